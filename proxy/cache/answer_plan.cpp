@@ -41,6 +41,13 @@ bool wants_it_new(const AnswerPlan& plan, const RequestDirectives& directives) {
 
 }  // namespace
 
+bool may_give(const SitePolicy& policy, const StoredMetadata& stored) {
+    if (!stored.shares_cookie && !stored.freshness.targeted) return true;
+    const auto rules = policy.rules();
+    return (!stored.shares_cookie || rules.store_set_cookie) &&
+           (!stored.freshness.targeted || rules.cdn_cache_control);
+}
+
 bool may_ask_peers(const RequestDirectives& directives, bool has_peers) {
     return has_peers && !asks_origin(directives);
 }
@@ -52,9 +59,9 @@ AnswerPlan plan_reuse(const Lookup& found, const RequestDirectives& directives) 
     plan.reuse = decide_reuse(directives, *found.stored, found.residence);
     plan.forward = plan.reuse == Reuse::request ? Forward::request : Forward::stale;
     if (usable(plan.reuse))
-        plan.route = Route::serve;
+        plan.step = AnswerStep::serve;
     else if (may_serve_while_revalidating(directives, *found.stored, found.residence))
-        plan.route = Route::serve_and_renew;
+        plan.step = AnswerStep::serve_and_renew;
     return plan;
 }
 
@@ -62,10 +69,10 @@ AnswerPlan plan_fetch(AnswerPlan plan, const Lookup& found, const Asking& asking
     const auto& directives = asking.directives;
     plan.may_ask_peers = may_ask_peers(directives, asking.has_peers);
     if (directives.only_if_cached) {
-        plan.route = Route::refuse;
+        plan.step = AnswerStep::refuse;
     } else if (asking.is_head || asking.conditions_for_origin ||
                wants_exact_range(plan, found, asking)) {
-        plan.route = Route::relay;
+        plan.step = AnswerStep::relay;
     } else {
         // Requests whose answers are likely their own do not wait for others', nor others for
         // theirs; nor do those that what is under way cannot answer.

@@ -9,6 +9,8 @@
 #include "proxy/http/freshness.hpp"
 #include "proxy/http/range.hpp"
 #include "proxy/http/request_policy.hpp"
+#include "proxy/storage/stored_response.hpp"
+#include "proxy/upstream/site.hpp"
 
 namespace proxy {
 
@@ -39,7 +41,7 @@ struct Asking {
     bool in_one_piece = false;    // this origin gives no parts that can be put together
 };
 
-enum class Route : std::uint8_t {
+enum class AnswerStep : std::uint8_t {
     serve,            // what is stored, as it is
     serve_and_renew,  // the same, while it is fetched anew behind it (RFC 5861 §3)
     refuse,           // only-if-cached: 504
@@ -48,9 +50,9 @@ enum class Route : std::uint8_t {
 };
 
 struct AnswerPlan {
-    Route route = Route::fetch;
+    AnswerStep step = AnswerStep::fetch;
 
-    bool serves() const { return route == Route::serve || route == Route::serve_and_renew; }
+    bool serves() const { return step == AnswerStep::serve || step == AnswerStep::serve_and_renew; }
 
     Reuse reuse = Reuse::stale;           // of what is stored
     Forward forward = Forward::uri_miss;  // why that is not the answer
@@ -60,10 +62,14 @@ struct AnswerPlan {
     bool of_version = false;  // with that: by If-Range, the whole where there is another
 };
 
+/// The settings of now, which `policy` has, let this be stored. Content that was stored under
+/// others ends when it is asked for.
+bool may_give(const SitePolicy& policy, const StoredMetadata& stored);
+
 /// A client that wants it new from the origin is not given a peer's copy.
 bool may_ask_peers(const RequestDirectives& directives, bool has_peers);
 
-/// First, as a hit needs no more than this: may what is stored be served? If not, `route` is not
+/// First, as a hit needs no more than this: may what is stored be served? If not, `step` is not
 /// decided yet.
 AnswerPlan plan_reuse(const Lookup& found, const RequestDirectives& directives);
 /// Then the rest. `plan`: of plan_reuse(), which may not serve.

@@ -15,8 +15,9 @@ using boost::beast::http::field;
 
 std::optional<BlockIndex> make_index(Delivery& delivery, const FetchJob& job, const Received& from,
                                      std::uint64_t length) {
-    const auto& config = *job.config;
-    if (!job.may_use_blocks || length == 0 || length > config.cache.object_max) return std::nullopt;
+    const auto& policy = job.request->policy();
+    if (!job.may_use_blocks || length == 0 || length > policy.cache->object_max)
+        return std::nullopt;
     auto head = from.head;
     if (!validators_of(head.fields).strong()) return std::nullopt;
     head.status = 200;
@@ -29,10 +30,10 @@ std::optional<BlockIndex> make_index(Delivery& delivery, const FetchJob& job, co
     if (index.draft.response->freshness.personal) return std::nullopt;
     auto& response = *index.draft.response;
     index.live = std::make_shared<LiveFields>();
-    render_response(head, config.node, rules_for(config, job.request->key.host()),
-                    from.arrival.wall, response.head, *index.live);
+    render_response(head, job.request->config().node, policy.rules(), from.arrival.wall,
+                    response.head, *index.live);
     index.live->lines.append(from.own_lines);
-    response.blocks = Blocks{length, config.cache.block};
+    response.blocks = Blocks{length, policy.cache->block};
     if (!delivery.charge(response)) return std::nullopt;
     return index;
 }
@@ -52,8 +53,7 @@ boost::asio::awaitable<void> take_block(Cache& cache, FetchJob& asked, Delivery&
     }
     const auto covered = run_of(wanted, head, exchange.content_length());
     if (!covered) {
-        cache.upstream.note_part(std::get<UpstreamTarget>(asked.route), *asked.request, wrong,
-                                 head.status);
+        cache.upstream.note_part(*asked.request->origin(), *asked.request, wrong, head.status);
         delivery.refuse(wrong, exchange);
         co_return;
     }

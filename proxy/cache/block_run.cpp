@@ -42,8 +42,9 @@ BlockRun::BlockRun(Cache& cache, FetchJob& asked, BlocksOf body, Exchange& excha
                                {body_.tags.begin(), body_.tags.end()},
                                asked.claim.invalidations()};
     owner.names.push_back(cache_.shared.key_hasher(asked.request->key.uri()));
-    asked.flow = std::make_shared<BlockFlow>(body_.blocks, covered, asked.wakeup,
-                                             asked.config->limits.body_window, std::move(owner));
+    asked.flow =
+        std::make_shared<BlockFlow>(body_.blocks, covered, asked.wakeup,
+                                    asked.request->config().limits.body_window, std::move(owner));
     cache.shared.flows.add(version_, asked.flow);
 }
 
@@ -94,8 +95,7 @@ asio::awaitable<bool> BlockRun::bring(const ByteRange& block, Delivery* own) {
         co_return goes_on;
     }
     auto fill = flow.fill_for(block.first);
-    auto job = make_block_job(cache_, asked_.request, asked_.config, asked_.route, body_,
-                              block.first, asked_.wakeup, fill);
+    auto job = make_block_job(cache_, asked_.request, body_, block.first, asked_.wakeup, fill);
     auto& claim = job->claim;
     auto found = cache_.look_up(claim.hash(), claim.uri(), {}, Clock::now());
     // It was asked for with all the others: what was invalidated since counts for it.
@@ -136,7 +136,7 @@ asio::awaitable<bool> BlockRun::send_into(Delivery& delivery, const ByteRange& b
 
 /// Reads and drops what stands before that.
 asio::awaitable<bool> BlockRun::skip_to(std::uint64_t offset) {
-    const auto silence = silence_at_most(Fill::Source::origin, *asked_.config);
+    const auto silence = silence_at_most(Fill::Source::origin, asked_.request->config());
     while (at_ < offset) {
         if (exchange_.pieces().empty()) {
             if (exchange_.done()) co_return false;

@@ -6,19 +6,19 @@
 #include <string_view>
 
 #include "proxy/cache/storing.hpp"
-#include "proxy/config/config.hpp"
 #include "proxy/http/fetch_error.hpp"
 #include "proxy/http/storage_verdict.hpp"
 #include "proxy/storage/claim.hpp"
 #include "proxy/storage/fill.hpp"
 #include "proxy/storage/memory.hpp"
 #include "proxy/storage/store.hpp"
+#include "proxy/upstream/site.hpp"
 
 namespace proxy {
 
 /// Of what is stored in one piece: it pushes out no more than half of all.
-inline std::uint64_t object_max(const Config& config) {
-    return std::min(config.cache.object_max, config.cache.memory / 2);
+inline std::uint64_t object_max(const SitePolicy& policy) {
+    return std::min(policy.cache->object_max, policy.cache->memory / 2);
 }
 
 /// The one way by which a response comes into the store: its body is charged to the store block by

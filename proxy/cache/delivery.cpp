@@ -28,18 +28,14 @@ Freshness block_freshness() {
 }  // namespace
 
 Delivery::Delivery(Cache& cache, FetchJob& job)
-    : cache_(cache),
-      config_(*job.config),
-      job_(job),
-      writer_(cache, config_, job.claim, *job.fill, *job.wakeup) {}
+    : cache_(cache), config_(job.request->config()), job_(job), writer_(cache, job) {}
 
 Delivery::~Delivery() {
     if (!ended_) fail(FetchError::stopping);
 }
 
 StoringRequest Delivery::storing() const {
-    return {cache_.shared.key_hasher, config_, job_.request->key, job_.request->fields,
-            job_.directives};
+    return {cache_.shared.key_hasher, *job_.request, job_.directives};
 }
 
 Draft Delivery::draft(const Received& from) const {
@@ -61,7 +57,7 @@ Draft Delivery::block_draft(const Received& from) const {
     std::ranges::sort(block->tags, precedes);
     const auto again = std::ranges::unique(block->tags);
     block->tags.erase(again.begin(), again.end());
-    const auto said = response_directives(from.head.fields, rules_for(config_, key.host()));
+    const auto said = response_directives(from.head.fields, job_.request->policy().rules());
     const auto verdict = part_verdict(job_.request->fields, job_.directives, said);
     const auto too_many = block->tags.size() > kMaxTags + 1 && verdict == StorageVerdict::store;
     return {std::move(block), too_many ? StorageVerdict::too_many_tags : verdict};
@@ -75,13 +71,13 @@ bool Delivery::charge(StoredResponse& response) {
 void Delivery::begin(const Received& from, Draft made, Sender sender,
                      const std::optional<std::uint64_t>& length) {
     auto live = std::make_shared<LiveFields>();
-    render_response(from.head, config_.node, rules_for(config_, job_.request->key.host()),
-                    from.arrival.wall, made.response->head, *live);
+    render_response(from.head, config_.node, job_.request->policy().rules(), from.arrival.wall,
+                    made.response->head, *live);
     live->lines.append(from.own_lines);
     if (job_.block)
         cache_.shared.store.expect_blocks();
     else
-        made.verdict = fits(made.verdict, length, object_max(config_));
+        made.verdict = fits(made.verdict, length, object_max(job_.request->policy()));
     const auto sharing = admit(cache_.shared.store, job_.claim, made, use_of(sender), Clock::now());
     Fill::Answer answer;
     answer.response = made.response;
@@ -106,7 +102,7 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
 
     const auto version = version_at_origin(from.head, source);
     const auto can_resume = !version.empty();
-    const auto* origin = std::get_if<UpstreamTarget>(&job_.route);
+    const auto& origin = job_.request->origin();
     const auto from_origin = origin && source == Fill::Source::origin;
     FillWriter::Watch watch;
     watch.silence_at_most = silence_at_most(source, config_);
@@ -150,7 +146,7 @@ asio::awaitable<bool> Delivery::run_slice(Exchange& exchange, const Received& fr
     const auto& block = *job_.block;
     begin(from, draft(from), {Fill::Source::origin, {}, from.head.status, exchange.server()},
           block.range.size());
-    const auto& origin = std::get<UpstreamTarget>(job_.route);
+    const auto& origin = *job_.request->origin();
     FillWriter::Watch watch;
     watch.silence_at_most = silence_at_most(Fill::Source::origin, config_);
     watch.slice = block.range.size();
@@ -186,7 +182,7 @@ asio::awaitable<void> Delivery::pass(Exchange& exchange) {
 /// The strong tag by which the origin can give the rest of what a peer sends, or of a block that it
 /// sends itself; empty: it cannot.
 std::string Delivery::version_at_origin(const Head& head, Fill::Source source) const {
-    if (!std::holds_alternative<UpstreamTarget>(job_.route)) return {};
+    if (!job_.request->origin()) return {};
     if (job_.block) return job_.block->version.etag;
     if (source == Fill::Source::origin) return {};
     const auto validators = validators_of(head.fields);
@@ -230,7 +226,7 @@ asio::awaitable<bool> Delivery::pause(std::chrono::nanoseconds time) {
 
 /// What has not come yet of the body, of the origin.
 asio::awaitable<FetchError> Delivery::take_rest(RestQuestion& rest) {
-    const auto& origin = std::get<UpstreamTarget>(job_.route);
+    const auto& origin = *job_.request->origin();
     const auto error = co_await rest.ask();
     if (error != FetchError::none) {
         if (rest.status() != 0)

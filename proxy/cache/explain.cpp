@@ -7,7 +7,7 @@
 #include "proxy/http/request_policy.hpp"
 #include "proxy/upstream/peer_look.hpp"
 #include "proxy/upstream/peer_request.hpp"
-#include "proxy/upstream/route.hpp"
+#include "proxy/upstream/site.hpp"
 #include "summary/directory.hpp"
 
 namespace proxy {
@@ -92,8 +92,7 @@ asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
     explain_stored(cache, key, hash, Clock::now(), out);
 
     RoundTrip origin;
-    const auto route = route_to_origin(*config, key, true);
-    if (const auto* target = std::get_if<UpstreamTarget>(&route)) {
+    if (const auto target = target_of(choose_site(*config, key, true), key)) {
         origin = upstream.origin_times.of(place_of(*target));
         out.origin = target->text();
         out.origin_time = origin.mean();

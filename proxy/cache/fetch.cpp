@@ -30,7 +30,7 @@ class Fetch {
 public:
     Fetch(Cache& cache, FetchJob& job)
         : cache_(cache),
-          config_(*job.config),
+          config_(job.request->config()),
           job_(job),
           delivery_(cache, job),
           peers_(cache, job) {}
@@ -60,7 +60,7 @@ private:
     asio::awaitable<bool> try_peers() {
         const auto view = cache_.upstream.peers;
         if (!view || !view->directory) co_return false;
-        const auto* target = std::get_if<UpstreamTarget>(&job_.route);
+        const auto& target = job_.request->origin();
         const auto origin =
             target ? cache_.upstream.origin_times.of(place_of(*target)) : RoundTrip();
         const auto now = Clock::now();
@@ -185,14 +185,11 @@ private:
     /// The question to the origin, not sent yet. Precondition: it is not impossible.
     std::shared_ptr<OriginRunner> prepare_origin(OriginRequestKind kind) {
         asked_ = request_for_origin(kind, job_, stale_copy_);
-        auto runner =
-            std::make_shared<OriginRunner>(cache_.upstream, job_.config, job_.request,
-                                           std::get<UpstreamTarget>(job_.route), has_stand_in());
+        auto runner = std::make_shared<OriginRunner>(cache_.upstream, job_.request, has_stand_in());
         runner->lines = std::move(asked_.lines);
-        runner->exchange.on_interim(
-            [run = runner.get(), fill = job_.fill, config = job_.config](const Head& interim) {
-                return pass_on(run->lost ? nullptr : fill.get(), config->node, interim);
-            });
+        runner->exchange.on_interim([run = runner.get(), fill = job_.fill](const Head& interim) {
+            return pass_on(run->lost ? nullptr : fill.get(), run->request->config().node, interim);
+        });
         return runner;
     }
 
@@ -279,13 +276,14 @@ private:
             result.length = runner.exchange.content_length();
         }
         return proxy::meaning_of(asked.kind, asked.validators, result,
-                                 may_stand_in(OriginTrouble::error), slice_from(config_.cache));
+                                 may_stand_in(OriginTrouble::error),
+                                 slice_from(*job_.request->policy().cache));
     }
 
     bool may_stand_in(OriginTrouble trouble) const {
-        return job_.stale &&
-               may_serve_stale(job_.directives, job_.stale->freshness,
-                               job_.stale->residence(Clock::now()), trouble, config_.cache.rules);
+        return job_.stale && may_serve_stale(job_.directives, job_.stale->freshness,
+                                             job_.stale->residence(Clock::now()), trouble,
+                                             job_.request->policy().rules());
     }
 
     /// Is something stored that may be given while the origin is unreachable?

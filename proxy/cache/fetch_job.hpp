@@ -19,7 +19,6 @@
 #include "proxy/telemetry/peers_asked.hpp"
 #include "proxy/upstream/peer_choice.hpp"
 #include "proxy/upstream/request_snapshot.hpp"
-#include "proxy/upstream/route.hpp"
 
 namespace proxy {
 
@@ -28,9 +27,9 @@ namespace proxy {
 struct FetchJob {
     /// `uri`, `hash`: what is wanted, in the store's words (for a block: block_key()). `into`: by
     /// default a new one; else its writer side is that of the coroutine that runs the job.
-    FetchJob(Cache& cache, std::shared_ptr<const RequestSnapshot> asked,
-             std::shared_ptr<const Config> rules, std::string_view uri, summary::KeyHash hash,
-             std::shared_ptr<Wakeup> writer = nullptr, std::shared_ptr<Fill> into = nullptr);
+    FetchJob(Cache& cache, std::shared_ptr<const RequestSnapshot> asked, std::string_view uri,
+             summary::KeyHash hash, std::shared_ptr<Wakeup> writer = nullptr,
+             std::shared_ptr<Fill> into = nullptr);
 
     /// A part of a body that is stored in blocks.
     struct Block {
@@ -53,9 +52,7 @@ struct FetchJob {
     };
 
     std::shared_ptr<const RequestSnapshot> request;
-    std::shared_ptr<const Config> config;  // the request's
     RequestDirectives directives;
-    OriginRoute route;
     std::shared_ptr<Wakeup> wakeup;  // the fill's writer side
     const std::shared_ptr<Fill> fill;
     Claim claim;                                  // on what is stored of it; ends with the fetch
@@ -92,16 +89,13 @@ struct BlocksOf {
 /// A job for the block at `offset`. `writer`, `into`: as FetchJob has them.
 std::unique_ptr<FetchJob> make_block_job(Cache& cache,
                                          std::shared_ptr<const RequestSnapshot> request,
-                                         std::shared_ptr<const Config> config,
-                                         const OriginRoute& route, const BlocksOf& body,
-                                         std::uint64_t offset,
+                                         const BlocksOf& body, std::uint64_t offset,
                                          std::shared_ptr<Wakeup> writer = nullptr,
                                          std::shared_ptr<Fill> into = nullptr);
 /// The same of the body that stands in blocks under `index`, of this version.
 std::unique_ptr<FetchJob> make_block_job(Cache& cache,
                                          std::shared_ptr<const RequestSnapshot> request,
-                                         std::shared_ptr<const Config> config,
-                                         const OriginRoute& route, const StoredMetadata& index,
-                                         BodyVersion version, std::uint64_t offset);
+                                         const StoredMetadata& index, BodyVersion version,
+                                         std::uint64_t offset);
 
 }  // namespace proxy

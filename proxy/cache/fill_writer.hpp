@@ -6,6 +6,7 @@
 
 #include "proxy/cache/body_writer.hpp"
 #include "proxy/cache/cache.hpp"
+#include "proxy/cache/fetch_job.hpp"
 #include "proxy/cache/peer_pace.hpp"
 #include "proxy/upstream/exchange.hpp"
 
@@ -15,12 +16,13 @@ namespace proxy {
 /// not waits for its readers. Belongs to the coroutine that runs the fetch.
 class FillWriter {
 public:
-    /// `wakeup`: the fill's writer side. All must outlive this.
-    FillWriter(Cache& cache, const Config& config, Claim& claim, Fill& fill, Wakeup& wakeup)
-        : config_(config),
-          fill_(fill),
-          wakeup_(wakeup),
-          body_(cache.shared.store, cache.shared.windows, claim, fill, object_max(config)) {}
+    /// Fills what `job` is to bring. Both must outlive this.
+    FillWriter(Cache& cache, FetchJob& job)
+        : config_(job.request->config()),
+          fill_(*job.fill),
+          wakeup_(*job.wakeup),
+          body_(cache.shared.store, cache.shared.windows, job.claim, fill_,
+                object_max(job.request->policy())) {}
 
     /// Where what comes is written, and ended.
     BodyWriter& body() { return body_; }

@@ -1,7 +1,5 @@
 #include "proxy/cache/origin_request.hpp"
 
-#include <variant>
-
 #include "proxy/cache/block_plan.hpp"
 #include "proxy/cache/peer_copy.hpp"
 
@@ -26,7 +24,7 @@ OriginRequest request_for_origin(OriginRequestKind kind, const FetchJob& job,
             append_validation(request.lines, request.validators);
             break;
         case OriginRequestKind::first_block: {
-            const auto range = blocks_around(*job.part, job.config->cache.block);
+            const auto range = blocks_around(*job.part, job.request->policy().cache->block);
             append_range_request(request.lines, range.first, range.last, {});
             break;
         }
@@ -39,7 +37,7 @@ OriginRequest request_for_origin(OriginRequestKind kind, const FetchJob& job,
 
 FetchFacts facts_of(const FetchJob& job, bool peer_copy, bool only_whole) {
     FetchFacts fetch;
-    fetch.routed = std::holds_alternative<UpstreamTarget>(job.route);
+    fetch.routed = job.request->origin().has_value();
     fetch.block = job.block.has_value();
     fetch.stored = job.stale != nullptr;
     fetch.peer_copy = peer_copy;

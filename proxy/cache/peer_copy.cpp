@@ -43,7 +43,8 @@ PeerTurns PeerCopies::whom_to_ask(const protocol::PeerView& view, const RoundTri
     const auto denying = job_.block ? summary::PeerSet() : cache_.upstream.denying;
     if (promised.empty() && perhaps.empty() && denying.empty()) return {};
     auto& records = cache_.upstream.peer_records;
-    const PeerFacts known{view.peers, records, *job_.config->cluster, origin, now, denying};
+    const PeerFacts known{view.peers, records, *job_.request->config().cluster,
+                          origin,     now,     denying};
     const auto whom = proxy::whom_to_ask(promised, perhaps, since_invalidation(now), known);
     if (whom.too_far) ++cache_.upstream.counters.peers_too_far;
     if (whom.count > 0 && promised.empty() && perhaps.empty())
@@ -64,7 +65,7 @@ std::string PeerCopies::question(std::string_view token, Time now, std::string_v
     }
     // Of a block the version says all.
     const auto max_age = job_.block ? std::nullopt : wanted_max_age(since_invalidation(now));
-    return request_->text(job_.config->node, proof, max_age, lines);
+    return request_->text(job_.request->config().node, proof, max_age, lines);
 }
 
 /// False: the request is none that a peer can be asked.
@@ -93,14 +94,14 @@ void PeerCopies::learn_from(PeerRunner& ended, bool of_use, const RoundTrip& ori
 void PeerCopies::sample_misses(const std::shared_ptr<const protocol::PeerView>& view, Time now) {
     auto& upstream = cache_.upstream;
     // What was invalidated, peers may have and not give. Blocks are mostly where their index is.
-    if (job_.block || !upstream.miss_samples.takes_next(job_.config->cluster->misses_per_sample) ||
+    const auto& config = job_.request->config();
+    if (job_.block || !upstream.miss_samples.takes_next(config.cluster->misses_per_sample) ||
         since_invalidation(now))
         return;
     const auto promised = view->directory->candidates(job_.claim.key());
     const auto whom = upstream.miss_samples.whom(view->peers, upstream.peer_records, promised, now);
     if (!whom || !prepare()) return;
-    auto question =
-        request_->text(job_.config->node, view->peers[*whom].token, std::nullopt, {}, "HEAD");
+    auto question = request_->text(config.node, view->peers[*whom].token, std::nullopt, {}, "HEAD");
     upstream.miss_samples.begun();
     upstream.fetches.spawn(sample(upstream, view, *whom, std::move(question)));
 }

@@ -26,8 +26,7 @@ bool RestQuestion::prepare() {
                     : answer.length_known ? std::optional(answer.length)
                                           : std::nullopt);
     if (rest_.last && rest_.first > *rest_.last) return false;
-    origin_ =
-        std::make_shared<OriginRunner>(cache_.upstream, job_.config, job_.request, target(), false);
+    origin_ = std::make_shared<OriginRunner>(cache_.upstream, job_.request, false);
     append_range_request(origin_->lines, rest_.first, rest_.last, etag_);
     return true;
 }
@@ -59,7 +58,7 @@ asio::awaitable<FetchError> RestQuestion::ask() {
         origin_->result = ended;
     }
     origin_->on_end = nullptr;
-    const auto& timeouts = job_.config->timeouts;
+    const auto& timeouts = job_.request->config().timeouts;
     const auto latest = Clock::now() + timeouts.origin_connect + timeouts.origin_head;
     while (!origin_->result) {
         if (!job_.fill->wanted()) co_return FetchError::abandoned;

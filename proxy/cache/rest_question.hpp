@@ -18,7 +18,7 @@ namespace proxy {
 class RestQuestion {
 public:
     /// Of an answer whose head has come. `etag`: strong, of its version at the origin. Nothing is
-    /// asked yet. Precondition: the job's route leads to an origin.
+    /// asked yet. Precondition: the job's request has an origin.
     RestQuestion(Cache& cache, FetchJob& job, std::string_view etag);
     ~RestQuestion();
     RestQuestion(const RestQuestion&) = delete;
@@ -45,7 +45,6 @@ public:
 private:
     bool prepare();
     void judge(Exchange& sender);
-    const UpstreamTarget& target() const { return std::get<UpstreamTarget>(job_.route); }
 
     Cache& cache_;
     FetchJob& job_;

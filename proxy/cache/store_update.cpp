@@ -68,21 +68,22 @@ HeadLearned judge_head(const Head& answer, StorageVerdict verdict, const StoredR
     return freshens ? HeadLearned::freshens : HeadLearned::nothing;
 }
 
-void learn_from_head(Cache& cache, const StoringRequest& request, summary::KeyHash hash,
+void learn_from_head(Cache& cache, const StoringRequest& storing, summary::KeyHash hash,
                      const Received& answer, Store::Clock::time_point asked) {
+    const auto& request = storing.request;
     auto& store = cache.shared.store;
     const auto uri = request.key.uri();
-    if (answer.head.status != 200 || request.directives.no_store) return;
+    if (answer.head.status != 200 || storing.directives.no_store) return;
     const auto now = answer.arrival.steady;
     const auto stored = cache.look_up(hash, uri, request.fields, now).response;
     if (!stored || stored->status != 200) return;
     const auto fields = stored->fields();
-    const auto learned = judge_head(answer.head, draft(request, answer).verdict, *stored, fields);
+    const auto learned = judge_head(answer.head, draft(storing, answer).verdict, *stored, fields);
     if (learned == HeadLearned::nothing) return;
     if (learned == HeadLearned::ends) return void(cache.shared.drop(hash, now));
     std::shared_ptr<StoredResponse> next;
     if (learned == HeadLearned::freshens) {
-        auto fresh = refreshed(request, *stored, fields, answer);
+        auto fresh = refreshed(storing, *stored, fields, answer);
         if (!fresh.too_large && fresh.draft.verdict == StorageVerdict::store)
             next = std::move(fresh.draft.response);
     }
@@ -132,18 +133,19 @@ bool names_its_own_target(verb method, const Head& answer, const CacheKey& key) 
     return location && resolve_same_origin(key, *location, named) && named.uri() == key.uri();
 }
 
-KeptCopy::Copy::Copy(Cache& cache, const Config& config, summary::KeyHash hash,
+KeptCopy::Copy::Copy(Cache& cache, const SitePolicy& policy, summary::KeyHash hash,
                      std::string_view uri)
     : fill(std::make_shared<Fill>(std::make_shared<Wakeup>(cache.upstream.executor), 0)),
       claim(cache.shared.store, hash, uri, fill),
-      writer(cache.shared.store, cache.shared.windows, claim, *fill, object_max(config)) {}
+      writer(cache.shared.store, cache.shared.windows, claim, *fill, object_max(policy)) {}
 
-KeptCopy::KeptCopy(Cache& cache, const StoringRequest& request, verb method, summary::KeyHash hash,
+KeptCopy::KeptCopy(Cache& cache, const StoringRequest& storing, verb method, summary::KeyHash hash,
                    const Received& answer, std::optional<std::uint64_t> length,
                    std::string_view head, Clock::time_point asked)
     : store_(cache.shared.store) {
+    const auto& request = storing.request;
     if (!names_its_own_target(method, answer.head, request.key)) return;
-    auto made = draft(request, answer);
+    auto made = draft(storing, answer);
     auto& response = made.response;
     response->head = head;
     const auto uri = request.key.uri();
@@ -152,7 +154,7 @@ KeptCopy::KeptCopy(Cache& cache, const StoringRequest& request, verb method, sum
         return;
     invalidations_ = store_.invalidations();
     if (store_.invalidated_at(hash, response->tags) >= asked) return;
-    copy_ = std::make_unique<Copy>(cache, request.config, hash, uri);
+    copy_ = std::make_unique<Copy>(cache, request.policy(), hash, uri);
     Fill::Answer kept;
     kept.response = std::move(response);
     kept.length = length.value_or(0);

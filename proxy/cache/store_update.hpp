@@ -17,7 +17,7 @@ namespace proxy {
 /// on its way. By judge_head() the stored response gets its fields, as by a 304, becomes stale or
 /// ends. `asked`: before the request went out; what has been invalidated since then, by what the
 /// answer says, ends.
-void learn_from_head(Cache& cache, const StoringRequest& request, summary::KeyHash hash,
+void learn_from_head(Cache& cache, const StoringRequest& storing, summary::KeyHash hash,
                      const Received& answer, Store::Clock::time_point asked);
 
 /// What a 200 to a HEAD does to what is stored (RFC 9111 §4.3.5).
@@ -66,7 +66,7 @@ public:
 
     /// Before invalidate_after(). `length`: of its body, if known; `head` as render_response() made
     /// it; `asked`: before the request went out. What was invalidated since then is not kept.
-    KeptCopy(Cache& cache, const StoringRequest& request, boost::beast::http::verb method,
+    KeptCopy(Cache& cache, const StoringRequest& storing, boost::beast::http::verb method,
              summary::KeyHash hash, const Received& answer, std::optional<std::uint64_t> length,
              std::string_view head, Clock::time_point asked);
     /// The answer itself has just invalidated so many: that does not count.
@@ -78,7 +78,7 @@ public:
 
 private:
     struct Copy {
-        Copy(Cache& cache, const Config& config, summary::KeyHash hash, std::string_view uri);
+        Copy(Cache& cache, const SitePolicy& policy, summary::KeyHash hash, std::string_view uri);
 
         const std::shared_ptr<Fill> fill;
         Claim claim;

@@ -15,9 +15,10 @@ using boost::beast::http::field;
 using boost::beast::http::verb;
 
 /// All of `metadata` but its head's text.
-StorageVerdict judge(const StoringRequest& request, unsigned status, Fields fields,
+StorageVerdict judge(const StoringRequest& storing, unsigned status, Fields fields,
                      const Received& from, StoredMetadata& metadata) {
-    const auto rules = rules_for(request.config, request.key.host());
+    const auto& request = storing.request;
+    const auto rules = request.policy().rules();
     metadata.status = status;
     // The whole seconds that it took to come count as age at once, the rest as time that it has
     // been here: a clock that strikes on the way makes nothing a second older than it is.
@@ -36,9 +37,9 @@ StorageVerdict judge(const StoringRequest& request, unsigned status, Fields fiel
     append_variant(metadata.variant, metadata.vary_names, request.fields);
     metadata.shares_cookie = rules.store_set_cookie && shares_cookie(fields);
     const auto verdict =
-        storage_verdict(verb::get, request.fields, request.directives, status, fields, said,
+        storage_verdict(verb::get, request.fields, storing.directives, status, fields, said,
                         metadata.vary_names, metadata.freshness, rules);
-    if (auto tags = tags_of(fields, request.key.origin(), request.key_hasher))
+    if (auto tags = tags_of(fields, request.key.origin(), storing.key_hasher))
         metadata.tags = std::move(*tags);
     else if (verdict == StorageVerdict::store)
         return StorageVerdict::too_many_tags;
@@ -60,9 +61,9 @@ std::string names_missing(std::string_view names, std::string_view others) {
 
 }  // namespace
 
-Draft draft(const StoringRequest& request, const Received& from) {
+Draft draft(const StoringRequest& storing, const Received& from) {
     auto response = std::make_shared<StoredResponse>();
-    const auto verdict = judge(request, from.head.status, from.head.fields, from, *response);
+    const auto verdict = judge(storing, from.head.status, from.head.fields, from, *response);
     return {std::move(response), verdict};
 }
 
@@ -94,16 +95,17 @@ bool UpdatedFields::fit(const LimitsConfig& limits) const {
     return merged_.size() <= limits.head_lines && bytes <= limits.head;
 }
 
-Refreshed refreshed(const StoringRequest& request, const StoredResponse& stored, Fields fields,
+Refreshed refreshed(const StoringRequest& storing, const StoredResponse& stored, Fields fields,
                     const Received& not_modified) {
+    const auto& request = storing.request;
     const UpdatedFields updated(fields, not_modified);
     Refreshed result;
-    result.too_large = !updated.fit(request.config.limits);
+    result.too_large = !updated.fit(request.config().limits);
     if (result.too_large) return result;
     // An Age that the 304 brings counts, the stored one is history.
     result.draft.response = std::make_shared<StoredResponse>(StoredMetadata(), stored.body);
     auto& response = *result.draft.response;
-    result.draft.verdict = judge(request, stored.status, updated.merged(), not_modified, response);
+    result.draft.verdict = judge(storing, stored.status, updated.merged(), not_modified, response);
     // What was made for one client stays so, whatever the exchange of another says of it: only a
     // new response can be for everybody.
     if (stored.freshness.personal) make_personal(response.freshness);
@@ -111,7 +113,7 @@ Refreshed refreshed(const StoringRequest& request, const StoredResponse& stored,
     result.live = std::make_shared<LiveFields>();
     append_status_line(response.head, stored.status);
     // Age belongs to this exchange, and what a qualified no-cache or private names to its client.
-    const StoredFields to_store(updated.merged(), rules_for(request.config, request.key.host()));
+    const StoredFields to_store(updated.merged(), request.policy().rules());
     for (const auto& line : updated.merged()) {
         if (to_store(line))
             append_line(response.head, line);

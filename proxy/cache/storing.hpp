@@ -7,23 +7,20 @@
 #include "proxy/cache/peer_plan.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/http/cache_control.hpp"
-#include "proxy/http/cache_key.hpp"
 #include "proxy/http/fetch_error.hpp"
 #include "proxy/http/received.hpp"
 #include "proxy/http/storage_verdict.hpp"
 #include "proxy/storage/claim.hpp"
+#include "proxy/upstream/request_snapshot.hpp"
 
 namespace proxy {
 
 // What becomes of a received head in the store, and whether it may.
 
-/// The request that the response answers, as far as it bears on storing. `fields`: those of the
-/// client that went out. All must outlive this.
+/// The request that the response answers, as far as it bears on storing. All must outlive this.
 struct StoringRequest {
     const summary::KeyHasher& key_hasher;
-    const Config& config;
-    const CacheKey& key;
-    Fields fields;
+    const RequestSnapshot& request;
     const RequestDirectives& directives;
 };
 
@@ -35,7 +32,7 @@ struct Draft {
 };
 
 /// All of a stored response but its head's text, with an empty body.
-Draft draft(const StoringRequest& request, const Received& from);
+Draft draft(const StoringRequest& storing, const Received& from);
 
 /// The stored fields with those of a 304 (RFC 9111 §3.2). What the 304 says of this hop's exchange
 /// stays with it, as do the cookies that it sets: they are for the client whose request it answers
@@ -67,7 +64,7 @@ struct Refreshed {
 
 /// The stored response, good again by a 304, or by what says as much (RFC 9111 §4.3.4, §4.3.5).
 /// `fields`: those of `stored`.
-Refreshed refreshed(const StoringRequest& request, const StoredResponse& stored, Fields fields,
+Refreshed refreshed(const StoringRequest& storing, const StoredResponse& stored, Fields fields,
                     const Received& not_modified);
 
 /// Of an answer that may be stored by its head: is it too large? `length`: of its body, if known. A

@@ -68,9 +68,8 @@ BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, May may,
 
 /// How long the origin takes to answer.
 std::chrono::nanoseconds BlockStream::usual() const {
-    const auto* target = std::get_if<UpstreamTarget>(&route_);
-    if (!target) return std::chrono::nanoseconds(0);
-    return frontend_.upstream.origin_times.of(place_of(*target)).mean();
+    if (!origin_) return std::chrono::nanoseconds(0);
+    return frontend_.upstream.origin_times.of(place_of(*origin_)).mean();
 }
 
 std::shared_ptr<BlockFlow> BlockStream::flow_at(std::uint64_t offset) const {
@@ -113,8 +112,7 @@ bool BlockStream::join(BlockFlow& flow, Block& block) {
 
 /// Joins the fetch that is under way for it, or begins one.
 void BlockStream::fetch(Block& block, const Store::Found& found, May may) {
-    auto job = make_block_job(frontend_.cache, request(), client_.settings, route_, *index_,
-                              version_, block.range.first);
+    auto job = make_block_job(frontend_.cache, request(), *index_, version_, block.range.first);
     job->block->in_parts = in_parts_;
     job->tries = block.tries;
     job->peers_asked = client_.peers_asked();
@@ -171,8 +169,7 @@ bool BlockStream::may_be_at_peers(const Key& key) const {
 
 /// False: something is missing, and the origin gives no parts that fit.
 bool BlockStream::may_come_in_parts() const {
-    const auto* origin = std::get_if<UpstreamTarget>(&route_);
-    if (!origin || !frontend_.upstream.in_one_piece(*origin, client_.key.uri())) return true;
+    if (!origin_ || !frontend_.upstream.in_one_piece(*origin_, client_.key.uri())) return true;
     auto offset = index_->blocks->at(range_.first).first;
     for (std::uint64_t i = 0; offset <= range_.last; ++i) {
         if (i == kMaxBlocksExpected) return false;
@@ -205,7 +202,7 @@ asio::awaitable<FetchError> BlockStream::open_missing() {
 }
 
 std::shared_ptr<const RequestSnapshot> BlockStream::request() {
-    if (!request_) request_ = std::make_shared<RequestSnapshot>(client_.head, client_.key, true);
+    if (!request_) request_ = client_.snapshot(true);
     return request_;
 }
 

@@ -16,11 +16,11 @@ namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
 BlockStream::BlockStream(ClientContext& client, std::shared_ptr<const StoredResponse> index,
-                         OriginRoute route, std::shared_ptr<const RequestSnapshot> request)
+                         std::shared_ptr<const RequestSnapshot> request)
     : client_(client),
       frontend_(client.frontend),
       index_(std::move(index)),
-      route_(std::move(route)),
+      origin_(client.origin()),
       version_(version_of(*index_, index_->blocks->length, frontend_.cache.shared.key_hasher)),
       flow_(frontend_.cache.shared.key_hasher(
           version_key(client_.key.uri(), version_.etag, version_.form))),
@@ -140,9 +140,8 @@ BytesBySource BlockStream::expect() {
     const auto candidates = [&](const Key& key) {
         return directory ? directory->candidates({key.hash, key.uri}) : summary::PeerSet();
     };
-    const auto* target = std::get_if<UpstreamTarget>(&route_);
     const auto origin =
-        target ? frontend_.upstream.origin_times.of(place_of(*target)) : RoundTrip();
+        origin_ ? frontend_.upstream.origin_times.of(place_of(*origin_)) : RoundTrip();
     const auto now = Clock::now();
     const auto likely_peer = [&](const Key& key) -> std::optional<std::size_t> {
         if (!directory) return std::nullopt;
@@ -279,10 +278,9 @@ BlockStream::Block BlockStream::next_from(std::uint64_t offset) {
 /// The origin answers for a block with something else. The whole is fetched in one piece; its
 /// beginning has been sent, and is left out if it is the same.
 asio::awaitable<bool> BlockStream::send_out_of_whole(ByteRange rest) {
-    auto job = std::make_unique<FetchJob>(frontend_.cache, request(), client_.settings,
-                                          client_.key.uri(), client_.hash);
+    auto job =
+        std::make_unique<FetchJob>(frontend_.cache, request(), client_.key.uri(), client_.hash);
     job->directives = client_.directives;
-    job->route = route_;
     job->may_ask_peers = job->may_use_blocks = false;
     const auto found =
         frontend_.cache.look_up(client_.hash, client_.key.uri(), client_.head.fields, Clock::now());

@@ -12,7 +12,7 @@
 #include "proxy/storage/fill.hpp"
 #include "proxy/upstream/peer_choice.hpp"
 #include "proxy/upstream/request_snapshot.hpp"
-#include "proxy/upstream/route.hpp"
+#include "proxy/upstream/site.hpp"
 
 namespace proxy {
 
@@ -31,7 +31,7 @@ class BlockStream {
 public:
     /// `request`: the one that led the fetch of the index; null when nothing was fetched yet.
     BlockStream(ClientContext& client, std::shared_ptr<const StoredResponse> index,
-                OriginRoute route, std::shared_ptr<const RequestSnapshot> request);
+                std::shared_ptr<const RequestSnapshot> request);
 
     /// Takes hold of all blocks of `range` that are in memory, and nothing is fetched from then on;
     /// false when one is not stored. Those on the disk are read as they are sent: one that proves
@@ -112,7 +112,7 @@ private:
     ClientContext& client_;
     Frontend& frontend_;
     std::shared_ptr<const StoredResponse> index_;
-    OriginRoute route_;
+    const std::optional<UpstreamTarget> origin_;  // none without a site
     BodyVersion version_;
     struct Held {
         std::shared_ptr<const StoredResponse> stored;  // null: it is on the disk

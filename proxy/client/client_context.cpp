@@ -36,14 +36,14 @@ void Transaction::settle() {
 void ClientContext::tell_of_client() {
     if (std::exchange(transaction.told_of_client, true)) return;
     ForwardedHop hop;
-    hop.mode = of_entry ? config().forwarded.origins : config().forwarded.forward;
+    hop.mode = site.of_entry() ? config().forwarded.origins : config().forwarded.forward;
     hop.states_scheme = states_scheme;
     hop.states_host = states_host;
     if (!transaction.from_peer) {
         hop.trusted = requester.through_trusted_proxy();
         const auto may_be_stored = head.verb == boost::beast::http::verb::get ||
                                    head.verb == boost::beast::http::verb::head;
-        if (of_entry && may_be_stored) drop_overrides();
+        if (site.of_entry() && may_be_stored) drop_overrides();
         hop.sender = requester.hop_text();
         hop.client = requester.text();
     }
@@ -142,7 +142,7 @@ boost::asio::awaitable<bool> ClientContext::refuse(unsigned status, std::string_
     co_return co_await answer(status, all_lines, body, cache);
 }
 
-boost::asio::awaitable<bool> ClientContext::refuse_route(NoRoute reason) {
+boost::asio::awaitable<bool> ClientContext::refuse_without_site(NoSite reason) {
     ++frontend.counters.refusals[RequestRefusal::no_route];
     const auto text = explain(reason, key.host());
     co_return co_await refuse(status_of(reason), text);

@@ -21,7 +21,8 @@
 #include "proxy/storage/stored_response.hpp"
 #include "proxy/telemetry/access_log.hpp"
 #include "proxy/telemetry/peers_asked.hpp"
-#include "proxy/upstream/route.hpp"
+#include "proxy/upstream/request_snapshot.hpp"
+#include "proxy/upstream/site.hpp"
 
 namespace proxy {
 
@@ -81,15 +82,13 @@ struct ClientContext {
         requester.settle(*settings, connection.remote_address());
     }
 
-    /// Where the request goes when it must go to the origin.
-    OriginRoute route() const {
-        return route_to_origin(config(), key, absolute_form, requester.text());
-    }
-
-    /// Why route() leads nowhere, if so.
-    std::optional<NoRoute> nowhere() const {
-        if (of_entry) return std::nullopt;
-        return why_nowhere(config(), absolute_form);
+    /// The upstream of the request's site; none without a site.
+    std::optional<UpstreamTarget> origin() const { return target_of(site, key, requester.text()); }
+    /// The request and its site for a fetch, which may outlive the request. `whole`: as
+    /// RequestSnapshot has it.
+    std::shared_ptr<const RequestSnapshot> snapshot(bool whole) const {
+        return std::make_shared<RequestSnapshot>(head, key, whole,
+                                                 keep_site(settings, site, key, requester.text()));
     }
 
     /// Writes into the head what an origin is to read of the client there, once in a transaction:
@@ -133,8 +132,8 @@ struct ClientContext {
     boost::asio::awaitable<bool> refuse(unsigned status, std::string_view text,
                                         CacheStatus cache = kOwnAnswer,
                                         std::string_view lines = {});
-    /// The same when there is nowhere to send the request.
-    boost::asio::awaitable<bool> refuse_route(NoRoute reason);
+    /// The same for a request without a site.
+    boost::asio::awaitable<bool> refuse_without_site(NoSite reason);
     /// Counts a fetch that failed because its destination is closed.
     void note_refused(FetchError error);
 
@@ -160,8 +159,7 @@ struct ClientContext {
     Head head;
     std::optional<RequestParser> parser;
     CacheKey key;
-    bool absolute_form = false;  // the target said where to go
-    bool of_entry = false;       // an entry of `origins` matches its host
+    Site site;  // of `key`, in `settings`
     // A trusted proxy has stated these of the target, and the key has them from it.
     bool states_scheme = false, states_host = false;
     summary::KeyHash hash;

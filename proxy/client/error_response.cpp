@@ -31,26 +31,26 @@ RequestRefusal refusal_of(ParseError error) {
     }
 }
 
-unsigned status_of(NoRoute reason) {
+unsigned status_of(NoSite reason) {
     switch (reason) {
-        case NoRoute::forward_disabled:
+        case NoSite::forward_disabled:
             return 403;
-        case NoRoute::no_origin:
-        case NoRoute::only_forward:
+        case NoSite::no_origin:
+        case NoSite::only_forward:
             return 404;
     }
     return 500;
 }
 
-std::string explain(NoRoute reason, std::string_view host) {
+std::string explain(NoSite reason, std::string_view host) {
     switch (reason) {
-        case NoRoute::forward_disabled:
+        case NoSite::forward_disabled:
             return "This is no forward proxy (forward.enabled is false) and no entry of `origins` "
                    "matches " +
                    std::string(host) + ".";
-        case NoRoute::no_origin:
+        case NoSite::no_origin:
             return "No entry of `origins` matches " + std::string(host) + ".";
-        case NoRoute::only_forward:
+        case NoSite::only_forward:
             return "This node is a forward proxy and serves no site itself. A client uses it as "
                    "its "
                    "proxy: set it in the browser, in http_proxy, or with curl -x. (A node that "

@@ -6,7 +6,7 @@
 #include "proxy/http/fetch_error.hpp"
 #include "proxy/http/message_parser.hpp"
 #include "proxy/telemetry/counters.hpp"
-#include "proxy/upstream/route.hpp"
+#include "proxy/upstream/site.hpp"
 
 namespace proxy {
 
@@ -15,7 +15,7 @@ namespace proxy {
 unsigned status_of(ParseError error);
 RequestRefusal refusal_of(ParseError error);
 
-unsigned status_of(NoRoute reason);
-std::string explain(NoRoute reason, std::string_view host);
+unsigned status_of(NoSite reason);
+std::string explain(NoSite reason, std::string_view host);
 
 }  // namespace proxy

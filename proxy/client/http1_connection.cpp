@@ -191,8 +191,7 @@ private:
         }
         const auto bad = understand();
         if (!bad.empty()) co_return co_await refuse_target(bad);
-        const auto of_entry = client_.of_entry =
-            match_origin(client_.config().origins, client_.key.host()) != nullptr;
+        const auto of_entry = client_.site.of_entry();
         PeerOptions options;
         if (const auto peer = proven_peer(options)) {
             // A token lets a peer ask, and nothing else.
@@ -225,7 +224,8 @@ private:
             }
         }
         // What is stored is given as it would be fetched: by the settings of now, or not at all.
-        if (const auto none = client_.nowhere()) co_return co_await client_.refuse_route(*none);
+        if (const auto none = client_.site.none)
+            co_return co_await client_.refuse_without_site(*none);
         auto upgrade = upgrade_wish(head.fields, head.version, client_.config().upgrade);
         if (upgrade.state == UpgradeWish::State::refused) co_return co_await refuse_upgrade();
         if (upgrade.state == UpgradeWish::State::allowed && client_.parser->is_done()) {
@@ -255,15 +255,14 @@ private:
         if (hop_by_hop.too_many()) return "too many connection options";
         client_.hash = frontend_.cache.shared.key_hasher(client_.key.uri());
         client_.directives =
-            request_directives(head.fields, client_.config().cache.client_directives);
-        client_.absolute_form = head.target.front() != '/' && head.target.front() != '*';
+            request_directives(head.fields, client_.site.policy.cache->client_directives);
         return {};
     }
 
-    /// The target URI is what the client has asked for, be it of a trusted proxy before this node:
-    /// redirections and links in the answer depend on it, so it is what the answer is stored under.
-    /// That proxy's statement counts for what an entry of `origins` serves, unless this node is to
-    /// say it anew; its own connection by TLS stays https.
+    /// Sets the request's key and site. The target URI is what the client has asked for, be it of a
+    /// trusted proxy before this node: redirections and links in the answer depend on it, so it is
+    /// what the answer is stored under. That proxy's statement counts for what an entry of
+    /// `origins` serves, unless this node is to say it anew; its own connection by TLS stays https.
     TargetError find_target() {
         const auto& head = client_.head;
         const auto* line = find(head.fields, field::host);
@@ -274,14 +273,18 @@ private:
         client_.states_scheme = client_.states_host = false;
         const auto path_alone = head.target.starts_with('/') || head.target == "*";
         const auto& config = client_.config();
+        const auto take = [&](Scheme scheme, std::string_view by_host) {
+            const auto error = client_.key.assign(scheme, head.verb, head.target, by_host);
+            if (error == TargetError::none)
+                client_.site = choose_site(config, client_.key, !path_alone);
+            return error;
+        };
         if (path_alone && client_.requester.through_trusted_proxy() &&
             config.forwarded.origins != ForwardedMode::replace) {
             const auto stated = stated_target(head.fields);
             const auto scheme = own == Scheme::https ? own : stated.scheme.value_or(own);
             const auto is_served = [&](std::string_view by_host) {
-                return client_.key.assign(scheme, head.verb, head.target, by_host) ==
-                           TargetError::none &&
-                       match_origin(config.origins, client_.key.host());
+                return take(scheme, by_host) == TargetError::none && client_.site.of_entry();
             };
             client_.states_host = !stated.host.empty() && is_served(stated.host);
             if (client_.states_host || (stated.scheme && is_served(host))) {
@@ -289,7 +292,7 @@ private:
                 return TargetError::none;
             }
         }
-        return client_.key.assign(own, head.verb, head.target, host);
+        return take(own, host);
     }
 
     asio::awaitable<bool> refuse_target(std::string_view why) {

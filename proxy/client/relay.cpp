@@ -52,13 +52,13 @@ private:
 
 class Relay {
 public:
-    Relay(ClientContext& client, const UpstreamTarget& target, std::string upgrade)
+    Relay(ClientContext& client, std::string upgrade)
         : client_(client),
           frontend_(client.frontend),
           config_(client.config()),
-          target_(target),
-          snapshot_(client.head, client.key, false),
-          asked_(frontend_.upstream, target),
+          snapshot_(client.snapshot(false)),
+          target_(*snapshot_->origin()),
+          asked_(frontend_.upstream, target_),
           exchange_(frontend_.upstream.pool, frontend_.upstream.head_limits()),
           watch_(client, exchange_),
           upload_(client, exchange_),
@@ -68,6 +68,7 @@ public:
         exchange_.on_interim([this](const Head& interim) { return upload_.pass_on(interim); });
     }
     const std::string& server() const { return exchange_.server(); }
+    const UpstreamTarget& target() const { return target_; }
     Relay(const Relay&) = delete;
     Relay& operator=(const Relay&) = delete;
 
@@ -101,7 +102,7 @@ private:
         if (!upgrade_.empty())
             framing.append("Connection: Upgrade\r\nUpgrade: ").append(upgrade_).append("\r\n");
         const auto is_head = request.verb == verb::head;
-        Exchange::Request out{origin_request(snapshot_, config_.node, framing), is_head,
+        Exchange::Request out{origin_request(*snapshot_, config_.node, framing), is_head,
                               is_repeatable_method(request.method) && !has_body};
         if (out.may_retry) {
             const Exchange::Patience patience{Clock::now() + config_.timeouts.origin_connect,
@@ -175,15 +176,15 @@ public:
         const auto& head = exchange_.head();
         LiveFields live;
         client_.own_head.clear();
-        render_response(head, config_.node, rules_for(config_, client_.key.host()),
-                        exchange_.arrival().wall, client_.own_head, live);
+        render_response(head, config_.node, client_.site.policy.rules(), exchange_.arrival().wall,
+                        client_.own_head, live);
         client_.transaction.status = head.status;
         client_.transaction.source = Source::origin;
         if (const auto type = head.get(field::content_type))
             client_.transaction.content_type = *type;
         const auto is_head = client_.head.verb == verb::head;
-        const StoringRequest request{frontend_.cache.shared.key_hasher, config_, client_.key,
-                                     snapshot_.fields, client_.directives};
+        const StoringRequest request{frontend_.cache.shared.key_hasher, *snapshot_,
+                                     client_.directives};
         const auto from = exchange_.received();
         if (is_head) learn_from_head(frontend_.cache, request, client_.hash, from, asked_at_);
         KeptCopy copy(frontend_.cache, request, client_.head.verb, client_.hash, from,
@@ -298,8 +299,8 @@ private:
     ClientContext& client_;
     Frontend& frontend_;
     const Config& config_;
-    const UpstreamTarget& target_;
-    const RequestSnapshot snapshot_;
+    const std::shared_ptr<const RequestSnapshot> snapshot_;
+    const UpstreamTarget& target_;  // of it
     OriginQuestion asked_;
     Exchange exchange_;
     ClientWatch watch_;
@@ -312,9 +313,9 @@ private:
 
 }  // namespace
 
-asio::awaitable<bool> relay(ClientContext& client, const UpstreamTarget& target, CacheStatus status,
-                            Outcome outcome, std::string upgrade) {
-    Relay relay(client, target, std::move(upgrade));
+asio::awaitable<bool> relay(ClientContext& client, CacheStatus status, Outcome outcome,
+                            std::string upgrade) {
+    Relay relay(client, std::move(upgrade));
     auto error = co_await relay.ask();
     client.transaction.note_server(relay.server());
     if (error == FetchError::none && relay.switched_unasked()) error = FetchError::malformed;
@@ -334,13 +335,13 @@ asio::awaitable<bool> relay(ClientContext& client, const UpstreamTarget& target,
     }
     if (error == FetchError::none) {  // else it is counted and logged
         ++client.frontend.counters.origin_failures;
-        log_failure(client.frontend.upstream.log, target, FetchError::malformed);
+        log_failure(client.frontend.upstream.log, relay.target(), FetchError::malformed);
     }
     const auto why = error == FetchError::none ? FetchError::malformed : error;
     client.note_refused(why);
     status.detail = to_string(why);
     if (!went_forward(why)) status.forward = Forward::nowhere;
-    const auto text = explain(why, target.host, relay.what());
+    const auto text = explain(why, relay.target().host, relay.what());
     co_return co_await client.refuse(status_of(why), text, status);
 }
 
@@ -348,11 +349,8 @@ asio::awaitable<bool> pass(ClientContext& client, Forward why, Outcome outcome,
                            std::string upgrade) {
     CacheStatus status;
     status.forward = why;
-    const auto route = client.route();
-    if (const auto* none = std::get_if<NoRoute>(&route))
-        co_return co_await client.refuse_route(*none);
-    co_return co_await relay(client, std::get<UpstreamTarget>(route), status, outcome,
-                             std::move(upgrade));
+    if (const auto none = client.site.none) co_return co_await client.refuse_without_site(*none);
+    co_return co_await relay(client, status, outcome, std::move(upgrade));
 }
 
 }  // namespace proxy

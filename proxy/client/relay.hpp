@@ -4,7 +4,6 @@
 #include <string>
 
 #include "proxy/client/client_context.hpp"
-#include "proxy/upstream/upstream_pool.hpp"
 
 namespace proxy {
 
@@ -17,11 +16,11 @@ namespace proxy {
 /// reading, the body is sent first. A success of an unsafe method invalidates what is stored under
 /// its target (RFC 9111 §4.4), and HEAD and POST may change it, see store_update.hpp. True when the
 /// client's connection can go on. `upgrade`: protocols to ask for (RFC 9110 §7.8); after a 101 the
-/// connection is a tunnel.
-boost::asio::awaitable<bool> relay(ClientContext& client, const UpstreamTarget& target,
-                                   CacheStatus status, Outcome outcome, std::string upgrade = {});
+/// connection is a tunnel. Precondition: the request has a site.
+boost::asio::awaitable<bool> relay(ClientContext& client, CacheStatus status, Outcome outcome,
+                                   std::string upgrade = {});
 
-/// The same to wherever the request goes, or a refusal when there is nowhere to go.
+/// The same, or a refusal for a request without a site.
 boost::asio::awaitable<bool> pass(ClientContext& client, Forward why, Outcome outcome,
                                   std::string upgrade = {});
 

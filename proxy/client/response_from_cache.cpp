@@ -64,7 +64,7 @@ asio::awaitable<ResponseFromCache::Followed> ResponseFromCache::once() {
     }
     auto plan = plan_reuse(lookup, client_.directives);
     if (plan.serves()) {
-        const auto renew = plan.route == Route::serve_and_renew;
+        const auto renew = plan.step == AnswerStep::serve_and_renew;
         transaction.cache = plan.reuse == Reuse::fresh ? CacheResult::hit : CacheResult::stale;
         CacheStatus hit;
         hit.ttl = time_to_live(*lookup.stored, lookup.residence);
@@ -86,18 +86,17 @@ asio::awaitable<ResponseFromCache::Followed> ResponseFromCache::once() {
     transaction.client_reload = plan.reuse == Reuse::request;
     transaction.cache = found.response ? CacheResult::reval : CacheResult::miss;
     client_.tell_of_client();
-    if (plan.route == Route::refuse) {
+    if (plan.step == AnswerStep::refuse) {
         const auto keep = co_await refuse_to_fetch();
         co_return ended(keep);
     }
-    if (plan.route == Route::relay) co_return Followed::alone;
+    if (plan.step == AnswerStep::relay) co_return Followed::alone;
 
-    auto route = client_.route();
-    if (const auto* none = std::get_if<NoRoute>(&route)) {
-        const auto keep = co_await client_.refuse_route(*none);
+    if (const auto none = client_.site.none) {
+        const auto keep = co_await client_.refuse_without_site(*none);
         co_return ended(keep);
     }
-    auto job = make_job(found, std::move(route));
+    auto job = make_job(found);
     job->may_ask_peers = plan.may_ask_peers;
     if (plan.in_part) job->part = asking.range;
     job->part_of_a_version = plan.of_version;
@@ -121,7 +120,7 @@ asio::awaitable<ResponseFromCache::Followed> ResponseFromCache::once() {
 Store::Found ResponseFromCache::look_up(summary::KeyHash hash, std::string_view uri,
                                         const Selecting& request, Clock::time_point now) const {
     auto found = frontend_.cache.look_up(hash, uri, request, now);
-    if (!found.response || may_give(*found.response)) return found;
+    if (!found.response || may_give(client_.site.policy, *found.response)) return found;
     frontend_.cache.shared.drop(hash, now);
     return frontend_.cache.look_up(hash, uri, request, now);
 }
@@ -157,8 +156,7 @@ Asking ResponseFromCache::asking() const {
     asking.has_peers = client_.config().cluster.has_value();
     asking.may_use_blocks = may_use_blocks_;
     if (asking.range.single() && frontend_.upstream.part_answers.size() > 0) {
-        const auto route = client_.route();
-        const auto* origin = std::get_if<UpstreamTarget>(&route);
+        const auto origin = client_.origin();
         asking.in_one_piece = origin && frontend_.upstream.in_one_piece(*origin, client_.key.uri());
     }
     if (asking.range.form == RangeRequest::Form::suffix) {
@@ -170,13 +168,11 @@ Asking ResponseFromCache::asking() const {
     return asking;
 }
 
-std::unique_ptr<FetchJob> ResponseFromCache::make_job(const Store::Found& found,
-                                                      OriginRoute route) {
-    request_ = std::make_shared<RequestSnapshot>(client_.head, client_.key, true);
-    auto job = std::make_unique<FetchJob>(frontend_.cache, request_, client_.settings,
-                                          client_.key.uri(), client_.hash);
+std::unique_ptr<FetchJob> ResponseFromCache::make_job(const Store::Found& found) {
+    request_ = client_.snapshot(true);
+    auto job =
+        std::make_unique<FetchJob>(frontend_.cache, request_, client_.key.uri(), client_.hash);
     job->directives = client_.directives;
-    job->route = std::move(route);
     job->stale = found.response;
     job->may_use_blocks = may_use_blocks_;
     return job;
@@ -185,9 +181,8 @@ std::unique_ptr<FetchJob> ResponseFromCache::make_job(const Store::Found& found,
 /// Fetches anew what is being served stale, once, with nobody waiting for it (RFC 5861 §3).
 void ResponseFromCache::refresh(const Store::Found& found) {
     if (found.fill || found.unshareable) return;
-    auto route = client_.route();
-    if (!std::holds_alternative<UpstreamTarget>(route)) return;
-    auto job = make_job(found, std::move(route));
+    if (client_.site.none) return;
+    auto job = make_job(found);
     job->may_ask_peers = may_ask_peers(client_.directives, client_.config().cluster.has_value());
     job->fill->keep(kRefreshAtMost);
     if (job->claim.take(found).leads) start_fetch(frontend_.cache, std::move(job));
@@ -270,8 +265,7 @@ asio::awaitable<bool> ResponseFromCache::lies_far_ahead(const Fill::Reader& read
     if (client_.head.verb != verb::get || !accepts_ranges(response.fields())) co_return false;
     const auto part = wanted_part(client_, response, answer.length);
     if (part.kind != RangeAnswer::Kind::part || not_modified(client_, response)) co_return false;
-    const auto route = client_.route();
-    const auto* origin = std::get_if<UpstreamTarget>(&route);
+    const auto origin = client_.origin();
     if (!origin) co_return false;
     const auto usual = frontend_.upstream.origin_times.of(place_of(*origin)).mean();
     const auto bound = std::max<std::chrono::nanoseconds>(kWaitForFlow, usual);
@@ -363,17 +357,10 @@ asio::awaitable<void> ResponseFromCache::pass_interim(Fill::Reader& reader) {
     co_await client_.connection.send(client_.buffers);
 }
 
-/// Do the settings of now let this be stored?
-bool ResponseFromCache::may_give(const StoredResponse& response) const {
-    if (!response.shares_cookie && !response.freshness.targeted) return true;
-    const auto& rules = client_.config().cache.rules;
-    return (!response.shares_cookie || rules.store_set_cookie) &&
-           (!response.freshness.targeted || (rules.cdn_cache_control && client_.of_entry));
-}
-
 bool ResponseFromCache::may_reuse(const StoredResponse& response) const {
-    return may_give(response) && usable(decide_reuse(client_.directives, response.freshness,
-                                                     response.residence(Clock::now())));
+    return may_give(client_.site.policy, response) &&
+           usable(decide_reuse(client_.directives, response.freshness,
+                               response.residence(Clock::now())));
 }
 
 /// Is this the variant for this request?
@@ -407,7 +394,7 @@ bool ResponseFromCache::stands_in(const Stored& stale, FetchError error) const {
     const auto trouble = trouble_of(error);
     return stale && trouble &&
            may_serve_stale(client_.directives, stale->freshness, stale->residence(Clock::now()),
-                           *trouble, client_.config().cache.rules);
+                           *trouble, client_.site.policy.rules());
 }
 
 /// No answer from upstream: what is stored, though stale, if that is allowed (RFC 9111 §4.2.4),
@@ -459,7 +446,7 @@ asio::awaitable<ResponseFromCache::Followed> ResponseFromCache::answer_in_blocks
         co_return ended(keep);
     }
     const auto range = part.kind == RangeAnswer::Kind::part ? part.range : ByteRange{0, length - 1};
-    BlockStream stream(client_, index, client_.route(), leads ? request_ : nullptr);
+    BlockStream stream(client_, index, leads ? request_ : nullptr);
     const auto stored_only = client_.directives.only_if_cached;
     auto error = FetchError::not_allowed;
     if (!stored_only || stream.hold(range)) error = co_await stream.open(range, leads);

@@ -12,7 +12,7 @@
 #include "proxy/http/selecting.hpp"
 #include "proxy/storage/fill.hpp"
 #include "proxy/storage/store.hpp"
-#include "proxy/upstream/route.hpp"
+#include "proxy/upstream/request_snapshot.hpp"
 
 namespace proxy {
 
@@ -52,7 +52,7 @@ private:
     boost::asio::awaitable<Store::Found> recall(Store::Found found, summary::KeyHash hash,
                                                 std::string_view uri);
     Asking asking() const;
-    std::unique_ptr<FetchJob> make_job(const Store::Found& found, OriginRoute route);
+    std::unique_ptr<FetchJob> make_job(const Store::Found& found);
     void refresh(const Store::Found& found);
     boost::asio::awaitable<Followed> lead(std::unique_ptr<FetchJob> job, Stored stale,
                                           CacheStatus status);
@@ -77,7 +77,6 @@ private:
     boost::asio::awaitable<bool> refuse_to_fetch();  // only-if-cached
 
     boost::asio::awaitable<void> pass_interim(Fill::Reader& reader);
-    bool may_give(const StoredResponse& response) const;
     bool may_reuse(const StoredResponse& response) const;
     bool is_variant(const StoredResponse& response);
     Selecting selecting();

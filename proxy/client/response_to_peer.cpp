@@ -77,7 +77,8 @@ asio::awaitable<bool> ResponseFromCache::run_for_peer(std::size_t peer, PeerOpti
             (form && is_version(fields, *response) &&
              form->value == version_of(*response, length, frontend_.cache.shared.key_hasher).form);
     }
-    const AskedByPeer asked{client_.directives, options, wants_block, client_.config().cache.block};
+    const AskedByPeer asked{client_.directives, options, wants_block,
+                            client_.site.policy.cache->block};
     const auto reply = reply_to_peer(asked, for_peer);
     if (reply.kind == PeerReply::Kind::refused) {
         if (reply.refusal == Refusal::absent) frontend_.cache.shared.store.deny(hash);

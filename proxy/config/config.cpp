@@ -1,9 +1,6 @@
 #include "proxy/config/config.hpp"
 
-#include <algorithm>
 #include <cstdlib>
-
-#include "proxy/http/same_host.hpp"
 
 namespace proxy {
 
@@ -21,20 +18,6 @@ std::string describe(const std::vector<ConfigError>& errors) {
         text.append(error.message).append("\n");
     }
     return text;
-}
-
-CacheRules rules_for(const Config& config, std::string_view host) {
-    auto rules = config.cache.rules;
-    if (!match_origin(config.origins, host)) rules.cdn_cache_control = false;
-    return rules;
-}
-
-const OriginConfig* match_origin(const std::vector<OriginConfig>& origins, std::string_view host) {
-    const auto found =
-        std::find_if(origins.begin(), origins.end(), [&](const OriginConfig& origin) {
-            return origin.host == "*" || same_host(origin.host, host);
-        });
-    return found == origins.end() ? nullptr : &*found;
 }
 
 }  // namespace proxy

@@ -92,10 +92,15 @@ struct OriginTlsConfig {
     std::string name;  // for SNI, and what the certificate is for; empty: the host of `url`
 };
 
+struct TlsClient;
+
 struct OriginConfig {
     std::string host;                                   // of the target, lower case; `*` is any
     HostPort server;                                    // from `url`: http[s]://host[:port]
     std::optional<OriginTlsConfig> tls = std::nullopt;  // set exactly when it is https
+    /// Made of `tls` by load_tls() (proxy/net/tls_contexts.hpp), set exactly when that is: no
+    /// setting.
+    std::shared_ptr<const TlsClient> trust = nullptr;
 };
 
 /// A second place to listen at, for clients that speak TLS.
@@ -279,14 +284,6 @@ Environment process_environment();
 
 /// One line per error: `path: message`, or the message alone where no path is to blame.
 std::string describe(const std::vector<ConfigError>& errors);
-
-/// First entry for this host (same_host(); `*` for any), or null. In lower case, as CacheKey has
-/// it.
-const OriginConfig* match_origin(const std::vector<OriginConfig>& origins, std::string_view host);
-
-/// `cache.rules` as they apply to what this host sends: CDN-Cache-Control is for caches that act
-/// for the origin (RFC 9213 §3.1), so it counts only where an entry of `origins` matches.
-CacheRules rules_for(const Config& config, std::string_view host);
 
 std::string_view to_string(DiskAdmission admission);
 std::string_view to_string(CopyPolicy policy);

@@ -12,7 +12,7 @@ namespace proxy {
 
 /// What the RFCs leave to a cache about responses; settings of the section `cache`.
 struct CacheRules {
-    bool cdn_cache_control = true;    // CDN-Cache-Control counts, RFC 9213; see rules_for()
+    bool cdn_cache_control = true;    // CDN-Cache-Control counts, RFC 9213; see SitePolicy
     bool store_set_cookie = false;    // true: what has Set-Cookie is stored, and replayed to all
     double heuristic_fraction = 0.1;  // of the time since Last-Modified, RFC 9111 §4.2.2
     std::chrono::nanoseconds heuristic_maximum = std::chrono::hours(24);

@@ -84,7 +84,7 @@ public:
                 client = make_client(origin.tls->verify, origin.tls->ca, name, path,
                                      TlsTrust::Reads::all_now);
             }
-            contexts->origins.push_back(std::move(client));
+            origins.push_back(std::move(client));
         }
         if (config_.forward.enabled)
             contexts->forward =
@@ -93,6 +93,7 @@ public:
     }
 
     std::vector<ConfigError> errors;
+    std::vector<std::shared_ptr<const TlsClient>> origins;  // by load(), in the order of `origins`
 
 private:
     std::shared_ptr<SSL_CTX> server(const TlsConfig& tls) {
@@ -193,8 +194,11 @@ private:
 std::vector<ConfigError> load_tls(Config& config) {
     Loader loader(config);
     auto contexts = loader.load();
-    if (loader.errors.empty()) config.tls_contexts = std::move(contexts);
-    return std::move(loader.errors);
+    if (!loader.errors.empty()) return std::move(loader.errors);
+    config.tls_contexts = std::move(contexts);
+    for (std::size_t i = 0; i < config.origins.size(); ++i)
+        config.origins[i].trust = std::move(loader.origins[i]);
+    return {};
 }
 
 }  // namespace proxy

@@ -10,16 +10,16 @@
 
 namespace proxy {
 
-/// What a configuration needs of TLS, read from its files once. Immutable; any thread.
+/// What a configuration needs of TLS beside OriginConfig::trust, read from its files once.
+/// Immutable; any thread.
 struct TlsContexts {
-    std::shared_ptr<SSL_CTX> server;                        // null: no listener
-    std::vector<std::shared_ptr<const TlsClient>> origins;  // index as in Config; null: http
-    std::shared_ptr<const TlsClient> forward;               // targets that no entry matches
+    std::shared_ptr<SSL_CTX> server;           // null: no listener
+    std::shared_ptr<const TlsClient> forward;  // targets that no entry matches
 };
 
-/// Reads what `config` names into `config.tls_contexts`, where it lives and is replaced along with
-/// the configuration. TLS 1.2 at least, ALPN `http/1.1`. Says which setting and file is at fault:
-/// then, nothing is replaced.
+/// Reads the files that `config` names into `config.tls_contexts` and into the `trust` of its
+/// origins, which live as long as the configuration. TLS 1.2 at least, ALPN `http/1.1`. Returns the
+/// settings and files at fault; with any of them, nothing is replaced.
 std::vector<ConfigError> load_tls(Config& config);
 
 }  // namespace proxy

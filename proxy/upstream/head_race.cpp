@@ -33,7 +33,7 @@ asio::awaitable<void> run_origin(std::shared_ptr<OriginRunner> self,
 }  // namespace
 
 asio::awaitable<FetchError> OriginRunner::run() {
-    return ask_origin(*request, *config, lines, exchange, question);
+    return ask_origin(*request, lines, exchange, question);
 }
 
 void OriginRunner::take() {

@@ -35,13 +35,11 @@ struct PeerRunner {
 };
 
 struct OriginRunner final : TimerWheel::Timer {
-    OriginRunner(Upstream& in, std::shared_ptr<const Config> rules,
-                 std::shared_ptr<const RequestSnapshot> asks, const UpstreamTarget& target,
-                 bool has_stand_in)
+    /// Precondition: `asks` has an origin.
+    OriginRunner(Upstream& in, std::shared_ptr<const RequestSnapshot> asks, bool has_stand_in)
         : upstream(in),
-          config(std::move(rules)),
           request(std::move(asks)),
-          question(upstream, target, has_stand_in),
+          question(upstream, *request->origin(), has_stand_in),
           exchange(upstream.pool, upstream.head_limits()) {}
 
     /// Sends the request with `lines` and waits for the head.
@@ -53,7 +51,6 @@ struct OriginRunner final : TimerWheel::Timer {
     void lose();
 
     Upstream& upstream;
-    const std::shared_ptr<const Config> config;
     const std::shared_ptr<const RequestSnapshot> request;
     std::string lines;
     std::function<void()> on_end;  // of who waits for other things as well, unless it has lost

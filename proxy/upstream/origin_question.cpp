@@ -77,9 +77,9 @@ void OriginQuestion::book(End end) {
     }
 }
 
-asio::awaitable<FetchError> ask_origin(const RequestSnapshot& asks, const Config& config,
-                                       std::string_view lines, Exchange& exchange,
-                                       OriginQuestion& asked) {
+asio::awaitable<FetchError> ask_origin(const RequestSnapshot& asks, std::string_view lines,
+                                       Exchange& exchange, OriginQuestion& asked) {
+    const auto& config = asks.config();
     if (!asked.allowed()) co_return FetchError::origin_down;
     const Exchange::Request request{origin_request(asks, config.node, lines), false, true};
     const Exchange::Patience patience{Exchange::Clock::now() + config.timeouts.origin_connect,

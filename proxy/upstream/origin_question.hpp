@@ -55,7 +55,7 @@ private:
 /// Puts a request to the origin that `asked` is about, with these lines beside the request's own,
 /// and waits for the head; what it says is in `exchange` then, and how long it took in the worker's
 /// OriginTimes.
-boost::asio::awaitable<FetchError> ask_origin(const RequestSnapshot& request, const Config& config,
+boost::asio::awaitable<FetchError> ask_origin(const RequestSnapshot& request,
                                               std::string_view lines, Exchange& exchange,
                                               OriginQuestion& asked);
 

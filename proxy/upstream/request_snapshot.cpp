@@ -1,6 +1,7 @@
 #include "proxy/upstream/request_snapshot.hpp"
 
 #include <boost/beast/http/field.hpp>
+#include <utility>
 
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/forwarded.hpp"
@@ -20,8 +21,10 @@ bool per_hop(const Field& line) {
 
 }  // namespace
 
-RequestSnapshot::RequestSnapshot(const Head& request, const CacheKey& target, bool whole)
-    : key(target),
+RequestSnapshot::RequestSnapshot(const Head& request, const CacheKey& target, bool whole,
+                                 KeptSite chosen)
+    : kept(std::move(chosen)),
+      key(target),
       // What is to be stored for a HEAD, behind its answer, a GET has to bring.
       method(whole && request.verb == boost::beast::http::verb::head ? "GET" : request.method) {
     // Not as this client wrote it (with a default port, say): an origin that builds redirects by it

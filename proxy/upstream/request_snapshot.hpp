@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -7,18 +8,28 @@
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/fields.hpp"
 #include "proxy/http/message_parser.hpp"
+#include "proxy/upstream/site.hpp"
 
 namespace proxy {
 
-/// What a fetch needs of the request that began it, in memory of its own: it goes on when that
-/// client has left. Not movable: `fields` views the texts.
+/// A fetch's own copy of the request that began it, with its site: the fetch goes on after the
+/// client has left. Not movable, as `fields` views the texts. Immutable; the fetches of one request
+/// share it.
 struct RequestSnapshot {
     /// Keeps the end-to-end fields of `request`. `whole`: without conditions and ranges, as the
-    /// answer is meant for the store.
-    RequestSnapshot(const Head& request, const CacheKey& key, bool whole);
+    /// answer is meant for the store. `chosen`: the site of `key`; a request that goes to peers
+    /// alone needs none.
+    RequestSnapshot(const Head& request, const CacheKey& key, bool whole, KeptSite chosen = {});
     RequestSnapshot(const RequestSnapshot&) = delete;
     RequestSnapshot& operator=(const RequestSnapshot&) = delete;
 
+    /// The rules of this request, whatever is reloaded meanwhile.
+    const Config& config() const { return *kept.config; }
+    const SitePolicy& policy() const { return kept.site.policy; }
+    /// The upstream that answers it; none without a site.
+    const std::optional<UpstreamTarget>& origin() const { return kept.origin; }
+
+    const KeptSite kept;
     CacheKey key;
     std::string method;
     std::string host;       // for origins: as the key has it

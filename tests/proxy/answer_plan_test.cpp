@@ -44,31 +44,46 @@ private:
     Freshness freshness_;
 };
 
+TEST(MayGive, JudgesWhatIsStoredByTheSettingsOfNow) {
+    CacheConfig cache;
+    SitePolicy policy{&cache, true};
+    StoredMetadata plain, with_cookie, targeted;
+    with_cookie.shares_cookie = true;
+    targeted.freshness.targeted = true;
+    EXPECT_TRUE(may_give(policy, plain));
+    EXPECT_FALSE(may_give(policy, with_cookie));
+    EXPECT_TRUE(may_give(policy, targeted));
+    cache.rules.store_set_cookie = true;
+    EXPECT_TRUE(may_give(policy, with_cookie));
+    policy.acts_for_origin = false;  // the entry of `origins` is gone
+    EXPECT_FALSE(may_give(policy, targeted));
+}
+
 TEST_F(AnswerPlanTest, ServesWhatIsFresh) {
     stored("max-age=60", 59s);
-    EXPECT_EQ(plan().route, Route::serve);
-    EXPECT_EQ(plan("only-if-cached").route, Route::serve);
+    EXPECT_EQ(plan().step, AnswerStep::serve);
+    EXPECT_EQ(plan("only-if-cached").step, AnswerStep::serve);
     is_head = authorization = conditions_for_origin = true;  // judged on what is stored
-    EXPECT_EQ(plan().route, Route::serve);
+    EXPECT_EQ(plan().step, AnswerStep::serve);
 }
 
 TEST_F(AnswerPlanTest, ServesStaleWhereTheClientTakesIt) {  // RFC 9111 §5.2.1.2
     stored("max-age=60", 61s);
-    EXPECT_EQ(plan("max-stale=2").route, Route::serve);
+    EXPECT_EQ(plan("max-stale=2").step, AnswerStep::serve);
     EXPECT_EQ(plan("max-stale=2").reuse, Reuse::stale_allowed);
-    EXPECT_EQ(plan("max-stale=0").route, Route::fetch);
+    EXPECT_EQ(plan("max-stale=0").step, AnswerStep::fetch);
 }
 
 TEST_F(AnswerPlanTest, ServesStaleWhileItIsRenewed) {  // RFC 5861 §3
     stored("max-age=60, stale-while-revalidate=30", 90s);
-    EXPECT_EQ(plan().route, Route::serve_and_renew);
-    EXPECT_EQ(plan("no-cache").route, Route::fetch);
+    EXPECT_EQ(plan().step, AnswerStep::serve_and_renew);
+    EXPECT_EQ(plan("no-cache").step, AnswerStep::fetch);
     stored("max-age=60, stale-while-revalidate=30", 91s);
-    EXPECT_EQ(plan().route, Route::fetch);
+    EXPECT_EQ(plan().step, AnswerStep::fetch);
 }
 
 TEST_F(AnswerPlanTest, FetchesWhatIsNotThere) {
-    EXPECT_EQ(plan().route, Route::fetch);
+    EXPECT_EQ(plan().step, AnswerStep::fetch);
     EXPECT_EQ(plan().forward, Forward::uri_miss);
     EXPECT_TRUE(plan().may_ask_peers);
     EXPECT_TRUE(plan().collapse);
@@ -80,7 +95,7 @@ TEST_F(AnswerPlanTest, FetchesWhatIsNotThere) {
 
 TEST_F(AnswerPlanTest, ValidatesWhatIsStaleAndSaysWhy) {  // RFC 9211 §2.2
     stored("max-age=60", 61s);
-    EXPECT_EQ(plan().route, Route::fetch);
+    EXPECT_EQ(plan().step, AnswerStep::fetch);
     EXPECT_EQ(plan().forward, Forward::stale);
     stored("max-age=60", 1s);
     EXPECT_EQ(plan("no-cache").forward, Forward::request);
@@ -93,59 +108,59 @@ TEST_F(AnswerPlanTest, AsksNoPeerWhereTheClientWantsTheOriginsWord) {  // RFC 91
 }
 
 TEST_F(AnswerPlanTest, RefusesToFetchForOnlyIfCached) {  // RFC 9111 §5.2.1.7
-    EXPECT_EQ(plan("only-if-cached").route, Route::refuse);
+    EXPECT_EQ(plan("only-if-cached").step, AnswerStep::refuse);
     stored("max-age=60", 61s);
-    EXPECT_EQ(plan("only-if-cached").route, Route::refuse);
+    EXPECT_EQ(plan("only-if-cached").step, AnswerStep::refuse);
     is_head = true;
-    EXPECT_EQ(plan("only-if-cached").route, Route::refuse);
+    EXPECT_EQ(plan("only-if-cached").step, AnswerStep::refuse);
 }
 
 TEST_F(AnswerPlanTest, RelaysWhatTheStoreCannotBeFilledBy) {
     is_head = true;
-    EXPECT_EQ(plan().route, Route::relay);
+    EXPECT_EQ(plan().step, AnswerStep::relay);
     is_head = false;
     conditions_for_origin = true;  // RFC 9110 §13.1.1, §13.1.4
-    EXPECT_EQ(plan().route, Route::relay);
+    EXPECT_EQ(plan().step, AnswerStep::relay);
     stored("max-age=60", 61s);
-    EXPECT_EQ(plan().route, Route::relay);
+    EXPECT_EQ(plan().step, AnswerStep::relay);
 }
 
 TEST_F(AnswerPlanTest, FetchesBlocksForASingleRangeOfWhatIsNotThere) {
     for (const auto* range : {"bytes=5-9", "bytes=5-"}) {
-        EXPECT_EQ(plan("", range).route, Route::fetch) << range;
+        EXPECT_EQ(plan("", range).step, AnswerStep::fetch) << range;
         EXPECT_TRUE(plan("", range).in_part) << range;
         EXPECT_FALSE(plan("", range).of_version) << range;
     }
     if_range = true;
     EXPECT_TRUE(plan("", "bytes=5-9").of_version);
     may_use_blocks = false;  // then in one piece
-    EXPECT_EQ(plan("", "bytes=5-9").route, Route::fetch);
+    EXPECT_EQ(plan("", "bytes=5-9").step, AnswerStep::fetch);
     EXPECT_FALSE(plan("", "bytes=5-9").in_part);
     EXPECT_FALSE(plan("", "bytes=5-9").of_version);
 }
 
 TEST_F(AnswerPlanTest, FetchesWholeForARangeOfWhatIsStale) {
     stored("max-age=60", 61s);
-    EXPECT_EQ(plan("", "bytes=5-9").route, Route::fetch);
+    EXPECT_EQ(plan("", "bytes=5-9").step, AnswerStep::fetch);
     EXPECT_FALSE(plan("", "bytes=5-9").in_part);
-    EXPECT_EQ(plan("", "bytes=-9").route, Route::fetch);
-    EXPECT_EQ(plan("", "bytes=0-1,5-9").route, Route::fetch);
+    EXPECT_EQ(plan("", "bytes=-9").step, AnswerStep::fetch);
+    EXPECT_EQ(plan("", "bytes=0-1,5-9").step, AnswerStep::fetch);
 }
 
 TEST_F(AnswerPlanTest, RelaysRangesThatCannotBeAPartOfWhatIsStored) {
-    EXPECT_EQ(plan("", "bytes=0-1,5-9").route, Route::relay);
-    EXPECT_EQ(plan("", "bytes=-9").route, Route::relay);
+    EXPECT_EQ(plan("", "bytes=0-1,5-9").step, AnswerStep::relay);
+    EXPECT_EQ(plan("", "bytes=-9").step, AnswerStep::relay);
     found.unshareable = true;
-    EXPECT_EQ(plan("", "bytes=5-9").route, Route::relay);
+    EXPECT_EQ(plan("", "bytes=5-9").step, AnswerStep::relay);
 }
 
 TEST_F(AnswerPlanTest, FetchesTheEndOfWhatAPeerHolds) {
     peers_may_hold = true;
-    EXPECT_EQ(plan("", "bytes=-9").route, Route::fetch);
+    EXPECT_EQ(plan("", "bytes=-9").step, AnswerStep::fetch);
     EXPECT_TRUE(plan("", "bytes=-9").in_part);
-    EXPECT_EQ(plan("no-cache", "bytes=-9").route, Route::relay);
+    EXPECT_EQ(plan("no-cache", "bytes=-9").step, AnswerStep::relay);
     may_use_blocks = false;
-    EXPECT_EQ(plan("", "bytes=-9").route, Route::relay);
+    EXPECT_EQ(plan("", "bytes=-9").step, AnswerStep::relay);
 }
 
 TEST_F(AnswerPlanTest, LetsRequestsForTheSameWaitForOneFetch) {
@@ -173,7 +188,7 @@ TEST_F(AnswerPlanTest, LetsRequestsForTheSameWaitForOneFetch) {
 TEST_F(AnswerPlanTest, LetsNobodyWaitForWhatEachHasToValidate) {
     for (const auto* said : {"no-cache, max-age=60", "no-cache", "max-age=0", "s-maxage=0"}) {
         stored(said, 61s);
-        EXPECT_EQ(plan().route, Route::fetch) << said;
+        EXPECT_EQ(plan().step, AnswerStep::fetch) << said;
         EXPECT_FALSE(plan().collapse) << said;
     }
     stored("max-age=1, must-revalidate", 61s);

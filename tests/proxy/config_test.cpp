@@ -588,18 +588,6 @@ TEST(Config, CanDoWithoutAnAdminPort) {
     EXPECT_FALSE(good(file(R"(, "admin": null)")).admin);
 }
 
-TEST(Origins, MatchInOrder) {
-    const auto c = good(R"({"node": "a", "listen": "a:1", "origins": [
-        {"host": "B.example", "url": "http://one"}, {"host": "*", "url": "http://two"},
-        {"host": "c.example", "url": "http://three"}]})");
-    EXPECT_EQ(match_origin(c.origins, "b.example")->server.host, "one");
-    EXPECT_EQ(match_origin(c.origins, "c.example")->server.host, "two");
-    EXPECT_EQ(match_origin(c.origins, "b.example.")->server.host, "one") << "RFC 3986 §3.2.2";
-    EXPECT_NE(match_origin({{"[::1]", {"one", 80}}}, "[0:0::1]"), nullptr);
-    EXPECT_EQ(match_origin({}, "c.example"), nullptr);
-    EXPECT_EQ(match_origin({{"b.example", {"one", 80}}}, "xb.example"), nullptr);
-}
-
 TEST(Config, TheBoundsOfThePeerBudgetFollowIt) {
     const auto low = good(cluster(R"(, "peer_budget": "5ms")")).cluster;
     EXPECT_EQ(low->peer_budget_min, 5ms);

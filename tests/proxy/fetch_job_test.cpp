@@ -14,8 +14,7 @@ protected:
         StoredMetadata index;
         index.blocks = Blocks{250, 100};
         index.tags = {{1, 2}};
-        return make_block_job(cache, job->request, settings, job->route, index, {"\"1\"", "0f"},
-                              offset);
+        return make_block_job(cache, job->request, index, {"\"1\"", "0f"}, offset);
     }
 };
 
@@ -41,7 +40,7 @@ TEST_F(BlockJobTest, GoesOnWithoutReadersForAWhile) {
 }
 
 TEST_F(BlockJobTest, AsksWhereItsTargetIs) {
-    EXPECT_EQ(std::get<UpstreamTarget>(at(0)->route).host, "h");
+    EXPECT_EQ(at(0)->request->origin()->host, "h");
 }
 
 }  // namespace fetch_job_test

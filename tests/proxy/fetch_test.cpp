@@ -31,7 +31,7 @@ protected:
         job->stale = std::move(stale);
     }
     void origin_took_no_connection(Clock::time_point last) {
-        const auto place = place_of(std::get<UpstreamTarget>(job->route));
+        const auto place = place_of(*job->request->origin());
         for (unsigned i = 0; i < kOriginTimeouts; ++i)
             upstream.origin_health.ended(place, OriginHealth::End::not_connected, last - 1s, last);
     }
@@ -46,7 +46,7 @@ protected:
 };
 
 TEST_F(FetchTest, FailsWhereThereIsNobodyToAsk) {
-    job->route = NoRoute::no_origin;
+    job->request = request(no_site());
     fetch();
     EXPECT_EQ(error(), FetchError::not_allowed);
     EXPECT_TRUE(claim_has_ended());

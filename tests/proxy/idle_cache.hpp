@@ -20,10 +20,19 @@ class IdleCache {
 public:
     IdleCache() {
         key.assign(Scheme::http, boost::beast::http::verb::get, "http://h/a", {});
-        job = std::make_unique<FetchJob>(
-            cache, std::make_shared<RequestSnapshot>(proxy::Head(), key, true), settings, key.uri(),
-            hasher(key.uri()));
-        job->route = UpstreamTarget{"h", 80};
+        job = std::make_unique<FetchJob>(cache, request(choose_site(*settings, key, false)),
+                                         key.uri(), hasher(key.uri()));
+    }
+
+    /// A GET of `key`.
+    std::shared_ptr<const RequestSnapshot> request(const Site& site) const {
+        return std::make_shared<RequestSnapshot>(proxy::Head(), key, true,
+                                                 keep_site(settings, site, key));
+    }
+    static Site no_site() {
+        Site site;
+        site.none = NoSite::no_origin;
+        return site;
     }
 
     /// Stores a response to a GET of `uri`, good for a minute from `now` on, and
@@ -50,6 +59,7 @@ public:
     const std::shared_ptr<const Config> settings = [] {
         Config config;
         config.node = "a";
+        config.origins = {{"h", {"h", 80}}};
         config.cluster.emplace().keys = {"key"};
         config.limits.upstream_connections = 0;
         return std::make_shared<Config>(std::move(config));

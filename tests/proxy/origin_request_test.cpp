@@ -71,7 +71,7 @@ TEST_F(OriginRequestTest, IsNoneWhereTheOriginCannotBeAsked) {
     job->part = parse_range("bytes=-5");
     EXPECT_EQ(request().kind, OriginRequestKind::impossible);
     job->part.reset();
-    job->route = NoRoute::no_origin;
+    job->request = IdleCache::request(no_site());
     EXPECT_EQ(request().kind, OriginRequestKind::impossible);
 }
 

@@ -20,6 +20,7 @@
 #include "proxy/http/tags.hpp"
 #include "tests/proxy/hash.hpp"
 #include "tests/proxy/head.hpp"
+#include "tests/proxy/request.hpp"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define HEARSAY_SANITIZED
@@ -183,20 +184,24 @@ protected:
         CacheKey key;
         key.assign(Scheme::http, boost::beast::http::verb::get, exchange.uri, {});
         const Text request(exchange.request), response(exchange.response);
+        const Fields asked = request;
         const RequestDirectives directives;
-        const StoringRequest asking{test::hasher(), config_, key, request, directives};
+        const RequestSnapshot snapshot(
+            test::request_head("GET", exchange.uri, {asked.begin(), asked.end()}), key, true,
+            keep_site(config_, choose_site(*config_, key, true), key));
+        const StoringRequest asking{test::hasher(), snapshot, directives};
         Head head;
         head.status = 200;
         const Fields fields = response;
         head.fields.assign(fields.begin(), fields.end());
         auto made = draft(asking, {head, kWall, kArrival, {}, false});
         LiveFields live;
-        render_response(head, "node", config_.cache.rules, kWall, made.response->head, live);
+        render_response(head, "node", config_->cache.rules, kWall, made.response->head, live);
 
         const auto hash = test::hash(key.uri());
         auto fill = std::make_shared<Fill>(std::make_shared<Wakeup>(io_.get_executor()), 0);
         Claim claim(store, hash, key.uri(), fill);
-        claim.take(store.find(hash, key.uri(), asking.fields, kArrival.steady));
+        claim.take(store.find(hash, key.uri(), snapshot.fields, kArrival.steady));
         BodyWriter writer(store, windows_, claim, *fill, kCap / 2);
         if (admit(store, claim, made, CopyUse::stored, kArrival.steady) != Sharing::stored)
             return false;
@@ -217,7 +222,7 @@ protected:
 
     boost::asio::io_context io_;
     MemoryBudget windows_{1 << 20};
-    Config config_;
+    const std::shared_ptr<const Config> config_ = std::make_shared<const Config>();
 };
 
 TEST_P(StoreMemoryTest, IsWhatTheCapSays) {

@@ -131,7 +131,7 @@ protected:
 
     LearningTest() { put("http://h/a", "ETag: \"1\"\r\n", "body", kNow); }
 
-    StoringRequest asking() const { return {hasher, *settings, key, no_fields, job->directives}; }
+    StoringRequest asking() const { return {hasher, *job->request, job->directives}; }
     summary::KeyHash hash() const { return hasher(key.uri()); }
     std::shared_ptr<const StoredResponse> stored(Store::Clock::time_point now = kLater) const {
         return find(key.uri(), now).response;
@@ -159,7 +159,6 @@ protected:
         return test::text_of(buffers);
     }
 
-    const std::span<const Field> no_fields;
     static constexpr const char* kOwn = "Content-Location: /a\nCache-Control: max-age=60";
 };
 

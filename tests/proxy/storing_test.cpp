@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <optional>
 
 #include "proxy/http/tags.hpp"
 #include "proxy/http/vary.hpp"
 #include "tests/proxy/head.hpp"
+#include "tests/proxy/request.hpp"
 
 namespace proxy {
 namespace storing_test {
@@ -25,7 +27,14 @@ class StoringTest : public ::testing::Test {
 protected:
     StoringTest() { key.assign(Scheme::http, boost::beast::http::verb::get, "http://h/", {}); }
 
-    StoringRequest asking(Fields fields) const { return {hasher, config, key, fields, directives}; }
+    /// Valid until the next call.
+    StoringRequest asking(Fields fields) {
+        auto kept = std::make_shared<const Config>(config);
+        const auto site = choose_site(*kept, key, true);
+        request_.emplace(test::request_head("GET", "/", {fields.begin(), fields.end()}), key, false,
+                         keep_site(kept, site, key));
+        return {hasher, *request_, directives};
+    }
     static Head answer(unsigned status, Fields fields) {
         Head head;
         head.status = status;
@@ -35,7 +44,7 @@ protected:
     static Received received(const Head& head, bool from_peer = false) {
         return {head, kNow, kArrival, {}, from_peer};
     }
-    Draft draft_of(const char* fields, const char* request = "", bool from_peer = false) const {
+    Draft draft_of(const char* fields, const char* request = "", bool from_peer = false) {
         const Text text(fields), asked(request);
         const auto head = answer(200, text);
         return draft(asking(asked), received(head, from_peer));
@@ -45,6 +54,9 @@ protected:
     Config config;
     CacheKey key;
     RequestDirectives directives;
+
+private:
+    std::optional<RequestSnapshot> request_;
 };
 
 TEST_F(StoringTest, KeepsWhatAResponseIsReusedBy) {

@@ -1,0 +1,74 @@
+#include "proxy/upstream/site.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "proxy/http/same_host.hpp"
+#include "proxy/net/tls_contexts.hpp"
+
+namespace proxy {
+namespace {
+
+const OriginConfig* match_origin(const std::vector<OriginConfig>& origins, std::string_view host) {
+    const auto found = std::ranges::find_if(origins, [&](const OriginConfig& origin) {
+        return origin.host == "*" || same_host(origin.host, host);
+    });
+    return found == origins.end() ? nullptr : &*found;
+}
+
+/// Why a target that no entry of `origins` matches has no site, if so.
+std::optional<NoSite> why_none(const Config& config, bool absolute_form) {
+    if (!absolute_form)
+        return config.origins.empty() && config.forward.enabled ? NoSite::only_forward
+                                                                : NoSite::no_origin;
+    if (!config.forward.enabled) return NoSite::forward_disabled;
+    return std::nullopt;
+}
+
+}  // namespace
+
+CacheRules SitePolicy::rules() const {
+    auto rules = cache->rules;
+    rules.cdn_cache_control = rules.cdn_cache_control && acts_for_origin;
+    return rules;
+}
+
+Site choose_site(const Config& config, const CacheKey& key, bool absolute_form) {
+    Site site;
+    site.policy.cache = &config.cache;
+    site.entry = match_origin(config.origins, key.host());
+    if (site.entry) {
+        site.policy.acts_for_origin = true;
+        site.upstream.server = &site.entry->server;
+        if (site.entry->tls) site.trust = &site.entry->trust;
+        return site;
+    }
+    site.none = why_none(config, absolute_form);
+    if (!site.none && key.scheme() == Scheme::https) site.trust = &config.tls_contexts->forward;
+    return site;
+}
+
+std::optional<UpstreamTarget> target_of(const Site& site, const CacheKey& key,
+                                        const std::string& client) {
+    if (site.none) return std::nullopt;
+    UpstreamTarget target;
+    if (site.upstream.server) {
+        static_cast<HostPort&>(target) = *site.upstream.server;
+    } else {
+        target.host = key.address();
+        target.port = key.port();
+        target.on_clients_word = true;
+        target.client = client;
+    }
+    if (site.trust) target.tls = *site.trust;
+    assert(!site.trust || target.tls);
+    return target;
+}
+
+KeptSite keep_site(std::shared_ptr<const Config> config, const Site& site, const CacheKey& key,
+                   const std::string& client) {
+    return {std::move(config), site, target_of(site, key, client)};
+}
+
+}  // namespace proxy

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "proxy/config/config.hpp"
+#include "proxy/http/cache_control.hpp"
+#include "proxy/http/cache_key.hpp"
+#include "proxy/upstream/upstream_pool.hpp"
+
+namespace proxy {
+
+/// Why a request has no site.
+enum class NoSite : std::uint8_t {
+    forward_disabled,  // absolute-form, and this node is no forward proxy: 403
+    no_origin,         // origin-form for a host that no origin entry matches: 404
+    only_forward,      // origin-form, and this node is a forward proxy without origins: 404
+};
+
+/// The rules by which responses of a site are stored and reused. Today every site has those of the
+/// whole cache; rules per path will be chosen here.
+struct SitePolicy {
+    const CacheConfig* cache = nullptr;
+    bool acts_for_origin = false;  // an entry of `origins` serves the site
+
+    /// `cache.rules` for this site: CDN-Cache-Control is for caches that act for the origin
+    /// (RFC 9213 §3.1).
+    CacheRules rules() const;
+};
+
+/// The server behind a site. Today each site has one; groups of several will stand here.
+struct SiteUpstream {
+    const HostPort* server = nullptr;  // of the entry of `origins`; null: the target itself
+};
+
+/// The site of one request: the entry of `origins` or the forward target that the request is for,
+/// or the reason why there is none. A small value that points into one configuration, so that
+/// policy, trust and upstream always belong together. It is valid as long as that configuration;
+/// KeptSite keeps both. Any thread.
+struct Site {
+    std::optional<NoSite> none;  // set: there is no site, and no upstream
+    const OriginConfig* entry = nullptr;
+    SitePolicy policy;  // also of a site that is none
+    SiteUpstream upstream;
+    /// Verifies the upstream's certificate; null: the connection is in the clear.
+    const std::shared_ptr<const TlsClient>* trust = nullptr;
+
+    /// An entry of `origins` serves the site.
+    bool of_entry() const { return entry != nullptr; }
+};
+
+/// Chooses the first entry of `origins` that matches the host of `key` (`*`, or same_host()),
+/// whatever the form of the request. Without a match and with forward mode on, an absolute-form
+/// request is its own target. The entry's `url` decides about TLS; for a target, its scheme does.
+Site choose_site(const Config& config, const CacheKey& key, bool absolute_form);
+
+/// The upstream of `site` for a request for `key`; none without a site. `client`: the address of
+/// the client.
+std::optional<UpstreamTarget> target_of(const Site& site, const CacheKey& key,
+                                        const std::string& client = {});
+
+/// A site for longer than its request: with the configuration that it points into, and with its
+/// upstream. A fetch goes on by these, whatever is reloaded meanwhile.
+struct KeptSite {
+    std::shared_ptr<const Config> config;
+    Site site;
+    std::optional<UpstreamTarget> origin;  // none without a site
+};
+KeptSite keep_site(std::shared_ptr<const Config> config, const Site& site, const CacheKey& key,
+                   const std::string& client = {});
+
+}  // namespace proxy
