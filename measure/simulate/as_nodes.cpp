@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "protocol/membership/peer_view.hpp"
-#include "proxy/cache/peer_plan.hpp"
+#include "proxy/cache/peer_request_plan.hpp"
 #include "proxy/upstream/miss_samples.hpp"
 #include "summary/error_control.hpp"
 

@@ -11,7 +11,7 @@
 #include "measure/simulate/make_asking.hpp"
 #include "measure/simulate/make_knowledge.hpp"
 #include "measure/trace/splitmix.hpp"
-#include "proxy/cache/peer_plan.hpp"
+#include "proxy/cache/peer_request_plan.hpp"
 
 namespace measure {
 namespace {

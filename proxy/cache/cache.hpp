@@ -10,7 +10,7 @@
 
 #include "protocol/wire/invalidation.hpp"
 #include "protocol/wire/keys.hpp"
-#include "proxy/cache/peer_plan.hpp"
+#include "proxy/cache/peer_request_plan.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/storage/block_flow.hpp"
 #include "proxy/storage/memory.hpp"
@@ -59,7 +59,7 @@ struct SharedCache {
     /// What names these target URIs, as CacheKey has them.
     protocol::Invalidation of(std::span<const std::string_view> uris) const;
 
-    /// peer_plan.hpp's, with the hits of all workers.
+    /// peer_request_plan.hpp's, with the hits of all workers.
     CopyUse use_of_copy(CopyPolicy policy, const RemoteHit& hit);
 
     const Hooks hooks;
@@ -69,7 +69,7 @@ struct SharedCache {
     MemoryBudget windows;  // of what is not stored, or read for slow clients (limits.body_windows)
     Store store;
     BlockFlows flows;
-    PartAnswers part_answers;
+    PartResponses part_responses;
 
 private:
     std::mutex remote_hits_access_;

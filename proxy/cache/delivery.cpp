@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "proxy/cache/rest_question.hpp"
+#include "proxy/cache/rest_request.hpp"
 #include "proxy/cache/resume_plan.hpp"
 #include "proxy/http/response_head.hpp"
 #include "proxy/http/tags.hpp"
 #include "proxy/http/validators.hpp"
 #include "proxy/upstream/failure_log.hpp"
-#include "proxy/upstream/origin_question.hpp"
+#include "proxy/upstream/origin_request.hpp"
 
 namespace proxy {
 namespace {
@@ -106,7 +106,7 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
     const auto from_origin = origin && source == Fill::Source::origin;
     FillWriter::Watch watch;
     watch.silence_at_most = silence_at_most(source, config_);
-    std::optional<RestQuestion> rest;
+    std::optional<RestRequest> rest;
     if (can_resume) rest.emplace(cache_, job_, version);
     if (can_resume && !from_origin) {
         const auto& times = cache_.upstream.origin_times;
@@ -158,7 +158,7 @@ asio::awaitable<bool> Delivery::run_slice(Exchange& exchange, const Received& fr
     if (end.resume) {
         log_failure(cache_.upstream.log, origin, error, exchange.malformed());
         exchange.finish();
-        RestQuestion rest(cache_, job_, block.version.etag);
+        RestRequest rest(cache_, job_, block.version.etag);
         error = co_await resume(block.version.etag, error, rest);
     }
     if (error == FetchError::none) error = judge_size(job_.fill->received(), block.range.size());
@@ -192,7 +192,7 @@ std::string Delivery::version_at_origin(const Head& head, Fill::Source source) c
 /// Who sent a body died or stalled inside it, or was left: the rest comes from the origin.
 /// `etag`: of version_at_origin(); `first`: the first question for it.
 asio::awaitable<FetchError> Delivery::resume(std::string_view etag, FetchError broke_off,
-                                             RestQuestion& first) {
+                                             RestRequest& first) {
     const auto from_origin = job_.fill->state().answer.source == Fill::Source::origin;
     auto error = broke_off;
     if (!from_origin) {  // after its own failure the origin gets a pause
@@ -210,7 +210,7 @@ asio::awaitable<FetchError> Delivery::resume(std::string_view etag, FetchError b
         }
         const auto wanted = co_await pause(*time);
         if (!wanted) co_return FetchError::abandoned;
-        RestQuestion again(cache_, job_, etag);
+        RestRequest again(cache_, job_, etag);
         error = co_await take_rest(again);
         if (error == FetchError::none || job_.given_up) co_return error;
         not_before = again.not_before();
@@ -225,7 +225,7 @@ asio::awaitable<bool> Delivery::pause(std::chrono::nanoseconds time) {
 }
 
 /// What has not come yet of the body, of the origin.
-asio::awaitable<FetchError> Delivery::take_rest(RestQuestion& rest) {
+asio::awaitable<FetchError> Delivery::take_rest(RestRequest& rest) {
     const auto& origin = *job_.request->origin();
     const auto error = co_await rest.ask();
     if (error != FetchError::none) {

@@ -14,7 +14,7 @@
 
 namespace proxy {
 
-class RestQuestion;
+class RestRequest;
 
 /// Brings the answer of one job to those who wait for it, and to the store. Ends the fill and the
 /// claim in the store once; its destructor does if nothing else did: a coroutine that is cancelled
@@ -69,8 +69,8 @@ private:
     Draft block_draft(const Received& from) const;
     std::string version_at_origin(const Head& head, Fill::Source source) const;
     boost::asio::awaitable<FetchError> resume(std::string_view etag, FetchError broke_off,
-                                              RestQuestion& first);
-    boost::asio::awaitable<FetchError> take_rest(RestQuestion& rest);
+                                              RestRequest& first);
+    boost::asio::awaitable<FetchError> take_rest(RestRequest& rest);
     void note_rate(const UpstreamTarget& origin);
     boost::asio::awaitable<bool> pause(std::chrono::nanoseconds time);
     CopyUse use_of(const Sender& sender);

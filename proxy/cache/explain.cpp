@@ -5,8 +5,8 @@
 
 #include "proxy/cache/explain_plan.hpp"
 #include "proxy/http/request_policy.hpp"
-#include "proxy/upstream/peer_look.hpp"
-#include "proxy/upstream/peer_request.hpp"
+#include "proxy/upstream/peer_head_request.hpp"
+#include "proxy/upstream/peer_request_head.hpp"
 #include "proxy/upstream/site.hpp"
 #include "summary/directory.hpp"
 
@@ -29,9 +29,9 @@ struct Looks {
 };
 
 asio::awaitable<void> look(Upstream& upstream, std::shared_ptr<const protocol::PeerView> view,
-                           std::size_t peer, std::string question, std::shared_ptr<Looks> looks) {
-    const auto has =
-        co_await look_at_peer(upstream, std::move(view), peer, std::move(question), kLookAtPeers);
+                           std::size_t peer, std::string text, std::shared_ptr<Looks> looks) {
+    const auto has = co_await send_peer_head_request(upstream, std::move(view), peer,
+                                                     std::move(text), kLookAtPeers);
     looks->has[peer] = to_string(has);
     --looks->open;
     looks->wakeup->notify();
@@ -111,15 +111,15 @@ asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
     out.just_invalidated = is_just_invalidated(invalidated);
     out.beside_the_origin = turns.beside_the_origin;
 
-    const RequestSnapshot request(Head(), key, true);
-    const PeerRequest question(request, RequestDirectives(), cache.shared.field_key);
+    const RequestSnapshot snapshot(Head(), key, true);
+    const PeerRequestHead head(snapshot, RequestDirectives(), cache.shared.field_key);
     const auto looks = std::make_shared<Looks>(upstream.executor, view->peers.size());
     const auto numbers = numbers_of(*view, promised);
     for (const auto number : numbers) {
         const auto& peer = view->peers[number];
         if (looks->open >= kPeersLookedAt) break;
         if (!peer.can_be_asked()) continue;
-        auto text = question.text(config->node, peer.token, std::nullopt, {}, "HEAD");
+        auto text = head.text(config->node, peer.token, std::nullopt, {}, "HEAD");
         auto task = look(upstream, view, number, std::move(text), looks);
         if (!upstream.fetches.spawn(std::move(task))) continue;
         looks->has[number] = to_string(PeerHas::unknown);  // until the peer answers

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "proxy/cache/peer_plan.hpp"
+#include "proxy/cache/peer_request_plan.hpp"
 
 namespace proxy {
 

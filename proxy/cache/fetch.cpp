@@ -6,9 +6,9 @@
 #include "proxy/cache/block_plan.hpp"
 #include "proxy/cache/delivery.hpp"
 #include "proxy/cache/fetch_leash.hpp"
+#include "proxy/cache/fetch_peers.hpp"
 #include "proxy/cache/origin_plan.hpp"
-#include "proxy/cache/origin_request.hpp"
-#include "proxy/cache/peer_copy.hpp"
+#include "proxy/cache/request_additions.hpp"
 #include "proxy/config/config_disk.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/interim.hpp"
@@ -96,14 +96,14 @@ private:
                     const auto next = plan.ask(open.peers);
                     if (next.again) ++cache_.upstream.counters.peer_repeats;
                     const auto& peer = view->peers[next.turn.peer];
-                    auto request = peers_.question(peer.token, Clock::now());
+                    auto request = peers_.request_text(peer.token, Clock::now());
                     if (request.empty()) co_return false;
                     plan.asked(round_trip_to(peer), Clock::now());
                     auto runner = std::make_shared<PeerRunner>(cache_.upstream, view,
                                                                next.turn.peer, next.budget,
                                                                plan.latest(), next.turn.promised);
                     if (!whom.beside_the_origin) runner->alone = next.budget;
-                    runner->question.tell(job_.peers_asked);
+                    runner->request.note_in(job_.peers_asked);
                     if (!race.start(std::move(runner), std::move(request))) co_return false;
                     break;
                 }
@@ -115,9 +115,9 @@ private:
     /// shows when it is the origin's turn.
     bool start_origin(HeadRace& race) {
         if (!origin_) origin_ = prepare_origin(what_to_ask_now());
-        const auto& question = origin_->question;
+        const auto& request = origin_->request;
         const bool may_start =
-            question.allowed() && !(question.is_probe() && has_stand_in()) && race.start(origin_);
+            request.allowed() && !(request.is_probe() && has_stand_in()) && race.start(origin_);
         if (!may_start) origin_.reset();
         return may_start;
     }
@@ -130,7 +130,7 @@ private:
 
     /// A peer's question has ended: true when that is the answer.
     asio::awaitable<bool> take_peer(HeadRace& race, PeerRunner& runner) {
-        auto& asked = runner.question;
+        auto& asked = runner.request;
         const auto verdict = *runner.verdict;
         auto& exchange = asked.exchange();
         const auto& head = exchange.head();
@@ -171,7 +171,7 @@ private:
     }
 
     /// What a peer holds in blocks, or gives as its head alone. True when that is the answer.
-    bool take_head(PeerQuestion& asked, const Received& from, bool validated = false) {
+    bool take_head(PeerRequest& asked, const Received& from, bool validated = false) {
         auto index = make_index(delivery_, job_, from, *length_of_head_alone(from.head));
         const auto good =
             index && (validated || peers_.is_current(*index->draft.response, Clock::now()));
@@ -184,11 +184,11 @@ private:
 
     /// The question to the origin, not sent yet. Precondition: it is not impossible.
     std::shared_ptr<OriginRunner> prepare_origin(OriginRequestKind kind) {
-        asked_ = request_for_origin(kind, job_, stale_copy_);
+        asked_ = additions_for(kind, job_, stale_copy_);
         auto runner = std::make_shared<OriginRunner>(cache_.upstream, job_.request, has_stand_in());
         runner->lines = std::move(asked_.lines);
         runner->exchange.on_interim([run = runner.get(), fill = job_.fill](const Head& interim) {
-            return pass_on(run->lost ? nullptr : fill.get(), run->request->config().node, interim);
+            return pass_on(run->lost ? nullptr : fill.get(), run->snapshot->config().node, interim);
         });
         return runner;
     }
@@ -205,7 +205,7 @@ private:
         const auto runner = origin_ ? std::exchange(origin_, nullptr) : prepare_origin(kind);
         runner->take();
         auto& exchange = runner->exchange;
-        if (!runner->result && runner->question.is_probe() && has_stand_in()) {
+        if (!runner->result && runner->request.is_probe() && has_stand_in()) {
             // Whether the origin is back shows behind an answer that nobody has to wait for.
             const auto& timeouts = config_.timeouts;
             job_.fill->keep(timeouts.origin_connect + timeouts.origin_head);
@@ -268,7 +268,7 @@ private:
         return *runner.result == FetchError::none ? runner.exchange.head().status : 0;
     }
 
-    OriginMeaning meaning_of(const OriginRunner& runner, const OriginRequest& asked) const {
+    OriginMeaning meaning_of(const OriginRunner& runner, const RequestAdditions& asked) const {
         OriginResult result;
         result.error = *runner.result;
         if (result.error == FetchError::none) {
@@ -334,10 +334,10 @@ private:
             // The origin has had its say: there is nobody to ask meanwhile.
             const auto latest = std::max<std::chrono::nanoseconds>(config_.cluster->peer_budget_max,
                                                                    config_.cluster->peer_budget);
-            PeerQuestion asked(cache_.upstream, view, at, latest, latest);
-            asked.tell(job_.peers_asked);
-            auto request = peers_.question(peer.token, Clock::now(), kStaleToo);
-            const auto verdict = co_await asked.ask(std::move(request), true);
+            PeerRequest asked(cache_.upstream, view, at, latest, latest);
+            asked.note_in(job_.peers_asked);
+            auto request = peers_.request_text(peer.token, Clock::now(), kStaleToo);
+            const auto verdict = co_await asked.send(std::move(request), true);
             auto& exchange = asked.exchange();
             const auto& given = exchange.head();
             const auto head_alone = length_of_head_alone(given).has_value();
@@ -371,10 +371,10 @@ private:
     const Config& config_;
     FetchJob& job_;
     Delivery delivery_;
-    PeerCopies peers_;
+    FetchPeers peers_;
     RoundTrip origin_usual_;  // while peers are asked
     std::optional<StaleCopy> stale_copy_;
-    OriginRequest asked_;                   // by origin_
+    RequestAdditions asked_;                // by origin_
     std::shared_ptr<OriginRunner> origin_;  // prepared, or asked beside peers
 };
 

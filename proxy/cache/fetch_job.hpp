@@ -17,7 +17,7 @@
 #include "proxy/storage/claim.hpp"
 #include "proxy/storage/fill.hpp"
 #include "proxy/telemetry/peers_asked.hpp"
-#include "proxy/upstream/peer_choice.hpp"
+#include "proxy/upstream/peer_record.hpp"
 #include "proxy/upstream/request_snapshot.hpp"
 
 namespace proxy {

@@ -24,12 +24,12 @@ asio::awaitable<FetchError> FillWriter::receive(Exchange& exchange, Watch& watch
         fill_.flowed(bytes, begun + waited);
         if (watch.pace && !exchange.done()) {
             switch (watch.pace->waited(waited, bytes, missing(exchange))) {
-                case PeerPace::Advice::goes_on:
+                case PeerResponsePace::Advice::goes_on:
                     break;
-                case PeerPace::Advice::look_elsewhere:
+                case PeerResponsePace::Advice::look_elsewhere:
                     watch.look_elsewhere();
                     break;
-                case PeerPace::Advice::stalled:
+                case PeerResponsePace::Advice::stalled:
                     co_return FetchError::body_timeout;
             }
         }

@@ -7,7 +7,7 @@
 #include "proxy/cache/body_writer.hpp"
 #include "proxy/cache/cache.hpp"
 #include "proxy/cache/fetch_job.hpp"
-#include "proxy/cache/peer_pace.hpp"
+#include "proxy/cache/peer_response_pace.hpp"
 #include "proxy/upstream/exchange.hpp"
 
 namespace proxy {
@@ -30,7 +30,7 @@ public:
     struct Watch {
         std::chrono::nanoseconds silence_at_most{};
         std::uint64_t leave_out = 0;  // so many bytes at the begin are there already
-        std::optional<PeerPace> pace;
+        std::optional<PeerResponsePace> pace;
         std::function<void()> look_elsewhere;  // as `pace` says
         /// Only the next so many bytes are wanted; those behind them stay in the exchange.
         std::optional<std::uint64_t> slice;

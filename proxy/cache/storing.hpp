@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/cache/peer_plan.hpp"
+#include "proxy/cache/peer_request_plan.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/fetch_error.hpp"

@@ -5,7 +5,7 @@
 #include "proxy/cache/block_plan.hpp"
 #include "proxy/cache/fetch.hpp"
 #include "proxy/cache/fetch_job.hpp"
-#include "proxy/cache/peer_plan.hpp"
+#include "proxy/cache/peer_request_plan.hpp"
 #include "proxy/client/response_from_store.hpp"
 #include "proxy/http/validators.hpp"
 #include "summary/directory.hpp"

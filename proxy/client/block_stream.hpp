@@ -10,7 +10,7 @@
 #include "proxy/client/client_context.hpp"
 #include "proxy/storage/body_version.hpp"
 #include "proxy/storage/fill.hpp"
-#include "proxy/upstream/peer_choice.hpp"
+#include "proxy/upstream/peer_record.hpp"
 #include "proxy/upstream/request_snapshot.hpp"
 #include "proxy/upstream/site.hpp"
 

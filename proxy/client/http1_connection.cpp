@@ -77,7 +77,7 @@ public:
             begin_transaction();
             auto keep = false;
             const auto parsed = received == ClientConnection::Received::head && parse();
-            PeerOptions unused;
+            PeerRequestOptions unused;
             if (only_for_peers_ && !(parsed && proven_peer(unused))) {
                 ++frontend_.counters.refusals[RequestRefusal::proxy_header];
                 client_.parser.reset();
@@ -192,7 +192,7 @@ private:
         const auto bad = understand();
         if (!bad.empty()) co_return co_await refuse_target(bad);
         const auto of_entry = client_.site.of_entry();
-        PeerOptions options;
+        PeerRequestOptions options;
         if (const auto peer = proven_peer(options)) {
             // A token lets a peer ask, and nothing else.
             const auto asks = head.verb == verb::get || head.verb == verb::head;
@@ -362,7 +362,7 @@ private:
     }
 
     /// Which peer the request proves to be from, and what it asks for; nothing: it is no peer's.
-    std::optional<std::size_t> proven_peer(PeerOptions& options) const {
+    std::optional<std::size_t> proven_peer(PeerRequestOptions& options) const {
         if (!frontend_.upstream.peers || client_.connection.scheme() != Scheme::http)
             return std::nullopt;
         const auto* proof = find(client_.head.fields, kPeerField);

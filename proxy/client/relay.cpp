@@ -12,7 +12,7 @@
 #include "proxy/net/awaited_value.hpp"
 #include "proxy/upstream/exchange.hpp"
 #include "proxy/upstream/failure_log.hpp"
-#include "proxy/upstream/origin_question.hpp"
+#include "proxy/upstream/origin_request.hpp"
 #include "proxy/upstream/origin_trouble.hpp"
 #include "proxy/upstream/request_snapshot.hpp"
 #include "proxy/upstream/send_again.hpp"
@@ -301,7 +301,7 @@ private:
     const Config& config_;
     const std::shared_ptr<const RequestSnapshot> snapshot_;
     const UpstreamTarget& target_;  // of it
-    OriginQuestion asked_;
+    OriginRequest asked_;
     Exchange exchange_;
     ClientWatch watch_;
     Upload upload_;

@@ -64,7 +64,7 @@ asio::awaitable<ResponseFromCache::Followed> ResponseFromCache::once() {
     }
     auto plan = plan_reuse(lookup, client_.directives);
     if (plan.serves()) {
-        const auto renew = plan.step == AnswerStep::serve_and_renew;
+        const auto renew = plan.step == ResponseStep::serve_and_renew;
         transaction.cache = plan.reuse == Reuse::fresh ? CacheResult::hit : CacheResult::stale;
         CacheStatus hit;
         hit.ttl = time_to_live(*lookup.stored, lookup.residence);
@@ -86,11 +86,11 @@ asio::awaitable<ResponseFromCache::Followed> ResponseFromCache::once() {
     transaction.client_reload = plan.reuse == Reuse::request;
     transaction.cache = found.response ? CacheResult::reval : CacheResult::miss;
     client_.tell_of_client();
-    if (plan.step == AnswerStep::refuse) {
+    if (plan.step == ResponseStep::refuse) {
         const auto keep = co_await refuse_to_fetch();
         co_return ended(keep);
     }
-    if (plan.step == AnswerStep::relay) co_return Followed::alone;
+    if (plan.step == ResponseStep::relay) co_return Followed::alone;
 
     if (const auto none = client_.site.none) {
         const auto keep = co_await client_.refuse_without_site(*none);
@@ -155,7 +155,7 @@ Asking ResponseFromCache::asking() const {
     asking.authorization = find(fields, field::authorization) != nullptr;
     asking.has_peers = client_.config().cluster.has_value();
     asking.may_use_blocks = may_use_blocks_;
-    if (asking.range.single() && frontend_.upstream.part_answers.size() > 0) {
+    if (asking.range.single() && frontend_.upstream.part_responses.size() > 0) {
         const auto origin = client_.origin();
         asking.in_one_piece = origin && frontend_.upstream.in_one_piece(*origin, client_.key.uri());
     }

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "proxy/cache/answer_plan.hpp"
-#include "proxy/cache/peer_reply.hpp"
+#include "proxy/cache/peer_response_plan.hpp"
+#include "proxy/cache/response_plan.hpp"
 #include "proxy/client/client_context.hpp"
 #include "proxy/http/hashed_fields.hpp"
 #include "proxy/http/selecting.hpp"
@@ -32,7 +32,7 @@ public:
     /// there; else 504 with the reason, at once. Nobody is asked on its behalf. Of a body in
     /// blocks it gets the head alone, then each block for itself. By HEAD it asks whether it would
     /// be given anything; that is in no books.
-    boost::asio::awaitable<bool> run_for_peer(std::size_t peer, PeerOptions options);
+    boost::asio::awaitable<bool> run_for_peer(std::size_t peer, PeerRequestOptions options);
 
 private:
     using Stored = std::shared_ptr<const StoredResponse>;

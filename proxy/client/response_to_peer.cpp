@@ -22,7 +22,8 @@ bool is_version(Fields request, const StoredResponse& response) {
 
 }  // namespace
 
-asio::awaitable<bool> ResponseFromCache::run_for_peer(std::size_t peer, PeerOptions options) {
+asio::awaitable<bool> ResponseFromCache::run_for_peer(std::size_t peer,
+                                                      PeerRequestOptions options) {
     auto& transaction = client_.transaction;
     transaction.peer = frontend_.upstream.peers->peers[peer].node;
     recover_quickly(client_.connection.socket().native_handle());
@@ -77,13 +78,13 @@ asio::awaitable<bool> ResponseFromCache::run_for_peer(std::size_t peer, PeerOpti
             (form && is_version(fields, *response) &&
              form->value == version_of(*response, length, frontend_.cache.shared.key_hasher).form);
     }
-    const AskedByPeer asked{client_.directives, options, wants_block,
-                            client_.site.policy.cache->block};
-    const auto reply = reply_to_peer(asked, for_peer);
-    if (reply.kind == PeerReply::Kind::refused) {
+    const ReceivedPeerRequest asked{client_.directives, options, wants_block,
+                                    client_.site.policy.cache->block};
+    const auto reply = plan_peer_response(asked, for_peer);
+    if (reply.kind == PeerResponsePlan::Kind::refused) {
         if (reply.refusal == Refusal::absent) frontend_.cache.shared.store.deny(hash);
         std::string lines;
-        if (reply.tell_validators)
+        if (reply.name_validators)
             for (const auto& line : response->fields())
                 if (line.id == field::etag || line.id == field::last_modified)
                     append_line(lines, line);
@@ -92,12 +93,12 @@ asio::awaitable<bool> ResponseFromCache::run_for_peer(std::size_t peer, PeerOpti
     if (client_.head.verb == boost::beast::http::verb::head)
         co_return co_await client_.answer(200, {}, {}, kOwnAnswer);  // it would be given
     gave();
-    if (reply.kind == PeerReply::Kind::growing)
+    if (reply.kind == PeerResponsePlan::Kind::growing)
         co_return co_await give_growing(*reader, std::move(state));
     transaction.cache = CacheResult::hit;
     CacheStatus status;
     status.ttl = time_to_live(response->freshness, response->residence(transaction.begun));
-    if (reply.kind == PeerReply::Kind::head_alone)
+    if (reply.kind == PeerResponsePlan::Kind::head_alone)
         co_return co_await send_head_alone(*response, status);
     co_return co_await send_stored(client_, *response, status, hash);
 }

@@ -13,7 +13,7 @@
 
 #include "proxy/client/error_response.hpp"
 #include "proxy/http/field_list.hpp"
-#include "proxy/upstream/origin_question.hpp"
+#include "proxy/upstream/origin_request.hpp"
 #include "proxy/upstream/origin_trouble.hpp"
 
 namespace proxy {
@@ -267,7 +267,7 @@ asio::awaitable<void> tunnel(ClientContext& client) {
     UpstreamTarget target{{{}, authority.port}, true};
     append_lower(target.host, authority.address());
     target.client = client.requester.text();
-    OriginQuestion asked(frontend.upstream, target);
+    OriginRequest asked(frontend.upstream, target);
     UpstreamPool::Result<UpstreamPtr> acquired = FetchError::origin_down;
     if (asked.allowed())
         acquired = co_await frontend.upstream.pool.acquire(

@@ -14,7 +14,7 @@
 namespace proxy {
 
 // What a question to a peer tells of the client's request fields: any of them may be a credential,
-// and peers speak in the clear. Format and example: protocol/FORMAT.md, Questions.
+// and peers speak in the clear. Format and example: protocol/FORMAT.md, Peer requests.
 
 /// Longer values of kFieldsField are not sent; such a request asks no peer.
 inline constexpr std::size_t kMaxHashedFieldsBytes = 8 * 1024;

@@ -22,7 +22,7 @@ struct Explanation {
     struct Peer {
         std::string node;
         bool claims = false;      // its summary does
-        std::string_view has;     // upstream/peer_look.hpp's words; empty: it was not asked
+        std::string_view has;     // upstream/peer_head_request.hpp's words; empty: it was not asked
         std::string_view choice;  // cache/explain_plan.hpp's words
         std::size_t turn = 0;     // 1: asked first; 0: not asked
         std::chrono::nanoseconds round_trip{0};  // 0: not known

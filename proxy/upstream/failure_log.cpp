@@ -3,7 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include "proxy/upstream/origin_trouble.hpp"
-#include "proxy/upstream/peer_choice.hpp"
+#include "proxy/upstream/peer_record.hpp"
 
 namespace proxy {
 namespace {

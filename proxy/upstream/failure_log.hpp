@@ -6,7 +6,7 @@
 #include "proxy/http/fetch_error.hpp"
 #include "proxy/http/message_parser.hpp"
 #include "proxy/telemetry/rate_limited_log.hpp"
-#include "proxy/upstream/part_answers.hpp"
+#include "proxy/upstream/part_responses.hpp"
 #include "proxy/upstream/upstream_pool.hpp"
 
 namespace proxy {

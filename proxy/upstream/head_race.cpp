@@ -12,12 +12,12 @@ using Clock = std::chrono::steady_clock;
 
 asio::awaitable<void> run_peer(std::shared_ptr<PeerRunner> self, std::string request,
                                std::shared_ptr<Wakeup> wakeup) {
-    const auto verdict = co_await self->question.ask(std::move(request), self->promised);
+    const auto verdict = co_await self->request.send(std::move(request), self->promised);
     const auto wanted = !self->lost && verdict == PeerVerdict::hit;
     self->verdict = verdict;
     wakeup->notify();
     if (!wanted && verdict != PeerVerdict::failure && verdict != PeerVerdict::timeout)
-        co_await self->question.discard();
+        co_await self->request.discard();
 }
 
 asio::awaitable<void> run_origin(std::shared_ptr<OriginRunner> self,
@@ -33,7 +33,7 @@ asio::awaitable<void> run_origin(std::shared_ptr<OriginRunner> self,
 }  // namespace
 
 asio::awaitable<FetchError> OriginRunner::run() {
-    return ask_origin(*request, lines, exchange, question);
+    return send_origin_request(*snapshot, lines, exchange, request);
 }
 
 void OriginRunner::take() {
@@ -79,7 +79,7 @@ void HeadRace::won_by(const PeerRunner* winner) {
     for (const auto& runner : peers_) {
         if (runner.get() == winner || runner->taken || runner->lost) continue;
         runner->lost = true;
-        runner->question.lost();
+        runner->request.lost();
     }
 }
 

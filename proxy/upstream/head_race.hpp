@@ -9,8 +9,8 @@
 
 #include "proxy/net/timer_wheel.hpp"
 #include "proxy/net/wakeup.hpp"
-#include "proxy/upstream/origin_question.hpp"
-#include "proxy/upstream/peer_question.hpp"
+#include "proxy/upstream/origin_request.hpp"
+#include "proxy/upstream/peer_request.hpp"
 
 namespace proxy {
 
@@ -21,12 +21,12 @@ namespace proxy {
 struct PeerRunner {
     using Duration = std::chrono::nanoseconds;
 
-    /// As PeerQuestion has them.
+    /// As PeerRequest has them.
     PeerRunner(Upstream& upstream, std::shared_ptr<const protocol::PeerView> view, std::size_t peer,
                Duration budget, Duration latest, bool has_promised)
-        : question(upstream, std::move(view), peer, budget, latest), promised(has_promised) {}
+        : request(upstream, std::move(view), peer, budget, latest), promised(has_promised) {}
 
-    PeerQuestion question;
+    PeerRequest request;
     const bool promised;                 // its summary has the very key
     Duration alone{0};                   // for so long nobody else is asked
     std::optional<PeerVerdict> verdict;  // once it has ended; `hit`: the owner's to judge and read
@@ -38,8 +38,8 @@ struct OriginRunner final : TimerWheel::Timer {
     /// Precondition: `asks` has an origin.
     OriginRunner(Upstream& in, std::shared_ptr<const RequestSnapshot> asks, bool has_stand_in)
         : upstream(in),
-          request(std::move(asks)),
-          question(upstream, *request->origin(), has_stand_in),
+          snapshot(std::move(asks)),
+          request(upstream, *snapshot->origin(), has_stand_in),
           exchange(upstream.pool, upstream.head_limits()) {}
 
     /// Sends the request with `lines` and waits for the head.
@@ -51,10 +51,10 @@ struct OriginRunner final : TimerWheel::Timer {
     void lose();
 
     Upstream& upstream;
-    const std::shared_ptr<const RequestSnapshot> request;
+    const std::shared_ptr<const RequestSnapshot> snapshot;
     std::string lines;
     std::function<void()> on_end;  // of who waits for other things as well, unless it has lost
-    OriginQuestion question;
+    OriginRequest request;
     Exchange exchange;
     bool under_way = false;            // by itself
     std::optional<FetchError> result;  // once it has ended

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "protocol/membership/peer_view.hpp"
-#include "proxy/upstream/peer_choice.hpp"
+#include "proxy/upstream/peer_record.hpp"
 #include "summary/peer_set.hpp"
 
 namespace proxy {

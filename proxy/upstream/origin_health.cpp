@@ -43,7 +43,7 @@ OriginHealth::Change OriginHealth::leave_alone(Origin& origin, State state, Time
 }
 
 OriginHealth::Change OriginHealth::ended(const std::string& place, End end, Time began, Time now) {
-    if (end == End::untold) return Change::none;
+    if (end == End::unknown) return Change::none;
     auto* origin = find(place, now);
     if (origin == nullptr) return Change::none;
     if (end == End::answered) {

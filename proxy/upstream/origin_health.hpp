@@ -39,7 +39,7 @@ public:
         answered,       // or refused, or broke off: there is somebody
         not_connected,  // by then it had not taken the connection
         not_answered,   // by then it had not begun its answer
-        untold,         // it was not the origin that ended the question
+        unknown,        // it was not the origin that ended the question
     };
     enum class Change : std::uint8_t {
         none,

@@ -11,7 +11,7 @@ constexpr std::optional<OriginTrouble> kNone;
 
 // clang-format off
 //                                   trouble       end                 by                  forward pass   told
-constexpr Failure kNoName          {kUnreachable, End::untold,        EndedBy::origin,    true,   true,  true};
+constexpr Failure kNoName          {kUnreachable, End::unknown,        EndedBy::origin,    true,   true,  true};
 constexpr Failure kNotConnected    {kUnreachable, End::not_connected, EndedBy::origin,    true,   true,  true};
 constexpr Failure kNotAnswered     {kUnreachable, End::not_answered,  EndedBy::origin,    true,   true,  true};
 constexpr Failure kBrokeOff        {kUnreachable, End::answered,      EndedBy::origin,    true,   true,  true};
@@ -19,12 +19,12 @@ constexpr Failure kNotTrusted      {kUnreachable, End::answered,      EndedBy::o
 constexpr Failure kNonsense        {kError,       End::answered,      EndedBy::origin,    true,   true,  true};
 constexpr Failure kAnsweredError   {kError,       End::answered,      EndedBy::origin,    true,   true,  false};
 constexpr Failure kAnsweredOther   {kError,       End::answered,      EndedBy::origin,    true,   false, false};
-constexpr Failure kBusy            {kError,       End::untold,        EndedBy::this_node, false,  true,  true};
-constexpr Failure kNoDescriptors   {kError,       End::untold,        EndedBy::this_node, false,  true,  false};
-constexpr Failure kSpared          {kUnreachable, End::untold,        EndedBy::this_node, false,  true,  false};
-constexpr Failure kForbidden       {kNone,        End::untold,        EndedBy::rule,      false,  false, false};
-constexpr Failure kAbandoned       {kError,       End::untold,        EndedBy::nobody,    true,   false, false};
-constexpr Failure kStopping        {kError,       End::untold,        EndedBy::nobody,    false,  false, false};
+constexpr Failure kBusy            {kError,       End::unknown,        EndedBy::this_node, false,  true,  true};
+constexpr Failure kNoDescriptors   {kError,       End::unknown,        EndedBy::this_node, false,  true,  false};
+constexpr Failure kSpared          {kUnreachable, End::unknown,        EndedBy::this_node, false,  true,  false};
+constexpr Failure kForbidden       {kNone,        End::unknown,        EndedBy::rule,      false,  false, false};
+constexpr Failure kAbandoned       {kError,       End::unknown,        EndedBy::nobody,    true,   false, false};
+constexpr Failure kStopping        {kError,       End::unknown,        EndedBy::nobody,    false,  false, false};
 // clang-format on
 
 }  // namespace

@@ -1,49 +1,105 @@
 #include "proxy/upstream/peer_request.hpp"
 
-#include "proxy/http/field_list.hpp"
-#include "proxy/http/hashed_fields.hpp"
-#include "proxy/http/hop_by_hop.hpp"
-#include "proxy/http/response_head.hpp"
+#include "proxy/http/cache_status.hpp"
+#include "proxy/upstream/failure_log.hpp"
 
 namespace proxy {
-namespace {
 
-void append_seconds(std::string& out, std::string_view name, std::chrono::seconds value) {
-    out.append(", ").append(name).append("=").append(std::to_string(value.count()));
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+
+PeerRequest::PeerRequest(Upstream& upstream, std::shared_ptr<const protocol::PeerView> view,
+                         std::size_t peer, Duration budget, Duration latest)
+    : upstream_(upstream),
+      view_(std::move(view)),
+      index_(peer),
+      budget_(budget),
+      latest_(latest),
+      exchange_(upstream.pool, upstream.head_limits()) {
+    exchange_.with_peer();
+    exchange_.count_into(upstream.counters.bytes_from_peers);
 }
 
-}  // namespace
+PeerRequest::~PeerRequest() {
+    lost();
+}
 
-PeerRequest::PeerRequest(const RequestSnapshot& request, const RequestDirectives& directives,
-                         const protocol::FieldKey& key)
-    : request_(request),
-      directives_(directives),
-      hashes_(hashed_fields(request.fields, FieldHasher(key, request.key.uri()))) {
-    std::string name;
-    for (const auto& line : request.fields) {
-        name.clear();
-        append_lower(name, line.name);
-        if (sent_in_clear(name)) append_line(clear_lines_, line);
+UpstreamTarget PeerRequest::target() const {
+    UpstreamTarget target{peer().http};
+    target.peer = true;
+    return target;
+}
+
+/// The peers may change while we wait, and with them the records: a name finds its record again.
+PeerRecord& PeerRequest::record() {
+    return upstream_.record_or_gone(peer().node);
+}
+
+asio::awaitable<PeerVerdict> PeerRequest::send(std::string request, bool promised) {
+    ++upstream_.counters.peer_requests;
+    record().asked();
+    if (noted_in_) note_ = noted_in_->asked(peer().node);
+    open_ = true;
+    begun_ = Clock::now();
+    const Exchange::Request out{std::move(request), false, true};
+    const auto target = this->target();
+    const Exchange::Patience patience{begun_ + latest_, latest_, begun_ + latest_};
+    const auto error = co_await exchange_.run(target, out, patience);
+    if (error != FetchError::none) {
+        failed_by_ = error;
+        const auto late = error == FetchError::head_timeout || error == FetchError::connect_timeout;
+        close(late ? PeerVerdict::timeout : PeerVerdict::failure);
+        co_return late ? PeerVerdict::timeout : PeerVerdict::failure;
     }
+    record().answered_after(exchange_.time_to_head(), Clock::now());
+    answered_ = true;
+    const auto& head = exchange_.head();
+    const auto reason = head.status == 504 ? refusal_of(head.fields) : Refusal::unknown;
+    if (reason == Refusal::unknown) {  // a 504 may also be stored
+        if (noted_in_ && open_) noted_in_->answered(note_, PeerVerdict::hit);
+        co_return PeerVerdict::hit;
+    }
+    const auto verdict =
+        reason == Refusal::absent && !promised ? PeerVerdict::refused : verdict_of(reason);
+    close(verdict);
+    co_return verdict;
 }
 
-std::string PeerRequest::text(std::string_view node, std::string_view token,
-                              std::optional<std::chrono::seconds> max_age,
-                              std::string_view extra_lines, std::string_view method) const {
-    const auto& wanted = directives_.max_age;
-    if (wanted && (!max_age || *wanted < *max_age)) max_age = wanted;
-    std::string out;
-    out.reserve(clear_lines_.size() + hashes_->size() + request_.key.uri().size() + 256);
-    out.append(method).append(" ").append(request_.key.uri());
-    out.append(" HTTP/1.1\r\nHost: ").append(request_.key.authority()).append("\r\n");
-    out.append(clear_lines_).append(extra_lines).append("Cache-Control: only-if-cached");
-    if (max_age) append_seconds(out, "max-age", *max_age);
-    if (directives_.min_fresh) append_seconds(out, "min-fresh", *directives_.min_fresh);
-    if (directives_.max_stale) append_seconds(out, "max-stale", *directives_.max_stale);
-    out.append("\r\n").append(kPeerField).append(": ").append(node).append(" ").append(token);
-    if (!hashes_->empty()) out.append("\r\n").append(kFieldsField).append(": ").append(*hashes_);
-    out.append("\r\nVia: 1.1 ").append(node).append("\r\n\r\n");
-    return out;
+asio::awaitable<void> PeerRequest::discard() {
+    co_await exchange_.discard(Clock::now() + latest_);
+}
+
+void PeerRequest::was_of_use(bool of_use, Duration alone, const RoundTrip& origin) {
+    const auto took = answered_ ? Duration(exchange_.time_to_head()) : Clock::now() - begun_;
+    record().won(time_won(of_use, took, alone, origin));
+}
+
+void PeerRequest::lost() {
+    if (!open_) return;
+    const auto late = !answered_ && Clock::now() - begun_ >= budget_;
+    if (late) failed_by_ = FetchError::head_timeout;
+    close(late ? PeerVerdict::timeout : PeerVerdict::outrun);
+}
+
+void PeerRequest::close(PeerVerdict verdict) {
+    if (!open_) return;
+    open_ = false;
+    if (noted_in_) noted_in_->answered(note_, verdict);
+    auto& record = this->record();
+    const auto now = Clock::now();
+    const auto failed = verdict == PeerVerdict::failure || verdict == PeerVerdict::timeout;
+    // What an earlier run has left undone is not the fault of the one that is there now.
+    const auto is_this_run = upstream_.record_of(peer().node, peer().run) != nullptr;
+    record.ended(failed && !is_this_run ? PeerVerdict::outrun : verdict, now);
+    if (!is_this_run) return;
+    if ((failed || verdict == PeerVerdict::unusable) && failed_by_ != FetchError::abandoned)
+        record.failed_by(exchange_.malformed() != ParseError::ok ? to_string(exchange_.malformed())
+                         : failed_by_ != FetchError::none        ? to_string(failed_by_)
+                                                                 : "unusable",
+                         now);
+    if (failed && record.broken() && failed_by_ != FetchError::abandoned)
+        log_peer_failures(upstream_.log, peer().node, target(), failed_by_, exchange_.malformed(),
+                          record.closed_until() - now);
 }
 
 }  // namespace proxy

@@ -1,40 +1,65 @@
 #pragma once
 
-#include <chrono>
-#include <optional>
+#include <boost/asio/awaitable.hpp>
+#include <memory>
 #include <string>
-#include <string_view>
 
-#include "protocol/wire/keys.hpp"
-#include "proxy/http/cache_control.hpp"
-#include "proxy/upstream/request_snapshot.hpp"
+#include "protocol/membership/peer_view.hpp"
+#include "proxy/http/outcome.hpp"
+#include "proxy/telemetry/peers_asked.hpp"
+#include "proxy/upstream/exchange.hpp"
+#include "proxy/upstream/upstream.hpp"
 
 namespace proxy {
 
-/// The question that a peer is asked about one request (protocol/FORMAT.md, Questions): the target,
-/// what the client's directives say of age, and what variants are told apart by. Nothing else of
-/// the client's request goes out, as peers speak in the clear: fields that only negotiate content
-/// as they are, of all others hashes. `request` must outlive it.
+/// One question to one peer, and what came of it in this worker's record of that peer. One
+/// coroutine at a time.
 class PeerRequest {
 public:
-    PeerRequest(const RequestSnapshot& request, const RequestDirectives& directives,
-                const protocol::FieldKey& key);
+    using Peer = protocol::PeerView::Peer;
+    using Duration = std::chrono::nanoseconds;
 
-    /// False: the request has more fields than a question can carry, so no peer is asked.
-    bool possible() const { return hashes_.has_value(); }
+    /// `peer`: index in `view`. `budget`: an answer that takes longer is late; `latest`: it is
+    /// listened to for so long all the same.
+    PeerRequest(Upstream& upstream, std::shared_ptr<const protocol::PeerView> view,
+                std::size_t peer, Duration budget, Duration latest);
+    /// A question that was not closed counts as lost().
+    ~PeerRequest();
+    PeerRequest(const PeerRequest&) = delete;
+    PeerRequest& operator=(const PeerRequest&) = delete;
 
-    /// The head, empty line included. Precondition: possible(). `token`: the proof, with ` stale`
-    /// behind it when a copy that has to be validated will do. `max_age`: the peer is not to answer
-    /// with what is older.
-    std::string text(std::string_view node, std::string_view token,
-                     std::optional<std::chrono::seconds> max_age, std::string_view extra_lines = {},
-                     std::string_view method = "GET") const;
+    /// Where its begin and its end are told as well; may be null. Before ask().
+    void note_in(std::shared_ptr<PeersAsked> log) { noted_in_ = std::move(log); }
+    /// Sends `request` and waits for the head. `promised`: its summary has the key, so that it is a
+    /// false hit if it is `absent`. `hit`: exchange() holds an answer whose head the caller judges.
+    /// All else is an end; of a refusal the head can still be looked at, and discard() lets its
+    /// connection be used again.
+    boost::asio::awaitable<PeerVerdict> send(std::string request, bool promised = true);
+    boost::asio::awaitable<void> discard();
+    const Peer& peer() const { return view_->peers[index_]; }
+    Exchange& exchange() { return exchange_; }
+
+    /// Books the end. The first call counts.
+    void close(PeerVerdict verdict);
+    /// What it was worth: time_won.hpp. For an answer that has come, or a failure.
+    void was_of_use(bool of_use, Duration alone, const RoundTrip& origin);
+    /// Another answer is taken in its place: the end of one that is not late is no failure.
+    void lost();
 
 private:
-    const RequestSnapshot& request_;
-    const RequestDirectives directives_;
-    std::string clear_lines_;
-    std::optional<std::string> hashes_;
+    PeerRecord& record();
+    UpstreamTarget target() const;
+
+    Upstream& upstream_;
+    const std::shared_ptr<const protocol::PeerView> view_;
+    const std::size_t index_;
+    const Duration budget_, latest_;
+    Exchange exchange_;
+    std::chrono::steady_clock::time_point begun_;
+    std::shared_ptr<PeersAsked> noted_in_;
+    std::uint64_t note_ = 0;
+    FetchError failed_by_ = FetchError::none;
+    bool open_ = false, answered_ = false;
 };
 
 }  // namespace proxy

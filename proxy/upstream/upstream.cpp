@@ -17,14 +17,14 @@ constexpr std::chrono::seconds kOnItsWay{2};
 
 Upstream::Upstream(boost::asio::any_io_executor io, TimerWheel& timers,
                    const std::shared_ptr<const Config>& in_effect, MemoryBudget& windows,
-                   PartAnswers& parts, WorkerCounters& counted)
+                   PartResponses& parts, WorkerCounters& counted)
     : executor(std::move(io)),
       wheel(timers),
       settings(in_effect),
       counters(counted),
       resolver(executor),
       pool(executor, wheel, resolver, settings, windows),
-      part_answers(parts),
+      part_responses(parts),
       miss_samples(std::random_device()()),
       fetches(executor),
       probes(executor) {}
@@ -69,13 +69,13 @@ void Upstream::note_part(const UpstreamTarget& origin, const RequestSnapshot& re
     const auto of_its_user = trouble == PartTrouble::refused && tells_who_asks(request.fields);
     const auto now = std::chrono::steady_clock::now();
     const auto is_new =
-        !of_its_user && part_answers.note(place_of(origin), request.key.uri(), trouble, now);
+        !of_its_user && part_responses.note(place_of(origin), request.key.uri(), trouble, now);
     log_part(log, origin, trouble, status, is_new);
 }
 
 bool Upstream::in_one_piece(const UpstreamTarget& origin, std::string_view uri) const {
-    return part_answers.size() > 0 &&
-           part_answers.in_one_piece(place_of(origin), uri, std::chrono::steady_clock::now());
+    return part_responses.size() > 0 &&
+           part_responses.in_one_piece(place_of(origin), uri, std::chrono::steady_clock::now());
 }
 
 void Upstream::note_false_hit(const std::string& node, const summary::Key& key,

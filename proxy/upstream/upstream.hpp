@@ -18,8 +18,8 @@
 #include "proxy/upstream/miss_samples.hpp"
 #include "proxy/upstream/origin_health.hpp"
 #include "proxy/upstream/origin_times.hpp"
-#include "proxy/upstream/part_answers.hpp"
-#include "proxy/upstream/peer_choice.hpp"
+#include "proxy/upstream/part_responses.hpp"
+#include "proxy/upstream/peer_record.hpp"
 #include "proxy/upstream/request_snapshot.hpp"
 #include "proxy/upstream/upstream_pool.hpp"
 
@@ -30,7 +30,7 @@ struct Upstream {
     /// All must outlive this; `in_effect` is replaced by a reload.
     Upstream(boost::asio::any_io_executor io, TimerWheel& timers,
              const std::shared_ptr<const Config>& in_effect, MemoryBudget& windows,
-             PartAnswers& parts, WorkerCounters& counted);
+             PartResponses& parts, WorkerCounters& counted);
 
     const Config& config() const { return *settings; }
     HeadLimits head_limits() const;
@@ -68,7 +68,7 @@ struct Upstream {
     UpstreamPool pool;
     OriginHealth origin_health;
     OriginTimes origin_times;
-    PartAnswers& part_answers;                        // of all workers
+    PartResponses& part_responses;                    // of all workers
     RateLimitedLog log;                               // origins and peers that fail
     std::shared_ptr<const protocol::PeerView> peers;  // null: no cluster
     std::vector<PeerRecord> peer_records;             // index as in peers

@@ -72,8 +72,8 @@ public:
         {[](summary::KeyHash, bool) {}, [this](auto what) { told.push_back(std::move(what)); }}};
     TimerWheel wheel{io.get_executor()};
     WorkerCounters counters;
-    Upstream upstream{io.get_executor(),   wheel,   settings, shared.windows,
-                      shared.part_answers, counters};
+    Upstream upstream{io.get_executor(),     wheel,   settings, shared.windows,
+                      shared.part_responses, counters};
     Cache cache{shared, upstream};
     CacheKey key;
     std::unique_ptr<FetchJob> job;

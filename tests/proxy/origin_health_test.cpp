@@ -115,7 +115,7 @@ TEST_F(OriginHealthTest, OneRequestTriesAtTheEndOfEachPauseHoweverLongTheOneBefo
 TEST_F(OriginHealthTest, AnyAnswerShowsThatItIsBack) {
     for (const auto end : {End::not_connected, End::not_answered}) {
         time_outs(end);
-        EXPECT_EQ(ended(End::untold), Change::none);
+        EXPECT_EQ(ended(End::unknown), Change::none);
         EXPECT_EQ(may_ask_with_stand_in(), Leave::no);
         EXPECT_EQ(ended(End::answered), Change::came_back);  // to one that was asked long before
         EXPECT_EQ(may_ask_with_stand_in(), Leave::ask);

@@ -50,7 +50,7 @@ TEST(OriginTrouble, SaysOfTheOriginsHealthWhatItTells) {
         EXPECT_EQ(meaning_of(error).end, End::answered) << "there is somebody";
     for (const auto error : {FetchError::resolve_failed, FetchError::busy, FetchError::abandoned,
                              FetchError::own_listener, FetchError::origin_down})
-        EXPECT_EQ(meaning_of(error).end, End::untold) << to_string(error);
+        EXPECT_EQ(meaning_of(error).end, End::unknown) << to_string(error);
 }
 
 }  // namespace origin_trouble_test

@@ -1,0 +1,68 @@
+#include "proxy/cache/peer_response_plan.hpp"
+
+#include "proxy/http/request_policy.hpp"
+#include "proxy/http/validators.hpp"
+
+namespace proxy {
+namespace {
+
+using Kind = PeerResponsePlan::Kind;
+
+PeerResponsePlan refused(Refusal why) {
+    return {Kind::refused, why};
+}
+
+bool may_reuse(const ReceivedPeerRequest& asked, const StoredMetadata& response,
+               const FoundForPeer& found) {
+    return usable(decide_reuse(asked.directives, response.freshness, found.residence));
+}
+
+/// Too large to be given whole for the sake of a part, and can be given in parts.
+bool may_be_parted(const StoredResponse& response, std::uint64_t block_bytes) {
+    return response.status == 200 && response.body_bytes() / kWholeForAPartBlocks > block_bytes &&
+           validators_of(response.fields()).strong();
+}
+
+PeerResponsePlan plan_stored(const StoredResponse& response, const ReceivedPeerRequest& asked,
+                             const FoundForPeer& found) {
+    const auto& freshness = response.freshness;
+    const auto cut = asked.for_block && !found.is_block;  // out of what is stored in one piece
+    if (cut && (response.blocks || freshness.personal || !found.is_version))
+        return refused(Refusal::absent);
+    // A part of a version that is named needs no freshness: who asks has the index.
+    // What may be for one client alone is not validated on behalf of another node's.
+    const auto may_validate = freshness.has_validator && !freshness.personal;
+    if (!cut && !may_reuse(asked, response, found) && !(asked.options.stale_too && may_validate))
+        return {Kind::refused, Refusal::stale, may_validate};
+    const auto head_alone =
+        response.blocks || (asked.options.part && may_be_parted(response, asked.block_bytes));
+    return {head_alone ? Kind::head_alone : Kind::stored};
+}
+
+PeerResponsePlan plan_growing(const Fill::State& growing, const ReceivedPeerRequest& asked,
+                              const FoundForPeer& found) {
+    const auto& answer = growing.answer;
+    const auto under_way =
+        growing.phase == Fill::Phase::streaming || growing.phase == Fill::Phase::complete;
+    // What comes from a peer is that one's to give.
+    if (!under_way || !answer.shared || answer.source != Fill::Source::origin || answer.validated ||
+        answer.response->blocks)
+        return refused(Refusal::busy);
+    if (!found.is_variant) return refused(Refusal::variant);
+    if (!may_reuse(asked, *answer.response, found)) return refused(Refusal::stale);
+    // Without a length a block may end anywhere, and nothing can be cut.
+    if (found.is_block && !answer.length_known) return refused(Refusal::busy);
+    if (asked.for_block && !found.is_block && (!answer.length_known || !found.is_version))
+        return refused(Refusal::absent);
+    return {Kind::growing};
+}
+
+}  // namespace
+
+PeerResponsePlan plan_peer_response(const ReceivedPeerRequest& asked, const FoundForPeer& found) {
+    if (found.stored) return plan_stored(*found.stored, asked, found);
+    if (found.growing) return plan_growing(*found.growing, asked, found);
+    return refused(found.other_variants ? Refusal::variant : Refusal::absent);
+}
+
+}  // namespace proxy

@@ -1,0 +1,50 @@
+#include "proxy/cache/request_additions.hpp"
+
+#include "proxy/cache/block_plan.hpp"
+#include "proxy/cache/fetch_peers.hpp"
+
+namespace proxy {
+
+RequestAdditions additions_for(OriginRequestKind kind, const FetchJob& job,
+                               const std::optional<StaleCopy>& copy) {
+    RequestAdditions request;
+    request.kind = kind;
+    switch (kind) {
+        case OriginRequestKind::block:
+            append_range_request(request.lines, job.block->range.first, job.block->to_ask().last,
+                                 job.block->version.etag);
+            break;
+        case OriginRequestKind::validate_stored:
+            request.stored_fields = job.stale->fields();
+            request.validators = validators_of(request.stored_fields);
+            append_validation(request.lines, request.validators);
+            break;
+        case OriginRequestKind::validate_copy:
+            request.validators = copy->validators();
+            append_validation(request.lines, request.validators);
+            break;
+        case OriginRequestKind::first_block: {
+            const auto range = blocks_around(*job.part, job.request->policy().cache->block);
+            append_range_request(request.lines, range.first, range.last, {});
+            break;
+        }
+        case OriginRequestKind::as_client:
+        case OriginRequestKind::impossible:
+            break;
+    }
+    return request;
+}
+
+FetchFacts facts_of(const FetchJob& job, bool peer_copy, bool only_whole) {
+    FetchFacts fetch;
+    fetch.routed = job.request->origin().has_value();
+    fetch.block = job.block.has_value();
+    fetch.stored = job.stale != nullptr;
+    fetch.peer_copy = peer_copy;
+    fetch.part = job.part.has_value();
+    fetch.suffix = job.part && job.part->form == RangeRequest::Form::suffix;
+    fetch.only_whole = only_whole;
+    return fetch;
+}
+
+}  // namespace proxy

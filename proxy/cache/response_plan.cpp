@@ -1,0 +1,108 @@
+#include "proxy/cache/response_plan.hpp"
+
+namespace proxy {
+namespace {
+
+/// The client wants the origin's word, and nothing less.
+bool asks_origin(const RequestDirectives& directives) {
+    return directives.no_cache || directives.max_age == std::chrono::seconds(0);
+}
+
+/// Ranges that cannot be made a part of what is stored go to the origin as they are.
+bool wants_exact_range(const ResponsePlan& plan, const Lookup& found, const Asking& asking) {
+    using Form = RangeRequest::Form;
+    if (found.stored) return false;
+    switch (asking.range.form) {
+        case Form::none:
+            return false;
+        case Form::several:
+            return true;
+        case Form::suffix:  // which block that is, only who holds the target knows
+            if (!asking.may_use_blocks || !plan.may_ask_peers || !asking.peers_may_hold)
+                return true;
+            break;
+        case Form::bounded:
+        case Form::open:
+            if (asking.in_one_piece) return true;
+            break;
+    }
+    return found.unshareable;
+}
+
+/// Was what is stored good for more than one request? Then what is fetched in its place will be.
+bool may_serve_many(const Lookup& found) {
+    return !found.stored || found.stored->serves_others();
+}
+
+/// What is under way began before this client asked.
+bool wants_it_new(const ResponsePlan& plan, const RequestDirectives& directives) {
+    return plan.reuse == Reuse::request || asks_origin(directives);
+}
+
+}  // namespace
+
+bool may_give(const SitePolicy& policy, const StoredMetadata& stored) {
+    if (!stored.shares_cookie && !stored.freshness.targeted) return true;
+    const auto rules = policy.rules();
+    return (!stored.shares_cookie || rules.store_set_cookie) &&
+           (!stored.freshness.targeted || rules.cdn_cache_control);
+}
+
+bool may_ask_peers(const RequestDirectives& directives, bool has_peers) {
+    return has_peers && !asks_origin(directives);
+}
+
+ResponsePlan plan_reuse(const Lookup& found, const RequestDirectives& directives) {
+    ResponsePlan plan;
+    plan.forward = found.other_variants ? Forward::vary_miss : Forward::uri_miss;
+    if (!found.stored) return plan;
+    plan.reuse = decide_reuse(directives, *found.stored, found.residence);
+    plan.forward = plan.reuse == Reuse::request ? Forward::request : Forward::stale;
+    if (usable(plan.reuse))
+        plan.step = ResponseStep::serve;
+    else if (may_serve_while_revalidating(directives, *found.stored, found.residence))
+        plan.step = ResponseStep::serve_and_renew;
+    return plan;
+}
+
+ResponsePlan plan_fetch(ResponsePlan plan, const Lookup& found, const Asking& asking) {
+    const auto& directives = asking.directives;
+    plan.may_ask_peers = may_ask_peers(directives, asking.has_peers);
+    if (directives.only_if_cached) {
+        plan.step = ResponseStep::refuse;
+    } else if (asking.is_head || asking.conditions_for_origin ||
+               wants_exact_range(plan, found, asking)) {
+        plan.step = ResponseStep::relay;
+    } else {
+        // Requests whose answers are likely their own do not wait for others', nor others for
+        // theirs; nor do those that what is under way cannot answer.
+        plan.collapse = !found.unshareable && !asking.authorization && may_serve_many(found) &&
+                        !(found.filling && wants_it_new(plan, directives));
+        plan.in_part = asking.may_use_blocks && !found.stored && asking.range.single();
+        plan.of_version = plan.in_part && asking.if_range;
+    }
+    return plan;
+}
+
+FromFetch plan_after_wait(const FetchSeen& seen) {
+    // Its like does not wait again, as the store knows by now; another kind of request may.
+    if (seen.released && seen.unshareable) return FromFetch::look_again;
+    if (seen.released || seen.error == FetchError::not_in_parts) return FromFetch::alone;
+    if (!seen.leads) {
+        // It was given up in the moment in which this one came.
+        if (seen.error == FetchError::abandoned) return FromFetch::look_again;
+        // The origin was spared the question as something stored stands in, which is not for this
+        // one.
+        if (seen.error == FetchError::origin_down && !seen.stands_in) return FromFetch::alone;
+    }
+    // A body that broke off before the head went out is no answer either (RFC 9110 §15.6.3).
+    if (!seen.has_head) return FromFetch::failure;
+    if (seen.leads) return FromFetch::answer;
+    // By now it is known what the target varies by, and that others ask for this variant, too.
+    if (!seen.is_variant) return FromFetch::look_again;
+    // What another request brought is reused as from the store, or not at all (no-cache,
+    // max-age=0, this client's own directives).
+    return seen.usable ? FromFetch::answer : FromFetch::alone;
+}
+
+}  // namespace proxy

@@ -1,0 +1,86 @@
+#include "proxy/cache/rest_request.hpp"
+
+#include "proxy/cache/peer_response_pace.hpp"
+
+namespace proxy {
+
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+
+RestRequest::RestRequest(Cache& cache, FetchJob& job, std::string_view etag)
+    : cache_(cache), job_(job), etag_(etag) {}
+
+RestRequest::~RestRequest() {
+    if (!origin_) return;
+    origin_->on_end = nullptr;
+    origin_->lose();
+}
+
+/// False: all of it came, but its sender did not end it, so there is nothing left to ask for.
+bool RestRequest::prepare() {
+    const auto answer = job_.fill->state().answer;
+    const auto& block = job_.block;
+    asked_at_ = job_.fill->received();
+    rest_ = rest_of(etag_, asked_at_, block ? std::optional(block->range) : std::nullopt,
+                    block                 ? std::optional(block->length)
+                    : answer.length_known ? std::optional(answer.length)
+                                          : std::nullopt);
+    if (rest_.last && rest_.first > *rest_.last) return false;
+    origin_ = std::make_shared<OriginRunner>(cache_.upstream, job_.request, false);
+    append_range_request(origin_->lines, rest_.first, rest_.last, etag_);
+    return true;
+}
+
+void RestRequest::ask_beside(Exchange& sender) {
+    if (!prepare()) return;
+    HeadRace race(cache_.upstream, job_.wakeup);
+    if (!origin_->request.allowed() || !race.start(origin_)) return origin_.reset();
+    origin_->on_end = [this, &sender] { judge(sender); };
+}
+
+/// The origin has answered while the sender goes on. What is of no use is not held: its bytes would
+/// wait unread for as long as the sender takes.
+void RestRequest::judge(Exchange& sender) {
+    const auto answered = origin_->result == FetchError::none;
+    took_over_ = answered && goes_on_with(rest_, origin_->exchange.head()) &&
+                 may_take_over(asked_at_, job_.fill->received());
+    if (took_over_) return sender.abandon();
+    if (answered) not_before_ = origin_->exchange.not_before();
+    origin_->lose();
+    origin_.reset();
+}
+
+asio::awaitable<FetchError> RestRequest::ask() {
+    if (!origin_) {
+        if (not_before_ && Clock::now() < *not_before_) co_return FetchError::origin_error;
+        if (!prepare()) co_return FetchError::changed;
+        const auto ended = co_await origin_->run();
+        origin_->result = ended;
+    }
+    origin_->on_end = nullptr;
+    const auto& timeouts = job_.request->config().timeouts;
+    const auto latest = Clock::now() + timeouts.origin_connect + timeouts.origin_head;
+    while (!origin_->result) {
+        if (!job_.fill->wanted()) co_return FetchError::abandoned;
+        if (Clock::now() >= latest) co_return FetchError::head_timeout;
+        co_await job_.wakeup->wait_until(latest);
+    }
+    origin_->take();
+    if (*origin_->result != FetchError::none) co_return *origin_->result;
+    const auto& head = origin_->exchange.head();
+    whole_ = goes_on_with(rest_, head);
+    co_return (whole_ ? FetchError::none
+                      : why_not_that(head, tells_who_asks(job_.request->fields)));
+}
+
+unsigned RestRequest::status() const {
+    return origin_ && origin_->result == FetchError::none ? origin_->exchange.head().status : 0;
+}
+
+std::optional<Clock::time_point> RestRequest::not_before() const {
+    if (!origin_) return not_before_;
+    if (origin_->result != FetchError::none) return std::nullopt;
+    return origin_->exchange.not_before();
+}
+
+}  // namespace proxy

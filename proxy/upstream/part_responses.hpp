@@ -1,0 +1,64 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "proxy/http/fetch_error.hpp"
+#include "proxy/http/message_parser.hpp"
+
+namespace proxy {
+
+/// What is amiss with the answer to a request for a part of a body of which another part has come.
+enum class PartTrouble : std::uint8_t {
+    none,
+    other_version,  // two servers with tags of their own, or a tag for each answer
+    refused,        // 401, 403, 404 or 410: it may be had once, or for a while
+    not_a_part,     // anything else but an error that may pass
+};
+/// `wrong`: why the answer is not what was asked for.
+PartTrouble part_trouble(FetchError wrong, unsigned status);
+/// A part of a sentence.
+std::string_view to_string(PartTrouble trouble);
+
+/// The origins and bodies that a node does not ask for in parts for a while, learnt from answers:
+/// two other versions concern the folder of the URL, any other trouble concerns the one path.
+/// Bodies there then come in one answer each. The entry that was noted longest ago goes first.
+/// Reads no clock. Any thread.
+class PartResponses {
+public:
+    using Time = std::chrono::steady_clock::time_point;
+
+    static constexpr std::chrono::minutes kRemembered{10};
+    static constexpr std::size_t kMost = 1024;
+    static constexpr std::size_t kLongestPath = 1024;  // bytes; a longer one is cut
+
+    /// `trouble` is not `none`. Another version counts from the second time on, as the first may be
+    /// a new version. True when this has changed the answer of in_one_piece().
+    bool note(std::string_view place, std::string_view uri, PartTrouble trouble, Time now);
+    bool in_one_piece(std::string_view place, std::string_view uri, Time now) const;
+    std::size_t size() const { return size_.load(std::memory_order_relaxed); }
+
+private:
+    struct Noted {
+        std::string name;
+        Time until;
+        bool sure = false;
+    };
+    static std::string name_of_folder(std::string_view place, std::string_view uri);
+    static std::string name_of_path(std::string_view place, std::string_view uri);
+    bool is_sure(const std::string& name, Time now) const;  // mutex held
+
+    mutable std::mutex mutex_;
+    std::atomic<std::size_t> size_{0};
+    std::list<Noted> noted_;  // the latest in front
+    std::unordered_map<std::string, std::list<Noted>::iterator> by_name_;
+};
+
+}  // namespace proxy

@@ -1,0 +1,57 @@
+#include "proxy/upstream/peer_head_request.hpp"
+
+#include <array>
+#include <utility>
+
+#include "proxy/http/cache_status.hpp"
+#include "proxy/upstream/exchange.hpp"
+
+namespace proxy {
+
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+
+std::string_view to_string(PeerHas has) {
+    static constexpr std::array<std::string_view, 7> kNames{"has",  "absent",   "variant", "stale",
+                                                            "busy", "draining", "unknown"};
+    return kNames[static_cast<std::size_t>(has)];
+}
+
+PeerHas what_peer_has(const Head& answer) {
+    if (answer.status == 200) return PeerHas::it;
+    if (answer.status != 504) return PeerHas::unknown;
+    switch (refusal_of(answer.fields)) {
+        case Refusal::absent:
+            return PeerHas::absent;
+        case Refusal::variant:
+            return PeerHas::variant;
+        case Refusal::stale:
+            return PeerHas::stale;
+        case Refusal::busy:
+            return PeerHas::busy;
+        case Refusal::draining:
+            return PeerHas::draining;
+        case Refusal::unknown:
+            break;
+    }
+    return PeerHas::unknown;
+}
+
+asio::awaitable<PeerHas> send_peer_head_request(Upstream& upstream,
+                                                std::shared_ptr<const protocol::PeerView> view,
+                                                std::size_t index, std::string request,
+                                                std::chrono::nanoseconds patience) {
+    Exchange exchange(upstream.pool, upstream.head_limits());
+    exchange.with_peer();
+    UpstreamTarget target{view->peers[index].http};
+    target.peer = true;
+    const Exchange::Request out{std::move(request), true, true};
+    const auto latest = Clock::now() + patience;
+    const auto error = co_await exchange.run(target, out, {latest, patience, latest});
+    if (error != FetchError::none) co_return PeerHas::unknown;
+    const auto has = what_peer_has(exchange.head());
+    exchange.finish();
+    co_return has;
+}
+
+}  // namespace proxy

@@ -1,0 +1,49 @@
+#include "proxy/upstream/peer_request_head.hpp"
+
+#include "proxy/http/field_list.hpp"
+#include "proxy/http/hashed_fields.hpp"
+#include "proxy/http/hop_by_hop.hpp"
+#include "proxy/http/response_head.hpp"
+
+namespace proxy {
+namespace {
+
+void append_seconds(std::string& out, std::string_view name, std::chrono::seconds value) {
+    out.append(", ").append(name).append("=").append(std::to_string(value.count()));
+}
+
+}  // namespace
+
+PeerRequestHead::PeerRequestHead(const RequestSnapshot& request,
+                                 const RequestDirectives& directives, const protocol::FieldKey& key)
+    : request_(request),
+      directives_(directives),
+      hashes_(hashed_fields(request.fields, FieldHasher(key, request.key.uri()))) {
+    std::string name;
+    for (const auto& line : request.fields) {
+        name.clear();
+        append_lower(name, line.name);
+        if (sent_in_clear(name)) append_line(clear_lines_, line);
+    }
+}
+
+std::string PeerRequestHead::text(std::string_view node, std::string_view token,
+                                  std::optional<std::chrono::seconds> max_age,
+                                  std::string_view extra_lines, std::string_view method) const {
+    const auto& wanted = directives_.max_age;
+    if (wanted && (!max_age || *wanted < *max_age)) max_age = wanted;
+    std::string out;
+    out.reserve(clear_lines_.size() + hashes_->size() + request_.key.uri().size() + 256);
+    out.append(method).append(" ").append(request_.key.uri());
+    out.append(" HTTP/1.1\r\nHost: ").append(request_.key.authority()).append("\r\n");
+    out.append(clear_lines_).append(extra_lines).append("Cache-Control: only-if-cached");
+    if (max_age) append_seconds(out, "max-age", *max_age);
+    if (directives_.min_fresh) append_seconds(out, "min-fresh", *directives_.min_fresh);
+    if (directives_.max_stale) append_seconds(out, "max-stale", *directives_.max_stale);
+    out.append("\r\n").append(kPeerField).append(": ").append(node).append(" ").append(token);
+    if (!hashes_->empty()) out.append("\r\n").append(kFieldsField).append(": ").append(*hashes_);
+    out.append("\r\nVia: 1.1 ").append(node).append("\r\n\r\n");
+    return out;
+}
+
+}  // namespace proxy
