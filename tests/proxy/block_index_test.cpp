@@ -170,9 +170,9 @@ protected:
         return make_index(delivery, *job, {head, {}, {}}, length);
     }
     void limit(std::uint64_t object_max) {
-        auto config = *settings;
-        config.cache.object_max = object_max;
-        job->config = std::make_shared<Config>(std::move(config));
+        auto config = std::make_shared<Config>(*settings);
+        config->cache.object_max = object_max;
+        job->request = request(std::move(config));
     }
 
     Delivery delivery{cache, *job};

@@ -36,9 +36,9 @@ protected:
     }
     static Delivery::Sender peer() { return {Fill::Source::peer, "b", 200}; }
     void copy_policy(CopyPolicy policy) {
-        auto config = *settings;
-        config.cluster->copy = policy;
-        job->config = std::make_shared<Config>(std::move(config));
+        auto config = std::make_shared<Config>(*settings);
+        config->cluster->copy = policy;
+        job->request = request(std::move(config));
         delivery->leave();
         delivery.emplace(cache, *job);
     }

@@ -46,7 +46,7 @@ protected:
 };
 
 TEST_F(FetchTest, FailsWhereThereIsNobodyToAsk) {
-    job->request = request(no_site());
+    job->request = request_without_site();
     fetch();
     EXPECT_EQ(error(), FetchError::not_allowed);
     EXPECT_TRUE(claim_has_ended());

@@ -20,19 +20,20 @@ class IdleCache {
 public:
     IdleCache() {
         key.assign(Scheme::http, boost::beast::http::verb::get, "http://h/a", {});
-        job = std::make_unique<FetchJob>(cache, request(choose_site(*settings, key, false)),
-                                         key.uri(), hasher(key.uri()));
+        job = std::make_unique<FetchJob>(cache, request(settings), key.uri(), hasher(key.uri()));
     }
 
-    /// A GET of `key`.
-    std::shared_ptr<const RequestSnapshot> request(const Site& site) const {
+    /// A GET of `key` under these settings.
+    std::shared_ptr<const RequestSnapshot> request(std::shared_ptr<const Config> config) const {
+        const auto site = choose_site(*config, key, false);
         return std::make_shared<RequestSnapshot>(proxy::Head(), key, true,
-                                                 keep_site(settings, site, key));
+                                                 keep_site(std::move(config), site, key));
     }
-    static Site no_site() {
-        Site site;
-        site.none = NoSite::no_origin;
-        return site;
+    /// The same without a site.
+    std::shared_ptr<const RequestSnapshot> request_without_site() const {
+        auto config = std::make_shared<Config>(*settings);
+        config->origins.clear();
+        return request(std::move(config));
     }
 
     /// Stores a response to a GET of `uri`, good for a minute from `now` on, and

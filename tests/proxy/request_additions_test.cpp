@@ -70,7 +70,7 @@ TEST_F(RequestAdditionsTest, IsNoneWhereTheOriginCannotBeAsked) {
     job->part = parse_range("bytes=-5");
     EXPECT_EQ(request().kind, OriginRequestKind::impossible);
     job->part.reset();
-    job->request = IdleCache::request(no_site());
+    job->request = request_without_site();
     EXPECT_EQ(request().kind, OriginRequestKind::impossible);
 }
 
