@@ -13,10 +13,11 @@ namespace proxy {
 
 using boost::beast::http::field;
 
-std::optional<BlockIndex> make_index(Delivery& delivery, const FetchJob& job, const Received& from,
+std::optional<BlockIndex> make_index(Delivery& delivery, const Received& from,
                                      std::uint64_t length) {
-    const auto& policy = job.request->policy();
-    if (!job.may_use_blocks || length == 0 || length > policy.cache->object_max)
+    const auto& job = delivery.job();
+    const auto& policy = job.wanted.request->policy();
+    if (!job.wanted.may_use_blocks || length == 0 || length > policy.cache->object_max)
         return std::nullopt;
     auto head = from.head;
     if (!validators_of(head.fields).strong()) return std::nullopt;
@@ -30,7 +31,7 @@ std::optional<BlockIndex> make_index(Delivery& delivery, const FetchJob& job, co
     if (index.draft.response->freshness.personal) return std::nullopt;
     auto& response = *index.draft.response;
     index.live = std::make_shared<LiveFields>();
-    render_response(head, job.request->config().node, policy.rules(), from.arrival.wall,
+    render_response(head, job.wanted.request->config().node, policy.rules(), from.arrival.wall,
                     response.head, *index.live);
     index.live->lines.append(from.own_lines);
     response.blocks = Blocks{length, policy.cache->block};
@@ -42,52 +43,54 @@ void publish(Delivery& delivery, BlockIndex index, Delivery::Sender sender) {
     delivery.give(std::move(index.draft), std::move(index.live), false, std::move(sender));
 }
 
-boost::asio::awaitable<void> take_block(Cache& cache, FetchJob& asked, Delivery& delivery,
-                                        Exchange& exchange) {
-    const auto& wanted = *asked.block;
+boost::asio::awaitable<void> take_block(Delivery& delivery, Exchange& exchange) {
+    auto& asked = delivery.job();
+    const auto& wanted = *asked.wanted.block;
     const auto& head = exchange.head();
-    const auto wrong = judge_block(wanted, head, tells_who_asks(asked.request->fields));
+    const auto wrong = judge_block(wanted, head, tells_who_asks(asked.wanted.request->fields));
     if (wrong == FetchError::none) {
         co_await delivery.pass(exchange);
         co_return;
     }
     const auto covered = run_of(wanted, head, exchange.content_length());
     if (!covered) {
-        cache.upstream.note_part(*asked.request->origin(), *asked.request, wrong, head.status);
+        delivery.cache().upstream.note_part(*asked.wanted.request->origin(), *asked.wanted.request,
+                                            wrong, head.status);
         delivery.refuse(wrong, exchange);
         co_return;
     }
     const auto storable = delivery.draft(exchange.received()).verdict == StorageVerdict::store;
-    BlockRun run(cache, asked, {{wanted.length, wanted.block_bytes}, wanted.version, wanted.tags},
-                 exchange, *covered, storable);
+    BlockRun::Of of{
+        {{wanted.length, wanted.block_bytes}, wanted.version, wanted.tags}, *covered, storable};
+    BlockRun run(delivery.cache(), asked, std::move(of), exchange);
     co_await run.run(&delivery);
 }
 
-boost::asio::awaitable<void> run_in_blocks(Cache& cache, FetchJob& asked, Delivery& delivery,
-                                           BlockIndex index, Exchange& exchange,
+boost::asio::awaitable<void> run_in_blocks(Delivery& delivery, BlockIndex index, Exchange& exchange,
                                            ByteRange covered) {
+    auto& cache = delivery.cache();
     const std::shared_ptr<const StoredResponse> whole = index.draft.response;
-    BlocksOf body{*whole->blocks,
-                  version_of(*whole, whole->blocks->length, cache.shared.key_hasher), whole->tags};
-    BlockRun run(cache, asked, std::move(body), exchange, covered, true);
+    auto version = version_of(*whole, whole->blocks->length, cache.shared.key_hasher);
+    BlockRun::Of of{blocks_of(*whole, std::move(version)), covered, true};
+    BlockRun run(cache, delivery.job(), std::move(of), exchange);
     Delivery::Sender sender{Fill::Source::origin, {}, exchange.head().status, exchange.server()};
     publish(delivery, std::move(index), std::move(sender));
     co_await run.run(nullptr);
 }
 
-boost::asio::awaitable<void> begin_in_blocks(Cache& cache, FetchJob& asked, Delivery& delivery,
-                                             Exchange& exchange) {
+boost::asio::awaitable<void> begin_in_blocks(Delivery& delivery, Exchange& exchange) {
+    auto& asked = delivery.job();
     const auto& head = exchange.head();
-    const auto& part = *asked.part;
+    const auto& part = *asked.wanted.part;
     const auto given = content_range(head.fields);
     std::optional<BlockIndex> index;
     if (given && given->range && given->length)
-        index = make_index(delivery, asked, exchange.received(), *given->length);
+        index = make_index(delivery, exchange.received(), *given->length);
     // What was purged meanwhile goes to whom it was fetched for alone, and in one piece.
     if (index && !index->draft.response->tags.empty() &&
-        !asked.claim.tag(index->draft.response->tags))
+        !asked.result.claim.tag(index->draft.response->tags))
         index.reset();
-    const auto meaning = first_block(part, asked.part_of_a_version, given,
+    const auto meaning = first_block(part.range, part.of_a_version, given,
                                      index ? index->draft.response->blocks : std::nullopt);
     if (meaning == FirstBlock::as_it_is) {
         co_await delivery.pass(exchange);
@@ -98,7 +101,7 @@ boost::asio::awaitable<void> begin_in_blocks(Cache& cache, FetchJob& asked, Deli
         co_return;
     }
     const auto covered = *given->range;
-    co_await run_in_blocks(cache, asked, delivery, std::move(*index), exchange, covered);
+    co_await run_in_blocks(delivery, std::move(*index), exchange, covered);
 }
 
 }  // namespace proxy

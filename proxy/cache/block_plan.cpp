@@ -10,7 +10,7 @@ namespace proxy {
 
 using boost::beast::http::field;
 
-bool is_given(const FetchJob::Block& wanted, const Head& head,
+bool is_given(const WantedBlock& wanted, const Head& head,
               const std::optional<std::uint64_t>& length) {
     return is_wanted(wanted, head) && length == wanted.range.size();
 }
@@ -44,7 +44,7 @@ ByteRange blocks_around(const RangeRequest& part, const Blocks& blocks) {
     return {around.first, std::min(around.last.value_or(end), end)};
 }
 
-std::optional<ByteRange> run_of(const FetchJob::Block& wanted, const Head& head,
+std::optional<ByteRange> run_of(const WantedBlock& wanted, const Head& head,
                                 const std::optional<std::uint64_t>& length) {
     if (validators_of(head.fields).etag != wanted.version.etag) return std::nullopt;
     if (head.status == 200 && length == wanted.length) return ByteRange{0, wanted.length - 1};
@@ -56,11 +56,11 @@ std::optional<ByteRange> run_of(const FetchJob::Block& wanted, const Head& head,
     return given->range;
 }
 
-FetchError judge_block(const FetchJob::Block& wanted, const Head& head, bool with_credentials) {
+FetchError judge_block(const WantedBlock& wanted, const Head& head, bool with_credentials) {
     return is_wanted(wanted, head) ? FetchError::none : why_not_that(head, with_credentials);
 }
 
-bool is_wanted(const FetchJob::Block& wanted, const Head& head) {
+bool is_wanted(const WantedBlock& wanted, const Head& head) {
     const auto range = content_range(head.fields);
     return head.status == 206 && range && range->range == wanted.range &&
            range->length == wanted.length && validators_of(head.fields).etag == wanted.version.etag;

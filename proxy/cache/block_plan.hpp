@@ -40,16 +40,16 @@ ByteRange blocks_around(const RangeRequest& part, const Blocks& blocks);
 /// What of the body an answer brings to a question for `wanted`, and maybe what follows it, if that
 /// can be cut into blocks: from the block on, or the whole, of that version. `length`: of the
 /// answer's own body, if known.
-std::optional<ByteRange> run_of(const FetchJob::Block& wanted, const Head& head,
+std::optional<ByteRange> run_of(const WantedBlock& wanted, const Head& head,
                                 const std::optional<std::uint64_t>& length);
 /// Why this is not the block that is wanted; `none`: it is.
-FetchError judge_block(const FetchJob::Block& wanted, const Head& head, bool with_credentials);
+FetchError judge_block(const WantedBlock& wanted, const Head& head, bool with_credentials);
 
 /// Is this exactly the block that is wanted, of that version?
-bool is_wanted(const FetchJob::Block& wanted, const Head& head);
+bool is_wanted(const WantedBlock& wanted, const Head& head);
 /// The same of an answer of a peer, whose body of `length` bytes ends where the block does: else it
 /// could not go on elsewhere.
-bool is_given(const FetchJob::Block& wanted, const Head& head,
+bool is_given(const WantedBlock& wanted, const Head& head,
               const std::optional<std::uint64_t>& length);
 /// Is this the part that was asked for, as far as the body reaches?
 bool is_wanted(const RangeRequest& part, const ContentRange& given);

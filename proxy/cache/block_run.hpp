@@ -20,11 +20,15 @@ namespace proxy {
 /// Belongs to the coroutine that runs the fetch `asked`.
 class BlockRun {
 public:
-    /// `covered`: what of the body the answer brings, from where a block begins. `storable`: the
-    /// head of the answer allows its blocks to be stored. From here on the blocks are found as a
-    /// flow, by others only if they are storable. All references must outlive this.
-    BlockRun(Cache& cache, FetchJob& asked, BlocksOf body, Exchange& exchange, ByteRange covered,
-             bool storable);
+    /// What the answer brings.
+    struct Of {
+        BlocksOf body;
+        ByteRange covered;  // of the body, from where a block begins
+        bool storable;      // its head allows the blocks to be stored
+    };
+    /// From here on the blocks are found as a flow, by others only if they are storable. All
+    /// references must outlive this.
+    BlockRun(Cache& cache, FetchJob& asked, Of of, Exchange& exchange);
     BlockRun(const BlockRun&) = delete;
     BlockRun& operator=(const BlockRun&) = delete;
     ~BlockRun();

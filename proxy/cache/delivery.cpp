@@ -28,18 +28,18 @@ Freshness block_freshness() {
 }  // namespace
 
 Delivery::Delivery(Cache& cache, FetchJob& job)
-    : cache_(cache), config_(job.request->config()), job_(job), writer_(cache, job) {}
+    : cache_(cache), config_(job.wanted.request->config()), job_(job), writer_(cache, job) {}
 
 Delivery::~Delivery() {
     if (!ended_) fail(FetchError::stopping);
 }
 
 StoringRequest Delivery::storing() const {
-    return {cache_.shared.key_hasher, *job_.request, job_.directives};
+    return {cache_.shared.key_hasher, *job_.wanted.request, job_.wanted.directives};
 }
 
 Draft Delivery::draft(const Received& from) const {
-    return job_.block ? block_draft(from) : proxy::draft(storing(), from);
+    return job_.wanted.block ? block_draft(from) : proxy::draft(storing(), from);
 }
 
 /// Its index was judged, but its own head may forbid storing, too. It goes with its target, and by
@@ -49,36 +49,38 @@ Draft Delivery::block_draft(const Received& from) const {
     block->status = from.head.status;
     block->arrival = from.arrival;
     block->freshness = block_freshness();
-    const auto& key = job_.request->key;
+    const auto& key = job_.wanted.request->key;
     const auto& hasher = cache_.shared.key_hasher;
     if (auto tags = tags_of(from.head.fields, key.origin(), hasher)) block->tags = std::move(*tags);
     block->tags.push_back(hasher(key.uri()));
-    block->tags.insert(block->tags.end(), job_.block->tags.begin(), job_.block->tags.end());
+    block->tags.insert(block->tags.end(), job_.wanted.block->tags.begin(),
+                       job_.wanted.block->tags.end());
     std::ranges::sort(block->tags, precedes);
     const auto again = std::ranges::unique(block->tags);
     block->tags.erase(again.begin(), again.end());
-    const auto said = response_directives(from.head.fields, job_.request->policy().rules());
-    const auto verdict = part_verdict(job_.request->fields, job_.directives, said);
+    const auto said = response_directives(from.head.fields, job_.wanted.request->policy().rules());
+    const auto verdict = part_verdict(job_.wanted.request->fields, job_.wanted.directives, said);
     const auto too_many = block->tags.size() > kMaxTags + 1 && verdict == StorageVerdict::store;
     return {std::move(block), too_many ? StorageVerdict::too_many_tags : verdict};
 }
 
 bool Delivery::charge(StoredResponse& response) {
-    return proxy::charge(cache_.shared.store, response, job_.claim.uri(), Clock::now());
+    return proxy::charge(cache_.shared.store, response, job_.result.claim.uri(), Clock::now());
 }
 
 /// Shows the head to those who wait.
 void Delivery::begin(const Received& from, Draft made, Sender sender,
                      const std::optional<std::uint64_t>& length) {
     auto live = std::make_shared<LiveFields>();
-    render_response(from.head, config_.node, job_.request->policy().rules(), from.arrival.wall,
-                    made.response->head, *live);
+    render_response(from.head, config_.node, job_.wanted.request->policy().rules(),
+                    from.arrival.wall, made.response->head, *live);
     live->lines.append(from.own_lines);
-    if (job_.block)
+    if (job_.wanted.block)
         cache_.shared.store.expect_blocks();
     else
-        made.verdict = fits(made.verdict, length, object_max(job_.request->policy()));
-    const auto sharing = admit(cache_.shared.store, job_.claim, made, use_of(sender), Clock::now());
+        made.verdict = fits(made.verdict, length, object_max(job_.wanted.request->policy()));
+    const auto sharing =
+        admit(cache_.shared.store, job_.result.claim, made, use_of(sender), Clock::now());
     Fill::Answer answer;
     answer.response = made.response;
     answer.source = sender.source;
@@ -97,12 +99,12 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
     const auto length =
         exchange.done() ? std::optional<std::uint64_t>(0) : exchange.content_length();
     const auto source = sender.source;
-    const auto& block = job_.block;
+    const auto& block = job_.wanted.block;
     begin(from, std::move(made), std::move(sender), length);
 
     const auto version = version_at_origin(from.head, source);
     const auto can_resume = !version.empty();
-    const auto& origin = job_.request->origin();
+    const auto& origin = job_.wanted.request->origin();
     const auto from_origin = origin && source == Fill::Source::origin;
     FillWriter::Watch watch;
     watch.silence_at_most = silence_at_most(source, config_);
@@ -118,7 +120,8 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
     const auto came = co_await writer_.receive(exchange, watch);
     if (from_origin) note_rate(*origin);
     const auto left = rest && rest->took_over() && came == FetchError::abandoned;
-    const auto end = end_of_body(left ? FetchError::body_timeout : came, job_.given_up, can_resume);
+    const auto end =
+        end_of_body(left ? FetchError::body_timeout : came, job_.progress.given_up, can_resume);
     auto error = end.error;
     if (end.resume) {
         if (from_origin) log_failure(cache_.upstream.log, *origin, error, exchange.malformed());
@@ -127,7 +130,7 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
     }
     rest.reset();
     if (error == FetchError::none && block)
-        error = judge_size(job_.fill->received(), block->range.size());
+        error = judge_size(job_.result.fill->received(), block->range.size());
     auto& verdicts = cache_.upstream.counters.verdicts;
     if (error != FetchError::none) {
         ++verdicts[verdict_of(error)];
@@ -143,17 +146,17 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
 
 asio::awaitable<bool> Delivery::run_slice(Exchange& exchange, const Received& from,
                                           std::function<void(std::uint64_t)> tell) {
-    const auto& block = *job_.block;
+    const auto& block = *job_.wanted.block;
     begin(from, draft(from), {Fill::Source::origin, {}, from.head.status, exchange.server()},
           block.range.size());
-    const auto& origin = *job_.request->origin();
+    const auto& origin = *job_.wanted.request->origin();
     FillWriter::Watch watch;
     watch.silence_at_most = silence_at_most(Fill::Source::origin, config_);
     watch.slice = block.range.size();
     watch.came = std::move(tell);
     const auto came = co_await writer_.receive_slice(exchange, watch);
     note_rate(origin);
-    const auto end = end_of_body(came, job_.given_up, true);
+    const auto end = end_of_body(came, job_.progress.given_up, true);
     auto error = end.error;
     if (end.resume) {
         log_failure(cache_.upstream.log, origin, error, exchange.malformed());
@@ -161,7 +164,8 @@ asio::awaitable<bool> Delivery::run_slice(Exchange& exchange, const Received& fr
         RestRequest rest(cache_, job_, block.version.etag);
         error = co_await resume(block.version.etag, error, rest);
     }
-    if (error == FetchError::none) error = judge_size(job_.fill->received(), block.range.size());
+    if (error == FetchError::none)
+        error = judge_size(job_.result.fill->received(), block.range.size());
     auto& verdicts = cache_.upstream.counters.verdicts;
     if (error == FetchError::none) {
         ++verdicts[finish()];
@@ -182,8 +186,8 @@ asio::awaitable<void> Delivery::pass(Exchange& exchange) {
 /// The strong tag by which the origin can give the rest of what a peer sends, or of a block that it
 /// sends itself; empty: it cannot.
 std::string Delivery::version_at_origin(const Head& head, Fill::Source source) const {
-    if (!job_.request->origin()) return {};
-    if (job_.block) return job_.block->version.etag;
+    if (!job_.wanted.request->origin()) return {};
+    if (job_.wanted.block) return job_.wanted.block->version.etag;
     if (source == Fill::Source::origin) return {};
     const auto validators = validators_of(head.fields);
     return validators.strong() ? std::string(validators.etag) : std::string();
@@ -193,17 +197,17 @@ std::string Delivery::version_at_origin(const Head& head, Fill::Source source) c
 /// `etag`: of version_at_origin(); `first`: the first question for it.
 asio::awaitable<FetchError> Delivery::resume(std::string_view etag, FetchError broke_off,
                                              RestRequest& first) {
-    const auto from_origin = job_.fill->state().answer.source == Fill::Source::origin;
+    const auto from_origin = job_.result.fill->state().answer.source == Fill::Source::origin;
     auto error = broke_off;
     if (!from_origin) {  // after its own failure the origin gets a pause
         error = co_await take_rest(first);
-        if (error == FetchError::none || job_.given_up) co_return error;
+        if (error == FetchError::none || job_.progress.given_up) co_return error;
     }
     auto not_before = first.not_before();
     for (;;) {
         // Another of the servers behind the origin's name may have the version.
         const auto passing = error == FetchError::changed ? FetchError::origin_error : error;
-        const auto time = job_.tries->failed(passing, not_before, Clock::now());
+        const auto time = job_.from.tries->failed(passing, not_before, Clock::now());
         if (!time) {
             not_before_ = not_before;
             co_return error;
@@ -212,7 +216,7 @@ asio::awaitable<FetchError> Delivery::resume(std::string_view etag, FetchError b
         if (!wanted) co_return FetchError::abandoned;
         RestRequest again(cache_, job_, etag);
         error = co_await take_rest(again);
-        if (error == FetchError::none || job_.given_up) co_return error;
+        if (error == FetchError::none || job_.progress.given_up) co_return error;
         not_before = again.not_before();
     }
 }
@@ -220,21 +224,22 @@ asio::awaitable<FetchError> Delivery::resume(std::string_view etag, FetchError b
 /// False when nobody wants it any more.
 asio::awaitable<bool> Delivery::pause(std::chrono::nanoseconds time) {
     const auto until = Clock::now() + time;
-    while (job_.fill->wanted() && Clock::now() < until) co_await job_.wakeup->wait_until(until);
-    co_return job_.fill->wanted();
+    while (job_.result.fill->wanted() && Clock::now() < until)
+        co_await job_.result.wakeup->wait_until(until);
+    co_return job_.result.fill->wanted();
 }
 
 /// What has not come yet of the body, of the origin.
 asio::awaitable<FetchError> Delivery::take_rest(RestRequest& rest) {
-    const auto& origin = *job_.request->origin();
+    const auto& origin = *job_.wanted.request->origin();
     const auto error = co_await rest.ask();
     if (error != FetchError::none) {
         if (rest.status() != 0)
-            cache_.upstream.note_part(origin, *job_.request, error, rest.status());
+            cache_.upstream.note_part(origin, *job_.wanted.request, error, rest.status());
         co_return error;
     }
     auto& exchange = rest.exchange();
-    job_.fill->goes_on_at_origin();
+    job_.result.fill->goes_on_at_origin();
     FillWriter::Watch watch;
     watch.silence_at_most = silence_at_most(Fill::Source::origin, config_);
     watch.leave_out = rest.comes_twice();
@@ -244,7 +249,7 @@ asio::awaitable<FetchError> Delivery::take_rest(RestRequest& rest) {
         log_failure(cache_.upstream.log, origin, came, exchange.malformed());
         co_return came;
     }
-    const auto size = judge_size(job_.fill->received(), rest.whole());
+    const auto size = judge_size(job_.result.fill->received(), rest.whole());
     if (size == FetchError::none) exchange.finish();
     co_return size;
 }
@@ -258,7 +263,7 @@ void Delivery::note_rate(const UpstreamTarget& origin) {
 
 void Delivery::give(Draft made, std::shared_ptr<const LiveFields> live, bool validated,
                     Sender sender) {
-    const auto sharing = share(job_.claim, made, use_of(sender));
+    const auto sharing = share(job_.result.claim, made, use_of(sender));
     Fill::Answer answer;
     answer.length = made.response->body_bytes();
     answer.length_known = true;
@@ -282,16 +287,16 @@ void Delivery::refuse(FetchError error, const Exchange& exchange) {
 void Delivery::fail(FetchError error, unsigned upstream_status, bool unshareable,
                     ParseError malformed) {
     ended_ = true;
-    if (not_before_) job_.fill->not_again_before(*not_before_);
-    writer_.body().fail(job_.given_up ? FetchError::abandoned : error, upstream_status, unshareable,
-                        malformed, Clock::now());
+    if (not_before_) job_.result.fill->not_again_before(*not_before_);
+    writer_.body().fail(job_.progress.given_up ? FetchError::abandoned : error, upstream_status,
+                        unshareable, malformed, Clock::now());
 }
 
 /// What becomes of what it gives, if that may be stored.
 CopyUse Delivery::use_of(const Sender& sender) {
     if (sender.source != Fill::Source::peer) return CopyUse::stored;
-    const RemoteHit hit{job_.claim.hash(), job_.stale != nullptr, job_.fill->audience().readers > 1,
-                        cache_.shared.store.has_room()};
+    const RemoteHit hit{job_.result.claim.hash(), job_.from.stale != nullptr,
+                        job_.result.fill->audience().readers > 1, cache_.shared.store.has_room()};
     return cache_.shared.use_of_copy(config_.cluster->copy, hit);
 }
 

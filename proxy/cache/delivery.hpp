@@ -27,6 +27,8 @@ public:
     Delivery& operator=(const Delivery&) = delete;
     ~Delivery();
 
+    Cache& cache() const { return cache_; }
+    FetchJob& job() const { return job_; }
     StoringRequest storing() const;
     /// What would be stored of this head; of a block if one is wanted.
     Draft draft(const Received& from) const;

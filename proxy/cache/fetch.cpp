@@ -30,7 +30,7 @@ class Fetch {
 public:
     Fetch(Cache& cache, FetchJob& job)
         : cache_(cache),
-          config_(job.request->config()),
+          config_(job.wanted.request->config()),
           job_(job),
           delivery_(cache, job),
           peers_(cache, job) {}
@@ -41,7 +41,7 @@ public:
     }
 
     asio::awaitable<void> run() {
-        if (job_.may_ask_peers) {
+        if (job_.from.may_ask_peers) {
             const auto answered = co_await try_peers();
             if (answered) co_return;
         }
@@ -60,7 +60,7 @@ private:
     asio::awaitable<bool> try_peers() {
         const auto view = cache_.upstream.peers;
         if (!view || !view->directory) co_return false;
-        const auto& target = job_.request->origin();
+        const auto& target = job_.wanted.request->origin();
         const auto origin =
             target ? cache_.upstream.origin_times.of(place_of(*target)) : RoundTrip();
         const auto now = Clock::now();
@@ -70,7 +70,7 @@ private:
         origin_usual_ = origin;
         const auto nearest = round_trip_to(view->peers[whom.turns[0].peer]);
         PeerRace plan(whom, nearest, origin, *config_.cluster, can_ask_origin(), now);
-        HeadRace race(cache_.upstream, job_.wakeup);
+        HeadRace race(cache_.upstream, job_.result.wakeup);
         for (;;) {
             auto* ended = race.take_ended();
             if (ended != nullptr) {
@@ -87,7 +87,7 @@ private:
                 case AskStep::no_peers:
                     co_return false;
                 case AskStep::wait:
-                    co_await job_.wakeup->wait_until(step.at);
+                    co_await job_.result.wakeup->wait_until(step.at);
                     break;
                 case AskStep::ask_origin:
                     if (!start_origin(race)) plan.origin_cannot_be_asked();
@@ -103,7 +103,7 @@ private:
                                                                next.turn.peer, next.budget,
                                                                plan.latest(), next.turn.promised);
                     if (!whom.beside_the_origin) runner->alone = next.budget;
-                    runner->request.note_in(job_.peers_asked);
+                    runner->request.note_in(job_.from.peers_asked);
                     if (!race.start(std::move(runner), std::move(request))) co_return false;
                     break;
                 }
@@ -134,7 +134,7 @@ private:
         const auto verdict = *runner.verdict;
         auto& exchange = asked.exchange();
         const auto& head = exchange.head();
-        if (verdict == PeerVerdict::stale_hit && !job_.stale && !stale_copy_)
+        if (verdict == PeerVerdict::stale_hit && !job_.from.stale && !stale_copy_)
             stale_copy_ = stale_copy_at(asked.peer().node, head);
         if (verdict != PeerVerdict::hit) {
             peers_.learn_from(runner, false, origin_usual_, Clock::now());
@@ -142,7 +142,7 @@ private:
         }
         auto from = exchange.received();
         from.from_peer = true;
-        if (!job_.block && length_of_head_alone(head)) {
+        if (!job_.wanted.block && length_of_head_alone(head)) {
             const auto taken = take_head(asked, from);
             peers_.learn_from(runner, taken, origin_usual_, Clock::now());
             if (taken) peer_won(race, runner);
@@ -172,7 +172,7 @@ private:
 
     /// What a peer holds in blocks, or gives as its head alone. True when that is the answer.
     bool take_head(PeerRequest& asked, const Received& from, bool validated = false) {
-        auto index = make_index(delivery_, job_, from, *length_of_head_alone(from.head));
+        auto index = make_index(delivery_, from, *length_of_head_alone(from.head));
         const auto good =
             index && (validated || peers_.is_current(*index->draft.response, Clock::now()));
         asked.close(good ? PeerVerdict::hit : PeerVerdict::unusable);
@@ -185,9 +185,11 @@ private:
     /// The question to the origin, not sent yet. Precondition: it is not impossible.
     std::shared_ptr<OriginRunner> prepare_origin(OriginRequestKind kind) {
         asked_ = additions_for(kind, job_, stale_copy_);
-        auto runner = std::make_shared<OriginRunner>(cache_.upstream, job_.request, has_stand_in());
+        auto runner =
+            std::make_shared<OriginRunner>(cache_.upstream, job_.wanted.request, has_stand_in());
         runner->lines = std::move(asked_.lines);
-        runner->exchange.on_interim([run = runner.get(), fill = job_.fill](const Head& interim) {
+        runner->exchange.on_interim([run = runner.get(),
+                                     fill = job_.result.fill](const Head& interim) {
             return pass_on(run->lost ? nullptr : fill.get(), run->snapshot->config().node, interim);
         });
         return runner;
@@ -208,7 +210,7 @@ private:
         if (!runner->result && runner->request.is_probe() && has_stand_in()) {
             // Whether the origin is back shows behind an answer that nobody has to wait for.
             const auto& timeouts = config_.timeouts;
-            job_.fill->keep(timeouts.origin_connect + timeouts.origin_head);
+            job_.result.fill->keep(timeouts.origin_connect + timeouts.origin_head);
             delivery_.fail(FetchError::origin_down);
             co_await runner->run();
             co_return;
@@ -229,7 +231,7 @@ private:
                                exchange.malformed());
                 co_return;
             case OriginStep::take_block:
-                co_await take_block(cache_, job_, delivery_, exchange);
+                co_await take_block(delivery_, exchange);
                 co_return;
             case OriginStep::renew_stored:
                 exchange.finish();
@@ -242,21 +244,20 @@ private:
                 co_await fetch_validated(exchange);
                 co_return;
             case OriginStep::begin_in_blocks:
-                co_await begin_in_blocks(cache_, job_, delivery_, exchange);
+                co_await begin_in_blocks(delivery_, exchange);
                 co_return;
             case OriginStep::offer_in_blocks:
-                if (auto index = make_index(delivery_, job_, exchange.received(),
-                                            *exchange.content_length())) {
+                if (auto index =
+                        make_index(delivery_, exchange.received(), *exchange.content_length())) {
                     const ByteRange all{0, *exchange.content_length() - 1};
-                    co_await run_in_blocks(cache_, job_, delivery_, std::move(*index), exchange,
-                                           all);
+                    co_await run_in_blocks(delivery_, std::move(*index), exchange, all);
                     co_return;
                 }
                 break;
             case OriginStep::pass:
                 break;
         }
-        if (job_.stale) {
+        if (job_.from.stale) {
             const auto made = delivery_.draft(exchange.received());
             end_stored(made.verdict, made.response->status, asked.validators.any());
         }
@@ -277,13 +278,14 @@ private:
         }
         return proxy::meaning_of(asked.kind, asked.validators, result,
                                  may_stand_in(OriginTrouble::error),
-                                 slice_from(*job_.request->policy().cache));
+                                 slice_from(*job_.wanted.request->policy().cache));
     }
 
     bool may_stand_in(OriginTrouble trouble) const {
-        return job_.stale && may_serve_stale(job_.directives, job_.stale->freshness,
-                                             job_.stale->residence(Clock::now()), trouble,
-                                             job_.request->policy().rules());
+        return job_.from.stale &&
+               may_serve_stale(job_.wanted.directives, job_.from.stale->freshness,
+                               job_.from.stale->residence(Clock::now()), trouble,
+                               job_.wanted.request->policy().rules());
     }
 
     /// Is something stored that may be given while the origin is unreachable?
@@ -291,13 +293,14 @@ private:
 
     void end_stored(StorageVerdict verdict, unsigned status, bool was_validation) {
         const auto now = Clock::now();
-        const auto fresh = is_fresh(job_.stale->freshness, job_.stale->residence(now));
+        const auto fresh = is_fresh(job_.from.stale->freshness, job_.from.stale->residence(now));
         const auto fate = fate_of_stored(
-            {verdict, status, was_validation, fresh, tells_who_asks(job_.request->fields)});
+            {verdict, status, was_validation, fresh, tells_who_asks(job_.wanted.request->fields)});
         if (fate == StoredFate::stays) return;
-        const auto hash = job_.claim.hash();
+        const auto hash = job_.result.claim.hash();
         if (fate == StoredFate::ends ||
-            !stand_in_for_nothing(cache_.shared.store, hash, job_.claim.uri(), *job_.stale, now))
+            !stand_in_for_nothing(cache_.shared.store, hash, job_.result.claim.uri(),
+                                  *job_.from.stale, now))
             cache_.shared.drop(hash, now);
     }
 
@@ -312,7 +315,7 @@ private:
     /// The stored response is good again, with the fields of the 304 (RFC 9111 §4.3.4). False: its
     /// head would grow beyond limits.head, so the whole response has to be fetched.
     bool validated(const Exchange& exchange, Fields stored) {
-        auto fresh = refreshed(delivery_.storing(), *job_.stale, stored, exchange.received());
+        auto fresh = refreshed(delivery_.storing(), *job_.from.stale, stored, exchange.received());
         if (fresh.too_large) return false;
         auto& verdict = fresh.draft.verdict;
         end_stored(verdict, 304, true);
@@ -335,7 +338,7 @@ private:
             const auto latest = std::max<std::chrono::nanoseconds>(config_.cluster->peer_budget_max,
                                                                    config_.cluster->peer_budget);
             PeerRequest asked(cache_.upstream, view, at, latest, latest);
-            asked.note_in(job_.peers_asked);
+            asked.note_in(job_.from.peers_asked);
             auto request = peers_.request_text(peer.token, Clock::now(), kStaleToo);
             const auto verdict = co_await asked.send(std::move(request), true);
             auto& exchange = asked.exchange();
@@ -387,8 +390,8 @@ asio::awaitable<void> fetch(Cache& cache, std::unique_ptr<FetchJob> job) {
 }  // namespace
 
 void start_fetch(Cache& cache, std::unique_ptr<FetchJob> job) {
-    const auto fill = job->fill;
-    auto& stop = job->stop;
+    const auto fill = job->result.fill;
+    auto& stop = job->progress.stop;
     {
         auto task = fetch(cache, std::move(job));
         if (cache.upstream.fetches.spawn(std::move(task), stop)) return;

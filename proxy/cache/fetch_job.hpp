@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "protocol/net/task_group.hpp"
@@ -22,80 +22,103 @@
 
 namespace proxy {
 
-/// One answer to be fetched for the store: from the peer that probably has it, else from the
-/// origin.
-struct FetchJob {
-    /// `uri`, `hash`: what is wanted, in the store's words (for a block: block_key()). `into`: by
-    /// default a new one; else its writer side is that of the coroutine that runs the job.
-    FetchJob(Cache& cache, std::shared_ptr<const RequestSnapshot> asked, std::string_view uri,
-             summary::KeyHash hash, std::shared_ptr<Wakeup> writer = nullptr,
-             std::shared_ptr<Fill> into = nullptr);
+/// A block of a body that is stored in blocks.
+struct WantedBlock {
+    ByteRange range;
+    std::uint64_t length = 0;  // of the whole body
+    BodyVersion version;
+    summary::KeyHash target;                  // of the body's URI
+    std::vector<summary::KeyHash> tags = {};  // of its index: a purge of one ends the block, too
+    std::uint64_t block_bytes = 0;            // of all blocks but the last
+    std::optional<std::uint64_t> up_to = {};  // end of a block: the origin is asked for all of it
+    /// Peers that announce the target and turned out to lack it in one piece. They get no request
+    /// for a block that they do not announce. Grows while the job runs; the jobs of one stream,
+    /// all on one worker, share it. Never null.
+    std::shared_ptr<PeerNames> in_parts = std::make_shared<PeerNames>();
 
-    /// A part of a body that is stored in blocks.
-    struct Block {
-        ByteRange range;
-        std::uint64_t length = 0;  // of the whole body
-        BodyVersion version;       // that is wanted
-        summary::KeyHash target;   // of the body's URI
-        /// Of its index: who purges one of them means the block, too.
-        std::vector<summary::KeyHash> tags = {};
-        /// Peers that announce the target but turned out not to have it in one piece: they are not
-        /// asked for blocks that they do not announce. Grows while the job runs; the jobs of one
-        /// stream, which are of one worker, share it. Never null.
-        std::shared_ptr<PeerNames> in_parts = std::make_shared<PeerNames>();
-        std::uint64_t block_bytes = 0;  // of all but the last
-        /// The origin is asked for all up to here, as what follows is wanted as well; none: for
-        /// this block alone. Where a block ends.
-        std::optional<std::uint64_t> up_to = {};
-
-        ByteRange to_ask() const { return {range.first, up_to.value_or(range.last)}; }
-    };
-
-    std::shared_ptr<const RequestSnapshot> request;
-    RequestDirectives directives;
-    std::shared_ptr<Wakeup> wakeup;  // the fill's writer side
-    const std::shared_ptr<Fill> fill;
-    Claim claim;                                  // on what is stored of it; ends with the fetch
-    std::shared_ptr<const StoredResponse> stale;  // to be validated; may be null
-    bool may_ask_peers = true;
-
-    /// Where the peers that are asked are told; may be null.
-    std::shared_ptr<PeersAsked> peers_asked;
-    /// Those that have failed of the body's part that this job is for. Those who began the job may
-    /// have it from an earlier one. Never null.
-    std::shared_ptr<Tries> tries = std::make_shared<Tries>();
-
-    std::optional<Block> block;  // only this part is wanted
-    /// Nothing is stored, and the client wants this range. If it says where it begins, only the
-    /// block that holds its first byte is asked of the origin; a suffix only peers are asked for.
-    std::optional<RangeRequest> part;
-    bool part_of_a_version = false;  // by If-Range: the whole is wanted where there is another
-    bool may_use_blocks = true;      // false: however large, it comes in one piece
-
-    /// The same fetch brings this block as well; of a run, the one that it fills now.
-    std::unique_ptr<FetchJob> beside;
-    std::shared_ptr<BlockFlow> flow;  // of the run that this fetch has become
-
-    protocol::TaskGroup::Stop stop;  // of the fetch that runs it
-    bool given_up = false;           // it was stopped as nobody read any more
+    /// The range that the origin is asked for: this block, and those that the reader wants next.
+    ByteRange to_ask() const { return {range.first, up_to.value_or(range.last)}; }
 };
 
-/// Whose blocks are wanted.
+/// A client's range of a body of which nothing is stored. The origin is asked for the blocks around
+/// a range that states its first byte; a suffix comes from peers alone.
+struct WantedPart {
+    RangeRequest range;
+    bool of_a_version = false;  // by If-Range: another version is wanted as a whole
+};
+
+/// The content that a fetch is to bring, and the request that wants it: the whole body, or one
+/// block, or one part.
+struct Wanted {
+    std::shared_ptr<const RequestSnapshot> request;  // with its site; never null
+    RequestDirectives directives;                    // of the client; a block has none
+    std::optional<WantedBlock> block;
+    std::optional<WantedPart> part;
+    bool may_use_blocks = true;  // false: the body comes in one piece, however large
+};
+
+/// The places that a fetch may get it from, beside the origin of Wanted::request.
+struct FetchSources {
+    bool may_ask_peers = true;
+    std::shared_ptr<const StoredResponse> stale;  // to be validated; may be null
+    std::shared_ptr<PeersAsked> peers_asked;      // log of the peer requests; may be null
+    /// Failed tries at the body's part, shared with the client's request, which may have begun
+    /// earlier fetches for it. Never null.
+    std::shared_ptr<Tries> tries = std::make_shared<Tries>();
+};
+
+/// The fill that a fetch writes and the wakeup of the coroutine that writes it. Empty: the job
+/// makes both.
+struct FillSlot {
+    std::shared_ptr<Wakeup> writer = nullptr;
+    std::shared_ptr<Fill> fill = nullptr;
+};
+
+/// The result of a fetch on its way to its readers and to the store.
+struct FetchResult {
+    FetchResult(Cache& cache, const RequestSnapshot& request, const summary::Key& key,
+                FillSlot slot);
+
+    const std::shared_ptr<Wakeup> wakeup;  // of the writer
+    const std::shared_ptr<Fill> fill;
+    Claim claim;  // on the store's key; ends with the fetch
+};
+
+struct FetchJob;
+
+/// The state of a running fetch.
+struct FetchProgress {
+    std::unique_ptr<FetchJob> beside;  // of a run: the job of the block that it fills now
+    std::shared_ptr<BlockFlow> flow;   // of the run that the fetch has become
+    protocol::TaskGroup::Stop stop;    // of its coroutine
+    bool given_up = false;             // stopped, as the last reader has left
+};
+
+/// One response to be fetched for the store: from a peer that probably has it, else from the
+/// origin. One worker thread.
+struct FetchJob {
+    /// `key`: of the content in the store; for a block, of block_key().
+    FetchJob(Cache& cache, std::shared_ptr<const RequestSnapshot> request, const summary::Key& key,
+             FillSlot slot = {});
+
+    Wanted wanted;
+    FetchSources from;
+    FetchResult result;
+    FetchProgress progress;
+};
+
+/// A body in blocks.
 struct BlocksOf {
     Blocks blocks;
     BodyVersion version;
-    std::span<const summary::KeyHash> tags;  // of the index
+    std::span<const summary::KeyHash> tags;  // of the index, which must outlive this
 };
-/// A job for the block at `offset`. `writer`, `into`: as FetchJob has them.
+/// The body that stands in blocks under `index`.
+BlocksOf blocks_of(const StoredMetadata& index, BodyVersion version);
+/// A job for the block at `offset`.
 std::unique_ptr<FetchJob> make_block_job(Cache& cache,
                                          std::shared_ptr<const RequestSnapshot> request,
                                          const BlocksOf& body, std::uint64_t offset,
-                                         std::shared_ptr<Wakeup> writer = nullptr,
-                                         std::shared_ptr<Fill> into = nullptr);
-/// The same of the body that stands in blocks under `index`, of this version.
-std::unique_ptr<FetchJob> make_block_job(Cache& cache,
-                                         std::shared_ptr<const RequestSnapshot> request,
-                                         const StoredMetadata& index, BodyVersion version,
-                                         std::uint64_t offset);
+                                         FillSlot slot = {});
 
 }  // namespace proxy

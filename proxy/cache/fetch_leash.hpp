@@ -41,13 +41,13 @@ public:
 private:
     void arm() { wheel_.arm(*this, Solitude::Clock::now() + kLook); }
     void expire() override {
-        auto audience = job_.fill->audience();
-        if (job_.beside) audience += job_.beside->fill->audience();
-        if (job_.flow) audience += job_.flow->audience();
+        auto audience = job_.result.fill->audience();
+        if (job_.progress.beside) audience += job_.progress.beside->result.fill->audience();
+        if (job_.progress.flow) audience += job_.progress.flow->audience();
         if (!solitude_.too_long(audience, Solitude::Clock::now())) return arm();
-        job_.given_up = true;
-        if (job_.beside) job_.beside->given_up = true;
-        job_.stop();  // the last thing: it may destroy this
+        job_.progress.given_up = true;
+        if (job_.progress.beside) job_.progress.beside->progress.given_up = true;
+        job_.progress.stop();  // the last thing: it may destroy this
     }
 
     TimerWheel& wheel_;

@@ -16,9 +16,9 @@ constexpr std::string_view kPart = " part";
 
 /// Who holds the target may hold it in one piece, and this block with it.
 summary::PeerSet may_hold_it_whole(const FetchJob& job, const protocol::PeerView& view) {
-    if (!job.block) return {};
-    const auto& block = *job.block;
-    auto candidates = view.directory->candidates({block.target, job.request->key.uri()});
+    if (!job.wanted.block) return {};
+    const auto& block = *job.wanted.block;
+    auto candidates = view.directory->candidates({block.target, job.wanted.request->key.uri()});
     candidates -= peers_named(*block.in_parts, view);
     return candidates;
 }
@@ -37,13 +37,13 @@ asio::awaitable<void> sample(Upstream& upstream, std::shared_ptr<const protocol:
 PeerTurns FetchPeers::whom_to_ask(const protocol::PeerView& view, const RoundTrip& origin,
                                   Time now) const {
     ++cache_.upstream.counters.summary_lookups;
-    const auto promised = view.directory->candidates(job_.claim.key());
+    const auto promised = view.directory->candidates(job_.result.claim.key());
     const auto perhaps = may_hold_it_whole(job_, view) - promised;
     // A block is where the index says, or in one piece with its target.
-    const auto denying = job_.block ? summary::PeerSet() : cache_.upstream.denying;
+    const auto denying = job_.wanted.block ? summary::PeerSet() : cache_.upstream.denying;
     if (promised.empty() && perhaps.empty() && denying.empty()) return {};
     auto& records = cache_.upstream.peer_records;
-    const PeerFacts known{view.peers, records, *job_.request->config().cluster,
+    const PeerFacts known{view.peers, records, *job_.wanted.request->config().cluster,
                           origin,     now,     denying};
     const auto whom = proxy::whom_to_ask(promised, perhaps, since_invalidation(now), known);
     if (whom.too_far) ++cache_.upstream.counters.peers_too_far;
@@ -57,20 +57,24 @@ std::string FetchPeers::request_text(std::string_view token, Time now, std::stri
     if (!prepare()) return {};
     std::string proof(token);
     proof.append(also);
-    if (job_.part) proof.append(kPart);
+    if (job_.wanted.part) proof.append(kPart);
     std::string lines;
-    if (job_.block) {
-        append_block_request(lines, *job_.block);
-        lines.append(kFormField).append(": ").append(job_.block->version.form).append("\r\n");
+    if (job_.wanted.block) {
+        append_block_request(lines, *job_.wanted.block);
+        lines.append(kFormField)
+            .append(": ")
+            .append(job_.wanted.block->version.form)
+            .append("\r\n");
     }
     // Of a block the version says all.
-    const auto max_age = job_.block ? std::nullopt : wanted_max_age(since_invalidation(now));
-    return request_->text(job_.request->config().node, proof, max_age, lines);
+    const auto max_age = job_.wanted.block ? std::nullopt : wanted_max_age(since_invalidation(now));
+    return request_->text(job_.wanted.request->config().node, proof, max_age, lines);
 }
 
 /// False: the request is none that a peer can be asked.
 bool FetchPeers::prepare() {
-    if (!request_) request_.emplace(*job_.request, job_.directives, cache_.shared.field_key);
+    if (!request_)
+        request_.emplace(*job_.wanted.request, job_.wanted.directives, cache_.shared.field_key);
     return request_->possible();
 }
 
@@ -81,24 +85,25 @@ void FetchPeers::learn_from(PeerRunner& ended, bool of_use, const RoundTrip& ori
     const auto& node = request.peer().node;
     const auto verdict = *ended.verdict;
     request.was_of_use(of_use, ended.alone, origin);
-    if (verdict == PeerVerdict::false_hit) upstream.note_false_hit(node, job_.claim.key(), now);
+    if (verdict == PeerVerdict::false_hit)
+        upstream.note_false_hit(node, job_.result.claim.key(), now);
     if (ended.promised) return;
-    if (!job_.block) {  // asked in spite of its summary's no
+    if (!job_.wanted.block) {  // asked in spite of its summary's no
         if (verdict == PeerVerdict::hit || verdict == PeerVerdict::refused)
             upstream.note_denial(node, of_use, false);
     } else if (!of_use) {
-        job_.block->in_parts->push_back(node);
+        job_.wanted.block->in_parts->push_back(node);
     }
 }
 
 void FetchPeers::sample_misses(const std::shared_ptr<const protocol::PeerView>& view, Time now) {
     auto& upstream = cache_.upstream;
     // What was invalidated, peers may have and not give. Blocks are mostly where their index is.
-    const auto& config = job_.request->config();
-    if (job_.block || !upstream.miss_samples.takes_next(config.cluster->misses_per_sample) ||
+    const auto& config = job_.wanted.request->config();
+    if (job_.wanted.block || !upstream.miss_samples.takes_next(config.cluster->misses_per_sample) ||
         since_invalidation(now))
         return;
-    const auto promised = view->directory->candidates(job_.claim.key());
+    const auto promised = view->directory->candidates(job_.result.claim.key());
     const auto whom = upstream.miss_samples.whom(view->peers, upstream.peer_records, promised, now);
     if (!whom || !prepare()) return;
     auto text = request_->text(config.node, view->peers[*whom].token, std::nullopt, {}, "HEAD");
@@ -107,27 +112,28 @@ void FetchPeers::sample_misses(const std::shared_ptr<const protocol::PeerView>& 
 }
 
 bool FetchPeers::is_acceptable(const Exchange& exchange, const Draft& made, Time now) const {
-    if (job_.block) return is_given(*job_.block, exchange.head(), exchange.content_length());
+    if (job_.wanted.block)
+        return is_given(*job_.wanted.block, exchange.head(), exchange.content_length());
     if (!exchange.has_framing()) return false;  // a body that broke off would look whole
     const auto& copy = *made.response;
-    return is_acceptable_copy(job_.directives, copy, made.verdict,
+    return is_acceptable_copy(job_.wanted.directives, copy, made.verdict,
                               since_invalidation(now, copy.tags));
 }
 
 bool FetchPeers::is_current(const StoredMetadata& copy, Time now) const {
-    return is_current_copy(job_.directives, copy, since_invalidation(now, copy.tags));
+    return is_current_copy(job_.wanted.directives, copy, since_invalidation(now, copy.tags));
 }
 
 /// Of what is wanted, or of something with one of these tags.
 SinceInvalidation FetchPeers::since_invalidation(Time now,
                                                  std::span<const summary::KeyHash> tags) const {
     const auto& store = cache_.shared.store;
-    auto at = store.invalidated_at(job_.claim.hash(), tags);
-    if (job_.block) at = std::max(at, store.invalidated_at(job_.block->target));
+    auto at = store.invalidated_at(job_.result.claim.hash(), tags);
+    if (job_.wanted.block) at = std::max(at, store.invalidated_at(job_.wanted.block->target));
     return at ? SinceInvalidation(now - *at) : std::nullopt;
 }
 
-void append_block_request(std::string& lines, const FetchJob::Block& block) {
+void append_block_request(std::string& lines, const WantedBlock& block) {
     append_range_request(lines, block.range.first, block.range.last, block.version.etag);
 }
 

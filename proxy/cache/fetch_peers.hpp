@@ -53,6 +53,6 @@ private:
 };
 
 /// The question for a block, of a peer or of the origin.
-void append_block_request(std::string& lines, const FetchJob::Block& block);
+void append_block_request(std::string& lines, const WantedBlock& block);
 
 }  // namespace proxy

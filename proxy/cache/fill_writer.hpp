@@ -18,11 +18,11 @@ class FillWriter {
 public:
     /// Fills what `job` is to bring. Both must outlive this.
     FillWriter(Cache& cache, FetchJob& job)
-        : config_(job.request->config()),
-          fill_(*job.fill),
-          wakeup_(*job.wakeup),
-          body_(cache.shared.store, cache.shared.windows, job.claim, fill_,
-                object_max(job.request->policy())) {}
+        : config_(job.wanted.request->config()),
+          fill_(*job.result.fill),
+          wakeup_(*job.result.wakeup),
+          body_(cache.shared.store, cache.shared.windows, job.result.claim, fill_,
+                object_max(job.wanted.request->policy())) {}
 
     /// Where what comes is written, and ended.
     BodyWriter& body() { return body_; }

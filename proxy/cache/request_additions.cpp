@@ -11,11 +11,11 @@ RequestAdditions additions_for(OriginRequestKind kind, const FetchJob& job,
     request.kind = kind;
     switch (kind) {
         case OriginRequestKind::block:
-            append_range_request(request.lines, job.block->range.first, job.block->to_ask().last,
-                                 job.block->version.etag);
+            append_range_request(request.lines, job.wanted.block->range.first,
+                                 job.wanted.block->to_ask().last, job.wanted.block->version.etag);
             break;
         case OriginRequestKind::validate_stored:
-            request.stored_fields = job.stale->fields();
+            request.stored_fields = job.from.stale->fields();
             request.validators = validators_of(request.stored_fields);
             append_validation(request.lines, request.validators);
             break;
@@ -24,7 +24,8 @@ RequestAdditions additions_for(OriginRequestKind kind, const FetchJob& job,
             append_validation(request.lines, request.validators);
             break;
         case OriginRequestKind::first_block: {
-            const auto range = blocks_around(*job.part, job.request->policy().cache->block);
+            const auto range =
+                blocks_around(job.wanted.part->range, job.wanted.request->policy().cache->block);
             append_range_request(request.lines, range.first, range.last, {});
             break;
         }
@@ -37,12 +38,12 @@ RequestAdditions additions_for(OriginRequestKind kind, const FetchJob& job,
 
 FetchFacts facts_of(const FetchJob& job, bool peer_copy, bool only_whole) {
     FetchFacts fetch;
-    fetch.routed = job.request->origin().has_value();
-    fetch.block = job.block.has_value();
-    fetch.stored = job.stale != nullptr;
+    fetch.routed = job.wanted.request->origin().has_value();
+    fetch.block = job.wanted.block.has_value();
+    fetch.stored = job.from.stale != nullptr;
     fetch.peer_copy = peer_copy;
-    fetch.part = job.part.has_value();
-    fetch.suffix = job.part && job.part->form == RangeRequest::Form::suffix;
+    fetch.part = job.wanted.part.has_value();
+    fetch.suffix = job.wanted.part && job.wanted.part->range.form == RangeRequest::Form::suffix;
     fetch.only_whole = only_whole;
     return fetch;
 }

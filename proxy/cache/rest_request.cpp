@@ -18,22 +18,22 @@ RestRequest::~RestRequest() {
 
 /// False: all of it came, but its sender did not end it, so there is nothing left to ask for.
 bool RestRequest::prepare() {
-    const auto answer = job_.fill->state().answer;
-    const auto& block = job_.block;
-    asked_at_ = job_.fill->received();
+    const auto answer = job_.result.fill->state().answer;
+    const auto& block = job_.wanted.block;
+    asked_at_ = job_.result.fill->received();
     rest_ = rest_of(etag_, asked_at_, block ? std::optional(block->range) : std::nullopt,
                     block                 ? std::optional(block->length)
                     : answer.length_known ? std::optional(answer.length)
                                           : std::nullopt);
     if (rest_.last && rest_.first > *rest_.last) return false;
-    origin_ = std::make_shared<OriginRunner>(cache_.upstream, job_.request, false);
+    origin_ = std::make_shared<OriginRunner>(cache_.upstream, job_.wanted.request, false);
     append_range_request(origin_->lines, rest_.first, rest_.last, etag_);
     return true;
 }
 
 void RestRequest::ask_beside(Exchange& sender) {
     if (!prepare()) return;
-    HeadRace race(cache_.upstream, job_.wakeup);
+    HeadRace race(cache_.upstream, job_.result.wakeup);
     if (!origin_->request.allowed() || !race.start(origin_)) return origin_.reset();
     origin_->on_end = [this, &sender] { judge(sender); };
 }
@@ -43,7 +43,7 @@ void RestRequest::ask_beside(Exchange& sender) {
 void RestRequest::judge(Exchange& sender) {
     const auto answered = origin_->result == FetchError::none;
     took_over_ = answered && goes_on_with(rest_, origin_->exchange.head()) &&
-                 may_take_over(asked_at_, job_.fill->received());
+                 may_take_over(asked_at_, job_.result.fill->received());
     if (took_over_) return sender.abandon();
     if (answered) not_before_ = origin_->exchange.not_before();
     origin_->lose();
@@ -58,19 +58,19 @@ asio::awaitable<FetchError> RestRequest::ask() {
         origin_->result = ended;
     }
     origin_->on_end = nullptr;
-    const auto& timeouts = job_.request->config().timeouts;
+    const auto& timeouts = job_.wanted.request->config().timeouts;
     const auto latest = Clock::now() + timeouts.origin_connect + timeouts.origin_head;
     while (!origin_->result) {
-        if (!job_.fill->wanted()) co_return FetchError::abandoned;
+        if (!job_.result.fill->wanted()) co_return FetchError::abandoned;
         if (Clock::now() >= latest) co_return FetchError::head_timeout;
-        co_await job_.wakeup->wait_until(latest);
+        co_await job_.result.wakeup->wait_until(latest);
     }
     origin_->take();
     if (*origin_->result != FetchError::none) co_return *origin_->result;
     const auto& head = origin_->exchange.head();
     whole_ = goes_on_with(rest_, head);
     co_return (whole_ ? FetchError::none
-                      : why_not_that(head, tells_who_asks(job_.request->fields)));
+                      : why_not_that(head, tells_who_asks(job_.wanted.request->fields)));
 }
 
 unsigned RestRequest::status() const {

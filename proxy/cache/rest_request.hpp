@@ -34,7 +34,7 @@ public:
     /// gives the rest, whose bytes follow what has come behind the first comes_twice() of them.
     boost::asio::awaitable<FetchError> ask();
     Exchange& exchange() { return origin_->exchange; }
-    std::uint64_t comes_twice() const { return job_.fill->received() - asked_at_; }
+    std::uint64_t comes_twice() const { return job_.result.fill->received() - asked_at_; }
     /// How much of the body has come when the rest has.
     std::uint64_t whole() const { return *whole_; }
     /// Of the origin's answer; 0: there was none.

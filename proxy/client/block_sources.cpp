@@ -112,17 +112,19 @@ bool BlockStream::join(BlockFlow& flow, Block& block) {
 
 /// Joins the fetch that is under way for it, or begins one.
 void BlockStream::fetch(Block& block, const Store::Found& found, May may) {
-    auto job = make_block_job(frontend_.cache, request(), *index_, version_, block.range.first);
-    job->block->in_parts = in_parts_;
-    job->tries = block.tries;
-    job->peers_asked = client_.peers_asked();
-    job->may_ask_peers = client_.config().cluster.has_value();
-    auto fill = job->fill;
+    auto job =
+        make_block_job(frontend_.cache, request(), blocks_of(*index_, version_), block.range.first);
+    job->wanted.block->in_parts = in_parts_;
+    job->from.tries = block.tries;
+    job->from.peers_asked = client_.peers_asked();
+    job->from.may_ask_peers = client_.config().cluster.has_value();
+    auto fill = job->result.fill;
     block.leader = true;
     if (may != May::be_alone && !found.unshareable) {
-        auto taken = job->claim.take(found);
+        auto taken = job->result.claim.take(found);
         if (!taken.leads && !taken.other) {  // another worker has just stored it
-            auto again = frontend_.cache.look_up(block.hash, job->claim.uri(), {}, Clock::now());
+            auto again =
+                frontend_.cache.look_up(block.hash, job->result.claim.uri(), {}, Clock::now());
             if (again.response) {
                 block.stored = std::move(again.response);
                 block.leader = false;
@@ -132,16 +134,16 @@ void BlockStream::fetch(Block& block, const Store::Found& found, May may) {
         block.leader = !taken.other;
         if (taken.other) fill = std::move(taken.other);
     } else {
-        job->claim.stay_alone(found.invalidations);
+        job->result.claim.stay_alone(found.invalidations);
     }
     block.reader = std::make_unique<Fill::Reader>(fill, client_.wakeup, block.leader);
     if (!block.leader) {
         ++frontend_.counters.collapsed;
         return;
     }
-    job->block->up_to = end_of_missing(block.range);
-    if (job->block->up_to) follows_ = true;
-    fetched_ = job->block->to_ask();
+    job->wanted.block->up_to = end_of_missing(block.range);
+    if (job->wanted.block->up_to) follows_ = true;
+    fetched_ = job->wanted.block->to_ask();
     start_fetch(frontend_.cache, std::move(job));
 }
 

@@ -278,14 +278,14 @@ BlockStream::Block BlockStream::next_from(std::uint64_t offset) {
 /// The origin answers for a block with something else. The whole is fetched in one piece; its
 /// beginning has been sent, and is left out if it is the same.
 asio::awaitable<bool> BlockStream::send_out_of_whole(ByteRange rest) {
-    auto job =
-        std::make_unique<FetchJob>(frontend_.cache, request(), client_.key.uri(), client_.hash);
-    job->directives = client_.directives;
-    job->may_ask_peers = job->may_use_blocks = false;
+    auto job = std::make_unique<FetchJob>(frontend_.cache, request(),
+                                          summary::Key{client_.hash, client_.key.uri()});
+    job->wanted.directives = client_.directives;
+    job->from.may_ask_peers = job->wanted.may_use_blocks = false;
     const auto found =
         frontend_.cache.look_up(client_.hash, client_.key.uri(), client_.head.fields, Clock::now());
-    auto fill = job->fill;
-    auto taken = job->claim.take(found);
+    auto fill = job->result.fill;
+    auto taken = job->result.claim.take(found);
     const auto leads = !taken.other;
     if (!leads) fill = std::move(taken.other);
     Fill::Reader reader(fill, client_.wakeup, leads);

@@ -97,11 +97,10 @@ asio::awaitable<ResponseFromCache::Followed> ResponseFromCache::once() {
         co_return ended(keep);
     }
     auto job = make_job(found);
-    job->may_ask_peers = plan.may_ask_peers;
-    if (plan.in_part) job->part = asking.range;
-    job->part_of_a_version = plan.of_version;
+    job->from.may_ask_peers = plan.may_ask_peers;
+    if (plan.in_part) job->wanted.part = WantedPart{asking.range, plan.of_version};
     if (plan.collapse && vain_waits_ < kMaxVainWaits) {
-        auto taken = job->claim.take(found);
+        auto taken = job->result.claim.take(found);
         if (!taken.leads) {
             if (!taken.other) co_return Followed::again;
             status.collapsed = true;
@@ -111,7 +110,7 @@ asio::awaitable<ResponseFromCache::Followed> ResponseFromCache::once() {
             status.collapsed = false;
         }
     } else {
-        job->claim.stay_alone(found.invalidations);
+        job->result.claim.stay_alone(found.invalidations);
     }
     co_return co_await lead(std::move(job), found.response, status);
 }
@@ -170,11 +169,11 @@ Asking ResponseFromCache::asking() const {
 
 std::unique_ptr<FetchJob> ResponseFromCache::make_job(const Store::Found& found) {
     request_ = client_.snapshot(true);
-    auto job =
-        std::make_unique<FetchJob>(frontend_.cache, request_, client_.key.uri(), client_.hash);
-    job->directives = client_.directives;
-    job->stale = found.response;
-    job->may_use_blocks = may_use_blocks_;
+    auto job = std::make_unique<FetchJob>(frontend_.cache, request_,
+                                          summary::Key{client_.hash, client_.key.uri()});
+    job->wanted.directives = client_.directives;
+    job->from.stale = found.response;
+    job->wanted.may_use_blocks = may_use_blocks_;
     return job;
 }
 
@@ -183,16 +182,17 @@ void ResponseFromCache::refresh(const Store::Found& found) {
     if (found.fill || found.unshareable) return;
     if (client_.site.none) return;
     auto job = make_job(found);
-    job->may_ask_peers = may_ask_peers(client_.directives, client_.config().cluster.has_value());
-    job->fill->keep(kRefreshAtMost);
-    if (job->claim.take(found).leads) start_fetch(frontend_.cache, std::move(job));
+    job->from.may_ask_peers =
+        may_ask_peers(client_.directives, client_.config().cluster.has_value());
+    job->result.fill->keep(kRefreshAtMost);
+    if (job->result.claim.take(found).leads) start_fetch(frontend_.cache, std::move(job));
 }
 
 asio::awaitable<ResponseFromCache::Followed> ResponseFromCache::lead(std::unique_ptr<FetchJob> job,
                                                                      Stored stale,
                                                                      CacheStatus status) {
-    Fill::Reader reader(job->fill, client_.wakeup, true);
-    if (job->may_ask_peers) job->peers_asked = client_.peers_asked();
+    Fill::Reader reader(job->result.fill, client_.wakeup, true);
+    if (job->from.may_ask_peers) job->from.peers_asked = client_.peers_asked();
     start_fetch(frontend_.cache, std::move(job));
     co_return co_await read(reader, true, std::move(stale), status);
 }

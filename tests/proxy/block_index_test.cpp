@@ -64,7 +64,7 @@ protected:
         return head;
     }
 
-    const FetchJob::Block wanted{{100, 199}, 250, {"\"1\"", "0f"}, {}};
+    const WantedBlock wanted{{100, 199}, 250, {"\"1\"", "0f"}, {}};
 
 private:
     mutable std::unique_ptr<test::Head> text_;
@@ -159,7 +159,7 @@ TEST(FirstBlock, IsOfNoUseIfTheOriginGaveAnotherRange) {
 /// The index of a body of 250 bytes, of what its origin says of it or of a part of it.
 class IndexTest : public ::testing::Test, protected test::IdleCache {
 protected:
-    IndexTest() { job->claim.take({}); }
+    IndexTest() { job->result.claim.take({}); }
 
     std::optional<BlockIndex> index_of(const char* lines, std::uint64_t length = 250) {
         const test::Head text(lines);
@@ -167,12 +167,12 @@ protected:
         proxy::Head head;
         head.status = 206;
         head.fields.assign(fields.begin(), fields.end());
-        return make_index(delivery, *job, {head, {}, {}}, length);
+        return make_index(delivery, {head, {}, {}}, length);
     }
     void limit(std::uint64_t object_max) {
         auto config = std::make_shared<Config>(*settings);
         config->cache.object_max = object_max;
-        job->request = request(std::move(config));
+        job->wanted.request = request(std::move(config));
     }
 
     Delivery delivery{cache, *job};
@@ -210,7 +210,7 @@ TEST_F(IndexTest, IsNoneOfWhatIsEmptyOrTooLargeOrToComeInOnePiece) {
     limit(249);
     EXPECT_FALSE(index_of(kGood));
     limit(250);
-    job->may_use_blocks = false;
+    job->wanted.may_use_blocks = false;
     EXPECT_FALSE(index_of(kGood));
 }
 
@@ -221,7 +221,7 @@ TEST_F(IndexTest, IsNoneWhereThereIsNoRoom) {
 }
 
 TEST_F(IndexTest, IsGivenToThoseWhoWaitAndToTheStore) {
-    const Fill::Reader leader(job->fill, std::make_shared<Wakeup>(io.get_executor()), true);
+    const Fill::Reader leader(job->result.fill, std::make_shared<Wakeup>(io.get_executor()), true);
     publish(delivery, *index_of(kGood), {Fill::Source::origin, {}, 206});
     EXPECT_EQ(leader.state().phase, Fill::Phase::complete);
     EXPECT_EQ(leader.state().answer.length, 250u);

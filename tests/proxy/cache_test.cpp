@@ -31,8 +31,8 @@ protected:
 TEST_F(CacheTest, FindsWhatIsStoredAndWhatIsOnItsWay) {
     EXPECT_TRUE(stored(kA));
     EXPECT_EQ(find(kA, now).fill, nullptr);
-    job->claim.take(find(kA, now));
-    EXPECT_EQ(find(kA, now).fill, job->fill);
+    job->result.claim.take(find(kA, now));
+    EXPECT_EQ(find(kA, now).fill, job->result.fill);
     EXPECT_TRUE(stored(kA)) << "until the other one is there";
     EXPECT_FALSE(stored("http://h/d"));
 }
@@ -58,7 +58,7 @@ TEST_F(CacheTest, SaysWhatIsThereWithoutUsingIt) {
     EXPECT_TRUE(shared.drop(hasher(kA), now));
     EXPECT_FALSE(shared.drop(hasher(kA), now)) << "there was nothing any more";
     EXPECT_EQ(cache.where(hasher(kA), kA, {}), Store::Where::nowhere);
-    job->claim.take(find(kA, now));
+    job->result.claim.take(find(kA, now));
     EXPECT_EQ(cache.where(hasher(kA), kA, {}), Store::Where::memory) << "on its way";
 }
 
@@ -79,11 +79,11 @@ TEST_F(CacheTest, DropsAllThereIs) {
 }
 
 TEST_F(CacheTest, DropsWhatIsOnItsWayToo) {
-    job->claim.take(find(kA, now));
+    job->result.claim.take(find(kA, now));
     EXPECT_EQ(shared.drop(of({kA}), now), 1u);
     EXPECT_EQ(find(kA, now).fill, nullptr) << "who comes now does not get it";
     auto late = std::make_shared<StoredResponse>();
-    EXPECT_FALSE(job->claim.publish(std::move(late), now));
+    EXPECT_FALSE(job->result.claim.publish(std::move(late), now));
     EXPECT_FALSE(stored(kA));
 }
 

@@ -16,7 +16,7 @@ using Clock = Store::Clock;
 /// The delivery of a job that has the claim, and the client that leads.
 class DeliveryTest : public ::testing::Test, protected test::IdleCache {
 protected:
-    DeliveryTest() { job->claim.take({}); }
+    DeliveryTest() { job->result.claim.take({}); }
 
     static Draft made(StorageVerdict verdict = StorageVerdict::store) {
         Draft draft{std::make_shared<StoredResponse>(), verdict};
@@ -38,7 +38,7 @@ protected:
     void copy_policy(CopyPolicy policy) {
         auto config = std::make_shared<Config>(*settings);
         config->cluster->copy = policy;
-        job->request = request(std::move(config));
+        job->wanted.request = request(std::move(config));
         delivery->leave();
         delivery.emplace(cache, *job);
     }
@@ -46,7 +46,7 @@ protected:
     std::uint64_t counted(StorageVerdict verdict) { return counters.verdicts[verdict]; }
     Fill::State state() const { return leader.state(); }
 
-    Fill::Reader leader{job->fill, std::make_shared<Wakeup>(io.get_executor()), true};
+    Fill::Reader leader{job->result.fill, std::make_shared<Wakeup>(io.get_executor()), true};
     std::optional<Delivery> delivery{std::in_place, cache, *job};
 };
 
@@ -60,7 +60,8 @@ TEST_F(DeliveryTest, GivesWhatIsThereToAllAndToTheStore) {
 }
 
 TEST_F(DeliveryTest, GivesWhatMayNotBeStoredToItsLeaderAlone) {
-    const Fill::Reader follower(job->fill, std::make_shared<Wakeup>(io.get_executor()), false);
+    const Fill::Reader follower(job->result.fill, std::make_shared<Wakeup>(io.get_executor()),
+                                false);
     give(made(StorageVerdict::no_store), origin());
     EXPECT_EQ(state().phase, Fill::Phase::complete);
     EXPECT_FALSE(state().released);
@@ -79,7 +80,7 @@ TEST_F(DeliveryTest, SaysWhoGaveIt) {
 }
 
 TEST_F(DeliveryTest, StoresNothingThatWasInvalidatedMeanwhile) {
-    shared.drop(job->claim.hash(), Store::Clock::now());
+    shared.drop(job->result.claim.hash(), Store::Clock::now());
     give(made(), origin());
     EXPECT_EQ(found().response, nullptr);
     EXPECT_EQ(counted(StorageVerdict::invalidated), 1u);
@@ -104,7 +105,7 @@ TEST_F(DeliveryTest, KeepsACopyOnSecondUseOnlyOfWhatCameFromAPeerBefore) {
     give(made(), peer());
     EXPECT_EQ(found().response, nullptr);
     copy_policy(CopyPolicy::second_use);
-    job->claim.take(found());
+    job->result.claim.take(found());
     give(made(), peer());
     EXPECT_NE(found().response, nullptr);
 }
@@ -126,7 +127,7 @@ TEST_F(DeliveryTest, FailsSoThatWhoAsksNextDoesNotWait) {
 }
 
 TEST_F(DeliveryTest, OfAJobThatWasGivenUpSaysSo) {
-    job->given_up = true;
+    job->progress.given_up = true;
     delivery->fail(FetchError::reset);
     EXPECT_EQ(state().error, FetchError::abandoned);
 }
@@ -152,7 +153,7 @@ TEST_F(DeliveryTest, JudgesAHeadByItsFieldsAndABlockByItsKey) {
     head.fields.assign(fields.begin(), fields.end());
     const Received from{head, {}, {Clock::now(), {}}};
     EXPECT_NE(delivery->draft(from).verdict, StorageVerdict::store);
-    job->block = FetchJob::Block{{100, 199}, 250, {"\"1\"", "0f"}, hasher(key.uri()), {{7, 7}}};
+    job->wanted.block = WantedBlock{{100, 199}, 250, {"\"1\"", "0f"}, hasher(key.uri()), {{7, 7}}};
     const auto block = delivery->draft(from);
     EXPECT_EQ(block.verdict, StorageVerdict::store) << "its index was judged";
     EXPECT_TRUE(is_fresh(block.response->freshness, 24h)) << "its key names the version";
@@ -162,7 +163,7 @@ TEST_F(DeliveryTest, JudgesAHeadByItsFieldsAndABlockByItsKey) {
 }
 
 TEST_F(DeliveryTest, StoresNoBlockWhoseHeadForbidsIt) {  // RFC 9111 §5.2.2.5, §5.2.2.7
-    job->block = FetchJob::Block{{100, 199}, 250, {"\"1\"", "0f"}, hasher(key.uri())};
+    job->wanted.block = WantedBlock{{100, 199}, 250, {"\"1\"", "0f"}, hasher(key.uri())};
     const auto verdict = [&](const char* lines) {
         const test::Head text(lines);
         const Fields fields = text;

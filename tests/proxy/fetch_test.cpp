@@ -15,7 +15,7 @@ using Clock = Store::Clock;
 /// A fetch as far as it gets without a connection: no peer is known, and the origin has none left.
 class FetchTest : public ::testing::Test, protected test::IdleCache {
 protected:
-    FetchTest() { job->claim.take({}); }
+    FetchTest() { job->result.claim.take({}); }
 
     void fetch() {
         start_fetch(cache, std::move(job));
@@ -28,10 +28,10 @@ protected:
         stale->arrival.steady = Clock::now() - age;
         stale->freshness.lifetime = StoredSeconds(60);
         stale->freshness.source = LifetimeSource::max_age;
-        job->stale = std::move(stale);
+        job->from.stale = std::move(stale);
     }
     void origin_took_no_connection(Clock::time_point last) {
-        const auto place = place_of(*job->request->origin());
+        const auto place = place_of(*job->wanted.request->origin());
         for (unsigned i = 0; i < kOriginTimeouts; ++i)
             upstream.origin_health.ended(place, OriginHealth::End::not_connected, last - 1s, last);
     }
@@ -42,11 +42,11 @@ protected:
     /// Nobody new joins it, and the next one fetches.
     bool claim_has_ended() const { return find(key.uri(), Clock::now()).fill == nullptr; }
 
-    Fill::Reader leader{job->fill, std::make_shared<Wakeup>(io.get_executor()), true};
+    Fill::Reader leader{job->result.fill, std::make_shared<Wakeup>(io.get_executor()), true};
 };
 
 TEST_F(FetchTest, FailsWhereThereIsNobodyToAsk) {
-    job->request = request_without_site();
+    job->wanted.request = request_without_site();
     fetch();
     EXPECT_EQ(error(), FetchError::not_allowed);
     EXPECT_TRUE(claim_has_ended());
@@ -54,7 +54,7 @@ TEST_F(FetchTest, FailsWhereThereIsNobodyToAsk) {
 }
 
 TEST_F(FetchTest, LeavesASuffixThatNoPeerHasToTheClientsOwnRequest) {
-    job->part = parse_range("bytes=-100");
+    job->wanted.part = WantedPart{parse_range("bytes=-100")};
     fetch();
     EXPECT_EQ(error(), FetchError::not_in_parts);
     EXPECT_EQ(counters.origin_requests, 0u);

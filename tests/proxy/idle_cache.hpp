@@ -20,7 +20,8 @@ class IdleCache {
 public:
     IdleCache() {
         key.assign(Scheme::http, boost::beast::http::verb::get, "http://h/a", {});
-        job = std::make_unique<FetchJob>(cache, request(settings), key.uri(), hasher(key.uri()));
+        job = std::make_unique<FetchJob>(cache, request(settings),
+                                         summary::Key{hasher(key.uri()), key.uri()});
     }
 
     /// A GET of `key` under these settings.

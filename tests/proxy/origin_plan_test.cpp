@@ -48,7 +48,7 @@ protected:
     bool stand_in = false;
 };
 
-TEST(OriginQuestionPlan, IsWhatTheFetchIsFor) {
+TEST(OriginRequestPlan, IsWhatTheFetchIsFor) {
     FetchFacts fetch;
     EXPECT_EQ(what_to_ask(fetch), OriginRequestKind::as_client);
     fetch.part = true;
@@ -63,7 +63,7 @@ TEST(OriginQuestionPlan, IsWhatTheFetchIsFor) {
     EXPECT_EQ(what_to_ask(fetch), OriginRequestKind::block);
 }
 
-TEST(OriginQuestionPlan, IsNoneWithoutAnOriginOrForTheEndOfWhatNobodyKnows) {
+TEST(OriginRequestPlan, IsNoneWithoutAnOriginOrForTheEndOfWhatNobodyKnows) {
     FetchFacts fetch;
     fetch.routed = false;
     EXPECT_EQ(what_to_ask(fetch), OriginRequestKind::impossible);

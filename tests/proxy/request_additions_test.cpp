@@ -18,7 +18,7 @@ protected:
     void has_stored(const char* head) {
         auto response = std::make_shared<StoredResponse>();
         response->head = head;
-        job->stale = std::move(response);
+        job->from.stale = std::move(response);
     }
 };
 
@@ -45,32 +45,32 @@ TEST_F(RequestAdditionsTest, NamesTheValidatorsOfAPeersCopy) {
 }
 
 TEST_F(RequestAdditionsTest, AsksForABlockOfThatVersion) {  // RFC 9110 §13.1.5
-    job->block = FetchJob::Block{{100, 199}, 250, {"\"1\"", "0f"}, {}};
+    job->wanted.block = WantedBlock{{100, 199}, 250, {"\"1\"", "0f"}, {}};
     EXPECT_EQ(request().kind, OriginRequestKind::block);
     EXPECT_EQ(request().lines, "Range: bytes=100-199\r\nIf-Range: \"1\"\r\n");
     EXPECT_FALSE(request().validators.any());
-    job->block->up_to = 249;
+    job->wanted.block->up_to = 249;
     EXPECT_EQ(request().lines, "Range: bytes=100-249\r\nIf-Range: \"1\"\r\n");
 }
 
 TEST_F(RequestAdditionsTest, AsksForTheBlocksInWhichARangeLies) {
     const auto block = settings->cache.block;
-    job->part = parse_range("bytes=" + std::to_string(block + 5) + "-");
+    job->wanted.part = WantedPart{parse_range("bytes=" + std::to_string(block + 5) + "-")};
     EXPECT_EQ(request().kind, OriginRequestKind::first_block);
     const auto begin = "Range: bytes=" + std::to_string(block) + "-";
     EXPECT_EQ(request().lines, begin + "\r\n");
-    job->part->form = RangeRequest::Form::bounded;
-    job->part->last = 2 * block;
+    job->wanted.part->range.form = RangeRequest::Form::bounded;
+    job->wanted.part->range.last = 2 * block;
     EXPECT_EQ(request().lines, begin + std::to_string(3 * block - 1) + "\r\n");
-    job->part->last = std::numeric_limits<std::uint64_t>::max();
+    job->wanted.part->range.last = std::numeric_limits<std::uint64_t>::max();
     EXPECT_EQ(request().lines, begin + "\r\n") << "which lies behind any body";
 }
 
 TEST_F(RequestAdditionsTest, IsNoneWhereTheOriginCannotBeAsked) {
-    job->part = parse_range("bytes=-5");
+    job->wanted.part = WantedPart{parse_range("bytes=-5")};
     EXPECT_EQ(request().kind, OriginRequestKind::impossible);
-    job->part.reset();
-    job->request = request_without_site();
+    job->wanted.part.reset();
+    job->wanted.request = request_without_site();
     EXPECT_EQ(request().kind, OriginRequestKind::impossible);
 }
 

@@ -131,7 +131,7 @@ protected:
 
     LearningTest() { put("http://h/a", "ETag: \"1\"\r\n", "body", kNow); }
 
-    StoringRequest asking() const { return {hasher, *job->request, job->directives}; }
+    StoringRequest asking() const { return {hasher, *job->wanted.request, job->wanted.directives}; }
     summary::KeyHash hash() const { return hasher(key.uri()); }
     std::shared_ptr<const StoredResponse> stored(Store::Clock::time_point now = kLater) const {
         return find(key.uri(), now).response;
@@ -224,7 +224,7 @@ TEST_F(LearningTest, NoHeadGivesALifetimeToWhatIsValidatedEachTime) {
 TEST_F(LearningTest, OfNoOtherAnswerToAHead) {
     head_says("ETag: \"2\"", 404);
     head_says("ETag: \"2\"", 304);
-    job->directives.no_store = true;
+    job->wanted.directives.no_store = true;
     head_says("ETag: \"2\"");
     EXPECT_TRUE(fresh(*stored()));
 }
