@@ -97,7 +97,7 @@ boost::asio::awaitable<void> begin_in_blocks(Delivery& delivery, Exchange& excha
         co_return;
     }
     if (meaning == FirstBlock::not_in_parts) {
-        delivery.fail(FetchError::not_in_parts, head.status, true);
+        delivery.fail({FetchError::not_in_parts, head.status, true});
         co_return;
     }
     const auto covered = *given->range;

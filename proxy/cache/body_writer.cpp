@@ -83,11 +83,10 @@ StorageVerdict BodyWriter::finish(Clock::time_point now) {
     return verdict_;
 }
 
-void BodyWriter::fail(FetchError error, unsigned upstream_status, bool unshareable,
-                      ParseError malformed, Clock::time_point now) {
+void BodyWriter::fail(const FetchFailure& failure, Clock::time_point now) {
     // In this order: nobody new joins a fill that has failed.
-    claim_.abandon(unshareable, now);
-    fill_.fail(error, upstream_status, malformed);
+    claim_.abandon(failure.unshareable, now);
+    fill_.fail(failure.error, failure.upstream_status, failure.malformed);
 }
 
 void BodyWriter::stop_storing(StorageVerdict why) {

@@ -21,6 +21,14 @@ inline std::uint64_t object_max(const SitePolicy& policy) {
     return std::min(policy.cache->object_max, policy.cache->memory / 2);
 }
 
+/// The reason why a fetch brought no response, or no whole one.
+struct FetchFailure {
+    FetchError error = FetchError::none;
+    unsigned upstream_status = 0;  // of the response; 0: there was none
+    bool unshareable = false;      // the next request does not wait for another's (hit-for-miss)
+    ParseError malformed = {};
+};
+
 /// The one way by which a response comes into the store: its body is charged to the store block by
 /// block, bounded by `object_max`, and published when it is complete. It is written into a fill, so
 /// that whoever waits for it reads it as it comes. What is not stored, or proves too large, comes
@@ -60,9 +68,8 @@ public:
     /// The body is complete: publishes it, if it is being stored, and ends the fill. Returns what
     /// became of it: `invalidated` when the store did not take it.
     StorageVerdict finish(Clock::time_point now);
-    /// It will not be. `unshareable`: nor does whoever asks next wait for another (hit-for-miss).
-    void fail(FetchError error, unsigned upstream_status, bool unshareable, ParseError malformed,
-              Clock::time_point now);
+    /// Ends the claim and the fill without a whole response.
+    void fail(const FetchFailure& failure, Clock::time_point now);
 
 private:
     bool grow_in_store(std::uint64_t exact, Clock::time_point now);

@@ -27,11 +27,10 @@ Freshness block_freshness() {
 
 }  // namespace
 
-Delivery::Delivery(Cache& cache, FetchJob& job)
-    : cache_(cache), config_(job.wanted.request->config()), job_(job), writer_(cache, job) {}
+Delivery::Delivery(Cache& cache, FetchJob& job) : cache_(cache), job_(job), writer_(cache, job) {}
 
 Delivery::~Delivery() {
-    if (!ended_) fail(FetchError::stopping);
+    if (!ended_) fail({FetchError::stopping});
 }
 
 StoringRequest Delivery::storing() const {
@@ -68,30 +67,53 @@ bool Delivery::charge(StoredResponse& response) {
     return proxy::charge(cache_.shared.store, response, job_.result.claim.uri(), Clock::now());
 }
 
-/// Shows the head to those who wait.
-void Delivery::begin(const Received& from, Draft made, Sender sender,
-                     const std::optional<std::uint64_t>& length) {
-    auto live = std::make_shared<LiveFields>();
-    render_response(from.head, config_.node, job_.wanted.request->policy().rules(),
-                    from.arrival.wall, made.response->head, *live);
-    live->lines.append(from.own_lines);
-    if (job_.wanted.block)
-        cache_.shared.store.expect_blocks();
-    else
-        made.verdict = fits(made.verdict, length, object_max(job_.wanted.request->policy()));
-    const auto sharing =
-        admit(cache_.shared.store, job_.result.claim, made, use_of(sender), Clock::now());
+/// The head of a response as the fill's readers see it.
+Fill::Answer Delivery::answer_of(Draft& made, Sender sender,
+                                 std::shared_ptr<const LiveFields> live) {
     Fill::Answer answer;
     answer.response = made.response;
     answer.source = sender.source;
     answer.peer = std::move(sender.peer);
     answer.server = std::move(sender.server);
-    answer.length = length.value_or(0);
-    answer.length_known = length.has_value();
     answer.upstream_status = sender.upstream_status;
     answer.live = std::move(live);
     answer.verdict = made.verdict;
+    return answer;
+}
+
+/// Shows the head to the readers.
+void Delivery::begin(const Received& from, Draft made, Sender sender,
+                     const std::optional<std::uint64_t>& length) {
+    const auto& request = *job_.wanted.request;
+    auto live = std::make_shared<LiveFields>();
+    render_response(from.head, request.config().node, request.policy().rules(), from.arrival.wall,
+                    made.response->head, *live);
+    live->lines.append(from.own_lines);
+    if (job_.wanted.block)
+        cache_.shared.store.expect_blocks();
+    else
+        made.verdict = fits(made.verdict, length, object_max(request.policy()));
+    const auto sharing =
+        admit(cache_.shared.store, job_.result.claim, made, use_of(sender), Clock::now());
+    auto answer = answer_of(made, std::move(sender), std::move(live));
+    answer.length = length.value_or(0);
+    answer.length_known = length.has_value();
     writer_.body().begin(std::move(answer), sharing, Clock::now());
+}
+
+/// The terms on which the body of `exchange` is received. `rest`: the request that can go out for
+/// what is missing; null: there can be none.
+FillWriter::Watch Delivery::watch_of(Exchange& exchange, Fill::Source source, RestRequest* rest) {
+    FillWriter::Watch watch;
+    watch.silence_at_most = silence_at_most(source, config());
+    if (rest && source == Fill::Source::peer) {
+        const auto& times = cache_.upstream.origin_times;
+        const auto place = place_of(*job_.wanted.request->origin());
+        watch.pace.emplace(watch.silence_at_most,
+                           pace_of_origin(times.of(place), times.rate_of(place)));
+        watch.look_elsewhere = [rest, &exchange] { rest->ask_beside(exchange); };
+    }
+    return watch;
 }
 
 asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Draft made,
@@ -99,25 +121,16 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
     const auto length =
         exchange.done() ? std::optional<std::uint64_t>(0) : exchange.content_length();
     const auto source = sender.source;
-    const auto& block = job_.wanted.block;
     begin(from, std::move(made), std::move(sender), length);
 
     const auto version = version_at_origin(from.head, source);
     const auto can_resume = !version.empty();
-    const auto& origin = job_.wanted.request->origin();
-    const auto from_origin = origin && source == Fill::Source::origin;
-    FillWriter::Watch watch;
-    watch.silence_at_most = silence_at_most(source, config_);
     std::optional<RestRequest> rest;
     if (can_resume) rest.emplace(cache_, job_, version);
-    if (can_resume && !from_origin) {
-        const auto& times = cache_.upstream.origin_times;
-        const auto place = place_of(*origin);
-        watch.pace.emplace(watch.silence_at_most,
-                           pace_of_origin(times.of(place), times.rate_of(place)));
-        watch.look_elsewhere = [&] { rest->ask_beside(exchange); };
-    }
+    auto watch = watch_of(exchange, source, rest ? &*rest : nullptr);
     const auto came = co_await writer_.receive(exchange, watch);
+    const auto& origin = job_.wanted.request->origin();
+    const auto from_origin = origin && source == Fill::Source::origin;
     if (from_origin) note_rate(*origin);
     const auto left = rest && rest->took_over() && came == FetchError::abandoned;
     const auto end =
@@ -129,19 +142,26 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
         error = co_await resume(version, error, *rest);
     }
     rest.reset();
+    const auto& block = job_.wanted.block;
     if (error == FetchError::none && block)
         error = judge_size(job_.result.fill->received(), block->range.size());
-    auto& verdicts = cache_.upstream.counters.verdicts;
-    if (error != FetchError::none) {
-        ++verdicts[verdict_of(error)];
-        if (from_origin && !end.resume)
-            log_failure(cache_.upstream.log, *origin, error, exchange.malformed());
-        fail(error, from.head.status);
-        co_return end.faultless;
-    }
-    exchange.finish();
-    ++verdicts[finish()];
+    if (error == FetchError::none)
+        exchange.finish();
+    else if (from_origin && !end.resume)
+        log_failure(cache_.upstream.log, *origin, error, exchange.malformed());
+    settle(error, from.head.status);
     co_return end.faultless;
+}
+
+/// The body has ended, or broken off.
+void Delivery::settle(FetchError error, unsigned status) {
+    auto& verdicts = cache_.upstream.counters.verdicts;
+    if (error == FetchError::none) {
+        ++verdicts[finish()];
+        return;
+    }
+    ++verdicts[verdict_of(error)];
+    fail({error, status});
 }
 
 asio::awaitable<bool> Delivery::run_slice(Exchange& exchange, const Received& from,
@@ -151,7 +171,7 @@ asio::awaitable<bool> Delivery::run_slice(Exchange& exchange, const Received& fr
           block.range.size());
     const auto& origin = *job_.wanted.request->origin();
     FillWriter::Watch watch;
-    watch.silence_at_most = silence_at_most(Fill::Source::origin, config_);
+    watch.silence_at_most = silence_at_most(Fill::Source::origin, config());
     watch.slice = block.range.size();
     watch.came = std::move(tell);
     const auto came = co_await writer_.receive_slice(exchange, watch);
@@ -166,13 +186,7 @@ asio::awaitable<bool> Delivery::run_slice(Exchange& exchange, const Received& fr
     }
     if (error == FetchError::none)
         error = judge_size(job_.result.fill->received(), block.range.size());
-    auto& verdicts = cache_.upstream.counters.verdicts;
-    if (error == FetchError::none) {
-        ++verdicts[finish()];
-    } else {
-        ++verdicts[verdict_of(error)];
-        fail(error, from.head.status);
-    }
+    settle(error, from.head.status);
     co_return (came == FetchError::none || came == FetchError::abandoned);
 }
 
@@ -241,7 +255,7 @@ asio::awaitable<FetchError> Delivery::take_rest(RestRequest& rest) {
     auto& exchange = rest.exchange();
     job_.result.fill->goes_on_at_origin();
     FillWriter::Watch watch;
-    watch.silence_at_most = silence_at_most(Fill::Source::origin, config_);
+    watch.silence_at_most = silence_at_most(Fill::Source::origin, config());
     watch.leave_out = rest.comes_twice();
     const auto came = co_await writer_.receive(exchange, watch);
     note_rate(origin);
@@ -264,32 +278,24 @@ void Delivery::note_rate(const UpstreamTarget& origin) {
 void Delivery::give(Draft made, std::shared_ptr<const LiveFields> live, bool validated,
                     Sender sender) {
     const auto sharing = share(job_.result.claim, made, use_of(sender));
-    Fill::Answer answer;
+    auto answer = answer_of(made, std::move(sender), std::move(live));
     answer.length = made.response->body_bytes();
     answer.length_known = true;
-    answer.response = std::move(made.response);
     answer.validated = validated;
-    answer.source = sender.source;
-    answer.peer = std::move(sender.peer);
-    answer.server = std::move(sender.server);
-    answer.upstream_status = sender.upstream_status;
-    answer.live = std::move(live);
-    answer.verdict = made.verdict;
     writer_.body().begin(std::move(answer), sharing, Clock::now());
     ++cache_.upstream.counters.verdicts[finish()];
 }
 
 void Delivery::refuse(FetchError error, const Exchange& exchange) {
     if (const auto time = exchange.not_before()) not_before_ = time;
-    fail(error, exchange.head().status);
+    fail({error, exchange.head().status});
 }
 
-void Delivery::fail(FetchError error, unsigned upstream_status, bool unshareable,
-                    ParseError malformed) {
+void Delivery::fail(FetchFailure failure) {
     ended_ = true;
     if (not_before_) job_.result.fill->not_again_before(*not_before_);
-    writer_.body().fail(job_.progress.given_up ? FetchError::abandoned : error, upstream_status,
-                        unshareable, malformed, Clock::now());
+    if (job_.progress.given_up) failure.error = FetchError::abandoned;
+    writer_.body().fail(failure, Clock::now());
 }
 
 /// What becomes of what it gives, if that may be stored.
@@ -297,7 +303,7 @@ CopyUse Delivery::use_of(const Sender& sender) {
     if (sender.source != Fill::Source::peer) return CopyUse::stored;
     const RemoteHit hit{job_.result.claim.hash(), job_.from.stale != nullptr,
                         job_.result.fill->audience().readers > 1, cache_.shared.store.has_room()};
-    return cache_.shared.use_of_copy(config_.cluster->copy, hit);
+    return cache_.shared.use_of_copy(config().cluster->copy, hit);
 }
 
 /// The body is complete. What became of it.

@@ -56,16 +56,17 @@ public:
     /// An answer whose body is there already, or comes in blocks. Stored if its verdict says so.
     void give(Draft made, std::shared_ptr<const LiveFields> live, bool validated, Sender sender);
 
-    /// Nothing came of it. `unshareable`: whoever asks next does not wait for another
-    /// (hit-for-miss).
-    void fail(FetchError error, unsigned upstream_status = 0, bool unshareable = false,
-              ParseError malformed = {});
+    /// Ends fill and claim without a whole response.
+    void fail(FetchFailure failure);
     /// Of an answer that is not what was asked for; it may say when to ask again.
     void refuse(FetchError error, const Exchange& exchange);
-    /// Another delivery has this job's claim.
-    void leave() { ended_ = true; }
 
 private:
+    const Config& config() const { return job_.wanted.request->config(); }
+    static Fill::Answer answer_of(Draft& made, Sender sender,
+                                  std::shared_ptr<const LiveFields> live);
+    FillWriter::Watch watch_of(Exchange& exchange, Fill::Source source, RestRequest* rest);
+    void settle(FetchError error, unsigned status);
     void begin(const Received& from, Draft made, Sender sender,
                const std::optional<std::uint64_t>& length);
     Draft block_draft(const Received& from) const;
@@ -79,7 +80,6 @@ private:
     StorageVerdict finish();
 
     Cache& cache_;
-    const Config& config_;
     FetchJob& job_;
     FillWriter writer_;
     std::optional<std::chrono::steady_clock::time_point> not_before_;  // by the origin's word

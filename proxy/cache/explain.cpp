@@ -28,11 +28,12 @@ struct Looks {
     std::size_t open = 0;
 };
 
-asio::awaitable<void> look(Upstream& upstream, std::shared_ptr<const protocol::PeerView> view,
-                           std::size_t peer, std::string text, std::shared_ptr<Looks> looks) {
-    const auto has = co_await send_peer_head_request(upstream, std::move(view), peer,
-                                                     std::move(text), kLookAtPeers);
-    looks->has[peer] = to_string(has);
+asio::awaitable<void> look(Upstream& upstream, PeerOfView peer, std::string text,
+                           std::shared_ptr<Looks> looks) {
+    const auto index = peer.index;
+    const auto has =
+        co_await send_peer_head_request(upstream, std::move(peer), std::move(text), kLookAtPeers);
+    looks->has[index] = to_string(has);
     --looks->open;
     looks->wakeup->notify();
 }
@@ -120,7 +121,7 @@ asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
         if (looks->open >= kPeersLookedAt) break;
         if (!peer.can_be_asked()) continue;
         auto text = head.text(config->node, peer.token, std::nullopt, {}, "HEAD");
-        auto task = look(upstream, view, number, std::move(text), looks);
+        auto task = look(upstream, PeerOfView{view, number}, std::move(text), looks);
         if (!upstream.fetches.spawn(std::move(task))) continue;
         looks->has[number] = to_string(PeerHas::unknown);  // until the peer answers
         ++looks->open;

@@ -23,11 +23,10 @@ summary::PeerSet may_hold_it_whole(const FetchJob& job, const protocol::PeerView
     return candidates;
 }
 
-asio::awaitable<void> sample(Upstream& upstream, std::shared_ptr<const protocol::PeerView> view,
-                             std::size_t peer, std::string text) {
-    const auto node = view->peers[peer].node;
-    const auto has = co_await send_peer_head_request(upstream, std::move(view), peer,
-                                                     std::move(text), kLatestHead);
+asio::awaitable<void> sample(Upstream& upstream, PeerOfView peer, std::string text) {
+    const auto node = peer->node;
+    const auto has =
+        co_await send_peer_head_request(upstream, std::move(peer), std::move(text), kLatestHead);
     upstream.miss_samples.ended();
     if (has != PeerHas::unknown) upstream.note_denial(node, has == PeerHas::it, true);
 }
@@ -108,7 +107,7 @@ void FetchPeers::sample_misses(const std::shared_ptr<const protocol::PeerView>& 
     if (!whom || !prepare()) return;
     auto text = request_->text(config.node, view->peers[*whom].token, std::nullopt, {}, "HEAD");
     upstream.miss_samples.begun();
-    upstream.fetches.spawn(sample(upstream, view, *whom, std::move(text)));
+    upstream.fetches.spawn(sample(upstream, PeerOfView{view, *whom}, std::move(text)));
 }
 
 bool FetchPeers::is_acceptable(const Exchange& exchange, const Draft& made, Time now) const {

@@ -22,9 +22,8 @@ struct PeerRunner {
     using Duration = std::chrono::nanoseconds;
 
     /// As PeerRequest has them.
-    PeerRunner(Upstream& upstream, std::shared_ptr<const protocol::PeerView> view, std::size_t peer,
-               Duration budget, Duration latest, bool has_promised)
-        : request(upstream, std::move(view), peer, budget, latest), promised(has_promised) {}
+    PeerRunner(Upstream& upstream, PeerOfView peer, PeerPatience patience, bool has_promised)
+        : request(upstream, std::move(peer), patience), promised(has_promised) {}
 
     PeerRequest request;
     const bool promised;                 // its summary has the very key

@@ -37,15 +37,13 @@ PeerHas what_peer_has(const Head& answer) {
     return PeerHas::unknown;
 }
 
-asio::awaitable<PeerHas> send_peer_head_request(Upstream& upstream,
-                                                std::shared_ptr<const protocol::PeerView> view,
-                                                std::size_t index, std::string request,
+asio::awaitable<PeerHas> send_peer_head_request(Upstream& upstream, PeerOfView peer,
+                                                std::string text,
                                                 std::chrono::nanoseconds patience) {
     Exchange exchange(upstream.pool, upstream.head_limits());
     exchange.with_peer();
-    UpstreamTarget target{view->peers[index].http};
-    target.peer = true;
-    const Exchange::Request out{std::move(request), true, true};
+    const auto target = peer.target();
+    const Exchange::Request out{std::move(text), true, true};
     const auto latest = Clock::now() + patience;
     const auto error = co_await exchange.run(target, out, {latest, patience, latest});
     if (error != FetchError::none) co_return PeerHas::unknown;

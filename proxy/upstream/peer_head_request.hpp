@@ -3,12 +3,11 @@
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 
-#include "protocol/membership/peer_view.hpp"
 #include "proxy/http/message_parser.hpp"
+#include "proxy/upstream/peer_of_view.hpp"
 #include "proxy/upstream/upstream.hpp"
 
 namespace proxy {
@@ -30,10 +29,10 @@ std::string_view to_string(PeerHas has);
 /// What the head of its answer says.
 PeerHas what_peer_has(const Head& answer);
 
-/// Sends `request`, a PeerRequestHead's text with the method HEAD, to the peer at `index` of
-/// `view`. No answer within `patience`: unknown.
-boost::asio::awaitable<PeerHas> send_peer_head_request(
-    Upstream& upstream, std::shared_ptr<const protocol::PeerView> view, std::size_t index,
-    std::string request, std::chrono::nanoseconds patience);
+/// Sends `text`, of a PeerRequestHead with the method HEAD, to the peer. Returns `unknown` without
+/// a response within `patience`.
+boost::asio::awaitable<PeerHas> send_peer_head_request(Upstream& upstream, PeerOfView peer,
+                                                       std::string text,
+                                                       std::chrono::nanoseconds patience);
 
 }  // namespace proxy

@@ -35,13 +35,11 @@ std::string probe_text(std::string_view node, std::string_view token) {
     return out;
 }
 
-asio::awaitable<void> probe_peer(Upstream& upstream, std::shared_ptr<const protocol::PeerView> view,
-                                 std::size_t index) {
-    const auto& peer = view->peers[index];
+asio::awaitable<void> probe_peer(Upstream& upstream, PeerOfView of) {
+    const auto& peer = *of;
     Exchange exchange(upstream.pool, upstream.head_limits());
     exchange.with_peer();
-    UpstreamTarget target{peer.http};
-    target.peer = true;
+    const auto target = of.target();
     const Exchange::Request out{probe_text(upstream.config().node, peer.token), true, true};
     const auto latest = Clock::now() + kProbePatience;
     const Exchange::Patience patience{latest, kProbePatience, latest};
@@ -65,7 +63,7 @@ void probe_newcomers(Upstream& upstream) {
         const auto& peer = peers[i];
         if (!peer.in_sync || !peer.can_be_asked()) continue;
         if (!upstream.peer_records[i].comes_by(peer.token)) continue;
-        upstream.probes.spawn(probe_peer(upstream, upstream.peers, i));
+        upstream.probes.spawn(probe_peer(upstream, PeerOfView{upstream.peers, i}));
     }
 }
 

@@ -8,13 +8,10 @@ namespace proxy {
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
-PeerRequest::PeerRequest(Upstream& upstream, std::shared_ptr<const protocol::PeerView> view,
-                         std::size_t peer, Duration budget, Duration latest)
+PeerRequest::PeerRequest(Upstream& upstream, PeerOfView peer, PeerPatience patience)
     : upstream_(upstream),
-      view_(std::move(view)),
-      index_(peer),
-      budget_(budget),
-      latest_(latest),
+      peer_(std::move(peer)),
+      patience_(patience),
       exchange_(upstream.pool, upstream.head_limits()) {
     exchange_.with_peer();
     exchange_.count_into(upstream.counters.bytes_from_peers);
@@ -22,12 +19,6 @@ PeerRequest::PeerRequest(Upstream& upstream, std::shared_ptr<const protocol::Pee
 
 PeerRequest::~PeerRequest() {
     lost();
-}
-
-UpstreamTarget PeerRequest::target() const {
-    UpstreamTarget target{peer().http};
-    target.peer = true;
-    return target;
 }
 
 /// The peers may change while we wait, and with them the records: a name finds its record again.
@@ -42,8 +33,9 @@ asio::awaitable<PeerVerdict> PeerRequest::send(std::string request, bool promise
     open_ = true;
     begun_ = Clock::now();
     const Exchange::Request out{std::move(request), false, true};
-    const auto target = this->target();
-    const Exchange::Patience patience{begun_ + latest_, latest_, begun_ + latest_};
+    const auto target = peer_.target();
+    const Exchange::Patience patience{begun_ + patience_.latest, patience_.latest,
+                                      begun_ + patience_.latest};
     const auto error = co_await exchange_.run(target, out, patience);
     if (error != FetchError::none) {
         failed_by_ = error;
@@ -66,7 +58,7 @@ asio::awaitable<PeerVerdict> PeerRequest::send(std::string request, bool promise
 }
 
 asio::awaitable<void> PeerRequest::discard() {
-    co_await exchange_.discard(Clock::now() + latest_);
+    co_await exchange_.discard(Clock::now() + patience_.latest);
 }
 
 void PeerRequest::was_of_use(bool of_use, Duration alone, const RoundTrip& origin) {
@@ -76,7 +68,7 @@ void PeerRequest::was_of_use(bool of_use, Duration alone, const RoundTrip& origi
 
 void PeerRequest::lost() {
     if (!open_) return;
-    const auto late = !answered_ && Clock::now() - begun_ >= budget_;
+    const auto late = !answered_ && Clock::now() - begun_ >= patience_.budget;
     if (late) failed_by_ = FetchError::head_timeout;
     close(late ? PeerVerdict::timeout : PeerVerdict::outrun);
 }
@@ -98,8 +90,8 @@ void PeerRequest::close(PeerVerdict verdict) {
                                                                  : "unusable",
                          now);
     if (failed && record.broken() && failed_by_ != FetchError::abandoned)
-        log_peer_failures(upstream_.log, peer().node, target(), failed_by_, exchange_.malformed(),
-                          record.closed_until() - now);
+        log_peer_failures(upstream_.log, peer().node, peer_.target(), failed_by_,
+                          exchange_.malformed(), record.closed_until() - now);
 }
 
 }  // namespace proxy

@@ -4,25 +4,27 @@
 #include <memory>
 #include <string>
 
-#include "protocol/membership/peer_view.hpp"
 #include "proxy/http/outcome.hpp"
 #include "proxy/telemetry/peers_asked.hpp"
 #include "proxy/upstream/exchange.hpp"
+#include "proxy/upstream/peer_of_view.hpp"
 #include "proxy/upstream/upstream.hpp"
 
 namespace proxy {
+
+/// How long a peer request waits for the head of its response.
+struct PeerPatience {
+    std::chrono::nanoseconds budget;  // a later response is late
+    std::chrono::nanoseconds latest;  // and is still read until then
+};
 
 /// One question to one peer, and what came of it in this worker's record of that peer. One
 /// coroutine at a time.
 class PeerRequest {
 public:
-    using Peer = protocol::PeerView::Peer;
     using Duration = std::chrono::nanoseconds;
 
-    /// `peer`: index in `view`. `budget`: an answer that takes longer is late; `latest`: it is
-    /// listened to for so long all the same.
-    PeerRequest(Upstream& upstream, std::shared_ptr<const protocol::PeerView> view,
-                std::size_t peer, Duration budget, Duration latest);
+    PeerRequest(Upstream& upstream, PeerOfView peer, PeerPatience patience);
     /// A question that was not closed counts as lost().
     ~PeerRequest();
     PeerRequest(const PeerRequest&) = delete;
@@ -36,7 +38,7 @@ public:
     /// connection be used again.
     boost::asio::awaitable<PeerVerdict> send(std::string request, bool promised = true);
     boost::asio::awaitable<void> discard();
-    const Peer& peer() const { return view_->peers[index_]; }
+    const PeerOfView::Peer& peer() const { return *peer_; }
     Exchange& exchange() { return exchange_; }
 
     /// Books the end. The first call counts.
@@ -48,12 +50,10 @@ public:
 
 private:
     PeerRecord& record();
-    UpstreamTarget target() const;
 
     Upstream& upstream_;
-    const std::shared_ptr<const protocol::PeerView> view_;
-    const std::size_t index_;
-    const Duration budget_, latest_;
+    const PeerOfView peer_;
+    const PeerPatience patience_;
     Exchange exchange_;
     std::chrono::steady_clock::time_point begun_;
     std::shared_ptr<PeersAsked> noted_in_;

@@ -201,7 +201,7 @@ TEST_F(BodyWriterTest, LeavesNobodyWaitingWhenItFails) {
     const auto leader = reader();
     begin();
     write("bo");
-    writer.fail(FetchError::reset, 200, false, {}, kNow);
+    writer.fail({FetchError::reset, 200}, kNow);
     EXPECT_EQ(leader.state().phase, Fill::Phase::failed);
     EXPECT_EQ(leader.state().error, FetchError::reset);
     EXPECT_EQ(leader.state().answer.upstream_status, 200u);
@@ -212,7 +212,7 @@ TEST_F(BodyWriterTest, LeavesNobodyWaitingWhenItFails) {
 
 TEST_F(BodyWriterTest, FailsSoThatTheNextDoesNotWaitEither) {
     claim.take({});
-    writer.fail(FetchError::not_in_parts, 200, true, {}, kNow);
+    writer.fail({FetchError::not_in_parts, 200, true}, kNow);
     EXPECT_TRUE(found().unshareable);
 }
 

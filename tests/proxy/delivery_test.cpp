@@ -39,8 +39,6 @@ protected:
         auto config = std::make_shared<Config>(*settings);
         config->cluster->copy = policy;
         job->wanted.request = request(std::move(config));
-        delivery->leave();
-        delivery.emplace(cache, *job);
     }
     Store::Found found() const { return find(key.uri(), Clock::now()); }
     std::uint64_t counted(StorageVerdict verdict) { return counters.verdicts[verdict]; }
@@ -111,7 +109,7 @@ TEST_F(DeliveryTest, KeepsACopyOnSecondUseOnlyOfWhatCameFromAPeerBefore) {
 }
 
 TEST_F(DeliveryTest, FailsOnceForAllWhoWait) {
-    delivery->fail(FetchError::connect_timeout, 0);
+    delivery->fail({FetchError::connect_timeout});
     EXPECT_EQ(state().phase, Fill::Phase::failed);
     EXPECT_EQ(state().error, FetchError::connect_timeout);
     EXPECT_EQ(found().fill, nullptr) << "nobody new joins it";
@@ -121,14 +119,14 @@ TEST_F(DeliveryTest, FailsOnceForAllWhoWait) {
 }
 
 TEST_F(DeliveryTest, FailsSoThatWhoAsksNextDoesNotWait) {
-    delivery->fail(FetchError::not_in_parts, 200, true);
+    delivery->fail({FetchError::not_in_parts, 200, true});
     EXPECT_TRUE(found().unshareable);
     EXPECT_EQ(state().answer.upstream_status, 200u);
 }
 
 TEST_F(DeliveryTest, OfAJobThatWasGivenUpSaysSo) {
     job->progress.given_up = true;
-    delivery->fail(FetchError::reset);
+    delivery->fail({FetchError::reset});
     EXPECT_EQ(state().error, FetchError::abandoned);
 }
 
@@ -137,12 +135,6 @@ TEST_F(DeliveryTest, LeavesNobodyWaitingWhenItsFetchIsCancelled) {
     EXPECT_EQ(state().phase, Fill::Phase::failed);
     EXPECT_EQ(state().error, FetchError::stopping);
     EXPECT_EQ(found().fill, nullptr);
-}
-
-TEST_F(DeliveryTest, LeavesAJobThatAnotherHasTheClaimOf) {
-    delivery->leave();
-    delivery.reset();
-    EXPECT_EQ(state().phase, Fill::Phase::waiting);
 }
 
 TEST_F(DeliveryTest, JudgesAHeadByItsFieldsAndABlockByItsKey) {
