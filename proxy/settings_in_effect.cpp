@@ -73,7 +73,7 @@ Reloaded SettingsInEffect::replace(ConfigResult read, LogSink access_log) {
         return result;
     }
 
-    const auto told = told_changes(*node_.config, *next, result.changed);
+    const auto logged = logged_changes(*node_.config, *next, result.changed);
     put_in_effect(next);
     if (changes("$.log.level"))
         spdlog::set_level(static_cast<spdlog::level::level_enum>(node_.config->log.level));
@@ -89,7 +89,7 @@ Reloaded SettingsInEffect::replace(ConfigResult read, LogSink access_log) {
     node_.cache.windows.set_cap(node_.config->limits.body_windows);
     node_.cache.follow(*node_.config);
     if (changes("$.cache.memory") && !std::exchange(cap_moves_, true)) step_cap();
-    if (!told.empty()) result.changed = told;
+    if (!logged.empty()) result.changed = logged;
     result.read_certificates = names_certificates(*node_.config);
     result.outcome = Reloaded::Outcome::applied;
     return result;

@@ -47,7 +47,7 @@ boost::asio::awaitable<void> take_block(Delivery& delivery, Exchange& exchange) 
     auto& asked = delivery.job();
     const auto& wanted = *asked.wanted.block;
     const auto& head = exchange.head();
-    const auto wrong = judge_block(wanted, head, tells_who_asks(asked.wanted.request->fields));
+    const auto wrong = judge_block(wanted, head, identifies_user(asked.wanted.request->fields));
     if (wrong == FetchError::none) {
         co_await delivery.pass(exchange);
         co_return;

@@ -130,8 +130,8 @@ asio::awaitable<bool> BlockRun::send_into(Delivery& delivery, const ByteRange& b
     const auto head = head_of_block(answer.head, range);
     const Received from{head,  answer.request_time, answer.arrival, answer.own_lines,
                         false, answer.took};
-    std::function<void(std::uint64_t)> tell = [this](std::uint64_t bytes) { came(bytes); };
-    co_return co_await delivery.run_slice(exchange_, from, std::move(tell));
+    std::function<void(std::uint64_t)> count = [this](std::uint64_t bytes) { came(bytes); };
+    co_return co_await delivery.run_slice(exchange_, from, std::move(count));
 }
 
 /// Reads and drops what stands before that.

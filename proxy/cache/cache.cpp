@@ -68,7 +68,7 @@ std::size_t SharedCache::drop(const protocol::Invalidation& what, Store::Clock::
 std::size_t SharedCache::invalidate(protocol::Invalidation what, Store::Clock::time_point now) {
     if (what.empty()) return 0;
     const auto dropped = drop(what, now);
-    hooks.tell_peers(std::move(what));
+    hooks.send_to_peers(std::move(what));
     return dropped;
 }
 

@@ -26,7 +26,7 @@ struct SharedCache {
     struct Hooks {
         Store::Listener changed;
         /// This was invalidated here and is to be at all peers.
-        std::function<void(protocol::Invalidation)> tell_peers;
+        std::function<void(protocol::Invalidation)> send_to_peers;
         /// DiskTier::Config::prepare.
         std::function<std::string(const std::filesystem::path&)> prepare_disk = {};
     };

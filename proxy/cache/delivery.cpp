@@ -165,7 +165,7 @@ void Delivery::settle(FetchError error, unsigned status) {
 }
 
 asio::awaitable<bool> Delivery::run_slice(Exchange& exchange, const Received& from,
-                                          std::function<void(std::uint64_t)> tell) {
+                                          std::function<void(std::uint64_t)> on_bytes) {
     const auto& block = *job_.wanted.block;
     begin(from, draft(from), {Fill::Source::origin, {}, from.head.status, exchange.server()},
           block.range.size());
@@ -173,7 +173,7 @@ asio::awaitable<bool> Delivery::run_slice(Exchange& exchange, const Received& fr
     FillWriter::Watch watch;
     watch.silence_at_most = silence_at_most(Fill::Source::origin, config());
     watch.slice = block.range.size();
-    watch.came = std::move(tell);
+    watch.came = std::move(on_bytes);
     const auto came = co_await writer_.receive_slice(exchange, watch);
     note_rate(origin);
     const auto end = end_of_body(came, job_.progress.given_up, true);
@@ -268,10 +268,10 @@ asio::awaitable<FetchError> Delivery::take_rest(RestRequest& rest) {
     co_return size;
 }
 
-/// How fast the body came that the origin has just sent, if it tells.
+/// Measures the rate of the body that the origin has just sent, if it was long enough.
 void Delivery::note_rate(const UpstreamTarget& origin) {
     const auto& took = writer_.took();
-    if (took.at_the_senders_pace && BodyRate::tells(took.bytes, took.waited))
+    if (took.at_the_senders_pace && BodyRate::is_sample(took.bytes, took.waited))
         cache_.upstream.origin_times.body_measured(place_of(origin), took.bytes, took.waited);
 }
 

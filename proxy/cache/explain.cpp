@@ -80,6 +80,27 @@ std::vector<std::size_t> numbers_of(const protocol::PeerView& view, const summar
     return numbers;
 }
 
+/// Sends a HEAD request for `key` to the first kPeersLookedAt of these peers.
+std::shared_ptr<Looks> start_looks(Cache& cache, const CacheKey& key,
+                                   const std::shared_ptr<const protocol::PeerView>& view,
+                                   const std::vector<std::size_t>& numbers) {
+    auto& upstream = cache.upstream;
+    const RequestSnapshot snapshot(Head(), key, true);
+    const PeerRequestHead head(snapshot, RequestDirectives(), cache.shared.field_key);
+    const auto looks = std::make_shared<Looks>(upstream.executor, view->peers.size());
+    for (const auto number : numbers) {
+        const auto& peer = view->peers[number];
+        if (looks->open >= kPeersLookedAt) break;
+        if (!peer.can_be_asked()) continue;
+        auto text = head.text(upstream.config().node, peer.token, std::nullopt, {}, "HEAD");
+        auto task = look(upstream, PeerOfView{view, number}, std::move(text), looks);
+        if (!upstream.fetches.spawn(std::move(task))) continue;
+        looks->has[number] = to_string(PeerHas::unknown);  // until the peer answers
+        ++looks->open;
+    }
+    return looks;
+}
+
 }  // namespace
 
 asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
@@ -112,20 +133,8 @@ asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
     out.just_invalidated = is_just_invalidated(invalidated);
     out.beside_the_origin = turns.beside_the_origin;
 
-    const RequestSnapshot snapshot(Head(), key, true);
-    const PeerRequestHead head(snapshot, RequestDirectives(), cache.shared.field_key);
-    const auto looks = std::make_shared<Looks>(upstream.executor, view->peers.size());
     const auto numbers = numbers_of(*view, promised);
-    for (const auto number : numbers) {
-        const auto& peer = view->peers[number];
-        if (looks->open >= kPeersLookedAt) break;
-        if (!peer.can_be_asked()) continue;
-        auto text = head.text(config->node, peer.token, std::nullopt, {}, "HEAD");
-        auto task = look(upstream, PeerOfView{view, number}, std::move(text), looks);
-        if (!upstream.fetches.spawn(std::move(task))) continue;
-        looks->has[number] = to_string(PeerHas::unknown);  // until the peer answers
-        ++looks->open;
-    }
+    const auto looks = start_looks(cache, key, view, numbers);
     std::vector<std::pair<PeerChosen, RoundTrip>> chosen;
     for (const auto number : numbers)
         chosen.emplace_back(why_chosen(number, promised, turns, invalidated, known),

@@ -317,7 +317,7 @@ void Fetch::end_stored(StorageVerdict verdict, unsigned status, bool was_validat
     const auto& stale = *job_.from.stale;
     const auto fresh = is_fresh(stale.freshness, stale.residence(now));
     const auto fate = fate_of_stored(
-        {verdict, status, was_validation, fresh, tells_who_asks(job_.wanted.request->fields)});
+        {verdict, status, was_validation, fresh, identifies_user(job_.wanted.request->fields)});
     if (fate == StoredFate::stays) return;
     const auto& claim = job_.result.claim;
     if (fate == StoredFate::ends ||

@@ -68,10 +68,10 @@ StoredFate fate_of_stored(const AnswerNotStored& answer) {
     if (!answer.was_validation && answer.was_fresh) return StoredFate::stays;
     if (ends_stored(answer.verdict, status)) {
         // A client that says who it is may have been given a page of its own.
-        const auto of_its_user = status != 304 && answer.tells_who_asks;
+        const auto of_its_user = status != 304 && answer.identifies_user;
         return of_its_user ? StoredFate::stands_in_for_nothing : StoredFate::ends;
     }
-    if (answer.verdict == StorageVerdict::store || answer.tells_who_asks) return StoredFate::stays;
+    if (answer.verdict == StorageVerdict::store || answer.identifies_user) return StoredFate::stays;
     const auto passes = status >= 500 || status == 408 || status == 429;
     const auto of_a_part = status == 206 || status == 412 || status == 416;
     if (status < 200 || status == 304 || passes || of_a_part) return StoredFate::stays;

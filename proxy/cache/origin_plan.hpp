@@ -82,8 +82,8 @@ struct AnswerNotStored {
     StorageVerdict verdict = StorageVerdict::store;
     unsigned status = 0;
     bool was_validation = false;
-    bool was_fresh = false;       // the stored response, at that time
-    bool tells_who_asks = false;  // the request: its answer may be for its user alone
+    bool was_fresh = false;        // the stored response, at that time
+    bool identifies_user = false;  // the request: its answer may be for its user alone
 };
 /// RFC 9111 §4.3.3: the answer takes the place of the stored response, lest a deleted or forbidden
 /// page go on. An answer that forbids to store the resource ends the stored response; so does one

@@ -70,7 +70,7 @@ asio::awaitable<FetchError> RestRequest::ask() {
     const auto& head = origin_->exchange.head();
     whole_ = goes_on_with(rest_, head);
     co_return (whole_ ? FetchError::none
-                      : why_not_that(head, tells_who_asks(job_.wanted.request->fields)));
+                      : why_not_that(head, identifies_user(job_.wanted.request->fields)));
 }
 
 unsigned RestRequest::status() const {

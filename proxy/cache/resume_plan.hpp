@@ -48,7 +48,7 @@ Rest rest_of(std::string_view etag, std::uint64_t came, const std::optional<Byte
 std::optional<std::uint64_t> goes_on_with(const Rest& rest, const Head& head);
 /// The meaning of an origin's answer that is not the part that was asked for: `origin_error` where
 /// it may be given in a moment (5xx, 408, 429), `part_refused` where it says nothing of the body
-/// (401, 403, 407, and 404 or 410 to a request that tells_who_asks()), else `changed`.
+/// (401, 403, 407, and 404 or 410 to a request that identifies_user()), else `changed`.
 FetchError why_not_that(const Head& head, bool with_credentials);
 
 }  // namespace proxy

@@ -54,8 +54,8 @@ std::vector<std::string> changed_settings(const Config& from, const Config& to) 
     return changed;
 }
 
-std::vector<std::string> told_changes(const Config& from, const Config& to,
-                                      const std::vector<std::string>& changed) {
+std::vector<std::string> logged_changes(const Config& from, const Config& to,
+                                        const std::vector<std::string>& changed) {
     if (from.given.empty() || to.given.empty()) return changed;  // not from texts
     const auto is_same_text = [&](const std::string& path) {
         const auto was = from.given.find(path), is = to.given.find(path);
@@ -67,11 +67,11 @@ std::vector<std::string> told_changes(const Config& from, const Config& to,
         const auto first = config.given.lower_bound(path + '.');
         return first != config.given.end() && first->first.starts_with(path + '.');
     };
-    std::vector<std::string> told;
+    std::vector<std::string> logged;
     for (const auto& path : changed)
         if (!is_same_text(path) || holds_given(from, path) || holds_given(to, path))
-            told.push_back(path);
-    return told;
+            logged.push_back(path);
+    return logged;
 }
 
 std::vector<ConfigError> restart_only(const Config& from, const Config& to,

@@ -15,8 +15,8 @@ std::vector<std::string> changed_settings(const Config& from, const Config& to);
 /// Of these the ones that the texts of both set differently, for people: what only follows from
 /// another setting (`slice_from` from `memory`) is left out. A value with `${NAME}` may have
 /// changed though its text has not.
-std::vector<std::string> told_changes(const Config& from, const Config& to,
-                                      const std::vector<std::string>& changed);
+std::vector<std::string> logged_changes(const Config& from, const Config& to,
+                                        const std::vector<std::string>& changed);
 
 /// Those changes that a running node cannot take, each with the reason. `changed` as from
 /// changed_settings().

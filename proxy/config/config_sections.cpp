@@ -22,48 +22,30 @@ public:
         : context_(context), in_(in), setting_(setting), key_(setting.key()), out_(out) {}
 
     void operator()(const SizeValue& value) {
-        auto bytes = value.get(out_);
-        in_.read_size(key_, bytes, value.low, value.high);
-        value.set(out_, bytes);
+        change(value, [&](auto& bytes) { in_.read_size(key_, bytes, value.low, value.high); });
     }
-    void operator()(const CountValue& value) {
-        auto number = value.get(out_);
-        in_.read(key_, number, value.low, value.high);
-        value.set(out_, number);
-    }
-    void operator()(const DurationValue& value) {
-        auto duration = value.get(out_);
-        in_.read(key_, duration, value.low, value.high);
-        value.set(out_, duration);
-    }
-    void operator()(const FractionValue& value) {
-        auto number = value.get(out_);
-        in_.read(key_, number, value.low, value.high);
-        value.set(out_, number);
+    template <class Bounded>
+    requires requires(Bounded value) { value.low, value.high; }
+    void operator()(const Bounded& value) {
+        change(value, [&](auto& number) { in_.read(key_, number, value.low, value.high); });
     }
     void operator()(const FlagValue& value) {
-        auto flag = value.get(out_);
-        in_.read(key_, flag);
-        value.set(out_, flag);
+        change(value, [&](auto& flag) { in_.read(key_, flag); });
+    }
+    void operator()(const EndpointValue& value) {
+        change(value, [&](auto& endpoint) { in_.read(key_, endpoint); });
+    }
+    void operator()(const PrefixesValue& value) {
+        change(value, [&](auto& list) { read_prefixes(context_, in_, key_, list); });
     }
     void operator()(const ChoiceValue& value) {
         if (const auto index = in_.choice(key_, value.words)) value.set(out_, *index);
-    }
-    void operator()(const EndpointValue& value) {
-        auto endpoint = value.get(out_);
-        in_.read(key_, endpoint);
-        value.set(out_, std::move(endpoint));
     }
     void operator()(const TextValue& value) {
         auto text = in_.text(key_);
         if (!text) return;
         if (text->empty()) in_.fail(key_, "must be the " + std::string(value.kind));
         value.set(out_, std::move(*text));
-    }
-    void operator()(const PrefixesValue& value) {
-        auto list = value.get(out_);
-        read_prefixes(context_, in_, key_, list);
-        value.set(out_, std::move(list));
     }
     void operator()(const SectionValue& value) {
         const auto* given = in_.take(key_);
@@ -74,6 +56,14 @@ public:
     }
 
 private:
+    /// Gets the present value, lets `read` replace it, and sets the result.
+    template <class Value, class Read>
+    void change(const Value& value, Read read) {
+        auto now = value.get(out_);
+        read(now);
+        value.set(out_, std::move(now));
+    }
+
     ConfigContext& context_;
     ConfigSection& in_;
     const Setting& setting_;

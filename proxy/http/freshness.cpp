@@ -92,14 +92,14 @@ Freshness freshness_of(unsigned status, Fields response, const ResponseDirective
     return out;
 }
 
-bool tells_who_asks(Fields request) {
+bool identifies_user(Fields request) {
     return std::any_of(request.begin(), request.end(), [](const Field& line) {
         return line.id == http_field::cookie || line.id == http_field::authorization;
     });
 }
 
 bool may_be_personal(Fields request, const Freshness& freshness) {
-    return !freshness.is_explicit() && tells_who_asks(request);
+    return !freshness.is_explicit() && identifies_user(request);
 }
 
 void make_personal(Freshness& freshness) {

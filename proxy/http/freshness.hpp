@@ -54,7 +54,7 @@ inline Freshness freshness_of(unsigned status, Fields response, WallTime request
 }
 
 /// Does the request say who asks, by Cookie or Authorization?
-bool tells_who_asks(Fields request);
+bool identifies_user(Fields request);
 
 /// Is the answer to this request perhaps for that client alone, though nothing in it says so? It is
 /// when the request says who asks (Cookie, Authorization) and the answer has no explicit freshness,

@@ -12,13 +12,13 @@ public:
     using Duration = std::chrono::nanoseconds;
 
     /// What came with the head, or was in the socket already, says nothing of the way.
-    static constexpr std::uint64_t kTellingBytes = 64 * 1024;
-    static constexpr std::chrono::seconds kTellingTime{1};
+    static constexpr std::uint64_t kSampleBytes = 64 * 1024;
+    static constexpr std::chrono::seconds kSampleTime{1};
     static constexpr std::uint64_t kRemembered = 16 * 1024 * 1024;  // bytes; then half of all
     static constexpr std::chrono::seconds kRememberedTime{30};      // likewise
 
-    static bool tells(std::uint64_t bytes, Duration waited) {
-        return bytes >= kTellingBytes || waited >= kTellingTime;
+    static bool is_sample(std::uint64_t bytes, Duration waited) {
+        return bytes >= kSampleBytes || waited >= kSampleTime;
     }
 
     /// So many bytes of one body, for which this was waited.

@@ -12,7 +12,7 @@
 namespace proxy {
 
 /// An origin gave no usable answer: a warning that says which, and why. Nothing for what is not
-/// told so (Failure::is_told).
+/// told so (Failure::is_logged).
 void log_failure(RateLimitedLog& log, const UpstreamTarget& origin, FetchError error,
                  ParseError what = ParseError::ok);
 

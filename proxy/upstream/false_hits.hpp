@@ -27,9 +27,9 @@ public:
     using Look = std::function<Withdrawal(const std::string& node, const summary::Key& key)>;
     using Book = std::function<void(const std::string& node, Cause cause)>;
 
-    /// `node` said that it has not what its summary claims. `told_by`: what it has dropped until
-    /// now has been announced by then.
-    void note(std::string node, const summary::Key& key, Time told_by);
+    /// `node` said that it has not what its summary claims. `announced_by`: what it has dropped
+    /// until now has been announced by then.
+    void note(std::string node, const summary::Key& key, Time announced_by);
     /// Looks again at those claims whose time has come.
     void judge(Time now, const Look& look, const Book& book);
 
@@ -38,7 +38,7 @@ private:
         std::string node;
         summary::KeyHash hash;
         std::string uri;
-        Time told_by;
+        Time announced_by;
     };
     std::deque<Watched> watched_;
 };

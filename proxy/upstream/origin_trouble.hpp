@@ -36,7 +36,7 @@ struct Failure {
     bool may_pass = false;
     /// It is a warning that names the origin. What this node lacks itself, and why TLS failed, is
     /// told by whoever notices.
-    bool is_told = false;
+    bool is_logged = false;
 };
 /// Of `none`: as of an answer.
 const Failure& meaning_of(FetchError error);

@@ -42,10 +42,11 @@ RequestSnapshot::RequestSnapshot(const Head& request, const CacheKey& target, bo
     fields.reserve(request.fields.size());
     for (const auto& line : request.fields) {
         // A client cannot take away, by a connection option, what this node says of it.
-        const auto told = is_forwarded_field(line);
-        if (!told && (hop_by_hop(line) || per_hop(line) || (whole && is_condition_or_range(line))))
+        const auto is_forwarded = is_forwarded_field(line);
+        if (!is_forwarded &&
+            (hop_by_hop(line) || per_hop(line) || (whole && is_condition_or_range(line))))
             continue;
-        auto& into = told ? forwarded : text;
+        auto& into = is_forwarded ? forwarded : text;
         const auto name_at = into.size();
         into.append(line.name).append(": "sv);
         const auto value_at = into.size();

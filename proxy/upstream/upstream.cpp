@@ -66,7 +66,7 @@ void Upstream::note_part(const UpstreamTarget& origin, const RequestSnapshot& re
                          FetchError wrong, unsigned status) {
     const auto trouble = part_trouble(wrong, status);
     if (trouble == PartTrouble::none) return;
-    const auto of_its_user = trouble == PartTrouble::refused && tells_who_asks(request.fields);
+    const auto of_its_user = trouble == PartTrouble::refused && identifies_user(request.fields);
     const auto now = std::chrono::steady_clock::now();
     const auto is_new =
         !of_its_user && part_responses.note(place_of(origin), request.key.uri(), trouble, now);

@@ -32,6 +32,12 @@ bool still_quiet(UpstreamConnection& connection) {
     return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
 }
 
+FetchError why_not_resolved(const boost::system::error_code& error) {
+    if (error == protocol::Error::resolve_timeout) return FetchError::resolve_timeout;
+    if (error == asio::error::operation_aborted) return FetchError::abandoned;
+    return FetchError::resolve_failed;
+}
+
 FetchError why_not_connected(const boost::system::error_code& error) {
     if (error == protocol::Error::connect_timeout) return FetchError::connect_timeout;
     if (error == asio::error::no_descriptors) return FetchError::no_descriptors;
@@ -196,11 +202,7 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
         if (!seat) co_return FetchError::busy;
     }
     const auto endpoints = co_await resolver_.resolve(target, deadline, target.client);
-    if (!endpoints && endpoints.error() == protocol::Error::resolve_timeout)
-        co_return FetchError::resolve_timeout;
-    if (!endpoints && endpoints.error() == asio::error::operation_aborted)
-        co_return FetchError::abandoned;
-    if (!endpoints) co_return FetchError::resolve_failed;
+    if (!endpoints) co_return why_not_resolved(endpoints.error());
     const auto config = config_;
     const auto places = peer_places_;
     Surroundings around;
@@ -225,8 +227,20 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
         if (dialled.error() == asio::error::no_descriptors) close_idle();
         co_return why_not_connected(dialled.error());
     }
+    auto connection = new_connection(target, place, std::move(*dialled), std::move(seat));
+    if (!target.tls) co_return connection;
+    connection->deadline.set(deadline);
+    const auto failed = co_await secure(*connection, target);
+    if (failed == FetchError::none) co_return connection;
+    if (endpoints->size() > 1 && failed != FetchError::abandoned)
+        dialer_.distrust(place, connection->remote);
+    co_return failed;
+}
+
+UpstreamPtr UpstreamPool::new_connection(const UpstreamTarget& target, const std::string& place,
+                                         tcp::socket socket, std::shared_ptr<const void> seat) {
     auto connection = std::make_unique<UpstreamConnection>(executor_, wheel_, place);
-    connection->socket = std::move(*dialled);
+    connection->socket = std::move(socket);
     connection->seat = std::move(seat);
     connection->to_peer = target.peer;
     connection->on_clients_word = target.on_clients_word;
@@ -236,13 +250,7 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
     asio::ip::make_address(target.host, ec);
     connection->by_address = !ec;
     connection->socket.set_option(tcp::no_delay(true), ec);
-    if (!target.tls) co_return connection;
-    connection->deadline.set(deadline);
-    const auto failed = co_await secure(*connection, target);
-    if (failed == FetchError::none) co_return connection;
-    if (endpoints->size() > 1 && failed != FetchError::abandoned)
-        dialer_.distrust(place, connection->remote);
-    co_return failed;
+    return connection;
 }
 
 asio::awaitable<FetchError> UpstreamPool::look_around(const Config& config,

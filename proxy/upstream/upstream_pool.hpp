@@ -163,6 +163,9 @@ private:
     boost::asio::awaitable<FetchError> secure(UpstreamConnection& connection,
                                               const UpstreamTarget& target);
     void log_tls_failure(const UpstreamTarget& target, std::string_view why);
+    UpstreamPtr new_connection(const UpstreamTarget& target, const std::string& place,
+                               boost::asio::ip::tcp::socket socket,
+                               std::shared_ptr<const void> seat);
     UpstreamPtr take_idle(const UpstreamTarget& target, const std::string& place, Kept kept);
     UpstreamPtr remove(Idle::iterator connection);
     /// False when there is none.

@@ -304,7 +304,7 @@ TEST(Config, TellsOnlyChangesOfTheText) {
         const auto was = parse_config(file(from), variables),
                    is = parse_config(file(to), variables);
         EXPECT_EQ(describe(was.errors) + describe(is.errors), "");
-        return told_changes(*was.config, *is.config, changed_settings(*was.config, *is.config));
+        return logged_changes(*was.config, *is.config, changed_settings(*was.config, *is.config));
     };
     EXPECT_THAT(changes(R"(, "cache": {"memory": "512MiB"})", R"(, "cache": {"memory": "64MiB"})"),
                 ElementsAre("$.cache.memory"))

@@ -67,11 +67,11 @@ public:
         return std::make_shared<Config>(std::move(config));
     }();
     const summary::KeyHasher hasher{std::array<std::byte, summary::KeyHasher::kSecretBytes>{}};
-    std::vector<protocol::Invalidation> told;  // to the peers
-    SharedCache shared{
-        *settings,
-        hasher,
-        {[](summary::KeyHash, bool) {}, [this](auto what) { told.push_back(std::move(what)); }}};
+    std::vector<protocol::Invalidation> sent_to_peers;
+    SharedCache shared{*settings,
+                       hasher,
+                       {[](summary::KeyHash, bool) {},
+                        [this](auto what) { sent_to_peers.push_back(std::move(what)); }}};
     TimerWheel wheel{io.get_executor()};
     WorkerCounters counters;
     Upstream upstream{io.get_executor(),     wheel,   settings, shared.windows,

@@ -151,8 +151,8 @@ TEST_F(OriginPlanTest, OffersInBlocksWhatIsLargeAndCanBeHadInParts) {
 }
 
 /// The fate after a validation.
-StoredFate fate(StorageVerdict verdict, unsigned status, bool tells_who_asks = false) {
-    return fate_of_stored({verdict, status, true, true, tells_who_asks});
+StoredFate fate(StorageVerdict verdict, unsigned status, bool identifies_user = false) {
+    return fate_of_stored({verdict, status, true, true, identifies_user});
 }
 
 TEST(WhatIsStored, EndsWithAValidationWhoseAnswerMayNotBeStored) {  // RFC 9111 §4.3.3

@@ -85,9 +85,9 @@ TEST(TakingOver, EndsWhereThePeerHasBroughtItMeanwhile) {
 }
 
 TEST(BodyRate, IsToldByWhatWasWaitedFor) {
-    EXPECT_FALSE(BodyRate::tells(1000, 1ms)) << "it came with the head";
-    EXPECT_TRUE(BodyRate::tells(1000, 2s));
-    EXPECT_TRUE(BodyRate::tells(kMiB, 1ms));
+    EXPECT_FALSE(BodyRate::is_sample(1000, 1ms)) << "it came with the head";
+    EXPECT_TRUE(BodyRate::is_sample(1000, 2s));
+    EXPECT_TRUE(BodyRate::is_sample(kMiB, 1ms));
 }
 
 TEST(BodyRate, GoesByTheLatest) {
