@@ -10,8 +10,8 @@
 
 namespace proxy {
 
-// Where the index of a body in blocks comes from (see Blocks), and its blocks from the origin. What
-// is made of answers on the way is in block_plan.hpp.
+// The way of a large body from the origin into the store: its index (see Blocks) and its blocks.
+// block_plan.hpp has the decisions.
 
 /// The object that stands for a body in blocks, on its way to the store.
 struct BlockIndex {
@@ -19,22 +19,23 @@ struct BlockIndex {
     std::shared_ptr<LiveFields> live;
 };
 
-/// Of a head, be it that of a part; `length` is the whole body's. None when it may not be stored,
-/// has no strong validator to name its blocks by, is too large, or there is no room.
+/// Makes the index from a head, which may be that of a part. `length`: of the whole body. None if
+/// the response may not be stored, has no strong validator to name its blocks by, is too large, or
+/// finds no room.
 std::optional<BlockIndex> make_index(Delivery& delivery, const Received& from,
                                      std::uint64_t length);
 
-/// Gives the index to those who wait for the target, and to the store.
+/// Gives the index to the readers of the target's fill, and to the store.
 void publish(Delivery& delivery, BlockIndex index, Delivery::Sender sender);
 
-/// Takes the origin's answer to a question for one block, and maybe those that follow it;
-/// `delivery` is that of `asked`, the job for the block.
+/// Takes the origin's response to a request for one block, and perhaps for the blocks behind it.
+/// `delivery`: of the job for the block.
 boost::asio::awaitable<void> take_block(Delivery& delivery, Exchange& exchange);
-/// The origin gave blocks as it was asked to, of a body of which nothing was known: index and
-/// blocks, or what else is to be made of it. `delivery` is that of `asked`, the job for the target.
+/// Takes the origin's response to a request for the first blocks of an unknown body: index and
+/// blocks, or whatever first_block() makes of it. `delivery`: of the job for the target.
 boost::asio::awaitable<void> begin_in_blocks(Delivery& delivery, Exchange& exchange);
-/// The origin gives a body that is to stand in blocks: gives `index`, of its head, to those who
-/// wait for the target, and cuts the body, of which this comes, into blocks.
+/// Takes a body that is to stand in blocks. Gives `index` to the readers of the target's fill, and
+/// cuts the `covered` part of the body into blocks.
 boost::asio::awaitable<void> run_in_blocks(Delivery& delivery, BlockIndex index, Exchange& exchange,
                                            ByteRange covered);
 

@@ -11,29 +11,29 @@
 
 namespace proxy {
 
-/// One answer of the origin, of a whole body or of several blocks of it, which is cut into blocks
-/// as it comes: each is stored as if it had been asked for by itself. The origin so has one request
-/// where a client had one. A block is begun when somebody waits for it or for one behind it, so the
-/// run is ahead of its readers by a block, and a slow client holds the origin back, not the memory.
-/// What is stored already, or on its way, is read and dropped. Ends when the answer does, or when
-/// nobody has waited for kAloneAtMost; those who still wait then ask for their blocks themselves.
-/// Belongs to the coroutine that runs the fetch `asked`.
+/// One response of the origin, of a whole body or of several blocks, that is cut into blocks as it
+/// comes. Each block is stored as if it had a request of its own, so the origin has one request
+/// where a client had one. The run begins a block when a reader waits for it or for a later one: it
+/// is a block ahead of its readers, and a slow client holds the origin back instead of filling
+/// memory. Blocks in the store, or on their way to it, are read and dropped. The run ends with the
+/// response, or after kAloneAtMost without readers. Its remaining readers then request their blocks
+/// themselves. Belongs to the coroutine that runs the fetch `asked`.
 class BlockRun {
 public:
-    /// What the answer brings.
+    /// The content of the response.
     struct Of {
         BlocksOf body;
         ByteRange covered;  // of the body, from where a block begins
         bool storable;      // its head allows the blocks to be stored
     };
-    /// From here on the blocks are found as a flow, by others only if they are storable. All
-    /// references must outlive this.
+    /// From here on readers find the blocks as a flow; those of other requests, only if the blocks
+    /// are storable. All references must outlive this.
     BlockRun(Cache& cache, FetchJob& asked, Of of, Exchange& exchange);
     BlockRun(const BlockRun&) = delete;
     BlockRun& operator=(const BlockRun&) = delete;
     ~BlockRun();
 
-    /// `own`: the delivery of `asked`, where that is the job for one of the blocks; else null.
+    /// `own`: the delivery of `asked`, if that is the job for one of the blocks; else null.
     boost::asio::awaitable<void> run(Delivery* own);
 
 private:
@@ -49,7 +49,7 @@ private:
     Exchange& exchange_;
     const ByteRange covered_;
     const summary::KeyHash version_;
-    std::uint64_t at_;  // in the body: so far the answer was read
+    std::uint64_t at_;  // position in the body up to which the response was read
 };
 
 }  // namespace proxy

@@ -16,7 +16,7 @@
 
 namespace proxy {
 
-/// Of what is stored in one piece: it pushes out no more than half of all.
+/// Bytes of one body in one piece: it displaces at most half of the memory.
 inline std::uint64_t object_max(const SitePolicy& policy) {
     return std::min(policy.cache->object_max, policy.cache->memory / 2);
 }
@@ -29,11 +29,10 @@ struct FetchFailure {
     ParseError malformed = {};
 };
 
-/// The one way by which a response comes into the store: its body is charged to the store block by
-/// block, bounded by `object_max`, and published when it is complete. It is written into a fill, so
-/// that whoever waits for it reads it as it comes. What is not stored, or proves too large, comes
-/// in a window that is charged to `windows`, and is not worth waiting for (hit-for-miss). No I/O,
-/// no clock, and nothing waits; one thread.
+/// The only way of a response into the store. The body is charged to the store block by block, up
+/// to `object_max`, and published when it is complete. Readers take it from the fill as it comes. A
+/// body that is not stored, or proves too large, moves through a window charged to `windows`, and
+/// releases its followers (hit-for-miss). No I/O, no clock, no wait; one thread.
 class BodyWriter {
 public:
     using Clock = Store::Clock;
@@ -43,11 +42,11 @@ public:
                std::uint64_t object_max)
         : store_(store), windows_(windows), claim_(claim), fill_(fill), object_max_(object_max) {}
 
-    /// Shows the head to the readers, and lets those go whom it is not for.
+    /// Shows the head to the readers, and releases those whom it cannot serve.
     void begin(Fill::Answer answer, Sharing sharing, Clock::time_point now);
-    /// It is still on its way into the store.
+    /// The response is still on its way into the store.
     bool storing() const { return response_ != nullptr; }
-    /// Of the head; and from when on it is not stored, why.
+    /// The verdict on the head; once storing has ended, the reason.
     StorageVerdict verdict() const { return verdict_; }
 
     /// Bytes that append() takes at the moment.
@@ -55,18 +54,19 @@ public:
     enum class Room {
         made,
         after_readers,  // call again when they have taken some
-        unwanted,       // nobody reads any more
+        unwanted,       // the readers have left
     };
-    /// A new block; `exact`: the bytes still to come, if that is known (else 0). What turns out too
-    /// large for the store, or has no room there, goes on without it, for the readers at hand.
+    /// Adds a block; `exact`: the bytes still to come, 0 if unknown. A body that proves too large
+    /// for the store, or finds no room there, goes on for its readers alone.
     Room make_room(std::uint64_t exact, Clock::time_point now);
-    /// The next bytes of the body, at most room().
+    /// Appends the next bytes of the body, at most room().
     void append(std::string_view data) { fill_.append(data); }
-    /// All of `data`, in new blocks as it takes; while it is being stored, else nothing of it.
+    /// Appends all of `data`, in new blocks as needed, while the body is being stored. Otherwise
+    /// drops it.
     void append_if_storing(std::string_view data, Clock::time_point now);
 
-    /// The body is complete: publishes it, if it is being stored, and ends the fill. Returns what
-    /// became of it: `invalidated` when the store did not take it.
+    /// Publishes the complete body, if it is being stored, and ends the fill. Returns the final
+    /// verdict: `invalidated` if the store refused it.
     StorageVerdict finish(Clock::time_point now);
     /// Ends the claim and the fill without a whole response.
     void fail(const FetchFailure& failure, Clock::time_point now);
@@ -82,7 +82,7 @@ private:
     Claim& claim_;
     Fill& fill_;
     const std::uint64_t object_max_;
-    std::shared_ptr<const StoredResponse> response_;  // as long as it is being stored
+    std::shared_ptr<const StoredResponse> response_;  // while it is being stored
     StorageVerdict verdict_ = StorageVerdict::store;
 };
 

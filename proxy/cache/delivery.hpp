@@ -16,9 +16,9 @@ namespace proxy {
 
 class RestRequest;
 
-/// Brings the answer of one job to those who wait for it, and to the store. Ends the fill and the
-/// claim in the store once; its destructor does if nothing else did: a coroutine that is cancelled
-/// leaves nobody waiting. Belongs to the coroutine that runs the fetch.
+/// Brings the response of one job to its readers and to the store. Ends the fill and the claim
+/// once, at the latest in its destructor, so that a cancelled coroutine leaves no reader waiting.
+/// Belongs to the coroutine that runs the fetch.
 class Delivery {
 public:
     /// Both must outlive this.
@@ -30,35 +30,36 @@ public:
     Cache& cache() const { return cache_; }
     FetchJob& job() const { return job_; }
     StoringRequest storing() const;
-    /// What would be stored of this head; of a block if one is wanted.
+    /// The draft of a stored response with this head, or of a block if the job wants one.
     Draft draft(const Received& from) const;
     bool charge(StoredResponse& response);
 
-    /// Who gives an answer. `upstream_status`: of the last head that was received for it, be it the
+    /// The sender of a response. `upstream_status`: of the last head that came for it, such as the
     /// 304 to a validation.
     struct Sender {
         Fill::Source source = Fill::Source::origin;
         std::string peer;
         unsigned upstream_status = 0;
-        std::string server = {};  // address of the origin that sent that head; not a peer's
+        std::string server = {};  // address of the origin that sent that head; empty for a peer
     };
-    /// Passes one answer on: the head `from`, of which `made` is the draft, and the body as it
-    /// comes. False when its source broke off.
+    /// Passes a response on: the head `from`, with its draft `made`, and the body as it comes.
+    /// False if the sender broke off.
     boost::asio::awaitable<bool> run(Exchange& exchange, const Received& from, Draft made,
                                      Sender sender);
-    /// The same for a block that is but a slice of the origin's answer, from where that stands:
-    /// `from` is a head for the block alone. `came` is told of its bytes. True when `exchange`
-    /// stands behind it; it is left open.
+    /// The same for a block that is a slice of the origin's response, from its present position.
+    /// `from` is a head for the block alone; `on_bytes` gets the number of bytes as they come. True
+    /// if `exchange` stands behind the block. It stays open.
     boost::asio::awaitable<bool> run_slice(Exchange& exchange, const Received& from,
                                            std::function<void(std::uint64_t)> came);
-    /// The same for the origin's answer as it is.
+    /// The same for the origin's response as it is.
     boost::asio::awaitable<void> pass(Exchange& exchange);
-    /// An answer whose body is there already, or comes in blocks. Stored if its verdict says so.
+    /// Gives a response whose body is there already, or comes in blocks. Its verdict decides about
+    /// storing.
     void give(Draft made, std::shared_ptr<const LiveFields> live, bool validated, Sender sender);
 
     /// Ends fill and claim without a whole response.
     void fail(FetchFailure failure);
-    /// Of an answer that is not what was asked for; it may say when to ask again.
+    /// Fails with a response that is not the requested one, and keeps its Retry-After.
     void refuse(FetchError error, const Exchange& exchange);
 
 private:
@@ -82,7 +83,8 @@ private:
     Cache& cache_;
     FetchJob& job_;
     FillWriter writer_;
-    std::optional<std::chrono::steady_clock::time_point> not_before_;  // by the origin's word
+    std::optional<std::chrono::steady_clock::time_point>
+        not_before_;  // by the origin's Retry-After
     bool ended_ = false;
 };
 

@@ -11,14 +11,14 @@
 
 namespace proxy {
 
-/// Of so many peers it is found out what they have, those first whose summaries have the key.
+/// The most peers that explain() asks, starting with those whose summaries have the key.
 inline constexpr std::size_t kPeersLookedAt = 64;
-/// Each answers within this, or it is not known.
+/// The time for a peer's response; later ones are unknown.
 inline constexpr std::chrono::seconds kLookAtPeers{1};
 
-/// What this worker knows of a URL, and what the peers say of it when asked: for nobody's request,
-/// and in no books but those of the store, for which it is a use, and of the disk, which is read.
-/// Takes kLookAtPeers and kRecallAtMost at most.
+/// Explains a URL: the knowledge of this worker, and the responses of peers to HEAD requests. No
+/// client request is involved, and no counter shows it. It counts as a use in the store, and reads
+/// the disk. Takes at most kLookAtPeers and kRecallAtMost.
 boost::asio::awaitable<Explanation> explain(Cache& cache, CacheKey key);
 
 }  // namespace proxy

@@ -8,20 +8,20 @@
 
 namespace proxy {
 
-// Why a peer would be asked for something, or would not. No I/O, no clock.
+// The reason why a peer would get a request for a key, or would not. No I/O, no clock.
 
 enum class PeerChosen : std::uint8_t {
     asked,
-    no_claim,          // its summary does not have the key
-    not_in_step,       // its summary does not count, or it does not know us
-    left_alone,        // it failed, or most of what it was asked was in vain
+    no_claim,          // its summary lacks the key
+    not_in_step,       // its summary is unusable, or it does not know this node
+    left_alone,        // it failed, or most of its responses were in vain
     too_far,           // the origin is so much nearer
-    others_first,      // at most kMaxPeersAsked are asked, and those are nearer
-    just_invalidated,  // nobody is
+    others_first,      // kMaxPeersAsked others are nearer
+    just_invalidated,  // no peer gets a request
 };
 std::string_view to_string(PeerChosen chosen);
 
-/// Of the peer with this number. `turns`: what whom_to_ask() said of the same, without `perhaps`.
+/// `peer`: its number. `turns`: the result of whom_to_ask() for the same facts, without `perhaps`.
 PeerChosen why_chosen(std::size_t peer, const summary::PeerSet& promised, const PeerTurns& turns,
                       const SinceInvalidation& invalidated, const PeerFacts& known);
 

@@ -30,7 +30,8 @@ struct WantedBlock {
     summary::KeyHash target;                  // of the body's URI
     std::vector<summary::KeyHash> tags = {};  // of its index: a purge of one ends the block, too
     std::uint64_t block_bytes = 0;            // of all blocks but the last
-    std::optional<std::uint64_t> up_to = {};  // end of a block: the origin is asked for all of it
+    std::optional<std::uint64_t> up_to =
+        {};  // end of a block: the origin is asked for all bytes up to it
     /// Peers that announce the target and turned out to lack it in one piece. They get no request
     /// for a block that they do not announce. Grows while the job runs; the jobs of one stream,
     /// all on one worker, share it. Never null.

@@ -9,12 +9,12 @@
 
 namespace proxy {
 
-/// How long a fetch has had no reader, by looks at it now and then.
+/// The time that a fetch has been without readers, as seen by looks now and then.
 class Solitude {
 public:
     using Clock = std::chrono::steady_clock;
 
-    /// True when it is to end.
+    /// True when the fetch is to end.
     bool too_long(const Fill::Audience& audience, Clock::time_point now) {
         if (audience.readers > 0) {
             since_.reset();
@@ -30,7 +30,7 @@ private:
     std::uint64_t joined_ = 0;
 };
 
-/// Ends a fetch that nobody reads any more, wherever it waits. Belongs to its coroutine.
+/// Ends a fetch without readers, wherever it waits. Belongs to its coroutine.
 class FetchLeash final : TimerWheel::Timer {
 public:
     static constexpr std::chrono::seconds kLook{1};
@@ -47,7 +47,7 @@ private:
         if (!solitude_.too_long(audience, Solitude::Clock::now())) return arm();
         job_.progress.given_up = true;
         if (job_.progress.beside) job_.progress.beside->progress.given_up = true;
-        job_.progress.stop();  // the last thing: it may destroy this
+        job_.progress.stop();  // last, as it may destroy this
     }
 
     TimerWheel& wheel_;

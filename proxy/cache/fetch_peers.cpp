@@ -15,7 +15,7 @@ namespace asio = boost::asio;
 constexpr std::string_view kPart = " part";
 
 /// Who holds the target may hold it in one piece, and this block with it.
-summary::PeerSet may_hold_it_whole(const FetchJob& job, const protocol::PeerView& view) {
+summary::PeerSet may_have_whole(const FetchJob& job, const protocol::PeerView& view) {
     if (!job.wanted.block) return {};
     const auto& block = *job.wanted.block;
     auto candidates = view.directory->candidates({block.target, job.wanted.request->key.uri()});
@@ -37,7 +37,7 @@ PeerTurns FetchPeers::whom_to_ask(const protocol::PeerView& view, const RoundTri
                                   Time now) const {
     ++cache_.upstream.counters.summary_lookups;
     const auto promised = view.directory->candidates(job_.result.claim.key());
-    const auto perhaps = may_hold_it_whole(job_, view) - promised;
+    const auto perhaps = may_have_whole(job_, view) - promised;
     // A block is where the index says, or in one piece with its target.
     const auto denying = job_.wanted.block ? summary::PeerSet() : cache_.upstream.denying;
     if (promised.empty() && perhaps.empty() && denying.empty()) return {};

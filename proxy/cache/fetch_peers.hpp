@@ -14,8 +14,8 @@
 
 namespace proxy {
 
-/// What one job has to do with the copies that peers hold: gathers what peer_request_plan.hpp
-/// decides by. Belongs to the coroutine that runs the fetch.
+/// The peers as one fetch sees them: gathers the facts for peer_request_plan.hpp and composes the
+/// requests. Belongs to the coroutine that runs the fetch.
 class FetchPeers {
 public:
     using Time = Store::Clock::time_point;
@@ -23,22 +23,22 @@ public:
     /// Both must outlive this.
     FetchPeers(Cache& cache, const FetchJob& job) : cache_(cache), job_(job) {}
 
-    /// `view`: the worker's present one, with a directory. `origin`: how long that takes. Counts
-    /// peers that are too far.
+    /// Chooses the peers that get a request. `view`: the worker's present one, with a directory.
+    /// `origin`: the origin's usual time. Counts peers that are too far.
     PeerTurns whom_to_ask(const protocol::PeerView& view, const RoundTrip& origin, Time now) const;
 
-    /// The question as it goes out: with `token`, which proves that it is from a peer, and behind
-    /// that what else than a whole body good for reuse will do: `also`, as " stale", and of the job
-    /// itself. Empty: no peer can be asked.
+    /// The head of the next peer request. `token` proves that this node is a peer. `also`, such as
+    /// " stale", and the job itself add the options that the fetch accepts besides a whole reusable
+    /// response. Empty: no peer can get the request.
     std::string request_text(std::string_view token, Time now, std::string_view also = {});
 
-    /// A question has ended: what it was worth in time, and what it shows of the peer's summary.
-    /// `of_use`: it brought the answer. `origin`: how long that usually takes.
+    /// Learns from a request that has ended: its gain in time, and what it shows of the peer's
+    /// summary. `of_use`: it was the result. `origin`: the origin's usual time.
     void learn_from(PeerRunner& ended, bool of_use, const RoundTrip& origin, Time now) const;
-    /// Now and then asks a peer whose summary says no, beside all else.
+    /// Now and then sends a sample to a peer whose summary says no.
     void sample_misses(const std::shared_ptr<const protocol::PeerView>& view, Time now);
 
-    /// Will this answer do, of which `made` is the draft?
+    /// True for a response that ends the fetch; `made` is its draft.
     bool is_acceptable(const Exchange& exchange, const Draft& made, Time now) const;
     bool is_current(const StoredMetadata& copy, Time now) const;
 
@@ -49,10 +49,10 @@ private:
 
     Cache& cache_;
     const FetchJob& job_;
-    std::optional<PeerRequestHead> request_;  // once a peer is asked
+    std::optional<PeerRequestHead> request_;  // once a peer gets one
 };
 
-/// The question for a block, of a peer or of the origin.
+/// Appends the Range and If-Range of a block, for a peer or the origin.
 void append_block_request(std::string& lines, const WantedBlock& block);
 
 }  // namespace proxy

@@ -12,11 +12,11 @@
 
 namespace proxy {
 
-/// Moves bodies from exchanges into one fill. A stored one comes at its source's speed; one that is
-/// not waits for its readers. Belongs to the coroutine that runs the fetch.
+/// Moves bodies from exchanges into one fill. A stored body comes at its sender's speed, any other
+/// at its readers' speed. Belongs to the coroutine that runs the fetch.
 class FillWriter {
 public:
-    /// Fills what `job` is to bring. Both must outlive this.
+    /// Writes the fill of `job`. Both must outlive this.
     FillWriter(Cache& cache, FetchJob& job)
         : config_(job.wanted.request->config()),
           fill_(*job.result.fill),
@@ -24,24 +24,24 @@ public:
           body_(cache.shared.store, cache.shared.windows, job.result.claim, fill_,
                 object_max(job.wanted.request->policy())) {}
 
-    /// Where what comes is written, and ended.
+    /// The writer of the fill, which ends it.
     BodyWriter& body() { return body_; }
-    /// What is expected of who sends.
+    /// The terms for the sender.
     struct Watch {
         std::chrono::nanoseconds silence_at_most{};
-        std::uint64_t leave_out = 0;  // so many bytes at the begin are there already
+        std::uint64_t leave_out = 0;  // so many bytes at the beginning are there already
         std::optional<PeerResponsePace> pace;
-        std::function<void()> look_elsewhere;  // as `pace` says
-        /// Only the next so many bytes are wanted; those behind them stay in the exchange.
+        std::function<void()> look_elsewhere;  // called on the advice of `pace`
+        /// Length of the wanted slice; bytes behind it stay in the exchange.
         std::optional<std::uint64_t> slice;
-        std::function<void(std::uint64_t)> came;  // told of the bytes of a slice as they come
+        std::function<void(std::uint64_t)> came;  // called with the bytes of a slice as they come
     };
-    /// The rest of the body of `exchange`. `abandoned`: nobody wants it any more.
+    /// Receives the rest of the body of `exchange`. `abandoned`: the readers have left.
     boost::asio::awaitable<FetchError> receive(Exchange& exchange, Watch& watch);
-    /// A slice of it, `watch.slice` bytes long.
+    /// Receives a slice of it, `watch.slice` bytes long.
     boost::asio::awaitable<FetchError> receive_slice(Exchange& exchange, const Watch& watch);
-    /// What the last one took. Its readers may have had the sender wait, so that what came after
-    /// says nothing of it.
+    /// The bytes that the last call took. If its readers made the sender wait, the later bytes say
+    /// nothing about the sender's rate.
     struct Took {
         std::uint64_t bytes = 0;
         std::chrono::nanoseconds waited{0};

@@ -9,47 +9,48 @@
 
 namespace proxy {
 
-// When a peer's body comes so slowly that the origin is the better place for the rest of it.
-// Functions of what came: no I/O, no clock.
+// The pace at which the origin is the better place for the rest of a peer's body. Functions of the
+// received bytes: no I/O, no clock.
 
-/// A peer that gives less, in bytes/s over cluster.peer_stall, has stalled, where the rest can come
-/// from the origin.
+/// In bytes/s over cluster.peer_stall. A slower peer has stalled, if the rest can come from the
+/// origin.
 inline constexpr std::uint64_t kPeerRateMin = 500;
-/// The origin is asked for the rest when that would be there so many times sooner, and sooner by a
-/// window as well: peers are there to spare it, so one that is merely slower keeps its turn.
+/// The origin gets a request for the rest if it would be there this many times sooner, and sooner
+/// by a window as well. Peers spare the origin, so a merely slower one keeps its turn.
 inline constexpr unsigned kMuchSooner = 4;
-/// What an origin is taken to give of whose bodies nothing is known: a first window (RFC 6928) in
-/// the time of one answer, but not more than the second figure, in bytes/s.
+/// The expected rate of an origin whose bodies are unknown: a first window (RFC 6928) in the time
+/// of one response, up to the second figure, in bytes/s.
 inline constexpr std::uint64_t kFirstWindowBytes = 14'600, kExpectedRateMax = 1'000'000;
-/// The same of whose answers nothing is known either.
+/// The expected time of an origin whose responses are unknown, too.
 inline constexpr std::chrono::seconds kUnknownAnswer{1};
-/// So many bytes may come from both: when more come from the peer until the origin's answer is
-/// there, the peer is not slow any more.
+/// Bytes that may come from both. If the peer sends more until the origin responds, it is no longer
+/// slow.
 inline constexpr std::uint64_t kComesTwiceMax = 1024 * 1024;
 
-/// What can be expected of an origin.
+/// The expected pace of an origin.
 struct OriginPace {
-    std::chrono::nanoseconds head{0};    // until an answer begins
+    std::chrono::nanoseconds head{0};    // until a response begins
     std::uint64_t bytes_per_second = 1;  // from there on
 };
 OriginPace pace_of_origin(const RoundTrip& answers, const BodyRate& bodies);
 
-/// One body of a peer, looked at after each window: a time in which it was what was waited for.
+/// The pace of one peer's body, judged after each window. Only time in which the fetch waited for
+/// the peer counts.
 class PeerResponsePace {
 public:
     using Duration = std::chrono::nanoseconds;
     enum class Advice {
         goes_on,
-        look_elsewhere,  // the origin is to be asked for the rest, while the peer goes on; said
-                         // once
+        look_elsewhere,  // the origin is to get a request for the rest, while the peer goes on;
+                         // said once
         stalled,         // the peer is to be left
     };
 
     PeerResponsePace(Duration window, const OriginPace& origin)
         : window_(window), origin_(origin) {}
 
-    /// So long it was waited for, and then so many bytes came. `missing`: what is still to come,
-    /// where that is known; else it is taken for as much as has come.
+    /// The fetch waited this long, and then got this many bytes. `missing`: the bytes still to
+    /// come; unknown: as many as have come.
     Advice waited(Duration time, std::uint64_t bytes, const std::optional<std::uint64_t>& missing);
 
 private:
@@ -58,13 +59,13 @@ private:
     const Duration window_;
     const OriginPace origin_;
     Duration time_{0};         // of this window, so far
-    std::uint64_t bytes_ = 0;  // likewise
+    std::uint64_t bytes_ = 0;  // of this window, so far
     std::uint64_t came_ = 0;   // in all
     bool looked_elsewhere_ = false;
 };
 
-/// Is the origin's answer for the rest of use, which it gives from `first` on? `received`: what has
-/// come of the body by now, from whom it was asked beside.
+/// True if the origin's response for the rest, which begins at `first`, is still useful.
+/// `received`: the bytes that have come meanwhile.
 bool may_take_over(std::uint64_t first, std::uint64_t received);
 
 }  // namespace proxy

@@ -8,15 +8,15 @@
 
 namespace proxy {
 
-/// Keys that came from peers lately, in two generations: the last `window` different ones are
-/// remembered at least, twice as many at most. One thread. Memory: about 36 bytes for each of them.
+/// Keys that came from peers lately, in two generations: at least the last `window` different ones,
+/// and at most twice as many. One thread. Memory: about 36 bytes for each of them.
 class RemoteHits {
 public:
     static constexpr std::size_t kWindow = 65'536;
 
     explicit RemoteHits(std::size_t window = kWindow) : window_(window) {}
 
-    /// Notes that the key comes from a peer now. Did it before?
+    /// Notes a key that comes from a peer now. True if it did before.
     bool note(summary::KeyHash key);
 
 private:

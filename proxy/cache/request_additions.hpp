@@ -12,19 +12,19 @@
 
 namespace proxy {
 
-/// What a request to the origin has beside the client's own fields, and what its answer is
-/// understood by. Views into the job's stored response and the peer's copy.
+/// The additions of this node to a client's request on its way to the origin, and the values that
+/// explain the response. Views into the job's stored response and the peer's copy.
 struct RequestAdditions {
     OriginRequestKind kind = OriginRequestKind::as_client;
     std::string lines;                 // each with its CRLF
-    std::vector<Field> stored_fields;  // of what is to be validated
+    std::vector<Field> stored_fields;  // of the response to be validated
     Validators validators;             // as sent
 };
-/// `kind`: by what_to_ask(); `copy`: of a peer, if that is what is asked about.
+/// `kind`: by what_to_ask(); `copy`: of a peer, for validate_copy.
 RequestAdditions additions_for(OriginRequestKind kind, const FetchJob& job,
                                const std::optional<StaleCopy>& copy);
 
-/// What the job comes to: what_to_ask() goes by it.
+/// The facts of the job for what_to_ask().
 FetchFacts facts_of(const FetchJob& job, bool peer_copy, bool only_whole);
 
 }  // namespace proxy

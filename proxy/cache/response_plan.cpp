@@ -18,7 +18,7 @@ bool wants_exact_range(const ResponsePlan& plan, const Lookup& found, const Aski
         case Form::several:
             return true;
         case Form::suffix:  // which block that is, only who holds the target knows
-            if (!asking.may_use_blocks || !plan.may_ask_peers || !asking.peers_may_hold)
+            if (!asking.may_use_blocks || !plan.may_ask_peers || !asking.peers_may_have)
                 return true;
             break;
         case Form::bounded:

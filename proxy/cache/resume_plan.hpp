@@ -14,41 +14,40 @@
 
 namespace proxy {
 
-// When a sender of a body has stopped, and how the body goes on then. Functions: no I/O, no clock.
+// The silence that ends a body, and the way on from there. Functions: no I/O, no clock.
 
-/// So long who sends a body may be silent. A peer is near.
+/// The time that a sender may be silent. It is shorter for a peer, which is near.
 std::chrono::nanoseconds silence_at_most(Fill::Source source, const Config& config);
 
-/// What comes of a body whose sender has ended, or was left.
+/// The state of a body whose sender has ended, or was left.
 struct BodyEnd {
     FetchError error = FetchError::none;  // none: it is whole
     bool faultless = true;                // the sender did nothing wrong
-    bool resume = false;                  // the rest is to be asked of another
+    bool resume = false;                  // another sender is to give the rest
 };
-/// `given_up`: it was left as nobody wants it.
+/// `given_up`: the readers have left.
 BodyEnd end_of_body(FetchError error, bool given_up, bool can_resume);
-/// Of a body that ended as its framing says: it is whole if it has as many bytes as it should,
-/// where that is known.
+/// For a body that ended as its framing says: compares its bytes with the expected ones, if known.
 FetchError judge_size(std::uint64_t received, const std::optional<std::uint64_t>& expected);
 
-/// What is still to come of a body whose sender stopped, to be asked of the origin: if it is
-/// provably the same representation, its bytes can follow (RFC 9110 §13.1.5, §14.4).
+/// The rest of a body whose sender stopped, for a request to the origin. Its bytes may follow if it
+/// is provably the same representation (RFC 9110 §13.1.5, §14.4).
 struct Rest {
     std::string etag;                     // strong; of the version
     std::uint64_t first = 0;              // in the whole body
     std::optional<std::uint64_t> last;    // of a block
     std::optional<std::uint64_t> length;  // of the whole body, if known
-    std::uint64_t begins = 0;             // where in the whole body the first byte that came stood
+    std::uint64_t begins = 0;             // position of the first received byte in the whole body
 };
-/// `came`: so many bytes of it. `block`: what of the whole body is wanted, if not all.
+/// `came`: bytes of it. `block`: the wanted part of the whole body, if not all.
 Rest rest_of(std::string_view etag, std::uint64_t came, const std::optional<ByteRange>& block,
              const std::optional<std::uint64_t>& length);
-/// Is this 206 exactly that? Then how many bytes have come when it ends, those before included;
-/// else it does not go on.
+/// For exactly that 206: the number of bytes at its end, earlier ones included. None for any other
+/// response.
 std::optional<std::uint64_t> goes_on_with(const Rest& rest, const Head& head);
-/// The meaning of an origin's answer that is not the part that was asked for: `origin_error` where
-/// it may be given in a moment (5xx, 408, 429), `part_refused` where it says nothing of the body
-/// (401, 403, 407, and 404 or 410 to a request that identifies_user()), else `changed`.
+/// The meaning of an origin's response that is not the requested part. `origin_error`: it may
+/// follow in a moment (5xx, 408, 429). `part_refused`: it says nothing of the body (401, 403, 407,
+/// and 404 or 410 to a request that identifies_user()). `changed`: any other.
 FetchError why_not_that(const Head& head, bool with_credentials);
 
 }  // namespace proxy

@@ -11,37 +11,35 @@
 
 namespace proxy {
 
-// What the store learns from answers that are relayed. `hash`: of the request's key.
+// The effects of relayed responses on the store. `hash`: of the request's key.
 
-/// After the head of the answer to a HEAD. Only 200 says anything, and nothing is learnt of what is
-/// on its way. By judge_head() the stored response gets its fields, as by a 304, becomes stale or
-/// ends. `asked`: before the request went out; what has been invalidated since then, by what the
-/// answer says, ends.
+/// Learns from the response to a HEAD. Only a 200 counts, and fills are left alone. By judge_head()
+/// the stored response gets its fields, as by a 304, becomes stale or ends. `asked`: before the
+/// request went out; a later invalidation ends the response.
 void learn_from_head(Cache& cache, const StoringRequest& storing, summary::KeyHash hash,
                      const Received& answer, Store::Clock::time_point asked);
 
-/// What a 200 to a HEAD does to what is stored (RFC 9111 §4.3.5).
+/// The effect of a 200 to a HEAD on the stored response (RFC 9111 §4.3.5).
 enum class HeadLearned : std::uint8_t {
-    nothing,   // it agrees, and what is stored has to be validated each time all the same
-    freshens,  // it agrees: a lifetime can begin anew
-    outdates,  // it may be of another representation, so a GET has to say
-    ends,      // its origin does not want it stored any more
+    nothing,   // it agrees, and each use of the stored response needs a validation anyway
+    freshens,  // it agrees: a lifetime begins anew
+    outdates,  // it may be of another representation, so a GET decides
+    ends,      // its origin wants it stored no more
 };
-/// `verdict`: of the answer by itself. The answer agrees if speaks_of() says so. Whom the stored
-/// response is for is not for a HEAD to say: it takes away neither `personal` nor no-cache, and
-/// gives no lifetime to what has none.
+/// `verdict`: of the response by itself. It agrees if speaks_of() says so. A HEAD does not decide
+/// for whom the stored response is: `personal` and no-cache stay, and a response without a lifetime
+/// gets none.
 HeadLearned judge_head(const Head& answer, StorageVerdict verdict, const StoredResponse& stored,
                        Fields fields);
 
-/// Does the answer to a HEAD speak of what is stored? It must repeat every validator that is
-/// stored, of which there must be one, and say nothing of another length, coding, type, language or
-/// choice (Vary). A server that leaves validators out says nothing of them. `fields`: those of
-/// `stored`.
+/// True if the response to a HEAD is about the stored response. It must repeat every stored
+/// validator, at least one, and contradict none of length, coding, type, language and choice
+/// (Vary). A server that leaves validators out says nothing of them. `fields`: those of `stored`.
 bool speaks_of(const Head& answer, const StoredResponse& stored, Fields fields);
 
-/// The target, and what Location and Content-Location name at the same origin, after a success of
-/// an unsafe method (RFC 9111 §4.4), and the groups that it names (RFC 9875): here and at all
-/// peers.
+/// The invalidation after a success of an unsafe method, here and at all peers: the target, the
+/// targets of Location and Content-Location at the same origin (RFC 9111 §4.4), and the groups that
+/// the response names (RFC 9875).
 struct Invalidated {
     std::size_t count = 0;  // URIs and groups
     /// The disk has to forget something: SharedCache::when_kept().
@@ -50,30 +48,30 @@ struct Invalidated {
 Invalidated invalidate_after(SharedCache& cache, const CacheKey& key, const Head& answer,
                              Store::Clock::time_point now);
 
-/// May the request have been executed, though nobody will see the answer that says so? It may once
-/// something of it went out. Then what it could have changed is not to be used either.
+/// True if the request may have been executed although its response is lost: some of it went out.
+/// The responses that it could have changed are unusable then, too.
 bool may_have_taken_effect(FetchError error);
 
-/// Does this answer to a request of `method` say, by Content-Location, that it is what a GET of the
-/// same target would bring (RFC 9110 §9.3.3)?
+/// True if the response to a request of `method` says by Content-Location that a GET of the target
+/// would bring the same (RFC 9110 §9.3.3).
 bool names_its_own_target(boost::beast::http::verb method, const Head& answer, const CacheKey& key);
 
-/// A copy for the store of an answer to POST that names its own target and says for how long it is
-/// good. Of any other answer it keeps nothing. Nobody waits for it.
+/// A copy for the store of a response to POST that names its own target and states a lifetime. Any
+/// other response is ignored. No reader waits for the copy.
 class KeptCopy {
 public:
     using Clock = Store::Clock;
 
-    /// Before invalidate_after(). `length`: of its body, if known; `head` as render_response() made
-    /// it; `asked`: before the request went out. What was invalidated since then is not kept.
+    /// To be made before invalidate_after(). `length`: of the body, if known. `head`: by
+    /// render_response(). `asked`: before the request went out; a later invalidation ends the copy.
     KeptCopy(Cache& cache, const StoringRequest& storing, boost::beast::http::verb method,
              summary::KeyHash hash, const Received& answer, std::optional<std::uint64_t> length,
              std::string_view head, Clock::time_point asked);
-    /// The answer itself has just invalidated so many: that does not count.
+    /// The response itself has just made this many invalidations. The copy ignores them.
     void has_invalidated(std::size_t count);
-    /// What comes of the body; gives up when it is too large or there is no room.
+    /// Takes bytes of the body. The copy ends if it is too large or finds no room.
     void append(std::string_view piece, Clock::time_point now);
-    /// The body is complete: stores it.
+    /// Stores the complete body.
     void finish(Clock::time_point now);
 
 private:
@@ -86,7 +84,7 @@ private:
     };
 
     Store& store_;
-    std::unique_ptr<Copy> copy_;  // null: nothing is kept
+    std::unique_ptr<Copy> copy_;  // null: there is no copy
     std::uint64_t invalidations_ = 0;
 };
 

@@ -15,31 +15,30 @@
 
 namespace proxy {
 
-// What becomes of a received head in the store, and whether it may.
+// The way of a received head into the store, and the permission for it.
 
-/// The request that the response answers, as far as it bears on storing. All must outlive this.
+/// The request of a response, as far as it bears on storing. All must outlive this.
 struct StoringRequest {
     const summary::KeyHasher& key_hasher;
     const RequestSnapshot& request;
     const RequestDirectives& directives;
 };
 
-/// A response on its way to the store, not charged yet. One that is not `store` may still be
-/// passed on.
+/// A response on its way to the store, not charged yet. Its readers may get it although the verdict
+/// is not `store`.
 struct Draft {
     std::shared_ptr<StoredResponse> response;
     StorageVerdict verdict = StorageVerdict::store;
 };
 
-/// All of a stored response but its head's text, with an empty body.
+/// A stored response without the text of its head, with an empty body.
 Draft draft(const StoringRequest& storing, const Received& from);
 
-/// The stored fields with those of a 304 (RFC 9111 §3.2). What the 304 says of this hop's exchange
-/// stays with it, as do the cookies that it sets: they are for the client whose request it answers
-/// (`own_lines`), and for nobody else, whatever may be stored. By Vary a 304 can add to what
-/// selects the response, and takes nothing away: it may well be silent of what selected the bytes
-/// (a server that compresses says nothing of that in a 304). A Date that is missing is the time of
-/// its arrival. Views into both, and itself.
+/// The stored fields with those of a 304 (RFC 9111 §3.2). Fields about this hop's exchange stay
+/// with the 304. Cookies of a 304 are for its own client (`own_lines`), whatever may be stored.
+/// Vary of a 304 can add to the fields that select the response. It takes none away, because a
+/// server may leave it out (one that compresses does). A missing Date is the time of arrival. Views
+/// into both, and into itself.
 class UpdatedFields {
 public:
     UpdatedFields(Fields stored, const Received& not_modified);
@@ -47,8 +46,7 @@ public:
     UpdatedFields& operator=(const UpdatedFields&) = delete;
     const std::vector<Field>& merged() const { return merged_; }
     const std::string& own_lines() const { return own_lines_; }
-    /// Whether a response may have so many fields: the limits of a received head hold for what
-    /// several answers have brought together, too.
+    /// The limits of a received head hold for the fields of several responses together, too.
     bool fit(const LimitsConfig& limits) const;
 
 private:
@@ -62,44 +60,44 @@ struct Refreshed {
     std::shared_ptr<LiveFields> live;
 };
 
-/// The stored response, good again by a 304, or by what says as much (RFC 9111 §4.3.4, §4.3.5).
-/// `fields`: those of `stored`.
+/// The stored response, good again by a 304 or its equivalent (RFC 9111 §4.3.4, §4.3.5). `fields`:
+/// those of `stored`.
 Refreshed refreshed(const StoringRequest& storing, const StoredResponse& stored, Fields fields,
                     const Received& not_modified);
 
-/// Of an answer that may be stored by its head: is it too large? `length`: of its body, if known. A
-/// body of which that is not known proves it when it comes.
+/// The verdict on a response whose head may be stored, by its size. `length`: of its body; a body
+/// of unknown length shows it later.
 StorageVerdict fits(StorageVerdict verdict, const std::optional<std::uint64_t>& length,
                     std::uint64_t object_max);
 
-/// Who gets an answer beside the one whose request fetched it.
+/// The requests that get a response, beside the one that fetched it.
 enum class Sharing : std::uint8_t {
-    stored,      // all who ask: it is on its way into the store
-    passed_on,   // nobody; others do not wait for the next one either (hit-for-miss)
-    not_copied,  // nobody, as this node keeps no copy of what a peer has; that says nothing of it
-    not_copied_once,  // likewise; whoever comes meanwhile may bring the one that is stored
+    stored,           // all: it is on its way into the store
+    passed_on,        // none, and none of them waits for the next one (hit-for-miss)
+    not_copied,       // none, as this node keeps no copy of a peer's object; it may be shareable
+    not_copied_once,  // none; a later request may bring the copy that is stored
 };
-/// `use`: what this node makes of what that sender gives.
+/// `use`: of the sender's responses at this node.
 Sharing sharing_of(StorageVerdict verdict, CopyUse use);
 
-/// The same of an answer of which all that it takes was paid for: from now on whoever invalidates
-/// one of its tags ends the claim. If one was since it was asked for, its verdict says so.
+/// The same for a response whose charge is paid: from now on an invalidation of one of its tags
+/// ends the claim. After an earlier one the verdict says so.
 Sharing share(Claim& claim, Draft& made, CopyUse use);
 
-/// Pays for an answer that is to be stored, once its head has come; where it may not be after all,
-/// its verdict says why: there is no room, or as share() has it. Who gets it.
+/// Charges a response that is to be stored, once its head has come. Without room, or as share() has
+/// it, the verdict changes. Returns the requests that get it.
 Sharing admit(Store& store, Claim& claim, Draft& made, CopyUse use, Store::Clock::time_point now);
 
-/// What is stored stays, and is not given in place of another answer any more once it is stale. For
-/// what the origin says to a client that tells who it is: that its own page is not to be stored.
-/// False: it could not be kept so.
+/// Keeps the stored response, but not as a stand-in for another response once it is stale. For a
+/// client that identifies itself and whose own page is not to be stored. False: it could not be
+/// kept so.
 bool stand_in_for_nothing(Store& store, summary::KeyHash hash, std::string_view uri,
                           const StoredResponse& stored, Store::Clock::time_point now);
 
-/// How an answer ended that did not come whole, in the words of what the store counts.
+/// The verdict on a response that did not come whole.
 StorageVerdict verdict_of(FetchError end);
 
-/// Pays for the head and the store's records; false when there is no room. `uri`: the store's key.
+/// Charges the head and the store's records; false without room. `uri`: the store's key.
 bool charge(Store& store, StoredResponse& response, std::string_view uri,
             Store::Clock::time_point now);
 

@@ -160,7 +160,7 @@ Asking ResponseFromCache::asking() const {
     }
     if (asking.range.form == RangeRequest::Form::suffix) {
         const auto& view = frontend_.upstream.peers;
-        asking.peers_may_hold =
+        asking.peers_may_have =
             asking.has_peers && view && view->directory &&
             !view->directory->candidates({client_.hash, client_.key.uri()}).empty();
     }

@@ -8,19 +8,19 @@
 
 namespace proxy {
 
-// When a peer is worth asking, and how long it is waited for: functions of what was measured. A
-// peer spares the origin, so it may be the slower one of the two, within bounds; what is not known
-// is found out by asking.
+// These functions of measured times decide when a peer is worth a request, and how long the fetch
+// waits for it. A peer spares the origin, so it may be the slower of the two, within bounds. An
+// unknown peer is measured by a request.
 
-/// A peer that is nearer is late because machines have much to do, to which a second question would
-/// only add; on a longer way packets get lost. Nor is any asked sooner than kRepeatAfter.
+/// A near peer is late because its machine is busy, and a second request would only add to that. A
+/// far peer is late because packets get lost. Every second request waits for kRepeatAfter at least.
 inline constexpr std::chrono::milliseconds kRepeatFrom{5};
 inline constexpr std::chrono::milliseconds kRepeatAfter{20};
-/// A question goes on for so long after its budget: its answer may still come first, and if not, it
-/// shows how far the peer is.
+/// A request goes on for this long after its budget. Its response may still come first, and
+/// otherwise it shows how far the peer is.
 inline constexpr std::chrono::seconds kLatestHead{2};
 
-/// A peer that takes longer is not asked in place of an origin that takes so long.
+/// Returns the time above which a peer is too slow to get the request instead of this origin.
 inline RoundTrip::Duration peer_limit(const RoundTrip& origin, const ClusterConfig& bounds) {
     if (!origin.known()) return RoundTrip::Duration::max();
     return origin.mean() + std::max(origin.mean() / 2, bounds.peer_detour);
@@ -31,9 +31,9 @@ inline bool is_worth_asking(const RoundTrip& peer, const RoundTrip& origin,
     return !peer.known() || peer.least() <= peer_limit(origin, bounds);
 }
 
-/// The origin is asked as well when peers have not answered for so long: half of what the origin
-/// takes, as this is what a miss may cost more than without peers; but a peer worth asking is given
-/// what it usually takes.
+/// Returns the time after which the origin gets the request beside silent peers. It is half of the
+/// origin's usual time, because a miss may cost that much more than without peers. A peer that is
+/// worth a request gets its usual time.
 inline RoundTrip::Duration peer_budget(const RoundTrip& peer, const RoundTrip& origin,
                                        const ClusterConfig& bounds) {
     if (!origin.known()) return bounds.peer_budget;
@@ -44,29 +44,29 @@ inline RoundTrip::Duration peer_budget(const RoundTrip& peer, const RoundTrip& o
     return std::clamp(budget, bounds.peer_budget_min, bounds.peer_budget_max);
 }
 
-/// A question that is not answered by then was probably lost on the way.
+/// Returns the time after which a request to this peer was probably lost on the way.
 inline RoundTrip::Duration patience_with(const RoundTrip& peer) {
     if (!peer.well_known() || peer.least() < kRepeatFrom) return RoundTrip::Duration::max();
     return std::max<RoundTrip::Duration>(peer.mean() + 3 * peer.deviation(), kRepeatAfter);
 }
 
-/// The questions of one fetch, and what is to be done next.
+/// The requests of one fetch, as next_step() needs to know them.
 struct AskState {
     using Time = std::chrono::steady_clock::time_point;
 
-    Time origin_at;  // then the origin is asked as well
-    Time next_at;    // then another question is asked beside those under way
-    unsigned left;   // questions to peers that may still be asked
-    unsigned open;   // to peers, without an end yet
+    Time origin_at;  // from then on the origin gets the request, too
+    Time next_at;    // from then on one more peer gets the request
+    unsigned left;   // requests to peers that may still go out
+    unsigned open;   // requests to peers without an end yet
     bool origin_asked;
-    bool origin_ended;  // without an answer
+    bool origin_ended;  // without a response
 };
 
 enum class AskStep {
     ask_peer,
     ask_origin,
     wait,      // for an end, or until `at`
-    no_peers,  // none has it, and it is the origin's turn, if that has not failed already
+    no_peers,  // no peer has it; the origin is next, unless it has failed already
 };
 struct NextStep {
     AskStep step;

@@ -11,17 +11,17 @@
 
 namespace proxy {
 
-/// An origin gave no usable answer: a warning that says which, and why. Nothing for what is not
-/// told so (Failure::is_logged).
+/// Warns that an origin gave no usable response, with the reason. Errors without Failure::is_logged
+/// are skipped.
 void log_failure(RateLimitedLog& log, const UpstreamTarget& origin, FetchError error,
                  ParseError what = ParseError::ok);
 
-/// An origin does not give a part of a body as it should: a warning that says why. `in_one_piece`:
-/// what it has there is not asked for in parts from now on.
+/// Warns that an origin does not give a part of a body as it should, with the reason.
+/// `in_one_piece`: bodies there come in one response from now on.
 void log_part(RateLimitedLog& log, const UpstreamTarget& origin, PartTrouble trouble,
               unsigned status, bool in_one_piece);
 
-/// A peer has failed several times in a row and is left alone for a while.
+/// Warns that a peer has failed several times in a row and gets no request for a while.
 void log_peer_failures(RateLimitedLog& log, std::string_view node, const UpstreamTarget& peer,
                        FetchError last, ParseError what, std::chrono::nanoseconds breaker_open);
 

@@ -10,27 +10,28 @@
 
 namespace proxy {
 
-/// Why a peer's summary promised what the peer had not. The peer's answer does not say; what it
-/// announces next does: a claim that is withdrawn was of an object that had gone and was not told
-/// of yet, one that stays was never of this object. (It also stays if the peer has fetched the
-/// object meanwhile, which counts as a collision then.) One thread; no I/O, no clock.
+/// The causes of false hits: the reason why a summary promised a key that the peer lacks. The
+/// peer's response does not show it, but its next announcement does. If the announcement withdraws
+/// the key, the object had gone and the change was on its way. If the key stays, the summary has
+/// never meant this object (or the peer has fetched it meanwhile, which counts as a collision,
+/// too). One thread; no I/O, no clock.
 class FalseHits {
 public:
     using Time = std::chrono::steady_clock::time_point;
 
-    /// Under observation at the same time; beyond that the oldest are let go without a judgement.
+    /// False hits watched at the same time. Beyond that the oldest ones end without a judgement.
     static constexpr std::size_t kMaxWatched = 256;
 
-    /// Was the claim withdrawn by the time it was looked at again?
-    enum class Withdrawal { no, yes, unknown };  // unknown: the peer counts no more
+    /// The second look-up found the key withdrawn, or still announced.
+    enum class Withdrawal { no, yes, unknown };  // unknown: the peer is gone
     enum class Cause { collision, withdrawn };
     using Look = std::function<Withdrawal(const std::string& node, const summary::Key& key)>;
     using Book = std::function<void(const std::string& node, Cause cause)>;
 
-    /// `node` said that it has not what its summary claims. `announced_by`: what it has dropped
-    /// until now has been announced by then.
+    /// Notes a false hit of `node`. `announced_by`: the node has announced by then all that it has
+    /// dropped until now.
     void note(std::string node, const summary::Key& key, Time announced_by);
-    /// Looks again at those claims whose time has come.
+    /// Looks the keys up again whose time has come.
     void judge(Time now, const Look& look, const Book& book);
 
 private:

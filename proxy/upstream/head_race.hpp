@@ -14,9 +14,9 @@
 
 namespace proxy {
 
-// Questions of one fetch that are under way at the same time, each in a coroutine of its own, and
-// whoever waits for the first good head. A loser goes on for a while by itself, as its connection
-// is worth keeping and what it takes is worth knowing; nobody waits for it.
+// The simultaneous requests of one fetch, each in a coroutine of its own. The fetch waits for the
+// first good head. A loser goes on by itself for a while, because its connection is worth keeping
+// and its time worth measuring.
 
 struct PeerRunner {
     using Duration = std::chrono::nanoseconds;
@@ -26,11 +26,12 @@ struct PeerRunner {
         : request(upstream, std::move(peer), patience), promised(has_promised) {}
 
     PeerRequest request;
-    const bool promised;                 // its summary has the very key
-    Duration alone{0};                   // for so long nobody else is asked
-    std::optional<PeerVerdict> verdict;  // once it has ended; `hit`: the owner's to judge and read
-    bool taken = false;                  // the owner has looked at that
-    bool lost = false;                   // there is no owner any more
+    const bool promised;  // its summary has the very key
+    Duration alone{0};    // time in which no other request is under way
+    std::optional<PeerVerdict>
+        verdict;         // once it has ended; `hit`: the owner judges and reads the response
+    bool taken = false;  // the owner has looked at the verdict
+    bool lost = false;   // the request has no owner any more
 };
 
 struct OriginRunner final : TimerWheel::Timer {
@@ -43,19 +44,20 @@ struct OriginRunner final : TimerWheel::Timer {
 
     /// Sends the request with `lines` and waits for the head.
     boost::asio::awaitable<FetchError> run();
-    // What becomes of one that went by itself, once: the worker's counters tell it.
-    /// Its result is the owner's to use.
+    // The end of a request that went out beside a peer, once. The worker's counters show it.
+    /// The owner uses the result.
     void take();
-    /// There is no owner any more. Nothing if it was taken.
+    /// The request loses its owner. No effect after take().
     void lose();
 
     Upstream& upstream;
     const std::shared_ptr<const RequestSnapshot> snapshot;
     std::string lines;
-    std::function<void()> on_end;  // of who waits for other things as well, unless it has lost
+    std::function<void()>
+        on_end;  // for an owner that waits for other events, too; not called after lose()
     OriginRequest request;
     Exchange exchange;
-    bool under_way = false;            // by itself
+    bool under_way = false;            // beside a peer
     std::optional<FetchError> result;  // once it has ended
     bool lost = false;
 
@@ -65,10 +67,11 @@ private:
     void expire() override { exchange.abandon(); }
 };
 
-/// Belongs to the coroutine that waits. Its end is the loss of every peer that has not won.
+/// The race of one fetch. Belongs to the coroutine that waits. Its end makes losers of all peers
+/// but the winner.
 class HeadRace {
 public:
-    /// `wakeup`: is notified of each end.
+    /// `wakeup` gets a notice of each end.
     HeadRace(Upstream& upstream, std::shared_ptr<Wakeup> wakeup)
         : upstream_(upstream), wakeup_(std::move(wakeup)) {}
     ~HeadRace() { won_by(nullptr); }
@@ -77,13 +80,13 @@ public:
 
     /// False when the worker is stopping.
     bool start(std::shared_ptr<PeerRunner> runner, std::string request);
-    /// Likewise. It goes beside a peer, and is counted.
+    /// The same for the origin, beside a peer; the start is counted.
     bool start(const std::shared_ptr<OriginRunner>& runner);
 
-    /// Null, or one that has ended and was not taken yet; it is now.
+    /// Takes one peer request that has ended; null: there is none.
     PeerRunner* take_ended();
     unsigned peers_open() const;
-    /// All other peers have lost.
+    /// Makes losers of all other peers.
     void won_by(const PeerRunner* winner);
 
 private:

@@ -10,20 +10,20 @@
 
 namespace proxy {
 
-/// Which local misses are used to find out how often summaries hide what their peers have (false
-/// misses): one in so many, at random, each by a question to one peer whose summary says no, beside
-/// the origin, so that nobody waits for it. One thread; no I/O, no clock.
+/// The choice of local misses that measure false misses, the keys that a peer has and its summary
+/// hides. One miss in so many, at random, sends a request to one peer whose summary says no. The
+/// request runs beside the origin, so it delays no client. One thread; no I/O, no clock.
 class MissSamples {
 public:
-    /// A peer whose link lives and that does not answer keeps a question for a while.
+    /// A silent peer whose link is alive keeps a request open for a while.
     static constexpr unsigned kMaxOpen = 16;
 
     explicit MissSamples(std::uint64_t seed) : state_(seed) {}
 
-    /// Is this miss one of them? `misses_per_sample`: 0 for none. None while kMaxOpen are under
-    /// way.
+    /// True if this miss is a sample. `misses_per_sample`: 0 for none. False while kMaxOpen are
+    /// under way.
     bool takes_next(unsigned misses_per_sample);
-    /// The peer that is asked about it, at random. `promised`: those whose summaries have the key.
+    /// The peer that gets the request, at random. `promised`: peers whose summaries have the key.
     std::optional<std::size_t> whom(const protocol::PeerView::Peers& peers,
                                     std::span<const PeerRecord> records,
                                     const summary::PeerSet& promised, PeerRecord::Time now);

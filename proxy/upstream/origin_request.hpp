@@ -11,32 +11,31 @@
 
 namespace proxy {
 
-/// The leave to put one request to an origin, and what came of it in the worker's OriginHealth and
-/// counters. Owned by one coroutine; the worker must outlive it.
+/// The permission to send one request to an origin, and the record of its end in the worker's
+/// OriginHealth and counters. One coroutine owns it; the worker must outlive it.
 class OriginRequest {
 public:
-    /// `has_stand_in`: something stored may be given in place of the
-    /// answer while the origin is unreachable.
+    /// `has_stand_in`: a stored response may be given while the origin is unreachable.
     OriginRequest(Upstream& upstream, UpstreamTarget target, bool has_stand_in = false);
-    /// A question without an end says nothing of the origin.
+    /// A request without an end says nothing about the origin.
     ~OriginRequest();
     OriginRequest(const OriginRequest&) = delete;
     OriginRequest& operator=(const OriginRequest&) = delete;
 
-    /// False: the origin is left alone and must not be asked now (FetchError::origin_down).
+    /// False: the origin has a pause and gets no request now (FetchError::origin_down).
     bool allowed() const { return leave_ != OriginHealth::Leave::no; }
-    /// This one finds out whether the origin is back, which may take its time.
+    /// This request finds out whether the origin is back, which may take its time.
     bool is_probe() const { return leave_ == OriginHealth::Leave::probe; }
-    /// The head has come, or it has not: books that, and logs a failure. The first call counts.
-    /// What this node ended itself (`abandoned`, `stopping`) is no failure of the origin's, and
-    /// what a rule of it forbids was no request.
+    /// Books the head, or its failure, and logs a failure. The first call counts. An end by this
+    /// node (`abandoned`, `stopping`) is no failure of the origin. A request that a rule forbids
+    /// counts as none.
     void ended(FetchError error, ParseError malformed = ParseError::ok);
-    /// The head came so long after the request.
+    /// Books the time from the request to the head.
     void answered_after(std::chrono::nanoseconds time) {
         upstream_.origin_times.measured(place_, time);
     }
     const UpstreamTarget& target() const { return target_; }
-    /// What the body of the answer adds to.
+    /// The counter for bytes of the response's body.
     std::uint64_t& received_bytes() const { return upstream_.counters.bytes_from_origins; }
 
 private:
@@ -49,12 +48,11 @@ private:
     const OriginHealth::Time began_;
     const OriginHealth::Leave leave_;
     bool open_;
-    bool counted_ = false;  // as a request; where a rule may yet forbid it, only at its end
+    bool counted_ = false;  // as a request; if a rule may still forbid it, at its end
 };
 
-/// Puts a request to the origin that `asked` is about, with these lines beside the request's own,
-/// and waits for the head; what it says is in `exchange` then, and how long it took in the worker's
-/// OriginTimes.
+/// Sends `request` to the origin of `asked`, with `lines` beside its own, and waits for the head.
+/// On success `exchange` has the head, and the worker's OriginTimes have its time.
 boost::asio::awaitable<FetchError> send_origin_request(const RequestSnapshot& request,
                                                        std::string_view lines, Exchange& exchange,
                                                        OriginRequest& asked);

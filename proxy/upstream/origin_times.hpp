@@ -11,10 +11,11 @@
 
 namespace proxy {
 
-inline constexpr std::size_t kMaxOriginsTimed = 1024;  // then the one asked least recently goes
+inline constexpr std::size_t kMaxOriginsTimed =
+    1024;  // beyond that the least recently asked one goes
 
-/// How long each origin takes from a request to the head of its answer, and how fast its bodies
-/// come, by place (UpstreamPool's word). One worker's own experience; one thread.
+/// The time from request to head, and the rate of bodies, for each origin by place (see
+/// UpstreamPool). One worker's own experience; one thread.
 class OriginTimes {
 public:
     struct Origin {
@@ -26,12 +27,12 @@ public:
     void measured(const std::string& place, RoundTrip::Duration time) {
         to_front(place).round_trip.measured(time);
     }
-    /// `waited`: for these bytes of one body, without what its readers took.
+    /// `waited`: for these bytes of one body, without the time of its readers.
     void body_measured(const std::string& place, std::uint64_t bytes, BodyRate::Duration waited) {
         to_front(place).rate.measured(bytes, waited);
     }
 
-    /// Not known() of an origin that was never asked, or long ago.
+    /// Not known() for an origin that was never asked, or long ago.
     RoundTrip of(const std::string& place) const {
         const auto* known = find(place);
         return known != nullptr ? known->round_trip : RoundTrip();
@@ -41,7 +42,7 @@ public:
         return known != nullptr ? known->rate : BodyRate();
     }
 
-    /// The last one measured in front.
+    /// The last measured origin first.
     const std::list<Origin>& origins() const { return origins_; }
 
 private:

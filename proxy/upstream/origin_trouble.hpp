@@ -8,37 +8,36 @@
 
 namespace proxy {
 
-// What a fetch that failed says of the origin, and of whoever would ask again. All that follows
-// from a FetchError stands in one table.
+// The consequences of a failed fetch, for the origin and for the next request. One table has them
+// for every FetchError.
 
-/// Who has ended a fetch that gave no usable answer.
+/// The party that ended a fetch without a usable response.
 enum class EndedBy : std::uint8_t {
-    origin,     // or what leads to it
-    this_node,  // a limit of it: connections, descriptors; or it spared the origin the question
-    rule,       // of this node, which closes the destination
-    nobody,     // who wanted the answer has left, or this node ends
+    origin,     // or the way to it
+    this_node,  // a limit of it (connections, descriptors), or its OriginHealth
+    rule,       // of this node: the destination is closed
+    nobody,     // the client has left, or this node ends
 };
 
 struct Failure {
-    /// What kind of trouble, for may_serve_stale(): only what shows that the origin cannot be
-    /// reached is `unreachable`. An answer that makes no sense, and limits of this node, are errors
-    /// like any other. Nothing where a rule closes the destination: that is no trouble of the
-    /// origin's.
+    /// The trouble for may_serve_stale(). Only proof that the origin cannot be reached makes
+    /// `unreachable`. A senseless response and limits of this node are ordinary errors. A closed
+    /// destination is no trouble of the origin.
     std::optional<OriginTrouble> trouble;
-    /// What it tells of the origin's health.
+    /// The consequence for the origin's health.
     OriginHealth::End end = OriginHealth::End::answered;
     EndedBy by = EndedBy::origin;
-    /// Was anything sent out, or at least tried? (RFC 9211 §2.2: `fwd` only if the request went
-    /// forward.)
+    /// The request went out, or the node tried to send it (RFC 9211 §2.2: `fwd` states a request
+    /// that went forward).
     bool went_forward = true;
-    /// Could the same question be answered in a moment? Not where a rule, another version or the
-    /// end of this node stand against it, nor a certificate.
+    /// The same request may succeed in a moment. Rules, other versions, certificates and the end of
+    /// this node last longer.
     bool may_pass = false;
-    /// It is a warning that names the origin. What this node lacks itself, and why TLS failed, is
-    /// told by whoever notices.
+    /// The failure is a warning that names the origin. Limits of this node and TLS failures are
+    /// logged at their place.
     bool is_logged = false;
 };
-/// Of `none`: as of an answer.
+/// `none` means the same as a response.
 const Failure& meaning_of(FetchError error);
 
 inline std::optional<OriginTrouble> trouble_of(FetchError error) {

@@ -15,22 +15,21 @@
 
 namespace proxy {
 
-/// What is amiss with the answer to a request for a part of a body of which another part has come.
+/// The fault of a response to a request for a part of a body of which another part has come.
 enum class PartTrouble : std::uint8_t {
     none,
-    other_version,  // two servers with tags of their own, or a tag for each answer
-    refused,        // 401, 403, 404 or 410: it may be had once, or for a while
-    not_a_part,     // anything else but an error that may pass
+    other_version,  // two servers with tags of their own, or a tag for each response
+    refused,        // 401, 403, 404 or 410: for this request, or for a while
+    not_a_part,     // any other response, except for errors that may pass
 };
-/// `wrong`: why the answer is not what was asked for.
+/// `wrong`: the reason why the response is not the requested part.
 PartTrouble part_trouble(FetchError wrong, unsigned status);
 /// A part of a sentence.
 std::string_view to_string(PartTrouble trouble);
 
-/// The origins and bodies that a node does not ask for in parts for a while, learnt from answers:
-/// two other versions concern the folder of the URL, any other trouble concerns the one path.
-/// Bodies there then come in one answer each. The entry that was noted longest ago goes first.
-/// Reads no clock. Any thread.
+/// The origins and bodies that give no usable parts, learnt from their responses. For a while the
+/// node requests bodies there in one piece. Two other versions concern the folder of the URL; any
+/// other trouble concerns the one path. The oldest entry goes first. Reads no clock. Any thread.
 class PartResponses {
 public:
     using Time = std::chrono::steady_clock::time_point;
@@ -39,8 +38,8 @@ public:
     static constexpr std::size_t kMost = 1024;
     static constexpr std::size_t kLongestPath = 1024;  // bytes; a longer one is cut
 
-    /// `trouble` is not `none`. Another version counts from the second time on, as the first may be
-    /// a new version. True when this has changed the answer of in_one_piece().
+    /// `trouble` is not `none`. Another version counts from the second time on, because the first
+    /// may be a new version. Returns true when in_one_piece() has a new result.
     bool note(std::string_view place, std::string_view uri, PartTrouble trouble, Time now);
     bool in_one_piece(std::string_view place, std::string_view uri, Time now) const;
     std::size_t size() const { return size_.load(std::memory_order_relaxed); }

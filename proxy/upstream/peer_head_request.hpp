@@ -12,21 +12,21 @@
 
 namespace proxy {
 
-// What a peer would answer to a question, without the answer: a question by HEAD, which is in
-// nobody's books.
+// A peer request by HEAD finds out what the peer would respond to a GET. No counters of peer
+// requests include it.
 
 enum class PeerHas : std::uint8_t {
-    it,  // it would give it
+    it,  // it would give the object
     absent,
-    variant,  // others than for this request
+    variant,  // it has variants for other requests
     stale,
-    busy,  // it is being fetched, and cannot be given yet
+    busy,  // it is fetching the object, and has no head yet
     draining,
-    unknown,  // no answer, or none to make sense of
+    unknown,  // no response, or a senseless one
 };
 std::string_view to_string(PeerHas has);
 
-/// What the head of its answer says.
+/// The meaning of the peer's response.
 PeerHas what_peer_has(const Head& answer);
 
 /// Sends `text`, of a PeerRequestHead with the method HEAD, to the peer. Returns `unknown` without

@@ -10,20 +10,20 @@
 
 namespace proxy {
 
-/// A peer that takes longer to answer a probe has no port that is of use.
+/// A peer that takes longer to respond to a probe has no usable port.
 inline constexpr std::chrono::seconds kProbePatience{5};
 
-/// What no node has (RFC 6761 §6.4).
+/// A target that no node has (RFC 6761 §6.4).
 inline constexpr std::string_view kProbeTarget = "http://probe.hearsay.invalid/";
-/// The question for it by HEAD: a peer answers `absent`, and nobody else does.
+/// The request for it by HEAD. A peer responds `absent`, and no other server does.
 std::string probe_text(std::string_view node, std::string_view token);
 
-/// Does what listens at the http port of `peer` answer as that peer? If not,
-/// its record says so, and the log. Nobody waits for the answer, and nobody books it.
+/// Finds out whether the server at the http port of `peer` is that peer. If not, the peer's record
+/// and the log say so. No request waits for the result, and no counter shows it.
 boost::asio::awaitable<void> probe_peer(Upstream& upstream, PeerOfView peer);
 
-/// Probes whoever has come into step by a new link since it was called last. To be called for each
-/// view, by one worker: its record of a peer has the failure then.
+/// Probes the peers that have come into step by a new link since the last call. One worker calls it
+/// for each view; its peer records then have the failures.
 void probe_newcomers(Upstream& upstream);
 
 }  // namespace proxy

@@ -21,25 +21,25 @@
 namespace proxy {
 
 inline constexpr std::size_t kMaxPeersAsked = 2;  // per local miss
-/// Failures in a row that open a peer's breaker, and for how long: doubling up to the maximum. When
-/// the time is over one request may try; its success closes the breaker.
+/// Failures in a row that open a peer's breaker, and the time that it stays open, doubling up to
+/// the maximum. After that one request may try. Its success closes the breaker.
 inline constexpr unsigned kBreakerFailures = 3;
 inline constexpr std::chrono::milliseconds kBreakerFirst{500};
 inline constexpr std::chrono::milliseconds kBreakerMax{8000};
-/// A peer most of whose last answers were in vain is left alone for a while: its summary does not
-/// hold what it claims (false hits), or what it gives may not be used.
+/// A peer gets a pause when most of its last responses were in vain: its summary is wrong (false
+/// hits), or its responses are unusable.
 inline constexpr double kDistrustRate = 0.5;
-inline constexpr unsigned kDistrustAfter = 32;  // answers
+inline constexpr unsigned kDistrustAfter = 32;  // responses
 inline constexpr std::chrono::seconds kDistrustFor{10};
-/// A peer that is too far to be worth asking is asked all the same until that is well known, and
-/// then once in so long: beside the origin, so that nobody waits for it.
+/// A peer too far to be worth a request still gets some until its distance is well known, and then
+/// one in this time. They go out beside the origin, so they delay no client.
 inline constexpr std::chrono::seconds kMeasureAgainAfter{30};
-/// Of questions in spite of a summary's no: so many say how often that is wrong, and what the last
-/// so many said counts most.
+/// Requests in spite of a summary's no: this many show how often the no is wrong, and the last ones
+/// weigh most.
 inline constexpr double kDenialsEnough = 64;
 inline constexpr double kDenialsRemembered = 512;
 
-/// What one worker has learnt about one peer by asking it. Functions of (state, event, now); one
+/// One worker's knowledge of one peer, from its requests. Functions of (state, event, now); one
 /// thread.
 class PeerRecord {
 public:
@@ -51,28 +51,28 @@ public:
     Time closed_until() const { return closed_until_; }
     /// Failures in a row have opened the breaker, at least once.
     bool broken() const { return failures_in_row_ >= kBreakerFailures; }
-    /// Lower is better: round trip to the head, weighed by how often it was in vain and by what is
-    /// under way.
+    /// Lower is better: the round trip to the head, weighted by vain requests and by those under
+    /// way.
     double cost() const;
 
     void asked();
-    /// The question's end, once for each asked().
+    /// The end of a request, once for each asked().
     void ended(PeerVerdict verdict, Time now);
-    /// A head has come `time` after its question went out, be it too late to be of use.
+    /// A head has come `time` after its request, perhaps too late for use.
     void answered_after(std::chrono::nanoseconds time, Time now);
     const RoundTrip& round_trip() const { return round_trip_; }
-    /// Nothing was measured for a while: what was, may no longer be so.
+    /// The last measurement is old and may no longer be true.
     bool measured_long_ago(Time now) const { return now - measured_at_ >= kMeasureAgainAfter; }
-    /// Somebody finds out now.
+    /// A request under way measures anew.
     void measure_from(Time now) { measured_at_ = now; }
 
-    /// How often this peer has what its summary denies, on the safe side: 0 until that is well
-    /// known.
+    /// The share of keys that this peer has and its summary denies, on the safe side: 0 until it is
+    /// well known.
     double false_miss_rate() const;
-    /// The summary said no, and the peer was asked: did it have it?
+    /// The peer got a request in spite of its summary's no. `had_it`: it had the object.
     void denied(bool had_it);
 
-    /// Why it gave no answer that is of use; a name that lasts.
+    /// The reason of the last failure; `reason` must be a lasting name.
     void failed_by(std::string_view reason, Time now) { last_failure_ = {reason, now}; }
     struct Failure {
         std::string_view reason;  // empty: there was none
@@ -80,16 +80,16 @@ public:
     };
     const Failure& last_failure() const { return last_failure_; }
 
-    /// This run of the node has its name (PeerView::Peer::run; 0: that is not known). What was
-    /// learnt of another one is forgotten, but for what was counted.
+    /// The node's name belongs to this run (PeerView::Peer::run; 0: unknown). Knowledge of another
+    /// run is forgotten; its counts stay.
     void belongs_to(std::uint64_t run);
     std::uint64_t run() const { return run_; }
-    /// A link by which it comes has this token. False: that is the one of last time.
+    /// Notes the token of the peer's link. False: the link is the same as before.
     bool comes_by(const std::string& token) { return std::exchange(link_token_, token) != token; }
 
-    /// Why the peer's summary promised what it had not.
+    /// Counts the cause of a false hit.
     void false_hit_was(FalseHits::Cause cause);
-    /// It was asked though its summary said no; `false_miss`: it would have had the answer.
+    /// Counts a sample in spite of a no; `false_miss`: the peer had the object.
     void sampled(bool false_miss);
     void won(const TimeWon& time);
 
@@ -103,7 +103,7 @@ private:
     RoundTrip round_trip_;
     Time measured_at_{};
     double vain_rate_ = 0;            // moving average
-    double denied_ = 0, had_it_ = 0;  // questions in spite of a no, the older the less
+    double denied_ = 0, had_it_ = 0;  // requests in spite of a no; older ones weigh less
     unsigned answers_ = 0;            // since the last distrust
     unsigned failures_in_row_ = 0;
     unsigned under_way_ = 0;
@@ -112,13 +112,12 @@ private:
     std::uint64_t run_ = 0;
 };
 
-/// Some peers, across reloads that change their order, and with it their numbers.
+/// Names of peers. Numbers change with a reload, names stay.
 using PeerNames = std::vector<std::string>;
-/// Those of them that are peers now, as numbers of `view`.
+/// The numbers in `view` of those that are still peers.
 summary::PeerSet peers_named(const PeerNames& names, const protocol::PeerView& view);
 
-/// Which peers to ask, best first: those in `candidates` that may be asked, at most
-/// kMaxPeersAsked.
+/// The peers that get a request, best first, at most kMaxPeersAsked.
 struct PeerChoice {
     std::array<std::size_t, kMaxPeersAsked> peers{};
     std::size_t count = 0;

@@ -18,24 +18,24 @@ struct PeerPatience {
     std::chrono::nanoseconds latest;  // and is still read until then
 };
 
-/// One question to one peer, and what came of it in this worker's record of that peer. One
-/// coroutine at a time.
+/// One request to one peer, and the record of its end in this worker's PeerRecord. One coroutine at
+/// a time.
 class PeerRequest {
 public:
     using Duration = std::chrono::nanoseconds;
 
     PeerRequest(Upstream& upstream, PeerOfView peer, PeerPatience patience);
-    /// A question that was not closed counts as lost().
+    /// A request that was not closed counts as lost().
     ~PeerRequest();
     PeerRequest(const PeerRequest&) = delete;
     PeerRequest& operator=(const PeerRequest&) = delete;
 
-    /// Where its begin and its end are told as well; may be null. Before ask().
+    /// Notes begin and end in `log`, too; may be null. Before send().
     void note_in(std::shared_ptr<PeersAsked> log) { noted_in_ = std::move(log); }
-    /// Sends `request` and waits for the head. `promised`: its summary has the key, so that it is a
-    /// false hit if it is `absent`. `hit`: exchange() holds an answer whose head the caller judges.
-    /// All else is an end; of a refusal the head can still be looked at, and discard() lets its
-    /// connection be used again.
+    /// Sends `request` and waits for the head. `promised`: the peer's summary has the key, so
+    /// `absent` is a false hit. After `hit` exchange() has a response whose head the caller judges.
+    /// Every other verdict ends the request; after a refusal the head stays readable, and discard()
+    /// lets the connection carry another request.
     boost::asio::awaitable<PeerVerdict> send(std::string request, bool promised = true);
     boost::asio::awaitable<void> discard();
     const PeerOfView::Peer& peer() const { return *peer_; }
@@ -43,9 +43,9 @@ public:
 
     /// Books the end. The first call counts.
     void close(PeerVerdict verdict);
-    /// What it was worth: time_won.hpp. For an answer that has come, or a failure.
+    /// Books the gain in time (time_won.hpp), for a response or a failure.
     void was_of_use(bool of_use, Duration alone, const RoundTrip& origin);
-    /// Another answer is taken in its place: the end of one that is not late is no failure.
+    /// Another response takes its place. An end without lateness is no failure.
     void lost();
 
 private:

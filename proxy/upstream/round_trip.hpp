@@ -6,10 +6,10 @@
 
 namespace proxy {
 
-/// How long answers take: smoothed mean and mean deviation of what was measured (RFC 6298 §2).
-/// What is far above the usual was probably sent twice, and then says nothing of the way (Karn's
-/// rule, ibid. §3): it counts when it is the third in a row, as then the way itself has changed.
-/// Function of the measurements.
+/// The time that responses take: smoothed mean and mean deviation of the measurements (RFC 6298
+/// §2). A value far above the usual was probably sent twice and says nothing about the way (Karn's
+/// rule, ibid. §3). The third in a row counts, because the way itself has changed then. Function of
+/// the measurements.
 class RoundTrip {
 public:
     using Duration = std::chrono::nanoseconds;
@@ -38,12 +38,12 @@ public:
     }
 
     bool known() const { return count_ > 0; }
-    /// Not by a single measurement, which may have met with anything.
+    /// More than a single measurement, which may be an exception.
     bool well_known() const { return count_ == kWellKnownAfter; }
     Duration mean() const { return mean_; }
     Duration deviation() const { return deviation_; }
-    /// The least of the last kLeastOf to 2 * kLeastOf: how long the way is, whatever else machines
-    /// have to do.
+    /// The least of the last kLeastOf to 2 * kLeastOf: the length of the way, without the work of
+    /// machines.
     Duration least() const { return std::min(least_, least_before_); }
 
 private:

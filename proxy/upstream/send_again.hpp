@@ -4,20 +4,20 @@
 
 namespace proxy {
 
-/// What is known of a request that may have a body, or have changed something, and whose connection
-/// ended.
+/// The state of a request whose connection ended. It may have a body, or may have changed
+/// something.
 struct Unanswered {
-    bool reused = false;             // that connection had carried another request before
-    bool heard_answer = false;       // an answer had begun
+    bool reused = false;             // the connection had carried another request before
+    bool heard_answer = false;       // a response had begun
     bool unread = false;             // Exchange::was_unread()
     bool repeatable_method = false;  // is_repeatable_method()
-    bool body_kept = false;          // all of the body that was taken from the client is at hand
+    bool body_kept = false;          // all bytes taken from the client's body are at hand
 };
 
-/// Whether it goes out once more, on a new connection. Only an end of a kept connection is the
-/// node's own affair, as directly there would have been none. Then a method that promises so may be
-/// repeated, and any request of which nobody can have read a byte (RFC 9110 §9.2.2); all others end
-/// with 502, as they may have been executed.
+/// Decides whether the request goes out once more, on a new connection. Only the end of a kept
+/// connection is the node's own affair, since a direct client would have had none. A repeatable
+/// method may be repeated then, and so may any request of which the other side read no byte (RFC
+/// 9110 §9.2.2). All others end with 502, as they may have been executed.
 constexpr bool may_send_again(FetchError error, const Unanswered& request) {
     return error == FetchError::reset && request.reused && !request.heard_answer &&
            request.body_kept && (request.repeatable_method || request.unread);

@@ -7,7 +7,7 @@
 
 namespace proxy {
 
-/// What a question to a peer was worth in time, as far as the origin's is known. Neither is
+/// The gain or loss of a peer request in time, as far as the origin's time is known. Neither is
 /// negative.
 struct TimeWon {
     std::chrono::nanoseconds saved{0}, lost{0};
@@ -15,9 +15,9 @@ struct TimeWon {
     bool operator==(const TimeWon&) const = default;
 };
 
-/// The head came `took` after the question. `of_use`: it was the answer. `alone`: for so long
-/// nobody else was asked, so that the question was what the client waited for. The body is not
-/// looked at.
+/// The head came `took` after the request. `of_use`: it was the result. `alone`: for this long no
+/// other request was under way, so the client waited for this one. The time of the body does not
+/// count.
 inline TimeWon time_won(bool of_use, std::chrono::nanoseconds took, std::chrono::nanoseconds alone,
                         const RoundTrip& origin) {
     if (!of_use) return {{}, std::min(took, alone)};

@@ -25,9 +25,9 @@
 
 namespace proxy {
 
-/// One worker's way to origins and peers, and what it has learnt of them by asking. One thread.
+/// One worker's way to origins and peers, with its measurements of them. One thread.
 struct Upstream {
-    /// All must outlive this; `in_effect` is replaced by a reload.
+    /// All must outlive this. A reload replaces `in_effect`.
     Upstream(boost::asio::any_io_executor io, TimerWheel& timers,
              const std::shared_ptr<const Config>& in_effect, MemoryBudget& windows,
              PartResponses& parts, WorkerCounters& counted);
@@ -35,29 +35,28 @@ struct Upstream {
     const Config& config() const { return *settings; }
     HeadLimits head_limits() const;
 
-    /// Who the peers are now; null: there is no cluster.
+    /// Sets the peers of now; null: there is no cluster.
     void set_peers(std::shared_ptr<const protocol::PeerView> view);
-    /// What is known from asking this peer; null when there is no such peer (any more).
+    /// The record of this peer; null: it is no peer any more.
     PeerRecord* record_of(std::string_view node);
-    /// The same; null too when another run of it is the peer by now.
+    /// The same; null, too, when another run of the node is the peer by now.
     PeerRecord* record_of(std::string_view node, std::uint64_t run);
-    /// The same, or the one record of all that are no peers any more.
+    /// The same, or the shared record of all former peers.
     PeerRecord& record_or_gone(std::string_view node);
 
-    /// An origin's answer to a request for a part of a body was not that part, for `wrong`;
-    /// `status`: of the answer, 0 if there was none. Logs it with the reason. A refusal of a
-    /// request with credentials is not remembered, as it may concern its user alone.
+    /// An origin's response to a request for a part was not that part, for `wrong`. `status`: of
+    /// the response, 0 without one. Logs it with the reason. A refusal of a request with
+    /// credentials is not remembered, as it may concern its user alone.
     void note_part(const UpstreamTarget& origin, const RequestSnapshot& request, FetchError wrong,
                    unsigned status);
-    /// So bodies there are not to be asked for in parts for a while.
+    /// True while requests for bodies there ask for the whole.
     bool in_one_piece(const UpstreamTarget& origin, std::string_view uri) const;
 
-    /// `node` said that it has not what its summary claims: why shows later.
+    /// Notes a false hit of `node`, whose cause shows later.
     void note_false_hit(const std::string& node, const summary::Key& key, PeerRecord::Time now);
-    /// That peer's summary said no, and the peer was asked: did it have it? `sampled`: it was asked
-    /// only to know that.
+    /// The peer got a request in spite of its summary's no. `sampled`: only to measure that.
     void note_denial(const std::string& node, bool had_it, bool sampled);
-    /// Books what has shown by now.
+    /// Books the causes that have shown by now.
     void judge_false_hits(PeerRecord::Time now);
 
     const boost::asio::any_io_executor executor;
@@ -69,15 +68,15 @@ struct Upstream {
     OriginHealth origin_health;
     OriginTimes origin_times;
     PartResponses& part_responses;                    // of all workers
-    RateLimitedLog log;                               // origins and peers that fail
+    RateLimitedLog log;                               // of failing origins and peers
     std::shared_ptr<const protocol::PeerView> peers;  // null: no cluster
     std::vector<PeerRecord> peer_records;             // index as in peers
-    PeerRecord gone_peers;                            // what those counted that are none any more
-    summary::PeerSet denying;                         // peers whose false_miss_rate() is not 0
+    PeerRecord gone_peers;                            // with the counts of all former peers
+    summary::PeerSet denying;                         // peers whose false_miss_rate() is above 0
     FalseHits false_hits;
     MissSamples miss_samples;
-    protocol::TaskGroup fetches;  // and questions; may outlive the client that began them
-    protocol::TaskGroup probes;   // for which nobody waits
+    protocol::TaskGroup fetches;  // and peer requests; they may outlive their client
+    protocol::TaskGroup probes;   // without an owner
 
 private:
     void find_denying();

@@ -24,7 +24,7 @@
 
 namespace proxy {
 
-/// Cancels what a socket is waiting for when its deadline passes.
+/// Cancels the wait of a socket when its deadline passes.
 class SocketDeadline final : public TimerWheel::Timer {
 public:
     SocketDeadline(TimerWheel& wheel, boost::asio::ip::tcp::socket& socket)
@@ -55,13 +55,13 @@ struct UpstreamConnection {
                        std::string where)
         : socket(executor), deadline(wheel, socket), place(std::move(where)) {}
 
-    /// Like the socket's async_read_some and async_write, in the clear or under TLS. No coroutine
-    /// of their own: in the clear, they are the socket's.
+    /// Like the socket's async_read_some and async_write, in the clear or under TLS. In the clear
+    /// they are the socket's own operations, without a coroutine.
     boost::asio::awaitable<std::size_t> read_some(boost::asio::mutable_buffer into,
                                                   boost::system::error_code& ec);
     boost::asio::awaitable<std::size_t> write(boost::asio::const_buffer from,
                                               boost::system::error_code& ec);
-    /// Reads what is there.
+    /// Reads the bytes that are there.
     TlsSession::Step read_now(boost::asio::mutable_buffer into, std::size_t& got);
 
     boost::asio::ip::tcp::socket socket;
@@ -74,10 +74,10 @@ struct UpstreamConnection {
     bool by_address = false;  // its target names an address, which no DNS change moves
     bool to_peer = false;
     bool on_clients_word = false;      // as UpstreamTarget::on_clients_word
-    bool used = false;                 // it has carried a request and its answer
+    bool used = false;                 // it has carried a request and its response
     std::shared_ptr<const void> seat;  // one of those that limits.upstream_connections allows
     std::chrono::steady_clock::time_point idle_since;
-    /// Not to be used again before: bytes may follow that belong to no answer.
+    /// Until then the connection rests, as bytes without a request may follow.
     std::chrono::steady_clock::time_point quiet_until{};
 };
 using UpstreamPtr = std::unique_ptr<UpstreamConnection>;
@@ -85,70 +85,71 @@ using UpstreamPtr = std::unique_ptr<UpstreamConnection>;
 /// `10.0.0.7:8080` or `[::1]:80`.
 std::string address_text(const boost::asio::ip::tcp::endpoint& endpoint);
 
-/// Where a request is to go.
+/// The destination of a request.
 struct UpstreamTarget : HostPort {
-    bool on_clients_word = false;  // not the operator's: judge_destination() has to agree
+    bool on_clients_word = false;  // a client named it, so judge_destination() decides
     std::shared_ptr<const TlsClient> tls = nullptr;  // null: in the clear
-    /// Whose request named the host, as an address; empty: the configuration did. No client can
-    /// take all name look-ups for itself.
+    /// Address of the client that named the host; empty: the configuration named it. It keeps one
+    /// client from taking all name look-ups.
     std::string client = {};
-    bool peer = false;  // another node: as many idle connections are kept as there is room for
+    bool peer = false;  // another node: the pool keeps as many idle connections as it has room for
 };
 
-/// Which idle connections a request may go out on. The other side may be closing any of them.
+/// The idle connections that a request may use. The other side may be closing any of them.
 enum class Kept : std::uint8_t {
     none,
-    recent,  // what was in use within kRecentlyUsed: the request is not simply sent again
+    recent,  // used within kRecentlyUsed: the request cannot simply be sent again
     any,
 };
-/// Shorter than any time for which servers are known to keep idle connections, so that hardly one
-/// is closed just when a request goes out on it.
+/// Shorter than the keep-alive time of any known server, so that hardly any connection closes just
+/// when a request goes out on it.
 inline constexpr std::chrono::seconds kRecentlyUsed{1};
-/// Idle connections to one origin above `limits.upstream_idle_per_origin` stay for so long: what a
-/// burst leaves is there for the next one, and no longer taken from an origin that serves few.
+/// Idle connections to one origin above `limits.upstream_idle_per_origin` stay for this long. The
+/// next burst finds them, and an origin with few processes has them back soon.
 inline constexpr std::chrono::milliseconds kSurplusKept{250};
 
 /// An origin that sends a body after the head for HEAD does so within this time. Until then the
-/// connection rests, so that the body is not taken for the next answer.
+/// connection rests, so that the body is not taken for the next response.
 inline constexpr std::chrono::milliseconds kLateBody{200};
 
-/// How many idle connections to one origin a worker keeps for longer than that.
+/// The number of idle connections to one origin that a worker keeps for longer than that.
 std::size_t idle_share(std::size_t per_origin, unsigned workers);
 
-/// Open connections of one worker, by place. One thread only. At most `limits.upstream_idle` idle
-/// ones are kept, of these to one origin idle_share() for longer than a moment, and
-/// `limits.upstream_connections` are open to one place: who wants one more gets FetchError::busy.
-/// An idle connection is used only while its address is among those that its name has now, so that
-/// a change of DNS is followed however busy the connections are.
+/// Open connections of one worker, by place. One thread. The pool keeps at most
+/// `limits.upstream_idle` idle ones, of these idle_share() to one origin for longer than a moment.
+/// `limits.upstream_connections` bounds the open ones to one place; the next request gets
+/// FetchError::busy. An idle connection stays in use only while its name still has its address, so
+/// changes of DNS take effect however busy the connections are.
 class UpstreamPool : private TimerWheel::Timer {
 public:
     using Clock = std::chrono::steady_clock;
     template <class T>
     using Result = boost::system::result<T, FetchError>;
 
-    /// `config`: what is in effect at any time; outlives the pool.
+    /// `config`: the one in effect; it outlives the pool.
     UpstreamPool(boost::asio::any_io_executor executor, TimerWheel& wheel,
                  protocol::Resolver& resolver, const std::shared_ptr<const Config>& config,
                  MemoryBudget& windows);
 
-    /// An idle connection if there is one that `kept` allows (last used first), else a new one.
-    /// Where only the age of the idle ones forbids their use, the oldest makes room for the new
-    /// one, so that an origin with few processes has one for it.
+    /// An idle connection that `kept` allows, the last used first, else a new one. Where only the
+    /// age of the idle ones forbids their use, the oldest makes room for the new one, so that an
+    /// origin with few processes has one for it.
     boost::asio::awaitable<Result<UpstreamPtr>> acquire(const UpstreamTarget& target,
                                                         Clock::time_point deadline, Kept kept);
-    /// Takes a connection back whose last answer was read to its end and whose buffer is empty.
+    /// Takes a connection back after it has read the last response to the end. Its buffer is empty.
     void release(UpstreamPtr connection);
-    /// Keeps what resumes a TLS session, for the next connection to the same place.
+    /// Keeps the ticket that resumes a TLS session, for the next connection to the same place.
     void keep_ticket(UpstreamConnection& connection);
-    /// This connection took a request and said nothing in time: other addresses of its place, if it
-    /// has any, are tried before this one.
+    /// This connection took a request and stayed silent. The pool tries other addresses of its
+    /// place first.
     void distrust(const UpstreamConnection& connection);
     void close_idle();
-    /// Where peers are, as discovery and their links have it; null: nowhere. An idle connection
-    /// that a client named is closed if a peer is found at its port: the next one is judged anew.
+    /// Sets the places of peers, as discovery and their links report them; null: none. An idle
+    /// connection that a client named closes if a peer turns up at its port, and the next one is
+    /// judged anew.
     void set_peer_places(std::shared_ptr<const std::vector<protocol::PeerPlace>> places);
 
-    /// What is read ahead of those who wait for it is charged to this.
+    /// The budget of bytes that are read ahead.
     MemoryBudget& windows() { return windows_; }
 
 private:
@@ -156,7 +157,7 @@ private:
 
     void expire() override;
 
-    /// What judge_destination() has to know for this target.
+    /// Looks up the Surroundings of this target.
     boost::asio::awaitable<FetchError> look_around(const Config& config,
                                                    const UpstreamTarget& target,
                                                    Clock::time_point deadline, Surroundings& out);
@@ -193,7 +194,7 @@ private:
     std::shared_ptr<const std::vector<protocol::PeerPlace>> peer_places_;
 };
 
-/// What tells connections apart: host:port, on whose word, and how it is secured.
+/// The identity of a connection: host:port, the party that named it, and its TLS context.
 std::string place_of(const UpstreamTarget& target);
 
 }  // namespace proxy

@@ -26,7 +26,7 @@ protected:
             request_directives(Head(("Cache-Control: " + cache_control).c_str()));
         auto asking = Asking{directives, parse_range(range)};
         asking.has_peers = has_peers;
-        asking.peers_may_hold = peers_may_hold;
+        asking.peers_may_have = peers_may_have;
         asking.is_head = is_head;
         asking.if_range = if_range;
         asking.conditions_for_origin = conditions_for_origin;
@@ -37,7 +37,7 @@ protected:
     }
 
     Lookup found;
-    bool has_peers = true, peers_may_hold = false, is_head = false, if_range = false,
+    bool has_peers = true, peers_may_have = false, is_head = false, if_range = false,
          conditions_for_origin = false, authorization = false, may_use_blocks = true;
 
 private:
@@ -155,7 +155,7 @@ TEST_F(ResponsePlanTest, RelaysRangesThatCannotBeAPartOfWhatIsStored) {
 }
 
 TEST_F(ResponsePlanTest, FetchesTheEndOfWhatAPeerHolds) {
-    peers_may_hold = true;
+    peers_may_have = true;
     EXPECT_EQ(plan("", "bytes=-9").step, ResponseStep::fetch);
     EXPECT_TRUE(plan("", "bytes=-9").in_part);
     EXPECT_EQ(plan("no-cache", "bytes=-9").step, ResponseStep::relay);
