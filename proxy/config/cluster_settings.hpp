@@ -8,11 +8,11 @@
 
 namespace proxy {
 
-/// What the peer layer is told of a configuration. Without a `cluster` it has no peers, but still
-/// its own summary.
+/// The settings of the peer layer. Without a `cluster` they name no peers, but still this node's
+/// own summary.
 protocol::ClusterConfig cluster_settings(const Config& config);
 
-/// Where the configuration has a setting of the peer layer, as `$.cluster.gone_after`.
+/// The path of a setting of the peer layer, as `$.cluster.gone_after`.
 std::string path_of(std::string_view setting);
 
 }  // namespace proxy

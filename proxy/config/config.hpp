@@ -29,23 +29,23 @@ using protocol::HostPort;  // in the JSON `host:port`, IPv6 as `[::1]:3128`
 inline constexpr std::array<std::string_view, 3> kForwardedModeNames{"off", "append", "replace"};
 inline constexpr std::array<std::string_view, 2> kClientDirectivesNames{"obey", "shield"};
 
-/// What requests may reach in private networks: nothing, all of it, or what is listed.
+/// The private networks that clients may reach: none, all, or the listed ones.
 enum class Destinations : std::uint8_t { deny, allow, listed };
 
 struct ForwardConfig {
     bool enabled = false;
-    /// Who may use this node as a forward proxy. Not 100.64.0.0/10: behind a carrier's NAT these
-    /// are strangers.
+    /// The clients that may use this node as a forward proxy. 100.64.0.0/10 is missing, because its
+    /// addresses are strangers behind a carrier's NAT.
     PrefixList clients{
         "127.0.0.0/8",    "::1",      "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16",
         "169.254.0.0/16", "fc00::/7", "fe80::/10"};
     std::vector<std::uint16_t> connect_ports{443};
     Destinations private_destinations =
         Destinations::deny;         // of targets that no origin entry matches
-    PrefixList private_prefixes{};  // with `listed`: what may be reached besides public addresses
+    PrefixList private_prefixes{};  // with `listed`: the open destinations besides public addresses
 };
 
-/// Who may ask at all, and who speaks for others.
+/// The rights of client addresses, and the proxies that speak for clients.
 struct ClientsConfig {
     PrefixList allow{"0.0.0.0/0", "::/0"};
     PrefixList deny{};             // wins over `allow`
@@ -53,15 +53,15 @@ struct ClientsConfig {
     bool proxy_protocol = false;   // connections from these begin with a PROXY v2 header
 };
 
-/// What origins are told of the client in X-Forwarded-* and Forwarded. `append` keeps what a
-/// trusted proxy said; `off` leaves X-Forwarded-For and Forwarded as they came.
+/// The client's data in X-Forwarded-* and Forwarded of origin requests. `append` keeps the
+/// statement of a trusted proxy. `off` leaves X-Forwarded-For and Forwarded as they came.
 struct ForwardedConfig {
     ForwardedMode origins = ForwardedMode::append;  // requests to an entry of `origins`
     ForwardedMode forward = ForwardedMode::off;     // the others
-    /// Left out of a GET or HEAD to an entry of `origins`, whose answer others may get: fields by
-    /// which some origins choose another target, method, host or scheme than the request line and
-    /// Host say. They are left out of a trusted proxy's requests too, as proxies pass on what a
-    /// client sends.
+    /// Fields that are left out of a GET or HEAD to an entry of `origins`, whose response others
+    /// may get. By them some origins choose another target, method, host or scheme than the request
+    /// line and Host state. A trusted proxy's requests lose them, too, as proxies pass on the
+    /// fields of their clients.
     std::vector<std::string> drop{"X-Forwarded-Port",     "X-Forwarded-Prefix",
                                   "X-Forwarded-Path",     "X-Forwarded-Ssl",
                                   "X-Forwarded-Scheme",   "X-Forwarded-Server",
@@ -72,7 +72,7 @@ struct ForwardedConfig {
                                   "X-URL-Scheme",         "Front-End-Https"};
 };
 
-/// What asks for a token: what changes something or shows the configuration, or everything.
+/// The admin requests that need the token: changes and the configuration, or all.
 enum class TokenFor : std::uint8_t { changes, all };
 inline constexpr std::array<std::string_view, 2> kTokenForNames{"changes", "all"};
 
@@ -80,12 +80,12 @@ inline constexpr std::uint16_t kAdminPort = 9128;
 
 struct AdminConfig {
     HostPort listen{"127.0.0.1", kAdminPort};
-    std::string token{};  // empty: none; what it would guard is then answered on loopback only
+    std::string token{};  // empty: there is none, and its routes respond on loopback only
     TokenFor token_for = TokenFor::changes;
     std::vector<std::string> names{};  // lower case: good in Host, as are addresses and localhost
 };
 
-/// How the server of an https origin proves itself.
+/// The proof of identity that an https origin must give.
 struct OriginTlsConfig {
     bool verify = true;
     std::string ca;    // PEM file, or a directory made by `openssl rehash`; empty: the system's
@@ -98,25 +98,25 @@ struct OriginConfig {
     std::string host;                                   // of the target, lower case; `*` is any
     HostPort server;                                    // from `url`: http[s]://host[:port]
     std::optional<OriginTlsConfig> tls = std::nullopt;  // set exactly when it is https
-    /// Made of `tls` by load_tls() (proxy/net/tls_contexts.hpp), set exactly when that is: no
+    /// Made of `tls` by load_tls() (proxy/net/tls_contexts.hpp), and set exactly with it. No
     /// setting.
     std::shared_ptr<const TlsClient> trust = nullptr;
 };
 
-/// A second place to listen at, for clients that speak TLS.
+/// A second listener, for clients that speak TLS.
 struct TlsConfig {
     HostPort listen;
     std::string certificate, key;  // PEM files: the chain, the server's own first; its key
 };
 
-/// A directory that stored responses are written to.
+/// A directory of the disk tier.
 struct DiskConfig {
     std::string path;        // absolute, in its shortest form, with no slash at its end
     std::uint64_t size = 0;  // bytes that its files may take
     bool operator==(const DiskConfig&) const = default;
 };
 
-/// What goes to disk once that is full: what is asked for a second time, or everything.
+/// The responses that a full disk takes: those with a second request, or all.
 enum class DiskAdmission : std::uint8_t { second_request, always };
 inline constexpr std::array<std::string_view, 2> kDiskAdmissionNames{"second_request", "always"};
 
@@ -124,15 +124,16 @@ struct CacheConfig {
     std::uint64_t memory = 512ull << 20;  // bytes, over all workers
     std::vector<DiskConfig> disk;         // none: memory alone
     DiskAdmission disk_admission = DiskAdmission::second_request;
-    std::uint64_t object_max = 1024ull << 20;  // bytes of one body; in one piece, half the memory
-    std::uint64_t slice_from = 64ull << 20;    // bytes; larger bodies are stored in blocks
-    std::uint64_t block = 4ull << 20;          // bytes of one; the same at all nodes of a cluster
-    std::size_t variants = 32;                 // of one URL; with one more, the least used goes
+    std::uint64_t object_max = 1024ull
+                               << 20;  // bytes of one body; in one piece at most half the memory
+    std::uint64_t slice_from = 64ull << 20;  // bytes; larger bodies are stored in blocks
+    std::uint64_t block = 4ull << 20;        // bytes of one; the same at all nodes of a cluster
+    std::size_t variants = 32;               // of one URL; one more displaces the least used
     ClientDirectives client_directives = ClientDirectives::obey;
     CacheRules rules;  // in the JSON beside the others, `heuristic` in a section of its own
 };
 
-/// Whether what a peer gave is stored here, too.
+/// The storage of peers' objects on this node.
 enum class CopyPolicy : std::uint8_t { always, while_room, second_use, never };
 inline constexpr std::array<std::string_view, 4> kCopyPolicyNames{"always", "while_room",
                                                                   "second_use", "never"};
@@ -144,14 +145,13 @@ struct ClusterConfig {
     std::vector<std::string> keys;  // one or two of at least kMinKeyBytes; the first signs
     HostPort listen;
     CopyPolicy copy = kDefaultCopyPolicy;
-    /// When a peer has not answered for so long, the origin is asked beside it: half of the time
-    /// that the origin usually takes, between the two bounds; `peer_budget` while that is not
-    /// known.
+    /// After this time without a peer's response the origin gets the request, too. The time is half
+    /// of the origin's usual time, between the two bounds, or `peer_budget` while that is unknown.
     std::chrono::nanoseconds peer_budget = std::chrono::milliseconds(50);
     std::chrono::nanoseconds peer_budget_min = std::chrono::milliseconds(40);
     std::chrono::nanoseconds peer_budget_max = std::chrono::milliseconds(500);
-    /// A peer is not asked when it takes longer than the origin by more than this, or by more than
-    /// half of the origin's own time if that is more.
+    /// A peer gets no request if it takes longer than the origin by more than this, and by more
+    /// than half of the origin's own time.
     std::chrono::nanoseconds peer_detour = std::chrono::milliseconds(10);
     std::chrono::nanoseconds peer_stall = std::chrono::seconds(3);  // of a body that hardly comes
     std::chrono::nanoseconds heartbeat = std::chrono::seconds(1);
@@ -159,13 +159,13 @@ struct ClusterConfig {
     std::vector<protocol::PeerConfig> peers;  // may list this node itself
     std::vector<protocol::DnsPeers> dns_peers;
     std::size_t max_peers = 256;  // listed and found, besides this node
-    /// One local miss in so many is asked of a peer whose summary says no, beside the origin; 0:
+    /// One local miss in this many goes to a peer whose summary says no, beside the origin; 0:
     /// none.
     unsigned misses_per_sample = 1000;
 };
 
 struct AnnounceConfig {
-    double changed = 0.001;  // announced when this part of the objects has
+    double changed = 0.001;  // an announcement goes out when this part of the objects has changed
     std::chrono::nanoseconds delay = std::chrono::seconds(1);  // or so long after the first change
 };
 
@@ -186,11 +186,11 @@ struct LogConfig {
     LogLevel level = LogLevel::info;
     std::string access = "off";  // off, stdout, or a file
     AccessFormat format = AccessFormat::json;
-    bool peers = true;  // lines for peers' questions too; by default only in json
+    bool peers = true;  // lines for peer requests, too; by default only in json
 };
 
 struct PurgeConfig {
-    /// Addresses and prefixes from which PURGE is taken on the proxy port.
+    /// The clients that may send PURGE to the proxy port.
     PrefixList allow{"127.0.0.0/8", "::1"};
 };
 
@@ -204,8 +204,9 @@ struct LimitsConfig {
     std::size_t upstream_idle = 256;          // of these kept open, per worker
     std::size_t body_window = 256 << 10;      // bytes in flight of a body that is not stored
     std::uint64_t body_windows = 128 << 20;   // of all of them together, with what is read ahead
-    std::uint64_t client_rate_min = 500;      // bytes/s while we wait for a client (net/pace.hpp)
-    /// Of `upstream_idle`, to one origin for longer than a moment, over all workers.
+    std::uint64_t client_rate_min =
+        500;  // bytes/s while the node waits for a client (net/pace.hpp)
+    /// Share of `upstream_idle` for one origin, for longer than a moment, over all workers.
     std::size_t upstream_idle_per_origin = 8;
 };
 
@@ -215,17 +216,18 @@ struct TimeoutsConfig {
     std::chrono::nanoseconds origin_connect = std::chrono::seconds(5);
     std::chrono::nanoseconds origin_head = std::chrono::seconds(60);
     std::chrono::nanoseconds origin_idle = std::chrono::seconds(30);  // a pooled connection
-    std::chrono::nanoseconds body_idle = std::chrono::seconds(60);    // no byte moves, either side;
-                                                                      // client_rate_min counts so
-    std::chrono::nanoseconds tunnel_idle = std::chrono::minutes(10);  // no byte moves, both ways
-    std::chrono::nanoseconds drain = std::chrono::seconds(10);        // after TERM, in all
-    std::chrono::nanoseconds drain_grace = std::chrono::seconds(1);   // of it, still accepting
+    std::chrono::nanoseconds body_idle =
+        std::chrono::seconds(60);  // without a byte at either side; client_rate_min counts so
+    std::chrono::nanoseconds tunnel_idle =
+        std::chrono::minutes(10);                               // without a byte in both directions
+    std::chrono::nanoseconds drain = std::chrono::seconds(10);  // after TERM, in all
+    std::chrono::nanoseconds drain_grace = std::chrono::seconds(1);  // of it, still accepting
 };
 
 struct TlsContexts;
 
-/// Everything a node is told from outside, with defaults in place. The JSON uses the same names;
-/// its schema is configs/hearsay.schema.json.
+/// All settings of a node, with their defaults. The JSON uses the same names; its schema is
+/// configs/hearsay.schema.json.
 struct Config {
     std::string node;  // unique in the cluster; a token of at most kMaxNodeBytes
     HostPort listen;
@@ -246,10 +248,10 @@ struct Config {
     LimitsConfig limits;
     TimeoutsConfig timeouts;
 
-    /// What the text sets itself, as JSON before `${NAME}` is replaced, by path (`$.cache.memory`);
-    /// the rest are defaults. No setting.
+    /// The settings that the text has itself, as JSON before `${NAME}` is replaced, by path
+    /// (`$.cache.memory`). All others are defaults. No setting.
     std::map<std::string, std::string> given;
-    /// What load_tls() (proxy/net/tls_contexts.hpp) made of this: no setting.
+    /// Made by load_tls() (proxy/net/tls_contexts.hpp). No setting.
     std::shared_ptr<const TlsContexts> tls_contexts;
 };
 
@@ -267,22 +269,22 @@ inline constexpr std::size_t kMaxVariants = 1024;  // that cache.variants may al
 inline constexpr unsigned kMaxWorkers = 256;
 inline constexpr std::size_t kMaxConfigBytes = 1 << 20;
 
-/// One thing that is wrong, and where: `path` as in `$.cluster.peers[1].link`.
+/// One fault and its place: `path` as in `$.cluster.peers[1].link`.
 struct ConfigError {
     std::string path;
     std::string message;
     bool operator==(const ConfigError&) const = default;
 };
 
-/// How many of `connections` one client address may have, an IPv6 address with its /64: unless it
-/// is set, all but an eighth, so that one client alone locks nobody out.
+/// The share of `connections` for one client address, or for the /64 of an IPv6 address. Unless it
+/// is set, an eighth stays for others, so that one client cannot lock them out.
 std::uint64_t connections_of_one(const LimitsConfig& limits, std::uint64_t connections);
 
 /// Looks up the `${NAME}` of strings; empty: not set, which is an error.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 Environment process_environment();
 
-/// One line per error: `path: message`, or the message alone where no path is to blame.
+/// One line per error: `path: message`, or the message alone without a path.
 std::string describe(const std::vector<ConfigError>& errors);
 
 std::string_view to_string(DiskAdmission admission);

@@ -12,29 +12,29 @@ namespace proxy {
 /// setting.
 std::vector<std::string> changed_settings(const Config& from, const Config& to);
 
-/// Of these the ones that the texts of both set differently, for people: what only follows from
-/// another setting (`slice_from` from `memory`) is left out. A value with `${NAME}` may have
-/// changed though its text has not.
+/// The changed settings for people: those that both texts set differently. A consequence of another
+/// setting (`slice_from` of `memory`) is left out. A value with `${NAME}` may have changed although
+/// its text has not.
 std::vector<std::string> logged_changes(const Config& from, const Config& to,
                                         const std::vector<std::string>& changed);
 
-/// Those changes that a running node cannot take, each with the reason. `changed` as from
+/// The changes that a running node cannot take, each with the reason. `changed`: by
 /// changed_settings().
 std::vector<ConfigError> restart_only(const Config& from, const Config& to,
                                       const std::vector<std::string>& changed);
 
-/// Is `path` the setting itself, or something inside it (`$.log.level` in `$.log`)?
+/// True if `path` is the setting itself, or lies within it (`$.log.level` in `$.log`).
 bool is_within(std::string_view path, std::string_view setting);
 
-/// What became of a reload. Refused: nothing has changed.
+/// The outcome of a reload. Refused: nothing has changed.
 struct Reloaded {
     enum class Outcome : std::uint8_t { applied, refused, draining };
     Outcome outcome = Outcome::refused;
     std::vector<std::string> changed;     // applied: paths of settings
-    std::vector<ConfigError> errors;      // refused: why
-    std::vector<ConfigError> warnings{};  // applied: why it may not be what was meant
-    /// Applied, and the files of certificates that the configuration names were read again: they
-    /// may be others under the same names.
+    std::vector<ConfigError> errors;      // refused: the reasons
+    std::vector<ConfigError> warnings{};  // applied: doubts about the meaning
+    /// Applied, and the certificate files were read again. Their content may be new under the same
+    /// names.
     bool read_certificates = false;
 };
 

@@ -10,11 +10,11 @@ namespace proxy {
 
 /// The configuration in effect, defaults included, keys masked. Strings may hold any bytes.
 nlohmann::ordered_json config_json(const Config& config);
-/// The same as JSON text; what is no UTF-8 in a string becomes U+FFFD.
+/// The same as JSON text. Bytes of a string that are no UTF-8 become U+FFFD.
 std::string effective_config(const Config& config);
 
-/// The path of every setting that has a default, as messages write it: `$.cache.memory`. Those of
-/// list elements are left out.
+/// The path of every setting with a default, as in messages: `$.cache.memory`. Members of list
+/// elements are left out.
 std::vector<std::string> setting_paths();
 
 }  // namespace proxy

@@ -8,23 +8,24 @@
 
 namespace proxy {
 
-/// Settings that are each in order but cannot stand together: a node would not start with them.
+/// Settings that are correct one by one and cannot stand together. A node would not start with
+/// them.
 std::vector<ConfigError> contradictions(const Config& config);
 
-/// What runs, but is probably not what its writer meant. Looks at the configuration alone.
+/// Settings that run, but are probably a mistake. Looks at the configuration alone.
 std::vector<ConfigError> doubts(const Config& config);
 
-/// Files and folders that a node needs and will not find (those of TLS: load_tls).
+/// Files and folders that a node needs and would not find. load_tls() checks those of TLS.
 std::vector<ConfigError> missing_files(const Config& config);
 
-/// Secrets that every user of this machine can read: the key of `tls`, and those of paths `written`
-/// that stand in the configuration `file` itself (ConfigResult::written_secrets).
+/// Secrets that every user of this machine can read: the key of `tls`, and the secrets at the paths
+/// `written`, which the configuration `file` itself contains (ConfigResult::written_secrets).
 std::vector<ConfigError> open_secrets(const Config& config, const std::filesystem::path& file,
                                       const std::vector<std::string>& written);
 
-/// What would fail on this machine as it is now: names that do not resolve, addresses, memory and
-/// disks it does not have. Asks the resolver, so it may take seconds: for `check`, not for a
-/// running node.
+/// Settings that would fail on this machine now: unresolvable names, addresses, and memory and
+/// disks that it lacks. Uses the resolver, so it may take seconds: for `check`, not for a running
+/// node.
 std::vector<ConfigError> doubts_here(const Config& config);
 
 }  // namespace proxy

@@ -16,12 +16,12 @@
 
 namespace proxy {
 
-/// What all sections of one file share while it is read.
+/// The state that all sections of one file share while it is read.
 struct ConfigContext {
     const Environment& environment;
     std::vector<ConfigError> errors;
     std::vector<ConfigError> warnings = {};
-    std::vector<std::string> settings = {};         // paths of all there are: `$.cache.memory`
+    std::vector<std::string> settings = {};         // all known paths: `$.cache.memory`
     std::vector<std::string> written_secrets = {};  // paths of secrets that the text itself shows
 
     void doubt(std::string path, std::string message) {
@@ -30,16 +30,16 @@ struct ConfigContext {
     void fail(std::string path, std::string message) {
         errors.push_back({std::move(path), std::move(message)});
     }
-    /// Is something wrong here, or within?
+    /// True if this value, or one within it, has an error.
     bool failed(std::string_view path) const;
 };
 
-/// Reads one JSON object. Each read names a key, so that done() knows all keys there are and can
-/// report the others. A read of an absent key leaves the default; one that does not fit reports an
-/// error and leaves the default too, so that reading goes on and finds every problem.
+/// Reads one JSON object. Each read names a key, so that done() knows all keys and can report the
+/// others. An absent key leaves the default. A value that does not fit reports an error and leaves
+/// the default, too, so that reading goes on and finds every fault.
 class ConfigSection {
 public:
-    /// `value` must outlive the section; anything but an object is reported and reads as empty.
+    /// `value` must outlive the section. Anything but an object is an error and reads as empty.
     ConfigSection(ConfigContext& context, const nlohmann::json& value, std::string path);
 
     std::string path(std::string_view key) const { return path_ + "." + std::string(key); }
@@ -48,16 +48,16 @@ public:
         context_.fail(path(key), std::move(message));
     }
 
-    /// What follows from this key's value is not known.
+    /// The value of this key is unknown, and so are its consequences.
     bool failed(std::string_view key) const { return context_.failed(path(key)); }
 
     void doubt(std::string_view key, std::string message) {
         context_.doubt(path(key), std::move(message));
     }
 
-    /// The value under a key, which from now on is known; null when absent.
+    /// Marks the key as known and returns its value; null when absent.
     const nlohmann::json* take(std::string_view key);
-    /// Reports a key that has to be there and is not.
+    /// Reports a missing key that must be there.
     void require(std::string_view key);
 
     /// A string with `${NAME}` expanded.
@@ -82,7 +82,7 @@ public:
         if (const auto bytes = size(key, low, high)) out = static_cast<T>(*bytes);
     }
 
-    /// The index of the word that stands there; anything but one of `words` is reported.
+    /// The index of the word under the key. Any word outside `words` is an error.
     std::optional<std::size_t> choice(std::string_view key,
                                       std::span<const std::string_view> words);
 
@@ -91,7 +91,7 @@ public:
     /// The elements of the array under a key, each with its path.
     std::vector<std::pair<const nlohmann::json*, std::string>> elements(std::string_view key);
 
-    /// Reports the keys that nobody read, each with the nearest name that was.
+    /// Reports the keys without a read, each with the nearest known name.
     void done();
 
 private:
@@ -114,12 +114,12 @@ std::string subscript(const std::string& key);
 /// `a number`, `an object`: for messages.
 std::string_view kind_of(const nlohmann::json& value);
 
-/// The string in an array element or the like, expanded; reports anything else, and what an
-/// environment brings that is no UTF-8: JSON, log and page could not show it.
+/// The string in an array element, expanded. Reports any other value, and bytes of the environment
+/// that are no UTF-8, which JSON, log and page could not show.
 std::optional<std::string> text_of(ConfigContext& context, const nlohmann::json& value,
                                    const std::string& path);
-/// The same for what is never shown, of any bytes. Remembers whether the text has the secret
-/// itself.
+/// The same for a secret, which may have any bytes as it is never shown. Notes whether the text
+/// itself contains it.
 std::optional<std::string> secret_of(ConfigContext& context, const nlohmann::json& value,
                                      const std::string& path);
 

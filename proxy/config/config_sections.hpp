@@ -7,8 +7,8 @@
 
 namespace proxy {
 
-/// Reads all sections of a configuration, each by itself; what must go together is looked at by
-/// config_review.hpp. What is wrong goes to `context`, and its default stands in its place.
+/// Reads all sections of a configuration one by one. config_review.hpp checks their combination.
+/// Errors go to `context`, and defaults take their place.
 Config read_sections(ConfigContext& context, const nlohmann::json& value);
 
 }  // namespace proxy

@@ -11,8 +11,8 @@
 
 namespace proxy {
 
-/// `1.5s`, `50ms`: a decimal number and one of ns us ms s m h d. Empty when it is not one or does
-/// not fit.
+/// `1.5s`, `50ms`: a decimal number and one of ns us ms s m h d. Empty for any other text, or one
+/// out of range.
 std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text);
 /// A number of seconds.
 std::optional<std::chrono::nanoseconds> duration_of_seconds(double seconds);
@@ -27,22 +27,22 @@ std::string size_units();
 std::string duration_units();
 std::string format_size(std::uint64_t bytes);
 
-/// `host:port`, `[::1]:port`, with a port from 1 to 65535; where one is missing, `default_port` if
-/// that is not 0. Empty when it is none of these.
+/// `host:port`, `[::1]:port`, with a port from 1 to 65535. A missing port becomes `default_port`,
+/// if that is not 0. Empty for any other text.
 std::optional<HostPort> parse_host_port(std::string_view text, std::uint16_t default_port = 0);
 
-/// Replaces each `${NAME}` by its value; `$${` stands for `${`. On trouble `error` says what it is,
-/// and never shows a value.
+/// Replaces each `${NAME}` by its value; `$${` stands for `${`. `error` names a fault and never
+/// shows a value.
 struct Expansion {
     std::string text;
     std::string error;
 };
 Expansion expand_environment(std::string_view text, const Environment& environment);
 
-/// Is there a `$NAME`, in capitals, that somebody may have meant as a variable?
+/// True for a `$NAME` in capitals, which may be meant as a variable.
 bool has_bare_variable(std::string_view text);
 
-/// The known name that `name` was probably meant to be; empty when none is near.
+/// The known name nearest to `name`; empty when none is near.
 std::string_view nearest_name(std::string_view name, std::span<const std::string> known);
 
 }  // namespace proxy

@@ -7,20 +7,21 @@
 
 namespace proxy {
 
-/// The directories of cache.disk as they are on this machine now. All of this asks the system.
+/// The directories of cache.disk as they are on this machine now. Each function asks the system.
 
-/// Those that a node cannot start with, for what they are or whose; a running one goes on without
-/// them.
+/// Directories that a node cannot start with, because of their kind or owner. A running node goes
+/// on without them.
 std::vector<ConfigError> unusable_disks(const Config& config);
 
-/// Makes those that are not there, for this user and its group alone; what could not be made.
+/// Makes the missing directories, for this user and its group alone. Returns the failures.
 std::vector<ConfigError> make_disks(const Config& config);
 
-/// What is strange about them: more than their file systems have, not there yet, other files beside
-/// a cache, on a file system that does not last.
+/// Doubts about the directories: more than their file systems have, missing, other files beside a
+/// cache, a file system that does not last.
 std::vector<ConfigError> doubtful_disks(const Config& config);
 
-/// Why a cache on a file system of this kind (`statfs.f_type`) would not last; empty when it would.
+/// The reason why a cache on a file system of this kind (`statfs.f_type`) would not last; empty
+/// when it would.
 std::string_view passing_file_system(long kind);
 
 }  // namespace proxy

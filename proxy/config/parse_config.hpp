@@ -12,19 +12,19 @@ namespace proxy {
 struct ConfigResult {
     std::optional<Config> config;            // empty exactly when there are errors
     std::vector<ConfigError> errors;         // all of them, in the order of the file's sections
-    std::vector<ConfigError> warnings = {};  // what is in order, but probably not meant
+    std::vector<ConfigError> warnings = {};  // correct, but probably a mistake
     std::vector<std::string> written_secrets =
-        {};  // paths of secrets that stand in the text itself
+        {};  // paths of secrets that the text itself contains
 };
 
 ConfigResult parse_config(std::string_view json,
                           const Environment& environment = process_environment());
-/// Reads a file alone; load_config() (proxy/net/load_config.hpp) looks at all that it names, too.
+/// Reads a file alone. load_config() (proxy/net/load_config.hpp) also reads the files that it
+/// names.
 ConfigResult read_config(const std::filesystem::path& file,
                          const Environment& environment = process_environment());
-/// For whoever asks a running node: only what is wrong with the place of its admin port is an
-/// error, so neither its keys nor other variables of its environment are needed. Other settings may
-/// be missing.
+/// For a command to a running node. Only the place of the admin port must be correct, so neither
+/// keys nor other variables of the node's environment are needed. Other settings may be missing.
 ConfigResult load_settings(const std::filesystem::path& file,
                            const Environment& environment = process_environment());
 

@@ -10,15 +10,15 @@
 namespace proxy {
 
 /// Addresses (`10.0.0.7`, `::1`) and prefixes (`10.0.0.0/8`, `fe80::/10`), parsed once. An IPv4
-/// prefix is for IPv4 addresses, wherever they come from (protocol::plain_address), an IPv6 one for
-/// the others: everybody is `0.0.0.0/0` and `::/0`.
+/// prefix is for IPv4 addresses in any notation (protocol::plain_address), an IPv6 one for the
+/// others. `0.0.0.0/0` and `::/0` together are all addresses.
 class PrefixList {
 public:
     PrefixList() = default;
-    /// Of texts that are known to be good.
+    /// Precondition: the texts are correct.
     PrefixList(std::initializer_list<std::string_view> texts);
 
-    /// False, and nothing is added, when the text is neither address nor prefix.
+    /// False if the text is neither address nor prefix. The list stays as it was then.
     bool add(std::string_view text);
     void clear();
 

@@ -9,18 +9,18 @@
 
 namespace proxy {
 
-/// What this process may take of its machine, by the control group that it is in (a container, a
-/// service with MemoryMax=, a pod with limits), versions 1 and 2, and all groups around it; nothing
-/// where no limit is set.
+/// The machine's resources that this process may take, by its control group (a container, a service
+/// with MemoryMax=, a pod with limits) and all groups around it, versions 1 and 2. Empty without a
+/// limit.
 struct ResourceLimits {
     std::optional<std::uint64_t> memory;  // bytes; above, the kernel kills
-    std::optional<double> cpus;           // by time, or by the set of those that may be used
+    std::optional<double> cpus;           // by time, or by the set of usable ones
 };
 
-/// `root`: where `proc` and `sys` are.
+/// `root`: the folder of `proc` and `sys`.
 ResourceLimits resource_limits(const std::filesystem::path& root = "/");
 
-/// What of the configuration is more than `limits` allow.
+/// The settings above `limits`.
 std::vector<ConfigError> beyond(const ResourceLimits& limits, const Config& config);
 
 }  // namespace proxy

@@ -98,7 +98,7 @@ struct ElementValue {
     std::string_view kind;
 };
 
-/// Whether a running node takes a change by a reload.
+/// The moment at which a running node takes a change: a reload, or a restart.
 enum class Effect : std::uint8_t { on_reload, after_restart };
 
 /// One row of the table of settings (setting_table.hpp).
@@ -132,7 +132,7 @@ struct IsOptional : std::false_type {};
 template <class T>
 struct IsOptional<std::optional<T>> : std::true_type {};
 
-/// What a chain of members leads to. An optional on the way must hold a value.
+/// The member at the end of a chain of members. An optional on the way must have a value.
 template <class Object>
 auto& follow(Object& object) {
     return object;
@@ -149,7 +149,7 @@ auto& follow(Object& object, First first, Rest... rest) {
 template <auto... Path>
 using Member = std::remove_reference_t<decltype(follow(std::declval<Config&>(), Path...))>;
 
-/// The two functions of a value of type `As`, for the member that `Path` leads to.
+/// The two functions of a value of type `As`, for the member at the end of `Path`.
 template <class As, auto... Path>
 As get(const Config& config) {
     return static_cast<As>(follow(config, Path...));

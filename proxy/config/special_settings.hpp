@@ -5,9 +5,9 @@
 #include "proxy/config/config.hpp"
 #include "proxy/config/config_section.hpp"
 
-/// Readers and printers of the settings whose values have a grammar of their own, and the rules
-/// that several settings share. Only the table of settings calls them (setting_table.cpp).
-/// A reader takes its key from the section, reports what is wrong, and leaves the default then.
+/// Readers and printers of the settings with a grammar of their own, and the rules that several
+/// settings share. Only the table of settings calls them (setting_table.cpp). A reader takes its
+/// key from the section. It reports a fault and leaves the default then.
 namespace proxy::settings {
 
 using nlohmann::ordered_json;
