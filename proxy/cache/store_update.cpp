@@ -68,8 +68,8 @@ HeadLearned judge_head(const Head& answer, StorageVerdict verdict, const StoredR
     return freshens ? HeadLearned::freshens : HeadLearned::nothing;
 }
 
-void learn_from_head(Cache& cache, const StoringRequest& storing, summary::KeyHash hash,
-                     const Received& answer, Store::Clock::time_point asked) {
+void learn_from_head(Cache& cache, const Relayed& relayed) {
+    const auto& [storing, method, hash, answer, asked] = relayed;
     const auto& request = storing.request;
     auto& store = cache.shared.store;
     const auto uri = request.key.uri();
@@ -139,10 +139,10 @@ KeptCopy::Copy::Copy(Cache& cache, const SitePolicy& policy, summary::KeyHash ha
       claim(cache.shared.store, hash, uri, fill),
       writer(cache.shared.store, cache.shared.windows, claim, *fill, object_max(policy)) {}
 
-KeptCopy::KeptCopy(Cache& cache, const StoringRequest& storing, verb method, summary::KeyHash hash,
-                   const Received& answer, std::optional<std::uint64_t> length,
-                   std::string_view head, Clock::time_point asked)
+KeptCopy::KeptCopy(Cache& cache, const Relayed& relayed, std::optional<std::uint64_t> length,
+                   std::string_view head)
     : store_(cache.shared.store) {
+    const auto& [storing, method, hash, answer, asked] = relayed;
     const auto& request = storing.request;
     if (!names_its_own_target(method, answer.head, request.key)) return;
     auto made = draft(storing, answer);

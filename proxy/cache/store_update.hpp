@@ -11,13 +11,21 @@
 
 namespace proxy {
 
-// The effects of relayed responses on the store. `hash`: of the request's key.
+// The effects of relayed responses on the store.
+
+/// A relayed exchange, once the head of its response has come. All must outlive this.
+struct Relayed {
+    const StoringRequest& storing;
+    boost::beast::http::verb method;
+    summary::KeyHash hash;  // of the request's key
+    const Received& response;
+    /// Before the request went out: a later invalidation ends the content of the response.
+    Store::Clock::time_point asked;
+};
 
 /// Learns from the response to a HEAD. Only a 200 counts, and fills are left alone. By judge_head()
-/// the stored response gets its fields, as by a 304, becomes stale or ends. `asked`: before the
-/// request went out; a later invalidation ends the response.
-void learn_from_head(Cache& cache, const StoringRequest& storing, summary::KeyHash hash,
-                     const Received& answer, Store::Clock::time_point asked);
+/// the stored response gets its fields, as by a 304, becomes stale or ends.
+void learn_from_head(Cache& cache, const Relayed& relayed);
 
 /// The effect of a 200 to a HEAD on the stored response (RFC 9111 §4.3.5).
 enum class HeadLearned : std::uint8_t {
@@ -63,10 +71,9 @@ public:
     using Clock = Store::Clock;
 
     /// To be made before invalidate_after(). `length`: of the body, if known. `head`: by
-    /// render_response(). `asked`: before the request went out; a later invalidation ends the copy.
-    KeptCopy(Cache& cache, const StoringRequest& storing, boost::beast::http::verb method,
-             summary::KeyHash hash, const Received& answer, std::optional<std::uint64_t> length,
-             std::string_view head, Clock::time_point asked);
+    /// render_response().
+    KeptCopy(Cache& cache, const Relayed& relayed, std::optional<std::uint64_t> length,
+             std::string_view head);
     /// The response itself has just made this many invalidations. The copy ignores them.
     void has_invalidated(std::size_t count);
     /// Takes bytes of the body. The copy ends if it is too large or finds no room.

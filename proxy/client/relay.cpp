@@ -186,9 +186,9 @@ public:
         const StoringRequest request{frontend_.cache.shared.key_hasher, *snapshot_,
                                      client_.directives};
         const auto from = exchange_.received();
-        if (is_head) learn_from_head(frontend_.cache, request, client_.hash, from, asked_at_);
-        KeptCopy copy(frontend_.cache, request, client_.head.verb, client_.hash, from,
-                      exchange_.content_length(), client_.own_head, asked_at_);
+        const Relayed relayed{request, client_.head.verb, client_.hash, from, asked_at_};
+        if (is_head) learn_from_head(frontend_.cache, relayed);
+        KeptCopy copy(frontend_.cache, relayed, exchange_.content_length(), client_.own_head);
         if (!is_safe_method(client_.head.method) && head.status < 400) {
             const auto ended =
                 invalidate_after(frontend_.cache.shared, client_.key, head, Clock::now());

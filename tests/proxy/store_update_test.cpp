@@ -143,15 +143,19 @@ protected:
     void head_says(const char* lines, unsigned status = 200) {
         const test::Head text(lines);
         const auto head = head_of(status, text);
-        learn_from_head(cache, asking(), hash(), {head, kWall, {kLater, kWall}}, kNow + 40s);
+        const auto storing = asking();
+        const Received response{head, kWall, {kLater, kWall}};
+        learn_from_head(cache, {storing, verb::head, hash(), response, kNow + 40s});
     }
     /// To a POST to it, which was sent at kNow + 40 s.
     std::unique_ptr<KeptCopy> posted(const char* lines, verb method = verb::post) {
         const test::Head text(lines);
         const auto head = head_of(200, text);
-        return std::make_unique<KeptCopy>(cache, asking(), method, hash(),
-                                          Received{head, kWall, {kLater, kWall}}, std::nullopt,
-                                          "HTTP/1.1 200 OK\r\n", kNow + 40s);
+        const auto storing = asking();
+        const Received response{head, kWall, {kLater, kWall}};
+        return std::make_unique<KeptCopy>(cache,
+                                          Relayed{storing, method, hash(), response, kNow + 40s},
+                                          std::nullopt, "HTTP/1.1 200 OK\r\n");
     }
     static std::string text_of(const StoredResponse& response) {
         std::vector<boost::asio::const_buffer> buffers;
