@@ -86,7 +86,7 @@ boost::asio::awaitable<void> begin_in_blocks(Delivery& delivery, Exchange& excha
     std::optional<BlockIndex> index;
     if (given && given->range && given->length)
         index = make_index(delivery, exchange.received(), *given->length);
-    // What was purged meanwhile goes to whom it was fetched for alone, and in one piece.
+    // After a purge of one of its tags the body goes to its own client alone, in one piece.
     if (index && !index->draft.response->tags.empty() &&
         !asked.result.claim.tag(index->draft.response->tags))
         index.reset();

@@ -16,7 +16,7 @@ using Clock = std::chrono::steady_clock;
 /// How often a run without readers looks whether it is to end.
 constexpr std::chrono::seconds kLook{1};
 
-/// The head of one block, made of that of the answer; `content_range` must outlive it.
+/// The head of one block, from the head of the response. `content_range` must outlive it.
 Head head_of_block(const Head& answer, std::string_view content_range) {
     Head head = answer;
     head.status = 206;
@@ -85,7 +85,7 @@ asio::awaitable<bool> BlockRun::wait_until_wanted(std::uint64_t offset, bool own
     }
 }
 
-/// False: the answer has broken off.
+/// False: the response has broken off.
 asio::awaitable<bool> BlockRun::bring(const ByteRange& block, Delivery* own) {
     auto& flow = *asked_.progress.flow;
     if (own) {
@@ -98,10 +98,10 @@ asio::awaitable<bool> BlockRun::bring(const ByteRange& block, Delivery* own) {
                               FillSlot{asked_.result.wakeup, fill});
     auto& claim = job->result.claim;
     auto found = cache_.look_up(claim.hash(), claim.uri(), {}, Clock::now());
-    // It was asked for with all the others: what was invalidated since counts for it.
+    // The block belongs to the request of the run, so later invalidations count for it.
     found.invalidations = asked_.result.claim.invalidations();
     auto leads = false;
-    // What was stored after an invalidation belongs to another answer than this one.
+    // A block stored after an invalidation belongs to another response.
     if (found.unshareable || flow.is_outdated(cache_.shared.store)) {
         claim.stay_alone(found.invalidations);
         leads = true;
@@ -134,7 +134,7 @@ asio::awaitable<bool> BlockRun::send_into(Delivery& delivery, const ByteRange& b
     co_return co_await delivery.run_slice(exchange_, from, std::move(count));
 }
 
-/// Reads and drops what stands before that.
+/// Reads and drops the bytes before `offset`.
 asio::awaitable<bool> BlockRun::skip_to(std::uint64_t offset) {
     const auto silence = silence_at_most(Fill::Source::origin, asked_.wanted.request->config());
     while (at_ < offset) {

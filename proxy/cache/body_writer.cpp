@@ -9,7 +9,7 @@ void BodyWriter::begin(Fill::Answer answer, Sharing sharing, Clock::time_point n
     verdict_ = answer.verdict;
     answer.shared = sharing == Sharing::stored;
     if (answer.shared) response_ = answer.response;
-    // First: who is let go looks into the store again.
+    // First: a released follower looks into the store again.
     if (sharing == Sharing::passed_on) not_worth_waiting_for(now);
     fill_.begin(std::move(answer));
     if (sharing == Sharing::not_copied_once) claim_.abandon(false, now);
@@ -51,7 +51,7 @@ BodyWriter::Room BodyWriter::grow_in_window(std::uint64_t exact) {
     auto bytes = std::min<std::size_t>(fill_.next_block_bytes(),
                                        std::max<std::size_t>(share / 4, kFirstBlockBytes));
     if (exact > 0) bytes = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, exact));
-    // All may be in use: what is to move on takes small steps beside it, one at a time.
+    // The budget may be exhausted. The body moves on in small steps then, one at a time.
     Charge charge;
     if (windows_.take(bytes))
         charge = Charge(windows_, bytes);
@@ -78,7 +78,7 @@ StorageVerdict BodyWriter::finish(Clock::time_point now) {
     } else {
         claim_.abandon(false, now);
     }
-    // Only now: whoever sees the end may say that it is stored.
+    // Last: a reader of the end may say that the response is stored.
     fill_.complete(stored);
     return verdict_;
 }
@@ -95,8 +95,8 @@ void BodyWriter::stop_storing(StorageVerdict why) {
     fill_.stop_sharing();
 }
 
-/// Hit-for-miss: whoever comes from now on with a request like this fetches for itself. Nor do
-/// those who were let go come back one after the other.
+/// Hit-for-miss: later requests of this class fetch for themselves, and so do the released
+/// followers.
 void BodyWriter::not_worth_waiting_for(Clock::time_point now) {
     claim_.abandon(true, now);
 }

@@ -197,8 +197,8 @@ asio::awaitable<void> Delivery::pass(Exchange& exchange) {
     co_await run(exchange, from, std::move(made), std::move(sender));
 }
 
-/// The strong tag by which the origin can give the rest of what a peer sends, or of a block that it
-/// sends itself; empty: it cannot.
+/// The strong tag by which the origin can give the rest of a peer's body, or of a block of its own;
+/// empty: it cannot.
 std::string Delivery::version_at_origin(const Head& head, Fill::Source source) const {
     if (!job_.wanted.request->origin()) return {};
     if (job_.wanted.block) return job_.wanted.block->version.etag;
@@ -207,8 +207,8 @@ std::string Delivery::version_at_origin(const Head& head, Fill::Source source) c
     return validators.strong() ? std::string(validators.etag) : std::string();
 }
 
-/// Who sent a body died or stalled inside it, or was left: the rest comes from the origin.
-/// `etag`: of version_at_origin(); `first`: the first question for it.
+/// The sender of a body died, stalled or was left, so the rest comes from the origin. `etag`: of
+/// version_at_origin(); `first`: the first request for it.
 asio::awaitable<FetchError> Delivery::resume(std::string_view etag, FetchError broke_off,
                                              RestRequest& first) {
     const auto from_origin = job_.result.fill->state().answer.source == Fill::Source::origin;
@@ -243,7 +243,7 @@ asio::awaitable<bool> Delivery::pause(std::chrono::nanoseconds time) {
     co_return job_.result.fill->wanted();
 }
 
-/// What has not come yet of the body, of the origin.
+/// Takes the missing bytes of the body from the origin.
 asio::awaitable<FetchError> Delivery::take_rest(RestRequest& rest) {
     const auto& origin = *job_.wanted.request->origin();
     const auto error = co_await rest.ask();
@@ -298,7 +298,7 @@ void Delivery::fail(FetchFailure failure) {
     writer_.body().fail(failure, Clock::now());
 }
 
-/// What becomes of what it gives, if that may be stored.
+/// The use of the sender's response, if it may be stored.
 CopyUse Delivery::use_of(const Sender& sender) {
     if (sender.source != Fill::Source::peer) return CopyUse::stored;
     const RemoteHit hit{job_.result.claim.hash(), job_.from.stale != nullptr,
@@ -306,7 +306,7 @@ CopyUse Delivery::use_of(const Sender& sender) {
     return cache_.shared.use_of_copy(config().cluster->copy, hit);
 }
 
-/// The body is complete. What became of it.
+/// Ends the complete body. Returns its final verdict.
 StorageVerdict Delivery::finish() {
     ended_ = true;
     return writer_.body().finish(Clock::now());

@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kMaxReads = 3;  // others may write and purge meanwhile
 
-/// What peers have been found to have, by number. Outlives who waits for it.
+/// The responses of peers, by number. Outlives the coroutine that waits for it.
 struct Looks {
     Looks(const asio::any_io_executor& executor, std::size_t peers)
         : wakeup(std::make_shared<Wakeup>(executor)), has(peers) {}
@@ -55,8 +55,8 @@ void explain_stored(Cache& cache, const CacheKey& key, summary::KeyHash hash, Cl
     }
 }
 
-/// What the disk has is read: only its own tags say whether it was purged, and only its head until
-/// when it is fresh. If that takes too long, or is too much, it is said to be there.
+/// Reads the disk's copy: only its own tags show a purge, and only its head shows its freshness. If
+/// that takes too long, or is too much, the copy counts as there.
 asio::awaitable<void> read_from_disk(Cache& cache, const CacheKey& key, summary::KeyHash hash) {
     const auto wakeup = std::make_shared<Wakeup>(cache.upstream.executor);
     const auto deadline = Clock::now() + kRecallAtMost;

@@ -14,7 +14,7 @@ namespace asio = boost::asio;
 
 constexpr std::string_view kPart = " part";
 
-/// Who holds the target may hold it in one piece, and this block with it.
+/// Peers that have the target may have it in one piece, and this block with it.
 summary::PeerSet may_have_whole(const FetchJob& job, const protocol::PeerView& view) {
     if (!job.wanted.block) return {};
     const auto& block = *job.wanted.block;
@@ -70,7 +70,7 @@ std::string FetchPeers::request_text(std::string_view token, Time now, std::stri
     return request_->text(job_.wanted.request->config().node, proof, max_age, lines);
 }
 
-/// False: the request is none that a peer can be asked.
+/// False: no peer can get this request.
 bool FetchPeers::prepare() {
     if (!request_)
         request_.emplace(*job_.wanted.request, job_.wanted.directives, cache_.shared.field_key);
@@ -97,7 +97,8 @@ void FetchPeers::learn_from(PeerRunner& ended, bool of_use, const RoundTrip& ori
 
 void FetchPeers::sample_misses(const std::shared_ptr<const protocol::PeerView>& view, Time now) {
     auto& upstream = cache_.upstream;
-    // What was invalidated, peers may have and not give. Blocks are mostly where their index is.
+    // Peers may have an invalidated object without giving it. Blocks are mostly where their index
+    // is.
     const auto& config = job_.wanted.request->config();
     if (job_.wanted.block || !upstream.miss_samples.takes_next(config.cluster->misses_per_sample) ||
         since_invalidation(now))
@@ -123,7 +124,7 @@ bool FetchPeers::is_current(const StoredMetadata& copy, Time now) const {
     return is_current_copy(job_.wanted.directives, copy, since_invalidation(now, copy.tags));
 }
 
-/// Of what is wanted, or of something with one of these tags.
+/// The time since the last invalidation of the content, or of something with one of these tags.
 SinceInvalidation FetchPeers::since_invalidation(Time now,
                                                  std::span<const summary::KeyHash> tags) const {
     const auto& store = cache_.shared.store;

@@ -9,7 +9,7 @@ namespace {
 
 using boost::beast::http::field;
 
-/// Can this head answer a request that asks for no range (RFC 9111 §4.3.3)?
+/// True if this head can be the response to a request without a range (RFC 9111 §4.3.3).
 bool makes_sense(const Head& head, const Validators& sent) {
     if (head.status == 304) return applies_to(head.fields, sent);
     return head.status != 206 && head.status != 412 && head.status != 416;
@@ -39,7 +39,7 @@ OriginMeaning meaning_of(OriginRequestKind asked, const Validators& sent,
     if (asked == OriginRequestKind::block) return {OriginStep::take_block};
     const auto status = result.head->status;
     const auto ranged = asked == OriginRequestKind::first_block;
-    // Our range was not the client's own, nor is what the origin makes of it.
+    // The range was this node's own, and so is the origin's response to it.
     if (ranged && (status == 304 || status == 412 || status == 416))
         return {OriginStep::fail, FetchError::not_in_parts, true};
     if (status == 304) {
@@ -67,7 +67,7 @@ StoredFate fate_of_stored(const AnswerNotStored& answer) {
     const auto status = answer.status;
     if (!answer.was_validation && answer.was_fresh) return StoredFate::stays;
     if (ends_stored(answer.verdict, status)) {
-        // A client that says who it is may have been given a page of its own.
+        // A client that identifies itself may have got a page of its own.
         const auto of_its_user = status != 304 && answer.identifies_user;
         return of_its_user ? StoredFate::stands_in_for_nothing : StoredFate::ends;
     }

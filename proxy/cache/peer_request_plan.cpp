@@ -131,7 +131,7 @@ NextStep PeerRace::next(const UnderWay& now_open, Time now) const {
     state.origin_asked = now_open.origin;
     state.origin_ended = now_open.origin && now_open.origin_ended;
     state.left = static_cast<unsigned>(whom_.count - next_);
-    // One that is promised may be asked again, on another connection.
+    // A peer whose summary has the key may get the request again, on another connection.
     if (state.open > 0 && state.left == 0 && whom_.turns[0].promised && !whom_.beside_the_origin)
         state.left = static_cast<unsigned>(kMaxPeersAsked - sent_);
     return next_step(state, now);

@@ -17,7 +17,7 @@ bool may_reuse(const ReceivedPeerRequest& asked, const StoredMetadata& response,
     return usable(decide_reuse(asked.directives, response.freshness, found.residence));
 }
 
-/// Too large to be given whole for the sake of a part, and can be given in parts.
+/// Too large to be given whole to a peer that wants a part, and can be given in parts.
 bool may_be_parted(const StoredResponse& response, std::uint64_t block_bytes) {
     return response.status == 200 && response.body_bytes() / kWholeForAPartBlocks > block_bytes &&
            validators_of(response.fields()).strong();
@@ -29,8 +29,8 @@ PeerResponsePlan plan_stored(const StoredResponse& response, const ReceivedPeerR
     const auto cut = asked.for_block && !found.is_block;  // out of what is stored in one piece
     if (cut && (response.blocks || freshness.personal || !found.is_version))
         return refused(Refusal::absent);
-    // A part of a version that is named needs no freshness: who asks has the index.
-    // What may be for one client alone is not validated on behalf of another node's.
+    // A part of a named version needs no freshness, because the peer has the index. A response that
+    // may be for one client alone is not validated for a client of another node.
     const auto may_validate = freshness.has_validator && !freshness.personal;
     if (!cut && !may_reuse(asked, response, found) && !(asked.options.stale_too && may_validate))
         return {Kind::refused, Refusal::stale, may_validate};
@@ -44,7 +44,7 @@ PeerResponsePlan plan_growing(const Fill::State& growing, const ReceivedPeerRequ
     const auto& answer = growing.answer;
     const auto under_way =
         growing.phase == Fill::Phase::streaming || growing.phase == Fill::Phase::complete;
-    // What comes from a peer is that one's to give.
+    // Only the peer that sent it gives it on.
     if (!under_way || !answer.shared || answer.source != Fill::Source::origin || answer.validated ||
         answer.response->blocks)
         return refused(Refusal::busy);

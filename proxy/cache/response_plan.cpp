@@ -3,12 +3,12 @@
 namespace proxy {
 namespace {
 
-/// The client wants the origin's word, and nothing less.
+/// The client accepts the origin's response alone.
 bool asks_origin(const RequestDirectives& directives) {
     return directives.no_cache || directives.max_age == std::chrono::seconds(0);
 }
 
-/// Ranges that cannot be made a part of what is stored go to the origin as they are.
+/// Ranges that cannot be made a part of a stored body go to the origin as they are.
 bool wants_exact_range(const ResponsePlan& plan, const Lookup& found, const Asking& asking) {
     using Form = RangeRequest::Form;
     if (found.stored) return false;
@@ -29,12 +29,12 @@ bool wants_exact_range(const ResponsePlan& plan, const Lookup& found, const Aski
     return found.unshareable;
 }
 
-/// Was what is stored good for more than one request? Then what is fetched in its place will be.
+/// True if the stored response served several requests. Then its successor will, too.
 bool may_serve_many(const Lookup& found) {
     return !found.stored || found.stored->serves_others();
 }
 
-/// What is under way began before this client asked.
+/// A fetch under way began before this client's request.
 bool wants_it_new(const ResponsePlan& plan, const RequestDirectives& directives) {
     return plan.reuse == Reuse::request || asks_origin(directives);
 }
@@ -74,8 +74,8 @@ ResponsePlan plan_fetch(ResponsePlan plan, const Lookup& found, const Asking& as
                wants_exact_range(plan, found, asking)) {
         plan.step = ResponseStep::relay;
     } else {
-        // Requests whose answers are likely their own do not wait for others', nor others for
-        // theirs; nor do those that what is under way cannot answer.
+        // A request whose response is likely its own neither waits for others nor lets them wait.
+        // Nor does a request that the fetch under way cannot serve.
         plan.collapse = !found.unshareable && !asking.authorization && may_serve_many(found) &&
                         !(found.filling && wants_it_new(plan, directives));
         plan.in_part = asking.may_use_blocks && !found.stored && asking.range.single();
@@ -91,17 +91,16 @@ FromFetch plan_after_wait(const FetchSeen& seen) {
     if (!seen.leads) {
         // It was given up in the moment in which this one came.
         if (seen.error == FetchError::abandoned) return FromFetch::look_again;
-        // The origin was spared the question as something stored stands in, which is not for this
-        // one.
+        // The origin got no request because a stored response stands in, but not for this request.
         if (seen.error == FetchError::origin_down && !seen.stands_in) return FromFetch::alone;
     }
-    // A body that broke off before the head went out is no answer either (RFC 9110 §15.6.3).
+    // A body that broke off before the head went out is no response (RFC 9110 §15.6.3).
     if (!seen.has_head) return FromFetch::failure;
     if (seen.leads) return FromFetch::answer;
-    // By now it is known what the target varies by, and that others ask for this variant, too.
+    // By now the fields of Vary are known, and other requests for this variant.
     if (!seen.is_variant) return FromFetch::look_again;
-    // What another request brought is reused as from the store, or not at all (no-cache,
-    // max-age=0, this client's own directives).
+    // Another request's response is reused as from the store, or not at all (no-cache, max-age=0,
+    // this client's own directives).
     return seen.usable ? FromFetch::answer : FromFetch::alone;
 }
 

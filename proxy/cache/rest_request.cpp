@@ -16,7 +16,7 @@ RestRequest::~RestRequest() {
     origin_->lose();
 }
 
-/// False: all of it came, but its sender did not end it, so there is nothing left to ask for.
+/// False: all bytes came, but the sender did not end the body, so there is no rest.
 bool RestRequest::prepare() {
     const auto answer = job_.result.fill->state().answer;
     const auto& block = job_.wanted.block;
@@ -38,8 +38,8 @@ void RestRequest::ask_beside(Exchange& sender) {
     origin_->on_end = [this, &sender] { judge(sender); };
 }
 
-/// The origin has answered while the sender goes on. What is of no use is not held: its bytes would
-/// wait unread for as long as the sender takes.
+/// The origin has responded while the sender goes on. A useless response is dropped at once: its
+/// bytes would wait unread for as long as the sender takes.
 void RestRequest::judge(Exchange& sender) {
     const auto answered = origin_->result == FetchError::none;
     took_over_ = answered && goes_on_with(rest_, origin_->exchange.head()) &&

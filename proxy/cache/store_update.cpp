@@ -30,13 +30,13 @@ std::shared_ptr<StoredResponse> outdated(const StoredResponse& stored,
     return std::make_shared<StoredResponse>(std::move(metadata), stored.body);
 }
 
-/// Has the answer this validator, or neither of the two?
+/// True if the response has this validator, or both have none.
 bool repeats(const Head& answer, field name, std::string_view stored) {
     const auto* line = find(answer.fields, name);
     return stored.empty() ? line == nullptr : only_value(answer.fields, name) == stored;
 }
 
-/// Does the answer say this of the body, or nothing?
+/// True if the response says this of the body, or nothing.
 bool does_not_contradict(const Head& answer, field name, std::string_view stored) {
     return !find(answer.fields, name) || only_value(answer.fields, name) == stored;
 }
@@ -62,7 +62,7 @@ HeadLearned judge_head(const Head& answer, StorageVerdict verdict, const StoredR
     if (ends_stored(verdict, answer.status)) return HeadLearned::ends;
     if (!speaks_of(answer, stored, fields)) return HeadLearned::outdates;
     const auto& freshness = stored.freshness;
-    // What only this request keeps out of the store says nothing of what is in there.
+    // A verdict because of this request alone says nothing about the stored response.
     const auto freshens = freshness.had_lifetime() && !freshness.always_validate &&
                           verdict != StorageVerdict::authorization;
     return freshens ? HeadLearned::freshens : HeadLearned::nothing;

@@ -20,8 +20,8 @@ StorageVerdict judge(const StoringRequest& storing, unsigned status, Fields fiel
     const auto& request = storing.request;
     const auto rules = request.policy().rules();
     metadata.status = status;
-    // The whole seconds that it took to come count as age at once, the rest as time that it has
-    // been here: a clock that strikes on the way makes nothing a second older than it is.
+    // The whole seconds of the transfer count as age at once, the rest as time in the store. So no
+    // tick of a clock on the way makes a response a second older than it is.
     const auto whole = std::chrono::floor<std::chrono::seconds>(from.took);
     const auto response_time = from.request_time + whole;
     metadata.arrival = from.arrival;
@@ -106,13 +106,14 @@ Refreshed refreshed(const StoringRequest& storing, const StoredResponse& stored,
     result.draft.response = std::make_shared<StoredResponse>(StoredMetadata(), stored.body);
     auto& response = *result.draft.response;
     result.draft.verdict = judge(storing, stored.status, updated.merged(), not_modified, response);
-    // What was made for one client stays so, whatever the exchange of another says of it: only a
-    // new response can be for everybody.
+    // A response for one client stays personal, whatever another client's exchange says. Only a new
+    // response can be for all.
     if (stored.freshness.personal) make_personal(response.freshness);
     response.blocks = stored.blocks;
     result.live = std::make_shared<LiveFields>();
     append_status_line(response.head, stored.status);
-    // Age belongs to this exchange, and what a qualified no-cache or private names to its client.
+    // Age belongs to this exchange, and the fields named by a qualified no-cache or private to its
+    // client.
     const StoredFields to_store(updated.merged(), request.policy().rules());
     for (const auto& line : updated.merged()) {
         if (to_store(line))

@@ -107,7 +107,7 @@ ordered_json config_json(const Config& config) {
 }
 
 std::string effective_config(const Config& config) {
-    // A path may hold any byte, and no answer is worth an exception.
+    // A path may hold any byte, and no response is worth an exception.
     return config_json(config).dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

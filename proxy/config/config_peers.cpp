@@ -69,8 +69,7 @@ std::string name_of(const protocol::DnsPeers& entry) {
     return "dns:" + entry.name;
 }
 
-/// Each entry by what it is called, in a form that tells whether it has changed. That of this node
-/// itself counts for nothing.
+/// Each entry by its name, in a form that shows a change. The entry of this node does not count.
 std::map<std::string, std::string> entries(const ClusterConfig& cluster, std::string_view self) {
     std::map<std::string, std::string> all;
     for (const auto& peer : cluster.peers)

@@ -54,7 +54,7 @@ bool collide(const HostPort& a, const HostPort& b) {
            (is_same_host(a.host, b.host) || is_any(a.host) || is_any(b.host));
 }
 
-/// Does who connects to `to` reach this listener?
+/// True if a connection to `to` reaches this listener.
 bool reaches(const HostPort& to, const HostPort& listener) {
     return to.port == listener.port && to.port != 0 &&
            (is_same_host(to.host, listener.host) ||
@@ -239,7 +239,7 @@ private:
             });
         };
         const auto& clients = config_.clients;
-        // Clients reach a socket of their own kind; those that a proxy tells of may be any.
+        // Clients reach a socket of their own address family. Clients behind a proxy may have any.
         const auto only_v4 =
             config_.listen.host.find_first_not_of("0123456789.") == std::string::npos &&
             !config_.tls && clients.trusted_proxies.empty();

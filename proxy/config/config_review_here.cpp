@@ -1,4 +1,4 @@
-// What depends on the machine; see config_review.hpp.
+// The doubts that depend on the machine; see config_review.hpp.
 #include <fcntl.h>
 #include <netdb.h>
 #include <sys/socket.h>
@@ -54,7 +54,7 @@ std::string cannot_listen(const std::string& host) {
     return absent ? "is no address of this machine" : "";
 }
 
-/// Why this process may not do that with a file or folder; empty when it may.
+/// The reason why this process may not do that with a file or folder; empty when it may.
 std::string refused(const std::filesystem::path& place, int what) {
     if (::faccessat(AT_FDCWD, place.c_str(), what, AT_EACCESS) == 0) return {};
     return std::system_category().message(errno);

@@ -22,8 +22,8 @@ std::string number_text(double value) {
     return nlohmann::json(value).dump();
 }
 
-/// Where settings have a key of this name, if in one place only: `$.cache.disk` for `disk`. What
-/// stands in several, such as `listen`, says nothing.
+/// The place of settings with a key of this name, if it is the only one: `$.cache.disk` for `disk`.
+/// A key in several places, such as `listen`, gives none.
 std::string setting_elsewhere(std::span<const std::string> settings, const std::string& key) {
     std::string found;
     for (const auto& setting : settings) {

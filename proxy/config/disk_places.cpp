@@ -30,7 +30,7 @@ struct Unusable {
     bool is_of_device = false;  // and it is nobody's mistake
 };
 
-/// Whether this process may not do that with a file or folder; no error when it may.
+/// The error of this operation on a file or folder; none when this process may do it.
 boost::system::error_code refused(const path& place, int what) {
     if (::faccessat(AT_FDCWD, place.c_str(), what, AT_EACCESS) == 0) return {};
     return last_error();
@@ -42,7 +42,7 @@ DiskResult<DirectoryContents> contents_of(const path& directory) {
     return look_into(calls, directory);
 }
 
-/// `before` and what the system says, and what to do about it.
+/// `before`, the system's message, and the remedy.
 Unusable unusable_for(const boost::system::error_code& error, std::string before,
                       std::string_view remedy = {}) {
     return {before.append(": ").append(error.message()).append(remedy), is_of_device(error)};
@@ -78,10 +78,10 @@ Unusable unusable(const path& place, const std::optional<std::uint64_t>& secret_
     return {};
 }
 
-/// Of each directory. What failed by itself is taken off where another one is good: the node begins
-/// without it.
+/// One entry for each directory. The fault of one alone is left out where another is good: the node
+/// begins without it.
 std::vector<Unusable> look_at(const Config& config) {
-    // Without a cluster it is by what stands in the directories.
+    // Without a cluster the directories themselves show it.
     std::optional<std::uint64_t> secret_mark;
     if (config.cluster)
         secret_mark =
@@ -115,7 +115,7 @@ std::optional<FileSystem> file_system_of(const path& place) {
     return std::nullopt;
 }
 
-/// What the files of a directory take already.
+/// The bytes that the files of a directory take already.
 std::uint64_t taken_in(const path& directory) {
     std::uint64_t bytes = 0;
     std::error_code error;

@@ -49,7 +49,7 @@ private:
     std::vector<Open> open_;
 };
 
-/// What people get wrong in JSON, and at which byte; no words when it is none of these.
+/// A common mistake in JSON, with its byte; no words for any other.
 struct Fault {
     std::size_t at = 0;
     std::string what;
@@ -63,7 +63,7 @@ std::string place_of(std::string_view text, std::size_t at) {
     return "line " + std::to_string(line) + ", column " + std::to_string(column + 1);
 }
 
-/// Looks at the marks alone, and so says nothing of what stands between them.
+/// Looks at the punctuation alone, whatever stands between.
 class FaultFinder {
 public:
     explicit FaultFinder(std::string_view text) : text_(text) {}

@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-/// What the text sets itself (Config::given).
+/// The settings that the text has itself (Config::given).
 void note_given(const json& section, const std::string& path,
                 std::map<std::string, std::string>& out) {
     if (!section.is_object()) return;
@@ -34,7 +34,7 @@ void note_given(const json& section, const std::string& path,
     }
 }
 
-/// Reads what there is. No configuration only where the text is no JSON.
+/// Reads all settings of the text. There is no configuration only if the text is no JSON.
 ConfigResult read_text(std::string_view text, const Environment& environment) {
     ConfigContext context{environment, {}};
     context.settings = setting_paths();

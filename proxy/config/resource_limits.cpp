@@ -55,8 +55,8 @@ void look_at(const fs::path& group, ResourceLimits& limits) {
     if (!quota.empty() && !period.empty()) look_at_cpus(quota[0], period[0], limits);
 }
 
-/// A group and all around it. What /proc names may lie outside of what a container sees of /sys:
-/// then its outermost folder is the container's own.
+/// A group and all groups around it. The path in /proc may lie outside of the container's view of
+/// /sys: then its outermost folder is the container's own.
 void look_up_from(const fs::path& hierarchy, const std::string& group, ResourceLimits& limits) {
     auto at = fs::path(group).relative_path();
     for (;;) {

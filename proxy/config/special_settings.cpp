@@ -45,7 +45,7 @@ void read_tokens(ConfigContext& context, ConfigSection& in, std::string_view key
 
 }  // namespace
 
-/// The default is the host name, which tells the containers of one service apart.
+/// The default is the host name, which distinguishes the containers of one service.
 void read_name(ConfigContext&, ConfigSection& in, Config& out) {
     if (in.has("node")) return read_node(in, "node", out.node);
     in.take("node");

@@ -14,9 +14,9 @@ namespace {
 
 namespace ip = boost::asio::ip;
 
-/// IANA IPv4 and IPv6 Special-Purpose Address Registries, without what is globally reachable, and
-/// multicast. Documentation ranges are nobody's; benchmarking and protocol ranges are somebody's
-/// inner network.
+/// IANA IPv4 and IPv6 Special-Purpose Address Registries, without the globally reachable entries,
+/// and multicast. Documentation ranges have no owner; benchmarking and protocol ranges may be inner
+/// networks.
 const PrefixList& special_ranges() {
     static const PrefixList ranges{
         "0.0.0.0/8",        // this network
@@ -87,7 +87,7 @@ std::vector<const HostPort*> own_listeners(const Config& config) {
     return all;
 }
 
-/// Of those behind a name the ports are known here; where they are, the answers of DNS say.
+/// The configuration has the ports of peers behind a name; DNS has their addresses.
 std::vector<const HostPort*> peer_places(const Config& config) {
     std::vector<const HostPort*> all;
     if (!config.cluster) return all;

@@ -14,8 +14,8 @@ namespace asio = boost::asio;
 
 namespace {
 
-/// What ended an operation on the connection whose deadline has not passed. That it was cancelled
-/// is this node's doing and says nothing of the other side.
+/// The cause that ended an operation whose deadline has not passed. A cancellation is this node's
+/// doing and says nothing about the other side.
 FetchError why_ended(const boost::system::error_code& ec) {
     return ec == asio::error::operation_aborted ? FetchError::abandoned : FetchError::reset;
 }
@@ -26,7 +26,7 @@ asio::awaitable<FetchError> Exchange::run(const UpstreamTarget& target, const Re
                                           Patience patience) {
     for (bool first = true;; first = false) {
         auto error = co_await connect(target, patience.connect, first ? Kept::any : Kept::none);
-        // A TLS handshake may be cut as well as what comes behind it.
+        // A TLS handshake may be cut as well as the bytes behind it.
         const auto refused = error == FetchError::connect_failed || error == FetchError::reset;
         if (refused && first && request.may_retry) continue;
         if (error != FetchError::none) co_return error;
@@ -299,7 +299,7 @@ void Exchange::finish() {
     pieces_.clear();
     connection_->buffer.consume(pending_);
     pending_ = 0;
-    // Bytes after the end of an answer make the connection worthless (RFC 9112 §9.3).
+    // Bytes after the end of a response make the connection worthless (RFC 9112 §9.3).
     const auto reusable = done() && !eof_ && parser_->keep_alive() && connection_->buffer.empty() &&
                           !connection_->deadline.expired();
     if (reusable && announces_a_body_) connection_->quiet_until = Clock::now() + kLateBody;

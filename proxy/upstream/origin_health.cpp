@@ -54,7 +54,7 @@ OriginHealth::Change OriginHealth::ended(const std::string& place, End end, Time
         --down_;
         return Change::came_back;
     }
-    // It answered others meanwhile: what is slow is this one resource.
+    // The origin has responded to others meanwhile, so only this resource is slow.
     if (began < origin->answered_at) return Change::none;
     ++origin->timeouts;
     if (end == End::not_connected) {

@@ -10,7 +10,7 @@ constexpr auto kError = OriginTrouble::error;
 constexpr std::optional<OriginTrouble> kNone;
 
 // clang-format off
-//                                   trouble       end                 by                  forward pass   told
+//                                   trouble       end                 by                  forward pass   logged
 constexpr Failure kNoName          {kUnreachable, End::unknown,        EndedBy::origin,    true,   true,  true};
 constexpr Failure kNotConnected    {kUnreachable, End::not_connected, EndedBy::origin,    true,   true,  true};
 constexpr Failure kNotAnswered     {kUnreachable, End::not_answered,  EndedBy::origin,    true,   true,  true};

@@ -15,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-/// What is wrong with the port; empty: nothing.
+/// The fault of the port; empty: none.
 std::string_view fault_of(FetchError error, const Exchange& exchange) {
     if (exchange.malformed() != ParseError::ok) return to_string(exchange.malformed());
     if (error != FetchError::none) return to_string(error);

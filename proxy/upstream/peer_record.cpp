@@ -55,7 +55,7 @@ void PeerRecord::denied(bool had_it) {
     if (had_it) ++had_it_;
 }
 
-/// Two deviations below what was seen.
+/// Two deviations below the measured share.
 double PeerRecord::false_miss_rate() const {
     if (denied_ < kDenialsEnough) return 0;
     return std::max(had_it_ - 2 * std::sqrt(had_it_), 0.0) / denied_;

@@ -80,7 +80,7 @@ void PeerRequest::close(PeerVerdict verdict) {
     auto& record = this->record();
     const auto now = Clock::now();
     const auto failed = verdict == PeerVerdict::failure || verdict == PeerVerdict::timeout;
-    // What an earlier run has left undone is not the fault of the one that is there now.
+    // A request to an earlier run says nothing about the present run of the node.
     const auto is_this_run = upstream_.record_of(peer().node, peer().run) != nullptr;
     record.ended(failed && !is_this_run ? PeerVerdict::outrun : verdict, now);
     if (!is_this_run) return;

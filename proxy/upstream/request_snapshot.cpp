@@ -25,7 +25,7 @@ RequestSnapshot::RequestSnapshot(const Head& request, const CacheKey& target, bo
                                  KeptSite chosen)
     : kept(std::move(chosen)),
       key(target),
-      // What is to be stored for a HEAD, behind its answer, a GET has to bring.
+      // After a HEAD the store needs the content, which only a GET brings.
       method(whole && request.verb == boost::beast::http::verb::head ? "GET" : request.method) {
     // Not as this client wrote it (with a default port, say): an origin that builds redirects by it
     // would have them stored for all.
@@ -41,7 +41,7 @@ RequestSnapshot::RequestSnapshot(const Head& request, const CacheKey& target, bo
     forwarded.reserve(forwarded_bytes);
     fields.reserve(request.fields.size());
     for (const auto& line : request.fields) {
-        // A client cannot take away, by a connection option, what this node says of it.
+        // A client cannot take this node's own statements away by a connection option.
         const auto is_forwarded = is_forwarded_field(line);
         if (!is_forwarded &&
             (hop_by_hop(line) || per_hop(line) || (whole && is_condition_or_range(line))))

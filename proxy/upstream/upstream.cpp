@@ -10,7 +10,7 @@
 namespace proxy {
 namespace {
 
-/// How long what a peer announces may be on its way, and wait for its turn.
+/// The longest time that an announcement is on its way, and waits for its turn.
 constexpr std::chrono::seconds kOnItsWay{2};
 
 }  // namespace

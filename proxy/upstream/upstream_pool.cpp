@@ -24,7 +24,7 @@ FetchError error_of(Destination refused) {
     return refused == Destination::own_house ? FetchError::own_listener : FetchError::not_allowed;
 }
 
-/// An idle connection that is readable was closed by the other side, or says what nobody asked for.
+/// The other side has closed a readable idle connection, or sends bytes without a request.
 bool still_quiet(UpstreamConnection& connection) {
     if (connection.tls && connection.tls->has_pending()) return false;
     char byte;
@@ -45,7 +45,7 @@ FetchError why_not_connected(const boost::system::error_code& error) {
     return FetchError::connect_failed;
 }
 
-/// What was open when the connection was made may have been closed by a reload.
+/// A reload may have closed a destination that was open when the connection was made.
 bool is_still_open(const Config& config, PeerPlaces found, const UpstreamConnection& connection) {
     boost::system::error_code gone;
     const auto place = connection.socket.remote_endpoint(gone);
@@ -223,7 +223,7 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
     if (admitted.empty()) co_return error;
     auto dialled = co_await dialer_.connect(place, std::move(admitted), deadline);
     if (!dialled) {
-        // For whoever comes next.
+        // For the next request.
         if (dialled.error() == asio::error::no_descriptors) close_idle();
         co_return why_not_connected(dialled.error());
     }
