@@ -12,8 +12,8 @@ namespace asio = boost::asio;
 Worker::Worker(SharedCache& shared_cache, SharedFrontend& shared_frontend,
                std::shared_ptr<const Config> config, int acceptor_fd)
     : settings(std::move(config)),
-      upstream(io.get_executor(), wheel, settings, shared_cache.windows, shared_cache.part_responses,
-               counters),
+      upstream(io.get_executor(), wheel, settings, shared_cache.windows,
+               shared_cache.part_responses, counters),
       cache{shared_cache, upstream},
       frontend(shared_frontend, cache, settings),
       acceptor(frontend, io) {
