@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "protocol/links/link_context.hpp"
 #include "protocol/links/peer_links.hpp"
-#include "protocol/links/shared.hpp"
 #include "summary/error_control.hpp"
 #include "summary/key_hash.hpp"
 
@@ -17,7 +17,7 @@ namespace protocol {
 /// outlive what it is given. Control thread only.
 class Announcer {
 public:
-    Announcer(Shared& shared, PeerLinks& links);
+    Announcer(LinkContext& context, PeerLinks& links);
 
     void stored(summary::KeyHash entry);
     void removed(summary::KeyHash entry);
@@ -30,8 +30,8 @@ public:
     void note_false_hits(const summary::FalseHitsSeen& in_all);
     /// Before anything is stored: goes on with the summary of `earlier`.
     void take_over(Announcer& earlier);
-    void begin_fill() { shared_.publisher.begin_fill(); }
-    void end_fill();
+    void begin_import() { context_.publisher.begin_import(); }
+    void end_import();
 
     /// The publisher or the neighbourhood may have work.
     void plan_work();
@@ -47,7 +47,7 @@ private:
     /// In another turn of the event loop, unless all is over by then.
     void soon(void (Announcer::*step)());
 
-    Shared& shared_;
+    LinkContext& context_;
     PeerLinks& links_;
     boost::asio::steady_timer timer_;
     summary::ErrorControl error_control_;

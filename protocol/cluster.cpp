@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "protocol/announcer.hpp"
+#include "protocol/links/link_context.hpp"
 #include "protocol/links/peer_links.hpp"
-#include "protocol/links/shared.hpp"
 #include "protocol/net/task_group.hpp"
 #include "summary/judge.hpp"
 
@@ -41,36 +41,36 @@ HashSecret choose_hash_secret(const ClusterConfig& config) {
 
 /// The parts of a node's cluster side wired up, and what concerns all of them: start, replacement,
 /// end, and waiting for peers.
-class Cluster::Node : public std::enable_shared_from_this<Cluster::Node> {
+class Cluster::Impl : public std::enable_shared_from_this<Cluster::Impl> {
 public:
-    Node(asio::io_context& control, ClusterConfig config, ClusterHooks hooks)
-        : shared_(control.get_executor(), checked(std::move(config)), std::move(hooks)),
-          hasher_(choose_hash_secret(shared_.config)),
-          links_(shared_, [this] { wake_waiting(); }),
-          announcer_(shared_, links_),
-          tasks_(shared_.executor) {}
+    Impl(asio::io_context& control, ClusterConfig config, ClusterHooks hooks)
+        : context_(control.get_executor(), checked(std::move(config)), std::move(hooks)),
+          hasher_(choose_hash_secret(context_.config)),
+          links_(context_, [this] { wake_waiting(); }),
+          announcer_(context_, links_),
+          tasks_(context_.executor) {}
 
     void start() {
-        const auto listens = shared_.config.listen && !shared_.config.keys.empty();
+        const auto listens = context_.config.listen && !context_.config.keys.empty();
         if (listens) links_.bind();
         links_.configure();
         // Those that are found come later.
-        if (shared_.config.dns_peers.empty()) shared_.invalidations.forget_all_confirmed();
+        if (context_.config.dns_peers.empty()) context_.invalidations.forget_all_confirmed();
         run(listens);
     }
 
     void go_on_from(const KeptInvalidations& earlier) { links_.go_on_from(earlier); }
 
     KeptInvalidations kept() const {
-        auto all = shared_.invalidations.kept();
+        auto all = context_.invalidations.kept();
         all.confirmed = links_.confirmed();
         return all;
     }
 
-    void start_in_place_of(Node& earlier) {
+    void start_in_place_of(Impl& earlier) {
         const auto listens = links_.bind_in_place_of(earlier.links_);
         earlier.stop();
-        shared_.self = earlier.shared_.self;
+        context_.self = earlier.context_.self;
         announcer_.take_over(earlier.announcer_);
         links_.take_over(earlier.links_);
         links_.configure();
@@ -80,10 +80,10 @@ public:
     }
 
     void set_peers(std::vector<PeerConfig> listed, std::vector<DnsPeers> names) {
-        auto config = shared_.config;
+        auto config = context_.config;
         config.peers = std::move(listed);
         config.dns_peers = std::move(names);
-        shared_.config = checked(std::move(config));
+        context_.config = checked(std::move(config));
         links_.configure();
         links_.look_now();
         announcer_.provide_for_peers();
@@ -95,44 +95,44 @@ public:
         announcer_.stop();
         wake_waiting();
         tasks_.cancel();
-        shared_.hooks = {};
-        shared_.plan_work = nullptr;
+        context_.hooks = {};
+        context_.plan_work = nullptr;
     }
 
     std::uint64_t invalidate(const Invalidation& what) {
-        const auto number = shared_.invalidations.add(what.keys, what.tags);
+        const auto number = context_.invalidations.add(what.keys, what.tags);
         links_.invalidated();
-        shared_.show_view();
+        context_.show_view();
         return number;
     }
 
-    std::uint64_t last_invalidation() const { return shared_.invalidations.last(); }
+    std::uint64_t last_invalidation() const { return context_.invalidations.last(); }
 
     std::vector<Confirmation> confirmations(std::uint64_t number) const {
         std::vector<Confirmation> result;
-        const auto& peers = shared_.membership.peers();
+        const auto& peers = context_.membership.peers();
         for (std::size_t i = 0; i < peers.size(); ++i) {
             if (peers[i].node.empty()) continue;
-            const bool confirmed = shared_.invalidations.confirmed(i) >= number;
+            const bool confirmed = context_.invalidations.confirmed(i) >= number;
             result.push_back({peers[i].node, confirmed, links_.up(i)});
         }
         return result;
     }
 
     bool confirmed(std::uint64_t number, Whom by) const {
-        const auto& peers = shared_.membership.peers();
+        const auto& peers = context_.membership.peers();
         for (std::size_t i = 0; i < peers.size(); ++i) {
             if (peers[i].node.empty()) continue;
             const bool asked = by == Whom::all || links_.up(i);
-            if (asked && shared_.invalidations.confirmed(i) < number) return false;
+            if (asked && context_.invalidations.confirmed(i) < number) return false;
         }
         return true;
     }
 
     /// Looks at `holds` again whenever a peer has confirmed something or a link to one has ended.
-    static awaitable<void> wait_for(std::shared_ptr<Node> self, Clock::time_point deadline,
+    static awaitable<void> wait_for(std::shared_ptr<Impl> self, Clock::time_point deadline,
                                     std::function<bool()> holds) {
-        asio::steady_timer timer(self->shared_.executor);
+        asio::steady_timer timer(self->context_.executor);
         const auto leave = [&](const void*) { std::erase(self->waiting_, &timer); };
         const std::unique_ptr<const void, decltype(leave)> at_end(&timer, leave);
         self->waiting_.push_back(&timer);
@@ -150,7 +150,7 @@ public:
 
 private:
     void run(bool listens) {
-        shared_.plan_work = [this] { announcer_.plan_work(); };
+        context_.plan_work = [this] { announcer_.plan_work(); };
         announcer_.plan_work();  // what was taken over may go on
         links_.run(tasks_, shared_from_this(), listens);
         tasks_.spawn(tend(shared_from_this()));
@@ -160,10 +160,10 @@ private:
         for (auto* timer : waiting_) timer->cancel();
     }
 
-    static awaitable<void> tend(std::shared_ptr<Node> self) {
-        asio::steady_timer timer(self->shared_.executor);
+    static awaitable<void> tend(std::shared_ptr<Impl> self) {
+        asio::steady_timer timer(self->context_.executor);
         for (;;) {
-            timer.expires_after(self->shared_.config.timings.heartbeat);
+            timer.expires_after(self->context_.config.timings.heartbeat);
             const auto [error] = co_await timer.async_wait(as_result);
             if (error) co_return;
             self->tend_now();
@@ -181,7 +181,7 @@ private:
         }
     }
 
-    Shared shared_;
+    LinkContext context_;
     summary::KeyHasher hasher_;
     PeerLinks links_;
     Announcer announcer_;
@@ -190,11 +190,11 @@ private:
     bool stopped_ = false;
 };
 
-ClusterStatus Cluster::Node::status() const {
+ClusterStatus Cluster::Impl::status() const {
     ClusterStatus status;
     links_.report(status);
-    status.refusals = shared_.log.counts();
-    const auto& own = shared_.publisher.own();
+    status.refusals = context_.log.counts();
+    const auto& own = context_.publisher.own();
     status.own.epoch = own.epoch();
     status.own.generation = own.generation();
     status.own.objects = own.objects();
@@ -202,82 +202,82 @@ ClusterStatus Cluster::Node::status() const {
     status.own.kind = summary.kind;
     status.own.bits = summary.bits;
     status.own.hashes = summary.hashes;
-    status.own.fill = own.fill();
+    status.own.fill_ratio = own.fill_ratio();
     status.own.expected_false_hit = own.expected_false_hit();
     return status;
 }
 
 Cluster::Cluster(asio::io_context& control, ClusterConfig config, ClusterHooks hooks)
-    : node_(std::make_shared<Node>(control, std::move(config), std::move(hooks))) {}
+    : impl_(std::make_shared<Impl>(control, std::move(config), std::move(hooks))) {}
 
 Cluster::~Cluster() {
     stop();
 }
 
 void Cluster::start() {
-    node_->start();
+    impl_->start();
 }
 void Cluster::go_on_from(const KeptInvalidations& earlier) {
-    node_->go_on_from(earlier);
+    impl_->go_on_from(earlier);
 }
 KeptInvalidations Cluster::kept_invalidations() const {
-    return node_->kept();
+    return impl_->kept();
 }
 KeptInvalidations::ConfirmedByNode Cluster::confirmed_by_node() const {
-    return std::as_const(*node_).links().confirmed();
+    return std::as_const(*impl_).links().confirmed();
 }
 void Cluster::start_in_place_of(Cluster& earlier) {
-    node_->start_in_place_of(*earlier.node_);
+    impl_->start_in_place_of(*earlier.impl_);
 }
 void Cluster::set_peers(std::vector<PeerConfig> listed, std::vector<DnsPeers> names) {
-    node_->set_peers(std::move(listed), std::move(names));
+    impl_->set_peers(std::move(listed), std::move(names));
 }
-void Cluster::begin_fill() {
-    node_->announcer().begin_fill();
+void Cluster::begin_import() {
+    impl_->announcer().begin_import();
 }
-void Cluster::end_fill() {
-    node_->announcer().end_fill();
+void Cluster::end_import() {
+    impl_->announcer().end_import();
 }
 std::uint16_t Cluster::link_port() const {
-    return node_->links().port();
+    return impl_->links().port();
 }
 summary::KeyHasher Cluster::key_hasher() const {
-    return node_->hasher();
+    return impl_->hasher();
 }
 void Cluster::stored(summary::KeyHash entry) {
-    node_->announcer().stored(entry);
+    impl_->announcer().stored(entry);
 }
 void Cluster::removed(summary::KeyHash entry) {
-    node_->announcer().removed(entry);
+    impl_->announcer().removed(entry);
 }
 void Cluster::note_false_hits(const summary::FalseHitsSeen& in_all) {
-    node_->announcer().note_false_hits(in_all);
+    impl_->announcer().note_false_hits(in_all);
 }
 std::uint64_t Cluster::invalidate(const Invalidation& what) {
-    return node_->invalidate(what);
+    return impl_->invalidate(what);
 }
 std::uint64_t Cluster::last_invalidation() const {
-    return node_->last_invalidation();
+    return impl_->last_invalidation();
 }
 std::vector<Cluster::Confirmation> Cluster::confirmations(std::uint64_t number) const {
-    return node_->confirmations(number);
+    return impl_->confirmations(number);
 }
 awaitable<void> Cluster::wait_confirmed(std::uint64_t number, Clock::time_point deadline,
                                         Whom whom) {
-    return Node::wait_for(node_, deadline,
-                          [&node = *node_, number, whom] { return node.confirmed(number, whom); });
+    return Impl::wait_for(impl_, deadline,
+                          [&impl = *impl_, number, whom] { return impl.confirmed(number, whom); });
 }
 void Cluster::withdraw() {
-    node_->links().say_goodbye();
+    impl_->links().say_goodbye();
 }
 awaitable<void> Cluster::wait_withdrawn(Clock::time_point deadline) {
-    return Node::wait_for(node_, deadline, [&node = *node_] { return !node.links().any_up(); });
+    return Impl::wait_for(impl_, deadline, [&impl = *impl_] { return !impl.links().any_up(); });
 }
 void Cluster::stop() {
-    node_->stop();
+    impl_->stop();
 }
 ClusterStatus Cluster::status() const {
-    return node_->status();
+    return impl_->status();
 }
 
 }  // namespace protocol

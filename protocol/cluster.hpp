@@ -68,10 +68,10 @@ public:
     void removed(summary::KeyHash entry);
 
     /// For a node that finds much at its start: what is stored from now on goes out as one epoch
-    /// after end_fill(); until then nobody is told of any of it. Before start(), while nothing is
+    /// after end_import(); until then nobody is told of any of it. Before start(), while nothing is
     /// stored.
-    void begin_fill();
-    void end_fill();
+    void begin_import();
+    void end_import();
 
     /// What this node's questions to peers have shown in all, from its start on: the own summary's
     /// error follows.
@@ -107,8 +107,8 @@ public:
     ClusterStatus status() const;
 
 private:
-    class Node;
-    std::shared_ptr<Node> node_;
+    class Impl;
+    std::shared_ptr<Impl> impl_;
 };
 
 }  // namespace protocol

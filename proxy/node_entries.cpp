@@ -17,7 +17,7 @@ void NodeEntries::tell(summary::KeyHash key, bool stored) {
 
 void NodeEntries::begin_fill() {
     filling_ = true;
-    cluster_->begin_fill();
+    cluster_->begin_import();
 }
 
 bool NodeEntries::end_fill(bool loading) {
@@ -25,7 +25,7 @@ bool NodeEntries::end_fill(bool loading) {
     if (!found_) found_ = changes_.pushed();
     if (changes_.consumed() < *found_) return false;
     filling_ = false;
-    cluster_->end_fill();
+    cluster_->end_import();
     return true;
 }
 

@@ -179,8 +179,8 @@ std::string serving_line(const Config& config,
 
 bool show_links(const protocol::ClusterStatus& links, const WorkerReports& asked,
                 NodeStatus& status) {
-    status.summary = {links.own.kind,   links.own.objects, links.own.bits,
-                      links.own.hashes, links.own.fill,    links.own.expected_false_hit};
+    status.summary = {links.own.kind,   links.own.objects,    links.own.bits,
+                      links.own.hashes, links.own.fill_ratio, links.own.expected_false_hit};
     auto& cluster = status.cluster;
     static_cast<protocol::LinkCounters&>(cluster) = links;
     cluster.link_refusals = links.refusals;

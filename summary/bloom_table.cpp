@@ -19,12 +19,13 @@ BloomTable::BloomTable(Shape shape, std::size_t lanes) : shape_(shape), bits_(sh
     assert(is_valid(shape));
 }
 
-void BloomTable::fill(std::span<const LaneSource> sources, std::uint64_t from, std::uint64_t to) {
+void BloomTable::load_all(std::span<const LaneSource> sources, std::uint64_t from,
+                          std::uint64_t to) {
     std::array<const std::uint64_t*, kMaxPeers> dense;
     std::transform(sources.begin(), sources.end(), dense.begin(), [](const LaneSource& source) {
         return source.filter != nullptr ? bits_of(*source.filter).words().data() : nullptr;
     });
-    bits_.fill(std::span(dense).first(sources.size()), from, to);
+    bits_.load_all(std::span(dense).first(sources.size()), from, to);
 }
 
 void BloomTable::load(std::size_t lane, const Filter& source, std::uint64_t from, std::uint64_t to,

@@ -40,7 +40,7 @@ public:
     /// The lane's filter is another from now on.
     void start(std::size_t /*lane*/) {}
     /// Blocks [from, to) of all lanes, each from its filter (none: zeros); nobody reads them yet.
-    void fill(std::span<const LaneSource> sources, std::uint64_t from, std::uint64_t to);
+    void load_all(std::span<const LaneSource> sources, std::uint64_t from, std::uint64_t to);
     /// Blocks [from, to) of one lane. `blank`: nothing was loaded into it before, so that what is
     /// zero in the source need not even be read here.
     void load(std::size_t lane, const Filter& source, std::uint64_t from, std::uint64_t to,

@@ -25,8 +25,8 @@ CountingBloomOwn::CountingBloomOwn(Config config, CountingBloomOwn&& earlier)
     objects_ = earlier.objects_;
     filter_ = std::move(earlier.filter_);
     left_over_ = std::move(earlier.left_over_);
-    filling_ = earlier.filling_;
-    if (filling_ ? !earlier.growing() : suits()) return;
+    importing_ = earlier.importing_;
+    if (importing_ ? !earlier.growing() : suits()) return;
     begin_regrow();
     grow_some(4 * kMinObjects);
 }
@@ -37,7 +37,7 @@ bool CountingBloomOwn::stored(KeyHash key) {
     ++objects_;
     if (growth_ && shard < growth_->fed) growth_->filter.insert(key, ignored_);
     ignored_.clear();
-    if (filling_) return true;
+    if (importing_) return true;
     filter_.insert(key, pending_);
     ++stored_;
     bound_pending();
@@ -50,7 +50,7 @@ bool CountingBloomOwn::removed(KeyHash key) {
     --objects_;
     if (growth_ && shard < growth_->fed) growth_->filter.erase(key, ignored_);
     ignored_.clear();
-    if (filling_) return true;
+    if (importing_) return true;
     filter_.erase(key, pending_);
     ++removed_;
     bound_pending();
@@ -130,16 +130,16 @@ void CountingBloomOwn::snapshot_taken() {
     snapshot_holds_pending_ = snapshot_holds_pending_ || !pending_.empty();
 }
 
-double CountingBloomOwn::fill() const {
+double CountingBloomOwn::fill_ratio() const {
     return static_cast<double>(filter_.ones()) / static_cast<double>(filter_.shape().bits);
 }
 
 double CountingBloomOwn::expected_false_hit() const {
-    return std::pow(fill(), filter_.shape().hashes);
+    return std::pow(fill_ratio(), filter_.shape().hashes);
 }
 
 Fit CountingBloomOwn::fit() const {
-    if (filling_) return Fit::fits;
+    if (importing_) return Fit::fits;
     const auto held = capacity(filter_.shape(), config_.error);
     if (objects() > held && filter_.shape().bits < kMaxBits) return Fit::too_small;
     const auto smallest = shape_for(std::max(config_.expected_objects, kMinObjects), config_.error);
@@ -189,15 +189,15 @@ bool CountingBloomOwn::grow_some(std::uint64_t keys) {
     return true;
 }
 
-void CountingBloomOwn::end_fill() {
+void CountingBloomOwn::end_import() {
     if (objects_ > 0)
         begin_regrow();
     else
-        filling_ = false;
+        importing_ = false;
 }
 
 void CountingBloomOwn::begin_epoch() {
-    filling_ = false;
+    importing_ = false;
     pending_.clear();
     pending_lost_ = false;
     snapshot_holds_pending_ = false;

@@ -48,10 +48,10 @@ public:
     /// cancelled.
     std::optional<Delta> take_delta() { return take_delta(kAllFlips); }
     /// As above, but of the first `flips` changes of bits only, which keeps the time bounded;
-    /// all_told() says whether there are more.
+    /// all_announced() says whether there are more.
     static constexpr std::size_t kAllFlips = ~std::size_t{0};
     std::optional<Delta> take_delta(std::size_t flips);
-    bool all_told() const { return pending_.empty() && !pending_lost_; }
+    bool all_announced() const { return pending_.empty() && !pending_lost_; }
     /// The same as bytes, see Own::take_delta.
     std::optional<Bytes> take_payload(std::size_t max_bytes);
 
@@ -98,7 +98,7 @@ public:
     std::uint64_t ones() const { return filter_.ones(); }
 
     /// Part of the bits that are set, and the chance of a false hit that follows from it.
-    double fill() const;
+    double fill_ratio() const;
     double expected_false_hit() const;
 
     /// Too small: more objects than the shape holds within the error. Too large: less than a
@@ -121,9 +121,9 @@ public:
     bool grow_some() { return grow_some(config_.keys_at_once); }
 
     /// See Own. The filter stays empty meanwhile, so nothing has to grow with the keys.
-    void begin_fill() { filling_ = true; }
-    void end_fill();
-    bool filling() const { return filling_; }
+    void begin_import() { importing_ = true; }
+    void end_import();
+    bool importing() const { return importing_; }
 
     /// Gives memory back that growing has left over, in slices; false when there is none.
     bool tidy();
@@ -149,7 +149,7 @@ private:
     std::uint64_t objects_ = 0;
     CountingBloomFilter filter_;
     std::optional<Growth> growth_;
-    bool filling_ = false;
+    bool importing_ = false;
     std::optional<CountingBloomFilter> left_over_;
     std::vector<Flip> ignored_;  // of the filter that grows
     unsigned copies_ = 0;        // CopiedBits under way in this epoch

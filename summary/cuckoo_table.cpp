@@ -22,13 +22,14 @@ CuckooTable::CuckooTable(CuckooShape shape, std::size_t lanes)
     assert(is_valid(shape));
 }
 
-void CuckooTable::fill(std::span<const LaneSource> sources, std::uint64_t from, std::uint64_t to) {
+void CuckooTable::load_all(std::span<const LaneSource> sources, std::uint64_t from,
+                           std::uint64_t to) {
     std::array<const std::uint64_t*, kMaxPeers> dense;
     std::transform(sources.begin(), sources.end(), dense.begin(), [](const LaneSource& source) {
         return source.filter != nullptr ? std::get<CuckooFilter>(*source.filter).words().data()
                                         : nullptr;
     });
-    bits_.fill(std::span(dense).first(sources.size()), from, to);
+    bits_.load_all(std::span(dense).first(sources.size()), from, to);
 }
 
 void CuckooTable::load(std::size_t lane, const Filter& source, std::uint64_t from, std::uint64_t to,

@@ -35,7 +35,7 @@ public:
     std::uint64_t lane_block_words() const { return bits_.lane_block_words(); }
     std::uint64_t block_words() const { return bits_.block_words(); }
     void start(std::size_t /*lane*/) {}
-    void fill(std::span<const LaneSource> sources, std::uint64_t from, std::uint64_t to);
+    void load_all(std::span<const LaneSource> sources, std::uint64_t from, std::uint64_t to);
     void load(std::size_t lane, const Filter& source, std::uint64_t from, std::uint64_t to,
               bool blank);
     void apply(std::size_t lane, const Change& change);

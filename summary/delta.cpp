@@ -8,9 +8,9 @@ namespace summary {
 
 namespace {
 
-/// Each flipped position with its last value, if `tell(first flip, last flip)` wants it.
-template <class Tell>
-Delta by_position(std::vector<Flip>& flips, Tell tell) {
+/// Each flipped position with its last value, if `keep(first flip, last flip)` wants it.
+template <class Keep>
+Delta by_position(std::vector<Flip>& flips, Keep keep) {
     std::stable_sort(flips.begin(), flips.end(),
                      [](Flip a, Flip b) { return a.position < b.position; });
     Delta delta;
@@ -18,7 +18,7 @@ Delta by_position(std::vector<Flip>& flips, Tell tell) {
         const auto next = std::find_if(first, flips.end(),
                                        [&](Flip flip) { return flip.position != first->position; });
         const auto last = std::prev(next);
-        if (tell(*first, *last)) (last->set ? delta.set : delta.clear).push_back(last->position);
+        if (keep(*first, *last)) (last->set ? delta.set : delta.clear).push_back(last->position);
         first = next;
     }
     return delta;

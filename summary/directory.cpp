@@ -29,7 +29,7 @@ Directory::Table::Table(const Descriptor& sort, std::size_t wanted)
       of(sort) {}
 
 Directory::Directory(std::span<const Member> members) : Directory(members, InSlices{}) {
-    fill_some(~std::uint64_t{0});
+    load_some(~std::uint64_t{0});
 }
 
 Directory::Directory(std::span<const Member> members, InSlices) {
@@ -50,7 +50,7 @@ Directory::Directory(std::span<const Member> members, InSlices) {
     tables_.reserve(sorts.size());
     for (std::size_t i = 0; i < sorts.size(); ++i) {
         tables_.emplace_back(sorts[i].of, sorts[i].lanes);
-        to_fill_.push_back({static_cast<std::uint16_t>(i), std::nullopt, nullptr, false, 0});
+        to_load_.push_back({static_cast<std::uint16_t>(i), std::nullopt, nullptr, false, 0});
     }
     for (std::size_t i = 0; i < members.size(); ++i) {
         assert(place(members[i].peer).table == kNowhere);
@@ -59,11 +59,11 @@ Directory::Directory(std::span<const Member> members, InSlices) {
 }
 
 LaneSource Directory::source(const Member& member) {
-    if (member.holder == nullptr) return {member.filter};
-    assert(member.holder->holds(member.peer) &&
-           member.holder->descriptor(member.peer) == member.of);
-    const auto place = member.holder->place(member.peer);
-    return {nullptr, std::get_if<QuotientTable>(&member.holder->tables_[place.table].filters),
+    if (member.keeper == nullptr) return {member.filter};
+    assert(member.keeper->keeps_filter(member.peer) &&
+           member.keeper->descriptor(member.peer) == member.of);
+    const auto place = member.keeper->place(member.peer);
+    return {nullptr, std::get_if<QuotientTable>(&member.keeper->tables_[place.table].filters),
             place.lane};
 }
 
@@ -88,15 +88,15 @@ bool Directory::adopt(unsigned peer, const Descriptor& of) {
     return false;
 }
 
-bool Directory::fill_some(std::uint64_t words) {
-    while (!to_fill_.empty() && words > 0) {
-        words -= std::min(words, fill_slice(to_fill_.front(), words));
+bool Directory::load_some(std::uint64_t words) {
+    while (!to_load_.empty() && words > 0) {
+        words -= std::min(words, load_slice(to_load_.front(), words));
     }
-    return to_fill_.empty();
+    return to_load_.empty();
 }
 
 /// About so many words of the job, which ends with its last; how many it were.
-std::uint64_t Directory::fill_slice(Fill& job, std::uint64_t words) {
+std::uint64_t Directory::load_slice(LoadJob& job, std::uint64_t words) {
     auto& table = tables_[job.table];
     return std::visit(
         [&](auto& filters) {
@@ -104,7 +104,7 @@ std::uint64_t Directory::fill_slice(Fill& job, std::uint64_t words) {
             const auto size = std::min(std::max<std::uint64_t>(words / per_block, 1),
                                        filters.blocks() - job.next);
             if (!job.peer) {
-                filters.fill(table.sources, job.next, job.next + size);
+                filters.load_all(table.sources, job.next, job.next + size);
             } else if (job.source != nullptr) {
                 filters.load(place(*job.peer).lane, *job.source, job.next, job.next + size,
                              job.blank);
@@ -112,14 +112,14 @@ std::uint64_t Directory::fill_slice(Fill& job, std::uint64_t words) {
             job.next += size;
             if (job.next == filters.blocks()) {
                 finish(job);
-                to_fill_.pop_front();
+                to_load_.pop_front();
             }
             return size * per_block;
         },
         table.filters);
 }
 
-void Directory::finish(const Fill& done) {
+void Directory::finish(const LoadJob& done) {
     auto& table = tables_[done.table];
     if (done.peer) {
         if (done.source != nullptr) activate(*done.peer);
@@ -194,17 +194,17 @@ void Directory::begin_load(unsigned peer, const Filter& filter) {
     assert(place.table != kNowhere && descriptor_of(filter) == tables_[place.table].of);
     places_[peer].blank = false;
     begin(peer);
-    std::erase_if(to_fill_, [&](const Fill& fill) { return fill.peer == peer; });
+    std::erase_if(to_load_, [&](const LoadJob& load_job) { return load_job.peer == peer; });
     auto& source = tables_[place.table].sources[place.lane];
-    const auto filled = std::find_if(to_fill_.begin(), to_fill_.end(), [&](const Fill& fill) {
-        return fill.table == place.table && !fill.peer;
-    });
-    if (filled != to_fill_.end() && filled->next == 0) {
+    const auto filled = std::find_if(
+        to_load_.begin(), to_load_.end(),
+        [&](const LoadJob& load_job) { return load_job.table == place.table && !load_job.peer; });
+    if (filled != to_load_.end() && filled->next == 0) {
         source = {&filter};
         return;
     }
     source = {};  // it has been filled in part with something else
-    to_fill_.push_back({place.table, peer, &filter, place.blank, 0});
+    to_load_.push_back({place.table, peer, &filter, place.blank, 0});
 }
 
 void Directory::apply(unsigned peer, const Change& change) {
@@ -214,11 +214,11 @@ void Directory::apply(unsigned peer, const Change& change) {
                tables_[place.table].filters);
 }
 
-bool Directory::holds(unsigned peer) const {
+bool Directory::keeps_filter(unsigned peer) const {
     const auto place = this->place(peer);
     if (place.table == kNowhere) return false;
     const auto* const table = std::get_if<QuotientTable>(&tables_[place.table].filters);
-    return table != nullptr && table->holds(place.lane);
+    return table != nullptr && table->keeps_filter(place.lane);
 }
 
 std::optional<Change> Directory::apply_delta(unsigned peer, std::span<const std::byte> payload) {
@@ -246,7 +246,7 @@ void Directory::forget(unsigned peer) {
     const auto place = this->place(peer);
     if (place.table == kNowhere) return;
     tables_[place.table].sources[place.lane] = {};
-    std::erase_if(to_fill_, [&](const Fill& fill) { return fill.peer == peer; });
+    std::erase_if(to_load_, [&](const LoadJob& load_job) { return load_job.peer == peer; });
 }
 
 std::uint64_t Directory::memory_bytes() const {

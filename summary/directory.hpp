@@ -37,20 +37,21 @@ public:
         Descriptor of;                   // accepted by judge()
         const Filter* filter = nullptr;  // of that sort; loaded at once if given (much faster than
                                          // load() for each)
-        const Directory* holder = nullptr;  // the same from another directory that holds() it
+        const Directory* keeper =
+            nullptr;  // the same from another directory that keeps_filter() it
     };
 
     /// All at once.
     explicit Directory(std::span<const Member> members);
 
-    /// In slices: nobody counts before fill_some() has reached him. Until it has, or drop(), the
+    /// In slices: nobody counts before load_some() has reached him. Until it has, or drop(), the
     /// filters of members, and their holders, must stay where they are; what they hold may change,
     /// if the peer is told of each change by apply().
     struct InSlices {};
     Directory(std::span<const Member> members, InSlices);
     /// About so many words of tables; true when all is filled in.
-    bool fill_some(std::uint64_t words);
-    bool filling() const { return !to_fill_.empty(); }
+    bool load_some(std::uint64_t words);
+    bool loading() const { return !to_load_.empty(); }
 
     /// The peers whose summaries claim the key.
     PeerSet candidates(const Key& key) const;
@@ -68,7 +69,7 @@ public:
 
     /// Writer thread. The peer must be a member, `filter` of its sort, `change` one of that.
     void load(unsigned peer, const Filter& filter);
-    /// load() in slices, by fill_some(); the peer counts at the end, or goes on counting with more
+    /// load() in slices, by load_some(); the peer counts at the end, or goes on counting with more
     /// and more of what is new. Only if that could hide what is old and new (cuckoo), it does not
     /// count meanwhile.
     void begin_load(unsigned peer, const Filter& filter);
@@ -76,9 +77,9 @@ public:
 
     /// Writer thread: all that was loaded and applied is here, and nobody has to keep the filter
     /// (of kinds whose tables are filters themselves: quotient).
-    bool holds(unsigned peer) const;
+    bool keeps_filter(unsigned peer) const;
     /// Then a delta can be applied here alone; as apply_delta() of a filter. The peer may no longer
-    /// be held after one that found no room. Precondition, here and below: holds(peer).
+    /// be held after one that found no room. Precondition, here and below: keeps_filter(peer).
     std::optional<Change> apply_delta(unsigned peer, std::span<const std::byte> payload);
     std::uint64_t check_hash(unsigned peer) const;
 
@@ -115,7 +116,7 @@ private:
     static constexpr std::uint16_t kNowhere = 0xffff;
 
     /// A table to be filled from all its lanes, or one peer's lane of it.
-    struct Fill {
+    struct LoadJob {
         std::uint16_t table = 0;
         std::optional<unsigned> peer;
         const Filter* source = nullptr;  // of the one peer
@@ -128,12 +129,12 @@ private:
     static LaneSource source(const Member& member);
     void activate(unsigned peer);
     void deactivate(unsigned peer);
-    std::uint64_t fill_slice(Fill& job, std::uint64_t words);
-    void finish(const Fill& fill);
+    std::uint64_t load_slice(LoadJob& job, std::uint64_t words);
+    void finish(const LoadJob& load_job);
 
     std::vector<Table> tables_;
     std::vector<Place> places_;  // by peer, up to the highest
-    std::deque<Fill> to_fill_;
+    std::deque<LoadJob> to_load_;
     std::array<std::atomic<std::uint64_t>, kMaxPeers / 64> active_{};
     std::atomic<std::size_t> active_words_{0};  // of active_ in use
 };

@@ -22,12 +22,12 @@ Descriptor sort_of(const Fingerprints& filter) {
     return descriptor_of(FingerprintShape(filter.shape()));
 }
 
-bool claims(const BloomFilter& filter, const Key& key) {
+bool matches(const BloomFilter& filter, const Key& key) {
     return filter.contains(key.hash);
 }
 
 template <class Fingerprints>
-bool claims(const Fingerprints& filter, const Key& key) {
+bool matches(const Fingerprints& filter, const Key& key) {
     return filter.contains(fingerprint(key.hash, FingerprintShape(filter.shape())));
 }
 
@@ -73,7 +73,7 @@ Descriptor descriptor_of(const Filter& filter) {
 }
 
 bool contains(const Filter& filter, const Key& key) {
-    return std::visit([&](const auto& kind) { return claims(kind, key); }, filter);
+    return std::visit([&](const auto& kind) { return matches(kind, key); }, filter);
 }
 
 std::uint64_t check_hash(const Filter& filter) {

@@ -42,7 +42,7 @@ FingerprintOwn<kind>::FingerprintOwn(const OwnConfig& config, FingerprintOwn&& e
     : config_(config), own_(std::move(earlier.own_)) {
     const bool was_growing = own_.growing();
     own_.restart(config.first_epoch);
-    if (filling() ? !was_growing : suits()) return;
+    if (importing() ? !was_growing : suits()) return;
     begin_regrow();
     own_.grow_some(4 * kMinObjects);
 }
@@ -64,13 +64,13 @@ std::optional<Bytes> FingerprintOwn<kind>::take_payload(std::size_t max_bytes) {
 }
 
 template <Kind kind>
-double FingerprintOwn<kind>::fill() const {
+double FingerprintOwn<kind>::fill_ratio() const {
     return static_cast<double>(objects()) / static_cast<double>(capacity(own_.shape()));
 }
 
 template <Kind kind>
 Fit FingerprintOwn<kind>::fit() const {
-    if (filling()) return Fit::fits;
+    if (importing()) return Fit::fits;
     const auto held = capacity(own_.shape());
     const auto larger = capacity(shape_for(held + 1));
     if (objects() > held && larger > held) return Fit::too_small;
@@ -92,11 +92,11 @@ void FingerprintOwn<kind>::begin_regrow() {
 }
 
 template <Kind kind>
-void FingerprintOwn<kind>::end_fill() {
+void FingerprintOwn<kind>::end_import() {
     if (objects() > 0)
         begin_regrow();
     else
-        own_.end_fill();
+        own_.end_import();
 }
 
 template class FingerprintOwn<Kind::quotient>;

@@ -25,7 +25,7 @@ public:
     std::uint64_t objects() const { return own_.objects(); }
     std::uint64_t changed_since_announced() const { return own_.changed_since_announced(); }
     std::optional<Bytes> take_payload(std::size_t max_bytes);
-    bool all_told() const { return own_.all_told(); }
+    bool all_announced() const { return own_.all_announced(); }
 
     class SnapshotWriter {
     public:
@@ -41,7 +41,7 @@ public:
     std::uint64_t check_hash() const { return own_.check_hash(); }
 
     /// Part of the capacity that is used.
-    double fill() const;
+    double fill_ratio() const;
     double expected_false_hit() const { return own_.expected_false_hit(); }
 
     Fit fit() const;
@@ -51,9 +51,9 @@ public:
     void begin_regrow();
     bool growing() const { return own_.growing(); }
     bool grow_some() { return own_.grow_some(config_.keys_at_once); }
-    void begin_fill() { own_.begin_fill(); }
-    void end_fill();
-    bool filling() const { return own_.filling(); }
+    void begin_import() { own_.begin_import(); }
+    void end_import();
+    bool importing() const { return own_.importing(); }
     /// There is never any left over.
     bool tidy() { return false; }
     std::uint64_t memory_bytes() const { return own_.memory_bytes(); }

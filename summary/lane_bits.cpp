@@ -32,8 +32,8 @@ LaneBits::LaneBits(std::uint64_t bits, std::size_t lanes) : bits_(bits) {
     words_ = Words(blocks() * block_words());
 }
 
-void LaneBits::fill(std::span<const std::uint64_t* const> dense, std::uint64_t from,
-                    std::uint64_t to) {
+void LaneBits::load_all(std::span<const std::uint64_t* const> dense, std::uint64_t from,
+                        std::uint64_t to) {
     const auto lane_count = lanes_in_word();
     const auto lanes_log2 = 6 - span_log2_;
     const auto stride = words_each_;

@@ -29,7 +29,8 @@ public:
 
     /// Blocks [from, to) of all lanes, each from its dense words (null: zeros); nobody reads them
     /// yet.
-    void fill(std::span<const std::uint64_t* const> dense, std::uint64_t from, std::uint64_t to);
+    void load_all(std::span<const std::uint64_t* const> dense, std::uint64_t from,
+                  std::uint64_t to);
     /// Blocks [from, to) of one lane, whose dense words these are. `blank`: nothing was loaded into
     /// it before, so that what is zero there need not even be read here.
     void load(std::size_t lane, std::span<const std::uint64_t> dense, std::uint64_t from,

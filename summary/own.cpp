@@ -49,8 +49,8 @@ std::optional<std::vector<std::byte>> Own::take_delta(std::size_t max_bytes) {
     return std::visit([&](auto& own) { return own.take_payload(max_bytes); }, own_);
 }
 
-bool Own::all_told() const {
-    return std::visit([](const auto& own) { return own.all_told(); }, own_);
+bool Own::all_announced() const {
+    return std::visit([](const auto& own) { return own.all_announced(); }, own_);
 }
 
 Own::SnapshotWriter::SnapshotWriter(Own& own, std::vector<std::byte>& out) {
@@ -87,8 +87,8 @@ std::uint64_t Own::check_hash() const {
     return std::visit([](const auto& own) { return own.check_hash(); }, own_);
 }
 
-double Own::fill() const {
-    return std::visit([](const auto& own) { return own.fill(); }, own_);
+double Own::fill_ratio() const {
+    return std::visit([](const auto& own) { return own.fill_ratio(); }, own_);
 }
 
 double Own::expected_false_hit() const {
@@ -119,17 +119,17 @@ bool Own::grow_some() {
     return std::visit([](auto& own) { return own.grow_some(); }, own_);
 }
 
-void Own::begin_fill() {
+void Own::begin_import() {
     assert(objects() == 0);
-    std::visit([](auto& own) { own.begin_fill(); }, own_);
+    std::visit([](auto& own) { own.begin_import(); }, own_);
 }
 
-void Own::end_fill() {
-    std::visit([](auto& own) { own.end_fill(); }, own_);
+void Own::end_import() {
+    std::visit([](auto& own) { own.end_import(); }, own_);
 }
 
-bool Own::filling() const {
-    return std::visit([](const auto& own) { return own.filling(); }, own_);
+bool Own::importing() const {
+    return std::visit([](const auto& own) { return own.importing(); }, own_);
 }
 
 bool Own::tidy() {

@@ -46,10 +46,11 @@ public:
     /// and counts once.
     std::uint64_t changed_since_announced() const;
     /// The payload that tells the changes, or the first `changes_at_once` of them, as the next
-    /// generation; all_told() says whether there are more. Nothing: a snapshot is smaller, or only
-    /// one tells it, or it would be more than `max_bytes` (the generation advances all the same).
+    /// generation; all_announced() says whether there are more. Nothing: a snapshot is smaller, or
+    /// only one tells it, or it would be more than `max_bytes` (the generation advances all the
+    /// same).
     std::optional<std::vector<std::byte>> take_delta(std::size_t max_bytes);
-    bool all_told() const;
+    bool all_announced() const;
 
     /// A snapshot's payload in the making, of the generation of its begin.
     class SnapshotWriter {
@@ -73,7 +74,7 @@ public:
     std::uint64_t check_hash() const;
 
     /// How full it is, and the chance of a false hit that follows from it.
-    double fill() const;
+    double fill_ratio() const;
     double expected_false_hit() const;
 
     /// Too small: more objects than it holds within the error. Too large: less than a quarter of
@@ -92,11 +93,11 @@ public:
     bool grow_some();
     /// For a start that finds many keys at once: they are taken in and not told, so that the
     /// summary that is told stays empty, and fits. Precondition: objects() == 0.
-    void begin_fill();
+    void begin_import();
     /// All that came meanwhile is one new epoch: growing(), if there is any.
-    void end_fill();
+    void end_import();
     /// Until that epoch.
-    bool filling() const;
+    bool importing() const;
 
     /// Gives memory back that growing has left over, in slices; false when there is none.
     bool tidy();

@@ -44,7 +44,7 @@ void OwnFingerprints::note(KeyHash key, std::size_t index, bool came) {
         const auto term = check_term(fingerprint(key, growth_->shape));
         growth_->check += came ? term : ~term + 1;
     }
-    if (filling_) return;
+    if (importing_) return;
     ++(came ? stored_ : removed_);
     const auto number = fingerprint(key, shape_);
     check_ += came ? check_term(number) : ~check_term(number) + 1;
@@ -63,12 +63,12 @@ void OwnFingerprints::announce_all() {
         auto& shard = shards_[i];
         auto changes = std::exchange(shard.pending, {});
         if (snapshot_ && i >= snapshot_->next) {
-            shard.told.insert(shard.told.end(), changes.begin(), changes.end());
+            shard.announced.insert(shard.announced.end(), changes.begin(), changes.end());
         }
         shard.pending_balance = 0;
     }
     pending_ = 0;
-    announced_ = filling_ ? 0 : objects_;
+    announced_ = importing_ ? 0 : objects_;
     announced_check_ = check_;
 }
 
@@ -76,9 +76,9 @@ void OwnFingerprints::announce_all() {
 void OwnFingerprints::forget_changes() {
     snapshot_.reset();
     announce_all();
-    for (auto& shard : shards_) shard.told = {};
+    for (auto& shard : shards_) shard.announced = {};
     pending_lost_ = false;
-    next_to_tell_ = 0;
+    next_to_announce_ = 0;
     stored_ = 0;
     removed_ = 0;
     generation_ = 0;
@@ -113,22 +113,22 @@ std::optional<OwnFingerprints::Change> OwnFingerprints::take_delta(std::uint64_t
     }
     Change change;
     change.objects = announced_;
-    if (changes >= pending_) next_to_tell_ = 0;
+    if (changes >= pending_) next_to_announce_ = 0;
     std::uint64_t first_rank = 0;
-    std::uint64_t told = 0;
-    for (std::size_t i = 0; i < shards_.size() && told < changes && pending_ > 0; ++i) {
+    std::uint64_t taken = 0;
+    for (std::size_t i = 0; i < shards_.size() && taken < changes && pending_ > 0; ++i) {
         auto& shard = shards_[i];
-        const auto announced =
+        const auto announced_here =
             shard.keys.size() - static_cast<std::uint64_t>(shard.pending_balance);
-        if (i >= next_to_tell_ && !shard.pending.empty()) {
-            told += shard.pending.size();
-            tell(i, first_rank, change);
-            next_to_tell_ = i + 1;
+        if (i >= next_to_announce_ && !shard.pending.empty()) {
+            taken += shard.pending.size();
+            announce_shard(i, first_rank, change);
+            next_to_announce_ = i + 1;
         }
-        first_rank += announced;
+        first_rank += announced_here;
     }
     // Those that were not reached have their turn in the next delta.
-    if (told < changes) next_to_tell_ = 0;
+    if (taken < changes) next_to_announce_ = 0;
 
     const auto& [added, gone] = change.delta;
     announced_ += added.size() - gone.size();
@@ -139,14 +139,14 @@ std::optional<OwnFingerprints::Change> OwnFingerprints::take_delta(std::uint64_t
 
 /// Appends what changed in one shard; `first_rank` is how many announced ones the shards before
 /// have.
-void OwnFingerprints::tell(std::size_t index, std::uint64_t first_rank, Change& change) {
+void OwnFingerprints::announce_shard(std::size_t index, std::uint64_t first_rank, Change& change) {
     auto& shard = shards_[index];
     const bool in_order = std::holds_alternative<QuotientShape>(shape_);
     const auto range = universe(shape_);
     std::int64_t more = 0;  // of lower fingerprints than were announced
     pending_ -= shard.pending.size();
     if (snapshot_ && index >= snapshot_->next) {
-        shard.told.insert(shard.told.end(), shard.pending.begin(), shard.pending.end());
+        shard.announced.insert(shard.announced.end(), shard.pending.begin(), shard.pending.end());
     }
     shard.pending_balance = 0;
     for (const auto& net : net_of(std::exchange(shard.pending, {}))) {
@@ -167,18 +167,18 @@ void OwnFingerprints::tell(std::size_t index, std::uint64_t first_rank, Change& 
 }
 
 void OwnFingerprints::begin_snapshot(Bytes& out) {
-    for (auto& shard : shards_) shard.told = {};
+    for (auto& shard : shards_) shard.announced = {};
     snapshot_.reset(new Snapshot{{universe(shape_), announced_, out}});
 }
 
 bool OwnFingerprints::write_some(std::uint64_t keys) {
     assert(snapshot_);
     std::uint64_t done = 0;
-    if (filling_) snapshot_->next = shards_.size();  // of nothing
+    if (importing_) snapshot_->next = shards_.size();  // of nothing
     for (; snapshot_->next < shards_.size() && done < keys; ++snapshot_->next) {
         auto& shard = shards_[snapshot_->next];
         write(shard, snapshot_->encoder);
-        shard.told = {};
+        shard.announced = {};
         done += shard.keys.cost_of_visit();
     }
     if (snapshot_->next < shards_.size()) return false;
@@ -189,7 +189,7 @@ bool OwnFingerprints::write_some(std::uint64_t keys) {
 
 /// The shard as it was announced: without what came since then, and with what went.
 void OwnFingerprints::write(const Shard& shard, FingerprintSnapshotEncoder& encoder) const {
-    auto since = shard.told;
+    auto since = shard.announced;
     since.insert(since.end(), shard.pending.begin(), shard.pending.end());
     auto nets = net_of(std::move(since));
     auto net = nets.begin();
@@ -229,7 +229,7 @@ bool OwnFingerprints::grow_some(std::uint64_t keys) {
     shape_ = growth.shape;
     check_ = growth.check;
     growth_.reset();
-    filling_ = false;
+    importing_ = false;
     forget_changes();
     ++epoch_;
     return true;
@@ -239,7 +239,7 @@ std::uint64_t OwnFingerprints::memory_bytes() const {
     std::uint64_t bytes = shards_.size() * sizeof(Shard);
     for (const auto& shard : shards_) {
         bytes += shard.keys.memory_bytes() +
-                 (shard.pending.capacity() + shard.told.capacity()) * sizeof(std::uint64_t);
+                 (shard.pending.capacity() + shard.announced.capacity()) * sizeof(std::uint64_t);
     }
     return bytes;
 }

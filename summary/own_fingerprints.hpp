@@ -55,11 +55,11 @@ public:
     /// What to tell the peers, as the next generation. Nothing: so much has changed that only a
     /// snapshot tells it (the generation advances all the same).
     std::optional<Change> take_delta() { return take_delta(kAllChanges); }
-    /// As above, but of about so many changes only, which keeps the time bounded; all_told() says
-    /// whether there are more.
+    /// As above, but of about so many changes only, which keeps the time bounded; all_announced()
+    /// says whether there are more.
     static constexpr std::uint64_t kAllChanges = ~std::uint64_t{0};
     std::optional<Change> take_delta(std::uint64_t changes);
-    bool all_told() const { return pending_ == 0 && !pending_lost_; }
+    bool all_announced() const { return pending_ == 0 && !pending_lost_; }
 
     /// What peers have after the last announcement: how many fingerprints, and the sum of their
     /// check_term().
@@ -88,11 +88,11 @@ public:
     bool grow_some(std::uint64_t keys);
 
     /// See Own: nothing of what changes from now on is told, until there is a new epoch or
-    /// end_fill().
-    void begin_fill() { filling_ = true; }
+    /// end_import().
+    void begin_import() { importing_ = true; }
     /// Precondition: objects() == 0.
-    void end_fill() { filling_ = false; }
-    bool filling() const { return filling_; }
+    void end_import() { importing_ = false; }
+    bool importing() const { return importing_; }
 
     std::uint64_t memory_bytes() const;
 
@@ -103,7 +103,7 @@ private:
         KeyTable keys;
         std::vector<std::uint64_t> pending;  // fingerprint * 2, and 1 if it came, in any order
         std::vector<std::uint64_t>
-            told;  // the same, announced since a snapshot began that has not come here
+            announced;  // the same, announced since a snapshot began that has not come here
         std::int64_t pending_balance = 0;  // came less went
     };
     /// One fingerprint's part in a list of changes: how many more there are than before.
@@ -124,7 +124,7 @@ private:
 
     static std::vector<Net> net_of(std::vector<std::uint64_t> changes);
     void note(KeyHash key, std::size_t shard, bool came);
-    void tell(std::size_t index, std::uint64_t first_rank, Change& change);
+    void announce_shard(std::size_t index, std::uint64_t first_rank, Change& change);
     void write(const Shard& shard, FingerprintSnapshotEncoder& encoder) const;
     void forget_changes();
     void announce_all();
@@ -133,14 +133,14 @@ private:
     std::vector<Shard> shards_{std::size_t{1} << kKeyShardsLog2};
     std::unique_ptr<Snapshot> snapshot_;
     std::optional<Growth> growth_;
-    bool filling_ = false;
+    bool importing_ = false;
     std::uint64_t objects_ = 0;
     std::uint64_t check_ = 0;  // of what is there now
     std::uint64_t announced_ = 0;
     std::uint64_t announced_check_ = 0;
     std::uint64_t pending_ = 0;
     bool pending_lost_ = false;
-    std::size_t next_to_tell_ = 0;  // shard
+    std::size_t next_to_announce_ = 0;  // shard
     std::uint64_t stored_ = 0;
     std::uint64_t removed_ = 0;
     std::uint64_t epoch_;

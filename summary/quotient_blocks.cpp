@@ -104,8 +104,8 @@ bool QuotientBlocks::has(Run run, std::uint64_t remainder) const {
 }
 
 /// All remainders of the runs are compared, as many at a time as a word has in a row; few agree.
-std::uint64_t QuotientBlocks::claims(std::uint64_t index, std::uint64_t asked,
-                                     std::uint64_t remainder) const {
+std::uint64_t QuotientBlocks::matches(std::uint64_t index, std::uint64_t asked,
+                                      std::uint64_t remainder) const {
     const auto runs = occupied(index);
     if ((runs & asked) == 0) return 0;
     const auto block = this->block(index);

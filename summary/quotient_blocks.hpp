@@ -65,11 +65,11 @@ public:
     bool has(Run run, std::uint64_t remainder) const;
     /// Of the quotients whose bits are in `asked`, which are next to each other, those that have
     /// the remainder.
-    std::uint64_t claims(std::uint64_t index, std::uint64_t asked, std::uint64_t remainder) const;
+    std::uint64_t matches(std::uint64_t index, std::uint64_t asked, std::uint64_t remainder) const;
 
     /// The lines of a block's remainders, while others are read that say which of them is wanted.
     void prefetch(Block block) const;
-    /// All that claims() begins with; where the remainders are is guessed.
+    /// All that matches() begins with; where the remainders are is guessed.
     void prefetch(std::uint64_t index) const;
 
     // Of the writer.

@@ -46,11 +46,12 @@ bool QuotientFilter::contains(std::uint64_t fingerprint) const {
     return found.value_or(true);
 }
 
-std::uint64_t QuotientFilter::claims(std::uint64_t first, unsigned count,
-                                     std::uint64_t remainder) const {
+std::uint64_t QuotientFilter::matches(std::uint64_t first, unsigned count,
+                                      std::uint64_t remainder) const {
     const auto index = block_of(first);
     const auto asked = low_bits(count) << in_block(first);
-    const auto found = blocks_.read(index, [&] { return blocks_.claims(index, asked, remainder); });
+    const auto found =
+        blocks_.read(index, [&] { return blocks_.matches(index, asked, remainder); });
     return found.value_or(blocks_.occupied(index) & asked) >> in_block(first);
 }
 

@@ -24,7 +24,7 @@ std::uint64_t memory_bytes(const QuotientShape& shape);
 /// Memory: about (remainder_bits + 1) * 1.0625 + quotients / capacity * 1.56 bits for each of
 /// `capacity`: 1.92 MB for a million at the error 2^-12.
 ///
-/// One writer thread; contains() and claims() may be called by any thread at any time. Blocks have
+/// One writer thread; contains() and matches() may be called by any thread at any time. Blocks have
 /// versions, 16 of them one (shared_words.hpp): a reader that meets a change tries again, a few
 /// times, and then says yes. It never waits and reads nothing but its own memory.
 class QuotientFilter {
@@ -50,9 +50,9 @@ public:
 
     /// Any thread: which of the quotients [first, first + count) have this remainder, bit i for
     /// first + i. In doubt, as contains(), those that have any. They must be in one block.
-    std::uint64_t claims(std::uint64_t first, unsigned count, std::uint64_t remainder) const;
+    std::uint64_t matches(std::uint64_t first, unsigned count, std::uint64_t remainder) const;
     /// Any thread: asks for the memory that it looks at.
-    void prefetch_claims(std::uint64_t first) const { blocks_.prefetch(block_of(first)); }
+    void prefetch_matches(std::uint64_t first) const { blocks_.prefetch(block_of(first)); }
 
     /// One more of it. False, and nothing changes, when it is full: above `capacity`, or by limits.
     bool insert(std::uint64_t fingerprint);

@@ -100,8 +100,8 @@ void QuotientTable::erase(std::size_t lane, std::uint64_t fingerprint) {
     if (remove(lane, fingerprint)) counts_.set(lane, block, counts_.in_block(lane, block) - 1);
 }
 
-void QuotientTable::fill(std::span<const LaneSource> sources, std::uint64_t from,
-                         std::uint64_t to) {
+void QuotientTable::load_all(std::span<const LaneSource> sources, std::uint64_t from,
+                             std::uint64_t to) {
     for (std::size_t lane = 0; lane < sources.size(); ++lane) {
         const auto& source = sources[lane];
         if (source.empty()) continue;
@@ -172,7 +172,7 @@ void QuotientTable::apply(std::size_t lane, const Change& change) {
 
 std::optional<Change> QuotientTable::apply_delta(std::size_t lane,
                                                  std::span<const std::byte> payload) {
-    assert(holds(lane));
+    assert(keeps_filter(lane));
     auto ranked = decode_ranked_delta(payload, shape_.universe, size(lane));
     if (!ranked) return std::nullopt;
     auto delta = resolve(std::move(*ranked), shape_.universe,
@@ -180,7 +180,7 @@ std::optional<Change> QuotientTable::apply_delta(std::size_t lane,
     if (!delta) return std::nullopt;
     Change change(std::move(*delta));
     apply(lane, change);
-    if (!holds(lane)) return std::nullopt;
+    if (!keeps_filter(lane)) return std::nullopt;
     return change;
 }
 
@@ -201,10 +201,10 @@ void QuotientTable::find(const Key& key, const Lanes& lanes, PeerSet& found) con
     const auto wanted = fingerprint(key.hash, shape_.universe);
     const auto first = (wanted >> shape_.remainder_bits) * stride_;
     const auto remainder = wanted & low_bits(shape_.remainder_bits);
-    for (std::size_t i = 0; i < stride_; i += kLanesInBlock) all_.prefetch_claims(first + i);
+    for (std::size_t i = 0; i < stride_; i += kLanesInBlock) all_.prefetch_matches(first + i);
     const auto count = static_cast<unsigned>(std::min(stride_, kLanesInBlock));
     for (std::size_t i = 0; i < stride_; i += kLanesInBlock) {
-        for (auto hits = all_.claims(first + i, count, remainder); hits != 0; hits &= hits - 1) {
+        for (auto hits = all_.matches(first + i, count, remainder); hits != 0; hits &= hits - 1) {
             const auto lane = i + static_cast<std::size_t>(std::countr_zero(hits));
             if (lane < lanes.size()) lanes.add_peer(lane, found);
         }

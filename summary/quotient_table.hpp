@@ -49,20 +49,20 @@ public:
     /// The lane's filter is another from now on.
     void start(std::size_t lane) { state_[lane].loaded = state_[lane].refused = 0; }
     /// Blocks [from, to) of all lanes, each from its source if it has one; nobody reads them yet.
-    void fill(std::span<const LaneSource> sources, std::uint64_t from, std::uint64_t to);
+    void load_all(std::span<const LaneSource> sources, std::uint64_t from, std::uint64_t to);
     /// Blocks [from, to) of one lane. `blank`: nothing was loaded into it before.
     void load(std::size_t lane, const Filter& source, std::uint64_t from, std::uint64_t to,
               bool blank);
     void apply(std::size_t lane, const Change& change);
 
     /// The lane has all that was loaded and applied, and nothing else.
-    bool holds(std::size_t lane) const {
+    bool keeps_filter(std::size_t lane) const {
         return state_[lane].loaded == blocks() && state_[lane].refused == 0;
     }
     /// As apply_delta() of a filter. When there is no room for it, the lane no longer holds it.
-    /// Precondition: holds(lane).
+    /// Precondition: keeps_filter(lane).
     std::optional<Change> apply_delta(std::size_t lane, std::span<const std::byte> payload);
-    /// As of the filter. Precondition: holds(lane).
+    /// As of the filter. Precondition: keeps_filter(lane).
     std::uint64_t check_hash(std::size_t lane) const { return state_[lane].check; }
     std::uint64_t size(std::size_t lane) const { return counts_.size(lane); }
     /// As QuotientFilter::at(). Precondition: rank < size(lane).

@@ -35,7 +35,7 @@ Apply Replica::apply_snapshot(std::uint64_t epoch, std::uint64_t generation, Fil
     epoch_ = epoch;
     generation_ = generation;
     filter_ = std::move(filter);
-    holder_ = nullptr;
+    keeper_ = nullptr;
     in_sync_ = true;
     return Apply::ok;
 }
@@ -46,10 +46,10 @@ Replica::Applied Replica::apply_delta(std::uint64_t epoch, std::uint64_t generat
     if (epoch != epoch_) return {out_of_step(Apply::wrong_epoch), std::nullopt};
     if (generation <= generation_) return {Apply::repeated, std::nullopt};
     if (generation != generation_ + 1) return {out_of_step(Apply::gap), std::nullopt};
-    auto change = holder_ != nullptr ? holder_->apply_delta(peer_, payload)
+    auto change = keeper_ != nullptr ? keeper_->apply_delta(peer_, payload)
                                      : summary::apply_delta(payload, *filter_);
     if (!change) {
-        const bool no_room = holder_ != nullptr && !holder_->holds(peer_);
+        const bool no_room = keeper_ != nullptr && !keeper_->keeps_filter(peer_);
         return {out_of_step(no_room ? Apply::differs : Apply::malformed), std::nullopt};
     }
     generation_ = generation;
@@ -67,13 +67,13 @@ Apply Replica::check(std::uint64_t epoch, std::uint64_t generation, std::uint64_
     const auto known = heard(epoch, generation);
     if (known != Apply::ok) return known;
     const auto ours =
-        holder_ != nullptr ? holder_->check_hash(peer_) : summary::check_hash(*filter_);
+        keeper_ != nullptr ? keeper_->check_hash(peer_) : summary::check_hash(*filter_);
     return ours == check_hash ? Apply::ok : out_of_step(Apply::differs);
 }
 
 void Replica::move_to(Directory& directory, unsigned peer) {
-    assert(directory.holds(peer) && directory.descriptor(peer) == descriptor());
-    holder_ = &directory;
+    assert(directory.keeps_filter(peer) && directory.descriptor(peer) == descriptor());
+    keeper_ = &directory;
     peer_ = peer;
     filter_.reset();
 }
@@ -83,13 +83,13 @@ void Replica::forget() {
 }
 
 Descriptor Replica::descriptor() const {
-    if (holder_ != nullptr) return holder_->descriptor(peer_);
+    if (keeper_ != nullptr) return keeper_->descriptor(peer_);
     return filter_ ? descriptor_of(*filter_) : Descriptor();
 }
 
 bool Replica::contains(const Key& key) const {
     assert(in_sync_);
-    if (holder_ != nullptr) return holder_->candidates(key).contains(peer_);
+    if (keeper_ != nullptr) return keeper_->candidates(key).contains(peer_);
     return summary::contains(*filter_, key);
 }
 

@@ -28,8 +28,9 @@ const char* to_string(Apply apply);
 /// when it announced (epoch, generation), or for a snapshot that and some of the next announcement;
 /// when in doubt it is not in sync, and only a snapshot helps.
 ///
-/// After a snapshot the filter is here; a directory that holds() it too may take it over, and then
-/// is what deltas change. One thread only. Memory: replica_bytes() while the filter is here.
+/// After a snapshot the filter is here; a directory that keeps_filter() it too may take it over,
+/// and then is what deltas change. One thread only. Memory: replica_bytes() while the filter is
+/// here.
 class Replica {
 public:
     /// Replaces everything; the way to begin, and the only recovery. `repeated` for one that is
@@ -53,10 +54,11 @@ public:
     Apply check(std::uint64_t epoch, std::uint64_t generation, std::uint64_t check_hash);
 
     /// The peer's filter is in this directory from now on, which must stay until the next of these
-    /// calls, snapshot or forget(). Precondition: directory.holds(peer), and has what is here.
+    /// calls, snapshot or forget(). Precondition: directory.keeps_filter(peer), and has what is
+    /// here.
     void move_to(Directory& directory, unsigned peer);
     /// Null while it is here, or there is none.
-    const Directory* holder() const { return holder_; }
+    const Directory* keeper() const { return keeper_; }
 
     /// After the link is gone: nothing is known until the next snapshot. Frees the filter.
     void forget();
@@ -78,7 +80,7 @@ private:
     std::uint64_t epoch_ = 0;
     std::uint64_t generation_ = 0;
     std::optional<Filter> filter_;
-    Directory* holder_ = nullptr;  // of the filter, if it is not here
+    Directory* keeper_ = nullptr;  // of the filter, if it is not here
     unsigned peer_ = 0;            // there
     bool in_sync_ = false;
 };

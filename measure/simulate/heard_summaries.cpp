@@ -31,7 +31,7 @@ void HeardSummaries::load(unsigned peer, const summary::Filter& filter) {
 
 void HeardSummaries::settle(unsigned peer, summary::Replica& replica) {
     auto* const place = places_[peer];
-    if (place != nullptr && place->holds(peer)) replica.move_to(*place, peer);
+    if (place != nullptr && place->keeps_filter(peer)) replica.move_to(*place, peer);
 }
 
 void HeardSummaries::apply(unsigned peer, const summary::Change& change) {

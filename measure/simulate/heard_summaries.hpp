@@ -24,8 +24,8 @@ public:
     /// itself then.
     void settle(unsigned peer, summary::Replica& replica);
     /// Whether it is as good as the replica, so that a node keeps no other.
-    bool holds(unsigned peer) const {
-        return places_[peer] != nullptr && places_[peer]->holds(peer);
+    bool keeps_filter(unsigned peer) const {
+        return places_[peer] != nullptr && places_[peer]->keeps_filter(peer);
     }
     /// A change of the filter that it was loaded with.
     void apply(unsigned peer, const summary::Change& change);

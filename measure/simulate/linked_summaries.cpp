@@ -247,7 +247,7 @@ std::uint64_t LinkedSummaries::summary_bytes() const {
     std::uint64_t bytes = publisher(0).own().memory_bytes() + heard_[0].memory_bytes();
     for (std::size_t peer = 1; peer < heard_.size(); ++peer) {
         const auto& session = link(peer, 0).session;
-        if (!session || heard_[0].holds(static_cast<unsigned>(peer))) continue;
+        if (!session || heard_[0].keeps_filter(static_cast<unsigned>(peer))) continue;
         bytes += summary::replica_bytes(session->replica().descriptor()).value_or(0);
     }
     return bytes;

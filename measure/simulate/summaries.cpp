@@ -88,7 +88,7 @@ void Summaries::take(const Update& update) {
         const auto& sent = update.announcement;
         const auto done = replica.apply_delta(sent.epoch, sent.generation, *sent.delta);
         assert(done.change);
-        if (replica.holder() == nullptr) heard_.apply(update.proxy, *done.change);
+        if (replica.keeper() == nullptr) heard_.apply(update.proxy, *done.change);
     }
     hear(update.proxy, update.changes);
 }
@@ -102,7 +102,7 @@ summary::PeerSet Summaries::candidates(std::size_t proxy, std::uint32_t object) 
 std::uint64_t Summaries::summary_bytes() const {
     std::uint64_t bytes = heard_.memory_bytes() + publisher(0).own().memory_bytes();
     for (std::size_t i = 1; i < replicas_.size(); ++i)
-        if (const auto& replica = replicas_[i]; replica.holder() == nullptr)
+        if (const auto& replica = replicas_[i]; replica.keeper() == nullptr)
             bytes += summary::replica_bytes(replica.descriptor()).value_or(0);
     return bytes;
 }

@@ -67,8 +67,8 @@ struct ClusterStatus : LinkCounters {
         std::uint64_t objects = 0;
         std::uint64_t bits = 0;
         unsigned hashes = 0;
-        double fill = 0;                // share of the bits that are set
-        double expected_false_hit = 0;  // probability per absent key, at this fill
+        double fill_ratio = 0;          // share of the bits that are set
+        double expected_false_hit = 0;  // probability per absent key, at this fill ratio
     };
     std::vector<Peer> peers;  // by number
     Peer gone;                // sums over those that are peers no more

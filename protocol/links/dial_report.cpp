@@ -10,12 +10,12 @@
 namespace protocol {
 namespace {
 
-struct Told {
+struct Reported {
     std::uint64_t number;
     std::string_view reason;  // as in reason_of()
 };
 /// The first of a number is what it is read as.
-constexpr Told kTold[] = {
+constexpr Reported kReported[] = {
     {3, "connection_refused"},    {4, "connect_timeout"},     {4, "connection_timed_out"},
     {5, "host_unreachable"},      {5, "network_unreachable"}, {5, "network_down"},
     {5, "address_not_available"}, {6, "resolve_failed"},      {6, "resolve_timeout"},
@@ -32,9 +32,10 @@ std::uint64_t dial_report(const boost::system::error_code& error) {
     if (is_refusal(error))
         return std::min(static_cast<std::uint64_t>(error.value()), kMostDialReport);
     const auto reason = reason_of(error);
-    const auto* known = std::find_if(std::begin(kTold), std::end(kTold),
-                                     [&](const Told& told) { return told.reason == reason; });
-    return known == std::end(kTold) ? kOther : known->number;
+    const auto* known =
+        std::find_if(std::begin(kReported), std::end(kReported),
+                     [&](const Reported& reported) { return reported.reason == reason; });
+    return known == std::end(kReported) ? kOther : known->number;
 }
 
 std::string reason_in(std::uint64_t report) {
@@ -43,9 +44,10 @@ std::string reason_in(std::uint64_t report) {
     constexpr auto kLastRefusal = static_cast<std::uint64_t>(Error::last_refusal);
     if (report >= kFirstRefusal && report <= kLastRefusal)
         return std::string(name(static_cast<Error>(report)));
-    const auto* known = std::find_if(std::begin(kTold), std::end(kTold),
-                                     [&](const Told& told) { return told.number == report; });
-    return known == std::end(kTold) ? "failed" : std::string(known->reason);
+    const auto* known =
+        std::find_if(std::begin(kReported), std::end(kReported),
+                     [&](const Reported& reported) { return reported.number == report; });
+    return known == std::end(kReported) ? "failed" : std::string(known->reason);
 }
 
 }  // namespace protocol

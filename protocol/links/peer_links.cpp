@@ -19,19 +19,19 @@ constexpr std::size_t kMaxUnansweredShown = 16;
 
 }  // namespace
 
-PeerLinks::PeerLinks(Shared& shared, std::function<void()> moved)
-    : shared_(shared),
+PeerLinks::PeerLinks(LinkContext& context, std::function<void()> moved)
+    : context_(context),
       moved_(std::move(moved)),
-      subscriptions_(shared_, {[this](const auto& node, const auto& instance, const auto& from) {
-                                   return admit(node, instance, from);
-                               },
-                               [this](std::size_t peer, const Instance& instance) {
-                                   heard_of(peer, instance);
-                               },
-                               [this](std::size_t peer) { left(peer); }}),
-      finder_(shared_.executor, shared_.config.dns, shared_.config.timings.look_gap,
+      subscriptions_(context_, {[this](const auto& node, const auto& instance, const auto& from) {
+                                    return admit(node, instance, from);
+                                },
+                                [this](std::size_t peer, const Instance& instance) {
+                                    heard_of(peer, instance);
+                                },
+                                [this](std::size_t peer) { left(peer); }}),
+      finder_(context_.executor, context_.config.dns, context_.config.timings.look_gap,
               [this](const DnsPeers& name, std::span<const PeerPlace> places) {
-                  shared_.membership.found(name, places, Clock::now());
+                  context_.membership.found(name, places, Clock::now());
                   follow_membership();
               }) {}
 
@@ -45,16 +45,16 @@ void PeerLinks::take_over(const PeerLinks& earlier) {
     former_ = earlier.former_;
     // With the peers of before first, then with those of now: so each keeps its number, and who
     // is none any more is remembered.
-    shared_.membership.take_over(earlier.shared_.membership, Clock::now());
+    context_.membership.take_over(earlier.context_.membership, Clock::now());
     follow_membership();
-    shared_.invalidations.take_over(earlier.shared_.invalidations);
+    context_.invalidations.take_over(earlier.context_.invalidations);
     for (std::size_t number = 0; number < known_.size(); ++number) {
         if (!known_[number].empty()) subscriptions_.take_over(earlier.subscriptions_, number);
     }
 }
 
 void PeerLinks::go_on_from(const KeptInvalidations& earlier) {
-    shared_.invalidations.go_on_from(earlier);
+    context_.invalidations.go_on_from(earlier);
     former_ = earlier.confirmed;
     forget_former();
 }
@@ -62,14 +62,14 @@ void PeerLinks::go_on_from(const KeptInvalidations& earlier) {
 KeptInvalidations::ConfirmedByNode PeerLinks::confirmed() const {
     auto all = former_;
     for (std::size_t number = 0; number < known_.size(); ++number)
-        if (!known_[number].empty()) all[known_[number]] = shared_.invalidations.standing(number);
+        if (!known_[number].empty()) all[known_[number]] = context_.invalidations.standing(number);
     return all;
 }
 
 void PeerLinks::configure() {
-    const auto& config = shared_.config;
-    shared_.invalidations.keep_for_newcomers(config.dns_peers.empty() ? 0 : kKeptForNewcomers);
-    shared_.membership.configure(config.peers, config.dns_peers, Clock::now());
+    const auto& config = context_.config;
+    context_.invalidations.keep_for_newcomers(config.dns_peers.empty() ? 0 : kKeptForNewcomers);
+    context_.membership.configure(config.peers, config.dns_peers, Clock::now());
     follow_membership();
     finder_.look_for(config.dns_peers);
 }
@@ -78,7 +78,7 @@ void PeerLinks::run(TaskGroup& tasks, const std::shared_ptr<void>& owner, bool l
     tasks_ = &tasks;
     owner_ = owner;
     if (listens) tasks.spawn(subscriptions_.listen(tasks, owner));
-    shared_.show_view();
+    context_.show_view();
     for (auto& [contact, publication] : publications_) tasks.spawn(publish(owner, publication));
 }
 
@@ -89,7 +89,7 @@ void PeerLinks::stop() {
 }
 
 void PeerLinks::tidy() {
-    shared_.membership.tidy(Clock::now());
+    context_.membership.tidy(Clock::now());
     follow_membership();
     watch_states();
     show_places();
@@ -101,32 +101,33 @@ void PeerLinks::watch_states() {
     const auto now = Clock::now();
     for (std::size_t number = 0; number < known_.size(); ++number) {
         if (known_[number].empty()) continue;
-        shared_.pulse(number).cannot_dial = cannot_dial(number);
+        context_.pulse(number).cannot_dial = cannot_dial(number);
         auto& shown = shown_[number];
         const auto state = state_of(number, now);
         if (state != shown.state) {
-            if (shown.warned) shared_.log.trouble_over(known_[number], name(state));
+            if (shown.warned) context_.log.trouble_over(known_[number], name(state));
             shown = {state, now, false};
         }
-        const bool lasts = now - shown.since >= shared_.config.timings.gone_after;
+        const bool lasts = now - shown.since >= context_.config.timings.gone_after;
         const bool is_trouble =
             state == PeerState::one_way || (state == PeerState::no_address && lasts);
         if (!is_trouble || std::exchange(shown.warned, true)) continue;
-        shared_.log.trouble(known_[number], name(state), cause_of(number, state));
+        context_.log.trouble(known_[number], name(state), cause_of(number, state));
     }
 }
 
 /// Where a client of the forward proxy is not let to.
 void PeerLinks::show_places() {
     std::vector<PeerPlace> places;
-    for (const auto& [id, contact] : shared_.membership.contacts()) places.push_back(contact.place);
+    for (const auto& [id, contact] : context_.membership.contacts())
+        places.push_back(contact.place);
     for (std::size_t number = 0; number < known_.size(); ++number) {
         if (known_[number].empty()) continue;
         if (const auto from = subscriptions_.came_from(number))
             places.push_back({plain_address(*from).to_string(), 0, 0});
     }
-    shared_.neighbours.set_places(std::move(places));
-    if (tasks_ != nullptr && shared_.neighbours.changed()) shared_.show_view_soon();
+    context_.neighbours.set_places(std::move(places));
+    if (tasks_ != nullptr && context_.neighbours.changed()) context_.show_view_soon();
 }
 
 void PeerLinks::wake() {
@@ -138,7 +139,7 @@ void PeerLinks::invalidated() {
 }
 
 void PeerLinks::say_goodbye() {
-    shared_.leaving = true;
+    context_.leaving = true;
     for (auto& [contact, publication] : publications_) publication->say_goodbye();
 }
 
@@ -148,7 +149,7 @@ bool PeerLinks::any_up() const {
 }
 
 PublisherLink* PeerLinks::publication_to(std::size_t number) const {
-    const auto& contact = shared_.membership.peers()[number].contact;
+    const auto& contact = context_.membership.peers()[number].contact;
     if (!contact) return nullptr;
     const auto found = publications_.find(*contact);
     return found == publications_.end() ? nullptr : found->second.get();
@@ -159,15 +160,15 @@ bool PeerLinks::up(std::size_t peer) const {
     return publication != nullptr && publication->up();
 }
 
-void PeerLinks::tell_who_finds_no_room() {
-    const auto& now = shared_.membership.unplaced();
+void PeerLinks::log_unplaced() {
+    const auto& now = context_.membership.unplaced();
     if (now == unplaced_) return;
     for (const auto& node : now) {
         if (std::find(unplaced_.begin(), unplaced_.end(), node) != unplaced_.end()) continue;
         spdlog::warn(
             "node {}: peer {} is listed, but there is no room for it beside those that were "
             "found (cluster.max_peers is {})",
-            shared_.config.node, node, shared_.config.max_peers);
+            context_.config.node, node, context_.config.max_peers);
     }
     unplaced_ = now;
 }
@@ -176,19 +177,19 @@ void PeerLinks::tell_who_finds_no_room() {
 /// to be left alone.
 void PeerLinks::follow_membership() {
     if (stopped_) return;
-    tell_who_finds_no_room();
-    if (std::exchange(followed_, shared_.membership.changes()) == shared_.membership.changes())
+    log_unplaced();
+    if (std::exchange(followed_, context_.membership.changes()) == context_.membership.changes())
         return;
     follow_peers();
-    shared_.beat_interval =
-        beat_interval(shared_.config.timings.heartbeat, shared_.membership.size());
+    context_.beat_interval =
+        beat_interval(context_.config.timings.heartbeat, context_.membership.size());
     follow_contacts();
     show_places();
-    if (tasks_ != nullptr) shared_.show_view_soon();
+    if (tasks_ != nullptr) context_.show_view_soon();
 }
 
 void PeerLinks::follow_peers() {
-    const auto& peers = shared_.membership.peers();
+    const auto& peers = context_.membership.peers();
     if (known_.size() < peers.size()) known_.resize(peers.size());
     shown_.resize(known_.size());
     for (std::size_t number = 0; number < peers.size(); ++number) {
@@ -199,12 +200,12 @@ void PeerLinks::follow_peers() {
             if (!peer.node.empty()) add_peer(number);
         }
         if (!peer.node.empty())
-            shared_.neighbours.place(number, shared_.membership.asked_at(number).http());
+            context_.neighbours.place(number, context_.membership.asked_at(number).http());
     }
 }
 
 void PeerLinks::follow_contacts() {
-    const auto& contacts = shared_.membership.contacts();
+    const auto& contacts = context_.membership.contacts();
     std::erase_if(publications_, [&](const auto& entry) {
         if (contacts.contains(entry.first)) return false;
         retire(*entry.second);
@@ -214,10 +215,10 @@ void PeerLinks::follow_contacts() {
         auto& publication = publications_[id];
         if (!publication) {
             publication = make_publication(id, contact);
-            if (shared_.leaving) publication->say_goodbye();
+            if (context_.leaving) publication->say_goodbye();
             if (tasks_ != nullptr) tasks_->spawn(publish(owner_.lock(), publication));
         }
-        const auto& peers = shared_.membership.peers();
+        const auto& peers = context_.membership.peers();
         const bool is_its_place = contact.peer && peers[*contact.peer].contact == id;
         if (!publication->up()) publication->set_peer(is_its_place ? contact.peer : std::nullopt);
         publication->expect(contact.node);
@@ -232,12 +233,12 @@ std::shared_ptr<PublisherLink> PeerLinks::make_publication(Contact id,
         return met(id, node, instance);
     };
     hooks.met_self = [this, id] {
-        shared_.membership.met_self(id, Clock::now());
+        context_.membership.met_self(id, Clock::now());
         follow_membership();
     };
     hooks.changed = [this, id](bool up) { reached(id, up); };
     hooks.confirmed = moved_;
-    return std::make_shared<PublisherLink>(shared_, id, from.place, from.node, from.peer,
+    return std::make_shared<PublisherLink>(context_, id, from.place, from.node, from.peer,
                                            std::move(hooks));
 }
 
@@ -245,22 +246,22 @@ void PeerLinks::retire(PublisherLink& publication) {
     // A peer that is reached elsewhere now keeps what was counted on the way to it.
     const auto peer = publication.peer();
     const bool stays =
-        peer && !known_[*peer].empty() && known_[*peer] == shared_.membership.peers()[*peer].node;
+        peer && !known_[*peer].empty() && known_[*peer] == context_.membership.peers()[*peer].node;
     publication.report(stays ? earlier_ways_[*peer] : gone_);
     publication.retire();
 }
 
 void PeerLinks::add_peer(std::size_t number) {
     const auto& node = known_[number];
-    shared_.neighbours.add_peer(number, node);
-    shared_.pulse(number) = {};
+    context_.neighbours.add_peer(number, node);
+    context_.pulse(number) = {};
     shown_[number] = {PeerState::connecting, Clock::now(), false};
     subscriptions_.add_peer(number);
-    shared_.invalidations.add_peer(number);
+    context_.invalidations.add_peer(number);
     // Who comes back is to drop what was invalidated meanwhile.
     if (const auto was = former_.extract(node); !was.empty())
-        shared_.invalidations.came_back(number, was.mapped());
-    if (tasks_ != nullptr) shared_.log.joined(node);
+        context_.invalidations.came_back(number, was.mapped());
+    if (tasks_ != nullptr) context_.log.joined(node);
 }
 
 void PeerLinks::remove_peer(std::size_t number) {
@@ -268,13 +269,13 @@ void PeerLinks::remove_peer(std::size_t number) {
     subscriptions_.report(number, gone_);
     if (const auto ways = earlier_ways_.extract(number); !ways.empty()) add(gone_, ways.mapped());
     ++peers_gone_;
-    former_[node] = shared_.invalidations.standing(number);
+    former_[node] = context_.invalidations.standing(number);
     forget_former();
     subscriptions_.remove_peer(number);
-    shared_.neighbours.remove_peer(number);
-    shared_.invalidations.remove_peer(number);
+    context_.neighbours.remove_peer(number);
+    context_.invalidations.remove_peer(number);
     moved_();  // for its confirmation
-    if (tasks_ != nullptr) shared_.log.left(node);
+    if (tasks_ != nullptr) context_.log.left(node);
 }
 
 void PeerLinks::forget_former() {
@@ -290,7 +291,7 @@ void PeerLinks::forget_former() {
 Result<std::size_t> PeerLinks::met(Contact id, const std::string& node, const Instance& instance) {
     using Meeting = Membership::Meeting;
     if (stopped_) return make_error_code(Error::no_peer_any_more);
-    const auto met = shared_.membership.met(id, node, instance, Clock::now());
+    const auto met = context_.membership.met(id, node, instance, Clock::now());
     follow_membership();
     switch (met.meeting) {
         case Meeting::peer:
@@ -313,10 +314,10 @@ Result<std::size_t> PeerLinks::met(Contact id, const std::string& node, const In
 void PeerLinks::reached(Contact id, bool is_up) {
     if (stopped_) return;
     if (is_up) {
-        shared_.membership.up(id);
+        context_.membership.up(id);
         return follow_membership();
     }
-    shared_.membership.down(id, Clock::now());
+    context_.membership.down(id, Clock::now());
     finder_.look_now();
     follow_membership();
 }
@@ -324,7 +325,7 @@ void PeerLinks::reached(Contact id, bool is_up) {
 std::optional<std::size_t> PeerLinks::admit(const std::string& node, const Instance& instance,
                                             const boost::asio::ip::address& from) {
     if (stopped_) return std::nullopt;
-    auto& membership = shared_.membership;
+    auto& membership = context_.membership;
     const bool is_new = !membership.number_of(node);
     const auto number = membership.came(node, instance, from.to_string(), Clock::now());
     follow_membership();
@@ -333,7 +334,7 @@ std::optional<std::size_t> PeerLinks::admit(const std::string& node, const Insta
 }
 
 void PeerLinks::heard_of(std::size_t number, const Instance& instance) {
-    shared_.membership.heard(number, instance);
+    context_.membership.heard(number, instance);
     follow_membership();
     give_up_others(number, instance);
     if (auto* publication = publication_to(number)) publication->heard_of(instance);
@@ -348,7 +349,7 @@ void PeerLinks::give_up_others(std::size_t number, const Instance& instance) {
 }
 
 void PeerLinks::left(std::size_t number) {
-    shared_.membership.unheard(number, Clock::now());
+    context_.membership.unheard(number, Clock::now());
     finder_.look_now();
 }
 
@@ -372,13 +373,13 @@ PeerState PeerLinks::state_of(std::size_t number, Clock::time_point now) const {
     const auto* const publication = publication_to(number);
     if (publication == nullptr) return state;
     if (const auto up_since = publication->up_since()) {
-        if (shared_.pulses[number].it_cannot_dial == kHasLeftReport) return PeerState::withdrawn;
+        if (context_.pulses[number].it_cannot_dial == kHasLeftReport) return PeerState::withdrawn;
         // It has heard of us since then, and should have come.
         const auto silent_since = subscriptions_.silent_since(number).value_or(now);
         // The link of ours that stands is to the run that said goodbye.
         if (has_left && *up_since <= silent_since) return state;
         const auto both = std::max(*up_since, silent_since);
-        return now - both >= shared_.config.timings.gone_after ? PeerState::one_way : state;
+        return now - both >= context_.config.timings.gone_after ? PeerState::one_way : state;
     }
     if (is_refusal(last_end_of(number).error)) return PeerState::refused;
     const bool begins = state == PeerState::connecting && publication->greeting();
@@ -390,7 +391,7 @@ std::string PeerLinks::cause_of(std::size_t number, PeerState state) const {
         case PeerState::no_address:
             return why_without_address(number);
         case PeerState::one_way: {
-            const auto reason = reason_in(shared_.pulses[number].it_cannot_dial);
+            const auto reason = reason_in(context_.pulses[number].it_cannot_dial);
             return reason.empty()
                        ? "it makes no link to this node, and does not say why: is the "
                          "link address that it has for this node right, and the way open?"
@@ -405,7 +406,7 @@ std::string PeerLinks::cause_of(std::size_t number, PeerState state) const {
         case PeerState::in_sync: {
             const auto* const publication = publication_to(number);
             if (publication == nullptr || publication->up() || !publication->last_end().error ||
-                shared_.leaving)
+                context_.leaving)
                 return {};
             return "it is asked, but this node cannot make its link to it, so it does not know "
                    "what is here (" +
@@ -418,7 +419,7 @@ std::string PeerLinks::cause_of(std::size_t number, PeerState state) const {
 
 const PublisherLink* PeerLinks::publication_at(const boost::asio::ip::address& address) const {
     const auto host = plain_address(address).to_string();
-    for (const auto& [id, contact] : shared_.membership.contacts())
+    for (const auto& [id, contact] : context_.membership.contacts())
         if (contact.place.host == host && !contact.peer && !contact.met_self)
             return publications_.at(id).get();
     return nullptr;
@@ -430,7 +431,7 @@ std::string PeerLinks::why_without_address(std::size_t number) const {
     if (!from) return cause;
     const auto host = plain_address(*from).to_string();
     cause += "; its link comes from " + host;
-    for (const auto& [id, contact] : shared_.membership.contacts()) {
+    for (const auto& [id, contact] : context_.membership.contacts()) {
         if (contact.place.host != host) continue;
         const auto error = publications_.at(id)->last_end().reason();
         if (contact.met_self) return cause + ", where this node is";
@@ -443,8 +444,8 @@ std::string PeerLinks::why_without_address(std::size_t number) const {
 
 /// What this node says to the peer of its own link to it.
 std::uint64_t PeerLinks::cannot_dial(std::size_t number) const {
-    if (shared_.leaving) return kHasLeftReport;
-    if (shared_.pulses[number].said_goodbye) return 0;
+    if (context_.leaving) return kHasLeftReport;
+    if (context_.pulses[number].said_goodbye) return 0;
     const auto* publication = publication_to(number);
     if (publication == nullptr) {
         const auto from = subscriptions_.came_from(number);
@@ -462,7 +463,7 @@ void PeerLinks::report(ClusterStatus& status) const {
     status.gone = gone_;
     status.peers_gone = peers_gone_;
     count(gone_);
-    const auto& log = shared_.invalidations;
+    const auto& log = context_.invalidations;
     for (std::size_t i = 0; i < known_.size(); ++i) {
         if (known_[i].empty()) continue;
         auto& peer = status.peers.emplace_back();
@@ -480,7 +481,7 @@ void PeerLinks::report(ClusterStatus& status) const {
         peer.invalidations_pending = log.pending(i);
         count(peer);
     }
-    for (const auto& [id, contact] : shared_.membership.contacts()) {
+    for (const auto& [id, contact] : context_.membership.contacts()) {
         const auto& publication = *publications_.at(id);
         if (!contact.peer || publication_to(*contact.peer) != &publication) {
             ClusterStatus::Peer nobody;  // what went there when somebody was, or before anybody was
@@ -493,7 +494,7 @@ void PeerLinks::report(ClusterStatus& status) const {
         status.unanswered.push_back(contact.place.link().text() +
                                     (error.empty() ? "" : " (" + error + ')'));
     }
-    status.unplaced = shared_.membership.unplaced();
+    status.unplaced = context_.membership.unplaced();
     status.names = finder_.report();
 }
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "protocol/links/cluster_status.hpp"
+#include "protocol/links/link_context.hpp"
 #include "protocol/links/publisher_link.hpp"
-#include "protocol/links/shared.hpp"
 #include "protocol/links/subscriber_links.hpp"
 #include "protocol/membership/membership.hpp"
 #include "protocol/membership/peer_finder.hpp"
@@ -27,7 +27,7 @@ namespace protocol {
 class PeerLinks {
 public:
     /// `moved`: a peer has confirmed something, or a link to one has ended.
-    PeerLinks(Shared& shared, std::function<void()> moved);
+    PeerLinks(LinkContext& context, std::function<void()> moved);
 
     /// Throws boost::system::system_error with the address in what().
     void bind() { subscriptions_.bind(); }
@@ -76,7 +76,7 @@ private:
     void follow_membership();
     void follow_peers();
     void follow_contacts();
-    void tell_who_finds_no_room();
+    void log_unplaced();
     void add_peer(std::size_t number);
     void remove_peer(std::size_t number);
     void forget_former();
@@ -102,7 +102,7 @@ private:
     static awaitable<void> publish(std::shared_ptr<void> owner,
                                    std::shared_ptr<PublisherLink> publication);
 
-    Shared& shared_;
+    LinkContext& context_;
     std::function<void()> moved_;
     /// How a peer was found last time, and since when that is so.
     struct Shown {

@@ -7,7 +7,7 @@
 
 #include "protocol/links/hello.hpp"
 #include "protocol/links/link.hpp"
-#include "protocol/links/shared.hpp"
+#include "protocol/links/link_context.hpp"
 #include "summary/own.hpp"
 
 namespace protocol {

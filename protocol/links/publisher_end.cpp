@@ -7,20 +7,20 @@
 
 namespace protocol {
 
-PublisherEnd::PublisherEnd(NodeState& node, Owner& owner, Kept& kept, const std::string& expected,
+PublisherEnd::PublisherEnd(LinkState& state, Owner& owner, Kept& kept, const std::string& expected,
                            const Nonce& nonce, TimePoint now)
-    : node_(node),
+    : state_(state),
       owner_(owner),
       kept_(kept),
-      hello_(std::in_place, node.self, node.keys, expected, nonce,
-             node.publisher.own().descriptor()),
-      hello_until_(now + node.config.timings.hello),
+      hello_(std::in_place, state.self, state.keys, expected, nonce,
+             state.publisher.own().descriptor()),
+      hello_until_(now + state.config.timings.hello),
       heard_at_(now) {}
 
 void PublisherEnd::leave() {
     if (!outbox_) return;
-    node_.pulse(*peer_).listens_elsewhere = false;
-    node_.pulse(*peer_).it_cannot_dial = 0;
+    state_.pulse(*peer_).listens_elsewhere = false;
+    state_.pulse(*peer_).it_cannot_dial = 0;
     add(kept_.counters, outbox_->counters(), kLinkCounters);
     outbox_.reset();
 }
@@ -64,7 +64,7 @@ void PublisherEnd::on_message(const Message& message, TimePoint now) {
     }
     heard_at_ = now;
     if (const auto* confirm = std::get_if<Confirm>(&message)) {
-        if (!node_.invalidations.confirm(*peer_, confirm->last))
+        if (!state_.invalidations.confirm(*peer_, confirm->last))
             return end(make_error_code(Error::unexpected_frame));
         judge_standing();
         owner_.confirmed();
@@ -73,7 +73,7 @@ void PublisherEnd::on_message(const Message& message, TimePoint now) {
         outbox_->want_snapshot();
         wake();
     } else if (const auto* beat = std::get_if<Heartbeat>(&message)) {
-        auto& pulse = node_.pulse(*peer_);
+        auto& pulse = state_.pulse(*peer_);
         pulse.listens_elsewhere = beat->objects == kListensElsewhere;
         pulse.it_cannot_dial = reason_in(beat->objects).empty() ? 0 : beat->objects;
         // Whoever comes while it drains has not heard the goodbye itself.
@@ -89,14 +89,14 @@ void PublisherEnd::begin(TimePoint now) {
     heard_at_ = now;
     welcomed();
     // Those who ask for the peers must know the token before the peer can have reason to use it.
-    node_.neighbours.accept(*peer_, answer_->secrets.token);
+    state_.neighbours.accept(*peer_, answer_->secrets.token);
     run_ = answer_->instance;
     hello_.reset();
     answer_.reset();
-    node_.invalidations.connected(*peer_, run_);
-    kept_.behind_until = node_.invalidations.last();
+    state_.invalidations.connected(*peer_, run_);
+    kept_.behind_until = state_.invalidations.last();
     ++kept_.counters.connects;
-    outbox_.emplace(Outbox::Config{node_.config.max_queued_bytes, node_.config.timings.heartbeat},
+    outbox_.emplace(Outbox::Config{state_.config.max_queued_bytes, state_.config.timings.heartbeat},
                     now);
     if (kept_.leaving) outbox_->say_goodbye();
     judge_standing();
@@ -107,8 +107,8 @@ void PublisherEnd::begin(TimePoint now) {
 /// nobody here asks it until it has caught up. While the link is up the age of a copy tells, as it
 /// is a matter of milliseconds.
 void PublisherEnd::judge_standing() {
-    node_.neighbours.set_lagging(*peer_,
-                                 node_.invalidations.confirmed(*peer_) < kept_.behind_until);
+    state_.neighbours.set_lagging(*peer_,
+                                  state_.invalidations.confirmed(*peer_) < kept_.behind_until);
 }
 
 std::optional<LinkEnd::Said> PublisherEnd::next(TimePoint now) {
@@ -123,11 +123,11 @@ std::optional<LinkEnd::Said> PublisherEnd::next(TimePoint now) {
     }
     if (!outbox_) return std::nullopt;
     if (!finished()) {
-        if (auto order = node_.invalidations.next(*peer_)) return std::move(*order);
+        if (auto order = state_.invalidations.next(*peer_)) return std::move(*order);
         if (awaits_confirmation()) return std::nullopt;
     }
-    outbox_->beat_every(node_.beat_interval);
-    if (auto message = outbox_->next(node_.publisher, now)) return std::move(*message);
+    outbox_->beat_every(state_.beat_interval);
+    if (auto message = outbox_->next(state_.publisher, now)) return std::move(*message);
     return std::nullopt;
 }
 
@@ -135,19 +135,19 @@ LinkEnd::TimePoint PublisherEnd::due() const {
     if (ended()) return TimePoint::max();
     if (says_ != Says::nothing) return TimePoint::min();
     if (!outbox_) return TimePoint::max();
-    if (!finished() && node_.invalidations.has_next(*peer_)) return TimePoint::min();
+    if (!finished() && state_.invalidations.has_next(*peer_)) return TimePoint::min();
     return awaits_confirmation() ? TimePoint::max() : outbox_->due();
 }
 
 LinkEnd::Limit PublisherEnd::limit() const {
     if (!outbox_) return {hello_until_, Error::hello_timeout};
-    const auto heard_at = std::max(heard_at_, node_.pulse(*peer_).heard_at);
-    return {heard_at + node_.silence_limit(*peer_), Error::peer_silent};
+    const auto heard_at = std::max(heard_at_, state_.pulse(*peer_).heard_at);
+    return {heard_at + state_.silence_limit(*peer_), Error::peer_silent};
 }
 
 /// The goodbye comes when it is known that all invalidations have arrived.
 bool PublisherEnd::awaits_confirmation() const {
-    return kept_.leaving && node_.invalidations.pending(*peer_) > 0;
+    return kept_.leaving && state_.invalidations.pending(*peer_) > 0;
 }
 
 void PublisherEnd::offer(const Announcement& announcement) {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "protocol/links/link_end.hpp"
-#include "protocol/links/node_state.hpp"
+#include "protocol/links/link_state.hpp"
 #include "protocol/publishing/outbox.hpp"
 
 namespace protocol {
@@ -43,7 +43,7 @@ public:
     };
 
     /// `expected`: whom we mean; empty: whoever is there.
-    PublisherEnd(NodeState& node, Owner& owner, Kept& kept, const std::string& expected,
+    PublisherEnd(LinkState& state, Owner& owner, Kept& kept, const std::string& expected,
                  const Nonce& nonce, TimePoint now);
 
     void on_hello(const Result<HelloMessage>& message, TimePoint now) override;
@@ -75,7 +75,7 @@ private:
     bool awaits_confirmation() const;
     void judge_standing();
 
-    NodeState& node_;
+    LinkState& state_;
     Owner& owner_;
     Kept& kept_;
     std::optional<PublisherHello> hello_;           // until it is over

@@ -16,20 +16,20 @@ constexpr std::chrono::milliseconds kPlaceWhileSilent{500};
 
 }  // namespace
 
-PublisherLink::PublisherLink(Shared& shared, std::uint64_t contact, PeerPlace place,
+PublisherLink::PublisherLink(LinkContext& context, std::uint64_t contact, PeerPlace place,
                              std::string node, std::optional<std::size_t> peer, Hooks hooks)
-    : shared_(shared),
+    : context_(context),
       contact_(contact),
       place_(std::move(place)),
       node_(std::move(node)),
       peer_(peer),
       hooks_(std::move(hooks)),
       name_("link to " + (node_.empty() ? place_.link().text() : node_)),
-      redial_(shared.config.timings.reconnect_min, shared.config.timings.reconnect_max),
-      pause_(shared.executor) {}
+      redial_(context.config.timings.reconnect_min, context.config.timings.reconnect_max),
+      pause_(context.executor) {}
 
 bool PublisherLink::pending() const {
-    return peer_ && shared_.invalidations.pending(*peer_) > 0;
+    return peer_ && context_.invalidations.pending(*peer_) > 0;
 }
 
 awaitable<void> PublisherLink::run() {
@@ -45,7 +45,7 @@ awaitable<void> PublisherLink::run() {
         if (error == asio::error::operation_aborted) co_return;
         redial_.ended(pending(), Clock::now());
     }
-    shared_.doorstep.forget_contact(contact_);
+    context_.doorstep.forget_contact(contact_);
 }
 
 void PublisherLink::retire() {
@@ -64,7 +64,7 @@ void PublisherLink::set_peer(std::optional<std::size_t> peer) {
 }
 
 awaitable<error_code> PublisherLink::dial_and_publish() {
-    auto place = co_await shared_.dial_places.take();
+    auto place = co_await context_.dial_places.take();
     if (!place.held()) co_return asio::error::make_error_code(asio::error::operation_aborted);
     // It may have waited for long.
     if (retired_ || redial_.rests(pending())) co_return make_error_code(Error::no_peer_any_more);
@@ -73,7 +73,7 @@ awaitable<error_code> PublisherLink::dial_and_publish() {
         note_end(socket.error(), false);
         co_return socket.error();
     }
-    if (!place.held()) place = co_await shared_.dial_places.take();
+    if (!place.held()) place = co_await context_.dial_places.take();
     if (!place.held()) co_return asio::error::make_error_code(asio::error::operation_aborted);
     if (retired_) co_return make_error_code(Error::no_peer_any_more);
     Link link(std::move(*socket));
@@ -81,35 +81,35 @@ awaitable<error_code> PublisherLink::dial_and_publish() {
 }
 
 awaitable<Result<tcp::socket>> PublisherLink::connect(DialPlaces::Place& place) {
-    const auto limit = shared_.config.timings.connect;
+    const auto limit = context_.config.timings.connect;
     remote_.clear();
-    const auto endpoints = co_await shared_.resolver.resolve(place_.link(), Clock::now() + limit);
+    const auto endpoints = co_await context_.resolver.resolve(place_.link(), Clock::now() + limit);
     if (!endpoints) co_return endpoints.error();
     std::vector<asio::ip::address> addresses;  // that is where it will dial us from, most likely
     for (const auto& endpoint : *endpoints) addresses.push_back(endpoint.address());
-    shared_.doorstep.expect(contact_, std::move(addresses));
+    context_.doorstep.expect(contact_, std::move(addresses));
     // One who does not answer is no work for anybody, and holds up nobody.
-    asio::steady_timer slow(shared_.executor, kPlaceWhileConnecting);
+    asio::steady_timer slow(context_.executor, kPlaceWhileConnecting);
     place.give_back_at(slow);
     auto where = place_.link().text();
     auto socket =
-        co_await shared_.dialer.connect(std::move(where), *endpoints, Clock::now() + limit);
+        co_await context_.dialer.connect(std::move(where), *endpoints, Clock::now() + limit);
     co_return socket;
 }
 
 awaitable<error_code> PublisherLink::publish(Link& link, DialPlaces::Place& place) {
     // Nor does one who is silent: a process that is stopped still takes connections.
-    asio::steady_timer silent(shared_.executor, kPlaceWhileSilent);
+    asio::steady_timer silent(context_.executor, kPlaceWhileSilent);
     place.give_back_at(silent);
     remote_ = link.remote();
     PublisherEnd::Owner& owner = *this;
-    end_.emplace(shared_, owner, kept_, node_, fresh_nonce(), Clock::now());
+    end_.emplace(context_, owner, kept_, node_, fresh_nonce(), Clock::now());
     end_->set_peer(peer_);
     dial_place_ = &place;
     const auto began = Clock::now();
-    std::function<void()> settle = [this] { shared_.settle(); };
+    std::function<void()> settle = [this] { context_.settle(); };
     const auto error =
-        co_await link.run(*end_, shared_.config.timings.gone_after, std::move(settle));
+        co_await link.run(*end_, context_.config.timings.gone_after, std::move(settle));
     dial_place_ = nullptr;
     const bool was_up = end_->up();
     end_->leave();
@@ -138,13 +138,13 @@ void PublisherLink::met_self() {
 }
 
 void PublisherLink::up_now() {
-    dial_place_->held() ? shared_.dial_places.hello_succeeded()
-                        : shared_.dial_places.hello_was_late();
+    dial_place_->held() ? context_.dial_places.hello_succeeded()
+                        : context_.dial_places.hello_was_late();
     dial_place_->give_back();
-    shared_.log.up(name_);
+    context_.log.up(name_);
     last_end_ = {};
     up_since_ = Clock::now();
-    shared_.pulse(*peer_).cannot_dial = 0;
+    context_.pulse(*peer_).cannot_dial = 0;
     redial_.linked();
     hooks_.changed(true);
 }
@@ -160,16 +160,16 @@ void PublisherLink::note_end(const error_code& error, bool was_up) {
     last_end_ = {error, now};
     const auto where = remote_.empty() ? place_.link().text() : remote_;
     if (was_up) {
-        shared_.log.ended(name_, error, where, now, expectation(error));
+        context_.log.ended(name_, error, where, now, expectation(error));
     } else {
-        shared_.log.failed(name_, error, where, now, expectation(error));
+        context_.log.failed(name_, error, where, now, expectation(error));
     }
 }
 
 LinkLog::Expectation PublisherLink::expectation(const error_code& error) const {
     if (error == Error::replaced) return LinkLog::Expectation::lasting;
     if (node_.empty() && !peer_) return LinkLog::Expectation::usual;
-    const bool has_left = peer_ && shared_.pulse(*peer_).said_goodbye && !is_refusal(error);
+    const bool has_left = peer_ && context_.pulse(*peer_).said_goodbye && !is_refusal(error);
     return has_left ? LinkLog::Expectation::lasting : LinkLog::Expectation::none;
 }
 
@@ -200,8 +200,8 @@ void PublisherLink::invalidated() {
 /// There is no link: what it has not confirmed it may still hold, and have given to others since.
 void PublisherLink::judge_absence() {
     if (!peer_) return;
-    shared_.neighbours.set_lagging(*peer_, pending());
-    shared_.settle();
+    context_.neighbours.set_lagging(*peer_, pending());
+    context_.settle();
 }
 
 void PublisherLink::say_goodbye() {

@@ -9,9 +9,9 @@
 
 #include "protocol/links/cluster_status.hpp"
 #include "protocol/links/link.hpp"
+#include "protocol/links/link_context.hpp"
 #include "protocol/links/publisher_end.hpp"
 #include "protocol/links/redial.hpp"
-#include "protocol/links/shared.hpp"
 #include "protocol/membership/membership.hpp"
 
 namespace protocol {
@@ -32,7 +32,7 @@ public:
     };
 
     /// `node`: whom we expect there; empty: whoever it is. `peer`: its number, if it has one yet.
-    PublisherLink(Shared& shared, std::uint64_t contact, PeerPlace place, std::string node,
+    PublisherLink(LinkContext& context, std::uint64_t contact, PeerPlace place, std::string node,
                   std::optional<std::size_t> peer, Hooks hooks);
 
     /// Goes on until cancelled or retired. After the goodbye there is a link only while something
@@ -92,7 +92,7 @@ private:
     void judge_absence();
     bool pending() const;
 
-    Shared& shared_;
+    LinkContext& context_;
     std::uint64_t contact_;
     PeerPlace place_;
     std::string node_;  // expected

@@ -30,7 +30,7 @@ void Subscriptions::add_peer(std::size_t peer, TimePoint now) {
 }
 
 void Subscriptions::remove_peer(std::size_t peer) {
-    node_.doorstep.forget_peer(peer);
+    state_.doorstep.forget_peer(peer);
     auto* const end = slots_[peer].end;
     if (end == nullptr) return;
     end->leave(make_error_code(Error::no_peer_any_more));
@@ -75,9 +75,9 @@ void Subscriptions::report(std::size_t peer, TimePoint now, ClusterStatus::Peer&
 PeerState Subscriptions::state(std::size_t peer) const {
     const auto& slot = slots_[peer];
     if (slot.state != PeerState::in_sync) return slot.state;
-    if (node_.neighbours.lagging(peer)) return PeerState::lagging;
-    if (!node_.neighbours.can_be_asked(peer)) return PeerState::no_address;
-    return node_.neighbours.present(peer) ? PeerState::in_sync : PeerState::waiting_snapshot;
+    if (state_.neighbours.lagging(peer)) return PeerState::lagging;
+    if (!state_.neighbours.can_be_asked(peer)) return PeerState::no_address;
+    return state_.neighbours.present(peer) ? PeerState::in_sync : PeerState::waiting_snapshot;
 }
 
 std::optional<Subscriptions::TimePoint> Subscriptions::silent_since(std::size_t peer) const {
@@ -95,12 +95,12 @@ std::optional<Subscriptions::Address> Subscriptions::came_from(std::size_t peer)
 SubscriberEnd::SubscriberEnd(Subscriptions& all, const Subscriptions::Address& from,
                              const Nonce& nonce, TimePoint now)
     : all_(all),
-      node_(all.node_),
+      state_(all.state_),
       from_(from),
-      hello_(std::in_place, node_.self, node_.keys, node_.rules, nonce),
-      hello_until_(now + node_.config.timings.hello),
+      hello_(std::in_place, state_.self, state_.keys, state_.rules, nonce),
+      hello_until_(now + state_.config.timings.hello),
       heard_at_(now) {
-    const auto arrival = node_.doorstep.arrive(from_);
+    const auto arrival = state_.doorstep.arrive(from_);
     ticket_ = arrival.ticket;
     all_.hellos_.emplace(arrival.ticket, this);
     if (!arrival.gives_way) return;
@@ -115,7 +115,7 @@ SubscriberEnd::~SubscriberEnd() {
 
 bool SubscriberEnd::leave_doorstep() {
     if (!ticket_) return false;
-    node_.doorstep.leave(*ticket_);
+    state_.doorstep.leave(*ticket_);
     all_.hellos_.erase(*ticket_);
     ticket_.reset();
     return true;
@@ -139,16 +139,16 @@ void SubscriberEnd::take_hello(const HelloMessage& message) {
 void SubscriberEnd::take_proof(const HelloMessage& message, TimePoint now) {
     const auto secrets = hello_->on_proof(message);
     if (!secrets) return refuse(secrets.error());
-    proven_ = node_.neighbours.index_of(hello_->hello().from);
+    proven_ = state_.neighbours.index_of(hello_->hello().from);
     if (const auto error = hello_->judge_summary()) return refuse(error);
     if (const auto error = admit(now)) return refuse(error);
     who_ = hello_->hello().from;
     leave_doorstep();
     secure(secrets->from_subscriber, secrets->from_publisher);
     if (!has_last_words_) {
-        node_.doorstep.proved(*peer_, from_);
+        state_.doorstep.proved(*peer_, from_);
         all_.hooks_.heard_of(*peer_, all_.slots_[*peer_].instance);
-        node_.neighbours.linked(*peer_, secrets->token, number_of(all_.slots_[*peer_].instance));
+        state_.neighbours.linked(*peer_, secrets->token, number_of(all_.slots_[*peer_].instance));
     }
     says_ = Message(Welcome{});
     welcomed();
@@ -161,26 +161,26 @@ void SubscriberEnd::take_proof(const HelloMessage& message, TimePoint now) {
 error_code SubscriberEnd::admit(TimePoint now) {
     const auto& node = hello_->hello().from;
     const auto& instance = hello_->hello().instance;
-    if (const auto known = node_.neighbours.index_of(node)) {
+    if (const auto known = state_.neighbours.index_of(node)) {
         const auto& slot = all_.slots_[*known];
         const bool is_other = slot.instance != instance;
-        if (is_other && node_.membership.peers()[*known].left == instance) {
+        if (is_other && state_.membership.peers()[*known].left == instance) {
             has_last_words_ = true;
             begin_session(*known, std::make_shared<Receipts>(), now);
             return {};
         }
         if (slot.end != nullptr && is_other) {
             const auto alive_within =
-                kBeatsAlive * std::max<std::chrono::nanoseconds>(node_.config.timings.heartbeat,
-                                                                 node_.pulse(*known).promised);
+                kBeatsAlive * std::max<std::chrono::nanoseconds>(state_.config.timings.heartbeat,
+                                                                 state_.pulse(*known).promised);
             const bool alive = now - slot.end->heard_at_ < alive_within;
             if (alive) return make_error_code(Error::duplicate_id);
         }
     }
     const auto peer = all_.hooks_.admit(node, instance, from_);
     if (!peer)
-        return make_error_code(node_.membership.admits(node) ? Error::peers_full
-                                                             : Error::unknown_node);
+        return make_error_code(state_.membership.admits(node) ? Error::peers_full
+                                                              : Error::unknown_node);
     auto& slot = all_.slots_[*peer];
     if (auto* const earlier = slot.end) {
         earlier->leave(make_error_code(Error::superseded));
@@ -193,8 +193,8 @@ error_code SubscriberEnd::admit(TimePoint now) {
     slot.state = PeerState::waiting_snapshot;
     slot.last_end = {};
     slot.linked_at = now;
-    node_.pulse(*peer).said_goodbye = false;
-    node_.pulse(*peer).it_cannot_dial = 0;
+    state_.pulse(*peer).said_goodbye = false;
+    state_.pulse(*peer).it_cannot_dial = 0;
     return {};
 }
 
@@ -205,7 +205,7 @@ void SubscriberEnd::begin_session(std::size_t peer, const std::shared_ptr<Receip
     receipts_ = receipts;
     receipts_->listen(*this);
     session_.emplace(
-        SyncSession::Config{node_.config.max_summary_bytes, node_.config.timings.heartbeat}, now,
+        SyncSession::Config{state_.config.max_summary_bytes, state_.config.timings.heartbeat}, now,
         receipts_->handed_out(), receipts_->kept());
     heard_at_ = now;
 }
@@ -224,7 +224,7 @@ void SubscriberEnd::on_message(const Message& message, TimePoint now) {
     if (has_last_words_) return take_last_words(message, now);
     const auto peer = *peer_;
     auto& slot = all_.slots_[peer];
-    auto& pulse = node_.pulse(peer);
+    auto& pulse = state_.pulse(peer);
     pulse.heard_at = now;
     if (const auto* beat = std::get_if<Heartbeat>(&message)) pulse.promised = beat->next;
     const auto* begin = std::get_if<SnapshotBegin>(&message);
@@ -235,7 +235,7 @@ void SubscriberEnd::on_message(const Message& message, TimePoint now) {
         if (const auto* close = std::get_if<SyncSession::Close>(&*action))
             return end(make_error_code(close->reason));
         if (const auto* change = std::get_if<SyncSession::Change>(&*action)) {
-            node_.neighbours.change(peer, change->what);
+            state_.neighbours.change(peer, change->what);
         } else if (const auto* drop = std::get_if<SyncSession::Drop>(&*action)) {
             apply(*drop);
         } else {
@@ -243,7 +243,7 @@ void SubscriberEnd::on_message(const Message& message, TimePoint now) {
         }
     }
     slot.state = session_->in_sync() ? PeerState::in_sync : PeerState::waiting_snapshot;
-    node_.neighbours.set_in_sync(peer, session_->in_sync());
+    state_.neighbours.set_in_sync(peer, session_->in_sync());
 }
 
 /// Only what it has invalidated counts.
@@ -278,7 +278,7 @@ void SubscriberEnd::more_is_kept() {
 
 void SubscriberEnd::load() {
     auto& replica = session_->replica();
-    node_.neighbours.load(*peer_, replica);
+    state_.neighbours.load(*peer_, replica);
     if (session_->counters().snapshots_received > 1) return;
     if (all_.hooks_.in_sync)
         all_.hooks_.in_sync(*peer_, session_->objects(), describe(replica.descriptor()));
@@ -287,9 +287,9 @@ void SubscriberEnd::load() {
 std::optional<LinkEnd::Said> SubscriberEnd::next(TimePoint now) {
     if (says_) return std::exchange(says_, std::nullopt);
     if (ended() || !session_) return std::nullopt;
-    session_->beat_every(node_.beat_interval);
-    session_->set_heard_elsewhere(node_.pulse(*peer_).listens_elsewhere);
-    session_->set_dial_report(node_.pulse(*peer_).cannot_dial);
+    session_->beat_every(state_.beat_interval);
+    session_->set_heard_elsewhere(state_.pulse(*peer_).listens_elsewhere);
+    session_->set_dial_report(state_.pulse(*peer_).cannot_dial);
     if (auto message = session_->next(now)) return std::move(*message);
     return std::nullopt;
 }
@@ -302,7 +302,7 @@ LinkEnd::TimePoint SubscriberEnd::due() const {
 
 LinkEnd::Limit SubscriberEnd::limit() const {
     if (!session_) return {hello_until_, Error::hello_timeout};
-    return {heard_at_ + node_.silence_limit(*peer_), Error::peer_silent};
+    return {heard_at_ + state_.silence_limit(*peer_), Error::peer_silent};
 }
 
 void SubscriberEnd::over_because(const error_code& error, TimePoint now) {
@@ -329,9 +329,9 @@ void SubscriberEnd::leave(const error_code& error) {
     slot.confirmed_at = session_->confirmed_at();
     slot.end = nullptr;
     slot.state = error == Error::goodbye ? PeerState::withdrawn : PeerState::gone;
-    node_.pulse(*peer_).said_goodbye = error == Error::goodbye;
-    if (error == Error::goodbye) node_.membership.said_goodbye(*peer_, slot.instance);
-    node_.neighbours.unlinked(*peer_);
+    state_.pulse(*peer_).said_goodbye = error == Error::goodbye;
+    if (error == Error::goodbye) state_.membership.said_goodbye(*peer_, slot.instance);
+    state_.neighbours.unlinked(*peer_);
     if (!all_.closed_ && all_.hooks_.left) all_.hooks_.left(*peer_);
 }
 

@@ -12,7 +12,7 @@
 
 #include "protocol/links/cluster_status.hpp"
 #include "protocol/links/link_end.hpp"
-#include "protocol/links/node_state.hpp"
+#include "protocol/links/link_state.hpp"
 #include "protocol/links/receipts.hpp"
 #include "protocol/links/sync_session.hpp"
 #include "protocol/net/descriptor_allowance.hpp"
@@ -27,7 +27,7 @@ class SubscriberEnd;
 /// that have not said yet whose they are. No I/O, no clock. Must outlive all ends.
 class Subscriptions {
 public:
-    using TimePoint = NodeState::TimePoint;
+    using TimePoint = LinkState::TimePoint;
     using Address = boost::asio::ip::address;
 
     struct Hooks {
@@ -47,7 +47,7 @@ public:
         /// It has no link to us any more.
         std::function<void(std::size_t peer)> left;
     };
-    Subscriptions(NodeState& node, Hooks hooks) : node_(node), hooks_(std::move(hooks)) {}
+    Subscriptions(LinkState& state, Hooks hooks) : state_(state), hooks_(std::move(hooks)) {}
     Subscriptions(const Subscriptions&) = delete;
     Subscriptions& operator=(const Subscriptions&) = delete;
 
@@ -87,7 +87,7 @@ private:
         LastEnd last_end;
     };
 
-    NodeState& node_;
+    LinkState& state_;
     Hooks hooks_;
     std::deque<Slot> slots_;                             // by number; they stay where they are
     std::map<Doorstep::Ticket, SubscriberEnd*> hellos_;  // under way, each with its place
@@ -137,7 +137,7 @@ private:
     void load();
 
     Subscriptions& all_;
-    NodeState& node_;
+    LinkState& state_;
     Subscriptions::Address from_;
     std::optional<Doorstep::Ticket> ticket_;
     std::optional<SubscriberHello> hello_;  // until it is over

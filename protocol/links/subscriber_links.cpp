@@ -36,24 +36,24 @@ std::string printable(std::string text) {
 
 }  // namespace
 
-SubscriberLinks::SubscriberLinks(Shared& shared, Hooks hooks)
-    : shared_(shared),
-      peers_(shared, {std::move(hooks.admit), std::move(hooks.heard_of),
-                      [&shared](std::size_t peer, std::uint64_t objects,
-                                const summary::Description& summary) {
-                          shared.log.in_sync(shared.neighbours.node(peer), objects, summary.bits,
-                                             summary.hashes);
-                      },
-                      [&shared](const Invalidation& what, std::function<void()> done) {
-                          if (!shared.hooks.on_invalidation) return done();
-                          shared.hooks.on_invalidation(what, std::move(done));
-                      },
-                      std::move(hooks.left)}),
-      listener_(shared.executor) {}
+SubscriberLinks::SubscriberLinks(LinkContext& context, Hooks hooks)
+    : context_(context),
+      peers_(context, {std::move(hooks.admit), std::move(hooks.heard_of),
+                       [&context](std::size_t peer, std::uint64_t objects,
+                                  const summary::Description& summary) {
+                           context.log.in_sync(context.neighbours.node(peer), objects, summary.bits,
+                                               summary.hashes);
+                       },
+                       [&context](const Invalidation& what, std::function<void()> done) {
+                           if (!context.hooks.on_invalidation) return done();
+                           context.hooks.on_invalidation(what, std::move(done));
+                       },
+                       std::move(hooks.left)}),
+      listener_(context.executor) {}
 
 void SubscriberLinks::bind() {
-    const auto& config = shared_.config;
-    const auto endpoint = listen_endpoint(config, shared_.executor);
+    const auto& config = context_.config;
+    const auto endpoint = listen_endpoint(config, context_.executor);
     if (const auto error = listener_.listen(endpoint)) cannot_listen(config, error);
 }
 
@@ -77,7 +77,7 @@ awaitable<void> SubscriberLinks::listen(TaskGroup& tasks, std::shared_ptr<void> 
         tasks.spawn(std::move(task));
     };
     hooks.trouble = [this](const error_code& error, std::size_t) {
-        shared_.log.ended("listening for peers", error, "", Clock::now());
+        context_.log.ended("listening for peers", error, "", Clock::now());
     };
     auto listening = listener_.run(std::move(hooks));
     co_await std::move(listening);
@@ -88,25 +88,26 @@ awaitable<void> SubscriberLinks::serve([[maybe_unused]] std::shared_ptr<void> ow
     std::optional<SubscriberEnd> end;  // outlives the link, which speaks for it
     Link link(std::move(socket));
     end.emplace(peers_, link.remote_address(), fresh_nonce(), Clock::now());
-    std::function<void()> settle = [this] { shared_.settle(); };
+    std::function<void()> settle = [this] { context_.settle(); };
     const auto error =
-        co_await link.run(*end, shared_.config.timings.gone_after, std::move(settle));
+        co_await link.run(*end, context_.config.timings.gone_after, std::move(settle));
     end->over_because(error, Clock::now());
-    shared_.settle();
+    context_.settle();
     if (error != asio::error::operation_aborted) note_end(*end, link.remote(), error);
 }
 
 void SubscriberLinks::note_end(const SubscriberEnd& end, const std::string& remote,
                                const error_code& error) {
-    if (end.peer()) return shared_.log.ended("link from " + end.who(), error, remote, Clock::now());
+    if (end.peer())
+        return context_.log.ended("link from " + end.who(), error, remote, Clock::now());
     auto claims = end.who().empty() ? "" : "says that it is " + printable(end.who());
     if (error == Error::wrong_node) claims += " and looks for " + printable(end.looks_for());
     const auto host = remote.substr(0, remote.rfind(':'));
-    if (error == Error::own_id && shared_.membership.is_open()) return shared_.log.met_self(host);
+    if (error == Error::own_id && context_.membership.is_open()) return context_.log.met_self(host);
     // The one that is to replace this node may be there already.
-    const bool usual = error == Error::duplicate_id && shared_.leaving;
-    shared_.log.failed("link from " + host, error, claims, Clock::now(),
-                       usual ? LinkLog::Expectation::usual : LinkLog::Expectation::none);
+    const bool usual = error == Error::duplicate_id && context_.leaving;
+    context_.log.failed("link from " + host, error, claims, Clock::now(),
+                        usual ? LinkLog::Expectation::usual : LinkLog::Expectation::none);
 }
 
 }  // namespace protocol

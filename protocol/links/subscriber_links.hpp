@@ -10,7 +10,7 @@
 
 #include "protocol/links/cluster_status.hpp"
 #include "protocol/links/link.hpp"
-#include "protocol/links/shared.hpp"
+#include "protocol/links/link_context.hpp"
 #include "protocol/links/subscriber_end.hpp"
 #include "protocol/net/listener.hpp"
 #include "protocol/net/task_group.hpp"
@@ -32,7 +32,7 @@ public:
         /// It has no link to us any more.
         std::function<void(std::size_t peer)> left;
     };
-    SubscriberLinks(Shared& shared, Hooks hooks);
+    SubscriberLinks(LinkContext& context, Hooks hooks);
 
     /// There is another peer of this number.
     void add_peer(std::size_t peer) { peers_.add_peer(peer, Clock::now()); }
@@ -72,7 +72,7 @@ private:
     void note_end(const SubscriberEnd& end, const std::string& remote,
                   const boost::system::error_code& error);
 
-    Shared& shared_;
+    LinkContext& context_;
     Subscriptions peers_;
     Listener listener_;
 };

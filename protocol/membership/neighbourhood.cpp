@@ -10,7 +10,7 @@ namespace protocol {
 namespace {
 
 // Slices of a millisecond or two; up to six where the machine has others to serve.
-constexpr std::uint64_t kWordsFilledAtOnce = std::uint64_t{1} << 16;
+constexpr std::uint64_t kWordsLoadedAtOnce = std::uint64_t{1} << 16;
 constexpr std::uint64_t kWordsReleasedAtOnce = std::uint64_t{1} << 21;
 
 bool has_as(const std::shared_ptr<summary::Directory>& directory, std::size_t peer,
@@ -101,7 +101,7 @@ void Neighbourhood::unlinked(std::size_t peer) {
     show(peer, std::move(shown));
     standings_[peer].in_sync = false;
     if (auto* const replica = std::exchange(replicas_[peer], nullptr)) {
-        if (replica->holder() != nullptr) replica->forget();
+        if (replica->keeper() != nullptr) replica->forget();
         const auto index = static_cast<unsigned>(peer);
         if (directory_) directory_->drop(index);
         if (next_) next_->drop(index);
@@ -109,7 +109,7 @@ void Neighbourhood::unlinked(std::size_t peer) {
 }
 
 void Neighbourhood::load(std::size_t peer, summary::Replica& replica) {
-    const bool works = next_ || (directory_ && directory_->filling());
+    const bool works = next_ || (directory_ && directory_->loading());
     replicas_[peer] = &replica;
     if (std::find(to_settle_.begin(), to_settle_.end(), peer) == to_settle_.end())
         to_settle_.push_back(peer);
@@ -133,24 +133,24 @@ void Neighbourhood::change(std::size_t peer, const summary::Change& change) {
     assert(replicas_[peer] != nullptr);
     const auto& replica = *replicas_[peer];
     for (const auto& directory : {directory_, next_}) {
-        if (replica.holder() != directory.get() && has_as(directory, peer, replica.descriptor())) {
+        if (replica.keeper() != directory.get() && has_as(directory, peer, replica.descriptor())) {
             directory->apply(static_cast<unsigned>(peer), change);
         }
     }
 }
 
 bool Neighbourhood::busy() const {
-    return next_ || next_is_late_ || (directory_ && directory_->filling()) || !to_settle_.empty() ||
+    return next_ || next_is_late_ || (directory_ && directory_->loading()) || !to_settle_.empty() ||
            !graveyard_->empty();
 }
 
 void Neighbourhood::work() {
     if (!next_ && next_is_late_) begin_directory();
     if (next_) {
-        if (!next_->fill_some(kWordsFilledAtOnce)) return;
+        if (!next_->load_some(kWordsLoadedAtOnce)) return;
         show_next();
-    } else if (directory_ && directory_->filling()) {
-        directory_->fill_some(kWordsFilledAtOnce);
+    } else if (directory_ && directory_->loading()) {
+        directory_->load_some(kWordsLoadedAtOnce);
     } else if (!to_settle_.empty()) {
         return settle_one();
     } else {
@@ -164,9 +164,9 @@ void Neighbourhood::work() {
 void Neighbourhood::show_next() {
     for (std::size_t i = 0; i < replicas_.size(); ++i) {
         auto* const replica = replicas_[i];
-        if (replica == nullptr || replica->holder() == nullptr) continue;
+        if (replica == nullptr || replica->keeper() == nullptr) continue;
         const auto peer = static_cast<unsigned>(i);
-        next_->holds(peer) ? replica->move_to(*next_, peer) : replica->forget();
+        next_->keeps_filter(peer) ? replica->move_to(*next_, peer) : replica->forget();
     }
     directory_ = std::move(next_);
     next_.reset();
@@ -179,8 +179,8 @@ void Neighbourhood::settle_one() {
     to_settle_.pop_back();
     auto* const replica = replicas_[peer];
     const auto index = static_cast<unsigned>(peer);
-    if (replica != nullptr && replica->holder() == nullptr &&
-        has_as(directory_, peer, replica->descriptor()) && directory_->holds(index))
+    if (replica != nullptr && replica->keeper() == nullptr &&
+        has_as(directory_, peer, replica->descriptor()) && directory_->keeps_filter(index))
         replica->move_to(*directory_, index);
 }
 
@@ -232,11 +232,11 @@ void Neighbourhood::begin_directory() {
         const auto* const replica = replicas_[i];
         // One that was forgotten waits for a snapshot.
         if (replica == nullptr || replica->descriptor() == summary::Descriptor()) continue;
-        const auto* const holder = replica->holder();
+        const auto* const keeper = replica->keeper();
         // Nor is there anything to be had of one whose lane has overflowed.
-        if (holder != nullptr && !holder->holds(static_cast<unsigned>(i))) continue;
+        if (keeper != nullptr && !keeper->keeps_filter(static_cast<unsigned>(i))) continue;
         members.push_back({static_cast<unsigned>(i), replica->descriptor(),
-                           holder == nullptr ? &replica->filter() : nullptr, holder});
+                           keeper == nullptr ? &replica->filter() : nullptr, keeper});
     }
     auto directory = std::make_unique<summary::Directory>(members, summary::Directory::InSlices{});
     next_ = {directory.release(), [graveyard = graveyard_](summary::Directory* of) {

@@ -20,7 +20,8 @@ namespace protocol {
 /// Large directories are filled in slices by work(); a peer counts when it is in the one that is
 /// handed out. Who comes takes a lane that is to spare in it; if there is none, a new one is built
 /// beside the old, over all who are there when it is begun; who comes meanwhile is in the next.
-/// What the directory holds() by itself moves there from its replica, when no other is being built.
+/// What the directory keeps_filter() by itself moves there from its replica, when no other is being
+/// built.
 class Neighbourhood {
 public:
     Neighbourhood();

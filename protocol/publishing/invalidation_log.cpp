@@ -53,7 +53,7 @@ void InvalidationLog::remove_peer(std::size_t peer) {
 
 void InvalidationLog::came_back(std::size_t peer, const KeptInvalidations::Confirmed& then) {
     auto& to = peers_[peer];
-    to.confirmed = to.sent = to.told = std::min(then.number, last());
+    to.confirmed = to.sent = to.highest_sent = std::min(then.number, last());
     to.run = then.run;
 }
 
@@ -121,7 +121,7 @@ bool InvalidationLog::needed(const Entry& entry, Seen& seen) const {
     // What the round before has left there is not earlier.
     const auto before = seen.before < entry.number ? seen.before : 0;
     const auto needs = [&](const Peer& peer) {
-        return peer.is_there && peer.confirmed < entry.number && peer.told >= before;
+        return peer.is_there && peer.confirmed < entry.number && peer.highest_sent >= before;
     };
     const auto stays =
         seen.last == entry.number || std::any_of(peers_.begin(), peers_.end(), needs);
@@ -138,7 +138,8 @@ InvalidationLog::Position InvalidationLog::after(std::uint64_t number) {
 
 void InvalidationLog::connected(std::size_t peer, const Instance& run) {
     auto& to = peers_[peer];
-    if (std::exchange(to.run, run) != run) to.confirmed = to.told = std::min(to.confirmed, begin());
+    if (std::exchange(to.run, run) != run)
+        to.confirmed = to.highest_sent = std::min(to.confirmed, begin());
     to.sent = to.confirmed;
 }
 
@@ -146,7 +147,7 @@ std::optional<Message> InvalidationLog::next(std::size_t peer) {
     if (!has_next(peer)) return std::nullopt;
     auto& to = peers_[peer];
     if (to.sent < gone_) {
-        to.sent = to.told = last();
+        to.sent = to.highest_sent = last();
         ++to.count;
         return InvalidateAll{to.sent};
     }
@@ -159,7 +160,7 @@ std::optional<Message> InvalidationLog::next(std::size_t peer) {
         to.sent = entry->number;
         ++count;
     }
-    to.told = std::max(to.told, to.sent);
+    to.highest_sent = std::max(to.highest_sent, to.sent);
     to.count += count;
     order.last = to.sent;
     return order;
@@ -167,7 +168,7 @@ std::optional<Message> InvalidationLog::next(std::size_t peer) {
 
 bool InvalidationLog::confirm(std::size_t peer, std::uint64_t last) {
     auto& by = peers_[peer];
-    if (last > by.told) return false;
+    if (last > by.highest_sent) return false;
     by.confirmed = std::max(by.confirmed, last);
     by.sent = std::max(by.sent, by.confirmed);
     forget_confirmed();

@@ -98,7 +98,7 @@ private:
     using Shard = boost::unordered_flat_map<summary::KeyHash, Seen, summary::HashOfKeyHash>;
     struct Peer {
         std::uint64_t confirmed = 0, sent = 0;  // numbers; sent on this connection
-        std::uint64_t told = 0;                 // the highest ever sent to this run of it; >= sent
+        std::uint64_t highest_sent = 0;         // the highest ever sent to this run of it; >= sent
         std::uint64_t count = 0;
         Instance run{};  // the last that there was a connection to; zeros: none
         bool is_there = true;

@@ -52,8 +52,8 @@ std::optional<Message> Outbox::next(Publisher& publisher, TimePoint now) {
     auto beat = publisher.heartbeat();
     beat.next = promise_of(config_.heartbeat);
     if (waits) {
-        beat.epoch = told_epoch_;
-        beat.generation = told_generation_;
+        beat.epoch = sent_epoch_;
+        beat.generation = sent_generation_;
     }
     return beat;
 }
@@ -92,8 +92,8 @@ std::optional<Message> Outbox::next_part() {
 
 Message Outbox::begin_snapshot() {
     image_sent_ = 0;
-    told_epoch_ = image_->begin.epoch;
-    told_generation_ = image_->begin.generation;
+    sent_epoch_ = image_->begin.epoch;
+    sent_generation_ = image_->begin.generation;
     ++counters_.announcements_sent;
     ++counters_.snapshots_sent;
     return image_->begin;
@@ -104,8 +104,8 @@ Message Outbox::pop() {
     queue_.pop_front();
     queued_bytes_ -= sending_.bytes();
     if (!sending_.delta) return CheckHash{sending_.epoch, sending_.generation, sending_.hash};
-    told_epoch_ = sending_.epoch;
-    told_generation_ = sending_.generation;
+    sent_epoch_ = sending_.epoch;
+    sent_generation_ = sending_.generation;
     ++counters_.announcements_sent;
     counters_.announcement_bytes_sent += sending_.delta->size();
     return Delta{sending_.epoch, sending_.generation, *sending_.delta};

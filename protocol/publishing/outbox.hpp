@@ -69,7 +69,7 @@ private:
     Item sending_;                                // keeps the payload of the last message alive
     std::shared_ptr<const SnapshotImage> image_;  // in the making, or being sent
     std::optional<std::size_t> image_sent_;       // bytes, once it has begun
-    std::uint64_t told_epoch_ = 0, told_generation_ = 0;
+    std::uint64_t sent_epoch_ = 0, sent_generation_ = 0;
     bool snapshot_wanted_ = true;
     bool leaving_ = false;
     bool finished_ = false;

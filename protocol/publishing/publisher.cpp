@@ -18,34 +18,34 @@ void Publisher::take_over(Publisher& earlier) {
 void Publisher::set_error(double error) {
     config_.summary.error = error;
     own_.set_error(error);
-    refit_ = refit_ || (!own_.filling() && !own_.suits());
+    refit_ = refit_ || (!own_.importing() && !own_.suits());
 }
 
 void Publisher::stored(summary::KeyHash entry, TimePoint now) {
-    if (own_.stored(entry) && !own_.filling()) changed(now);
+    if (own_.stored(entry) && !own_.importing()) changed(now);
 }
 
 void Publisher::removed(summary::KeyHash entry, TimePoint now) {
-    if (own_.removed(entry) && !own_.filling()) changed(now);
+    if (own_.removed(entry) && !own_.importing()) changed(now);
 }
 
 void Publisher::changed(TimePoint now) {
-    if (!first_untold_) first_untold_ = now;
+    if (!first_unannounced_) first_unannounced_ = now;
     const auto share = config_.announce_changed * static_cast<double>(own_.objects());
     enough_ = enough_ || static_cast<double>(own_.changed_since_announced()) >= share;
 }
 
 std::optional<Publisher::TimePoint> Publisher::announce_due() const {
-    if (!first_untold_) return std::nullopt;
-    return enough_ ? *first_untold_ : *first_untold_ + config_.announce_delay;
+    if (!first_unannounced_) return std::nullopt;
+    return enough_ ? *first_unannounced_ : *first_unannounced_ + config_.announce_delay;
 }
 
 std::optional<Announcement> Publisher::announce(TimePoint now) {
-    if (!first_untold_) return std::nullopt;
+    if (!first_unannounced_) return std::nullopt;
     if (own_.fit() != summary::Fit::fits && !own_.growing()) {
         own_.begin_regrow();
         if (grow()) {
-            first_untold_.reset();
+            first_unannounced_.reset();
             enough_ = false;
             auto announcement = news();
             announcement.check = take_check(now);
@@ -53,8 +53,8 @@ std::optional<Announcement> Publisher::announce(TimePoint now) {
         }
     }
     auto delta = take_changes();
-    enough_ = !own_.all_told();
-    if (!enough_) first_untold_.reset();
+    enough_ = !own_.all_announced();
+    if (!enough_) first_unannounced_.reset();
     auto announcement = news();
     announcement.delta = std::move(delta);
     if (!enough_) announcement.check = take_check(now);
@@ -93,7 +93,7 @@ std::optional<Announcement> Publisher::work() {
     const bool grows = own_.growing();
     if (grows && (making_ == nullptr || std::exchange(growth_has_turn_, !growth_has_turn_))) {
         if (!grow()) return std::nullopt;
-        first_untold_.reset();
+        first_unannounced_.reset();
         enough_ = false;
         // Keys came or went while it grew: nothing may change any more that would begin it anew.
         refit_ = !own_.suits();
@@ -104,7 +104,7 @@ std::optional<Announcement> Publisher::work() {
 }
 
 std::optional<CheckHash> Publisher::check(TimePoint now) {
-    if (first_untold_) return std::nullopt;
+    if (first_unannounced_) return std::nullopt;
     return take_check(now);
 }
 
@@ -115,7 +115,7 @@ std::optional<CheckHash> Publisher::take_check(TimePoint now) {
 }
 
 Heartbeat Publisher::heartbeat() const {
-    return {own_.epoch(), own_.generation(), told_objects()};
+    return {own_.epoch(), own_.generation(), announced_objects()};
 }
 
 std::shared_ptr<const SnapshotImage> Publisher::image() {
@@ -135,7 +135,7 @@ std::shared_ptr<const SnapshotImage> Publisher::image_of_now() {
     auto& begin = making_->image->begin;
     begin.epoch = own_.epoch();
     begin.generation = own_.generation();
-    begin.objects = told_objects();
+    begin.objects = announced_objects();
     begin.summary = own_.descriptor();
     image_ = image;
     make_image();

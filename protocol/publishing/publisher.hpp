@@ -60,10 +60,10 @@ public:
     void stored(summary::KeyHash entry, TimePoint now);
     void removed(summary::KeyHash entry, TimePoint now);
 
-    /// See summary::Own: peers hear of what comes from now on as one new epoch, when end_fill() has
-    /// been called and work() is done with it. Precondition: nothing is stored.
-    void begin_fill() { own_.begin_fill(); }
-    void end_fill() { own_.end_fill(); }
+    /// See summary::Own: peers hear of what comes from now on as one new epoch, when end_import()
+    /// has been called and work() is done with it. Precondition: nothing is stored.
+    void begin_import() { own_.begin_import(); }
+    void end_import() { own_.end_import(); }
 
     /// When announce() should be called next: in the past when enough has changed (whoever turns
     /// the event loop may first take all that has arrived), nothing when all is told.
@@ -103,7 +103,7 @@ private:
     };
 
     void changed(TimePoint now);
-    std::uint64_t told_objects() const { return own_.filling() ? 0 : own_.objects(); }
+    std::uint64_t announced_objects() const { return own_.importing() ? 0 : own_.objects(); }
     std::shared_ptr<const Bytes> take_changes();
     bool grow();
     std::shared_ptr<const SnapshotImage> image_of_now();
@@ -113,7 +113,7 @@ private:
 
     Config config_;
     summary::Own own_;
-    std::optional<TimePoint> first_untold_;
+    std::optional<TimePoint> first_unannounced_;
     bool enough_ = false;
     TimePoint check_due_;
     std::unique_ptr<Making> making_;

@@ -29,7 +29,7 @@ TEST(Backoff, GoesOnAfterLinksThatFailAtOnce) {
     EXPECT_EQ(backoff.next(), 200ms);
 }
 
-TEST(Backoff, BeginsAnewWhenToldTo) {
+TEST(Backoff, BeginsAnewAfterAReset) {
     Backoff backoff(100ms, 1s);
     backoff.next();
     backoff.reset();

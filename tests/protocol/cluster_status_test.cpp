@@ -8,7 +8,7 @@ namespace cluster_status_test {
 using namespace std::chrono_literals;
 using TimePoint = std::chrono::steady_clock::time_point;
 
-TEST(LastEnd, OfTheLinksInBothDirectionsTheLaterTells) {
+TEST(LastEnd, OfTheLinksInBothDirectionsTheLaterEndCounts) {
     const LastEnd closed{make_error_code(Error::connection_closed), TimePoint(10s)};
     const LastEnd unknown{make_error_code(Error::unknown_node), TimePoint(12s)};
     LastEnd shown;

@@ -60,7 +60,7 @@ TEST_F(ClusterTest, FewChangesAmongManyWaitForTheDelay) {
     EXPECT_GE(std::chrono::steady_clock::now() - told_at, 100ms);
 }
 
-TEST_F(ClusterTest, ThreeNodesTellThePeersApart) {
+TEST_F(ClusterTest, ThreeNodesDistinguishThePeers) {
     auto& a = add(config("a", 3));
     auto& b = add(config("b", 3));
     auto& c = add(config("c", 3));
@@ -203,7 +203,7 @@ TEST_F(ClusterTest, AWithdrawnSummaryNoLongerCountsButPeersAreStillHeard) {
     EXPECT_TRUE(run_until([&] { return a.sees("b", "later"); }));
 }
 
-TEST_F(ClusterTest, WhoComesWhileAPeerDrainsIsToldThatItHasLeft) {
+TEST_F(ClusterTest, ANodeThatComesWhileAPeerDrainsLearnsThatThePeerHasLeft) {
     auto& a = add(impatient(config("a")));
     auto& b = add(config("b"));
     ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
@@ -252,7 +252,7 @@ TEST_F(ClusterTest, ManyWhoTakeConnectionsAndAreSilentKeepNobodyWaiting) {
     EXPECT_TRUE(run_until([&] { return b.sees("a", "mine"); }));
 }
 
-TEST_F(ClusterTest, WhatIsToldDoesNotWaitForAHeartbeat) {
+TEST_F(ClusterTest, AnAnnouncementDoesNotWaitForAHeartbeat) {
     auto first = config("a");
     auto second = config("b");
     first.timings.heartbeat = second.timings.heartbeat = 1min;
@@ -266,7 +266,7 @@ TEST_F(ClusterTest, WhatIsToldDoesNotWaitForAHeartbeat) {
     EXPECT_TRUE(run_until([&] { return b.status_of("a").state == PeerState::withdrawn; }));
 }
 
-TEST_F(ClusterTest, ANodeOfManyPeersBeatsSeldomIsNotTakenForGoneAndTellsNewsAtOnce) {
+TEST_F(ClusterTest, ANodeOfManyPeersBeatsSeldomIsNotTakenForGoneAndAnnouncesAtOnce) {
     auto many = config("a");
     many.timings.heartbeat = 100ms;
     many.announce_delay = 1ms;
@@ -306,7 +306,7 @@ TEST_F(ClusterTest, ANodeOfManyPeersBeatsSeldomIsNotTakenForGoneAndTellsNewsAtOn
     EXPECT_FALSE(lost);
 }
 
-TEST_F(ClusterTest, StatusTellsWhatBothSidesCounted) {
+TEST_F(ClusterTest, StatusReportsTheCountersOfBothSides) {
     auto& a = add(config("a"));
     auto& b = add(config("b"));
     ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
@@ -352,7 +352,7 @@ TEST_F(ClusterTest, WorksWithoutPeersAndWithoutAKey) {
     a.store("http://x/1");
     ASSERT_TRUE(run_until([&] { return a.cluster->status().own.generation == 1; }));
     EXPECT_EQ(a.cluster->status().own.objects, 1U);
-    EXPECT_GT(a.cluster->status().own.fill, 0);
+    EXPECT_GT(a.cluster->status().own.fill_ratio, 0);
     a.cluster->stop();
     a.io->restart();
     a.io->run();  // runs out of work

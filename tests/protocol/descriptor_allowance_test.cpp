@@ -15,7 +15,7 @@ summary::Descriptor shape(std::uint64_t number) {
     return summary::descriptor_of(summary::Shape{64 * number, 4});
 }
 
-TEST(DescriptorAllowance, AFillingCacheIsLetThrough) {
+TEST(DescriptorAllowance, AGrowingCacheIsLetThrough) {
     DescriptorAllowance allowance;
     for (std::uint64_t i = 1; i <= kDescriptorsAtOnce; ++i)
         EXPECT_TRUE(allowance.take(shape(i), kNow));
@@ -35,7 +35,7 @@ TEST(DescriptorAllowance, ThereIsOneMoreEachTwoSeconds) {
     EXPECT_FALSE(allowance.take(shape(5), kNow + 8s));
 }
 
-TEST(DescriptorAllowance, NeverHoldsMoreThanAtFirst) {
+TEST(DescriptorAllowance, NeverExceedsItsFirstAllowance) {
     DescriptorAllowance allowance;
     allowance.take(shape(1), kNow);
     std::uint64_t taken = 0;

@@ -67,7 +67,7 @@ TEST(DialPlan, ADeadlineThatHasPassedDoesNoHarm) {
     EXPECT_EQ(plan.due(), kNow + kLeastDialPace);
 }
 
-TEST(DialPlan, HoldsFewSocketsAndTheOldestAttemptMakesRoom) {
+TEST(DialPlan, OpensFewSocketsAndTheOldestAttemptMakesRoom) {
     DialPlan plan(kMaxDialsAtOnce + 2, kNow, kNow + 60s);
     auto at = kNow;
     for (std::size_t i = 0; i < kMaxDialsAtOnce; ++i, at += kDialPace)

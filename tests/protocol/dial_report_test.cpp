@@ -12,21 +12,22 @@ namespace dial_report_test {
 
 namespace error = boost::asio::error;
 
-std::string told(const boost::system::error_code& why) {
+std::string reported(const boost::system::error_code& why) {
     return reason_in(dial_report(why));
 }
 
 TEST(DialReport, NamesTheReasonToTheOtherNode) {
-    EXPECT_EQ(told(error::make_error_code(error::connection_refused)), "connection_refused");
-    EXPECT_EQ(told(make_error_code(Error::connect_timeout)), "connect_timeout");
-    EXPECT_EQ(told(error::make_error_code(error::timed_out)), "connect_timeout");
-    EXPECT_EQ(told(error::make_error_code(error::network_unreachable)), "host_unreachable");
-    EXPECT_EQ(told(make_error_code(Error::resolve_failed)), "resolve_failed");
-    EXPECT_EQ(told(make_error_code(Error::malformed_frame)), "hello_timeout");
-    EXPECT_EQ(told(make_error_code(Error::peer_silent)), "failed");
+    EXPECT_EQ(reported(error::make_error_code(error::connection_refused)), "connection_refused");
+    EXPECT_EQ(reported(make_error_code(Error::connect_timeout)), "connect_timeout");
+    EXPECT_EQ(reported(error::make_error_code(error::timed_out)), "connect_timeout");
+    EXPECT_EQ(reported(error::make_error_code(error::network_unreachable)), "host_unreachable");
+    EXPECT_EQ(reported(make_error_code(Error::resolve_failed)), "resolve_failed");
+    EXPECT_EQ(reported(make_error_code(Error::malformed_frame)), "hello_timeout");
+    EXPECT_EQ(reported(make_error_code(Error::peer_silent)), "failed");
     for (auto code = static_cast<int>(Error::first_refusal);
          code <= static_cast<int>(Error::last_refusal); ++code)
-        EXPECT_EQ(told(make_error_code(static_cast<Error>(code))), name(static_cast<Error>(code)));
+        EXPECT_EQ(reported(make_error_code(static_cast<Error>(code))),
+                  name(static_cast<Error>(code)));
 }
 
 TEST(DialReport, IsNoneWithoutTrouble) {

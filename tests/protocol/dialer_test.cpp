@@ -81,7 +81,7 @@ TEST_F(DialerTest, WhenNobodyAnswersItIsATimeout) {
     EXPECT_EQ(connect({dead, refusing()}, 100ms).error(), Error::connect_timeout);
 }
 
-TEST_F(DialerTest, WhenAllRefuseTheReasonIsTold) {
+TEST_F(DialerTest, ReportsTheReasonWhenAllRefuse) {
     EXPECT_EQ(connect({refusing()}).error(), asio::error::connection_refused);
     EXPECT_EQ(connect({refusing(), refusing()}).error(), asio::error::connection_refused);
 }

@@ -175,7 +175,7 @@ TEST_F(Discovery, ANodeThatCannotBeAskedIsNotCalledInStep) {
     EXPECT_EQ(a.status_of("b").cause, "");
 }
 
-TEST_F(Discovery, PlacesThatWereFoundAreToldOfWithTheirPorts) {
+TEST_F(Discovery, TheViewListsFoundPlacesWithTheirPorts) {
     others["_hearsay-link._tcp.cluster.test"].services = {{"two.test", 3130}};
     others["_hearsay-http._tcp.cluster.test"].services = {{"two.test", 8080}};
     auto one = seeker("a");
@@ -201,7 +201,7 @@ TEST_F(Discovery, AnotherNodeAtAnOldAddressIsAnotherPeer) {
     EXPECT_FALSE(has(a, "b"));
 }
 
-TEST_F(Discovery, WhoFindsNoRoomIsToldSo) {
+TEST_F(Discovery, APeerWithoutRoomIsReported) {
     lead_to({"a", "b"});
     auto small = seeker("a");
     small.max_peers = 1;

@@ -50,7 +50,7 @@ TEST(Errors, WhatTravelsKeepsItsNumber) {  // FORMAT.md
     EXPECT_EQ(static_cast<int>(Error::refused), 110);
 }
 
-TEST(Errors, WhatOneEndTellsTheOtherIsARefusal) {
+TEST(Errors, AReasonThatOneEndSendsToTheOtherIsARefusal) {
     EXPECT_TRUE(is_refusal(make_error_code(Error::wrong_version)));
     EXPECT_TRUE(is_refusal(make_error_code(Error::peers_full)));
     EXPECT_FALSE(is_refusal(make_error_code(Error::too_many_peers)));

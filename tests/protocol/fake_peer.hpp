@@ -11,7 +11,7 @@
 
 #include "protocol/links/hello.hpp"
 #include "protocol/links/link.hpp"
-#include "protocol/links/shared.hpp"
+#include "protocol/links/link_context.hpp"
 #include "tests/protocol/bytes.hpp"
 #include "tests/protocol/coroutine.hpp"
 
@@ -52,7 +52,7 @@ public:
         for (const auto& message : heard_) count += std::holds_alternative<T>(message) ? 1 : 0;
         return count;
     }
-    /// Of deltas and snapshots that it was told.
+    /// Of the deltas and snapshots that it received.
     std::size_t announcement_bytes() const { return announcement_bytes_; }
     bool up() const { return greeted(); }
     /// Why its link ended, once it has.

@@ -46,7 +46,7 @@ protected:
     Node b{"b", 2, {kOld}};
 };
 
-TEST_F(HelloBetween, HoldersOfOneKeyAgreeOnSecrets) {
+TEST_F(HelloBetween, NodesWithOneKeyAgreeOnSecrets) {
     const auto publisher = a.dial("b");
     auto subscriber = b.answer();
     const auto challenge = subscriber.on_hello(publisher.hello());
@@ -79,7 +79,7 @@ TEST_F(HelloBetween, WithoutAKeyInCommonItIsRefused) {
     EXPECT_EQ(refusal_of(a.dial("b").hello()), Error::wrong_key);
 }
 
-TEST_F(HelloBetween, NamingTheKeyIsNotHoldingIt) {
+TEST_F(HelloBetween, NamingTheKeyIsNotHavingIt) {
     // The id of the right key, the MAC of another.
     auto forged = a.dial("b").hello();
     auto subscriber = b.answer();

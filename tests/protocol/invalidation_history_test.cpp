@@ -26,7 +26,7 @@ std::size_t drain(InvalidationLog& log, std::size_t peer) {
     while (const auto message = log.next(peer)) {
         const auto* order = std::get_if<Invalidate>(&*message);
         if (!order) {
-            ADD_FAILURE() << "told to drop everything";
+            ADD_FAILURE() << "ordered to drop everything";
             return count;
         }
         count += order->keys.size() + order->tags.size();
@@ -141,8 +141,8 @@ struct Listener {
     };
     std::deque<Order> queue;
     std::uint64_t applied = 0;       // by this run
-    std::uint64_t told = 0;          // to this run
-    std::uint64_t claimed = 0;       // the highest ever confirmed
+    std::uint64_t highest_sent = 0;  // to this run
+    std::uint64_t confirmed = 0;     // the highest ever confirmed
     std::uint64_t joined = 0;        // it is to confirm what was made after this
     std::uint64_t starts_after = 0;  // this run is to hear of what was made after this
     std::map<Name, std::uint64_t> heard, heard_by_run;  // of what was made until then
@@ -229,7 +229,7 @@ private:
             ASSERT_FALSE(order.names.empty());
             ASSERT_LE(order.names.size(), kMaxInvalidatedAtOnce);
         }
-        to.told = std::max(to.told, order.last);
+        to.highest_sent = std::max(to.highest_sent, order.last);
         to.queue.push_back(std::move(order));
     }
     void hear(std::size_t peer, bool confirms) {
@@ -238,15 +238,15 @@ private:
         by.apply(by.queue.front());
         by.queue.pop_front();
         if (!confirms) return;
-        const auto is_true = by.applied <= by.told;
+        const auto is_true = by.applied <= by.highest_sent;
         ASSERT_EQ(log_.confirm(peer, by.applied), is_true);
         if (!is_true) return;
-        for (auto number = std::max(by.claimed, by.joined) + 1; number <= by.applied; ++number) {
+        for (auto number = std::max(by.confirmed, by.joined) + 1; number <= by.applied; ++number) {
             ASSERT_TRUE(by.all >= number || by.heard[names_[number]] >= number)
                 << "peer " << peer << " has confirmed " << by.applied << " and not heard of "
                 << number;
         }
-        by.claimed = std::max(by.claimed, by.applied);
+        by.confirmed = std::max(by.confirmed, by.applied);
     }
     void reconnect(std::size_t peer, bool new_run) {
         auto& of = peers_[peer];
@@ -270,7 +270,7 @@ private:
         auto& of = peers_[peer];
         of.applied = of.all_by_run = 0;
         of.heard_by_run.clear();
-        of.starts_after = of.told = log_.confirmed(peer);
+        of.starts_after = of.highest_sent = log_.confirmed(peer);
     }
     void leave(std::size_t peer) {
         auto& of = peers_[peer];
@@ -285,7 +285,7 @@ private:
         if (!comes_back) of = Listener();
         of.is_there = true;
         log_.add_peer(peer);
-        if (comes_back) log_.came_back(peer, {of.claimed, run_of(peer)});
+        if (comes_back) log_.came_back(peer, {of.confirmed, run_of(peer)});
         log_.connected(peer, run_of(peer));
         of.joined = log_.last();
         begin_run(peer);
@@ -318,7 +318,7 @@ private:
     std::uint64_t different_ = 0;
 };
 
-TEST(InvalidationLog, TellsAllPeersWhatAHistoryThatForgetsNothingWouldTell) {
+TEST(InvalidationLog, SendsAllPeersTheSameAsAHistoryThatForgetsNothing) {
     std::size_t most_kept = 0;
     for (std::uint64_t seed = 1; seed <= 12; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
@@ -331,7 +331,7 @@ TEST(InvalidationLog, TellsAllPeersWhatAHistoryThatForgetsNothingWouldTell) {
     EXPECT_GT(most_kept, 10'000U) << "nothing much happens in this test";
 }
 
-TEST(InvalidationLog, TellsAllPeersEnoughWhenThereIsNoRoomForAll) {
+TEST(InvalidationLog, SendsAllPeersEnoughWhenThereIsNoRoomForAll) {
     std::size_t orders = 0;
     for (std::uint64_t seed = 1; seed <= 12; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));

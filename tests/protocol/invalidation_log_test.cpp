@@ -90,7 +90,7 @@ TEST(InvalidationLog, OrdersToDropEverythingInPlaceOfWhatWasTooMuchToKeep) {
     EXPECT_EQ(log.next(1), std::nullopt);
 }
 
-TEST(InvalidationLog, TellsAPeerThatIsAwayOnceWhatWasInvalidatedAgainAndAgain) {
+TEST(InvalidationLog, SendsAPeerThatWasAwayEachHashOnce) {
     InvalidationLog log(3, 3000);
     log.add(some(1, 9), {});
     EXPECT_EQ(log.next(2), Message(Invalidate{1, some(1, 9), {}}));
@@ -213,7 +213,7 @@ TEST(InvalidationLog, NothingWaitsForAPeerThatIsNoMore) {
     EXPECT_TRUE(log.confirm(0, 5));
 }
 
-TEST(InvalidationLog, TheNextRunTellsWhatWasNotConfirmed) {
+TEST(InvalidationLog, TheNextRunSendsUnconfirmedInvalidations) {
     KeptInvalidations kept;
     {
         InvalidationLog log(3, 100);
@@ -249,7 +249,7 @@ TEST(InvalidationLog, TheNextRunTellsWhatWasNotConfirmed) {
 }
 
 // A journal has what was confirmed, too, until it is written anew.
-TEST(InvalidationLog, TheNextRunTellsAPeerAgainOnlyWhereThatHasForgottenAndItIsKept) {
+TEST(InvalidationLog, TheNextRunRepeatsAKeptInvalidationOnlyForAPeerThatForgotIt) {
     const KeptInvalidations::Confirmed all{3, kRun}, two{2, kRun};
     const KeptInvalidations kept{0, 3, {{1, {1, 7}}, {2, {2, 7}}, {3, {3, 7}}}, {}};
     for (const auto& other : {all, two}) {
@@ -295,7 +295,7 @@ TEST(InvalidationLog, WhatTheNextRunHasNoRoomForBecomesAnOrderToDropEverything) 
     EXPECT_EQ(next.next(0), Message(InvalidateAll{100}));
 }
 
-TEST(InvalidationLog, WhoComesLateIsToldAllOrDropsEverything) {
+TEST(InvalidationLog, ALatePeerGetsAllOrDropsEverything) {
     InvalidationLog log(1, 100);
     log.keep_for_newcomers(4);
     const auto told_to_all = [&](std::size_t count, std::uint64_t from) {

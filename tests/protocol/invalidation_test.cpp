@@ -156,7 +156,7 @@ TEST_F(Invalidations, APeerThatWasAwayHearsOfThemFromTheNextRunOfThisNode) {
     EXPECT_EQ(a->cluster->kept_invalidations().entries.size(), 0U);
 }
 
-TEST_F(Invalidations, APeerThatGoesOnIsNotToldAgainByTheNextRunOfThisNode) {
+TEST_F(Invalidations, TheNextRunOfThisNodeSendsNothingAgainToAPeerThatGoesOn) {
     start();
     a->kept.emplace();  // as a journal that was not written anew: all that was ever added
     for (const auto* key : {"one", "two"}) {
@@ -176,7 +176,7 @@ TEST_F(Invalidations, APeerThatGoesOnIsNotToldAgainByTheNextRunOfThisNode) {
     EXPECT_EQ(b->drops, 3U);
 }
 
-TEST_F(Invalidations, ARestartedPeerIsToldAgainWhatIsKeptForAnother) {
+TEST_F(Invalidations, ARestartedPeerGetsAgainTheInvalidationsKeptForAnother) {
     a = &add(config("a", 3));
     b = &add(config("b", 3));  // c never comes
     ASSERT_TRUE(run_until([&] { return a->in_sync_with("b") && b->in_sync_with("a"); }));

@@ -67,7 +67,7 @@ struct MachineNode {
         return state.invalidations.add(std::vector{summary::KeyHash{key, key}}, {});
     }
 
-    NodeState state;
+    LinkState state;
     Subscriptions subscriptions;
     Invalidation dropped;
     bool keeps_late = false;  // what is dropped is done when a test calls one of these
@@ -75,7 +75,7 @@ struct MachineNode {
     int heard_of = 0, in_sync = 0, left = 0;
 };
 
-/// Notes what a publishing end tells, and answers for the membership.
+/// Notes the calls of a publishing end, and answers for the membership.
 struct OwnerNotes final : PublisherEnd::Owner {
     Result<std::size_t> met(const std::string& node, const Instance&) override {
         met_nodes.push_back(node);

@@ -95,7 +95,7 @@ TEST_F(LinkLogTest, APlaceWhereNobodyAnswersIsNewsOnce) {
     EXPECT_EQ(log.counts().at("connect_timeout"), 500U);
 }
 
-TEST_F(LinkLogTest, ThisNodeItselfIsNoTroubleAndToldOnceForEachPlace) {
+TEST_F(LinkLogTest, ThisNodeItselfIsNoTroubleAndLoggedOnceForEachPlace) {
     log.met_self("10.0.0.1");
     EXPECT_EQ(logged(), "info a: 10.0.0.1 is this node itself\n");
     log.met_self("10.0.0.1");

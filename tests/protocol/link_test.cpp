@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
-/// Says what it is told to and notes what it hears.
+/// Sends the messages it is given and notes those it receives.
 struct ScriptedEnd : LinkEnd {
     void on_hello(const Result<HelloMessage>& message, TimePoint) override {
         ++hellos;
@@ -250,7 +250,7 @@ TEST_F(LinkTest, UntilItsEndKnowsTheKeysMessagesAreThoseOfTheHello) {
     EXPECT_EQ(end->hellos, 1);
     asio::write(*other, asio::buffer(unhex("00000002 0301")));  // a hello without its fields
     EXPECT_EQ(reason(), Error::malformed_frame);
-    EXPECT_EQ(end->hellos, 2) << "its end is told what was wrong";
+    EXPECT_EQ(end->hellos, 2) << "the error is reported to its end";
 }
 
 TEST_F(LinkTest, InsteadOfTheWelcomeARefusalMayCome) {
@@ -281,7 +281,7 @@ TEST_F(LinkTest, ItsEndMayOutliveItInTheMiddle) {
     begin();
     turn();
     link.reset();
-    end->wake();  // tells nobody
+    end->wake();  // notifies nobody
     EXPECT_FALSE(end->ended());
 }
 

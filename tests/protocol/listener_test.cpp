@@ -86,12 +86,12 @@ TEST_F(ListenerTest, ClosesWhoWaitsWhenNoDescriptorIsLeft) {
 #ifdef __SANITIZE_ADDRESS__
     GTEST_SKIP() << "UBSan's look at a vptr needs a descriptor itself; TSan runs this test";
 #endif
-    std::size_t told = 0;
+    std::size_t reported = 0;
     error_code why;
     Listener::Hooks hooks;
     hooks.trouble = [&](error_code error, std::size_t refused) {
         why = error;
-        told += refused;
+        reported += refused;
     };
     auto& client = connect();
     rlimit before{};
@@ -105,7 +105,7 @@ TEST_F(ListenerTest, ClosesWhoWaitsWhenNoDescriptorIsLeft) {
     io.poll();
     ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
     EXPECT_EQ(why, asio::error::no_descriptors);
-    EXPECT_EQ(told, 1u);
+    EXPECT_EQ(reported, 1u);
     EXPECT_TRUE(is_closed(client));
     connect();
     turn_for(2 * kAcceptPause);

@@ -152,7 +152,7 @@ TEST_F(MembershipTest, ARunThatHasLeftIsStillReachedWhileNobodyHasItsName) {
     const auto b = link("10.0.0.2", "b", 1).number;
     all.said_goodbye(b, run(1));
     all.down(at("10.0.0.2"), kNow);
-    EXPECT_EQ(link("10.0.0.2", "b", 1).meeting, Meeting::peer) << "to be told what is purged";
+    EXPECT_EQ(link("10.0.0.2", "b", 1).meeting, Meeting::peer) << "so that it is sent the purges";
 }
 
 TEST_F(MembershipTest, AListedPeerIsNotAskedWhereAnotherRunOfItIs) {
@@ -493,7 +493,7 @@ void expect_sound(const Membership& all) {
     }
 }
 
-TEST_F(MembershipTest, StaysSoundWhateverComesAndTellsOfEachChange) {
+TEST_F(MembershipTest, StaysSoundUnderRandomEventsAndCountsEachChange) {
     for (unsigned seed = 1; seed <= 200; ++seed) {
         SCOPED_TRACE(seed);
         std::mt19937 random(seed);

@@ -152,7 +152,7 @@ TEST_F(NameTableTest, TheNamesItKeepsAreLimitedAndTheNodesOwnStayLongest) {
     EXPECT_EQ(said(kNow), "10.0.0.1");
 }
 
-TEST(NameTable, MayBeToldToAskEachTime) {
+TEST(NameTable, CanBeMadeToAskEachTime) {
     NameTable table(0s);
     ASSERT_TRUE(table.ask("a", {}, kNow).look_up);
     table.answered("a", found("10.0.0.1", 60s), kNow);

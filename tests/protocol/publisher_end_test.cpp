@@ -55,7 +55,7 @@ TEST_F(PublisherEndTest, GreetsProvesItselfAndWaitsToBeWelcomed) {
     EXPECT_FALSE(end().over(kNow));
 }
 
-TEST_F(PublisherEndTest, TheTokenIsGoodBeforeThePeerIsToldAnything) {
+TEST_F(PublisherEndTest, TheTokenIsGoodBeforeTheFirstMessageToThePeer) {
     const auto before = a.state.neighbours.take_view();
     link();
     const auto after = a.state.neighbours.take_view();
@@ -167,7 +167,7 @@ TEST_F(PublisherEndTest, InvalidationsGoAheadOfEverythingEvenInTheMiddleOfASnaps
     EXPECT_FALSE(end().next(kNow));
 }
 
-TEST_F(PublisherEndTest, WhatWasInvalidatedWhileThePeerWasAwayHoldsItBackUntilItHasConfirmed) {
+TEST_F(PublisherEndTest, APeerThatWasAwayCountsOnlyAfterItHasConfirmedTheInvalidations) {
     a.invalidate(7);
     const auto challenge = challenge_of_b();
     end().on_hello(HelloMessage(challenge), kNow);

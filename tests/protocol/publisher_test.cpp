@@ -42,22 +42,22 @@ summary::Replica replica_from(const SnapshotImage& image) {
     return replica;
 }
 
-TEST(Publisher, HasNothingToTellAtFirst) {
+TEST(Publisher, HasNothingToAnnounceAtFirst) {
     Publisher publisher(config(), kNow);
     EXPECT_EQ(publisher.announce_due(), std::nullopt);
     EXPECT_FALSE(publisher.announce(kNow));
     EXPECT_EQ(publisher.heartbeat(), (Heartbeat{40, 0, 0}));
 }
 
-TEST(Publisher, TheFirstObjectIsToldAtOnce) {
+TEST(Publisher, TheFirstObjectIsAnnouncedAtOnce) {
     Publisher publisher(config(), kNow);
     publisher.stored(key(1), kNow);
     EXPECT_EQ(publisher.announce_due(), kNow);
 }
 
-TEST(Publisher, WhatAStartFindsIsToldAsOneEpoch) {
+TEST(Publisher, TheStartUpImportIsAnnouncedAsOneEpoch) {
     Publisher publisher(config(), kNow);
-    publisher.begin_fill();
+    publisher.begin_import();
     for (const auto k : keys(0, 5000)) publisher.stored(k, kNow);
     publisher.removed(key(0), kNow);
     publisher.set_error(0.0001);  // a peer has come
@@ -66,14 +66,14 @@ TEST(Publisher, WhatAStartFindsIsToldAsOneEpoch) {
     EXPECT_EQ(publisher.heartbeat(), (Heartbeat{40, 0, 0}));
     EXPECT_EQ(publisher.snapshot()->begin.objects, 0U);
     EXPECT_TRUE(publisher.check(kNow + 10s));
-    publisher.end_fill();
+    publisher.end_import();
     ASSERT_TRUE(publisher.busy());
-    std::optional<Announcement> told;
-    while (!told && publisher.busy()) told = publisher.work();
-    ASSERT_TRUE(told);
-    EXPECT_EQ(told->epoch, 41U);
-    EXPECT_EQ(told->generation, 0U);
-    EXPECT_FALSE(told->delta);
+    std::optional<Announcement> announced;
+    while (!announced && publisher.busy()) announced = publisher.work();
+    ASSERT_TRUE(announced);
+    EXPECT_EQ(announced->epoch, 41U);
+    EXPECT_EQ(announced->generation, 0U);
+    EXPECT_FALSE(announced->delta);
     EXPECT_EQ(publisher.heartbeat(), (Heartbeat{41, 0, 4999}));
     EXPECT_EQ(publisher.announce_due(), std::nullopt);
     const auto replica = replica_from(*publisher.snapshot());
@@ -110,14 +110,14 @@ TEST(Publisher, OneInAndOneOutCountsOnce) {
     EXPECT_EQ(publisher.announce_due(), kNow);
 }
 
-TEST(Publisher, WhatChangesNothingIsNotTold) {
+TEST(Publisher, AChangeWithoutEffectIsNotAnnounced) {
     auto publisher = with(100);
     publisher.stored(key(1), kNow);
     publisher.removed(key(1000), kNow);
     EXPECT_EQ(publisher.announce_due(), std::nullopt);
 }
 
-TEST(Publisher, TheLastRemovalIsToldAtOnce) {
+TEST(Publisher, TheLastRemovalIsAnnouncedAtOnce) {
     auto publisher = with(1);
     publisher.removed(key(0), kNow);
     EXPECT_EQ(publisher.announce_due(), kNow);
@@ -140,7 +140,7 @@ TEST(Publisher, AnnouncementsLeadAReplicaFromGenerationToGeneration) {
     EXPECT_EQ(check_hash(replica.filter()), publisher.own().check_hash());
 }
 
-TEST(Publisher, ChangesThatCancelOutUseAGenerationAndAreTold) {
+TEST(Publisher, ChangesThatCancelOutUseAGenerationAndAreAnnounced) {
     auto publisher = with(100);
     const auto before = publisher.heartbeat();
     publisher.stored(key(1000), kNow);
@@ -151,7 +151,7 @@ TEST(Publisher, ChangesThatCancelOutUseAGenerationAndAreTold) {
     EXPECT_LT(announcement->delta->size(), 10U);
 }
 
-TEST(Publisher, AnOutgrownShapeIsANewEpochToldByASnapshot) {
+TEST(Publisher, AnOutgrownShapeIsANewEpochAnnouncedByASnapshot) {
     auto publisher = with(100);
     const auto before = publisher.own().descriptor();
     for (const auto k : keys(0, 5000)) publisher.stored(k, kNow);
@@ -164,7 +164,7 @@ TEST(Publisher, AnOutgrownShapeIsANewEpochToldByASnapshot) {
     EXPECT_EQ(publisher.heartbeat(), (Heartbeat{41, 0, 5000}));
 }
 
-TEST(Publisher, WhenNearlyAllHasChangedASnapshotTellsIt) {
+TEST(Publisher, ASnapshotAnnouncesAChangeOfNearlyAll) {
     auto publisher = with(0);
     for (const auto k : keys(0, 1000)) publisher.stored(k, kNow);
     const auto announcement = publisher.announce(kNow);
@@ -174,11 +174,11 @@ TEST(Publisher, WhenNearlyAllHasChangedASnapshotTellsIt) {
     EXPECT_EQ(announcement->generation, 1U);
 }
 
-TEST(Publisher, CheckHashesComeWhenDueAndAllIsTold) {
+TEST(Publisher, CheckHashesComeWhenDueAndAllIsAnnounced) {
     auto publisher = with(100);
     EXPECT_EQ(publisher.check(kNow + 9s), std::nullopt);
     publisher.stored(key(1000), kNow + 10s);
-    EXPECT_EQ(publisher.check(kNow + 10s), std::nullopt);  // one change is not told yet
+    EXPECT_EQ(publisher.check(kNow + 10s), std::nullopt);  // one change is not announced yet
     const auto announcement = publisher.announce(kNow + 11s);
     ASSERT_TRUE(announcement && announcement->check);
     EXPECT_EQ(*announcement->check,
@@ -190,12 +190,12 @@ TEST(Publisher, CheckHashesComeWhenDueAndAllIsTold) {
     EXPECT_EQ(publisher.check(kNow + 21s), std::nullopt);
 }
 
-TEST(Publisher, ASnapshotIsEncodedOncePerGenerationWhileSomebodyHoldsIt) {
+TEST(Publisher, ASnapshotIsEncodedOncePerGenerationWhileItIsInUse) {
     auto publisher = with(100);
     const auto image = publisher.snapshot();
     EXPECT_EQ(publisher.snapshot(), image);
     publisher.stored(key(1000), kNow);
-    EXPECT_EQ(publisher.snapshot(), image);  // not announced yet: the next delta tells it
+    EXPECT_EQ(publisher.snapshot(), image);  // not announced yet: the next delta has it
     publisher.announce(kNow);
     const auto next = publisher.snapshot();
     EXPECT_NE(next, image);

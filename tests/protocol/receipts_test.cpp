@@ -11,10 +11,10 @@ namespace receipts_test {
 
 class ReceiptsTest : public ::testing::Test, protected Receipts::Listener {
 protected:
-    void more_is_kept() override { told.push_back(receipts->kept()); }
+    void more_is_kept() override { notified.push_back(receipts->kept()); }
 
     std::shared_ptr<Receipts> receipts = std::make_shared<Receipts>();
-    std::vector<std::uint64_t> told;
+    std::vector<std::uint64_t> notified;
 };
 
 TEST_F(ReceiptsTest, WhatIsKeptIsKeptWithAllThatWasHandedOutBeforeIt) {
@@ -23,12 +23,12 @@ TEST_F(ReceiptsTest, WhatIsKeptIsKeptWithAllThatWasHandedOutBeforeIt) {
                third = receipts->hand_out(9);
     EXPECT_EQ(receipts->handed_out(), 9U);
     EXPECT_EQ(receipts->kept(), 0U);
-    second();  // whoever had the first could not tell
+    second();  // the owner of the first had no chance to call it
     EXPECT_EQ(receipts->kept(), 4U);
     first();
     EXPECT_EQ(receipts->kept(), 4U);
     third();
-    EXPECT_EQ(told, (std::vector<std::uint64_t>{4, 9}));
+    EXPECT_EQ(notified, (std::vector<std::uint64_t>{4, 9}));
 }
 
 TEST_F(ReceiptsTest, WhatIsDoneAtOnceIsKeptAtOnce) {
@@ -45,20 +45,20 @@ TEST_F(ReceiptsTest, OutliveWhoeverHadThem) {
     done();
 }
 
-TEST_F(ReceiptsTest, OnlyWhoeverListensLastIsToldAndOnlyHeCanEndThat) {
+TEST_F(ReceiptsTest, OnlyTheLastListenerIsNotifiedAndOnlyItCanEndThat) {
     struct Other final : Receipts::Listener {
-        void more_is_kept() override { ++told; }
-        int told = 0;
+        void more_is_kept() override { ++notified; }
+        int notified = 0;
     } other;
     receipts->listen(other);
     receipts->listen(*this);
     receipts->leave(other);
     receipts->hand_out(1)();
-    EXPECT_EQ(told.size(), 1U);
-    EXPECT_EQ(other.told, 0);
+    EXPECT_EQ(notified.size(), 1U);
+    EXPECT_EQ(other.notified, 0);
     receipts->leave(*this);
     receipts->hand_out(2)();
-    EXPECT_EQ(told.size(), 1U);
+    EXPECT_EQ(notified.size(), 1U);
 }
 
 }  // namespace receipts_test

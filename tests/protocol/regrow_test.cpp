@@ -1,5 +1,5 @@
-// Peers whose summaries grow while they are told, followed by a node's directory: what a peer has
-// kept all the time is never missed, at no step of any of them.
+// Peers whose summaries grow while they are announced, followed by a node's directory: what a peer
+// has kept all the time is never missed, at no step of any of them.
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ public:
         config.keys_at_once = 500;
         own_.emplace(config);
         store(kKept);
-        tell();
+        announce();
     }
     std::uint64_t first() const { return first_; }
     std::uint64_t epoch() const { return own_->epoch(); }
@@ -45,7 +45,7 @@ public:
     bool grow_some() { return own_->grow_some(); }
     bool fits() const { return own_->fit() == summary::Fit::fits; }
 
-    /// What there is to tell, told to the replica.
+    /// Passes all pending changes to the replica.
     std::optional<summary::Change> announce() {
         const auto payload = own_->take_delta(kNoLimit);
         if (!payload) return std::nullopt;
@@ -53,8 +53,8 @@ public:
         EXPECT_EQ(done.what, summary::Apply::ok);
         return std::move(done.change);
     }
-    void tell() {
-        while (!own_->all_told()) own_->take_delta(kNoLimit);
+    void announce() {
+        while (!own_->all_announced()) own_->take_delta(kNoLimit);
         std::vector<std::byte> payload;
         summary::Own::SnapshotWriter writer(*own_, payload);
         while (!writer.step(*own_)) continue;
@@ -92,10 +92,10 @@ protected:
         if (const auto change = peers[index].announce())
             neighbours.change(index, *change);
         else if (peers[index].replica.in_sync())
-            tell(index);
+            announce(index);
     }
-    void tell(std::size_t index) {
-        peers[index].tell();
+    void announce(std::size_t index) {
+        peers[index].announce();
         load(index);
     }
     /// One step of the control thread, which those who ask may come after.
@@ -154,7 +154,7 @@ TEST_P(Regrow, NothingIsMissedWhileASummaryGrows) {
         expect_nothing_missed();
     }
     ASSERT_NE(grows.epoch(), epoch);
-    tell(1);
+    announce(1);
     finish();
     for (std::size_t i = 0; i < peers.size(); ++i) {
         peers[i].store(30);
@@ -191,13 +191,13 @@ TEST(Settling, QuotientFiltersMoveIntoTheDirectoryAndFollowItsSuccessors) {
         neighbours.load(i, peers[i].replica);
         while (neighbours.busy()) neighbours.work();
         if (auto next = neighbours.take_view()) view = std::move(next);
-        for (auto& peer : peers) ASSERT_EQ(peer.replica.holder(), view->directory.get());
+        for (auto& peer : peers) ASSERT_EQ(peer.replica.keeper(), view->directory.get());
         peers[0].store(10);
         neighbours.change(0, *peers[0].announce());
         ASSERT_EQ(peers[0].check(), summary::Apply::ok);
     }
     neighbours.unlinked(3);
-    EXPECT_EQ(peers[3].replica.holder(), nullptr);
+    EXPECT_EQ(peers[3].replica.keeper(), nullptr);
     EXPECT_FALSE(peers[3].replica.in_sync());
 }
 

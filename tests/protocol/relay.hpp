@@ -31,7 +31,7 @@ public:
 
     /// Breaks all connections.
     void cut();
-    /// Breaks them on the dialler's side alone; the listener is told nothing and hears nothing
+    /// Breaks them on the dialler's side alone; the listener gets no notice and no bytes
     /// more.
     void lose_diallers();
     /// The other way round: the dialler still believes in its connection.

@@ -32,15 +32,15 @@ protected:
         finish();
     }
 
-    void tell(const std::optional<Announcement>& announcement) {
+    void send(const std::optional<Announcement>& announcement) {
         if (announcement) outbox.offer(*announcement);
     }
     void announce() {
-        while (publisher.announce_due()) tell(publisher.announce(kNow));
+        while (publisher.announce_due()) send(publisher.announce(kNow));
     }
     void finish() {
         announce();
-        while (publisher.busy()) tell(publisher.work());
+        while (publisher.busy()) send(publisher.work());
     }
     /// Everything that the outbox has now, into the session.
     void deliver(Outbox::TimePoint now = kNow) {
@@ -88,7 +88,7 @@ TEST_F(Large, ASnapshotTakesSlicesAndIsMendedByWhatIsAnnouncedMeanwhile) {
     for (; publisher.busy(); ++slices) {
         change(20);
         if (slices % 3 == 0) announce();
-        tell(publisher.work());
+        send(publisher.work());
         ASSERT_NO_FATAL_FAILURE(deliver());
     }
     EXPECT_GT(slices, 5U);
@@ -106,7 +106,7 @@ TEST_F(Large, CheckHashesDoNotFailBecauseOfASnapshotInTheMaking) {
         announce();
         now += 11s;  // one is due each time
         if (const auto check = publisher.check(now)) outbox.offer(*check);
-        tell(publisher.work());
+        send(publisher.work());
         deliver();
     }
     finish();
@@ -119,14 +119,14 @@ TEST_F(Large, CheckHashesDoNotFailBecauseOfASnapshotInTheMaking) {
     expect_in_step();
 }
 
-TEST_F(Large, HeartbeatsGoOnWhileASnapshotIsMadeAndSayWhatWasTold) {
+TEST_F(Large, HeartbeatsGoOnWhileASnapshotIsMadeAndNameTheGenerationSent) {
     deliver();
     while (publisher.busy()) publisher.work();
     deliver();
     expect_in_step();
     outbox.want_snapshot();
     change(100);
-    tell(publisher.announce(kNow));
+    send(publisher.announce(kNow));
     EXPECT_EQ(outbox.next(publisher, kNow), std::nullopt);
     const auto beat = outbox.next(publisher, kNow + 1s);
     ASSERT_TRUE(beat && std::holds_alternative<Heartbeat>(*beat));
@@ -154,7 +154,7 @@ TEST_F(Large, GrowthTakesSlicesAndTheOldShapeIsKeptInStepMeanwhile) {
         ++slices;
         change(50);
         announce();
-        tell(publisher.work());
+        send(publisher.work());
         ASSERT_NO_FATAL_FAILURE(deliver());
         if (!publisher.own().growing()) break;
         EXPECT_EQ(publisher.own().epoch(), epoch);
@@ -175,11 +175,11 @@ TEST_F(Large, WhatIsEmptiedWhileItGrowsShrinksWithoutAnotherChange) {
     }
     while (publisher.own().growing()) {
         for (int i = 0; i < 5000 && next > 100; ++i) publisher.removed(key(--next), kNow);
-        tell(publisher.work());
+        send(publisher.work());
         if (next == 100) break;
     }
-    while (publisher.own().growing()) tell(publisher.work());
-    ASSERT_FALSE(publisher.announce_due()) << "the new epoch tells it";
+    while (publisher.own().growing()) send(publisher.work());
+    ASSERT_FALSE(publisher.announce_due()) << "the new epoch has it";
     finish();
     EXPECT_EQ(publisher.own().fit(), summary::Fit::fits);
     deliver();
@@ -196,7 +196,7 @@ TEST_F(Large, AnImageIsGivenUpWhenANewShapeIsThere) {
     }
     for (;;) {  // all but the last slices
         deliver();
-        tell(publisher.work());
+        send(publisher.work());
         if (!publisher.own().growing()) break;
         change(5);
         announce();
@@ -209,7 +209,7 @@ TEST_F(Large, AnImageIsGivenUpWhenANewShapeIsThere) {
     expect_in_step();
 }
 
-TEST_F(Large, ManyChangesAreToldInDeltasOfBoundedSize) {
+TEST_F(Large, ManyChangesAreAnnouncedInDeltasOfBoundedSize) {
     deliver();
     finish();
     deliver();

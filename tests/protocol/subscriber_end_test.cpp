@@ -288,7 +288,7 @@ TEST_F(SubscriberEndTest, BeatsOnceAndThenOnlyIfItIsNotHeardElsewhere) {
     says<Heartbeat>(*link.end, due);
 }
 
-TEST_F(SubscriberEndTest, AGoodbyeAndABreakAreToldApart) {
+TEST_F(SubscriberEndTest, AGoodbyeAndABreakLeadToDifferentStates) {
     Connection link(a, b);
     link.publishing.end->say_goodbye();
     pass(*link.publishing.end, *link.end, kNow);
@@ -358,7 +358,7 @@ TEST_F(SubscriberEndTest, APeerThatCannotBeAskedIsNotInStep) {
     EXPECT_FALSE(b.state.neighbours.take_view()->peers[0].can_be_asked());
 }
 
-TEST_F(SubscriberEndTest, TellsThePublisherWhyItDoesNotComeItself) {
+TEST_F(SubscriberEndTest, ReportsToThePublisherWhyItsOwnLinkFails) {
     Connection link(a, b);
     auto now = link.end->due();
     says<Heartbeat>(*link.end, now);
@@ -384,7 +384,7 @@ TEST_F(SubscriberEndTest, TellsThePublisherWhyItDoesNotComeItself) {
     EXPECT_FALSE(link.end->next(now)) << "it is heard elsewhere";
 }
 
-TEST_F(SubscriberEndTest, ARunThatHasBeenReplacedStillTellsWhatItInvalidates) {
+TEST_F(SubscriberEndTest, ARunThatHasBeenReplacedStillSendsItsInvalidations) {
     {
         Connection link(a, b);
         link.publishing.end->say_goodbye();

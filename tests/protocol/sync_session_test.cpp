@@ -226,7 +226,7 @@ TEST_F(SyncSessionTest, AFirstSnapshotThatNeverComesIsAskedFor) {
     EXPECT_EQ(session.next(kNow), Message(SnapshotRequest{}));
 }
 
-TEST_F(SyncSessionTest, BeatsAsSeldomAsItIsToldAndSaysSo) {
+TEST_F(SyncSessionTest, BeatsAtTheGivenIntervalAndPromisesIt) {
     in_sync_at(7);
     session.beat_every(8s);
     EXPECT_EQ(session.next(kNow + 500ms), Message(Heartbeat{kEpoch, 7, kListensElsewhere, 8000ms}));
@@ -248,7 +248,7 @@ TEST_F(SyncSessionTest, HeardElsewhereItBeatsOnceAndAgainWhenItIsNotAnyMore) {
     EXPECT_EQ(session.next(kNow + 1500ms), Message(Heartbeat{kEpoch, 7, kListensElsewhere, 500ms}));
 }
 
-TEST_F(SyncSessionTest, ItsHeartbeatsSayWhatItHoldsWhenTheyAreDue) {
+TEST_F(SyncSessionTest, ItsHeartbeatsNameItsGenerationWhenTheyAreDue) {
     in_sync_at(7);
     EXPECT_EQ(session.due(), kNow + 500ms);
     EXPECT_EQ(session.next(kNow + 499ms), std::nullopt);

@@ -54,7 +54,7 @@ protected:
     }
 
     /// Changes what `node` stores: each time by enough for an announcement, and by so little of
-    /// the whole that a delta tells it.
+    /// the whole that a delta suffices.
     void churn(TestNode& node) {
         const bool first = turns_ == 0;
         for (int i = 0; first && i < 500; ++i) node.store("stays " + std::to_string(i));
@@ -216,7 +216,7 @@ TEST_F(WireFaults, AFloodOfConnectionsFromManyAddressesKeepsNoPeerOut) {
     }));
 }
 
-TEST_F(WireFaults, ASubscriberThatDoesNotReadHoldsUpNobodyAndCostsBoundedMemory) {
+TEST_F(WireFaults, ASubscriberThatDoesNotReadDelaysNobodyAndCostsBoundedMemory) {
     relay = std::make_unique<Relay>(helpers_, address(200), address_of("b"));
     auto publisher = config("a", 3);
     publisher.peers[0].link.host = address(200);

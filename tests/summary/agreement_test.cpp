@@ -56,7 +56,7 @@ public:
         }
     }
 
-    /// Ends the disorder: everything is told and arrives.
+    /// Ends the disorder: everything is announced and arrives.
     void settle() {
         announce();
         send_snapshot();

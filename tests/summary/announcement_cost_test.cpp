@@ -1,4 +1,4 @@
-// What it costs to tell peers that an object was replaced by another: the figure the project is
+// The cost of the announcement that one object has replaced another: the figure the project is
 // measured by.
 
 #include <gtest/gtest.h>

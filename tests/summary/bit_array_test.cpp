@@ -29,7 +29,7 @@ TEST(BitArray, RemembersWhatIsSetAndCleared) {
     EXPECT_FALSE(bits.get(64));
 }
 
-TEST(BitArray, CheckHashTellsArraysApart) {
+TEST(BitArray, CheckHashDistinguishesArrays) {
     BitArray bits(1000);
     const auto empty = bits.check_hash();
     bits.set(999);

@@ -16,9 +16,9 @@ using test::key;
 constexpr Shape kShape{20'032, 4};  // not a whole number of table words for any number of lanes
 
 /// A table and the filters in it, each with a hundred keys of its own: lane i is peer 1000 - i.
-class Filled {
+class Loaded {
 public:
-    explicit Filled(std::size_t count) : table(kShape, count), lanes(table.lanes()) {
+    explicit Loaded(std::size_t count) : table(kShape, count), lanes(table.lanes()) {
         for (unsigned i = 0; i < count; ++i) {
             filters.emplace_back(test::filter_with(100 * i, 100, kShape));
             lanes.take(1000 - i);
@@ -57,50 +57,50 @@ TEST(BloomTable, RoundsLanesUpToAPowerOfTwoAndBeyond64ToWords) {
     EXPECT_EQ(BloomTable(kShape, 5).descriptor(), test::bloom(kShape));
 }
 
-TEST(BloomTable, AnswersForAllLanesWhetherFilledOrLoaded) {
+TEST(BloomTable, AnswersForAllLanesLoadedTogetherOrOneByOne) {
     for (const std::size_t count : {1, 3, 8, 64, 100, 513}) {
         SCOPED_TRACE(testing::Message() << count << " lanes");
-        Filled filled(count), loaded(count);
-        EXPECT_TRUE(filled.find(5).empty()) << "nothing is there";
-        filled.table.fill(filled.sources, 0, filled.table.blocks());
+        Loaded together(count), singly(count);
+        EXPECT_TRUE(together.find(5).empty()) << "nothing is there";
+        together.table.load_all(together.sources, 0, together.table.blocks());
         for (std::size_t lane = 0; lane < count; ++lane)
-            loaded.table.load(lane, loaded.filters[lane], 0, loaded.table.blocks(), lane % 2 == 0);
+            singly.table.load(lane, singly.filters[lane], 0, singly.table.blocks(), lane % 2 == 0);
         for (std::uint64_t number = 0; number < 100 * count + 200; number += 7) {
-            ASSERT_EQ(filled.find(number), filled.expected(number)) << number;
-            ASSERT_EQ(loaded.find(number), filled.expected(number)) << number;
+            ASSERT_EQ(together.find(number), together.expected(number)) << number;
+            ASSERT_EQ(singly.find(number), singly.expected(number)) << number;
         }
     }
 }
 
-TEST(BloomTable, IsFilledInAnySlices) {
-    Filled whole(5), sliced(5);
-    whole.table.fill(whole.sources, 0, whole.table.blocks());
+TEST(BloomTable, IsLoadedInAnySlices) {
+    Loaded whole(5), sliced(5);
+    whole.table.load_all(whole.sources, 0, whole.table.blocks());
     for (std::uint64_t block = 0; block < sliced.table.blocks(); ++block)
-        sliced.table.fill(sliced.sources, block, block + 1);
+        sliced.table.load_all(sliced.sources, block, block + 1);
     for (std::uint64_t number = 0; number < 700; ++number)
         ASSERT_EQ(sliced.find(number), whole.find(number));
     EXPECT_EQ(whole.table.block_words(), 8U);
-    EXPECT_EQ(Filled(100).table.block_words(), 128U);
-    EXPECT_EQ(Filled(100).table.lane_block_words(), 64U);
+    EXPECT_EQ(Loaded(100).table.block_words(), 128U);
+    EXPECT_EQ(Loaded(100).table.lane_block_words(), 64U);
 }
 
 TEST(BloomTable, ADeltaChangesOneLane) {
     for (const std::size_t count : {5, 100}) {
         SCOPED_TRACE(testing::Message() << count << " lanes");
-        Filled filled(count);
-        filled.table.fill(filled.sources, 0, filled.table.blocks());
+        Loaded loaded(count);
+        loaded.table.load_all(loaded.sources, 0, loaded.table.blocks());
         const auto where = positions(key(1'000'000), kShape);
         Delta delta;
         for (const auto position : where) {
-            if (!test::bits_of(filled.filters[3]).get(position)) delta.set.push_back(position);
+            if (!test::bits_of(loaded.filters[3]).get(position)) delta.set.push_back(position);
         }
         std::sort(delta.set.begin(), delta.set.end());
-        const auto done = apply_delta(test::payload_of(delta, kShape.bits), filled.filters[3]);
+        const auto done = apply_delta(test::payload_of(delta, kShape.bits), loaded.filters[3]);
         ASSERT_TRUE(done);
-        filled.table.apply(3, *done);
-        EXPECT_TRUE(filled.find(1'000'000).contains(997));
+        loaded.table.apply(3, *done);
+        EXPECT_TRUE(loaded.find(1'000'000).contains(997));
         for (std::uint64_t number = 0; number < 600; ++number)
-            ASSERT_EQ(filled.find(number), filled.expected(number));
+            ASSERT_EQ(loaded.find(number), loaded.expected(number));
     }
 }
 

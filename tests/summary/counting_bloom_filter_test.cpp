@@ -126,7 +126,7 @@ TEST(CountingBloomFilter, AnEraseBelowZeroDoesNotWrapAround) {
     EXPECT_TRUE(flips.empty());
 }
 
-TEST(CountingBloomFilter, HoldsExactlyTheKeysThatAreThereAfterRandomChurn) {
+TEST(CountingBloomFilter, ContainsExactlyThePresentKeysAfterRandomChurn) {
     constexpr std::uint64_t kSeed = 20260001;
     SCOPED_TRACE(testing::Message() << "seed " << kSeed);
     test::Random random(kSeed);

@@ -24,7 +24,7 @@ void remove(CountingBloomOwn& own, std::uint64_t first, std::uint64_t count) {
     for (const auto key : test::keys(first, count)) ASSERT_TRUE(own.removed(key));
 }
 
-TEST(CountingBloomOwn, TellsStoredKeysAsBitsToSet) {
+TEST(CountingBloomOwn, AnnouncesStoredKeysAsBitsToSet) {
     auto own = empty();
     EXPECT_TRUE(own.stored(test::key(1)));
     EXPECT_EQ(own.objects(), 1U);
@@ -37,7 +37,7 @@ TEST(CountingBloomOwn, TellsStoredKeysAsBitsToSet) {
     EXPECT_EQ(own.generation(), 2U);
 }
 
-TEST(CountingBloomOwn, IgnoresKeysToldTwiceAndKeysThatAreNotThere) {
+TEST(CountingBloomOwn, IgnoresKeysStoredTwiceAndKeysThatAreNotThere) {
     auto own = empty();
     EXPECT_TRUE(own.stored(test::key(1)));
     const auto before = own.snapshot();
@@ -62,7 +62,7 @@ TEST(CountingBloomOwn, GoesOnWithTheKeysOfAnotherInANewEpoch) {
     EXPECT_FALSE(own.stored(test::key(1)));
     remove(own, 0, 1000);
     own.take_delta();
-    EXPECT_EQ(own.fill(), 0);
+    EXPECT_EQ(own.fill_ratio(), 0);
 }
 
 TEST(CountingBloomOwn, CountsAReplacedObjectOnce) {
@@ -85,7 +85,7 @@ TEST(CountingBloomOwn, SaysNothingOfWhatCameAndWent) {
     EXPECT_TRUE(own.take_delta()->empty());
 }
 
-TEST(CountingBloomOwn, TellsWhatASnapshotMayHaveSeenHalfOf) {
+TEST(CountingBloomOwn, AnnouncesAgainTheChangesThatASnapshotMayContain) {
     auto own = empty();
     store(own, 0, 5);
     auto seen = own.snapshot();  // holds the five, which then go
@@ -111,13 +111,13 @@ TEST(CountingBloomOwn, AsksForASnapshotWhenTooMuchIsUntold) {
     EXPECT_TRUE(own.take_delta()) << "and goes on with deltas";
 }
 
-TEST(CountingBloomOwn, KeepsItsBooksOfFillAndError) {
+TEST(CountingBloomOwn, KnowsItsFillRatioAndError) {
     auto own = empty(5000);
-    EXPECT_EQ(own.fill(), 0);
+    EXPECT_EQ(own.fill_ratio(), 0);
     EXPECT_EQ(own.expected_false_hit(), 0);
     store(own, 0, 5000);
-    EXPECT_DOUBLE_EQ(own.fill(), static_cast<double>(own.snapshot().count_ones()) /
-                                     static_cast<double>(own.shape().bits));
+    EXPECT_DOUBLE_EQ(own.fill_ratio(), static_cast<double>(own.snapshot().count_ones()) /
+                                           static_cast<double>(own.shape().bits));
     EXPECT_LE(own.expected_false_hit(), kError * 1.1);
     EXPECT_GT(own.expected_false_hit(), kError / 4);
     EXPECT_EQ(own.check_hash(), own.snapshot().check_hash());
@@ -151,7 +151,7 @@ TEST(CountingBloomOwn, SaysWhenItsShapeIsTooSmallAndRegrows) {
     }
 }
 
-TEST(CountingBloomOwn, AFillingCacheRegrowsTwicePerOctaveAtMost) {
+TEST(CountingBloomOwn, AGrowingCacheRegrowsTwicePerOctaveAtMost) {
     auto own = empty();
     unsigned regrown = 0;
     for (std::uint64_t i = 0; i < 300'000; ++i) {
@@ -193,7 +193,7 @@ TEST(CountingBloomOwn, ShrinksWhenMostIsGoneButNotBelowTheSmallestShape) {
     own.regrow();
     EXPECT_EQ(own.shape(), shape_for(kMinObjects, kError));
     EXPECT_EQ(own.fit(), Fit::fits);
-    EXPECT_EQ(own.fill(), 0);
+    EXPECT_EQ(own.fill_ratio(), 0);
 }
 
 TEST(CountingBloomOwn, AWarmStartIsNotShrunkWhileItLoads) {

@@ -93,7 +93,7 @@ TEST(CuckooFilter, FingerprintsAscendWithKeysAndNoTagIsZero) {
 
 class CuckooFilterOfTagBits : public testing::TestWithParam<unsigned> {};
 
-TEST_P(CuckooFilterOfTagBits, HoldsWhatWasInsertedUpToItsLoad) {
+TEST_P(CuckooFilterOfTagBits, ContainsTheInsertedFingerprintsUpToItsLoad) {
     const CuckooShape shape{9, GetParam()};
     CuckooFilter filter(shape);
     std::multimap<std::uint64_t, int> all;

@@ -8,7 +8,7 @@ namespace delta_test {
 constexpr bool kSet = true;
 constexpr bool kClear = false;
 
-TEST(NetEffect, SortsAndTellsSetsFromClears) {
+TEST(NetEffect, SortsAndSeparatesSetsFromClears) {
     EXPECT_EQ(net_effect({{9, kSet}, {2, kClear}, {5, kSet}}), (Delta{{5, 9}, {2}}));
     EXPECT_TRUE(net_effect({}).empty());
 }
@@ -20,7 +20,7 @@ TEST(NetEffect, CancelsOppositeFlips) {
     EXPECT_EQ(net_effect({{7, kClear}, {7, kSet}, {7, kClear}}), (Delta{{}, {7}}));
 }
 
-TEST(LastValues, TellsBitsThatEndedAsTheyBegan) {
+TEST(LastValues, NamesBitsThatEndedAsTheyBegan) {
     EXPECT_EQ(last_values({{7, kSet}, {3, kClear}, {7, kClear}, {3, kSet}, {1, kSet}}),
               (Delta{{1, 3}, {7}}));
 }

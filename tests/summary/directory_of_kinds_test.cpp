@@ -32,7 +32,7 @@ public:
         config.expected_objects = 3'000;
         own_.emplace(config);
         change(2'000);
-        while (!own_->all_told()) own_->take_delta(kNoLimit);
+        while (!own_->all_announced()) own_->take_delta(kNoLimit);
         join();
     }
 
@@ -125,13 +125,13 @@ TEST_P(DirectoryOfKinds, AnswersAsEachReplicaAndFollows) {
     while (!directory.release(1 << 12)) continue;
 }
 
-TEST_P(DirectoryOfKinds, IsFilledInSlicesWhilePeersGoOn) {
+TEST_P(DirectoryOfKinds, IsLoadedInSlicesWhilePeersGoOn) {
     Peers peers(GetParam());
     const auto members = peers.members();
     Directory directory(members, Directory::InSlices{});
     EXPECT_TRUE(directory.active().empty());
     unsigned slices = 1;
-    while (!directory.fill_some(1)) {
+    while (!directory.load_some(1)) {
         if (++slices % 12 != 0) continue;
         auto& peer = peers.all[slices / 12 % peers.all.size()];
         peer.change(20);
@@ -144,7 +144,7 @@ TEST_P(DirectoryOfKinds, IsFilledInSlicesWhilePeersGoOn) {
     again.change(100);
     again.announce();
     directory.begin_load(again.number, again.replica.filter());
-    while (!directory.fill_some(1)) continue;
+    while (!directory.load_some(1)) continue;
     peers.expect_alike(directory);
 }
 
@@ -171,15 +171,15 @@ TEST(DirectoryOfFingerprints, TakesInWhoFindsALaneToSpare) {
 TEST(DirectoryOfFingerprints, IsWhereAFilterMayMove) {
     Peers peers({Kind::quotient, Kind::cuckoo, Kind::quotient});
     Directory directory(peers.members());
-    EXPECT_FALSE(directory.holds(peers.all[1].number)) << "a cuckoo filter's bits only";
+    EXPECT_FALSE(directory.keeps_filter(peers.all[1].number)) << "a cuckoo filter's bits only";
     auto& moves = peers.all[2];
     moves.replica.move_to(directory, moves.number);
-    EXPECT_EQ(moves.replica.holder(), &directory);
+    EXPECT_EQ(moves.replica.keeper(), &directory);
     for (int round = 0; round < 3; ++round) {
         for (auto& peer : peers.all) {
             peer.change(100);
             const auto change = peer.announce();
-            if (peer.replica.holder() == nullptr) directory.apply(peer.number, change);
+            if (peer.replica.keeper() == nullptr) directory.apply(peer.number, change);
             EXPECT_EQ(peer.check(), Apply::ok);
         }
         peers.expect_alike(directory);
@@ -188,8 +188,8 @@ TEST(DirectoryOfFingerprints, IsWhereAFilterMayMove) {
     std::vector<Directory::Member> members{peers.all[0].member()};
     members.push_back({moves.number, moves.replica.descriptor(), nullptr, &directory});
     Directory next(members, Directory::InSlices{});
-    while (!next.fill_some(1)) continue;
-    ASSERT_TRUE(next.holds(moves.number));
+    while (!next.load_some(1)) continue;
+    ASSERT_TRUE(next.keeps_filter(moves.number));
     moves.replica.move_to(next, moves.number);
     moves.change(100);
     moves.announce();
@@ -197,7 +197,7 @@ TEST(DirectoryOfFingerprints, IsWhereAFilterMayMove) {
     EXPECT_TRUE(next.candidates(asked(key(moves.next() - 1))).contains(moves.number));
     // A snapshot is a filter of its own again.
     moves.join();
-    EXPECT_EQ(moves.replica.holder(), nullptr);
+    EXPECT_EQ(moves.replica.keeper(), nullptr);
     EXPECT_EQ(moves.check(), Apply::ok);
 }
 

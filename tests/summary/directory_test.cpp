@@ -97,7 +97,7 @@ TEST(Directory, TakesSeveralWordsForMoreThan64PeersOfOneShape) {
     }
 }
 
-TEST(Directory, OfManyPeersHoldsThoseOfOtherShapesToo) {
+TEST(Directory, OfManyPeersHasThoseOfOtherShapesToo) {
     Peers peers;
     for (unsigned i = 0; i < 200; ++i) peers.add(i, i % 3 == 0 ? Shape{9'984, 5} : kShape);
     peers.add(1023, {65'536, 4});
@@ -107,7 +107,7 @@ TEST(Directory, OfManyPeersHoldsThoseOfOtherShapesToo) {
     EXPECT_EQ(filled.descriptor(1022), Descriptor());
 }
 
-TEST(Directory, HoldsPeersOfSeveralShapes) {
+TEST(Directory, HasPeersOfSeveralShapes) {
     Peers peers;
     peers.add(63, {1, 1});  // says yes to everything
     peers.add(0, {20'032, 5});

@@ -12,7 +12,7 @@ using test::key;
 
 constexpr Shape kShape{6400, 4};
 
-TEST(Filter, ClaimsWhatItsOwnerHas) {
+TEST(Filter, MatchesTheKeysOfItsOwner) {
     const Filter filter = test::filter_with(0, 100, kShape);
     for (const auto hash : test::keys(0, 100)) EXPECT_TRUE(contains(filter, asked(hash)));
     EXPECT_FALSE(contains(filter, asked(key(1000))));

@@ -196,7 +196,7 @@ TEST(FingerprintCoding, SnapshotsComeInPiecesOfAnySize) {
     EXPECT_EQ(empty->size(), 0U);
 }
 
-TEST(FingerprintCoding, CuckooFiltersAreToldFingerprints) {
+TEST(FingerprintCoding, DeltasOfCuckooFiltersNameFingerprints) {
     const auto shape = cuckoo_shape_for(3'000, 0.001);
     std::vector<std::uint64_t> fingerprints;
     for (std::uint64_t i = 0; i < 3'000; ++i) {

@@ -18,12 +18,12 @@ namespace summary::test {
 /// A table of filters of fingerprints, and the filters that should be in it; lane i is peer
 /// 1000 - i. All share some keys, as peers do.
 template <class Table, class Shape>
-class FilledLanes {
+class LoadedLanes {
 public:
     static constexpr std::uint64_t kShared = 150;
     static constexpr std::uint64_t kOwn = 250;
 
-    FilledLanes(const Shape& shape, std::size_t count)
+    LoadedLanes(const Shape& shape, std::size_t count)
         : shape_(shape), table(shape, count), lanes(table.lanes()) {
         for (std::size_t lane = 0; lane < count; ++lane) add();
     }
@@ -70,7 +70,7 @@ public:
         for (std::size_t i = 0; i < filters.size(); ++i) result[i] = {&filters[i]};
         return result;
     }
-    void fill() { table.fill(sources(), 0, table.blocks()); }
+    void load_all() { table.load_all(sources(), 0, table.blocks()); }
 
     PeerSet find(std::uint64_t number) const {
         PeerSet found;

@@ -51,7 +51,7 @@ TEST(Judge, KnowsWhatAReplicaTakes) {
     EXPECT_EQ(replica_bytes(from({9})), std::nullopt);
 }
 
-TEST(Describe, TellsPeopleEvenWhatIsNotKnown) {
+TEST(Describe, DescribesEvenAnUnknownKind) {
     const auto known = describe(bloom({128, 4}));
     EXPECT_EQ(known.kind, "counting_bloom");
     EXPECT_EQ(known.bits, 128U);

@@ -51,17 +51,17 @@ public:
 
 class LaneBitsOf : public testing::TestWithParam<std::size_t> {};
 
-TEST_P(LaneBitsOf, HoldsWhatWasFilledInSlices) {
+TEST_P(LaneBitsOf, HasTheBitsLoadedInSlices) {
     Arrays arrays(GetParam());
     for (std::uint64_t block = 0; block < arrays.lanes.blocks();) {
         const auto end = std::min(block + 1 + block % 5, arrays.lanes.blocks());
-        arrays.lanes.fill(arrays.dense(), block, end);
+        arrays.lanes.load_all(arrays.dense(), block, end);
         block = end;
     }
     arrays.expect_alike();
 }
 
-TEST_P(LaneBitsOf, HoldsWhatWasLoadedOverWhatWasThere) {
+TEST_P(LaneBitsOf, HasTheBitsLoadedOverEarlierOnes) {
     Arrays arrays(GetParam());
     for (const bool blank : {true, false}) {
         for (std::size_t lane = 0; lane < arrays.arrays.size(); ++lane) {
@@ -76,7 +76,7 @@ TEST_P(LaneBitsOf, HoldsWhatWasLoadedOverWhatWasThere) {
 
 TEST_P(LaneBitsOf, ABitIsTurnedInItsLaneAlone) {
     Arrays arrays(GetParam());
-    arrays.lanes.fill(arrays.dense(), 0, arrays.lanes.blocks());
+    arrays.lanes.load_all(arrays.dense(), 0, arrays.lanes.blocks());
     const auto lane = arrays.arrays.size() - 1;
     for (std::uint64_t position = 0; position < kBits; position += 26) {
         auto& array = arrays.arrays[lane];

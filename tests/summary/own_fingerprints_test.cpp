@@ -160,7 +160,7 @@ public:
     }
 
     void check() {
-        while (!own.all_told()) announce(OwnFingerprints::kAllChanges);
+        while (!own.all_announced()) announce(OwnFingerprints::kAllChanges);
         Numbers expected;
         for (const auto number : keys_) expected.push_back(fingerprint(key(number), own.shape()));
         std::sort(expected.begin(), expected.end());
@@ -198,10 +198,10 @@ private:
         ++snapshots;
     }
     void change(std::uint64_t count) {
-        if (random_.one_in(150)) filling_ = !filling_;
+        if (random_.one_in(150)) importing_ = !importing_;
         for (std::uint64_t i = 0; i < count; ++i) {
             const auto number = random_.below(6'000);
-            if (filling_ ? !random_.one_in(4) : random_.one_in(8)) {
+            if (importing_ ? !random_.one_in(4) : random_.one_in(8)) {
                 ASSERT_EQ(own.stored(key(number)), keys_.insert(number).second);
             } else {
                 ASSERT_EQ(own.removed(key(number)), keys_.erase(number) == 1);
@@ -215,7 +215,7 @@ private:
     Bytes payload_;
     std::optional<std::uint64_t> writing_;
     std::vector<OwnFingerprints::Change> since_;
-    bool filling_ = true;
+    bool importing_ = true;
 };
 
 TEST(OwnFingerprints, SubscribersHaveWhatIsAnnouncedWhateverIsGoingOn) {
@@ -231,7 +231,7 @@ TEST(OwnFingerprints, SubscribersHaveWhatIsAnnouncedWhateverIsGoingOn) {
     EXPECT_GT(model.snapshots, 20U);
 }
 
-TEST(OwnFingerprints, WhatComesAndGoesIsNotTold) {
+TEST(OwnFingerprints, ChangesThatCancelOutAreNotAnnounced) {
     OwnFingerprints own(quotient_shape_for(1'000, 0.001), 1);
     own.stored(key(1));
     own.stored(key(2));
@@ -255,15 +255,15 @@ TEST(OwnFingerprints, WhatComesAndGoesIsNotTold) {
     EXPECT_EQ(own.check_hash(), 0U);
 }
 
-TEST(OwnFingerprints, TooMuchChangeIsToldByASnapshot) {
+TEST(OwnFingerprints, TooMuchChangeIsAnnouncedByASnapshot) {
     OwnFingerprints own(quotient_shape_for(20'000, 0.001), 1);
     for (std::uint64_t i = 0; i < 20'000; ++i) own.stored(key(i));
-    EXPECT_FALSE(own.all_told());
+    EXPECT_FALSE(own.all_announced());
     const auto early = replica_of(snapshot_of(own), own.shape());
     EXPECT_EQ(early.check_hash(), own.check_hash());
     EXPECT_EQ(own.take_delta(), std::nullopt) << "nobody could follow it";
     EXPECT_EQ(own.generation(), 1U);
-    EXPECT_TRUE(own.all_told());
+    EXPECT_TRUE(own.all_announced());
     auto replica = replica_of(snapshot_of(own), own.shape());
     EXPECT_EQ(replica.size(), 20'000U);
     EXPECT_EQ(replica.check_hash(), own.check_hash());
@@ -283,28 +283,28 @@ TEST(OwnFingerprints, TooMuchChangeDoesNotSpoilASnapshotUnderWay) {
     for (std::uint64_t i = 3'000; i < 20'000; ++i) own.stored(key(i));
     for (std::uint64_t i = 0; i < 500; ++i) own.removed(key(i));
     EXPECT_FALSE(own.write_some(1'000));
-    auto told = own.take_delta();
-    ASSERT_TRUE(told);
+    auto delta = own.take_delta();
+    ASSERT_TRUE(delta);
     while (!own.write_some(1'000)) continue;
     auto replica = replica_of(payload, own.shape());
     EXPECT_EQ(replica.size(), 3'000U);
     EXPECT_EQ(replica.check_hash(), check);
-    ASSERT_TRUE(follow(replica, *told));
+    ASSERT_TRUE(follow(replica, *delta));
     EXPECT_EQ(replica.check_hash(), own.check_hash());
 }
 
-TEST(OwnFingerprints, ARestartTellsAllAnew) {
+TEST(OwnFingerprints, ARestartAnnouncesAllAnew) {
     OwnFingerprints own(quotient_shape_for(1'000, 0.001), 1);
     own.stored(key(1));
     own.restart(9);
     EXPECT_EQ(own.epoch(), 9U);
     EXPECT_EQ(own.generation(), 0U);
-    EXPECT_TRUE(own.all_told());
+    EXPECT_TRUE(own.all_announced());
     EXPECT_EQ(own.announced_objects(), 1U);
     EXPECT_EQ(replica_of(snapshot_of(own), own.shape()).check_hash(), own.check_hash());
 }
 
-TEST(OwnFingerprints, CuckooFiltersAreToldNumbersAndNoRanks) {
+TEST(OwnFingerprints, DeltasOfCuckooFiltersNameFingerprintsAndNoRanks) {
     const auto shape = cuckoo_shape_for(5'000, 0.001);
     OwnFingerprints own(shape, 1);
     CuckooFilter replica(shape);
@@ -404,13 +404,14 @@ TEST(FingerprintCost, TheOwnerNeedsLittleBesidesItsKeys) {
     own.take_delta();
     const auto at_rest = own.memory_bytes();
     EXPECT_LE(at_rest, kMany * 27);
-    for (auto i = kMany; own.all_told() || own.changed_since_announced() < kMany / 40; ++i) {
+    for (auto i = kMany; own.all_announced() || own.changed_since_announced() < kMany / 40; ++i) {
         own.stored(key(i));
         own.removed(key(i - kMany));
     }
     EXPECT_LE(own.memory_bytes() - at_rest, 1'000'000U) << "the most that can be pending";
     std::cout << static_cast<double>(at_rest) / kMany << " bytes for each key, and "
-              << own.memory_bytes() - at_rest << " bytes for 50,000 changes that are not told\n";
+              << own.memory_bytes() - at_rest
+              << " bytes for 50,000 changes that are not announced\n";
 }
 
 }  // namespace own_fingerprints_test

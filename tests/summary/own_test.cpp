@@ -43,8 +43,8 @@ protected:
     }
     static Replica replica_of(Own& own) {
         const auto payload = snapshot_of(own);
-        const auto told = own.filling() ? 0 : own.objects();
-        EXPECT_EQ(judge(SnapshotHead{own.descriptor(), told, payload.size()}, 1 << 28),
+        const auto announced = own.importing() ? 0 : own.objects();
+        EXPECT_EQ(judge(SnapshotHead{own.descriptor(), announced, payload.size()}, 1 << 28),
                   DescriptorVerdict::accepted);
         SnapshotReader reader(own.descriptor());
         EXPECT_TRUE(reader.take(payload));
@@ -57,10 +57,10 @@ protected:
     }
     /// Whoever comes gets a snapshot.
     static void use_up_changes(Own& own) {
-        while (!own.all_told()) own.take_delta(kNoLimit);
+        while (!own.all_announced()) own.take_delta(kNoLimit);
     }
-    static void tell_all(Own& own, Replica& replica) {
-        while (!own.all_told()) {
+    static void announce_all(Own& own, Replica& replica) {
+        while (!own.all_announced()) {
             const auto payload = own.take_delta(kNoLimit);
             ASSERT_TRUE(payload);
             ASSERT_EQ(replica.apply_delta(own.epoch(), own.generation(), *payload).what, Apply::ok);
@@ -81,11 +81,11 @@ TEST_P(OwnOfKind, ItsSnapshotAndDeltasKeepAReplicaInStep) {
     for (const auto hash : keys(0, 500)) own.stored(hash);
     use_up_changes(own);
     auto replica = replica_of(own);
-    tell_all(own, replica);
+    announce_all(own, replica);
     for (std::uint64_t round = 0; round < 50; ++round) {
         for (const auto hash : keys(1000 + 10 * round, 10)) own.stored(hash);
         for (const auto hash : keys(5 * round, 5)) own.removed(hash);
-        ASSERT_NO_FATAL_FAILURE(tell_all(own, replica));
+        ASSERT_NO_FATAL_FAILURE(announce_all(own, replica));
     }
     EXPECT_EQ(own.objects(), 750U);
     for (const auto hash : keys(1000, 500)) ASSERT_TRUE(replica.contains(asked(hash)));
@@ -103,7 +103,7 @@ TEST_P(OwnOfKind, ASnapshotTakesSlicesBetweenWhichKeysComeAndGo) {
     Own::SnapshotWriter writer(own, payload);
     std::vector<std::pair<std::uint64_t, std::vector<std::byte>>> deltas;
     unsigned slices = 0;
-    const auto tell = [&] {
+    const auto announce = [&] {
         auto delta = own.take_delta(kNoLimit);
         ASSERT_TRUE(delta);
         deltas.emplace_back(own.generation(), std::move(*delta));
@@ -112,11 +112,11 @@ TEST_P(OwnOfKind, ASnapshotTakesSlicesBetweenWhichKeysComeAndGo) {
         own.stored(key(10'000 + slices));
         own.removed(key(slices));
         if (slices % 3 == 0) {
-            ASSERT_NO_FATAL_FAILURE(tell());
+            ASSERT_NO_FATAL_FAILURE(announce());
         }
     }
     EXPECT_GT(slices, 5U);
-    while (!own.all_told()) ASSERT_NO_FATAL_FAILURE(tell());
+    while (!own.all_announced()) ASSERT_NO_FATAL_FAILURE(announce());
     SnapshotReader reader(own.descriptor());
     ASSERT_TRUE(reader.take(payload));
     Replica replica;
@@ -131,7 +131,7 @@ TEST_P(OwnOfKind, ADeltaThatWouldBeTooLongIsLeftToASnapshot) {
     for (const auto hash : keys(0, 50)) own.stored(hash);
     EXPECT_FALSE(own.take_delta(10));
     EXPECT_EQ(own.generation(), 1U) << "it is used up all the same";
-    EXPECT_TRUE(own.all_told());
+    EXPECT_TRUE(own.all_announced());
     own.stored(key(100));
     EXPECT_TRUE(own.take_delta(kNoLimit));
 }
@@ -169,38 +169,38 @@ TEST_P(OwnOfKind, GoesOnWithTheKeysOfAnotherUnderAnotherError) {
     EXPECT_EQ(own.objects(), 600U);
     EXPECT_TRUE(own.suits());
     EXPECT_LE(own.expected_false_hit(), 0.0002);
-    EXPECT_GT(own.fill(), 0);
+    EXPECT_GT(own.fill_ratio(), 0);
     EXPECT_FALSE(own.stored(key(5)));
     EXPECT_TRUE(own.removed(key(5)));
     own.set_error(0.05);
     EXPECT_FALSE(own.suits());
 }
 
-TEST_P(OwnOfKind, TellsWhatAStartFindsAsOneEpoch) {
+TEST_P(OwnOfKind, AnnouncesAStartUpImportAsOneEpoch) {
     Own own(config());
-    own.begin_fill();
+    own.begin_import();
     auto replica = replica_of(own);
     const auto empty = own.descriptor();
     for (const auto hash : keys(0, 6000)) own.stored(hash);
     for (const auto hash : keys(0, 1000)) own.removed(hash);
     EXPECT_EQ(own.objects(), 5000U);
     EXPECT_EQ(own.changed_since_announced(), 0U);
-    EXPECT_TRUE(own.all_told());
+    EXPECT_TRUE(own.all_announced());
     EXPECT_EQ(own.fit(), Fit::fits);
     EXPECT_EQ(own.descriptor(), empty) << "nothing has grown";
     EXPECT_EQ(replica.check(own.epoch(), own.generation(), own.check_hash()), Apply::ok);
     replica = replica_of(own);
     EXPECT_FALSE(replica.contains(asked(key(2000)))) << "not half of it";
 
-    own.end_fill();
+    own.end_import();
     unsigned slices = 0;
     for (; !own.grow_some(); ++slices) {  // the present goes on
-        EXPECT_TRUE(own.filling());
+        EXPECT_TRUE(own.importing());
         own.stored(key(10'000 + slices));
         own.removed(key(1000 + slices));
     }
     EXPECT_GT(slices, 2U);
-    EXPECT_FALSE(own.filling());
+    EXPECT_FALSE(own.importing());
     EXPECT_EQ(own.epoch(), 11U) << "one";
     EXPECT_EQ(own.generation(), 0U);
     EXPECT_TRUE(own.suits());
@@ -211,17 +211,17 @@ TEST_P(OwnOfKind, TellsWhatAStartFindsAsOneEpoch) {
         ASSERT_TRUE(replica.contains(asked(hash)));
     for (const auto hash : keys(10'000, slices)) ASSERT_TRUE(replica.contains(asked(hash)));
     own.stored(key(50'000));
-    ASSERT_NO_FATAL_FAILURE(tell_all(own, replica));
+    ASSERT_NO_FATAL_FAILURE(announce_all(own, replica));
     EXPECT_TRUE(replica.contains(asked(key(50'000))));
 }
 
 TEST_P(OwnOfKind, AStartThatFindsNothingIsNoEpoch) {
     Own own(config());
-    own.begin_fill();
+    own.begin_import();
     own.stored(key(1));
     own.removed(key(1));
-    own.end_fill();
-    EXPECT_FALSE(own.filling());
+    own.end_import();
+    EXPECT_FALSE(own.importing());
     EXPECT_FALSE(own.growing());
     EXPECT_EQ(own.epoch(), 10U);
     for (const auto hash : keys(2, 500)) own.stored(hash);
@@ -229,29 +229,29 @@ TEST_P(OwnOfKind, AStartThatFindsNothingIsNoEpoch) {
     use_up_changes(own);
     auto replica = replica_of(own);
     own.stored(key(1000));
-    ASSERT_NO_FATAL_FAILURE(tell_all(own, replica));
+    ASSERT_NO_FATAL_FAILURE(announce_all(own, replica));
     EXPECT_TRUE(replica.contains(asked(key(1000))));
 }
 
 // A reload in the middle.
-TEST_P(OwnOfKind, GoesOnFillingInThePlaceOfAnother) {
+TEST_P(OwnOfKind, GoesOnWithTheImportOfAnother) {
     for (const bool ended : {false, true}) {
         SCOPED_TRACE(ended);
         Own earlier(config());
-        earlier.begin_fill();
+        earlier.begin_import();
         for (const auto hash : keys(0, 5000)) earlier.stored(hash);
-        if (ended) earlier.end_fill();
+        if (ended) earlier.end_import();
         Own own(config(0.001), std::move(earlier));
         EXPECT_EQ(own.objects(), 5000U);
         EXPECT_EQ(own.growing(), ended);
         own.stored(key(7000));
         if (!ended) {
-            EXPECT_TRUE(own.filling());
+            EXPECT_TRUE(own.importing());
             EXPECT_EQ(own.changed_since_announced(), 0U);
-            own.end_fill();
+            own.end_import();
         }
         while (own.growing()) own.grow_some();
-        EXPECT_FALSE(own.filling());
+        EXPECT_FALSE(own.importing());
         EXPECT_TRUE(own.suits());
         const auto replica = replica_of(own);
         for (const auto hash : keys(0, 5000)) ASSERT_TRUE(replica.contains(asked(hash)));

@@ -357,7 +357,7 @@ TEST(QuotientFilter, BuilderTakesNoMoreThanFits) {
     EXPECT_EQ(builder.finish()->size(), taken);
 }
 
-/// So far from where it would be in a filter of chance that its place cannot be told, a block is
+/// So far from where it would be in a filter of chance that its place cannot be stored, a block is
 /// refused, also an empty one: what came there later would be written elsewhere.
 TEST(QuotientFilter, BuilderRefusesWhatLiesFarTooUnevenly) {
     constexpr std::uint64_t kObjects = 1'000'000;
@@ -385,7 +385,7 @@ TEST(QuotientFilter, BuilderRefusesWhatLiesFarTooUnevenly) {
     EXPECT_TRUE(filter->contains(next));
 }
 
-TEST(QuotientFilter, MergesTwoIntoOneThatHoldsBoth) {
+TEST(QuotientFilter, MergesTwoIntoOneThatContainsBoth) {
     Random random(4);
     const QuotientShape shape{1 << 20, 8, 4'000};
     QuotientFilter one({1 << 20, 9, 2'000});

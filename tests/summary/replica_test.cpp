@@ -107,7 +107,7 @@ TEST(Replica, SaysWhatADeltaChanged) {
     auto replica = at_generation(7);
     const auto done = replica.apply_delta(kEpoch, 8, payload({{3}, {1}}));
     EXPECT_EQ(done.change, Change(Delta{{3}, {1}}));
-    EXPECT_FALSE(replica.apply_delta(kEpoch, 8, payload({{3}, {1}})).change) << "told before";
+    EXPECT_FALSE(replica.apply_delta(kEpoch, 8, payload({{3}, {1}})).change) << "announced before";
 }
 
 TEST(Replica, IsOutOfStepWhenTheCheckHashDiffers) {
@@ -124,7 +124,7 @@ TEST(Replica, ForgetsEverything) {
     EXPECT_EQ(replica.apply_snapshot(kEpoch, 1, filter({9})), Apply::ok);
 }
 
-TEST(Replica, ClaimsWhatTheOwnerHas) {
+TEST(Replica, MatchesTheKeysOfTheOwner) {
     constexpr Shape kLarge{160'000, 4};
     Replica replica;
     ASSERT_EQ(replica.apply_snapshot(1, 0, test::filter_with(0, 10'000, kLarge)), Apply::ok);

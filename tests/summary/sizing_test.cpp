@@ -184,7 +184,7 @@ TEST(Ladder, HasFourSizesToAnOctave) {
     EXPECT_EQ(rungs, kRungsPerOctave);
 }
 
-TEST(Ladder, HoldsWhatItIsAskedForAndLittleMore) {
+TEST(Ladder, HasRoomForTheObjectsAskedForAndLittleMore) {
     for (const double error : {0.1, 0.004, 0.0005, 1e-6}) {
         for (std::uint64_t objects = kMinObjects; objects < 40'000'000; objects = objects * 5 / 3) {
             const auto shape = shape_for(objects, error);

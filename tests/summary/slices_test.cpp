@@ -74,11 +74,12 @@ public:
         own_.tidy();
     }
 
-    /// The announced bits and what is untold are the keys; the subscriber has the announced ones.
+    /// The announced bits and the pending changes are the keys; the subscriber has the announced
+    /// ones.
     void check() {
         ASSERT_EQ(own_.objects(), keys_.size());
         ASSERT_EQ(own_.snapshot(), bits_of(keys_, own_.shape()));
-        while (!own_.all_told()) announce();
+        while (!own_.all_announced()) announce();
         ASSERT_EQ(test::bits_of(subscriber_), own_.snapshot());
         for (const auto& copy : copies_) {
             if (!copy.done) continue;
@@ -158,7 +159,7 @@ TEST(Growth, NothingIsLostOrFalselyMissedWhateverComesInBetween) {
 TEST(Growth, GoesOnWithTheOldEpochUntilTheLastSlice) {
     CountingBloomOwn own({0.002, 10, 0});
     for (const auto k : test::keys(0, 20'000)) own.stored(k);
-    while (!own.all_told()) own.take_delta();
+    while (!own.all_announced()) own.take_delta();
     const auto before = own.shape();
     own.begin_regrow();
     unsigned slices = 0;
@@ -261,7 +262,7 @@ TEST_F(SlicedDirectory, IsAsIfBuiltAtOnceThoughBitsChangeMeanwhile) {
     Directory directory(members, Directory::InSlices{});
     EXPECT_TRUE(directory.active().empty());
     int slices = 0;
-    for (; !directory.fill_some(20); ++slices) {
+    for (; !directory.load_some(20); ++slices) {
         const auto who = static_cast<unsigned>(random.below(7));
         turn_a_bit(filters[who], who, directory);
     }
@@ -275,12 +276,12 @@ TEST_F(SlicedDirectory, OneWhoComesBackInTheMiddleIsLoadedAnew) {
     std::vector<Directory::Member> members;
     for (unsigned i = 0; i < 5; ++i) members.push_back(member(i, filters[i]));
     Directory directory(members, Directory::InSlices{});
-    ASSERT_FALSE(directory.fill_some(100));
+    ASSERT_FALSE(directory.load_some(100));
     directory.drop(2);
     directory.drop(3);
     filters[2] = filled(kSmall, 2000);
     directory.begin_load(2, filters[2]);
-    while (!directory.fill_some(50)) continue;
+    while (!directory.load_some(50)) continue;
     members.erase(members.begin() + 3);
     expect_as_if_built_at_once(directory, members);
 }
@@ -294,7 +295,7 @@ TEST_F(SlicedDirectory, ALaneIsLoadedInSlicesWhileItChanges) {
     directory.drop(1);
     filters[1] = filled(kSmall, 5000);
     directory.begin_load(1, filters[1]);
-    while (!directory.fill_some(16)) {
+    while (!directory.load_some(16)) {
         EXPECT_EQ(directory.active(), (PeerSet{0, 2})) << "not before all is there";
         turn_a_bit(filters[1], 1, directory);
     }
@@ -311,12 +312,12 @@ TEST_F(SlicedDirectory, ALaneThatWasNeverUsedIsLoadedInSlicesAndAgainInTheMiddle
     ASSERT_TRUE(directory.adopt(3, descriptor_of(filters[3])));
     directory.begin_load(3, filters[3]);
     for (int slice = 0; slice < 5; ++slice) {
-        ASSERT_FALSE(directory.fill_some(16));
+        ASSERT_FALSE(directory.load_some(16));
         turn_a_bit(filters[3], 3, directory);
     }
     filters[3] = filled(kSmall, 9000);  // begins anew, over what is there
     directory.begin_load(3, filters[3]);
-    while (!directory.fill_some(16)) turn_a_bit(filters[3], 3, directory);
+    while (!directory.load_some(16)) turn_a_bit(filters[3], 3, directory);
     expect_as_if_built_at_once(directory, members);
 }
 

@@ -16,14 +16,14 @@
 namespace protocol {
 
 /// What all links of one node work on, without anything that waits: no executor, no socket, no
-/// clock, no randomness, no log. Whoever runs the node (Shared, or a simulator) looks after each
-/// step whether the neighbourhood has another view to show, and whether it or the publisher has
-/// work to be done in slices. One thread. Lives as long as any link.
-struct NodeState {
+/// clock, no randomness, no log. Whoever runs the node (LinkContext, or a simulator) looks after
+/// each step whether the neighbourhood has another view to show, and whether it or the publisher
+/// has work to be done in slices. One thread. Lives as long as any link.
+struct LinkState {
     using TimePoint = std::chrono::steady_clock::time_point;
 
     /// `instance`: random, this run's.
-    NodeState(ClusterConfig configuration, const Instance& instance, std::uint64_t first_epoch,
+    LinkState(ClusterConfig configuration, const Instance& instance, std::uint64_t first_epoch,
               TimePoint now);
 
     ClusterConfig config;  // without an entry for ourselves

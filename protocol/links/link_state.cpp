@@ -1,4 +1,4 @@
-#include "protocol/links/node_state.hpp"
+#include "protocol/links/link_state.hpp"
 
 #include <string_view>
 #include <utility>
@@ -23,7 +23,7 @@ Publisher::Config publisher_config(const ClusterConfig& config, std::uint64_t fi
 
 }  // namespace
 
-NodeState::NodeState(ClusterConfig configuration, const Instance& instance,
+LinkState::LinkState(ClusterConfig configuration, const Instance& instance,
                      std::uint64_t first_epoch, TimePoint now)
     : config(std::move(configuration)),
       self{config.node, instance},
@@ -36,7 +36,7 @@ NodeState::NodeState(ClusterConfig configuration, const Instance& instance,
     rules.max_summary_bytes = config.max_summary_bytes;
 }
 
-std::chrono::nanoseconds NodeState::silence_limit(std::size_t peer) {
+std::chrono::nanoseconds LinkState::silence_limit(std::size_t peer) {
     return protocol::silence_limit(config.timings.gone_after, config.timings.heartbeat,
                                    pulse(peer).promised);
 }

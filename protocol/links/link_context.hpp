@@ -6,7 +6,7 @@
 
 #include "protocol/links/cluster_hooks.hpp"
 #include "protocol/links/link_log.hpp"
-#include "protocol/links/node_state.hpp"
+#include "protocol/links/link_state.hpp"
 #include "protocol/membership/dial_places.hpp"
 #include "protocol/net/dialer.hpp"
 #include "protocol/net/resolver.hpp"
@@ -15,8 +15,8 @@ namespace protocol {
 
 /// What all links of one node work on, and work with. Lives as long as any of them. Control thread
 /// only.
-struct Shared : NodeState {
-    Shared(boost::asio::any_io_executor on, ClusterConfig configuration, ClusterHooks hooks);
+struct LinkContext : LinkState {
+    LinkContext(boost::asio::any_io_executor on, ClusterConfig configuration, ClusterHooks hooks);
 
     boost::asio::any_io_executor executor;
     Resolver resolver;
@@ -29,7 +29,7 @@ struct Shared : NodeState {
     std::function<void()> plan_work;
 
     /// What is posted may come after the end.
-    std::shared_ptr<Shared*> anchor = std::make_shared<Shared*>(this);
+    std::shared_ptr<LinkContext*> anchor = std::make_shared<LinkContext*>(this);
     bool view_is_planned = false;
 
     /// Hands out the view if it has changed.

@@ -1,4 +1,4 @@
-#include "protocol/links/shared.hpp"
+#include "protocol/links/link_context.hpp"
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
@@ -34,8 +34,9 @@ std::uint64_t first_epoch() {
 
 }  // namespace
 
-Shared::Shared(boost::asio::any_io_executor on, ClusterConfig configuration, ClusterHooks to_owner)
-    : NodeState(std::move(configuration), fresh_instance(), first_epoch(),
+LinkContext::LinkContext(boost::asio::any_io_executor on, ClusterConfig configuration,
+                         ClusterHooks to_owner)
+    : LinkState(std::move(configuration), fresh_instance(), first_epoch(),
                 std::chrono::steady_clock::now()),
       executor(std::move(on)),
       resolver(executor, names_kept_for_no_time(config.dns)),
@@ -44,12 +45,12 @@ Shared::Shared(boost::asio::any_io_executor on, ClusterConfig configuration, Clu
       log(config.node),
       hooks(std::move(to_owner)) {}
 
-void Shared::show_view() {
+void LinkContext::show_view() {
     const auto view = neighbours.take_view();
     if (view && hooks.on_view) hooks.on_view(view);
 }
 
-void Shared::show_view_soon() {
+void LinkContext::show_view_soon() {
     if (view_is_planned || !neighbours.changed()) return;
     view_is_planned = true;
     boost::asio::post(executor, [anchor = std::weak_ptr(anchor)] {
@@ -60,7 +61,7 @@ void Shared::show_view_soon() {
     });
 }
 
-void Shared::settle() {
+void LinkContext::settle() {
     if (neighbours.changed()) neighbours.takes_away() ? show_view() : show_view_soon();
     if (plan_work) plan_work();
 }
