@@ -87,11 +87,6 @@ bool AgingBloomFilter::contains(KeyHash key) const {
     return first_.has(bits) || second_.has(bits);
 }
 
-double AgingBloomFilter::expected_error() const {
-    const auto each = false_positive_rate(shape_, static_cast<double>(capacity_));
-    return 1 - (1 - each) * (1 - each);
-}
-
 std::uint64_t AgingBloomFilter::memory_bytes() const {
     return first_.memory_bytes() + second_.memory_bytes();
 }

@@ -48,8 +48,6 @@ public:
     std::uint64_t newest() const { return newest_; }
     /// How often the buffers have changed places.
     std::uint64_t turns() const { return turns_; }
-    /// Chance of "seen" for a key that has not come, when both buffers are full.
-    double expected_error() const;
     std::uint64_t memory_bytes() const;
 
 private:

@@ -94,14 +94,9 @@ void encode_delta(const Delta& delta, std::uint64_t bits, Bytes& out) {
     append_list(delta.clear, bits, out);
 }
 
-void encode_snapshot(const BitArray& snapshot, Bytes& out) {
-    append_snapshot(snapshot, out);
-}
-
-Coding encode_update(const Delta* delta, const BitArray& snapshot, Bytes& out) {
-    if (delta == nullptr) return append_snapshot(snapshot, out);
+Coding encode_update(const Delta& delta, const BitArray& snapshot, Bytes& out) {
     const auto start = out.size();
-    encode_delta(*delta, snapshot.size(), out);
+    encode_delta(delta, snapshot.size(), out);
     const auto delta_bytes = out.size() - start;
     if (snapshot_takes_more_than(delta_bytes, snapshot)) return Coding::delta;
     Bytes whole;
@@ -119,12 +114,6 @@ std::optional<Delta> decode_delta(Input payload, std::uint64_t bits) {
         return std::nullopt;
     }
     return delta;
-}
-
-std::optional<BitArray> decode_snapshot(Input payload, std::uint64_t bits) {
-    SnapshotDecoder decoder(bits);
-    if (!decoder.take(payload)) return std::nullopt;
-    return decoder.finish();
 }
 
 SnapshotEncoder::SnapshotEncoder(const BitArray& snapshot, std::uint64_t ones, Bytes& out)
@@ -231,15 +220,6 @@ bool SnapshotDecoder::take_codes(Input& piece) {
 std::optional<BitArray> SnapshotDecoder::finish() {
     if (!begun_ || missing_ > 0 || (!raw_ && !codes_.at_end())) return std::nullopt;
     return std::move(bits_);
-}
-
-std::optional<Update> decode_update(Input payload, std::uint64_t bits) {
-    if (!payload.empty() && payload.front() == static_cast<std::byte>(Coding::delta)) {
-        if (auto delta = decode_delta(payload, bits)) return Update(std::move(*delta));
-        return std::nullopt;
-    }
-    if (auto snapshot = decode_snapshot(payload, bits)) return Update(std::move(*snapshot));
-    return std::nullopt;
 }
 
 }  // namespace summary

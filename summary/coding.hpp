@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <variant>
 #include <vector>
 
 #include "summary/bit_array.hpp"
@@ -33,12 +32,11 @@ enum class Coding : std::uint8_t {
 
 /// For a filter of so many bits. Precondition: is_valid(delta, bits).
 void encode_delta(const Delta& delta, std::uint64_t bits, Bytes& out);
-/// Raw words, or the Rice-coded positions of the ones when that is smaller.
-void encode_snapshot(const BitArray& snapshot, Bytes& out);
-/// The delta, or the snapshot when that is smaller (`delta` null: the snapshot).
-Coding encode_update(const Delta* delta, const BitArray& snapshot, Bytes& out);
+/// Appends the delta, or the snapshot when that is smaller. Returns the coding that it has chosen.
+Coding encode_update(const Delta& delta, const BitArray& snapshot, Bytes& out);
 
-/// encode_snapshot() in steps that take about as long as one another.
+/// Writes a snapshot in steps of about equal time: raw words, or the Rice-coded positions of the
+/// ones when those are smaller.
 class SnapshotEncoder {
 public:
     /// `snapshot` must stay as it is until this is done, and has `ones`.
@@ -58,7 +56,7 @@ private:
 };
 
 /// A snapshot's payload, piece by piece as it arrives. The memory of its bits is taken as they are
-/// set. Refuses what decode_snapshot() refuses.
+/// set.
 class SnapshotDecoder {
 public:
     explicit SnapshotDecoder(std::uint64_t bits) : bits_(bits) {}
@@ -82,12 +80,8 @@ private:
     std::uint64_t word_ = 0;  // of which some bytes have come
 };
 
-using Update = std::variant<Delta, BitArray>;
-
 /// Nothing when the bytes are not a payload of this kind for a filter of so many bits.
 std::optional<Delta> decode_delta(std::span<const std::byte> payload, std::uint64_t bits);
-std::optional<BitArray> decode_snapshot(std::span<const std::byte> payload, std::uint64_t bits);
-std::optional<Update> decode_update(std::span<const std::byte> payload, std::uint64_t bits);
 
 /// What a snapshot of so many bits takes at most, in bytes: for limits on frames.
 constexpr std::uint64_t max_snapshot_bytes(std::uint64_t bits) {

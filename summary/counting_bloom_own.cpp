@@ -91,7 +91,7 @@ std::optional<Bytes> CountingBloomOwn::take_payload(std::size_t max_bytes) {
     if (shape().bits > kCompareUpToBits) {  // too large to encode only for comparing
         encode_delta(*delta, shape().bits, payload);
         if (payload.size() > ones() / 8) return std::nullopt;
-    } else if (encode_update(&*delta, filter_.bits(), payload) != Coding::delta) {
+    } else if (encode_update(*delta, filter_.bits(), payload) != Coding::delta) {
         return std::nullopt;
     }
     if (payload.size() > max_bytes) return std::nullopt;
@@ -121,11 +121,6 @@ bool CountingBloomOwn::SnapshotWriter::step(CountingBloomOwn& own) {
     return encoder_->step(words);
 }
 
-const BitArray& CountingBloomOwn::snapshot() {
-    snapshot_taken();
-    return filter_.bits();
-}
-
 void CountingBloomOwn::snapshot_taken() {
     snapshot_holds_pending_ = snapshot_holds_pending_ || !pending_.empty();
 }
@@ -151,11 +146,6 @@ Fit CountingBloomOwn::fit() const {
 
 bool CountingBloomOwn::suits() const {
     return filter_.shape().hashes == ladder_hashes(config_.error) && fit() == Fit::fits;
-}
-
-void CountingBloomOwn::regrow() {
-    begin_regrow();
-    while (!grow_some(~std::uint64_t{0})) continue;
 }
 
 void CountingBloomOwn::begin_regrow() {

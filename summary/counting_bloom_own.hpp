@@ -38,7 +38,6 @@ public:
     bool stored(KeyHash key);
     bool removed(KeyHash key);
 
-    bool contains(KeyHash key) const { return keys_[key_shard_of(key)].contains(key); }
     std::uint64_t objects() const { return objects_; }
 
     std::uint64_t changed_since_announced() const { return std::max(stored_, removed_); }
@@ -46,18 +45,10 @@ public:
     /// What to tell the peers, as the next generation. Nothing: so much has changed that only a
     /// snapshot tells it (the generation advances all the same). An empty delta when all changes
     /// cancelled.
-    std::optional<Delta> take_delta() { return take_delta(kAllFlips); }
-    /// As above, but of the first `flips` changes of bits only, which keeps the time bounded;
-    /// all_announced() says whether there are more.
-    static constexpr std::size_t kAllFlips = ~std::size_t{0};
     std::optional<Delta> take_delta(std::size_t flips);
     bool all_announced() const { return pending_.empty() && !pending_lost_; }
     /// The same as bytes, see Own::take_delta.
     std::optional<Bytes> take_payload(std::size_t max_bytes);
-
-    /// The bits as they are now, for a snapshot: who gets it knows changes that are not told yet,
-    /// so those are told even if they are undone. The reference is good until the next change.
-    const BitArray& snapshot();
 
     /// A copy of the bits made in slices, while they change. It is as good as a snapshot taken at
     /// its begin for whoever gets all deltas since then: they name values, and what has changed
@@ -111,8 +102,7 @@ public:
 
     /// Builds the filter anew from the keys, with half an octave of room so that a filling
     /// cache does not come back at once; a new epoch. O(objects): about 0.1 s for a million.
-    void regrow();
-    /// The same in slices. Until the last everything goes on with the old filter and its epoch; the
+    /// In slices. Until the last everything goes on with the old filter and its epoch; the
     /// new one is fed beside it, and hears of each change to keys that it has been fed.
     void begin_regrow();
     bool growing() const { return growth_.has_value(); }

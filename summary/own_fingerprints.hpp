@@ -40,7 +40,6 @@ public:
     /// False, and nothing changes, when the key was not there.
     bool removed(KeyHash key);
 
-    bool contains(KeyHash key) const { return shards_[key_shard_of(key)].keys.contains(key); }
     std::uint64_t objects() const { return objects_; }
     /// Objects that changed since take_delta() or a new epoch; one in and one out count once.
     std::uint64_t changed_since_announced() const { return std::max(stored_, removed_); }
@@ -54,16 +53,11 @@ public:
     };
     /// What to tell the peers, as the next generation. Nothing: so much has changed that only a
     /// snapshot tells it (the generation advances all the same).
-    std::optional<Change> take_delta() { return take_delta(kAllChanges); }
-    /// As above, but of about so many changes only, which keeps the time bounded; all_announced()
-    /// says whether there are more.
-    static constexpr std::uint64_t kAllChanges = ~std::uint64_t{0};
     std::optional<Change> take_delta(std::uint64_t changes);
     bool all_announced() const { return pending_ == 0 && !pending_lost_; }
 
     /// What peers have after the last announcement: how many fingerprints, and the sum of their
     /// check_term().
-    std::uint64_t announced_objects() const { return announced_; }
     std::uint64_t check_hash() const { return announced_check_; }
 
     /// Begins to write a snapshot of what is announced to `out`, which must stay until it is done,

@@ -47,27 +47,11 @@ double optimal_bits(double objects, double error) {
     return -objects * std::log(error) / (std::numbers::ln2 * std::numbers::ln2);
 }
 
-double optimal_hashes(double bits_per_object) {
-    return bits_per_object * std::numbers::ln2;
-}
-
 unsigned best_hashes(double bits_per_object) {
-    const auto below = std::max(1U, static_cast<unsigned>(optimal_hashes(bits_per_object)));
+    const auto below = std::max(1U, static_cast<unsigned>(bits_per_object * std::numbers::ln2));
     const bool one_more = false_positive_rate(bits_per_object, below + 1) <
                           false_positive_rate(bits_per_object, below);
     return one_more ? below + 1 : below;
-}
-
-double counter_overflow_bound(double bits, unsigned limit) {
-    return bits * std::pow(std::numbers::e * std::numbers::ln2 / limit, limit);
-}
-
-double estimated_keys(std::uint64_t ones, Shape shape) {
-    if (ones < shape.hashes) return 0;
-    if (ones == shape.hashes) return 1;
-    const auto bits = static_cast<double>(shape.bits);
-    if (ones >= shape.bits) return bits / shape.hashes;
-    return -bits / shape.hashes * std::log1p(-static_cast<double>(ones) / bits);
 }
 
 unsigned ladder_hashes(double error) {

@@ -22,20 +22,10 @@ double false_positive_rate(Shape shape, double objects);
 /// Bits per object at which `hashes` functions reach exactly `error`.
 double bits_per_object(double error, unsigned hashes);
 
-/// Textbook optimum, as real numbers: bits for `objects` keys at `error`; functions at
-/// `bits_per_object`.
+/// Bits for `objects` keys at `error` with the optimal number of functions, as a real number.
 double optimal_bits(double objects, double error);
-double optimal_hashes(double bits_per_object);
 /// The whole number of functions with the lowest error (7 at 10 bits per object).
 unsigned best_hashes(double bits_per_object);
-
-/// Chance that any of `bits` counters of an optimally filled filter reaches `limit`: at most bits *
-/// (e ln 2 / limit)^limit.
-double counter_overflow_bound(double bits, unsigned limit);
-
-/// How many keys a filter with `ones` set bits holds (Swamidass and Baldi 2007). Fewer ones than
-/// functions: 0; as many: 1; all set: bits / hashes, since the formula would be infinite.
-double estimated_keys(std::uint64_t ones, Shape shape);
 
 /// Functions used at this error, for all sizes alike: the fewest of 4..6 that need at most
 /// kMaxBitsPerObject, since each function costs flips to announce; 6, with as many bits as that

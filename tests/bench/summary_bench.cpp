@@ -20,6 +20,7 @@
 #include "summary/own_fingerprints.hpp"
 #include "summary/replica.hpp"
 #include "summary/sizing.hpp"
+#include "tests/summary/bloom.hpp"
 
 namespace summary {
 namespace {
@@ -164,7 +165,7 @@ BENCHMARK(candidates_when_no_shape_is_shared);
 CountingBloomOwn own_with_a_million(std::uint64_t peers) {
     CountingBloomOwn own({error_per_summary(kDefaultFalseHitBudget, peers), 1, kObjects});
     for (std::uint64_t number = 0; number < kObjects; ++number) own.stored(key(number));
-    own.take_delta();
+    own.take_delta(test::kNoLimit);
     return own;
 }
 
@@ -177,14 +178,14 @@ void replace_one_object(benchmark::State& state) {
         own.removed(key(number - kObjects));
         ++number;
         if (own.changed_since_announced() >= kObjects / 1000)
-            benchmark::DoNotOptimize(own.take_delta());
+            benchmark::DoNotOptimize(own.take_delta(test::kNoLimit));
     }
 }
 BENCHMARK(replace_one_object)->Arg(2)->Arg(15);
 
 void regrow_of_a_million(benchmark::State& state) {
     auto own = own_with_a_million(15);
-    for (auto _ : state) own.regrow();
+    for (auto _ : state) test::regrow(own);
 }
 BENCHMARK(regrow_of_a_million)->Unit(benchmark::kMillisecond);
 
@@ -194,7 +195,7 @@ Delta delta_of_a_thousand(CountingBloomOwn& own) {
         own.stored(key(kObjects + number));
         own.removed(key(number));
     }
-    return *own.take_delta();
+    return *own.take_delta(test::kNoLimit);
 }
 
 void encode_a_delta(benchmark::State& state) {
@@ -212,10 +213,11 @@ BENCHMARK(encode_a_delta)->Unit(benchmark::kMicrosecond);
 void encode_the_smaller_of_delta_and_snapshot(benchmark::State& state) {
     auto own = own_with_a_million(15);
     const auto delta = delta_of_a_thousand(own);
+    const auto bits = test::bits_of(own);
     Bytes payload;
     for (auto _ : state) {
         payload.clear();
-        benchmark::DoNotOptimize(encode_update(&delta, own.snapshot(), payload));
+        benchmark::DoNotOptimize(encode_update(delta, bits, payload));
     }
 }
 BENCHMARK(encode_the_smaller_of_delta_and_snapshot)->Unit(benchmark::kMicrosecond);
@@ -233,7 +235,7 @@ BENCHMARK(decode_a_delta)->Unit(benchmark::kMicrosecond);
 void apply_a_delta(benchmark::State& state) {
     auto own = own_with_a_million(15);
     Replica replica;
-    replica.apply_snapshot(1, 0, BloomFilter(own.shape(), own.snapshot()));
+    replica.apply_snapshot(1, 0, BloomFilter(own.shape(), test::bits_of(own)));
     std::vector<Directory::Member> members;
     for (unsigned peer = 0; peer < 16; ++peer) members.push_back(member(peer, replica.filter()));
     Directory directory(members);
@@ -254,7 +256,7 @@ void encode_a_snapshot(benchmark::State& state) {
     Bytes payload;
     for (auto _ : state) {
         payload.clear();
-        encode_snapshot(filter.bits(), payload);
+        test::append_snapshot(filter.bits(), payload);
     }
     state.counters["MB"] = static_cast<double>(payload.size()) / 1e6;
 }
@@ -262,9 +264,8 @@ BENCHMARK(encode_a_snapshot)->Unit(benchmark::kMillisecond);
 
 void decode_a_snapshot(benchmark::State& state) {
     const auto shape = shape_for_peers(15);
-    Bytes payload;
-    encode_snapshot(filled(shape, 0).bits(), payload);
-    for (auto _ : state) benchmark::DoNotOptimize(decode_snapshot(payload, shape.bits));
+    const auto payload = test::payload_of(filled(shape, 0).bits());
+    for (auto _ : state) benchmark::DoNotOptimize(test::bits_in(payload, shape.bits));
 }
 BENCHMARK(decode_a_snapshot)->Unit(benchmark::kMillisecond);
 
@@ -444,14 +445,14 @@ BENCHMARK_TEMPLATE(look_up_absent, Cuckoo);
 void replace_one_object_of_fingerprints(benchmark::State& state) {
     OwnFingerprints own(quotient_shape_for(kObjects, kError), 1);
     for (std::uint64_t number = 0; number < kObjects; ++number) own.stored(key(number));
-    own.take_delta();
+    own.take_delta(test::kNoLimit);
     std::uint64_t number = kObjects;
     for (auto _ : state) {
         own.stored(key(number));
         own.removed(key(number - kObjects));
         ++number;
         if (own.changed_since_announced() >= kObjects / 1000) {
-            benchmark::DoNotOptimize(own.take_delta());
+            benchmark::DoNotOptimize(own.take_delta(test::kNoLimit));
         }
     }
 }
@@ -460,7 +461,7 @@ BENCHMARK(replace_one_object_of_fingerprints);
 void snapshot_of_a_million_fingerprints(benchmark::State& state) {
     OwnFingerprints own(quotient_shape_for(kObjects, kError), 1);
     for (std::uint64_t number = 0; number < kObjects; ++number) own.stored(key(number));
-    own.take_delta();
+    own.take_delta(test::kNoLimit);
     Bytes payload;
     for (auto _ : state) {
         payload.clear();
@@ -475,7 +476,7 @@ void quotient_filter_from_a_snapshot(benchmark::State& state) {
     const auto shape = quotient_shape_for(kObjects, kError);
     OwnFingerprints own(shape, 1);
     for (std::uint64_t number = 0; number < kObjects; ++number) own.stored(key(number));
-    own.take_delta();
+    own.take_delta(test::kNoLimit);
     Bytes payload;
     own.begin_snapshot(payload);
     own.write_some(std::numeric_limits<std::uint64_t>::max());
@@ -496,7 +497,7 @@ void quotient_filter_follows_a_delta(benchmark::State& state) {
         own.stored(key(number));
         filter.insert(fingerprint(key(number), shape.universe));
     }
-    own.take_delta();
+    own.take_delta(test::kNoLimit);
     std::uint64_t number = kObjects;
     Bytes payload;
     bool ok = true;
@@ -506,7 +507,7 @@ void quotient_filter_follows_a_delta(benchmark::State& state) {
             own.stored(key(number));
             own.removed(key(number - kObjects));
         }
-        const auto change = own.take_delta();
+        const auto change = own.take_delta(test::kNoLimit);
         payload.clear();
         encode_ranked_delta(change->delta.added, change->ranks, shape.universe, change->objects,
                             payload);

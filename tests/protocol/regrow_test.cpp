@@ -19,8 +19,7 @@ namespace regrow_test {
 using summary::Kind;
 using summary::test::asked;
 using summary::test::key;
-
-constexpr std::size_t kNoLimit = ~std::size_t{0};
+using summary::test::kNoLimit;
 constexpr std::uint64_t kKept = 3'000;  // of each peer's keys
 
 class Peer {
@@ -33,7 +32,7 @@ public:
         config.keys_at_once = 500;
         own_.emplace(config);
         store(kKept);
-        announce();
+        send_snapshot();
     }
     std::uint64_t first() const { return first_; }
     std::uint64_t epoch() const { return own_->epoch(); }
@@ -53,7 +52,7 @@ public:
         EXPECT_EQ(done.what, summary::Apply::ok);
         return std::move(done.change);
     }
-    void announce() {
+    void send_snapshot() {
         while (!own_->all_announced()) own_->take_delta(kNoLimit);
         std::vector<std::byte> payload;
         summary::Own::SnapshotWriter writer(*own_, payload);
@@ -92,10 +91,10 @@ protected:
         if (const auto change = peers[index].announce())
             neighbours.change(index, *change);
         else if (peers[index].replica.in_sync())
-            announce(index);
+            send_snapshot(index);
     }
-    void announce(std::size_t index) {
-        peers[index].announce();
+    void send_snapshot(std::size_t index) {
+        peers[index].send_snapshot();
         load(index);
     }
     /// One step of the control thread, which those who ask may come after.
@@ -154,7 +153,7 @@ TEST_P(Regrow, NothingIsMissedWhileASummaryGrows) {
         expect_nothing_missed();
     }
     ASSERT_NE(grows.epoch(), epoch);
-    announce(1);
+    send_snapshot(1);
     finish();
     for (std::size_t i = 0; i < peers.size(); ++i) {
         peers[i].store(30);

@@ -62,7 +62,7 @@ public:
         send_snapshot();
         receive(sent_.back());
         ASSERT_TRUE(replica_.in_sync());
-        ASSERT_EQ(test::bits_of(replica_), own_.snapshot());
+        ASSERT_EQ(test::bits_of(replica_), test::bits_of(own_));
         ASSERT_EQ(replica_.check(own_.epoch(), own_.generation(), own_.check_hash()), Apply::ok);
         for (const auto number : stored_) {
             ASSERT_TRUE(replica_.contains(test::asked(test::key(number))));
@@ -80,7 +80,7 @@ private:
 
     Announced at_replica() const { return {replica_.epoch(), replica_.generation()}; }
 
-    void remember() { announced_[latest()] = own_.snapshot(); }
+    void remember() { announced_[latest()] = test::bits_of(own_); }
 
     void change(std::uint64_t count) {
         // The cache fills and empties in turn, so that shapes change too.
@@ -101,25 +101,25 @@ private:
 
     void announce() {
         if (own_.fit() != Fit::fits) {
-            own_.regrow();
+            test::regrow(own_);
             ++regrown;
             remember();
             return send_snapshot();
         }
-        const auto delta = own_.take_delta();
+        const auto delta = own_.take_delta(test::kNoLimit);
         remember();
         Message message{Message::delta, latest(), own_.shape(), {}};
-        if (encode_update(delta ? &*delta : nullptr, announced_.at(latest()), message.payload) !=
-            Coding::delta) {
+        const auto& bits = announced_.at(latest());
+        if (!delta) test::append_snapshot(bits, message.payload);
+        if (!delta || encode_update(*delta, bits, message.payload) != Coding::delta)
             message.kind = Message::snapshot;
-        }
         deliver(std::move(message));
         deliver({Message::check_hash, latest(), {}, {}, own_.check_hash()});
     }
 
     void send_snapshot() {
         Message message{Message::snapshot, latest(), own_.shape(), {}};
-        encode_snapshot(own_.snapshot(), message.payload);
+        test::append_snapshot(test::bits_of(own_), message.payload);
         deliver(std::move(message));
     }
 
@@ -140,7 +140,7 @@ private:
         } else if (message.kind == Message::check_hash) {
             answer = replica_.check(epoch, generation, message.check);
         } else if (message.kind == Message::snapshot) {
-            auto bits = decode_snapshot(message.payload, message.shape.bits);
+            auto bits = test::bits_in(message.payload, message.shape.bits);
             ASSERT_TRUE(bits);
             const auto as_sent = *bits;
             answer = replica_.apply_snapshot(epoch, generation,

@@ -47,7 +47,7 @@ Cost measure(Shape shape, double changed, int announcements) {
         }
         const auto delta = net_effect(std::exchange(flips, {}));
         Bytes payload;
-        EXPECT_EQ(encode_update(&delta, filter.bits(), payload), Coding::delta);
+        EXPECT_EQ(encode_update(delta, filter.bits(), payload), Coding::delta);
         cost.flips += static_cast<double>(delta.set.size() + delta.clear.size());
         cost.bytes += static_cast<double>(payload.size());
         cost.entropy +=

@@ -2,11 +2,14 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
+#include <span>
 #include <utility>
 #include <variant>
 
 #include "summary/bloom_descriptor.hpp"
 #include "summary/coding.hpp"
+#include "summary/counting_bloom_own.hpp"
 #include "summary/filter.hpp"
 #include "summary/replica.hpp"
 #include "tests/summary/keys.hpp"
@@ -36,6 +39,36 @@ inline BloomFilter filter_with(std::uint64_t first, std::uint64_t count, Shape s
     BloomFilter filter(shape);
     for (const auto hash : keys(first, count)) filter.insert(hash);
     return filter;
+}
+
+/// Appends the payload of a snapshot.
+inline void append_snapshot(const BitArray& bits, Bytes& out) {
+    SnapshotEncoder encoder(bits, bits.count_ones(), out);
+    while (!encoder.step(bits.words().size())) continue;
+}
+inline Bytes payload_of(const BitArray& bits) {
+    Bytes payload;
+    append_snapshot(bits, payload);
+    return payload;
+}
+
+/// The bits of a snapshot's payload; nothing when the decoder refuses it.
+inline std::optional<BitArray> bits_in(std::span<const std::byte> payload, std::uint64_t bits) {
+    SnapshotDecoder decoder(bits);
+    if (!decoder.take(payload)) return std::nullopt;
+    return decoder.finish();
+}
+
+/// The present bits, copied as for a snapshot.
+inline BitArray bits_of(CountingBloomOwn& own) {
+    CountingBloomOwn::CopiedBits copy(own);
+    while (!copy.step(own, own.shape().bits)) continue;
+    return copy.bits();
+}
+
+inline void regrow(CountingBloomOwn& own) {
+    own.begin_regrow();
+    while (!own.grow_some(kNoLimit)) continue;
 }
 
 inline Bytes payload_of(const Delta& delta, std::uint64_t bits) {

@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "summary/bloom_filter.hpp"
-#include "tests/summary/keys.hpp"
+#include "tests/summary/bloom.hpp"
 
 namespace summary {
 namespace coding_test {
@@ -18,15 +17,22 @@ Bytes bytes(std::initializer_list<unsigned> values) {
 }
 
 Bytes encoded(const Delta& delta, std::uint64_t bits) {
-    Bytes out;
-    encode_delta(delta, bits, out);
-    return out;
+    return test::payload_of(delta, bits);
 }
 
 Bytes encoded(const BitArray& snapshot) {
-    Bytes out;
-    encode_snapshot(snapshot, out);
-    return out;
+    return test::payload_of(snapshot);
+}
+
+/// Does a decoder accept the payload? It must be what an encoder could have written: inside the
+/// shape, and in order.
+bool accepts(std::span<const std::byte> payload, std::uint64_t bits) {
+    const auto delta = decode_delta(payload, bits);
+    EXPECT_TRUE(!delta || is_valid(*delta, bits));
+    const auto snapshot = test::bits_in(payload, bits);
+    EXPECT_TRUE(!snapshot || snapshot->size() == bits);
+    EXPECT_FALSE(delta && snapshot);
+    return delta || snapshot;
 }
 
 BitArray random_bits(std::uint64_t size, double fill, std::uint64_t seed) {
@@ -77,7 +83,7 @@ TEST(Coding, GivesBackEverySnapshotAndNeverTakesMoreThanItsWords) {
         for (const double fill : {0.0, 0.001, 0.15, 0.5, 0.99, 1.0}) {
             const auto bits = random_bits(size, fill, size);
             const auto payload = encoded(bits);
-            EXPECT_EQ(decode_snapshot(payload, size), bits) << size << ' ' << fill;
+            EXPECT_EQ(test::bits_in(payload, size), bits) << size << ' ' << fill;
             EXPECT_LE(payload.size(), max_snapshot_bytes(size));
         }
     }
@@ -86,7 +92,7 @@ TEST(Coding, GivesBackEverySnapshotAndNeverTakesMoreThanItsWords) {
 TEST(Coding, AppendsBehindWhatIsThere) {
     auto out = bytes({7, 8});
     encode_delta(Delta{{3}, {}}, 64, out);
-    encode_snapshot(random_bits(640, 0.5, 3), out);
+    test::append_snapshot(random_bits(640, 0.5, 3), out);
     EXPECT_EQ(out[0], std::byte{7});
     EXPECT_EQ(out[2], static_cast<std::byte>(Coding::delta));
 }
@@ -96,31 +102,16 @@ TEST(Coding, UpdatesAreTheSmallerOfDeltaAndSnapshot) {
     for (const std::uint64_t flips : {0, 5, 100, 400, 1000, 3000, 9000}) {
         const auto delta = random_delta(bits.size(), flips, flips);
         Bytes out = bytes({1});
-        const auto coding = encode_update(&delta, bits, out);
+        const auto coding = encode_update(delta, bits, out);
         const auto smaller = std::min(encoded(delta, bits.size()).size(), encoded(bits).size());
         EXPECT_EQ(out.size(), 1 + smaller) << flips;
-        const auto update = decode_update(std::span(out).subspan(1), bits.size());
-        ASSERT_TRUE(update);
+        const auto payload = std::span(out).subspan(1);
         if (coding == Coding::delta) {
-            EXPECT_EQ(*update, Update(delta));
+            EXPECT_EQ(decode_delta(payload, bits.size()), delta);
         } else {
-            EXPECT_EQ(*update, Update(bits));
+            EXPECT_EQ(test::bits_in(payload, bits.size()), bits);
         }
         EXPECT_EQ(coding == Coding::delta, flips <= 1000) << flips;
-    }
-    Bytes out;
-    EXPECT_NE(encode_update(nullptr, bits, out), Coding::delta);
-    EXPECT_EQ(out, encoded(bits));
-}
-
-/// Whatever is accepted must be what an encoder could have meant: inside the shape, and in order.
-void expect_refused_or_sound(std::span<const std::byte> payload, std::uint64_t bits) {
-    const auto update = decode_update(payload, bits);
-    if (!update) return;
-    if (const auto* delta = std::get_if<Delta>(&*update)) {
-        EXPECT_TRUE(is_valid(*delta, bits));
-    } else {
-        EXPECT_EQ(std::get<BitArray>(*update).size(), bits);
     }
 }
 
@@ -133,14 +124,14 @@ std::vector<Bytes> samples(std::uint64_t bits) {
 TEST(Coding, RefusesEveryTruncationAndAnythingLeftOver) {
     constexpr std::uint64_t kBits = 1000;
     for (const auto& payload : samples(kBits)) {
-        ASSERT_TRUE(decode_update(payload, kBits));
+        ASSERT_TRUE(accepts(payload, kBits));
         for (std::size_t size = 0; size < payload.size(); ++size) {
-            EXPECT_FALSE(decode_update(std::span(payload).first(size), kBits)) << size;
+            EXPECT_FALSE(accepts(std::span(payload).first(size), kBits)) << size;
         }
         for (const auto more : {std::byte{0}, std::byte{0xff}}) {
             auto longer = payload;
             longer.push_back(more);
-            EXPECT_FALSE(decode_update(longer, kBits));
+            EXPECT_FALSE(accepts(longer, kBits));
         }
     }
 }
@@ -151,7 +142,7 @@ TEST(Coding, SurvivesEveryBitError) {
         for (std::size_t i = 0; i < payload.size() * 8; ++i) {
             auto wrong = payload;
             wrong[i / 8] ^= std::byte{1} << (i % 8);
-            expect_refused_or_sound(wrong, kBits);
+            accepts(wrong, kBits);
         }
     }
 }
@@ -164,25 +155,24 @@ TEST(Coding, SurvivesRandomBytes) {
         Bytes payload(random.below(40));
         for (auto& byte : payload) byte = static_cast<std::byte>(random());
         if (!payload.empty()) payload[0] = static_cast<std::byte>(1 + random.below(3));
-        expect_refused_or_sound(payload, 1 + random.below(300));
+        accepts(payload, 1 + random.below(300));
     }
 }
 
 TEST(Coding, RefusesHugeCountsWithoutAllocating) {
-    // 2^32 positions are claimed, one byte follows.
+    // 2^32 positions are announced, one byte follows.
     for (const unsigned kind : {1, 3}) {
         EXPECT_FALSE(
-            decode_update(bytes({kind, 0x80, 0x80, 0x80, 0x80, 0x10, 0, 0xff}), kMaxBits / 4096));
-        EXPECT_FALSE(decode_update(bytes({kind, 0xff, 0xff, 0xff, 0x07, 0, 0xff}), 1 << 24));
+            accepts(bytes({kind, 0x80, 0x80, 0x80, 0x80, 0x10, 0, 0xff}), kMaxBits / 4096));
+        EXPECT_FALSE(accepts(bytes({kind, 0xff, 0xff, 0xff, 0x07, 0, 0xff}), 1 << 24));
     }
 }
 
 TEST(Coding, RefusesWhatNoEncoderWrites) {
-    EXPECT_FALSE(decode_update({}, 100));
-    EXPECT_FALSE(decode_update(bytes({0}), 100));
-    EXPECT_FALSE(decode_update(bytes({4, 0, 0}), 100));
-    EXPECT_FALSE(
-        decode_update(bytes({1, 1, kMaxHashes + 17, 0xff, 0xff, 0xff, 0xff, 0xff, 0}), 100))
+    EXPECT_FALSE(accepts({}, 100));
+    EXPECT_FALSE(accepts(bytes({0}), 100));
+    EXPECT_FALSE(accepts(bytes({4, 0, 0}), 100));
+    EXPECT_FALSE(accepts(bytes({1, 1, kMaxHashes + 17, 0xff, 0xff, 0xff, 0xff, 0xff, 0}), 100))
         << "parameter";
     EXPECT_FALSE(decode_delta(encoded(Delta{{70}, {}}, 100), 70)) << "out of range";
     // The same position set and cleared: two lists of one position each.
@@ -195,13 +185,13 @@ TEST(Coding, RefusesWhatNoEncoderWrites) {
     // A raw snapshot with a bit behind its end, and one for another size.
     Bytes raw(9, std::byte{0});
     raw[0] = std::byte{2};
-    EXPECT_TRUE(decode_snapshot(raw, 60));
-    EXPECT_FALSE(decode_snapshot(raw, 65));
+    EXPECT_TRUE(test::bits_in(raw, 60));
+    EXPECT_FALSE(test::bits_in(raw, 65));
     raw[8] = std::byte{0x10};
-    EXPECT_FALSE(decode_snapshot(raw, 60));
+    EXPECT_FALSE(test::bits_in(raw, 60));
     // Kinds are not mistaken for each other.
     EXPECT_FALSE(decode_delta(encoded(BitArray(64)), 64));
-    EXPECT_FALSE(decode_snapshot(encoded(Delta{}, 64), 64));
+    EXPECT_FALSE(test::bits_in(encoded(Delta{}, 64), 64));
 }
 
 }  // namespace coding_test

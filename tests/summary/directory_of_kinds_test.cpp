@@ -19,8 +19,7 @@ namespace directory_of_kinds_test {
 
 using test::asked;
 using test::key;
-
-constexpr std::size_t kNoLimit = ~std::size_t{0};
+using test::kNoLimit;
 
 /// A peer that stores keys and is followed by a replica.
 class Peer {

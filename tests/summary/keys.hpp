@@ -8,6 +8,9 @@
 
 namespace summary::test {
 
+/// For calls that take a number of changes or keys: all of them at once.
+inline constexpr auto kNoLimit = ~std::size_t{0};
+
 /// A small seeded generator (SplitMix64), so that a failure can be repeated on any machine.
 class Random {
 public:

@@ -13,6 +13,7 @@ namespace summary {
 namespace own_fingerprints_test {
 
 using test::key;
+using test::kNoLimit;
 using test::Random;
 using Numbers = std::vector<std::uint64_t>;
 
@@ -133,7 +134,7 @@ public:
                 announce(1 + random_.below(200));
                 break;
             case 1:
-                announce(OwnFingerprints::kAllChanges);
+                announce(kNoLimit);
                 break;
             case 2:
                 if (!writing_) {
@@ -160,15 +161,14 @@ public:
     }
 
     void check() {
-        while (!own.all_announced()) announce(OwnFingerprints::kAllChanges);
+        while (!own.all_announced()) announce(kNoLimit);
         Numbers expected;
         for (const auto number : keys_) expected.push_back(fingerprint(key(number), own.shape()));
         std::sort(expected.begin(), expected.end());
         ASSERT_EQ(own.objects(), keys_.size());
-        ASSERT_EQ(own.announced_objects(), keys_.size());
         ASSERT_EQ(contents(*replica_), expected);
         ASSERT_EQ(own.check_hash(), replica_->check_hash());
-        for (const auto number : keys_) ASSERT_TRUE(own.contains(key(number)));
+        for (const auto number : keys_) ASSERT_FALSE(own.stored(key(number)));
     }
 
     OwnFingerprints own;
@@ -185,7 +185,6 @@ private:
         ASSERT_TRUE(change);
         ASSERT_TRUE(follow(*replica_, *change));
         ASSERT_EQ(own.check_hash(), replica_->check_hash());
-        ASSERT_EQ(own.announced_objects(), replica_->size());
         if (writing_) since_.push_back(*change);
     }
     void write() {
@@ -237,21 +236,20 @@ TEST(OwnFingerprints, ChangesThatCancelOutAreNotAnnounced) {
     own.stored(key(2));
     own.removed(key(1));
     EXPECT_EQ(own.changed_since_announced(), 2U);
-    auto change = own.take_delta();
+    auto change = own.take_delta(kNoLimit);
     ASSERT_TRUE(change);
     EXPECT_EQ(change->delta, (FingerprintDelta{{fingerprint(key(2), own.shape())}, {}}));
     EXPECT_EQ(own.generation(), 1U);
     own.removed(key(2));
     own.stored(key(2));
-    change = own.take_delta();
+    change = own.take_delta(kNoLimit);
     ASSERT_TRUE(change);
     EXPECT_TRUE(change->delta.empty());
     EXPECT_EQ(change->objects, 1U);
     own.removed(key(2));
-    change = own.take_delta();
+    change = own.take_delta(kNoLimit);
     ASSERT_TRUE(change);
     EXPECT_EQ(change->ranks, Numbers{0});
-    EXPECT_EQ(own.announced_objects(), 0U);
     EXPECT_EQ(own.check_hash(), 0U);
 }
 
@@ -261,21 +259,21 @@ TEST(OwnFingerprints, TooMuchChangeIsAnnouncedByASnapshot) {
     EXPECT_FALSE(own.all_announced());
     const auto early = replica_of(snapshot_of(own), own.shape());
     EXPECT_EQ(early.check_hash(), own.check_hash());
-    EXPECT_EQ(own.take_delta(), std::nullopt) << "nobody could follow it";
+    EXPECT_EQ(own.take_delta(kNoLimit), std::nullopt) << "nobody could follow it";
     EXPECT_EQ(own.generation(), 1U);
     EXPECT_TRUE(own.all_announced());
     auto replica = replica_of(snapshot_of(own), own.shape());
     EXPECT_EQ(replica.size(), 20'000U);
     EXPECT_EQ(replica.check_hash(), own.check_hash());
     own.removed(key(3));
-    ASSERT_TRUE(follow(replica, *own.take_delta()));
+    ASSERT_TRUE(follow(replica, *own.take_delta(kNoLimit)));
     EXPECT_EQ(replica.check_hash(), own.check_hash());
 }
 
 TEST(OwnFingerprints, TooMuchChangeDoesNotSpoilASnapshotUnderWay) {
     OwnFingerprints own(quotient_shape_for(20'000, 0.001), 1);
     for (std::uint64_t i = 0; i < 3'000; ++i) own.stored(key(i));
-    own.take_delta();
+    own.take_delta(kNoLimit);
     const auto check = own.check_hash();
     Bytes payload;
     own.begin_snapshot(payload);
@@ -283,7 +281,7 @@ TEST(OwnFingerprints, TooMuchChangeDoesNotSpoilASnapshotUnderWay) {
     for (std::uint64_t i = 3'000; i < 20'000; ++i) own.stored(key(i));
     for (std::uint64_t i = 0; i < 500; ++i) own.removed(key(i));
     EXPECT_FALSE(own.write_some(1'000));
-    auto delta = own.take_delta();
+    auto delta = own.take_delta(kNoLimit);
     ASSERT_TRUE(delta);
     while (!own.write_some(1'000)) continue;
     auto replica = replica_of(payload, own.shape());
@@ -300,8 +298,9 @@ TEST(OwnFingerprints, ARestartAnnouncesAllAnew) {
     EXPECT_EQ(own.epoch(), 9U);
     EXPECT_EQ(own.generation(), 0U);
     EXPECT_TRUE(own.all_announced());
-    EXPECT_EQ(own.announced_objects(), 1U);
-    EXPECT_EQ(replica_of(snapshot_of(own), own.shape()).check_hash(), own.check_hash());
+    const auto replica = replica_of(snapshot_of(own), own.shape());
+    EXPECT_EQ(replica.size(), 1U);
+    EXPECT_EQ(replica.check_hash(), own.check_hash());
 }
 
 TEST(OwnFingerprints, DeltasOfCuckooFiltersNameFingerprintsAndNoRanks) {
@@ -314,7 +313,7 @@ TEST(OwnFingerprints, DeltasOfCuckooFiltersNameFingerprintsAndNoRanks) {
             own.stored(key(next));
             if (next >= 4'000) own.removed(key(next - 4'000));
         }
-        const auto change = own.take_delta();
+        const auto change = own.take_delta(kNoLimit);
         ASSERT_TRUE(change);
         EXPECT_TRUE(change->ranks.empty());
         Bytes payload;
@@ -341,7 +340,7 @@ double bytes_per_replaced(const FingerprintShape& shape, double changed, int ann
     OwnFingerprints own(shape, 1);
     std::uint64_t next = 0;
     for (; next < kObjects; ++next) own.stored(key(next));
-    own.take_delta();
+    own.take_delta(kNoLimit);
     const auto replaced = static_cast<std::uint64_t>(changed * kObjects);
     std::uint64_t bytes = 0;
     for (int i = 0; i < announcements; ++i) {
@@ -349,7 +348,7 @@ double bytes_per_replaced(const FingerprintShape& shape, double changed, int ann
             own.stored(key(next));
             own.removed(key(next - kObjects));
         }
-        const auto change = own.take_delta();
+        const auto change = own.take_delta(kNoLimit);
         Bytes payload;
         if (std::holds_alternative<QuotientShape>(shape)) {
             encode_ranked_delta(change->delta.added, change->ranks, universe(shape),
@@ -401,7 +400,7 @@ TEST(FingerprintCost, TheOwnerNeedsLittleBesidesItsKeys) {
     constexpr std::uint64_t kMany = 1'000'000;
     OwnFingerprints own(quotient_shape_for(kMany, 1.0 / 4096), 1);
     for (std::uint64_t i = 0; i < kMany; ++i) own.stored(key(i));
-    own.take_delta();
+    own.take_delta(kNoLimit);
     const auto at_rest = own.memory_bytes();
     EXPECT_LE(at_rest, kMany * 27);
     for (auto i = kMany; own.all_announced() || own.changed_since_announced() < kMany / 40; ++i) {

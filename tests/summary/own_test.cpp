@@ -18,8 +18,7 @@ namespace own_test {
 using test::asked;
 using test::key;
 using test::keys;
-
-constexpr std::size_t kNoLimit = ~std::size_t{0};
+using test::kNoLimit;
 
 class OwnOfKind : public ::testing::TestWithParam<Kind> {
 protected:

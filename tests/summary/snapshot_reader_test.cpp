@@ -13,9 +13,7 @@ namespace snapshot_reader_test {
 constexpr Shape kShape{6400, 4};
 
 Bytes snapshot_of(const BloomFilter& filter) {
-    Bytes payload;
-    encode_snapshot(filter.bits(), payload);
-    return payload;
+    return test::payload_of(filter.bits());
 }
 
 /// In pieces of so many bytes.
