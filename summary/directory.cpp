@@ -24,7 +24,7 @@ Directory::Kinds Directory::make_table(const Descriptor& of, std::size_t lanes) 
 
 Directory::Table::Table(const Descriptor& sort, std::size_t wanted)
     : filters(make_table(sort, wanted)),
-      lanes(std::visit([](const auto& table) { return table.lanes(); }, filters)),
+      lanes(std::visit([](const LaneTable auto& table) { return table.lanes(); }, filters)),
       sources(lanes.size()),
       of(sort) {}
 
@@ -99,7 +99,7 @@ bool Directory::load_some(std::uint64_t words) {
 std::uint64_t Directory::load_slice(LoadJob& job, std::uint64_t words) {
     auto& table = tables_[job.table];
     return std::visit(
-        [&](auto& filters) {
+        [&](LaneTable auto& filters) {
             const auto per_block = job.peer ? filters.lane_block_words() : filters.block_words();
             const auto size = std::min(std::max<std::uint64_t>(words / per_block, 1),
                                        filters.blocks() - job.next);
@@ -136,7 +136,7 @@ PeerSet Directory::candidates(const Key& key) const {
     PeerSet found;
     for (const auto& table : tables_) {
         if (!table.lanes.any_counts()) continue;
-        std::visit([&](const auto& filters) { filters.find(key, table.lanes, found); },
+        std::visit([&](const LaneTable auto& filters) { filters.find(key, table.lanes, found); },
                    table.filters);
     }
     return found &= active;
@@ -171,7 +171,7 @@ Descriptor Directory::descriptor(unsigned peer) const {
 void Directory::begin(unsigned peer) {
     const auto place = this->place(peer);
     const bool may_count = std::visit(
-        [&](auto& filters) {
+        [&](LaneTable auto& filters) {
             filters.start(place.lane);
             return std::decay_t<decltype(filters)>::kMixes;
         },
@@ -184,8 +184,11 @@ void Directory::load(unsigned peer, const Filter& filter) {
     assert(place.table != kNowhere);
     begin(peer);
     const bool blank = std::exchange(places_[peer].blank, false);
-    std::visit([&](auto& filters) { filters.load(place.lane, filter, 0, filters.blocks(), blank); },
-               tables_[place.table].filters);
+    std::visit(
+        [&](LaneTable auto& filters) {
+            filters.load(place.lane, filter, 0, filters.blocks(), blank);
+        },
+        tables_[place.table].filters);
     activate(peer);
 }
 
@@ -194,23 +197,23 @@ void Directory::begin_load(unsigned peer, const Filter& filter) {
     assert(place.table != kNowhere && descriptor_of(filter) == tables_[place.table].of);
     places_[peer].blank = false;
     begin(peer);
-    std::erase_if(to_load_, [&](const LoadJob& load_job) { return load_job.peer == peer; });
+    std::erase_if(to_load_, [&](const LoadJob& job) { return job.peer == peer; });
     auto& source = tables_[place.table].sources[place.lane];
-    const auto filled = std::find_if(
-        to_load_.begin(), to_load_.end(),
-        [&](const LoadJob& load_job) { return load_job.table == place.table && !load_job.peer; });
+    const auto filled = std::find_if(to_load_.begin(), to_load_.end(), [&](const LoadJob& job) {
+        return job.table == place.table && !job.peer;
+    });
     if (filled != to_load_.end() && filled->next == 0) {
         source = {&filter};
         return;
     }
-    source = {};  // it has been filled in part with something else
+    source = {};  // a part of the table was loaded with another filter
     to_load_.push_back({place.table, peer, &filter, place.blank, 0});
 }
 
 void Directory::apply(unsigned peer, const Change& change) {
     const auto place = this->place(peer);
     assert(place.table != kNowhere);
-    std::visit([&](auto& filters) { filters.apply(place.lane, change); },
+    std::visit([&](LaneTable auto& filters) { filters.apply(place.lane, change); },
                tables_[place.table].filters);
 }
 
@@ -246,22 +249,22 @@ void Directory::forget(unsigned peer) {
     const auto place = this->place(peer);
     if (place.table == kNowhere) return;
     tables_[place.table].sources[place.lane] = {};
-    std::erase_if(to_load_, [&](const LoadJob& load_job) { return load_job.peer == peer; });
+    std::erase_if(to_load_, [&](const LoadJob& job) { return job.peer == peer; });
 }
 
 std::uint64_t Directory::memory_bytes() const {
     std::uint64_t bytes = 0;
     for (const auto& table : tables_) {
-        bytes +=
-            std::visit([](const auto& filters) { return filters.memory_bytes(); }, table.filters);
+        bytes += std::visit([](const LaneTable auto& filters) { return filters.memory_bytes(); },
+                            table.filters);
     }
     return bytes;
 }
 
 bool Directory::release(std::uint64_t words) {
     if (tables_.empty()) return true;
-    const bool done =
-        std::visit([&](auto& filters) { return filters.release(words); }, tables_.back().filters);
+    const bool done = std::visit([&](LaneTable auto& filters) { return filters.release(words); },
+                                 tables_.back().filters);
     if (done) tables_.pop_back();
     return tables_.empty();
 }

@@ -16,6 +16,7 @@
 #include "summary/filter.hpp"
 #include "summary/key.hpp"
 #include "summary/lane_source.hpp"
+#include "summary/lane_table.hpp"
 #include "summary/lanes.hpp"
 #include "summary/peer_set.hpp"
 #include "summary/quotient_table.hpp"
@@ -95,6 +96,7 @@ public:
 
 private:
     using Kinds = std::variant<BloomTable, QuotientTable, CuckooTable>;
+    static_assert(LaneTable<BloomTable> && LaneTable<QuotientTable> && LaneTable<CuckooTable>);
 
     /// The filters of all peers of one sort.
     struct Table {

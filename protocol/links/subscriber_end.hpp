@@ -30,7 +30,8 @@ public:
     using TimePoint = LinkState::TimePoint;
     using Address = boost::asio::ip::address;
 
-    struct Hooks {
+    /// Decisions and notices that concern the membership.
+    struct PeerHooks {
         /// A node that may become a peer has proved that it holds a key. Its number, or nothing if
         /// there is no room for it.
         std::function<std::optional<std::size_t>(const std::string& node, const Instance& instance,
@@ -38,14 +39,16 @@ public:
             admit;
         /// Its link is to be welcomed.
         std::function<void(std::size_t peer, const Instance& instance)> heard_of;
+        /// It has no link to us any more.
+        std::function<void(std::size_t peer)> left;
+    };
+    struct Hooks : PeerHooks {
         /// Its first summary over this link is there.
         std::function<void(std::size_t peer, std::uint64_t objects,
                            const summary::Description& summary)>
             in_sync;
         /// It has invalidated this; `done` as in ClusterHooks.
         std::function<void(const Invalidation&, std::function<void()> done)> invalidated;
-        /// It has no link to us any more.
-        std::function<void(std::size_t peer)> left;
     };
     Subscriptions(LinkState& state, Hooks hooks) : state_(state), hooks_(std::move(hooks)) {}
     Subscriptions(const Subscriptions&) = delete;

@@ -36,9 +36,9 @@ std::string printable(std::string text) {
 
 }  // namespace
 
-SubscriberLinks::SubscriberLinks(LinkContext& context, Hooks hooks)
+SubscriberLinks::SubscriberLinks(LinkContext& context, Subscriptions::PeerHooks hooks)
     : context_(context),
-      peers_(context, {std::move(hooks.admit), std::move(hooks.heard_of),
+      peers_(context, {std::move(hooks),
                        [&context](std::size_t peer, std::uint64_t objects,
                                   const summary::Description& summary) {
                            context.log.in_sync(context.neighbours.node(peer), objects, summary.bits,
@@ -47,8 +47,7 @@ SubscriberLinks::SubscriberLinks(LinkContext& context, Hooks hooks)
                        [&context](const Invalidation& what, std::function<void()> done) {
                            if (!context.hooks.on_invalidation) return done();
                            context.hooks.on_invalidation(what, std::move(done));
-                       },
-                       std::move(hooks.left)}),
+                       }}),
       listener_(context.executor) {}
 
 void SubscriberLinks::bind() {
@@ -100,13 +99,13 @@ void SubscriberLinks::note_end(const SubscriberEnd& end, const std::string& remo
                                const error_code& error) {
     if (end.peer())
         return context_.log.ended("link from " + end.who(), error, remote, Clock::now());
-    auto claims = end.who().empty() ? "" : "says that it is " + printable(end.who());
-    if (error == Error::wrong_node) claims += " and looks for " + printable(end.looks_for());
+    auto description = end.who().empty() ? "" : "says that it is " + printable(end.who());
+    if (error == Error::wrong_node) description += " and looks for " + printable(end.looks_for());
     const auto host = remote.substr(0, remote.rfind(':'));
     if (error == Error::own_id && context_.membership.is_open()) return context_.log.met_self(host);
     // The one that is to replace this node may be there already.
     const bool usual = error == Error::duplicate_id && context_.leaving;
-    context_.log.failed("link from " + host, error, claims, Clock::now(),
+    context_.log.failed("link from " + host, error, description, Clock::now(),
                         usual ? LinkLog::Expectation::usual : LinkLog::Expectation::none);
 }
 

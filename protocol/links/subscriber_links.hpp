@@ -21,18 +21,7 @@ namespace protocol {
 /// what became of them. Must outlive listen() and all it spawns.
 class SubscriberLinks {
 public:
-    struct Hooks {
-        /// A node that may become a peer has proved that it holds a key. Its number, or nothing if
-        /// there is no room for it.
-        std::function<std::optional<std::size_t>(const std::string& node, const Instance& instance,
-                                                 const boost::asio::ip::address& from)>
-            admit;
-        /// Its link is to be welcomed.
-        std::function<void(std::size_t peer, const Instance& instance)> heard_of;
-        /// It has no link to us any more.
-        std::function<void(std::size_t peer)> left;
-    };
-    SubscriberLinks(LinkContext& context, Hooks hooks);
+    SubscriberLinks(LinkContext& context, Subscriptions::PeerHooks hooks);
 
     /// There is another peer of this number.
     void add_peer(std::size_t peer) { peers_.add_peer(peer, Clock::now()); }

@@ -86,15 +86,17 @@ void Neighbourhood::accept(std::size_t peer, std::string token) {
     show(peer, std::move(shown));
 }
 
-void Neighbourhood::linked(std::size_t peer, std::string token, std::uint64_t run) {
+void Neighbourhood::begin_source(std::size_t peer, PeerAccess access) {
     auto shown = view_.peers[peer];
-    shown.token = std::move(token);
-    shown.run = run;
+    shown.has_source = true;
+    shown.token = std::move(access.token);
+    shown.run = access.run;
     show(peer, std::move(shown));
 }
 
-void Neighbourhood::unlinked(std::size_t peer) {
+void Neighbourhood::end_source(std::size_t peer) {
     auto shown = view_.peers[peer];
+    shown.has_source = false;
     shown.token.clear();
     shown.in_sync = false;
     takes_away_ = true;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,12 @@
 #include "summary/replica.hpp"
 
 namespace protocol {
+
+/// How this node asks a peer for objects.
+struct PeerAccess {
+    std::string token;      // PeerView::Peer::token
+    std::uint64_t run = 0;  // PeerView::Peer::run
+};
 
 /// What the links know, brought together for the workers: tokens, who counts, and the directory
 /// over all replicas. Control thread only; what it hands out may go anywhere.
@@ -30,7 +37,7 @@ public:
     void add_peer(std::size_t peer, std::string node);
     /// Where it answers requests; without a host it cannot be asked.
     void place(std::size_t peer, HostPort http);
-    /// It is none any more. Precondition: unlinked().
+    /// It is none any more. Precondition: its source has ended.
     void remove_peer(std::size_t peer);
 
     std::optional<std::size_t> index_of(std::string_view node) const;
@@ -39,18 +46,18 @@ public:
     /// We publish to this peer, and it may use this token. The one before stays good.
     void accept(std::size_t peer, std::string token);
 
-    /// It publishes to us; this token proves us to it. `run`: PeerView::Peer::run.
-    void linked(std::size_t peer, std::string token, std::uint64_t run);
-    /// It no longer does: nothing it said counts any more.
-    void unlinked(std::size_t peer);
+    /// A source of this peer's summary begins. `access`: how this node asks the peer for objects.
+    void begin_source(std::size_t peer, PeerAccess access);
+    /// The source ends: the peer's summary counts no longer, and its replica is used no more.
+    void end_source(std::size_t peer);
 
     /// Is there work to be done in slices?
     bool busy() const;
     /// One slice, a few milliseconds at most.
     void work();
 
-    /// It has a new summary. `replica` must stay where it is until unlinked(), and be told of what
-    /// comes (which may be done here at once, if its filter has moved).
+    /// It has a new summary. `replica` must stay where it is until end_source(), and be told of
+    /// what comes (which may be done here at once, if its filter has moved).
     void load(std::size_t peer, summary::Replica& replica);
     /// It was done to its replica.
     void change(std::size_t peer, const summary::Change& change);

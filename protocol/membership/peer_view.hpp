@@ -26,15 +26,16 @@ struct PeerView {
     struct Peer {
         std::string node;   // empty: nobody has this number now
         HostPort http;      // no host: not known yet, it cannot be asked
-        std::string token;  // to send to it with a request; empty while there is no link from it
+        std::string token;  // proves this node in a peer request; empty: the peer asks for none
+        bool has_source = false;  // a source supplies its summary now (Neighbourhood)
         bool in_sync = false;
         std::array<std::string, 2> accepted;  // tokens it may send to us, newest first
         /// Which run of the node the token and the summary are of: another number, another run. 0:
         /// it has had no link yet. What was learnt by asking one run says nothing of the next.
         std::uint64_t run = 0;
 
-        /// It is known where to ask it, and it would know us.
-        bool can_be_asked() const { return !token.empty() && !http.host.empty(); }
+        /// The peer has a source and an address.
+        bool can_be_asked() const { return has_source && !http.host.empty(); }
     };
 
     /// Each peer is shared with the views before and after in which it is the same: where many

@@ -7,99 +7,76 @@ namespace protocol {
 namespace {
 
 struct Words {
+    Error error;
     std::string_view name;
     const char* message;
 };
 
-Words words(Error error) noexcept {
-    switch (error) {
-        case Error::timed_out:
-            return {"timed_out", "no answer in time"};
-        case Error::resolve_timeout:
-            return {"resolve_timeout", "name not resolved in time"};
-        case Error::resolve_failed:
-            return {"resolve_failed", "name has no address"};
-        case Error::resolver_busy:
-            return {"resolver_busy", "too many names are being resolved"};
-        case Error::connect_timeout:
-            return {"connect_timeout", "no connection in time"};
-        case Error::hello_timeout:
-            return {"hello_timeout", "hello not finished in time"};
-        case Error::peer_silent:
-            return {"peer_silent", "nothing heard from the peer for too long"};
-        case Error::peer_not_reading:
-            return {"peer_not_reading", "the peer stopped reading"};
-        case Error::connection_closed:
-            return {"connection_closed", "connection closed by the peer"};
-        case Error::goodbye:
-            return {"goodbye", "the peer said goodbye"};
-        case Error::superseded:
-            return {"superseded", "replaced by a newer connection"};
-        case Error::restarted:
-            return {"restarted", "the peer has restarted"};
-        case Error::frame_too_large:
-            return {"frame_too_large", "frame above the size limit"};
-        case Error::frame_too_short:
-            return {"frame_too_short", "frame below the smallest size"};
-        case Error::unknown_frame:
-            return {"unknown_frame", "unknown frame type"};
-        case Error::unexpected_frame:
-            return {"unexpected_frame", "frame at the wrong time"};
-        case Error::malformed_frame:
-            return {"malformed_frame", "malformed frame"};
-        case Error::bad_tag:
-            return {"bad_tag", "frame not authentic: corrupted or forged"};
-        case Error::bad_sequence:
-            return {"bad_sequence", "frame repeated, lost or reordered"};
-        case Error::malformed_summary:
-            return {"malformed_summary", "summary cannot be decoded"};
-        case Error::summary_too_large:
-            return {"summary_too_large", "summary above the size limit"};
-        case Error::too_many_links:
-            return {"too_many_links", "too many connections"};
-        case Error::too_many_shapes:
-            return {"too_many_shapes", "new summary shapes too often"};
-        case Error::out_of_memory:
-            return {"out_of_memory", "no memory for what the peer sent"};
-        case Error::no_peer_any_more:
-            return {"no_peer_any_more", "it is no longer one of the peers"};
-        case Error::reached_elsewhere:
-            return {"reached_elsewhere", "this peer is reached at another address"};
-        case Error::too_many_peers:
-            return {"too_many_peers",
-                    "this node has as many peers as its cluster.max_peers allows"};
-        case Error::replaced:
-            return {"replaced", "it has said goodbye, and another run of the node has its name"};
-        case Error::wrong_version:
-            return {"wrong_version", "another version of the protocol"};
-        case Error::wrong_key:
-            return {"wrong_key", "no cluster key in common"};
-        case Error::bad_proof:
-            return {"bad_proof", "hello not authentic: forged or replayed"};
-        case Error::unknown_node:
-            return {"unknown_node",
-                    "the node that dials is not in the list of peers of the one it dials"};
-        case Error::wrong_node:
-            return {"wrong_node", "the node at this address is not the one that is meant"};
-        case Error::own_id:
-            return {"own_id", "this node dialled itself"};
-        case Error::duplicate_id:
-            return {"duplicate_id", "two running nodes have the same id"};
-        case Error::other_hash_key:
-            return {"other_hash_key", "keys are hashed under another secret (rotation under way)"};
-        case Error::unknown_kind:
-            return {"unknown_kind", "unknown kind of summary"};
-        case Error::shape_refused:
-            return {"shape_refused", "summary shape out of limits"};
-        case Error::refused:
-            return {"refused", "refused for a reason unknown here"};
-        case Error::peers_full:
-            return {"peers_full",
-                    "the node that is dialled has as many peers as its cluster.max_peers allows"};
-        case Error::bad_name:
-            return {"bad_name", "its name is none that a node may have"};
+/// In the order of the codes.
+constexpr Words kWords[] = {
+    {Error::timed_out, "timed_out", "no answer in time"},
+    {Error::resolve_timeout, "resolve_timeout", "name not resolved in time"},
+    {Error::resolve_failed, "resolve_failed", "name has no address"},
+    {Error::resolver_busy, "resolver_busy", "too many names are being resolved"},
+    {Error::connect_timeout, "connect_timeout", "no connection in time"},
+    {Error::hello_timeout, "hello_timeout", "hello not finished in time"},
+    {Error::peer_silent, "peer_silent", "nothing heard from the peer for too long"},
+    {Error::peer_not_reading, "peer_not_reading", "the peer stopped reading"},
+    {Error::connection_closed, "connection_closed", "connection closed by the peer"},
+    {Error::goodbye, "goodbye", "the peer said goodbye"},
+    {Error::superseded, "superseded", "replaced by a newer connection"},
+    {Error::restarted, "restarted", "the peer has restarted"},
+    {Error::frame_too_large, "frame_too_large", "frame above the size limit"},
+    {Error::frame_too_short, "frame_too_short", "frame below the smallest size"},
+    {Error::unknown_frame, "unknown_frame", "unknown frame type"},
+    {Error::unexpected_frame, "unexpected_frame", "frame at the wrong time"},
+    {Error::malformed_frame, "malformed_frame", "malformed frame"},
+    {Error::bad_tag, "bad_tag", "frame not authentic: corrupted or forged"},
+    {Error::bad_sequence, "bad_sequence", "frame repeated, lost or reordered"},
+    {Error::malformed_summary, "malformed_summary", "summary cannot be decoded"},
+    {Error::summary_too_large, "summary_too_large", "summary above the size limit"},
+    {Error::too_many_links, "too_many_links", "too many connections"},
+    {Error::too_many_shapes, "too_many_shapes", "new summary shapes too often"},
+    {Error::out_of_memory, "out_of_memory", "no memory for what the peer sent"},
+    {Error::no_peer_any_more, "no_peer_any_more", "it is no longer one of the peers"},
+    {Error::reached_elsewhere, "reached_elsewhere", "this peer is reached at another address"},
+    {Error::too_many_peers, "too_many_peers",
+     "this node has as many peers as its cluster.max_peers allows"},
+    {Error::replaced, "replaced", "it has said goodbye, and another run of the node has its name"},
+    {Error::wrong_version, "wrong_version", "another version of the protocol"},
+    {Error::wrong_key, "wrong_key", "no cluster key in common"},
+    {Error::bad_proof, "bad_proof", "hello not authentic: forged or replayed"},
+    {Error::unknown_node, "unknown_node",
+     "the node that dials is not in the list of peers of the one it dials"},
+    {Error::wrong_node, "wrong_node", "the node at this address is not the one that is meant"},
+    {Error::own_id, "own_id", "this node dialled itself"},
+    {Error::duplicate_id, "duplicate_id", "two running nodes have the same id"},
+    {Error::other_hash_key, "other_hash_key",
+     "keys are hashed under another secret (rotation under way)"},
+    {Error::unknown_kind, "unknown_kind", "unknown kind of summary"},
+    {Error::shape_refused, "shape_refused", "summary shape out of limits"},
+    {Error::refused, "refused", "refused for a reason unknown here"},
+    {Error::peers_full, "peers_full",
+     "the node that is dialled has as many peers as its cluster.max_peers allows"},
+    {Error::bad_name, "bad_name", "its name is none that a node may have"},
+};
+
+constexpr bool every_error_has_its_row() {
+    auto expected = static_cast<int>(Error::timed_out);
+    for (const auto& words : kWords) {
+        if (static_cast<int>(words.error) != expected) return false;
+        ++expected;
+        if (words.error == Error::last_of_this_node)
+            expected = static_cast<int>(Error::first_refusal);
     }
-    return {"unknown", "unknown error"};
+    return expected == static_cast<int>(Error::last_refusal) + 1;
+}
+static_assert(every_error_has_its_row());
+
+Words words(Error error) noexcept {
+    for (const auto& each : kWords)
+        if (each.error == error) return each;
+    return {error, "unknown", "unknown error"};
 }
 
 // Boost's base class has a protected destructor that is not virtual; nobody deletes categories.

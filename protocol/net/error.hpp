@@ -45,6 +45,8 @@ enum class Error {
     too_many_peers,     // there is no room for another peer
     replaced,           // this run has said goodbye, and another has its name
 
+    last_of_this_node = replaced,
+
     first_refusal = 100,
     wrong_version = 100,  // speaks another version of the protocol
     wrong_key,            // no cluster key in common

@@ -104,6 +104,70 @@ Result<Message> decode_invalidate(WireReader in, std::size_t body_bytes) {
     return complete<Message>(in, std::move(order), valid);
 }
 
+/// Appends the fields of a message.
+class BodyWriter {
+public:
+    explicit BodyWriter(Bytes& bytes) : out_(bytes) {}
+
+    void operator()(const Hello& hello) {
+        out_.u8(static_cast<std::uint8_t>(hello.keys.size()));
+        for (const auto& key : hello.keys) out_.bytes(key);
+        out_.text(hello.from);
+        out_.text(hello.to);
+        out_.bytes(hello.instance);
+        out_.bytes(hello.nonce);
+        out_.bytes(hello.summary.bytes());
+    }
+    void operator()(const Challenge& challenge) {
+        out_.bytes(challenge.key);
+        out_.text(challenge.from);
+        out_.bytes(challenge.instance);
+        out_.bytes(challenge.nonce);
+        out_.bytes(challenge.mac);
+    }
+    void operator()(const Proof& proof) { out_.bytes(proof.mac); }
+    void operator()(const Refusal& refusal) { out_.u8(static_cast<std::uint8_t>(refusal.reason)); }
+
+    void operator()(const Welcome&) {}
+    void operator()(const SnapshotRequest&) {}
+    void operator()(const Goodbye&) {}
+    void operator()(const Heartbeat& beat) {
+        out_.u64(beat.epoch);
+        out_.u64(beat.generation);
+        out_.u64(beat.objects);
+        out_.u32(static_cast<std::uint32_t>(beat.next.count()));
+    }
+    void operator()(const SnapshotBegin& begin) {
+        out_.u64(begin.epoch);
+        out_.u64(begin.generation);
+        out_.u64(begin.objects);
+        out_.bytes(begin.summary.bytes());
+        out_.u64(begin.payload_bytes);
+    }
+    void operator()(const SnapshotPart& part) { out_.bytes(part.payload); }
+    void operator()(const Delta& delta) {
+        out_.u64(delta.epoch);
+        out_.u64(delta.generation);
+        out_.bytes(delta.payload);
+    }
+    void operator()(const CheckHash& check) {
+        out_.u64(check.epoch);
+        out_.u64(check.generation);
+        out_.u64(check.hash);
+    }
+    void operator()(const Invalidate& order) {
+        out_.u64(order.last);
+        out_.u32(static_cast<std::uint32_t>(order.keys.size()));
+        for (const auto& key : order.keys) put(out_, key);
+        for (const auto& tag : order.tags) put(out_, tag);
+    }
+    void operator()(const InvalidateAll& order) { out_.u64(order.last); }
+    void operator()(const Confirm& confirm) { out_.u64(confirm.last); }
+
+private:
+    WireWriter out_;
+};
+
 }  // namespace
 
 FrameType type_of(const HelloMessage& message) {
@@ -130,67 +194,11 @@ FrameType type_of(const Message& message) {
 }
 
 void encode_body(const HelloMessage& message, Bytes& bytes) {
-    WireWriter out(bytes);
-    std::visit(Overloaded{[&](const Hello& hello) {
-                              out.u8(static_cast<std::uint8_t>(hello.keys.size()));
-                              for (const auto& key : hello.keys) out.bytes(key);
-                              out.text(hello.from);
-                              out.text(hello.to);
-                              out.bytes(hello.instance);
-                              out.bytes(hello.nonce);
-                              out.bytes(hello.summary.bytes());
-                          },
-                          [&](const Challenge& challenge) {
-                              out.bytes(challenge.key);
-                              out.text(challenge.from);
-                              out.bytes(challenge.instance);
-                              out.bytes(challenge.nonce);
-                              out.bytes(challenge.mac);
-                          },
-                          [&](const Proof& proof) { out.bytes(proof.mac); },
-                          [&](const Refusal& refusal) {
-                              out.u8(static_cast<std::uint8_t>(refusal.reason));
-                          }},
-               message);
+    std::visit(BodyWriter(bytes), message);
 }
 
 void encode_body(const Message& message, Bytes& bytes) {
-    WireWriter out(bytes);
-    std::visit(
-        Overloaded{[](const Welcome&) {}, [](const SnapshotRequest&) {}, [](const Goodbye&) {},
-                   [&](const Heartbeat& beat) {
-                       out.u64(beat.epoch);
-                       out.u64(beat.generation);
-                       out.u64(beat.objects);
-                       out.u32(static_cast<std::uint32_t>(beat.next.count()));
-                   },
-                   [&](const SnapshotBegin& begin) {
-                       out.u64(begin.epoch);
-                       out.u64(begin.generation);
-                       out.u64(begin.objects);
-                       out.bytes(begin.summary.bytes());
-                       out.u64(begin.payload_bytes);
-                   },
-                   [&](const SnapshotPart& part) { out.bytes(part.payload); },
-                   [&](const Delta& delta) {
-                       out.u64(delta.epoch);
-                       out.u64(delta.generation);
-                       out.bytes(delta.payload);
-                   },
-                   [&](const CheckHash& check) {
-                       out.u64(check.epoch);
-                       out.u64(check.generation);
-                       out.u64(check.hash);
-                   },
-                   [&](const Invalidate& order) {
-                       out.u64(order.last);
-                       out.u32(static_cast<std::uint32_t>(order.keys.size()));
-                       for (const auto& key : order.keys) put(out, key);
-                       for (const auto& tag : order.tags) put(out, tag);
-                   },
-                   [&](const InvalidateAll& order) { out.u64(order.last); },
-                   [&](const Confirm& confirm) { out.u64(confirm.last); }},
-        message);
+    std::visit(BodyWriter(bytes), message);
 }
 
 Result<HelloMessage> decode_hello(std::uint8_t type, ByteView body) {

@@ -14,6 +14,12 @@ constexpr std::string_view kFieldLabel = "hearsay 3 question fields";
 
 constexpr std::size_t kTokenBytes = 16;
 
+KeyId key_id(std::string_view cluster_key) {
+    KeyId id;
+    hkdf_sha256(bytes_of(cluster_key), {}, bytes_of(kKeyIdLabel), id);
+    return id;
+}
+
 }  // namespace
 
 std::string hex(ByteView bytes) {
@@ -26,12 +32,6 @@ std::string hex(ByteView bytes) {
         text += kDigits[value & 15];
     }
     return text;
-}
-
-KeyId key_id(std::string_view cluster_key) {
-    KeyId id;
-    hkdf_sha256(bytes_of(cluster_key), {}, bytes_of(kKeyIdLabel), id);
-    return id;
 }
 
 HashSecret hash_secret(std::string_view cluster_key) {

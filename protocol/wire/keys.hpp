@@ -22,7 +22,6 @@ using KeyId = std::array<std::byte, 8>;
 using LinkKey = std::array<std::byte, 32>;
 using HashSecret = std::array<std::byte, summary::KeyHasher::kSecretBytes>;
 
-KeyId key_id(std::string_view cluster_key);
 HashSecret hash_secret(std::string_view cluster_key);
 
 /// What hides the values of request fields in questions to peers (FORMAT.md, Peer requests).

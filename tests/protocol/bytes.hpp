@@ -9,11 +9,17 @@
 
 #include "protocol/wire/codec.hpp"
 #include "protocol/wire/frame.hpp"
+#include "protocol/wire/keys.hpp"
 #include "tests/summary/bloom.hpp"
 
 namespace protocol::test {
 
 using summary::test::bloom;
+
+/// The name of a cluster key.
+inline KeyId key_id(std::string_view cluster_key) {
+    return KeyRing({std::string(cluster_key)}).ids().front();
+}
 
 /// Hex digits -> bytes; blanks between them are ignored.
 inline Bytes unhex(std::string_view digits) {

@@ -29,16 +29,16 @@ struct MachineNode {
         : state(config(name, other, key), filled<Instance>(run), 1, kNow),
           subscriptions(
               state,
-              {[this](const auto& node, const auto& instance, const auto& from) {
-                   return state.membership.came(node, instance, from.to_string(), kNow);
-               },
-               [this](std::size_t, const Instance&) { ++heard_of; },
+              {{[this](const auto& node, const auto& instance, const auto& from) {
+                    return state.membership.came(node, instance, from.to_string(), kNow);
+                },
+                [this](std::size_t, const Instance&) { ++heard_of; },
+                [this](std::size_t) { ++left; }},
                [this](std::size_t, std::uint64_t, const summary::Description&) { ++in_sync; },
                [this](const Invalidation& what, std::function<void()> done) {
                    dropped += what;
                    keeps_late ? to_keep.push_back(std::move(done)) : done();
-               },
-               [this](std::size_t) { ++left; }}) {
+               }}) {
         state.membership.configure(state.config.peers, {}, kNow);
         state.neighbours.add_peer(0, other);
         state.neighbours.place(0, {"127.0.0.1", 3128});

@@ -4,6 +4,7 @@
 
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/summary/bloom.hpp"
@@ -43,11 +44,11 @@ protected:
 TEST_F(NeighbourhoodTest, WhoseNumberIsGivenToAnotherIsForgotten) {
     auto replica = replica_with(key(1));
     neighbours.accept(1, "token");
-    neighbours.linked(1, "token", 7);
+    neighbours.begin_source(1, {"token", 7});
     neighbours.load(1, replica);
     neighbours.set_in_sync(1, true);
     ASSERT_TRUE(neighbours.take_view()->peers[1].in_sync);
-    neighbours.unlinked(1);
+    neighbours.end_source(1);
     neighbours.remove_peer(1);
     auto view = neighbours.take_view();
     EXPECT_EQ(view->peers[1].node, "");
@@ -114,7 +115,7 @@ TEST_F(NeighbourhoodTest, TheTokenBeforeTheLastStaysGood) {
 
 TEST_F(NeighbourhoodTest, ALoadedSummaryAnswersUnderThePeersNumber) {
     auto replica = replica_with(key(1));
-    neighbours.linked(2, "token", 7);
+    neighbours.begin_source(2, {"token", 7});
     neighbours.load(2, replica);
     const auto view = neighbours.take_view();
     ASSERT_TRUE(view && view->directory);
@@ -189,12 +190,12 @@ TEST_F(NeighbourhoodTest, WhoComesTakesALaneThatIsToSpareInsteadOfANewDirectory)
 TEST_F(NeighbourhoodTest, WhoIsGoneCountsNoMoreInAnyView) {
     auto first = replica_with(key(1));
     auto second = replica_with(key(1));
-    neighbours.linked(0, "token", 7);
+    neighbours.begin_source(0, {"token", 7});
     neighbours.load(0, first);
     neighbours.load(1, second);
     neighbours.set_in_sync(0, true);
     const auto before = neighbours.take_view();
-    neighbours.unlinked(0);
+    neighbours.end_source(0);
     EXPECT_EQ(before->directory->candidates(asked(key(1))), (summary::PeerSet{1}));
     const auto after = neighbours.take_view();
     ASSERT_TRUE(after);
@@ -206,11 +207,11 @@ TEST_F(NeighbourhoodTest, WhoIsGoneCountsNoMoreInAnyView) {
 TEST_F(NeighbourhoodTest, WhoComesBackCountsAgain) {
     auto replica = replica_with(key(1));
     neighbours.load(0, replica);
-    neighbours.unlinked(0);
+    neighbours.end_source(0);
     neighbours.take_view();
     auto later = replica_with(key(2));
     neighbours.load(0, later);
-    neighbours.linked(0, "token", 7);
+    neighbours.begin_source(0, {"token", 7});
     const auto view = neighbours.take_view();
     ASSERT_TRUE(view);
     EXPECT_TRUE(view->directory->candidates(asked(key(1))).empty());
@@ -220,17 +221,65 @@ TEST_F(NeighbourhoodTest, WhoComesBackCountsAgain) {
 TEST_F(NeighbourhoodTest, ARebuiltDirectoryForgetsWhoIsGone) {
     auto first = replica_with(key(1));
     neighbours.load(0, first);
-    neighbours.unlinked(0);
+    neighbours.end_source(0);
     auto second = replica_with(key(1), kLarger);
     neighbours.load(1, second);
     EXPECT_EQ(neighbours.take_view()->directory->candidates(asked(key(1))), (summary::PeerSet{1}));
 }
 
 TEST_F(NeighbourhoodTest, ALinkThatEndsBeforeItsSummaryCameIsNoTrouble) {
-    neighbours.linked(0, "token", 7);
-    neighbours.unlinked(0);
-    neighbours.unlinked(0);
+    neighbours.begin_source(0, {"token", 7});
+    neighbours.end_source(0);
+    neighbours.end_source(0);
     EXPECT_TRUE(neighbours.take_view()->peers[0].token.empty());
+}
+
+/// A source without a link: it reads a whole summary from time to time, as a reader of Squid's
+/// cache digests would.
+class DigestReader {
+public:
+    DigestReader(Neighbourhood& neighbours, std::size_t peer)
+        : neighbours_(neighbours), peer_(peer) {
+        neighbours_.begin_source(peer_, {});
+    }
+    ~DigestReader() { neighbours_.end_source(peer_); }
+    void read(summary::Filter digest) {
+        replica_.apply_snapshot(++reads_, 0, std::move(digest));
+        neighbours_.load(peer_, replica_);
+        neighbours_.set_in_sync(peer_, true);
+    }
+
+private:
+    Neighbourhood& neighbours_;
+    std::size_t peer_;
+    summary::Replica replica_;
+    std::uint64_t reads_ = 0;
+};
+
+TEST_F(NeighbourhoodTest, ASummaryMayComeFromASourceWithoutALink) {
+    auto linked = replica_with(key(1));
+    neighbours.begin_source(0, {"token", 7});
+    neighbours.load(0, linked);
+    neighbours.set_in_sync(0, true);
+    EXPECT_FALSE(neighbours.can_be_asked(1)) << "no source yet";
+    {
+        DigestReader reader(neighbours, 1);
+        reader.read(filter_with(key(1)));
+        auto view = neighbours.take_view();
+        EXPECT_EQ(view->directory->candidates(asked(key(1))), (summary::PeerSet{0, 1}));
+        EXPECT_TRUE(view->peers[1].in_sync && view->peers[1].can_be_asked());
+        EXPECT_EQ(view->peers[1].token, "") << "such a peer asks for none";
+        reader.read(filter_with(key(2), kLarger));
+        while (neighbours.busy()) neighbours.work();
+        view = neighbours.take_view();
+        EXPECT_EQ(view->directory->candidates(asked(key(1))), (summary::PeerSet{0}));
+        EXPECT_EQ(view->directory->candidates(asked(key(2))), (summary::PeerSet{1}));
+        EXPECT_TRUE(view->peers[1].in_sync);
+    }
+    const auto view = neighbours.take_view();
+    EXPECT_FALSE(view->peers[1].in_sync || view->peers[1].can_be_asked());
+    EXPECT_TRUE(view->directory->candidates(asked(key(2))).empty());
+    EXPECT_EQ(view->directory->candidates(asked(key(1))), (summary::PeerSet{0}));
 }
 
 }  // namespace neighbourhood_test

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "summary/filter.hpp"
+#include "summary/key.hpp"
+#include "summary/lane_source.hpp"
+#include "summary/lanes.hpp"
+#include "summary/peer_set.hpp"
+
+namespace summary {
+
+/// The filters of several peers side by side, one in each lane: a table of the Directory. The
+/// writer loads lanes in blocks; find() may be called by any thread at any time.
+template <class Table>
+concept LaneTable = requires(Table table, const Table& read_only, std::size_t lane,
+                             std::uint64_t block, const Filter& filter, const Change& change,
+                             std::span<const LaneSource> sources, const Key& key,
+                             const Lanes& lanes, PeerSet& found, bool blank) {
+    // True: a lane that is loaded over an earlier filter still matches the keys of both.
+    { Table::kMixes } -> std::convertible_to<bool>;
+    { read_only.descriptor() } -> std::same_as<Descriptor>;
+    { read_only.lanes() } -> std::same_as<std::size_t>;
+    // Blocks of a lane, and the words that a block takes in one lane and in all lanes.
+    { read_only.blocks() } -> std::same_as<std::uint64_t>;
+    { read_only.lane_block_words() } -> std::same_as<std::uint64_t>;
+    { read_only.block_words() } -> std::same_as<std::uint64_t>;
+    // Another filter begins in the lane; load_all() and load() bring its blocks, apply() its
+    // changes.
+    table.start(lane);
+    table.load_all(sources, block, block);
+    table.load(lane, filter, block, block, blank);
+    table.apply(lane, change);
+    read_only.find(key, lanes, found);
+    { read_only.memory_bytes() } -> std::same_as<std::uint64_t>;
+    { table.release(block) } -> std::same_as<bool>;
+};
+
+}  // namespace summary
