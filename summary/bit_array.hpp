@@ -9,8 +9,8 @@
 
 namespace summary {
 
-/// Bits in dense 64-bit words, position p in word p / 64 at weight 2^(p % 64); bits past size() are
-/// always 0. Positions are the caller's duty to check. One writer thread, no reader meanwhile.
+/// Bits in dense 64-bit words. Position p is in word p / 64 at weight 2^(p % 64); bits past size()
+/// are always 0. The caller checks positions. One thread at a time.
 class BitArray {
 public:
     BitArray() = default;
@@ -31,30 +31,31 @@ public:
         words_[position / 64] &= ~(std::uint64_t{1} << (position % 64));
     }
 
-    /// Asks for the memory of a bit that is about to change.
+    /// Prefetches the memory of a bit that is about to change.
     void prefetch(std::uint64_t position) const { __builtin_prefetch(&words_[position / 64], 1); }
 
     std::uint64_t count_ones() const;
-    /// At least so many; looks no further than it must.
+    /// Returns whether the array has at least so many ones, and stops counting when it knows.
     bool has_ones(std::uint64_t at_least) const;
 
-    /// XXH3-64 of the words, little endian: equal arrays have equal hashes, others almost never.
+    /// XXH3-64 of the words in little endian. Equal arrays have equal hashes; different arrays have
+    /// equal hashes about once in 2^64.
     std::uint64_t check_hash() const;
 
     std::span<const std::uint64_t> words() const { return words_; }
 
-    /// Copies words [from, from + count) of an array of the same size; returns how many ones they
-    /// have. For copying in slices.
+    /// Copies `count` words of an array of the same size, beginning with word `first`. Returns the
+    /// number of ones in them. Callers copy a large array in slices.
     std::uint64_t copy_words(const BitArray& from, std::size_t first, std::size_t count);
-    /// As Words::touch() and Words::release(), which leaves an array of no size.
+    /// See Words::touch() and Words::release(). release() leaves an array of size 0.
     void touch(std::size_t from, std::size_t to) { words_.touch(from, to); }
     bool release(std::size_t words) {
         size_ = 0;
         return words_.release(words);
     }
 
-    /// Takes a word from outside, where all are 0 still. False, and nothing changed, when a bit
-    /// past the end is set.
+    /// Stores a received word in an array whose words were all 0. Returns false and leaves the
+    /// array unchanged when the word has a bit past the end.
     bool set_word(std::size_t index, std::uint64_t word);
 
     bool operator==(const BitArray&) const = default;

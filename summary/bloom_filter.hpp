@@ -10,8 +10,8 @@
 
 namespace summary {
 
-/// A set of keys that may claim absent ones (false hits) but never denies an inserted one.
-/// One thread only. Memory: shape.bits / 8 bytes. Source: Bloom 1970.
+/// A set of keys that may match an absent key (a false hit) and always matches an inserted one. One
+/// thread only. Memory: shape.bits / 8 bytes. Source: Bloom 1970.
 class BloomFilter {
 public:
     /// Precondition: is_valid(shape).

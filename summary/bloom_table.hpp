@@ -15,12 +15,12 @@
 
 namespace summary {
 
-/// Bloom filters of one shape side by side, one in each lane: one probe answers for all of them.
-/// find() may be called by any thread at any time; everything else that is not const belongs to one
-/// writer thread. Memory: as LaneBits.
+/// Bloom filters of one shape side by side, one in each lane: one look-up answers for all of them.
+/// Any thread may call find() at any time; one writer thread calls the functions that change the
+/// table. Memory: see LaneBits.
 class BloomTable {
 public:
-    /// What a lane holds may be of two filters at once: what both claim it never denies.
+    /// While a lane is loaded over another filter, it matches every key that both filters have.
     static constexpr bool kMixes = true;
 
     /// Precondition: is_valid(shape), lanes > 0.
@@ -31,30 +31,31 @@ public:
 
     // The writer works in blocks of 64 positions.
     std::uint64_t blocks() const { return bits_.blocks(); }
-    /// Words of the table that hold a block of one lane; of all lanes.
+    /// Words of the table that contain one block of one lane, and of all lanes.
     std::uint64_t lane_block_words() const { return bits_.lane_block_words(); }
     std::uint64_t block_words() const { return bits_.block_words(); }
 
-    // Filters and changes must be Bloom filters of this shape.
+    // Filters and changes have to be Bloom filters of this shape.
 
-    /// The lane's filter is another from now on.
+    /// Another filter begins in the lane.
     void start(std::size_t /*lane*/) {}
-    /// Blocks [from, to) of all lanes, each from its filter (none: zeros); nobody reads them yet.
+    /// Loads blocks [from, to) of all lanes, each from its filter, or with zeros. Readers start
+    /// later.
     void load_all(std::span<const LaneSource> sources, std::uint64_t from, std::uint64_t to);
-    /// Blocks [from, to) of one lane. `blank`: nothing was loaded into it before, so that what is
-    /// zero in the source need not even be read here.
+    /// Loads blocks [from, to) of one lane. `blank` states that the lane was empty before, so the
+    /// table skips the words that are zero in the source.
     void load(std::size_t lane, const Filter& source, std::uint64_t from, std::uint64_t to,
               bool blank);
     void apply(std::size_t lane, const Change& change);
 
-    /// Adds those of `lanes` whose filters claim the key.
+    /// Adds the peers among `lanes` whose filters match the key.
     void find(const Key& key, const Lanes& lanes, PeerSet& found) const {
         bits_.is_wide() ? find_in_wide(key.hash, lanes, found)
                         : find_in_narrow(key.hash, lanes, found);
     }
 
     std::uint64_t memory_bytes() const { return bits_.memory_bytes(); }
-    /// As Words::release().
+    /// See Words::release().
     bool release(std::uint64_t words) { return bits_.release(words); }
 
 private:

@@ -11,11 +11,11 @@
 #include "summary/rice.hpp"
 #include "summary/shape.hpp"
 
-/// Summaries and their changes as bytes; the format is in summary/FORMAT.md. Shape, epoch and
+/// Summaries and their changes as bytes; summary/FORMAT.md has the format. Shape, epoch and
 /// generation travel beside them, in the frames of protocol/. Encoders append to `out`. Decoders
-/// trust nothing: they read no further than the bytes given, allocate no more than those bytes (or
-/// the shape, which the caller has accepted) can fill, and take only what the format allows:
-/// ascending positions below `bits`, nothing left over.
+/// treat their input as hostile. They read only the given bytes, allocate at most as much as those
+/// bytes or the accepted shape can fill, and demand ascending positions below `bits` up to the last
+/// byte.
 namespace summary {
 
 using Bytes = std::vector<std::byte>;
@@ -25,12 +25,12 @@ enum class Coding : std::uint8_t {
     delta = 1,
     raw_snapshot = 2,
     rice_snapshot = 3,
-    ranked_delta = 4,  // this and what follows: summary/fingerprint_coding.hpp
+    ranked_delta = 4,  // from here on see summary/fingerprint_coding.hpp
     fingerprint_delta = 5,
     fingerprint_snapshot = 6,
 };
 
-/// For a filter of so many bits. Precondition: is_valid(delta, bits).
+/// Encodes a delta for a filter of `bits` bits. Precondition: is_valid(delta, bits).
 void encode_delta(const Delta& delta, std::uint64_t bits, Bytes& out);
 /// Appends the delta, or the snapshot when that is smaller. Returns the coding that it has chosen.
 Coding encode_update(const Delta& delta, const BitArray& snapshot, Bytes& out);
@@ -39,10 +39,10 @@ Coding encode_update(const Delta& delta, const BitArray& snapshot, Bytes& out);
 /// ones when those are smaller.
 class SnapshotEncoder {
 public:
-    /// `snapshot` must stay as it is until this is done, and has `ones`.
+    /// `snapshot` has `ones` ones, and must stay unchanged until the last step.
     SnapshotEncoder(const BitArray& snapshot, std::uint64_t ones, Bytes& out);
 
-    /// Takes the next `words` words; true when all is done.
+    /// Encodes the next `words` words. Returns true after the last one.
     bool step(std::size_t words);
 
 private:
@@ -51,19 +51,20 @@ private:
     const BitArray& snapshot_;
     Bytes& out_;
     std::size_t start_;
-    std::optional<RiceWriter> writer_;  // none: words as they are
-    std::size_t next_ = 0;              // word
+    std::optional<RiceWriter> writer_;  // empty: raw words
+    std::size_t next_ = 0;              // next word
 };
 
-/// A snapshot's payload, piece by piece as it arrives. The memory of its bits is taken as they are
-/// set.
+/// Decodes a snapshot's payload piece by piece as it arrives. The bit array takes memory as its
+/// bits are set.
 class SnapshotDecoder {
 public:
     explicit SnapshotDecoder(std::uint64_t bits) : bits_(bits) {}
 
-    /// False when this is no snapshot: it is of no more use then.
+    /// Returns false when the payload is invalid; the decoder is then useless.
     bool take(std::span<const std::byte> piece);
-    /// When all pieces were taken: the bits, or nothing when something is missing or left over.
+    /// Call it after the last piece. Returns the bits, or nullopt when bytes are missing or left
+    /// over.
     std::optional<BitArray> finish();
 
 private:
@@ -75,15 +76,15 @@ private:
     Bytes head_;  // coding, count and parameter, until they are complete
     bool raw_ = false;
     bool begun_ = false;
-    std::uint64_t missing_ = 0;  // ones, or bytes of words
+    std::uint64_t missing_ = 0;  // ones, or bytes of raw words
     RiceStream codes_;
-    std::uint64_t word_ = 0;  // of which some bytes have come
+    std::uint64_t word_ = 0;  // the word that has arrived in part
 };
 
-/// Nothing when the bytes are not a payload of this kind for a filter of so many bits.
+/// Returns nullopt when the bytes are something else than a delta for a filter of `bits` bits.
 std::optional<Delta> decode_delta(std::span<const std::byte> payload, std::uint64_t bits);
 
-/// What a snapshot of so many bits takes at most, in bytes: for limits on frames.
+/// The largest size of a snapshot of `bits` bits in bytes, for limits on frames.
 constexpr std::uint64_t max_snapshot_bytes(std::uint64_t bits) {
     return 1 + (bits + 63) / 64 * 8;
 }

@@ -13,23 +13,23 @@ namespace summary {
 
 inline constexpr unsigned kCounterMax = 15;
 
-/// The keys a node stores, as counters that also allow removal, and the bits that peers see.
-/// A counter at kCounterMax stays there: erasing may leave a bit set (one more false hit) but never
-/// clears a bit that another key needs. One thread only. Memory: shape.bits * 3 / 8 bytes, and some
-/// 25 for each counter above 3, of which a filter with three positions in ten set has one in 1,500.
-/// Source: Fan et al. 2000 §V-C, whose counters have 4 bits each.
+/// The keys that a node stores, as counters, so that keys can be removed, and the bits that peers
+/// see. A counter at kCounterMax stays there. Erasing may then leave a bit set (one more false
+/// hit), but every bit that a remaining key needs stays set. One thread only. Memory: shape.bits *
+/// 3 / 8 bytes, and about 25 bytes for each counter above 3, which is one counter in 1,500 when
+/// three positions in ten are set. Source: Fan et al. 2000 §V-C, with 4-bit counters.
 class CountingBloomFilter {
 public:
     /// Precondition: is_valid(shape).
     explicit CountingBloomFilter(Shape shape);
 
-    /// Adds one key; appends the bits that went 0 -> 1 to `flips`.
+    /// Adds one key and appends the bits that went from 0 to 1 to `flips`.
     void insert(KeyHash key, std::vector<Flip>& flips) { insert(positions(key, shape_), flips); }
     void insert(std::span<const std::uint64_t> positions, std::vector<Flip>& flips);
 
-    /// Removes one key that was inserted (removing another takes bits from those that are there:
-    /// the caller keeps track, as CountingBloomOwn does); appends the bits that went 1 -> 0 to
-    /// `flips`.
+    /// Removes one inserted key and appends the bits that went from 1 to 0 to `flips`.
+    /// Precondition: the key was inserted; CountingBloomOwn keeps track. Removing another key
+    /// clears bits that present keys need.
     void erase(KeyHash key, std::vector<Flip>& flips) { erase(positions(key, shape_), flips); }
     void erase(std::span<const std::uint64_t> positions, std::vector<Flip>& flips);
 
@@ -43,10 +43,11 @@ public:
     Shape shape() const { return shape_; }
     const BitArray& bits() const { return bits_; }
 
-    /// Takes memory that is still to be taken, `words` at a time from `done` on; true when there
-    /// is all of it. Without it the first keys take it, thousands of pages at once.
+    /// Touches `words` more words of memory, beginning with word `done`. Returns true when all
+    /// memory is there. Otherwise the first keys would take it, thousands of pages at once.
     bool touch(std::size_t& done, std::size_t words);
-    /// Gives the memory back in pieces, when the filter is of no more use; true at the end.
+    /// Gives memory back in pieces when the filter is discarded. Returns true when all is given
+    /// back.
     bool release(std::size_t words);
 
 private:

@@ -15,21 +15,21 @@
 
 namespace summary {
 
-/// The owner's side of a summary of the kind counting_bloom; how it is used is in own.hpp.
+/// The owner's side of a summary of the kind counting_bloom; own.hpp describes its use.
 ///
-/// Here a new shape is a new epoch. A snapshot may hold changes not told yet; the next delta tells
-/// them again, and is good for those who got the snapshot as for those who did not.
+/// A new shape is a new epoch. A snapshot may contain changes that are still to be announced. The
+/// next delta names these changes again, and suits receivers with and without that snapshot.
 ///
 /// Memory: the keys (KeyTable), shape.bits * 3 / 8 for the filter, as much again while it grows,
 /// and at most shape.bits / kBitsPerPendingFlip flips of 16 bytes.
 ///
-/// Slices are those of growth and of copying the bits (CopiedBits).
+/// Growing and copying the bits (CopiedBits) are done in slices.
 class CountingBloomOwn {
 public:
     using Config = OwnConfig;
     static constexpr Kind kKind = Kind::counting_bloom;
 
-    /// From this many untold flips on, a snapshot costs less than they do to keep and send.
+    /// With this many pending flips, a snapshot costs less than keeping and sending them.
     static constexpr std::uint64_t kBitsPerPendingFlip = 32;
 
     explicit CountingBloomOwn(Config config);
@@ -42,21 +42,23 @@ public:
 
     std::uint64_t changed_since_announced() const { return std::max(stored_, removed_); }
 
-    /// What to tell the peers, as the next generation. Nothing: so much has changed that only a
-    /// snapshot tells it (the generation advances all the same). An empty delta when all changes
-    /// cancelled.
+    /// Takes the first `flips` pending changes of bits as the next generation; all_announced()
+    /// tells whether more are left. The delta is empty when all changes cancelled each other.
+    /// Returns nullopt when only a snapshot can announce the changes; the generation advances all
+    /// the same.
     std::optional<Delta> take_delta(std::size_t flips);
     bool all_announced() const { return pending_.empty() && !pending_lost_; }
-    /// The same as bytes, see Own::take_delta.
+    /// The same as a payload, see Own::take_delta.
     std::optional<Bytes> take_payload(std::size_t max_bytes);
 
-    /// A copy of the bits made in slices, while they change. It is as good as a snapshot taken at
-    /// its begin for whoever gets all deltas since then: they name values, and what has changed
-    /// to and fro meanwhile is told too.
+    /// A copy of the bits, made in slices while they change. For a receiver of all later deltas it
+    /// equals a snapshot taken at its begin: deltas name values, and they also name bits that
+    /// changed to and fro in the meantime.
     class CopiedBits {
     public:
         explicit CopiedBits(CountingBloomOwn& own);
-        /// True when all is copied. Precondition: `own` is in the epoch of the begin.
+        /// Copies `words` more words. Returns true after the last. Precondition: `own` is still in
+        /// the epoch in which the copy was begun.
         bool step(CountingBloomOwn& own, std::size_t words);
         const BitArray& bits() const { return bits_; }
         std::uint64_t ones() const { return ones_; }
@@ -67,7 +69,7 @@ public:
         std::size_t next_ = 0;
     };
 
-    /// See Own::SnapshotWriter. First the bits are copied, then the copy is encoded.
+    /// See Own::SnapshotWriter. It copies the bits first, and then encodes the copy.
     class SnapshotWriter {
     public:
         SnapshotWriter(CountingBloomOwn& own, Bytes& out) : copy_(own), out_(out) {}
@@ -88,41 +90,42 @@ public:
     Descriptor descriptor() const { return descriptor_of(shape()); }
     std::uint64_t ones() const { return filter_.ones(); }
 
-    /// Part of the bits that are set, and the chance of a false hit that follows from it.
+    /// Share of the bits that are set, and the resulting chance of a false hit.
     double fill_ratio() const;
     double expected_false_hit() const;
 
-    /// Too small: more objects than the shape holds within the error. Too large: less than a
+    /// too_small: more objects than the shape has room for within the error. too_large: less than a
     /// quarter of that.
     Fit fit() const;
-    /// From now on this is the error wanted.
+    /// Sets the wanted error.
     void set_error(double error) { config_.error = error; }
-    /// Fits, and has as many functions as all summaries of this error.
+    /// Returns whether the shape fits and has the number of functions that this error calls for.
     bool suits() const;
 
-    /// Builds the filter anew from the keys, with half an octave of room so that a filling
-    /// cache does not come back at once; a new epoch. O(objects): about 0.1 s for a million.
-    /// In slices. Until the last everything goes on with the old filter and its epoch; the
-    /// new one is fed beside it, and hears of each change to keys that it has been fed.
+    /// Begins to build another filter from the keys, with half an octave of room, so that a growing
+    /// cache regrows rarely. It costs O(objects), about 0.1 s for a million, and is done in slices.
+    /// Until the last slice the old filter and its epoch stay in use; the new filter is fed beside
+    /// it, and follows changes of keys that it already has.
     void begin_regrow();
     bool growing() const { return growth_.has_value(); }
-    /// One slice of about so many keys (or the work of so many). True when there is a new epoch.
+    /// Does the work of about `keys` keys. Returns true when a new epoch has begun.
     bool grow_some(std::uint64_t keys);
     bool grow_some() { return grow_some(config_.keys_at_once); }
 
-    /// See Own. The filter stays empty meanwhile, so nothing has to grow with the keys.
+    /// See Own. The filter stays empty during the import.
     void begin_import() { importing_ = true; }
     void end_import();
     bool importing() const { return importing_; }
 
-    /// Gives memory back that growing has left over, in slices; false when there is none.
+    /// Gives back memory that growing has left over, in slices. Returns false when all is given
+    /// back.
     bool tidy();
 
-    /// Of the keys and the filter; what is there for a while only is left out.
+    /// Memory of the keys and the filter, apart from temporary buffers.
     std::uint64_t memory_bytes() const;
 
 private:
-    /// The next filter: first its memory is taken, then the keys go in, shard by shard.
+    /// The next filter. First its memory is touched, then the keys are fed shard by shard.
     struct Growth {
         CountingBloomFilter filter;
         std::size_t touched = 0;  // words
@@ -141,8 +144,8 @@ private:
     std::optional<Growth> growth_;
     bool importing_ = false;
     std::optional<CountingBloomFilter> left_over_;
-    std::vector<Flip> ignored_;  // of the filter that grows
-    unsigned copies_ = 0;        // CopiedBits under way in this epoch
+    std::vector<Flip> ignored_;  // flips of the growing filter
+    unsigned copies_ = 0;        // CopiedBits begun and unfinished in this epoch
     std::vector<Flip> pending_;
     bool pending_lost_ = false;  // too many flips: the next announcement must be a snapshot
     bool snapshot_holds_pending_ = false;  // some receiver knows a part of the pending flips

@@ -14,14 +14,14 @@
 
 namespace summary {
 
-/// Cuckoo filters of one shape side by side, one in each lane, bit by bit: a key's two buckets are
-/// the same for all of them, and a bit of a tag is compared for all at once. find() may be called
-/// by any thread at any time; everything else that is not const belongs to one writer thread.
-/// Memory: as LaneBits.
+/// Cuckoo filters of one shape side by side, one in each lane, bit by bit. A key has the same two
+/// buckets in all lanes, and one operation compares a bit of a tag for all of them. Any thread may
+/// call find() at any time; one writer thread calls the functions that change the table. Memory:
+/// see LaneBits.
 class CuckooTable {
 public:
-    /// Two filters may have a tag in different buckets: while a lane is loaded with another filter,
-    /// it may hide what both have.
+    /// Two filters may keep a tag in different buckets. While a lane is loaded over another filter,
+    /// it may miss a key that both have.
     static constexpr bool kMixes = false;
 
     /// Precondition: is_valid(shape), lanes > 0.
@@ -30,7 +30,7 @@ public:
     Descriptor descriptor() const { return descriptor_of(FingerprintShape(shape_)); }
     std::size_t lanes() const { return bits_.lanes(); }
 
-    // As BloomTable.
+    // See BloomTable.
     std::uint64_t blocks() const { return bits_.blocks(); }
     std::uint64_t lane_block_words() const { return bits_.lane_block_words(); }
     std::uint64_t block_words() const { return bits_.block_words(); }
@@ -40,17 +40,17 @@ public:
               bool blank);
     void apply(std::size_t lane, const Change& change);
 
-    /// Adds those of `lanes` whose filters claim the key. A lane that changes meanwhile is looked
-    /// at again; what is in it is missed only if its tag moves between the two looks of each
-    /// attempt.
+    /// Adds the peers among `lanes` whose filters match the key. A reader looks again at a lane
+    /// that changes in the meantime. It misses a key only if the tag moves between the two looks of
+    /// every attempt.
     void find(const Key& key, const Lanes& lanes, PeerSet& found) const;
 
     std::uint64_t memory_bytes() const { return bits_.memory_bytes(); }
-    /// As Words::release().
+    /// See Words::release().
     bool release(std::uint64_t words) { return bits_.release(words); }
 
 private:
-    static constexpr unsigned kAttempts = 4;  // of a reader
+    static constexpr unsigned kAttempts = 4;  // attempts of a reader
 
     std::uint64_t position(std::uint64_t bucket) const {
         return bucket * kTagsInBucket * shape_.tag_bits;
@@ -62,7 +62,7 @@ private:
 
     CuckooShape shape_;
     LaneBits bits_;
-    std::uint64_t version_ = 0;  // how often a tag was written
+    std::uint64_t version_ = 0;  // number of tags written
 };
 
 }  // namespace summary

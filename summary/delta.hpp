@@ -15,9 +15,9 @@ struct Flip {
     bool operator==(const Flip&) const = default;
 };
 
-/// What changed since the last announcement, as absolute values: applying it twice, or to bits that
-/// have some of the changes already, ends in the same bits. Both lists ascend strictly and share no
-/// position. Source: Fan et al. 2000 §VI.
+/// The changes since the last announcement, as absolute values. Applying a delta twice, or to bits
+/// that already have some of the changes, gives the same bits. Both lists ascend strictly and have
+/// different positions. Source: Fan et al. 2000 §VI.
 struct Delta {
     std::vector<std::uint64_t> set;
     std::vector<std::uint64_t> clear;
@@ -26,15 +26,15 @@ struct Delta {
     bool operator==(const Delta&) const = default;
 };
 
-/// Flips in the order they happened -> what they amount to. Flips of one bit alternate, so an even
-/// number cancels out.
+/// The net effect of flips in the order in which they happened. Flips of one bit alternate, so an
+/// even number cancels out.
 Delta net_effect(std::vector<Flip> flips);
 
-/// The same for a receiver that may have seen any part of the flips already: bits that changed to
-/// and fro are told too.
+/// The same for a receiver that may have seen a part of the flips: the delta also names bits that
+/// changed to and fro.
 Delta last_values(std::vector<Flip> flips);
 
-/// True when both lists ascend strictly, stay below `bits` and share no position.
+/// True when both lists ascend strictly, stay below `bits` and have different positions.
 bool is_valid(const Delta& delta, std::uint64_t bits);
 
 /// Precondition: is_valid(delta, bits.size()).

@@ -12,17 +12,18 @@ namespace summary {
 
 inline constexpr std::size_t kMaxDescriptorBytes = 64;
 
-/// What sort of summary somebody has, as it is said on a link: a byte for the kind, and what the
-/// kind adds (its sizes). Only this layer reads it; others carry, compare and keep it. What comes
-/// from outside is suspect until judge() has accepted it (judge.hpp). A value, never allocates.
+/// Kind and sizes of a summary, as a link carries them: one byte for the kind, then the fields of
+/// that kind. Only this layer reads the bytes; other layers carry, compare and keep them. A
+/// received descriptor is suspect until judge() has accepted it (judge.hpp). A value that never
+/// allocates.
 class Descriptor {
 public:
-    Descriptor() = default;  // of nothing
-    /// Nothing when there are no bytes, or more than kMaxDescriptorBytes.
+    Descriptor() = default;  // an empty descriptor
+    /// Returns nullopt for empty input, and for more than kMaxDescriptorBytes.
     static std::optional<Descriptor> from(std::span<const std::byte> bytes);
 
     std::span<const std::byte> bytes() const { return {bytes_.data(), size_}; }
-    /// Its first byte; may be none that this version knows.
+    /// The first byte, which this version may be unable to interpret.
     Kind kind() const { return static_cast<Kind>(bytes_.front()); }
     bool empty() const { return size_ == 0; }
 
@@ -33,12 +34,12 @@ private:
     std::size_t size_ = 0;
 };
 
-/// May it be kept here?
+/// The verdict on a received descriptor or snapshot.
 enum class DescriptorVerdict {
     accepted,
-    unknown_kind,  // not known to this version
-    malformed,     // not a descriptor, or not a payload, of its kind
-    too_large,     // takes more memory than it may, or than what it is said to hold explains
+    unknown_kind,  // a kind that this version lacks
+    malformed,     // wrong fields, or a wrong payload, for its kind
+    too_large,     // needs more memory than allowed, or than its number of objects explains
 };
 
 }  // namespace summary

@@ -23,88 +23,89 @@
 
 namespace summary {
 
-/// Which peers may hold a key, whatever kinds their summaries are of. Peers of one descriptor stand
-/// side by side, each in a lane of one table, so that one probe answers for all of them.
+/// Finds the peers that may have a key, for summaries of all kinds. Peers with equal descriptors
+/// stand side by side, each in a lane of one table, so one look-up answers for all of them.
 ///
-/// The set of peers and their descriptors is fixed, but for those who find a lane to spare; another
-/// set is another directory, handed to readers as shared_ptr<const Directory>. candidates() may be
-/// called by any thread at any time, without a lock; everything that is not const belongs to one
-/// writer thread. Filters change bit by bit: a reader in between sees a slightly older rumour.
-/// Memory: as the tables.
+/// The peers and their descriptors are fixed, except that adopt() gives a spare lane to a newcomer.
+/// Another set of peers needs another directory, which readers get as shared_ptr<const Directory>.
+/// Any thread may call candidates() at any time and takes no lock; one writer thread calls the
+/// functions that change the directory. Filters change bit by bit, so a reader in between sees a
+/// slightly older state. Memory: that of the tables.
 class Directory {
 public:
     struct Member {
-        unsigned peer = 0;               // < kMaxPeers, each once
-        Descriptor of;                   // accepted by judge()
-        const Filter* filter = nullptr;  // of that sort; loaded at once if given (much faster than
-                                         // load() for each)
-        const Directory* keeper =
-            nullptr;  // the same from another directory that keeps_filter() it
+        unsigned peer = 0;                  // < kMaxPeers, each once
+        Descriptor of;                      // accepted by judge()
+        const Filter* filter = nullptr;     // of that descriptor; the constructor loads it (much
+                                            // faster than load() for each)
+        const Directory* keeper = nullptr;  // another directory that keeps the filter
     };
 
-    /// All at once.
+    /// Loads all members at once.
     explicit Directory(std::span<const Member> members);
 
-    /// In slices: nobody counts before load_some() has reached him. Until it has, or drop(), the
-    /// filters of members, and their holders, must stay where they are; what they hold may change,
-    /// if the peer is told of each change by apply().
+    /// Loads members in slices: a peer counts as soon as load_some() has loaded its filter. Until
+    /// then, or until drop(), the members' filters and keepers must stay in place. They may change
+    /// if the caller passes each change to apply().
     struct InSlices {};
     Directory(std::span<const Member> members, InSlices);
-    /// About so many words of tables; true when all is filled in.
+    /// Loads about `words` words of tables. Returns true when all members are loaded.
     bool load_some(std::uint64_t words);
     bool loading() const { return !to_load_.empty(); }
 
-    /// The peers whose summaries claim the key.
+    /// The peers whose summaries match the key.
     PeerSet candidates(const Key& key) const;
 
-    /// Peers that count now: those loaded and not dropped since.
+    /// The peers that count now: those loaded and still present.
     PeerSet active() const;
     bool is_active(unsigned peer) const;
 
-    /// Writer thread: the sort of filter a peer has here; empty when it is no member.
+    /// Writer thread: the descriptor of a peer's filter here; empty for other peers.
     Descriptor descriptor(unsigned peer) const;
 
-    /// Takes in one more peer, which counts once it is loaded. False, and nothing is changed, if it
-    /// is a member already or no table of its sort has a lane that was never used.
+    /// Gives a spare lane to one more peer, which counts once it is loaded. Returns false and
+    /// leaves the directory unchanged when the peer is a member already, or when every lane of its
+    /// table was used before.
     bool adopt(unsigned peer, const Descriptor& of);
 
-    /// Writer thread. The peer must be a member, `filter` of its sort, `change` one of that.
+    /// Writer thread. The peer must be a member; `filter` and `change` must fit its descriptor.
     void load(unsigned peer, const Filter& filter);
-    /// load() in slices, by load_some(); the peer counts at the end, or goes on counting with more
-    /// and more of what is new. Only if that could hide what is old and new (cuckoo), it does not
-    /// count meanwhile.
+    /// Begins to load a filter in slices, done by load_some(). The peer counts after the last
+    /// slice. A member that counts already goes on counting, except if a half-loaded lane could
+    /// miss keys (cuckoo).
     void begin_load(unsigned peer, const Filter& filter);
     void apply(unsigned peer, const Change& change);
 
-    /// Writer thread: all that was loaded and applied is here, and nobody has to keep the filter
-    /// (of kinds whose tables are filters themselves: quotient).
+    /// Writer thread: the lane contains everything that was loaded and applied, so the replica may
+    /// drop its filter. Only tables that are filters themselves can do this (quotient).
     bool keeps_filter(unsigned peer) const;
-    /// Then a delta can be applied here alone; as apply_delta() of a filter. The peer may no longer
-    /// be held after one that found no room. Precondition, here and below: keeps_filter(peer).
+    /// Applies a delta to the lane, as apply_delta() does to a filter. The lane stops keeping the
+    /// filter when it finds too little room. Precondition, here and below: keeps_filter(peer).
     std::optional<Change> apply_delta(unsigned peer, std::span<const std::byte> payload);
     std::uint64_t check_hash(unsigned peer) const;
 
-    /// Its filter is not read any more; it counts with what has been loaded.
+    /// Stops reading the peer's filter. The peer goes on counting with the loaded part.
     void forget(unsigned peer);
-    /// The same, and it no longer counts until it is loaded again. Cheap.
+    /// The same, and the peer stops counting until it is loaded again. Cheap.
     void drop(unsigned peer);
 
     std::uint64_t memory_bytes() const;
 
-    /// When it is of no more use to anybody: gives about so many words back; true at the end.
+    /// Gives about `words` words back when the directory is discarded. Returns true when all is
+    /// given back.
     bool release(std::uint64_t words);
 
 private:
     using Kinds = std::variant<BloomTable, QuotientTable, CuckooTable>;
     static_assert(LaneTable<BloomTable> && LaneTable<QuotientTable> && LaneTable<CuckooTable>);
 
-    /// The filters of all peers of one sort.
+    /// The filters of all peers with one descriptor.
     struct Table {
         Table(const Descriptor& of, std::size_t lanes);
 
         Kinds filters;
         Lanes lanes;
-        std::vector<LaneSource> sources;  // of the lanes, while it is filled
+        std::vector<LaneSource> sources;  // of the lanes, while the table is loaded
         Descriptor of;
     };
     static Kinds make_table(const Descriptor& of, std::size_t lanes);
@@ -113,17 +114,17 @@ private:
     struct Place {
         std::uint16_t table = kNowhere;
         std::uint16_t lane = 0;
-        bool blank = false;  // taken by adopt(), and nothing loaded into it yet
+        bool blank = false;  // taken by adopt(), and still empty
     };
     static constexpr std::uint16_t kNowhere = 0xffff;
 
-    /// A table to be filled from all its lanes, or one peer's lane of it.
+    /// One table to be loaded from all its lanes, or one peer's lane of it.
     struct LoadJob {
         std::uint16_t table = 0;
         std::optional<unsigned> peer;
-        const Filter* source = nullptr;  // of the one peer
-        bool blank = false;              // its lane holds nothing but what apply() set since
-        std::uint64_t next = 0;          // block
+        const Filter* source = nullptr;  // of one peer
+        bool blank = false;              // its lane has only bits that apply() has set
+        std::uint64_t next = 0;          // next block
     };
 
     Place place(unsigned peer) const { return peer < places_.size() ? places_[peer] : Place{}; }
@@ -138,7 +139,7 @@ private:
     std::vector<Place> places_;  // by peer, up to the highest
     std::deque<LoadJob> to_load_;
     std::array<std::atomic<std::uint64_t>, kMaxPeers / 64> active_{};
-    std::atomic<std::size_t> active_words_{0};  // of active_ in use
+    std::atomic<std::size_t> active_words_{0};  // words of active_ in use
 };
 
 }  // namespace summary

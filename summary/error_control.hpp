@@ -6,39 +6,40 @@
 
 namespace summary {
 
-/// What a node's own questions to its peers have shown over some time.
+/// Results of a node's peer requests over some time.
 struct FalseHitsSeen {
     std::uint64_t misses = 0;      // local misses for which the directory was asked
-    std::uint64_t collisions = 0;  // peers asked that never had it; not those that had dropped it
+    std::uint64_t collisions = 0;  // peers asked that never had the object (dropped ones excluded)
 };
 
-/// Does the false-hit budget hold? It follows from sizes that it should, if misses are of different
-/// keys. Where the same absent keys are asked for again and again, or were chosen to collide, more
-/// false hits are paid for than that; then summaries must be less wrong.
+/// Checks whether the false-hit budget is kept, and corrects the error of the own summary. The
+/// sizes keep the budget if misses are of different keys. Repeated requests for the same absent
+/// keys, or keys chosen to collide, cause more false hits; then summaries need a smaller error.
 ///
-/// Each node corrects its own summary by what it sees of those of others. In a cluster where all
-/// see about the same, all correct the same, and so nobody has to tell anybody. One that is alone
+/// Each node corrects its own summary from its experience with those of its peers. All nodes of a
+/// cluster usually see about the same, so all make the same correction on their own. A node alone
 /// with its trouble announces up to log2(kMaxCorrection) bits more for each object, in vain.
 ///
-/// Slow and bounded: a step is a factor of two, only after kEnough false hits that were, or should
-/// have been; down at twice the budget, back at a quarter of it, so that no step is undone by the
-/// next. Never above the error that the budget and the peers say.
-/// A value: no clock, no thread.
+/// The control is slow and bounded. A step is a factor of two, and needs kEnough false hits,
+/// observed or expected. The error is halved at twice the budget and doubled at a quarter of it, so
+/// a step is never undone by the next. The error stays at or below the one that follows from the
+/// budget and the number of peers. A value that knows neither clock nor threads.
 class ErrorControl {
 public:
     static constexpr double kEnough = 64;
     static constexpr unsigned kMaxHalvings = 4;
     static constexpr unsigned kMaxCorrection = 1U << kMaxHalvings;
 
-    /// To be asked of the own summary (Own::set_error).
+    /// The error for the own summary (Own::set_error).
     double error(double budget, std::uint64_t peers) const {
         return clamped_error(error_per_summary(budget, peers) / (1U << halvings_));
     }
 
     enum class Judgement {
-        too_early,  // go on counting
-        holds,      // begin to count anew
-        corrected,  // the same, and error() has changed; a window counts with one error only
+        too_early,  // goes on counting
+        holds,      // starts a new count
+        corrected,  // starts a new count, as error() has changed: a window counts with one error
+                    // only
     };
     Judgement judge(double budget, const FalseHitsSeen& seen);
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-/// How wrong a summary of any kind may be. Source: Fan et al. 2000 §V-B.
+/// The error that a summary of any kind may have. Source: Fan et al. 2000 §V-B.
 namespace summary {
 
 inline constexpr double kDefaultFalseHitBudget = 0.004;  // per local miss, over all peers
@@ -14,7 +14,7 @@ constexpr double clamped_error(double error) {
     return std::clamp(error, kMinError, kMaxError);
 }
 
-/// The error one summary may have, so that asking `peers` summaries keeps the budget.
+/// The error of one summary that lets requests to `peers` peers keep the budget.
 constexpr double error_per_summary(double false_hit_budget, std::uint64_t peers) {
     return clamped_error(false_hit_budget / static_cast<double>(std::max<std::uint64_t>(peers, 1)));
 }

@@ -15,13 +15,13 @@
 #include "summary/key.hpp"
 #include "summary/quotient_filter.hpp"
 
-/// A peer's summary as others keep it, and its changes: one alternative for each kind.
+/// A peer's summary as its receivers keep it, and its changes: one alternative for each kind.
 namespace summary {
 
-/// Answers whether its owner may have a key.
+/// Tells whether its owner may have a key.
 using Filter = std::variant<BloomFilter, QuotientFilter, CuckooFilter>;
 
-/// What a delta says, decoded for the filter it was applied to.
+/// A delta, decoded for the filter to which it was applied.
 using CuckooWrites = std::vector<CuckooWrite>;
 using Change = std::variant<Delta, FingerprintDelta, CuckooWrites>;
 
@@ -29,8 +29,8 @@ Descriptor descriptor_of(const Filter& filter);
 bool contains(const Filter& filter, const Key& key);
 std::uint64_t check_hash(const Filter& filter);
 
-/// Decodes a delta's payload against what the filter holds now, and applies it. Nothing when the
-/// bytes are not a delta for this filter; what it then holds is of no more use.
+/// Decodes a delta's payload against the filter, and applies it. Returns nullopt when the bytes are
+/// something else than a delta for this filter; the filter is then useless.
 std::optional<Change> apply_delta(std::span<const std::byte> payload, Filter& filter);
 
 }  // namespace summary

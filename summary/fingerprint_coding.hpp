@@ -12,12 +12,13 @@
 #include "summary/quotient_filter.hpp"
 #include "summary/rice.hpp"
 
-/// Sets of fingerprints and their changes as bytes; the format is in summary/FORMAT.md. As in
-/// summary/coding.hpp, encoders append to `out`, and decoders trust nothing.
+/// Sets of fingerprints and their changes as bytes; summary/FORMAT.md has the format. As in
+/// summary/coding.hpp, encoders append to `out`, and decoders treat their input as hostile.
 namespace summary {
 
-/// What became of a multiset since the last announcement: both ascend, may repeat, and have nothing
-/// in common. Unlike a delta of bits it must be applied once, and to the very state it is about.
+/// The changes of a multiset since the last announcement. Both lists ascend, may repeat numbers,
+/// and are disjoint. In contrast to a delta of bits, it must be applied once, and to exactly the
+/// state to which it refers.
 struct FingerprintDelta {
     std::vector<std::uint64_t> added;
     std::vector<std::uint64_t> removed;
@@ -26,27 +27,27 @@ struct FingerprintDelta {
     bool operator==(const FingerprintDelta&) const = default;
 };
 
-/// Ascend both, stay below the universe, and have nothing in common?
+/// True when both lists ascend, stay below the universe and are disjoint.
 bool is_valid(const FingerprintDelta& delta, std::uint64_t universe);
 
-/// For a receiver that keeps the multiset in order: what goes is told by its ranks among the
-/// `objects` there were, which takes log2(universe / objects) bits less for each than telling the
-/// fingerprint. Precondition: `added` ascends, `ranks` ascend strictly and are below `objects`.
+/// For a receiver that keeps the multiset in order. The delta names each removed fingerprint by its
+/// rank among the `objects` earlier ones, which saves log2(universe / objects) bits for each.
+/// Preconditions: `added` ascends; `ranks` ascend strictly and are below `objects`.
 void encode_ranked_delta(std::span<const std::uint64_t> added, std::span<const std::uint64_t> ranks,
                          std::uint64_t universe, std::uint64_t objects, Bytes& out);
 /// For any receiver. Precondition: is_valid(delta, universe).
 void encode_fingerprint_delta(const FingerprintDelta& delta, std::uint64_t universe, Bytes& out);
 
-/// A delta whose removed fingerprints are told by their ranks, not resolved yet.
+/// A delta with the removed fingerprints still given by their ranks.
 struct RankedDelta {
     std::vector<std::uint64_t> added;
     std::vector<std::uint64_t> ranks;
 };
-/// Nothing when the bytes are not such a payload, or not one about so many objects.
+/// Returns nullopt when the bytes are something else than a delta of `objects` fingerprints.
 std::optional<RankedDelta> decode_ranked_delta(std::span<const std::byte> payload,
                                                std::uint64_t universe, std::uint64_t objects);
-/// What it means for a multiset whose fingerprint of a rank is at(rank). Nothing when it
-/// contradicts itself.
+/// Replaces each rank by the fingerprint at(rank). Returns nullopt for a delta that contradicts
+/// itself.
 template <class At>
 std::optional<FingerprintDelta> resolve(RankedDelta delta, std::uint64_t universe, At at) {
     FingerprintDelta result{std::move(delta.added), std::move(delta.ranks)};
@@ -54,29 +55,29 @@ std::optional<FingerprintDelta> resolve(RankedDelta delta, std::uint64_t univers
     if (!is_valid(result, universe)) return std::nullopt;
     return result;
 }
-/// Both at once. Nothing when the bytes are not such a payload, or not one about `before`.
+/// Does both. Returns nullopt when the bytes are something else than a delta of `before`.
 std::optional<FingerprintDelta> decode_ranked_delta(std::span<const std::byte> payload,
                                                     const QuotientFilter& before);
 std::optional<FingerprintDelta> decode_fingerprint_delta(std::span<const std::byte> payload,
                                                          std::uint64_t universe);
 
-/// False, and the filter is of no more use, when something to be removed is not there or something
-/// to be added finds no room. Precondition: is_valid() with the filter's universe (and for a cuckoo
-/// filter is_fingerprint() for each).
+/// Returns false when a fingerprint to be removed is absent, or when one to be added finds too
+/// little room; the filter is then useless. Precondition: is_valid() with the filter's universe,
+/// and for a cuckoo filter is_fingerprint() for each number.
 bool apply(const FingerprintDelta& delta, QuotientFilter& filter);
 bool apply(const FingerprintDelta& delta, CuckooFilter& filter,
            std::vector<CuckooWrite>* writes = nullptr);
 
-/// A snapshot, written fingerprint by fingerprint as its owner comes to them.
+/// Writes a snapshot fingerprint by fingerprint.
 class FingerprintSnapshotEncoder {
 public:
-    /// Exactly `count` will come. Takes the memory at once, as growing would copy it again and
-    /// again; `out` must stay.
+    /// Expects exactly `count` fingerprints. Takes all memory at once, since growing would copy it
+    /// repeatedly. `out` must stay in place.
     FingerprintSnapshotEncoder(std::uint64_t universe, std::uint64_t count, Bytes& out);
 
-    /// Precondition: below the universe, and not less than the one before.
+    /// Precondition: the fingerprint is below the universe and at least as large as the one before.
     void append(std::uint64_t fingerprint) { writer_.append(fingerprint + index_++); }
-    /// After the last.
+    /// Call it after the last fingerprint.
     void finish() { writer_.finish(); }
 
 private:
@@ -86,14 +87,15 @@ private:
     std::uint64_t index_ = 0;
 };
 
-/// A snapshot's payload, piece by piece as it arrives: what a piece takes is bounded by its size.
+/// Reads a snapshot's payload piece by piece as it arrives. The size of a piece bounds its work.
 class FingerprintSnapshotReader {
 public:
     FingerprintSnapshotReader(std::uint64_t universe, std::uint64_t max_count)
         : universe_(universe), max_count_(max_count) {}
 
-    /// Calls begin(count) once, then visit(fingerprint) for each, ascending; either may answer
-    /// false, which ends it. False when this is no snapshot: it is of no more use then.
+    /// Calls begin(count) once, then visit(fingerprint) for each fingerprint in ascending order;
+    /// both may return false to stop. Returns false then, and when the payload is invalid; the
+    /// reader is useless afterwards.
     template <class Begin, class Visit>
     bool take(std::span<const std::byte> piece, Begin begin, Visit visit) {
         while (!begun_ && !piece.empty()) {
@@ -110,7 +112,7 @@ public:
         }
         return piece.empty();
     }
-    /// When all pieces were taken: nothing is missing or left over.
+    /// Call it after the last piece. True when the snapshot is complete and ends there.
     bool complete() const { return begun_ && missing_ == 0 && codes_.at_end(); }
 
 private:
@@ -125,15 +127,15 @@ private:
     RiceStream codes_;
 };
 
-/// The filters that a snapshot makes. Precondition: is_valid(shape).
+/// Decoders that build the filter of a snapshot. Precondition: is_valid(shape).
 class QuotientSnapshotDecoder {
 public:
     explicit QuotientSnapshotDecoder(const QuotientShape& shape)
         : shape_(shape), reader_(shape.universe, kMaxFingerprints) {}
 
-    /// False when this is no snapshot for the shape: it is of no more use then.
+    /// Returns false when the payload is invalid for the shape; the decoder is then useless.
     bool take(std::span<const std::byte> piece);
-    /// When all pieces were taken; nothing when something is missing or left over.
+    /// Call it after the last piece. Returns nullopt when bytes are missing or left over.
     std::optional<QuotientFilter> finish();
 
 private:

@@ -7,15 +7,16 @@
 #include "summary/descriptor.hpp"
 #include "summary/fingerprint_shape.hpp"
 
-/// The descriptors of the kinds quotient (universe and capacity, 8 bytes each) and cuckoo (the
-/// logarithm of the buckets, and tag bits, 1 byte each), and what they cost; see summary/FORMAT.md.
+/// Descriptors of the kinds quotient and cuckoo, and their cost; see summary/FORMAT.md. The fields
+/// of quotient are universe and capacity (8 bytes each). Those of cuckoo are the logarithm of the
+/// buckets and the tag bits (1 byte each).
 namespace summary {
 
-/// Precondition: as OwnFingerprints has it.
+/// Precondition: that of OwnFingerprints.
 Descriptor descriptor_of(const FingerprintShape& shape);
-/// Nothing for one of another kind, of another length, or of a shape that is not valid.
+/// Returns nullopt for a descriptor of another kind or length, and for an invalid shape.
 std::optional<FingerprintShape> fingerprint_shape_of(const Descriptor& of);
-/// The same of one kind: its QuotientShape or CuckooShape.
+/// The same for one kind: its QuotientShape or CuckooShape.
 template <class OfKind>
 std::optional<OfKind> shape_from(const Descriptor& of) {
     const auto shape = fingerprint_shape_of(of);
@@ -24,7 +25,7 @@ std::optional<OfKind> shape_from(const Descriptor& of) {
 }
 
 std::uint64_t replica_bytes(const FingerprintShape& shape);
-/// Of a snapshot for an accepted shape.
+/// Judges a snapshot of an accepted shape.
 DescriptorVerdict judge_snapshot(const FingerprintShape& shape, std::uint64_t objects,
                                  std::uint64_t payload_bytes);
 

@@ -10,8 +10,8 @@
 
 namespace summary {
 
-/// The owner's side of a summary of the kinds quotient and cuckoo; how it is used is in own.hpp.
-/// What it adds to OwnFingerprints is the size.
+/// The owner's side of a summary of the kinds quotient and cuckoo; own.hpp describes its use. It
+/// adds the choice of the size to OwnFingerprints.
 template <Kind kKindOfFilter>
 class FingerprintOwn {
 public:
@@ -40,7 +40,7 @@ public:
     std::uint64_t generation() const { return own_.generation(); }
     std::uint64_t check_hash() const { return own_.check_hash(); }
 
-    /// Part of the capacity that is used.
+    /// Share of the capacity that is used.
     double fill_ratio() const;
     double expected_false_hit() const { return own_.expected_false_hit(); }
 
@@ -54,7 +54,7 @@ public:
     void begin_import() { own_.begin_import(); }
     void end_import();
     bool importing() const { return own_.importing(); }
-    /// There is never any left over.
+    /// This kind has all its memory in use.
     bool tidy() { return false; }
     std::uint64_t memory_bytes() const { return own_.memory_bytes(); }
 

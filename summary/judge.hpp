@@ -6,21 +6,21 @@
 
 #include "summary/descriptor.hpp"
 
-/// What a descriptor from outside says, and may be believed, before anything is kept for it.
+/// Verdicts on received descriptors, given before the node keeps anything for them.
 namespace summary {
 
-/// What a replica takes, in bytes; nothing for one of an unknown kind, or malformed.
+/// Memory of a replica in bytes. Returns nullopt for an unknown kind or a malformed descriptor.
 std::optional<std::uint64_t> replica_bytes(const Descriptor& of);
 DescriptorVerdict judge(const Descriptor& of, std::uint64_t max_bytes);
 
-/// What a snapshot says of itself before it comes.
+/// The head of a snapshot, which arrives before its payload.
 struct SnapshotHead {
     Descriptor of;
     std::uint64_t objects = 0;
     std::uint64_t payload_bytes = 0;
 };
-/// The same, and does its size follow from the objects? Whoever wants us to take memory has to send
-/// bytes for it.
+/// The same, and the payload's size must follow from the number of objects: a sender that makes
+/// this node take memory has to send bytes for it.
 DescriptorVerdict judge(const SnapshotHead& head, std::uint64_t max_bytes);
 
 /// For status pages and logs.
@@ -29,7 +29,7 @@ struct Description {
     std::uint64_t bits = 0;
     unsigned hashes = 0;
 };
-/// Zeros for what is not known here.
+/// Returns zeros for an unknown kind.
 Description describe(const Descriptor& of);
 
 }  // namespace summary

@@ -6,8 +6,8 @@
 
 namespace summary {
 
-/// A cache key as summaries are asked for it: the cluster's hash, and the URI itself for kinds that
-/// hash it in their own way. A view, good for the call it is given to.
+/// A cache key as the caller of a look-up gives it: the cluster's hash, and the URI for kinds that
+/// hash it in their own way. A view that is valid during the call.
 struct Key {
     KeyHash hash;
     std::string_view uri;

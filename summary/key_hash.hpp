@@ -8,10 +8,9 @@
 
 namespace summary {
 
-/// What every structure here knows of a cache key: 128 uniform bits. Two keys with equal hashes are
-/// one key. Summaries go by `high` alone, so whoever keeps a set of keys for one needs 8 bytes for
-/// each: of ten million keys two share it once in 370,000 times, and then one of them may be
-/// missed.
+/// The hash of a cache key: 128 uniform bits. Two keys with equal hashes count as one key.
+/// Summaries use `high` alone, so a set of keys for a summary needs 8 bytes for each key. Among ten
+/// million keys two share `high` once in 370,000 times; a summary may then miss one of them.
 struct KeyHash {
     std::uint64_t low = 0;
     std::uint64_t high = 0;
@@ -19,8 +18,8 @@ struct KeyHash {
     bool operator==(const KeyHash&) const = default;
 };
 
-/// Sets of keys are kept in 2^kKeyShardsLog2 tables, by the upper bits of `high`, so that none is
-/// large when it grows.
+/// Sets of keys are kept in 2^kKeyShardsLog2 tables, by the upper bits of `high`, so that each
+/// table is small when it grows.
 inline constexpr unsigned kKeyShardsLog2 = 10;
 inline std::size_t key_shard_of(KeyHash key) {
     return static_cast<std::size_t>(key.high >> (64 - kKeyShardsLog2));
@@ -32,8 +31,8 @@ struct HashOfKeyHash {
     std::size_t operator()(KeyHash key) const noexcept { return static_cast<std::size_t>(key.low); }
 };
 
-/// SplitMix64's output for this word (Steele, Lea, Flood 2014): every bit of the result depends on
-/// all of the word, and no two words have the same.
+/// The output of SplitMix64 for this word (Steele, Lea, Flood 2014). Every bit of the result
+/// depends on all bits of the word, and different words have different results.
 constexpr std::uint64_t mix(std::uint64_t word) {
     word += 0x9e3779b97f4a7c15;
     word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9;
@@ -41,10 +40,10 @@ constexpr std::uint64_t mix(std::uint64_t word) {
     return word ^ (word >> 31);
 }
 
-/// Cache key -> KeyHash, alike on all nodes that share the secret: XXH3-128 with a custom secret.
-/// XXH3 is no MAC: the secret keeps a leaked filter from simply telling what was read and crafted
-/// key lists from simply saturating it, no more than that.
-/// Any thread; does not allocate.
+/// Hashes a cache key in the same way on all nodes that share the secret: XXH3-128 with a custom
+/// secret. XXH3 is weaker than a MAC. The secret prevents simple attacks only: reading stored keys
+/// out of a leaked filter, and saturating a filter with a crafted list of keys. Any thread; never
+/// allocates.
 class KeyHasher {
 public:
     static constexpr std::size_t kSecretBytes = 192;

@@ -7,23 +7,22 @@
 
 #include "summary/key.hpp"
 
-/// The kinds of summaries. What another one takes is in summary/FORMAT.md, "Kinds"; nothing above
-/// this layer names one but the settings, which take it from its name.
+/// The kinds of summaries; summary/FORMAT.md, "Kinds", lists what another kind needs. Above this
+/// layer only the settings name a kind, by its name.
 namespace summary {
 
-/// The first byte of a descriptor. (1 was a Bloom filter with other positions, which no node
-/// makes.)
+/// The first byte of a descriptor. (1 was a Bloom filter with other positions; it is out of use.)
 enum class Kind : std::uint8_t { counting_bloom = 4, quotient = 2, cuckoo = 3 };
 inline constexpr std::array kKinds{Kind::counting_bloom, Kind::quotient, Kind::cuckoo};
 inline constexpr Kind kDefaultKind = Kind::counting_bloom;
 
-/// As settings and status pages call it.
+/// The name in settings and status pages.
 std::string_view name(Kind kind);
 std::optional<Kind> kind_named(std::string_view name);
 
-/// What an own summary of this kind is told of a key, so that the URI need not be kept on the way:
-/// the cluster's hash of it. A kind that others outside the cluster read has a hash of its own.
-/// Any thread; does not allocate.
+/// The entry that an own summary of this kind stores for a key: the cluster's hash. The caller can
+/// then drop the URI. A kind that other programs read will have a hash of its own. Any thread;
+/// never allocates.
 KeyHash entry_of(Kind kind, const Key& key);
 
 }  // namespace summary

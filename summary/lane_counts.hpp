@@ -8,9 +8,9 @@
 
 namespace summary {
 
-/// How many numbers each lane has in each block, so that one is found by its rank: a byte for each
-/// block, and sums over 64 and 4,096 of them. One thread only. Memory: 1.06 bytes for each lane and
-/// block.
+/// Counts the numbers of each lane in each block, so that a number is found by its rank. Each block
+/// has a byte; groups of 64 and of 4,096 blocks have sums. One thread only. Memory: 1.06 bytes for
+/// each lane and block.
 class LaneCounts {
 public:
     static constexpr unsigned kMost = 255;  // in one block of a lane
@@ -28,11 +28,11 @@ public:
         std::uint64_t block = 0;
         std::uint64_t rank = 0;  // in the block
     };
-    /// Where the lane's number `rank` (from 0) is. Precondition: rank < size(lane).
+    /// The place of the lane's number `rank`, counted from 0. Precondition: rank < size(lane).
     Place find(std::size_t lane, std::uint64_t rank) const;
 
     std::uint64_t memory_bytes() const;
-    /// As Words::release().
+    /// See Words::release().
     bool release(std::uint64_t words);
 
 private:

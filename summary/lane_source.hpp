@@ -8,7 +8,8 @@ namespace summary {
 
 class QuotientTable;
 
-/// Where what a lane holds is to be read: a filter, or a lane of another table that holds it.
+/// The source from which a lane is loaded: a filter, or a lane of another table that keeps the
+/// filter.
 struct LaneSource {
     const Filter* filter = nullptr;
     const QuotientTable* table = nullptr;

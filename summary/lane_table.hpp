@@ -13,23 +13,24 @@
 
 namespace summary {
 
-/// The filters of several peers side by side, one in each lane: a table of the Directory. The
-/// writer loads lanes in blocks; find() may be called by any thread at any time.
+/// Demands of the Directory on a table: the filters of several peers side by side, one in each
+/// lane. The writer loads lanes in blocks. Any thread may call find() at any time.
 template <class Table>
 concept LaneTable = requires(Table table, const Table& read_only, std::size_t lane,
                              std::uint64_t block, const Filter& filter, const Change& change,
                              std::span<const LaneSource> sources, const Key& key,
                              const Lanes& lanes, PeerSet& found, bool blank) {
-    // True: a lane that is loaded over an earlier filter still matches the keys of both.
+    // True: a lane that is loaded over an earlier filter still matches the keys that both filters
+    // have.
     { Table::kMixes } -> std::convertible_to<bool>;
     { read_only.descriptor() } -> std::same_as<Descriptor>;
     { read_only.lanes() } -> std::same_as<std::size_t>;
-    // Blocks of a lane, and the words that a block takes in one lane and in all lanes.
+    // The number of blocks, and the words of one block in one lane and in all lanes.
     { read_only.blocks() } -> std::same_as<std::uint64_t>;
     { read_only.lane_block_words() } -> std::same_as<std::uint64_t>;
     { read_only.block_words() } -> std::same_as<std::uint64_t>;
-    // Another filter begins in the lane; load_all() and load() bring its blocks, apply() its
-    // changes.
+    // start() begins another filter in the lane, load_all() and load() bring its blocks, and
+    // apply() brings its changes.
     table.start(lane);
     table.load_all(sources, block, block);
     table.load(lane, filter, block, block, blank);

@@ -14,52 +14,54 @@
 
 namespace summary {
 
-/// The owner's side of a summary, of the kind that the configuration says: what this node stores,
-/// and what of it is not announced yet. It makes all that travels: descriptor, payloads of deltas
-/// and snapshots, check-hash.
+/// The owner's side of a summary of the configured kind: the keys that this node stores, and the
+/// changes that it has yet to announce. The class makes everything that travels: descriptor,
+/// payloads of deltas and snapshots, and check-hash.
 ///
-/// An announcement is named by (epoch, generation): another descriptor is a new epoch that starts
-/// at generation 0 with a snapshot; take_delta() makes the next generation. A snapshot may be taken
-/// at any time and belongs to the generation in which it was begun; whoever has it and all deltas
-/// from then on is in sync. check_hash() speaks of what is held now: send it while nothing is
-/// pending, right after take_delta().
+/// (epoch, generation) identifies an announcement. Another descriptor begins a new epoch at
+/// generation 0, with a snapshot; take_delta() makes the next generation. A snapshot may be taken
+/// at any time, and belongs to the generation in which it was begun. A receiver with that snapshot
+/// and all later deltas is in sync. check_hash() describes the present state, so it should be sent
+/// right after a take_delta() that took all changes.
 ///
-/// One thread only. What takes long with many objects is done in slices, between which keys come
-/// and go; how large they are is in the configuration. Memory: see the kinds.
+/// One thread only. Long work on many objects is done in slices, and keys may change between
+/// slices; the configuration sets their size. Memory: see the kinds.
 class Own {
 public:
     using Config = OwnConfig;
 
     explicit Own(const Config& config);
-    /// The keys of `earlier`, which is of no use any more, under another configuration of the same
-    /// kind. A new epoch, with nothing untold. When the size does not suit any more, it begins to
-    /// regrow, and is done with it at once when there are few.
+    /// Takes the keys of `earlier`, which becomes useless, under another configuration of the same
+    /// kind. A new epoch with all changes announced. When the size is unsuitable, the summary
+    /// begins to regrow; with few objects it finishes at once.
     Own(const Config& config, Own&& earlier);
 
-    /// entry_of() this kind and the key. False, and nothing changes, when it was there already.
+    /// Takes entry_of() this kind and the key. Returns false and changes nothing when the key is
+    /// present.
     bool stored(KeyHash entry);
-    /// False, and nothing changes, when it was not there.
+    /// Returns false and changes nothing when the key is absent.
     bool removed(KeyHash entry);
     std::uint64_t objects() const;
 
-    /// Objects that changed since take_delta() or a new epoch; one in and one out is one replaced,
-    /// and counts once.
+    /// Objects changed since take_delta() or the begin of the epoch. One object stored and one
+    /// removed are one replacement, which counts once.
     std::uint64_t changed_since_announced() const;
-    /// The payload that tells the changes, or the first `changes_at_once` of them, as the next
-    /// generation; all_announced() says whether there are more. Nothing: a snapshot is smaller, or
-    /// only one tells it, or it would be more than `max_bytes` (the generation advances all the
-    /// same).
+    /// Takes the changes, or the first `changes_at_once` of them, as the next generation, and
+    /// returns the payload; all_announced() tells whether more are left. Returns nullopt when a
+    /// snapshot is smaller or required, or when the payload would exceed `max_bytes`; the
+    /// generation advances all the same.
     std::optional<std::vector<std::byte>> take_delta(std::size_t max_bytes);
     bool all_announced() const;
 
-    /// A snapshot's payload in the making, of the generation of its begin.
+    /// Writes a snapshot's payload, for the generation in which the writer was constructed.
     class SnapshotWriter {
     public:
-        /// Appends to `out`, which must stay until it is done.
+        /// Appends to `out`, which must stay in place until the last step.
         SnapshotWriter(Own& own, std::vector<std::byte>& out);
         SnapshotWriter(const SnapshotWriter&) = delete;
         SnapshotWriter& operator=(const SnapshotWriter&) = delete;
-        /// One slice; true when all is written. Precondition: `own` is in the epoch of the begin.
+        /// Writes one slice. Returns true after the last. Precondition: `own` is still in the epoch
+        /// of the constructor.
         bool step(Own& own);
 
     private:
@@ -73,36 +75,38 @@ public:
     std::uint64_t generation() const;
     std::uint64_t check_hash() const;
 
-    /// How full it is, and the chance of a false hit that follows from it.
+    /// The share of the filter that is used, and the resulting chance of a false hit.
     double fill_ratio() const;
     double expected_false_hit() const;
 
-    /// Too small: more objects than it holds within the error. Too large: less than a quarter of
-    /// that.
+    /// too_small: more objects than it has room for within the error. too_large: less than a
+    /// quarter of that.
     Fit fit() const;
-    /// From now on this is the error wanted.
+    /// Sets the wanted error.
     void set_error(double error);
-    /// Fits, and is as all summaries of this error are.
+    /// Returns whether the summary fits and has the shape that this error calls for.
     bool suits() const;
 
-    /// Begins to move to another size. Until the last slice everything goes on with the old one and
-    /// its epoch.
+    /// Begins to move to another size. The old summary and its epoch stay in use until the last
+    /// slice.
     void begin_regrow();
     bool growing() const;
-    /// One slice. True when there is a new epoch.
+    /// Does one slice. Returns true when a new epoch has begun.
     bool grow_some();
-    /// For a start that finds many keys at once: they are taken in and not told, so that the
-    /// summary that is told stays empty, and fits. Precondition: objects() == 0.
+    /// Begins the import of the keys that a start finds. The summary takes them in and announces
+    /// none of them, so the announced summary stays empty. Precondition: objects() == 0.
     void begin_import();
-    /// All that came meanwhile is one new epoch: growing(), if there is any.
+    /// Ends the import. If any keys came, the summary grows (growing()) and announces them as one
+    /// new epoch.
     void end_import();
-    /// Until that epoch.
+    /// True from begin_import() to the begin of that epoch.
     bool importing() const;
 
-    /// Gives memory back that growing has left over, in slices; false when there is none.
+    /// Gives back memory that growing has left over, in slices. Returns false when all is given
+    /// back.
     bool tidy();
 
-    /// In the long run: what is there for a while only is left out.
+    /// Memory in the long run, apart from temporary buffers.
     std::uint64_t memory_bytes() const;
 
 private:

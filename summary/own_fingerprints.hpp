@@ -12,60 +12,59 @@
 
 namespace summary {
 
-/// The owner's side of a summary of fingerprints: what this node stores, and what of it is not
-/// announced yet. It keeps no filter and no counters, only its keys in order: what changed, and
-/// the ranks of what went, follow from them when they are announced.
+/// The owner's side of a summary of fingerprints: the keys that this node stores, and the changes
+/// that it has yet to announce. It keeps its keys in order, and needs neither filter nor counters:
+/// the changes, and the ranks of the removed keys, follow from the keys.
 ///
-/// Announcements are named as in Own: an epoch begins with a snapshot at generation 0, each
-/// take_delta() makes the next. A snapshot is of exactly what was announced at its begin, whatever
-/// changes or is announced while it is written.
+/// Epochs and generations are those of Own. A snapshot contains exactly the state announced at its
+/// begin, whatever changes while it is written.
 ///
-/// One thread only. Memory besides the keys (KeyTable): 8 bytes for each change that is not told
-/// yet, of which there are at most one for kObjectsPerPending objects (more while a snapshot is
-/// written).
+/// One thread only. Memory besides the keys (KeyTable): 8 bytes for each pending change, at most
+/// one change for kObjectsPerPending objects (more while a snapshot is written).
 class OwnFingerprints {
 public:
-    /// With more untold changes than objects / kObjectsPerPending only a snapshot tells them.
+    /// With more pending changes than objects / kObjectsPerPending, only a snapshot announces them.
     static constexpr std::uint64_t kObjectsPerPending = 16;
 
-    /// Precondition: is_valid(shape); a quotient filter's universe is a multiple of
-    /// kUniverseUnit, a cuckoo filter has at least 2^kKeyShardsLog2 buckets. `first_epoch` must
-    /// differ from those of earlier runs that peers may remember.
+    /// Preconditions: is_valid(shape); a quotient filter's universe is a multiple of kUniverseUnit;
+    /// a cuckoo filter has at least 2^kKeyShardsLog2 buckets. `first_epoch` must differ from the
+    /// epochs of earlier runs that peers may remember.
     OwnFingerprints(const FingerprintShape& shape, std::uint64_t first_epoch);
-    /// The same keys in another epoch, with nothing untold.
+    /// Begins another epoch with the same keys, all of them announced.
     void restart(std::uint64_t epoch);
 
-    /// False, and nothing changes, when the key was there already.
+    /// Returns false and changes nothing when the key is present.
     bool stored(KeyHash key);
-    /// False, and nothing changes, when the key was not there.
+    /// Returns false and changes nothing when the key is absent.
     bool removed(KeyHash key);
 
     std::uint64_t objects() const { return objects_; }
-    /// Objects that changed since take_delta() or a new epoch; one in and one out count once.
+    /// Objects changed since take_delta() or the begin of the epoch. One object stored and one
+    /// removed count once.
     std::uint64_t changed_since_announced() const { return std::max(stored_, removed_); }
 
-    /// What changed, and where in the announced multiset (of `objects` fingerprints) the removed
-    /// ones stood.
+    /// The changes, and the ranks that the removed fingerprints had among the `objects` announced
+    /// ones.
     struct Change {
         FingerprintDelta delta;
         std::vector<std::uint64_t> ranks;  // of delta.removed
         std::uint64_t objects = 0;
     };
-    /// What to tell the peers, as the next generation. Nothing: so much has changed that only a
-    /// snapshot tells it (the generation advances all the same).
+    /// Takes about `changes` changes as the next generation, which bounds the time; all_announced()
+    /// tells whether more are left. Returns nullopt when only a snapshot can announce the changes;
+    /// the generation advances all the same.
     std::optional<Change> take_delta(std::uint64_t changes);
     bool all_announced() const { return pending_ == 0 && !pending_lost_; }
 
-    /// What peers have after the last announcement: how many fingerprints, and the sum of their
-    /// check_term().
+    /// The sum of check_term() over the announced fingerprints, which peers have.
     std::uint64_t check_hash() const { return announced_check_; }
 
-    /// Begins to write a snapshot of what is announced to `out`, which must stay until it is done,
-    /// or another is begun, or a new epoch. When only a snapshot tells what has changed, this is
-    /// one that does.
+    /// Begins to write a snapshot of the announced state to `out`, which must stay in place until
+    /// the snapshot is complete, another is begun, or a new epoch begins. After a take_delta() that
+    /// returned nullopt, this snapshot announces the changes.
     void begin_snapshot(Bytes& out);
-    /// The fingerprints of about so many keys; true when all are written. Precondition: one was
-    /// begun in this epoch and is not done.
+    /// Writes the fingerprints of about `keys` keys. Returns true after the last. Precondition: an
+    /// unfinished snapshot was begun in this epoch.
     bool write_some(std::uint64_t keys);
 
     std::uint64_t epoch() const { return epoch_; }
@@ -75,14 +74,14 @@ public:
         return false_positive_rate(shape_, static_cast<double>(objects_));
     }
 
-    /// Changes to another shape in slices: a new epoch. Until the last everything goes on as it is.
+    /// Begins to change to another shape, in slices, which leads to a new epoch. The old shape
+    /// stays in use until the last slice.
     void begin_regrow(const FingerprintShape& shape);
     bool growing() const { return growth_.has_value(); }
-    /// One slice of about so many keys. True when there is a new epoch.
+    /// Does the work of about `keys` keys. Returns true when a new epoch has begun.
     bool grow_some(std::uint64_t keys);
 
-    /// See Own: nothing of what changes from now on is told, until there is a new epoch or
-    /// end_import().
+    /// See Own. Changes stay unannounced until a new epoch or end_import().
     void begin_import() { importing_ = true; }
     /// Precondition: objects() == 0.
     void end_import() { importing_ = false; }
@@ -95,12 +94,12 @@ private:
 
     struct Shard {
         KeyTable keys;
-        std::vector<std::uint64_t> pending;  // fingerprint * 2, and 1 if it came, in any order
-        std::vector<std::uint64_t>
-            announced;  // the same, announced since a snapshot began that has not come here
-        std::int64_t pending_balance = 0;  // came less went
+        std::vector<std::uint64_t> pending;    // fingerprint * 2, plus 1 if it came, in any order
+        std::vector<std::uint64_t> announced;  // the same: changes announced while a snapshot is
+                                               // under way that has yet to reach this shard
+        std::int64_t pending_balance = 0;      // stored less removed
     };
-    /// One fingerprint's part in a list of changes: how many more there are than before.
+    /// One fingerprint's part in a list of changes: its copies gained, or lost if negative.
     struct Net {
         std::uint64_t fingerprint = 0;
         std::int64_t more = 0;
@@ -109,7 +108,7 @@ private:
         FingerprintSnapshotEncoder encoder;
         std::size_t next = 0;  // shard
     };
-    /// All that a new numbering needs is its check-hash.
+    /// A new numbering needs a new check-hash and otherwise the same keys.
     struct Growth {
         FingerprintShape shape;
         std::uint64_t check = 0;
@@ -129,7 +128,7 @@ private:
     std::optional<Growth> growth_;
     bool importing_ = false;
     std::uint64_t objects_ = 0;
-    std::uint64_t check_ = 0;  // of what is there now
+    std::uint64_t check_ = 0;  // of the present state
     std::uint64_t announced_ = 0;
     std::uint64_t announced_check_ = 0;
     std::uint64_t pending_ = 0;

@@ -11,14 +11,14 @@
 
 namespace summary {
 
-/// No directory has lanes for more.
+/// The most lanes that a directory has.
 inline constexpr unsigned kMaxPeers = 1024;
 
-/// Some of at most kMaxPeers peers, by number. A value: never allocates, 136 bytes. What it does
-/// costs by the highest number that was ever in it, so with up to 64 peers it is one word's work.
+/// A set of peer numbers below kMaxPeers. A value of 136 bytes that never allocates. Its work grows
+/// with the highest number that was ever in it; with up to 64 peers it is one word.
 class PeerSet {
 public:
-    /// Ascending.
+    /// Visits the numbers in ascending order.
     class Iterator {
     public:
         using value_type = unsigned;
@@ -72,7 +72,7 @@ public:
         assert(peer < kMaxPeers);
         insert_word(peer / 64, std::uint64_t{1} << (peer % 64));
     }
-    /// Peers 64 * index + i for each bit i.
+    /// Inserts peer 64 * index + i for each bit i.
     void insert_word(std::size_t index, std::uint64_t bits) {
         words_[index] |= bits;
         used_ = std::max(used_, index + 1);
@@ -102,7 +102,7 @@ public:
         for (std::size_t i = 0; i < used_; ++i) words_[i] &= other.words_[i];
         return *this;
     }
-    /// Without those of `other`.
+    /// Removes the peers of `other`.
     PeerSet& operator-=(const PeerSet& other) {
         for (std::size_t i = 0; i < used_; ++i) words_[i] &= ~other.words_[i];
         return *this;

@@ -14,25 +14,26 @@
 
 namespace summary {
 
-/// The remainders of a quotient filter, in blocks of 64 quotients (QuotientFilter says why), with
-/// the metadata of Pandey et al. 2017: a bit for each quotient, that it has a run, and one for each
-/// slot, that its remainder is the last of a run.
+/// The remainders of a quotient filter, in blocks of 64 quotients (see QuotientFilter), with the
+/// metadata of Pandey et al. 2017. A bit for each quotient marks that it has a run. A bit for each
+/// slot marks that its remainder is the last of a run.
 ///
-/// One writer thread; read() may be called by any thread at any time. What readers call bears being
-/// between two states: it ends, and stays within the memory, whatever it finds.
+/// One writer thread; any thread may call read() at any time. The functions for readers tolerate
+/// any intermediate state: they end, and read only the filter's own memory.
 class QuotientBlocks {
 public:
     static constexpr unsigned kQuotientsLog2 = 6;  // in a block
     static constexpr unsigned kRegionLog2 = 4;     // blocks in a region, which has one version
     static constexpr std::uint64_t kMostInBlock = 4095;
 
-    /// Where a block's remainders are: without gaps, in order.
+    /// The slots of a block's remainders: contiguous and in order.
     struct Block {
         std::uint64_t start = 0;
         std::uint64_t count = 0;
         std::uint64_t end() const { return start + count; }
     };
-    /// Where those of one quotient are. One that has none would have them at `start`.
+    /// The slots of one quotient's remainders. An empty run is at the slot where its first
+    /// remainder would go.
     struct Run {
         std::uint64_t start = 0;
         std::uint64_t length = 0;
@@ -40,8 +41,8 @@ public:
     };
 
     QuotientBlocks() = default;
-    /// Precondition: as of QuotientFilter. Blocks may be pushed aside as far as `reach` blocks
-    /// away.
+    /// Precondition: that of QuotientFilter. An insertion may push aside blocks up to `reach`
+    /// blocks away.
     QuotientBlocks(const QuotientShape& shape, std::uint64_t reach);
 
     static std::uint64_t blocks_of(const QuotientShape& shape) {
@@ -53,26 +54,27 @@ public:
     std::uint64_t size() const { return blocks_.size(); }
     std::uint64_t slots() const { return slots_; }
 
-    // Of readers.
+    // For readers.
 
-    /// What `look()` returns of one block, or nothing when that has changed each time.
+    /// Returns the result of `look()` on one block, or nullopt when the block has changed during
+    /// every attempt.
     template <class Look>
     auto read(std::uint64_t index, Look look) const -> std::optional<decltype(look())>;
-    /// Which quotients have runs.
+    /// The quotients that have runs.
     std::uint64_t occupied(std::uint64_t index) const { return shared_load(occupied_[index]); }
     Block block(std::uint64_t index) const;
     Run run(Block block, std::uint64_t occupied, unsigned quotient) const;
     bool has(Run run, std::uint64_t remainder) const;
-    /// Of the quotients whose bits are in `asked`, which are next to each other, those that have
-    /// the remainder.
+    /// Among the quotients marked in `asked`, which are contiguous, those that have the remainder.
     std::uint64_t matches(std::uint64_t index, std::uint64_t asked, std::uint64_t remainder) const;
 
-    /// The lines of a block's remainders, while others are read that say which of them is wanted.
+    /// Prefetches a block's remainders before the reader knows which of them it needs.
     void prefetch(Block block) const;
-    /// All that matches() begins with; where the remainders are is guessed.
+    /// Prefetches the first memory that matches() needs, with a guess at the place of the
+    /// remainders.
     void prefetch(std::uint64_t index) const;
 
-    // Of the writer.
+    // For the writer.
 
     std::uint64_t remainder(std::uint64_t slot) const {
         return remainder_at(slot * shape_.remainder_bits);
@@ -80,44 +82,47 @@ public:
     bool ends_run(std::uint64_t slot) const {
         return (run_ends_[slot / 64] >> (slot % 64) & 1) != 0;
     }
-    /// How many runs of the block end before the slot.
+    /// The number of the block's runs that end before the slot.
     unsigned runs_before(Block block, std::uint64_t slot) const;
-    /// Where in the run a remainder belongs: in bits, before the first that is not less.
+    /// The place of a remainder in the run, in bits: before the first remainder that is at least as
+    /// large.
     std::uint64_t lower_bound(Run run, std::uint64_t remainder) const;
-    /// Whether one that belongs there is there.
+    /// Returns whether the remainder is present at its place.
     bool is_at(Run run, std::uint64_t at, std::uint64_t remainder) const {
         return at != run.end() * shape_.remainder_bits && remainder_at(at) == remainder;
     }
 
-    /// Whether a slot behind the block is free.
+    /// Returns whether the slot behind the block is free.
     bool has_room(std::uint64_t index, Block block) const {
         return block.end() != start_of(index + 1);
     }
-    /// Makes one so, from the nearest place that has one. False when that is too far away.
+    /// Frees that slot, from the nearest block with a free one. Returns false when that is too far
+    /// away.
     bool make_room(std::uint64_t index);
-    /// A remainder of `quotient`, whose run is `run`, comes to where it belongs. Precondition:
+    /// Inserts a remainder of `quotient`, whose run is `run`, at its place. Precondition:
     /// has_room().
     void insert(std::uint64_t index, unsigned quotient, Run run, std::uint64_t at,
                 std::uint64_t remainder);
-    /// The one that is there goes.
+    /// Removes the remainder at `at`.
     void remove(std::uint64_t index, unsigned quotient, Run run, std::uint64_t at);
 
-    /// Where an empty block's remainders will be; nobody reads it yet. False when they cannot.
+    /// Sets the start of an empty block, before readers see it. Returns false when the start is out
+    /// of range.
     bool place(std::uint64_t index, std::uint64_t start);
-    /// As insert(), behind all that there is; nobody reads it yet.
+    /// Appends a remainder behind all others, before readers see it.
     void append(std::uint64_t index, unsigned quotient, bool new_run, std::uint64_t remainder);
 
     std::uint64_t memory_bytes() const;
-    /// Of one with this shape, made or not.
+    /// Memory of blocks with this shape, existing or planned.
     static std::uint64_t memory_of(const QuotientShape& shape);
-    /// As Words::release().
+    /// See Words::release().
     bool release(std::uint64_t words);
 
 private:
     static constexpr unsigned kCountBits = 12;  // of a number in blocks_
     static_assert(kMostInBlock >> kCountBits == 0);
-    static constexpr unsigned kAttempts = 8;   // of a reader
-    static constexpr unsigned kStepBits = 24;  // behind the point of step_
+    static constexpr unsigned kAttempts = 8;   // attempts of a reader
+    static constexpr unsigned kStepBits = 24;  // fraction bits of step_
 
     /// A change that readers see as a whole.
     class Change;
@@ -134,7 +139,7 @@ private:
     std::uint64_t remainder_at(std::uint64_t at) const {
         return window(remainders_, at) & low_bits(shape_.remainder_bits);
     }
-    /// Of so many remainders, as far as a word goes.
+    /// A mask of `count` remainders, as far as a word goes.
     std::uint64_t fields(std::uint64_t count) const {
         const auto bits = count * shape_.remainder_bits;
         return bits < 64 ? (std::uint64_t{1} << bits) - 1 : ~std::uint64_t{0};
@@ -149,16 +154,17 @@ private:
 
     QuotientShape shape_;
     std::uint64_t reach_ = 0;
-    std::uint64_t in_a_row_ = 0;  // remainders that a word has, side by side
-    std::uint64_t lows_ = 0;      // the lowest bit of each
-    std::uint64_t tops_ = 0;      // the highest
+    std::uint64_t in_a_row_ = 0;  // remainders side by side in a word
+    std::uint64_t lows_ = 0;      // the lowest bit of each remainder
+    std::uint64_t tops_ = 0;      // the highest bit of each
     std::uint64_t slots_ = 0;
-    std::uint64_t step_ = 0;  // slots for each block if all had as many, in fixed point
-    Words occupied_;          // of a block each
+    std::uint64_t step_ = 0;  // average slots per block, in fixed point
+    Words occupied_;          // one word for each block
     Words run_ends_;          // a bit for each slot
     Words remainders_;        // packed
-    HalfWords blocks_;        // start (relative to nominal) and count, so that readers see both
-    HalfWords versions_;      // of regions; odd while one changes
+    HalfWords
+        blocks_;  // start (relative to nominal) and count in one word, so that readers see both
+    HalfWords versions_;  // of regions; odd during a change
 };
 
 inline QuotientBlocks::Block QuotientBlocks::block(std::uint64_t index) const {
@@ -167,7 +173,7 @@ inline QuotientBlocks::Block QuotientBlocks::block(std::uint64_t index) const {
     return {nominal(index) + static_cast<std::uint64_t>(relative), word & kMostInBlock};
 }
 
-/// Most runs begin among a block's first 64 slots, and end there: one look at the bits says both.
+/// Most runs begin and end among a block's first 64 slots: one window of bits shows both.
 inline QuotientBlocks::Run QuotientBlocks::run(Block block, std::uint64_t occupied,
                                                unsigned quotient) const {
     auto start = block.start;
@@ -175,7 +181,7 @@ inline QuotientBlocks::Run QuotientBlocks::run(Block block, std::uint64_t occupi
     if (auto left = ones(occupied & ((std::uint64_t{1} << quotient) - 1)); left != 0) {
         for (auto here = ones(ends); here < left; here = ones(ends)) {
             start += 64;
-            if (start >= block.end()) return {block.end(), 0};  // only between two states
+            if (start >= block.end()) return {block.end(), 0};  // only in an intermediate state
             left -= here;
             ends = window(run_ends_, start);
         }
@@ -187,19 +193,19 @@ inline QuotientBlocks::Run QuotientBlocks::run(Block block, std::uint64_t occupi
     const auto length = ends == 0
                             ? run_length(block, start)
                             : static_cast<unsigned>(std::countr_zero(ends)) + std::uint64_t{1};
-    // Between two states there may be more than the block has.
+    // An intermediate state may show more remainders than the block has.
     start = std::min(start, block.end());
     return {start, (occupied >> quotient & 1) != 0 ? std::min(length, block.end() - start) : 0};
 }
 
-/// Remainders from `slot` on that are those of the pattern: of each its highest bit.
+/// The remainders from `slot` on that equal the pattern: the highest bit of each.
 inline std::uint64_t QuotientBlocks::equal(std::uint64_t slot, std::uint64_t pattern) const {
     const auto differing = window(remainders_, slot * shape_.remainder_bits) ^ pattern;
-    const auto below = tops_ - lows_;  // what is added to it reaches the highest bit, and no more
+    const auto below = tops_ - lows_;  // adding to it reaches the highest bit, and stays there
     return ~(((differing & below) + below) | differing) & tops_;
 }
 
-/// Those that are less.
+/// The remainders from `slot` on that are less than the pattern.
 inline std::uint64_t QuotientBlocks::less(std::uint64_t slot, std::uint64_t pattern) const {
     const auto here = window(remainders_, slot * shape_.remainder_bits);
     const auto borrowed = ~((here | tops_) - (pattern & ~tops_));  // below the highest bit

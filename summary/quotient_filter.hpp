@@ -10,34 +10,34 @@
 
 namespace summary {
 
-/// What a filter of this shape takes. Precondition: is_valid(shape).
+/// Memory of a filter of this shape. Precondition: is_valid(shape).
 std::uint64_t memory_bytes(const QuotientShape& shape);
 
-/// A sorted multiset of fingerprints: Bender et al. 2012, with the metadata of Pandey et al. 2017,
-/// one bit for each quotient (it has a run) and one for each remainder (it ends its run), read by
-/// rank and select.
+/// A sorted multiset of fingerprints: Bender et al. 2012, with the metadata of Pandey et al. 2017.
+/// One bit for each quotient marks that it has a run, and one bit for each remainder marks that it
+/// ends its run. Rank and select read them.
 ///
-/// 64 quotients are a block. The remainders of a block stand without gaps, in order, and what is
-/// free lies between blocks: so nothing has to be known of free slots, a change moves what follows
-/// in its block only, and a block that finds no room pushes its neighbours aside. This is the
-/// classic table without its empty slots, and may be up to 94 % full.
-/// Memory: about (remainder_bits + 1) * 1.0625 + quotients / capacity * 1.56 bits for each of
-/// `capacity`: 1.92 MB for a million at the error 2^-12.
+/// 64 quotients are a block. The remainders of a block stand contiguously and in order, and all
+/// free slots lie between blocks. So the filter needs no metadata of free slots, a change moves
+/// only the remainders behind it in its block, and a block without room pushes its neighbours
+/// aside. The classic table has its empty slots inside; this one may be up to 94 % full. Memory:
+/// about (remainder_bits + 1) * 1.0625 + quotients / capacity * 1.56 bits for each of `capacity`,
+/// or 1.92 MB for a million at the error 2^-12.
 ///
-/// One writer thread; contains() and matches() may be called by any thread at any time. Blocks have
-/// versions, 16 of them one (shared_words.hpp): a reader that meets a change tries again, a few
-/// times, and then says yes. It never waits and reads nothing but its own memory.
+/// One writer thread; any thread may call contains() and matches() at any time. 16 blocks share a
+/// version (shared_words.hpp). A reader that meets a change tries a few more times, and then
+/// returns true. It never waits, and reads only the filter's own memory.
 class QuotientFilter {
 public:
-    /// Holds nothing and takes nothing.
+    /// A filter without places.
     QuotientFilter() = default;
-    /// What is refused although there is room elsewhere.
+    /// Limits above which insert() refuses although other blocks have room.
     struct Limits {
-        std::uint64_t in_block = 255;  // far more in 64 quotients than chance would bring
-        std::uint64_t reach = 1024;    // blocks that may be pushed aside for one
+        std::uint64_t in_block = 255;  // chance brings far fewer to 64 quotients
+        std::uint64_t reach = 1024;    // blocks that one insertion may push aside
     };
     static constexpr std::uint64_t kMostInBlock = QuotientBlocks::kMostInBlock;
-    /// Precondition: is_valid(shape); what several filters share may go beyond kMaxUniverse,
+    /// Precondition: is_valid(shape). A shape that several filters share may exceed kMaxUniverse,
     /// kMaxQuotients and kMaxFingerprints.
     explicit QuotientFilter(const QuotientShape& shape) : QuotientFilter(shape, Limits{}) {}
     QuotientFilter(const QuotientShape& shape, const Limits& limits);
@@ -48,55 +48,59 @@ public:
     /// Any thread. Precondition, here and below: fingerprint < shape().universe.
     bool contains(std::uint64_t fingerprint) const;
 
-    /// Any thread: which of the quotients [first, first + count) have this remainder, bit i for
-    /// first + i. In doubt, as contains(), those that have any. They must be in one block.
+    /// Any thread. Returns the quotients among [first, first + count) that have the remainder, bit
+    /// i for first + i. A reader that meets a change every time returns all quotients that have any
+    /// remainder. Precondition: the quotients are in one block.
     std::uint64_t matches(std::uint64_t first, unsigned count, std::uint64_t remainder) const;
-    /// Any thread: asks for the memory that it looks at.
+    /// Any thread: prefetches the memory that matches() reads.
     void prefetch_matches(std::uint64_t first) const { blocks_.prefetch(block_of(first)); }
 
-    /// One more of it. False, and nothing changes, when it is full: above `capacity`, or by limits.
+    /// Adds one fingerprint. Returns false and leaves the filter unchanged when it is full, above
+    /// `capacity` or by its limits.
     bool insert(std::uint64_t fingerprint);
-    /// One less of it. False, and nothing changes, when there is none.
+    /// Removes one fingerprint. Returns false and leaves the filter unchanged when it is absent.
     bool erase(std::uint64_t fingerprint);
 
-    /// The fingerprint number `rank` (from 0) in ascending order. Precondition: rank < size().
+    /// The fingerprint number `rank` in ascending order, counted from 0. Precondition: rank <
+    /// size().
     std::uint64_t at(std::uint64_t rank) const;
 
-    /// How many have this quotient.
+    /// The number of fingerprints with this quotient.
     std::uint64_t run_length(std::uint64_t quotient) const;
-    /// The fingerprint number `index` (from 0) of those that have it, in ascending order.
+    /// The fingerprint number `index` of this quotient in ascending order, counted from 0.
     /// Precondition: index < run_length(quotient).
     std::uint64_t in_run(std::uint64_t quotient, std::uint64_t index) const;
-    /// Calls `visit(fingerprint)` for those of quotients [first, first + count), which must be in
-    /// one block, in ascending order. Good until the next change.
+    /// Calls `visit(fingerprint)` in ascending order for the quotients [first, first + count),
+    /// which must be in one block. `visit` must leave the filter unchanged.
     template <class Visit>
     void for_each_in(std::uint64_t first, unsigned count, Visit visit) const;
 
-    /// The sum of check_term() over all, kept as they come and go.
+    /// The sum of check_term() over all fingerprints, updated at each change.
     std::uint64_t check_hash() const { return check_; }
 
     class Cursor;
     class Builder;
 
-    /// The same fingerprints with longer or shorter remainders (a bit of the quotient becomes one
-    /// of the remainder, or back), or for another number of them. Nothing when they do not fit.
-    /// Precondition: is_valid(shape), with our universe.
+    /// The same fingerprints with longer or shorter remainders (a bit moves between quotient and
+    /// remainder), or for another capacity. Returns nullopt when they do not fit. Precondition:
+    /// is_valid(shape), with the same universe.
     std::optional<QuotientFilter> resized(const QuotientShape& shape) const;
-    /// Those of both. Preconditions and failure as above.
+    /// The fingerprints of both filters. Preconditions and failure are those of resized().
     static std::optional<QuotientFilter> merged(const QuotientFilter& one,
                                                 const QuotientFilter& other,
                                                 const QuotientShape& shape);
 
     std::uint64_t memory_bytes() const;
-    /// Of one with this shape, made or not.
+    /// Memory of a filter with this shape, existing or planned.
     static std::uint64_t memory_of(const QuotientShape& shape);
-    /// When it is of no more use to anybody: gives about so many words back; true at the end.
+    /// Gives about `words` words back when the filter is discarded. Returns true when all is given
+    /// back.
     bool release(std::uint64_t words);
 
 private:
     static constexpr unsigned kGroupLog2 = 6;  // regions in a group, for counting only
 
-    /// Where a fingerprint belongs.
+    /// The place of a fingerprint.
     struct Place {
         std::uint64_t block;
         unsigned quotient;  // in the block
@@ -148,11 +152,11 @@ void QuotientFilter::for_each_in(std::uint64_t first, unsigned count, Visit visi
     }
 }
 
-/// All in ascending order. Good until the next change.
+/// Visits all fingerprints in ascending order. Valid until the next change.
 class QuotientFilter::Cursor {
 public:
     explicit Cursor(const QuotientFilter& filter) : filter_(&filter) { enter(0); }
-    /// Nothing at the end.
+    /// Returns nullopt at the end.
     std::optional<std::uint64_t> next();
 
 private:
@@ -160,30 +164,31 @@ private:
 
     const QuotientFilter* filter_;
     std::uint64_t block_ = 0;
-    std::uint64_t runs_ = 0;  // quotients of this block whose runs have not ended
+    std::uint64_t runs_ = 0;  // quotients of this block with unfinished runs
     std::uint64_t slot_ = 0;
     std::uint64_t end_ = 0;  // of the block
 };
 
-/// Made from fingerprints in ascending order, which costs a tenth of insert().
+/// Builds a filter from fingerprints in ascending order, at a tenth of the cost of insert().
 class QuotientFilter::Builder {
 public:
-    /// Precondition: is_valid(shape). `count` are expected; more than the filter holds are
-    /// never taken.
+    /// Precondition: is_valid(shape). `count` fingerprints are expected; the filter takes at most
+    /// as many as it has room for.
     Builder(const QuotientShape& shape, std::uint64_t count);
-    /// False when it is full, or by limits. Precondition: not less than the one before.
+    /// Returns false when the filter is full, or by its limits. Precondition: the fingerprint is at
+    /// least as large as the one before.
     bool append(std::uint64_t fingerprint);
-    /// When all were appended. Nothing when they lie too unevenly.
+    /// Call it after the last append(). Returns nullopt when the fingerprints lie too unevenly.
     std::optional<QuotientFilter> finish();
 
 private:
     void enter(std::uint64_t block);
 
     QuotientFilter filter_;
-    std::uint64_t spare_ = 0;  // free slots to be spread between the blocks
+    std::uint64_t spare_ = 0;  // free slots to be distributed between the blocks
     std::uint64_t block_ = 0;
     std::uint64_t last_ = 0;
-    bool placed_ = true;  // all blocks so far
+    bool placed_ = true;  // true: every block so far
 };
 
 }  // namespace summary

@@ -4,23 +4,23 @@
 #include <cassert>
 #include <cstdint>
 
-/// Rank and select in one word, without instructions that not every x86-64 has: std::popcount()
-/// would be a call there. Source: Vigna 2008 (broadword).
+/// Rank and select in one word, with instructions that every x86-64 has; std::popcount() would be a
+/// call there. Source: Vigna 2008 (broadword).
 namespace summary {
 
 namespace detail {
 
 inline constexpr std::uint64_t kEachByte = 0x0101010101010101;
 
-/// In each byte how many ones it has.
+/// The number of ones in each byte.
 inline std::uint64_t ones_of_bytes(std::uint64_t word) {
     word -= (word >> 1) & 0x5555555555555555;
     word = (word & 0x3333333333333333) + ((word >> 2) & 0x3333333333333333);
     return (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0f;
 }
 
-/// Where the one number i of a byte stands, at [i][byte]; a loop over a few bits costs more, as
-/// nobody can tell how often it runs.
+/// The place of the one number i in a byte, at [i][byte]. A loop over the bits would cost more, as
+/// its length is unpredictable.
 inline constexpr auto kPlaceInByte = [] {
     std::array<std::array<std::uint8_t, 256>, 8> places{};
     for (unsigned byte = 0; byte < 256; ++byte) {
@@ -38,7 +38,7 @@ inline unsigned ones(std::uint64_t word) {
     return static_cast<unsigned>((detail::ones_of_bytes(word) * detail::kEachByte) >> 56);
 }
 
-/// Where the one number `index` (from 0) stands. Precondition: index < ones(word).
+/// The place of the one number `index`, counted from 0. Precondition: index < ones(word).
 inline unsigned select_one(std::uint64_t word, unsigned index) {
     assert(index < ones(word));
     using detail::kEachByte;

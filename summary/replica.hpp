@@ -13,63 +13,62 @@ namespace summary {
 
 class Directory;
 
-/// What became of an announcement.
+/// The result of an announcement.
 enum class Apply {
-    ok,           // taken (or, for heard(): nothing newer is known)
-    repeated,     // told before: ignored
-    gap,          // something before it is missing: a snapshot is needed
+    ok,           // taken, or for heard(): up to date
+    repeated,     // announced before, and ignored
+    gap,          // an earlier announcement is missing: a snapshot is needed
     wrong_epoch,  // of another shape or run: a snapshot is needed
-    malformed,    // not fit for this filter: the sender is broken; a snapshot is needed
-    differs,      // the check-hash does not agree: a snapshot is needed
+    malformed,    // wrong for this filter, so the sender is broken: a snapshot is needed
+    differs,      // the check-hash differs: a snapshot is needed
 };
 const char* to_string(Apply apply);
 
-/// Our copy of a peer's summary, of any kind. While in_sync(), its filter is the one the owner had
-/// when it announced (epoch, generation), or for a snapshot that and some of the next announcement;
-/// when in doubt it is not in sync, and only a snapshot helps.
+/// This node's copy of a peer's summary, of any kind. While in_sync(), its filter equals the
+/// owner's filter when it announced (epoch, generation). A snapshot may also contain a part of the
+/// next announcement. In doubt the replica is out of sync, and only a snapshot helps.
 ///
-/// After a snapshot the filter is here; a directory that keeps_filter() it too may take it over,
-/// and then is what deltas change. One thread only. Memory: replica_bytes() while the filter is
-/// here.
+/// After a snapshot the replica owns the filter. A directory that keeps_filter() may take it over;
+/// deltas then change the directory. One thread only. Memory: replica_bytes() while the replica
+/// owns the filter.
 class Replica {
 public:
-    /// Replaces everything; the way to begin, and the only recovery. `repeated` for one that is
-    /// older than what we have of the same epoch while in sync.
+    /// Replaces everything: the beginning, and the only recovery. Returns `repeated` for a snapshot
+    /// that is older than the state of the same epoch while in sync.
     Apply apply_snapshot(std::uint64_t epoch, std::uint64_t generation, Filter filter);
 
     struct Applied {
         Apply what = Apply::ok;
-        std::optional<Change> change;  // done, when that is `ok`
+        std::optional<Change> change;  // applied to the filter; present for `ok`
     };
-    /// Takes the delta that leads to `generation` if we are at the one before; only then its
-    /// payload is looked at.
+    /// Applies the delta that leads to `generation` if the replica is at the one before; otherwise
+    /// the payload is skipped.
     Applied apply_delta(std::uint64_t epoch, std::uint64_t generation,
                         std::span<const std::byte> payload);
 
-    /// The owner says (in a heartbeat) that this is its last announcement.
+    /// Takes the generation of a heartbeat, which is the owner's last announcement.
     Apply heard(std::uint64_t epoch, std::uint64_t generation);
 
-    /// The owner's check-hash of its summary as announced in `generation`. `repeated`: of an older
-    /// one, cannot be told.
+    /// Compares the owner's check-hash of its summary as announced in `generation`. Returns
+    /// `repeated` for an older generation, which cannot be compared.
     Apply check(std::uint64_t epoch, std::uint64_t generation, std::uint64_t check_hash);
 
-    /// The peer's filter is in this directory from now on, which must stay until the next of these
-    /// calls, snapshot or forget(). Precondition: directory.keeps_filter(peer), and has what is
-    /// here.
+    /// Leaves the peer's filter to this directory, which must stay in place until the next move,
+    /// snapshot or forget(). Precondition: directory.keeps_filter(peer), with the same content.
     void move_to(Directory& directory, unsigned peer);
-    /// Null while it is here, or there is none.
+    /// The directory that keeps the filter. Null while the replica owns it, or has none.
     const Directory* keeper() const { return keeper_; }
 
-    /// After the link is gone: nothing is known until the next snapshot. Frees the filter.
+    /// Frees the filter when the source has ended. The replica is then empty until the next
+    /// snapshot.
     void forget();
 
     bool in_sync() const { return in_sync_; }
     std::uint64_t epoch() const { return epoch_; }
     std::uint64_t generation() const { return generation_; }
-    /// Of nothing before the first snapshot.
+    /// Empty before the first snapshot.
     Descriptor descriptor() const;
-    /// Stays where it is as long as this does. Precondition: there was a snapshot, and it was not
-    /// moved since.
+    /// The filter stays in place as long as the replica. Precondition: the replica owns a filter.
     const Filter& filter() const { return *filter_; }
 
     bool contains(const Key& key) const;
@@ -80,8 +79,8 @@ private:
     std::uint64_t epoch_ = 0;
     std::uint64_t generation_ = 0;
     std::optional<Filter> filter_;
-    Directory* keeper_ = nullptr;  // of the filter, if it is not here
-    unsigned peer_ = 0;            // there
+    Directory* keeper_ = nullptr;  // keeps the filter when the replica does not
+    unsigned peer_ = 0;            // number in keeper_
     bool in_sync_ = false;
 };
 

@@ -9,24 +9,24 @@
 #include <span>
 #include <vector>
 
-/// Golomb-Rice codes of ascending positions, by their gaps (summary/FORMAT.md has the bytes). For
-/// the random positions of a filter this is within 2 % of the entropy. Sources: Golomb 1966; Rice
-/// 1979; the choice of the parameter: Kiely 2004.
+/// Golomb-Rice codes of ascending positions, by their gaps; summary/FORMAT.md has the bytes. For
+/// the random positions of a filter the codes are within 2 % of the entropy. Sources: Golomb 1966;
+/// Rice 1979; the choice of the parameter: Kiely 2004.
 namespace summary {
 
 inline constexpr unsigned kMaxRiceParameter = 32;
 
-/// The best number of low bits for `count` positions spread at random below `universe`.
+/// The best number of low bits for `count` random positions below `universe`.
 unsigned rice_parameter(std::uint64_t count, std::uint64_t universe);
 
-/// Appends a number, 7 bits to a byte, low ones first.
+/// Appends a number with 7 bits in each byte, the low ones first.
 void append_varint(std::uint64_t value, std::vector<std::byte>& out);
 
-/// Takes one varint (at most 5 bytes: counts and positions are at most kMaxBits) off the front of
-/// `bytes`.
+/// Takes one varint off the front of `bytes`. It has at most 5 bytes, as counts and positions are
+/// at most kMaxBits.
 std::optional<std::uint64_t> take_varint(std::span<const std::byte>& bytes);
 
-/// Writes codes behind what `out` holds; finish() pads the last byte with zeros.
+/// Appends codes to `out`; finish() pads the last byte with zeros.
 class RiceWriter {
 public:
     RiceWriter(unsigned parameter, std::vector<std::byte>& out)
@@ -67,12 +67,12 @@ private:
 
     unsigned parameter_;
     std::vector<std::byte>& out_;
-    std::uint64_t next_ = 0;  // the lowest position that can follow
+    std::uint64_t next_ = 0;  // the lowest possible next position
     std::uint64_t buffer_ = 0;
     unsigned used_ = 0;  // bits in buffer_, below kFlushBits between calls
 };
 
-/// Reads codes of positions below `universe` from bytes that nobody has checked.
+/// Reads codes of positions below `universe` from unchecked bytes.
 class RiceReader {
 public:
     RiceReader(unsigned parameter, std::uint64_t universe, std::span<const std::byte> bytes)
@@ -82,7 +82,8 @@ public:
           bytes_(bytes),
           end_(bytes.size() * 8) {}
 
-    /// The next position; nothing when the bytes end before it or it is not below the universe.
+    /// Returns the next position, or nullopt when the bytes end before it or the position is out of
+    /// range.
     std::optional<std::uint64_t> next() {
         auto window = peek();
         std::uint64_t skipped = 0;
@@ -108,7 +109,8 @@ public:
         return position;
     }
 
-    /// What follows the last code, from the next whole byte; nothing when the padding is not zero.
+    /// The bytes behind the last code, from the next whole byte. Returns nullopt when the padding
+    /// has ones.
     std::optional<std::span<const std::byte>> rest() const {
         const auto padding = (8 - at_ % 8) % 8;
         if ((peek() & ((std::uint64_t{1} << padding) - 1)) != 0) return std::nullopt;
@@ -116,7 +118,8 @@ public:
     }
 
 private:
-    static constexpr unsigned kPeekBits = 57;  // what eight bytes hold from any bit of the first on
+    static constexpr unsigned kPeekBits =
+        57;  // bits that eight bytes contain from any bit of the first
     static_assert(kMaxRiceParameter <= kPeekBits);
 
     /// The next kPeekBits bits; zeros behind the end.
@@ -137,10 +140,10 @@ private:
     std::span<const std::byte> bytes_;
     std::uint64_t end_;  // in bits
     std::uint64_t at_ = 0;
-    std::uint64_t next_ = 0;  // the lowest position that can follow
+    std::uint64_t next_ = 0;  // the lowest possible next position
 };
 
-/// The same, of bytes that come piece by piece; each piece is read once and need not stay.
+/// Reads codes piece by piece; the stream reads each piece once, and keeps no reference to it.
 class RiceStream {
 public:
     enum class Step { position, more, malformed };
@@ -149,14 +152,15 @@ public:
     RiceStream(unsigned parameter, std::uint64_t universe)
         : parameter_(parameter), universe_(universe) {}
 
-    /// `position`: there is one; `more`: `bytes` is empty and the code has not ended.
+    /// Returns `position` with a position, or `more` when `bytes` is empty and the code is
+    /// incomplete.
     Step next(std::span<const std::byte>& bytes, std::uint64_t& position) {
         for (;;) {
             refill(bytes);
             if (in_zeros_) {
                 if (buffer_ == 0) {
-                    zeros_ += held_;
-                    held_ = 0;
+                    zeros_ += buffered_bits_;
+                    buffered_bits_ = 0;
                     if (zeros_ > universe_ >> parameter_) return Step::malformed;
                     if (bytes.empty()) return Step::more;
                     continue;
@@ -168,7 +172,7 @@ public:
                 in_zeros_ = false;
                 refill(bytes);
             }
-            if (held_ < parameter_) return Step::more;
+            if (buffered_bits_ < parameter_) return Step::more;
             const auto low = buffer_ & ((std::uint64_t{1} << parameter_) - 1);
             position = next_ + ((zeros_ << parameter_) | low);
             drop(parameter_);
@@ -180,12 +184,12 @@ public:
         }
     }
 
-    /// After the last code: is there nothing but the padding of its byte?
-    bool at_end() const { return held_ < 8 && buffer_ == 0; }
+    /// Call it after the last code: true when only the padding of its byte is left.
+    bool at_end() const { return buffered_bits_ < 8 && buffer_ == 0; }
 
 private:
     void refill(std::span<const std::byte>& bytes) {
-        const auto size = std::min<std::size_t>((64 - held_) / 8, bytes.size());
+        const auto size = std::min<std::size_t>((64 - buffered_bits_) / 8, bytes.size());
         if (size == 0) return;
         std::uint64_t word = 0;
         if (bytes.size() >= sizeof(word)) {
@@ -194,23 +198,23 @@ private:
         } else {
             std::memcpy(&word, bytes.data(), size);
         }
-        buffer_ |= word << held_;
-        held_ += static_cast<unsigned>(8 * size);
+        buffer_ |= word << buffered_bits_;
+        buffered_bits_ += static_cast<unsigned>(8 * size);
         bytes = bytes.subspan(size);
     }
-    /// At most 63 at a time, or all that is held.
+    /// Drops at most 63 bits, or all buffered bits.
     void drop(unsigned bits) {
         buffer_ = bits < 64 ? buffer_ >> bits : 0;
-        held_ -= bits;
+        buffered_bits_ -= bits;
     }
 
     unsigned parameter_ = 0;
     std::uint64_t universe_ = 0;
-    std::uint64_t buffer_ = 0;  // low bits first; above held_ all are 0
-    unsigned held_ = 0;
+    std::uint64_t buffer_ = 0;  // low bits first; zeros above buffered_bits_
+    unsigned buffered_bits_ = 0;
     bool in_zeros_ = true;
     std::uint64_t zeros_ = 0;
-    std::uint64_t next_ = 0;  // the lowest position that can follow
+    std::uint64_t next_ = 0;  // the lowest possible next position
 };
 
 }  // namespace summary

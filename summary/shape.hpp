@@ -14,7 +14,7 @@ inline constexpr std::uint64_t kMaxBits = std::uint64_t{1}
                                           << 32;  // 512 MiB of bits, some 178M objects
 inline constexpr unsigned kMaxHashes = 16;
 
-/// Size of a filter: how many bits it has, and how many of them stand for one key.
+/// Size of a filter: the number of its bits, and the number of bits that stand for one key.
 struct Shape {
     std::uint64_t bits = 0;
     unsigned hashes = 0;
@@ -22,13 +22,13 @@ struct Shape {
     bool operator==(const Shape&) const = default;
 };
 
-/// False for shapes that no structure here accepts; ask it of every shape that comes from outside.
+/// Returns false for shapes that the filters refuse. Call it for every received shape.
 constexpr bool is_valid(Shape shape) {
     return shape.bits >= 1 && shape.bits <= kMaxBits && shape.hashes >= 1 &&
            shape.hashes <= kMaxHashes;
 }
 
-/// The bit positions of one key; they need not differ from each other.
+/// The bit positions of one key, which may coincide.
 class Positions {
 public:
     const std::uint64_t* begin() const { return values_.data(); }
@@ -44,7 +44,7 @@ private:
     std::size_t size_ = 0;
 };
 
-/// floor(word * range / 2^64): maps a uniform word to [0, range) for ranges of any size (Lemire
+/// floor(word * range / 2^64): maps a uniform word to [0, range), for ranges of any size (Lemire
 /// 2019).
 inline std::uint64_t reduce(std::uint64_t word, std::uint64_t range) {
     __extension__ using Wide = unsigned __int128;

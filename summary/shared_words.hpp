@@ -6,12 +6,12 @@
 /// Words that one thread writes while others read them.
 namespace summary {
 
-// Each for itself. A load and a store are enough for one writer, and much cheaper than a locked
+// Single words. A load and a store are enough for one writer, and much cheaper than a locked
 // instruction.
 
 template <class Word>
 inline Word relaxed_load(const Word& word) {
-    // An atomic_ref wants something that it could write to, though this only reads.
+    // An atomic_ref needs a mutable object, though this function only reads.
     return std::atomic_ref<Word>(const_cast<Word&>(word)).load(std::memory_order_relaxed);
 }
 

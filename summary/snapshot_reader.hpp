@@ -13,16 +13,17 @@
 
 namespace summary {
 
-/// A snapshot's payload, piece by piece as it arrives: the work of a piece is bounded by its size,
-/// and so is the memory that is taken for it. One thread only.
+/// Reads a snapshot's payload piece by piece as it arrives. The size of a piece bounds its work and
+/// its memory. One thread only.
 class SnapshotReader {
 public:
-    /// Precondition: judge() has accepted it.
+    /// Precondition: judge() has accepted the descriptor.
     explicit SnapshotReader(const Descriptor& of);
 
-    /// False when this is no snapshot of that sort: it is of no more use then.
+    /// Returns false when the payload is invalid for the descriptor; the reader is then useless.
     bool take(std::span<const std::byte> piece);
-    /// When all pieces were taken: the filter, or nothing when something is missing or left over.
+    /// Call it after the last piece. Returns the filter, or nullopt when bytes are missing or left
+    /// over.
     std::optional<Filter> finish();
 
 private:

@@ -8,9 +8,9 @@
 
 namespace summary {
 
-/// A fixed number of numbers, all 0 at first. Large ones come from the system as pages that
-/// take memory when they are first touched, so making one takes no time whatever its size, and
-/// they can be given back piece by piece. One thread at a time, as a vector.
+/// A fixed number of integers, all 0 at first. Large arrays come from the system as pages that take
+/// memory on first use. So construction takes the same time at any size, and memory can be given
+/// back piece by piece. One thread at a time, as for a vector.
 template <class Word>
 class WordsOf {
 public:
@@ -39,9 +39,9 @@ public:
         return std::equal(begin(), end(), other.begin(), other.end());
     }
 
-    /// Takes the memory for words [from, to) now; what they hold stays.
+    /// Takes the memory for words [from, to) now, and keeps their values.
     void touch(std::size_t from, std::size_t to);
-    /// Gives back about so many words at the end; true when none are left.
+    /// Gives back about `count` words at the end. Returns true when the array is empty.
     bool release(std::size_t count);
 
 private:
