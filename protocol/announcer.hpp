@@ -11,10 +11,10 @@
 
 namespace protocol {
 
-/// Turns the crank of the publisher: hands it what is stored and removed, gives the links what it
-/// announces when that is due, and does the long work on summaries and the directory in slices, one
-/// for each turn of the event loop, so that links and invalidations go on between them. Must not
-/// outlive what it is given. Control thread only.
+/// Drives the publisher. It passes stored and removed keys to the publisher, and sends due
+/// announcements to the links. It does long work on summaries and the directory in slices, one in
+/// each turn of the event loop, so links and invalidations go on in between. `context` and `links`
+/// must outlive it. Control thread only.
 class Announcer {
 public:
     Announcer(LinkContext& context, PeerLinks& links);
@@ -22,20 +22,21 @@ public:
     void stored(summary::KeyHash entry);
     void removed(summary::KeyHash entry);
 
-    /// The more peers there are, the fewer false hits each may cost: to be called when there may be
-    /// more or fewer. `anew`: also if the publisher knows that.
+    /// Adjusts the summary's error to the number of peers: the more peers, the fewer false hits
+    /// each may cost. Call it when the number may have changed. `anew`: also if the publisher knows
+    /// the number.
     void provide_for_peers(bool anew = false);
-    /// What this node's questions have shown since its start: summaries are to be less wrong where
-    /// more false hits are paid for than the budget says (summary/error_control.hpp).
+    /// Takes the results of this node's peer requests since its start. Summaries get a smaller
+    /// error where false hits cost more than the budget (summary/error_control.hpp).
     void note_false_hits(const summary::FalseHitsSeen& in_all);
-    /// Before anything is stored: goes on with the summary of `earlier`.
+    /// Goes on with the summary of `earlier`. Precondition: this node has stored nothing yet.
     void take_over(Announcer& earlier);
     void begin_import() { context_.publisher.begin_import(); }
     void end_import();
 
-    /// The publisher or the neighbourhood may have work.
+    /// Plans a slice if the publisher or the neighbourhood has work.
     void plan_work();
-    /// What falls due while nothing changes. To be called now and then.
+    /// Does the work that falls due while nothing changes. Called at each heartbeat.
     void tend();
     void stop();
 
@@ -44,15 +45,15 @@ private:
     void plan_announcement();
     void announce();
     void out_of_memory(std::string_view what);
-    /// In another turn of the event loop, unless all is over by then.
+    /// Runs `step` in another turn of the event loop, if the links still exist then.
     void soon(void (Announcer::*step)());
 
     LinkContext& context_;
     PeerLinks& links_;
     boost::asio::steady_timer timer_;
     summary::ErrorControl error_control_;
-    summary::FalseHitsSeen judged_;  // until then
-    std::size_t provided_for_ = 0;   // peers, by the size of the summary
+    summary::FalseHitsSeen judged_;  // results judged so far
+    std::size_t provided_for_ = 0;   // number of peers that the summary's size allows for
     bool timer_runs_ = false;
     bool announcing_ = false;  // an announcement is posted
     bool working_ = false;     // a slice is posted

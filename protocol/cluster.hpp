@@ -16,92 +16,89 @@
 
 namespace protocol {
 
-/// This node's part in the cluster: tells each peer what we store, and keeps a replica of what each
-/// peer stores. Publishes by dialling every peer and hears from peers that dial us, one direction
-/// per connection. Who is a peer may change (Membership). Works with no peers at all; then it only
-/// keeps the own summary.
+/// This node's part in the cluster. It announces its summary to each peer, and keeps a replica of
+/// each peer's summary. It publishes on links that it dials, and follows peers on links that they
+/// dial; each link has one direction. The set of peers may change (Membership). A node alone keeps
+/// only its own summary.
 ///
-/// Everything here runs on the control thread, the one that runs `control`. Trouble with a peer
-/// costs that peer its link and is logged; nothing throws after start().
+/// All functions run on the control thread, the one that runs `control`. Trouble with a peer costs
+/// that peer its link and is logged; after start() all functions leave trouble to the log.
 class Cluster {
 public:
-    /// Throws std::invalid_argument when the configuration cannot work (key too short, two peers of
-    /// one name, peers but no key).
+    /// Throws std::invalid_argument for a configuration that cannot work, such as a short key, two
+    /// peers of one name, or peers and no key.
     Cluster(boost::asio::io_context& control, ClusterConfig config, ClusterHooks hooks);
-    ~Cluster();  // as stop()
+    ~Cluster();  // see stop()
     Cluster(const Cluster&) = delete;
     Cluster& operator=(const Cluster&) = delete;
 
-    /// Binds the link port and begins to dial. Throws boost::system::system_error that names the
-    /// address when that fails.
+    /// Binds the link port and begins to dial. Throws boost::system::system_error, which names the
+    /// address, when the port cannot be bound.
     void start();
 
-    /// Before start(): peers are told what an earlier run of this node has invalidated and they
-    /// have not confirmed. Precondition: it hashed keys as this one does.
+    /// Takes the unconfirmed invalidations of an earlier run of this node, which peers then get.
+    /// Call it before start(). Precondition: the earlier run hashed keys in the same way.
     void go_on_from(const KeptInvalidations& earlier);
-    /// What the next run is to go on from. Takes some ms where many are kept, so not for each
-    /// invalidate(): what that was given, with the number that it returned, comes on top.
+    /// The invalidations for the next run. With many of them this takes some milliseconds, so the
+    /// caller adds later calls of invalidate() to the result itself.
     KeptInvalidations kept_invalidations() const;
-    /// The `confirmed` of it alone.
+    /// The member `confirmed` of kept_invalidations() alone.
     KeptInvalidations::ConfirmedByNode confirmed_by_node() const;
 
-    /// As start(), but goes on where `earlier` stops: with the keys that it was told of and the
-    /// invalidations that are not confirmed, at its link port, which is not closed in between, and
-    /// as the same run of this node. Links begin anew, each with a snapshot. Precondition: the same
-    /// node, link address and key hash.
+    /// Starts in place of `earlier`, as the same run of this node: with its keys, its unconfirmed
+    /// invalidations and its link port, which stays open. Links begin anew, each with a snapshot.
+    /// Precondition: the same node, link address and key hash.
     void start_in_place_of(Cluster& earlier);
 
-    /// From now on these are the peers, and these the names behind which there are more. Whoever
-    /// stays keeps his links. Throws std::invalid_argument, and changes nothing, as the
-    /// constructor.
+    /// Replaces the listed peers and the names that lead to more. A remaining peer keeps its links.
+    /// Throws std::invalid_argument as the constructor does, and then changes nothing.
     void set_peers(std::vector<PeerConfig> listed, std::vector<DnsPeers> names);
 
-    /// Port of the link listener (for tests, which bind port 0); 0 when there is none.
+    /// Port of the link listener, for tests that bind port 0; 0 while the node listens on none.
     std::uint16_t link_port() const;
 
-    /// Hashes keys as all nodes of this cluster do. May be copied to any thread.
+    /// Hashes keys in the way of this cluster. The hasher may be copied to any thread.
     summary::KeyHasher key_hasher() const;
 
-    /// Each key exactly once when it becomes, or ceases to be, part of the summary: what
-    /// summary::entry_of() the configured kind makes of it.
+    /// Adds a key to the summary, or removes it. Called exactly once for each change, with the
+    /// summary::entry_of() the configured kind.
     void stored(summary::KeyHash entry);
     void removed(summary::KeyHash entry);
 
-    /// For a node that finds much at its start: what is stored from now on goes out as one epoch
-    /// after end_import(); until then nobody is told of any of it. Before start(), while nothing is
-    /// stored.
+    /// Begins and ends the import of the keys that a start finds. The keys stored in between are
+    /// announced together, as one epoch, after end_import(). Call begin_import() before start(),
+    /// while the node has stored nothing.
     void begin_import();
     void end_import();
 
-    /// What this node's questions to peers have shown in all, from its start on: the own summary's
-    /// error follows.
+    /// Takes the results of all peer requests since the start of this node; the own summary's error
+    /// follows from them.
     void note_false_hits(const summary::FalseHitsSeen& in_all);
 
-    /// All peers are to drop this too, which is done here already. Kept until each of them has
-    /// confirmed it, in whatever order links come and go. Returns its number. Precondition:
+    /// Sends an invalidation, already applied here, to all peers, and keeps it until each of them
+    /// has confirmed it, whatever links break in between. Returns its number. Precondition:
     /// !what.all.
     std::uint64_t invalidate(const Invalidation& what);
     std::uint64_t last_invalidation() const;
     struct Confirmation {
         std::string node;
         bool confirmed = false;
-        bool linked = false;  // our link to it is up
+        bool linked = false;  // this node's link to it is up
     };
-    /// How far the peers are with invalidation `number`.
+    /// The state of each peer with respect to invalidation `number`.
     std::vector<Confirmation> confirmations(std::uint64_t number) const;
     enum class Whom { linked, all };
-    /// Waits until all peers have confirmed `number`, or those to whom there is a link, or
-    /// `deadline` has passed.
+    /// Waits until all peers, or only the linked ones, have confirmed `number`, or until
+    /// `deadline`.
     awaitable<void> wait_confirmed(std::uint64_t number, Clock::time_point deadline, Whom whom);
 
-    /// Goodbye to all peers: our summary no longer counts. Peers' summaries are still kept, and
-    /// what is invalidated goes on to reach them.
+    /// Sends a goodbye to all peers, so that this node's summary stops counting. Peers' summaries
+    /// stay in use, and invalidations still reach the peers.
     void withdraw();
-    /// Waits until every peer to whom there was a link has read the goodbye, or `deadline` has
-    /// passed.
+    /// Waits until every linked peer has read the goodbye, or until `deadline`.
     awaitable<void> wait_withdrawn(Clock::time_point deadline);
 
-    /// Closes everything; `control` can then run out of work. May be called twice.
+    /// Closes everything, so `control` can run out of work. May be called twice.
     void stop();
 
     ClusterStatus status() const;

@@ -15,6 +15,13 @@ namespace summary {
 ///
 ///     AgingBloomFilter seen({.keys = 1'000'000, .error = 0.03});
 ///     if (seen.check_and_insert(hash)) admit();   // it has come before
+///
+/// The filter remembers the last capacity() different keys for sure, and at most twice as many.
+/// When both buffers are full, it takes a new key for a known one with the chance Config::error.
+/// Memory: 2 * shape().bits / 8 bytes, taken on first use, or 2.2 bytes for each key of the
+/// capacity at an error of 3 %. A call takes at most the time of setting one key's bits and
+/// clearing one bit in 4096: the filter marks chunks as stale, and clears a chunk when it writes to
+/// it. One thread. Source: Yoon 2010, Aging Bloom Filter with Two Active Buffers for Dynamic Sets.
 class AgingBloomFilter {
 public:
     struct Config {

@@ -8,15 +8,16 @@
 
 namespace protocol {
 
-/// What the cluster tells its owner, on the control thread. None may call stop() or destroy the
-/// cluster.
+/// Notices from the cluster to its owner, on the control thread. A hook must neither call stop()
+/// nor destroy the cluster.
 struct ClusterHooks {
-    /// Once in start(), then at each change.
+    /// A new view; called once in start(), and at each change.
     std::function<void(std::shared_ptr<const PeerView>)> on_view;
-    /// A peer's. To be applied before it returns. `done` is to be called once, on the control
-    /// thread, when that will stay so even if this process is killed: at once, or later, also when
-    /// the link and this cluster have gone. Then the peer is told, of it and of what came before
-    /// it, once all that is done, too. The same may be handed in again. May be empty.
+    /// An invalidation by a peer, to be applied before the hook returns. The owner calls `done`
+    /// once, on the control thread, when the effect would survive the death of this process: at
+    /// once or later, even after the end of the link and the cluster. The peer then gets a
+    /// confirmation, as soon as all earlier invalidations are done too. The same invalidation may
+    /// come again. The hook may be empty.
     std::function<void(const Invalidation&, std::function<void()> done)> on_invalidation;
 };
 

@@ -14,51 +14,52 @@
 
 namespace protocol {
 
-/// Where our copy of a peer's summary stands.
+/// State of a peer, as this node sees it.
 enum class PeerState {
-    connecting,        // no connection from it yet
-    hello,             // we are connected to it, and the hello is not over
-    waiting_snapshot,  // link up, no summary yet, or it must be replaced
+    connecting,        // its first connection is still to come
+    hello,             // connected to it, during the hello
+    waiting_snapshot,  // link up, and its summary is missing or being replaced
     in_sync,           // its summary counts
-    lagging,           // in sync, but it has not confirmed what we invalidated while it was away
-    no_address,        // in sync, but no place is known where it can be asked
-    one_way,           // our link to it is up, and it makes none to us
+    lagging,           // in sync, and still to confirm invalidations made while it was away
+    no_address,        // in sync, but its address is unknown
+    one_way,           // the link to it is up, and it makes none to this node
     withdrawn,         // it said goodbye
-    gone,              // there was a link and it broke
-    refused,           // it, or we, refused the hello
+    gone,              // its link broke
+    refused,           // it or this node refused the hello
 };
 std::string_view name(PeerState state) noexcept;
 
-/// Why a link last ended, or could not be made; no error: there is one, or there never was.
+/// The reason why a link last ended, or could not be made. Empty while the link is up, and before
+/// the first attempt.
 struct LastEnd {
     boost::system::error_code error;
     std::chrono::steady_clock::time_point at{};
 
     std::string reason() const { return error ? reason_of(error) : std::string(); }
-    /// Of the links in both directions the one that ended later tells.
+    /// Takes the other direction's end if that came later.
     void take_later(const LastEnd& other) {
         if (other.error && (!error || other.at >= at)) *this = other;
     }
 };
 
-/// A snapshot of numbers for /api/v1/status and /metrics. Counters count from the start of this
-/// run.
+/// Numbers for /api/v1/status and /metrics. Counters count from the start of this run.
 struct ClusterStatus : LinkCounters {
     struct Peer : PeerLinkCounters {
         std::string node;
         PeerState state = PeerState::connecting;
-        std::uint64_t epoch = 0;       // of its summary; 0 = none
+        std::uint64_t epoch = 0;       // of its summary; 0: none
         std::uint64_t generation = 0;  // deltas since the epoch began
-        double lag_seconds = 0;     // since it last said that we are in sync; grows without limit
-        std::uint64_t objects = 0;  // as it last said
+        double lag_seconds =
+            0;  // since it last confirmed that this node is in sync; grows without limit
+        std::uint64_t objects = 0;  // number in its last message
         std::uint64_t bits = 0;
         unsigned hashes = 0;
-        bool publishing = false;   // our link to it is up
-        double state_seconds = 0;  // for how long it has been in this state
-        std::string cause;         // what keeps it from being asked, in words; empty: nothing
+        bool publishing = false;   // this node's link to it is up
+        double state_seconds = 0;  // time in this state
+        std::string cause;         // reason why it is not asked, in words; may be empty
         std::uint64_t invalidations_sent = 0;
-        std::uint64_t invalidations_confirmed = 0;  // by it, of ours
-        std::uint64_t invalidations_pending = 0;    // of ours, not confirmed by it
+        std::uint64_t invalidations_confirmed = 0;  // by it, of this node's invalidations
+        std::uint64_t invalidations_pending = 0;  // of this node's invalidations, unconfirmed by it
         LastEnd last_end;
     };
     struct Own {
@@ -67,15 +68,15 @@ struct ClusterStatus : LinkCounters {
         std::uint64_t objects = 0;
         std::uint64_t bits = 0;
         unsigned hashes = 0;
-        double fill_ratio = 0;          // share of the bits that are set
-        double expected_false_hit = 0;  // probability per absent key, at this fill ratio
+        double fill_ratio = 0;          // share of the summary that is used
+        double expected_false_hit = 0;  // chance of a false hit for an absent key
     };
     std::vector<Peer> peers;  // by number
-    Peer gone;                // sums over those that are peers no more
+    Peer gone;                // sums over former peers
     std::uint64_t peers_gone = 0;
-    std::vector<PeerFinder::Report> names;  // behind which peers are looked for
-    std::vector<std::string> unanswered;    // places where nobody has answered: place, and why
-    std::vector<std::string> unplaced;      // listed, but there is no room (max_peers)
+    std::vector<PeerFinder::Report> names;  // names that lead to peers
+    std::vector<std::string> unanswered;    // places where no node has answered: place, and reason
+    std::vector<std::string> unplaced;      // listed peers beyond max_peers
     Own own;
     std::map<std::string, std::uint64_t> refusals;  // links ended or refused, by reason
 };

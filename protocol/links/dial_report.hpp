@@ -6,20 +6,19 @@
 
 namespace protocol {
 
-// What a subscriber says in its heartbeats of the link that it would make itself, to publish to the
-// node that publishes to it: that node alone does not see why nobody comes (FORMAT.md, What is
-// announced). In `objects`, where nodes that do not know these numbers only look for
-// kListensElsewhere.
+// A subscriber reports in its heartbeats why its own link to the publisher fails, since the
+// publisher cannot see the reason (FORMAT.md, Announcements). The number stands in `objects`, where
+// nodes that lack these numbers look for kListensElsewhere alone.
 
 inline constexpr std::uint64_t kLeastDialReport = 2;
 inline constexpr std::uint64_t kMostDialReport = 255;
-/// There is to be no link: it has said goodbye to its peers.
+/// This node has sent a goodbye, and makes no links.
 inline constexpr std::uint64_t kHasLeftReport = 9;
 
-/// Why the link could not be made; 0: there is nothing to be told.
+/// The number for the reason why the link could not be made; 0 without an error.
 std::uint64_t dial_report(const boost::system::error_code& error);
 
-/// The reason's short name; empty: this number is no report.
+/// The short name of the reason; empty for a number that is no report.
 std::string reason_in(std::uint64_t report);
 
 }  // namespace protocol

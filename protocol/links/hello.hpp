@@ -8,23 +8,22 @@
 #include "protocol/wire/keys.hpp"
 #include "protocol/wire/message.hpp"
 
-/// The beginning of a link: both ends prove that they hold a cluster key, say who they are, and
-/// agree on secrets for this link alone. Pure functions of the messages; FORMAT.md has the exact
-/// computation. The connection ends after any error; what the other end is told about it is a
-/// Refusal.
+/// The begin of a link: both ends prove that they have a cluster key, name themselves, and agree on
+/// secrets for this link. Pure functions of the messages; FORMAT.md has the exact computation. The
+/// connection ends after any error. A Refusal carries the error to the other end.
 namespace protocol {
 
-/// Who we are, in every hello of this run.
+/// This node, in every hello of this run.
 struct Identity {
     std::string node;
-    Instance instance{};  // random; tells two runs, or two nodes of one name, apart
+    Instance instance{};  // random; distinguishes two runs, or two nodes with one name
 };
 
-/// The dialling side. Construct, send hello(), feed it the challenge, send proof(); then the link
-/// is up when the tagged Welcome comes.
+/// The dialling side. The caller constructs it, sends hello(), passes it the challenge, and sends
+/// the proof. The tagged Welcome of the other side completes the link.
 class PublisherHello {
 public:
-    /// `peer`: whom we mean; empty: whoever is there. `keys` must outlive this.
+    /// `peer`: the expected node; empty: any. `keys` must outlive this object.
     PublisherHello(const Identity& self, const KeyRing& keys, std::string peer, Nonce nonce,
                    const summary::Descriptor& summary);
 
@@ -33,10 +32,10 @@ public:
     struct Answer {
         Proof proof;
         LinkSecrets secrets;
-        std::string node;     // who it is
+        std::string node;     // the node that answered
         Instance instance{};  // its run
     };
-    /// Errors: what a Refusal said, own_id, bad_name, wrong_node, wrong_key, bad_proof,
+    /// Errors: the reason of a Refusal, own_id, bad_name, wrong_node, wrong_key, bad_proof,
     /// unexpected_frame.
     Result<Answer> on_message(const HelloMessage& message) const;
 
@@ -45,27 +44,27 @@ private:
     Hello hello_;
 };
 
-/// The listening side. Feed it the hello, send challenge(); feed it the proof; then the publisher
-/// is known to be who it says.
+/// The listening side. The caller passes it the hello, sends the challenge, and passes it the
+/// proof, which establishes the publisher's identity.
 class SubscriberHello {
 public:
     struct Rules {
         std::function<bool(std::string_view node)> is_peer;
         std::uint64_t max_summary_bytes = 0;
     };
-    /// `self`, `keys` and `rules` must outlive this.
+    /// `self`, `keys` and `rules` must outlive this object.
     SubscriberHello(const Identity& self, const KeyRing& keys, const Rules& rules, Nonce nonce);
 
-    /// Errors, all to be sent as a Refusal: bad_name, own_id, duplicate_id, wrong_node,
-    /// unknown_node, wrong_key, other_hash_key; and unexpected_frame.
+    /// Errors to be sent as a Refusal: bad_name, own_id, duplicate_id, wrong_node, unknown_node,
+    /// wrong_key, other_hash_key. Other error: unexpected_frame.
     Result<Challenge> on_hello(const HelloMessage& message);
     /// Errors: bad_proof, unexpected_frame. Precondition: on_hello gave a challenge.
     Result<LinkSecrets> on_proof(const HelloMessage& message) const;
-    /// What stands against the summary that is about to be announced: unknown_kind, shape_refused,
-    /// or nothing. Judged after on_proof, so that it is the peer's and no stranger's.
+    /// Judges the summary that the publisher is about to announce: unknown_kind, shape_refused, or
+    /// success. Called after on_proof(), so the verdict concerns a proven peer.
     boost::system::error_code judge_summary() const;
 
-    /// What the publisher said; to be believed after on_proof.
+    /// The publisher's hello; trustworthy after on_proof().
     const Hello& hello() const { return hello_; }
 
 private:

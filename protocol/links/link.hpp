@@ -13,13 +13,13 @@
 
 namespace protocol {
 
-/// A connection to a peer: moves bytes between a socket and one end of a link, which decides. One
-/// reader and one writer coroutine, both inside run(). Control thread only; must outlive the calls
-/// it is in.
+/// A connection to a peer. It moves bytes between a socket and a LinkEnd, which makes the
+/// decisions. One reader and one writer coroutine run inside run(). Control thread only; must
+/// outlive the calls that it is in.
 ///
-/// There are as many links as there are nodes, each way, and most of the time they only beat: so a
-/// beat, as each message of the hello, costs one timer, the writer's, that also watches over
-/// silence, and no waiting for a socket that has room.
+/// A node has as many links in each direction as peers, and most links only carry heartbeats. So a
+/// heartbeat, like a message of the hello, costs one timer (the writer's, which also watches for
+/// silence), and writes to a socket with room at once.
 class Link final : private LinkEnd::Driver {
 public:
     explicit Link(boost::asio::ip::tcp::socket socket);
@@ -29,9 +29,9 @@ public:
     std::string remote() const;
     boost::asio::ip::address remote_address() const { return remote_.address(); }
 
-    /// Carries messages until something ends the link, and says what. Ends by itself with
-    /// peer_not_reading after `gone_after` without progress, else when the end says so.
-    /// `settled` is called after each step of the end, for what follows from it elsewhere.
+    /// Carries messages until the link ends, and returns the reason. It ends with peer_not_reading
+    /// after `gone_after` without progress, and otherwise by decision of `end`. Calls `settled`
+    /// after each step of `end`, so that other parts can follow.
     awaitable<boost::system::error_code> run(LinkEnd& end, Clock::duration gone_after,
                                              std::function<void()> settled);
 
@@ -47,8 +47,8 @@ private:
 
     boost::asio::ip::tcp::socket socket_;
     boost::asio::steady_timer wake_;
-    boost::asio::ip::tcp::endpoint remote_;  // port 0: not known
-    LinkEnd* end_ = nullptr;                 // while it runs
+    boost::asio::ip::tcp::endpoint remote_;  // port 0: unknown
+    LinkEnd* end_ = nullptr;                 // while run() runs
     std::function<void()> settled_;
     FrameBuffer input_;
     Bytes output_;

@@ -13,8 +13,7 @@
 
 namespace protocol {
 
-/// What all links of one node work on, and work with. Lives as long as any of them. Control thread
-/// only.
+/// The state of all links, and the services that they use. Outlives all links. Control thread only.
 struct LinkContext : LinkState {
     LinkContext(boost::asio::any_io_executor on, ClusterConfig configuration, ClusterHooks hooks);
 
@@ -25,19 +24,19 @@ struct LinkContext : LinkState {
     LinkLog log;
     ClusterHooks hooks;
 
-    /// To be called when the publisher or the neighbourhood has work in slices. May be empty.
+    /// Called when the publisher or the neighbourhood has work in slices. May be empty.
     std::function<void()> plan_work;
 
-    /// What is posted may come after the end.
+    /// Guards posted handlers, which may run after the end.
     std::shared_ptr<LinkContext*> anchor = std::make_shared<LinkContext*>(this);
     bool view_is_planned = false;
 
     /// Hands out the view if it has changed.
     void show_view();
-    /// The same after what is ready in the event loop by now, so that many changes at a time are
-    /// one view: for those that take nothing away. What is sent after this to a peer follows it.
+    /// Hands out the view after the handlers that are ready now, so that many changes make one
+    /// view. For changes that remove no peer. A message sent to a peer afterwards follows the view.
     void show_view_soon();
-    /// After each step of a link: what follows from it for others.
+    /// Hands out the view and plans slices, as needed after a step of a link.
     void settle();
 };
 

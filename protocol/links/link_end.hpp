@@ -12,14 +12,14 @@
 
 namespace protocol {
 
-/// One end of one link, from the first message of the hello to the last: what it says and in which
-/// order, what it makes of what it hears, and when silence is the end. A machine of (message, now):
-/// whoever moves the bytes (Link), or the messages themselves (tests, a simulator), turns the
-/// crank: hand in what comes, send what next() gives, and end the link when over() says so.
+/// One end of one link, from the first message of the hello to the last. It decides which messages
+/// to send, how received messages change the state, and when silence ends the link. It is a state
+/// machine over (message, now). Its driver (Link, a test or a simulator) passes received messages
+/// in, sends the messages that next() returns, and ends the link when over() returns a reason.
 class LinkEnd {
 public:
     using TimePoint = std::chrono::steady_clock::time_point;
-    /// Messages of the hello go out as they are, all others tagged.
+    /// A message to send. Messages of the hello go out without a tag.
     using Said = std::variant<HelloMessage, Message>;
     struct TagKeys {
         LinkKey sending, receiving;
@@ -30,31 +30,31 @@ public:
     LinkEnd& operator=(const LinkEnd&) = delete;
     virtual ~LinkEnd() = default;
 
-    /// A message of the hello has come, or bytes that are none, and why.
+    /// Takes a message of the hello, or the error of a malformed one.
     virtual void on_hello(const Result<HelloMessage>& message, TimePoint now) = 0;
-    /// A message with a good tag has come. What it views need not stay.
+    /// Takes a message with a good tag. The bytes that it views are used during the call only.
     virtual void on_message(const Message& message, TimePoint now) = 0;
-    /// What to send now, if anything. Payloads stay good until the next call.
+    /// Returns the next message to send, if any. Its payload stays valid until the next call.
     virtual std::optional<Said> next(TimePoint now) = 0;
-    /// When next() will have something again; asked after each message and each next(). It may
-    /// become sooner at another time: then the driver is woken.
+    /// The time of the next message. The driver asks after each message and each next(), and is
+    /// woken when the time becomes earlier.
     virtual TimePoint due() const = 0;
 
-    /// Both ends know the keys: what comes from now on is tagged, but for a refusal before the
-    /// hello is over.
+    /// The keys of both directions. From here on received messages are tagged, except for a refusal
+    /// during the hello.
     const std::optional<TagKeys>& tags() const { return tags_; }
-    /// The hello is over: messages may be long.
+    /// The hello is over, so messages may be long.
     bool greeted() const { return greeted_; }
-    /// Everything is said: the link ends when the other end has read it.
+    /// Every message is sent; the link ends when the other end has read it.
     virtual bool finished() const { return false; }
 
-    /// The end comes then, for this reason, if nothing is heard until then.
+    /// Silence ends the link at this time, for this reason.
     struct Limit {
         TimePoint at;
         Error why;
     };
     virtual Limit limit() const = 0;
-    /// Why the link is to end now. What next() still has is to be sent before.
+    /// Returns the reason to end the link now. Messages that next() still returns are sent before.
     std::optional<boost::system::error_code> over(TimePoint now) const {
         if (ended_) return ended_;
         const auto until = limit();
@@ -62,7 +62,7 @@ public:
         return std::nullopt;
     }
 
-    /// Ends the link at once, with nothing more said; the first reason counts.
+    /// Ends the link at once and drops unsent messages. The first reason counts.
     void close(boost::system::error_code reason) {
         if (ended_ && closed_) return;
         if (!ended_) ended_ = reason;
@@ -70,29 +70,29 @@ public:
         wake();
     }
     bool closed() const { return closed_; }
-    /// Nothing that comes counts any more.
+    /// Received messages are ignored from now on.
     bool ended() const { return ended_.has_value(); }
 
-    /// Where bytes are counted now.
+    /// The counters for bytes of this connection.
     virtual LinkCounters& traffic() = 0;
 
-    /// Whoever turns the crank, while he does.
+    /// The driver, while it runs the link.
     class Driver {
     public:
-        /// next(), due() or over() have changed.
+        /// next(), due() or over() may return something else now.
         virtual void woken() = 0;
 
     protected:
         ~Driver() = default;
     };
     void set_driver(Driver* driver) { driver_ = driver; }
-    /// There may be something to send, or the end may have come.
+    /// Wakes the driver, after a change of the next message or of the end.
     void wake() {
         if (driver_ != nullptr) driver_->woken();
     }
 
 protected:
-    /// Ends the link when what next() still has is sent.
+    /// Ends the link after the messages that next() still returns.
     void end(boost::system::error_code reason) {
         if (!ended_) ended_ = reason;
     }

@@ -11,9 +11,9 @@
 namespace protocol {
 
 inline constexpr auto kLogAgainAfter = std::chrono::seconds(10);
-inline constexpr std::size_t kMaxLogSubjects = 4096;  // more are counted, not logged
+inline constexpr std::size_t kMaxLogSubjects = 4096;  // reasons beyond are counted only
 
-/// Why links end or are refused: counted by reason, and logged, the same trouble at most once in
+/// Counts the reasons of ended and refused links, and logs them: the same trouble at most once in
 /// kLogAgainAfter. Control thread only.
 class LinkLog {
 public:
@@ -21,34 +21,33 @@ public:
 
     explicit LinkLog(std::string node) : node_(std::move(node)) {}
 
-    /// Whether it is to be expected that there is no such link. Then it is told once, as news and
-    /// not as trouble, until the link is up again.
+    /// Tells whether the absence of a link is expected. Expected absence is logged once at level
+    /// info until the link is up again.
     enum class Expectation {
-        none,     // it is trouble
-        usual,    // nobody may be there yet, where a name leads to
-        lasting,  // whoever is there has left
+        none,     // the absence is trouble
+        usual,    // a place behind a name may have no node yet
+        lasting,  // the node at the place has left
     };
 
     /// `link`: "link to b", "link from b", "link from 10.0.0.7:4711".
 
     void ended(std::string_view link, const boost::system::error_code& error,
                std::string_view detail, TimePoint now, Expectation expected = Expectation::none);
-    /// As ended(), of a link that never was.
+    /// See ended(), for a link that could not be made.
     void failed(std::string_view link, const boost::system::error_code& error,
                 std::string_view detail, TimePoint now, Expectation expected = Expectation::none);
     void up(std::string_view link);
-    /// Who is a peer has changed.
+    /// Log the arrival and the departure of a peer.
     void joined(std::string_view peer);
     void left(std::string_view peer);
-    /// A peer to and from which links are as they are, and with which something is wrong all the
-    /// same; and it has another state now.
+    /// Logs trouble with a peer whose links stand, and its later state.
     void trouble(std::string_view peer, std::string_view state, std::string_view cause);
     void trouble_over(std::string_view peer, std::string_view state);
-    /// This node itself is at a place that a name leads to; logged once for each place.
+    /// Logs once for each place that this node itself answers there.
     void met_self(std::string_view place);
     void in_sync(std::string_view peer, std::uint64_t objects, std::uint64_t bits, unsigned hashes);
 
-    /// Reason -> how often.
+    /// How often each reason came.
     const std::map<std::string, std::uint64_t>& counts() const { return counts_; }
 
 private:

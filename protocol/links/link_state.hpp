@@ -15,18 +15,18 @@
 
 namespace protocol {
 
-/// What all links of one node work on, without anything that waits: no executor, no socket, no
-/// clock, no randomness, no log. Whoever runs the node (LinkContext, or a simulator) looks after
-/// each step whether the neighbourhood has another view to show, and whether it or the publisher
-/// has work to be done in slices. One thread. Lives as long as any link.
+/// The state that all links of one node share, free of executor, socket, clock, randomness and log.
+/// After each step its owner (LinkContext or a simulator) checks whether the neighbourhood has a
+/// new view, and whether the neighbourhood or the publisher has work in slices. One thread.
+/// Outlives all links.
 struct LinkState {
     using TimePoint = std::chrono::steady_clock::time_point;
 
-    /// `instance`: random, this run's.
+    /// `instance`: the random number of this run.
     LinkState(ClusterConfig configuration, const Instance& instance, std::uint64_t first_epoch,
               TimePoint now);
 
-    ClusterConfig config;  // without an entry for ourselves
+    ClusterConfig config;  // without an entry for this node
     Identity self;
     KeyRing keys;
     SubscriberHello::Rules rules;
@@ -36,15 +36,16 @@ struct LinkState {
     Neighbourhood neighbours;
     Doorstep doorstep;
 
-    /// What the two links between us and a peer know of each other, so that a peer is heard on both
-    /// when it speaks on one.
+    /// Shared knowledge of the two links with one peer, so that a message on one of them shows life
+    /// on both.
     struct Pulse {
-        TimePoint heard_at = TimePoint::min();  // on the link from it
-        std::chrono::milliseconds promised{0};  // it speaks again within this time, on one of them
-        bool listens_elsewhere = false;         // it has said so on our link to it, which is up
-        bool said_goodbye = false;              // and has not come back since
-        std::uint64_t cannot_dial = 0;          // what we say of our link to it (dial_report.hpp)
-        std::uint64_t it_cannot_dial = 0;       // what it says of its link to us
+        TimePoint heard_at = TimePoint::min();  // on the link from the peer
+        std::chrono::milliseconds promised{
+            0};                            // it sends again within this time, on one of the links
+        bool listens_elsewhere = false;    // it has announced so on the link to it, which is up
+        bool said_goodbye = false;         // and has not come back since
+        std::uint64_t cannot_dial = 0;     // report to it on the link to it (dial_report.hpp)
+        std::uint64_t it_cannot_dial = 0;  // its report on its link to this node
     };
     Pulse& pulse(std::size_t peer) {
         if (pulses.size() <= peer) pulses.resize(peer + 1);
@@ -52,11 +53,11 @@ struct LinkState {
     }
     std::vector<Pulse> pulses;
 
-    bool leaving = false;  // this node has said goodbye
+    bool leaving = false;  // this node has sent a goodbye
 
-    /// How far apart our heartbeats are on each link; follows the number of peers.
+    /// The interval of this node's heartbeats on each link; it follows the number of peers.
     std::chrono::nanoseconds beat_interval;
-    /// How long this peer may say nothing before it is gone.
+    /// The time of silence after which this peer counts as gone.
     std::chrono::nanoseconds silence_limit(std::size_t peer);
 };
 

@@ -20,54 +20,56 @@
 
 namespace protocol {
 
-/// The links between this node and its peers, both directions, as the membership has it: a
-/// PublisherLink to each place where a peer is or may be, and what peers have dialled. Whom links
-/// and look-ups meet it tells the membership; what the membership makes of that it carries out, so
-/// that everything that goes by a peer's number knows of the same peers. Control thread only.
+/// The links between this node and its peers in both directions: a PublisherLink to each place
+/// where a peer is or may be, and the links that peers have dialled. It reports the nodes that
+/// links and look-ups meet to the membership, and carries out the membership's decisions, so that
+/// all parts know the same peers by number. Control thread only.
 class PeerLinks {
 public:
-    /// `moved`: a peer has confirmed something, or a link to one has ended.
+    /// `moved` is called when a peer has confirmed an invalidation, or when a link to one has
+    /// ended.
     PeerLinks(LinkContext& context, std::function<void()> moved);
 
     /// Throws boost::system::system_error with the address in what().
     void bind() { subscriptions_.bind(); }
-    /// Instead, where `earlier` listens: with its socket. False if it does not.
+    /// Takes over the listening socket of `earlier`, instead of bind(). Returns false if `earlier`
+    /// listens on none.
     bool bind_in_place_of(PeerLinks& earlier);
     std::uint16_t port() const { return subscriptions_.port(); }
 
-    /// Before run(): goes on with the peers of `earlier`, which has stopped, and with what they
-    /// have not confirmed.
+    /// Goes on with the peers of `earlier`, which has stopped, and with its unconfirmed
+    /// invalidations. Call it before run().
     void take_over(const PeerLinks& earlier);
-    /// Before configure(): goes on from what an earlier run of this node has kept.
+    /// Goes on with the invalidations of an earlier run of this node. Call it before configure().
     void go_on_from(const KeptInvalidations& earlier);
-    /// How far they are with what this node has invalidated: peers, and those that were, by name.
+    /// The invalidations that each peer, and each former peer, has confirmed, by name.
     KeptInvalidations::ConfirmedByNode confirmed() const;
-    /// From now on the peers are those that the configuration says.
+    /// Makes the membership follow the configuration.
     void configure();
-    /// All names of the configuration, now.
+    /// Looks up all configured names now.
     void look_now() { finder_.look_now(); }
-    /// Begins to dial and, if it `listens`, to be dialled. `owner` is kept alive by each task.
+    /// Begins to dial and, if `listens`, to accept links. Each task keeps `owner` alive.
     void run(TaskGroup& tasks, const std::shared_ptr<void>& owner, bool listens);
     void stop();
-    /// Forgets who is gone. To be called now and then.
+    /// Forgets peers that are gone for long. Called at each heartbeat.
     void tidy();
 
-    /// To all peers: an Announcement or a CheckHash.
+    /// Offers an Announcement or a CheckHash to all peers.
     template <class News>
     void offer(const News& news) {
         for (auto& [contact, publication] : publications_) publication->offer(news);
     }
-    /// There may be something to send.
+    /// Wakes all links, after something to send has come.
     void wake();
-    /// Something was added to the invalidations.
+    /// Sends new invalidations.
     void invalidated();
     void say_goodbye();
 
-    /// Our link to this peer is up; to any.
+    /// Whether the link to this peer is up, and whether any is.
     bool up(std::size_t peer) const;
     bool any_up() const;
 
-    /// Adds what is known of peers, places and names, and what links have counted.
+    /// Adds the state of peers, places and names, and the counters of links.
     void report(ClusterStatus& status) const;
 
 private:
@@ -104,24 +106,24 @@ private:
 
     LinkContext& context_;
     std::function<void()> moved_;
-    /// How a peer was found last time, and since when that is so.
+    /// The state that a peer was last found in, and since when.
     struct Shown {
         PeerState state = PeerState::connecting;
         Clock::time_point since{};
         bool warned = false;
     };
-    std::vector<std::string> known_;     // peers that everything else knows of, by number
-    std::vector<Shown> shown_;           // as known_
-    std::vector<std::string> unplaced_;  // listed ones without room that the log was told of
+    std::vector<std::string> known_;     // names of the peers that all parts know, by number
+    std::vector<Shown> shown_;           // by number
+    std::vector<std::string> unplaced_;  // listed peers beyond max_peers that were logged
     std::map<Contact, std::shared_ptr<PublisherLink>> publications_;
     SubscriberLinks subscriptions_;
     PeerFinder finder_;
-    KeptInvalidations::ConfirmedByNode former_;  // what those have confirmed that were peers once
-    ClusterStatus::Peer gone_;                   // what those counted
-    std::map<std::size_t, ClusterStatus::Peer> earlier_ways_;  // to peers, where they are no more
+    KeptInvalidations::ConfirmedByNode former_;                // confirmed by former peers
+    ClusterStatus::Peer gone_;                                 // counters of former peers
+    std::map<std::size_t, ClusterStatus::Peer> earlier_ways_;  // counters of peers' former places
     std::uint64_t peers_gone_ = 0;
-    std::uint64_t followed_ = 0;  // changes of the membership
-    TaskGroup* tasks_ = nullptr;  // once it runs
+    std::uint64_t followed_ = 0;  // changes of the membership carried out
+    TaskGroup* tasks_ = nullptr;  // set by run()
     std::weak_ptr<void> owner_;
     bool stopped_ = false;
 };

@@ -11,27 +11,28 @@
 
 namespace protocol {
 
-/// The end of a link at the node that has dialled and publishes, over one connection: greets,
-/// proves itself, and once it is welcome tells what was invalidated, what is stored and what
-/// changes. A machine, see LinkEnd. Must not outlive what it is given.
+/// The dialling and publishing end of a link, over one connection. It greets, proves itself, and
+/// after the welcome sends invalidations, the snapshot and announcements. A state machine, see
+/// LinkEnd. Its arguments must outlive it.
 ///
-/// The order: invalidations ahead of everything, even in the middle of a snapshot, as what peers
-/// must not use any longer waits for nothing; then what the Outbox says. The goodbye waits until
-/// all invalidations are confirmed.
+/// Invalidations go first, even in the middle of a snapshot, since peers must stop using the
+/// content at once; then the messages of the Outbox follow. The goodbye waits until all
+/// invalidations are confirmed.
 class PublisherEnd final : public LinkEnd {
 public:
-    /// What stays from one connection to the next.
+    /// State kept from one connection to the next.
     struct Kept {
         std::uint64_t behind_until = 0;  // it must confirm this before its copies count
-        bool leaving = false;            // nothing but invalidations and the goodbye is said
+        bool leaving = false;            // sends only invalidations and the goodbye
         LinkCounters counters;           // without those of the present Outbox
     };
-    /// Whom to ask and to tell.
+    /// Receives questions and notices of the end.
     class Owner {
     public:
-        /// The place has answered. Which peer that is, or why there is to be no link.
+        /// A node has answered at the place. Returns its peer number, or an error if the link is
+        /// unwanted.
         virtual Result<std::size_t> met(const std::string& node, const Instance& instance) = 0;
-        /// This node itself answers there.
+        /// This node itself has answered there.
         virtual void met_self() = 0;
         /// The link is up.
         virtual void up_now() = 0;
@@ -42,7 +43,7 @@ public:
         ~Owner() = default;
     };
 
-    /// `expected`: whom we mean; empty: whoever is there.
+    /// `expected`: the expected node; empty: any.
     PublisherEnd(LinkState& state, Owner& owner, Kept& kept, const std::string& expected,
                  const Nonce& nonce, TimePoint now);
 
@@ -54,19 +55,18 @@ public:
     Limit limit() const override;
     LinkCounters& traffic() override { return kept_.counters; }
 
-    /// It is this peer that is reached here, or nobody known. Not once the link is up.
+    /// The peer at this place; empty: unknown. Called before the link is up.
     void set_peer(std::optional<std::size_t> peer) { peer_ = peer; }
     void offer(const Announcement& announcement);
     void offer(const CheckHash& check);
     void say_goodbye();
     bool up() const { return outbox_.has_value(); }
-    /// The peer has answered, and is this run of its.
+    /// Whether the link is up to this run of the peer.
     bool reaches(const Instance& instance) const { return up() && run_ == instance; }
     LinkCounters counters() const;
-    /// The connection has ended: what it has counted is kept. To be called at its end, unless the
-    /// whole node ends.
+    /// Keeps the counters at the end of the connection. Skipped at the end of the whole node.
     void leave();
-    /// Who answered; empty: nobody yet.
+    /// The node that answered; empty before.
     const std::string& answered() const { return answered_; }
 
 private:
@@ -78,13 +78,13 @@ private:
     LinkState& state_;
     Owner& owner_;
     Kept& kept_;
-    std::optional<PublisherHello> hello_;           // until it is over
-    std::optional<PublisherHello::Answer> answer_;  // then too
+    std::optional<PublisherHello> hello_;           // during the hello
+    std::optional<PublisherHello::Answer> answer_;  // during the hello
     enum class Says { hello, nothing, proof } says_ = Says::hello;
     std::string answered_;
     std::optional<std::size_t> peer_;
-    Instance run_{};                // of the peer, once the link is up
-    std::optional<Outbox> outbox_;  // once the link is up
+    Instance run_{};                // of the peer, while the link is up
+    std::optional<Outbox> outbox_;  // while the link is up
     TimePoint hello_until_, heard_at_;
 };
 

@@ -16,63 +16,63 @@
 
 namespace protocol {
 
-/// Our link to whoever is at one place, over all its connections: dials when Redial says so, lets
-/// PublisherEnd speak, and dials again when that ends. Must outlive run().
+/// The link to the node at one place, over all its connections. It dials at the times that Redial
+/// gives, lets a PublisherEnd run, and dials again when that ends. Must outlive run().
 class PublisherLink final : private PublisherEnd::Owner {
 public:
     struct Hooks {
-        /// The place has answered. Which peer that is, or why there is to be no link.
+        /// A node has answered at the place. Returns its peer number, or an error if the link is
+        /// unwanted.
         std::function<Result<std::size_t>(const std::string& node, const Instance& instance)> met;
-        /// This node itself answers there.
+        /// This node itself has answered there.
         std::function<void()> met_self;
-        /// The link is up, or no more.
+        /// The link has come up, or has ended.
         std::function<void(bool up)> changed;
-        /// The peer has confirmed an invalidation, or it cannot as its link is gone.
+        /// The peer has confirmed an invalidation, or its link has ended.
         std::function<void()> confirmed;
     };
 
-    /// `node`: whom we expect there; empty: whoever it is. `peer`: its number, if it has one yet.
+    /// `node`: the expected node; empty: any. `peer`: its number, if it has one yet.
     PublisherLink(LinkContext& context, std::uint64_t contact, PeerPlace place, std::string node,
                   std::optional<std::size_t> peer, Hooks hooks);
 
-    /// Goes on until cancelled or retired. After the goodbye there is a link only while something
-    /// that was invalidated since is not confirmed.
+    /// Runs until cancelled or retired. After the goodbye it makes a link only while newer
+    /// invalidations are unconfirmed.
     awaitable<void> run();
 
-    /// There is nothing more to be said to this place; run() ends soon, and calls no hook any more.
+    /// Gives up this place. run() ends soon, and calls no more hooks.
     void retire();
-    /// Whether the place is to be dialled when there is no link.
+    /// Whether the place is dialled while the link is down.
     void set_dialled(bool dialled);
-    /// Whom we expect there from now on; empty: whoever it is.
+    /// The expected node from now on; empty: any.
     void expect(const std::string& node) { node_ = node; }
-    /// It is this peer that is reached here; nothing: nobody known, or a peer that is reached
-    /// elsewhere. Not while up().
+    /// The peer at this place; empty: an unknown node, or a peer reached at another place. Called
+    /// while the link is down.
     void set_peer(std::optional<std::size_t> peer);
     std::optional<std::size_t> peer() const { return peer_; }
 
     void offer(const Announcement& announcement);
     void offer(const CheckHash& check);
-    /// Something was added to the invalidations.
+    /// Sends new invalidations, or judges the peer as absent.
     void invalidated();
-    /// There may be something to send.
+    /// Wakes the link, after something to send has come.
     void wake();
     void say_goodbye();
     bool up() const { return end_ && end_->up(); }
-    /// Since when; nothing while it is not.
+    /// Time when the link came up; empty while it is down.
     std::optional<Clock::time_point> up_since() const {
         return up() ? std::optional(up_since_) : std::nullopt;
     }
-    /// Connected, and not through the hello.
+    /// Connected, and during the hello.
     bool greeting() const { return end_ && !end_->up(); }
 
-    /// The peer has proved to be alive, in this run of its. Dials at once instead of waiting;
-    /// gives up a link to an earlier run.
+    /// The peer is alive in this run: dials at once, and gives up a link to an earlier run.
     void heard_of(const Instance& instance);
 
-    /// That run is the peer now: a link to another one ends.
+    /// Ends a link to any other run of the peer than this one.
     void give_up_other_run(const Instance& instance);
 
-    /// Adds our side's numbers.
+    /// Adds the counters of this side.
     void report(ClusterStatus::Peer& status) const;
     const LastEnd& last_end() const { return last_end_; }
 
@@ -107,7 +107,7 @@ private:
     PublisherEnd::Kept kept_;
     // The present connection, if there is one.
     std::optional<PublisherEnd> end_;
-    DialPlaces::Place* dial_place_ = nullptr;  // until the hello is over
+    DialPlaces::Place* dial_place_ = nullptr;  // during the hello
     std::string remote_;
     Clock::time_point up_since_{};
     LastEnd last_end_;

@@ -6,22 +6,21 @@
 
 namespace protocol {
 
-/// When a place is to be dialled, while there is no link to whoever is there. Function of (event,
-/// now); reads no clock.
+/// Decides when to dial a place that has no link. Function of (event, now); reads no clock.
 class Redial {
 public:
     using TimePoint = std::chrono::steady_clock::time_point;
 
-    /// The pauses between attempts, from `min` doubling to `max`.
+    /// The pause between attempts doubles from `min` to `max`.
     Redial(std::chrono::nanoseconds min, std::chrono::nanoseconds max) : backoff_(min, max) {}
 
-    /// Dial then; max(): not before something happens. `pending`: something that was invalidated is
-    /// not confirmed there, for which even a node that leaves dials.
+    /// The time to dial; max(): only after another event. `pending`: an invalidation is unconfirmed
+    /// there, so even a leaving node dials.
     TimePoint due(bool pending) const { return rests(pending) ? TimePoint::max() : due_; }
-    /// Nothing is to be said there now.
+    /// True while this node has nothing to send there.
     bool rests(bool pending) const { return !dialled_ || (leaving_ && !pending); }
 
-    /// Whether the place is to be dialled at all. True when it was not before.
+    /// Sets whether the place is dialled. Returns true if it was not before.
     bool set_dialled(bool dialled) {
         const bool begins = dialled && !dialled_;
         dialled_ = dialled;
@@ -31,23 +30,23 @@ public:
         return true;
     }
     bool dialled() const { return dialled_; }
-    /// This node leaves: only what is pending is told from now on, and that at once.
+    /// This node leaves. It dials only for pending invalidations, and then at once.
     void leave() {
         leaving_ = true;
         due_ = TimePoint::min();
     }
-    /// There is something to be told that cannot wait for the next attempt's time.
+    /// Dials at once, for a message that cannot wait.
     void hurry() { due_ = TimePoint::min(); }
-    /// Whoever is there has proved to be alive: dial at once, or again at once if what is under way
-    /// ends.
+    /// The peer has proved to be alive: dials at once, or again at once if the present attempt
+    /// fails.
     void heard() {
         again_at_once_ = true;
         due_ = TimePoint::min();
         backoff_.reset();
     }
-    /// This link takes nothing more, and there is more: the next is to follow at once.
+    /// The present link takes no more messages and another is needed: dials again at once.
     void again_at_once() { again_at_once_ = true; }
-    /// There is a link now: whatever asked for one has it.
+    /// The link is up.
     void linked() { again_at_once_ = false; }
     /// An attempt has failed, or a link has ended.
     void ended(bool pending, TimePoint now) {
@@ -58,8 +57,8 @@ public:
             due_ = now + backoff_.next();
         }
     }
-    /// Before ended(): for how long there was a link. One that fails again and again right after
-    /// its hello must not be dialled at the highest rate for ever.
+    /// Duration of a link; call it before ended(). A link that fails right after each hello must be
+    /// dialled less often.
     void link_lasted(std::chrono::nanoseconds time) { backoff_.link_lasted(time); }
 
 private:

@@ -23,8 +23,8 @@ namespace protocol {
 
 class SubscriberEnd;
 
-/// What we know of the peers as publishers, over all their connections, and of those connections
-/// that have not said yet whose they are. No I/O, no clock. Must outlive all ends.
+/// The peers as publishers, over all their connections, and the connections that are still in the
+/// hello. It uses neither I/O nor a clock. Must outlive all ends.
 class Subscriptions {
 public:
     using TimePoint = LinkState::TimePoint;
@@ -32,75 +32,77 @@ public:
 
     /// Decisions and notices that concern the membership.
     struct PeerHooks {
-        /// A node that may become a peer has proved that it holds a key. Its number, or nothing if
-        /// there is no room for it.
+        /// A node that may become a peer has proved that it has a key. Returns its number, or
+        /// nullopt when there is too little room.
         std::function<std::optional<std::size_t>(const std::string& node, const Instance& instance,
                                                  const Address& from)>
             admit;
-        /// Its link is to be welcomed.
+        /// Its link is about to be welcomed.
         std::function<void(std::size_t peer, const Instance& instance)> heard_of;
-        /// It has no link to us any more.
+        /// Its link has ended, and no other has replaced it.
         std::function<void(std::size_t peer)> left;
     };
     struct Hooks : PeerHooks {
-        /// Its first summary over this link is there.
+        /// Its first summary on this link has arrived.
         std::function<void(std::size_t peer, std::uint64_t objects,
                            const summary::Description& summary)>
             in_sync;
-        /// It has invalidated this; `done` as in ClusterHooks.
+        /// It has sent an invalidation; ClusterHooks explains `done`.
         std::function<void(const Invalidation&, std::function<void()> done)> invalidated;
     };
     Subscriptions(LinkState& state, Hooks hooks) : state_(state), hooks_(std::move(hooks)) {}
     Subscriptions(const Subscriptions&) = delete;
     Subscriptions& operator=(const Subscriptions&) = delete;
 
-    /// There is another peer of this number.
+    /// A new peer has this number.
     void add_peer(std::size_t peer, TimePoint now);
-    /// There is none any more; its link ends. To be called when its numbers have been read.
+    /// The peer is gone, and its link ends. Call it after reading its counters.
     void remove_peer(std::size_t peer);
-    /// What this peer has had applied already, so that it is not applied again, and what of that
-    /// is still to be kept.
+    /// Takes the peer's applied invalidations, so that they are not applied again, and the
+    /// outstanding confirmations.
     void take_over(const Subscriptions& earlier, std::size_t peer);
-    /// Nobody is there any more to apply what peers say.
+    /// From now on received invalidations have no recipient, and links end.
     void close() { closed_ = true; }
 
-    /// Adds our side's numbers.
+    /// Adds the counters of this side.
     void report(std::size_t peer, TimePoint now, ClusterStatus::Peer& status) const;
-    /// Of report() the state alone: what the link from it is worth.
+    /// The state alone of report(): the state of the link from the peer.
     PeerState state(std::size_t peer) const;
-    /// Since when there is no link from it; nothing: there is one. TimePoint(): there was none yet.
+    /// Time since when the peer has no link; empty while it has one. TimePoint(): it has never had
+    /// one.
     std::optional<TimePoint> silent_since(std::size_t peer) const;
-    /// Where the link from it comes from, if there is one.
+    /// Address of the link from the peer, if there is one.
     std::optional<Address> came_from(std::size_t peer) const;
 
 private:
     friend class SubscriberEnd;
 
-    /// What we know of one peer, over all its connections.
+    /// State of one peer, over all its connections.
     struct Slot {
         PeerState state = PeerState::connecting;
-        SubscriberEnd* end = nullptr;  // the present connection, if there is one
+        SubscriberEnd* end = nullptr;  // the present connection, or null
         Instance instance{};
         std::shared_ptr<Receipts> receipts = std::make_shared<Receipts>();  // of that run
         DescriptorAllowance descriptors;
         PeerLinkCounters counters;  // without those of the present session
         TimePoint confirmed_at;
-        std::optional<TimePoint> linked_at;  // a link from it was made last
-        TimePoint left_at{};                 // the last one ended
+        std::optional<TimePoint> linked_at;  // time of its latest link
+        TimePoint left_at{};                 // end of its latest link
         LastEnd last_end;
     };
 
     LinkState& state_;
     Hooks hooks_;
-    std::deque<Slot> slots_;                             // by number; they stay where they are
-    std::map<Doorstep::Ticket, SubscriberEnd*> hellos_;  // under way, each with its place
+    std::deque<Slot> slots_;  // by number; a deque, so that slots stay in place
+    std::map<Doorstep::Ticket, SubscriberEnd*> hellos_;  // ends in the hello, by ticket
     bool closed_ = false;
-    LinkCounters unknown_;  // of connections whose peer is not known
+    LinkCounters unknown_;  // of connections of unknown peers
 };
 
-/// The end of a link at the node that was dialled and follows the other's summary, over one
-/// connection: stands on the doorstep, lets the publisher prove itself or tells it why it is
-/// refused, then keeps a replica in sync. A machine, see LinkEnd.
+/// The listening end of a link, which follows the publisher's summary, over one connection. It
+/// waits on the doorstep, verifies the publisher or refuses it with a reason, and then keeps a
+/// replica in sync. A state machine, see LinkEnd. It is the source of the peer's summary for the
+/// Neighbourhood.
 class SubscriberEnd final : public LinkEnd, private Receipts::Listener {
 public:
     SubscriberEnd(Subscriptions& all, const Subscriptions::Address& from, const Nonce& nonce,
@@ -114,14 +116,14 @@ public:
     Limit limit() const override;
     LinkCounters& traffic() override { return traffic_ != nullptr ? *traffic_ : all_.unknown_; }
 
-    /// The connection has ended, for this reason. To be called once, at its end.
+    /// Call it once at the end of the connection, with the reason.
     void over_because(const boost::system::error_code& error, TimePoint now);
 
-    /// Whose link it is, once that has proved itself.
+    /// The peer, after its proof.
     std::optional<std::size_t> peer() const { return peer_; }
-    /// Whose it is; before that is proved, who it says it is. Empty: it has not said.
+    /// The peer's name; before its proof the name that it gives. Empty before the hello.
     const std::string& who() const { return who_; }
-    /// Whom it looks for, as it says; empty: whoever is there, or it has not said.
+    /// The node that the peer looks for; empty: any, or before the hello.
     const std::string& looks_for() const { return looks_for_; }
 
 private:
@@ -143,16 +145,17 @@ private:
     LinkState& state_;
     Subscriptions::Address from_;
     std::optional<Doorstep::Ticket> ticket_;
-    std::optional<SubscriberHello> hello_;  // until it is over
-    std::optional<Said> says_;              // of the hello
+    std::optional<SubscriberHello> hello_;  // during the hello
+    std::optional<Said> says_;              // message of the hello to send
     bool challenged_ = false;
-    std::optional<std::size_t> proven_;  // whom the proof named, be it refused after that
+    std::optional<std::size_t>
+        proven_;  // the peer named by a good proof, even if refused afterwards
     std::optional<std::size_t> peer_;
     std::string who_, looks_for_;
     LinkCounters* traffic_ = nullptr;
-    std::optional<SyncSession> session_;  // once it is welcome
-    std::shared_ptr<Receipts> receipts_;  // what it confirms goes by; then, too
-    bool has_last_words_ = false;         // of a run whose name another has by now
+    std::optional<SyncSession> session_;  // after the welcome
+    std::shared_ptr<Receipts> receipts_;  // after the welcome, for its confirmations
+    bool has_last_words_ = false;         // of a run whose name another run has taken
     TimePoint hello_until_, heard_at_;
 };
 

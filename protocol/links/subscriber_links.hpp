@@ -17,37 +17,37 @@
 
 namespace protocol {
 
-/// The links that peers make to us: takes their connections, lets SubscriberEnd speak, and logs
-/// what became of them. Must outlive listen() and all it spawns.
+/// The links that peers make to this node. It accepts their connections, lets a SubscriberEnd run
+/// for each, and logs how they end. Must outlive listen() and the tasks that listen() spawns.
 class SubscriberLinks {
 public:
     SubscriberLinks(LinkContext& context, Subscriptions::PeerHooks hooks);
 
-    /// There is another peer of this number.
+    /// A new peer has this number.
     void add_peer(std::size_t peer) { peers_.add_peer(peer, Clock::now()); }
-    /// There is none any more; its link ends. To be called when its numbers have been read.
+    /// The peer is gone, and its link ends. Call it after reading its counters.
     void remove_peer(std::size_t peer) { peers_.remove_peer(peer); }
 
     /// Throws boost::system::system_error with the address in what().
     void bind();
     std::uint16_t port() const;
 
-    /// Takes connections until close(); each runs in `tasks`, which keeps `owner` alive.
+    /// Accepts connections until close(). Each runs in `tasks` and keeps `owner` alive.
     awaitable<void> listen(TaskGroup& tasks, std::shared_ptr<void> owner);
     void close();
-    /// Instead of bind(): listens on with the socket of `earlier`, which listens no more.
+    /// Takes over the listening socket of `earlier`, which stops listening. Instead of bind().
     void bind_in_place_of(SubscriberLinks& earlier);
 
-    /// What this peer has had applied already, so that it is not applied again.
+    /// Takes the peer's applied invalidations, so that they are not applied again.
     void take_over(const SubscriberLinks& earlier, std::size_t peer) {
         peers_.take_over(earlier.peers_, peer);
     }
 
-    /// Adds our side's numbers.
+    /// Adds the counters of this side.
     void report(std::size_t peer, ClusterStatus::Peer& status) const {
         peers_.report(peer, Clock::now(), status);
     }
-    // As Subscriptions.
+    // See Subscriptions.
     PeerState state(std::size_t peer) const { return peers_.state(peer); }
     std::optional<Clock::time_point> silent_since(std::size_t peer) const {
         return peers_.silent_since(peer);

@@ -14,9 +14,10 @@
 
 namespace protocol {
 
-/// The subscriber's side of one link, from its Welcome to its end: keeps the replica in sync with
-/// what the publisher says, and knows when it is not. One recovery for everything: ask for a
-/// snapshot, and go on with the old filter until it is complete. Reads no clock. One thread only.
+/// The subscriber's side of one link, from the Welcome to the end. It keeps the replica in sync
+/// with the publisher's messages, and notices gaps. Every gap has the same recovery: it requests a
+/// snapshot, and uses the old filter until the snapshot is complete. Reads no clock. One thread
+/// only.
 class SyncSession {
 public:
     using TimePoint = std::chrono::steady_clock::time_point;
@@ -26,73 +27,74 @@ public:
         std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(500);
     };
 
-    // What the caller has to do, in this order.
+    // Actions for the caller, to be done in this order.
     struct Load {  // replica() is new: load it into the directory
         bool operator==(const Load&) const = default;
     };
-    struct Change {  // done to replica(): do it to the directory
+    struct Change {  // made in replica(): make it in the directory
         summary::Change what;
         bool operator==(const Change&) const = default;
     };
-    struct Close {  // the link is of no more use
+    struct Close {  // the link has become useless
         Error reason;
         bool operator==(const Close&) const = default;
     };
-    struct Drop {  // these stored responses no longer count; applied() says up to which number
+    struct Drop {  // these responses are invalid; applied() is the number of the last
         std::vector<summary::KeyHash> keys, tags;
-        bool all = false;  // nor does anything else that is stored
+        bool all = false;  // and so is everything else that is stored
         bool operator==(const Drop&) const = default;
     };
     using Action = std::variant<Load, Change, Close, Drop>;
 
-    /// `applied`: the last invalidation of this run of the publisher that we have applied already;
-    /// `kept`: the last that may be confirmed.
+    /// `applied`: the last invalidation of this publisher's run that this node has applied; `kept`:
+    /// the last that may be confirmed.
     SyncSession(const Config& config, TimePoint now, std::uint64_t applied = 0,
                 std::uint64_t kept = 0);
 
-    /// At most one action: nothing to do otherwise.
+    /// Returns at most one action.
     std::optional<Action> on_message(const Message& message, TimePoint now);
 
-    /// What to send now, if anything: a request, or a heartbeat that says what we hold.
+    /// Returns the next message to send, if any: a request, a confirmation, or a heartbeat with
+    /// this node's state.
     std::optional<Message> next(TimePoint now);
-    /// How far apart heartbeats are from the next one on; `Config::heartbeat` before.
+    /// Sets the interval of heartbeats from the next one on; it is Config::heartbeat at first.
     void beat_every(std::chrono::nanoseconds interval) { interval_ = interval; }
-    /// Whether the publisher hears from us elsewhere and has said that it listens there: then only
-    /// the first heartbeat goes out, which says the same of us.
+    /// States whether the publisher hears this node on another link, and has announced that it
+    /// listens there. Then only the first heartbeat goes out, which announces the same.
     void set_heard_elsewhere(bool is_heard) { heard_elsewhere_ = is_heard; }
-    /// What is said in place of kListensElsewhere: a dial_report(), or 0. Another one goes out with
-    /// the next heartbeat in any case.
+    /// Sets the number sent in place of kListensElsewhere: a dial_report(), or 0. A new number goes
+    /// out with the next heartbeat in any case.
     void set_dial_report(std::uint64_t report) { report_ = report; }
-    /// When next() will have something again, if no message comes before.
+    /// The time of the next message, if none is received before.
     TimePoint due() const {
         return confirms() || request_pending_ ? TimePoint::min() : heartbeat_due_;
     }
 
-    /// All up to this one stays applied, whatever happens: what this link has named of it is
-    /// confirmed.
+    /// All invalidations up to `last` are kept. Those that this link has named are confirmed.
     void kept(std::uint64_t last) { kept_ = last; }
 
-    /// The replica is what the publisher last announced, as far as we have heard.
+    /// The replica equals the publisher's last announcement, as far as this node has heard.
     bool in_sync() const { return !awaiting_snapshot_ && replica_.in_sync(); }
     const summary::Replica& replica() const { return replica_; }
     summary::Replica& replica() { return replica_; }
-    /// When the publisher last said something that put us, or found us, in sync.
+    /// The time of the last message that found the replica in sync.
     TimePoint confirmed_at() const { return confirmed_at_; }
-    /// How many objects the publisher said it has.
+    /// The publisher's latest number of objects.
     std::uint64_t objects() const { return objects_; }
-    /// The last invalidation of the publisher's that was handed out as a Drop.
+    /// The last invalidation of the publisher that was handed out as a Drop.
     std::uint64_t applied() const { return applied_; }
-    /// What was received, and what came of it. Announcements count when they are complete, an order
-    /// to drop everything as one invalidation.
+    /// Counts received messages and their effects. An announcement counts when it is complete. An
+    /// order to drop everything counts as one invalidation.
     const PeerLinkCounters& counters() const { return counters_; }
 
 private:
-    /// A snapshot of which not all parts are there.
+    /// A snapshot that is still arriving.
     struct Assembly {
         explicit Assembly(const SnapshotBegin& of) : begin(of), payload(of.summary) {}
         SnapshotBegin begin;
-        summary::SnapshotReader payload;  // its memory grows with what arrives, not with promises
-        std::uint64_t received = 0;       // bytes
+        summary::SnapshotReader
+            payload;  // its memory grows with the arriving bytes, independent of the announced size
+        std::uint64_t received = 0;  // bytes
     };
 
     std::optional<Action> take(const SnapshotBegin& begin, TimePoint now);
@@ -106,9 +108,10 @@ private:
     std::optional<Action> take(const Invalidate& order, TimePoint now);
     std::optional<Action> take(const InvalidateAll& order, TimePoint now);
     std::optional<Action> take(const Confirm& confirm, TimePoint now);
-    /// True when it is news; to be confirmed in any case, once it is kept.
+    /// Returns true for a new invalidation. Either kind is confirmed once it is kept.
     bool note_applied(std::uint64_t last);
-    /// What an earlier link has named this one will name again, before it is confirmed.
+    /// An invalidation named on an earlier link is confirmed only after this link has named it
+    /// again.
     std::uint64_t confirmable() const { return std::min(kept_, named_); }
     bool confirms() const { return confirm_again_ || confirmable() > confirmed_; }
 
@@ -120,7 +123,7 @@ private:
     summary::Replica replica_;
     std::optional<Assembly> assembly_;
     std::uint64_t objects_ = 0;
-    bool awaiting_snapshot_ = true;  // the publisher begins with one
+    bool awaiting_snapshot_ = true;  // a link begins with a snapshot
     bool request_pending_ = false;
     std::uint64_t applied_, kept_;
     std::uint64_t named_ = 0, confirmed_ = 0;  // on this link
@@ -131,7 +134,7 @@ private:
     std::chrono::nanoseconds interval_;
     bool has_beaten_ = false;
     bool heard_elsewhere_ = false;
-    std::uint64_t report_ = 0, said_ = 0;  // of our own link
+    std::uint64_t report_ = 0, said_ = 0;  // report on this node's own link
     PeerLinkCounters counters_;
 };
 
