@@ -16,19 +16,20 @@ inline constexpr std::size_t kFirstDialPlaces = 8;
 inline constexpr std::size_t kMinDialPlaces = 2;
 inline constexpr std::size_t kMaxDialPlaces = 32;
 
-/// How many peers a node dials at a time. Where many nodes start together each has all the others
-/// to greet; all at once nobody would be through in time, and all that work be done again and
-/// again. So few at a time; fewer when a hello was late, more while they are not. Who waits comes
-/// in no order, so that not all nodes begin with the same one. One thread; outlives its places.
+/// Limits how many peers a node dials at a time. When many nodes start together, each has to greet
+/// all others. If all hellos ran at once, they would exceed their deadlines and be repeated. The
+/// limit falls when a hello was late, and rises while hellos are in time. Waiting callers get
+/// places in random order, so that nodes begin with different peers. One thread; outlives its
+/// places.
 class DialPlaces {
 public:
-    /// Given back at its end at the latest.
+    /// A place of a caller, given back at its end at the latest.
     class Place {
     public:
         Place() = default;
         bool held() const;
         void give_back();
-        /// When the timer, which nobody else waits for, expires.
+        /// Gives the place back when the timer expires. The timer has no other waiter.
         void give_back_at(boost::asio::steady_timer& timer);
 
     private:
@@ -39,7 +40,7 @@ public:
 
     explicit DialPlaces(boost::asio::any_io_executor executor);
 
-    /// Waits for one; not held if the caller was cancelled.
+    /// Waits for a place. Returns one that is not held when the caller was cancelled.
     awaitable<Place> take();
 
     void hello_succeeded();

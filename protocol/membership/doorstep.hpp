@@ -10,22 +10,25 @@
 
 namespace protocol {
 
-inline constexpr std::size_t kMaxStrangersAtOnce = 64;   // at addresses where no peer is known
-inline constexpr std::size_t kMaxAtOncePerAddress = 16;  // of them, and for each peer at an address
+inline constexpr std::size_t kMaxStrangersAtOnce =
+    64;  // at addresses of strangers, where no peer is known
+inline constexpr std::size_t kMaxAtOncePerAddress =
+    16;  // strangers at one address; also for each peer at an address
 
-/// Connections that have not proved who they are, and who has to give way when there are many. The
-/// address of a peer has places of its own, which nobody elsewhere can take. Among strangers the
-/// address with most connections gives up its oldest: a hello takes a few milliseconds, so whoever
-/// means it is through before its turn to go comes. Decides only; no I/O, no clock. One thread.
+/// The connections that are still in the hello, and the choice of one to close when there are too
+/// many. The address of a peer has places of its own, which other addresses cannot take. Among
+/// strangers the address with the most connections gives up its oldest. A hello takes a few
+/// milliseconds, so an honest node is through before its turn comes. Uses neither I/O nor a clock.
+/// One thread.
 class Doorstep {
 public:
     using Address = boost::asio::ip::address;
     using Ticket = std::uint64_t;
 
-    /// Who is dialled there may come from there, too: in place of what was said of this contact
-    /// before.
+    /// The node dialled at these addresses may also come from them. Replaces the contact's earlier
+    /// addresses.
     void expect(std::uint64_t contact, std::vector<Address> addresses);
-    /// This peer has proved itself from here: the next time it may come from here, too.
+    /// The peer has proved itself from this address, so it may come from there again.
     void proved(std::size_t peer, const Address& address);
     void forget_contact(std::uint64_t contact);
     void forget_peer(std::size_t peer);
@@ -33,7 +36,7 @@ public:
 
     struct Arrival {
         Ticket ticket = 0;
-        std::optional<Ticket> gives_way;  // to be closed; has left already
+        std::optional<Ticket> gives_way;  // to be closed; it has left the doorstep already
     };
     Arrival arrive(const Address& address);
     void leave(Ticket ticket);
@@ -47,7 +50,7 @@ private:
         bool stranger;
     };
 
-    /// Peers at one address: those who are dialled there, and those who came from there.
+    /// The peers at one address: those dialled there, and those that came from there.
     struct Known {
         std::size_t dialled = 0, came = 0;
     };
@@ -60,7 +63,7 @@ private:
 
     std::unordered_map<std::uint64_t, std::vector<Address>> expected_;  // by contact
     std::unordered_map<std::size_t, Address> proved_;                   // by peer
-    std::unordered_map<Address, Known> known_;  // of both; as many addresses as there are peers
+    std::unordered_map<Address, Known> known_;  // of both; one entry for each address of a peer
     std::list<Waiting> waiting_;                // oldest first
     Ticket last_ = 0;
 };

@@ -15,124 +15,122 @@
 
 namespace protocol {
 
-/// How long a peer's number is not given to another. Whoever still works with an earlier view of
-/// the peers means the one that had it.
+/// A peer's number rests for this time before another node gets it, since users of an earlier view
+/// still mean the former peer.
 inline constexpr std::chrono::minutes kNumberRests{2};
-/// A place where this node met itself is tried again after so long: a load balancer may stand
+/// A place where this node met itself is tried again after this time, as a load balancer may stand
 /// there.
 inline constexpr std::chrono::minutes kSelfAgain{1};
 
-/// Who is in the cluster, and where to look for more. Peers are *listed* (named in the
-/// configuration, at a fixed place) or *found*: a name of the configuration leads to their
-/// addresses, or they have come to us and proved that they hold the cluster key. What a found one
-/// is called is learnt by the hello.
+/// The nodes of the cluster, and the places where more may be. Peers are *listed* (named in the
+/// configuration, at a fixed place) or *found*: a name of the configuration leads to their address,
+/// or they have come and proved that they have the cluster key. The hello reveals the name of a
+/// found peer.
 ///
-/// A *contact* is a place that is dialled; a *peer* is a node, with a number that stays the same
-/// while it is one. Function of (state, event, now): no I/O, no clock. One thread.
+/// A *contact* is a place that this node dials. A *peer* is a node, with a number that stays the
+/// same while it is a peer. Function of (state, event, now), free of I/O and clock. One thread.
 class Membership {
 public:
     using TimePoint = std::chrono::steady_clock::time_point;
-    using ContactId = std::uint64_t;  // never used again
-    using Number = std::size_t;       // index of a peer everywhere in this layer and above it
+    using ContactId = std::uint64_t;  // unique for ever
+    using Number = std::size_t;       // index of a peer in this layer and above it
 
     struct Contact {
         PeerPlace place;
-        std::string node;            // whom we expect; empty: whoever is there
-        std::optional<Number> peer;  // whom we met there last
+        std::string node;            // the expected node; empty: any
+        std::optional<Number> peer;  // the peer last met there
         bool listed = false;
-        bool dialled = true;      // false: it is ourselves, or a peer that is reached elsewhere
-        bool up = false;          // there is a link
-        bool met_self = false;    // the last that answered there was this node
-        Instance run{};           // that answered there last
+        bool dialled = true;      // false: this node itself, or a peer reached at another place
+        bool up = false;          // the link is up
+        bool met_self = false;    // this node itself answered there last
+        Instance run{};           // of the node that answered there last
         std::size_t sources = 0;  // names that lead there now
-        TimePoint idle_since{};   // since when no name leads there, or no link is there
+        TimePoint idle_since{};   // time since when it has neither a name nor a link
     };
     struct Peer {
-        std::string node;                  // empty: nobody has this number
-        std::optional<ContactId> contact;  // where it is dialled
-        PeerPlace place;                   // where it is asked; no host: not known yet
+        std::string node;                  // empty: the number is free
+        std::optional<ContactId> contact;  // the place where it is dialled
+        PeerPlace place;                   // the place where it is asked; empty host: unknown
         bool listed = false;
-        bool heard = false;            // it has a link to us
-        Instance heard_run{};          // whose link that is
-        Instance instance{};           // the run that was met last
+        bool heard = false;            // it has a link to this node
+        Instance heard_run{};          // the run that has this link
+        Instance instance{};           // the run met last
         std::optional<Instance> left;  // the run that said goodbye last
         TimePoint silent_since{};
-        std::string was;          // who had the number, once it is nobody's,
-        TimePoint rests_until{};  // which it is then for this long, but to the same
+        std::string was;          // last owner of a free number,
+        TimePoint rests_until{};  // which only this owner gets before this time
     };
 
-    /// `most`: peers at once, 1 to kMaxPeers. A place that was found is forgotten when for
-    /// `forget_after` no name has led there and nobody has answered; so is a peer that has no place
-    /// and is silent.
+    /// `most`: limit of peers, 1 to kMaxPeers. A found place is forgotten when for `forget_after`
+    /// it has had neither a name nor an answer; so is a silent peer without a place.
     Membership(std::string self, std::size_t most, std::chrono::nanoseconds forget_after)
         : self_(std::move(self)), most_(most), forget_after_(forget_after) {}
 
-    /// Goes on with the peers and places of `earlier`, as if they had been found; links are down.
+    /// Takes the peers and places of `earlier` as found ones, with their links down.
     void take_over(const Membership& earlier, TimePoint now);
 
-    /// From now on these are listed, and these names lead to more. Those that stay keep their
-    /// numbers, and their places if these are the same; those that are listed no longer go, unless
-    /// some name still leads to them, and so do those to whom only a name led that is no longer
-    /// looked up.
+    /// Replaces the listed peers and the names. Remaining peers keep their numbers, and their
+    /// places if these are the same. A peer that is listed no longer goes, unless a name still
+    /// leads to it. A peer to which only a dropped name led goes too.
     void configure(const std::vector<PeerConfig>& listed, const std::vector<DnsPeers>& names,
                    TimePoint now);
 
-    /// A name leads to these places, and no others.
+    /// A name leads to exactly these places now.
     void found(const DnsPeers& name, std::span<const PeerPlace> places, TimePoint now);
 
     enum class Meeting {
-        peer,       // `number`; the link may be made
-        elsewhere,  // a peer to which there is a link, or that is listed at another place
-        duplicate,  // somebody else is reached under this name
-        full,       // no room for another peer
-        replaced,   // a run that has said goodbye, and another has its name by now
-        forgotten,  // this place is of no interest any more
+        peer,       // known under `number`; the link may be made
+        elsewhere,  // a peer that is linked already, or listed at another place
+        duplicate,  // another node is reached under this name
+        full,       // too many peers
+        replaced,   // the run has said goodbye, and another run has taken its name
+        forgotten,  // the place has been dropped
     };
     struct Met {
         Meeting meeting = Meeting::forgotten;
         Number number = 0;
     };
-    /// `node` answers at this place.
+    /// `node` has answered at this place.
     Met met(ContactId contact, const std::string& node, const Instance& instance, TimePoint now);
     void met_self(ContactId contact, TimePoint now);
-    /// The link to this place is made, or has ended.
+    /// The link to this place has come up, or has ended.
     void up(ContactId contact);
     void down(ContactId contact, TimePoint now);
 
-    /// Might a node of this name become a peer by coming to us?
+    /// Whether a node of this name may become a peer by coming to this node.
     bool admits(std::string_view node) const;
-    /// It has come from this address, and holds the key. Nothing: there is no room for it.
+    /// The node has come from this address, and has the cluster key. Returns nullopt when there are
+    /// too many peers.
     std::optional<Number> came(const std::string& node, const Instance& instance,
                                const std::string& address, TimePoint now);
-    /// It has a link to us, of this run, or has no more.
+    /// The peer's link to this node, made by this run, has come up, or has ended.
     void heard(Number peer, const Instance& run);
     void unheard(Number peer, TimePoint now);
-    /// That run has left: its name is free for another, wherever that is.
+    /// This run has left, so another run may take its name, at any place.
     void said_goodbye(Number peer, const Instance& run);
 
-    /// Where this peer is to be asked; no host: not known. That is never where another run of it
-    /// answered than the one that has the link to us: what that link promises is that run's.
+    /// The place where this peer is asked; empty host: unknown. It is always the place of the run
+    /// that has the link to this node, since the summary on that link describes that run.
     PeerPlace asked_at(Number peer) const;
 
-    /// Forgets what is due. Call it now and then.
+    /// Forgets what is due. Called at each heartbeat.
     void tidy(TimePoint now);
 
     const std::map<ContactId, Contact>& contacts() const { return contacts_; }
-    /// By number; vacant ones have no name.
+    /// By number; a free number has an empty name.
     const std::vector<Peer>& peers() const { return peers_; }
     std::optional<Number> number_of(std::string_view node) const;
-    /// Who is listed and has found no room beside those that were found. tidy() tries again.
+    /// Listed peers that exceed the limit beside the found ones. tidy() tries them again.
     const std::vector<std::string>& unplaced() const { return unplaced_; }
     std::size_t size() const;
-    /// Another number as soon as peers, contacts or what they say has changed, but for who is up or
-    /// heard and the runs that were met: in a large cluster that starts there is much of the
-    /// latter.
+    /// Changes with the peers, the contacts and their data. Links and the runs met are left out,
+    /// since they change very often while a large cluster starts.
     std::uint64_t changes() const { return changes_; }
-    /// Do names lead to peers, so that others may come?
+    /// Whether names lead to peers, so that unlisted nodes may come.
     bool is_open() const { return !names_.empty(); }
 
 private:
-    /// Places known at most: those of all peers, and some where nobody has answered yet.
+    /// Limit of known places: those of all peers, and some that are still unanswered.
     std::size_t most_contacts() const { return 2 * most_ + 16; }
 
     std::optional<Number> take_number(const std::string& node, TimePoint now);
@@ -143,7 +141,7 @@ private:
     bool make_room(TimePoint now);
     void leave_other(ContactId id, const Contact& contact, Number number);
     bool is_replaced(const Peer& peer, ContactId id) const;
-    /// Does `change`, and notes whether the peer is to be asked elsewhere for it.
+    /// Runs `change`, and counts a change of the place where the peer is asked.
     template <class Change>
     void noting_place(Number peer, Change change) {
         const auto before = asked_at(peer);
@@ -169,9 +167,9 @@ private:
     std::vector<std::string> unplaced_;
 };
 
-/// For how many peers summaries are made: each shares the budget of false hits with all others. Of
-/// those that come and go it is the next of 8, 32, 128, ..., so that summaries seldom change their
-/// shape. `before`: what this said last, 0 if nothing.
+/// The number of peers for which a summary is sized, as all of them share the budget of false hits.
+/// With an open membership it is the next of 8, 32, 128, ..., so that summaries seldom change their
+/// shape. `before`: the previous result, or 0.
 std::size_t peers_provided_for(bool open, std::size_t peers, std::size_t before);
 
 }  // namespace protocol

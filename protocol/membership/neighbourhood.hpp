@@ -15,68 +15,74 @@
 
 namespace protocol {
 
-/// How this node asks a peer for objects.
+/// The way in which this node asks a peer for objects.
 struct PeerAccess {
     std::string token;      // PeerView::Peer::token
     std::uint64_t run = 0;  // PeerView::Peer::run
 };
 
-/// What the links know, brought together for the workers: tokens, who counts, and the directory
-/// over all replicas. Control thread only; what it hands out may go anywhere.
+/// Combines the data of all peers for the workers: tokens, the peers that count, and the directory
+/// over all replicas. Control thread only; the views that it hands out may go to any thread.
 ///
-/// Large directories are filled in slices by work(); a peer counts when it is in the one that is
-/// handed out. Who comes takes a lane that is to spare in it; if there is none, a new one is built
-/// beside the old, over all who are there when it is begun; who comes meanwhile is in the next.
-/// What the directory keeps_filter() by itself moves there from its replica, when no other is being
-/// built.
+/// A peer's summary comes from a *source*, which keeps a summary::Replica up to date. The
+/// SubscriberEnd of a link is the source of that peer. A source calls begin_source(), load() for
+/// each whole summary, change() for each delta, set_in_sync() when the replica gains or loses step,
+/// and end_source(). It owns the replica. Nothing here refers to links, so a reader of another
+/// format, such as Squid's cache digests, can be a source as well.
+///
+/// work() loads large directories in slices. A peer counts when it is in the directory of the
+/// latest view. A new peer takes a spare lane of that directory. If there is none, the
+/// neighbourhood builds another directory over all present peers beside the old one; later peers
+/// wait for the next. A filter that the directory keeps (keeps_filter()) moves there from its
+/// replica while no directory is being built.
 class Neighbourhood {
 public:
     Neighbourhood();
 
-    /// There is another peer: this is its number. Precondition: number < kMaxPeers, not taken.
+    /// A new peer has this number. Precondition: number < kMaxPeers, and it is free.
     void add_peer(std::size_t peer, std::string node);
-    /// Where it answers requests; without a host it cannot be asked.
+    /// The address at which the peer answers requests; without a host it is not asked.
     void place(std::size_t peer, HostPort http);
-    /// It is none any more. Precondition: its source has ended.
+    /// The peer is gone. Precondition: its source has ended.
     void remove_peer(std::size_t peer);
 
     std::optional<std::size_t> index_of(std::string_view node) const;
     const std::string& node(std::size_t peer) const { return view_.peers[peer].node; }
 
-    /// We publish to this peer, and it may use this token. The one before stays good.
+    /// The peer may use this token in its requests. The token before it stays good.
     void accept(std::size_t peer, std::string token);
 
-    /// A source of this peer's summary begins. `access`: how this node asks the peer for objects.
+    /// A source of this peer's summary begins. `access` says how this node asks the peer.
     void begin_source(std::size_t peer, PeerAccess access);
-    /// The source ends: the peer's summary counts no longer, and its replica is used no more.
+    /// The source ends. Its replica and the peer's summary stop counting.
     void end_source(std::size_t peer);
 
-    /// Is there work to be done in slices?
+    /// Whether there is work in slices.
     bool busy() const;
-    /// One slice, a few milliseconds at most.
+    /// Does one slice, a few milliseconds at most.
     void work();
 
-    /// It has a new summary. `replica` must stay where it is until end_source(), and be told of
-    /// what comes (which may be done here at once, if its filter has moved).
+    /// The peer has a new summary. `replica` must stay in place until end_source(). Deltas are
+    /// still applied to it; it passes them to the directory if the filter has moved there.
     void load(std::size_t peer, summary::Replica& replica);
-    /// It was done to its replica.
+    /// The delta was applied to the peer's replica.
     void change(std::size_t peer, const summary::Change& change);
     void set_in_sync(std::size_t peer, bool in_sync);
-    /// It has not confirmed what we invalidated: whatever it says, it does not count yet.
+    /// The peer has unconfirmed invalidations. Its summary counts when it has confirmed them.
     void set_lagging(std::size_t peer, bool lagging);
     bool lagging(std::size_t peer) const { return standings_[peer].lagging; }
-    /// Its summary is in the directory that the workers have.
+    /// Whether its summary is in the workers' directory.
     bool present(std::size_t peer) const;
-    /// As PeerView::Peer::can_be_asked().
+    /// See PeerView::Peer::can_be_asked().
     bool can_be_asked(std::size_t peer) const { return view_.peers[peer].can_be_asked(); }
-    /// PeerView::places.
+    /// See PeerView::places.
     void set_places(std::vector<PeerPlace> places);
 
-    /// Does the present view differ from the one taken last?
+    /// Whether the present view differs from the last one taken.
     bool changed() const { return changed_; }
-    /// And does somebody count no more that counts there? Then it is to be shown at once.
+    /// Whether a peer has stopped counting since then. Such a view is shown at once.
     bool takes_away() const { return takes_away_; }
-    /// The present view if it differs from the one taken last; else null.
+    /// The present view, or null if it equals the last one taken.
     std::shared_ptr<const PeerView> take_view();
 
 private:
@@ -84,8 +90,7 @@ private:
         bool in_sync = false, lagging = false;
     };
 
-    /// Directories that nobody uses any more, to be taken apart in slices. Any thread may bring
-    /// one.
+    /// Discarded directories, which are taken apart in slices. Any thread may add one.
     class Graveyard;
 
     void begin_directory();
@@ -98,11 +103,11 @@ private:
     bool changed_ = true, takes_away_ = false;
     std::vector<Standing> standings_;
     std::shared_ptr<Graveyard> graveyard_;
-    std::shared_ptr<summary::Directory> directory_;  // what the workers have
-    std::shared_ptr<summary::Directory> next_;       // being filled
-    bool next_is_late_ = false;  // somebody has come, or changed shape, since it was begun
+    std::shared_ptr<summary::Directory> directory_;  // in the latest view
+    std::shared_ptr<summary::Directory> next_;       // being loaded
+    bool next_is_late_ = false;  // a peer has come, or has changed its shape, since it was begun
     std::vector<summary::Replica*> replicas_;
-    std::vector<std::size_t> to_settle_;  // peers whose filters may have to move
+    std::vector<std::size_t> to_settle_;  // peers whose filters may move
 };
 
 }  // namespace protocol

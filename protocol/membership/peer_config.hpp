@@ -11,11 +11,11 @@
 
 namespace protocol {
 
-inline constexpr std::size_t kMaxPeers = summary::kMaxPeers;  // whatever max_peers says
+inline constexpr std::size_t kMaxPeers = summary::kMaxPeers;  // limit of max_peers
 inline constexpr std::size_t kMinClusterKeyBytes = 32;
 
-/// May a node be called so? 1 to 64 bytes of an HTTP token (RFC 9110 §5.6.2): names stand in
-/// fields, log lines, labels and JSON, whoever chose them.
+/// Whether a node may have this name: 1 to 64 bytes of an HTTP token (RFC 9110 §5.6.2), since names
+/// stand in fields, log lines, labels and JSON.
 constexpr bool is_node_name(std::string_view name) {
     if (name.empty() || name.size() > kMaxNodeIdBytes) return false;
     for (const char c : name) {
@@ -31,13 +31,13 @@ constexpr bool is_node_name(std::string_view name) {
 /// A node at a fixed place.
 struct PeerConfig {
     std::string node;
-    HostPort http;  // where it answers requests
-    HostPort link;  // where it listens for summaries
+    HostPort http;  // address for requests
+    HostPort link;  // address for links
 
     bool operator==(const PeerConfig&) const = default;
 };
 
-/// Where a node may be reached.
+/// A place where a node may be reached.
 struct PeerPlace {
     std::string host;  // a name or an address
     std::uint16_t http_port = 0, link_port = 0;
@@ -47,12 +47,12 @@ struct PeerPlace {
     bool operator==(const PeerPlace&) const = default;
 };
 
-/// A name behind which nodes are found. With ports, each of its addresses is a node; without, its
-/// SRV records say where they are: `_hearsay-link._tcp.NAME`, and `_hearsay-http._tcp.NAME` with
-/// the same targets.
+/// A name that leads to nodes. With ports, each address of the name is a node. Otherwise its SRV
+/// records give the places: `_hearsay-link._tcp.NAME`, and `_hearsay-http._tcp.NAME` with the same
+/// targets.
 struct DnsPeers {
     std::string name;
-    std::uint16_t http_port = 0, link_port = 0;  // both or none
+    std::uint16_t http_port = 0, link_port = 0;  // both or neither
 
     bool has_ports() const { return link_port != 0; }
     bool operator==(const DnsPeers&) const = default;

@@ -16,38 +16,38 @@
 
 namespace protocol {
 
-/// A name is looked up again when its TTL is over, but not sooner and not later than this; where no
-/// TTL is known (SRV, /etc/hosts) after kLookUnknown; when a link breaks at once. In units of the
-/// least time between two look-ups (Timings::look_gap), a second.
+/// The time of the next look-up, in units of Timings::look_gap (1 s), the least time between two
+/// look-ups. It is the TTL within these bounds, kLookUnknown without a TTL (SRV, /etc/hosts), and
+/// at once when a link breaks.
 inline constexpr int kLookSoonest = 2;
 inline constexpr int kLookUnknown = 5;
 inline constexpr int kLookLatest = 30;
 
-/// Looks up, again and again, the names behind which there are peers. That no server answers, or
-/// that it is in trouble, changes nothing of what was found; that there is no such name, or that it
-/// has no address, means that there is nobody. One thread, that of the executor.
+/// Looks up the names of peers periodically. Silence or trouble of the servers leaves the found
+/// places unchanged. A name that does not exist, or that has no address, has no peers. One thread,
+/// that of the executor.
 class PeerFinder {
 public:
     using Found = std::function<void(const DnsPeers& name, std::span<const PeerPlace> places)>;
 
-    /// `found`: after each answer; it may call anything but the destructor. What is wrong with a
-    /// name is logged when it begins, and when it is over.
+    /// `found` is called after each answer, and may call anything but the destructor. Trouble with
+    /// a name is logged at its begin and at its end.
     PeerFinder(boost::asio::any_io_executor executor, DnsSettings dns, std::chrono::nanoseconds gap,
                Found found);
     ~PeerFinder() { stop(); }
     PeerFinder(const PeerFinder&) = delete;
     PeerFinder& operator=(const PeerFinder&) = delete;
 
-    /// From now on these; new ones are looked up at once.
+    /// Replaces the names; new names are looked up at once.
     void look_for(const std::vector<DnsPeers>& names);
     void look_now();
     void stop();
 
     struct Report {
         std::string name;
-        std::size_t places = 0;          // of the last answer that told of any, or of none
-        bool answered = false;           // the last question; false too before the first
-        std::string trouble;             // why not
+        std::size_t places = 0;          // in the last good answer, which may be empty
+        bool answered = false;           // the last look-up; false before the first
+        std::string trouble;             // its reason
         std::chrono::nanoseconds age{};  // since the last answer
     };
     std::vector<Report> report() const;
@@ -56,10 +56,10 @@ private:
     struct Name {
         DnsPeers peers;
         Clock::time_point due, asked{}, answered{};
-        std::unique_ptr<NameQuestion> links, https;  // under way
-        NameAnswer link_answer, http_answer;         // of those that are over
+        std::unique_ptr<NameQuestion> links, https;  // look-ups in flight
+        NameAnswer link_answer, http_answer;         // of the finished look-ups
         bool good = false, ever = false;
-        bool again = false;  // something has happened since it was asked
+        bool again = false;  // an event came during the look-up
         std::string trouble = "not asked yet", logged;
         std::size_t places = 0;
     };

@@ -5,7 +5,7 @@
 
 namespace protocol {
 
-/// How long to wait before dialling again: doubles from `min` to `max`.
+/// The pause before the next attempt to dial; it doubles from `min` to `max`.
 class Backoff {
 public:
     using Duration = std::chrono::nanoseconds;
@@ -19,8 +19,8 @@ public:
     }
     void reset() { next_ = min_; }
 
-    /// The link has ended after `lasted`. One that fails again and again right after its hello must
-    /// not be dialled at the highest rate for ever.
+    /// The link has ended after `lasted`. A link that fails right after each hello keeps its long
+    /// pauses.
     void link_lasted(Duration lasted) {
         if (lasted >= max_) reset();
     }

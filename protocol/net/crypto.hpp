@@ -17,7 +17,7 @@ inline ByteView bytes_of(std::string_view text) {
 }
 
 /// HMAC-SHA-256 (RFC 2104, FIPS 180-4) under one key, for many messages. One thread at a time.
-/// Throws std::bad_alloc when OpenSSL has no memory.
+/// Throws std::bad_alloc when OpenSSL is out of memory.
 class HmacSha256 {
 public:
     explicit HmacSha256(ByteView key);
@@ -25,7 +25,7 @@ public:
     HmacSha256(HmacSha256&&) noexcept;
     HmacSha256& operator=(HmacSha256&&) noexcept;
 
-    /// Of the parts one after another.
+    /// The MAC of the concatenated parts.
     Mac operator()(std::initializer_list<ByteView> parts);
 
 private:
@@ -36,11 +36,11 @@ private:
 /// HKDF-SHA-256 (RFC 5869), extract and expand; `out` at most 255 * 32 bytes.
 void hkdf_sha256(ByteView secret, ByteView salt, ByteView info, std::span<std::byte> out);
 
-/// From the kernel's generator; fit for nonces and keys. (OpenSSL's own takes 3 ms to set up, once
+/// Random bytes of the kernel, fit for nonces and keys. (OpenSSL's generator takes 3 ms to set up
 /// in each process.) Throws boost::system::system_error where the kernel has none.
 void random_bytes(std::span<std::byte> out);
 
-/// Time depends on the lengths only.
+/// The time depends on the lengths only.
 bool equal_in_constant_time(ByteView a, ByteView b);
 
 }  // namespace protocol

@@ -28,7 +28,7 @@ inline constexpr auto as_result = boost::asio::as_tuple(boost::asio::use_awaitab
 
 namespace detail {
 
-/// What `within` makes of what the operation gives.
+/// Converts the result of an operation to the result of `within`.
 template <typename T>
 struct Outcome;
 template <typename T>
@@ -55,10 +55,10 @@ struct Outcome<std::tuple<boost::system::error_code, T>> {
 
 }  // namespace detail
 
-/// Awaits `operation` (an awaitable of Result<T>, or of what an Asio operation gives under
-/// `as_result`) until `deadline`. Then the operation is cancelled and the answer is `late`; the
-/// cancelled operation has ended when this returns. A result that was ready anyway is not lost.
-/// Cancelling the caller cancels the operation; the answer is then operation_aborted.
+/// Awaits `operation` until `deadline`; it is an awaitable of Result<T>, or of an Asio operation
+/// under `as_result`. At the deadline the operation is cancelled, and the result is `late`. The
+/// cancelled operation has ended when this returns; a result that it had ready is returned. When
+/// the caller is cancelled, so is the operation, and the result is operation_aborted.
 template <typename T>
 awaitable<typename detail::Outcome<T>::type> within(Clock::time_point deadline,
                                                     awaitable<T> operation,
@@ -79,7 +79,7 @@ awaitable<typename detail::Outcome<T>::type> within(Clock::time_point deadline,
         try {
             std::rethrow_exception(exception);
         } catch (const boost::system::system_error& error) {
-            co_return error.code();  // cancelled between two waits of its own
+            co_return error.code();  // cancelled between two of its waits
         }
     }
     co_return make_error_code(late);

@@ -8,16 +8,16 @@ namespace protocol {
 
 enum class NumberKind : std::uint8_t {
     counter,  // only grows, from the start of the process
-    level,    // how it stands now
+    level,    // present value
 };
 
-/// One number of a struct that has nothing but numbers. Its row in the struct's table is all there
-/// is to say of it: sums, /api/v1/status, /metrics and what `hearsay status` and a replay read of
-/// a node follow from that, and so do the pages docs/reference/metrics.md and status.md.
+/// One number of a struct that consists of numbers. The struct's table has one row for each. Sums,
+/// /api/v1/status, /metrics, the numbers that `hearsay status` and a replay read, and the pages
+/// docs/reference/metrics.md and status.md follow from the row.
 ///
-/// To add a number: give the struct a member and the table a row, count it, and write its notes in
-/// docs/reference/notes/metrics.md and status.md; then run `./dev reference`. A member without a
-/// row does not compile.
+/// To add a number: add a member to the struct and a row to its table, count it, and write its
+/// notes in docs/reference/notes/metrics.md and status.md; then run `./dev reference`. A member
+/// without a row is a compile error.
 template <class Of>
 struct Described {
     struct Label {
@@ -27,9 +27,9 @@ struct Described {
     std::uint64_t Of::*member;
     std::string_view path;    // in /api/v1/status, dots between the names
     std::string_view unit;    // a plural: "requests", "bytes"
-    std::string_view help;    // empty: as the row above, which is of the same family
-    std::string_view family;  // in /metrics; rows of one stand together. Empty: `help` says where
-    Label label = {};         // which of the family's values, where it has several
+    std::string_view help;    // empty: that of the row above, of the same family
+    std::string_view family;  // in /metrics; rows of one family stand together. Empty: see `help`
+    Label label = {};         // value within the family, if it has several
     NumberKind kind = NumberKind::counter;
 };
 
@@ -47,7 +47,7 @@ void add(Of& sum, const Of& more, const Descriptions<Of, N>& table) {
     for (const auto& each : table) sum.*each.member += more.*each.member;
 }
 
-/// What `path` leads to: a section, empty for the page itself, and a name in there.
+/// The parts of `path`: a section, which is empty for the page itself, and a name in it.
 struct PathParts {
     std::string_view section, name;
 };

@@ -8,18 +8,18 @@
 
 namespace protocol {
 
-/// A filling cache changes its descriptor once per half octave of objects; a whole fill from
-/// nothing to a hundred million is 34 times.
+/// A growing cache changes its descriptor once per half octave of objects, or 34 times from nothing
+/// to a hundred million.
 inline constexpr unsigned kDescriptorsAtOnce = 60;
 inline constexpr auto kDescriptorEvery = std::chrono::seconds(2);  // 30 a minute
 
-/// How often a peer may change the descriptor of its summary, over all its connections: each change
-/// is a new table over all peers. Reads no clock.
+/// Limits how often a peer changes the descriptor of its summary, over all its connections, as each
+/// change means a new table over all peers. Reads no clock.
 class DescriptorAllowance {
 public:
     using TimePoint = std::chrono::steady_clock::time_point;
 
-    /// False when it has changed it too often; nothing is counted then.
+    /// Returns false, and counts nothing, when the peer has changed it too often.
     bool take(const summary::Descriptor& descriptor, TimePoint now) {
         if (descriptor == last_) return true;
         if (left_ < kDescriptorsAtOnce) {
@@ -37,7 +37,7 @@ public:
 private:
     summary::Descriptor last_;
     unsigned left_ = kDescriptorsAtOnce;
-    TimePoint since_;  // of the last one gained
+    TimePoint since_;  // of the last change regained
 };
 
 }  // namespace protocol

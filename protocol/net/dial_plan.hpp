@@ -12,21 +12,21 @@ namespace protocol {
 
 using Endpoints = std::vector<boost::asio::ip::tcp::endpoint>;
 
-/// So long one address has for itself before the next is tried beside it (RFC 8305 §5); less when
-/// there is little time for many, so that each gets its turn.
+/// The time before the next address is tried beside the last (RFC 8305 §5). It is shorter when many
+/// addresses share little time, so that each gets its turn.
 inline constexpr std::chrono::milliseconds kDialPace{250};
 inline constexpr std::chrono::milliseconds kLeastDialPace{10};
-/// Sockets of one dialling. When one more address is due, the oldest attempt makes room, but not
-/// before it has had this many paces: time for one lost packet to be sent again.
+/// Limit of sockets in one dialling. When another address is due, the oldest attempt makes room
+/// after this many paces, the time to resend one lost packet.
 inline constexpr std::size_t kMaxDialsAtOnce = 4;
 inline constexpr int kPacesPerDial = 5;
 
-/// Which address of one place to try next, and when. Function of (state, event, now).
+/// Decides which address of one place to try next, and when. Function of (state, event, now).
 class DialPlan {
 public:
     using Time = std::chrono::steady_clock::time_point;
 
-    /// So many addresses, best first.
+    /// `addresses`: their number, best first.
     DialPlan(std::size_t addresses, Time now, Time deadline);
 
     struct Step {
@@ -35,12 +35,12 @@ public:
         std::size_t which;  // index of the address
         bool operator==(const Step&) const = default;
     };
-    /// What is to be done now; none: nothing before due(), unless an attempt fails.
+    /// Returns the next step; nullopt: wait until due() or failed().
     std::optional<Step> next(Time now);
     Time due() const;
-    /// The attempt has failed: the next address need not wait.
+    /// The attempt has failed, so the next address starts at once.
     void failed(std::size_t which);
-    /// Nothing is under way, and nothing is left to try.
+    /// Every attempt has ended, and every address was tried.
     bool over() const { return attempts_.empty() && next_ == addresses_; }
 
 private:
@@ -53,21 +53,21 @@ private:
     std::size_t next_ = 0;
     std::chrono::nanoseconds pace_;
     Time start_at_;
-    std::vector<Attempt> attempts_;  // under way, the oldest in front
+    std::vector<Attempt> attempts_;  // in flight, the oldest first
 };
 
-/// What connecting has shown about the addresses of places: what connected last is tried first,
-/// what failed last. Forgotten after a while, so that the order of the name's answer counts again.
+/// Experience with the addresses of places. The address that connected last is tried first, those
+/// that failed last. It fades after a while, so that the order of the name's answer counts again.
 class AddressMemory {
 public:
     using Time = DialPlan::Time;
     using Endpoint = Endpoints::value_type;
 
-    static constexpr std::size_t kMaxPlaces = 1024;  // then they are all forgotten
+    static constexpr std::size_t kMaxPlaces = 1024;  // beyond it all are forgotten
     static constexpr std::size_t kMaxBad = 16;       // of one place
     static constexpr std::chrono::minutes kKept{10};
 
-    /// Best first: the two families take turns (RFC 8305 §4), and then what is known counts.
+    /// Best first: the two address families alternate (RFC 8305 §4), then experience counts.
     Endpoints order(const std::string& place, const Endpoints& addresses, Time now) const;
     void connected(const std::string& place, const Endpoint& address, Time now);
     void failed(const std::string& place, const Endpoint& address, Time now);

@@ -11,23 +11,23 @@
 
 namespace protocol {
 
-/// Connects to places that have several addresses, so that a dead one costs a moment at most: the
-/// attempts overlap (DialPlan), the first that succeeds wins and the others are closed, and what
-/// was learnt is used the next time (AddressMemory). For one io_context; one thread only. Outlives
-/// the coroutines it gave out.
+/// Connects to places with several addresses, so that a dead address costs a moment at most.
+/// Attempts overlap (DialPlan); the first that succeeds wins, and the others are closed. The next
+/// dialling uses the experience (AddressMemory). For one io_context; one thread only. Outlives its
+/// coroutines.
 class Dialer {
 public:
     using Time = DialPlan::Time;
 
     explicit Dialer(boost::asio::any_io_executor executor) : executor_(std::move(executor)) {}
 
-    /// A connection to one of `addresses` (at least one), which are those of `place`. Errors:
-    /// connect_timeout, operation_aborted, no_descriptors, else why the last attempt failed.
-    /// No socket but the one it gives is open afterwards.
+    /// Returns a connection to one of `addresses` (at least one), the addresses of `place`. Errors:
+    /// connect_timeout, operation_aborted, no_descriptors, or the reason of the last attempt. All
+    /// other sockets are closed afterwards.
     boost::asio::awaitable<Result<boost::asio::ip::tcp::socket>> connect(std::string place,
                                                                          Endpoints addresses,
                                                                          Time deadline);
-    /// This address took a connection that was then of no use: the others are tried before it.
+    /// The address took a connection that proved useless, so the others are tried first.
     void distrust(const std::string& place, const AddressMemory::Endpoint& address);
 
 private:

@@ -12,19 +12,20 @@ namespace protocol {
 
 inline constexpr std::size_t kMaxAddressesPerName = 16;
 
-/// How name servers are asked. The defaults are the system's settings.
+/// Settings of DNS look-ups. The defaults are the system's settings.
 struct DnsSettings {
-    std::string servers;                        // `address:port,...`; empty: those of resolv.conf
-    bool search = true;                         // the domains of resolv.conf are tried, too
-    std::chrono::milliseconds patience{1000};   // for the first answer of one server; then twice
-    int tries = 2;                              // at each server
-    std::chrono::milliseconds at_most{10'000};  // for one name, all told
-    std::size_t most_records = kMaxAddressesPerName;  // of its answer, the others are left out
+    std::string servers;  // `address:port,...`; empty: those of resolv.conf
+    bool search = true;   // also tries the domains of resolv.conf
+    std::chrono::milliseconds patience{
+        1000};      // for the first answer of one server; doubled afterwards
+    int tries = 2;  // at each server
+    std::chrono::milliseconds at_most{10'000};        // for one name in total
+    std::size_t most_records = kMaxAddressesPerName;  // of its answer; further ones are dropped
 
     bool operator==(const DnsSettings&) const = default;
 };
 
-/// One name being looked up; its destruction ends that.
+/// A question (RFC 1035) in flight. Its destructor cancels it.
 class NameQuestion {
 public:
     NameQuestion() = default;
@@ -33,15 +34,16 @@ public:
     virtual ~NameQuestion() = default;
 };
 
-/// Asks as the C library would, but never blocks: /etc/hosts (or the file that CARES_HOSTS names)
-/// and name servers in the order of nsswitch.conf, search domains, both families. By c-ares, which
-/// reads these files anew for each question, so that a change of resolv.conf counts for the next;
-/// each question has sockets of its own, and so a source port that nobody can guess. `done` is
-/// called once, from the event loop, never before this returns; it may end the question.
+/// Looks a name up as the C library would, and never blocks: /etc/hosts (or the file that
+/// CARES_HOSTS names), name servers in the order of nsswitch.conf, search domains, both address
+/// families. c-ares reads these files again for each question, so a change of resolv.conf takes
+/// effect with the next. Each question has its own sockets, and so an unpredictable source port.
+/// `done` is called once, from the event loop, after this function has returned. It may destroy the
+/// question.
 std::unique_ptr<NameQuestion> ask_dns(boost::asio::any_io_executor executor,
                                       const DnsSettings& settings, const std::string& host,
                                       std::function<void(NameAnswer)> done);
-/// The same for SRV records, of name servers only. The answer has `services`, and no TTL.
+/// The same for SRV records, by name servers alone. The answer has `services`; its TTL is unknown.
 std::unique_ptr<NameQuestion> ask_srv(boost::asio::any_io_executor executor,
                                       const DnsSettings& settings, const std::string& service,
                                       std::function<void(NameAnswer)> done);

@@ -12,24 +12,25 @@
 
 namespace protocol {
 
-/// After accept() failed, or while nobody is let in: so long nothing is tried.
+/// The pause after accept() failed, and while `room` is false.
 inline constexpr std::chrono::milliseconds kAcceptPause{50};
-/// Taken each time there is somebody: one by one, each would wait behind all that is ready
-/// elsewhere in the event loop.
+/// Connections taken in one turn of the event loop. One by one, each would wait behind all other
+/// ready handlers.
 inline constexpr std::size_t kAcceptsAtOnce = 64;
 
-/// A listening socket, and the loop that takes its connections. When the process has no descriptor
-/// left, those who wait are closed at once instead of being left to hang, with one that is kept
-/// back for this. One thread, that of the executor; outlives run().
+/// A listening socket, and the loop that accepts its connections. When the process runs out of
+/// descriptors, the listener uses a reserved one to close the waiting connections, instead of
+/// leaving them to hang. One thread, that of the executor; outlives run().
 class Listener {
 public:
     using Socket = boost::asio::ip::tcp::socket;
     struct Hooks {
-        /// One that has come. It may close this.
+        /// A new connection. The hook may close the listener.
         std::function<void(Socket)> take;
-        /// Nobody is taken for a moment: why, and how many were closed unserved.
+        /// Accepting pauses: the reason, and the number of connections closed unserved.
         std::function<void(boost::system::error_code, std::size_t refused)> trouble = {};
-        /// May another be taken? Who may not waits in the kernel. Empty: always.
+        /// Whether another connection may be taken; otherwise it waits in the kernel. Empty:
+        /// always.
         std::function<bool()> room = {};
     };
 
@@ -38,22 +39,22 @@ public:
     Listener(const Listener&) = delete;
     Listener& operator=(const Listener&) = delete;
 
-    /// A socket that listens already; the descriptor is owned from here on.
+    /// Takes over a listening descriptor, and owns it from now on.
     void assign(int descriptor);
-    /// Listens there. Errors are the system's.
+    /// Listens at this endpoint. Errors are the system's.
     boost::system::error_code listen(const boost::asio::ip::tcp::endpoint& at);
-    /// Gives the descriptor to somebody else, who goes on where this stops.
+    /// Gives the descriptor away, so that its new owner goes on listening.
     int release();
 
-    /// Takes connections until this is closed or the coroutine is cancelled.
+    /// Accepts connections until close(), or until the coroutine is cancelled.
     boost::asio::awaitable<void> run(Hooks hooks);
-    /// Takes whom the kernel has accepted already, lets nobody else in and closes. Between the last
-    /// accept() and a plain close() one more would be reset.
+    /// Takes the connections that the kernel has accepted, stops others and closes. A connection
+    /// between the last accept() and a plain close() would be reset.
     void drain(const std::function<void(Socket)>& take);
     void close();
 
     bool is_open() const { return acceptor_.is_open(); }
-    std::uint16_t port() const;  // 0: not open
+    std::uint16_t port() const;  // 0: closed
 
 private:
     std::size_t refuse_waiting();

@@ -17,33 +17,33 @@ namespace protocol {
 using Addresses = std::vector<boost::asio::ip::address>;
 
 inline constexpr std::size_t kMaxNamesKept = 1024;
-/// Names being looked up at once, those of the configuration included, for which some are kept
-/// back. One client may have a part of them: a few others are not enough to keep everybody waiting.
+/// Limit of look-ups in flight, including those of configured names, for which some are reserved.
+/// One client may use a part of them, so that a few clients cannot block all others.
 inline constexpr std::size_t kMaxNamesInFlight = 256;
 inline constexpr std::size_t kMaxClientNamesInFlight = 224;
 inline constexpr std::size_t kMaxNamesInFlightPerClient = 32;
 static_assert(kMaxNamesInFlight < kMaxNamesKept);
 
-/// Bounds of how long an answer counts, whatever its TTL says: a name that changes with every
-/// answer does not cost a look-up per request, and a mistake does not last for days.
+/// Bounds of an answer's lifetime, whatever its TTL. A name that changes with every answer is
+/// looked up less than once per request, and a mistake ends within hours.
 inline constexpr std::chrono::seconds kLeastKept{1};
 inline constexpr std::chrono::seconds kMostKept{3600};
 inline constexpr std::chrono::seconds kNoSuchNameKept{5};
 inline constexpr std::chrono::seconds kTroubleKept{1};
-/// Serving stale (RFC 8767): an expired answer stands in while the servers are silent or in
-/// trouble, for so long; who asks waits a moment for a fresh one, not at all once one try has
-/// failed; and the servers are asked again at such intervals.
+/// Serving stale (RFC 8767): while the servers are silent or in trouble, an expired answer stands
+/// in for kStaleKept. A caller waits kStalePatience for a fresh answer, unless the last try failed.
+/// The servers are asked again every kStaleRetry.
 inline constexpr std::chrono::hours kStaleKept{24};
 inline constexpr std::chrono::milliseconds kStalePatience{500};
 inline constexpr std::chrono::seconds kStaleRetry{5};
 
-/// What came of one look-up.
+/// Result of one look-up.
 struct NameAnswer {
     enum class Kind {
         found,
-        no_such_name,  // the servers say that it does not exist, or has no address
-        silence,       // no server answered
-        trouble,       // the servers cannot say
+        no_such_name,  // the servers report that it does not exist, or lacks an address
+        silence,       // all servers are silent
+        trouble,       // the servers report trouble
     };
     struct Service {  // an SRV record (RFC 2782)
         std::string host;
@@ -55,36 +55,36 @@ struct NameAnswer {
     std::vector<Service> services{};  // of ask_srv()
 };
 
-/// The names that a resolver knows, and which of them are to be looked up. Function of (state,
-/// event, now).
+/// The names known to a resolver, and the decision to look one up. Function of (state, event, now).
 class NameTable {
 public:
     using Time = std::chrono::steady_clock::time_point;
     using Known = Result<Addresses>;
 
-    /// `most_kept`: an answer counts no longer than that, see kMostKept.
+    /// `most_kept`: longest lifetime of an answer, see kMostKept.
     explicit NameTable(std::chrono::nanoseconds most_kept = kMostKept) : most_kept_(most_kept) {}
 
     struct Decision {
-        std::optional<Known> answer;     // to be given now
-        bool look_up = false;            // begin a look-up; its end is told by answered()
-        std::optional<Addresses> stale;  // may be given when that takes longer than kStalePatience
+        std::optional<Known> answer;  // for the caller, at once
+        bool look_up = false;         // begin a look-up, and call answered() at its end
+        std::optional<Addresses>
+            stale;  // for the caller, if the look-up takes longer than kStalePatience
     };
-    /// `client`: on whose behalf; empty: the node's own.
+    /// `client`: the client that needs the name; empty: this node.
     Decision ask(const std::string& name, std::string_view client, Time now);
-    /// What those are told who waited for this look-up.
+    /// Returns the result for all callers that waited for this look-up.
     Known answered(const std::string& name, NameAnswer answer, Time now);
 
     std::size_t size() const { return names_.size(); }
 
 private:
     struct Name {
-        Addresses addresses;  // the last that were good; empty: none
+        Addresses addresses;  // last good answer, or empty
         Error error = Error::resolve_failed;
         Time fresh_until{}, stale_until{}, retry_at{};
         bool in_flight = false;
         bool in_trouble = false;  // the last try failed
-        bool own = false;         // asked for by the node itself
+        bool own = false;         // needed by this node itself
         std::string client;       // of the look-up in flight
         bool may_be_stale(Time now) const { return !addresses.empty() && now < stale_until; }
         Known known() const;

@@ -4,8 +4,8 @@
 
 namespace protocol {
 
-/// An address without its scope, an IPv4 one that came inside IPv6 (`::ffff:10.0.0.7`, as a socket
-/// for both shows it) taken out: equal when they are the same place.
+/// The address without its scope, and an IPv4 address out of its IPv6 form (`::ffff:10.0.0.7`, as a
+/// dual-stack socket shows it). Two results are equal when they are the same place.
 inline boost::asio::ip::address plain_address(const boost::asio::ip::address& address) {
     namespace ip = boost::asio::ip;
     if (address.is_v4()) return address;

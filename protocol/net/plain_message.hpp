@@ -5,8 +5,8 @@
 
 namespace protocol {
 
-/// What an exception says to a user. Boost's append to it the number of the error and the place in
-/// a header where it was thrown, which tell nothing to who only runs the program.
+/// The message of an exception for a user. Boost's messages also contain the error number and the
+/// place of the throw in a header, which only help a developer.
 std::string plain_message(const std::exception& error);
 
 }  // namespace protocol

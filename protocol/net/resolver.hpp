@@ -17,16 +17,16 @@
 
 namespace protocol {
 
-/// Names to endpoints, for one io_context; one thread only (that of the executor), and no other is
-/// used: no server, however silent, keeps one name waiting for another. Asks for the same name are
-/// one look-up, which goes on when those who wait for it leave. What is kept, and how many look-ups
-/// one client may have under way, is NameTable's to say. Literal addresses answer at once.
-/// Destruction, which must come before that of the io_context, ends what is under way.
+/// Resolves names to endpoints for one io_context. It uses one thread, that of the executor, so a
+/// silent server delays no other name. Calls for the same name share one look-up, which goes on
+/// when its callers leave. NameTable decides about lifetimes and about the look-ups that one client
+/// may have in flight. Literal addresses are answered at once. The destructor cancels look-ups; it
+/// must run before that of the io_context.
 class Resolver {
 public:
     using Endpoints = std::vector<boost::asio::ip::tcp::endpoint>;
     using Time = std::chrono::steady_clock::time_point;
-    /// Begins to look a name up, see ask_dns().
+    /// Begins a look-up, see ask_dns().
     using Ask = std::function<std::unique_ptr<NameQuestion>(const std::string& name,
                                                             std::function<void(NameAnswer)> done)>;
     using Now = std::function<Time()>;
@@ -35,7 +35,7 @@ public:
         std::chrono::nanoseconds most_kept = kMostKept;
         DnsSettings dns;
         Ask ask;  // empty: DNS
-        Now now;  // empty: the steady clock; says how old an answer is, and no more
+        Now now;  // empty: the steady clock. Only the age of answers depends on it
     };
     explicit Resolver(boost::asio::any_io_executor executor);
     Resolver(boost::asio::any_io_executor executor, Options options);
@@ -43,15 +43,15 @@ public:
     Resolver(const Resolver&) = delete;
     Resolver& operator=(const Resolver&) = delete;
 
-    /// At least one endpoint, best first (RFC 6724). `client`: on whose behalf a name is asked for
-    /// that the configuration does not have, as its address. Errors: resolve_timeout,
-    /// resolve_failed, resolver_busy.
+    /// Returns at least one endpoint, best first (RFC 6724). `client`: address of the client that
+    /// needs a name outside the configuration. Errors: resolve_timeout, resolve_failed,
+    /// resolver_busy.
     boost::asio::awaitable<Result<Endpoints>> resolve(HostPort place, Time deadline,
                                                       std::string client = {});
 
-    /// Whether `address` is still one of those of `host`, by the last answer; a literal address
-    /// leads to itself. Waits for nothing: when that answer has expired, a look-up begins whose
-    /// result the next call goes by. True also when nothing is known of the name.
+    /// Whether `address` is still an address of `host` in the last answer; a literal address leads
+    /// to itself. Returns at once. When the answer has expired, a look-up begins, and the next call
+    /// uses its result. An unknown name gives true.
     bool leads_to(const std::string& host, const boost::asio::ip::address& address,
                   const std::string& client = {});
 

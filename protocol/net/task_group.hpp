@@ -8,18 +8,18 @@
 
 namespace protocol {
 
-/// The coroutines that somebody has started and must see the end of. Stops in two steps:
-/// `close()` takes no new ones and lets the old ones finish; `cancel()` cancels what still runs.
-/// One io_context thread only. May be destroyed with coroutines running (they go on, unwatched),
-/// and after its io_context.
+/// Coroutines whose end the owner waits for. The group stops in two steps: close() takes no new
+/// tasks and lets the old ones finish; cancel() cancels the running ones. One io_context thread
+/// only. The group may be destroyed while tasks run (they go on unwatched), and after its
+/// io_context.
 class TaskGroup {
     struct Task;
 
 public:
-    /// Cancels one task. For the task itself to hold, or what it owns: of no use after its end.
+    /// Cancels one task. For the task or its members; useless after the task's end.
     class Stop {
     public:
-        /// In the event loop. Nothing happens before the task has begun.
+        /// Acts in the event loop. A task that has yet to begin is left alone.
         void operator()();
 
     private:
@@ -31,9 +31,8 @@ public:
     TaskGroup(const TaskGroup&) = delete;
     TaskGroup& operator=(const TaskGroup&) = delete;
 
-    /// Starts `task` on the executor. False, and the task is dropped unstarted, after
-    /// close(). A task that ends by operation_aborted ended normally; any other exception is a bug
-    /// and leaves io_context::run().
+    /// Starts `task` on the executor. Returns false after close(), and drops the task. A task may
+    /// end by operation_aborted; any other exception is a bug and leaves io_context::run().
     bool spawn(boost::asio::awaitable<void> task) {
         Stop unused;
         return spawn(std::move(task), unused);
@@ -47,7 +46,7 @@ public:
     void cancel();
     std::size_t size() const noexcept;
 
-    /// Returns when no task runs. One waiter or several.
+    /// Returns when all tasks have ended. Several waiters are allowed.
     boost::asio::awaitable<void> wait();
 
 private:

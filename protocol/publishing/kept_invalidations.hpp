@@ -10,9 +10,8 @@
 
 namespace protocol {
 
-/// What a node has to know of its own invalidations after its end, so that its next run can tell
-/// peers what they have not confirmed. A plain value: whoever has a disk keeps it there
-/// (proxy/storage/invalidation_journal).
+/// The invalidations that outlive a node, so that its next run can send peers those that they have
+/// yet to confirm. A plain value; proxy/storage/invalidation_journal keeps it on disk.
 struct KeptInvalidations {
     struct Entry {
         std::uint64_t number = 0;
@@ -20,19 +19,19 @@ struct KeptInvalidations {
         bool is_tag = false;
         bool operator==(const Entry&) const = default;
     };
-    /// How far a peer is.
+    /// Progress of a peer.
     struct Confirmed {
         std::uint64_t number = 0;
-        Instance run{};  // of the peer: another one has forgotten; zeros: not known, so another one
+        Instance run{};  // of the peer, as another run has lost its memory; zeros: unknown
         bool operator==(const Confirmed&) const = default;
     };
     using ConfirmedByNode = std::map<std::string, Confirmed>;
 
-    /// Whoever has not confirmed this one can be told only to drop everything.
+    /// A peer that has not confirmed this number has to drop everything.
     std::uint64_t gone = 0;
-    std::uint64_t last = 0;      // that was made; the next run counts on from it
+    std::uint64_t last = 0;      // number; the next run continues it
     std::vector<Entry> entries;  // ascending, above `gone`, up to `last`
-    /// By node: peers, and those that were. Whoever is not there has confirmed nothing.
+    /// By name, for peers and former peers. A missing name has confirmed nothing.
     ConfirmedByNode confirmed;
 
     bool operator==(const KeptInvalidations&) const = default;

@@ -4,18 +4,18 @@
 
 namespace protocol {
 
-/// What all links of a node have counted together, those of peers that are gone included.
+/// Counters of all links of a node, including those with former peers.
 struct LinkCounters {
     std::uint64_t announcements_sent = 0, announcements_received = 0;
     std::uint64_t announcement_bytes_sent = 0, announcement_bytes_received = 0;
-    std::uint64_t snapshots_sent = 0, snapshots_received = 0;  // announcements too
+    std::uint64_t snapshots_sent = 0, snapshots_received = 0;  // included in announcements
     std::uint64_t heartbeats_sent = 0, heartbeats_received = 0;
     std::uint64_t bytes_sent = 0, bytes_received = 0;
     std::uint64_t connects = 0;   // links to peers that came up
-    std::uint64_t overflows = 0;  // times the queue of a peer was full
+    std::uint64_t overflows = 0;  // times that the queue of a peer was full
 };
 
-/// How to add one: described.hpp.
+/// described.hpp explains how to add one.
 inline constexpr Described<LinkCounters> kLinkCounters[] = {
     {&LinkCounters::announcements_sent,
      "cluster.announcements_sent",
@@ -81,14 +81,14 @@ inline constexpr Described<LinkCounters> kLinkCounters[] = {
 };
 static_assert(every_member_has_a_row(kLinkCounters));
 
-/// What following one peer's summary has counted.
+/// Counters of following one peer's summary.
 struct SyncCounters {
-    std::uint64_t resyncs = 0;         // snapshots asked for because of a gap or a failed check
-    std::uint64_t check_failures = 0;  // check-hashes that did not agree
+    std::uint64_t resyncs = 0;         // snapshots requested after a gap or a failed check
+    std::uint64_t check_failures = 0;  // check-hashes that differed
     std::uint64_t invalidations_received = 0;
 };
 
-/// How to add one: described.hpp. /metrics names the peer.
+/// described.hpp explains how to add one. /metrics names the peer.
 inline constexpr Described<SyncCounters> kSyncCounters[] = {
     {&SyncCounters::resyncs, "cluster.peers[].resyncs", "snapshots",
      "Snapshots of a peer's summary that were asked for, after a gap or a failed check.",
@@ -101,7 +101,7 @@ inline constexpr Described<SyncCounters> kSyncCounters[] = {
 };
 static_assert(every_member_has_a_row(kSyncCounters));
 
-/// What the links with one peer have counted, or a part of it: one link, or one end of one.
+/// Counters of the links with one peer, or of a part of them.
 struct PeerLinkCounters : LinkCounters, SyncCounters {};
 
 inline void add(PeerLinkCounters& sum, const PeerLinkCounters& more) {

@@ -13,11 +13,11 @@
 
 namespace protocol {
 
-/// What one subscriber has still to be told. Begins with a snapshot. The link asks for one message
-/// at a time, when the socket takes it, so memory is bounded by the limit whatever the subscriber
-/// does: when more is waiting than that, all of it is replaced by one snapshot, taken when its turn
-/// comes. While a snapshot is in the making, heartbeats go on with what was told last, and
-/// announcements wait behind it. Reads no clock. One thread only.
+/// The messages that one subscriber has yet to get, beginning with a snapshot. The link takes one
+/// message at a time when the socket has room. Memory is bounded at any speed of the subscriber:
+/// beyond the limit, one snapshot, made when its turn comes, replaces all waiting messages. While a
+/// snapshot is being made, heartbeats name the last sent generation, and announcements wait behind
+/// it. Reads no clock. One thread only.
 class Outbox {
 public:
     using TimePoint = Publisher::TimePoint;
@@ -32,19 +32,19 @@ public:
     void offer(const Announcement& announcement);
     void offer(const CheckHash& check);
     void want_snapshot() { snapshot_wanted_ = true; }
-    /// How far apart heartbeats are from the next one on.
+    /// Sets the interval of heartbeats from the next one on.
     void beat_every(std::chrono::nanoseconds interval) { config_.heartbeat = interval; }
-    /// Nothing but the goodbye goes out from now on.
+    /// From now on only the goodbye goes out.
     void say_goodbye() { leaving_ = true; }
 
-    /// What to send now, if anything. A payload it views is good until the next call.
+    /// Returns the next message, if any. Its payload is valid until the next call.
     std::optional<Message> next(Publisher& publisher, TimePoint now);
-    /// When next() will have something again, if nobody offers anything before.
+    /// The time of the next message, if nothing is offered before.
     TimePoint due() const { return heartbeat_due_; }
     /// The goodbye has been handed out.
     bool finished() const { return finished_; }
 
-    /// What was handed out, and overflows.
+    /// Counts messages handed out, and overflows.
     const LinkCounters& counters() const { return counters_; }
     std::size_t queued_bytes() const { return queued_bytes_; }
 
@@ -67,8 +67,8 @@ private:
     std::deque<Item> queue_;
     std::size_t queued_bytes_ = 0;
     Item sending_;                                // keeps the payload of the last message alive
-    std::shared_ptr<const SnapshotImage> image_;  // in the making, or being sent
-    std::optional<std::size_t> image_sent_;       // bytes, once it has begun
+    std::shared_ptr<const SnapshotImage> image_;  // being made or sent
+    std::optional<std::size_t> image_sent_;       // bytes sent; set once it has begun
     std::uint64_t sent_epoch_ = 0, sent_generation_ = 0;
     bool snapshot_wanted_ = true;
     bool leaving_ = false;

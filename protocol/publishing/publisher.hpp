@@ -12,28 +12,28 @@
 
 namespace protocol {
 
-/// What goes out to every subscriber: the changes of one generation, or word that only a snapshot
-/// tells them. Encoded once, shared by all queues.
+/// A message for all subscribers: the changes of one generation, or the demand for a snapshot.
+/// Encoded once, and shared by all queues.
 struct Announcement {
     std::uint64_t epoch = 0, generation = 0;
     std::shared_ptr<const Bytes> delta;  // null: send a snapshot
-    std::optional<CheckHash> check;      // goes out after it
+    std::optional<CheckHash> check;      // sent after it
 };
 
-/// A snapshot and what its frame says of it. With many objects it takes a while until it is there;
-/// who waits for it needs all announcements since it was begun.
+/// A snapshot, and the fields of its frame. With many objects it takes several slices. A subscriber
+/// that waits for it needs all announcements since its begin.
 struct SnapshotImage {
-    SnapshotBegin begin;  // payload_bytes counts once it is ready
+    SnapshotBegin begin;  // payload_bytes is valid when it is ready
     Bytes payload;
     enum class State : std::uint8_t { under_way, ready, given_up } state = State::under_way;
 };
 
-/// Our own summary and the decision when to tell what. Knows nothing of subscribers; reads no
-/// clock. One thread only. What takes long with many objects, growth and snapshots, is done in
-/// slices by work(); with few the first slice, which is done at once, is all of it.
+/// The own summary, and the decision when to announce changes. It knows no subscribers, and reads
+/// no clock. One thread only. work() does long work on many objects, growth and snapshots, in
+/// slices. With few objects the first slice, done at once, completes the work.
 ///
-/// The rule: changes are told when `announce_changed` of the objects have changed (at least one),
-/// or `announce_delay` after the first untold change, whichever is first.
+/// The publisher announces when `announce_changed` of the objects have changed (at least one), or
+/// `announce_delay` after the first unannounced change, whichever is first.
 class Publisher {
 public:
     using TimePoint = std::chrono::steady_clock::time_point;
@@ -47,55 +47,55 @@ public:
 
     Publisher(const Config& config, TimePoint now);
 
-    /// Goes on with the keys of `earlier`, which is of no use any more, in a new epoch. For one
-    /// that has no subscribers yet: nobody is told.
+    /// Goes on with the keys of `earlier`, which becomes useless, in a new epoch. Precondition:
+    /// this publisher has no subscribers yet.
     void take_over(Publisher& earlier);
 
-    /// Another error is wanted, as there are more peers or fewer: busy() then, if that needs
+    /// Sets the wanted error after a change of the number of peers. busy() afterwards if that needs
     /// another shape.
     void set_error(double error);
 
-    /// What summary::entry_of() the configured kind makes of a key. One that is there already, or
-    /// not there, changes nothing.
+    /// Take summary::entry_of() the configured kind. A repeated call changes nothing.
     void stored(summary::KeyHash entry, TimePoint now);
     void removed(summary::KeyHash entry, TimePoint now);
 
-    /// See summary::Own: peers hear of what comes from now on as one new epoch, when end_import()
-    /// has been called and work() is done with it. Precondition: nothing is stored.
+    /// See summary::Own. Keys stored from now on are announced as one new epoch, after end_import()
+    /// and its slices. Precondition: the summary is empty.
     void begin_import() { own_.begin_import(); }
     void end_import() { own_.end_import(); }
 
-    /// When announce() should be called next: in the past when enough has changed (whoever turns
-    /// the event loop may first take all that has arrived), nothing when all is told.
+    /// The time of the next announce(); empty when everything is announced. It lies in the past
+    /// when enough has changed, so that the event loop may first take all arrived changes.
     std::optional<TimePoint> announce_due() const;
 
-    /// Takes untold changes as the next generation: all of them, or the first changes_at_once, and
-    /// then more is due at once. Begins to move to another shape, and so to a new epoch, when the
-    /// number of objects asks for it. Nothing when all is told.
+    /// Takes pending changes as the next generation: all of them, or the first changes_at_once,
+    /// with more due at once. Begins to move to another shape, and so to a new epoch, when the
+    /// number of objects demands it. Returns nullopt when everything is announced.
     std::optional<Announcement> announce(TimePoint now);
 
-    /// Is there work to be done in slices?
+    /// Whether there is work in slices.
     bool busy() const { return own_.growing() || making_ != nullptr || left_over_ || refit_; }
     bool makes_image() const { return making_ != nullptr; }
-    /// One slice, a few milliseconds at most. What there is to tell when a new shape is there.
+    /// Does one slice, a few milliseconds at most. Returns an announcement when a new shape is
+    /// complete.
     std::optional<Announcement> work();
 
-    /// The check-hash, when one is due and everything is told. Those that are due while changes
-    /// come in go out with announce().
+    /// Returns the check-hash, when it is due and everything is announced. announce() adds a
+    /// check-hash that is due while changes come in.
     std::optional<CheckHash> check(TimePoint now);
 
     Heartbeat heartbeat() const;
-    /// The image for somebody who needs one: of this generation, so that several share it. Null
-    /// while one is being made that was begun too early for him, or the summary is much too large
-    /// and is being replaced; ask again when that is done.
+    /// The image of the present generation, shared by all that ask. Null while an older image is
+    /// being made, or while a summary of much too large a size is being replaced; the caller asks
+    /// again afterwards.
     std::shared_ptr<const SnapshotImage> image();
-    /// As of now, all at once, whatever others may think of its size. Never null.
+    /// The image of the present state, made at once for any size. Never null.
     std::shared_ptr<const SnapshotImage> snapshot();
 
     const summary::Own& own() const { return own_; }
 
 private:
-    /// An image in the making.
+    /// An image that is being made.
     struct Making {
         explicit Making(summary::Own& own) : writer(own, image->payload) {}
         std::shared_ptr<SnapshotImage> image = std::make_shared<SnapshotImage>();
@@ -117,10 +117,10 @@ private:
     bool enough_ = false;
     TimePoint check_due_;
     std::unique_ptr<Making> making_;
-    bool growth_has_turn_ = false;              // when both go on
-    bool left_over_ = false;                    // memory to be given back
-    bool refit_ = false;                        // outgrown, or emptied, while it grew
-    std::weak_ptr<const SnapshotImage> image_;  // shared while a subscriber is being sent it
+    bool growth_has_turn_ = false;              // alternates with the image
+    bool left_over_ = false;                    // memory to give back
+    bool refit_ = false;                        // needs another shape after this growth
+    std::weak_ptr<const SnapshotImage> image_;  // shared while a subscriber gets it
 };
 
 }  // namespace protocol

@@ -6,19 +6,19 @@
 
 #include "protocol/wire/message.hpp"
 
-/// Messages <-> the type and body of a frame. Decoders are strict: every field in range, nothing
-/// left over; what they allocate is bounded by the bytes given. Errors: unknown_frame,
-/// malformed_frame.
+/// Converts messages to the type and body of a frame, and back. Decoders check every field, demand
+/// that the body ends with the last field, and allocate at most as much as the given bytes. Errors:
+/// unknown_frame, malformed_frame.
 namespace protocol {
 
 using Bytes = std::vector<std::byte>;
 
-/// Type bytes on the wire.
+/// Type byte of a frame.
 enum class FrameType : std::uint8_t {
     hello = 1,
     challenge = 2,
     proof = 3,
-    refusal = 4,  // layout fixed for all versions
+    refusal = 4,  // the same layout in all versions
     welcome = 16,
     snapshot_request = 17,
     heartbeat = 18,

@@ -12,7 +12,7 @@
 #include "protocol/wire/keys.hpp"
 #include "protocol/wire/message.hpp"
 
-/// Frames: what stands around a message on the wire. Layout and limits: FORMAT.md. No I/O.
+/// Frames: the envelope of a message on the wire. FORMAT.md has layout and limits. Free of I/O.
 namespace protocol {
 
 inline constexpr std::uint8_t kProtocolVersion = 3;
@@ -23,11 +23,12 @@ inline constexpr std::size_t kTagBytes = 16;
 inline constexpr std::size_t kTaggedOverheadBytes =
     kLengthBytes + kHeadBytes + kSequenceBytes + kTagBytes;
 
-// What the length prefix may say.
+// Limits of the length prefix.
 inline constexpr std::size_t kMaxHelloFrameBytes = 512;
 inline constexpr std::size_t kMaxFrameBytes = std::size_t{1} << 20;
 
-inline constexpr std::size_t kMaxDeltaPayloadBytes = kMaxFrameBytes - 64;  // larger: a snapshot
+inline constexpr std::size_t kMaxDeltaPayloadBytes =
+    kMaxFrameBytes - 64;  // a larger delta becomes a snapshot
 inline constexpr std::size_t kSnapshotPartBytes = std::size_t{64} << 10;
 static_assert(kMaxDeltaPayloadBytes + kHeadBytes + kSequenceBytes + 16 + kTagBytes <=
               kMaxFrameBytes);
@@ -36,30 +37,31 @@ static_assert(kInvalidateHeadBytes + kMaxInvalidatedAtOnce * kKeyHashBytes + kHe
               kMaxFrameBytes);
 static_assert(kSnapshotPartBytes + kHeadBytes + kSequenceBytes + kTagBytes <= kMaxFrameBytes);
 
-/// Cuts a byte stream into frames. Holds at most one frame of the current limit and what one read
-/// brought beyond it; half a kilobyte while little comes.
+/// Cuts a byte stream into frames. It keeps at most one frame of the current limit, and the bytes
+/// that one read brought beyond it; half a kilobyte while little comes.
 class FrameBuffer {
 public:
-    /// Where the next read should put its bytes; never empty. Invalidates frames given out.
+    /// Returns room for the bytes of the next read, never empty. Invalidates frames returned
+    /// before.
     std::span<std::byte> prepare();
     void commit(std::size_t bytes);
 
-    /// The next whole frame without its length prefix, if it is there. The length is judged as
-    /// soon as it is there, before any room is made for it. Errors: frame_too_large (above
-    /// `max_bytes`), frame_too_short. After an error the stream has no meaning any more.
+    /// Returns the next whole frame, if it has arrived, and leaves out its length prefix. The
+    /// length is checked as soon as it arrives, before memory is taken. Errors: frame_too_large
+    /// (above `max_bytes`), frame_too_short. An error makes the rest of the stream meaningless.
     Result<std::optional<ByteView>> next(std::size_t max_bytes);
 
 private:
     std::vector<std::byte> bytes_;
     std::size_t begin_ = 0;
     std::size_t end_ = 0;
-    std::size_t wanted_ = 0;     // bytes that the frame under way needs from begin_ on
+    std::size_t wanted_ = 0;     // bytes that the present frame needs from begin_ on
     std::size_t last_read_ = 0;  // bytes
 };
 
 /// A frame of the hello, appended with its length prefix.
 void seal_hello(const HelloMessage& message, Bytes& out);
-/// Errors: wrong_version, unknown_frame, malformed_frame. A refusal is read in any version.
+/// Errors: wrong_version, unknown_frame, malformed_frame. Reads a refusal of any version.
 Result<HelloMessage> open_hello(ByteView frame);
 
 /// Tags the frames of one direction of one link.
@@ -74,7 +76,7 @@ private:
     std::uint64_t sequence_ = 0;
 };
 
-/// The other end of a Sealer.
+/// Checks and opens the frames of a Sealer.
 class Opener {
 public:
     explicit Opener(const LinkKey& key) : mac_(key) {}

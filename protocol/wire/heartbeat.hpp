@@ -7,15 +7,15 @@
 
 namespace protocol {
 
-/// In the time of one heartbeat a node beats at most so often: with more peers each hears it less
-/// often. Beats of everybody to everybody grow with the square of the nodes, and with them the cost
-/// of doing nothing.
+/// Limit of the heartbeats that a node sends in one heartbeat time. With more peers each peer gets
+/// fewer. Otherwise heartbeats among all nodes, the cost of an idle cluster, would grow with the
+/// square of the nodes.
 inline constexpr std::size_t kBeatsPerHeartbeat = 64;
 
-/// Nobody beats less often, nor may promise more.
+/// The longest interval that a node may use or promise.
 inline constexpr std::chrono::milliseconds kMaxBeatInterval{60'000};
 
-/// How often a node with so many peers beats on each link. Precondition: heartbeat <=
+/// The interval of heartbeats on each link of a node with `peers` peers. Precondition: heartbeat <=
 /// kMaxBeatInterval.
 inline std::chrono::nanoseconds beat_interval(std::chrono::nanoseconds heartbeat,
                                               std::size_t peers) {
@@ -24,23 +24,24 @@ inline std::chrono::nanoseconds beat_interval(std::chrono::nanoseconds heartbeat
         heartbeat * times / static_cast<std::int64_t>(kBeatsPerHeartbeat), kMaxBeatInterval);
 }
 
-/// What a beat says of the next one.
+/// The promise in a heartbeat of the time to the next one.
 inline std::chrono::milliseconds promise_of(std::chrono::nanoseconds interval) {
     return std::chrono::ceil<std::chrono::milliseconds>(interval);
 }
 
-/// So long may a peer be silent that has promised to speak within `promised`: `gone_after` if that
-/// is no longer than our own heartbeat. Else two beats may be late, and what `gone_after` leaves
-/// beyond two heartbeats for the network and a busy machine stays what it is.
+/// The time of silence after which a peer counts as gone, if it has promised to send within
+/// `promised`. It is `gone_after` for a promise up to this node's own heartbeat. For longer
+/// promises two heartbeats may be late, and the reserve of `gone_after` beyond two heartbeats, for
+/// the network and a busy machine, stays the same.
 inline std::chrono::nanoseconds silence_limit(std::chrono::nanoseconds gone_after,
                                               std::chrono::nanoseconds heartbeat,
                                               std::chrono::nanoseconds promised) {
     return gone_after + 2 * std::max(promised - heartbeat, std::chrono::nanoseconds(0));
 }
 
-/// When to beat next: `interval` from now or up to an eighth of it sooner, at a multiple of that
-/// eighth. So the beats of many links fall together in few turns of the event loop and few ticks of
-/// its timer, and do not drift apart again.
+/// The time of the next heartbeat: `interval` from now or up to an eighth of it sooner, at a
+/// multiple of that eighth. So the heartbeats of many links share few turns of the event loop and
+/// few timer ticks, and stay together.
 inline std::chrono::steady_clock::time_point next_beat(std::chrono::steady_clock::time_point now,
                                                        std::chrono::nanoseconds interval) {
     const auto step = std::max(interval / 8, std::chrono::nanoseconds(1));

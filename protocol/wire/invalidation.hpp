@@ -6,12 +6,11 @@
 
 namespace protocol {
 
-/// Stored responses that no longer count: those of these keys and those with these tags. One value
-/// on all its way: from the request or order that makes it to this node's store, to its peers, and
-/// to theirs.
+/// Stored responses that became invalid: those of these keys, and those with these tags. The same
+/// value goes from the request or order to this node's store, to its peers, and to their stores.
 struct Invalidation {
     std::vector<summary::KeyHash> keys, tags;
-    bool all = false;  // nor does anything else that is stored; peers say so, see FORMAT.md
+    bool all = false;  // everything else that is stored, too; only peers send it, see FORMAT.md
 
     bool empty() const { return keys.empty() && tags.empty() && !all; }
     Invalidation& operator+=(const Invalidation& more) {

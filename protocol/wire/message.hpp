@@ -15,21 +15,21 @@
 #include "summary/descriptor.hpp"
 #include "summary/key_hash.hpp"
 
-/// What two nodes say to each other; how it looks as bytes is FORMAT.md. Payloads are views: of the
-/// encoder's caller when sending, of the read buffer when received. They and the descriptors are
-/// bytes here, which only summary/ makes and reads.
+/// Messages between two nodes; FORMAT.md has their bytes. Payloads are views: of the sender's
+/// memory, or of the read buffer. Payloads and descriptors are opaque bytes here; summary/ makes
+/// and reads them.
 namespace protocol {
 
 using Instance = std::array<std::byte, 16>;  // one run of one node
 using Nonce = std::array<std::byte, 32>;
 
-// The hello, in order. Not tagged.
+// The hello, in order, and untagged.
 struct Hello {  // publisher
     std::vector<KeyId> keys;
     std::string from, to;
     Instance instance{};
     Nonce nonce{};
-    summary::Descriptor summary;  // of what it is about to announce
+    summary::Descriptor summary;  // of the summary that it is about to announce
     bool operator==(const Hello&) const = default;
 };
 struct Challenge {  // subscriber
@@ -44,7 +44,7 @@ struct Proof {  // publisher
     Mac mac{};
     bool operator==(const Proof&) const = default;
 };
-struct Refusal {  // subscriber, instead of its next message; the link then ends
+struct Refusal {  // subscriber, instead of its next message; ends the link
     Error reason = Error::refused;
     bool operator==(const Refusal&) const = default;
 };
@@ -56,21 +56,21 @@ struct Welcome {  // subscriber; ends the hello
 struct SnapshotRequest {  // subscriber
     bool operator==(const SnapshotRequest&) const = default;
 };
-/// What a subscriber's heartbeat says in place of objects: it counts as heard from the publisher
-/// what it hears of it on the link that it publishes on itself. Or why there is no such link
-/// (dial_report.hpp).
+/// Number in a subscriber's heartbeat, in place of objects: a message of the publisher on the
+/// subscriber's own link also shows life here. Other numbers give the reason why there is no such
+/// link (dial_report.hpp).
 inline constexpr std::uint64_t kListensElsewhere = 1;
 
-/// Publisher: what it announced last; goes out when everything announced has gone out. Subscriber:
-/// what it holds (all zero: nothing).
+/// From the publisher: its last announcement, sent after all announcements. From the subscriber:
+/// the generation of its replica (all zero: none).
 struct Heartbeat {
     std::uint64_t epoch = 0, generation = 0, objects = 0;
-    /// Its node speaks again within this time, here or where it is heard elsewhere; at most
-    /// kMaxBeatInterval. 0: it promises nothing.
+    /// The sender promises another message within this time, here or on the other link; at most
+    /// kMaxBeatInterval. 0: no promise.
     std::chrono::milliseconds next{0};
     bool operator==(const Heartbeat&) const = default;
 };
-struct SnapshotBegin {  // publisher; its payload follows in parts, with nothing in between
+struct SnapshotBegin {  // publisher; its payload follows directly, in parts
     std::uint64_t epoch = 0, generation = 0, objects = 0;
     summary::Descriptor summary;
     std::uint64_t payload_bytes = 0;
@@ -94,24 +94,25 @@ struct CheckHash {  // publisher; of its summary as announced in `generation`
     std::uint64_t epoch = 0, generation = 0, hash = 0;
     bool operator==(const CheckHash&) const = default;
 };
-/// Publisher: what is stored under these keys, or with these tags, no longer counts. `last`: the
-/// number of its last hash, counted from 1, over all runs of a publisher that remembers them.
+/// From the publisher: responses stored under these keys, or with these tags, became invalid.
+/// `last` is the number of its last hash, counted from 1 over all runs of a publisher that
+/// remembers them.
 struct Invalidate {
     std::uint64_t last = 0;
     std::vector<summary::KeyHash> keys, tags;
     bool operator==(const Invalidate&) const = default;
 };
-/// Publisher: nothing that was stored until now counts any longer, as what was invalidated up to
-/// `last` cannot be named any more.
+/// From the publisher: everything stored before became invalid, since some hashes up to `last` are
+/// forgotten.
 struct InvalidateAll {
     std::uint64_t last = 0;
     bool operator==(const InvalidateAll&) const = default;
 };
-struct Confirm {  // subscriber: all up to `last` is dropped, and stays so even if it is killed
+struct Confirm {  // subscriber: everything up to `last` is dropped, even if the node is killed now
     std::uint64_t last = 0;
     bool operator==(const Confirm&) const = default;
 };
-struct Goodbye {  // publisher; nothing follows
+struct Goodbye {  // publisher; the last message
     bool operator==(const Goodbye&) const = default;
 };
 

@@ -7,7 +7,7 @@
 
 namespace protocol {
 
-/// Why a summary is not taken; nothing: it is.
+/// The error for a refused summary, or nullopt for an accepted one.
 inline std::optional<Error> reason_against(summary::DescriptorVerdict verdict) {
     switch (verdict) {
         case summary::DescriptorVerdict::accepted:

@@ -34,8 +34,8 @@ private:
     std::vector<std::byte>& out_;
 };
 
-/// Takes fields off the front. Once a field did not fit, everything after it reads as zero and
-/// done() stays false, so a decoder asks once, at its end.
+/// Takes fields off the front. After a field that does not fit, all fields read as zero and done()
+/// stays false, so a decoder checks once, at its end.
 class WireReader {
 public:
     explicit WireReader(ByteView in) : in_(in) {}
@@ -66,7 +66,7 @@ public:
         const auto taken = bytes(u8());
         return {reinterpret_cast<const char*>(taken.data()), taken.size()};
     }
-    /// All there, and nothing left over.
+    /// True when all fields fitted and the input ends with the last.
     bool done() const { return !failed_ && in_.empty(); }
 
 private:
