@@ -88,13 +88,13 @@ void Announcer::work() {
     plan_work();
 }
 
-/// Whoever missed something by it sees a gap, and asks for a snapshot.
+/// A peer that missed an announcement by it sees a gap, and requests a snapshot.
 void Announcer::out_of_memory(std::string_view what) {
     context_.log.ended(what, make_error_code(Error::out_of_memory), "goes on at the next heartbeat",
                        Clock::now());
 }
 
-/// What arrives in one turn of the event loop goes out together.
+/// Changes that arrive in one turn of the event loop are announced together.
 void Announcer::plan_announcement() {
     if (announcing_ || stopped_) return;
     const auto due = context_.publisher.announce_due();

@@ -39,8 +39,8 @@ HashSecret choose_hash_secret(const ClusterConfig& config) {
 
 }  // namespace
 
-/// The parts of a node's cluster side wired up, and what concerns all of them: start, replacement,
-/// end, and waiting for peers.
+/// Wires the parts of a node's cluster side, and does the work that concerns all of them: start,
+/// replacement, end, and waiting for peers.
 class Cluster::Impl : public std::enable_shared_from_this<Cluster::Impl> {
 public:
     Impl(asio::io_context& control, ClusterConfig config, ClusterHooks hooks)
@@ -54,7 +54,7 @@ public:
         const auto listens = context_.config.listen && !context_.config.keys.empty();
         if (listens) links_.bind();
         links_.configure();
-        // Those that are found come later.
+        // Found peers come later.
         if (context_.config.dns_peers.empty()) context_.invalidations.forget_all_confirmed();
         run(listens);
     }
@@ -129,7 +129,7 @@ public:
         return true;
     }
 
-    /// Looks at `holds` again whenever a peer has confirmed something or a link to one has ended.
+    /// Checks `holds` again whenever a peer has confirmed an invalidation or a link has ended.
     static awaitable<void> wait_for(std::shared_ptr<Impl> self, Clock::time_point deadline,
                                     std::function<bool()> holds) {
         asio::steady_timer timer(self->context_.executor);
@@ -151,7 +151,7 @@ public:
 private:
     void run(bool listens) {
         context_.plan_work = [this] { announcer_.plan_work(); };
-        announcer_.plan_work();  // what was taken over may go on
+        announcer_.plan_work();  // work of an earlier cluster goes on
         links_.run(tasks_, shared_from_this(), listens);
         tasks_.spawn(tend(shared_from_this()));
     }
@@ -170,7 +170,7 @@ private:
         }
     }
 
-    /// What finds no memory is left to the next beat.
+    /// Work that found too little memory waits for the next heartbeat.
     void tend_now() {
         try {
             links_.tidy();

@@ -15,8 +15,8 @@ constexpr std::size_t kBitsBytes = 8;
 constexpr std::size_t kBytes = 1 + kBitsBytes + 1;  // kind, bits, hashes
 static_assert(kBytes <= kMaxDescriptorBytes);
 
-/// A filter on the ladder has at most 58 bits per object when it is full and is left when it is
-/// used by a quarter, so none has more than this per object (sizing.hpp).
+/// A full filter on the ladder has at most 58 bits per object. It is left when a quarter of it is
+/// used, so a filter has fewer bits per object than this (sizing.hpp).
 constexpr std::uint64_t kMostBitsPerObject = 512;
 constexpr std::uint64_t kPayloadSlack = 64;
 
@@ -51,9 +51,8 @@ std::uint64_t replica_bytes(Shape shape) {
     return (shape.bits + 7) / 8;
 }
 
-/// Each object, in an almost empty filter as in a full one, costs more than a bit of payload, or
-/// the payload has a bit for every other one of the filter. So whoever wants us to take memory has
-/// to send a byte for each 512 of it.
+/// Each object costs more than one bit of payload in any filter, or the payload has a bit for every
+/// second bit of the filter. So a sender has to send a byte for each 512 bytes of memory.
 DescriptorVerdict judge_snapshot(Shape shape, std::uint64_t objects, std::uint64_t payload_bytes) {
     if (shape.bits / kMostBitsPerObject > std::max(objects, kMinObjects))
         return DescriptorVerdict::too_large;

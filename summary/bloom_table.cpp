@@ -52,7 +52,7 @@ void BloomTable::find_in_wide(KeyHash key, const Lanes& lanes, PeerSet& found) c
     constexpr std::size_t kWordsInLine = 8;
     const auto words_each = bits_.words_each();
     const auto where = positions(key, shape_);
-    // The lines come at the same time, however long the work on the first takes.
+    // The lines are fetched together, however long the work on the first takes.
     for (const auto position : where) {
         for (std::size_t i = 0; i < words_each; i += kWordsInLine) {
             __builtin_prefetch(bits_.wide(position) + i);

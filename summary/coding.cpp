@@ -80,7 +80,7 @@ Coding append_snapshot(const BitArray& snapshot, Bytes& out) {
     return static_cast<Coding>(out[start]);
 }
 
-/// Quick and sure: a snapshot takes at least one bit for each one, or all its words.
+/// A fast lower bound: a snapshot takes at least one bit for each one, or all its words.
 bool snapshot_takes_more_than(std::uint64_t bytes, const BitArray& snapshot) {
     return bytes < max_snapshot_bytes(snapshot.size()) && snapshot.has_ones(bytes * 8);
 }
@@ -119,8 +119,9 @@ std::optional<Delta> decode_delta(Input payload, std::uint64_t bits) {
 SnapshotEncoder::SnapshotEncoder(const BitArray& snapshot, std::uint64_t ones, Bytes& out)
     : snapshot_(snapshot), out_(out), start_(out.size()) {
     const auto parameter = rice_parameter(ones, snapshot.size());
-    // Each one takes its low bits and the end of its zeros, and all zeros stand for at most the
-    // whole range: what that makes is asked for at once, as growing would copy it again and again.
+    // Each one takes its low bits and the end of its zeros, and all zeros together stand for at
+    // most the whole range. The encoder reserves that much at once, as growing would copy it
+    // repeatedly.
     const auto bits = ones * (parameter + 1) + (snapshot.size() >> parameter);
     out_.reserve(start_ + std::min(bits / 8 + 32, max_snapshot_bytes(snapshot.size()) + 32));
     append_coding(Coding::rice_snapshot, out_);
@@ -168,7 +169,7 @@ bool SnapshotDecoder::take(Input piece) {
     return raw_ ? take_words(piece) : take_codes(piece);
 }
 
-/// One byte more of what comes before codes and words.
+/// Takes one more byte of the head.
 bool SnapshotDecoder::take_head(Input& piece) {
     head_.push_back(piece.front());
     piece = piece.subspan(1);

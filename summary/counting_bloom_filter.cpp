@@ -7,7 +7,7 @@ namespace summary {
 namespace {
 
 constexpr unsigned kCounterBits = 2;
-constexpr unsigned kInPlace = (1U << kCounterBits) - 1;  // the most that a counter holds itself
+constexpr unsigned kInPlace = (1U << kCounterBits) - 1;  // the largest count in place
 constexpr unsigned kCountersPerWord = 64 / kCounterBits;
 
 constexpr unsigned shift_of(std::uint64_t position) {
@@ -38,8 +38,8 @@ std::uint64_t CountingBloomFilter::memory_bytes() const {
            beyond_.bucket_count() * (sizeof(decltype(beyond_)::value_type) + 1);
 }
 
-/// All are on their way before the first is looked at: what happens to one counter hangs on its
-/// value, which nobody can guess, so the processor would wait for each in turn.
+/// All memory is requested before the first counter is read. The next step of a counter depends on
+/// its value, which the processor cannot predict, so it would wait for each counter in turn.
 void CountingBloomFilter::prefetch(std::span<const std::uint64_t> positions) const {
     for (const auto position : positions) {
         __builtin_prefetch(&counters_[position / kCountersPerWord], 1);
@@ -89,7 +89,7 @@ void CountingBloomFilter::erase(std::span<const std::uint64_t> positions,
 
 bool CountingBloomFilter::touch(std::size_t& done, std::size_t words) {
     counters_.touch(done, done + words);
-    // A word of bits has as many of counters as a counter has bits.
+    // A word of bits corresponds to as many words of counters as a counter has bits.
     bits_.touch(done / kCounterBits, (done + words) / kCounterBits + 1);
     done += words;
     return done >= counters_.size();

@@ -9,7 +9,8 @@ namespace summary {
 
 namespace {
 
-/// Up to here a delta is compared with the very snapshot; above, with the least that it can take.
+/// Up to this size a delta is compared with the real snapshot; above, with a lower bound of its
+/// size.
 constexpr std::uint64_t kCompareUpToBits = std::uint64_t{1} << 20;
 
 }  // namespace
@@ -83,12 +84,12 @@ std::optional<Delta> CountingBloomOwn::take_delta(std::size_t flips) {
 }
 
 std::optional<Bytes> CountingBloomOwn::take_payload(std::size_t max_bytes) {
-    // A delta of changes that cancelled out is told too: its generation is used up, and leaving it
-    // out would look like a gap. It is a few bytes.
+    // A delta of cancelled changes is announced too, since its generation is used up and skipping
+    // it would look like a gap. It has a few bytes.
     const auto delta = take_delta(config_.changes_at_once);
     if (!delta) return std::nullopt;
     Bytes payload;
-    if (shape().bits > kCompareUpToBits) {  // too large to encode only for comparing
+    if (shape().bits > kCompareUpToBits) {  // too large to encode for a comparison
         encode_delta(*delta, shape().bits, payload);
         if (payload.size() > ones() / 8) return std::nullopt;
     } else if (encode_update(*delta, filter_.bits(), payload) != Coding::delta) {

@@ -103,8 +103,8 @@ bool CuckooFilter::contains(std::uint64_t fingerprint) const {
     return true;
 }
 
-/// Puts the tag into the root of the way to search[last], where a place is free; the tags on the
-/// way move on by one, the last one first.
+/// Puts the tag into the root of the path to search[last], where a place is free. The tags on the
+/// path move on by one, the last one first.
 void CuckooFilter::settle(const Search& search, std::size_t last, unsigned free, std::uint64_t tag,
                           std::vector<CuckooWrite>* writes) {
     for (; search[last].from != last; last = search[last].from) {
@@ -122,8 +122,8 @@ bool CuckooFilter::insert(std::uint64_t fingerprint, std::vector<CuckooWrite>* w
     const auto tag = fingerprint & tag_mask_;
     const auto bucket = fingerprint >> shape_.tag_bits;
 
-    // Breadth first, so that few tags move. Each bucket is looked at for a free place, and else
-    // leads on to the other buckets of its four tags.
+    // Breadth first, so that few tags move. A bucket without a free place leads to the other
+    // buckets of its four tags.
     Search search;
     search[0] = {static_cast<std::uint32_t>(bucket), 0, 0};
     search[1] = {static_cast<std::uint32_t>(other(bucket, tag)), 1, 0};

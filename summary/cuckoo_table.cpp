@@ -38,8 +38,8 @@ void CuckooTable::load(std::size_t lane, const Filter& source, std::uint64_t fro
     bits_.load(lane, words.subspan(from, to - from), from, blank);
 }
 
-/// As the filter has written: a tag is in its new place, and the version has grown, before its old
-/// one is taken.
+/// In the order of the filter's writes: a tag is in its new place, and the version has grown,
+/// before its old place is reused.
 void CuckooTable::apply(std::size_t lane, const Change& change) {
     for (const auto& write : std::get<CuckooWrites>(change)) {
         const auto first = write.place * shape_.tag_bits;
@@ -57,7 +57,7 @@ void CuckooTable::find_in_narrow(std::uint64_t bucket, std::uint64_t tag, const 
     for (unsigned place = 0; place < kTagsInBucket; ++place) {
         auto same = bits_.first_bits();
         for (unsigned i = 0; i < shape_.tag_bits; ++i, ++at) {
-            // All ones where the tag has a zero.
+            // All ones for a zero of the tag.
             same &= bits_.narrow(at) ^ ((tag >> i & 1) - 1);
         }
         hits |= same;

@@ -8,7 +8,7 @@ namespace summary {
 
 namespace {
 
-/// Each flipped position with its last value, if `keep(first flip, last flip)` wants it.
+/// Each flipped position with its last value, if keep(first flip, last flip) is true.
 template <class Keep>
 Delta by_position(std::vector<Flip>& flips, Keep keep) {
     std::stable_sort(flips.begin(), flips.end(),
@@ -27,7 +27,7 @@ Delta by_position(std::vector<Flip>& flips, Keep keep) {
 }  // namespace
 
 Delta net_effect(std::vector<Flip> flips) {
-    // Flips of one bit alternate: it ends as it began when the last undoes the first.
+    // Flips of one bit alternate, so a bit ends as it began when the last flip undoes the first.
     return by_position(flips, [](Flip first, Flip last) { return first.set == last.set; });
 }
 

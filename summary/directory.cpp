@@ -38,7 +38,7 @@ Directory::Directory(std::span<const Member> members, InSlices) {
         std::size_t lanes = 0;
     };
     std::vector<Sort> sorts;
-    std::vector<std::size_t> sort_of;  // the members
+    std::vector<std::size_t> sort_of;  // of the members
     for (const auto& member : members) {
         assert(member.peer < kMaxPeers);
         const auto same = std::find_if(sorts.begin(), sorts.end(),
@@ -95,7 +95,7 @@ bool Directory::load_some(std::uint64_t words) {
     return to_load_.empty();
 }
 
-/// About so many words of the job, which ends with its last; how many it were.
+/// Loads about `words` words of the job, and removes a finished job. Returns the words loaded.
 std::uint64_t Directory::load_slice(LoadJob& job, std::uint64_t words) {
     auto& table = tables_[job.table];
     return std::visit(
@@ -167,7 +167,7 @@ Descriptor Directory::descriptor(unsigned peer) const {
     return place.table == kNowhere ? Descriptor() : tables_[place.table].of;
 }
 
-/// Its lane's filter is another from now on.
+/// Another filter begins in the peer's lane.
 void Directory::begin(unsigned peer) {
     const auto place = this->place(peer);
     const bool may_count = std::visit(

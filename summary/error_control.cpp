@@ -8,7 +8,7 @@ ErrorControl::Judgement ErrorControl::judge(double budget, const FalseHitsSeen& 
     const auto allowed = budget * static_cast<double>(seen.misses);
     const auto paid = static_cast<double>(seen.collisions);
     if (std::max(allowed, paid) < kEnough) return Judgement::too_early;
-    // Going back doubles what is paid: a quarter leaves it at half.
+    // A step back doubles the cost, so a quarter becomes half.
     if (paid > 2 * allowed && halvings_ < kMaxHalvings) {
         ++halvings_;
     } else if (paid < allowed / 4 && halvings_ > 0) {

@@ -11,7 +11,7 @@ namespace summary {
 
 namespace {
 
-// What each kind of filter answers.
+// The operations of each kind of filter.
 
 Descriptor sort_of(const BloomFilter& filter) {
     return descriptor_of(filter.shape());

@@ -11,7 +11,7 @@ namespace {
 using Input = std::span<const std::byte>;
 using Numbers = std::span<const std::uint64_t>;
 
-/// `raise` is 1 for multisets: each number is raised by its index, so that none repeats.
+/// `raise` is 1 for multisets: each number is raised by its index, so that all differ.
 void append_list(Numbers list, std::uint64_t range, unsigned raise, Bytes& out) {
     append_varint(list.size(), out);
     if (list.empty()) return;
@@ -22,7 +22,7 @@ void append_list(Numbers list, std::uint64_t range, unsigned raise, Bytes& out) 
     writer.finish();
 }
 
-/// Count and parameter; nothing when they cannot be, or cannot be all.
+/// Count and parameter. Parsing fails when the input is too short for them.
 struct ListHead {
     std::uint64_t count = 0;
     unsigned parameter = 0;
@@ -44,13 +44,13 @@ std::optional<std::vector<std::uint64_t>> take_list(Input& input, std::uint64_t 
     if (!head) return std::nullopt;
     std::vector<std::uint64_t> list;
     if (head->count == 0) return list;
-    // Each takes at least so many bits.
+    // Each number takes at least this many bits.
     if (head->count > input.size() * 8 / (head->parameter + 1)) return std::nullopt;
     list.reserve(static_cast<std::size_t>(head->count));
     RiceReader reader(head->parameter, range + head->count * raise, input);
     for (std::uint64_t i = 0; i < head->count; ++i) {
         const auto position = reader.next();
-        // Positions ascend strictly, so none is below its index.
+        // Positions ascend strictly, so each is at least its index.
         if (!position || *position - i * raise >= range) return std::nullopt;
         list.push_back(*position - i * raise);
     }
@@ -150,8 +150,8 @@ RiceWriter FingerprintSnapshotEncoder::begin(std::uint64_t universe, std::uint64
                                              Bytes& out) {
     const auto range = universe + count;  // positions are raised by their indices
     const auto parameter = rice_parameter(count, range);
-    // Each takes its low bits and the end of its zeros, and all zeros stand for the whole range at
-    // most.
+    // Each one takes its low bits and the end of its zeros, and all zeros together stand for at
+    // most the whole range.
     out.reserve(out.size() + (count * (parameter + 1) + (range >> parameter)) / 8 + 16);
     out.push_back(static_cast<std::byte>(Coding::fingerprint_snapshot));
     append_varint(count, out);
@@ -159,7 +159,7 @@ RiceWriter FingerprintSnapshotEncoder::begin(std::uint64_t universe, std::uint64
     return RiceWriter(parameter, out);
 }
 
-/// One byte more of what comes before the codes.
+/// Takes one more byte of the head.
 bool FingerprintSnapshotReader::take_head(Input& piece) {
     head_.push_back(piece.front());
     piece = piece.subspan(1);

@@ -14,8 +14,8 @@ constexpr std::size_t kQuotientBytes = 1 + 2 * kNumberBytes;  // kind, universe,
 constexpr std::size_t kCuckooBytes = 1 + 1 + 1;               // kind, buckets, tag bits
 static_assert(kQuotientBytes <= kMaxDescriptorBytes);
 
-/// A shape is left when it is used by a quarter; one that has much more room says nothing of its
-/// objects. Cuckoo filters come in powers of two.
+/// A shape is left when a quarter of it is used, so a shape with much more room is implausible.
+/// Cuckoo filters come in powers of two.
 constexpr std::uint64_t kMostRoom = 16;
 constexpr std::uint64_t kPayloadSlack = 64;
 constexpr std::uint64_t kMostBytesEach = 8;  // of a payload, for each of the capacity
@@ -78,8 +78,8 @@ std::uint64_t replica_bytes(const FingerprintShape& shape) {
     return std::visit([](const auto& kind) { return memory_bytes(kind); }, shape);
 }
 
-/// As judge_snapshot() of Bloom filters has it: whoever wants us to take memory has to send bytes
-/// for it, and the payload is no longer than one can be.
+/// As judge_snapshot() of Bloom filters: a sender has to send bytes for the memory that it demands,
+/// and the payload is at most as long as a valid one.
 DescriptorVerdict judge_snapshot(const FingerprintShape& shape, std::uint64_t objects,
                                  std::uint64_t payload_bytes) {
     const auto held = capacity(shape);

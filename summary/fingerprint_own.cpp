@@ -14,10 +14,10 @@ FingerprintShape shape_of_kind(Kind kind, std::uint64_t objects, double error) {
     return cuckoo_shape_for(objects, error);
 }
 
-/// To sort and encode a fingerprint, and to follow it, costs as much as about so many bits.
+/// Sorting, encoding and following a fingerprint costs as much as about this many bits.
 constexpr std::size_t kBitsEach = 6;
 
-/// What says how wrong a shape is, whatever its size.
+/// Determines the error of a shape, whatever its size.
 unsigned bits_each(const FingerprintShape& shape) {
     if (const auto* const quotient = std::get_if<QuotientShape>(&shape)) {
         return quotient->remainder_bits;

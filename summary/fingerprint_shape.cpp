@@ -40,7 +40,7 @@ double false_positive_rate(const FingerprintShape& shape, double objects) {
     if (const auto* const quotient = std::get_if<QuotientShape>(&shape)) {
         return -std::expm1(-objects / static_cast<double>(quotient->universe));
     }
-    // Of the two buckets' eight places so many are taken.
+    // The number of taken places among the eight of two buckets.
     const auto cuckoo = std::get<CuckooShape>(shape);
     const auto tags = std::ldexp(2 * objects, -static_cast<int>(cuckoo.buckets_log2));
     return cuckoo_false_positive_rate(cuckoo.tag_bits, tags);

@@ -10,20 +10,20 @@ namespace summary {
 
 namespace {
 
-/// Full up to so many eighths, and then larger by an eighth: little is left empty, and a key is
-/// found some four places behind its home.
+/// The table grows by an eighth when it is this full. Few places are empty, and a key is found
+/// about four places behind its home.
 constexpr std::size_t kFullEighths = 7;
-/// A table that has fewer keys than one in so many of its places is made anew: who visits all keys
-/// would mostly visit none.
+/// A table with fewer keys than this fraction of its places is rebuilt; otherwise a visit would
+/// mostly find empty places.
 constexpr std::size_t kFewPart = 8, kLeastHomes = 64;
 
-/// Not for all shards the same: they have about as many keys each, and would all be made anew at
-/// once.
+/// The limit differs among shards. They have about as many keys each, and would otherwise be
+/// rebuilt together.
 std::size_t shrinks_below(KeyHash key) {
     return kFewPart + key_shard_of(key) % kFewPart;
 }
 
-/// For the keys whose home is among the last.
+/// Extra slots for keys whose home is among the last.
 constexpr std::size_t slots_for(std::size_t homes) {
     return homes + homes / 64 + 24;
 }
@@ -38,7 +38,7 @@ std::size_t KeyTable::home(std::uint64_t high) const {
     return static_cast<std::size_t>(reduce(high << kKeyShardsLog2, homes_));
 }
 
-/// Where the key is, or belongs.
+/// The slot of the key, or the slot where it belongs.
 std::size_t KeyTable::find(std::uint64_t high) const {
     auto slot = home(high);
     while (slot < slots_.size() && slots_[slot] != 0 && slots_[slot] < high) ++slot;
@@ -80,7 +80,7 @@ bool KeyTable::erase(KeyHash key) {
     const auto high = stored_form(key);
     const auto slot = find(high);
     if (slot >= slots_.size() || slots_[slot] != high) return false;
-    // What follows moves up, as far as the first that is where it belongs.
+    // The following keys move up, as far as the first one in its home.
     auto last = slot;
     while (last + 1 < slots_.size() && slots_[last + 1] != 0 && home(slots_[last + 1]) <= last) {
         ++last;
@@ -99,7 +99,7 @@ bool KeyTable::erase(KeyHash key) {
     return true;
 }
 
-/// What is in order stays so, and needs no searching.
+/// Keys in order stay in order, and need no search.
 void KeyTable::grow() {
     homes_ += homes_ / 8 + 8;
     const auto before = std::exchange(slots_, std::vector<std::uint64_t>(slots_for(homes_)));

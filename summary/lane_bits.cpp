@@ -38,10 +38,10 @@ void LaneBits::load_all(std::span<const std::uint64_t* const> dense, std::uint64
     const auto lanes_log2 = 6 - span_log2_;
     const auto stride = words_each_;
 
-    // A block is 64 positions: one dense word of each lane in, as many table words out. Seen as a
-    // number, the index of a bit is (lane, position); the lane's bits change places with the upper
-    // bits of the position, one pair at a time, by the usual exchange of half words (Warren,
-    // Hacker's Delight §7-3).
+    // A block is 64 positions: one dense word of each lane goes in, and as many table words come
+    // out. The index of a bit is the number (lane, position). The lane's bits change places with
+    // the upper bits of the position, one pair at a time, by the usual exchange of half words
+    // (Warren, Hacker's Delight §7-3).
     for (auto block = from; block < to; ++block) {
         for (std::size_t group = 0; group < stride; ++group) {
             std::array<std::uint64_t, 64> words;
@@ -52,7 +52,7 @@ void LaneBits::load_all(std::span<const std::uint64_t* const> dense, std::uint64
                 any |= words[i];
             }
             auto* const there = words_.data() + block * lane_count * stride + group;
-            if (any == 0) {  // pages of zeros are not touched, if nothing came before
+            if (any == 0) {  // pages of zeros stay untouched in an empty lane
                 for (std::size_t i = 0; i < lane_count; ++i) {
                     if (there[i * stride] != 0) there[i * stride] = 0;
                 }

@@ -8,8 +8,8 @@ namespace summary {
 
 namespace {
 
-/// The lowest `high` of a key with this fingerprint or a higher one, in a quotient filter's
-/// numbering: ceil(fingerprint * 2^64 / universe).
+/// The lowest `high` of a key with at least this fingerprint, in the numbering of a quotient
+/// filter: ceil(fingerprint * 2^64 / universe).
 std::uint64_t lowest_key(std::uint64_t fingerprint, std::uint64_t universe) {
     __extension__ using Wide = unsigned __int128;
     return static_cast<std::uint64_t>(((static_cast<Wide>(fingerprint) << 64) + universe - 1) /
@@ -57,7 +57,7 @@ void OwnFingerprints::note(KeyHash key, std::size_t index, bool came) {
     pending_lost_ = true;
 }
 
-/// What is there is what is announced, and changes begin anew.
+/// Declares the present state announced.
 void OwnFingerprints::announce_all() {
     for (std::size_t i = 0; i < shards_.size(); ++i) {
         auto& shard = shards_[i];
@@ -72,7 +72,7 @@ void OwnFingerprints::announce_all() {
     announced_check_ = check_;
 }
 
-/// A new epoch.
+/// Begins a new epoch.
 void OwnFingerprints::forget_changes() {
     snapshot_.reset();
     announce_all();
@@ -127,7 +127,7 @@ std::optional<OwnFingerprints::Change> OwnFingerprints::take_delta(std::uint64_t
         }
         first_rank += announced_here;
     }
-    // Those that were not reached have their turn in the next delta.
+    // The remaining shards have their turn in the next delta.
     if (taken < changes) next_to_announce_ = 0;
 
     const auto& [added, gone] = change.delta;
@@ -137,13 +137,13 @@ std::optional<OwnFingerprints::Change> OwnFingerprints::take_delta(std::uint64_t
     return change;
 }
 
-/// Appends what changed in one shard; `first_rank` is how many announced ones the shards before
-/// have.
+/// Appends the changes of one shard; `first_rank` is the number of announced fingerprints in the
+/// shards before.
 void OwnFingerprints::announce_shard(std::size_t index, std::uint64_t first_rank, Change& change) {
     auto& shard = shards_[index];
     const bool in_order = std::holds_alternative<QuotientShape>(shape_);
     const auto range = universe(shape_);
-    std::int64_t more = 0;  // of lower fingerprints than were announced
+    std::int64_t more = 0;  // lower fingerprints gained since the announcement
     pending_ -= shard.pending.size();
     if (snapshot_ && index >= snapshot_->next) {
         shard.announced.insert(shard.announced.end(), shard.pending.begin(), shard.pending.end());
@@ -174,7 +174,7 @@ void OwnFingerprints::begin_snapshot(Bytes& out) {
 bool OwnFingerprints::write_some(std::uint64_t keys) {
     assert(snapshot_);
     std::uint64_t done = 0;
-    if (importing_) snapshot_->next = shards_.size();  // of nothing
+    if (importing_) snapshot_->next = shards_.size();  // an empty snapshot
     for (; snapshot_->next < shards_.size() && done < keys; ++snapshot_->next) {
         auto& shard = shards_[snapshot_->next];
         write(shard, snapshot_->encoder);
@@ -187,7 +187,7 @@ bool OwnFingerprints::write_some(std::uint64_t keys) {
     return true;
 }
 
-/// The shard as it was announced: without what came since then, and with what went.
+/// Writes the shard as it was announced: without later keys, and with removed ones.
 void OwnFingerprints::write(const Shard& shard, FingerprintSnapshotEncoder& encoder) const {
     auto since = shard.announced;
     since.insert(since.end(), shard.pending.begin(), shard.pending.end());

@@ -14,7 +14,7 @@ std::uint64_t high(Wide wide) {
     return static_cast<std::uint64_t>(wide >> 64);
 }
 
-/// The edges of a move: bits beside it belong to others, whose readers nobody warns.
+/// Merges the edge of a move: the neighbouring bits belong to others, whose readers get no warning.
 void merge(std::uint64_t& word, std::uint64_t bits, std::uint64_t mask) {
     shared_store(word, (word & ~mask) | (bits & mask));
 }
@@ -31,8 +31,8 @@ void put_bits(Words& words, std::uint64_t at, unsigned size, std::uint64_t bits)
     shared_store(next, (next & ~(low_bits(size) >> more)) | bits >> more);
 }
 
-/// Low words first, each with what the one before it has lost. A product by a power of two is both
-/// what a word keeps and what it loses, for less than two shifts by a number that is not known.
+/// Low words first, each with the bits that the word before has lost. A product by a power of two
+/// gives both the kept and the lost bits, at a lower cost than two shifts by a variable.
 void insert_bits(Words& all, std::uint64_t from, std::uint64_t to, unsigned size,
                  std::uint64_t bits) {
     auto* word = all.data() + from / 64;
@@ -52,7 +52,7 @@ void insert_bits(Words& all, std::uint64_t from, std::uint64_t to, unsigned size
     merge(*word, moved, ~std::uint64_t{0} >> (63 - (to + size - 1) % 64));
 }
 
-/// Low words first, each with what the next one has to give.
+/// Low words first, each with the bits of the next one.
 void remove_bits(Words& all, std::uint64_t from, std::uint64_t to, unsigned size) {
     if (from + size == to) return;
     auto* word = all.data() + from / 64;

@@ -9,16 +9,17 @@ namespace summary {
 namespace {
 
 constexpr std::size_t kWordsInLine = 8;
-constexpr std::uint64_t kFarthest = std::uint64_t{1} << 19;  // of a start from where it is nominal
+constexpr std::uint64_t kFarthest = std::uint64_t{1}
+                                    << 19;  // distance of a start from its nominal place
 
-/// With what moves and prefetches may look at behind the end.
+/// Includes the words that moves and prefetches may read behind the end.
 std::uint64_t words_for(std::uint64_t bits) {
     return bits / 64 + 2 + kWordsInLine;
 }
 
 }  // namespace
 
-/// Marks blocks [first, last] for readers, as long as it lives.
+/// Marks blocks [first, last] as changing for readers, during its lifetime.
 class QuotientBlocks::Change {
 public:
     Change(QuotientBlocks& blocks, std::uint64_t first, std::uint64_t last)
@@ -86,7 +87,7 @@ void QuotientBlocks::set_start(std::uint64_t index, std::uint64_t start) {
     shared_store(word, relative << kCountBits | (word & std::uint32_t{kMostInBlock}));
 }
 
-/// Of one that has more than 64, to the end of the block at most.
+/// The length of a run of more than 64, at most to the end of the block.
 std::uint64_t QuotientBlocks::run_length(Block block, std::uint64_t start) const {
     for (auto at = start; at < block.end(); at += 64) {
         const auto ends = window(run_ends_, at);
@@ -103,7 +104,7 @@ bool QuotientBlocks::has(Run run, std::uint64_t remainder) const {
     return false;
 }
 
-/// All remainders of the runs are compared, as many at a time as a word has in a row; few agree.
+/// Compares all remainders of the runs, as many at a time as fit into a word; few agree.
 std::uint64_t QuotientBlocks::matches(std::uint64_t index, std::uint64_t asked,
                                       std::uint64_t remainder) const {
     const auto runs = occupied(index);
@@ -120,14 +121,14 @@ std::uint64_t QuotientBlocks::matches(std::uint64_t index, std::uint64_t asked,
         for (auto same = equal(slot, pattern) & fields(end - slot); same != 0; same &= same - 1) {
             const auto i = static_cast<unsigned>(std::countr_zero(same)) / shape_.remainder_bits;
             const auto run = runs_before(block, slot + i);
-            // A reader between two states may find more runs than there are.
+            // A reader in an intermediate state may find too many runs.
             if (run < ones(runs)) found |= std::uint64_t{1} << select_one(runs, run);
         }
     }
     return found & asked;
 }
 
-/// Where a block's run number `run` begins: one past the end of the run before.
+/// The begin of a block's run number `run`: one past the end of the run before.
 std::uint64_t QuotientBlocks::run_start(Block block, unsigned run) const {
     if (run == 0) return block.start;
     for (auto at = block.start; at < block.end(); at += 64) {
@@ -163,8 +164,8 @@ void QuotientBlocks::prefetch(std::uint64_t index) const {
     prefetch(Block{start, 0});
 }
 
-/// A bit comes to the run's first slot, that of a run of its own or one more that ends none. So
-/// nothing depends on where in the run the remainder goes.
+/// The run's first slot gets a bit: an end for a new run, and no end for an existing one. So the
+/// place of the remainder in the run is irrelevant.
 void QuotientBlocks::insert(std::uint64_t index, unsigned quotient, Run run, std::uint64_t at,
                             std::uint64_t remainder) {
     const Change change(*this, index, index);
@@ -176,7 +177,7 @@ void QuotientBlocks::insert(std::uint64_t index, unsigned quotient, Run run, std
     shared_store(blocks_[index], blocks_[index] + 1);
 }
 
-/// The bit of the run's first slot goes: it ends the run if it is alone, and none otherwise.
+/// The bit of the run's first slot goes. It is an end exactly if the run has one remainder.
 void QuotientBlocks::remove(std::uint64_t index, unsigned quotient, Run run, std::uint64_t at) {
     const Change change(*this, index, index);
     const auto end = block(index).end();
@@ -204,7 +205,7 @@ void QuotientBlocks::append(std::uint64_t index, unsigned quotient, bool new_run
     ++blocks_[index];
 }
 
-/// What blocks [first, last] have moves by so many slots.
+/// Moves the remainders of blocks [first, last] by `by` slots.
 void QuotientBlocks::move_up(std::uint64_t first, std::uint64_t last, std::uint64_t by) {
     const Change change(*this, first, last);
     const std::uint64_t bits = shape_.remainder_bits;
@@ -225,7 +226,7 @@ void QuotientBlocks::move_down(std::uint64_t first, std::uint64_t last, std::uin
     for (auto i = first; i <= last; ++i) set_start(i, block(i).start - by);
 }
 
-/// Half of what is free behind `last` goes before `first`.
+/// Moves half of the free slots behind `last` to the place before `first`.
 bool QuotientBlocks::push_up(std::uint64_t first, std::uint64_t last) {
     const auto by = (start_of(last + 1) - block(last).end() + 1) / 2;
     for (auto i = first; i <= last; ++i) {
@@ -235,7 +236,7 @@ bool QuotientBlocks::push_up(std::uint64_t first, std::uint64_t last) {
     return true;
 }
 
-/// Half of what is free before `first` goes behind `last`.
+/// Moves half of the free slots before `first` to the place behind `last`.
 bool QuotientBlocks::push_down(std::uint64_t first, std::uint64_t last) {
     const auto free = block(first).start - (first == 0 ? 0 : block(first - 1).end());
     const auto by = (free + 1) / 2;

@@ -1,4 +1,4 @@
-// Quotient filters read and made in order: from others, into another shape.
+// Reading and building quotient filters in order: from others, into another shape.
 
 #include <algorithm>
 #include <bit>
@@ -35,7 +35,7 @@ QuotientFilter::Builder::Builder(const QuotientShape& shape, std::uint64_t count
     enter(0);
 }
 
-/// What is spare lies between the blocks in equal parts.
+/// Free slots are distributed evenly between the blocks.
 void QuotientFilter::Builder::enter(std::uint64_t block) {
     block_ = block;
     if (block >= filter_.blocks_.size()) return;

@@ -14,8 +14,9 @@ namespace {
 
 constexpr std::size_t kLanesInBlock = 64;
 
-/// Peers that store the same fill the same quotients, so room may have to come from farther away
-/// than in a filter alone, and more may meet. What finds none after all is not shown.
+/// Peers that store the same keys use the same quotients, so room may have to come from farther
+/// away than in a single filter, and more fingerprints may meet. A fingerprint that finds too
+/// little room is left out.
 constexpr QuotientFilter::Limits kLimits{QuotientFilter::kMostInBlock, std::uint64_t{1} << 16};
 
 std::uint64_t quotients_of(const QuotientShape& shape) {
@@ -56,7 +57,7 @@ std::uint64_t QuotientTable::in_all(std::size_t lane, std::uint64_t fingerprint)
     return ((fingerprint >> bits) * stride_ + lane) << bits | (fingerprint & low_bits(bits));
 }
 
-/// What a lane has in a block, in ascending order.
+/// The fingerprints of a lane in a block, in ascending order.
 template <class Visit>
 void QuotientTable::for_each_in(std::size_t lane, std::uint64_t block, Visit visit) const {
     const auto bits = shape_.remainder_bits;
@@ -78,7 +79,7 @@ bool QuotientTable::add(std::size_t lane, std::uint64_t fingerprint) {
     return true;
 }
 
-/// False when it is not there, as it was refused.
+/// Returns false for an absent fingerprint, which was refused before.
 bool QuotientTable::remove(std::size_t lane, std::uint64_t fingerprint) {
     if (!all_.erase(in_all(lane, fingerprint))) return false;
     state_[lane].check -= check_term(fingerprint);
@@ -144,7 +145,7 @@ void QuotientTable::load(std::size_t lane, const Filter& source, std::uint64_t f
     state_[lane].loaded = to;
 }
 
-/// Both ascend. What comes is there before the other goes.
+/// Both lists ascend. New fingerprints come before old ones go.
 void QuotientTable::change(std::size_t lane, std::span<const std::uint64_t> before,
                            std::span<const std::uint64_t> now) {
     std::vector<std::uint64_t> differing;

@@ -27,7 +27,7 @@ WordsOf<Word>::WordsOf(std::size_t count) : size_(count) {
     auto* const memory =
         ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
-    // What is read here and there in it then misses in the processor's table of pages no more.
+    // Scattered reads then miss the processor's table of pages less often.
     ::madvise(memory, bytes, MADV_HUGEPAGE);
     data_ = static_cast<Word*>(memory);
     mapped_bytes_ = bytes;

@@ -14,7 +14,7 @@ struct Reported {
     std::uint64_t number;
     std::string_view reason;  // as in reason_of()
 };
-/// The first of a number is what it is read as.
+/// A number is read as the first reason with it.
 constexpr Reported kReported[] = {
     {3, "connection_refused"},    {4, "connect_timeout"},     {4, "connection_timed_out"},
     {5, "host_unreachable"},      {5, "network_unreachable"}, {5, "network_down"},

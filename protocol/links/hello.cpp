@@ -20,7 +20,7 @@ Bytes body_of(const HelloMessage& message) {
     return body;
 }
 
-/// Over everything both ends have said so far, the version included.
+/// The MAC over all fields that both ends have sent so far, the version included.
 Mac prove(std::string_view label, std::string_view key, const Hello& hello, Challenge challenge,
           bool with_subscriber_mac) {
     if (!with_subscriber_mac) challenge.mac = {};
@@ -122,7 +122,7 @@ Result<LinkSecrets> SubscriberHello::on_proof(const HelloMessage& message) const
 boost::system::error_code SubscriberHello::judge_summary() const {
     const auto why = reason_against(summary::judge(hello_.summary, rules_.max_summary_bytes));
     if (!why) return {};
-    // What ends a link later has finer words than what is told before there is one.
+    // A refusal uses a coarser error than the end of an established link.
     return make_error_code(is_refusal(*why) ? *why : Error::shape_refused);
 }
 

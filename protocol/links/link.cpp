@@ -28,7 +28,7 @@ asio::ip::tcp::endpoint remote_of(const asio::ip::tcp::socket& socket) {
     return error ? asio::ip::tcp::endpoint() : remote;
 }
 
-/// A peer for whose messages there is no memory loses its link, and nobody else anything.
+/// When memory runs out for a peer's message, only this peer loses its link.
 error_code error_of(const std::exception_ptr& exception) {
     try {
         std::rethrow_exception(exception);
@@ -43,7 +43,7 @@ error_code error_of(const std::exception_ptr& exception) {
 
 Link::Link(asio::ip::tcp::socket socket)
     : socket_(std::move(socket)), wake_(socket_.get_executor()), remote_(remote_of(socket_)) {
-    error_code ignored;  // a matter of speed only
+    error_code ignored;  // only speed depends on it
     socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
     socket_.non_blocking(true, ignored);
 }
@@ -66,9 +66,9 @@ awaitable<error_code> Link::run(LinkEnd& end, Clock::duration gone_after,
     end_ = &end;
     end.set_driver(this);
     settled_ = std::move(settled);
-    // What is sent must arrive, also where the peer is heard elsewhere, and however seldom it
-    // speaks: its kernel answers for it. Twice the time, so that where we see ourselves what is
-    // wrong we say so.
+    // Sent bytes must be acknowledged by the peer's kernel, even where the peer shows life on the
+    // other link or sends seldom. The limit is twice `gone_after`, so that a cause that this node
+    // sees itself is reported first.
     using UserTimeout = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_USER_TIMEOUT>;
     const auto limit = std::chrono::ceil<std::chrono::milliseconds>(2 * gone_after).count();
     error_code ignored;
@@ -88,8 +88,9 @@ awaitable<error_code> Link::run(LinkEnd& end, Clock::duration gone_after,
     const auto& exception = reader_first ? read_exception : write_exception;
     if (exception) co_return error_of(exception);
     const auto& error = reader_first ? read_error : write_error;
-    // The system has waited for as long as it was told to, so the peer was heard elsewhere
-    // meanwhile: one that says little fills its buffers so slowly that this comes first.
+    // The kernel has waited for the whole limit, so the peer showed life on the other link
+    // meanwhile. A peer that gets few bytes fills its buffers so slowly that this limit comes
+    // first.
     if (error == asio::error::timed_out) co_return make_error_code(Error::peer_not_reading);
     co_return error;
 }
@@ -124,8 +125,8 @@ awaitable<error_code> Link::read_loop(LinkEnd& end) {
 }
 
 Result<void> Link::hand_in(LinkEnd& end, ByteView frame) {
-    // What was on its way through the event loop when the link was closed comes too late: the end
-    // may have handed its place to another link.
+    // A frame that was in the event loop when the link was closed is dropped, as another link may
+    // have taken the peer's place.
     if (end.ended()) return {};
     secure(end);
     const auto now = Clock::now();
@@ -161,7 +162,7 @@ awaitable<error_code> Link::write_loop(LinkEnd& end, Clock::duration gone_after)
             const bool more = output_.size() >= kWriteBatchBytes;
             const auto written = co_await flush(end, gone_after);
             if (!written) co_return written.error();
-            // However much the socket takes, others have their turn.
+            // Other handlers get their turn, even if the socket takes more.
             if (more) co_await asio::post(executor, asio::use_awaitable);
             if (end.closed()) co_return *end.over(Clock::now());
             continue;
@@ -170,7 +171,7 @@ awaitable<error_code> Link::write_loop(LinkEnd& end, Clock::duration gone_after)
         if (end.finished()) {
             error_code ignored;
             socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
-            // The other end closes when it has read it all, and the reader sees that.
+            // The other end closes after it has read everything, and the reader notices that.
             const auto at_last = Clock::now() + kFarewell;
             while (!end.ended() && Clock::now() < at_last) {
                 wake_.expires_at(at_last);
@@ -199,7 +200,8 @@ void Link::fill_output(LinkEnd& end) {
     settled_();
 }
 
-/// What the socket takes at once of the output from there on; 0 if it has no room.
+/// Writes as much of the output behind `from` as the socket takes at once. Returns 0 if it takes
+/// nothing.
 Result<std::size_t> Link::write_what_goes(std::size_t from) {
     error_code error;
     const auto bytes = socket_.write_some(asio::buffer(output_) + from, error);

@@ -10,7 +10,7 @@
 namespace protocol {
 namespace {
 
-/// Names are looked up anew for each connection: a peer that came back may have moved.
+/// Each connection looks its name up again, as a peer that came back may have moved.
 Resolver::Options names_kept_for_no_time(const DnsSettings& dns) {
     Resolver::Options options;
     options.dns = dns;
@@ -24,8 +24,8 @@ Instance fresh_instance() {
     return instance;
 }
 
-/// Larger than any epoch of an earlier run, unless the clock was set back; nothing but the numbers
-/// in status pages depends on it, as a new run is a new link with a snapshot.
+/// Larger than all epochs of earlier runs, unless the clock was set back. Only numbers in status
+/// pages depend on it, as a new run means a new link with a snapshot.
 std::uint64_t first_epoch() {
     const auto since = std::chrono::system_clock::now().time_since_epoch();
     const auto count = std::chrono::duration_cast<std::chrono::milliseconds>(since).count();

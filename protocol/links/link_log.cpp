@@ -7,7 +7,7 @@
 namespace protocol {
 namespace {
 
-/// Reasons that come with ordinary work.
+/// Reasons of ordinary operation.
 bool is_ordinary(const boost::system::error_code& error) {
     return error == Error::goodbye || error == Error::superseded || error == Error::restarted ||
            error == Error::no_peer_any_more || error == Error::reached_elsewhere ||

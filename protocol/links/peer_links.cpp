@@ -13,7 +13,7 @@ namespace protocol {
 namespace {
 
 constexpr std::size_t kMaxFormerPeers = 1024;
-/// Where nodes are found, one that has long been there may be met late, after this node's start.
+/// In an open cluster an old node may be met late, after this node's start.
 constexpr std::size_t kKeptForNewcomers = 16'384;
 constexpr std::size_t kMaxUnansweredShown = 16;
 
@@ -43,8 +43,8 @@ bool PeerLinks::bind_in_place_of(PeerLinks& earlier) {
 
 void PeerLinks::take_over(const PeerLinks& earlier) {
     former_ = earlier.former_;
-    // With the peers of before first, then with those of now: so each keeps its number, and who
-    // is none any more is remembered.
+    // The earlier peers come first, so that each keeps its number, and a former peer is remembered;
+    // then the present peers.
     context_.membership.take_over(earlier.context_.membership, Clock::now());
     follow_membership();
     context_.invalidations.take_over(earlier.context_.invalidations);
@@ -95,8 +95,8 @@ void PeerLinks::tidy() {
     show_places();
 }
 
-/// Notes since when each peer is in its state, tells peers why they are not dialled, and warns of
-/// what no link's end tells.
+/// Notes since when each peer is in its state, reports to peers why they are not dialled, and logs
+/// trouble that is seen at no link's end.
 void PeerLinks::watch_states() {
     const auto now = Clock::now();
     for (std::size_t number = 0; number < known_.size(); ++number) {
@@ -116,7 +116,7 @@ void PeerLinks::watch_states() {
     }
 }
 
-/// Where a client of the forward proxy is not let to.
+/// Lists the places that clients of the forward proxy must not reach.
 void PeerLinks::show_places() {
     std::vector<PeerPlace> places;
     for (const auto& [id, contact] : context_.membership.contacts())
@@ -173,8 +173,8 @@ void PeerLinks::log_unplaced() {
     unplaced_ = now;
 }
 
-/// Makes everything as the membership has it: peers that have come or gone, places to be dialled or
-/// to be left alone.
+/// Carries out the membership's decisions: peers that have come or gone, and places to dial or to
+/// leave.
 void PeerLinks::follow_membership() {
     if (stopped_) return;
     log_unplaced();
@@ -243,7 +243,7 @@ std::shared_ptr<PublisherLink> PeerLinks::make_publication(Contact id,
 }
 
 void PeerLinks::retire(PublisherLink& publication) {
-    // A peer that is reached elsewhere now keeps what was counted on the way to it.
+    // A peer that is reached at another place now keeps the counters of this one.
     const auto peer = publication.peer();
     const bool stays =
         peer && !known_[*peer].empty() && known_[*peer] == context_.membership.peers()[*peer].node;
@@ -258,7 +258,7 @@ void PeerLinks::add_peer(std::size_t number) {
     shown_[number] = {PeerState::connecting, Clock::now(), false};
     subscriptions_.add_peer(number);
     context_.invalidations.add_peer(number);
-    // Who comes back is to drop what was invalidated meanwhile.
+    // A peer that comes back has to drop the content invalidated meanwhile.
     if (const auto was = former_.extract(node); !was.empty())
         context_.invalidations.came_back(number, was.mapped());
     if (tasks_ != nullptr) context_.log.joined(node);
@@ -274,13 +274,13 @@ void PeerLinks::remove_peer(std::size_t number) {
     subscriptions_.remove_peer(number);
     context_.neighbours.remove_peer(number);
     context_.invalidations.remove_peer(number);
-    moved_();  // for its confirmation
+    moved_();  // its confirmation is awaited no longer
     if (tasks_ != nullptr) context_.log.left(node);
 }
 
 void PeerLinks::forget_former() {
     while (former_.size() > kMaxFormerPeers) {
-        // Who comes back unknown is told all, or to drop everything.
+        // An unknown peer that comes back gets all invalidations, or the order to drop everything.
         former_.erase(std::min_element(former_.begin(), former_.end(),
                                        [](const auto& one, const auto& other) {
                                            return one.second.number < other.second.number;
@@ -329,7 +329,7 @@ std::optional<std::size_t> PeerLinks::admit(const std::string& node, const Insta
     const bool is_new = !membership.number_of(node);
     const auto number = membership.came(node, instance, from.to_string(), Clock::now());
     follow_membership();
-    if (is_new) finder_.look_now();  // where it is, more surely than from its connection
+    if (is_new) finder_.look_now();  // DNS knows the node's place better than its connection does
     return number;
 }
 
@@ -340,7 +340,7 @@ void PeerLinks::heard_of(std::size_t number, const Instance& instance) {
     if (auto* publication = publication_to(number)) publication->heard_of(instance);
 }
 
-/// Links to other runs of this peer at places that are not its own any more.
+/// Ends links to other runs of this peer at its former places.
 void PeerLinks::give_up_others(std::size_t number, const Instance& instance) {
     const auto* const its_own = publication_to(number);
     for (auto& [contact, publication] : publications_)
@@ -365,7 +365,7 @@ LastEnd PeerLinks::last_end_of(std::size_t number) const {
     return peer.last_end;
 }
 
-/// What the link from it is worth; where there is none, what our link to it knows.
+/// The state of the link from the peer; without one, the state of the link to it.
 PeerState PeerLinks::state_of(std::size_t number, Clock::time_point now) const {
     const auto state = subscriptions_.state(number);
     const bool has_left = state == PeerState::withdrawn;
@@ -374,9 +374,9 @@ PeerState PeerLinks::state_of(std::size_t number, Clock::time_point now) const {
     if (publication == nullptr) return state;
     if (const auto up_since = publication->up_since()) {
         if (context_.pulses[number].it_cannot_dial == kHasLeftReport) return PeerState::withdrawn;
-        // It has heard of us since then, and should have come.
+        // It has heard this node since then, and should have dialled.
         const auto silent_since = subscriptions_.silent_since(number).value_or(now);
-        // The link of ours that stands is to the run that said goodbye.
+        // The standing link leads to the run that said goodbye.
         if (has_left && *up_since <= silent_since) return state;
         const auto both = std::max(*up_since, silent_since);
         return now - both >= context_.config.timings.gone_after ? PeerState::one_way : state;
@@ -442,7 +442,7 @@ std::string PeerLinks::why_without_address(std::size_t number) const {
     return cause + ", to which no name leads";
 }
 
-/// What this node says to the peer of its own link to it.
+/// The report to the peer about this node's link to it.
 std::uint64_t PeerLinks::cannot_dial(std::size_t number) const {
     if (context_.leaving) return kHasLeftReport;
     if (context_.pulses[number].said_goodbye) return 0;
@@ -484,7 +484,7 @@ void PeerLinks::report(ClusterStatus& status) const {
     for (const auto& [id, contact] : context_.membership.contacts()) {
         const auto& publication = *publications_.at(id);
         if (!contact.peer || publication_to(*contact.peer) != &publication) {
-            ClusterStatus::Peer nobody;  // what went there when somebody was, or before anybody was
+            ClusterStatus::Peer nobody;  // counted before a peer was there, or after it left
             publication.report(nobody);
             count(nobody);
         }

@@ -19,14 +19,14 @@ Identity stranger_of_name(const std::string& node) {
     return self;
 }
 
-/// Of an empty summary of our kind: what it says of its size no node refuses.
+/// The descriptor of an empty summary, whose size no node refuses.
 summary::Descriptor any_descriptor(summary::Kind kind) {
     summary::Own::Config config;
     config.kind = kind;
     return summary::Own(config).descriptor();
 }
 
-/// Says hello, hears the challenge, and ends.
+/// Sends the hello, takes the challenge, and ends.
 class ProbeEnd final : public LinkEnd {
 public:
     ProbeEnd(const ClusterConfig& config, std::string peer, TimePoint until)
@@ -35,7 +35,7 @@ public:
                  any_descriptor(config.summary_kind)),
           until_(until) {}
 
-    /// Who is there, once the link has ended, or why that is not known.
+    /// The node at the place, or an error; set at the end of the link.
     const std::optional<Result<std::string>>& found() const { return found_; }
 
     void on_hello(const Result<HelloMessage>& message, TimePoint) override {

@@ -46,7 +46,7 @@ void PublisherEnd::greet(const HelloMessage& message) {
         return end(answer.error());
     }
     const auto peer = owner_.met(answer->node, answer->instance);
-    if (ended()) return;  // it leads to nobody any more
+    if (ended()) return;  // the place was dropped
     if (!peer) return end(peer.error());
     peer_ = *peer;
     answered_ = answer->node;
@@ -76,7 +76,7 @@ void PublisherEnd::on_message(const Message& message, TimePoint now) {
         auto& pulse = state_.pulse(*peer_);
         pulse.listens_elsewhere = beat->objects == kListensElsewhere;
         pulse.it_cannot_dial = reason_in(beat->objects).empty() ? 0 : beat->objects;
-        // Whoever comes while it drains has not heard the goodbye itself.
+        // A peer that came during the drain has missed the goodbye itself.
         if (pulse.it_cannot_dial == kHasLeftReport) pulse.said_goodbye = true;
         pulse.promised = beat->next;
     } else {
@@ -88,7 +88,7 @@ void PublisherEnd::begin(TimePoint now) {
     if (!peer_) return end(make_error_code(Error::no_peer_any_more));
     heard_at_ = now;
     welcomed();
-    // Those who ask for the peers must know the token before the peer can have reason to use it.
+    // The peer may use the token at once, so the workers must know it before.
     state_.neighbours.accept(*peer_, answer_->secrets.token);
     run_ = answer_->instance;
     hello_.reset();
@@ -103,9 +103,9 @@ void PublisherEnd::begin(TimePoint now) {
     owner_.up_now();
 }
 
-/// What we invalidated while a peer was away it may still hold, and have given to others since:
-/// nobody here asks it until it has caught up. While the link is up the age of a copy tells, as it
-/// is a matter of milliseconds.
+/// A peer that was away may still store content invalidated meanwhile, and may have given it to
+/// others. This node does not ask it until it has caught up. While the link is up, the age of a
+/// copy suffices, since the delay is a few milliseconds.
 void PublisherEnd::judge_standing() {
     state_.neighbours.set_lagging(*peer_,
                                   state_.invalidations.confirmed(*peer_) < kept_.behind_until);
@@ -145,7 +145,7 @@ LinkEnd::Limit PublisherEnd::limit() const {
     return {heard_at + state_.silence_limit(*peer_), Error::peer_silent};
 }
 
-/// The goodbye comes when it is known that all invalidations have arrived.
+/// The goodbye waits for the confirmation of all invalidations.
 bool PublisherEnd::awaits_confirmation() const {
     return kept_.leaving && state_.invalidations.pending(*peer_) > 0;
 }

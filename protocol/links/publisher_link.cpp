@@ -66,7 +66,7 @@ void PublisherLink::set_peer(std::optional<std::size_t> peer) {
 awaitable<error_code> PublisherLink::dial_and_publish() {
     auto place = co_await context_.dial_places.take();
     if (!place.held()) co_return asio::error::make_error_code(asio::error::operation_aborted);
-    // It may have waited for long.
+    // The wait for a place may have been long.
     if (retired_ || redial_.rests(pending())) co_return make_error_code(Error::no_peer_any_more);
     auto socket = co_await connect(place);
     if (!socket) {
@@ -85,10 +85,10 @@ awaitable<Result<tcp::socket>> PublisherLink::connect(DialPlaces::Place& place) 
     remote_.clear();
     const auto endpoints = co_await context_.resolver.resolve(place_.link(), Clock::now() + limit);
     if (!endpoints) co_return endpoints.error();
-    std::vector<asio::ip::address> addresses;  // that is where it will dial us from, most likely
+    std::vector<asio::ip::address> addresses;  // the peer's own link probably comes from there
     for (const auto& endpoint : *endpoints) addresses.push_back(endpoint.address());
     context_.doorstep.expect(contact_, std::move(addresses));
-    // One who does not answer is no work for anybody, and holds up nobody.
+    // A place without an answer causes no work, and must delay no other.
     asio::steady_timer slow(context_.executor, kPlaceWhileConnecting);
     place.give_back_at(slow);
     auto where = place_.link().text();
@@ -98,7 +98,7 @@ awaitable<Result<tcp::socket>> PublisherLink::connect(DialPlaces::Place& place) 
 }
 
 awaitable<error_code> PublisherLink::publish(Link& link, DialPlaces::Place& place) {
-    // Nor does one who is silent: a process that is stopped still takes connections.
+    // The same holds for a silent node: a stopped process still accepts connections.
     asio::steady_timer silent(context_.executor, kPlaceWhileSilent);
     place.give_back_at(silent);
     remote_ = link.remote();
@@ -114,7 +114,7 @@ awaitable<error_code> PublisherLink::publish(Link& link, DialPlaces::Place& plac
     const bool was_up = end_->up();
     end_->leave();
     end_.reset();
-    if (std::exchange(given_up_, false)) peer_.reset();  // its peer is somebody else's by now
+    if (std::exchange(given_up_, false)) peer_.reset();  // another run has taken its peer
     if (was_up) redial_.link_lasted(Clock::now() - began);
     if (retired_) co_return error;
     note_end(error, was_up);
@@ -154,8 +154,8 @@ void PublisherLink::confirmed() {
 }
 
 void PublisherLink::note_end(const error_code& error, bool was_up) {
-    if (error == asio::error::operation_aborted) return;  // we are stopping
-    if (!redial_.dialled()) return;  // it is reached elsewhere, or is ourselves
+    if (error == asio::error::operation_aborted) return;  // this node stops
+    if (!redial_.dialled()) return;  // a peer reached at another place, or this node itself
     const auto now = Clock::now();
     last_end_ = {error, now};
     const auto where = remote_.empty() ? place_.link().text() : remote_;
@@ -197,7 +197,8 @@ void PublisherLink::invalidated() {
     }
 }
 
-/// There is no link: what it has not confirmed it may still hold, and have given to others since.
+/// The link is down. The peer may store content that it has yet to drop, and may have given it to
+/// others.
 void PublisherLink::judge_absence() {
     if (!peer_) return;
     context_.neighbours.set_lagging(*peer_, pending());

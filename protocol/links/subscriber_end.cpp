@@ -10,7 +10,7 @@ namespace {
 
 using boost::system::error_code;
 
-/// An earlier link heard within so many heartbeats is alive: then there are two nodes of one name.
+/// An earlier link heard within this many heartbeats is alive, so two nodes have one name.
 constexpr int kBeatsAlive = 2;
 
 /// PeerView::Peer::run.
@@ -61,12 +61,12 @@ void Subscriptions::report(std::size_t peer, TimePoint now, ClusterStatus::Peer&
     }
     status.state = state(peer);
     status.lag_seconds = std::chrono::duration<double>(now - confirmed_at).count();
-    // What a link with the key shows to be no longer so.
+    // A later link with the key has disproved these reasons.
     const auto& error = status.last_end.error;
     const bool is_of_keys = error == Error::wrong_version || error == Error::wrong_key ||
                             error == Error::bad_proof || error == Error::other_hash_key;
     if (is_of_keys && slot.linked_at && *slot.linked_at >= status.last_end.at) status.last_end = {};
-    // Whoever has left cannot be reached, and that is no news.
+    // A peer that has left cannot be reached; that needs no report.
     if (status.state == PeerState::withdrawn && !is_refusal(status.last_end.error))
         status.last_end = {};
     status.last_end.take_later(slot.last_end);
@@ -156,9 +156,10 @@ void SubscriberEnd::take_proof(const HelloMessage& message, TimePoint now) {
     hello_.reset();
 }
 
-/// A peer has one link to us. A second connection of the same run replaces the first; one of
-/// another run too, unless the first is plainly alive: then there are two of them. A run that has
-/// said goodbye, and whose name another has, may still tell what it has invalidated since.
+/// A peer has one link to this node. A second connection of the same run replaces the first. A
+/// connection of another run does so too, unless the first is clearly alive: then two nodes have
+/// this name. A run that has said goodbye, and whose name another run has taken, may still send its
+/// invalidations.
 error_code SubscriberEnd::admit(TimePoint now) {
     const auto& node = hello_->hello().from;
     const auto& instance = hello_->hello().instance;
@@ -211,7 +212,7 @@ void SubscriberEnd::begin_session(std::size_t peer, const std::shared_ptr<Receip
     heard_at_ = now;
 }
 
-/// Tells the other end why, if the reason is one that travels.
+/// Sends the reason to the other end, if it is a refusal.
 void SubscriberEnd::refuse(const error_code& error) {
     if (is_refusal(error)) says_ = HelloMessage(Refusal{static_cast<Error>(error.value())});
     end(error);
@@ -219,7 +220,7 @@ void SubscriberEnd::refuse(const error_code& error) {
 
 void SubscriberEnd::on_message(const Message& message, TimePoint now) {
     if (ended()) return;
-    // It must not be confirmed.
+    // The message must stay unconfirmed.
     if (all_.closed_) return end(error_code(boost::asio::error::operation_aborted));
     heard_at_ = now;
     if (has_last_words_) return take_last_words(message, now);
@@ -247,7 +248,7 @@ void SubscriberEnd::on_message(const Message& message, TimePoint now) {
     state_.neighbours.set_in_sync(peer, session_->in_sync());
 }
 
-/// Only what it has invalidated counts.
+/// Only the run's invalidations count.
 void SubscriberEnd::take_last_words(const Message& message, TimePoint now) {
     if (std::holds_alternative<SnapshotBegin>(message))
         return end(make_error_code(Error::duplicate_id));
@@ -264,7 +265,8 @@ void SubscriberEnd::apply(const SyncSession::Drop& drop) {
     try {
         all_.hooks_.invalidated({drop.keys, drop.tags, drop.all}, std::move(done));
     } catch (...) {
-        // The link ends over it. The next one brings again, and has applied, all that is not kept.
+        // The exception ends the link. The next link repeats the invalidations that are not kept,
+        // and applies them.
         receipts_->leave(*this);
         auto& of_the_run = all_.slots_[*peer_].receipts;
         if (of_the_run == receipts_) of_the_run = std::make_shared<Receipts>(receipts_->kept());
@@ -313,7 +315,7 @@ void SubscriberEnd::over_because(const error_code& error, TimePoint now) {
     if (peer_) {
         leave(error);
         auto& slot = all_.slots_[*peer_];
-        // Else there is a newer one.
+        // Otherwise a newer link is up.
         if (slot.end == nullptr) slot.left_at = now;
         if (!stops && slot.end == nullptr) slot.last_end = {error, now};
     } else if (proven_ && !stops && all_.slots_[*proven_].end == nullptr) {
@@ -324,7 +326,7 @@ void SubscriberEnd::over_because(const error_code& error, TimePoint now) {
 
 void SubscriberEnd::leave(const error_code& error) {
     if (receipts_) receipts_->leave(*this);
-    if (!peer_ || all_.slots_[*peer_].end != this) return;  // a newer one has the place
+    if (!peer_ || all_.slots_[*peer_].end != this) return;  // a newer end has its place
     auto& slot = all_.slots_[*peer_];
     add(slot.counters, session_->counters());
     slot.confirmed_at = session_->confirmed_at();

@@ -27,7 +27,7 @@ tcp::endpoint listen_endpoint(const ClusterConfig& config, const asio::any_io_ex
     return found.begin()->endpoint();
 }
 
-/// What somebody who has proved nothing says, fit for a log.
+/// Text of an unproven node, made fit for a log.
 std::string printable(std::string text) {
     std::replace_if(
         text.begin(), text.end(), [](char c) { return c <= ' ' || c > '~'; }, '?');
@@ -103,7 +103,7 @@ void SubscriberLinks::note_end(const SubscriberEnd& end, const std::string& remo
     if (error == Error::wrong_node) description += " and looks for " + printable(end.looks_for());
     const auto host = remote.substr(0, remote.rfind(':'));
     if (error == Error::own_id && context_.membership.is_open()) return context_.log.met_self(host);
-    // The one that is to replace this node may be there already.
+    // The node that replaces this one may be there already.
     const bool usual = error == Error::duplicate_id && context_.leaving;
     context_.log.failed("link from " + host, error, description, Clock::now(),
                         usual ? LinkLog::Expectation::usual : LinkLog::Expectation::none);

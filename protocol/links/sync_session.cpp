@@ -9,7 +9,7 @@
 namespace protocol {
 namespace {
 
-/// Heartbeats that may pass before an unanswered request is made again.
+/// Heartbeats without an answer before a request is repeated.
 constexpr int kBeatsPerRequest = 4;
 
 }  // namespace
@@ -96,7 +96,7 @@ std::optional<SyncSession::Action> SyncSession::take(const Heartbeat& beat, Time
     ++counters_.heartbeats_received;
     objects_ = beat.objects;
     if (awaiting_snapshot_) {
-        // A heartbeat says that everything has gone out; ours may have crossed it.
+        // The publisher has sent everything, unless its heartbeat has crossed the request.
         if (now - asked_at_ >= kBeatsPerRequest * config_.heartbeat) ask_for_snapshot(now);
         return std::nullopt;
     }

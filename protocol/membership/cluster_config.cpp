@@ -72,7 +72,7 @@ private:
                 "timings", "must be longer than nothing, and reconnect_max not below its least");
     }
 
-    /// To blame is what is not as it is by default.
+    /// Blames the setting that differs from its default.
     void silence(const Timings& timings) {
         if (timings.gone_after > 2 * timings.heartbeat) return;
         const bool by_default = timings.gone_after == Timings().gone_after;

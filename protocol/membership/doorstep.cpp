@@ -44,7 +44,7 @@ void Doorstep::remove(Count count, const Address& address) {
     if (known->second.dialled + known->second.came == 0) known_.erase(known);
 }
 
-/// At least so many: those who are dialled there and those who came from there may be the same.
+/// A lower bound: the peers dialled there and those that came from there may be the same.
 std::size_t Doorstep::peers_at(const Address& address) const {
     const auto known = known_.find(plain_address(address));
     return known == known_.end() ? 0 : std::max(known->second.dialled, known->second.came);

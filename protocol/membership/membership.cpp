@@ -69,7 +69,7 @@ void Membership::list_all(TimePoint now) {
     for (const auto& entry : listed_) list(entry, now);
 }
 
-/// Nothing when there is no room for it; tidy() tries again.
+/// Without room for it, the peer waits for tidy().
 void Membership::list(const PeerConfig& entry, TimePoint now) {
     const PeerPlace place{entry.link.host, entry.http.port, entry.link.port};
     const auto number = take_number(entry.node, now);
@@ -140,8 +140,8 @@ Membership::Met Membership::met(ContactId id, const std::string& node, const Ins
     if (node == self_) return {Meeting::duplicate, 0};
     const auto note_run = [&] { contact.run = instance; };
     contact.peer ? noting_place(*contact.peer, note_run) : note_run();
-    // Whoever was reached here is not any more, and may be the one who makes room for the newcomer:
-    // this place does not go with it.
+    // The peer reached here has left this place. It may be the one that makes room for the
+    // newcomer, and this contact must survive that.
     if (contact.peer && peers_[*contact.peer].contact == id && !number_of(node))
         leave_contact(*contact.peer);
     const auto number = take_number(node, now);
@@ -183,14 +183,15 @@ Membership::Met Membership::met(ContactId id, const std::string& node, const Ins
 
 void Membership::met_self(ContactId id, TimePoint now) {
     const auto known = contacts_.find(id);
-    if (known == contacts_.end() || known->second.listed) return;  // a mistake that may be mended
+    if (known == contacts_.end() || known->second.listed)
+        return;  // a mistake that may be corrected
     ++changes_;
     known->second.dialled = false;
     known->second.met_self = true;
     known->second.idle_since = now;
 }
 
-/// Another run than the one that answered there is the peer by now.
+/// Whether another run than the one that answered there is the peer now.
 bool Membership::is_replaced(const Peer& peer, ContactId id) const {
     const auto& run = contacts_.at(id).run;
     if (peer.heard && peer.heard_run != run) return true;
@@ -219,7 +220,7 @@ void Membership::down(ContactId id, TimePoint now) {
     dial_again(*contact.peer);
 }
 
-/// The other places of this peer, as the one it was reached at is not good any more.
+/// Dials the other places of this peer, since the one where it was reached fails.
 void Membership::dial_again(Number number) {
     for (auto& [id, contact] : contacts_) {
         if (contact.peer == number && !contact.met_self) contact.dialled = true;
@@ -240,7 +241,7 @@ std::optional<Membership::Number> Membership::came(const std::string& node,
     const auto* contact = peer.contact ? &contacts_.at(*peer.contact) : nullptr;
     const bool moved = contact && !contact->listed && peer.left && contact->run == *peer.left &&
                        *peer.left != instance;
-    if (moved) {  // who answered there has left
+    if (moved) {  // the node that answered there has left
         contacts_.at(*peer.contact).peer.reset();
         leave_contact(*number);
         contact = nullptr;
@@ -281,7 +282,7 @@ PeerPlace Membership::asked_at(Number number) const {
     if (!peer.heard || !peer.contact) return peer.place;
     const auto& contact = contacts_.at(*peer.contact);
     if (contact.run == peer.heard_run) return peer.place;
-    // The operator's word counts until another run has shown that it is the one who is there.
+    // The operator's entry counts until another run has proved to be the peer.
     const bool another_is_there =
         contact.up || (peer.left && contact.run == *peer.left && peer.heard_run != *peer.left);
     return contact.listed && !another_is_there ? peer.place : PeerPlace();
@@ -330,7 +331,7 @@ std::size_t Membership::size() const {
 std::optional<Membership::Number> Membership::take_number(const std::string& node, TimePoint now) {
     if (const auto known = number_of(node)) return known;
     if (size() >= most_ && !make_room(now)) return std::nullopt;
-    // Whoever comes back may have the number it had.
+    // A peer that comes back may have its former number.
     auto place = std::find_if(peers_.begin(), peers_.end(), [&](const Peer& peer) {
         return peer.node.empty() && peer.was == node;
     });
@@ -349,7 +350,7 @@ std::optional<Membership::Number> Membership::take_number(const std::string& nod
     return static_cast<Number>(place - peers_.begin());
 }
 
-/// Who was found, and has been silent for longest, is forgotten sooner.
+/// Forgets the found peer that has been silent for longest.
 bool Membership::make_room(TimePoint now) {
     std::optional<Number> longest;
     for (Number number = 0; number < peers_.size(); ++number) {
@@ -370,7 +371,7 @@ Membership::ContactId Membership::add_contact(Contact contact) {
     return last_;
 }
 
-/// Somebody took it from the list: it goes, or stays as one that a name leads to.
+/// The peer is listed no longer. It goes, or stays because a name leads to it.
 void Membership::unlist(Number number, TimePoint now) {
     auto& peer = peers_[number];
     if (!peer.contact) return;
@@ -394,13 +395,13 @@ void Membership::remove_contact(ContactId id, TimePoint now) {
     dial_again(*peer);
 }
 
-/// Another peer than this one was reached there before, or might have been.
+/// Another peer was or may have been reached there before.
 void Membership::leave_other(ContactId id, const Contact& contact, Number number) {
     if (!contact.peer || *contact.peer == number) return;
     if (peers_[*contact.peer].contact == id) leave_contact(*contact.peer);
 }
 
-/// The peer is not at the place where it was reached.
+/// The peer is not reached at this place any longer.
 void Membership::leave_contact(Number number) {
     auto& peer = peers_[number];
     ++changes_;

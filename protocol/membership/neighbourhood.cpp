@@ -9,7 +9,7 @@ namespace protocol {
 
 namespace {
 
-// Slices of a millisecond or two; up to six where the machine has others to serve.
+// Slices take one or two milliseconds, and up to six on a busy machine.
 constexpr std::uint64_t kWordsLoadedAtOnce = std::uint64_t{1} << 16;
 constexpr std::uint64_t kWordsReleasedAtOnce = std::uint64_t{1} << 21;
 
@@ -20,7 +20,8 @@ bool has_as(const std::shared_ptr<summary::Directory>& directory, std::size_t pe
 
 }  // namespace
 
-/// The last of the workers to let a directory go should not have to give gigabytes back.
+/// Keeps discarded directories, so that the last worker to release one is spared giving back
+/// gigabytes.
 class Neighbourhood::Graveyard {
 public:
     void bury(std::unique_ptr<summary::Directory> directory) {
@@ -122,13 +123,14 @@ void Neighbourhood::load(std::size_t peer, summary::Replica& replica) {
         if (fits) directory->begin_load(index, replica.filter());
         return fits;
     };
-    // One of another shape goes on counting with what it said before, until the next is there.
+    // A peer that has changed its shape goes on counting with its earlier summary until the next
+    // directory is shown.
     const bool is_there = place_in(directory_);
     if (!is_there && directory_) directory_->forget(index);
     const bool will_be_there = place_in(next_);
     if (!will_be_there && next_) next_->drop(index);
     if (next_ ? !will_be_there : !is_there) next_is_late_ = true;
-    if (!works) work();  // what one slice does is done at once
+    if (!works) work();  // small work ends at once
 }
 
 void Neighbourhood::change(std::size_t peer, const summary::Change& change) {
@@ -161,8 +163,8 @@ void Neighbourhood::work() {
     for (std::size_t i = 0; i < view_.peers.size(); ++i) judge(i);
 }
 
-/// Filters that were in the old one are in the next, from which they were filled in. What has found
-/// no room there is lost, and its peer will be asked for a snapshot.
+/// Filters kept by the old directory were loaded into the next one. A filter without room there is
+/// lost, and its peer will be asked for a snapshot.
 void Neighbourhood::show_next() {
     for (std::size_t i = 0; i < replicas_.size(); ++i) {
         auto* const replica = replicas_[i];
@@ -175,7 +177,7 @@ void Neighbourhood::show_next() {
     changed_ = true;
 }
 
-/// One at a time, as giving back the memory of what was here takes its time.
+/// Moves one filter at a time, as freeing a replica's memory takes time.
 void Neighbourhood::settle_one() {
     const auto peer = to_settle_.back();
     to_settle_.pop_back();
@@ -232,10 +234,10 @@ void Neighbourhood::begin_directory() {
     std::vector<summary::Directory::Member> members;
     for (std::size_t i = 0; i < view_.peers.size(); ++i) {
         const auto* const replica = replicas_[i];
-        // One that was forgotten waits for a snapshot.
+        // A forgotten replica waits for a snapshot.
         if (replica == nullptr || replica->descriptor() == summary::Descriptor()) continue;
         const auto* const keeper = replica->keeper();
-        // Nor is there anything to be had of one whose lane has overflowed.
+        // An overflowed lane has lost its filter, too.
         if (keeper != nullptr && !keeper->keeps_filter(static_cast<unsigned>(i))) continue;
         members.push_back({static_cast<unsigned>(i), replica->descriptor(),
                            keeper == nullptr ? &replica->filter() : nullptr, keeper});

@@ -70,8 +70,8 @@ void PeerFinder::wait() {
 void PeerFinder::ask(Name& name) {
     name.asked = Clock::now();
     name.due = Clock::time_point::max();
-    // A question ends itself in its handler, but the handler may not be called before the question
-    // is where it is ended.
+    // A question is destroyed in its handler, so the handler must not run before the question is
+    // stored.
     const auto keep = [this, &name](std::unique_ptr<NameQuestion> Name::*question,
                                     NameAnswer Name::*answer) {
         return [this, &name, question, answer](NameAnswer given) {

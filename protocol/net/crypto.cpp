@@ -17,7 +17,7 @@ namespace {
 
 constexpr char kDigest[] = "SHA256";
 
-/// OpenSSL fails here only without memory or without its default provider.
+/// OpenSSL fails here only when memory runs out, or when its default provider is missing.
 void require(bool done) {
     if (!done) throw std::bad_alloc();
 }
@@ -45,8 +45,8 @@ struct HmacSha256::Context {
     Context& operator=(const Context&) = delete;
     ~Context() { EVP_MAC_CTX_free(keyed); }
 
-    /// Under some key. Looking for an algorithm among OpenSSL's providers takes locks and compares
-    /// names, longer than an HMAC: so it is done once, and copied.
+    /// A context under some key, to be copied. Finding an algorithm among OpenSSL's providers takes
+    /// locks and compares names, which takes longer than an HMAC.
     static const Context& pattern() {
         static const Context pattern(find());
         return pattern;

@@ -5,7 +5,8 @@
 namespace protocol {
 namespace {
 
-/// The two families in turns, that of the first address first; within a family as they were.
+/// Alternates the two families, beginning with that of the first address, and keeps the order
+/// within a family.
 Endpoints interleaved(const Endpoints& addresses) {
     Endpoints first, second, result;
     for (const auto& address : addresses) {

@@ -29,7 +29,7 @@ struct Race : std::enable_shared_from_this<Race> {
     asio::any_io_executor executor;
     const Endpoints addresses;  // best first
     DialPlan plan;
-    std::vector<std::optional<tcp::socket>> sockets;  // of the attempts under way
+    std::vector<std::optional<tcp::socket>> sockets;  // of the attempts in flight
     std::optional<std::size_t> winner;
     std::vector<std::size_t> losers;  // failed by themselves
     error_code error;
@@ -49,7 +49,7 @@ struct Race : std::enable_shared_from_this<Race> {
     }
 
     void ended(std::size_t which, error_code why) {
-        if (winner || !sockets[which]) return;  // it was given up
+        if (winner || !sockets[which]) return;  // the attempt was closed
         if (!why) {
             winner = which;
         } else {
@@ -61,13 +61,13 @@ struct Race : std::enable_shared_from_this<Race> {
         wake.cancel();
     }
 
-    /// For whoever still has not answered: its handler finds nothing.
+    /// Closes attempts that are still unanswered; their handlers find nothing.
     void close() {
         for (auto& socket : sockets) socket.reset();
     }
 };
 
-/// However the coroutine ends, no attempt goes on.
+/// Ends all attempts at any end of the coroutine.
 class Closer {
 public:
     explicit Closer(Race& race) : race_(race) {}

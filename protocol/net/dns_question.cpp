@@ -86,7 +86,7 @@ NameAnswer services_of(int status, const unsigned char* reply, int bytes, std::s
     return answer;
 }
 
-/// Drives one channel of c-ares. Shared by the handlers of its waits, which may run after its end.
+/// Drives one channel of c-ares. The handlers of its waits share it, as they may run after its end.
 class Channel : public std::enable_shared_from_this<Channel> {
 public:
     using Done = std::function<void(NameAnswer)>;
@@ -147,7 +147,7 @@ public:
         asio::post(executor_, [self = shared_from_this()] { self->settle(); });
     }
 
-    /// `done` is not called any more.
+    /// `done` is called no more.
     void end() {
         done_ = nullptr;
         timer_.cancel();
@@ -161,12 +161,12 @@ private:
             descriptor.assign(fd, ignored);
         }
 
-        asio::posix::stream_descriptor descriptor;  // c-ares owns what it stands for
+        asio::posix::stream_descriptor descriptor;  // c-ares owns the descriptor
         bool read = false, write = false;           // wanted
         bool reading = false, writing = false;      // waited for
     };
 
-    /// c-ares says what it waits for; with neither it closes the socket next.
+    /// c-ares tells what it waits for; with neither it closes the socket next.
     void watch(int fd, bool read, bool write) {
         auto& socket = sockets_[fd];
         if (!read && !write) {
@@ -202,17 +202,17 @@ private:
         wait_for(Descriptor::wait_write, socket->write, &Socket::writing);
     }
 
-    /// After whatever c-ares did: gives the answer, or waits for its next time-out.
+    /// Delivers the answer, or waits for the next time-out of c-ares.
     void settle() {
         if (channel_ == nullptr && !answer_) return;  // ended
         const auto now = Clock::now();
         if (!answer_ && now >= ends_) answer_ = answer_of(ARES_ETIMEOUT, nullptr, most_);
         if (answer_) {
-            const auto self = shared_from_this();  // the owner may end us
+            const auto self = shared_from_this();  // the owner may destroy the channel
             auto answer = *std::exchange(answer_, std::nullopt);
             const auto done = std::exchange(done_, nullptr);
             end();
-            answer_.reset();  // ending the channel answers what was left of it
+            answer_.reset();  // destroying the channel answers its open questions
             if (done) done(std::move(answer));
             return;
         }

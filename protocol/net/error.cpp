@@ -79,7 +79,7 @@ Words words(Error error) noexcept {
     return {error, "unknown", "unknown error"};
 }
 
-// Boost's base class has a protected destructor that is not virtual; nobody deletes categories.
+// Boost's base class has a protected destructor that is not virtual; categories are never deleted.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
 class Category final : public boost::system::error_category {
@@ -98,7 +98,7 @@ std::string_view name_of_system(const boost::system::error_code& error) {
     if (error == errc::connection_refused) return "connection_refused";
     if (error == errc::connection_reset) return "connection_reset";
     if (error == errc::connection_aborted) return "connection_aborted";
-    if (error == errc::broken_pipe) return "connection_reset";  // the same, seen when writing
+    if (error == errc::broken_pipe) return "connection_reset";  // the same, seen by a writer
     if (error == errc::timed_out) return "connection_timed_out";
     if (error == errc::host_unreachable) return "host_unreachable";
     if (error == errc::network_unreachable) return "network_unreachable";

@@ -21,7 +21,7 @@ int open_spare() {
     return ::open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/// A connection that cannot be served for want of memory is closed; the loop goes on.
+/// A connection without memory is closed; the loop goes on.
 error_code take(const Listener::Hooks& hooks, tcp::socket socket) {
     try {
         hooks.take(std::move(socket));
@@ -45,7 +45,7 @@ void Listener::assign(int descriptor) {
     ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size);
     acceptor_.assign(address.ss_family == AF_INET6 ? tcp::v6() : tcp::v4(), descriptor);
     acceptor_.non_blocking(true);
-    // Else a connection that has gone again makes accept() wait for the next one.
+    // Otherwise accept() would wait for the next connection when one has gone again.
     acceptor_.set_option(asio::socket_base::enable_connection_aborted(true));
     if (spare_ < 0) spare_ = open_spare();
 }

@@ -86,7 +86,7 @@ NameTable::Known NameTable::answered(const std::string& name, NameAnswer answer,
     return known.known();
 }
 
-/// What is of no use any more goes, then what clients asked for, then all but what is in flight.
+/// Drops useless names first, then those that clients needed, then all that are not in flight.
 void NameTable::make_room(Time now) {
     const auto drop = [this](auto of_no_use) {
         if (names_.size() < kMaxNamesKept) return;

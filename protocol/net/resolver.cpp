@@ -79,7 +79,8 @@ Resolver::Resolver(boost::asio::any_io_executor executor, Options options)
     : state_(std::make_shared<State>(std::move(executor), std::move(options))) {}
 
 Resolver::~Resolver() {
-    // Not left to the last owner of the state, which may be a coroutine that outlives the executor.
+    // The last owner of the state may be a coroutine that outlives the executor, so look-ups end
+    // here.
     for (auto& [name, lookup] : state_->under_way) lookup->question.reset();
     state_->under_way.clear();
 }
@@ -88,7 +89,7 @@ awaitable<Result<Resolver::Endpoints>> Resolver::resolve(HostPort place, Time de
                                                          std::string client) {
     const auto state = state_;
     const auto& host = place.host;
-    // An empty name would be this host to some.
+    // Some resolvers take an empty name for this host.
     if (host.empty()) co_return make_error_code(Error::resolve_failed);
     boost::system::error_code not_literal;
     const auto literal = boost::asio::ip::make_address(host, not_literal);
@@ -103,7 +104,7 @@ awaitable<Result<Resolver::Endpoints>> Resolver::resolve(HostPort place, Time de
     const auto lookup = state->under_way.at(host);
     const auto now = Clock::now();
     auto until = deadline;
-    // Who has little time leaves some of it for the connection.
+    // A caller with little time leaves some of it for the connection.
     if (decision.stale && deadline > now)
         until = now + std::min<Clock::duration>(kStalePatience, (deadline - now) / 2);
     auto answered = wait_for(lookup);

@@ -24,7 +24,7 @@ struct TaskGroup::Task {
     bool begun = false;
 };
 
-/// Holds nothing that belongs to the io_context, and so may outlive it.
+/// Keeps no part of the io_context, and so may outlive it.
 struct TaskGroup::State {
     explicit State(boost::asio::any_io_executor on) : executor(std::move(on)) {}
 
@@ -40,7 +40,7 @@ struct TaskGroup::State {
 
 namespace {
 
-/// A place in the list of those who wait, for as long as it lives.
+/// An entry in the list of waiters, during its lifetime.
 class Waiting {
 public:
     Waiting(std::list<boost::asio::steady_timer*>& list, boost::asio::steady_timer& timer)
@@ -65,9 +65,9 @@ void rethrow_unless_cancelled(const std::exception_ptr& exception) {
 
 }  // namespace
 
-/// Asio gives a cancelled coroutine two places to throw where nobody catches: before it has begun,
-/// and at its end, where Asio waits once more for one that never had to. Hence tasks that have not
-/// begun are not signalled but look for themselves, and the throwing ends with the task.
+/// Asio lets a cancelled coroutine throw at two places outside any handler: before it has begun,
+/// and at its end, where Asio waits once more. Hence a task that has yet to begin gets no signal
+/// and checks for itself, and a task ends with its exception.
 boost::asio::awaitable<void> TaskGroup::State::to_its_end(std::shared_ptr<State> state, Task& self,
                                                           boost::asio::awaitable<void> task) {
     self.begun = true;
@@ -119,8 +119,9 @@ std::size_t TaskGroup::size() const noexcept {
 
 void TaskGroup::cancel() {
     close();
-    // co_spawn passes a signal on through dispatch() with a bare pointer into the signal. Emitted
-    // on the event loop that runs at once; from outside it would run when the task may have ended.
+    // co_spawn passes a signal on through dispatch(), with a bare pointer into the signal. Emitted
+    // on the event loop, the handler runs at once; emitted elsewhere, it would run after the end of
+    // the task.
     auto emit = [state = state_] {
         state->cancelled = true;
         for (auto task = state->running.begin(); task != state->running.end();) {

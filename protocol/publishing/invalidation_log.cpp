@@ -98,7 +98,7 @@ void InvalidationLog::pop_dead() {
     for (; !log_.empty() && log_.front().is_dead; --dead_) log_.pop_front();
 }
 
-/// Goes on with the round through all entries, from the oldest to the newest and over again.
+/// Continues the round through all entries, from the oldest to the newest and over again.
 void InvalidationLog::tidy(std::size_t looks) {
     for (auto entry = after(looked_at_); looks > 0; --looks, ++entry) {
         if (entry == log_.end()) entry = log_.begin();
@@ -113,12 +113,12 @@ void InvalidationLog::tidy(std::size_t looks) {
     dead_ = 0;
 }
 
-/// Not what each peer either has confirmed or is yet to be told for an earlier entry of the same
-/// hash: it is told after all of them were made. So a number that is confirmed stands for all up to
-/// it. What was told once may be confirmed without being sent again. The last entry of a hash
-/// stays.
+/// An entry is superfluous when each peer has confirmed it, or has yet to get an earlier entry of
+/// the same hash. Such a peer gets that entry after this one was made, so a confirmed number stands
+/// for all up to it. An entry that was sent once may be confirmed without being repeated. The last
+/// entry of a hash stays.
 bool InvalidationLog::needed(const Entry& entry, Seen& seen) const {
-    // What the round before has left there is not earlier.
+    // An entry from the round before is not an earlier one.
     const auto before = seen.before < entry.number ? seen.before : 0;
     const auto needs = [&](const Peer& peer) {
         return peer.is_there && peer.confirmed < entry.number && peer.highest_sent >= before;
@@ -129,7 +129,7 @@ bool InvalidationLog::needed(const Entry& entry, Seen& seen) const {
     return stays;
 }
 
-/// The first with a greater number.
+/// The first entry with a greater number.
 InvalidationLog::Position InvalidationLog::after(std::uint64_t number) {
     return std::upper_bound(
         log_.begin(), log_.end(), number,

@@ -18,7 +18,7 @@ void Outbox::offer(const Announcement& announcement) {
 }
 
 void Outbox::offer(const CheckHash& check) {
-    // The image may hold changes that come later still than what the check-hash is of.
+    // The image may contain changes that are later than the check-hash.
     if (image_ && image_->state == SnapshotImage::State::under_way) return;
     push({check.epoch, check.generation, nullptr, check.hash});
 }
@@ -59,8 +59,8 @@ std::optional<Message> Outbox::next(Publisher& publisher, TimePoint now) {
 }
 
 std::optional<Message> Outbox::next_of_snapshot(Publisher& publisher) {
-    // A snapshot under way is finished even if another is wanted already: a slow subscriber would
-    // never see the end of one otherwise.
+    // A begun snapshot is finished even if another is wanted already. Otherwise a slow subscriber
+    // would never get a whole one.
     if (auto part = next_part()) return part;
     if (image_ && image_->state == SnapshotImage::State::given_up) {
         image_.reset();

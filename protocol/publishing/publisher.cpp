@@ -73,7 +73,7 @@ std::shared_ptr<const Bytes> Publisher::take_changes() {
     return payload ? std::make_shared<const Bytes>(std::move(*payload)) : nullptr;
 }
 
-/// A slice of growth; true when there is a new epoch.
+/// Does a slice of growth. Returns true at a new epoch.
 bool Publisher::grow() {
     if (!own_.grow_some()) return false;
     if (making_) std::exchange(making_, nullptr)->image->state = SnapshotImage::State::given_up;
@@ -82,7 +82,7 @@ bool Publisher::grow() {
 }
 
 std::optional<Announcement> Publisher::work() {
-    if (left_over_) {  // before there is more of it
+    if (left_over_) {  // before growth leaves over more
         left_over_ = own_.tidy();
         return std::nullopt;
     }
@@ -95,7 +95,7 @@ std::optional<Announcement> Publisher::work() {
         if (!grow()) return std::nullopt;
         first_unannounced_.reset();
         enough_ = false;
-        // Keys came or went while it grew: nothing may change any more that would begin it anew.
+        // Keys came or went during the growth, and a fit checked only at changes may come too late.
         refit_ = !own_.suits();
         return news();
     }
@@ -119,7 +119,7 @@ Heartbeat Publisher::heartbeat() const {
 }
 
 std::shared_ptr<const SnapshotImage> Publisher::image() {
-    // A summary much too large for what is left in it looks wrong to others; it is being replaced.
+    // Receivers refuse a summary that is much too large for its objects; it is being replaced.
     return own_.fit() == summary::Fit::too_large ? nullptr : image_of_now();
 }
 
@@ -142,7 +142,7 @@ std::shared_ptr<const SnapshotImage> Publisher::image_of_now() {
     return image;
 }
 
-/// A slice of it; true when it is ready.
+/// Does a slice of the image. Returns true when it is ready.
 bool Publisher::make_image() {
     auto& making = *making_;
     auto& image = *making.image;

@@ -24,7 +24,7 @@ std::string node_id(WireReader& in, bool& valid) {
     return id;
 }
 
-/// It takes what the fields after it, `bytes_after`, leave of the body.
+/// The descriptor takes the body up to the last `bytes_after` bytes.
 summary::Descriptor descriptor(WireReader& in, std::size_t bytes_after, bool& valid) {
     const auto left = in.left();
     const auto value = summary::Descriptor::from(in.bytes(left - std::min(left, bytes_after)));
@@ -37,7 +37,7 @@ void put(WireWriter& out, summary::KeyHash hash) {
     out.u64(hash.high);
 }
 
-/// The message if the reader took all of the body and `valid` holds.
+/// Returns the message if the reader took the whole body and `valid` holds.
 template <typename Variant, typename T>
 Result<Variant> complete(const WireReader& in, T message, bool valid = true) {
     if (!valid || !in.done()) return make_error_code(Error::malformed_frame);
@@ -71,7 +71,7 @@ Result<HelloMessage> decode_challenge(WireReader in) {
 }
 
 Result<HelloMessage> decode_refusal(WireReader in) {
-    // Only refusals are taken from the wire; a later version may know more of them.
+    // Only refusals are accepted from the wire; a later version may have more of them.
     const auto code = in.u8();
     const bool known = code >= static_cast<int>(Error::first_refusal) &&
                        code <= static_cast<int>(Error::last_refusal);

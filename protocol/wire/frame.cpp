@@ -10,7 +10,8 @@ namespace protocol {
 namespace {
 
 constexpr std::size_t kReadBytes = 16 << 10;
-constexpr std::size_t kIdleReadBytes = 512;  // of a link that only beats: most do, most of the time
+constexpr std::size_t kIdleReadBytes =
+    512;  // for a link with heartbeats alone, as most are most of the time
 constexpr std::size_t kKeptBytes = 128 << 10;  // a larger buffer is given back when it is empty
 
 /// Sets the length prefix of the frame that begins at `start`.
@@ -38,7 +39,8 @@ std::span<std::byte> FrameBuffer::prepare() {
         const bool few = last_read_ < kIdleReadBytes && bytes_.size() > kIdleReadBytes;
         if (few || (bytes_.size() > kKeptBytes && wanted_ <= kKeptBytes)) bytes_ = {};
     }
-    // What a length promises is believed as far as bytes have come: at most as many again.
+    // The buffer grows with the received bytes, to twice as many at most, whatever length the
+    // prefix gives.
     const auto held = end_ - begin_;
     const auto at_least = last_read_ < kIdleReadBytes ? kIdleReadBytes : kReadBytes;
     const auto needed = std::max(std::min(wanted_, 2 * held), held) + at_least;
