@@ -129,14 +129,14 @@ public:
         return true;
     }
 
-    /// Checks `holds` again whenever a peer has confirmed an invalidation or a link has ended.
+    /// Checks `is_true` again whenever a peer has confirmed an invalidation or a link has ended.
     static awaitable<void> wait_for(std::shared_ptr<Impl> self, Clock::time_point deadline,
-                                    std::function<bool()> holds) {
+                                    std::function<bool()> is_true) {
         asio::steady_timer timer(self->context_.executor);
         const auto leave = [&](const void*) { std::erase(self->waiting_, &timer); };
         const std::unique_ptr<const void, decltype(leave)> at_end(&timer, leave);
         self->waiting_.push_back(&timer);
-        while (!self->stopped_ && !holds() && Clock::now() < deadline) {
+        while (!self->stopped_ && !is_true() && Clock::now() < deadline) {
             timer.expires_at(deadline);
             co_await timer.async_wait(as_result);
         }

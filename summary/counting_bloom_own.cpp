@@ -136,10 +136,10 @@ double CountingBloomOwn::expected_false_hit() const {
 
 Fit CountingBloomOwn::fit() const {
     if (importing_) return Fit::fits;
-    const auto held = capacity(filter_.shape(), config_.error);
-    if (objects() > held && filter_.shape().bits < kMaxBits) return Fit::too_small;
+    const auto room = capacity(filter_.shape(), config_.error);
+    if (objects() > room && filter_.shape().bits < kMaxBits) return Fit::too_small;
     const auto smallest = shape_for(std::max(config_.expected_objects, kMinObjects), config_.error);
-    if (objects() < held / kShrinkBelow && filter_.shape().bits > smallest.bits) {
+    if (objects() < room / kShrinkBelow && filter_.shape().bits > smallest.bits) {
         return Fit::too_large;
     }
     return Fit::fits;

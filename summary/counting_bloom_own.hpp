@@ -43,7 +43,7 @@ public:
     std::uint64_t changed_since_announced() const { return std::max(stored_, removed_); }
 
     /// Takes the first `flips` pending changes of bits as the next generation; all_announced()
-    /// tells whether more are left. The delta is empty when all changes cancelled each other.
+    /// returns whether more are left. The delta is empty when all changes cancelled each other.
     /// Returns nullopt when only a snapshot can announce the changes; the generation advances all
     /// the same.
     std::optional<Delta> take_delta(std::size_t flips);

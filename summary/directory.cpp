@@ -199,10 +199,10 @@ void Directory::begin_load(unsigned peer, const Filter& filter) {
     begin(peer);
     std::erase_if(to_load_, [&](const LoadJob& job) { return job.peer == peer; });
     auto& source = tables_[place.table].sources[place.lane];
-    const auto filled = std::find_if(to_load_.begin(), to_load_.end(), [&](const LoadJob& job) {
+    const auto of_table = std::find_if(to_load_.begin(), to_load_.end(), [&](const LoadJob& job) {
         return job.table == place.table && !job.peer;
     });
-    if (filled != to_load_.end() && filled->next == 0) {
+    if (of_table != to_load_.end() && of_table->next == 0) {
         source = {&filter};
         return;
     }

@@ -14,7 +14,7 @@ ErrorControl::Judgement ErrorControl::judge(double budget, const FalseHitsSeen& 
     } else if (paid < allowed / 4 && halvings_ > 0) {
         --halvings_;
     } else {
-        return Judgement::holds;
+        return Judgement::kept;
     }
     return Judgement::corrected;
 }

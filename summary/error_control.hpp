@@ -37,7 +37,7 @@ public:
 
     enum class Judgement {
         too_early,  // goes on counting
-        holds,      // starts a new count
+        kept,       // starts a new count
         corrected,  // starts a new count, as error() has changed: a window counts with one error
                     // only
     };

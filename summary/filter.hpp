@@ -18,7 +18,7 @@
 /// A peer's summary as its receivers keep it, and its changes: one alternative for each kind.
 namespace summary {
 
-/// Tells whether its owner may have a key.
+/// Matches the keys that its owner may have.
 using Filter = std::variant<BloomFilter, QuotientFilter, CuckooFilter>;
 
 /// A delta, decoded for the filter to which it was applied.

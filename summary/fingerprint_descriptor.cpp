@@ -82,11 +82,11 @@ std::uint64_t replica_bytes(const FingerprintShape& shape) {
 /// and the payload is at most as long as a valid one.
 DescriptorVerdict judge_snapshot(const FingerprintShape& shape, std::uint64_t objects,
                                  std::uint64_t payload_bytes) {
-    const auto held = capacity(shape);
-    if (held / kMostRoom > std::max(objects, kMinObjects)) return DescriptorVerdict::too_large;
-    if (payload_bytes + kPayloadSlack < std::min(objects, held) / 8)
+    const auto room = capacity(shape);
+    if (room / kMostRoom > std::max(objects, kMinObjects)) return DescriptorVerdict::too_large;
+    if (payload_bytes + kPayloadSlack < std::min(objects, room) / 8)
         return DescriptorVerdict::too_large;
-    const auto most = kMostBytesEach * (held + held / 8) + 2 * kPayloadSlack;
+    const auto most = kMostBytesEach * (room + room / 8) + 2 * kPayloadSlack;
     return payload_bytes > most ? DescriptorVerdict::malformed : DescriptorVerdict::accepted;
 }
 

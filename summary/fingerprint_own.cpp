@@ -71,10 +71,10 @@ double FingerprintOwn<kind>::fill_ratio() const {
 template <Kind kind>
 Fit FingerprintOwn<kind>::fit() const {
     if (importing()) return Fit::fits;
-    const auto held = capacity(own_.shape());
-    const auto larger = capacity(shape_for(held + 1));
-    if (objects() > held && larger > held) return Fit::too_small;
-    if (objects() < held / kShrinkBelow && held > capacity(shape_for(0))) return Fit::too_large;
+    const auto room = capacity(own_.shape());
+    const auto larger = capacity(shape_for(room + 1));
+    if (objects() > room && larger > room) return Fit::too_small;
+    if (objects() < room / kShrinkBelow && room > capacity(shape_for(0))) return Fit::too_large;
     return Fit::fits;
 }
 

@@ -52,11 +52,11 @@ QuotientShape quotient_shape_for(std::uint64_t objects, double error) {
     auto rung = std::floor(octaves * kRungsPerOctave);
     while (size_at(rung) < wanted) ++rung;
     while (rung > 0 && size_at(rung - 1) >= wanted) --rung;
-    const auto held = std::min(size_at(rung), kMaxFingerprints);
-    const auto range = std::ceil(static_cast<double>(held) / clamped(error));
+    const auto room = std::min(size_at(rung), kMaxFingerprints);
+    const auto range = std::ceil(static_cast<double>(room) / clamped(error));
     const auto universe =
         (static_cast<std::uint64_t>(range) + kUniverseUnit - 1) / kUniverseUnit * kUniverseUnit;
-    return quotient_shape(std::min(universe, kMaxUniverse), held);
+    return quotient_shape(std::min(universe, kMaxUniverse), room);
 }
 
 CuckooShape cuckoo_shape_for(std::uint64_t objects, double error) {

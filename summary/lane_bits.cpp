@@ -7,8 +7,8 @@
 
 namespace summary {
 
-// A table word holds `span` = 64 / lanes neighbouring positions of each lane; bit lane * span + i
-// is position word * span + i of that lane. So a lane's bits are runs of its dense words, and one
+// A table word contains `span` = 64 / lanes neighbouring positions of each lane; bit lane * span +
+// i is position word * span + i of that lane. So a lane's bits are runs of its dense words, and one
 // word answers for all lanes. Beyond 64 lanes a word is one position of 64 of them, and the words
 // of a position stand side by side: two cache lines are 1,024 peers.
 

@@ -81,7 +81,7 @@ private:
     }
 
     std::uint64_t bits_;
-    unsigned span_log2_ = 0;        // a word holds 2^span_log2_ positions of each lane
+    unsigned span_log2_ = 0;        // a word has 2^span_log2_ positions of each lane
     std::size_t words_each_ = 1;    // above 1: the words of one position, for 64 lanes each
     std::uint64_t first_bits_ = 0;  // the bits of each lane's first position in a word
     Words words_;                   // changed by the writer while readers read them

@@ -47,7 +47,7 @@ public:
     /// removed are one replacement, which counts once.
     std::uint64_t changed_since_announced() const;
     /// Takes the changes, or the first `changes_at_once` of them, as the next generation, and
-    /// returns the payload; all_announced() tells whether more are left. Returns nullopt when a
+    /// returns the payload; all_announced() returns whether more are left. Returns nullopt when a
     /// snapshot is smaller or required, or when the payload would exceed `max_bytes`; the
     /// generation advances all the same.
     std::optional<std::vector<std::byte>> take_delta(std::size_t max_bytes);

@@ -7,7 +7,7 @@
 
 namespace summary {
 
-/// Tells whether the size suits the number of objects.
+/// The fit of a size to the number of objects.
 enum class Fit { fits, too_small, too_large };
 
 /// A summary shrinks when it uses less than this fraction of its capacity.

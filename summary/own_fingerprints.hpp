@@ -51,8 +51,8 @@ public:
         std::uint64_t objects = 0;
     };
     /// Takes about `changes` changes as the next generation, which bounds the time; all_announced()
-    /// tells whether more are left. Returns nullopt when only a snapshot can announce the changes;
-    /// the generation advances all the same.
+    /// returns whether more are left. Returns nullopt when only a snapshot can announce the
+    /// changes; the generation advances all the same.
     std::optional<Change> take_delta(std::uint64_t changes);
     bool all_announced() const { return pending_ == 0 && !pending_lost_; }
 

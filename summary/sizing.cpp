@@ -63,8 +63,8 @@ unsigned ladder_hashes(double error) {
 
 Shape shape_for(std::uint64_t objects, double error) {
     const auto hashes = ladder_hashes(error);
-    const auto held = static_cast<double>(std::max(objects, kMinObjects));
-    return {rung_for(held * bits_per_object(clamped_error(error), hashes)), hashes};
+    const auto room = static_cast<double>(std::max(objects, kMinObjects));
+    return {rung_for(room * bits_per_object(clamped_error(error), hashes)), hashes};
 }
 
 std::uint64_t capacity(Shape shape, double error) {
@@ -73,8 +73,8 @@ std::uint64_t capacity(Shape shape, double error) {
 }
 
 Shape shape_for_load_factor(std::uint64_t objects, unsigned load_factor, unsigned hashes) {
-    const auto held = std::clamp<std::uint64_t>(objects, 1, kMaxBits / load_factor);
-    const Shape shape{(held * load_factor + 63) / 64 * 64, hashes};
+    const auto room = std::clamp<std::uint64_t>(objects, 1, kMaxBits / load_factor);
+    const Shape shape{(room * load_factor + 63) / 64 * 64, hashes};
     assert(is_valid(shape));
     return shape;
 }

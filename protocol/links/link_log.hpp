@@ -21,7 +21,7 @@ public:
 
     explicit LinkLog(std::string node) : node_(std::move(node)) {}
 
-    /// Tells whether the absence of a link is expected. Expected absence is logged once at level
+    /// Whether the absence of a link is expected. Expected absence is logged once at level
     /// info until the link is up again.
     enum class Expectation {
         none,     // the absence is trouble

@@ -98,7 +98,7 @@ awaitable<Result<tcp::socket>> PublisherLink::connect(DialPlaces::Place& place) 
 }
 
 awaitable<error_code> PublisherLink::publish(Link& link, DialPlaces::Place& place) {
-    // The same holds for a silent node: a stopped process still accepts connections.
+    // So must a silent node: a stopped process still accepts connections.
     asio::steady_timer silent(context_.executor, kPlaceWhileSilent);
     place.give_back_at(silent);
     remote_ = link.remote();

@@ -84,7 +84,7 @@ std::optional<SyncSession::Action> SyncSession::take(const Delta& delta, TimePoi
     if (assembly_) return Close{Error::unexpected_frame};
     ++counters_.announcements_received;
     counters_.announcement_bytes_received += delta.payload.size();
-    if (awaiting_snapshot_) return std::nullopt;  // the snapshot will hold it
+    if (awaiting_snapshot_) return std::nullopt;  // the snapshot will contain it
     auto done = replica_.apply_delta(delta.epoch, delta.generation, delta.payload);
     if (!done.change) return judge(done.what, now);
     confirmed_at_ = now;

@@ -26,8 +26,8 @@ public:
     }
 
 private:
-    void require(bool holds, std::string_view setting, std::string otherwise) {
-        if (!holds) found_.push_back({setting, std::move(otherwise)});
+    void require(bool valid, std::string_view setting, std::string otherwise) {
+        if (!valid) found_.push_back({setting, std::move(otherwise)});
     }
 
     void keys() {

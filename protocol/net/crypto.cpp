@@ -58,7 +58,7 @@ private:
     static EVP_MAC_CTX* find() {
         EVP_MAC* const mac = EVP_MAC_fetch(nullptr, "HMAC", nullptr);
         EVP_MAC_CTX* const context = mac != nullptr ? EVP_MAC_CTX_new(mac) : nullptr;
-        EVP_MAC_free(mac);  // the context holds it
+        EVP_MAC_free(mac);  // the context keeps it
         const OSSL_PARAM params[] = {digest_param(OSSL_MAC_PARAM_DIGEST),
                                      OSSL_PARAM_construct_end()};
         require(context != nullptr && EVP_MAC_init(context, data_of({&kZero, 1}), 1, params) == 1);

@@ -166,7 +166,7 @@ private:
         bool reading = false, writing = false;      // waited for
     };
 
-    /// c-ares tells what it waits for; with neither it closes the socket next.
+    /// c-ares states its next wait; with neither it closes the socket next.
     void watch(int fd, bool read, bool write) {
         auto& socket = sockets_[fd];
         if (!read && !write) {

@@ -24,7 +24,7 @@ void Outbox::offer(const CheckHash& check) {
 }
 
 void Outbox::push(Item item) {
-    if (snapshot_wanted_ || leaving_) return;  // the snapshot will hold it
+    if (snapshot_wanted_ || leaving_) return;  // the snapshot will contain it
     queued_bytes_ += item.bytes();
     queue_.push_back(std::move(item));
     if (queued_bytes_ <= config_.max_queued_bytes) return;
@@ -70,7 +70,7 @@ std::optional<Message> Outbox::next_of_snapshot(Publisher& publisher) {
         image_ = publisher.image();
         if (!image_) return std::nullopt;
         snapshot_wanted_ = false;
-        clear_queue();  // the image holds it
+        clear_queue();  // the image contains it
     }
     if (!image_ || image_->state != SnapshotImage::State::ready) return std::nullopt;
     return begin_snapshot();

@@ -37,7 +37,7 @@ void put(WireWriter& out, summary::KeyHash hash) {
     out.u64(hash.high);
 }
 
-/// Returns the message if the reader took the whole body and `valid` holds.
+/// Returns the message if the reader took the whole body and `valid` is true.
 template <typename Variant, typename T>
 Result<Variant> complete(const WireReader& in, T message, bool valid = true) {
     if (!valid || !in.done()) return make_error_code(Error::malformed_frame);

@@ -41,9 +41,9 @@ std::span<std::byte> FrameBuffer::prepare() {
     }
     // The buffer grows with the received bytes, to twice as many at most, whatever length the
     // prefix gives.
-    const auto held = end_ - begin_;
+    const auto received = end_ - begin_;
     const auto at_least = last_read_ < kIdleReadBytes ? kIdleReadBytes : kReadBytes;
-    const auto needed = std::max(std::min(wanted_, 2 * held), held) + at_least;
+    const auto needed = std::max(std::min(wanted_, 2 * received), received) + at_least;
     if (bytes_.size() - begin_ < needed) {
         std::copy(bytes_.begin() + static_cast<std::ptrdiff_t>(begin_),
                   bytes_.begin() + static_cast<std::ptrdiff_t>(end_), bytes_.begin());
@@ -61,18 +61,18 @@ void FrameBuffer::commit(std::size_t bytes) {
 }
 
 Result<std::optional<ByteView>> FrameBuffer::next(std::size_t max_bytes) {
-    const auto held = ByteView(bytes_).subspan(begin_, end_ - begin_);
+    const auto received = ByteView(bytes_).subspan(begin_, end_ - begin_);
     wanted_ = 0;
-    if (held.size() < kLengthBytes) return std::optional<ByteView>();
-    const std::size_t length = WireReader(held.first(kLengthBytes)).u32();
+    if (received.size() < kLengthBytes) return std::optional<ByteView>();
+    const std::size_t length = WireReader(received.first(kLengthBytes)).u32();
     if (length > max_bytes) return make_error_code(Error::frame_too_large);
     if (length < kHeadBytes) return make_error_code(Error::frame_too_short);
-    if (held.size() < kLengthBytes + length) {
+    if (received.size() < kLengthBytes + length) {
         wanted_ = kLengthBytes + length;
         return std::optional<ByteView>();
     }
     begin_ += kLengthBytes + length;
-    return std::optional(held.subspan(kLengthBytes, length));
+    return std::optional(received.subspan(kLengthBytes, length));
 }
 
 void seal_hello(const HelloMessage& message, Bytes& out) {

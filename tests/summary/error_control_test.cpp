@@ -38,7 +38,7 @@ TEST(ErrorControl, WaitsUntilThereIsEnoughToJudgeBy) {
 TEST(ErrorControl, KeepsWhatIsAboutRight) {
     ErrorControl control;
     for (const std::uint64_t collisions : {0, 10, 64, 128}) {
-        EXPECT_EQ(seen(control, collisions), Judgement::holds) << collisions;
+        EXPECT_EQ(seen(control, collisions), Judgement::kept) << collisions;
     }
     EXPECT_DOUBLE_EQ(control.error(kBudget, kPeers), kNominal) << "never a larger error";
 }
@@ -49,7 +49,7 @@ TEST(ErrorControl, HalvesTheErrorStepByStepAndNoFurtherThanItMay) {
         EXPECT_EQ(seen(control, 5'000), Judgement::corrected);
         EXPECT_DOUBLE_EQ(control.error(kBudget, kPeers), kNominal / (1 << step));
     }
-    EXPECT_EQ(seen(control, 5'000), Judgement::holds);
+    EXPECT_EQ(seen(control, 5'000), Judgement::kept);
     EXPECT_DOUBLE_EQ(control.error(kBudget, kPeers), kNominal / ErrorControl::kMaxCorrection);
     EXPECT_DOUBLE_EQ(control.error(kBudget, 4 * kPeers),
                      kNominal / 4 / ErrorControl::kMaxCorrection)
@@ -59,7 +59,7 @@ TEST(ErrorControl, HalvesTheErrorStepByStepAndNoFurtherThanItMay) {
 TEST(ErrorControl, GoesBackWhenItIsNotNeededAnyMore) {
     ErrorControl control;
     seen(control, 1'000);
-    EXPECT_EQ(seen(control, 16), Judgement::holds);
+    EXPECT_EQ(seen(control, 16), Judgement::kept);
     EXPECT_EQ(seen(control, 15), Judgement::corrected);
     EXPECT_DOUBLE_EQ(control.error(kBudget, kPeers), kNominal);
 }
