@@ -67,7 +67,7 @@ void LinkLog::joined(std::string_view peer) {
 }
 
 void LinkLog::left(std::string_view peer) {
-    spdlog::info("{}: {} is no peer any more", node_, peer);
+    spdlog::info("{}: {} is no longer a peer", node_, peer);
 }
 
 void LinkLog::trouble(std::string_view peer, std::string_view state, std::string_view cause) {

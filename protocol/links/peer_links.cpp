@@ -166,8 +166,8 @@ void PeerLinks::log_unplaced() {
     for (const auto& node : now) {
         if (std::find(unplaced_.begin(), unplaced_.end(), node) != unplaced_.end()) continue;
         spdlog::warn(
-            "node {}: peer {} is listed, but there is no room for it beside those that were "
-            "found (cluster.max_peers is {})",
+            "node {}: listed peer {} has no place beside the found peers: the limit is reached "
+            "(cluster.max_peers is {})",
             context_.config.node, node, context_.config.max_peers);
     }
     unplaced_ = now;
@@ -393,23 +393,23 @@ std::string PeerLinks::cause_of(std::size_t number, PeerState state) const {
         case PeerState::one_way: {
             const auto reason = reason_in(context_.pulses[number].it_cannot_dial);
             return reason.empty()
-                       ? "it makes no link to this node, and does not say why: is the "
-                         "link address that it has for this node right, and the way open?"
+                       ? "it makes no link to this node and reports no reason: check the link "
+                         "address that it has for this node, and firewalls"
                        : "it cannot make its link to this node (" + reason +
-                             "): is the link address that it has for this node right?";
+                             "): check the link address that it has for this node";
         }
         case PeerState::refused:
         case PeerState::gone:
             return last_end_of(number).error.message();
         case PeerState::lagging:
-            return "it has not confirmed what was invalidated while it was away";
+            return "it has yet to confirm invalidations made while it was away";
         case PeerState::in_sync: {
             const auto* const publication = publication_to(number);
             if (publication == nullptr || publication->up() || !publication->last_end().error ||
                 context_.leaving)
                 return {};
-            return "it is asked, but this node cannot make its link to it, so it does not know "
-                   "what is here (" +
+            return "it is asked, but this node cannot make its link to it, so it lacks the summary "
+                   "of this node (" +
                    publication->last_end().reason() + ')';
         }
         default:
@@ -426,7 +426,7 @@ const PublisherLink* PeerLinks::publication_at(const boost::asio::ip::address& a
 }
 
 std::string PeerLinks::why_without_address(std::size_t number) const {
-    std::string cause = "it is in step, but cannot be asked: no place is known where it answers";
+    std::string cause = "it is in step, but its address for requests is unknown";
     const auto from = subscriptions_.came_from(number);
     if (!from) return cause;
     const auto host = plain_address(*from).to_string();
@@ -434,7 +434,7 @@ std::string PeerLinks::why_without_address(std::size_t number) const {
     for (const auto& [id, contact] : context_.membership.contacts()) {
         if (contact.place.host != host) continue;
         const auto error = publications_.at(id)->last_end().reason();
-        if (contact.met_self) return cause + ", where this node is";
+        if (contact.met_self) return cause + ", the address of this node itself";
         if (contact.peer && contact.peer != number && !known_[*contact.peer].empty())
             return cause + ", where " + known_[*contact.peer] + " answers";
         if (!error.empty()) return cause + ", where no link can be made (" + error + ')';

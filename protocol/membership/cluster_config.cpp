@@ -64,12 +64,12 @@ private:
     void timings(const Timings& timings) {
         const auto zero = std::chrono::nanoseconds(0);
         require(timings.heartbeat > zero && timings.heartbeat <= kMaxBeatInterval, "heartbeat",
-                "must be longer than nothing, and a minute at most");
+                "must be above 0 and at most one minute");
         silence(timings);
         require(timings.connect > zero && timings.hello > zero && timings.check_hash > zero &&
                     timings.reconnect_min > zero && timings.forget > zero &&
                     timings.look_gap > zero && timings.reconnect_max >= timings.reconnect_min,
-                "timings", "must be longer than nothing, and reconnect_max not below its least");
+                "timings", "must be above 0, and reconnect_max at least reconnect_min");
     }
 
     /// Blames the setting that differs from its default.

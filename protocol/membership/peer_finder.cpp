@@ -130,7 +130,7 @@ void PeerFinder::log(Name& name) {
     if (name.trouble.empty())
         spdlog::info("{} leads to {} places of nodes", name.peers.name, name.places);
     else
-        spdlog::warn("peers are looked for behind {}: {}", name.peers.name, name.trouble);
+        spdlog::warn("look-up of peers behind {}: {}", name.peers.name, name.trouble);
     name.logged = name.trouble;
 }
 
