@@ -49,9 +49,8 @@ struct ClusterStatus : LinkCounters {
         PeerState state = PeerState::connecting;
         std::uint64_t epoch = 0;       // of its summary; 0: none
         std::uint64_t generation = 0;  // deltas since the epoch began
-        double lag_seconds =
-            0;  // since it last confirmed that this node is in sync; grows without limit
-        std::uint64_t objects = 0;  // number in its last message
+        double lag_seconds = 0;        // since its last confirmation of sync; grows without limit
+        std::uint64_t objects = 0;     // number in its last message
         std::uint64_t bits = 0;
         unsigned hashes = 0;
         bool publishing = false;   // this node's link to it is up

@@ -44,11 +44,10 @@ struct ClusterConfig {
     /// Hashes keys on a node without cluster keys. By default the node chooses a random secret for
     /// this run.
     std::optional<HashSecret> own_secret;
-    std::optional<HostPort> listen;  // absent: the node accepts no links
-    std::vector<PeerConfig> peers;   // an entry with this node's own name is ignored
-    std::vector<DnsPeers>
-        dns_peers;                // if any, each node with a cluster key may come and become a peer
-    std::size_t max_peers = 256;  // listed and found, at most kMaxPeers
+    std::optional<HostPort> listen;   // absent: the node accepts no links
+    std::vector<PeerConfig> peers;    // an entry with this node's own name is ignored
+    std::vector<DnsPeers> dns_peers;  // any: nodes with a cluster key may join
+    std::size_t max_peers = 256;      // listed and found, at most kMaxPeers
     summary::Kind summary_kind = summary::kDefaultKind;  // of the own summary
     double false_hit_budget =
         summary::kDefaultFalseHitBudget;  // expected false hits per local miss, over all peers

@@ -50,17 +50,17 @@ enum class Error {
     first_refusal = 100,
     wrong_version = 100,  // speaks another version of the protocol
     wrong_key,            // no cluster key in common
-    bad_proof,       // the key is right, and the proof belongs to another hello (forged, replayed)
-    unknown_node,    // not in the list of peers
-    wrong_node,      // another node answers at this address
-    own_id,          // this node dialled itself
-    duplicate_id,    // two running nodes have the same id
-    other_hash_key,  // hashes keys under another secret (key rotation under way)
-    unknown_kind,    // a kind of summary that this version lacks
-    shape_refused,   // summary shape out of limits
-    refused,         // a reason that this version lacks
-    peers_full,      // its list of peers is full, and lacks this node
-    bad_name,        // invalid name of a node
+    bad_proof,            // right key, but a proof for another hello (forged, replayed)
+    unknown_node,         // not in the list of peers
+    wrong_node,           // another node answers at this address
+    own_id,               // this node dialled itself
+    duplicate_id,         // two running nodes have the same id
+    other_hash_key,       // hashes keys under another secret (key rotation under way)
+    unknown_kind,         // a kind of summary that this version lacks
+    shape_refused,        // summary shape out of limits
+    refused,              // a reason that this version lacks
+    peers_full,           // its list of peers is full, and lacks this node
+    bad_name,             // invalid name of a node
     last_refusal = bad_name,
 };
 
