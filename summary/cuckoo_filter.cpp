@@ -161,9 +161,4 @@ bool CuckooFilter::erase(std::uint64_t fingerprint, std::vector<CuckooWrite>* wr
     return false;
 }
 
-bool CuckooFilter::release(std::uint64_t words) {
-    if (words_.release(words)) *this = CuckooFilter();
-    return words_.empty();
-}
-
 }  // namespace summary

@@ -104,9 +104,6 @@ public:
     std::uint64_t check_hash() const { return check_; }
 
     std::uint64_t memory_bytes() const { return words_.size() * sizeof(std::uint64_t); }
-    /// Gives about `words` words back when the filter is discarded. Returns true when all is given
-    /// back.
-    bool release(std::uint64_t words);
 
 private:
     static constexpr std::size_t kMaxSearched = 2048;  // buckets searched for a free place

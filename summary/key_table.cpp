@@ -51,12 +51,6 @@ std::size_t KeyTable::end_of_cluster(std::size_t slot) const {
     return slot;
 }
 
-bool KeyTable::contains(KeyHash key) const {
-    const auto high = stored_form(key);
-    const auto slot = find(high);
-    return slot < slots_.size() && slots_[slot] == high;
-}
-
 bool KeyTable::insert(KeyHash key) {
     const auto high = stored_form(key);
     auto slot = find(high);

@@ -18,7 +18,6 @@ public:
     bool insert(KeyHash key);
     /// Returns false and leaves the table unchanged when the key is absent.
     bool erase(KeyHash key);
-    bool contains(KeyHash key) const;
 
     std::size_t size() const { return size_; }
     /// The number of keys with a lower `high`.

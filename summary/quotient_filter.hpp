@@ -78,17 +78,7 @@ public:
     /// The sum of check_term() over all fingerprints, updated at each change.
     std::uint64_t check_hash() const { return check_; }
 
-    class Cursor;
     class Builder;
-
-    /// The same fingerprints with longer or shorter remainders (a bit moves between quotient and
-    /// remainder), or for another capacity. Returns nullopt when they do not fit. Precondition:
-    /// is_valid(shape), with the same universe.
-    std::optional<QuotientFilter> resized(const QuotientShape& shape) const;
-    /// The fingerprints of both filters. Preconditions and failure are those of resized().
-    static std::optional<QuotientFilter> merged(const QuotientFilter& one,
-                                                const QuotientFilter& other,
-                                                const QuotientShape& shape);
 
     std::uint64_t memory_bytes() const;
     /// Memory of a filter with this shape, existing or planned.
@@ -151,23 +141,6 @@ void QuotientFilter::for_each_in(std::uint64_t first, unsigned count, Visit visi
         }
     }
 }
-
-/// Visits all fingerprints in ascending order. Valid until the next change.
-class QuotientFilter::Cursor {
-public:
-    explicit Cursor(const QuotientFilter& filter) : filter_(&filter) { enter(0); }
-    /// Returns nullopt at the end.
-    std::optional<std::uint64_t> next();
-
-private:
-    void enter(std::uint64_t block);
-
-    const QuotientFilter* filter_;
-    std::uint64_t block_ = 0;
-    std::uint64_t runs_ = 0;  // quotients of this block with unfinished runs
-    std::uint64_t slot_ = 0;
-    std::uint64_t end_ = 0;  // of the block
-};
 
 /// Builds a filter from fingerprints in ascending order, at a tenth of the cost of insert().
 class QuotientFilter::Builder {

@@ -110,9 +110,6 @@ bool TaskGroup::spawn(boost::asio::awaitable<void> task, Stop& stop) {
 void TaskGroup::close() noexcept {
     state_->closed = true;
 }
-bool TaskGroup::closed() const noexcept {
-    return state_->closed;
-}
 std::size_t TaskGroup::size() const noexcept {
     return state_->running.size();
 }

@@ -41,7 +41,6 @@ public:
     bool spawn(boost::asio::awaitable<void> task, Stop& stop);
 
     void close() noexcept;
-    bool closed() const noexcept;
     /// Implies close(). Takes effect in the event loop: at once when called from it.
     void cancel();
     std::size_t size() const noexcept;

@@ -205,13 +205,5 @@ TEST(CuckooFilter, IsReadByAnotherThreadWhileTagsMove) {
     EXPECT_EQ(filter.size(), stay);
 }
 
-TEST(CuckooFilter, GivesItsMemoryBackInPieces) {
-    CuckooFilter filter({20, 15});
-    unsigned pieces = 1;
-    while (!filter.release(1 << 18)) ++pieces;
-    EXPECT_GT(pieces, 1U);
-    EXPECT_EQ(filter.memory_bytes(), 0U);
-}
-
 }  // namespace cuckoo_filter_test
 }  // namespace summary

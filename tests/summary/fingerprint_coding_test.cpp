@@ -7,6 +7,7 @@
 
 #include "summary/fingerprint_descriptor.hpp"
 #include "summary/judge.hpp"
+#include "tests/summary/fingerprints.hpp"
 #include "tests/summary/keys.hpp"
 
 namespace summary {
@@ -27,13 +28,6 @@ QuotientFilter filter_of(const Numbers& fingerprints, const QuotientShape& shape
     QuotientFilter filter(shape);
     for (const auto fingerprint : fingerprints) EXPECT_TRUE(filter.insert(fingerprint));
     return filter;
-}
-
-Numbers contents(const QuotientFilter& filter) {
-    Numbers all;
-    QuotientFilter::Cursor cursor(filter);
-    while (const auto fingerprint = cursor.next()) all.push_back(*fingerprint);
-    return all;
 }
 
 Bytes snapshot_of(const Numbers& fingerprints, std::uint64_t universe) {
@@ -148,7 +142,7 @@ TEST(FingerprintFormat, SnapshotOfFour) {
     EXPECT_EQ(snapshot_of(four, 2048), payload);
     const auto filter = decode(QuotientSnapshotDecoder(kSmall), payload, 100);
     ASSERT_TRUE(filter);
-    EXPECT_EQ(contents(*filter), four);
+    EXPECT_EQ(test::fingerprints_of(*filter), four);
 }
 
 TEST(FingerprintFormat, DeltaWithRanks) {
@@ -162,7 +156,7 @@ TEST(FingerprintFormat, DeltaWithRanks) {
     ASSERT_TRUE(delta);
     EXPECT_EQ(*delta, (FingerprintDelta{{100, 1600}, {700}}));
     ASSERT_TRUE(apply(*delta, filter));
-    EXPECT_EQ(contents(filter), (Numbers{30, 100, 700, 1600, 1900}));
+    EXPECT_EQ(test::fingerprints_of(filter), (Numbers{30, 100, 700, 1600, 1900}));
 }
 
 TEST(FingerprintCoding, DeltasCarryMultisets) {
@@ -187,7 +181,7 @@ TEST(FingerprintCoding, SnapshotsComeInPiecesOfAnySize) {
     for (const std::size_t piece : {1, 2, 7, 64, 100'000}) {
         const auto filter = decode(QuotientSnapshotDecoder(shape), payload, piece);
         ASSERT_TRUE(filter) << piece;
-        EXPECT_EQ(contents(*filter), fingerprints);
+        EXPECT_EQ(test::fingerprints_of(*filter), fingerprints);
     }
     const auto nothing = snapshot_of({}, kUniverse);
     EXPECT_EQ(nothing, bytes({0x06, 0x00}));
@@ -292,7 +286,7 @@ TEST(FingerprintCoding, AnyBytesAreAnswered) {
             ++taken;
         }
         if (const auto made = decode(QuotientSnapshotDecoder(kSmall), payload, 2)) {
-            ASSERT_EQ(contents(*made).size(), made->size());
+            ASSERT_EQ(test::fingerprints_of(*made).size(), made->size());
             ++taken;
         }
         if (decode(CuckooSnapshotDecoder({10, 4}), payload, 2)) ++taken;
@@ -311,7 +305,7 @@ TEST(FingerprintCoding, WhatIsDamagedIsRefusedOrSomethingElse) {
         damaged[random.below(damaged.size())] ^= static_cast<std::byte>(1U << random.below(8));
         if (random.one_in(4)) damaged.resize(random.below(damaged.size()));
         const auto filter = decode(QuotientSnapshotDecoder(shape), damaged, 1 + random.below(64));
-        ASSERT_TRUE(!filter || contents(*filter) != fingerprints);
+        ASSERT_TRUE(!filter || test::fingerprints_of(*filter) != fingerprints);
     }
 }
 

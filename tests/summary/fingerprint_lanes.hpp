@@ -11,6 +11,7 @@
 #include "summary/fingerprint_shape.hpp"
 #include "summary/lanes.hpp"
 #include "summary/peer_set.hpp"
+#include "tests/summary/fingerprints.hpp"
 #include "tests/summary/keys.hpp"
 
 namespace summary::test {
@@ -120,9 +121,8 @@ private:
                             std::back_inserter(delta.removed));
         const auto range = universe(FingerprintShape(shape_));
         if (const auto* const quotient = std::get_if<QuotientFilter>(&before)) {
-            std::vector<std::uint64_t> all, ranks;
-            QuotientFilter::Cursor cursor(*quotient);
-            while (const auto number = cursor.next()) all.push_back(*number);
+            const auto all = fingerprints_of(*quotient);
+            std::vector<std::uint64_t> ranks;
             for (const auto number : delta.removed) {
                 const auto first = std::lower_bound(all.begin(), all.end(), number);
                 const auto rank = static_cast<std::uint64_t>(first - all.begin());

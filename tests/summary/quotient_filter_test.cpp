@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "summary/rank_select.hpp"
+#include "tests/summary/fingerprints.hpp"
 #include "tests/summary/keys.hpp"
 #include "tests/summary/known_answers.hpp"
 
@@ -38,24 +39,16 @@ void PrintTo(const Slot& slot, std::ostream* out) {
 std::vector<Slot> table_of(const QuotientFilter& filter) {
     std::set<std::uint64_t> quotients;
     std::vector<Slot> slots;
-    QuotientFilter::Cursor cursor(filter);
     const auto bits = filter.shape().remainder_bits;
-    while (const auto fingerprint = cursor.next()) {
-        const auto quotient = *fingerprint >> bits;
+    for (const auto fingerprint : test::fingerprints_of(filter)) {
+        const auto quotient = fingerprint >> bits;
         const bool continued = !quotients.insert(quotient).second;
         const auto free = slots.empty() ? 0 : slots.back().slot + 1;
         const auto slot = std::max(free, quotient);
-        slots.push_back({slot, *fingerprint & low_bits(bits), false, continued, slot != quotient});
+        slots.push_back({slot, fingerprint & low_bits(bits), false, continued, slot != quotient});
     }
     for (auto& slot : slots) slot.occupied = quotients.contains(slot.slot);
     return slots;
-}
-
-std::vector<std::uint64_t> contents(const QuotientFilter& filter) {
-    std::vector<std::uint64_t> all;
-    QuotientFilter::Cursor cursor(filter);
-    while (const auto fingerprint = cursor.next()) all.push_back(*fingerprint);
-    return all;
 }
 
 /// Quotient and remainder in binary, as one number.
@@ -169,23 +162,6 @@ TEST(QuotientFilterKnownAnswers, SixCapitalsIn32Bits) {
     EXPECT_FALSE(filter.contains(test::notes_hash("Oslo")));
 }
 
-TEST(QuotientFilterKnownAnswers, DoublingMovesABitFromTheRemainderToTheQuotient) {
-    QuotientFilter filter({256, 6, 4});
-    filter.insert(binary("01 001010"));
-    filter.insert(binary("11 100111"));
-    const auto doubled = filter.resized({256, 5, 8});
-    ASSERT_TRUE(doubled);
-    EXPECT_EQ(table_of(*doubled), (std::vector<Slot>{{2, binary("01010"), true, false, false},
-                                                     {7, binary("00111"), true, false, false}}));
-    const auto again = doubled->resized({256, 4, 16});
-    ASSERT_TRUE(again);
-    EXPECT_EQ(table_of(*again), (std::vector<Slot>{{4, binary("1010"), true, false, false},
-                                                   {14, binary("0111"), true, false, false}}));
-    const auto back = again->resized({256, 6, 4});
-    ASSERT_TRUE(back);
-    EXPECT_EQ(table_of(*back), table_of(filter));
-}
-
 TEST(QuotientFilterKnownAnswers, SizeOfABillionAtTwoPercent) {
     // Example 2.11: q = 30, r = 6. The notes count nine bits for each of 2^30 slots; here three
     // bits of flags are two, and the load may be higher.
@@ -222,17 +198,16 @@ public:
 
     void check() {
         ASSERT_EQ(filter.size(), all.size());
-        QuotientFilter::Cursor cursor(filter);
+        const auto in_order = test::fingerprints_of(filter);
+        ASSERT_EQ(in_order, std::vector(all.begin(), all.end()));
         std::uint64_t rank = 0;
         std::uint64_t check_hash = 0;
         for (const auto fingerprint : all) {
-            ASSERT_EQ(cursor.next(), fingerprint);
             ASSERT_EQ(filter.at(rank), fingerprint);
             ASSERT_TRUE(filter.contains(fingerprint));
             check_hash += check_term(fingerprint);
             ++rank;
         }
-        ASSERT_EQ(cursor.next(), std::nullopt);
         ASSERT_EQ(filter.check_hash(), check_hash);
         for (int i = 0; i < 300; ++i) {
             const auto fingerprint = random.below(filter.shape().universe);
@@ -310,7 +285,7 @@ TEST(QuotientFilter, RefusesWhatItHasNoRoomForAndLosesNothing) {
     }
     EXPECT_GE(taken.size(), 500U);
     std::sort(taken.begin(), taken.end());
-    EXPECT_EQ(contents(filter), taken);
+    EXPECT_EQ(test::fingerprints_of(filter), taken);
 }
 
 TEST(QuotientFilter, RefusesFarMoreInOnePlaceThanChanceBrings) {
@@ -321,7 +296,7 @@ TEST(QuotientFilter, RefusesFarMoreInOnePlaceThanChanceBrings) {
     EXPECT_TRUE(filter.insert(1 << 19)) << "elsewhere there is room";
     while (taken > 0 && filter.erase(777)) --taken;
     EXPECT_EQ(taken, 0U);
-    EXPECT_EQ(contents(filter), std::vector<std::uint64_t>{1 << 19});
+    EXPECT_EQ(test::fingerprints_of(filter), std::vector<std::uint64_t>{1 << 19});
 }
 
 TEST(QuotientFilter, IsBuiltFromSortedFingerprints) {
@@ -334,7 +309,7 @@ TEST(QuotientFilter, IsBuiltFromSortedFingerprints) {
     auto built = builder.finish();
     ASSERT_TRUE(built);
     auto& filter = *built;
-    EXPECT_EQ(contents(filter), std::vector(all.begin(), all.end()));
+    EXPECT_EQ(test::fingerprints_of(filter), std::vector(all.begin(), all.end()));
     // What is spare is spread, so it changes as any other.
     for (int i = 0; i < 20'000; ++i) {
         const auto gone = *all.lower_bound(*all.rbegin() - random.below(*all.rbegin()));
@@ -344,7 +319,7 @@ TEST(QuotientFilter, IsBuiltFromSortedFingerprints) {
         ASSERT_TRUE(filter.insert(come));
         all.insert(come);
     }
-    EXPECT_EQ(contents(filter), std::vector(all.begin(), all.end()));
+    EXPECT_EQ(test::fingerprints_of(filter), std::vector(all.begin(), all.end()));
 }
 
 TEST(QuotientFilter, BuilderTakesNoMoreThanFits) {
@@ -383,25 +358,6 @@ TEST(QuotientFilter, BuilderRefusesWhatLiesFarTooUnevenly) {
     const auto next = (placed * 64) << shape.remainder_bits;
     EXPECT_TRUE(filter->insert(next));
     EXPECT_TRUE(filter->contains(next));
-}
-
-TEST(QuotientFilter, MergesTwoIntoOneThatContainsBoth) {
-    Random random(4);
-    const QuotientShape shape{1 << 20, 8, 4'000};
-    QuotientFilter one({1 << 20, 9, 2'000});
-    QuotientFilter other({1 << 20, 11, 1'500});
-    std::multiset<std::uint64_t> all;
-    for (int i = 0; i < 2'000; ++i) {
-        const auto fingerprint = random.below(1 << 20);
-        if (one.insert(fingerprint)) all.insert(fingerprint);
-        const auto same_now_and_then = i % 10 == 0 ? fingerprint : random.below(1 << 20);
-        if (i < 1'500 && other.insert(same_now_and_then)) all.insert(same_now_and_then);
-    }
-    const auto merged = QuotientFilter::merged(one, other, shape);
-    ASSERT_TRUE(merged);
-    EXPECT_EQ(contents(*merged), std::vector(all.begin(), all.end()));
-    EXPECT_EQ(merged->check_hash(), one.check_hash() + other.check_hash());
-    EXPECT_FALSE(QuotientFilter::merged(one, other, {1 << 20, 8, 2'000})) << "no room for both";
 }
 
 TEST(QuotientFilter, ShapesFromOutsideAreLookedAt) {
