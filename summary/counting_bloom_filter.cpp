@@ -99,9 +99,4 @@ bool CountingBloomFilter::release(std::size_t words) {
     return counters_.empty() || counters_.release(words) ? bits_.release(words) : false;
 }
 
-bool CountingBloomFilter::contains(std::span<const std::uint64_t> positions) const {
-    return std::all_of(positions.begin(), positions.end(),
-                       [this](std::uint64_t position) { return bits_.get(position); });
-}
-
 }  // namespace summary

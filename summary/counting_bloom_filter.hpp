@@ -33,9 +33,6 @@ public:
     void erase(KeyHash key, std::vector<Flip>& flips) { erase(positions(key, shape_), flips); }
     void erase(std::span<const std::uint64_t> positions, std::vector<Flip>& flips);
 
-    bool contains(KeyHash key) const { return contains(positions(key, shape_)); }
-    bool contains(std::span<const std::uint64_t> positions) const;
-
     unsigned counter(std::uint64_t position) const;
     std::uint64_t ones() const { return ones_; }
     std::uint64_t memory_bytes() const;

@@ -87,10 +87,4 @@ Descriptor Replica::descriptor() const {
     return filter_ ? descriptor_of(*filter_) : Descriptor();
 }
 
-bool Replica::contains(const Key& key) const {
-    assert(in_sync_);
-    if (keeper_ != nullptr) return keeper_->candidates(key).contains(peer_);
-    return summary::contains(*filter_, key);
-}
-
 }  // namespace summary

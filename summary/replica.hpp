@@ -71,8 +71,6 @@ public:
     /// The filter stays in place as long as the replica. Precondition: the replica owns a filter.
     const Filter& filter() const { return *filter_; }
 
-    bool contains(const Key& key) const;
-
 private:
     Apply out_of_step(Apply why);
 

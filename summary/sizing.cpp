@@ -34,11 +34,6 @@ double false_positive_rate(double bits_per_object, unsigned hashes) {
     return std::pow(-std::expm1(-k / bits_per_object), k);
 }
 
-double false_positive_rate(Shape shape, double objects) {
-    if (objects <= 0) return 0;
-    return false_positive_rate(static_cast<double>(shape.bits) / objects, shape.hashes);
-}
-
 double bits_per_object(double error, unsigned hashes) {
     return -static_cast<double>(hashes) / std::log1p(-std::pow(error, 1.0 / hashes));
 }

@@ -16,8 +16,6 @@ inline constexpr double kMaxBitsPerObject = 24;     // for ladder_hashes()
 
 /// The chance that a filter with `bits_per_object` matches an absent key: (1 - e^(-k/b))^k.
 double false_positive_rate(double bits_per_object, unsigned hashes);
-/// The same for `objects` keys in this shape.
-double false_positive_rate(Shape shape, double objects);
 
 /// Bits per object with which `hashes` functions reach exactly `error`.
 double bits_per_object(double error, unsigned hashes);

@@ -8,6 +8,7 @@
 
 #include "summary/bloom_filter.hpp"
 #include "summary/sizing.hpp"
+#include "tests/summary/bloom.hpp"
 #include "tests/summary/keys.hpp"
 
 namespace summary {
@@ -87,7 +88,7 @@ TEST(AgingBloomFilter, LeavesEverythingAsItIsWhenOnlyAsked) {
 
 /// Chance of "seen" for a new key when both buffers are full.
 double error_when_full(const AgingBloomFilter& filter) {
-    const auto each = false_positive_rate(filter.shape(), static_cast<double>(filter.capacity()));
+    const auto each = test::error_of(filter.shape(), static_cast<double>(filter.capacity()));
     return 1 - (1 - each) * (1 - each);
 }
 
@@ -100,9 +101,8 @@ TEST(AgingBloomFilter, ErrsAsTheFormulaSays) {
         insert(filter, 0, 6 * kKeys);
         EXPECT_GT(filter.newest(), kKeys / 2);
         // What a first buffer that is not full yet does not say wrongly is left out.
-        const auto first =
-            false_positive_rate(filter.shape(), static_cast<double>(filter.newest()));
-        const auto second = false_positive_rate(filter.shape(), static_cast<double>(kKeys));
+        const auto first = test::error_of(filter.shape(), static_cast<double>(filter.newest()));
+        const auto second = test::error_of(filter.shape(), static_cast<double>(kKeys));
         const auto expected = 1 - (1 - first) * (1 - second);
         const auto counted = static_cast<double>(remembered(filter, 1ull << 40, kAsked)) / kAsked;
         EXPECT_NEAR(counted, expected, 5 * std::sqrt(expected / kAsked)) << error;

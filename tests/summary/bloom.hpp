@@ -12,6 +12,7 @@
 #include "summary/counting_bloom_own.hpp"
 #include "summary/filter.hpp"
 #include "summary/replica.hpp"
+#include "summary/sizing.hpp"
 #include "tests/summary/keys.hpp"
 
 /// What tests need to know of the kind counting_bloom.
@@ -39,6 +40,11 @@ inline BloomFilter filter_with(std::uint64_t first, std::uint64_t count, Shape s
     BloomFilter filter(shape);
     for (const auto hash : keys(first, count)) filter.insert(hash);
     return filter;
+}
+
+/// The chance that a Bloom filter with `objects` keys matches an absent key.
+inline double error_of(Shape shape, double objects) {
+    return false_positive_rate(static_cast<double>(shape.bits) / objects, shape.hashes);
 }
 
 /// Appends the payload of a snapshot.

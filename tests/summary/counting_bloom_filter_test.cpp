@@ -23,6 +23,11 @@ std::string counters(const CountingBloomFilter& filter) {
     return text;
 }
 
+/// The filter that peers see.
+BloomFilter filter_of(const CountingBloomFilter& filter) {
+    return {filter.shape(), filter.bits()};
+}
+
 std::string bits(const CountingBloomFilter& filter) {
     std::string text;
     for (std::uint64_t i = 0; i < filter.shape().bits; ++i)
@@ -51,9 +56,9 @@ TEST(CountingBloomFilter, FollowsTheCitiesExample) {
     EXPECT_EQ(counters(filter), "0101000000");
     EXPECT_EQ(bits(filter), "0101000000");
     EXPECT_EQ(flips, (Flips{{7, false}}));
-    EXPECT_TRUE(filter.contains(dublin));
-    EXPECT_FALSE(filter.contains(copenhagen));
-    EXPECT_FALSE(filter.contains(berlin));
+    EXPECT_TRUE(filter_of(filter).contains(dublin));
+    EXPECT_FALSE(filter_of(filter).contains(copenhagen));
+    EXPECT_FALSE(filter_of(filter).contains(berlin));
     EXPECT_EQ(filter.ones(), 2U);
 }
 
@@ -66,7 +71,7 @@ TEST(CountingBloomFilter, AFullCounterSticksForEver) {
     EXPECT_EQ(filter.counter(18), 0U);
     for (unsigned i = 0; i < 2 * kCounterMax; ++i) filter.erase(Indices{17}, flips);
     EXPECT_EQ(filter.counter(17), kCounterMax);
-    EXPECT_TRUE(filter.contains(Indices{17}));
+    EXPECT_TRUE(filter_of(filter).contains(Indices{17}));
     EXPECT_EQ(flips, (Flips{{17, true}}));
 }
 
@@ -75,7 +80,7 @@ TEST(CountingBloomFilter, OneBelowFullStillCountsDown) {
     Flips flips;
     for (unsigned i = 0; i < kCounterMax - 1; ++i) filter.insert(Indices{17}, flips);
     for (unsigned i = 0; i < kCounterMax - 1; ++i) filter.erase(Indices{17}, flips);
-    EXPECT_FALSE(filter.contains(Indices{17}));
+    EXPECT_FALSE(filter_of(filter).contains(Indices{17}));
     EXPECT_EQ(flips, (Flips{{17, true}, {17, false}}));
 }
 
@@ -146,9 +151,10 @@ TEST(CountingBloomFilter, ContainsExactlyThePresentKeysAfterRandomChurn) {
         }
     }
     BloomFilter anew(kShape);
+    const auto present = filter_of(filter);
     for (const auto& [number, there] : stored) {
         if (!there) continue;
-        ASSERT_TRUE(filter.contains(test::key(number)));
+        ASSERT_TRUE(present.contains(test::key(number)));
         anew.insert(test::key(number));
     }
     // No counter came near its limit here, so the bits are those of a filter built from scratch.

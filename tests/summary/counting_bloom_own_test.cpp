@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "summary/sizing.hpp"
+#include "tests/summary/bloom.hpp"
 #include "tests/summary/keys.hpp"
 
 namespace summary {

@@ -5,6 +5,7 @@
 
 #include "summary/bloom_filter.hpp"
 #include "summary/sizing.hpp"
+#include "tests/summary/bloom.hpp"
 #include "tests/summary/keys.hpp"
 
 namespace summary {
@@ -20,7 +21,7 @@ void expect_rate_of_formula(Shape shape, std::uint64_t objects, std::uint64_t fi
     const auto probes = first_key + objects;
     for (std::uint64_t i = 0; i < kProbes; ++i) hits += filter.contains(test::key(probes + i));
 
-    const auto expected = false_positive_rate(shape, static_cast<double>(objects));
+    const auto expected = test::error_of(shape, static_cast<double>(objects));
     const auto deviation = std::sqrt(kProbes * expected * (1 - expected));
     const auto off = (static_cast<double>(hits) - kProbes * expected) / deviation;
     std::cout << shape.bits << " bits, " << shape.hashes << " hashes, " << objects
@@ -45,7 +46,7 @@ TEST(FalsePositives, AreAsManyAsTheFormulaSaysAtDefaultShapes) {
             const auto shape = shape_for(objects, error);
             const auto full = capacity(shape, error);  // where the error is worst
             expect_rate_of_formula(shape, full, peers * 100'000'000);
-            EXPECT_LE(false_positive_rate(shape, static_cast<double>(full)), error * 1.0001);
+            EXPECT_LE(test::error_of(shape, static_cast<double>(full)), error * 1.0001);
         }
     }
 }

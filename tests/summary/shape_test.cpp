@@ -45,13 +45,13 @@ TEST(Positions, SpreadEvenly) {
 }
 
 TEST(Shape, LimitsHold) {
-    EXPECT_TRUE(is_valid({1, 1}));
-    EXPECT_TRUE(is_valid({kMaxBits, kMaxHashes}));
-    EXPECT_FALSE(is_valid({}));
-    EXPECT_FALSE(is_valid({0, 4}));
-    EXPECT_FALSE(is_valid({64, 0}));
-    EXPECT_FALSE(is_valid({kMaxBits + 1, 4}));
-    EXPECT_FALSE(is_valid({64, kMaxHashes + 1}));
+    EXPECT_TRUE(is_valid(Shape{1, 1}));
+    EXPECT_TRUE(is_valid(Shape{kMaxBits, kMaxHashes}));
+    EXPECT_FALSE(is_valid(Shape{}));
+    EXPECT_FALSE(is_valid(Shape{0, 4}));
+    EXPECT_FALSE(is_valid(Shape{64, 0}));
+    EXPECT_FALSE(is_valid(Shape{kMaxBits + 1, 4}));
+    EXPECT_FALSE(is_valid(Shape{64, kMaxHashes + 1}));
 }
 
 }  // namespace shape_test
