@@ -10,8 +10,8 @@
 
 namespace proxy {
 
-/// explain() as one worker sees it, which has its own experience with peers and origins. Control
-/// thread. Nothing if that worker has ended, or takes twice as long as peers may.
+/// Calls explain() on one worker, which knows peers and origins by its own requests. Returns
+/// nullopt if the worker has ended, or takes twice as long as peers may. Control thread.
 boost::asio::awaitable<std::optional<Explanation>> explain_url(Worker& worker,
                                                                boost::asio::io_context& control,
                                                                CacheKey key);

@@ -16,7 +16,7 @@ void Watchdog::start() {
     look();
     timer_.expires_after(interval_);
     timer_.async_wait([this](const boost::system::error_code& ec) {
-        if (!ec && !stopped_) start();  // the end may have come after the time had
+        if (!ec && !stopped_) start();  // the timer may have expired just before the end
     });
 }
 
@@ -27,7 +27,7 @@ void Watchdog::stop() {
 
 void Watchdog::look() {
     for (std::size_t i = 0; i < workers_.size(); ++i)
-        if (!*turned_[i] && !*workers_[i].ended) return;  // it was asked, and has not answered yet
+        if (!*turned_[i] && !*workers_[i].ended) return;  // the last post has yet to run
     alive_();
     for (std::size_t i = 0; i < workers_.size(); ++i) {
         *turned_[i] = false;

@@ -11,13 +11,13 @@
 
 namespace proxy {
 
-/// Reports at an interval that the node is alive: its control thread, on which this runs, and every
-/// worker have processed their event loops since the last report. Must outlive the control thread.
+/// Reports at an interval that the node is alive: the control thread, on which this runs, and the
+/// event loop of every worker have turned since the last report. Outlives the control thread.
 class Watchdog {
 public:
     struct Watched {
         boost::asio::any_io_executor executor;
-        const std::atomic<bool>* ended;  // its event loop has ended, as it was to
+        const std::atomic<bool>* ended;  // the event loop has ended in order
     };
 
     Watchdog(boost::asio::io_context& control, std::vector<Watched> workers,
@@ -26,7 +26,7 @@ public:
     /// Control thread.
     void start();
     void stop();
-    /// What the timer does at each interval.
+    /// One check, and a report if all have turned. The timer calls it.
     void look();
 
 private:

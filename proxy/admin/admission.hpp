@@ -9,21 +9,21 @@
 
 namespace proxy {
 
-/// Whether a request to the admin port is answered, and if not, why.
+/// The decision to answer a request to the admin port, or the reason against it.
 enum class Admission : std::uint8_t {
     granted,
-    unknown_host,    // 403: the name in Host could be anybody's (DNS rebinding)
-    proxied,         // 403: it came through a proxy, so its sender is not who connected
-    needs_token,     // 401: none, or not the right one
-    needs_loopback,  // 403: no token is configured, and it came from another machine
+    unknown_host,    // 403: any page could use this name in Host (DNS rebinding)
+    proxied,         // 403: a proxy sent it, so the address is another than the sender's
+    needs_token,     // 401: absent or wrong
+    needs_loopback,  // 403: from another machine, while admin.token is empty
 };
 
-/// `guarded`: what is asked for changes something or shows more than state (routes.hpp).
-/// `from`: the connection's address. Tokens are compared in a time that says nothing of them.
+/// `guarded`: the route changes the node, or shows more than its state (routes.hpp). `from`:
+/// address of the connection. The comparison of tokens takes a constant time.
 Admission admit(const AdminConfig& config, const boost::beast::http::fields& request, bool guarded,
                 const boost::asio::ip::address& from);
 
-/// For the answer: what is missing.
+/// A sentence for the answer about the missing condition.
 std::string_view explain(Admission refused);
 
 }  // namespace proxy

@@ -12,7 +12,7 @@ using nlohmann::ordered_json;
 constexpr std::string_view kUsage =
     "It takes ?url= and a whole URL, percent-encoded: ?url=http%3A%2F%2Fhost%2Fpath.";
 
-/// Nothing when a `%` is not followed by two hexadecimal digits.
+/// Returns nullopt for a `%` that lacks two hexadecimal digits.
 std::optional<std::string> percent_decoded(std::string_view text) {
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -52,7 +52,7 @@ std::variant<CacheKey, std::string> explained_url(std::string_view target) {
     const auto parameters =
         query == std::string_view::npos ? std::string_view() : target.substr(query + 1);
     constexpr std::string_view kName = "url=";
-    // A URL that is not encoded would be cut at its first `&`.
+    // A URL in plain form would lose the part behind its first `&`.
     if (!parameters.starts_with(kName) || parameters.find('&') != std::string_view::npos)
         return std::string(kUsage);
     const auto url = percent_decoded(parameters.substr(kName.size()));

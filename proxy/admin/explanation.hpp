@@ -9,8 +9,8 @@
 
 namespace proxy {
 
-/// The URL that `?url=` of an admin request's target names, percent-encoded there; else a sentence
-/// that says what is wrong.
+/// Decodes the percent-encoded URL in `?url=` of an admin request's target. Returns a sentence
+/// about the error if there is one.
 std::variant<CacheKey, std::string> explained_url(std::string_view target);
 
 std::string explanation_json(const Explanation& explanation);

@@ -9,11 +9,11 @@ namespace proxy {
 
 inline constexpr const char* kMetricsContentType = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Names that promtool remarks on have new ones, and stay beside these for a release.
+/// Names that promtool criticises have successors, and stay for one more release.
 enum class OldNames : std::uint8_t { too, no };
 
-/// The body of GET /metrics: Prometheus text format 0.0.4. Names are an interface: they only ever
-/// grow. Labels are bounded by our own enums and by the configured peers.
+/// The body of GET /metrics, in Prometheus text format 0.0.4. Names are an interface: new ones
+/// come, and old ones stay. Own enums and the configured peers bound the labels.
 std::string metrics_text(const NodeStatus& status, OldNames old = OldNames::too);
 
 }  // namespace proxy

@@ -8,7 +8,7 @@
 
 namespace proxy {
 
-/// One moment on both clocks, as finely as they tell it.
+/// One moment on both clocks, at their full resolution.
 struct Present {
     using Wall = std::chrono::system_clock::time_point;
 
@@ -16,10 +16,9 @@ struct Present {
     Wall wall{};
 };
 
-/// The moment in which a response's head came, on two clocks (RFC 9111 §4.2.3, response_time). Its
-/// age counts on the steady one, which nobody can set: a wall clock that is set back makes nothing
-/// fresh again. What outlives the process is the wall time, as the steady clock means nothing to
-/// the next one.
+/// The arrival of a response's head on two clocks (RFC 9111 §4.2.3, response_time). The age counts
+/// on the steady clock, so a change of the wall clock makes no response fresh again. The disk keeps
+/// the wall time, because a steady clock ends with its process.
 struct Arrival {
     using Steady = std::chrono::steady_clock::time_point;
 
@@ -31,11 +30,10 @@ struct Arrival {
         return std::chrono::duration_cast<std::chrono::seconds>(now - steady);
     }
 
-    /// Of what arrived at `wall` in an earlier process; `now` is this one's present. While nobody
-    /// counted, the wall clock did; from `now` on the steady one does. What seems to come from the
-    /// future has been here for a time that nobody can tell, as the clock was set back: it is as
-    /// old as can be, so that its origin is asked. `wall` may be up to a second late, never early,
-    /// so what is left of one counts as a whole one: nothing is younger than it was.
+    /// The arrival of a response that an earlier process received at `wall`. The age up to `now`
+    /// counts on the wall clock, rounded up because `wall` may be a second late. A `wall` in the
+    /// future shows that the clock was set back: the response then gets the largest age, and its
+    /// origin is asked.
     static Arrival in_earlier_process(WallTime wall, const Present& now) {
         const auto away = std::chrono::ceil<std::chrono::seconds>(now.wall - wall);
         const auto counted = away < away.zero() ? kMaxDelta : std::min(away, kMaxDelta);

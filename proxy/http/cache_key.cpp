@@ -13,7 +13,7 @@ namespace {
 
 using verb = boost::beast::http::verb;
 
-/// reg-name (RFC 3986 §3.2.2) without `*`, which keeps the key of `OPTIONS *` apart.
+/// reg-name (RFC 3986 §3.2.2) except `*`, so the key of `OPTIONS *` stays distinct.
 constexpr std::array<bool, 256> kHostBytes = [] {
     std::array<bool, 256> table{};
     for (int c = 0; c < 256; ++c) {
@@ -40,14 +40,14 @@ bool is_reg_name(std::string_view host) {
     return true;
 }
 
-/// Inside the brackets of an IPv6 literal; whether it is an address is the resolver's to say.
+/// The text inside the brackets of an IPv6 literal. The resolver checks the address.
 bool is_ipv6_text(std::string_view text) {
     return text.size() >= 2 && text.find(':') != std::string_view::npos &&
            std::all_of(text.begin(), text.end(),
                        [](char c) { return is_hex_digit(c) || c == ':' || c == '.'; });
 }
 
-/// Digits after the colon; nothing means the default, 0 here.
+/// Digits after the colon. An empty port means the default, which is 0 here.
 bool parse_port(std::string_view text, std::uint16_t& port) {
     unsigned value = 0;
     for (const char c : text) {
@@ -78,8 +78,7 @@ TargetError take_scheme(std::string_view& target, Scheme& scheme) {
     return TargetError::none;
 }
 
-/// No name that is longer can be resolved (RFC 1035 §2.3.4), and what is known of origins is kept
-/// by name.
+/// Limit for names in DNS (RFC 1035 §2.3.4). It also bounds tables of origins by name.
 constexpr std::size_t kMaxHostBytes = 255;
 
 TargetError take_authority(std::string_view text, Authority& out) {
@@ -107,7 +106,7 @@ TargetError take_authority(std::string_view text, Authority& out) {
 
 TargetError parse_authority(std::string_view text, Authority& out) {
     const auto error = take_authority(text, out);
-    // No part of an authority may hold an `@`, so what has one is wrong already.
+    // Every part of an authority excludes `@`, so a text with one is already wrong.
     const auto user = error != TargetError::none && text.find('@') != std::string_view::npos;
     return user ? TargetError::userinfo : error;
 }
@@ -123,8 +122,8 @@ TargetError CacheKey::assign(Scheme connection_scheme, verb method, std::string_
     clear();
     scheme_ = connection_scheme;
     if (target.empty()) return TargetError::empty_target;
-    // Targets are opaque: whatever cannot end a request line or a log line is accepted, since real
-    // requests contain every such byte.
+    // Targets are opaque. Every byte that cannot end a request line or a log line is accepted,
+    // because real requests contain all of them.
     if (has_control(target, ' ' + 1)) return TargetError::bad_byte;
 
     auto path = target;
@@ -136,7 +135,7 @@ TargetError CacheKey::assign(Scheme connection_scheme, verb method, std::string_
         }
         authority_text = target.substr(0, target.find_first_of("/?#"));
         path = target.substr(authority_text.size());
-        // RFC 9112 §3.2.4: of the server as a whole, as a proxy is asked for it.
+        // RFC 9112 §3.2.4: the server as a whole, in the form for proxies.
         asterisk = method == verb::options && path.empty();
         if (asterisk) path = "*";
     }

@@ -3,7 +3,7 @@
 #include <boost/beast/http/verb.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <ostream>  // which Beast's verb.hpp needs and does not include
+#include <ostream>  // Beast's verb.hpp needs it and lacks the include
 #include <string>
 #include <string_view>
 
@@ -17,13 +17,13 @@ constexpr std::string_view to_string(Scheme scheme) {
     return scheme == Scheme::http ? "http" : "https";
 }
 
-/// Why a request target names nothing we could fetch. All of them are the client's error (400).
+/// The reason for which a request target cannot be fetched. All are errors of the client (400).
 enum class TargetError : std::uint8_t {
     none,
     empty_target,
     bad_byte,    // a control character, space or DEL in the target
-    bad_form,    // neither origin-form, absolute-form nor, for OPTIONS, `*`
-    bad_scheme,  // absolute-form of something else than http and https
+    bad_form,    // other than origin-form, absolute-form, and `*` for OPTIONS
+    bad_scheme,  // absolute-form of a scheme other than http and https
     userinfo,    // RFC 9110 §4.2.4
     empty_host,
     bad_host,
@@ -33,7 +33,7 @@ enum class TargetError : std::uint8_t {
 };
 std::string_view to_string(TargetError error);
 
-/// `host[:port]` taken apart; views into the text given.
+/// The parts of `host[:port]`, as views into the given text.
 struct Authority {
     std::string_view host;   // as received; an IPv6 literal keeps its brackets
     std::uint16_t port = 0;  // 0: absent or empty
@@ -51,28 +51,26 @@ TargetError parse_authority(std::string_view text, Authority& out);
 TargetError parse_connect_target(std::string_view text, Authority& out);
 
 /// The target URI of a request (RFC 9110 §7.1), which is the primary cache key: scheme, lower-cased
-/// host, port unless it is the default, then path and query as opaque bytes. Nothing is decoded or
-/// normalised; an empty path is "/". Forward and reverse form give the same bytes, on every node.
-/// `OPTIONS *`, which is `OPTIONS http://host` to a proxy, has a key of its own; no other request
-/// can have it.
+/// host, a port other than the default, then path and query as received. An empty path is "/".
+/// Forward and reverse form give the same bytes on every node. `OPTIONS *`, which a client sends to
+/// a proxy as `OPTIONS http://host`, has a key of its own.
 ///
-/// Owns its text and is meant to be reused for all requests of a connection: assign() allocates
-/// only when a target is longer than any before. Views last until the next assign().
+/// Owns its text. One object serves all requests of a connection: assign() allocates only for a
+/// target longer than any before. Views last until the next assign().
 class CacheKey {
 public:
-    /// `connection_scheme` applies to origin-form; `host_field` is the value of Host, empty when
-    /// absent, and ignored for absolute-form (RFC 9112 §3.2.2). On error the key is empty.
+    /// `connection_scheme` applies to origin-form. `host_field` is the value of Host, empty if
+    /// absent; absolute-form overrides it (RFC 9112 §3.2.2). After an error the key is empty.
     TargetError assign(Scheme connection_scheme, boost::beast::http::verb method,
                        std::string_view target, std::string_view host_field);
 
-    /// The key of a request for this URL, whole and as people write it: absolute-form, without a
-    /// fragment, as no request has one.
+    /// The key of a request for this URL, in absolute-form and without a fragment.
     TargetError assign_url(std::string_view url);
 
-    /// Makes the key empty; keeps its memory.
+    /// Makes the key empty, and keeps its memory for the next one.
     void clear();
     std::size_t kept_bytes() const { return text_.capacity(); }
-    /// Makes the key empty; keeps nothing.
+    /// Makes the key empty and frees its memory.
     void give_back();
 
     std::string_view uri() const { return text_; }
@@ -82,9 +80,9 @@ public:
     /// The same without brackets, for a resolver.
     std::string_view address() const { return Authority{host()}.address(); }
     std::uint16_t port() const { return port_; }
-    /// host[:port] as the key has it.
+    /// host[:port] of the key.
     std::string_view authority() const { return view(host_begin_, path_begin_); }
-    /// scheme://host[:port] as the key has it.
+    /// scheme://host[:port] of the key.
     std::string_view origin() const { return view(0, path_begin_); }
     /// The origin-form for the request line: path and query, or `*`.
     std::string_view path() const { return view(path_begin_, text_.size()); }

@@ -28,8 +28,8 @@ constexpr bool is_ows(char c) {
     return c == ' ' || c == '\t';
 }
 
-/// Has the high bit of some octet set if one is below `limit`, at most 0x80: the lowest such octet
-/// borrows from its own, and before that nothing can.
+/// Sets the high bit of an octet if one is below `limit`, which is at most 0x80. The lowest such
+/// octet borrows from its own high bit; octets before it cannot borrow.
 constexpr std::uint64_t octets_below(std::uint64_t octets, unsigned char limit) {
     constexpr auto kEach = ~std::uint64_t{0} / 0xff;
     return (octets - kEach * limit) & ~octets & (kEach * 0x80);
@@ -51,7 +51,7 @@ bool is_token(std::string_view text) {
 }
 
 bool has_control(std::string_view text, unsigned char limit) {
-    // Every target and field value passes here: eight octets at a time, the last eight once more.
+    // Every target and field value passes here: eight octets per step, and the last eight again.
     constexpr std::size_t kStep = sizeof(std::uint64_t);
     if (text.size() < kStep)
         return std::any_of(text.begin(), text.end(), [limit](char c) {
@@ -63,8 +63,8 @@ bool has_control(std::string_view text, unsigned char limit) {
 }
 
 bool iequals(std::string_view a, std::string_view b) {
-    // Most that are equal are written alike, and most that are not begin with another letter: both
-    // are quick to see.
+    // Equal names are mostly spelled alike, and different ones mostly begin with another letter.
+    // Both cases end early.
     if (a.size() != b.size()) return false;
     if (a.empty()) return true;
     if (lower(a.front()) != lower(b.front())) return false;

@@ -11,33 +11,32 @@ namespace proxy {
 /// RFC 9110 §5.6.2 token characters.
 bool is_token(std::string_view text);
 
-/// Is there an octet below `limit` (a space or one more), or DEL?
+/// Whether the text has an octet below `limit`, which is a space or one more, or DEL.
 bool has_control(std::string_view text, unsigned char limit = ' ');
 
 /// ASCII letters only, as field names, directives and host names compare (RFC 9110 §5.1).
 bool iequals(std::string_view a, std::string_view b);
 void append_lower(std::string& out, std::string_view text);
 
-/// Optional white space (SP and HTAB) removed on both sides.
+/// Removes optional white space (SP and HTAB) from both sides.
 std::string_view trim(std::string_view text);
 
 /// First field line with this id, or null.
 const Field* find(Fields fields, boost::beast::http::field id);
 
-/// First field line with this name, for names Beast has no id for; or null.
+/// First field line with this name, for names without an id in Beast; or null.
 const Field* find(Fields fields, std::string_view name);
 
-/// The value of a field that may appear once; empty when it is absent, or sent twice with different
-/// values.
+/// The value of a field that may appear once. Empty if the field is absent, or has two values.
 std::string_view only_value(Fields fields, boost::beast::http::field id);
 
-/// Does this line carry `name`? Compares ids where there is one, else names.
+/// Whether two lines have the same name. Compares ids, or names without an id.
 bool same_name(const Field& a, const Field& b);
 
-/// Walks the members of one comma-separated list value (RFC 9110 §5.6.1): empty members are
-/// skipped, white space around members removed, commas inside quoted strings belong to the
-/// member. A quote that never ends is a byte like any other, and so are all after it: a comma there
-/// still separates, so that no member is lost. No allocation.
+/// Walks the members of one comma-separated list value (RFC 9110 §5.6.1). It skips empty members
+/// and removes white space around members; a comma inside a quoted string belongs to its member.
+/// After a quote without an end, quotes are ordinary bytes and commas separate members. Allocates
+/// no memory.
 class ListMembers {
 public:
     explicit ListMembers(std::string_view value) : rest_(value) {}
@@ -47,11 +46,11 @@ private:
     std::size_t member_end();
 
     std::string_view rest_;
-    bool quotes_ = true;  // still mean something
+    bool quotes_ = true;  // false after a quote without an end
 };
 
-/// Walks the members of a list field over all its lines, in order: several lines mean the same
-/// as one line joined by commas (RFC 9110 §5.3).
+/// Walks the members of a list field over all its lines, in order. Several lines mean the same as
+/// one line joined by commas (RFC 9110 §5.3).
 class FieldMembers {
 public:
     FieldMembers(Fields fields, boost::beast::http::field id) : rest_(fields), id_(id), line_("") {}

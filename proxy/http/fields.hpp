@@ -7,7 +7,7 @@
 namespace proxy {
 
 /// One field line as received: its well-known id (or `unknown`), and views of name and value
-/// without the white space around the value. The bytes belong to whoever parsed the head.
+/// without the white space around the value. The parser of the head owns the bytes.
 struct Field {
     boost::beast::http::field id = boost::beast::http::field::unknown;
     std::string_view name;

@@ -10,8 +10,7 @@ namespace {
 using http_field = boost::beast::http::field;
 using std::chrono::seconds;
 
-/// The one value of a date field; none for text that is no date and for lines that
-/// contradict each other.
+/// The value of a date field. Returns nullopt for malformed text and for contradictory lines.
 struct DateField {
     bool present = false;
     std::optional<WallTime> value;
@@ -30,7 +29,7 @@ DateField date_field(Fields response, http_field id, WallTime now) {
     return date;
 }
 
-/// RFC 9111 §4.2.1, in its order; malformed explicit freshness is a lifetime of 0.
+/// RFC 9111 §4.2.1, in its order. Malformed explicit freshness is a lifetime of 0.
 void set_lifetime(Freshness& out, const ResponseDirectives& directives, unsigned status,
                   Fields response, WallTime date, WallTime response_time, const CacheRules& rules) {
     if (directives.s_maxage.present()) {
@@ -76,7 +75,7 @@ Freshness freshness_of(unsigned status, Fields response, const ResponseDirective
     Freshness out;
     set_lifetime(out, directives, status, response, date, response_time, rules);
 
-    // §4.2.3. A clock that was set back between the two times must not make a response younger.
+    // §4.2.3. A clock that is set back between the two times makes no response younger.
     const auto apparent_age = std::max(response_time - date, seconds(0));
     const auto delay = std::max(response_time - request_time, seconds(0));
     const auto corrected_age = received_age(response).value_or(seconds(0)) + delay;

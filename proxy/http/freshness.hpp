@@ -10,17 +10,17 @@
 
 namespace proxy {
 
-/// Seconds in four bytes, for what is kept per object. Never calculate in it (int overflows): the
-/// functions below widen first.
+/// Seconds in four bytes, for members of stored objects. Arithmetic in this type overflows; the
+/// functions below widen it first.
 using StoredSeconds = std::chrono::duration<std::int32_t>;
 StoredSeconds saturate(std::chrono::seconds value);  // to 0..kMaxDelta
 
-/// `heuristic`: nothing explicit, but the status allows a guess (RFC 9111 §4.2.2). Without
-/// Last-Modified the guess is 0.
+/// `heuristic`: the response has no explicit lifetime, and its status allows a guess (RFC 9111
+/// §4.2.2). The guess is 0 for a response without Last-Modified.
 enum class LifetimeSource : std::uint8_t { none, heuristic, expires, max_age, s_maxage };
 
-/// All that reuse of a stored response depends on, computed once when the response arrives
-/// (RFC 9111 §4.2) or is updated by a 304.
+/// The properties on which reuse of a stored response depends. They are computed when the response
+/// arrives (RFC 9111 §4.2), and again when a 304 updates it.
 struct Freshness {
     StoredSeconds lifetime{0};
     StoredSeconds initial_age{0};              // corrected_initial_age, at the response's arrival
@@ -29,39 +29,40 @@ struct Freshness {
     LifetimeSource source = LifetimeSource::none;
     bool always_validate = false;  // no-cache
     bool never_stale = false;  // must-revalidate, proxy-revalidate, s-maxage or no-cache (§4.2.4)
-    bool has_validator = false;  // an ETag or Last-Modified to validate with
+    bool has_validator = false;  // an ETag or Last-Modified
     bool personal = false;       // see make_personal()
     bool targeted = false;       // judged by CDN-Cache-Control: ResponseDirectives::targeted
 
-    /// Lifetime given by the origin, not guessed.
+    /// The origin has given the lifetime.
     bool is_explicit() const { return source > LifetimeSource::heuristic; }
-    /// Was it ever fresh? Not with `max-age=0`, an Expires in the past or a guess of 0.
+    /// Whether the response was ever fresh. False with `max-age=0`, an Expires in the past or a
+    /// guess of 0.
     bool had_lifetime() const { return lifetime > StoredSeconds(0); }
-    /// Can such a response answer more than the request that fetched it, without another question
-    /// to its origin? Not with `max-age=0`, `no-cache` and what is personal.
+    /// Whether the response can answer a second request without a validation. False with
+    /// `max-age=0`, with `no-cache`, and for a personal response.
     bool serves_others() const { return had_lifetime() && !always_validate; }
 };
 
-/// `directives` are those of this response. `request_time` is when the request left (for a
-/// validation: that one), `response_time` when the response's head came.
+/// `directives` are those of the response. `request_time`: the start of the request, or of the
+/// validation. `response_time`: the arrival of the response's head.
 Freshness freshness_of(unsigned status, Fields response, const ResponseDirectives& directives,
                        WallTime request_time, WallTime response_time, const CacheRules& rules);
-/// The same, with what the fields say.
+/// The same with the directives of the fields.
 inline Freshness freshness_of(unsigned status, Fields response, WallTime request_time,
                               WallTime response_time, const CacheRules& rules) {
     return freshness_of(status, response, response_directives(response, rules), request_time,
                         response_time, rules);
 }
 
-/// Does the request say who asks, by Cookie or Authorization?
+/// Whether the request identifies its user, by Cookie or Authorization.
 bool identifies_user(Fields request);
 
-/// Is the answer to this request perhaps for that client alone, though nothing in it says so? It is
-/// when the request says who asks (Cookie, Authorization) and the answer has no explicit freshness,
-/// by which its origin would have said that it may be shared.
+/// Whether the response may be meant for this client alone, although its fields allow sharing. That
+/// is so if the request identifies its user and the response has no explicit freshness, by which
+/// its origin would permit sharing.
 bool may_be_personal(Fields request, const Freshness& freshness);
 
-/// For such an answer: no lifetime counts, and every use has to be validated by the origin first.
+/// Removes the lifetime of such a response: the origin has to validate every use.
 void make_personal(Freshness& freshness);
 
 /// Statuses that allow heuristic freshness (RFC 9110 §15.1).
@@ -77,7 +78,7 @@ inline std::chrono::seconds current_age(const Freshness& f, std::chrono::seconds
     return std::min(age, kMaxDelta);
 }
 
-/// What is left of the lifetime; negative when stale.
+/// The rest of the lifetime; negative for a stale response.
 inline std::chrono::seconds time_to_live(const Freshness& f, std::chrono::seconds residence) {
     return std::chrono::seconds(f.lifetime) - current_age(f, residence);
 }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kHashDigits = 32;
 
-/// All lines of one field make one value: which of them is the first?
+/// Whether this line is the first one of its field, whose lines form one value.
 bool is_first_of_its_name(Fields request, std::size_t index) {
     const auto before = request.first(index);
     return std::none_of(before.begin(), before.end(),

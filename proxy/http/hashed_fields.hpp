@@ -13,18 +13,19 @@
 
 namespace proxy {
 
-// What a question to a peer tells of the client's request fields: any of them may be a credential,
-// and peers speak in the clear. Format and example: protocol/FORMAT.md, Peer requests.
+// Client request fields in a peer request. A field may be a credential, and peers talk in the
+// clear, so most values travel as keyed hashes. Format and example: protocol/FORMAT.md, Peer
+// requests.
 
-/// Longer values of kFieldsField are not sent; such a request asks no peer.
+/// Maximum length of kFieldsField. A request that needs more asks no peer.
 inline constexpr std::size_t kMaxHashedFieldsBytes = 8 * 1024;
 
-/// Names, in lower case, whose values a question carries as they are: those that negotiate content
-/// and never tell who asks.
+/// Whether a peer request carries the value of this field, in lower case, in the clear. That holds
+/// for fields that negotiate content and identify no user.
 bool sent_in_clear(std::string_view name);
 
-/// Stands for the value of one field of a request for one URI. One thread at a time. Throws
-/// std::bad_alloc when OpenSSL has no memory.
+/// Hashes field values of requests for one URI. One thread at a time. Throws std::bad_alloc if
+/// OpenSSL has no memory.
 class FieldHasher {
 public:
     FieldHasher(const protocol::FieldKey& key, std::string_view uri) : hmac_(key), uri_(uri) {}
@@ -37,18 +38,17 @@ private:
     std::string uri_;
 };
 
-/// The value of kFieldsField for these end-to-end fields: names and hashes of all but those that go
-/// in the clear. Their names are tokens. Empty when there are none; nothing when it would be too
-/// long.
+/// The value of kFieldsField for these end-to-end fields, whose names are tokens: names and hashes
+/// of all fields outside sent_in_clear(). Empty if there are none; nullopt if it is too long.
 std::optional<std::string> hashed_fields(Fields request, FieldHasher hasher);
 
-/// kFieldsField as it was received. Views the head. One thread at a time.
+/// A received kFieldsField. Views the head. One thread at a time.
 class HashedFields {
 public:
     HashedFields(std::string_view text, FieldHasher hasher);
 
-    /// Did the client send this field with this value, or, without one, not at all? Of a malformed
-    /// text nothing is known, so the answer is always no.
+    /// Whether the client sent this field with this value, or left it out if `value` is empty. A
+    /// malformed text gives false for all fields.
     bool matches(std::string_view name, std::optional<std::string_view> value);
 
 private:

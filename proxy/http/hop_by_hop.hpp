@@ -9,24 +9,24 @@
 
 namespace proxy {
 
-/// Names the asking node and carries its token in a question from node to node. Never passed on.
+/// Name and token of the sender of a peer request. The receiver does not forward it.
 inline constexpr std::string_view kPeerField = "Hearsay-Peer";
-/// Sent beside it: names and keyed hashes of the client's request fields, in place of their values
-/// (hashed_fields.hpp).
+/// Names and keyed hashes of the client's request fields in a peer request, which replace their
+/// values (hashed_fields.hpp).
 inline constexpr std::string_view kFieldsField = "Hearsay-Fields";
 
-/// Sent beside it with a question for a block: which of several bodies with one tag it is of
+/// The form of a block in a peer request: it selects one of several bodies with one ETag
 /// (storage/body_version.hpp).
 inline constexpr std::string_view kFormField = "Hearsay-Form";
 
 /// Limit for the options of Connection, and for the field names in the argument of a no-cache or
-/// private directive: more than real messages have.
+/// private directive. Real messages have fewer.
 inline constexpr std::size_t kMaxNamedFields = 32;
 
-/// A few field names, kept as views of a head. Nearly always there are none.
+/// A small set of field names, as views of a head. It is empty for nearly every head.
 class NameSet {
 public:
-    /// False when the set is full; the name is not added then.
+    /// Returns false, and leaves the set as it is, if it is full.
     bool add(std::string_view name);
     bool contains(std::string_view name) const;
     bool empty() const { return names_.empty(); }
@@ -35,13 +35,12 @@ private:
     std::vector<std::string_view> names_;
 };
 
-/// Which fields of one head stop at this hop (RFC 9110 §7.6.1, RFC 9111 §3.1): Connection and what
-/// it names, Keep-Alive, Proxy-Connection, TE, Transfer-Encoding, Upgrade, Proxy-Authenticate,
-/// Proxy-Authentication-Info, Proxy-Authorization, kPeerField, kFieldsField and kFormField; and
-/// Trailer, which would promise the trailers that the parser drops (RFC 9110 §6.6.2).
-/// Content-Length and Host never stop here, whatever Connection names: without them the message
-/// would mean something else. Views the head; cheap when there is no Connection field or it only
-/// says close or keep-alive.
+/// Selects the fields of one head that stop at this hop (RFC 9110 §7.6.1, RFC 9111 §3.1):
+/// Connection and the fields that it names, Keep-Alive, Proxy-Connection, TE, Transfer-Encoding,
+/// Upgrade, Proxy-Authenticate, Proxy-Authentication-Info, Proxy-Authorization, kPeerField,
+/// kFieldsField and kFormField. Trailer stops too, because the parser drops the trailers (RFC 9110
+/// §6.6.2). Content-Length and Host always pass, because they define the meaning of the message.
+/// Views the head. Cheap for a Connection field that is absent, or is close or keep-alive.
 class HopByHop {
 public:
     explicit HopByHop(Fields head);
@@ -58,11 +57,11 @@ private:
     bool too_many_ = false, close_ = false, keep_alive_ = false;
 };
 
-/// Set-Cookie, or its forerunner Set-Cookie2: meant for one client.
+/// Set-Cookie, or its forerunner Set-Cookie2. Both are for one client.
 bool is_set_cookie(const Field& field);
 
-/// Which fields of a response go into the store: all except hop-by-hop ones, Age (it is counted
-/// on), cookies unless `rules` let them be stored, and those that a qualified no-cache or private
+/// Selects the fields of a response that are stored: all except hop-by-hop fields, Age (the store
+/// counts it), cookies that `rules` exclude, and the fields that a qualified no-cache or private
 /// keeps for the first client (RFC 9111 §5.2.2.4, §5.2.2.7).
 class StoredFields {
 public:

@@ -11,8 +11,8 @@ namespace {
 
 using http_field = boost::beast::http::field;
 
-/// Takes the next member off a Via value. A comment may hold commas, parentheses and escaped
-/// characters; one that never ends takes the rest (RFC 9110 §5.6.5).
+/// Removes the next member from a Via value. A comment may contain commas, parentheses and escaped
+/// characters; an unterminated one extends to the end (RFC 9110 §5.6.5).
 std::string_view take_via_member(std::string_view& rest) {
     std::size_t depth = 0, i = 0;
     for (; i < rest.size() && (depth > 0 || rest[i] != ','); ++i) {

@@ -8,15 +8,15 @@
 
 namespace proxy {
 
-/// Does a member of Via name `node` as one that received the message (RFC 9110 §7.6.3)? Compared
-/// without regard to case, over all lines; what stands in comments is not looked at.
+/// Whether a member of Via names `node` as a receiver of the message (RFC 9110 §7.6.3). Compares
+/// names of all lines without regard to case, and skips comments.
 bool via_names(Fields fields, std::string_view node);
 
-/// How often an OPTIONS or TRACE may still be passed on (RFC 9110 §7.6.2).
+/// Number of hops that an OPTIONS or TRACE may still take (RFC 9110 §7.6.2).
 struct MaxForwards {
     enum class State : std::uint8_t {
         absent,
-        malformed,  // no number, or more than one: what the client meant cannot be obeyed
+        malformed,  // other than one number: the client's intention is unknown
         present,
     };
     static constexpr std::uint32_t kMost = 1'000'000;  // larger numbers count as this one
@@ -26,8 +26,8 @@ struct MaxForwards {
 };
 MaxForwards max_forwards(Fields request);
 
-/// A TRACE request as it was received, the body of its answer (message/http), without the fields
-/// that carry secrets (RFC 9110 §9.3.8).
+/// A TRACE request as received, without the fields that carry secrets: the body of its answer, of
+/// type message/http (RFC 9110 §9.3.8).
 std::string traced(std::string_view method, std::string_view target, int version, Fields fields);
 
 }  // namespace proxy

@@ -15,8 +15,8 @@ constexpr std::array<std::string_view, 7> kDays{"Sunday",   "Monday", "Tuesday",
 constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
-/// The first three letters as a number, whatever their case. Each response that is stored has
-/// several dates, and text would be compared with twelve names for each.
+/// The first three letters as a number, in any letter case. Stored responses have several dates
+/// each, and numbers compare faster with twelve names than text does.
 constexpr std::uint32_t three_letters(std::string_view text) {
     std::uint32_t letters = 0;
     for (const char c : text.substr(0, 3))
@@ -33,7 +33,7 @@ constexpr auto by_letters(const std::array<std::string_view, count>& names) {
 constexpr auto kDayLetters = by_letters(kDays);
 constexpr auto kMonthLetters = by_letters(kMonths);
 
-/// Takes a date apart from the left; after the first mismatch everything fails.
+/// Parses a date from the left. After the first mismatch all further steps fail.
 class Reader {
 public:
     explicit Reader(std::string_view text) : rest_(text) {}

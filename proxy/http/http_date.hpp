@@ -8,15 +8,15 @@
 
 namespace proxy {
 
-/// Wall-clock time as HTTP speaks of it: whole seconds, UTC.
+/// Wall-clock time of HTTP dates: whole seconds, UTC.
 using WallTime = std::chrono::sys_seconds;
 
 inline constexpr std::size_t kHttpDateBytes = 29;  // "Sun, 06 Nov 1994 08:49:37 GMT"
 
-/// RFC 9110 §5.6.7, all three forms: IMF-fixdate, RFC 850, asctime. Letter case is ignored, nothing
-/// else is: any other zone, separator, width or space is no date. The day name must be one, but
-/// need not agree with the date. `now` resolves the two-digit year of the RFC 850 form: more than
-/// 50 years ahead means the century before.
+/// Reads the three forms of RFC 9110 §5.6.7: IMF-fixdate, RFC 850, asctime. It ignores letter case,
+/// and is strict about zone, separators, widths and spaces. Any day name fits any date. `now`
+/// resolves the two-digit year of the RFC 850 form: more than 50 years ahead means the century
+/// before.
 std::optional<WallTime> parse_http_date(std::string_view text, WallTime now);
 
 /// Appends an IMF-fixdate; years outside 0-9999 are clamped.

@@ -4,18 +4,16 @@
 
 namespace proxy {
 
-// What is kept from request to request for its memory remembers the largest request. Whoever waits
-// for the next one, perhaps for long, looks at what is kept in all, and gives it back if that is
-// much.
+// A buffer that serves request after request keeps the memory of the largest one. A connection that
+// waits for its next request frees the memory of its buffers if they keep much in all.
 
-/// Bytes that a string or vector keeps for its elements. A string that holds them itself counts
-/// them all the same.
+/// Bytes that a string or vector keeps for its elements, those inside a short string included.
 template <class Buffer>
 std::size_t kept_bytes(const Buffer& buffer) {
     return buffer.capacity() * sizeof(typename Buffer::value_type);
 }
 
-/// Empties it and gives all of them back.
+/// Empties the buffer and frees its memory.
 template <class Buffer>
 void give_back(Buffer& buffer) {
     Buffer().swap(buffer);

@@ -4,8 +4,8 @@
 
 namespace proxy {
 
-/// Parts of an upstream answer's head that are passed on to the client whose request fetched it,
-/// and to no other: they are not stored.
+/// Parts of an upstream response's head for the client whose request fetched it. The store leaves
+/// them out.
 struct LiveFields {
     std::string lines;         // fields named by a qualified no-cache or private
     std::string cache_status;  // the upstream caches' members of Cache-Status, joined

@@ -7,7 +7,7 @@
 namespace proxy {
 namespace {
 
-/// Collects what is to stand instead of parts of a text, from its beginning to its end.
+/// Collects replacements for parts of a text, from its beginning to its end.
 class Mending {
 public:
     explicit Mending(const std::string& text) : text_(text) {}
@@ -38,7 +38,7 @@ bool is_blank(char c) {
     return c == ' ' || c == '\t';
 }
 
-/// `line` stands at the beginning.
+/// `line` is at the beginning of the text.
 void mend_status_line(std::string_view line, Mending& mending) {
     constexpr std::string_view kBegin = "HTTP/1.", kShort = "HTTP/1.1 200";
     if (!line.starts_with(kBegin) || line.size() < kShort.size()) return;
@@ -49,7 +49,7 @@ void mend_status_line(std::string_view line, Mending& mending) {
         mending.replace(kShort.size(), 0, " ");
 }
 
-/// `line` stands at `begin`. One that begins with a blank goes on with the line before.
+/// `line` is at `begin`. A line that begins with a space continues the line before.
 ParseError mend_field_line(std::string_view line, std::size_t begin, Mending& mending) {
     if (line.empty() || is_blank(line.front())) return ParseError::ok;
     const auto colon = line.find(':');

@@ -13,7 +13,7 @@ namespace {
 
 using http_field = boost::beast::http::field;
 
-/// The IANA registry of HTTP content codings, but for those that no client undoes by itself.
+/// The content codings of the IANA registry that clients undo by themselves.
 constexpr std::array<std::string_view, 9> kCodings{
     "gzip", "x-gzip", "compress", "x-compress", "deflate", "br", "zstd", "dcb", "dcz"};
 
@@ -30,7 +30,7 @@ std::vector<std::string_view> codings_of(Fields head) {
     return codings;
 }
 
-/// Would `update` give the stored bytes another coding than they have?
+/// Whether `update` gives the stored bytes another coding than their own.
 bool recodes(Fields stored, Fields update) {
     if (!find(update, http_field::content_encoding) || same_coding(stored, update)) return false;
     const auto ours = codings_of(stored), theirs = codings_of(update);
@@ -38,7 +38,7 @@ bool recodes(Fields stored, Fields update) {
            std::any_of(theirs.begin(), theirs.end(), is_coding);
 }
 
-/// By these two tags an origin means the same stored bytes, if one was all that it was asked about.
+/// Whether an origin means the same stored bytes by these two tags, if a validation named only one.
 bool names_same_bytes(const std::optional<EntityTag>& a, const std::optional<EntityTag>& b) {
     return a && b && (weak_match(*a, *b) || same_but_for_coding(*a, *b));
 }

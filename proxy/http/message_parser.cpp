@@ -19,26 +19,26 @@ constexpr std::size_t kLinesUsual = 16;  // of a head; more grow
 namespace http = boost::beast::http;
 
 constexpr std::size_t kMaxChunkExtensionBytes = 1024;
-constexpr std::size_t kMaxChunkLineBytes = 2048;  // while its end has not come
+constexpr std::size_t kMaxChunkLineBytes = 2048;  // until its end arrives
 
 bool has_forbidden_octet(std::string_view value) {
-    // RFC 9110 §5.5: field values hold no CR, LF or NUL; other controls but HTAB are invalid too.
+    // RFC 9110 §5.5 excludes CR, LF and NUL from field values, and other controls except HTAB.
     return has_control(value) && std::any_of(value.begin(), value.end(), [](char c) {
                const auto byte = static_cast<unsigned char>(c);
                return (byte < 0x20 && byte != '\t') || byte == 0x7f;
            });
 }
 
-/// RFC 9112 §3.2: no more than uri-host [ ":" port ]; a comma, though allowed in a name, is a list
-/// to others. Whether it may be empty is decided with the target.
+/// RFC 9112 §3.2: uri-host [ ":" port ]. A comma is allowed in a name, but other parsers take it
+/// for a list. The target decides whether the value may be empty.
 bool valid_host(std::string_view host) {
     Authority unused;
     return host.empty() || (parse_authority(host, unused) == TargetError::none &&
                             host.find(',') == std::string_view::npos);
 }
 
-/// RFC 9112 §6.1: what does not end in `chunked`, or has it twice, leaves no framing to trust;
-/// other codings are not implemented.
+/// RFC 9112 §6.1: a value that ends in another coding than `chunked`, or has it twice, makes the
+/// framing unreliable. Other codings are unimplemented.
 ParseError judge_transfer_encoding(std::string_view value) {
     std::size_t members = 0;
     for (;; ++members) {
@@ -52,7 +52,7 @@ ParseError judge_transfer_encoding(std::string_view value) {
     return members == 0 ? ParseError::ok : ParseError::unsupported_coding;
 }
 
-/// The major version that a request line ends with, if it is neither 1 nor nonsense.
+/// The major version at the end of a request line, if it is a number other than 1.
 bool has_other_major_version(std::string_view line) {
     constexpr std::string_view kForm = " HTTP/d.d\r";
     if (line.size() < kForm.size()) return false;
@@ -62,17 +62,17 @@ bool has_other_major_version(std::string_view line) {
            digit(end[8]) && end[9] == '\r';
 }
 
-/// The connection preface of HTTP/2 (RFC 9113 §3.4) looks like a request and is none.
+/// The connection preface of HTTP/2 (RFC 9113 §3.4), which looks like a request.
 constexpr std::string_view kHttp2Preface = "PRI * HTTP/2.0\r\n";
 
 constexpr std::uint64_t kMaxBodyBytes = std::numeric_limits<std::int64_t>::max();
 
-/// A line of `data` that has ended without CR.
+/// Whether a line of `data` ends without CR.
 bool first_line_ends_badly(std::string_view data, std::size_t line) {
     return line < data.size() && (line == 0 || data[line - 1] != '\r');
 }
 
-/// What Beast complains of.
+/// The error for a complaint of Beast.
 ParseError named(const boost::system::error_code& ec) {
     const auto is = [&](http::error error) { return ec == error; };
     if (is(http::error::bad_line_ending)) return ParseError::bad_line_ending;
@@ -212,7 +212,7 @@ ParseError MessageParser<IsRequest>::parse_head(std::string_view bytes) {
         consumed += this->put(
             boost::asio::const_buffer(bytes.data() + consumed, bytes.size() - consumed), ec);
     if (error_ != ParseError::ok) return error_;
-    // With its limit kept above, Beast's own is reached by long folded lines alone.
+    // Beast's own limit is above ours, so only long folded lines reach it.
     if (ec) return error_ = named(ec);
     return this->is_header_done() && consumed == bytes.size() ? ParseError::ok
                                                               : ParseError::malformed;
@@ -245,8 +245,8 @@ std::optional<std::size_t> MessageParser<IsRequest>::put_body(std::string_view b
     return consumed;
 }
 
-/// Beast waits for more of a chunk's line, or of the trailers. It would wait for ever for the
-/// second quote of an extension, beyond the line's end.
+/// Judges the present part of a chunk's line, or of the trailers. Beast itself would look for the
+/// second quote of an extension beyond the end of the line, and wait without end.
 template <bool IsRequest>
 ParseError MessageParser<IsRequest>::judge_chunk_so_far(std::string_view rest) const {
     if (!this->chunked() || chunk_rest_ > 0) return ParseError::ok;
@@ -286,8 +286,8 @@ void MessageParser<IsRequest>::fail(ParseError error, error_code& ec) {
 template <bool IsRequest>
 void MessageParser<IsRequest>::on_request_impl(verb v, string_view method, string_view target,
                                                int version, error_code& ec) {
-    // RFC 9112 §3.2: no form of a target has a fragment. Octets beyond ASCII are let through, as
-    // real requests have them: a target is opaque, and these octets end nothing.
+    // RFC 9112 §3.2: every form of a target excludes a fragment. Octets beyond ASCII pass, because
+    // real requests have them, and they end neither a line nor a field.
     if (target.find('#') != string_view::npos) return fail(ParseError::bad_target, ec);
     head_.verb = v;
     head_.method = {method.data(), method.size()};
@@ -332,8 +332,8 @@ void MessageParser<IsRequest>::on_field_impl(field id, string_view name, string_
     head_.fields.push_back(line);
 }
 
-/// Beast joins folded lines (RFC 9112 §5.2) in memory of its own, or where they stand if nothing
-/// but white space came before.
+/// Whether Beast has joined folded lines (RFC 9112 §5.2): in memory of its own, or in place after
+/// white space alone.
 template <bool IsRequest>
 bool MessageParser<IsRequest>::folded(const Field& line) const {
     const std::less<const char*> before;
@@ -365,7 +365,7 @@ template <bool IsRequest>
 void MessageParser<IsRequest>::on_chunk_header_impl(std::uint64_t size, string_view extensions,
                                                     error_code& ec) {
     chunk_rest_ = size;
-    // Beast lets anything stand between quotes.
+    // Beast accepts every byte between quotes.
     const std::string_view text(extensions.data(), extensions.size());
     if (size > kMaxBodyBytes || text.size() > kMaxChunkExtensionBytes || has_forbidden_octet(text))
         fail(ParseError::bad_chunk, ec);

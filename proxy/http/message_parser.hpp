@@ -11,17 +11,17 @@
 
 namespace proxy {
 
-/// Why a message is refused, one code for each cause worth telling a client or the log. status_of()
-/// in client/error_response.hpp gives the status of a refused request.
+/// The reason for which a message is refused, for clients and the log. status_of() in
+/// client/error_response.hpp gives the status of a refused request.
 enum class ParseError {
     ok,
-    malformed,            // not HTTP/1, for a reason not named below: 400
+    malformed,            // other than HTTP/1, without a code of its own below: 400
     unsupported_version,  // HTTP/2 and above: 505
     unsupported_coding,   // a transfer coding other than chunked: 501
     head_too_large,       // more bytes or lines than the limits: 431
     target_too_long,      // 414
 
-    // What is malformed: 400.
+    // Malformed messages: 400.
     not_http,
     http2,  // its preface
     bad_line_ending,
@@ -47,8 +47,8 @@ struct HeadLimits {
     std::size_t lines = 200;
 };
 
-/// A parsed head. Views point into the buffer that was parsed: they live as long as those bytes
-/// stay where they are. `fields` keeps order, duplicates and spelling as received.
+/// A parsed head. Views point into the parsed buffer, and live as long as its bytes stay in place.
+/// `fields` keeps order, duplicates and spelling as received.
 struct Head {
     boost::beast::http::verb verb = boost::beast::http::verb::unknown;  // requests
     std::string_view method;
@@ -58,7 +58,7 @@ struct Head {
     int version = 11;  // 10 or 11
     std::vector<Field> fields;
 
-    /// First value of a field, or nothing.
+    /// The first value of a field, or an empty view.
     std::optional<std::string_view> get(boost::beast::http::field id) const {
         for (const auto& field : fields)
             if (field.id == id) return field.value;
@@ -66,44 +66,41 @@ struct Head {
     }
 };
 
-/// Looks at a head that is not complete yet, so that nobody waits for the end of what can never
-/// become one: a request that does not begin with a method (TLS, say), an answer that is not HTTP,
-/// a bare LF after a request line, a request line above its limit. `ok`: wait for more.
+/// Judges an incomplete head, so that a caller stops waiting for a head that is already invalid: a
+/// request that begins with other bytes than a method (as TLS does), a response other than HTTP, a
+/// bare LF after a request line, a request line above its limit. `ok`: wait for more bytes.
 ParseError judge_request_start(std::string_view data, const HeadLimits& limits);
 ParseError judge_response_start(std::string_view data);
 
-/// How many bytes at the start of `data` make up a whole head, its empty line included; 0 when the
-/// end is not there yet. Stops at the first empty line whatever ends its lines (a bare LF is then
-/// refused by the parser, or mended before, and not waited for). `scanned` carries the position
-/// between calls on growing data.
+/// Length of the head at the start of `data`, with its empty line; 0 if the end has yet to come. A
+/// bare LF ends a line here, too; mend_response_head() then corrects it, or the parser refuses it.
+/// `scanned` carries the position between calls on growing data.
 std::size_t find_head_end(std::string_view data, std::size_t& scanned);
 
-/// Beast's incremental HTTP/1 parser with this project's strictness in its callbacks: heads become
-/// views, body pieces are handed to a sink without a copy. Nothing is parsed twice.
+/// Beast's incremental HTTP/1 parser with stricter rules in its callbacks. Heads become views, and
+/// a sink gets the pieces of a body without a copy. Each byte is parsed once.
 ///
-/// Stricter than Beast 1.81 (RFC 9112 §2.2 to §7.1): refused are line folding wherever it stands,
-/// also in trailers; control characters in values and chunk extensions; transfer codings other than
-/// one `chunked`, in requests also this one in HTTP/1.0; lengths and chunk sizes of more than 63
-/// bits; a missing, repeated or malformed Host; a fragment in the target; statuses outside 100 to
-/// 599. Give `put` whole heads (see find_head_end) in one contiguous buffer that stays in place.
+/// Beyond Beast 1.81 it refuses (RFC 9112 §2.2 to §7.1): line folding, also in trailers; control
+/// characters in values and chunk extensions; transfer codings other than one `chunked`, and in
+/// requests of HTTP/1.0 this one, too; lengths and chunk sizes of more than 63 bits; a missing,
+/// repeated or malformed Host; a fragment in the target; statuses outside 100 to 599.
 template <bool IsRequest>
 class MessageParser : public boost::beast::http::basic_parser<IsRequest> {
 public:
     using Base = boost::beast::http::basic_parser<IsRequest>;
     using error_code = boost::beast::error_code;
 
-    /// `head` is cleared and filled; it must outlive the parser.
+    /// Clears `head` and fills it. `head` outlives the parser.
     MessageParser(Head& head, const HeadLimits& limits);
 
-    /// Parses the head that `bytes` (exactly one head, as find_head_end found it) holds.
+    /// Parses `bytes`: exactly one head (see find_head_end), in a buffer that stays in place.
     ParseError parse_head(std::string_view bytes);
 
-    /// Feeds body bytes; each decoded piece goes to `sink(string_view)`. Returns how many bytes of
-    /// `bytes` were consumed, or nothing when the framing is broken. Call again with the rest and
-    /// more.
+    /// Feeds body bytes; each decoded piece goes to `sink(string_view)`. Returns the number of
+    /// consumed bytes, or nullopt for broken framing. Call it again with the rest and more.
     template <class Sink>
     std::optional<std::size_t> parse_body(std::string_view bytes, Sink&& sink) {
-        // The callback is a plain pointer, so the parser itself stays free of the sink's type.
+        // A plain pointer keeps the parser independent of the sink's type.
         sink_ = [](void* context, std::string_view piece) {
             (*static_cast<std::remove_reference_t<Sink>*>(context))(piece);
         };
@@ -111,17 +108,17 @@ public:
         return put_body(bytes);
     }
 
-    /// What was wrong, after a head or a body was refused.
+    /// The reason, after a refusal of a head or a body.
     ParseError error() const { return error_; }
 
-    /// The connection ended. True when that ends the message rightly (a body that runs to the end).
+    /// Reports the end of the connection. True if the message is complete by it.
     bool finish_at_eof();
 
-    /// The connection can carry another message after this one. Not where HTTP/1.0 has a transfer
-    /// coding, as its sender knows no such thing and may mean something else (RFC 9112 §6.1).
+    /// Whether the connection can carry another message. False for a transfer coding in HTTP/1.0,
+    /// because that version has none and its sender may mean something else (RFC 9112 §6.1).
     bool keep_alive() const { return !faulty_framing_ && Base::keep_alive(); }
 
-    /// True when the head framed a body by Content-Length.
+    /// Whether Content-Length frames the body.
     bool sized() const { return !this->chunked() && this->content_length().has_value(); }
 
 private:
@@ -148,8 +145,7 @@ private:
 
     Head& head_;
     HeadLimits limits_;
-    std::string_view bytes_;  // being parsed; a value outside of them is one that Beast has
-                              // unfolded, which is refused
+    std::string_view bytes_;  // the parsed bytes; Beast keeps a folded value outside of them
     ParseError error_ = ParseError::ok;
     bool in_trailer_ = false;
     bool faulty_framing_ = false;

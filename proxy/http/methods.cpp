@@ -6,7 +6,7 @@
 namespace proxy {
 namespace {
 
-/// All that are `Safe: yes` at https://www.iana.org/assignments/http-methods.
+/// The methods with `Safe: yes` at https://www.iana.org/assignments/http-methods.
 constexpr std::array<std::string_view, 9> kSafe{"GET",      "HEAD",   "OPTIONS", "TRACE", "PRI",
                                                 "PROPFIND", "REPORT", "SEARCH",  "QUERY"};
 

@@ -4,15 +4,15 @@
 
 namespace proxy {
 
-/// What a request method promises. Names of methods are compared byte by byte (RFC 9110 §9.1).
+// Properties of request methods. Names compare byte by byte (RFC 9110 §9.1).
 
-/// The IANA registry calls the method safe (RFC 9110 §9.2.1): it asks for no change, so its
-/// success invalidates nothing. A method that nobody has registered is not safe.
+/// Whether the IANA registry calls the method safe (RFC 9110 §9.2.1). The success of a safe method
+/// invalidates no stored response. An unregistered method counts as unsafe.
 bool is_safe_method(std::string_view method);
 
-/// A request may be sent again though the first one may have been executed (RFC 9110 §9.2.2):
-/// the safe methods, PUT and DELETE. Other methods that the registry calls idempotent (MKCOL, MOVE)
-/// answer differently the second time, so this node repeats none of them.
+/// Whether a request may be sent again after a first one that may have been executed (RFC 9110
+/// §9.2.2). True for the safe methods, PUT and DELETE. False for other idempotent methods of the
+/// registry (MKCOL, MOVE), because their second answer differs.
 bool is_repeatable_method(std::string_view method);
 
 }  // namespace proxy

@@ -7,7 +7,7 @@
 
 namespace proxy {
 
-/// Appends the digits of a number, with a minus where it is negative.
+/// Appends the digits of a number, after a minus for a negative one.
 void append_number(std::string& out, std::integral auto value, int base = 10) {
     std::array<char, 20> digits;  // enough for 64 bits in base 10
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, base).ptr;

@@ -31,7 +31,7 @@ std::optional<std::uint64_t> parse_position(std::string_view text, Overflow over
     return kMaxPosition;
 }
 
-/// Takes `bytes` and what separates it off; unit names have no letter case (RFC 9110 §14.1).
+/// Removes `bytes` and its separator. Unit names ignore letter case (RFC 9110 §14.1).
 bool take_unit(std::string_view& text, char separator) {
     constexpr std::string_view kUnit = "bytes";
     if (text.size() <= kUnit.size() || text[kUnit.size()] != separator) return false;
@@ -65,7 +65,7 @@ std::optional<RangeRequest> parse_range_spec(std::string_view spec) {
 }  // namespace
 
 RangeRequest parse_range(std::string_view value) {
-    // ListMembers forgives white space at the start, which the grammar does not have.
+    // ListMembers skips white space at the start, which the grammar excludes.
     if (!take_unit(value, '=') || value.starts_with(' ') || value.starts_with('\t')) return {};
     RangeRequest range;
     ListMembers specs(value);
@@ -105,7 +105,7 @@ RangeAnswer evaluate(const RangeRequest& request, std::uint64_t length) {
         }
         case RangeRequest::Form::suffix:
             if (request.suffix == 0) return {Kind::unsatisfiable, {}};
-            if (length == 0) return {};  // satisfiable, but Content-Range cannot say so
+            if (length == 0) return {};  // satisfiable, but Content-Range has no form for it
             return {Kind::part, {length - std::min(request.suffix, length), length - 1}};
     }
     return {};

@@ -20,10 +20,10 @@ struct ByteRange {
     bool operator==(const ByteRange&) const = default;
 };
 
-/// What Range asks for (RFC 9110 §14.1.2, §14.2). Numbers too large to count with saturate.
+/// A Range field (RFC 9110 §14.1.2, §14.2). Numbers above 64 bits saturate.
 struct RangeRequest {
     enum class Form : std::uint8_t {
-        none,     // no Range, or one to be ignored: malformed, another unit, sent twice
+        none,     // absent or ignored: malformed, another unit, sent twice
         bounded,  // first-last
         open,     // first-
         suffix,   // the last `suffix` bytes
@@ -39,10 +39,10 @@ struct RangeRequest {
 RangeRequest parse_range(std::string_view value);
 RangeRequest range_request(Fields request);
 
-/// What a single range comes to, for a representation of `length` bytes.
+/// The answer to a range of a representation with `length` bytes.
 struct RangeAnswer {
     enum class Kind : std::uint8_t {
-        whole,          // 200: nothing to be cut (form none or several; a suffix of nothing)
+        whole,          // 200: form none or several, or a suffix of an empty body
         part,           // 206 with `range`, which may be all of it
         unsatisfiable,  // 416
     };
@@ -54,27 +54,26 @@ RangeAnswer evaluate(const RangeRequest& request, std::uint64_t length);
 /// Content-Range in bytes (RFC 9110 §14.4).
 struct ContentRange {
     std::optional<ByteRange> range;       // absent: `*`, as in a 416
-    std::optional<std::uint64_t> length;  // absent: `*`, the complete length is not known
+    std::optional<std::uint64_t> length;  // absent: `*`, an unknown length
 
     bool operator==(const ContentRange&) const = default;
 };
-/// None when malformed, in another unit, or contradicting itself; numbers must fit 63 bits.
+/// Returns nullopt for a malformed value, another unit, a contradiction, or more than 63 bits.
 std::optional<ContentRange> parse_content_range(std::string_view value);
-/// The same of a head; none as well when the field is absent or sent twice with different values.
+/// The same for a head; also nullopt if the field is absent or has two values.
 std::optional<ContentRange> content_range(Fields response);
-/// Appends the value, `bytes 0-9/100`. One of the two must be given.
+/// Appends the value, as `bytes 0-9/100`. Precondition: range or length is there.
 void append_content_range(std::string& out, const ContentRange& value);
-/// Appends the lines of a request for these bytes, without `last` all from `first` on, of this
-/// version and no other: the whole comes if there is another (RFC 9110 §13.1.5). An empty `version`
-/// is any.
+/// Appends the Range and If-Range lines of a request for these bytes of one version. Without `last`
+/// the range extends to the end. An origin with another version sends the whole body (RFC 9110
+/// §13.1.5). An empty `version` matches all.
 void append_range_request(std::string& out, std::uint64_t first, std::optional<std::uint64_t> last,
                           std::string_view version);
 
-/// May the request's Range be applied to this stored response, as far as If-Range goes (RFC 9110
-/// §13.1.5)? True without If-Range. A tag must match strongly. A date must be that of
-/// Last-Modified, and a strong validator: Date at least one second later (§8.8.2.2). Anything else,
-/// also an If-Range sent twice: false, the whole response is the answer. Other conditions are
-/// evaluated before this one (§13.2.2).
+/// Whether If-Range lets the request's Range apply to this stored response (RFC 9110 §13.1.5). True
+/// without If-Range. A tag has to match strongly. A date has to equal Last-Modified and to be a
+/// strong validator: Date at least one second later (§8.8.2.2). False for all else, also for two
+/// values: the whole response is the answer. Callers evaluate other conditions first (§13.2.2).
 bool if_range_allows(Fields request, const Validators& stored, WallTime now);
 
 }  // namespace proxy

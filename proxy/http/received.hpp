@@ -8,16 +8,16 @@
 
 namespace proxy {
 
-/// A head as its sender gave it, and when (RFC 9111 §4.2.3). Views into what it was received by.
+/// A received head with its times (RFC 9111 §4.2.3). Views the receiver's buffer.
 struct Received {
     const Head& head;
-    WallTime request_time;  // the second in which the request left
+    WallTime request_time;  // of the request's start, in whole seconds
     Arrival arrival;        // of the head
-    /// Lines for the request that brought it alone, beside those of `head`.
+    /// Lines beside those of `head` for the client whose request fetched it.
     std::string_view own_lines = {};
-    /// Another node's copy: it has judged whom that may be for.
+    /// A copy of a peer, which has judged the clients that may get it.
     bool from_peer = false;
-    /// From the request to the head, by a clock that nobody sets.
+    /// From the request to the head, by the steady clock.
     std::chrono::nanoseconds took{0};
 };
 

@@ -11,7 +11,7 @@ std::string_view before_query(std::string_view path) {
     return path.substr(0, path.find('?'));
 }
 
-/// RFC 3986 §5.2.4, for a path that begins with a slash; its query is left as it is.
+/// RFC 3986 §5.2.4, for a path that begins with a slash. The query stays as it is.
 std::string without_dot_segments(std::string_view text) {
     const auto path = before_query(text);
     std::string out;

@@ -5,17 +5,17 @@
 
 namespace proxy {
 
-/// So many bytes of a refused request line are shown.
+/// Bytes of a refused request line in a log.
 inline constexpr std::size_t kShownRequestLine = 1024;
 
-/// What a log shows of a request that was refused before it was understood.
+/// The request line of a refused request that the parser has not read, for a log.
 struct ShownRequestLine {
-    std::string_view method;  // empty: the line does not begin with a method (RFC 9110 §9.1)
-    std::string_view target;  // without the version; the whole line where it has no method
+    std::string_view method;  // empty if the line begins without one (RFC 9110 §9.1)
+    std::string_view target;  // without the version; the whole line if it lacks a method
 };
 
-/// Takes the first line of `bytes` apart, as far as it came and is shown. Views point into `bytes`,
-/// whose characters may be any: whoever writes them escapes them.
+/// Splits the first line of `bytes`, up to its end or the limit. Views point into `bytes`. A writer
+/// has to escape them, because they may hold any byte.
 ShownRequestLine shown_request_line(std::string_view bytes);
 
 }  // namespace proxy

@@ -8,10 +8,9 @@
 
 namespace proxy {
 
-/// How long not to ask again after this answer (RFC 9110 §10.2.3), counted from `now`, when it
-/// came. A date is taken by the difference to the answer's own Date, so clocks need not agree. None
-/// for an answer that is no 429 or 503, and where the field is absent, malformed or contradicts
-/// itself.
+/// The delay before the next request after this response (RFC 9110 §10.2.3), from its arrival
+/// `now`. A date counts relative to the response's own Date, so clocks may differ. Returns nullopt
+/// for other statuses than 429 and 503, and for a field that is absent, malformed or contradictory.
 std::optional<std::chrono::seconds> retry_after(unsigned status, Fields response, WallTime now);
 
 }  // namespace proxy

@@ -8,7 +8,7 @@
 namespace proxy {
 namespace {
 
-/// For a peer's question, field by field.
+/// For a peer request, field by field.
 bool hashed_variant_matches(std::string_view names, std::string_view variant,
                             const Selecting& request, std::string& scratch) {
     ListMembers list(names);

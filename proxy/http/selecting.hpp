@@ -17,27 +17,27 @@ struct Selecting {
         : fields(request) {}
 
     Fields fields;
-    /// Set for a peer's question, which has the values of a few fields only. All others are
-    /// compared by the hashes in here.
+    /// Set for a peer request, which has the values of a few fields only. Other fields compare by
+    /// these hashes.
     HashedFields* hashed = nullptr;
 };
 
-/// Which of the responses stored for one target answer a request. What the request selects by is
-/// worked out once for those that vary by the same fields.
+/// Selects the responses stored for one target that answer a request. Responses that vary by the
+/// same fields share one computation of the request's values.
 class VariantMatcher {
 public:
-    /// `scratch` is overwritten; both must outlive this.
+    /// Overwrites `scratch`. Both arguments outlive this object.
     VariantMatcher(const Selecting& request, std::string& scratch)
         : request_(request), scratch_(scratch) {}
 
-    /// Does a response stored under `names` and `variant` (from append_variant(), vary.hpp) answer
-    /// the request? False for kVaryAny. `names` must outlive this.
+    /// Whether a response stored under `names` and `variant` (from append_variant(), vary.hpp)
+    /// answers the request. False for kVaryAny. `names` outlives this object.
     bool operator()(std::string_view names, std::string_view variant);
 
 private:
     const Selecting& request_;
     std::string& scratch_;    // the request's values of `names_`
-    std::string_view names_;  // empty: of none
+    std::string_view names_;  // empty: scratch_ has no values
 };
 
 /// The same for one response.

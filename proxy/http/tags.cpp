@@ -22,7 +22,7 @@ void append_groups(Tags& out, Fields response, std::string_view field, std::stri
         if (group.value.type != SfType::string) continue;
         text.assign("cache-group ").append(origin).append(" ");
         for (auto at = group.value.text.begin(); at != group.value.text.end(); ++at) {
-            if (*at == '\\') ++at;  // always before another, as the parser has seen to
+            if (*at == '\\') ++at;  // the parser has checked that a byte follows
             text.push_back(*at);
         }
         out.push_back(hasher(text));

@@ -9,19 +9,20 @@
 
 namespace proxy {
 
-/// Names that responses carry so that many can be invalidated at once: Surrogate-Key (separated by
-/// blanks, of the whole cluster) and Cache-Groups (RFC 9875: a list of strings, each for the
-/// response's origin alone). Kept as hashes of texts that no cache key equals; the texts are part
-/// of protocol/FORMAT.md.
+// Tags: labels by which one purge ends many responses. Surrogate-Key lists tags of the whole
+// cluster, separated by spaces; Cache-Groups lists strings that are valid for the response's origin
+// (RFC 9875). The store keeps hashes of texts that differ from all cache keys; protocol/FORMAT.md
+// specifies the texts.
 
 inline constexpr std::size_t kMaxTags = 1024;  // of one response, both kinds together
 
-/// `origin` as in a cache key: http://host[:port]. None when there are more than kMaxTags: then a
-/// purge could miss the response. Sorted, each once.
+/// The tags of a response, sorted, without duplicates. `origin` as in a cache key:
+/// http://host[:port]. Returns nullopt for more than kMaxTags, because a purge could miss the
+/// response.
 std::optional<std::vector<summary::KeyHash>> tags_of(Fields response, std::string_view origin,
                                                      const summary::KeyHasher& hasher);
 
-/// The groups that Cache-Group-Invalidation names, at most kMaxTags.
+/// The groups in Cache-Group-Invalidation, at most kMaxTags.
 std::vector<summary::KeyHash> invalidated_groups(Fields response, std::string_view origin,
                                                  const summary::KeyHasher& hasher);
 

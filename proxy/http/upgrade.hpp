@@ -9,21 +9,21 @@
 
 namespace proxy {
 
-/// What a request's Upgrade comes to (RFC 9110 §7.8).
+/// The decision about a request's Upgrade (RFC 9110 §7.8).
 struct UpgradeWish {
     enum class State : std::uint8_t {
-        none,     // not asked for, or for nothing that may be: the request goes on without
-        allowed,  // `protocols` are to be asked for
-        refused,  // a WebSocket handshake, which without its Upgrade would be no request at all
+        none,     // the request has no Upgrade to an allowed protocol, and goes on without it
+        allowed,  // the request goes on with an Upgrade to `protocols`
+        refused,  // a WebSocket handshake, which makes no sense without its Upgrade
     };
     State state = State::none;
-    std::string protocols{};  // as the client wrote them, comma-separated
+    std::string protocols{};  // in the client's spelling, comma-separated
 };
 
 /// `version`: of the request, as 11. `allowed`: protocol names in lower case, without versions.
 UpgradeWish upgrade_wish(Fields request, int version, std::span<const std::string> allowed);
 
-/// Does a 101 switch to one of those that were asked for?
+/// Whether a 101 switches to one of `protocols`.
 bool switches_to(Fields response, std::string_view protocols);
 
 }  // namespace proxy

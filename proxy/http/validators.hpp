@@ -17,36 +17,37 @@ struct EntityTag {
 std::optional<EntityTag> parse_entity_tag(std::string_view text);
 bool weak_match(const EntityTag& a, const EntityTag& b);
 bool strong_match(const EntityTag& a, const EntityTag& b);
-/// Does one of two tags name the other with a content coding: `"x"` and `"x-gzip"`? Servers that
-/// compress on the fly mark the tag of what they have compressed so, and leave that out of the 304
-/// that answers a question for the marked tag (Apache's mod_deflate and mod_brotli, Jetty).
+/// Whether the tags differ only in the mark of a content coding, as `"x"` and `"x-gzip"`. Servers
+/// that compress on the fly mark the tag of a compressed body, and answer a validation of the
+/// marked tag by a 304 with the plain one (Apache's mod_deflate and mod_brotli, Jetty).
 bool same_but_for_coding(const EntityTag& a, const EntityTag& b);
 
-/// The validators of a stored response, as received; views into its fields, empty when absent.
+/// The validators of a stored response, as received. Views into its fields, empty if absent.
 struct Validators {
     std::string_view etag, last_modified, date;
 
     bool any() const { return !etag.empty() || !last_modified.empty(); }
-    /// A strong tag: parts of two such responses may be combined (RFC 9110 §8.8.3.2).
+    /// Whether the tag is strong, so parts of two such responses may be combined (RFC 9110
+    /// §8.8.3.2).
     bool strong() const;
 };
 
-/// A malformed date counts as absent, and so does a field that came twice with different values. A
-/// tag without quotes is kept and compared byte for byte, as its origin will recognise it.
+/// A malformed date counts as absent, and so does a field with two values. A tag without quotes
+/// stays and compares byte for byte, because its origin recognises it.
 Validators validators_of(Fields response);
-/// validators_of(response).any(), without reading dates that do not matter for it.
+/// validators_of(response).any(), without parsing a date if there is a tag.
 bool has_validator(Fields response);
 
-/// Has the request a condition that a cache answers: If-None-Match or If-Modified-Since?
+/// Whether the request has a condition that a cache answers: If-None-Match or If-Modified-Since.
 bool is_conditional(Fields request);
 
-/// Fields that make a request conditional or partial; left out when the whole response is fetched
-/// for the store.
+/// Whether the field makes a request conditional or partial. A fetch of the whole response for the
+/// store leaves such fields out.
 bool is_condition_or_range(const Field& field);
 
-/// For a stored response that is about to be served to GET or HEAD: is 304 the answer instead (RFC
-/// 9111 §4.3.2)? Only for a stored status 200. If-None-Match compares weakly and, when present,
-/// alone counts. Without Last-Modified the Date stands in for it.
+/// Whether 304 is the answer to a GET or HEAD that a stored response with status 200 could answer
+/// (RFC 9111 §4.3.2). If-None-Match compares weakly, and If-Modified-Since counts in its absence.
+/// Date replaces an absent Last-Modified.
 bool answers_not_modified(Fields request, unsigned stored_status, const Validators& stored,
                           WallTime now);
 
@@ -54,8 +55,8 @@ bool answers_not_modified(Fields request, unsigned stored_status, const Validato
 /// §4.3.1). Each line ends in CRLF. Appends nothing without a validator.
 void append_validation(std::string& out, const Validators& stored);
 
-/// Does this field of the stored 200 belong in a 304 made from it (RFC 9110 §15.4.5)? All but the
-/// metadata of the body that is not sent; Last-Modified only where there is no tag.
+/// Whether a field of the stored 200 belongs in its 304 (RFC 9110 §15.4.5). True for all fields but
+/// the metadata of the body; Last-Modified belongs there if the response has no tag.
 bool belongs_in_304(const Field& field, bool has_etag);
 
 }  // namespace proxy

@@ -13,7 +13,7 @@ namespace {
 
 using http_field = boost::beast::http::field;
 
-/// Lists longer than this are compared as they are written.
+/// Longer lists compare in their spelling.
 constexpr std::size_t kMaxSortedMembers = 32;
 
 void append_as_list(std::string& out, std::string_view name, Fields request) {
@@ -35,8 +35,8 @@ void append_lower_without_space(std::string& out, std::string_view text) {
     }
 }
 
-/// `;q=0.50` is `;q=0.5`, and `;q=1.0` is what goes without saying (RFC 9110 §12.4.2). What is no
-/// weight stays as it is. The weight is sought from `begin` on.
+/// Normalises a weight: `;q=0.50` becomes `;q=0.5`, and `;q=1.0`, the default, goes (RFC 9110
+/// §12.4.2). Other text stays as it is. The search for the weight starts at `begin`.
 void normalize_weight(std::string& member, std::size_t begin) {
     constexpr std::string_view kWeight = ";q=";
     const auto at = member.find(kWeight, begin);
@@ -52,7 +52,7 @@ void normalize_weight(std::string& member, std::size_t begin) {
     if (member.ends_with(";q=1")) member.resize(at);
 }
 
-/// A list in the order in which it came: lower case, without white space.
+/// A list in its order, in lower case and without white space.
 void append_in_order(std::string& out, std::string_view name, Fields request) {
     const auto begin = out.size();
     for (const auto& field : request) {
@@ -67,7 +67,7 @@ void append_in_order(std::string& out, std::string_view name, Fields request) {
     }
 }
 
-/// A list whose order says nothing: lower case, sorted, without white space.
+/// A list whose order is irrelevant: sorted, in lower case, without white space.
 void append_as_set(std::string& out, std::string_view name, Fields request) {
     std::string text;
     append_as_list(text, name, request);

@@ -10,29 +10,29 @@ namespace proxy {
 
 inline constexpr std::size_t kMaxVaryNames = 32;
 
-/// What vary_names() answers for a response that matches no request without validation.
+/// The vary_names() of a response that needs a validation for each request.
 inline constexpr std::string_view kVaryAny = "*";
 
-/// In what append_variant() writes: a field that is not there, the end of each value, and what
-/// stands between the members of a list whose order counts. Of these no field value has any.
+/// Bytes that append_variant() writes for an absent field, for the end of a value, and between the
+/// members of a list with an order. Field values have none of these bytes.
 inline constexpr char kEndOfValue = '\n';
 inline constexpr char kAbsentValue = '\x01';
 inline constexpr char kThen = '\x02';
 
-/// The names in Vary over all its lines: lower case, sorted, each once, joined by commas. Empty:
-/// the response does not vary. kVaryAny: `*` stands anywhere among them, a member is no field name,
-/// or there are more than kMaxVaryNames. Source: RFC 9111 §4.1.
+/// The names in Vary over all its lines: lower case, sorted, without duplicates, joined by commas.
+/// Empty for a response without Vary. kVaryAny for a list with `*`, with a member that is no field
+/// name, or with more than kMaxVaryNames names. Source: RFC 9111 §4.1.
 std::string vary_names(Fields response);
 
-/// Appends the request's values of the fields in `names` (as vary_names() wrote them): two requests
-/// select the same variant exactly when this text is equal. Absent differs from empty. Lines of one
-/// field are joined, white space around commas does not count; for Accept-Encoding and
-/// Accept-Language letter case and ways to write a weight do not either, and for Accept-Encoding
-/// alone order does not: any coding that a client takes is as good, but of two languages of equal
-/// weight many origins give the first.
+/// Appends the request's values of the fields in `names` (from vary_names()). Two requests select
+/// the same variant exactly if their texts are equal. An absent field differs from an empty one.
+/// Lines of one field are joined, without white space around commas. Accept-Encoding and
+/// Accept-Language are normalised in letter case and weights. The members of Accept-Encoding are
+/// sorted as well, because a client accepts any of them; the order of languages stays, because many
+/// origins send the first of two with equal weights.
 ///
-/// kThen was a comma when the order of languages did not count. So a text that was written then, on
-/// a disk, answers no request any more that names several.
+/// Versions that sorted languages wrote a comma for kThen. So their texts on a disk match requests
+/// with one language only.
 void append_variant(std::string& out, std::string_view names, Fields request);
 
 }  // namespace proxy

@@ -9,7 +9,7 @@
 namespace proxy {
 namespace {
 
-/// The beginning of the kernel's tcp_info, of which this libc's headers end before the last three.
+/// The beginning of the kernel's tcp_info. The headers of this libc lack its last three members.
 struct LongTcpInfo {
     tcp_info first;
     std::uint64_t pacing_rate, max_pacing_rate;

@@ -42,7 +42,7 @@ public:
     ~PassiveSocket() {
         if (fd_ >= 0) ::close(fd_);
     }
-    /// From now on others of this user may listen there, too.
+    /// Permits further listeners of this user at the address.
     void share() {
         const int on = 1;
         ::setsockopt(fd_, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
@@ -70,8 +70,8 @@ std::vector<int> listen_shared(const protocol::HostPort& where, unsigned workers
     auto size = static_cast<socklen_t>(found->ai_addrlen);
 
     std::vector<std::unique_ptr<PassiveSocket>> sockets;
-    // The first without SO_REUSEPORT: the kernel then refuses if anybody else is there, be it by
-    // sharing. It stays open, as clients may have connected to it by now.
+    // The first socket binds without SO_REUSEPORT, so the kernel refuses an address that another
+    // process uses, shared or exclusive. It stays open, because clients may have connected to it.
     sockets.push_back(std::make_unique<PassiveSocket>(where, address, size, false));
     ::getsockname(sockets.front()->get(), reinterpret_cast<sockaddr*>(&address), &size);
     sockets.front()->share();

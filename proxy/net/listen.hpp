@@ -6,10 +6,10 @@
 
 namespace proxy {
 
-/// Listening sockets for one address, one for each worker, which share its port (SO_REUSEPORT).
-/// Throws std::runtime_error, naming the address, when it cannot be had, in particular when another
-/// process, even another hearsay, listens there. The caller owns the descriptors. Port 0 is chosen
-/// once.
+/// Opens listening sockets for one address, one per worker, which share its port (SO_REUSEPORT).
+/// Throws std::runtime_error with the address if it is unavailable, for example because another
+/// process, even another hearsay, listens there. The caller owns the descriptors. For port 0 all
+/// sockets get the same free port.
 std::vector<int> listen_shared(const protocol::HostPort& where, unsigned workers);
 
 }  // namespace proxy

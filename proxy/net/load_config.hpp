@@ -7,8 +7,8 @@
 
 namespace proxy {
 
-/// All that a node needs before it opens its ports: read_config(), with the certificates, keys and
-/// CAs that the file names (Config::tls_contexts), and the other files and folders looked for.
+/// Loads all that a node needs before it opens its ports: read_config(), and the certificates, keys
+/// and CAs that the file names (Config::tls_contexts). Also checks the other files and folders.
 ConfigResult load_config(const std::filesystem::path& file,
                          const Environment& environment = process_environment());
 

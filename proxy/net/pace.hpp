@@ -6,27 +6,27 @@
 
 namespace proxy {
 
-/// A minimum rate for a client. Only the time is counted during which the client is what we wait
-/// for: each time this adds up to `window`, at least so many bytes have to have moved in it. While
-/// an origin is waited for, no time passes. No I/O, no clock.
+/// A minimum rate for a client. It counts the time in which the node waits for the client; the wait
+/// for an origin is left out. In each `window` of that time a minimum of bytes has to move. A plain
+/// object: callers pass time and bytes.
 class Pace {
 public:
     using Clock = std::chrono::steady_clock;
 
-    /// Forgets what was counted: another answer, or another request's body, begins.
+    /// Starts again, for the next response or request body.
     void begin() { moved_then_.reset(); }
     bool begun() const { return moved_then_.has_value(); }
 
-    /// A wait begins; `moved`: bytes so far, of which only differences count.
-    /// Returns when to look.
+    /// Notes the begin of a wait. `moved`: bytes so far, of which differences count. Returns the
+    /// time of the next check.
     Clock::time_point wait(Clock::time_point now, std::int64_t moved, Clock::duration window) {
         if (!moved_then_) open(moved);
         since_ = now;
         return now + (waited_ < window ? window - waited_ : Clock::duration::zero());
     }
 
-    /// The wait is over. False when a window is full and fewer than `least` bytes (one at least)
-    /// have moved in it. `moved` is called only when a window is full.
+    /// Notes the end of the wait. Returns false if a window is full and fewer than `least` bytes,
+    /// or one, have moved in it. Calls `moved` only for a full window.
     template <class Moved>
     bool fast_enough(Clock::time_point now, Clock::duration window, std::uint64_t least,
                      Moved moved) {
@@ -50,7 +50,7 @@ private:
     Clock::time_point since_;
 };
 
-/// What has to move in such a window at `rate` bytes per second.
+/// Bytes that move in such a window at `rate` bytes per second.
 inline std::uint64_t least_bytes(std::uint64_t rate, std::chrono::nanoseconds window) {
     return static_cast<std::uint64_t>(static_cast<double>(rate) *
                                       std::chrono::duration<double>(window).count());

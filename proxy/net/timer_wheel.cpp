@@ -19,8 +19,7 @@ TimerWheel::TimerWheel(boost::asio::any_io_executor executor)
 
 void TimerWheel::arm(Timer& timer, Clock::time_point expires) {
     timer.expires_ = expires;
-    if (timer.wheel_ && timer.due_ <= expires)
-        return;  // it is looked at before that, and moved on then
+    if (timer.wheel_ && timer.due_ <= expires) return;  // an earlier check of the slot moves it on
     timer.unlink();
     if (!running_) {
         now_ = Clock::now();
@@ -58,7 +57,7 @@ void TimerWheel::tick() {
         now_ += kTick;
         current_ = (current_ + 1) % kSlots;
         auto& anchor = slots_[current_];
-        // Taken off as a whole first: expire() and relinking may touch any slot.
+        // The slot is emptied first, because expire() and new links may touch any slot.
         Anchor due;
         if (anchor.next_ != &anchor) {
             due.next_ = anchor.next_;

@@ -7,15 +7,15 @@
 
 namespace proxy {
 
-/// Deadlines for many connections at the cost of one timer: arming again is one store, expiry is
-/// noticed at most one tick late. One thread only. Ticks only while something is armed.
+/// Deadlines of many connections at the cost of one timer. Arming a timer again is one store; an
+/// expiry comes at most one tick late. The wheel ticks while a timer is armed. One thread.
 class TimerWheel {
 public:
     using Clock = std::chrono::steady_clock;
     static constexpr auto kTick = std::chrono::milliseconds(10);
-    static constexpr std::size_t kSlots = 512;  // 5.1 s; later deadlines are looked at once a turn
+    static constexpr std::size_t kSlots = 512;  // 5.1 s; a later deadline is checked once per turn
 
-    /// Something with a deadline. Unlinks itself when destroyed; must not outlive its wheel.
+    /// A base for objects with a deadline. Its destructor unlinks it. The wheel outlives it.
     class Timer {
     public:
         Timer() = default;
@@ -24,7 +24,7 @@ public:
         Timer& operator=(const Timer&) = delete;
 
     protected:
-        /// Called once when the deadline has passed; the timer is disarmed by then.
+        /// Called once, after the deadline, when the timer is disarmed.
         virtual void expire() = 0;
 
     private:
@@ -35,14 +35,14 @@ public:
         Timer* previous_ = nullptr;
         Timer* next_ = nullptr;
         Clock::time_point expires_ = Clock::time_point::max();
-        Clock::time_point due_ = Clock::time_point::max();  // when its slot is looked at
+        Clock::time_point due_ = Clock::time_point::max();  // time of the next check of its slot
     };
 
     explicit TimerWheel(boost::asio::any_io_executor executor);
 
     void arm(Timer& timer, Clock::time_point expires);
     void disarm(Timer& timer) { timer.expires_ = Clock::time_point::max(); }
-    /// The time of the last tick or arming from it: good enough for deadlines, free to read.
+    /// The time of the last tick or arming. Precise enough for deadlines, and free to read.
     Clock::time_point now() const { return now_; }
     void stop();
 

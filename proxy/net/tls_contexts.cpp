@@ -17,7 +17,7 @@ namespace {
 
 constexpr unsigned char kAlpn[] = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
 
-/// What OpenSSL said first, which is the cause, in words.
+/// The text of OpenSSL's first error, which is the cause.
 std::string reason() {
     const auto code = ERR_peek_error();
     if (ERR_SYSTEM_ERROR(code)) return std::generic_category().message(ERR_GET_REASON(code));
@@ -25,7 +25,8 @@ std::string reason() {
     return text ? text : "unknown error";
 }
 
-/// A node has no terminal: an encrypted key is an error. `asked`: a bool, set when it is one.
+/// OpenSSL's question for a passphrase. A node has no terminal, so an encrypted key is an error:
+/// sets the bool at `asked`.
 int no_passphrase(char*, int, int, void* asked) {
     *static_cast<bool*>(asked) = true;
     return -1;
@@ -44,17 +45,17 @@ std::shared_ptr<SSL_CTX> new_context(const SSL_METHOD* method) {
     if (!context) throw std::bad_alloc();
     auto* const raw = context.get();
     SSL_CTX_set_min_proto_version(raw, TLS1_2_VERSION);
-    // Renegotiation only serves attacks here; compression was one (CRIME).
+    // Renegotiation would serve attacks only; compression enabled one (CRIME).
     SSL_CTX_set_options(raw, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-    // Sockets do not block: a write may be taken in part and retried from elsewhere. Idle
-    // connections give their buffers back.
+    // Sockets are non-blocking: the system may take a part of a write, and the rest may come from
+    // another address. Idle connections free their buffers.
     SSL_CTX_set_mode(raw, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                               SSL_MODE_RELEASE_BUFFERS);
     SSL_CTX_set_read_ahead(raw, 1);
     return context;
 }
 
-/// Does a folder hold anything that OpenSSL would find there, like `a1b2c3d4.0`?
+/// Whether a folder has a file that OpenSSL finds there, like `a1b2c3d4.0`.
 bool has_hashed_names(const std::string& folder) {
     std::error_code unreadable;
     for (const auto& entry : std::filesystem::directory_iterator(folder, unreadable)) {
@@ -99,7 +100,7 @@ private:
     std::shared_ptr<SSL_CTX> server(const TlsConfig& tls) {
         auto context = new_context(TLS_server_method());
         auto* const raw = context.get();
-        // Tickets resume sessions on any worker; a cache would be a lock that all share.
+        // Tickets resume sessions on any worker; a session cache would need a shared lock.
         SSL_CTX_set_session_cache_mode(raw, SSL_SESS_CACHE_OFF);
         SSL_CTX_set_alpn_select_cb(raw, choose_protocol, nullptr);
         bool encrypted = false;
@@ -126,7 +127,7 @@ private:
         return context;
     }
 
-    /// Equal settings are one client, so that their connections can be shared.
+    /// Equal settings get one client, so they share connections.
     std::shared_ptr<const TlsClient> make_client(bool verify, const std::string& ca,
                                                  const std::string& name, const std::string& path,
                                                  TlsTrust::Reads reads) {
@@ -142,7 +143,7 @@ private:
         return known;
     }
 
-    /// `reads`: of one that is new.
+    /// `reads`: for a new trust.
     std::shared_ptr<const TlsTrust> trust(bool verify, const std::string& ca,
                                           const std::string& path, TlsTrust::Reads reads) {
         auto& known = trusts_[{verify, ca}];

@@ -10,16 +10,16 @@
 
 namespace proxy {
 
-/// What a configuration needs of TLS beside OriginConfig::trust, read from its files once.
+/// The TLS contexts of a configuration beside OriginConfig::trust, built once from its files.
 /// Immutable; any thread.
 struct TlsContexts {
-    std::shared_ptr<SSL_CTX> server;           // null: no listener
-    std::shared_ptr<const TlsClient> forward;  // targets that no entry matches
+    std::shared_ptr<SSL_CTX> server;           // null without a TLS listener
+    std::shared_ptr<const TlsClient> forward;  // for targets outside `origins`
 };
 
 /// Reads the files that `config` names into `config.tls_contexts` and into the `trust` of its
-/// origins, which live as long as the configuration. TLS 1.2 at least, ALPN `http/1.1`. Returns the
-/// settings and files at fault; with any of them, nothing is replaced.
+/// origins, which live as long as the configuration. TLS 1.2 at least, ALPN `http/1.1`. Returns
+/// errors with setting and file, and then leaves the configuration as it is.
 std::vector<ConfigError> load_tls(Config& config);
 
 }  // namespace proxy

@@ -29,7 +29,7 @@ int descriptor(BIO* bio) {
     return static_cast<int>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio)));
 }
 
-// OpenSSL's own socket BIO writes with write(), which raises SIGPIPE in whoever embeds a node.
+// OpenSSL's own socket BIO uses write(), which raises SIGPIPE in the embedding process.
 int socket_write(BIO* bio, const char* data, int size) {
     BIO_clear_retry_flags(bio);
     const auto n =
@@ -91,7 +91,7 @@ TlsSession::TlsSession(const TlsClient& client, const std::string& host, SslSess
     auto* const ssl = ssl_.get();
     SSL_set_connect_state(ssl);
     auto name = client.name.empty() ? host : client.name;
-    if (name.ends_with('.')) name.pop_back();  // of the DNS, but not of names in TLS
+    if (name.ends_with('.')) name.pop_back();  // DNS names may end in a dot, names in TLS may not
     auto* const rules = SSL_get0_param(ssl);
     boost::system::error_code is_name;
     asio::ip::make_address(name, is_name);
@@ -105,18 +105,18 @@ TlsSession::TlsSession(const TlsClient& client, const std::string& host, SslSess
     }
     if (failed_) why_ = "the name to verify is unusable";
     if (resumed) SSL_set_session(ssl, resumed.get());
-    // The one callback of the context finds its way back to the session by this.
+    // The callback of the context finds the session by this.
     SSL_set_app_data(ssl, this);
 }
 
 TlsSession::~TlsSession() {
-    // Else OpenSSL takes the ticket for that of a connection that was cut, and useless.
+    // Otherwise OpenSSL discards the ticket, as that of a broken connection.
     if (!failed_) SSL_set_shutdown(ssl_.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 }
 
 int TlsSession::keep_ticket(SSL* ssl, SSL_SESSION* ticket) {
     static_cast<TlsSession*>(SSL_get_app_data(ssl))->ticket_.reset(ticket);
-    return 1;  // it is ours now
+    return 1;  // takes the ticket
 }
 
 Step TlsSession::after(int result) {
@@ -168,7 +168,7 @@ Step TlsSession::read(asio::mutable_buffer into, std::size_t& got) {
         std::size_t n = 0;
         const auto result = SSL_read_ex(ssl_.get(), at + got, into.size() - got, &n);
         if (result != 1) {
-            if (got > 0) {  // the same again next time
+            if (got > 0) {  // the next call meets it again
                 after(result);
                 break;
             }
@@ -195,7 +195,7 @@ void TlsSession::close_notify() {
 }
 
 bool TlsSession::has_pending() const {
-    // The end may have been read behind the last bytes; the socket has nothing to say of it then.
+    // OpenSSL may have read the end behind the last bytes; the socket then stays unreadable.
     return SSL_has_pending(ssl_.get()) == 1 || failed_ ||
            (SSL_get_shutdown(ssl_.get()) & SSL_RECEIVED_SHUTDOWN) != 0;
 }
@@ -222,7 +222,7 @@ boost::system::error_code error_of(Step step) {
         case Step::failed:
             return asio::error::connection_reset;
         default:
-            return asio::error::operation_aborted;  // waited for in vain
+            return asio::error::operation_aborted;  // the wait was cancelled
     }
 }
 

@@ -10,7 +10,7 @@ TlsTrust::TlsTrust(std::shared_ptr<SSL_CTX> context, Reads reads)
     : context_(std::move(context)), reads_(reads) {}
 
 SSL_CTX& TlsTrust::context() const {
-    // Should that fail no certificate is believed, and each handshake says so.
+    // After a failure every handshake refuses its certificate and reports that.
     if (reads_ == Reads::system_when_needed)
         std::call_once(read_, [this] { SSL_CTX_set_default_verify_paths(context_.get()); });
     return *context_;

@@ -9,13 +9,13 @@
 
 namespace proxy {
 
-/// The CA certificates that connections to origins are verified with. Any thread.
+/// The CA certificates for the verification of origins. Any thread.
 class TlsTrust {
 public:
     enum class Reads { all_now, system_when_needed };
 
-    /// `system_when_needed`: the system's certificates are read when the first connection is made,
-    /// as most nodes that could need them never do.
+    /// `system_when_needed`: reads the system's certificates at the first connection, because most
+    /// nodes make none.
     TlsTrust(std::shared_ptr<SSL_CTX> context, Reads reads);
 
     /// For a new connection.
@@ -27,11 +27,11 @@ private:
     mutable std::once_flag read_;
 };
 
-/// How TLS connections to one kind of origin are made and verified.
+/// Parameters of TLS connections to one kind of origin.
 struct TlsClient {
     std::shared_ptr<const TlsTrust> trust;
-    std::string name;      // for SNI, and what the certificate must be for; empty: the host asked
-    std::uint64_t id = 0;  // unique in this process; connections are pooled by it
+    std::string name;      // for SNI and the certificate; empty: the target's host
+    std::uint64_t id = 0;  // unique in this process; part of the pool's key
 };
 
 }  // namespace proxy

@@ -10,9 +10,9 @@
 
 namespace proxy {
 
-/// Lets one coroutine wait, with a deadline, for something that any thread may announce. A notice
-/// given before the wait begins is not lost. Waking without a notice is possible: look again after
-/// each wait.
+/// Lets one coroutine wait, with a deadline, for a notification from any thread. A notification
+/// before the wait counts for it. A wait may also end without one, so callers check their condition
+/// after each wait.
 class Wakeup : public std::enable_shared_from_this<Wakeup> {
 public:
     explicit Wakeup(boost::asio::any_io_executor executor) : timer_(std::move(executor)) {}
@@ -24,9 +24,9 @@ public:
                               [self = shared_from_this()] { self->timer_.cancel(); });
     }
 
-    /// The owner's executor only; one wait at a time. False when `deadline` passed first.
+    /// On the owner's executor, one wait at a time. Returns false if `deadline` passed first.
     boost::asio::awaitable<bool> wait_until(std::chrono::steady_clock::time_point deadline);
-    /// Until `flag` is set, for which there must be a notice each time; false when `deadline`
+    /// Waits until `flag` is set. Its writer calls notify() each time. Returns false if `deadline`
     /// passed first.
     boost::asio::awaitable<bool> wait_for(const std::atomic<bool>& flag,
                                           std::chrono::steady_clock::time_point deadline);

@@ -6,7 +6,7 @@
 
 namespace proxy {
 
-/// Now, as dates in HTTP have it. Deadlines and ages count on the steady clock.
+/// The present time for HTTP dates. Deadlines and ages count on the steady clock.
 inline WallTime wall_now() {
     return std::chrono::floor<WallTime::duration>(std::chrono::system_clock::now());
 }

@@ -5,19 +5,19 @@
 
 namespace proxy {
 
-/// A time during which something is short (descriptors, memory). Lets it be logged when it begins
-/// and when it is over, not with each request that it hits. Any thread.
+/// A period in which a resource is short (descriptors, memory). Its owner logs the begin and the
+/// end, instead of each request in between. Any thread.
 class Episode {
 public:
     using Clock = std::chrono::steady_clock;
-    static constexpr std::chrono::seconds kQuiet{10};  // over when nothing was met for so long
+    static constexpr std::chrono::seconds kQuiet{10};  // without a shortage, which ends the episode
 
-    /// It was met. True when that begins an episode.
+    /// Notes a shortage. Returns true if it begins an episode.
     bool met(Clock::time_point now = Clock::now()) {
         last_.store(now.time_since_epoch().count(), std::memory_order_relaxed);
         return !on_.exchange(true, std::memory_order_relaxed);
     }
-    /// It was not met this time. True once for each episode, when it is over.
+    /// Notes sufficiency. Returns true once per episode, at its end.
     bool over(Clock::time_point now) {
         const Clock::time_point last{Clock::duration(last_.load(std::memory_order_relaxed))};
         if (now - last < kQuiet) return false;

@@ -18,7 +18,7 @@ bool is_regular(int descriptor) {
 ErrorSink::ErrorSink(std::shared_ptr<spdlog::sinks::sink> to, int descriptor)
     : to_(std::move(to)), descriptor_(descriptor), may_block_(!is_regular(descriptor)) {}
 
-/// A pipe that is ready takes a page at least, and lines are shorter.
+/// A ready pipe takes at least a page, and lines are shorter.
 bool ErrorSink::takes() const {
     if (!may_block_) return true;
     pollfd ready{descriptor_, POLLOUT, 0};

@@ -9,9 +9,9 @@
 
 namespace proxy {
 
-/// The error log's way to standard error, which may be a pipe, or a terminal, that takes nothing:
-/// then all threads would wait for its reader. What cannot be written at once, or after kPatience
-/// when it is the first, is left out; the next line that can be says how many were. Any thread.
+/// Writes the error log to standard error. A pipe or terminal whose reader is stuck would block
+/// every thread, so a line that finds it full is left out. The first such line waits for kPatience.
+/// The next written line has the number of missing ones. Any thread.
 class ErrorSink final : public spdlog::sinks::sink {
 public:
     static constexpr int kPatienceMs = 100;

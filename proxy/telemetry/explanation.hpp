@@ -9,28 +9,28 @@
 
 namespace proxy {
 
-/// What one node knows of one URL, as it would for a GET without fields: what it has, what the
-/// peers' summaries say and what is true, and whom a miss would ask. Put together by cache/explain,
-/// shown by the admin port.
+/// A node's view of one URL, for a GET without fields: its own copy, the peers' summaries beside
+/// the truth, and the targets of a miss. cache/explain fills it, and the admin port shows it.
 struct Explanation {
     std::string url;                          // the target URI: the key of store and summaries
     std::string_view here = "absent";         // fresh, stale, filling, variant, absent
-    std::optional<std::chrono::seconds> ttl;  // of what is stored; negative: stale for so long
-    /// It was invalidated so lately that no peer is asked.
+    std::optional<std::chrono::seconds> ttl;  // of the stored response; negative if stale
+    /// An invalidation of this URL is so recent that a miss asks the origin alone.
     bool just_invalidated = false;
 
     struct Peer {
         std::string node;
-        bool claims = false;      // its summary does
-        std::string_view has;     // upstream/peer_head_request.hpp's words; empty: it was not asked
-        std::string_view choice;  // cache/explain_plan.hpp's words
-        std::size_t turn = 0;     // 1: asked first; 0: not asked
-        std::chrono::nanoseconds round_trip{0};  // 0: not known
+        bool claims = false;  // its summary claims the key
+        std::string_view
+            has;  // words of upstream/peer_head_request.hpp; empty without a peer request
+        std::string_view choice;                 // words of cache/explain_plan.hpp
+        std::size_t turn = 0;                    // 1: the first in a miss; 0: none
+        std::chrono::nanoseconds round_trip{0};  // 0: unknown
     };
     std::vector<Peer> peers;
-    bool beside_the_origin = false;           // the peer is far, and asked to know how far
-    std::string origin;                       // host:port; empty: none is to be asked
-    std::chrono::nanoseconds origin_time{0};  // to the head of its answer; 0: not known
+    bool beside_the_origin = false;  // the peer is far, and is asked to measure its distance
+    std::string origin;              // host:port, or empty
+    std::chrono::nanoseconds origin_time{0};  // to the head of its answer; 0: unknown
 };
 
 }  // namespace proxy

@@ -10,14 +10,14 @@
 
 namespace proxy {
 
-/// Where exceptions end that nobody expects: of the handlers of an event loop, whose thread goes
-/// on, and of whatever catches one to say so. What threw is dropped, which closes a connection or
-/// ends a task. Each is counted and, at the pace of the error log, written there. Any thread.
+/// Catches unexpected exceptions of event handlers, so the thread of an event loop goes on. The
+/// handler that threw is lost, which closes its connection or ends its task. The wall counts each
+/// exception and logs it, with a limit on the rate. Any thread.
 class FaultWall {
 public:
-    /// io.run() until that ends, whatever its handlers throw. `thread`: its name, for the log.
+    /// Runs `io` until it ends, through exceptions of its handlers. `thread`: name for the log.
     void run(boost::asio::io_context& io, std::string_view thread);
-    /// In a catch block: counts and logs what is handled there. `where`: what met it.
+    /// Counts and logs the present exception of a catch block. `where`: place for the log.
     void note(std::string_view where);
 
     std::uint64_t caught() const { return caught_.load(std::memory_order_relaxed); }
@@ -25,10 +25,10 @@ public:
 private:
     std::atomic<std::uint64_t> caught_{0};
     std::mutex mutex_;
-    RateLimitedLog log_;  // under the mutex
+    RateLimitedLog log_;  // with the mutex
 };
 
-/// In a catch block: is it the end of a coroutine that was cancelled, and so no fault?
+/// Whether the present exception of a catch block is the cancellation of a coroutine.
 bool is_cancelled() noexcept;
 
 }  // namespace proxy

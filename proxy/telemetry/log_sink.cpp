@@ -18,7 +18,7 @@ boost::system::error_code last() {
     return {errno, boost::system::system_category()};
 }
 
-/// O_NONBLOCK: else open() waits for a FIFO's other end. Files on disks do not know it.
+/// O_NONBLOCK keeps open() from waiting for a FIFO's other end. It has no effect on disk files.
 int open_for_append(const std::string& path) {
     constexpr int kFlags = O_APPEND | O_CLOEXEC | O_NONBLOCK;
     struct stat there {};
@@ -27,8 +27,8 @@ int open_for_append(const std::string& path) {
     return ::open(path.c_str(), O_WRONLY | O_CREAT | kFlags, 0640);
 }
 
-/// So much a pipe takes at once if it takes anything, even one that blocks: whole lines if they
-/// fit.
+/// Bytes that a ready pipe takes at once, also in blocking mode. A piece ends with a whole line if
+/// one fits.
 std::string_view first_part(std::string_view lines) {
     if (lines.size() <= PIPE_BUF) return lines;
     const auto end = lines.substr(0, PIPE_BUF).rfind('\n');

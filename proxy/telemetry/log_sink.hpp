@@ -7,14 +7,14 @@
 
 namespace proxy {
 
-/// Where log lines go: standard output or a file, which this owns. Opening never waits for whoever
-/// reads: a FIFO is opened for both ends, so it is there before its readers and between them.
-/// Writing waits for them as long as the caller wants. One thread at a time.
+/// The destination of log lines: standard output or a file, which the sink owns. A FIFO is opened
+/// for both ends, so opening is independent of its readers. Writing waits for a reader as long as
+/// the caller wants. One thread at a time.
 class LogSink {
 public:
     LogSink() = default;
-    /// `destination` as in the configuration; of a file what is written is appended. Not open when
-    /// that fails, which error() tells, or for off.
+    /// `destination` as in the configuration; appends to a file. The sink stays closed for `off`,
+    /// and after a failure, which error() has.
     explicit LogSink(const std::string& destination);
     ~LogSink();
     LogSink(LogSink&& other) noexcept;
@@ -22,18 +22,18 @@ public:
 
     bool open() const { return fd_ >= 0; }
     boost::system::error_code error() const { return error_; }
-    /// Empty: standard output, or none.
+    /// Empty for standard output and for `off`.
     const std::string& path() const { return path_; }
 
-    /// Writes `lines`, and returns what the system refused, which error() tells: nothing as a rule.
-    /// Where a pipe, a socket or a terminal takes nothing, `gives_up` is asked ten times a second;
-    /// once it says so the rest is refused, too.
+    /// Writes `lines`. Returns the part that the system has refused, with the reason in error().
+    /// While a pipe, a socket or a terminal is full, calls `gives_up` ten times a second; true
+    /// counts as a refusal of the rest.
     std::string_view write(std::string_view lines, const std::function<bool()>& gives_up);
 
 private:
     std::string path_;
     int fd_ = -1;
-    bool has_reader_ = false;  // somebody who may be slow: it is no file on a disk
+    bool has_reader_ = false;  // a pipe, socket or terminal, whose reader may be slow
     boost::system::error_code error_;
 };
 

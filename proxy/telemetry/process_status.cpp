@@ -21,8 +21,8 @@ std::uint64_t number(const std::string& text) {
     return value;
 }
 
-/// The fields of /proc/self/stat from the third on (proc_pid_stat(5)): the second is the name,
-/// which may hold anything.
+/// The fields of /proc/self/stat from the third on (proc_pid_stat(5)). The second is the name, with
+/// arbitrary bytes.
 std::vector<std::string> stat_fields() {
     std::ifstream in("/proc/self/stat");
     std::string line;
@@ -33,7 +33,7 @@ std::vector<std::string> stat_fields() {
     return {std::istream_iterator<std::string>(rest), {}};
 }
 
-/// When the machine started, in seconds since 1970.
+/// Start of the machine, in seconds since 1970.
 double boot_time() {
     std::ifstream in("/proc/stat");
     for (std::string word; in >> word;)
@@ -41,7 +41,7 @@ double boot_time() {
     return 0;
 }
 
-/// Kernels since 6.2 say how many they are; others have to be counted.
+/// Kernels since 6.2 have the number; for others the entries are counted.
 std::uint64_t open_descriptors() {
     struct stat fds {};
     if (::stat("/proc/self/fd", &fds) == 0 && fds.st_size > 0)

@@ -4,7 +4,7 @@
 
 namespace proxy {
 
-/// What the kernel counts of this process, by the names that Prometheus' own clients give it.
+/// The kernel's numbers of this process, by the names of Prometheus' own clients.
 struct ProcessStatus {
     double cpu_seconds = 0;  // user and system, of all threads
     std::uint64_t resident_bytes = 0, virtual_bytes = 0;
@@ -12,7 +12,7 @@ struct ProcessStatus {
     double start_time = 0;                    // seconds since 1970
 };
 
-/// As it is now; what cannot be had is 0. Reads /proc, which waits for no device.
+/// The present numbers; 0 for those that are unavailable. Reads /proc, which is memory.
 ProcessStatus process_status();
 
 }  // namespace proxy

@@ -9,19 +9,18 @@
 
 namespace proxy {
 
-/// Keeps what may happen with every request from filling the log: one line about each subject in
-/// kPause, kLinesAtMost about all together. The others are counted, and the next line says how many
-/// there were. One thread.
+/// Limits log lines about events that may come with every request: one line per subject in kPause,
+/// and kLinesAtMost about all subjects. It counts the omitted lines, and the next line has their
+/// number. One thread.
 class RateLimitedLog {
 public:
     using Time = std::chrono::steady_clock::time_point;
     static constexpr std::chrono::seconds kPause{10};
     static constexpr unsigned kLinesAtMost = 20;
-    static constexpr std::size_t kMaxSubjects =
-        256;  // then those that may be logged again are forgotten
+    static constexpr std::size_t kMaxSubjects = 256;  // more make it forget those with a free line
 
-    /// What to append to a line about `subject` (empty, or ` (7 more were not logged)`); nothing
-    /// when it is not to be written.
+    /// Returns the text to append to a line about `subject`: empty, or ` (7 more were not logged)`.
+    /// Returns nullopt if the line is to be omitted.
     std::optional<std::string> admit(std::string_view subject, Time now);
 
 private:

@@ -6,9 +6,9 @@
 
 namespace proxy {
 
-/// Ends a coroutine of asio::co_spawn() that nobody waits for: what it throws leaves the event
-/// loop, where a FaultWall stands, while asio::detached would drop it without a word. A cancelled
-/// one ended as it was to.
+/// Completion handler of asio::co_spawn() for a coroutine that runs on its own. Its exceptions
+/// leave the event loop and reach the FaultWall; asio::detached would drop them. A cancellation is
+/// an ordinary end.
 struct ToTheWall {
     void operator()(const std::exception_ptr& thrown) const {
         if (!thrown) return;
