@@ -31,7 +31,7 @@ TEST_F(AdminPort, AnswersToNamesThatItKnows) {
     EXPECT_FALSE(status("a").draining);
 }
 
-TEST_F(AdminPort, DoesNotAnswerWhatCameThroughAProxy) {
+TEST_F(AdminPort, RefusesRequestsThroughAProxy) {
     start(config("a"));
     for (const auto* line :
          {"Via: 1.1 b\r\n", "X-Forwarded-For: 127.0.0.1\r\n", "Forwarded: for=127.0.0.1\r\n"}) {
@@ -105,7 +105,7 @@ TEST_F(AdminPort, SaysThatABodyIsTooLarge) {
     EXPECT_TRUE(contains(answer.body, "1048576 bytes")) << answer.body;
 }
 
-TEST_F(AdminPort, SaysWhatIsNoRequest) {
+TEST_F(AdminPort, RefusesMalformedRequestsWithAReason) {
     start(config("a"));
     auto client = admin_client();
     client.socket.send("GARBAGE\r\n\r\n");
@@ -114,7 +114,7 @@ TEST_F(AdminPort, SaysWhatIsNoRequest) {
     EXPECT_EQ(other.get("/healthz", "X: " + std::string(20'000, 'x') + "\r\n").status, 431u);
 }
 
-TEST_F(AdminPort, IdleConnectionsKeepNobodyOut) {
+TEST_F(AdminPort, IdleConnectionsMakeRoomForNewOnes) {
     start(config("a"));
     std::vector<Client> idle;
     for (std::size_t i = 0; i < 2 * AdminServer::kMaxConnections; ++i) {

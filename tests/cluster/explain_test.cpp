@@ -21,7 +21,7 @@ protected:
     }
 };
 
-TEST_F(Explain, SaysWhatSummariesClaimWhatIsTrueAndWhomAMissWouldAsk) {
+TEST_F(Explain, ShowsClaimsOfSummariesTheTruthAndTheTargetsOfAMiss) {
     start_cluster(3);
     store("a", "/one");
     const auto requests = origin.requests();
@@ -44,7 +44,7 @@ TEST_F(Explain, SaysWhatSummariesClaimWhatIsTrueAndWhomAMissWouldAsk) {
     EXPECT_EQ(status("b").work.total(), 0u);
 }
 
-TEST_F(Explain, SaysWhatIsStoredHere) {
+TEST_F(Explain, ShowsTheStoredResponse) {
     start(config("a"));
     get("a", "/fresh");
     const auto fresh_one = explain("a", "fresh");
@@ -67,7 +67,7 @@ TEST_F(Explain, SaysWhatIsStoredHere) {
     EXPECT_EQ(explain("a", "varies")["here"], "variant");
 }
 
-TEST_F(Explain, SaysThatNobodyIsAskedAfterAPurge) {
+TEST_F(Explain, ShowsThatAMissAsksNoPeerAfterAPurge) {
     start_cluster(2);
     store("a", "/one");
     client("b").ask("POST", "/one", "", "x");
@@ -86,7 +86,7 @@ TEST_F(Explain, ShowsAPeerThatIsNotThereWithoutWaitingForIt) {
     EXPECT_TRUE(a["has"].is_null());
 }
 
-TEST_F(Explain, RefusesWhatIsNoUrl) {
+TEST_F(Explain, RefusesMalformedUrls) {
     start(config("a"));
     EXPECT_EQ(admin("a", "/api/v1/explain").status, 400u);
     EXPECT_EQ(admin("a", "/api/v1/explain?url=one").status, 400u);

@@ -50,7 +50,7 @@ TEST_F(Lifecycle, DrainsWithoutCuttingAnybodyOff) {
     EXPECT_THROW(client(), std::system_error);
 }
 
-TEST_F(Lifecycle, StopsAtOnceWhenTold) {
+TEST_F(Lifecycle, StopsAtOnceOnOrder) {
     Gate never;
     const auto scripted = origin.set([&](Exchange& e) {
         never.wait();
@@ -66,7 +66,7 @@ TEST_F(Lifecycle, StopsAtOnceWhenTold) {
     never.open();
 }
 
-TEST_F(Lifecycle, CutsOffWhatIsLeftWhenTheDrainTimeIsOver) {
+TEST_F(Lifecycle, CutsTheRestWhenTheDrainTimeIsOver) {
     Gate never;
     const auto scripted = origin.set([&](Exchange& e) {
         never.wait();

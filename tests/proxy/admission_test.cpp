@@ -74,7 +74,7 @@ TEST_F(AdminRequests, GiveTheTokenWhereverTheyComeFrom) {
     EXPECT_EQ(ask({{"Authorization", right}}, false), Admission::granted);
 }
 
-TEST_F(AdminRequests, AreToldWhatIsMissing) {
+TEST_F(AdminRequests, GetASentenceAboutTheMissingCondition) {
     for (const auto refused : {Admission::unknown_host, Admission::proxied, Admission::needs_token,
                                Admission::needs_loopback})
         EXPECT_FALSE(explain(refused).empty());

@@ -15,7 +15,7 @@ namespace error_sink_test {
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(ErrorSink, LeavesOutWhatNobodyReadsAndSaysSoLater) {
+TEST(ErrorSink, LeavesOutUnreadLinesAndCountsThem) {
     std::array<int, 2> pipe{};
     ASSERT_EQ(::pipe2(pipe.data(), O_NONBLOCK), 0);
     std::ostringstream text;

@@ -31,7 +31,7 @@ TEST(ExplainedUrl, IsRefusedWhereItMayBeAnother) {
         EXPECT_THAT(url_in(target), HasSubstr("whole URL")) << target;
 }
 
-TEST(Explanation, IsShownWithWhatIsNotKnownAsNull) {
+TEST(Explanation, ShowsUnknownValuesAsNull) {
     Explanation explanation;
     explanation.url = "http://h/a";
     explanation.here = "stale";

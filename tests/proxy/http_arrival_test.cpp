@@ -19,7 +19,7 @@ Freshness fresh_for(std::chrono::seconds lifetime) {
     return freshness;
 }
 
-TEST(Arrival, CountsWholeSecondsOnTheClockThatNobodySets) {  // RFC 9111 §4.2.3
+TEST(Arrival, CountsWholeSecondsOnTheSteadyClock) {  // RFC 9111 §4.2.3
     const Arrival arrival{kNow.steady, kDay};
     EXPECT_EQ(arrival.residence(kNow.steady), 0s);
     EXPECT_EQ(arrival.residence(kNow.steady + 1999ms), 1s);
@@ -45,7 +45,7 @@ TEST(Arrival, IsAsLongAgoAsCanBeWhenTheClockWasSetBackBetweenProcesses) {
     EXPECT_FALSE(is_fresh(fresh_for(kMaxDelta), restored.residence(kNow.steady)));
 }
 
-TEST(Arrival, HoldsWhatIsOlderThanAnAgeCanSay) {  // RFC 9111 §1.2.2
+TEST(Arrival, LimitsTheAgeOfVeryOldResponses) {  // RFC 9111 §1.2.2
     const auto restored = Arrival::in_earlier_process(WallTime(0s), kNow);
     EXPECT_EQ(current_age(fresh_for(0s), restored.residence(kNow.steady)),
               std::min<std::chrono::seconds>(kDay.time_since_epoch(), kMaxDelta));

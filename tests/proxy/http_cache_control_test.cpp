@@ -95,7 +95,7 @@ TEST(ResponseDirectives, UseTheFirstOfDuplicates) {  // RFC 9111 §4.2.1, behavi
               State::malformed);
 }
 
-TEST(ResponseDirectives, TellQualifiedFromUnqualified) {  // RFC 9111 §5.2.2.4, §5.2.2.7
+TEST(ResponseDirectives, DistinguishQualifiedFromUnqualified) {  // RFC 9111 §5.2.2.4, §5.2.2.7
     const Head head(R"(Cache-Control: no-cache="Set-Cookie, X-A", private=X-B)");
     const auto d = response_directives(head);
     EXPECT_FALSE(d.no_cache || d.is_private);

@@ -67,7 +67,7 @@ TEST(CacheKey, TakesPathAndQueryByteForByte) {  // behaviour 1
     }
 }
 
-TEST(CacheKey, TellsDifferentQueriesApart) {  // behaviour 1
+TEST(CacheKey, SeparatesDifferentQueries) {  // behaviour 1
     EXPECT_NE(key("/a?x=1&y=2"), key("/a?y=2&x=1"));
     EXPECT_NE(key("/a"), key("/a?"));
     EXPECT_NE(key("/a/"), key("/a"));

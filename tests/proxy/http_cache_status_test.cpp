@@ -16,13 +16,13 @@ std::string member(const CacheStatus& status, std::string_view node = "a") {
     return out;
 }
 
-TEST(CacheStatus, TellsAHit) {  // RFC 9211 §2.1, §2.4
+TEST(CacheStatus, NamesAHit) {  // RFC 9211 §2.1, §2.4
     EXPECT_EQ(member({.ttl = 30s}), "a; hit; ttl=30");
     EXPECT_EQ(member({.ttl = -412s}), "a; hit; ttl=-412");
     EXPECT_EQ(member({}), "a; hit");
 }
 
-TEST(CacheStatus, TellsWhyTheRequestWentForward) {  // RFC 9211 §2.2
+TEST(CacheStatus, NamesTheReasonForAForwardedRequest) {  // RFC 9211 §2.2
     EXPECT_EQ(member({.forward = Forward::uri_miss, .stored = true}), "a; fwd=uri-miss; stored");
     EXPECT_EQ(member({.forward = Forward::stale, .ttl = -5s, .forward_status = 304}),
               "a; fwd=stale; fwd-status=304; ttl=-5");
@@ -50,7 +50,7 @@ TEST(CacheStatus, WritesNodesThatAreNoTokensAsStrings) {
     EXPECT_EQ(member({}, "a b"), "\"a b\"; hit");
 }
 
-TEST(CacheStatus, IsAppendedToWhatIsThere) {
+TEST(CacheStatus, IsAppendedToEarlierMembers) {
     std::string out = "origin-cdn; hit, ";
     append_cache_status(out, "a", {.forward = Forward::uri_miss});
     EXPECT_EQ(out, "origin-cdn; hit, a; fwd=uri-miss");
@@ -73,7 +73,7 @@ TEST(Refusal, IsUnknownWhereItIsNotSaid) {
     EXPECT_EQ(refusal_of(Head("Cache-Status: x; detail=absent, b; fwd=miss")), Refusal::unknown);
 }
 
-TEST(Refusal, ReadsBackWhatIsWritten) {
+TEST(Refusal, ReadsItsOwnText) {
     for (const auto refusal :
          {Refusal::absent, Refusal::variant, Refusal::stale, Refusal::busy, Refusal::draining}) {
         const auto line = "Cache-Status: " +

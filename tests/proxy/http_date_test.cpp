@@ -99,7 +99,7 @@ TEST(HttpDate, IsWrittenInTheModernForm) {
     EXPECT_EQ(out.size() - 6, kHttpDateBytes);
 }
 
-TEST(HttpDate, ReadsWhatItWrites) {
+TEST(HttpDate, ReadsItsOwnText) {
     for (auto time = WallTime(-40'000'000'000s); time < WallTime(200'000'000'000s);
          time += 98'765'432s) {
         std::string text;

@@ -105,7 +105,7 @@ TEST(FieldNames, AreTheSameByIdOrByText) {
     EXPECT_FALSE(same_name(f[0], f[4]));
 }
 
-TEST(OnlyValue, IsNoneWhereLinesContradictEachOtherInWhateverOrder) {
+TEST(OnlyValue, IsNoneForContradictoryLinesInAnyOrder) {
     const auto only = [](std::string_view lines) {
         const Head head(lines);
         return std::string(only_value(head, boost::beast::http::field::etag));

@@ -35,14 +35,14 @@ constexpr const char* kMadeUp =
     "X-Forwarded-For: 6.6.6.6\nX-Forwarded-Proto: https\nX-Forwarded-Host: evil.test\n"
     "Forwarded: for=6.6.6.6;proto=https\nX-Other: 1";
 
-TEST_F(ForwardedLines, SayWhatThisNodeSees) {
+TEST_F(ForwardedLines, NameTheSenderAndTheTarget) {
     EXPECT_THAT(after("X-Other: 1"),
                 UnorderedElementsAre("X-Other: 1", "X-Forwarded-For: 10.0.0.8",
                                      "X-Forwarded-Proto: http", "X-Forwarded-Host: h.test",
                                      "Forwarded: for=10.0.0.8;host=h.test;proto=http"));
 }
 
-TEST_F(ForwardedLines, TakeNobodysWordWhoIsNotTrusted) {
+TEST_F(ForwardedLines, ReplaceTheFieldsOfUntrustedSenders) {
     for (const auto mode : {ForwardedMode::append, ForwardedMode::replace}) {
         hop.mode = mode;
         EXPECT_THAT(after(kMadeUp),
@@ -52,7 +52,7 @@ TEST_F(ForwardedLines, TakeNobodysWordWhoIsNotTrusted) {
     }
 }
 
-TEST_F(ForwardedLines, KeepWhatATrustedProxySaidOfTheClientAndAddIt) {
+TEST_F(ForwardedLines, KeepATrustedProxysClientAndAddTheProxy) {
     hop.trusted = true;
     hop.client = "1.1.1.1";
     hop.scheme = Scheme::https;
@@ -90,7 +90,7 @@ TEST_F(ForwardedLines, SayNoTargetButThatOfTheKey) {
                                  "Forwarded: " + kept + ", for=10.0.0.8;host=h.test;proto=http"));
 }
 
-TEST(StatedTarget, IsWhatTheOutermostProxySays) {
+TEST(StatedTarget, IsThatOfTheOutermostProxy) {
     const auto stated = [](const char* came) {
         const Head head(came);
         const auto target = stated_target(head);
@@ -109,7 +109,7 @@ TEST(StatedTarget, IsWhatTheOutermostProxySays) {
         << "the client itself may have written that";
 }
 
-TEST_F(ForwardedLines, SayInBothWhatAProxySaidThatSpeaksXForwardedForAlone) {
+TEST_F(ForwardedLines, RepeatXForwardedForOfAProxyInForwarded) {
     hop.trusted = true;
     EXPECT_THAT(after("X-Forwarded-For: 7.7.7.7, , 2a00::2,[::3]:80, \"x\nForwarded: for=6.6.6.6"),
                 testing::Contains("Forwarded: for=7.7.7.7, for=\"[2a00::2]\", for=\"[::3]:80\", "
@@ -127,7 +127,7 @@ TEST_F(ForwardedLines, SayTheClientAloneInsteadIfTheyAreToReplace) {
                                      "Forwarded: for=1.1.1.1;host=h.test;proto=http"));
 }
 
-TEST_F(ForwardedLines, AreLeftAsTheyCameWhenOffButForWhatAnswersAreBuiltFrom) {
+TEST_F(ForwardedLines, StayAsReceivedWhenOffExceptSchemeAndHost) {
     hop.mode = ForwardedMode::off;
     for (const auto trusted : {false, true}) {
         hop.trusted = trusted;
@@ -137,7 +137,7 @@ TEST_F(ForwardedLines, AreLeftAsTheyCameWhenOffButForWhatAnswersAreBuiltFrom) {
     }
 }
 
-TEST_F(ForwardedLines, SayHttpsOfAnHttpsTargetWhateverAnybodySays) {
+TEST_F(ForwardedLines, StateHttpsForAnHttpsTargetInEveryMode) {
     hop.scheme = Scheme::https;
     for (const auto mode : {ForwardedMode::off, ForwardedMode::append, ForwardedMode::replace})
         for (const auto trusted : {false, true}) {
@@ -159,7 +159,7 @@ TEST_F(ForwardedLines, WriteAddressesAndHostsAsRFC7239WantsThem) {
     EXPECT_THAT(after(""), testing::Contains("X-Forwarded-For: 2a00::1"));
 }
 
-TEST_F(ForwardedLines, NameNobodyForAPeer) {
+TEST_F(ForwardedLines, NameNoClientForAPeer) {
     hop.sender = hop.client = {};
     EXPECT_THAT(after(kMadeUp), UnorderedElementsAre("X-Other: 1", "X-Forwarded-Proto: http",
                                                      "X-Forwarded-Host: h.test"));

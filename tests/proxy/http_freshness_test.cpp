@@ -153,7 +153,7 @@ TEST(Age, TakesTheFirstNumberOfAList) {  // RFC 9111 §5.1, behaviour 40
     EXPECT_EQ(received_age(Head("Age: 007")), 7s);
 }
 
-TEST(Age, IgnoresWhatIsNoNumber) {  // behaviour 40
+TEST(Age, IgnoresMalformedNumbers) {  // behaviour 40
     for (const char* value : {"", "x", "-1", "+1", "1.5", "1s", "7x, 9", "\"7\"", "7;a=b"}) {
         const auto line = std::string("Age: ") + value;
         EXPECT_FALSE(received_age(Head(line.c_str()))) << value;
@@ -187,7 +187,7 @@ TEST(Freshness, NeverGrowsWhenTheClockGoesBack) {
     EXPECT_EQ(current_age(f, -5s), 10s);
 }
 
-TEST(Freshness, KnowsWhatForbidsServingStale) {  // RFC 9111 §4.2.4, behaviour 30
+TEST(Freshness, KnowsTheDirectivesAgainstServingStale) {  // RFC 9111 §4.2.4, behaviour 30
     for (const char* value : {"must-revalidate", "proxy-revalidate", "s-maxage=5", "no-cache",
                               "Must-Revalidate, max-age=5", "s-maxage=x"}) {
         EXPECT_TRUE(freshness(std::string("Cache-Control: ") + value).never_stale) << value;

@@ -42,17 +42,17 @@ TEST(HopByHop, LetsEverythingElsePass) {  // behaviour 11: unknown fields as wel
                 IsEmpty());
 }
 
-TEST(HopByHop, StopsWhatConnectionNames) {  // RFC 9110 §7.6.1
+TEST(HopByHop, StopsTheFieldsThatConnectionNames) {  // RFC 9110 §7.6.1
     EXPECT_THAT(stopped("X-A: 1\nConnection: close, x-a\nx-b: 2\nX-C: 3\nconnection: ,X-B"),
                 ElementsAre("X-A", "Connection", "x-b", "connection"));
 }
 
-TEST(HopByHop, NeverStopsWhatFramesOrAddressesTheMessage) {
+TEST(HopByHop, PassesTheFieldsThatFrameOrAddressTheMessage) {
     EXPECT_THAT(stopped("Content-Length: 1\nHost: a\nConnection: content-length, host"),
                 ElementsAre("Connection"));
 }
 
-TEST(HopByHop, SaysWhatConnectionSaysOfItself) {  // RFC 9112 §9.3
+TEST(HopByHop, ReadsCloseAndKeepAlive) {  // RFC 9112 §9.3
     EXPECT_TRUE(HopByHop(Head("Connection: x, Close")).close());
     EXPECT_TRUE(HopByHop(Head("Connection: Keep-Alive")).keep_alive());
     EXPECT_FALSE(HopByHop(Head("Connection: closed\nKeep-Alive: 5")).close());
@@ -80,7 +80,7 @@ TEST(StoredFields, LeaveOutCookiesUnlessTheyMayBeStored) {
                 ElementsAre("Date", "Set-Cookie", "set-cookie2", "X-Kept"));
 }
 
-TEST(StoredFields, LeaveOutWhatQualifiedDirectivesName) {  // RFC 9111 §5.2.2.4, §5.2.2.7
+TEST(StoredFields, LeaveOutFieldsOfQualifiedDirectives) {  // RFC 9111 §5.2.2.4, §5.2.2.7
     EXPECT_THAT(
         stored("Cache-Control: no-cache=\"Set-Cookie\", private=\"X-A, X-B\"\nSet-Cookie: a\n"
                "x-a: 1\nX-B: 2\nX-C: 3"),

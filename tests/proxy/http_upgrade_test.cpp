@@ -28,7 +28,7 @@ TEST(Upgrade, IsAskedForByConnectionAndUpgradeTogether) {
         << "RFC 9110 §7.8: not in HTTP/1.0";
 }
 
-TEST(Upgrade, IsPassedOnForWhatIsListed) {
+TEST(Upgrade, IsForwardedForListedProtocols) {
     const Head head("Connection: Upgrade\nUpgrade: h2c, WebSocket/13, x");
     EXPECT_EQ(upgrade_wish(head, 11, kWebSocket).protocols, "WebSocket/13");
     const std::vector<std::string> two{"x", "websocket"};
@@ -43,7 +43,7 @@ TEST(Upgrade, OfAWebSocketHandshakeIsRefusedIfItIsNotListed) {
               State::refused);
 }
 
-TEST(Upgrade, HappensToWhatWasAskedFor) {
+TEST(Upgrade, SwitchesToARequestedProtocol) {
     EXPECT_TRUE(switches_to(Head("Upgrade: websocket"), "WebSocket/13"));
     EXPECT_TRUE(switches_to(Head("Upgrade: x"), "websocket, x"));
     EXPECT_FALSE(switches_to(Head("Upgrade: h2c"), "websocket"));

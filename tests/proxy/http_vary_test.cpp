@@ -53,7 +53,7 @@ TEST(Variants, MatchWhenEveryNamedFieldDoes) {  // behaviour 16
     EXPECT_FALSE(answers("Vary: Foo", "Foo: a", "Foo: A"));
 }
 
-TEST(Variants, TellAbsentFromPresent) {  // behaviour 16
+TEST(Variants, DistinguishAbsentFromPresentFields) {  // behaviour 16
     EXPECT_TRUE(answers("Vary: Foo", "", ""));
     EXPECT_FALSE(answers("Vary: Foo", "", "Foo: 1"));
     EXPECT_FALSE(answers("Vary: Foo", "Foo: 1", ""));

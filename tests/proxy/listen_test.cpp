@@ -39,7 +39,7 @@ int connect_to(std::uint16_t port) {
     }
 }
 
-TEST(Listen, WorkersShareAPortThatNobodyElseGets) {
+TEST(Listen, WorkersShareAPortThatOtherProcessesCannotBind) {
     const auto workers = listen_shared({"127.0.0.1", 0}, 4);
     ASSERT_EQ(workers.size(), 4u);
     for (const auto fd : workers) EXPECT_EQ(port_of(fd), port_of(workers.front()));
@@ -55,7 +55,7 @@ TEST(Listen, WorkersShareAPortThatNobodyElseGets) {
     close_all(workers);
 }
 
-TEST(Listen, WhoConnectsFirstIsNotLost) {
+TEST(Listen, KeepsAConnectionMadeBeforeAllSocketsListen) {
     const auto free = listen_shared({"127.0.0.1", 0}, 1);
     const auto port = port_of(free.front());
     close_all(free);

@@ -71,7 +71,7 @@ TEST(MessageParser, GivesTheHeadOfAResponse) {
     EXPECT_EQ(parsed.head.reason, "Not There");
 }
 
-TEST(MessageParser, RefusesWhatIsNotHttp) {
+TEST(MessageParser, RefusesOtherProtocols) {
     EXPECT_EQ(refused("GET\r\n\r\n"), ParseError::bad_request_line);
     EXPECT_EQ(refused("GET / FTP/1.1\r\nHost: h\r\n\r\n"), ParseError::bad_version);
     EXPECT_EQ(refused("GET / HTTP/1.1\r\nno colon\r\n\r\n"), ParseError::bad_field);
@@ -285,7 +285,7 @@ TEST(MessageParser, BoundsTrailersByTheirBytesHoweverTheyArrive) {
     }
 }
 
-TEST(HeadStart, SaysEarlyWhatNoMoreBytesCanMend) {  // RFC 9112 §3, §4
+TEST(HeadStart, RefusesAnInvalidHeadEarly) {  // RFC 9112 §3, §4
     const HeadLimits limits{.request_line_bytes = 20};
     for (const auto* good : {"", "G", "GET", "GET /", "GET / HTTP/1.1\r\nX", "\r"})
         EXPECT_EQ(judge_request_start(good, limits), ParseError::ok) << good;
@@ -300,7 +300,7 @@ TEST(HeadStart, SaysEarlyWhatNoMoreBytesCanMend) {  // RFC 9112 §3, §4
         EXPECT_NE(judge_response_start(bad), ParseError::ok) << bad;
 }
 
-TEST(ParseErrors, SayWhatIsMalformed) {
+TEST(ParseErrors, NameTheMalformedPart) {
     const auto request = [](const std::string& lines) {
         return std::string(to_string(refused("GET / HTTP/1.1\r\nHost: h\r\n" + lines + "\r\n")));
     };

@@ -37,7 +37,7 @@ TEST(ProxyHeader, NamesTheClient) {
     EXPECT_EQ(client(header(0x21, 0x21, mapped)), "10.0.0.1");
 }
 
-TEST(ProxyHeader, NamesNobodyForTheProxysOwnConnections) {
+TEST(ProxyHeader, NamesNoClientForTheProxysOwnConnections) {
     EXPECT_EQ(client(header(0x20, 0x00, "")), "its own");
     EXPECT_EQ(client(header(0x20, 0x11, kTcp4)), "its own") << "a health check";
     EXPECT_EQ(client(header(0x21, 0x00, "")), "its own");

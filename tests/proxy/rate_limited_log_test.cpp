@@ -22,7 +22,7 @@ TEST(RateLimitedLog, TakesOneLineAboutEachSubjectAndCountsTheOthers) {
     EXPECT_EQ(log.admit("a", kNow + 3 * kPause), "");
 }
 
-TEST(RateLimitedLog, TakesSoManyLinesAtMostWhateverTheSubjects) {
+TEST(RateLimitedLog, LimitsTheLinesOfAllSubjectsTogether) {
     RateLimitedLog log;
     unsigned written = 0;
     for (int i = 0; i < 100; ++i)

@@ -9,7 +9,7 @@
 namespace proxy {
 namespace read_buffer_test {
 
-TEST(ReadBuffer, KeepsWhatIsLeftWhenItMakesRoom) {
+TEST(ReadBuffer, KeepsTheRestWhenItMakesRoom) {
     std::mt19937 random(5);
     ReadBuffer buffer;
     std::string expected;

@@ -14,7 +14,7 @@ using test::request_head;
 
 const auto kFieldKey = protocol::field_key("0123456789abcdef0123456789abcdef");
 
-TEST(RequestSnapshot, TellsOriginsTheHostThatTheKeyHas) {  // else who asks first chooses for all
+TEST(RequestSnapshot, SendsOriginsTheHostOfTheKey) {  // else who asks first chooses for all
     const auto head = request_head("GET", "/a%2f?q", {line("Host", "H.test:80"), line("X-A", "1")});
     const RequestSnapshot snapshot(head, key_of("/a%2f?q", "H.test:80"), true);
     EXPECT_EQ(origin_request(snapshot, "n", ""),
@@ -28,7 +28,7 @@ TEST(RequestSnapshot, TakesTheHostOfAnAbsoluteTarget) {  // RFC 9112 §3.2.2
               "GET /x HTTP/1.1\r\nHost: real.test\r\nVia: 1.1 n\r\n\r\n");
 }
 
-TEST(RequestSnapshot, OfAHeadAsksForWhatAGetBrings) {
+TEST(RequestSnapshot, TurnsAHeadIntoAGet) {
     const auto head = request_head("HEAD", "/x", {line("Host", "h.test")});
     EXPECT_EQ(RequestSnapshot(head, key_of("/x"), true).method, "GET");
 }
@@ -45,7 +45,7 @@ TEST(RequestSnapshot, LeavesConditionsAndHopByHopFieldsOut) {
     EXPECT_EQ(as_is.text, "If-None-Match: \"a\"\r\nRange: bytes=0-1\r\n");
 }
 
-TEST(RequestSnapshot, TellsOriginsAloneOfTheClient) {
+TEST(RequestSnapshot, NamesTheClientToOriginsOnly) {
     const auto head = request_head(
         "GET", "/a",
         {line("Host", "h.test"), line("X-Forwarded-For", "10.0.0.1"), line("X-B", "2"),
