@@ -15,8 +15,8 @@ protected:
     HeadRaceTest() {
         auto peers = std::make_shared<protocol::PeerView>();
         peers->peers.resize(2);
-        peers->peers.set(0, {"b", {"127.0.0.1", 80}, "token", true, {}, 0});
-        peers->peers.set(1, {"c", {"127.0.0.1", 81}, "token", true, {}, 0});
+        peers->peers.set(0, {"b", {"127.0.0.1", 80}, "token", true, {}, 0, true});
+        peers->peers.set(1, {"c", {"127.0.0.1", 81}, "token", true, {}, 0, true});
         upstream.set_peers(peers);
         view = std::move(peers);
     }

@@ -19,7 +19,7 @@ protected:
     PeerRequestTest() {
         auto view = std::make_shared<protocol::PeerView>();
         view->peers.resize(1);
-        view->peers.set(0, {"b", {"127.0.0.1", 80}, "token", true, {}, 7});
+        view->peers.set(0, {"b", {"127.0.0.1", 80}, "token", true, {}, 7, true});
         upstream.set_peers(view);
         request.emplace(upstream, PeerOfView{view, 0}, PeerPatience{50ms, 2s});
     }
@@ -69,7 +69,7 @@ TEST_F(PeerRequestTest, IsInNoBooksBeforeItIsSent) {
 TEST_F(PeerRequestTest, BlamesNoLaterRunOfTheNode) {
     auto view = std::make_shared<protocol::PeerView>();
     view->peers.resize(1);
-    view->peers.set(0, {"b", {"127.0.0.1", 80}, "token", true, {}, 8});
+    view->peers.set(0, {"b", {"127.0.0.1", 80}, "token", true, {}, 8, true});
     upstream.set_peers(view);
     send();
     EXPECT_TRUE(upstream.record_of("b")->last_failure().reason.empty());
