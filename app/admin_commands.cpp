@@ -29,28 +29,28 @@ using namespace std::chrono_literals;
 using Json = nlohmann::ordered_json;
 
 constexpr auto kAdminTimeout = 3s;
-constexpr auto kReloadTimeout = 60s;  // files, certificates and disks are looked at
+constexpr auto kReloadTimeout = 60s;  // a reload reads files and certificates, and looks at disks
 
-/// Without the line ends it came with.
+/// Removes trailing blanks and line ends.
 std::string trimmed(std::string text) {
     text.erase(text.find_last_not_of(" \r\n") + 1);
     return text;
 }
 
-/// What a node that is not ready says, or whoever else is there.
+/// The reason in the answer of a node that is not ready, or of another server at that address.
 std::string why_not(const measure::HttpAnswer& answer) {
     const auto said = trimmed(answer.body.substr(0, answer.body.find('\n')));
     return said.empty() ? "not ready" : said;
 }
 
-/// Where to ask and the token to give, if there is one.
+/// The address of an admin port, and its token or an empty string.
 struct AdminPort {
     protocol::HostPort at;
     std::string token;
 };
 
-/// The admin port to ask, or a reason why there is none. The environment's token comes before that
-/// of the configuration.
+/// Returns the admin port to ask, or nothing and the reason in `why`. The environment's token comes
+/// before that of the configuration.
 std::optional<AdminPort> admin_of(const NodeChoice& choice, std::string& why) {
     if (!choice.url.empty())
         return AdminPort{measure::parse_address(choice.url, proxy::kAdminPort),
@@ -59,7 +59,7 @@ std::optional<AdminPort> admin_of(const NodeChoice& choice, std::string& why) {
         return AdminPort{proxy::AdminConfig{}.listen, measure::admin_token()};
     const auto loaded = proxy::load_settings(choice.config);
     if (!loaded.config) {
-        // Of a file that cannot be read the message names it.
+        // The message about an unreadable file already names it.
         const auto is_unread = loaded.errors.size() == 1 && loaded.errors[0].path.empty();
         why = (is_unread ? "" : choice.config + ": not a valid configuration\n") +
               trimmed(proxy::describe(loaded.errors));
@@ -72,27 +72,28 @@ std::optional<AdminPort> admin_of(const NodeChoice& choice, std::string& why) {
     AdminPort port{loaded.config->admin->listen, measure::admin_token()};
     if (port.token.empty()) port.token = loaded.config->admin->token;
     auto& out = port.at;
-    // Listening everywhere includes loopback; the wildcard itself is no address to connect to.
+    // A wildcard address includes loopback, and is itself unfit to connect to.
     if (out.host == "0.0.0.0" || out.host.empty()) out.host = "127.0.0.1";
     if (out.host == "::") out.host = "::1";
     return port;
 }
 
-/// What a 401 asks of the user.
+/// The advice for a 401.
 std::string token_hint(const measure::HttpAnswer& answer, const AdminPort& admin) {
     if (answer.status != 401) return {};
     return admin.token.empty() ? " (set HEARSAY_ADMIN_TOKEN)"
                                : " (it has another token: set HEARSAY_ADMIN_TOKEN)";
 }
 
-/// What a node answered to a POST, or the exit code when it gave no answer to go by.
+/// The answer of a node to a POST, or the exit code if the request failed.
 struct Posted {
     int code = kOk;
     measure::HttpAnswer answer;
     std::string where;
 };
 
-/// `taken`: whether an answer of this status is one to go by; others are told of on standard error.
+/// `taken` returns true for the statuses that the caller handles. Others are reported on standard
+/// error.
 Posted post(const NodeChoice& choice, const std::string& target, const std::string& json,
             std::chrono::milliseconds timeout, bool (*taken)(unsigned status)) {
     Posted out;
@@ -123,7 +124,7 @@ Posted post(const NodeChoice& choice, const std::string& target, const std::stri
     return out;
 }
 
-/// The texts of an array that an object has under this name.
+/// The strings of an array of `object`.
 std::vector<std::string> texts(const Json& object, const char* name) {
     std::vector<std::string> out;
     const auto at = object.find(name);
@@ -139,7 +140,7 @@ std::string text_in(const Json& object, const char* name) {
                                                  : std::string();
 }
 
-/// What an answer is when it is no JSON object.
+/// Reports an answer that is no JSON object.
 int no_node(const Posted& posted) {
     return fail(kFailed, "http://{}: the answer is not a node's; it must be the admin port",
                 posted.where);
@@ -177,13 +178,13 @@ int purge_command(const NodeChoice& choice, const std::vector<std::string>& urls
     return fail(kFailed, "not confirmed yet by {}: it goes on trying", fmt::join(pending, ", "));
 }
 
-/// A line for each message of that list, and where in the configuration it belongs.
+/// Returns a line for each message of that list, with its path in the configuration.
 std::string told(const Json& report, const char* list) {
     std::string lines;
     if (const auto found = report.find(list); found != report.end() && found->is_array())
         for (const auto& each : *found)
             if (each.is_object()) {
-                const auto path = text_in(each, "path");  // none: the message names the file
+                const auto path = text_in(each, "path");  // empty: the message names the file
                 lines += fmt::format("\n  {}{}{}", path, path.empty() ? "" : ": ",
                                      text_in(each, "message"));
             }

@@ -3,10 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-/// What sub-commands say their options with.
+/// Building blocks for the options of sub-commands.
 namespace app {
 
-/// Checks whose conditions do not crowd the help.
+/// Validators whose conditions stay out of the help.
 template <typename Number>
 CLI::Validator within(Number least, Number most) {
     return CLI::Range(least, most).description("");
@@ -19,7 +19,7 @@ inline CLI::Validator number_that(const char* what, bool (*holds)(double)) {
             },
             ""};
 }
-/// A sign would be taken, and wrap around. `least`: 0 or 1.
+/// Refuses signs, which CLI11 would accept and wrap around. `least`: 0 or 1.
 inline CLI::Validator whole_number(int least = 0) {
     return {[least](std::string& text) {
                 const bool digits =
@@ -45,7 +45,8 @@ CLI::Option* option(CLI::App& command, const char* name, const char* kind, Value
     return command.add_option(name, value, text)->type_name(kind);
 }
 
-/// An option whose words become a value by `parse`, which gives none for words that are not `what`.
+/// An option whose text becomes a value by `parse`, which returns nothing for a text that is not
+/// `what`.
 template <typename Value, typename Parse>
 CLI::Option* parsed(CLI::App& command, const char* name, const char* kind, Value& value,
                     Parse parse, std::string what, const char* text) {
@@ -56,7 +57,7 @@ CLI::Option* parsed(CLI::App& command, const char* name, const char* kind, Value
     };
     return command.add_option_function<std::string>(name, take, text)->type_name(kind);
 }
-/// Several of them, with commas between.
+/// The same for a list separated by commas.
 template <typename Value, typename Parse>
 CLI::Option* parsed_list(CLI::App& command, const char* name, const char* kind,
                          std::vector<Value>& values, Parse parse, std::string what,

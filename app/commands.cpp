@@ -33,7 +33,7 @@ void refuse(proxy::ConfigResult& loaded, std::vector<proxy::ConfigError> errors)
     loaded.config.reset();
 }
 
-/// load_config(), and a look at the disks, as a start has it.
+/// Loads the configuration and inspects the disks, as a start does.
 proxy::ConfigResult load_to_start(const std::string& file) {
     auto loaded = proxy::load_config(file);
     if (loaded.config) refuse(loaded, proxy::unusable_disks(*loaded.config));
@@ -51,7 +51,7 @@ int cannot_listen(const measure::OriginOptions& options, const boost::system::sy
     return fail(kFailed, "cannot listen at {}: {}", options.listen.text(), error.code().message());
 }
 
-/// Words that tell what keeps answers from being what they should be.
+/// Advice for a replay whose answers were wrong.
 std::string hint(const measure::Report& report, const ReplayCommand& command) {
     std::uint64_t wrong = 0, bad = 0, refused = 0, answered = 0;
     for (const auto& row : report.rows) {

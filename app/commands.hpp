@@ -24,9 +24,9 @@ struct ReplayCommand {
     bool json = false, quiet = false;
 };
 
-/// The sub-commands; each returns the exit code and prints what went wrong on standard error.
+/// The sub-commands. Each returns the exit code and reports errors on standard error.
 int run_command(const std::string& file);
-/// `strict`: warnings too make a configuration a bad one. `peers`: see check_peers().
+/// `strict`: warnings count as errors. `peers`: see check_peers().
 int check_command(const std::string& file, bool strict = false, bool peers = false);
 int origin_command(const measure::OriginOptions&);
 int replay_command(ReplayCommand);

@@ -24,9 +24,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Notes INT, TERM and HUP for as long as it lives, and keeps hold of them while the replay handles
-/// them too and lets go. The second one ends the program at once: the kernel ends the proxies,
-/// `scratch` is removed here.
+/// Notes INT, TERM and HUP while it lives, also while the replay handles them. A second signal ends
+/// the program at once: the kernel ends the proxies, and this class removes `scratch`.
 class Interrupts {
 public:
     explicit Interrupts(std::string scratch)
@@ -157,7 +156,8 @@ private:
         cluster_.wait_until_in_step([this] { return interrupts_.any(); }, progress_);
     }
 
-    /// Nothing in memory is left, and what was being written is cut off.
+    /// Kills all proxies, so memory is lost and writes in progress are cut off; then starts them
+    /// again.
     void restart() {
         cluster_.kill();
         const auto from = std::chrono::steady_clock::now();
@@ -193,7 +193,7 @@ private:
                    measure::report_json(reports_[1]));
     }
 
-    /// Says how it went; what was wrong, or nothing.
+    /// Prints the verdict. Returns the reason of a failure, or an empty string.
     std::string judge() {
         for (const auto& member : cluster_.members()) {
             if (const auto end = member.process->ended())
@@ -231,7 +231,7 @@ private:
 }  // namespace
 
 int demo_command(const DemoCommand& command) {
-    // Whoever read the output is gone (`| head`): the end comes by an error, and cleans up.
+    // If the reader of the output has gone (`| head`), writing fails and the command cleans up.
     std::signal(SIGPIPE, SIG_IGN);
     try {
         return Demo(command).run();

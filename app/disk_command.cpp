@@ -33,7 +33,7 @@ std::string date_text(DiskTime time) {
     return text;
 }
 
-/// `3.2 h`: in the largest unit of which it is one at least.
+/// `3.2 h`: in the largest unit of which it is at least one.
 std::string age_text(milliseconds age) {
     constexpr struct {
         const char* name;
@@ -178,10 +178,10 @@ std::string why_not(const boost::system::error_code& error) {
     return error.message();
 }
 
-/// What came of all places together.
+/// The results of all places together.
 struct Looked {
     int code = kOk;
-    bool is_there = false;  // the URL, somewhere
+    bool is_there = false;  // some place has the URL
     Json pages = Json::array();
 };
 

@@ -7,14 +7,14 @@ namespace app {
 
 struct DiskCommand {
     std::vector<std::string> places = {};  // directories of cache.disk, or single segment files
-    std::string url = {};                  // empty: none is looked for
+    std::string url = {};                  // empty: list everything
     bool check = false, json = false, quiet = false;
 };
 
-/// Shows what a stopped cache holds on disk, one place after the other; changes nothing there. As
-/// JSON an object, of several places a list of them. The exit code: kOk; kFailed when one cannot be
-/// looked at, when with `check` something is damaged, and when with `url` that URL is at none of
-/// them; kUsage for what is no URL.
+/// `hearsay disk`: shows the content of a stopped cache's disk, one place after the other, and
+/// changes nothing. JSON is an object, or a list of objects for several places. Returns kOk;
+/// kFailed if a place is unreadable, if `check` finds damage, or if every place lacks `url`; kUsage
+/// for a malformed URL.
 int disk_command(const DiskCommand& command);
 
 }  // namespace app

@@ -7,7 +7,7 @@
 
 namespace app {
 
-/// Says on standard error why a command ends, and gives its exit code back.
+/// Reports on standard error why a command ends, and returns its exit code.
 template <typename... Args>
 int fail(int code, fmt::format_string<Args...> format, Args&&... args) {
     fmt::print(stderr, "hearsay: {}\n", fmt::format(format, std::forward<Args>(args)...));

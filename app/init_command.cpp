@@ -46,7 +46,8 @@ std::string new_key() {
     return out;
 }
 
-/// Throws std::runtime_error that names the file. What is there stays.
+/// Writes a new file, and leaves an existing one alone. Throws std::runtime_error that names the
+/// file.
 void write_new(const fs::path& file, const std::string& text, mode_t mode) {
     const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (fd < 0)
@@ -66,15 +67,15 @@ void write_new(const fs::path& file, const std::string& text, mode_t mode) {
         fmt::format("{}: {}", measure::printable(file.string()), std::strerror(error)));
 }
 
-/// Where a node listens: at its own address if that is one, else at all that its host has.
+/// The host to listen at: the node's own address if it is given as one, otherwise every address.
 std::string listen_host(const std::string& host) {
     boost::system::error_code no_address;
     boost::asio::ip::make_address(host, no_address);
     return no_address ? "0.0.0.0" : host;
 }
 
-/// A host as everybody spells it. Throws std::invalid_argument for one that no peer can reach, or
-/// that is a mistyped address: the name of no host ends in a number (RFC 1123 §2.1).
+/// Normalises a host. Throws std::invalid_argument for a host that peers cannot reach, and for a
+/// mistyped address: host names never end in a number (RFC 1123 §2.1).
 std::string plain_host(const std::string& host) {
     boost::system::error_code no_address;
     const auto address = boost::asio::ip::make_address(host, no_address);
@@ -88,13 +89,13 @@ std::string plain_host(const std::string& host) {
     auto name = host.substr(0, host.find_last_not_of('.') + 1);
     std::transform(name.begin(), name.end(), name.begin(),
                    [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
-    const auto last = name.substr(name.rfind('.') + 1);  // all of it without a dot
+    const auto last = name.substr(name.rfind('.') + 1);  // the whole name if it has no dot
     if (last.find_first_not_of("0123456789") == std::string::npos)
         throw std::invalid_argument(host + " is neither an IP address nor the name of a host");
     return name;
 }
 
-/// Nodes of one machine may have a loopback address each, and then each has the same admin port.
+/// Nodes of one machine may have a loopback address each, and then share the admin port number.
 bool loopback(const std::string& host) {
     boost::system::error_code no_address;
     const auto address = boost::asio::ip::make_address(host, no_address);
@@ -105,7 +106,7 @@ bool loopback(const std::string& host) {
 
 std::vector<PlannedNode> plan_nodes(const std::vector<std::string>& nodes) {
     std::vector<PlannedNode> out;
-    std::map<std::string, std::uint16_t> on_host;  // how many so far
+    std::map<std::string, std::uint16_t> on_host;  // nodes so far
     std::map<std::string, std::string> spelled;    // by plain_host()
     std::set<std::string> names, places;
     for (const auto& text : nodes) {

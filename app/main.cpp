@@ -23,7 +23,7 @@ namespace {
 
 using namespace app;
 
-/// What the command line said; each sub-command fills its own part.
+/// The options of the command line, one member for each sub-command.
 struct CommandLine {
     std::string config;
     bool json = false, strict = false, peers = false;
@@ -85,7 +85,7 @@ void add_workload_options(CLI::App& command, measure::WorkloadOptions& workload)
         ->capture_default_str();
 }
 
-/// With a log there is nothing to make up.
+/// A log excludes the options of the made-up workload.
 void exclude_workload(CLI::App& command) {
     command.get_option("--trace")
         ->excludes(command.get_option("--requests"))
@@ -215,7 +215,7 @@ void add_disk(CLI::App& app, DiskCommand& disk) {
     command.add_flag("--quiet", disk.quiet, "No progress");
 }
 
-/// The commands that tell a running node to do something.
+/// The commands that give orders to a running node.
 void add_orders(CLI::App& app, CommandLine& line) {
     auto& purge = *app.add_subcommand(
         "purge", "End what is stored under URLs or with tags, in the whole cluster");
@@ -307,7 +307,7 @@ int no_command(const CLI::App& app, const std::string& name) {
     return kUsage;
 }
 
-/// After the complaint about an unknown option: the one that is probably meant.
+/// Proposes the option that was probably meant, after the error about an unknown one.
 void propose_option(const CLI::App& app, const std::vector<std::string>& words) {
     std::vector<std::string> known;
     const auto is_meant = [&](const CLI::App* command) { return command->check_name(words[0]); };
@@ -331,7 +331,7 @@ int run_help(const CLI::App& app, const std::string& name) {
     const auto found =
         name.empty() ? std::vector<const CLI::App*>{} : app.get_subcommands(is_meant);
     if (!name.empty() && found.empty()) return no_command(app, name);
-    // App::help() would print the help of the sub-command that was given: this one.
+    // App::help() would print the help of the sub-command in use, which is this one.
     const auto text = found.empty() ? app.get_formatter()->make_help(&app, app.get_name(),
                                                                      CLI::AppFormatMode::Normal)
                                     : found.front()->help(app.get_name());
@@ -340,13 +340,14 @@ int run_help(const CLI::App& app, const std::string& name) {
     return kOk;
 }
 
-/// The exit code.
+/// Returns the exit code.
 int run_command_line(int argc, char** argv) {
     CLI::App app("hearsay: HTTP caches that answer for one another", "hearsay");
     app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
         return "hearsay: " + CLI::FailureMessage::simple(failed, error);
     });
-    app.require_subcommand(0, 1);  // none is told below: the parser would hide an unknown option
+    app.require_subcommand(0, 1);  // sub-commands are optional here: the parser would report a
+                                   // missing one before an unknown option
     app.set_version_flag("--version", "hearsay " HEARSAY_VERSION);
     CommandLine line;
 
@@ -406,7 +407,7 @@ int run_command_line(int argc, char** argv) {
         std::fputs("hearsay: give a command; see hearsay --help\n", stderr);
         return kUsage;
     }
-    // Not left to the parser: it would ask for the file before it names an unknown option.
+    // Checked here because the parser would report the missing file before an unknown option.
     if ((*run || *check) && line.config.empty()) {
         std::fprintf(stderr, "hearsay: %s needs a FILE, its configuration; see hearsay help %s\n",
                      argv[1], argv[1]);
@@ -441,19 +442,19 @@ int run_command_line(int argc, char** argv) {
     return kOk;
 }
 
-/// Takes the places of standard streams that are closed, or a socket would be given their numbers
-/// and get what is printed. Standard output is for reading then, so that a write fails as before.
+/// Opens /dev/null for closed standard streams; otherwise a socket would get their numbers, and the
+/// output. Standard output opens for reading, so that writes still fail.
 void hold_standard_streams() {
     for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-        if (::fcntl(fd, F_GETFD) < 0)  // open() takes the lowest number that is free: this one
+        if (::fcntl(fd, F_GETFD) < 0)  // open() takes the lowest free number, which is this one
             (void)::open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR);
 }
 
-/// What was printed must have arrived.
+/// Flushes standard output, and reports an error if that fails.
 int checked_output(int code) {
     const bool flushed = std::fflush(stdout) == 0;
     if (flushed && std::ferror(stdout) == 0) return code;
-    // What an earlier write met, errno no longer tells.
+    // errno holds no cause if an earlier write failed.
     std::fprintf(stderr, "hearsay: cannot write to standard output%s%s\n", flushed ? "" : ": ",
                  flushed ? "" : std::strerror(errno));
     return code == kOk ? kFailed : code;
@@ -465,7 +466,7 @@ int main(int argc, char** argv) {
     hold_standard_streams();
     try {
         return checked_output(run_command_line(argc, argv));
-    } catch (const std::system_error& error) {  // by fmt::print, when an output takes nothing
+    } catch (const std::system_error& error) {  // thrown by fmt::print if an output fails
         std::fprintf(stderr, "hearsay: %s\n", error.what());
         return kFailed;
     }

@@ -35,7 +35,7 @@ using protocol::Error;
 
 constexpr auto kPatienceAtAPort = 5s;  // for one port
 
-/// Somebody to be tried. Without a name it may be this node itself.
+/// A peer to be tried. Without a name it may be this node itself.
 struct Candidate {
     std::string node;
     protocol::HostPort http, link;
@@ -55,7 +55,7 @@ protocol::Result<std::string> dial(const protocol::ClusterConfig& config, const 
     return out;
 }
 
-/// One line for a port; true when all is well there.
+/// Prints one line for a port. Returns true if the port works.
 bool tell_port(const std::string& who, const char* what, const protocol::HostPort& at,
                const std::string& fault, const char* well = "ok") {
     fmt::print("{}: {} {}: {}\n", who, what, at.text(), fault.empty() ? well : fault.c_str());
@@ -71,7 +71,7 @@ struct HttpAsked {
     bool with_header = false;
 };
 HttpAsked ask_http(const protocol::HostPort& at) {
-    const std::string target(proxy::kProbeTarget);  // which no node counts as a client's request
+    const std::string target(proxy::kProbeTarget);  // nodes leave this target out of their counts
     auto answer = measure::http_get_if_cached(at, target, kPatienceAtAPort);
     const bool is_closed = !answer && (answer.error() == boost::beast::http::error::end_of_stream ||
                                        answer.error() == boost::asio::error::eof ||
@@ -84,7 +84,7 @@ HttpAsked ask_http(const protocol::HostPort& at) {
     return {std::move(answer)};
 }
 
-/// A peer that is listed where this node itself listens.
+/// The addresses at which this node itself listens.
 struct OwnPlaces {
     bool link = false, http = false;
 };
@@ -94,7 +94,7 @@ OwnPlaces own_places(const proxy::Config& config, const Candidate& peer) {
             is_own_place(config.listen, peer.http)};
 }
 
-/// False; prints what is wrong.
+/// Prints the error, and returns false.
 bool tell_own(const Candidate& peer, const OwnPlaces& own) {
     const auto who = "peer " + peer.node;
     const auto fault = [](bool is, const char* setting) {
@@ -106,7 +106,7 @@ bool tell_own(const Candidate& peer, const OwnPlaces& own) {
     return false;
 }
 
-/// Nothing: it is this node itself, found by a name that stands for all.
+/// Returns nothing if the candidate is this node itself, found by a name shared by all nodes.
 std::optional<bool> check_one(const proxy::Config& all, const protocol::ClusterConfig& config,
                               Candidate peer) {
     if (const auto own = own_places(all, peer); own.link || own.http) return tell_own(peer, own);
@@ -163,12 +163,13 @@ bool is_own_place(const protocol::HostPort& listen, const protocol::HostPort& at
     try {
         places = measure::look_up(at.host);
     } catch (const std::exception&) {
-        return false;  // whoever dials says why
+        return false;  // dialling will report the error
     }
     return std::any_of(places.begin(), places.end(), [&](const ip::address& place) {
         if (!own.is_unspecified()) return place == own;
         if (place.is_loopback()) return true;
-        // To an address of its own a machine sends from that address. Nothing is sent here.
+        // A machine sends from the address itself if it owns the address. Connecting a UDP socket
+        // transmits nothing.
         boost::asio::io_context context(1);
         ip::udp::socket socket(context);
         error_code error;
@@ -222,7 +223,7 @@ std::string http_fault(const boost::system::result<measure::HttpAnswer>& answer,
                   "(clients.proxy_protocol)";
         return error.message() + ": " + cause;
     }
-    std::string_view by = answer->via;  // the last one in it is the one that answered
+    std::string_view by = answer->via;  // the last member is the server that answered
     by = by.substr(by.rfind(',') == std::string_view::npos ? 0 : by.rfind(',') + 1);
     by = by.substr(by.rfind(' ') == std::string_view::npos ? 0 : by.rfind(' ') + 1);
     if (by.empty())

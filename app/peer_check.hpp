@@ -8,24 +8,25 @@
 
 namespace app {
 
-/// What is probably wrong when a peer's link ends so, as the end of a sentence; empty when the
-/// error says it all. `http_is_silent`: the peer's http port takes connections and answers none.
+/// Returns the probable cause of the error on a peer's link, as the end of a sentence, or an empty
+/// string if the error is clear. `http_is_silent`: the peer's http port accepts connections but
+/// stays silent.
 std::string likely_cause(const boost::system::error_code& error, bool http_is_silent = false);
 
-/// Whether this machine would reach itself at `at`, where a node listens at `listen`.
+/// Returns true if this machine would reach itself at `at`, where a node listens at `listen`.
 bool is_own_place(const protocol::HostPort& listen, const protocol::HostPort& at);
 
-/// Whether this answer of a peer's http port is the peer's own; empty when it is, else what is
-/// wrong. `peer`: its name; empty when anybody will do.
+/// Checks an answer of a peer's http port. Returns an empty string if the peer gave it, otherwise
+/// the fault. `peer`: its name, or empty for any peer.
 std::string http_fault(const boost::system::result<measure::HttpAnswer>& answer,
                        const std::string& peer);
 
-/// Dials the link of each peer that the configuration lists, or finds by name, with the cluster
-/// key, and asks its http port for something that needs no origin. An http port that closes the
-/// connection is asked once more, with a PROXY header: peers need none, as they prove themselves by
-/// the token of a link, which only a running node has. Prints a line for each port.
-/// kOk; kFailed when one does not do, or none could be tried. Nothing changes at the peers, but for
-/// a line in their logs and a request in their counters.
+/// `hearsay check --peers`: tries each peer that the configuration lists or finds by name. It dials
+/// the link with the cluster key, and asks the http port for a target that needs no origin. If an
+/// http port closes the connection, a second request has a PROXY header; real peers prove
+/// themselves by the token of a link instead, which only a running node has. Prints a line for each
+/// port. Returns kOk, or kFailed if a port fails or no peer was found. The peers only log a line
+/// and count a request.
 int check_peers(const proxy::Config& config);
 
 }  // namespace app

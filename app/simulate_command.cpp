@@ -29,7 +29,7 @@ using namespace std::chrono_literals;
 constexpr auto kQuietAtFirst = 2s;
 constexpr std::size_t kPaperProxies = 8;
 
-/// Tells on a terminal how far a study is, when it takes long.
+/// Shows the progress of a long study on a terminal.
 class Teller {
 public:
     explicit Teller(bool quiet) : progress_(quiet || !::isatty(STDERR_FILENO)) {}
@@ -77,14 +77,14 @@ measure::Trace read(const SimulateCommand& command, const std::string& path) {
     if (command.synthetic) return measure::make_workload(workload_of(command));
     auto options = command.trace;
     options.path = path;
-    options.https = true;  // nobody is asked for them
+    options.https = true;  // a simulation sends nothing, so https URLs count too
     auto trace = measure::load_trace(options);
     measure::retime(trace, command.rate, command.speedup);
     return trace;
 }
 
-/// A log, or what is made up instead, and from then on INT and TERM ask for the end of what is made
-/// of it; while it is read they end the program.
+/// A log or a made-up workload. INT and TERM end the program while it is read; afterwards they ask
+/// for an early end of the study.
 struct Input {
     Input(const SimulateCommand& command, const std::string& path) : trace(read(command, path)) {}
     explicit Input(const SimulateCommand& command)
@@ -101,14 +101,14 @@ void write_file(const std::string& path, const std::string& text) {
     if (!written || !closed) throw std::runtime_error("cannot write " + measure::printable(path));
 }
 
-/// How it ends, and what is left to be printed.
+/// The exit code, and the output still to be printed.
 struct Done {
     int code = kOk;
     std::string text;
 };
 
-/// Throws std::invalid_argument for what no number of proxies, or none of those asked for, makes
-/// sense with; the same for the schemes that a study compares would only be refused row by row.
+/// Throws std::invalid_argument for settings that fail with every number of proxies. A study would
+/// otherwise refuse its schemes row by row.
 void check_once(const SimulateCommand& command, const std::vector<std::size_t>& proxies) {
     auto config = command.study.base;
     if (command.only) config.scheme = *command.only;
@@ -118,7 +118,7 @@ void check_once(const SimulateCommand& command, const std::vector<std::size_t>& 
     }
 }
 
-/// Throws std::invalid_argument for what would come after the last request.
+/// Throws std::invalid_argument for an event after the last request.
 void check_times(const measure::SimulatedNetwork& network, const measure::LogFacts& log) {
     const auto refuse = [&](const char* what, std::chrono::milliseconds at) {
         if (at > log.span)
@@ -131,7 +131,7 @@ void check_times(const measure::SimulatedNetwork& network, const measure::LogFac
     for (const auto& restart : network.restarts) refuse("the restart", restart.at);
 }
 
-/// Was anything counted?
+/// Returns true if any row was counted.
 bool any(const measure::Study& study) {
     for (const auto& row : study.rows)
         if (row.counts) return true;
@@ -171,7 +171,7 @@ Done run_study_command(const SimulateCommand& command) {
     return {code, measure::study_text(study, measure::output_may_be_coloured(), words, tables)};
 }
 
-/// One proxy with a disk.
+/// Simulates one proxy with a disk.
 Done run_tiers_command(const SimulateCommand& command) {
     Teller tell(command.quiet);
     const Input input(command);
@@ -192,7 +192,7 @@ Done run_tiers_command(const SimulateCommand& command) {
                          : measure::tiers_text(study, measure::output_may_be_coloured())};
 }
 
-/// The paper's simulation of each log.
+/// Runs the paper's simulation of each log.
 Done run_paper_command(const SimulateCommand& command) {
     Teller tell(command.quiet);
     std::vector<measure::Study> studies;
@@ -255,7 +255,7 @@ int simulate_command(SimulateCommand command) {
     } catch (const std::exception& error) {
         return fail(kFailed, "{}", protocol::plain_message(error));
     }
-    fmt::print("{}", done.text);  // an output that takes nothing is for main() to tell
+    fmt::print("{}", done.text);  // main() reports an output that fails
     return done.code;
 }
 

@@ -79,7 +79,7 @@ std::string one_of(const Values& values, Name name_of) {
     return out;
 }
 
-/// `10s-20s:2`: from, until, and how many proxies are cut off.
+/// `10s-20s:2`: from, until, and the number of proxies cut off.
 std::optional<measure::SimulatedNetwork::Partition> parse_partition(const std::string& text) {
     const auto dash = text.find('-'), colon = text.find(':');
     if (dash == std::string::npos || colon == std::string::npos || colon < dash)
@@ -95,7 +95,7 @@ std::optional<measure::SimulatedNetwork::Partition> parse_partition(const std::s
     return out;
 }
 
-/// `30s:0`: when, and which proxy.
+/// `30s:0`: time and proxy.
 std::optional<measure::SimulatedNetwork::Restart> parse_restart(const std::string& text) {
     const auto colon = text.find(':');
     if (colon == std::string::npos) return std::nullopt;

@@ -8,7 +8,7 @@ class App;
 
 namespace app {
 
-/// The sub-command `simulate` and its options, which are read into `command`.
+/// Adds the sub-command `simulate`. Its options are read into `command`.
 void add_simulate(CLI::App& app, SimulateCommand& command);
 
 }  // namespace app

@@ -27,7 +27,7 @@ struct Part {
     std::string_view what;
 };
 
-/// What was refused, by why.
+/// The refusals by reason.
 std::array<Part, 5> refusals(const measure::DiskCounters& d) {
     return {{{d.refused_queue_full, "with a full queue"},
              {d.refused_paused, "after an error"},
@@ -42,7 +42,7 @@ std::uint64_t all_refused(const measure::DiskCounters& d) {
     return all;
 }
 
-/// `3 too large, 1 unreadable`: those that are not 0.
+/// `3 too large, 1 unreadable`: the parts above 0.
 std::string parts_text(std::span<const Part> parts) {
     std::string text;
     for (const auto& [count, what] : parts)
@@ -54,8 +54,8 @@ std::string parts_text(std::span<const Part> parts) {
 using Row = std::vector<std::string>;
 
 enum class Last { number, words };
-/// Columns as wide as what is in them: the first `words` to the left, the others to the right. A
-/// last column of words is to the left, too, and left out where it has nothing below its heading.
+/// Formats columns as wide as their content: the first `words` to the left, the others to the
+/// right. A last column of words is also to the left, and omitted if it is empty below its heading.
 std::string table_text(std::span<const Row> rows, Last last_column, std::size_t words = 2) {
     const auto last = rows.front().size() - 1;
     std::vector<std::size_t> widths(rows.front().size());
@@ -80,7 +80,7 @@ std::string table_text(std::span<const Row> rows, Last last_column, std::size_t 
     return text;
 }
 
-/// `45 s`, `12 m`, `3 h`, `8 d`: as long as that at least.
+/// `45 s`, `12 m`, `3 h`, `8 d`: rounded down.
 std::string lasting(double seconds) {
     if (seconds < 120) return fmt::format("{:.0f} s", seconds);
     if (seconds < 2 * 3600) return fmt::format("{:.0f} m", std::floor(seconds / 60));
@@ -110,7 +110,7 @@ void print_peers(const std::vector<measure::PeerCounters>& peers) {
     }
 }
 
-/// What each peer's summary is worth, and what it costs.
+/// The accuracy of each peer's summary, and its cost.
 void print_sharing(const std::vector<measure::PeerCounters>& peers) {
     std::vector<Row> rows{{"sharing", "lag s", "collisions", "evicted", "sampled", "missed",
                            "saved ms", "lost ms", "update bytes", "bits/obj"}};
@@ -129,7 +129,7 @@ void print_sharing(const std::vector<measure::PeerCounters>& peers) {
     fmt::print("\n{}what these are: hearsay help status\n", table_text(rows, Last::number, 1));
 }
 
-/// Why something was refused, and what a start lost: lines of their own where there is any.
+/// The reasons of refusals, and the losses of a start, on lines of their own if there are any.
 void print_disk_trouble(const measure::DiskCounters& d) {
     const auto refused = parts_text(refusals(d));
     const Part losses[] = {{d.found_damaged, "files damaged"},

@@ -8,20 +8,20 @@
 
 namespace app {
 
-// What `hearsay status` prints, on standard output.
+// Prints the output of `hearsay status` for one node.
 
 void print_status(const measure::NodeCounters& node);
 
-/// Drops those that were asked twice, by another address: the same run of the same process. Returns
-/// a sentence for each name that several processes have, with where they were asked. `at`: that of
-/// each node, in the same order; loses the same ones.
+/// Drops nodes that were asked twice at different addresses: the same run of the same process.
+/// Returns a sentence for each name that several processes use, with their addresses. `at` has the
+/// address of each node, and loses the same entries.
 std::vector<std::string> drop_repeats(std::vector<measure::NodeCounters>& nodes,
                                       std::vector<std::string>& at);
 
-/// What several nodes did together. `missing` more did not answer.
+/// Prints the sums over several nodes. `missing` more failed to answer.
 void print_together(const std::vector<measure::NodeCounters>& nodes, std::size_t missing);
 
-/// What the columns of the table "sharing" mean.
+/// Explains the columns of the table "sharing".
 std::string sharing_legend();
 
 }  // namespace app

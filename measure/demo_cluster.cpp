@@ -63,7 +63,7 @@ nlohmann::ordered_json config_of(const Member& self, const std::vector<Member>& 
         {"origins", {{{"host", "*"}, {"url", fmt::format("http://{}:{}", kHost, origin_port)}}}},
         {"cache", {{"memory", "512MiB"}}},
         {"cluster", {{"key", key}, {"listen", self.link.text()}, {"peers", peers}}},
-        {"timeouts", {{"drain_grace", 0}}}};  // no load balancer here has to see that it ends
+        {"timeouts", {{"drain_grace", 0}}}};  // no load balancer waits for a drain here
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ void DemoCluster::choose_ports() {
         for (const auto port : {ports.proxy, ports.link, ports.admin})
             usual = usual && is_free(context, port);
     }
-    std::vector<tcp::acceptor> held;  // all at once, so that no port comes twice
+    std::vector<tcp::acceptor> held;  // all open at once, so that each port differs
     const auto any = [&] {
         held.emplace_back(context, tcp::endpoint(boost::asio::ip::make_address(kHost), 0));
         return held.back().local_endpoint().port();

@@ -13,7 +13,7 @@
 
 namespace measure {
 
-/// The proxies of the demo: processes on loopback that know each other. One thread.
+/// The proxies of the demo: one process each on loopback, configured as peers. One thread.
 class DemoCluster {
 public:
     struct Member {
@@ -23,21 +23,21 @@ public:
         std::unique_ptr<ChildProcess> process;
     };
 
-    /// Chooses the ports: those of the documentation if all are free, else any that are. What the
-    /// proxies need in files goes below `directory`, what they keep there too when `disk_bytes` are
-    /// given.
+    /// Chooses the ports: those of the documentation if all of them are free, otherwise any free
+    /// ones. Configurations and logs go into files below `directory`. With `disk_bytes` each proxy
+    /// also keeps its disk there.
     DemoCluster(std::string directory, std::optional<std::uint64_t> disk_bytes);
 
-    /// Where the origin is to listen; 0: anywhere.
+    /// The port at which the origin must listen; 0 leaves the choice to it.
     std::uint16_t origin_port() const { return origin_port_; }
     /// Writes the configurations, for an origin at this port.
     void configure(std::uint16_t origin_port);
     void start();
-    /// All at once, without a word.
+    /// Kills all proxies at once with SIGKILL.
     void kill();
-    /// Throws std::runtime_error when they do not come up, or when `interrupted` says so.
+    /// Throws std::runtime_error if a proxy fails to start, or if `interrupted` returns true.
     void wait_until_in_step(const std::function<bool()>& interrupted, Progress& progress);
-    /// Asks all to end; the destructor waits for that.
+    /// Asks all proxies to end. The destructor waits for them.
     void terminate();
 
     const std::vector<Member>& members() const { return members_; }
@@ -53,7 +53,7 @@ private:
     std::vector<Member> members_;
 };
 
-/// The end of what a proxy has logged.
+/// The last lines that a proxy has logged.
 std::string last_lines_of(const DemoCluster::Member&);
 
 }  // namespace measure

@@ -16,13 +16,13 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr auto kStatusTimeout = 2s;
-constexpr auto kLookEvery = 1s;     // for restarts, during the replay
+constexpr auto kLookEvery = 1s;     // to notice restarts during the replay
 constexpr auto kPoll = 100ms;       // while waiting
-constexpr auto kQuietFor = 1300ms;  // counters that stand still for longer than announcements wait
+constexpr auto kQuietFor = 1300ms;  // counters at rest for longer than announcements are delayed
 constexpr auto kSettleAtMost = 8s;
-constexpr std::uint64_t kUnknownBytes = 1024;  // what the built-in origin gives
+constexpr std::uint64_t kUnknownBytes = 1024;  // the default body of the built-in origin
 
-/// Looks at all nodes' counters now and then, on a thread of its own.
+/// Reads all nodes' counters periodically on a thread of its own.
 class Watch {
 public:
     Watch(const std::vector<HostPort>& admins) : admins_(admins), tracks_(admins.size()) {}
@@ -46,7 +46,8 @@ public:
         if (thread_.joinable()) thread_.join();
     }
 
-    /// Only before start and after stop, or by the own thread. What could not be read, by node.
+    /// Reads all counters once. Called by its own thread, or before start() and after stop().
+    /// Returns the errors by node.
     std::vector<std::string> look() {
         std::vector<std::string> silent(admins_.size());
         for (std::size_t i = 0; i < admins_.size(); ++i) {
@@ -69,7 +70,7 @@ private:
     bool stopping_ = false;
 };
 
-/// Everything that should stand still when the last request is answered and told of.
+/// All counters that are at rest after the last answer and its announcement.
 std::vector<std::uint64_t> fingerprint(const std::vector<CounterTrack>& tracks) {
     std::vector<std::uint64_t> out;
     for (const auto& track : tracks) {
@@ -84,7 +85,8 @@ std::vector<std::uint64_t> fingerprint(const std::vector<CounterTrack>& tracks) 
     return out;
 }
 
-/// Reads the counters until they stand still; which nodes did not answer at the end.
+/// Reads the counters until they are at rest. Returns the nodes whose counters were unreadable at
+/// the end.
 std::vector<std::string> settle(Watch& watch, Progress& progress) {
     const auto give_up = Clock::now() + kSettleAtMost;
     auto silent = watch.look();
@@ -148,7 +150,7 @@ Report begin_report(const Trace& trace, const MeasureOptions& options) {
 
 namespace {
 
-/// Two nodes of which one has not found the other yet; empty: there are none.
+/// Names two nodes of which one has yet to find the other; empty if all have found each other.
 std::string strangers(const std::vector<NodeCounters>& nodes) {
     for (const auto& node : nodes) {
         for (const auto& other : nodes) {

@@ -30,7 +30,7 @@ using protocol::as_result;
 using protocol::awaitable;
 using proxy::ParseError;
 
-constexpr std::size_t kInputBytes = 64 * 1024 + 4096;  // a head at its limit and then some
+constexpr std::size_t kInputBytes = 64 * 1024 + 4096;  // a head at its limit, and some more
 constexpr std::size_t kLeastRead = 1024;
 constexpr std::size_t kPiecesAtOnce = 8;
 
@@ -60,7 +60,7 @@ public:
     }
 
 private:
-    /// False when the connection is at its end.
+    /// Returns false at the end of the connection.
     awaitable<bool> serve_one() {
         std::size_t scanned = 0, head_bytes = 0;
         while ((head_bytes = proxy::find_head_end(input_.data(), scanned)) == 0) {
@@ -102,7 +102,7 @@ private:
         co_return sent&& answer_.keep_alive;
     }
 
-    /// A head, or a chunk's line, has its limit.
+    /// The parser limits a head and the line of a chunk.
     bool has_room() const { return input_.size() < kInputBytes; }
 
     awaitable<bool> read_more() {
@@ -113,7 +113,7 @@ private:
         co_return true;
     }
 
-    /// Reads a request's body and forgets it.
+    /// Reads and drops the body of a request.
     awaitable<bool> drain(proxy::RequestParser& parser) {
         for (;;) {
             const auto used = parser.parse_body(input_.data(), [](std::string_view) {});
@@ -161,7 +161,7 @@ awaitable<void> serve(tcp::socket socket, Counters& counters) {
     co_await connection.run();
 }
 
-/// Deals the connections that come on one thread out to all workers in turn.
+/// Distributes the connections accepted on one thread to all workers in turn.
 protocol::Listener::Hooks deal(std::vector<asio::io_context*> workers, Counters& counters,
                                std::size_t max_connections) {
     protocol::Listener::Hooks hooks;
@@ -221,7 +221,7 @@ Origin::Origin(const OriginOptions& options) : state_(std::make_unique<State>())
 Origin::~Origin() {
     for (auto& context : state_->contexts) context.stop();
     for (auto& thread : state_->threads) thread.join();
-    // Connections end with their contexts; a connection of one never touches another.
+    // Connections end with their contexts. A connection of one context never touches another.
     state_->listener.reset();
     state_->contexts.clear();
 }

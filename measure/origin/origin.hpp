@@ -9,24 +9,25 @@
 namespace measure {
 
 struct OriginOptions {
-    protocol::HostPort listen{"127.0.0.1", 8000};  ///< port 0: any free one
+    protocol::HostPort listen{"127.0.0.1", 8000};  ///< port 0 selects a free one
     unsigned workers = 1;
-    std::size_t max_connections = 20'000;  ///< further ones wait in the listen queue
+    std::size_t max_connections = 20'000;  ///< more connections wait in the listen queue
 };
 
-/// The built-in origin: answers any path with a body that depends on the URL alone. Runs on threads
-/// of its own from construction to destruction. Plain HTTP/1.1 with keep-alive and pipelining;
-/// takes origin-form and absolute-form alike. See origin_request.hpp for what requests can ask for.
+/// The built-in origin answers any path with a body that depends on the URL alone. It runs on
+/// threads of its own from construction to destruction. It speaks plain HTTP/1.1 with keep-alive
+/// and pipelining, and accepts origin-form and absolute-form. origin_request.hpp lists the fields
+/// by which a request controls its answer.
 class Origin {
 public:
-    /// Throws boost::system::system_error when the address cannot be had.
+    /// Throws boost::system::system_error if it cannot listen at the address.
     explicit Origin(const OriginOptions&);
     ~Origin();
     Origin(const Origin&) = delete;
     Origin& operator=(const Origin&) = delete;
 
     std::uint16_t port() const;
-    /// Any thread; requests answered and body bytes sent since the start.
+    /// Requests answered and body bytes sent since the start. Any thread.
     std::uint64_t requests() const;
     std::uint64_t body_bytes() const;
 

@@ -22,14 +22,15 @@ bool parse_number(std::string_view text, std::uint64_t& out) {
     return !text.empty() && error == std::errc{} && end == text.data() + text.size();
 }
 
-/// What a request asks the origin for.
+/// The wishes of a request, from its Hearsay-* fields.
 struct Wishes {
     std::uint64_t bytes = kDefaultBodyBytes;
     std::uint64_t max_age = kDefaultMaxAge.count();
     std::uint64_t delay_ms = 0;
 };
 
-/// The name of the field whose value is no number or too large; empty when all is well.
+/// Reads the wishes. Returns the name of a field with an invalid or too large value, or an empty
+/// string.
 std::string_view read_wishes(proxy::Fields fields, Wishes& wishes) {
     struct Known {
         std::string_view name;
@@ -55,7 +56,7 @@ struct Part {
 };
 enum class RangeKind { whole, part, unsatisfiable };
 
-/// RFC 9110 §14.1.2, one range only; anything else means the whole body (§14.2 allows that).
+/// RFC 9110 §14.1.2, one range only. Any other value selects the whole body, as §14.2 allows.
 RangeKind parse_range(std::string_view text, std::uint64_t size, Part& part) {
     constexpr std::string_view kUnit = "bytes=";
     if (text.size() < kUnit.size() || !proxy::iequals(text.substr(0, kUnit.size()), kUnit)) {
@@ -66,7 +67,7 @@ RangeKind parse_range(std::string_view text, std::uint64_t size, Part& part) {
     if (dash == std::string_view::npos) return RangeKind::whole;
     const auto first = text.substr(0, dash), last = text.substr(dash + 1);
     std::uint64_t from = 0, to = 0;
-    if (first.empty()) {  // the last so many bytes
+    if (first.empty()) {  // the last `to` bytes
         if (!parse_number(last, to)) return RangeKind::whole;
         if (to == 0 || size == 0) return RangeKind::unsatisfiable;
         part = {size - std::min(to, size), size};

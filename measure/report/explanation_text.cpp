@@ -22,7 +22,7 @@ bool is_true(const ReportedJson& from, const char* name) {
     return from.value(name, ReportedJson()) == ReportedJson(true);
 }
 
-/// 0 when it is not there.
+/// Returns 0 if the field is missing.
 double number_of(const ReportedJson& from, const char* name) {
     const auto at = from.find(name);
     return at != from.end() && at->is_number() ? at->get<double>() : 0;
@@ -42,14 +42,14 @@ std::string here_text(const ReportedJson& page) {
                         : fmt::format("{}, for {} s", word, -seconds);
 }
 
-/// What summaries are judged by: a claim that is not so, or the other way round.
+/// Compares a summary's claim with the content of the peer.
 std::string verdict(const ReportedJson& peer) {
     const auto has = text_of(peer, "has");
     if (has == "absent" && is_true(peer, "claims")) return "a false hit";
     return has == "has" && !is_true(peer, "claims") ? "a false miss" : "";
 }
 
-/// The peers that would be asked, in turn.
+/// The peers that a miss would ask, in turn.
 std::vector<std::string> asked(const ReportedJson& peers) {
     std::vector<std::pair<double, std::string>> turns;
     for (const auto& peer : peers)

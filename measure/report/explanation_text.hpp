@@ -5,10 +5,11 @@
 
 namespace measure {
 
-/// What GET /api/v1/explain says, for people; empty when it is not that, and `why` says so.
+/// Formats the answer of GET /api/v1/explain for people. For any other JSON it returns an empty
+/// string and puts the reason into `why`.
 std::string explanation_text(std::string_view json, std::string& why);
 
-/// As a parameter of a request's query: all but letters, digits and `-._~` as %XX.
+/// Encodes a parameter of a query: all characters but letters, digits and `-._~` become %XX.
 std::string percent_encoded(std::string_view text);
 
 }  // namespace measure

@@ -10,7 +10,7 @@ namespace measure {
 
 namespace {
 
-constexpr int kMostDigits = 9;  // behind the point: one of a billion
+constexpr int kMostDigits = 9;  // decimals: down to one billionth
 
 }  // namespace
 

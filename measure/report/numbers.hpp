@@ -11,18 +11,18 @@ std::string grouped(std::uint64_t number);
 /// 1 -> "1 peer", 2000 -> "2,000 peers".
 std::string amount(std::uint64_t number, std::string_view noun);
 
-/// part / whole; 0 when there is no whole.
+/// Returns part / whole, or 0 if `whole` is 0.
 double ratio(std::uint64_t part, std::uint64_t whole);
-/// The same in %.
+/// The same in percent.
 double percent(std::uint64_t part, std::uint64_t whole);
 
-/// "950 B", "12.3 KiB", "64 MiB": powers of 1024, as settings have them.
+/// "950 B", "12.3 KiB", "64 MiB": powers of 1024, as in settings.
 std::string size_text(double bytes);
 
-/// So many digits behind the point; what rounds to nothing has no sign.
+/// Formats a number with so many decimals. A value that rounds to zero has no sign.
 std::string fixed_text(double value, int digits);
 
-/// Small figures need their digits, large ones do not: "0.000012", "0.0123", "12.3", "1234".
+/// Formats a number with as many digits as its size deserves: "0.000012", "0.0123", "12.3", "1234".
 std::string figure_text(double value);
 
 }  // namespace measure

@@ -5,7 +5,7 @@
 
 namespace measure {
 
-/// Tells on standard error how far something is: on a terminal one line that is written over, else
+/// Reports progress on standard error: on a terminal as one line that is overwritten, otherwise as
 /// a line every few seconds. One thread.
 class Progress {
 public:
@@ -14,11 +14,11 @@ public:
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    /// The state of something under way; may be dropped.
+    /// Shows a state; most states are dropped.
     void update(const std::string& text);
-    /// A line that stays.
+    /// Prints a line that stays.
     void say(const std::string& text);
-    /// Takes away what update() left on the line, before others write there.
+    /// Removes the line of update() before other output.
     void clear();
 
 private:
@@ -26,8 +26,7 @@ private:
     std::chrono::steady_clock::time_point next_{};
 };
 
-/// May standard output carry colour? A terminal that is not dumb, and NO_COLOR not set
-/// (no-color.org).
+/// Returns true if standard output is a capable terminal and NO_COLOR is unset (no-color.org).
 bool output_may_be_coloured();
 
 }  // namespace measure

@@ -37,7 +37,7 @@ Figures figures_of(const ReportRow& row) {
         out.peer_hits = row.counted->peer_hit;
         out.origin_fetches = row.counted->origin_fetch;
         out.other = row.counted->uncacheable;
-        // What never reached the proxy is no error of its own counting, but one of its clients.
+        // The proxy counts no error for requests that failed to reach it; its clients do.
         out.errors = std::max(row.counted->error, seen.failed());
     } else {
         out.requests = seen.answered() + seen.failed();
@@ -107,8 +107,8 @@ BookVerdict books_of(const Report& report) {
 
 namespace {
 
-/// Which nodes answered more clients' requests than they were sent, and how many more; empty when
-/// none did, or when a replay with failures or an early end cannot tell.
+/// Names the nodes that answered more requests than they were sent, and the surplus. Empty if there
+/// are none, or if failures or an early end make the comparison unsafe.
 std::string of_others(const Report& report) {
     std::uint64_t unsure = 0;
     for (const auto& row : report.rows) unsure += row.seen.failed();

@@ -15,7 +15,7 @@ std::string percent(double value) {
     return fmt::format("{:.1f}%", value * 100);
 }
 
-/// Small ratios need their digits, large ones do not.
+/// Small ratios need more digits than large ones.
 std::string per_request(double value, std::uint64_t requests) {
     const double each = requests == 0 ? 0 : value / static_cast<double>(requests);
     return each < 10 ? fmt::format("{:.4f}", each) : fmt::format("{:.0f}", each);
@@ -38,7 +38,8 @@ std::string share(std::uint64_t part, std::uint64_t whole) {
     return fmt::format("{:>9} {:>6}", grouped(part), percent(ratio(part, whole)));
 }
 
-/// What stands in the column of names; a name that is longer goes out before, whole.
+/// Returns the text for the column of names. A longer name is written to `out` first, on a line of
+/// its own.
 std::string name_column(const std::string& name, Writer& out) {
     if (name.size() <= kNameColumns) return name;
     out.line("{}", name);

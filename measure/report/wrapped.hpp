@@ -6,8 +6,8 @@
 
 namespace measure {
 
-/// Words broken into lines of at most `width` bytes, each after `indent` blanks and ended by a
-/// newline; a word that is longer has a line of its own. Lines that there are stay apart.
+/// Breaks text into lines of at most `width` bytes. Each line starts with `indent` blanks and ends
+/// with a newline. A longer word has a line of its own. Existing line ends stay.
 std::string wrapped(std::string_view words, std::size_t indent = 0, std::size_t width = 96);
 
 }  // namespace measure

@@ -8,7 +8,7 @@
 
 namespace measure {
 
-/// A text of lines, none of which ends in blanks; knows whether it may use terminal escapes.
+/// Builds a text of lines, removes trailing blanks, and adds terminal escapes if `colour` is set.
 class Writer {
 public:
     explicit Writer(bool colour) : colour_(colour) {}
@@ -19,7 +19,7 @@ public:
         while (!out_.empty() && out_.back() == ' ') out_.pop_back();
         out_ += '\n';
     }
-    /// Whole lines, of another writer.
+    /// Appends whole lines of another writer.
     void append(const std::string& lines) { out_ += lines; }
     void heading(const std::string& text) { line("{}", styled(text, "1")); }
     std::string good(const std::string& text) const { return styled(text, "32"); }

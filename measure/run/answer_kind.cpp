@@ -8,13 +8,13 @@
 namespace measure {
 namespace {
 
-/// One member of Cache-Status, as far as it matters here.
+/// One member of Cache-Status, as far as the replay needs it.
 struct Member {
     bool hit = false, collapsed = false;
     std::string_view forward, forward_status, detail;
 };
 
-/// Cuts the next part off `rest`, up to a ';' that is not inside a quoted string.
+/// Cuts the next part off `rest`, up to a ';' outside a quoted string.
 std::string_view next_parameter(std::string_view& rest) {
     bool quoted = false;
     std::size_t i = 0;
@@ -62,7 +62,7 @@ AnswerKind kind_of(const Member& member) {
     return member.forward.empty() ? AnswerKind::unknown : AnswerKind::origin_fetch;
 }
 
-/// Of Cache-Status, over all its lines.
+/// The last member of Cache-Status, over all its lines.
 std::optional<std::string_view> last_member(proxy::Fields response) {
     std::optional<std::string_view> last;
     for (const auto& line : response) {

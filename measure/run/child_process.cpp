@@ -22,10 +22,10 @@ using namespace std::chrono_literals;
 constexpr auto kPatience = 5s;
 constexpr auto kPoll = 20ms;
 
-/// Runs in the child, between fork and exec: only what is safe after a fork from many threads.
+/// Runs in the child between fork and exec, and calls only functions that are safe there.
 [[noreturn]] void become(char* const* arguments, int log, pid_t parent) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(127);  // it ended before the line above
+    if (::getppid() != parent) ::_exit(127);  // the parent ended before the line above
     ::setpgid(0, 0);
     ::dup2(log, STDOUT_FILENO);
     ::dup2(log, STDERR_FILENO);

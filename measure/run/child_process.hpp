@@ -8,12 +8,12 @@
 
 namespace measure {
 
-/// A program started by this one, which does not outlive it: the kernel kills it when the starting
-/// thread ends in whatever way. It gets a process group of its own, so that Ctrl-C reaches only the
-/// parent, which then stops it. Movable; one thread.
+/// A child process that ends with this one: the kernel kills it when the starting thread ends. It
+/// has a process group of its own, so Ctrl-C reaches only the parent, which then stops it. Movable;
+/// one thread.
 class ChildProcess {
 public:
-    /// Starts `arguments[0]` with its standard output and error going to `log_file`. Throws
+    /// Starts `arguments[0]` with standard output and error in `log_file`. Throws
     /// std::system_error.
     ChildProcess(const std::vector<std::string>& arguments, const std::string& log_file);
     ~ChildProcess();
@@ -21,13 +21,14 @@ public:
     ChildProcess& operator=(ChildProcess&&) = delete;
 
     pid_t pid() const { return pid_; }
-    /// How it ended ("exit code 78", "signal 9"), or nothing while it runs.
+    /// Describes the end of the process ("exit code 78", "signal 9"), or returns nothing while it
+    /// runs.
     std::optional<std::string> ended();
-    /// Asks it to end.
+    /// Sends SIGTERM.
     void terminate();
-    /// Ends it as a loss of power would, without a word (SIGKILL).
+    /// Sends SIGKILL: the process ends as by a loss of power.
     void kill();
-    /// Waits for its end; kills it after a few seconds.
+    /// Waits for the end of the process, and kills it after a few seconds.
     void wait();
 
 private:
@@ -35,10 +36,10 @@ private:
     std::optional<std::string> ended_;
 };
 
-/// The program that is running.
+/// Path of the running program.
 std::string own_executable();
 
-/// An empty directory only for this user, removed with everything in it at the end.
+/// An empty directory for this user only. The destructor removes it with its content.
 class TemporaryDirectory {
 public:
     explicit TemporaryDirectory(const std::string& prefix);

@@ -8,9 +8,9 @@
 
 namespace measure {
 
-/// Keeps each client's requests in the order of the log: one of them is under way at a time.
-/// Requests are named by their index in the trace and must be released in that order. One thread.
-/// Memory: 4 bytes per request, 8 per client.
+/// Keeps each client's requests in the order of the log, one at a time. Requests are named by their
+/// index in the trace and must be released in that order. One thread. Memory: 4 bytes per request,
+/// 8 per client.
 class ClientOrder {
 public:
     explicit ClientOrder(const Trace& trace)
@@ -23,8 +23,8 @@ public:
         }
     }
 
-    /// Its time has come. True when it may go now, false when an earlier one of its client is under
-    /// way.
+    /// Called when a request is due. Returns true if it may be sent now, false while an earlier one
+    /// of its client is being sent.
     bool release(std::uint32_t request) {
         Client& client = clients_[trace_.requests[request].client];
         if (client.busy) {
@@ -35,7 +35,7 @@ public:
         return true;
     }
 
-    /// `request` is done; the one of the same client that may go now, if any was released.
+    /// Called when `request` is done. Returns the next released request of the same client, if any.
     std::optional<std::uint32_t> finished(std::uint32_t request) {
         Client& client = clients_[trace_.requests[request].client];
         if (client.waiting == 0) {

@@ -8,7 +8,7 @@
 namespace measure {
 
 /// Counts durations in buckets at most 1/32 wide relative to their value, from 1 us to over an
-/// hour. Fixed size (about 7 KiB), no allocation. One thread.
+/// hour. Fixed size (about 7 KiB), free of allocation. One thread.
 class Histogram {
 public:
     void add(std::chrono::nanoseconds duration) {
@@ -23,7 +23,8 @@ public:
     }
     std::uint64_t count() const { return count_; }
 
-    /// The middle of the bucket where `quantile` (0..1) of the values is reached; 0 when empty.
+    /// Returns the middle of the bucket where `quantile` (0..1) of the values is reached; 0 if
+    /// empty.
     std::chrono::microseconds quantile(double quantile) const {
         if (count_ == 0) return std::chrono::microseconds{0};
         auto left = static_cast<std::uint64_t>(quantile * static_cast<double>(count_ - 1)) + 1;

@@ -26,7 +26,7 @@ using boost::system::error_code;
 using protocol::as_result;
 using protocol::awaitable;
 
-/// HAProxy's proxy-protocol.txt §2.2: the signature, version 2 and LOCAL, no address, no length.
+/// HAProxy's proxy-protocol.txt §2.2: signature, version 2 and LOCAL, an empty address of length 0.
 constexpr std::string_view kProxyHeader("\r\n\r\n\0\r\nQUIT\n\x20\0\0\0", 16);
 
 using HttpRequest = http::request<http::string_body>;
@@ -93,7 +93,7 @@ boost::system::result<HttpAnswer> exchange_once(const HostPort& address, const H
 std::string admin_token() {
     const auto* token = std::getenv("HEARSAY_ADMIN_TOKEN");
     std::string text = token ? token : "";
-    text.erase(text.find_last_not_of(" \t\r\n") + 1);  // files that it comes from end in a line
+    text.erase(text.find_last_not_of(" \t\r\n") + 1);  // text copied from a file ends in a newline
     return text;
 }
 

@@ -13,32 +13,32 @@ using protocol::HostPort;
 struct HttpAnswer {
     unsigned status = 0;
     std::string body;
-    std::string via;  // whom it has passed, as the field says
+    std::string via;  // the proxies it has passed, as the field lists them
 };
 
 inline constexpr std::size_t kMaxAdminAnswerBytes = 64 * 1024 * 1024;
 
-/// What $HEARSAY_ADMIN_TOKEN says, empty when it is not set: for admin ports that ask for a token.
-/// Not an option of the commands, as everybody on a machine can read those.
+/// The value of $HEARSAY_ADMIN_TOKEN, or an empty string. The token is no option of the commands,
+/// because every user of a machine can read the arguments of processes.
 std::string admin_token();
 
-/// One GET on a connection of its own, with the token if there is one; blocks at most `timeout`.
-/// For admin pages, not for load. Any thread.
+/// Sends one GET on a connection of its own, with the token if there is one. Blocks at most
+/// `timeout`. Made for admin pages; too slow for load. Any thread.
 boost::system::result<HttpAnswer> http_get(const HostPort&, const std::string& target,
                                            std::chrono::milliseconds timeout,
                                            const std::string& token = {});
 
-/// The same as a POST with a body of JSON, or with none.
+/// The same for a POST with a body of JSON, or an empty one.
 boost::system::result<HttpAnswer> http_post(const HostPort&, const std::string& target,
                                             const std::string& json,
                                             std::chrono::milliseconds timeout,
                                             const std::string& token = {});
 
-/// What stands before a request: nothing, or the header that a proxy sends on a connection of its
-/// own (PROXY protocol, version 2, LOCAL).
+/// The bytes before a request: none, or the header that a proxy sends on a connection of its own
+/// (PROXY protocol, version 2, LOCAL).
 enum class Preface { none, proxy_header };
 
-/// A GET that a cache is to answer by itself: it asks nobody.
+/// Sends a GET with `only-if-cached`, so the node answers it by itself.
 boost::system::result<HttpAnswer> http_get_if_cached(const HostPort&, const std::string& target,
                                                      std::chrono::milliseconds timeout,
                                                      Preface preface = Preface::none);

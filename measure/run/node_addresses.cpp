@@ -27,7 +27,7 @@ HostPort parse_address(const std::string& text, std::uint16_t default_port) {
     if (rest.ends_with('/')) rest.remove_suffix(1);
     const bool any_port = rest.ends_with(":0");
     if (any_port) rest.remove_suffix(2);
-    // Without brackets too, where nothing but an address can be meant: command lines lose them.
+    // Unambiguous IPv6 addresses are accepted without brackets, which shells easily lose.
     boost::system::error_code no_address;
     boost::asio::ip::make_address_v6(std::string(rest), no_address);
     if (!no_address && default_port != 0 && !any_port) return {std::string(rest), default_port};

@@ -12,27 +12,27 @@ namespace measure {
 
 using protocol::HostPort;
 
-/// Takes `http://host:port`, `http://host:port/` or `host:port` apart; port 0 is any free one.
-/// Throws std::invalid_argument that names the text when it is none of these. Without a port it is
-/// `default_port`, of URLs usually 80; 0: the text must have one.
+/// Parses `http://host:port`, `http://host:port/` or `host:port`. Port 0 is any free one. Throws
+/// std::invalid_argument that names any other text. A missing port becomes `default_port`; with 0
+/// the text must have one.
 HostPort parse_address(const std::string& text, std::uint16_t default_port = 80);
 
-/// All addresses a name stands for. Throws std::runtime_error when it stands for none.
+/// Returns all addresses of a name. Throws std::runtime_error if it has none.
 using NameLookup = std::function<std::vector<boost::asio::ip::address>(const std::string& host)>;
 
-/// By the system's resolver; blocks as long as that does.
+/// Uses the resolver of the system, and blocks as long as that does.
 std::vector<boost::asio::ip::address> look_up(const std::string& host);
 
-/// Addresses as the command line gives them. `dns:HOST:PORT` stands for every address of HOST, in
-/// their order as numbers, so that several lists name the nodes in one order. A host is looked up
-/// once. Of a host with addresses of both families those of the larger one count, else IPv4's: a
-/// node that has both is one node.
+/// Expands addresses of the command line. `dns:HOST:PORT` stands for every address of HOST in
+/// numeric order, so several lists name the nodes in one order. Each host is looked up once. If a
+/// host has addresses of both families, the larger family counts, or IPv4 of equals: a node with
+/// both is one node.
 class NodeAddresses {
 public:
     explicit NodeAddresses(NameLookup lookup = look_up) : lookup_(std::move(lookup)) {}
 
-    /// Throws std::invalid_argument that names a text which is no address, std::runtime_error for
-    /// a name without addresses.
+    /// Throws std::invalid_argument that names a malformed text, std::runtime_error for a name
+    /// without addresses.
     std::vector<HostPort> expand(const std::vector<std::string>& texts,
                                  std::uint16_t default_port = 80);
 

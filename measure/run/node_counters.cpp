@@ -12,7 +12,7 @@ using Json = nlohmann::json;
 
 constexpr std::chrono::milliseconds kClockSlack{50};  // uptimes are rounded
 
-/// Sums that a node tells beside what its tables describe.
+/// The node's sums that its tables do not describe.
 constexpr protocol::Described<NodeCounters> kTotals[] = {
     {&NodeCounters::total, "requests.total", "requests", "", ""},
     {&NodeCounters::local_hit, "requests.local_hit", "requests", "", ""},
@@ -23,7 +23,7 @@ constexpr protocol::Described<NodeCounters> kTotals[] = {
     {&NodeCounters::evictions, "cache.evictions", "responses", "", ""},
 };
 
-/// Gives `act` each table together with the numbers it describes, those of all `nodes`.
+/// Calls `act` with each table and the numbers that it describes, for all `nodes`.
 template <typename Act, typename... Nodes>
 void for_each_table(const Act& act, Nodes&... nodes) {
     act(kTotals, nodes...);
@@ -57,7 +57,7 @@ void take(const Json& object, std::string_view name, T& out) {
     }
 }
 
-/// The numbers of one table, by the names they have in `object`.
+/// Reads the numbers of one table by their names in `object`.
 template <typename Table, typename Counts>
 void take_all(const Json& object, const Table& table, Counts& out) {
     for (const auto& number : table)
@@ -101,7 +101,7 @@ PeerCounters& peer_of(NodeCounters& node, const std::string& name) {
     return added;
 }
 
-/// Adds what `to` counted since `from`, which is of the same run of the process.
+/// Adds the counts of `to` since `from`, which belongs to the same run of the process.
 void add_difference(NodeCounters& sum, const NodeCounters& from, const NodeCounters& to) {
     const auto add = [](const auto& table, auto& out, const auto& before, const auto& after) {
         for (const auto& number : table)
@@ -234,12 +234,12 @@ std::optional<NodeCounters> fetch_status(const HostPort& admin, std::chrono::mil
 }
 
 void CounterTrack::sample(const NodeCounters& now, Time asked, Time answered) {
-    // The moment the process started moves only when another process stands there.
+    // A changed start time means another process.
     const std::chrono::duration<double> uptime(now.uptime_seconds);
     const bool started_later = asked.time_since_epoch() - uptime > started_by_ + kClockSlack;
     if (!last_) {
         base_ = now;
-        // What is in memory is on disk, too, or will be.
+        // Objects in memory are also on disk, or will be.
         objects_before_ = std::max(now.cache.objects, now.store_disk.disk_objects);
     } else if (started_later || went_back(*last_, now)) {
         ++restarts_;

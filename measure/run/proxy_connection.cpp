@@ -13,7 +13,7 @@ using protocol::as_result;
 using protocol::awaitable;
 using Time = std::chrono::steady_clock::time_point;
 
-constexpr std::size_t kInputBytes = 64 * 1024 + 4096;  // a head at its limit and then some
+constexpr std::size_t kInputBytes = 64 * 1024 + 4096;  // a head at its limit, and some more
 constexpr std::size_t kLeastRead = 32 * 1024;          // bodies are read in few pieces
 
 }  // namespace
@@ -54,7 +54,8 @@ awaitable<Attempt> ProxyConnection::exchange(std::string_view request, const Exp
     reusable_ = false;
     const auto [error, sent] = co_await asio::async_write(
         socket_, asio::buffer(request.data(), request.size()), as_result);
-    // A proxy may answer and close while the request is still being written: read either way.
+    // A proxy may answer and close before it has read the whole request, so the answer is read in
+    // any case.
     if (error && sent == 0) {
         attempt.failure = lost();
     } else {

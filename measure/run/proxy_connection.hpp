@@ -16,39 +16,39 @@
 
 namespace measure {
 
-/// What the answer to one request must look like.
+/// The expected answer to one request.
 struct Expected {
     bool is_head = false;
-    /// The built-in origin's, where it is to be checked. Nothing: any body of any status below 500
-    /// will do.
+    /// The body of the built-in origin, if it is to be verified. Without it, any body of any status
+    /// below 500 is accepted.
     std::optional<Body> body;
     std::uint64_t body_bytes = 0;
-    bool from_anywhere = false;  ///< check only answers that say they are the built-in origin's
+    bool from_anywhere = false;  ///< verify only answers that name the built-in origin
 };
 
-/// How one attempt ended.
+/// The result of one attempt.
 struct Attempt {
     std::optional<Failure> failure;
     AnswerKind kind = AnswerKind::unknown;
     std::uint64_t body_bytes = 0;
     unsigned status = 0;
-    bool answer_began = false;  ///< some of the answer was there when it failed
-    bool verified = false;      ///< status and body were to be those of the built-in origin
-    std::string node;           ///< the proxy's own name, if it gives one
-    std::string detail;         ///< what it says of a failure
+    bool answer_began = false;  ///< part of the answer had arrived before the failure
+    bool verified = false;      ///< status and body were compared with the built-in origin's
+    std::string node;           ///< name of the proxy, if it reports one
+    std::string detail;         ///< `detail` of the proxy about a failure
 };
 
-/// One keep-alive connection to a proxy and the one request under way on it. Waits end when
-/// `expire` is called after the deadline (a watchdog does that for all connections, so no request
-/// pays for a timer). One thread.
+/// One keep-alive connection to a proxy, and the one request in progress on it. A watchdog calls
+/// `expire` for all connections, which ends waits after their deadline; so requests need no timer.
+/// One thread.
 class ProxyConnection {
 public:
     ProxyConnection(boost::asio::ip::tcp::socket socket);
 
     protocol::awaitable<bool> connect(const boost::asio::ip::tcp::endpoint& to,
                                       std::chrono::steady_clock::time_point deadline);
-    /// Sends `request` (head and all) and reads the answer. Afterwards reusable() tells whether
-    /// another may follow.
+    /// Sends `request` (head and all) and reads the answer. Afterwards reusable() states whether
+    /// another request may follow.
     protocol::awaitable<Attempt> exchange(std::string_view request, const Expected& expected,
                                           std::chrono::steady_clock::time_point deadline);
     bool reusable() const { return reusable_; }

@@ -28,13 +28,13 @@ using Clock = std::chrono::steady_clock;
 using Time = Clock::time_point;
 using namespace std::chrono_literals;
 
-constexpr auto kWatch = 100ms;  // how late a deadline may be noticed
+constexpr auto kWatch = 100ms;  // longest delay before a deadline is noticed
 constexpr auto kProgress = 250ms;
 constexpr auto kConnectDeadline = 2s;
-constexpr auto kAvoidDown = 250ms;  // failover: how long a proxy that refused is passed over
-constexpr std::uint64_t kDefaultBytes = 1024;  // the origin's, for URLs of unknown size
-/// Without a schedule: requests taken from the log but not done, for each that may be under way.
-/// More would let clients that have nothing to wait for run far ahead of the others.
+constexpr auto kAvoidDown = 250ms;  // failover: time for which a proxy that refused is skipped
+constexpr std::uint64_t kDefaultBytes = 1024;  // the origin's default, for URLs of unknown size
+/// Without a schedule: requests taken from the log and unfinished, for each concurrent one. More
+/// would let fast clients run far ahead of the others.
 constexpr std::size_t kAhead = 4;
 
 class Driver {
@@ -77,7 +77,7 @@ public:
             signals_.async_wait([this](boost::system::error_code error, int) {
                 if (error) return;
                 stopping_ = true;
-                signals_.clear();  // the next one ends the program as usual
+                signals_.clear();  // the next signal ends the program as usual
                 pace_.cancel();
             });
         }
@@ -107,7 +107,7 @@ private:
         Time down_until{};
     };
 
-    /// Releases every request when its time has come.
+    /// Releases every request at its due time.
     awaitable<void> pace() {
         while (released_ < total_ && !stopping_) {
             if (open_loop_) {
@@ -130,7 +130,7 @@ private:
         finish_if_done();
     }
 
-    /// Of the `request`-th of the part.
+    /// Due time of request number `request` of the part.
     Time due_time(std::size_t request) const {
         using Seconds = std::chrono::duration<double>;
         if (options_.rate > 0) {
@@ -208,7 +208,7 @@ private:
         std::optional<Attempt> last;
         for (std::size_t i = 0; i < tries; ++i) {
             const std::size_t at = (home + i) % proxies_.size();
-            // Somebody must be asked: the last one in turn is, even if it refused just now.
+            // The last proxy in turn is asked even if it has just refused.
             if (i + 1 < tries && Clock::now() < proxies_[at].down_until) continue;
             last = co_await ask(at, lane.request, expected, repeatable);
             if (!last->failure) {
@@ -224,9 +224,10 @@ private:
         count_failure(*last, home, url);
     }
 
-    /// One attempt, on a kept connection if there is one. A kept connection that the proxy closed
-    /// before it answered says nothing about the proxy: the request goes out once more on a new
-    /// one. What must not be repeated (RFC 9110 §9.2.2) has a new one from the start.
+    /// Makes one attempt, on a kept connection if there is one. A proxy may close a kept connection
+    /// at any time, so a connection that closes before the answer proves no failure: the request is
+    /// sent once more on a new one. Requests that must not be repeated (RFC 9110 §9.2.2) get a new
+    /// connection from the start.
     awaitable<Attempt> ask(std::size_t at, const std::string& request, const Expected& expected,
                            bool repeatable) {
         Proxy& proxy = proxies_[at];

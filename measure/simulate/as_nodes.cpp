@@ -17,13 +17,13 @@ namespace {
 using TimePoint = Knowledge::TimePoint;
 using Duration = SimulatedLines::Duration;
 
-/// As often a node looks at what its false hits were.
+/// The interval at which a node judges its false hits.
 constexpr std::chrono::seconds kBetweenJudgements{5};
-/// A question over HTTP and its refusal, but for the URI: measured with a client that sends five
+/// Bytes of a peer request and its refusal without the URI, measured with a client that sends five
 /// fields.
 constexpr std::uint64_t kVainBytes = 598;
 
-/// A question that is under way.
+/// A peer request in progress.
 struct Question {
     proxy::PeerTurn turn;
     bool reaches = false;
@@ -78,7 +78,7 @@ private:
     struct Node {
         explicit Node(std::uint64_t seed) : samples(seed) {}
         proxy::MissSamples samples;
-        summary::PeerSet denying;  // that are known to have what their summaries deny
+        summary::PeerSet denying;  // known to hold objects that their summaries deny
         summary::ErrorControl control;
         summary::FalseHitsSeen seen;  // since the last judgement
         TimePoint judged{};
@@ -91,8 +91,8 @@ private:
         return shared_.holders.has(object, peer);
     }
 
-    /// The production order of questions; each moment at which something ends or is due is one
-    /// step.
+    /// Runs the production order of peer requests. Each moment at which a request ends or is due is
+    /// one step.
     Answer race(std::size_t proxy, std::uint32_t object, const proxy::PeerTurns& whom,
                 TimePoint begin, SimulationCounts& counts) {
         const auto records = of(proxy);
@@ -156,7 +156,7 @@ private:
         return out;
     }
 
-    /// What came of it is learnt. True: the answer is one to give, and is `wanted`.
+    /// Learns from the end of a request. Returns true if the answer is usable and `wanted`.
     bool end(std::size_t proxy, std::uint32_t object, const Question& ended, bool wanted,
              Answer& answer, SimulationCounts& counts) {
         using proxy::PeerVerdict;
@@ -202,7 +202,7 @@ private:
             nodes_[proxy].denying -= summary::PeerSet{number};
     }
 
-    /// Now and then a peer whose summary says no is asked all the same; nobody waits for it.
+    /// Asks a peer whose summary denies the object now and then, while no client waits for it.
     void sample(std::size_t proxy, std::uint32_t object, const summary::PeerSet& candidates,
                 TimePoint now, SimulationCounts& counts) {
         auto& samples = nodes_[proxy].samples;
@@ -216,8 +216,8 @@ private:
         note_denial(proxy, *peer, had_it, true);
     }
 
-    /// The own summary is corrected by what others' false hits show. A node waits until it can tell
-    /// collisions from what had gone; here that is known at once.
+    /// Corrects the error of the own summary by the false hits of others. A node has to wait until
+    /// it can tell collisions from evictions; the simulation knows at once.
     void correct(std::size_t proxy, TimePoint now) {
         auto& node = nodes_[proxy];
         if (now - node.judged < kBetweenJudgements) return;
@@ -243,7 +243,7 @@ private:
     protocol::PeerView::Peers peers_;
     std::vector<proxy::PeerRecord> records_;  // of each about each
     std::vector<Node> nodes_;
-    std::vector<Question> open_;  // of the race that is being run
+    std::vector<Question> open_;  // of the current race
     const proxy::ClusterConfig bounds_;
     proxy::RoundTrip origin_;
 };

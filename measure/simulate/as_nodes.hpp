@@ -6,9 +6,10 @@
 
 namespace measure {
 
-/// As a node does it, by the production code, which learns from what it meets: whom to ask, when
-/// the origin beside them, when again, which misses are put to peers that deny them, how wrong the
-/// own summary may be. All of it must outlive the answer.
+/// Asks peers as a node does, with the production code. That code learns from the answers: which
+/// peer to ask, when to ask the origin beside it, when to ask again, which misses to send to peers
+/// whose summaries deny them, and how exact the own summary must be. All arguments must outlive the
+/// result.
 std::unique_ptr<Asking> make_as_nodes(const Shared& shared, Knowledge& knowledge,
                                       SimulatedLines& lines);
 

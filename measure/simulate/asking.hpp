@@ -9,28 +9,29 @@
 
 namespace measure {
 
-// The paper's model of ICP: a query is a head and a URL; a reply is the same.
+// The paper's model of ICP: query and reply consist of a head and a URL each.
 inline constexpr std::uint64_t kIcpBytes = 20 + 50;
 
-/// A miss asks other proxies: those that may have the object, in which order, how long that takes.
+/// Answers a miss from other proxies: decides which ones to ask, in which order, and how long that
+/// takes.
 class Asking {
 public:
     using TimePoint = Knowledge::TimePoint;
 
     struct Answer {
-        std::optional<std::size_t> from;  // none: the origin
+        std::optional<std::size_t> from;  // the proxy that answers; none: the origin
         std::optional<std::size_t>
-            stale_at;  // has it, and the origin must be asked whether so still
-        SimulatedLines::Duration waited{0};  // until the answer is there
-        bool too_far = false;                // some are said to have it; the origin is nearer
+            stale_at;  // a proxy with a stale copy, which the origin must validate
+        SimulatedLines::Duration waited{0};  // time until the answer
+        bool too_far = false;  // a summary claims the object, but the origin is nearer
     };
 
     virtual ~Asking() = default;
 
-    /// Counts questions, false hits, failures, queries.
+    /// Answers a miss. Counts peer requests, false hits, failures and queries in `counts`.
     virtual Answer ask(std::size_t proxy, std::uint32_t object, const summary::PeerSet& candidates,
                        TimePoint now, SimulationCounts& counts) = 0;
-    /// What it has learnt is gone.
+    /// Forgets everything that this proxy has learnt.
     virtual void restarted(std::size_t) {}
 };
 

@@ -12,17 +12,17 @@
 
 namespace measure {
 
-/// The caches of all proxies: what each holds, charged as a store charges it. `objects` must
+/// The caches of all proxies: the objects in each, charged as a store charges them. `objects` must
 /// outlive it.
 class Caches {
 public:
-    /// One part in so many of a cache is the most that one object may take, as in a proxy.
+    /// One object may take at most this fraction (1/2) of a cache, as in a proxy.
     static constexpr std::uint64_t kLargestShare = 2;
 
     Caches(const SimulationConfig& config, const Objects& objects);
 
     std::size_t size() const { return used_.size(); }
-    /// Of each, in bytes; 0: without limit.
+    /// Bytes of each cache; 0: unlimited.
     std::uint64_t capacity() const { return capacity_; }
     const Holders& holders() const { return holders_; }
     bool has(std::size_t cache, std::uint32_t object) const { return holders_.has(object, cache); }
@@ -31,11 +31,12 @@ public:
         return capacity_ == 0 || proxy::has_room(used_[cache], capacity_);
     }
 
-    /// It is used. Precondition: has().
+    /// Counts a use of an object. Precondition: has().
     void use(std::size_t cache, std::uint32_t object) {
         if (capacity_ > 0) orders_[cache]->touch(object);
     }
-    /// Calls `evicted(object)` for each that goes for it. Precondition: may_hold(), not has().
+    /// Stores an object, and calls `evicted(object)` for each one that makes room for it.
+    /// Preconditions: may_hold(), not has().
     template <class Evicted>
     void store(std::size_t cache, std::uint32_t object, Evicted evicted) {
         if (capacity_ > 0) {
@@ -46,7 +47,7 @@ public:
         }
         holders_.add(object, cache);
     }
-    /// Nothing is left in it.
+    /// Empties a cache.
     void clear(std::size_t cache);
 
 private:
@@ -57,7 +58,7 @@ private:
     const std::uint64_t capacity_;
     Holders holders_;
     std::vector<std::uint64_t> used_;                     // bytes of each
-    std::vector<std::unique_ptr<EvictionOrder>> orders_;  // none without a limit
+    std::vector<std::unique_ptr<EvictionOrder>> orders_;  // empty if caches are unlimited
 };
 
 }  // namespace measure

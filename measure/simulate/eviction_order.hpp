@@ -4,17 +4,17 @@
 
 namespace measure {
 
-/// Which object of one simulated cache goes next. Objects are in it or not; who asks keeps track,
-/// and takes out what must go before it inserts.
+/// Decides which object of one simulated cache is evicted next. The caller keeps track of the
+/// objects in the cache, and calls pop() until a new one fits before it inserts it.
 class EvictionOrder {
 public:
     virtual ~EvictionOrder() = default;
 
-    /// It is stored, by the request that missed it.
+    /// Adds an object after the request that missed it.
     virtual void insert(std::uint32_t object) = 0;
-    /// It is used. Precondition: it is in.
+    /// Counts a use. Precondition: the object is in the order.
     virtual void touch(std::uint32_t object) = 0;
-    /// Takes the next one out. Precondition: there is one.
+    /// Removes and returns the next victim. Precondition: the order has one.
     virtual std::uint32_t pop() = 0;
 };
 

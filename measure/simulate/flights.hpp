@@ -11,8 +11,8 @@
 
 namespace measure {
 
-/// What simulated proxies fetch at the moment. Who asks for the same at the same proxy meanwhile
-/// joins, as a node's requests follow one fetch.
+/// The fetches in progress at simulated proxies. Another request for the same object at the same
+/// proxy joins the fetch, as requests follow a fetch in a node.
 class Flights {
 public:
     using TimePoint = std::chrono::steady_clock::time_point;
@@ -20,25 +20,25 @@ public:
     struct Flight {
         std::size_t proxy = 0;
         std::uint32_t object = 0;
-        TimePoint ends;         // it is there
-        TimePoint fresh_until;  // then it has to be validated
+        TimePoint ends;         // arrival of the object
+        TimePoint fresh_until;  // end of its freshness
         bool from_peer = false;
-        bool renews = false;   // something older is stored there
-        bool awaited = false;  // others have joined
+        bool renews = false;   // it replaces a stored copy
+        bool awaited = false;  // other requests have joined
     };
 
-    /// Null: it is not fetched there.
+    /// Returns the fetch of an object at a proxy, or null.
     Flight* find(std::size_t proxy, std::uint32_t object) {
         const auto at = under_way_.find(key(proxy, object));
         return at == under_way_.end() ? nullptr : &at->second.flight;
     }
-    /// In place of one that is under way.
+    /// Begins a fetch, in place of an earlier one of that object.
     void begin(const Flight& flight) {
         const auto number = ++begun_;
         under_way_.insert_or_assign(key(flight.proxy, flight.object), Numbered{flight, number});
         ends_.push({flight.ends, number, key(flight.proxy, flight.object)});
     }
-    /// The first of those that end until `now`, which is under way no longer.
+    /// Removes and returns the first fetch that ends by `now`.
     std::optional<Flight> take_ended(TimePoint now) {
         while (!ends_.empty() && ends_.top().at <= now) {
             const auto end = ends_.top();
@@ -51,7 +51,7 @@ public:
         }
         return std::nullopt;
     }
-    /// What this proxy fetches is lost.
+    /// Loses all fetches of a proxy.
     void drop(std::size_t proxy) {
         erase_if(under_way_,
                  [proxy](const auto& each) { return each.second.flight.proxy == proxy; });

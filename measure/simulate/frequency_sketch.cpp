@@ -14,8 +14,8 @@ std::array<std::size_t, FrequencySketch::kRows> FrequencySketch::places(
 void FrequencySketch::resize(std::uint64_t keys) {
     keys_ = std::bit_ceil(keys);
     for (auto& row : rows_) {
-        // A key's counter stands where the lower bits of its hash say, so each of the new halves
-        // goes on from what both have counted together.
+        // The lower bits of a key's hash choose its counter. Each half of the doubled row therefore
+        // continues the old counts.
         const auto old = row.size();
         row.resize(keys_ * kWidth);
         for (std::size_t i = old; old > 0 && i < row.size(); ++i) row[i] = row[i - old];

@@ -11,8 +11,8 @@
 
 namespace measure {
 
-/// Until when each copy in simulated caches may be given without asking the origin. Without
-/// `fresh_for` that is for ever, and nothing is kept.
+/// The freshness of each copy in simulated caches. Without `fresh_for` copies stay fresh for ever,
+/// and the object stores nothing.
 class Freshness {
 public:
     using TimePoint = std::chrono::steady_clock::time_point;
@@ -23,14 +23,14 @@ public:
           random_(config.seed ^ 0xf5e5),
           until_(config.fresh_for.count() > 0 ? caches : 0) {}
 
-    /// Of what the origin gives or confirms at `now`.
+    /// Returns the end of freshness of a response that the origin gives or confirms at `now`.
     TimePoint from(TimePoint now) const {
         return until_.empty() ? TimePoint::max() : now + lifetime_;
     }
     bool is_fresh(std::size_t cache, std::uint32_t object, TimePoint now) const {
         return until_.empty() || now < of(cache, object);
     }
-    /// Of a copy that is there.
+    /// Returns the end of freshness of a stored copy.
     TimePoint of(std::size_t cache, std::uint32_t object) const {
         if (until_.empty()) return TimePoint::max();
         const auto at = until_[cache].find(object);
@@ -46,15 +46,14 @@ public:
         if (!until_.empty()) until_[cache].clear();
     }
 
-    /// Of something stale that the origin is asked about: is it another by now? Drawn anew each
-    /// time.
+    /// Returns true if the origin has a new version of a stale copy. Drawn anew at each call.
     bool has_changed() { return changes_ > 0 && random_.unit() < changes_; }
 
 private:
     const std::chrono::nanoseconds lifetime_;
     const double changes_;
     SplitMix random_;
-    std::vector<boost::unordered_flat_map<std::uint32_t, TimePoint>> until_;  // of each cache
+    std::vector<boost::unordered_flat_map<std::uint32_t, TimePoint>> until_;  // for each cache
 };
 
 }  // namespace measure

@@ -10,12 +10,11 @@
 
 namespace measure {
 
-/// GreedyDual-Size with frequency: what goes has the least clock + uses / bytes, where the clock is
-/// the priority of the last that went, as it stood when the object was used last. So what is small
-/// and often used stays; all misses cost alike. Of equals the one that was used longest ago.
-/// `objects` must outlive it.
-/// Source: Cherkasova, "Improving WWW Proxies Performance with Greedy-Dual-Size-Frequency Caching
-/// Policy", HP Labs 1998.
+/// GreedyDual-Size with frequency: evicts the object with the least clock + uses / bytes. The clock
+/// is the priority of the last victim, taken at the object's last use. Small and popular objects
+/// stay; all misses cost alike. Among equals the least recently used object goes. `objects` must
+/// outlive it. Source: Cherkasova, "Improving WWW Proxies Performance with
+/// Greedy-Dual-Size-Frequency Caching Policy", HP Labs 1998.
 class GdsfOrder final : public EvictionOrder {
 public:
     explicit GdsfOrder(const Objects& objects) : objects_(objects) {}

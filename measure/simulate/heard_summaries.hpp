@@ -11,28 +11,29 @@
 
 namespace measure {
 
-/// What somebody knows of the summaries of simulated proxies: a production directory for each sort
-/// of summary, with a lane for everybody, made and left as sorts come and go. Who has no summary
-/// claims nothing. Memory: as the directories.
+/// The summaries of simulated proxies, as one proxy has received them: a production directory for
+/// each descriptor, with a lane for every proxy. A directory exists as long as peers use its
+/// descriptor. Proxies without a summary claim no key. Memory: that of the directories.
 class HeardSummaries {
 public:
     explicit HeardSummaries(std::size_t proxies);
 
-    /// It has another filter, perhaps of another sort.
+    /// Replaces the filter of a peer; the new one may have another descriptor.
     void load(unsigned peer, const summary::Filter& filter);
-    /// Lets a filter that was loaded move here, if it needs to be nowhere else: it follows by
-    /// itself then.
+    /// Moves the filter of a replica into the directory if the directory can hold the only copy.
+    /// The replica then follows by itself.
     void settle(unsigned peer, summary::Replica& replica);
-    /// Whether it is as good as the replica, so that a node keeps no other.
+    /// Returns true if the directory is as exact as the replica, so a node would drop the replica's
+    /// filter.
     bool keeps_filter(unsigned peer) const {
         return places_[peer] != nullptr && places_[peer]->keeps_filter(peer);
     }
-    /// A change of the filter that it was loaded with.
+    /// Applies a change to the loaded filter.
     void apply(unsigned peer, const summary::Change& change);
-    /// It no longer counts, until it is loaded again.
+    /// Ignores a peer until its next load().
     void drop(unsigned peer);
 
-    /// Those whose summaries claim the key.
+    /// Returns the proxies whose summaries contain the key.
     summary::PeerSet candidates(const summary::Key& key) const;
     std::uint64_t memory_bytes() const;
 
@@ -47,7 +48,7 @@ private:
 
     std::size_t proxies_;
     std::vector<Sort> sorts_;
-    std::vector<summary::Directory*> places_;  // of the peers; null: none
+    std::vector<summary::Directory*> places_;  // directory of each peer; null: none
 };
 
 }  // namespace measure

@@ -9,8 +9,8 @@
 
 namespace measure {
 
-/// Which proxies have each object: a bit for each pair. Memory: `objects` * 8 bytes for each 64
-/// proxies.
+/// The proxies that hold each object: one bit for each pair. Memory: `objects` * 8 bytes for each
+/// 64 proxies.
 class Holders {
 public:
     Holders(std::size_t objects, std::size_t proxies)
@@ -25,7 +25,7 @@ public:
     void remove(std::uint32_t object, std::size_t proxy) {
         words_[place(object, proxy)] &= ~(std::uint64_t{1} << (proxy % 64));
     }
-    /// Takes a look at each object.
+    /// Visits every object.
     void remove_all(std::size_t proxy) {
         for (auto i = proxy / 64; i < words_.size(); i += words_each_)
             words_[i] &= ~(std::uint64_t{1} << (proxy % 64));
@@ -42,7 +42,7 @@ public:
         }
         return result;
     }
-    /// Does any other proxy have it?
+    /// Returns true if another proxy holds the object.
     bool any_but(std::uint32_t object, std::size_t proxy) const {
         for (std::size_t i = 0; i < words_each_; ++i) {
             auto word = words_[object * words_each_ + i];

@@ -11,46 +11,47 @@
 
 namespace measure {
 
-/// How simulated proxies know what the others hold, over virtual time. Told of all that is stored
-/// and evicted.
+/// The knowledge of simulated proxies about the objects of the others, over virtual time. The
+/// simulation reports every stored and evicted object to it.
 class Knowledge {
 public:
     using TimePoint = std::chrono::steady_clock::time_point;
 
     virtual ~Knowledge() = default;
 
-    /// All that happens until `now`, which never goes back.
+    /// Processes all events until `now`, which never decreases.
     virtual void advance(TimePoint now) = 0;
-    /// What is held has changed already.
+    /// Called after the caches have changed.
     virtual void stored(std::size_t proxy, std::uint32_t object, TimePoint now) = 0;
     virtual void removed(std::size_t proxy, std::uint32_t object, TimePoint now) = 0;
-    /// Its own summary is to be as wrong as this at most; for those whose sizes follow from that.
+    /// Sets the largest error of a proxy's own summary. Only summaries with sizes that follow from
+    /// it care.
     virtual void set_error(std::size_t, double, TimePoint) {}
-    /// It comes back with nothing stored, for which removed() is not called.
+    /// A proxy restarts with an empty cache; removed() is not called for its objects.
     virtual void restarted(std::size_t, TimePoint) {}
 
-    /// Whom `proxy` believes to hold it, itself left out.
+    /// Returns the other proxies that hold an object, as `proxy` believes.
     virtual summary::PeerSet candidates(std::size_t proxy, std::uint32_t object) const = 0;
-    /// Of a peer that was asked and does not have it: had it told `proxy` that it has, as far as
-    /// `proxy` has heard? If not, the summary never was right.
+    /// Called after `peer` denied an object. Returns true if `proxy` had received its announcement.
+    /// Otherwise the summary was wrong from the start.
     virtual bool was_told(std::size_t proxy, std::size_t peer, std::uint32_t object) const = 0;
 
-    /// What has been announced until now.
+    /// The announcements so far.
     struct Announced {
         std::uint64_t messages = 0, bytes = 0, snapshots = 0;
     };
     virtual Announced announced() const = 0;
-    /// Of one proxy, for summaries: its own and its peers'.
+    /// Memory of one proxy for summaries: its own and its peers'.
     virtual std::uint64_t summary_bytes() const = 0;
 };
 
-/// What a way of knowing works on. All of it outlives that.
+/// The arguments of every kind of knowledge, which they must outlive.
 struct Shared {
     const SimulationConfig& config;
     const Objects& objects;
     const Holders& holders;
     const Freshness& freshness;
-    std::uint64_t expected_objects;  // of one proxy, if filters are made for so many
+    std::uint64_t expected_objects;  // of one proxy; sizes filters that need it
     Knowledge::TimePoint start;
 };
 

@@ -11,7 +11,7 @@
 namespace measure {
 namespace {
 
-/// Messages one way until a link is up: hello, proof, and what is said first.
+/// Messages one way until a link is up: hello, proof, and the first announcement.
 constexpr int kHelloWays = 4;
 
 }  // namespace
@@ -86,14 +86,15 @@ void LinkedSummaries::handle(const Event& event) {
             break;
     }
     if (lines_.reaches(link.from, link.to, event.at)) return go_up(link, event.at);
-    // It is dialled until it answers.
+    // The subscriber dials until the publisher answers.
     const auto again = timings_.connect + timings_.reconnect_max;
     add(Event::What::up, event.of,
         lines_.reachable_from(link.from, link.to, event.at) + up_to(again) +
             kHelloWays * lines_.delay());
 }
 
-/// All that know of its earlier run hear that this has ended; it dials them, and then they dial it.
+/// All peers notice the end of the earlier run. The restarted proxy dials them first, then they
+/// dial it.
 void LinkedSummaries::restarted(std::size_t proxy, TimePoint now) {
     begin_anew(proxy, now);
     heard_[proxy] = HeardSummaries(heard_.size());
@@ -133,7 +134,7 @@ bool LinkedSummaries::is_behind(const Link& link) const {
            replica.generation() != own.generation();
 }
 
-/// All that the publisher has to say now.
+/// Sends all messages that the publisher has now.
 void LinkedSummaries::speak(Link& link, TimePoint now) {
     auto& publisher = this->publisher(link.from);
     do {
@@ -148,7 +149,7 @@ void LinkedSummaries::speak(Link& link, TimePoint now) {
     see_to_beats(link, now);
 }
 
-/// What the subscriber asks for; its heartbeats would change nothing.
+/// Sends the subscriber's requests. Its heartbeats would change nothing, so they are left out.
 void LinkedSummaries::answer(Link& link, TimePoint now) {
     while (link.session->due() == TimePoint::min()) {
         const auto message = link.session->next(now);
@@ -157,8 +158,8 @@ void LinkedSummaries::answer(Link& link, TimePoint now) {
     }
 }
 
-/// As long as one end is behind the other, the next heartbeat may tell; how far away it is, nobody
-/// has counted while there was nothing to tell.
+/// While one end is behind the other, the next heartbeat may reveal it. Heartbeats in step are not
+/// simulated, so the time of the next one is drawn at random.
 void LinkedSummaries::see_to_beats(Link& link, TimePoint now) {
     if (link.beats || !link.outbox || !is_behind(link)) return;
     link.beats = true;
@@ -224,7 +225,7 @@ void LinkedSummaries::go_up(Link& link, TimePoint now) {
     speak(link, now);
 }
 
-/// What is under way is lost, and what was heard does not count any more.
+/// Drops the messages in transit, and the summary that the subscriber has received.
 void LinkedSummaries::go_down(Link& link) {
     heard_[link.to].drop(static_cast<unsigned>(link.from));
     link.outbox.reset();
@@ -241,8 +242,8 @@ bool LinkedSummaries::was_told(std::size_t proxy, std::size_t peer, std::uint32_
     return ToldKnowledge::was_told(proxy, peer, object) || is_behind(link(peer, proxy));
 }
 
-/// Its own summary, the peers' replicas as far as a node would not have moved them there, and its
-/// directory.
+/// Its own summary, its directory, and those replicas of peers whose filters a node would keep
+/// outside the directory.
 std::uint64_t LinkedSummaries::summary_bytes() const {
     std::uint64_t bytes = publisher(0).own().memory_bytes() + heard_[0].memory_bytes();
     for (std::size_t peer = 1; peer < heard_.size(); ++peer) {

@@ -15,12 +15,12 @@
 
 namespace measure {
 
-/// Our summaries in a network where not all hear the same: a link for each ordered pair of proxies,
-/// with the production outbox at one end and the production sync session at the other, and a
-/// directory for each proxy. Messages arrive in order, as on TCP; those that a partition holds up
-/// come after it, unless the link has ended by then, for silence. Deltas that the network drops
-/// never reach the outbox. Of the heartbeats only those go out that can change something: while one
-/// end is behind the other.
+/// hearsay's summaries in a network where proxies receive announcements at different times. Each
+/// ordered pair of proxies has a link, with the production outbox at one end and the production
+/// sync session at the other; each proxy has a directory. Messages arrive in order, as on TCP.
+/// Messages held up by a partition follow after it, unless silence has ended the link. Deltas lost
+/// in the network never enter the outbox. Only heartbeats that can change something are simulated:
+/// those sent while one end is behind the other.
 class LinkedSummaries final : public PublishedKnowledge {
 public:
     LinkedSummaries(const Shared& shared, SimulatedLines& lines);
@@ -35,17 +35,17 @@ private:
     /// From a publisher to a subscriber.
     struct Link {
         std::size_t from = 0, to = 0;
-        std::optional<protocol::Outbox> outbox;  // while it is up
+        std::optional<protocol::Outbox> outbox;  // while the link is up
         std::optional<protocol::SyncSession> session;
-        std::uint64_t run = 0;      // what was sent in an earlier one is lost
-        bool beats = false;         // the next heartbeat has its event
-        TimePoint there{}, back{};  // the last that is under way arrives
+        std::uint64_t run = 0;      // messages of an earlier run are lost
+        bool beats = false;         // the next heartbeat is scheduled
+        TimePoint there{}, back{};  // arrival of the last message in each direction
     };
     struct Event {
         enum class What : std::uint8_t { announce, there, back, beat, up, down };
 
         TimePoint at;
-        std::uint64_t number = 0;  // in the order in which they were made
+        std::uint64_t number = 0;  // order of creation
         What what = What::announce;
         std::size_t of = 0;     // proxy, or link
         std::uint64_t run = 0;  // of the link

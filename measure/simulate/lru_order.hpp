@@ -7,10 +7,10 @@
 
 namespace measure {
 
-/// Least recently used, with regard to what others hold if so wished.
+/// Least recently used; two variants look at the copies of other proxies.
 class LruOrder final : public EvictionOrder {
 public:
-    /// Among so many of the oldest that first which others hold.
+    /// Number of the oldest objects among which a copy held elsewhere goes first.
     static constexpr unsigned kLooksForCopies = 16;
 
     /// `replacement`: lru, lru_copies or lru_keep_last. `holders` must outlive it.

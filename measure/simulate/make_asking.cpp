@@ -9,7 +9,7 @@ namespace {
 
 using Duration = SimulatedLines::Duration;
 
-/// What all ways of asking go by.
+/// The inputs that all ways of asking share.
 struct Ways {
     const Shared shared;
     const Knowledge& knowledge;
@@ -19,7 +19,7 @@ struct Ways {
     bool has(std::size_t peer, std::uint32_t object) const {
         return shared.holders.has(object, peer);
     }
-    /// It has it, and may not give it as it is.
+    /// Returns true if the peer has the object, and needs to validate it.
     bool is_stale(std::size_t peer, std::uint32_t object, Asking::TimePoint now) const {
         return !shared.freshness.is_fresh(peer, object, now);
     }
@@ -30,7 +30,7 @@ struct Ways {
     }
 };
 
-/// Everybody is asked at once by a query; whoever says first that he has it is then asked for it.
+/// Sends a query to all peers at once, and fetches from the first that reports the object.
 class ByIcp final : public Asking {
 public:
     explicit ByIcp(const Ways& ways) : ways_(ways) {}
@@ -55,8 +55,8 @@ private:
     const Ways ways_;
 };
 
-/// All candidates, one after the other, in any order, until one has it. With queries, as the paper
-/// does it, or without.
+/// Asks all candidates one after the other, in any order, until one has the object. With queries,
+/// as in the paper, or without.
 class InTurn final : public Asking {
 public:
     InTurn(const Ways& ways, bool queries)

@@ -6,7 +6,7 @@
 
 namespace measure {
 
-/// As the scheme does it. `knowledge` and `lines` must outlive it.
+/// Makes the way of asking that belongs to the scheme. `knowledge` and `lines` must outlive it.
 std::unique_ptr<Asking> make_asking(const Shared& shared, Knowledge& knowledge,
                                     SimulatedLines& lines);
 

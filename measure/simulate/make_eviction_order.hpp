@@ -9,7 +9,7 @@
 
 namespace measure {
 
-/// `objects` and `holders` must outlive it; `proxy` is whose order it is.
+/// Makes the order of the cache of `proxy`. `objects` and `holders` must outlive it.
 std::unique_ptr<EvictionOrder> make_eviction_order(Replacement replacement, const Objects& objects,
                                                    const Holders& holders, std::size_t proxy);
 

@@ -9,7 +9,7 @@
 namespace measure {
 namespace {
 
-/// What is there is known at once: what ICP finds out by asking everybody.
+/// Knows the content of all caches at once, as ICP finds out by querying them.
 class Truth final : public Knowledge {
 public:
     explicit Truth(const Holders& holders) : holders_(holders) {}

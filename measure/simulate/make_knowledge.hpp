@@ -7,7 +7,8 @@
 
 namespace measure {
 
-/// As the configuration says; null for schemes without. `lines` must outlive it.
+/// Makes the knowledge that belongs to the scheme; null for schemes without any. `lines` must
+/// outlive it.
 std::unique_ptr<Knowledge> make_knowledge(const Shared& shared, SimulatedLines& lines);
 
 }  // namespace measure

@@ -8,7 +8,7 @@
 
 namespace measure {
 
-/// What lies between the proxies, at each moment of virtual time.
+/// The network between the proxies, at each moment of virtual time.
 class SimulatedLines {
 public:
     using TimePoint = std::chrono::steady_clock::time_point;
@@ -17,7 +17,7 @@ public:
     SimulatedLines(const SimulatedNetwork& network, std::uint64_t seed, TimePoint start)
         : network_(network), random_(seed), start_(start) {}
 
-    /// One way, drawn anew each time.
+    /// Delay of one way, drawn anew each time.
     Duration delay() {
         if (network_.jitter.count() == 0) return network_.delay;
         const auto most = Duration(network_.jitter).count();
@@ -26,7 +26,7 @@ public:
     Duration round_trip() { return delay() + delay(); }
     bool drops() { return network_.dropped > 0 && random_.unit() < network_.dropped; }
 
-    /// The first time from `now` on at which they are not cut off from each other.
+    /// Returns the first time from `now` on at which two proxies can reach each other.
     TimePoint reachable_from(std::size_t one, std::size_t other, TimePoint now) const {
         for (bool moved = true; moved;) {
             moved = false;
@@ -38,7 +38,7 @@ public:
         }
         return now;
     }
-    /// Is either cut off from the other at this time?
+    /// Returns true if two proxies can reach each other at `now`.
     bool reaches(std::size_t one, std::size_t other, TimePoint now) const {
         return std::none_of(network_.partitions.begin(), network_.partitions.end(),
                             [&](const auto& cut) { return separates(cut, one, other, now); });

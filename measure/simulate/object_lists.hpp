@@ -6,8 +6,8 @@
 
 namespace measure {
 
-/// Objects of a simulated cache in one or more lists, each from its oldest to its newest. Memory:
-/// 16 bytes for each object that was ever in at a time, and a place in a hash table.
+/// Objects of a simulated cache in one or more lists, each ordered from its oldest to its newest.
+/// Memory: 16 bytes for each object at the largest size so far, and a place in a hash table.
 class ObjectLists {
 public:
     using Place = std::uint32_t;
@@ -16,7 +16,7 @@ public:
         for (Place end = 0; end < lists; ++end) nodes_.push_back({0, end, end, 0, false});
     }
 
-    /// Precondition: it is in none of them.
+    /// Precondition: the object is in no list.
     void insert(std::uint32_t object, unsigned list) {
         Place place = 0;
         if (free_.empty()) {
@@ -31,14 +31,14 @@ public:
         places_.emplace(object, place);
         link(place, list);
     }
-    /// Precondition: it is in one of them.
+    /// Precondition: the object is in a list.
     Place find(std::uint32_t object) const { return places_.find(object)->second; }
-    /// As the newest of that list.
+    /// Makes the object the newest of that list.
     void move_to(Place place, unsigned list) {
         unlink(place);
         link(place, list);
     }
-    /// Says which object it was.
+    /// Removes and returns the object.
     std::uint32_t remove(Place place) {
         unlink(place);
         free_.push_back(place);
@@ -46,14 +46,14 @@ public:
         return nodes_[place].object;
     }
 
-    /// The end of the list when there is none.
+    /// Returns the oldest place, or the end of an empty list.
     Place oldest(unsigned list) const { return nodes_[list].newer; }
     Place newer(Place place) const { return nodes_[place].newer; }
     bool is_end(Place place) const { return place < lists_; }
 
     std::uint32_t object(Place place) const { return nodes_[place].object; }
     unsigned list_of(Place place) const { return nodes_[place].list; }
-    /// Whatever an order wants to note of it; false at first.
+    /// A note of the eviction order about the object; false at first.
     bool mark(Place place) const { return nodes_[place].mark; }
     void set_mark(Place place, bool mark) { nodes_[place].mark = mark; }
 

@@ -21,7 +21,7 @@ summary::KeyHasher hasher_of(std::uint64_t seed) {
 
 Objects::Objects(const Trace& trace, const Options& options) {
     const auto count = trace.object_bytes.size();
-    std::vector<std::uint32_t> first(count, 0);  // a URL of each, and 1
+    std::vector<std::uint32_t> first(count, 0);  // one more than the index of a URL of each object
     for (std::uint32_t i = 0; i < trace.urls.size(); ++i) {
         auto& known = first[trace.urls[i].object];
         if (known == 0) known = i + 1;

@@ -11,11 +11,11 @@
 
 namespace measure {
 
-/// The head of a response as a proxy keeps it: measured with the built-in origin's.
+/// Size of the head of a response in a proxy's store, measured with the built-in origin's.
 inline constexpr std::uint64_t kStoredHeadBytes = 245;
 
-/// The objects of a trace, by their index in it, with all that a simulation needs of each worked
-/// out once. Memory: 56 bytes for each object, and its URI. Views last as long as this does.
+/// The objects of a trace by their index, with all properties that a simulation needs, computed
+/// once. Memory: 56 bytes for each object, and its URI. Views are valid as long as this object.
 class Objects {
 public:
     struct Options {
@@ -27,14 +27,14 @@ public:
     Objects(const Trace& trace, const Options& options);
 
     std::size_t size() const { return charged_.size(); }
-    /// Of the body.
+    /// Bytes of the body.
     std::uint64_t bytes(std::uint32_t object) const { return bytes_[object]; }
-    /// What a store is charged for it.
+    /// Bytes that a store charges for the object.
     std::uint64_t charged(std::uint32_t object) const { return charged_[object]; }
 
     summary::Key key(std::uint32_t object) const { return {hashes_[object], uri(object)}; }
     summary::KeyHash hash(std::uint32_t object) const { return hashes_[object]; }
-    /// What an own summary of the kind is told of it.
+    /// The entry for a summary of the chosen kind.
     summary::KeyHash entry(std::uint32_t object) const { return entries_[object]; }
     std::string_view uri(std::uint32_t object) const {
         return std::string_view(text_).substr(ends_[object], ends_[object + 1] - ends_[object]);
@@ -44,7 +44,7 @@ private:
     std::vector<std::uint64_t> bytes_, charged_;
     std::vector<summary::KeyHash> hashes_, entries_;
     std::string text_;                 // the URIs, one behind the other
-    std::vector<std::uint64_t> ends_;  // of the one before
+    std::vector<std::uint64_t> ends_;  // end of the URI before
 };
 
 }  // namespace measure

@@ -13,7 +13,7 @@ std::string_view host_of(std::string_view uri) {
     return uri.substr(0, uri.find('/', begin + 3));
 }
 
-/// The hosts of all objects, numbered; none when URLs are told.
+/// The hosts of all objects, numbered; empty if URLs are announced.
 std::vector<std::uint32_t> hosts_of(const Shared& shared) {
     std::vector<std::uint32_t> result;
     if (shared.config.scheme != Scheme::server_names) return result;
@@ -31,7 +31,7 @@ PaperDirectories::PaperDirectories(const Shared& shared)
     : ToldKnowledge(shared,
                     shared.config.scheme == Scheme::server_names ? Hears::later : Hears::at_once),
       hosts_(hosts_of(shared)),
-      names_(shared.objects.size()),  // there are no more hosts than objects
+      names_(shared.objects.size()),  // at most one host per object
       told_of_(shared.config.proxies),
       heard_(names_, shared.config.proxies) {}
 
@@ -58,7 +58,7 @@ void PaperDirectories::changed(std::size_t proxy, std::uint32_t, bool, TimePoint
     under_way_.push_back(std::move(update));
 }
 
-/// Is the name the first of its kind there, or the last that goes?
+/// Returns true if the object is the first of its name at the proxy, or the last one to go.
 bool PaperDirectories::is_news(std::size_t proxy, std::uint32_t name, bool held) {
     if (hosts_.empty()) return true;
     auto& counts = told_of_[proxy];

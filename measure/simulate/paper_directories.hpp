@@ -8,8 +8,8 @@
 
 namespace measure {
 
-/// The paper's first two representations: each proxy tells all others which URLs it has, or of
-/// which hosts it has any, when a part of them has changed. Source: Fan et al. 2000 §V-A.
+/// The paper's first two representations: each proxy announces to all others its URLs, or the hosts
+/// of its URLs, after a share of them has changed. Source: Fan et al. 2000 §V-A.
 class PaperDirectories final : public ToldKnowledge {
 public:
     // The paper's model of an update: its head, and each change.
@@ -20,7 +20,7 @@ public:
 
     void advance(TimePoint now) override;
     summary::PeerSet candidates(std::size_t proxy, std::uint32_t object) const override;
-    /// By name, where that is what is told.
+    /// Compares host names if hosts are announced.
     bool was_told(std::size_t proxy, std::size_t peer, std::uint32_t object) const override;
     std::uint64_t summary_bytes() const override;
 
@@ -33,7 +33,7 @@ private:
         TimePoint arrives;
         std::size_t proxy = 0;
         std::vector<NameChange> names;
-        std::vector<ToldObjects::Change> objects;  // of which hosts are told
+        std::vector<ToldObjects::Change> objects;  // whose hosts are announced
     };
 
     std::uint32_t name_of(std::uint32_t object) const {
@@ -45,7 +45,7 @@ private:
     std::vector<std::uint32_t> hosts_;  // by object; empty: each object is its own name
     std::size_t names_ = 0;
     std::vector<boost::unordered_flat_map<std::uint32_t, std::uint32_t>>
-        told_of_;    // how many told objects each proxy has of each host
+        told_of_;    // for each proxy, the number of announced objects of each host
     Holders heard_;  // names
     std::deque<Update> under_way_;
 };

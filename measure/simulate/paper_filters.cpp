@@ -52,7 +52,7 @@ summary::PeerSet PaperFilters::candidates(std::size_t proxy, std::uint32_t objec
            summary::PeerSet{static_cast<unsigned>(proxy)};
 }
 
-/// The own bits and counters of 4 bits, as the paper's are, and the peers' bits.
+/// The own bits with counters of 4 bits, as in the paper, and the peers' bits.
 std::uint64_t PaperFilters::summary_bytes() const {
     return shape_.bits * 5 / 8 + (shared_.config.proxies - 1) * (shape_.bits / 8);
 }

@@ -10,10 +10,10 @@
 
 namespace measure {
 
-/// The paper's third representation: a Bloom filter of so many bits for each object that a cache
-/// may hold, whose flips each proxy tells all others as records of 32 bits, when a part of what it
-/// holds has changed. All proxies hear the same, so they share one directory. Source: Fan et al.
-/// 2000 §V-B, §VI.
+/// The paper's third representation: a Bloom filter with so many bits for each object that a cache
+/// may hold. Each proxy announces its flips to all others as records of 32 bits after a share of
+/// its objects has changed. All proxies receive the same, so they share one directory. Source: Fan
+/// et al. 2000 §V-B, §VI.
 class PaperFilters final : public ToldKnowledge {
 public:
     static constexpr unsigned kHashes = 4;
@@ -29,12 +29,12 @@ private:
     struct Update {
         TimePoint arrives;
         unsigned proxy = 0;
-        summary::Delta delta;                      // empty: what was told flips no bit
-        std::vector<ToldObjects::Change> changes;  // what it tells, object by object
+        summary::Delta delta;                      // empty if the announced changes flip no bit
+        std::vector<ToldObjects::Change> changes;  // the announced changes, object by object
     };
     struct Own {
         summary::CountingBloomFilter filter;
-        std::vector<summary::Flip> flips;  // not told yet
+        std::vector<summary::Flip> flips;  // still to be announced
     };
 
     void changed(std::size_t proxy, std::uint32_t object, bool held, TimePoint now) override;

@@ -3,7 +3,7 @@
 namespace measure {
 namespace {
 
-/// As a node would have it.
+/// The configuration that a node would use.
 protocol::Publisher::Config publisher_config(const SimulationConfig& config) {
     protocol::Publisher::Config result;
     result.summary.kind = config.kind;
@@ -35,7 +35,7 @@ void PublishedKnowledge::awake(std::size_t proxy, TimePoint now) {
     see_to_announcement(proxy, now);
 }
 
-/// Announces when that is due, or sees to it that it will be.
+/// Announces if an announcement is due, otherwise schedules it.
 void PublishedKnowledge::see_to_announcement(std::size_t index, TimePoint now) {
     auto& proxy = proxies_[index];
     auto due = proxy.publisher->announce_due();

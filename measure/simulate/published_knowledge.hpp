@@ -8,9 +8,9 @@
 
 namespace measure {
 
-/// Our summaries, however they are heard: a production publisher for each proxy, which announces
-/// when that is due. What takes a node several slices takes no time here. What is decoded here was
-/// encoded here, so nobody asks whether it can be.
+/// hearsay's summaries, independent of their delivery: a production publisher for each proxy
+/// announces when its announcement is due. Work that a node does in slices takes no time here.
+/// Decoding needs no error path, since every message was encoded here.
 class PublishedKnowledge : public ToldKnowledge {
 public:
     void set_error(std::size_t proxy, double error, TimePoint now) final;
@@ -18,15 +18,15 @@ public:
 protected:
     PublishedKnowledge(const Shared& shared, Hears hears);
 
-    /// To be told to all others.
+    /// Sends an announcement to all others.
     virtual void offer(std::size_t proxy, const protocol::Announcement& announcement,
                        TimePoint now) = 0;
-    /// awake() is to be called at this time, once.
+    /// Schedules one call of awake() at this time.
     virtual void wake(std::size_t proxy, TimePoint at) = 0;
 
     void awake(std::size_t proxy, TimePoint now);
     void finish_work(std::size_t proxy, TimePoint now);
-    /// With nothing stored, and as a new run, whose epochs are others.
+    /// Restarts a proxy with an empty cache, as a new run with new epochs.
     void begin_anew(std::size_t proxy, TimePoint now);
 
     protocol::Publisher& publisher(std::size_t proxy) { return *proxies_[proxy].publisher; }
@@ -38,7 +38,7 @@ private:
     struct Proxy {
         std::unique_ptr<protocol::Publisher> publisher;
         std::uint64_t first_epoch = 0;  // of its run
-        bool timed = false;             // awake() will be called
+        bool timed = false;             // a call of awake() is scheduled
     };
 
     void changed(std::size_t proxy, std::uint32_t object, bool held, TimePoint now) final;

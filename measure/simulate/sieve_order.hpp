@@ -5,9 +5,10 @@
 
 namespace measure {
 
-/// SIEVE: one list in order of arrival, and a hand that goes from the oldest to the newest, spares
-/// what was used since it last came by, and takes what was not. What is used stays where it stands.
-/// Source: Zhang, Yang, Yue, Vigfusson, Rashmi, "SIEVE is Simpler than LRU", NSDI 2024.
+/// SIEVE: one list in order of arrival, and a hand that moves from the oldest object to the newest.
+/// The hand spares an object that was used since its last pass, and evicts any other. A use leaves
+/// the object in place. Source: Zhang, Yang, Yue, Vigfusson, Rashmi, "SIEVE is Simpler than LRU",
+/// NSDI 2024.
 class SieveOrder final : public EvictionOrder {
 public:
     void insert(std::uint32_t object) override { list_.insert(object, 0); }

@@ -89,8 +89,8 @@ private:
         }
     }
 
-    /// Most that any proxy would have at a time if none shared: what filters of a fixed size are
-    /// made for. Takes a run of its own.
+    /// Most objects that any proxy would hold at a time without sharing. Filters of a fixed size
+    /// are made for it. Takes a run of its own.
     std::uint64_t expected_objects() const {
         if (config_.scheme != Scheme::paper_bloom && config_.scheme != Scheme::squid_digest)
             return 0;
@@ -119,7 +119,7 @@ private:
         counts_.summary_bytes = knowledge_->summary_bytes();
     }
 
-    /// What is fetched arrives, as far as it does until `until`.
+    /// Stores the fetched objects that arrive by `until`.
     void land_until(TimePoint until) {
         while (const auto flight = flights_.take_ended(until)) {
             if (knowledge_) knowledge_->advance(flight->ends);
@@ -170,7 +170,7 @@ private:
         TimePoint fresh_until;
         SimulatedLines::Duration waited{0};
     };
-    /// From a peer or the origin; books whose hit it is. `held`: it is here, and stale.
+    /// Fetches from a peer or the origin, and counts the hit. `held`: a stale copy is stored here.
     Fetched fetch(std::size_t proxy, std::uint32_t object, std::uint64_t bytes, bool held) {
         Asking::Answer answer{{}, {}, config_.network.origin};
         if (knowledge_)
@@ -199,7 +199,7 @@ private:
         return fetched;
     }
 
-    /// Is it on its way here, and may others have it, too?
+    /// Returns true if a shared fetch of the object is in progress.
     bool joins(std::size_t proxy, std::uint32_t object) {
         auto* const flight = flights_.find(proxy, object);
         if (flight == nullptr) return false;
@@ -211,7 +211,7 @@ private:
         return true;
     }
 
-    /// Each object is stored at one proxy alone, whose place follows from its key.
+    /// Stores each object at a single proxy, chosen by its key.
     void serve_from_home(std::size_t proxy, std::uint32_t object, std::uint64_t bytes, bool gets) {
         const auto home =
             static_cast<std::size_t>((objects_.hash(object).high >> 32) * config_.proxies >> 32);
@@ -277,7 +277,7 @@ private:
     std::vector<std::size_t> homes_;         // of the clients
     std::unique_ptr<Knowledge> knowledge_;
     std::unique_ptr<Asking> asking_;
-    std::vector<SimulatedNetwork::Restart> restarts_;  // that are to come, the next one last
+    std::vector<SimulatedNetwork::Restart> restarts_;  // to come; the next one last
     TimePoint now_ = kStart;
     SimulationCounts counts_;
 };

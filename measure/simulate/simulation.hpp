@@ -7,10 +7,10 @@
 
 namespace measure {
 
-/// Runs the trace through so many simulated proxies in virtual time. Equal arguments give equal
-/// counts on every machine. `progress`: called now and then with the part that is done; false from
-/// it ends the run, with what was counted so far. Throws std::invalid_argument for numbers that
-/// make no sense.
+/// Runs the trace through simulated proxies in virtual time. Equal arguments give equal counts on
+/// every machine. `progress` is called now and then with the share of the work that is done; it
+/// returns false to end the run, which then returns the counts so far. Throws std::invalid_argument
+/// for numbers out of range.
 SimulationCounts simulate(const Trace& trace, const SimulationConfig& config,
                           const std::function<bool(double)>& progress = {});
 

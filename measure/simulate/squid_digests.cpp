@@ -35,7 +35,7 @@ SquidDigests::SquidDigests(const Shared& shared)
 }
 
 void SquidDigests::advance(TimePoint now) {
-    // What was made is fetched within the delay; an hour later nobody can tell.
+    // A digest is fetched within the delay, which is negligible after an hour.
     while (due_.top().at <= now) {
         const auto [at, proxy] = due_.top();
         due_.pop();

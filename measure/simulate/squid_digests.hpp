@@ -9,9 +9,9 @@
 
 namespace measure {
 
-/// As Squid does it by default: each proxy makes a digest of what it has once an hour, at a time of
-/// its own, and all others fetch it whole. Source: Hamilton, Rousskov, Wessels, Cache Digest
-/// specification, version 5 (1998).
+/// Squid's default: each proxy makes a digest of its objects once an hour, at a time of its own,
+/// and all others fetch it whole. Source: Hamilton, Rousskov, Wessels, Cache Digest specification,
+/// version 5 (1998).
 class SquidDigests final : public ToldKnowledge {
 public:
     static constexpr std::uint64_t kHeadBytes = 128, kBitsPerObject = 5;

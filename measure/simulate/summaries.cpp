@@ -12,14 +12,14 @@ namespace measure {
 
 namespace {
 
-/// What a message weighs on a link, frame and all.
+/// Bytes of a message on a link, with its frame.
 std::uint64_t frame_bytes(const protocol::Message& message) {
     protocol::Bytes body;
     encode_body(message, body);
     return protocol::kTaggedOverheadBytes + body.size();
 }
 
-/// A whole snapshot: its begin and its parts.
+/// Bytes of a whole snapshot: its begin and its parts.
 std::uint64_t frame_bytes(const protocol::SnapshotImage& image) {
     const auto payload = image.payload.size();
     const auto parts = (payload + protocol::kSnapshotPartBytes - 1) / protocol::kSnapshotPartBytes;
@@ -98,7 +98,7 @@ summary::PeerSet Summaries::candidates(std::size_t proxy, std::uint32_t object) 
            summary::PeerSet{static_cast<unsigned>(proxy)};
 }
 
-/// Its own summary, the peers' replicas as far as they are not in the directory, and that.
+/// Its own summary, the directory, and the replicas of peers that the directory does not hold.
 std::uint64_t Summaries::summary_bytes() const {
     std::uint64_t bytes = heard_.memory_bytes() + publisher(0).own().memory_bytes();
     for (std::size_t i = 1; i < replicas_.size(); ++i)

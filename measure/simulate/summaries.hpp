@@ -11,9 +11,10 @@
 
 namespace measure {
 
-/// Our summaries in an even network, where all others hear the same at the same time: production
-/// publishers, whose announcements are decoded and applied once, into one replica and one directory
-/// that stand for everybody's. Heartbeats and check-hashes are left out, as nothing is ever lost.
+/// hearsay's summaries in an even network, where all proxies receive the same at the same time.
+/// Production publishers make the announcements. One replica and one directory decode and apply
+/// each announcement once, on behalf of all proxies. Heartbeats and check-hashes are left out,
+/// since no message is lost.
 class Summaries final : public PublishedKnowledge {
 public:
     explicit Summaries(const Shared& shared);
@@ -35,7 +36,7 @@ private:
         unsigned proxy = 0;
         protocol::Announcement announcement;
         std::shared_ptr<const protocol::SnapshotImage> image;  // in place of a delta
-        std::vector<ToldObjects::Change> changes;              // what it tells, object by object
+        std::vector<ToldObjects::Change> changes;  // the announced changes, object by object
     };
 
     void offer(std::size_t proxy, const protocol::Announcement& announcement,

@@ -7,9 +7,9 @@
 
 namespace measure {
 
-/// What ways of knowing have in common whose proxies tell each other of what changes: what each
-/// has told, object by object, and what that took. Where all others hear it together, and not at
-/// once, also what they have heard.
+/// The common part of schemes in which proxies announce their changes: the announced objects of
+/// each proxy, and the traffic of announcements. If all proxies receive an announcement together
+/// with a delay, it also keeps the delivered objects.
 class ToldKnowledge : public Knowledge {
 public:
     void stored(std::size_t proxy, std::uint32_t object, TimePoint now) final {
@@ -27,8 +27,8 @@ public:
 
 protected:
     enum class Hears : std::uint8_t {
-        at_once,  // or not all the same, and was_told() is another's
-        later,    // when hear() says so
+        at_once,  // at the announcement, or at times that was_announced() of the subclass knows
+        later,    // at deliver()
     };
     ToldKnowledge(const Shared& shared, Hears hears)
         : shared_(shared),
@@ -37,10 +37,10 @@ protected:
           heard_objects_(hears == Hears::later ? shared.objects.size() : 0, shared.config.proxies) {
     }
 
-    /// It holds the object now, or no longer.
+    /// Called when a proxy has stored an object (`held`) or evicted it.
     virtual void changed(std::size_t, std::uint32_t, bool, TimePoint) {}
 
-    /// What others are to hear together; for `later`.
+    /// Delivers changes to all other proxies, for Delivery::later.
     void hear(std::size_t proxy, const std::vector<ToldObjects::Change>& changes) {
         for (const auto& [object, held] : changes) heard_objects_.set(object, proxy, held);
     }

@@ -8,8 +8,8 @@
 
 namespace measure {
 
-/// What each proxy has told of what it holds, object by object, and how much of it has changed
-/// since. `holders` must outlive it.
+/// The objects that each proxy has announced, and the number of changes since. `holders` must
+/// outlive it.
 class ToldObjects {
 public:
     struct Change {
@@ -32,14 +32,15 @@ public:
         ++of.removed;
         of.touched.push_back(object);
     }
-    /// Has this part of what it holds changed? One in and one out count once.
+    /// Returns true if this share of a proxy's objects has changed. One stored and one evicted
+    /// object count as one change.
     bool has_changed(std::size_t proxy, double part) const {
         const auto& of = proxies_[proxy];
         return static_cast<double>(std::max(of.stored, of.removed)) >=
                part * static_cast<double>(of.held);
     }
 
-    /// All is told now: what has changed by it.
+    /// Announces all changes since the last call, and returns them.
     std::vector<Change> tell(std::size_t proxy) {
         std::vector<Change> changes;
         auto& of = proxies_[proxy];
@@ -53,7 +54,7 @@ public:
         of.stored = of.removed = 0;
         return changes;
     }
-    /// It holds nothing, and has told nothing.
+    /// Forgets the objects and the announcements of a proxy.
     void forget(std::size_t proxy) {
         told_.remove_all(proxy);
         proxies_[proxy] = {};
@@ -64,7 +65,8 @@ public:
 
 private:
     struct Proxy {
-        std::uint64_t held = 0, stored = 0, removed = 0;  // the latter since all was told
+        std::uint64_t held = 0, stored = 0, removed = 0;  // stored and removed: since the last
+                                                          // announcement
         std::vector<std::uint32_t> touched;
     };
 

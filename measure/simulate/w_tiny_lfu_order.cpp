@@ -24,7 +24,7 @@ void WTinyLfuOrder::insert(std::uint32_t object) {
     bytes_[window] += objects_.charged(object);
     sketch_.make_room_for(++count_);
     sketch_.add(objects_.hash(object));
-    // While there is room nothing has to prove itself.
+    // Objects move to the main part freely while there is room.
     while (!had_to_pop_ && window_is_full() && lists_.oldest(window) != lists_.find(object))
         move_to(lists_.oldest(window), probation);
     had_to_pop_ = false;

@@ -10,15 +10,15 @@
 
 namespace measure {
 
-/// W-TinyLFU: new objects pass through a window of 1 % of the bytes, in order of use. What leaves
-/// it when the cache is full stays only if it was asked for more often lately than what the main
-/// part would give up, which is a segmented LRU: on probation until it is used, then protected, up
-/// to 80 % of the main part. Without a doorkeeper. `objects` must outlive it.
-/// Source: as FrequencySketch.
+/// W-TinyLFU: new objects pass through an LRU window of 1 % of the bytes. The main part is a
+/// segmented LRU: objects are on probation until a use protects them, up to 80 % of the main part.
+/// When the cache is full, the candidate from the window competes with the victim of the main part,
+/// and the less frequent one goes. The doorkeeper is left out. `objects` must outlive it. Source:
+/// as FrequencySketch.
 class WTinyLfuOrder final : public EvictionOrder {
 public:
     static constexpr std::uint64_t kWindowPercent = 1;      // of all bytes
-    static constexpr std::uint64_t kProtectedPercent = 80;  // of those of the main part
+    static constexpr std::uint64_t kProtectedPercent = 80;  // of the bytes of the main part
 
     explicit WTinyLfuOrder(const Objects& objects) : objects_(objects) {}
 

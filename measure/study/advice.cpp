@@ -15,11 +15,13 @@ namespace {
 using About = StudyTable::About;
 
 constexpr double kLossAllowed = 0.001;  // of the hits, for fewer messages
-constexpr double kBytesWorth = 0.9;     // another kind must cost less than this part of ours
-constexpr double kHitsWorth = 0.002;    // another copy policy must bring more hits than this
-constexpr double kHopsAllowed = 0.3;    // more than the default; each is an answer given twice
-constexpr double kWaitAllowed = 1.01;   // and no longer waits than this
-constexpr std::chrono::hours kLongEnough{23};  // every hour of the day is in it
+constexpr double kBytesWorth = 0.9;  // another kind must cost less than this share of the default's
+                                     // bytes
+constexpr double kHitsWorth = 0.002;   // another copy policy must bring more hits than this
+constexpr double kHopsAllowed = 0.3;   // in addition to the default; each hop is an answer given
+                                       // twice
+constexpr double kWaitAllowed = 1.01;  // most waiting time, relative to the default
+constexpr std::chrono::hours kLongEnough{23};  // covers every hour of the day
 
 struct Choice {
     const StudyRow* row;
@@ -49,8 +51,8 @@ std::string announce_title(const SimulationConfig& config) {
                        part_text(config.announce_changed));
 }
 
-/// The row that announces least often and loses no more hits for it than is allowed; null when none
-/// was run.
+/// The row that announces least often and stays within the allowed loss of hits; null if none was
+/// run.
 const Choice* best_announce(const std::vector<Choice>& rows, const SimulationCounts& ideal) {
     const Choice* best = nullptr;
     const auto loss = [&](const Choice& each) { return lost_hits(*each.row->counts, ideal); };
@@ -67,7 +69,7 @@ const Choice* best_announce(const std::vector<Choice>& rows, const SimulationCou
     return best;
 }
 
-/// What would be worse with a copy policy than with the default; empty when nothing.
+/// The disadvantages of a copy policy against the default; empty if it has none.
 std::string against_copy(const SimulationCounts& counts, const SimulationCounts& usually) {
     const double hops = per_request(counts).peer - per_request(usually).peer;
     if (static_cast<double>(counts.hits()) <=
@@ -89,7 +91,7 @@ std::string any_of(const std::vector<std::string>& names) {
     return out;
 }
 
-/// What speaks against the other copy policies, each reason once.
+/// The arguments against the other copy policies, each once.
 class Against {
 public:
     void add(std::string_view policy, const std::string& why) {
@@ -98,7 +100,7 @@ public:
         auto& named = at == reasons_.end() ? reasons_.emplace_back(why, Names()) : *at;
         named.second.emplace_back(policy);
     }
-    /// A sentence after a blank, or nothing.
+    /// A sentence after a blank, or an empty string.
     std::string text() const {
         std::string out;
         for (const auto& [why, names] : reasons_)
@@ -111,7 +113,7 @@ private:
     std::vector<std::pair<std::string, Names>> reasons_;
 };
 
-/// The copy policy that has most hits, and what speaks against the others.
+/// The copy policy with the most hits, and the arguments against the others.
 struct CopyChoice {
     proxy::CopyPolicy policy = proxy::kDefaultCopyPolicy;
     Against others;
@@ -135,7 +137,7 @@ CopyChoice best_copy(const std::vector<Choice>& rows) {
     return out;
 }
 
-/// What single tables speak for.
+/// The choices that single tables recommend.
 struct Choices {
     SimulationConfig base;  // as the study has it
     const SimulationCounts *as_it_is = nullptr, *ideal = nullptr;
@@ -168,8 +170,8 @@ struct Combined {
     double bytes() const { return per_request(*counts).message_bytes(); }
 };
 
-/// The kind with the fewest bytes, if they are worth another than the default one. Null counts when
-/// none was run.
+/// The kind with the fewest bytes, if the saving justifies another than the default. Its counts are
+/// null if none was run.
 Combined best_kind(const Study& study, const Choices& choices, proxy::CopyPolicy copy,
                    std::string& reason) {
     Combined best, usual;
@@ -229,7 +231,7 @@ std::string why_copy(const Combined& chosen, const SimulationCounts* usual,
             : fmt::format(" (Seen with announcements after {}.)", announce_title(choices.base)));
 }
 
-/// Why all choices together are not to be advised; empty when they are.
+/// The reason against the combination of all choices; empty if it is advisable.
 std::string why_not_together(const SimulationCounts& counts, const SimulationCounts& as_it_is) {
     const auto hits = static_cast<double>(counts.hits()),
                usual = static_cast<double>(as_it_is.hits());
@@ -291,7 +293,7 @@ std::optional<Advice> advise(const Study& study) {
     if (!best.counts) return std::nullopt;
     if (usual.counts && best.config.copy != proxy::kDefaultCopyPolicy &&
         !against_copy(*best.counts, *usual.counts).empty()) {
-        best = usual;  // what a policy wins with quick news, it need not win with late ones
+        best = usual;  // the gain of a policy with quick announcements may vanish with late ones
         why_kind = why_usual_kind;
     }
     Advice out;

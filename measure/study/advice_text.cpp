@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What figures are of: a day, or all that the log spans.
+/// The time that figures cover: a day, or the span of the log.
 std::string time_of(const Gain& gain, const LogFacts& log) {
     return gain.timed ? "per day" : fmt::format("in the {} of the log", span_text(log.span));
 }
@@ -23,7 +23,7 @@ std::string many(double count) {
     return grouped(static_cast<std::uint64_t>(std::llround(std::max(count, 0.0))));
 }
 
-/// As a node's configuration has them.
+/// The settings as in a node's configuration.
 Json settings_of(const SimulationConfig& config, const CacheSize& cache) {
     Json out = Json::object();
     if (cache.part == 0) out["cache"]["memory"] = cache.text();
@@ -36,7 +36,7 @@ Json settings_of(const SimulationConfig& config, const CacheSize& cache) {
     return out;
 }
 
-/// Rows that the words are about; null when they were not run.
+/// The rows that the text is about; null if they were not run.
 struct Counted {
     const SimulationCounts *alone, *shared, *ideal;
 };
@@ -52,7 +52,8 @@ Counted counted(const Study& study, const Advice& advice) {
     return out;
 }
 
-/// Why there is nothing to set: sharing does not pay, or that cannot be told; empty when it pays.
+/// The reason why settings are omitted: sharing does not pay, or cannot be judged. Empty if it
+/// pays.
 std::string why_not(const Study& study, const Advice& advice, const Counted& rows,
                     const Gain& gain) {
     if (auto left_out = left_out_too_much(study.log, gain); !left_out.empty()) return left_out;
@@ -126,7 +127,7 @@ std::string left_out_too_much(const LogFacts& log, const Gain& gain) {
             "With {} ({:.0f} % of what may be requests), the rest is no picture of the log: give "
             "a log without other lines, or one in a format that is known in full.",
             what, share * 100);
-    // The origin is asked for all of them in any case, or for none when proxies share.
+    // The origin gets requests for all of them in any case, or for none if proxies share.
     const double asked = gain.asked_alone * taken + doubted;
     const double least = gain.hits * taken / asked, most = (gain.hits * taken + doubted) / asked;
     if (gain.pays() ? least >= kWorthSparing

@@ -8,15 +8,15 @@
 
 namespace measure {
 
-/// How large the caches of a simulation are: so many bytes each, or a part of the log's distinct
-/// bytes in all of them together, each having an equal share of that.
+/// The size of the caches of a simulation: so many bytes each, or a share of the log's distinct
+/// bytes that all caches split equally.
 struct CacheSize {
-    std::uint64_t bytes = 0;  // of each proxy; counts when `part` is 0
+    std::uint64_t bytes = 0;  // of each proxy; counts if `part` is 0
     double part = 0;          // of the distinct bytes
 
-    /// What one of `proxies` has; at least 1.
+    /// Bytes of each of `proxies` caches; at least 1.
     std::uint64_t of_each(std::uint64_t distinct_bytes, std::size_t proxies) const;
-    /// As it is given: "10%", "64MiB".
+    /// As on the command line: "10%", "64MiB".
     std::string text() const;
     bool operator==(const CacheSize&) const = default;
 };

@@ -15,7 +15,7 @@ constexpr double kBesideMark = 8;
 constexpr double kBarsLeft = 190, kBarsRight = 80, kBarStep = 26;  // of bars
 constexpr double kNearly = 1.001;
 
-/// From a value to its place.
+/// Maps a value to its position.
 class Scale {
 public:
     Scale(Ticks ticks, bool logarithmic, double begin, double end)
@@ -53,7 +53,7 @@ std::string colour(std::size_t series) {
     return fmt::format("var(--c{})", series % kChartColours);
 }
 
-/// A mark of its own for each series, so that colour is not all that tells them apart.
+/// A mark of its own for each series, so that colour is not the only distinction.
 std::string mark(std::size_t series, double x, double y) {
     switch (series % 4) {
         case 0:
@@ -147,7 +147,7 @@ bool has_place(const Chart& chart, const Chart::Point& point) {
 Ticks ticks_for(double least, double most, bool logarithmic) {
     Ticks out;
     if (logarithmic) {
-        // A value that is a tick but for rounding does not ask for another one beyond it.
+        // A value that equals a tick up to rounding needs no further tick.
         const int low = static_cast<int>(std::floor(std::log10(least * kNearly)));
         const int high = static_cast<int>(std::ceil(std::log10(most / kNearly)));
         const bool few = high - low <= 3;

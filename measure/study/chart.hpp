@@ -22,14 +22,14 @@ struct Chart {
     };
     std::string title;
     Axis x, y;
-    std::vector<Series> series;  // kChartColours at most have a colour of their own
+    std::vector<Series> series;  // at most kChartColours have a colour of their own
 };
 inline constexpr std::size_t kChartColours = 8;
 
-/// What is not above 0 has no place on a logarithmic axis, and is left out.
+/// Returns true if a point can be drawn: a logarithmic axis needs values above 0.
 bool has_place(const Chart& chart, const Chart::Point& point);
 
-/// From what to what an axis goes, and where its ticks are: round numbers.
+/// The range of an axis, and its ticks at round numbers.
 struct Ticks {
     double from = 0, to = 1;
     std::vector<double> at;
@@ -38,16 +38,16 @@ Ticks ticks_for(double least, double most, bool logarithmic);
 /// A tick's number: "0.001", "5", "20k".
 std::string tick_text(double value);
 
-/// Text in HTML and SVG: & < > " ' become entities; control characters but line
-/// ends, blanks.
+/// Escapes text for HTML and SVG: & < > " ' become entities, control characters except line ends
+/// become blanks.
 std::string escaped(std::string_view text);
 
-/// An <svg> of its own with axes, lines and marks, and a legend below it. Colours are the page's
+/// Draws a complete <svg> with axes, lines and marks, and a legend below it. Colours are the page's
 /// variables --c0 to --c7, --ink and --grid.
 std::string svg_of(const Chart& chart);
 
-/// The same for series that have one point each, all at one x: a bar for each series, from 0 to its
-/// y, with the name before it and the figure behind it. Below them stands which x it is.
+/// Draws series of one point each, all at one x, as bars from 0 to y, with the name before the bar
+/// and the figure behind it. The value of x stands below.
 std::string svg_bars_of(const Chart& chart);
 
 }  // namespace measure

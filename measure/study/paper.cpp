@@ -13,10 +13,10 @@ namespace {
 
 using Is = PaperVerdict::Is;
 
-constexpr double kTooLittle = 0.0005;  // of the hits: below it a loss is chance
+constexpr double kTooLittle = 0.0005;  // of the hits: a smaller loss is chance
 constexpr double kSameHits = 0.005;    // relative
 
-/// The rows of a paper's study, by what they are.
+/// The rows of a paper's study, by subject.
 class Rows {
 public:
     explicit Rows(const Study& study) : study_(study) {}
@@ -91,7 +91,7 @@ PaperVerdict bloom_hits(const Rows& rows) {
     return out;
 }
 
-/// Objects that one cache holds at the end.
+/// Objects in one cache at the end.
 double objects_each(const Study& study, const SimulationCounts& counts) {
     return static_cast<double>(counts.stored - std::min(counts.stored, counts.evicted)) /
            static_cast<double>(study.tables.front().proxies);
@@ -117,7 +117,7 @@ PaperVerdict fewer_messages(const Study& study, const Rows& rows) {
         "per request; {} more are questions to peers and their answers",
         objects, objects * kPaperThreshold, study.tables.front().proxies - 1, figure_text(told),
         figure_text(asked));
-    // Larger caches tell less often; what is asked stays.
+    // Larger caches announce less often; the number of queries stays.
     const double allowed = dear.queries / kPaperFewerMessages[0] - asked;
     out.ours += allowed > 0 ? fmt::format(". With {:.0f} objects in a cache it would be 25 times",
                                           objects * told / allowed)

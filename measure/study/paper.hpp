@@ -16,7 +16,7 @@ struct PaperTrace {
     std::uint64_t requests, clients;
     double distinct_bytes, max_hit_ratio, max_byte_hit_ratio;
     unsigned proxies;
-    double loss_at_one_percent;  // of the hits, at a threshold of 1 %; below 0: none is published
+    double loss_at_one_percent;  // share of hits lost at a threshold of 1 %; negative: unpublished
 };
 inline constexpr PaperTrace kPaperTraces[] = {
     {"DEC", 3'543'968, 10'089, 2.88e10, 0.49, 0.36, 16, 0.017},
@@ -25,14 +25,15 @@ inline constexpr PaperTrace kPaperTraces[] = {
     {"Questnet", 2'885'285, 12, 2.33e10, 0.30, 0.15, 12, 0.003},
     {"NLANR", 1'766'409, 4, 1.37e10, 0.36, 0.27, 4, -1}};
 inline constexpr double kPaperFewerMessages[] = {25, 60};  // times fewer than ICP's
-inline constexpr double kPaperFewerBytes = 0.5;            // at least this part less than ICP's
+inline constexpr double kPaperFewerBytes = 0.5;            // share saved of ICP's bytes, at least
 
-/// Something that the paper says, and what a log says to it.
+/// A statement of the paper, and the corresponding result for a log.
 struct PaperVerdict {
     std::string claim, ours;
     enum class Is : std::uint8_t { as_published, otherwise, not_shown } is = Is::not_shown;
 };
-/// Of a study planned by plan_paper() and run; what needs rows that were not run is not shown.
+/// The verdicts of a study that plan_paper() planned. A verdict is not_shown if its rows were not
+/// run.
 std::vector<PaperVerdict> verdicts_of(const Study& study);
 
 /// All tables and verdicts, at most 100 columns wide.

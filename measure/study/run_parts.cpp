@@ -16,13 +16,14 @@ using namespace std::chrono_literals;
 
 constexpr auto kTellEvery = 100ms;
 
-/// What the threads share: whose turn it is, how far each part is, and whether to go on.
+/// The state that the threads share: the next part, the progress of each part, and whether to go
+/// on.
 class Work {
 public:
     Work(std::size_t parts, const std::function<void(std::size_t, const Step&)>& work)
         : work_(work), parts_(parts) {}
 
-    /// One thread's share of it.
+    /// Runs parts on one thread until none is left.
     void run() {
         for (;;) {
             const auto part = next_++;
@@ -33,7 +34,7 @@ public:
         ++finished_;
         changed_.notify_all();
     }
-    /// True when so many threads are through; false after a while.
+    /// Waits a while. Returns true if so many threads have finished.
     bool wait_for(std::size_t threads) {
         std::unique_lock lock(mutex_);
         return changed_.wait_for(lock, kTellEvery, [&] { return finished_ == threads; });

@@ -17,21 +17,21 @@ inline constexpr std::array kReplacements{
     Replacement::s3_fifo, Replacement::sieve,      Replacement::w_tiny_lfu,   Replacement::gdsf,
     Replacement::lru,     Replacement::lru_copies, Replacement::lru_keep_last};
 
-/// As the command line and the JSON call it: "icp", "paper_bloom".
+/// The name in the command line and in JSON: "icp", "paper_bloom".
 std::string_view name(Scheme scheme);
 std::string_view name(Replacement replacement);
 std::optional<Scheme> scheme_named(std::string_view name);
 std::optional<Replacement> replacement_named(std::string_view name);
 std::optional<proxy::CopyPolicy> copy_named(std::string_view name);
 
-/// As tables call it, with what tells it from its like: "Bloom 16, 1%", "quotient". 22 characters
-/// at most.
+/// The name in tables, with the setting that distinguishes it: "Bloom 16, 1%", "quotient". At most
+/// 22 characters.
 std::string title_of(const SimulationConfig& config);
 
-/// The same for what becomes of a peer's copy: "copy always".
+/// The name of a copy policy in tables: "copy always".
 std::string copy_title(proxy::CopyPolicy copy);
 
-/// Does it tell others what it holds when a part of that has changed?
+/// Returns true if the scheme announces after a share of the objects has changed.
 bool has_threshold(Scheme scheme);
 
 }  // namespace measure

@@ -32,7 +32,7 @@ SimulationConfig with_kind(SimulationConfig config, summary::Kind kind) {
     return config;
 }
 
-/// Those that tell others at a threshold, in the order of the paper's figures and then ours.
+/// The schemes that announce at a threshold, in the order of the paper's figures, then hearsay's.
 std::vector<SimulationConfig> with_thresholds(const SimulationConfig& base) {
     std::vector<SimulationConfig> out{with(base, Scheme::exact_directory),
                                       with(base, Scheme::server_names)};
@@ -41,7 +41,7 @@ std::vector<SimulationConfig> with_thresholds(const SimulationConfig& base) {
     return out;
 }
 
-/// Each keeps its first place.
+/// Each value keeps its first place.
 template <typename Value>
 void drop_repeats(std::vector<Value>& values) {
     for (std::size_t i = 0; i < values.size(); ++i)

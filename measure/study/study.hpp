@@ -14,34 +14,34 @@
 
 namespace measure {
 
-/// What a study has to know of the log beforehand.
+/// The facts about the log that a study needs.
 struct LogFacts : Reading {
-    std::string title;  // the file, and its format; or what it is made of
+    std::string title;  // the file and its format, or a description of the made-up workload
     bool synthetic = false;
     std::uint64_t requests = 0, clients = 0, objects = 0;
     std::uint64_t bytes = 0;           // of all answers
     std::uint64_t distinct_bytes = 0;  // of each object once
     std::chrono::milliseconds span{0};
 };
-/// Sizes as the simulations of this base take them.
+/// Takes sizes as the simulations of this base take them.
 LogFacts facts_of(const Trace& trace, const SimulationConfig& base);
 
-/// One simulation: what is asked, and, when it was run, what was counted.
+/// One simulation, and its counts after it was run.
 struct StudyRow {
     SimulationConfig config;
-    CacheSize cache;  // what config.cache_bytes come from
+    CacheSize cache;  // the source of config.cache_bytes
     std::optional<SimulationCounts> counts;
-    std::string refused;  // why it cannot be run
+    std::string refused;  // the reason why it cannot be run
 };
 
-/// Rows that stand together, in this order, each with the words that tell it from the others.
+/// Rows that are compared, in this order, each with the words that distinguish it.
 struct StudyTable {
     enum class About : std::uint8_t {
-        schemes,    // all of them
-        staleness,  // the same at several thresholds
-        announce,   // our own, announcing at different times
-        copies,     // what becomes of a peer's copy, and what goes first
-        asked,      // what the command line asked for
+        schemes,    // all schemes
+        staleness,  // one scheme at several thresholds
+        announce,   // hearsay's summaries with several announcement delays
+        copies,     // copy policies and eviction orders
+        asked,      // the scheme of the command line
     };
     About about = About::schemes;
     std::size_t proxies = 0;
@@ -53,27 +53,27 @@ struct StudyTable {
     std::vector<Line> lines;
 };
 
-/// Which simulations a log is put through, to be read as tables; no simulation is run twice.
+/// The simulations of a log, to be read as tables. Each simulation is run once.
 struct Study {
     LogFacts log;
-    std::vector<StudyRow> rows;  // what matters most first
+    std::vector<StudyRow> rows;  // the most important first
     std::vector<StudyTable> tables;
     bool stopped = false;
 
     const StudyRow& row(const StudyTable::Line& line) const { return rows[line.row]; }
-    /// The counts of exactly this simulation, if it is part of it and was run.
+    /// The counts of exactly this simulation, or null if it is missing or was not run.
     const SimulationCounts* counts(const SimulationConfig& config) const;
     const StudyTable* table(StudyTable::About about) const;
 
-    /// The row of this simulation, which is added when there is none.
+    /// Returns the row of this simulation, and adds it if it is missing.
     std::size_t add(const SimulationConfig& config, const CacheSize& cache);
 };
 
-/// The first of each list is the one for which curves are drawn and advice is given.
+/// The first entry of each list is used for curves and advice.
 struct StudyOptions {
-    std::vector<std::size_t> proxies;  // empty: kUsualProxies, as far as there are clients for them
+    std::vector<std::size_t> proxies;  // empty: kUsualProxies, limited by the number of clients
     std::vector<CacheSize> caches;     // empty: kUsualParts
-    SimulationConfig base;             // what holds for all; of summaries, what holds for ours
+    SimulationConfig base;  // settings of all rows; of hearsay's rows for its own settings
 };
 
 inline constexpr std::size_t kUsualProxies[] = {16, 4, 64, 256, 1000};
@@ -81,26 +81,28 @@ inline constexpr double kUsualParts[] = {0.10, 0.01, 0.05, 0.20};
 inline constexpr double kThresholds[] = {0.001, 0.01, 0.02, 0.05, 0.10};  // the paper's
 inline constexpr double kPaperThreshold = 0.01;
 inline constexpr std::uint64_t kPaperObjectMax = 250'000;
-/// What is tried of `summary.announce.delay`; the last is the longest that a node takes.
+/// The values of `summary.announce.delay` that are compared. The last is the longest that a node
+/// accepts.
 inline constexpr std::chrono::seconds kAnnounceDelays[] = {
     std::chrono::seconds(1), std::chrono::seconds(10), std::chrono::minutes(1),
     std::chrono::minutes(10), std::chrono::hours(1)};
-/// The longest that is advised, and thresholds are tried with: what changes meanwhile at the origin
-/// is not simulated.
+/// The longest delay that is advised and combined with thresholds. Changes at the origin during a
+/// delay are not simulated.
 inline constexpr std::chrono::seconds kLongestAdvised = std::chrono::minutes(1);
-/// Above all delays, so that only the threshold counts.
+/// Longer than any delay, so that only the threshold counts.
 inline constexpr std::chrono::milliseconds kNoDelay = std::chrono::hours(24 * 3650);
 
-/// With its lists filled, and nothing twice in them.
+/// Returns the options with filled lists that are free of duplicates.
 StudyOptions completed(StudyOptions options, const LogFacts& log);
 
-/// All schemes at the first size for each number of proxies, and for the first number at each size;
-/// for the first of both also the curves. Precondition: completed options.
+/// Plans all schemes at the first cache size for each number of proxies, and for the first number
+/// at each size; for the first of both also the curves. Precondition: completed options.
 Study plan_study(const LogFacts& log, const StudyOptions& options);
-/// The paper's own simulation, for the first of both: LRU, every copy stored, no object above
-/// kPaperObjectMax, each representation at each threshold; ours beside them, at the same.
+/// Plans the paper's own simulation for the first of both: LRU, every copy stored, objects up to
+/// kPaperObjectMax, each representation at each threshold; and hearsay's summaries at the same
+/// thresholds.
 Study plan_paper(const LogFacts& log, const StudyOptions& options);
-/// The base alone, for each number of proxies at each size.
+/// Plans the base alone, for each number of proxies at each size.
 Study plan_single(const LogFacts& log, const StudyOptions& options);
 
 /// The base with so many proxies and such caches.

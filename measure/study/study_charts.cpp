@@ -14,7 +14,7 @@ namespace {
 
 using About = StudyTable::About;
 
-/// Appends to the series of that name, which is made when there is none.
+/// Appends to the series of that name, and makes it if it is missing.
 void add_point(Chart& chart, const std::string& series, Chart::Point point) {
     auto at = std::find_if(chart.series.begin(), chart.series.end(),
                            [&](const Chart::Series& each) { return each.name == series; });
@@ -32,7 +32,7 @@ void sort_by_x(Chart& chart) {
                          [](const auto& a, const auto& b) { return a.x < b.x; });
 }
 
-/// What a series is called where thresholds are the x axis, or do not matter.
+/// Name of a series without its threshold.
 std::string family(const SimulationConfig& config) {
     const auto title = title_of(config);
     return title.substr(0, title.find(','));
@@ -44,7 +44,7 @@ const Chart::Series* series(const Chart& chart, const std::string& name) {
     return at == chart.series.end() || at->points.empty() ? nullptr : &*at;
 }
 
-/// Of a chart whose x axis they are.
+/// For charts whose x axis shows proxies.
 std::string proxies_of(const Chart::Point& point) {
     return proxies_text(static_cast<std::size_t>(point.x));
 }
@@ -56,7 +56,7 @@ std::string own_kind(const Study& study) {
                                           : std::string(summary::name(summary::kDefaultKind));
 }
 
-/// Calls `take` for all rows with counts of the tables of this sort that `wanted` takes.
+/// Calls `take` for all rows with counts, in tables of this sort, that `wanted` accepts.
 void for_each_row(const Study& study, About about,
                   const std::function<bool(const StudyTable&)>& wanted,
                   const std::function<void(const StudyTable&, const StudyRow&)>& take) {

@@ -7,7 +7,7 @@
 
 namespace measure {
 
-/// A chart, and in words what is seen in it. Without points when nothing of it was run.
+/// A chart, and the finding in words. Without points if its rows were not run.
 struct Finding {
     Chart chart;
     std::string words;
@@ -17,7 +17,7 @@ Finding hits_by_cache(const Study& study);
 Finding messages_by_threshold(const Study& study);
 Finding bytes_by_threshold(const Study& study);
 Finding false_hits_by_proxies(const Study& study);
-/// What announcing less often saves in messages and costs in hits.
+/// The messages saved and the hits lost by announcing less often.
 Finding lost_hits_by_messages(const Study& study);
 
 /// In the order of a page.

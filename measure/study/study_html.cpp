@@ -126,7 +126,7 @@ void write_points(const Chart& chart, std::string& out) {
     out += "</table></div></details>\n";
 }
 
-/// Is there more than one place on the x axis?
+/// Returns true if the x axis has more than one place.
 bool is_a_curve(const Chart& chart) {
     std::set<double> places;
     for (const auto& series : chart.series)
@@ -156,7 +156,7 @@ one object that stays fresh, so a real cluster has fewer hits, with and without 
 
 namespace {
 
-/// Examples, which are indented, stand below the reason that they are of.
+/// Indented examples stand below the reason that they belong to.
 std::string notes_html(const LogFacts& log) {
     std::string out, examples;
     const auto close = [&] {

@@ -6,8 +6,8 @@
 
 namespace measure {
 
-/// The study as one page that needs nothing else: charts, the figures behind them, all tables.
-/// `advice` stands in front, as it is, when it is not empty.
+/// Renders the study as one self-contained page: charts, the figures behind them, all tables. A
+/// non-empty `advice` is shown first, unchanged.
 std::string study_html(const Study& study, const std::string& advice = {});
 
 }  // namespace measure

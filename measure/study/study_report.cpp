@@ -11,7 +11,7 @@
 namespace measure {
 namespace {
 
-/// From here on so many times are easier to read than so many percent.
+/// From here on a factor reads better than a percentage.
 constexpr double kManyTimes = 10;
 
 }  // namespace

@@ -7,14 +7,14 @@
 
 namespace measure {
 
-/// A simulation's counts for each request, and what hits they are.
+/// The counts of a simulation for each request, and the shares of hits.
 struct PerRequest {
-    double local = 0, peer = 0, total = 0;    // parts of the requests
-    double local_bytes = 0, total_bytes = 0;  // parts of the bytes
-    double false_misses = 0;                  // part of the requests
+    double local = 0, peer = 0, total = 0;    // shares of the requests
+    double local_bytes = 0, total_bytes = 0;  // shares of the bytes
+    double false_misses = 0;                  // share of the requests
     double false_hits = 0;
     double announcements = 0, announcement_bytes = 0;
-    double queries = 0, query_bytes = 0;  // to no use, and all of ICP's
+    double queries = 0, query_bytes = 0;  // in vain, and all of ICP's
     double waited_ms = 0;
 
     double messages() const { return announcements + queries; }
@@ -22,25 +22,25 @@ struct PerRequest {
 };
 PerRequest per_request(const SimulationCounts& counts);
 
-/// Above this nothing is judged: of the lines that may be requests, the part that is not certain.
+/// Largest share of uncertain lines, among those that may be requests, at which the study gives a
+/// verdict.
 inline constexpr double kDoubtAllowed = 0.1;
-/// Below these nothing is judged.
+/// Least numbers for a verdict.
 inline constexpr std::uint64_t kFewestRequests = 100;  // for each proxy
 inline constexpr std::uint64_t kFewestClients = 4;     // for each proxy
 inline constexpr double kFewestObjects = 10;           // that a cache has room for
-/// What an object takes in a cache, in the mean: its head, too, unless each weighs one byte.
+/// Mean size of an object in a cache, with its head, or 1 for unit objects.
 double mean_object_bytes(const LogFacts& log, bool unit_objects);
 
-/// How many of the hits of an instant directory are lost (below 0: won), as a part of them.
+/// Share of an instant directory's hits that are lost; negative if hits are won.
 double lost_hits(const SimulationCounts& counts, const SimulationCounts& ideal);
-/// The same as tables have it: "-0.12", "+3.00", in %.
+/// The same in percent for tables: "-0.12", "+3.00".
 std::string against_ideal(const SimulationCounts& counts, const SimulationCounts& ideal);
 
-/// What the rows of a table are measured by: the base with an instant directory; null when it was
-/// not run.
+/// The reference of a table's rows: the base with an instant directory. Null if it was not run.
 const SimulationCounts* ideal_of(const Study& study, const StudyTable& table);
 
-/// What its rows differ in: "copies and eviction".
+/// The subject that the rows compare: "copies and eviction".
 std::string_view subject(StudyTable::About about);
 /// "1 proxy", "1,000 proxies".
 std::string proxies_text(std::size_t proxies);
@@ -50,17 +50,17 @@ std::string of_distinct_text(double part);
 std::string describe(const Study& study, const StudyTable& table);
 /// One line about the log.
 std::string describe(const LogFacts& log);
-/// What else is to be known of it, a line each: how many of its lines are not simulated, and why;
-/// how many come after a later one.
+/// Notes about the log, a line each: lines left out of the simulation, by reason, and lines out of
+/// order.
 std::vector<std::string> notes_on(const LogFacts& log);
-/// 99.5 days, 24.0 h, 12 s.
+/// "99.5 days", "24.0 h", "12 s".
 std::string span_text(std::chrono::milliseconds span);
 
-/// What was read, `words` (a verdict, or none), and the tables if they are wanted; at most 100
-/// columns wide. `colour` adds terminal escapes, nothing else.
+/// Facts about the log, `words` (a verdict, or empty), and the tables if wanted; at most 100
+/// columns wide. `colour` adds terminal escapes.
 std::string study_text(const Study& study, bool colour, const std::string& words = {},
                        bool tables = true);
-/// The same as one JSON object, ending in a newline; `more`, an object or empty, is added to it.
+/// The same as one JSON object, ending in a newline. `more`, an object or empty, is merged into it.
 std::string study_json(const Study& study, const std::string& more = {});
 
 }  // namespace measure

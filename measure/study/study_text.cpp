@@ -41,7 +41,7 @@ std::string short_figure(double value) {
     return fmt::format("{:.{}f}", value, value < 1000 ? 1 : 0);
 }
 
-/// Precondition: it was run.
+/// Precondition: the row was run.
 void write_row(const std::string& title, const StudyRow& row, const SimulationCounts* ideal,
                Writer& out) {
     const auto each = per_request(*row.counts);
@@ -56,7 +56,7 @@ void write_row(const std::string& title, const StudyRow& row, const SimulationCo
                  : size_text(static_cast<double>(row.counts->summary_bytes)));
 }
 
-/// Everything that was counted, for a row that stands alone.
+/// All counts, for a row that stands alone.
 void write_counts(const SimulationCounts& counts, Writer& out) {
     const auto line = [&](const char* what, std::uint64_t count) {
         out.line("  {:<34} {:>18} {:>12}", what, grouped(count),
@@ -93,7 +93,7 @@ void write_counts(const SimulationCounts& counts, Writer& out) {
              short_figure(per_request(counts).waited_ms));
 }
 
-/// Which rows of the table cannot be simulated, each reason once.
+/// The rows of the table that cannot be simulated, each reason once.
 void write_refused(const Study& study, const StudyTable& table, Writer& out) {
     std::map<std::string, std::string> refused;  // titles by reason
     for (const auto& line : table.lines) {

@@ -8,10 +8,10 @@
 
 namespace measure {
 
-/// What disks are compared with: any object may go at any time, and its room is of use at once.
+/// An ideal disk for comparison: it may evict any object at any time, and reuses the space at once.
 class OrderedDisk final : public SimulatedDisk {
 public:
-    /// `record_bytes`, of each object, must outlive it.
+    /// `record_bytes` (of each object) must outlive it.
     OrderedDisk(std::uint64_t capacity, const std::vector<std::uint64_t>& record_bytes,
                 std::unique_ptr<EvictionOrder> order)
         : capacity_(capacity),

@@ -21,7 +21,7 @@ std::vector<std::uint64_t> record_bytes(const Objects& objects, bool unit_object
             const auto sizes = proxy::sizes_of(record);
             return (sizes ? sizes->total() : body_bytes) + footer_bytes(record);
         };
-        // What is larger than a record goes in several, all full but the last.
+        // Larger objects take several records, all full except the last.
         const auto bytes = objects.bytes(object);
         const auto full = bytes / proxy::kMaxRecordBody, rest = bytes % proxy::kMaxRecordBody;
         if (full > 0) out[object] = full * taken(proxy::kMaxRecordBody);

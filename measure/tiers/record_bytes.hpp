@@ -7,8 +7,8 @@
 
 namespace measure {
 
-/// What a disk takes for each object: its records, as the node writes them, and their entries in
-/// footers; a byte each for unit objects.
+/// Returns the disk space of each object: its records as the node writes them, and their entries in
+/// footers. Unit objects take one byte.
 std::vector<std::uint64_t> record_bytes(const Objects& objects, bool unit_objects);
 
 }  // namespace measure

@@ -8,18 +8,18 @@
 
 namespace measure {
 
-/// The node's disk: records go to the end of a log of segments, and the oldest segment goes when
-/// there is no more room. Of that, what was used since it was written is written again, the most
-/// used first, as far as proxy::readmittable() has it, and counts as unused then.
-///
-/// Logs have small caches beside a node's, whose segments are a 512th of it, within 32 and 256 MiB:
-/// here they are a 64th of the disk, so that several objects fit into one. A segment ends behind
-/// the record that fills it; none is cut.
+/// The node's disk: new records go to the end of a log of segments, and the oldest segment goes to
+/// make room. Its records used since they were written are written again, the most used first, as
+/// far as proxy::readmittable() allows, and start as unused.
+/// A node's segments are a 512th of the disk, within 32 and 256 MiB. The caches of logs are small
+/// beside that, so segments here are a 64th of the disk to fit several objects. A segment ends
+/// behind the record that fills it; records are never split.
 class SegmentedDisk final : public SimulatedDisk {
 public:
     static constexpr std::uint64_t kSegments = 64;
 
-    /// `record_bytes`, of each object, must outlive it. `write_again`: else what goes is gone.
+    /// `record_bytes` (of each object) must outlive it. Without `write_again` the records of the
+    /// oldest segment are lost.
     SegmentedDisk(std::uint64_t capacity, const std::vector<std::uint64_t>& record_bytes,
                   bool write_again);
 

@@ -134,7 +134,7 @@ private:
     const Objects objects_;
     const std::vector<std::uint64_t> record_bytes_;
     Caches memory_;
-    const Holders nobody_;  // what other proxies have
+    const Holders nobody_;  // objects of other proxies
     std::unique_ptr<SimulatedDisk> disk_;
     proxy::SecondRequest second_request_{kLeastWindow};
     TierCounts counts_;

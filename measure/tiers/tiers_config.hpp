@@ -7,32 +7,34 @@
 
 namespace measure {
 
-/// How a simulated disk gives room back.
+/// The ways in which a simulated disk frees space.
 enum class DiskOrder : std::uint8_t {
-    segments,  // the node's: the oldest segment goes, what was used of it is written again
-    fifo,      // the same, and nothing is written again
-    lru,       // ideal: single objects go, which costs nothing
-    gdsf,      // ideal, so too
+    segments,  // the node's: the oldest segment goes, and its used records are written again
+    fifo,      // the same without writing again
+    lru,       // ideal: evicts single objects at no cost
+    gdsf,      // ideal: the same in GDSF order
 };
 
-/// One proxy, with a disk behind its memory.
+/// One proxy with a disk behind its memory.
 struct TiersConfig {
     std::uint64_t memory_bytes = 0;                  // above 0
     std::uint64_t disk_bytes = 0;                    // 0: no disk
-    Replacement replacement = Replacement::s3_fifo;  // in memory; not those that look at others
+    Replacement replacement = Replacement::s3_fifo;  // in memory; orders that look at other proxies
+                                                     // are refused
     DiskOrder disk = DiskOrder::segments;
     proxy::DiskAdmission admission = proxy::DiskAdmission::second_request;
 
-    std::uint64_t unknown_bytes = 8192;  // for sizes that the log never tells
-    bool unit_objects = false;     // each weighs one byte in both tiers: their bytes are objects
+    std::uint64_t unknown_bytes = 8192;  // for sizes missing from the log
+    bool unit_objects = false;     // each object weighs one byte in both tiers: their bytes are
+                                   // objects
     std::uint64_t object_max = 0;  // larger ones are not stored; 0: all that fit
-    double warm_up = 0;            // this part of the requests is not counted
+    double warm_up = 0;            // share of the requests before counting begins
     std::uint64_t seed = 1;        // of the hash
 
     bool operator==(const TiersConfig&) const = default;
 };
 
-/// What was counted, after the warm-up. Bytes are of bodies but for what is written.
+/// The counts after the warm-up. Bytes are those of bodies, except for written bytes.
 struct TierCounts {
     std::uint64_t requests = 0, bytes = 0;
     std::uint64_t memory_hits = 0, memory_hit_bytes = 0;

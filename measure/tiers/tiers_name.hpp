@@ -12,7 +12,7 @@ inline constexpr std::array kDiskOrders{DiskOrder::segments, DiskOrder::fifo, Di
 inline constexpr std::array kAdmissions{proxy::DiskAdmission::always,
                                         proxy::DiskAdmission::second_request};
 
-/// As tables and the JSON call it.
+/// The name in tables and JSON.
 std::string_view name(DiskOrder order);
 
 }  // namespace measure

@@ -10,7 +10,7 @@
 namespace measure {
 namespace {
 
-/// Those that one proxy alone can go by.
+/// The orders that work for a single proxy.
 constexpr Replacement kAlone[] = {Replacement::s3_fifo, Replacement::lru, Replacement::sieve,
                                   Replacement::w_tiny_lfu, Replacement::gdsf};
 
@@ -35,7 +35,7 @@ TiersGroup each_disk(TiersConfig config) {
     return out;
 }
 
-/// Of the node's disk behind the node's memory, if it was run.
+/// The node's disk behind the node's memory, if that row was run.
 const TierCounts* segments_with(const TiersTable& table, proxy::DiskAdmission admission) {
     for (const auto& group : table.groups)
         for (const auto& row : group.rows)

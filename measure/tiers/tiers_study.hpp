@@ -11,67 +11,66 @@
 
 namespace measure {
 
-/// One simulation, and, when it was run, what was counted.
+/// One simulation, and its counts after it was run.
 struct TiersRow {
     std::string title;
     TiersConfig config;
     std::optional<TierCounts> counts;
 };
 
-/// Rows that stand together.
+/// Rows that are compared with each other.
 struct TiersGroup {
     enum class About : std::uint8_t {
-        one_cache,  // as large as the disk: what goes first
-        memory,     // before the disk: what goes first there
-        disk,       // behind the node's memory: how it gives room back, and what it takes
+        one_cache,  // a single cache as large as the disk: eviction orders
+        memory,     // memory before the disk: eviction orders
+        disk,       // the disk behind the node's memory: ways to free space, and admission
     };
     About about = About::one_cache;
     std::vector<TiersRow> rows;
 };
 
-/// All that is tried with a disk of one size.
+/// All simulations with a disk of one size.
 struct TiersTable {
     CacheSize disk;
     std::uint64_t disk_bytes = 0, memory_bytes = 0;
     std::vector<TiersGroup> groups;
 
-    /// What the node does, by default: S3-FIFO in memory, segments, second_request; null when it
-    /// was not run.
+    /// The counts of a node with default settings: S3-FIFO in memory, segments, second_request.
+    /// Null if that row was not run.
     const TierCounts* as_nodes() const;
-    /// What savings and losses are against: the node's disk that takes everything; null when it
-    /// was not run.
+    /// The reference of savings and losses: the node's disk that admits everything. Null if that
+    /// row was not run.
     const TierCounts* everything() const;
 };
 
-/// What a proxy's cache does with a log, by what goes first and what is written to the disk.
+/// A study of one proxy's memory and disk for a log.
 struct TiersStudy {
     LogFacts log;
     std::vector<TiersTable> tables;
     bool stopped = false;
 };
 
-/// Of the disk, when it is not said how large the memory is.
+/// Share of the disk that the memory takes by default.
 inline constexpr double kUsualMemoryPart = 0.05;
 inline constexpr double kUsualDiskParts[] = {0.01, 0.05, 0.10};  // of the log's distinct bytes
 
-/// The part of the bytes written that is spared beside a disk that takes everything; below 0:
-/// added. 0 when nothing is written at all.
+/// Returns the share of written bytes that are saved in comparison with a disk that admits
+/// everything; negative for additional writes, 0 if neither wrote.
 double writes_saved(const TierCounts& counts, const TierCounts& everything);
 
-/// `disks`: empty for kUsualDiskParts. `memory`: a part of it is one of the disk. `base`: what
-/// holds in all rows but where they are compared in it; its sizes do not count.
+/// `disks`: empty for kUsualDiskParts. `memory`: a part of it is a share of the disk. `base`:
+/// settings of all rows except those that a row compares; its sizes are ignored.
 TiersStudy plan_tiers(const LogFacts& log, std::vector<CacheSize> disks, const CacheSize& memory,
                       const TiersConfig& base);
 
-/// As run_study(): see there.
+/// Runs the simulations as run_study() does.
 void run_tiers(const Trace& trace, TiersStudy& study, unsigned jobs,
                const std::function<bool(const StudyProgress&)>& progress);
 
-/// What the tables come to, for a disk as a node has it: a sentence for each size, and whether to
-/// take everything instead. Empty when nothing of that was run.
+/// The conclusion for a disk as a node has it: a sentence for each size, and whether to admit
+/// everything instead. Empty if those rows were not run.
 std::string tiers_words(const TiersStudy& study);
-/// The tables, and the words, at most 100 columns wide; `colour` adds terminal escapes, nothing
-/// else.
+/// The tables and the conclusion, at most 100 columns wide. `colour` adds terminal escapes.
 std::string tiers_text(const TiersStudy& study, bool colour);
 /// The same as one JSON object, ending in a newline.
 std::string tiers_json(const TiersStudy& study);

@@ -9,10 +9,10 @@
 namespace measure {
 namespace {
 
-/// Hits that are not worth the writes they spare.
+/// A loss of hits too small to outweigh saved writes.
 constexpr double kPointsThatMatter = 0.1;
 
-/// Hits of the requests that are lost by admission, in points; below 0: won.
+/// Hits lost by admission, in percentage points of the requests; negative if won.
 double lost_points(const TierCounts& counts, const TierCounts& everything) {
     return percent(everything.hits(), everything.requests) -
            percent(counts.hits(), counts.requests);
@@ -30,7 +30,7 @@ std::string about_admission(const TierCounts& counts, const TierCounts& everythi
         100 * writes_saved(counts, everything), hits);
 }
 
-/// Why nothing is to be learnt from a disk of this size; empty when something is.
+/// The reason why a disk of this size teaches nothing; empty if it does.
 std::string too_little_to_tell(const LogFacts& log, const TiersTable& table,
                                const TierCounts& everything) {
     if (everything.written_bytes() == 0) return " It took nothing: no object of the log fits.";

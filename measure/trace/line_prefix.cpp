@@ -11,7 +11,7 @@ bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/// Whether the text has this shape: `9` is a digit, `a` a letter, `_` a digit or a blank.
+/// Returns true if the text has this shape: `9` is a digit, `a` a letter, `_` a digit or a blank.
 bool has_shape(std::string_view text, std::string_view shape) {
     return text.size() == shape.size() &&
            std::equal(text.begin(), text.end(), shape.begin(), [](char c, char s) {
@@ -22,7 +22,7 @@ bool has_shape(std::string_view text, std::string_view shape) {
            });
 }
 
-/// The text up to the next blank, which goes, too; all of it when there is none.
+/// Cuts off the text up to the next blank and the blank, or all of it.
 std::string_view cut_word(std::string_view& rest) {
     const auto end = std::min(rest.find(' '), rest.size());
     const auto word = rest.substr(0, end);
@@ -30,7 +30,7 @@ std::string_view cut_word(std::string_view& rest) {
     return word;
 }
 
-/// `2026-01-01T00:00:00`, with a fraction or none, and a zone (RFC 3339, or ISO 8601's `+0000`).
+/// `2026-01-01T00:00:00` with an optional fraction, and a zone (RFC 3339, or ISO 8601's `+0000`).
 bool is_timestamp(std::string_view word) {
     constexpr std::string_view kShape = "9999-99-99T99:99:99";
     if (word.size() <= kShape.size() || !has_shape(word.substr(0, kShape.size()), kShape))
@@ -52,7 +52,7 @@ void skip_priority(std::string_view& line) {
     if (std::all_of(number.begin(), number.end(), is_digit)) line.remove_prefix(end + 1);
 }
 
-/// `tag: ` or `tag[123]: `, with the host before it or without.
+/// `tag: ` or `tag[123]: `, optionally after the host.
 bool skip_host_and_tag(std::string_view& rest) {
     auto after = rest;
     for (int words = 0; words < 2; ++words) {
@@ -90,7 +90,7 @@ bool skip_old_syslog(std::string_view& line) {
     return true;
 }
 
-/// What begins with a time: CRI, syslog, or nothing else.
+/// A prefix that begins with a time: CRI, syslog, or the time alone.
 bool skip_timestamped(std::string_view& line) {
     auto rest = line;
     if (!is_timestamp(cut_word(rest))) return false;

@@ -34,7 +34,7 @@ struct LineReader::Stream {
         const int got = gzread(file, buffer.data(), kBufferBytes);
         int code = Z_OK;
         const char* text = gzerror(file, &code);
-        // A gzip file that ends early reads as a short file unless its state is asked for.
+        // zlib reports a truncated gzip file only through its error state.
         if (got < 0 || (got == 0 && code == Z_BUF_ERROR)) {
             fail(path, code == Z_ERRNO ? std::strerror(errno)
                        : code == Z_BUF_ERROR

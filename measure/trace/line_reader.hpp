@@ -6,12 +6,12 @@
 
 namespace measure {
 
-/// Longest line that is read; the rest of a longer one is dropped.
+/// Longest line in bytes. The reader drops the rest of a longer line.
 inline constexpr std::size_t kMaxLineBytes = 64 * 1024;
 
-/// Reads a text file line by line, plain or gzip (told apart by its first bytes); "-" is standard
-/// input. Holds one line at a time. Throws std::runtime_error that names the file when it cannot
-/// be opened or its compressed data are damaged.
+/// Reads a text file line by line, plain or gzip; the first bytes decide which. "-" is standard
+/// input. Memory: one line. Throws std::runtime_error that names the file if it cannot be opened or
+/// its compressed data are damaged.
 class LineReader {
 public:
     explicit LineReader(const std::string& path);
@@ -19,7 +19,8 @@ public:
     LineReader(LineReader&&) noexcept;
     LineReader& operator=(LineReader&&) noexcept;
 
-    /// Next line without its end ("\n" or "\r\n"), valid until the next call. False at the end.
+    /// Reads the next line without its end ("\n" or "\r\n"). The view is valid until the next call.
+    /// Returns false at the end.
     bool next(std::string_view& line);
 
 private:

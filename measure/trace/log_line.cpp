@@ -16,7 +16,7 @@ namespace measure {
 namespace {
 
 constexpr std::int64_t kMaxUnixSeconds = 253'402'300'799;  // the end of the year 9999
-constexpr int kMostPrefixes = 3;  // as syslog behind `docker compose logs -t`
+constexpr int kMostPrefixes = 3;  // for example syslog behind `docker compose logs -t`
 
 template <typename Number>
 bool to_number(std::string_view text, Number& out) {
@@ -25,12 +25,12 @@ bool to_number(std::string_view text, Number& out) {
     return error == std::errc{} && end == text.data() + text.size();
 }
 
-/// The number before the first character that is no digit; "-" and nonsense give no number.
+/// Reads the number before the first other character. "-" and other words have none.
 bool leading_number(std::string_view text, std::uint64_t& out) {
     return std::from_chars(text.data(), text.data() + text.size(), out).ec == std::errc{};
 }
 
-/// Cuts the text up to `separator` off `rest`; nothing when there is none.
+/// Cuts the text up to `separator` off `rest`. Returns nothing if the separator is missing.
 std::optional<std::string_view> cut(std::string_view& rest, char separator) {
     const auto end = rest.find(separator);
     if (end == std::string_view::npos) return std::nullopt;
@@ -118,8 +118,8 @@ bool parse_rfc3339(std::string_view text, std::int64_t& out_ms) {
     return out_ms >= 0;
 }
 
-/// Bytes that were no UTF-8 stand in hearsay's log as U+EF80 to U+EFFF, the byte being the last two
-/// digits: EE BE 80 to EE BF BF.
+/// hearsay's log writes bytes that are invalid UTF-8 as U+EF80 to U+EFFF (EE BE 80 to EE BF BF);
+/// the last two digits are the byte.
 void restore_bytes(std::string& text) {
     std::size_t out = 0;
     for (std::size_t i = 0; i < text.size(); ++i, ++out) {
@@ -141,7 +141,7 @@ int hex_value(char c) {
     return -1;
 }
 
-/// Undoes the escapes of Apache and nginx; an unknown escape stays as it is.
+/// Undoes the escapes of Apache and nginx. An unknown escape stays unchanged.
 void unescape(std::string_view text, std::string& out) {
     out.clear();
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -166,8 +166,8 @@ void unescape(std::string_view text, std::string& out) {
     }
 }
 
-/// Where the quoted request line ends: at a quote followed by ` DDD `. Old servers did not escape
-/// quotes inside the request, so the first quote will not do.
+/// Returns the end of the quoted request line: a quote followed by ` DDD `. Old servers left quotes
+/// inside the request unescaped, so the first quote may be part of it.
 std::size_t end_of_request(std::string_view rest) {
     const auto digit = [&](std::size_t at) {
         return at < rest.size() && rest[at] >= '0' && rest[at] <= '9';
@@ -189,7 +189,7 @@ bool is_address(std::string_view text) {
     return !error;
 }
 
-/// `www.example.org:80` or `[::1]:80`; `::1` is not meant.
+/// Returns true for `www.example.org:80` or `[::1]:80`, false for `::1`.
 bool has_port(std::string_view text) {
     const auto colon = text.rfind(':');
     if (colon == std::string_view::npos || colon == 0) return false;
@@ -199,7 +199,7 @@ bool has_port(std::string_view text) {
            (host.find(':') == std::string_view::npos || host.front() == '[');
 }
 
-/// A host's name as sites have it; no number, no word that stands for none.
+/// Returns true for a host name of a site. Numbers and placeholders are refused.
 bool is_name(std::string_view text) {
     const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
     return std::any_of(text.begin(), text.end(), letter) &&
@@ -208,14 +208,16 @@ bool is_name(std::string_view text) {
            });
 }
 
-/// One host, by its name or address. With a port it would be another one for each connection.
+/// Returns true for one host, by its name or address. With a port, each connection would count as
+/// another client.
 bool is_client(std::string_view text) {
     return !text.empty() && text != "-" && text != "unknown" && !text.ends_with(':') &&
            text.find_first_of(",;|\"=[]()<>/") == std::string_view::npos && !has_port(text);
 }
 
-/// `%v:%p` or `%v` before the client. An address is a site only with a port that no client's
-/// connection has: otherwise it may as well be a client, before the proxy that it came through.
+/// Returns true for `%v:%p` or `%v` before the client. An address counts as a site only with a port
+/// outside the range of client connections. Any other address may be the client, followed by the
+/// proxy that forwarded it.
 bool is_site(std::string_view text, bool before_address) {
     if (!has_port(text))
         return before_address && is_name(text) &&
@@ -228,19 +230,19 @@ bool is_site(std::string_view text, bool before_address) {
     return is_address(host) ? port < 1024 : is_name(host);
 }
 
-/// hearsay's mark of a peer's request, in the field of the user. No user's name has a colon in it
-/// (RFC 7617 §2).
+/// hearsay's mark of a peer's request, in the field of the user. User names contain no colon (RFC
+/// 7617 §2).
 bool is_peer_mark(std::string_view user) {
     return user.starts_with("peer:");
 }
 
-/// Who asked, and for which site, if that is told.
+/// The client and user of a request, and its site if the line states it.
 struct Names {
     std::string_view site, client, user;
 };
 
-/// Takes `client - user` apart, or `site client - user`; a user's name may hold blanks. Nothing
-/// when the words may mean something else, too.
+/// Splits `client - user` or `site client - user`. A user's name may contain blanks. Returns
+/// nothing if the words allow a second reading.
 std::optional<Names> names_of(std::string_view text) {
     std::vector<std::string_view> words;
     while (const auto word = cut(text, ' ')) words.push_back(*word);
@@ -260,7 +262,7 @@ std::optional<Names> names_of(std::string_view text) {
     return Names{words[0], words[1], words[3]};
 }
 
-/// Squid's words for what was not sent to the end, or was no answer to the request.
+/// Squid's words for aborted answers and for answers of its own.
 bool tells_no_size(std::string_view result) {
     return result.find("ABORTED") != std::string_view::npos ||
            result.find("TIMEDOUT") != std::string_view::npos ||
@@ -336,7 +338,7 @@ std::optional<LogLine> LineParser::parse_squid(std::string_view line) {
         if (end == std::string_view::npos) break;
         line.remove_prefix(end);
     }
-    if (count < 9) return std::nullopt;  // a type is missing in very old logs
+    if (count < 9) return std::nullopt;  // very old logs lack the type
 
     LogLine out;
     std::string_view seconds = fields[0];

@@ -7,44 +7,46 @@
 
 namespace measure {
 
-/// The request logs we read; `common` stands for Common and Combined, which begin alike, `json` for
-/// hearsay's own.
+/// The formats of request logs. `common` stands for Common and Combined, which begin alike. `json`
+/// is hearsay's own.
 enum class LogFormat { tab_separated, squid, common, json };
 std::string_view to_string(LogFormat);
 
 /// One request of a log. Views point into the line, or into the parser's scratch.
 struct LogLine {
     std::int64_t time_ms = 0;  ///< since 1970-01-01 UTC
-    std::string_view client;   ///< a number in our own format, otherwise a name or address
+    std::string_view client;   ///< a number in hearsay's own format, otherwise a name or address
     std::string_view method;
     std::string_view url;   ///< absolute, or only the path in server logs
-    std::string_view site;  ///< host or host:port that such a path is of, where the log tells it
+    std::string_view site;  ///< host or host:port of a URL that is only a path, if the log states
+                            ///< it
     unsigned status = 0;    ///< 0 = unknown
     std::uint64_t bytes = 0;
-    bool cut_off = false;  ///< the bytes are not all that the answer has
-    bool by_peer = false;  ///< no client's request, but one that a peer made for its own
+    bool cut_off = false;  ///< the answer is longer than these bytes
+    bool by_peer = false;  ///< a peer sent the request, on behalf of a client of its own
 };
 
-/// What a line's bytes are worth: a 304, a part or an answer that broke off tells no size; a
-/// redirect tells its own, which is the object's where no line shows more.
+/// What the bytes of a line say about the size of the object. A 304, a partial answer and an
+/// aborted answer state no size. The size of a redirect counts only while no other line shows a
+/// larger answer.
 enum class SizeTold : std::uint8_t { nothing, by_itself, of_object };
 SizeTold size_told(const LogLine& line);
 
-/// Why a line is refused.
+/// Reasons for refusing a line.
 inline constexpr std::string_view kNotThisFormat = "not a line of this format";
 inline constexpr std::string_view kUnsureClient =
     "not certain who the client is (its place holds more than one name, or none)";
 
-/// Takes lines of one format apart, also behind what without_prefix() knows. One thread; `parse`
-/// answers nothing when the line is not of this format, or leaves open who the client is: nothing
-/// is guessed. Sources: traces/README of our format; Squid's native access.log; Apache's Common
-/// and Combined log formats, also with the virtual host before them (vhost_combined), with their
-/// backslash escapes (nginx's `\xHH` are among them); the JSON of proxy/telemetry/access_log.hpp.
+/// Parses lines of one format, also behind prefixes that without_prefix() removes. `parse` returns
+/// nothing for a line of another format or with an uncertain client; it never guesses. One thread.
+/// Sources: traces/README for hearsay's own format; Squid's native access.log; Apache's Common and
+/// Combined log formats, also with the virtual host before them (vhost_combined), and their
+/// backslash escapes (including nginx's `\xHH`); proxy/telemetry/access_log.hpp for JSON.
 class LineParser {
 public:
     explicit LineParser(LogFormat format) : format_(format) {}
     std::optional<LogLine> parse(std::string_view line);
-    /// Of the last line, if it was refused.
+    /// The reason why the last line was refused.
     std::string_view why() const { return why_; }
     LogFormat format() const { return format_; }
 

@@ -34,7 +34,7 @@ bool is_squids(std::string_view word) {
            word.starts_with("HIER_");
 }
 
-/// Whether line[begin, end) is a word that may be read.
+/// Returns true if line[begin, end) is a word that may be shown.
 bool is_open(std::string_view line, std::size_t begin, std::size_t end) {
     const auto word = line.substr(begin, end - begin);
     const auto before = line.substr(0, begin), after = line.substr(end);

@@ -5,9 +5,9 @@
 
 namespace measure {
 
-/// A line of a log as a report may show it, in at most 80 characters: its shape, with every letter
-/// as `x` or `X` and every digit as `9`, but for words that say nothing of a person: methods,
-/// schemes, HTTP versions, Squid's results, a status that stands alone, the keys of JSON.
+/// Returns a line of a log in a form that a report may show: at most 80 characters, every letter as
+/// `x` or `X`, every digit as `9`. Words that identify nobody stay readable: methods, schemes, HTTP
+/// versions, Squid's results, a status that stands alone, JSON keys.
 std::string masked(std::string_view line);
 
 }  // namespace measure

@@ -5,8 +5,8 @@
 
 namespace measure {
 
-/// Text from a log, or a file's name, as a terminal may show it: what is no printable ASCII becomes
-/// `\xHH`, and so nothing in it is an order to the terminal.
+/// Returns text from a log, or the name of a file, in a form that is safe on a terminal. Each byte
+/// outside printable ASCII becomes `\xHH`.
 std::string printable(std::string_view text);
 
 }  // namespace measure

@@ -8,23 +8,23 @@
 
 namespace measure {
 
-inline constexpr std::size_t kExamples = 3;  // of each reason
+inline constexpr std::size_t kExamples = 3;  // for each reason
 
-/// What was read of a log, and what was left out and why: the account that every report of it
-/// begins with.
+/// The lines that were read of a log, and those that were left out, by reason. Every report begins
+/// with this account.
 struct Reading {
-    std::uint64_t lines = 0;                       ///< comments and blank ones left out
-    std::map<std::string, std::uint64_t> skipped;  ///< lines that are not taken, by reason
-    /// The first of them, by the same reasons: "line 7: ..." with personal details masked.
+    std::uint64_t lines = 0;                       ///< lines apart from comments and blank lines
+    std::map<std::string, std::uint64_t> skipped;  ///< lines left out, by reason
+    /// The first lines left out for each reason: "line 7: ..." with personal details masked.
     std::map<std::string, std::vector<std::string>> examples;
-    /// Of the skipped ones those that may have been requests like the ones taken: of these nothing
-    /// certain is known, so that they might change what the others say.
+    /// Skipped lines that may have been requests like the ones taken. Their content is uncertain,
+    /// so they could change the result.
     std::uint64_t in_doubt = 0;
-    std::uint64_t out_of_order = 0;  ///< requests that were logged after a later one
+    std::uint64_t out_of_order = 0;  ///< requests logged after a later one
 
-    /// Counts a line that is not taken. True when it is to be shown by add_example(), too.
+    /// Counts a line that is left out. Returns true if add_example() is to be called for it.
     bool leave_out(std::string_view why);
-    /// `number` counts from 1; `shown` holds no personal details.
+    /// `number` counts from 1. `shown` is free of personal details.
     void add_example(std::string_view why, std::uint64_t number, const std::string& shown);
 };
 

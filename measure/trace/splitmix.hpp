@@ -13,13 +13,14 @@ constexpr std::uint64_t splitmix64(std::uint64_t x) {
     return x ^ (x >> 31);
 }
 
-/// Which of `proxies` (at least 1) a client uses, for as long as the number of proxies stays. The
-/// published ideals of our traces use the same rule, so figures can be compared.
+/// Returns which of `proxies` (at least 1) serves a client. The choice is stable as long as the
+/// number of proxies is. The published ideals of the sample traces use the same rule, so figures
+/// can be compared.
 constexpr std::size_t proxy_of(std::uint64_t client, std::size_t proxies) {
     return splitmix64(client) % proxies;
 }
 
-/// A small seeded generator that gives the same numbers on every machine.
+/// A small seeded generator with the same numbers on every machine.
 class SplitMix {
 public:
     explicit SplitMix(std::uint64_t seed) : state_(seed) {}

@@ -18,14 +18,15 @@ namespace {
 
 constexpr std::size_t kLinesToDetect = 100;
 constexpr std::size_t kFewestToJudgeClocks = 20;
-constexpr std::size_t kPartOfWrongClocks = 1000;  // one of so many, or a single one, at each end
+constexpr std::size_t kPartOfWrongClocks = 1000;  // at each end, at most one request in so many (at
+                                                  // least one)
 constexpr std::int64_t kDayMs = 86'400'000;
 
 bool is_content(std::string_view line) {
     return !line.empty() && line.front() != '#';
 }
 
-/// The format that most of the first lines are in.
+/// Returns the format of most of the first lines.
 std::optional<LogFormat> detect(const std::vector<std::pair<std::uint64_t, std::string>>& lines) {
     std::optional<LogFormat> best;
     std::ptrdiff_t best_count = 0;
@@ -43,7 +44,7 @@ std::optional<LogFormat> detect(const std::vector<std::pair<std::uint64_t, std::
     return best;
 }
 
-/// Turns parsed lines into requests, or counts why not.
+/// Turns parsed lines into requests, or counts the reason for leaving them out.
 class Loader {
 public:
     Loader(const TraceOptions& options, LogFormat format) : options_(options), parser_(format) {
@@ -71,7 +72,7 @@ private:
 
     struct Refusal {
         std::string_view why;
-        bool in_doubt = true;  // it may have been a request like those that are taken
+        bool in_doubt = true;  // the line may have been a request like the ones taken
     };
 
     std::optional<Refusal> refuse(std::string_view line, std::uint64_t number) {
@@ -105,7 +106,7 @@ private:
         return std::nullopt;
     }
 
-    /// Squid does, in all its formats, if it is not told otherwise.
+    /// Squid strips queries in all its formats by default.
     bool may_strip_queries() const {
         return parser_.format() == LogFormat::squid || parser_.format() == LogFormat::common;
     }

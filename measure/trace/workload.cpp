@@ -12,7 +12,7 @@
 namespace measure {
 namespace {
 
-constexpr std::size_t kRemembered = 64;  // requests a client may come back to
+constexpr std::size_t kRemembered = 64;  // requests that a client may repeat
 constexpr std::uint32_t kObjectsPerSite = 50;
 constexpr std::uint32_t kUnknown = 0xffffffff;
 
@@ -37,7 +37,7 @@ private:
     std::vector<double> cumulative_;
 };
 
-/// What a client asked for lately; the newest are the likeliest to be asked for again.
+/// The recent requests of a client. The newest are repeated most often.
 struct Memory {
     std::array<std::uint32_t, kRemembered> urls{};
     std::uint32_t count = 0;
@@ -51,7 +51,7 @@ struct Memory {
     }
 };
 
-/// Many small objects, few large ones: 300 B to 300 kB, about 6 kB in the mean.
+/// Many small objects and few large ones: 300 B to 300 kB, about 6 kB in the mean.
 std::uint64_t object_bytes(std::uint64_t seed, std::uint64_t object) {
     SplitMix random(splitmix64(seed) ^ object);
     const double skewed = random.unit() * random.unit();
@@ -84,7 +84,7 @@ Trace make_workload(const WorkloadOptions& o) {
     const Zipf popularity(o.objects, o.zipf);
     const Zipf activity(o.clients, 0.5);
     std::vector<Memory> memories(o.clients);
-    std::vector<std::uint32_t> urls(o.objects, kUnknown);  // of the shared set, once asked for
+    std::vector<std::uint32_t> urls(o.objects, kUnknown);  // of the shared set, as far as requested
     std::uint32_t asked_once = 0;
     for (std::uint32_t i = 0; i < o.requests; ++i) {
         const std::uint32_t client = activity.draw(random);
