@@ -179,7 +179,7 @@ int purge_command(const NodeChoice& choice, const std::vector<std::string>& urls
 }
 
 /// Returns a line for each message of that list, with its path in the configuration.
-std::string told(const Json& report, const char* list) {
+std::string messages_of(const Json& report, const char* list) {
     std::string lines;
     if (const auto found = report.find(list); found != report.end() && found->is_array())
         for (const auto& each : *found)
@@ -199,7 +199,7 @@ int reload_command(const NodeChoice& choice, bool json) {
     const auto report = Json::parse(posted.answer.body, nullptr, false);
     if (!report.is_object()) return no_node(posted);
     if (json) fmt::print("{}", posted.answer.body);
-    if (const auto warnings = told(report, "warnings"); !warnings.empty())
+    if (const auto warnings = messages_of(report, "warnings"); !warnings.empty())
         fmt::print(stderr, "warnings:{}\n", warnings);
     if (posted.answer.status == 200) {
         const auto changed = texts(report, "changed");
@@ -215,7 +215,7 @@ int reload_command(const NodeChoice& choice, bool json) {
     return fail(kFailed, "http://{} {}; it goes on as before{}", posted.where,
                 posted.answer.status == 409 ? "is draining and takes no reload"
                                             : "refuses the configuration",
-                told(report, "errors"));
+                messages_of(report, "errors"));
 }
 
 int drain_command(const NodeChoice& choice) {

@@ -91,13 +91,13 @@ void print_invitation(std::FILE* to, const measure::DemoCluster& cluster, std::u
 }
 
 void stay_until_interrupted(const measure::DemoCluster& cluster, const Interrupts& interrupts) {
-    std::vector<bool> told(cluster.members().size());
+    std::vector<bool> reported(cluster.members().size());
     while (!interrupts.any()) {
-        for (std::size_t i = 0; i < told.size(); ++i) {
+        for (std::size_t i = 0; i < reported.size(); ++i) {
             const auto& member = cluster.members()[i];
             const auto end = member.process->ended();
-            if (!end || told[i]) continue;
-            told[i] = true;
+            if (!end || reported[i]) continue;
+            reported[i] = true;
             fmt::print(stderr, "proxy {} ended ({}); bring it back with\n  {} run --config {}\n",
                        member.name, *end, measure::own_executable(), member.config);
         }

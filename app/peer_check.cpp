@@ -56,8 +56,8 @@ protocol::Result<std::string> dial(const protocol::ClusterConfig& config, const 
 }
 
 /// Prints one line for a port. Returns true if the port works.
-bool tell_port(const std::string& who, const char* what, const protocol::HostPort& at,
-               const std::string& fault, const char* well = "ok") {
+bool print_port(const std::string& who, const char* what, const protocol::HostPort& at,
+                const std::string& fault, const char* well = "ok") {
     fmt::print("{}: {} {}: {}\n", who, what, at.text(), fault.empty() ? well : fault.c_str());
     return fault.empty();
 }
@@ -95,21 +95,22 @@ OwnPlaces own_places(const proxy::Config& config, const Candidate& peer) {
 }
 
 /// Prints the error, and returns false.
-bool tell_own(const Candidate& peer, const OwnPlaces& own) {
+bool print_own_place(const Candidate& peer, const OwnPlaces& own) {
     const auto who = "peer " + peer.node;
     const auto fault = [](bool is, const char* setting) {
         return is ? fmt::format("that is this node itself ({})", setting)
                   : std::string("not tried, as the other port is that of this node itself");
     };
-    tell_port(who, "link", peer.link, fault(own.link, "cluster.listen"));
-    tell_port(who, "http", peer.http, fault(own.http, "listen"));
+    print_port(who, "link", peer.link, fault(own.link, "cluster.listen"));
+    print_port(who, "http", peer.http, fault(own.http, "listen"));
     return false;
 }
 
 /// Returns nothing if the candidate is this node itself, found by a name shared by all nodes.
 std::optional<bool> check_one(const proxy::Config& all, const protocol::ClusterConfig& config,
                               Candidate peer) {
-    if (const auto own = own_places(all, peer); own.link || own.http) return tell_own(peer, own);
+    if (const auto own = own_places(all, peer); own.link || own.http)
+        return print_own_place(peer, own);
     const auto found = dial(config, peer);
     if (!found && found.error() == Error::own_id) return std::nullopt;
     const bool is_self = !found && peer.node.empty() && found.error() == Error::duplicate_id;
@@ -123,9 +124,9 @@ std::optional<bool> check_one(const proxy::Config& all, const protocol::ClusterC
         fault = protocol::reason_of(found.error()) + (cause.empty() ? "" : ": " + cause);
     }
     const auto who = peer.node.empty() ? "somebody at " + peer.link.host : "peer " + peer.node;
-    const bool link = tell_port(who, "link", peer.link, fault);
-    const bool http = tell_port(who, "http", peer.http, http_fault(answer, peer.node),
-                                with_header ? "ok, with a PROXY header" : "ok");
+    const bool link = print_port(who, "link", peer.link, fault);
+    const bool http = print_port(who, "http", peer.http, http_fault(answer, peer.node),
+                                 with_header ? "ok, with a PROXY header" : "ok");
     return link && http;
 }
 

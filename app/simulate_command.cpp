@@ -30,9 +30,9 @@ constexpr auto kQuietAtFirst = 2s;
 constexpr std::size_t kPaperProxies = 8;
 
 /// Shows the progress of a long study on a terminal.
-class Teller {
+class StudyReporter {
 public:
-    explicit Teller(bool quiet) : progress_(quiet || !::isatty(STDERR_FILENO)) {}
+    explicit StudyReporter(bool quiet) : progress_(quiet || !::isatty(STDERR_FILENO)) {}
 
     bool operator()(const measure::StudyProgress& now) {
         const auto elapsed = Clock::now() - begin_;
@@ -139,7 +139,7 @@ bool any(const measure::Study& study) {
 }
 
 Done run_study_command(const SimulateCommand& command) {
-    Teller tell(command.quiet);
+    StudyReporter reporter(command.quiet);
     const Input input(command);
     const auto log = measure::facts_of(input.trace, command.study.base);
     auto options = completed(command.study, log);
@@ -149,16 +149,16 @@ Done run_study_command(const SimulateCommand& command) {
     auto study =
         command.only ? measure::plan_single(log, options) : measure::plan_study(log, options);
     measure::run_study(input.trace, study, measure::jobs_or_processors(command.jobs),
-                       std::ref(tell));
+                       std::ref(reporter));
     std::optional<measure::Advice> advice;
     if (command.advise && !study.stopped) {
         for (const auto& each : measure::combinations(study))
             study.add(each, options.caches.front());
         measure::run_study(input.trace, study, measure::jobs_or_processors(command.jobs),
-                           std::ref(tell));
+                           std::ref(reporter));
         if (!study.stopped) advice = advise(study);
     }
-    tell.clear();
+    reporter.clear();
     const auto words = advice           ? measure::advice_text(study, *advice)
                        : command.advise ? measure::no_advice_text(study)
                                         : std::string();
@@ -173,7 +173,7 @@ Done run_study_command(const SimulateCommand& command) {
 
 /// Simulates one proxy with a disk.
 Done run_tiers_command(const SimulateCommand& command) {
-    Teller tell(command.quiet);
+    StudyReporter reporter(command.quiet);
     const Input input(command);
     const auto& given = command.study.base;
     measure::TiersConfig base;
@@ -185,8 +185,8 @@ Done run_tiers_command(const SimulateCommand& command) {
     auto study = measure::plan_tiers(measure::facts_of(input.trace, given), command.study.caches,
                                      command.memory, base);
     measure::run_tiers(input.trace, study, measure::jobs_or_processors(command.jobs),
-                       std::ref(tell));
-    tell.clear();
+                       std::ref(reporter));
+    reporter.clear();
     return {study.stopped ? kFailed : kOk,
             command.json ? measure::tiers_json(study)
                          : measure::tiers_text(study, measure::output_may_be_coloured())};
@@ -194,7 +194,7 @@ Done run_tiers_command(const SimulateCommand& command) {
 
 /// Runs the paper's simulation of each log.
 Done run_paper_command(const SimulateCommand& command) {
-    Teller tell(command.quiet);
+    StudyReporter reporter(command.quiet);
     std::vector<measure::Study> studies;
     bool stopped = false;
     for (const auto& path : command.traces) {
@@ -205,10 +205,10 @@ Done run_paper_command(const SimulateCommand& command) {
         if (options.proxies.empty()) options.proxies = {kPaperProxies};
         auto& study = studies.emplace_back(measure::plan_paper(log, completed(options, log)));
         measure::run_study(input.trace, study, measure::jobs_or_processors(command.jobs),
-                           std::ref(tell));
+                           std::ref(reporter));
         stopped = study.stopped;
     }
-    tell.clear();
+    reporter.clear();
     return {stopped ? kFailed : kOk,
             command.json ? measure::paper_json(studies)
                          : measure::paper_text(studies, measure::output_may_be_coloured())};

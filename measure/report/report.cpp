@@ -23,8 +23,8 @@ Figures figures_of(const ReportRow& row) {
     Figures out;
     const ProxyTally& seen = row.seen;
     out.body_bytes = seen.body_bytes();
-    out.local_bytes = seen.of(AnswerKind::local_hit).body_bytes;
-    out.peer_bytes = seen.of(AnswerKind::peer_hit).body_bytes;
+    out.local_bytes = seen.of(ReportedOutcome::local_hit).body_bytes;
+    out.peer_bytes = seen.of(ReportedOutcome::peer_hit).body_bytes;
     if (row.counted) {
         out.false_hits = row.counted->false_hits();
         out.other_refusals = row.counted->other_refusals();
@@ -41,11 +41,11 @@ Figures figures_of(const ReportRow& row) {
         out.errors = std::max(row.counted->error, seen.failed());
     } else {
         out.requests = seen.answered() + seen.failed();
-        out.local_hits = seen.of(AnswerKind::local_hit).requests;
-        out.peer_hits = seen.of(AnswerKind::peer_hit).requests;
-        out.origin_fetches = seen.of(AnswerKind::origin_fetch).requests;
-        out.other =
-            seen.of(AnswerKind::uncacheable).requests + seen.of(AnswerKind::unknown).requests;
+        out.local_hits = seen.of(ReportedOutcome::local_hit).requests;
+        out.peer_hits = seen.of(ReportedOutcome::peer_hit).requests;
+        out.origin_fetches = seen.of(ReportedOutcome::origin_fetch).requests;
+        out.other = seen.of(ReportedOutcome::uncacheable).requests +
+                    seen.of(ReportedOutcome::unknown).requests;
         out.errors = seen.failed();
     }
     return out;
@@ -170,10 +170,12 @@ std::vector<std::string> disagreements(const Report& report) {
                           grouped(seen) + " seen by clients");
         };
         compare("requests", row.counted->total, row.seen.answered() + row.seen.failed());
-        compare("local hits", row.counted->local_hit, row.seen.of(AnswerKind::local_hit).requests);
-        compare("peer hits", row.counted->peer_hit, row.seen.of(AnswerKind::peer_hit).requests);
+        compare("local hits", row.counted->local_hit,
+                row.seen.of(ReportedOutcome::local_hit).requests);
+        compare("peer hits", row.counted->peer_hit,
+                row.seen.of(ReportedOutcome::peer_hit).requests);
         compare("origin fetches", row.counted->origin_fetch,
-                row.seen.of(AnswerKind::origin_fetch).requests);
+                row.seen.of(ReportedOutcome::origin_fetch).requests);
     }
     return out;
 }

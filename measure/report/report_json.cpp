@@ -46,10 +46,11 @@ Json json_of(const Histogram& histogram) {
 
 Json latencies(const std::vector<const ProxyTally*>& tallies) {
     Json out = Json::object();
-    for (std::size_t k = 0; k < kAnswerKinds; ++k) {
+    for (std::size_t k = 0; k < kReportedOutcomes; ++k) {
         Histogram all;
-        for (const auto* tally : tallies) all.add(tally->kinds[k].latency);
-        if (all.count() > 0) out[std::string(to_string(static_cast<AnswerKind>(k)))] = json_of(all);
+        for (const auto* tally : tallies) all.add(tally->outcomes[k].latency);
+        if (all.count() > 0)
+            out[std::string(to_string(static_cast<ReportedOutcome>(k)))] = json_of(all);
     }
     return out;
 }

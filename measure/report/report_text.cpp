@@ -142,11 +142,11 @@ void write_latencies(const Report& report, Writer& out) {
     out.line("");
     out.heading(
         fmt::format("{:<14} {:>10} {:>11} {:>11}", "latency", "answers", "p50 ms", "p99 ms"));
-    for (std::size_t k = 0; k < kAnswerKinds; ++k) {
+    for (std::size_t k = 0; k < kReportedOutcomes; ++k) {
         Histogram all;
-        for (const auto& row : report.rows) all.add(row.seen.kinds[k].latency);
+        for (const auto& row : report.rows) all.add(row.seen.outcomes[k].latency);
         if (all.count() == 0) continue;
-        std::string name(to_string(static_cast<AnswerKind>(k)));
+        std::string name(to_string(static_cast<ReportedOutcome>(k)));
         std::replace(name.begin(), name.end(), '_', ' ');
         out.line("{:<14} {:>10} {:>11.2f} {:>11.2f}", name, grouped(all.count()),
                  static_cast<double>(all.quantile(0.5).count()) / 1000,
@@ -211,17 +211,17 @@ void write_books(const Report& report, Writer& out) {
 }
 
 void write_trouble(const Report& report, Writer& out) {
-    std::string kinds;
+    std::string failures;
     for (std::size_t f = 0; f < kFailures; ++f) {
         std::uint64_t count = 0;
         for (const auto& row : report.rows) count += row.seen.failures[f];
         if (count == 0) continue;
-        kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", grouped(count),
-                             to_string(static_cast<Failure>(f)));
+        failures += fmt::format("{}{} {}", failures.empty() ? "" : ", ", grouped(count),
+                                to_string(static_cast<Failure>(f)));
     }
-    if (!kinds.empty()) {
+    if (!failures.empty()) {
         out.line("");
-        out.line("{} {}", out.bad("errors seen by clients:"), kinds);
+        out.line("{} {}", out.bad("errors seen by clients:"), failures);
         out.line("  the first: {}", report.first_failure);
     }
     if (const auto failed = totals_of(report).peer_failures; failed > 0) {

@@ -84,11 +84,11 @@ awaitable<void> ProxyConnection::read_answer(const Expected& expected, Attempt& 
             co_return;
         }
         attempt.status = head_.status;
-        attempt.kind = answer_kind(head_.fields);
-        attempt.node = answering_node(head_.fields);
+        attempt.outcome = reported_outcome(head_.fields);
+        attempt.node = reporting_node(head_.fields);
         const bool refused =
-            head_.status >= 400 && head_.status < 500 && is_proxys_own(head_.fields);
-        if (head_.status >= 400) attempt.detail = answer_detail(head_.fields);
+            head_.status >= 400 && head_.status < 500 && is_from_proxy_itself(head_.fields);
+        if (head_.status >= 400) attempt.detail = reported_detail(head_.fields);
         const auto server = head_.get(boost::beast::http::field::server);
         attempt.verified = expected.body && (!expected.from_anywhere || server == kOriginName);
         const bool keep_alive = parser.keep_alive();

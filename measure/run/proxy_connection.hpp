@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "measure/origin/body.hpp"
-#include "measure/run/answer_kind.hpp"
 #include "measure/run/failure.hpp"
+#include "measure/run/reported_outcome.hpp"
 #include "protocol/net/deadline.hpp"
 #include "proxy/http/message_parser.hpp"
 #include "proxy/net/read_buffer.hpp"
@@ -29,7 +29,7 @@ struct Expected {
 /// The result of one attempt.
 struct Attempt {
     std::optional<Failure> failure;
-    AnswerKind kind = AnswerKind::unknown;
+    ReportedOutcome outcome = ReportedOutcome::unknown;
     std::uint64_t body_bytes = 0;
     unsigned status = 0;
     bool answer_began = false;  ///< part of the answer had arrived before the failure

@@ -291,10 +291,10 @@ private:
     void count_answer(const Attempt& attempt, std::size_t at, bool taken_over,
                       Clock::duration latency) {
         ProxyTally& tally = result_.proxies[at];
-        KindTally& kind = tally.kinds[static_cast<std::size_t>(attempt.kind)];
-        ++kind.requests;
-        kind.body_bytes += attempt.body_bytes;
-        kind.latency.add(latency);
+        OutcomeTally& counted = tally.outcomes[static_cast<std::size_t>(attempt.outcome)];
+        ++counted.requests;
+        counted.body_bytes += attempt.body_bytes;
+        counted.latency.add(latency);
         tally.taken_over += taken_over;
         tally.verified += attempt.verified;
         if (attempt.node.empty() || attempt.node == tally.node) return;
@@ -360,7 +360,7 @@ private:
 
 std::uint64_t ProxyTally::answered() const {
     std::uint64_t sum = 0;
-    for (const auto& kind : kinds) sum += kind.requests;
+    for (const auto& each : outcomes) sum += each.requests;
     return sum;
 }
 std::uint64_t ProxyTally::failed() const {
@@ -370,7 +370,7 @@ std::uint64_t ProxyTally::failed() const {
 }
 std::uint64_t ProxyTally::body_bytes() const {
     std::uint64_t sum = 0;
-    for (const auto& kind : kinds) sum += kind.body_bytes;
+    for (const auto& each : outcomes) sum += each.body_bytes;
     return sum;
 }
 

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "measure/run/answer_kind.hpp"
 #include "measure/run/failure.hpp"
 #include "measure/run/histogram.hpp"
+#include "measure/run/reported_outcome.hpp"
 #include "measure/trace/trace.hpp"
 #include "protocol/net/host_port.hpp"
 
@@ -48,7 +48,7 @@ struct ReplayOptions {
                                   ///< program
 };
 
-struct KindTally {
+struct OutcomeTally {
     std::uint64_t requests = 0, body_bytes = 0;
     Histogram latency;  ///< to the last byte, from the due time (open loop) or from sending
 };
@@ -56,14 +56,16 @@ struct KindTally {
 /// The results of one proxy's clients. Answers count at the proxy that gave them, failures at the
 /// first proxy.
 struct ProxyTally {
-    std::array<KindTally, kAnswerKinds> kinds;
+    std::array<OutcomeTally, kReportedOutcomes> outcomes;
     std::array<std::uint64_t, kFailures> failures{};
     std::uint64_t taken_over = 0;  ///< answers for clients of other proxies (failover)
     std::uint64_t verified = 0;    ///< answers compared with the built-in origin
     std::string node, other_node;  ///< names in its answers; the second stays empty unless they
                                    ///< differ
 
-    const KindTally& of(AnswerKind kind) const { return kinds[static_cast<std::size_t>(kind)]; }
+    const OutcomeTally& of(ReportedOutcome outcome) const {
+        return outcomes[static_cast<std::size_t>(outcome)];
+    }
     std::uint64_t answered() const;
     std::uint64_t failed() const;
     std::uint64_t body_bytes() const;

@@ -185,9 +185,9 @@ private:
             record.ended(PeerVerdict::refused, ended.ends);
         } else {
             record.ended(PeerVerdict::false_hit, ended.ends);
-            const bool was_told = knowledge_.was_told(proxy, peer, object);
-            if (!was_told) ++nodes_[proxy].seen.collisions;
-            ++(was_told ? counts.false_hits_evicted : counts.false_hits_collision);
+            const bool was_announced = knowledge_.was_announced(proxy, peer, object);
+            if (!was_announced) ++nodes_[proxy].seen.collisions;
+            ++(was_announced ? counts.false_hits_evicted : counts.false_hits_collision);
         }
         return false;
     }

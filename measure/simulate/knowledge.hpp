@@ -34,7 +34,7 @@ public:
     virtual summary::PeerSet candidates(std::size_t proxy, std::uint32_t object) const = 0;
     /// Called after `peer` denied an object. Returns true if `proxy` had received its announcement.
     /// Otherwise the summary was wrong from the start.
-    virtual bool was_told(std::size_t proxy, std::size_t peer, std::uint32_t object) const = 0;
+    virtual bool was_announced(std::size_t proxy, std::size_t peer, std::uint32_t object) const = 0;
 
     /// The announcements so far.
     struct Announced {

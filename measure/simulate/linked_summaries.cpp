@@ -17,12 +17,12 @@ constexpr int kHelloWays = 4;
 }  // namespace
 
 LinkedSummaries::LinkedSummaries(const Shared& shared, SimulatedLines& lines)
-    : PublishedKnowledge(shared, Hears::at_once),
+    : PublishedKnowledge(shared, Delivery::at_once),
       lines_(lines),
       beat_(protocol::beat_interval(timings_.heartbeat, shared.config.proxies - 1)),
       random_(shared.config.seed ^ 0x11) {
     const auto count = shared.config.proxies;
-    for (std::size_t i = 0; i < count; ++i) heard_.emplace_back(count);
+    for (std::size_t i = 0; i < count; ++i) received_.emplace_back(count);
     links_.resize(count * count);
     for (std::size_t from = 0; from < count; ++from) {
         for (std::size_t to = 0; to < count; ++to) {
@@ -77,7 +77,7 @@ void LinkedSummaries::handle(const Event& event) {
     switch (event.what) {
         case Event::What::there:
         case Event::What::back:
-            return hear(link, event, event.at);
+            return receive(link, event, event.at);
         case Event::What::beat:
             link.beats = false;
             if (is_behind(link)) speak(link, event.at);
@@ -97,8 +97,8 @@ void LinkedSummaries::handle(const Event& event) {
 /// dial it.
 void LinkedSummaries::restarted(std::size_t proxy, TimePoint now) {
     begin_anew(proxy, now);
-    heard_[proxy] = HeardSummaries(heard_.size());
-    const auto count = heard_.size();
+    received_[proxy] = ReceivedSummaries(received_.size());
+    const auto count = received_.size();
     for (std::size_t peer = 0; peer < count; ++peer) {
         if (peer == proxy) continue;
         go_down(link(proxy, peer));
@@ -114,8 +114,8 @@ void LinkedSummaries::wake(std::size_t proxy, TimePoint at) {
 
 void LinkedSummaries::offer(std::size_t proxy, const protocol::Announcement& announcement,
                             TimePoint now) {
-    told_.tell(proxy);
-    for (std::size_t to = 0; to < heard_.size(); ++to) {
+    announced_objects_.announce(proxy);
+    for (std::size_t to = 0; to < received_.size(); ++to) {
         auto& link = this->link(proxy, to);
         if (!link.outbox) continue;
         if (!announcement.delta || !lines_.drops()) {
@@ -164,7 +164,7 @@ void LinkedSummaries::see_to_beats(Link& link, TimePoint now) {
     if (link.beats || !link.outbox || !is_behind(link)) return;
     link.beats = true;
     const auto due = link.outbox->due();
-    add(Event::What::beat, link.from * heard_.size() + link.to,
+    add(Event::What::beat, link.from * received_.size() + link.to,
         due > now ? due : now + up_to(beat_));
 }
 
@@ -183,14 +183,14 @@ void LinkedSummaries::send(Link& link, Event::What way, const protocol::Message&
     Event event;
     event.at = last;
     event.what = way;
-    event.of = link.from * heard_.size() + link.to;
+    event.of = link.from * received_.size() + link.to;
     event.run = link.run;
     event.type = static_cast<std::uint8_t>(type_of(message));
     event.body = std::move(body);
     add(std::move(event));
 }
 
-void LinkedSummaries::hear(Link& link, const Event& event, TimePoint now) {
+void LinkedSummaries::receive(Link& link, const Event& event, TimePoint now) {
     const auto message = protocol::decode(event.type, *event.body);
     if (event.what == Event::What::back) {
         if (std::holds_alternative<protocol::SnapshotRequest>(*message)) {
@@ -203,9 +203,9 @@ void LinkedSummaries::hear(Link& link, const Event& event, TimePoint now) {
     const auto from = static_cast<unsigned>(link.from);
     if (action) {
         if (std::holds_alternative<protocol::SyncSession::Load>(*action))
-            heard_[link.to].load(from, link.session->replica().filter());
+            received_[link.to].load(from, link.session->replica().filter());
         if (const auto* change = std::get_if<protocol::SyncSession::Change>(&*action))
-            heard_[link.to].apply(from, change->what);
+            received_[link.to].apply(from, change->what);
         if (std::holds_alternative<protocol::SyncSession::Close>(*action)) {
             go_down(link);
             return add(Event::What::up, event.of, now + timings_.reconnect_min);
@@ -227,7 +227,7 @@ void LinkedSummaries::go_up(Link& link, TimePoint now) {
 
 /// Drops the messages in transit, and the summary that the subscriber has received.
 void LinkedSummaries::go_down(Link& link) {
-    heard_[link.to].drop(static_cast<unsigned>(link.from));
+    received_[link.to].drop(static_cast<unsigned>(link.from));
     link.outbox.reset();
     link.session.reset();
     link.beats = false;
@@ -235,20 +235,21 @@ void LinkedSummaries::go_down(Link& link) {
 }
 
 summary::PeerSet LinkedSummaries::candidates(std::size_t proxy, std::uint32_t object) const {
-    return heard_[proxy].candidates(shared_.objects.key(object));
+    return received_[proxy].candidates(shared_.objects.key(object));
 }
 
-bool LinkedSummaries::was_told(std::size_t proxy, std::size_t peer, std::uint32_t object) const {
-    return ToldKnowledge::was_told(proxy, peer, object) || is_behind(link(peer, proxy));
+bool LinkedSummaries::was_announced(std::size_t proxy, std::size_t peer,
+                                    std::uint32_t object) const {
+    return AnnouncedKnowledge::was_announced(proxy, peer, object) || is_behind(link(peer, proxy));
 }
 
 /// Its own summary, its directory, and those replicas of peers whose filters a node would keep
 /// outside the directory.
 std::uint64_t LinkedSummaries::summary_bytes() const {
-    std::uint64_t bytes = publisher(0).own().memory_bytes() + heard_[0].memory_bytes();
-    for (std::size_t peer = 1; peer < heard_.size(); ++peer) {
+    std::uint64_t bytes = publisher(0).own().memory_bytes() + received_[0].memory_bytes();
+    for (std::size_t peer = 1; peer < received_.size(); ++peer) {
         const auto& session = link(peer, 0).session;
-        if (!session || heard_[0].keeps_filter(static_cast<unsigned>(peer))) continue;
+        if (!session || received_[0].keeps_filter(static_cast<unsigned>(peer))) continue;
         bytes += summary::replica_bytes(session->replica().descriptor()).value_or(0);
     }
     return bytes;

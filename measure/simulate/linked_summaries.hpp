@@ -5,9 +5,9 @@
 #include <queue>
 #include <vector>
 
-#include "measure/simulate/heard_summaries.hpp"
 #include "measure/simulate/network.hpp"
 #include "measure/simulate/published_knowledge.hpp"
+#include "measure/simulate/received_summaries.hpp"
 #include "protocol/links/sync_session.hpp"
 #include "protocol/membership/cluster_config.hpp"
 #include "protocol/publishing/outbox.hpp"
@@ -28,7 +28,7 @@ public:
     void advance(TimePoint now) override;
     void restarted(std::size_t proxy, TimePoint now) override;
     summary::PeerSet candidates(std::size_t proxy, std::uint32_t object) const override;
-    bool was_told(std::size_t proxy, std::size_t peer, std::uint32_t object) const override;
+    bool was_announced(std::size_t proxy, std::size_t peer, std::uint32_t object) const override;
     std::uint64_t summary_bytes() const override;
 
 private:
@@ -59,9 +59,9 @@ private:
 
     using Duration = SimulatedLines::Duration;
 
-    Link& link(std::size_t from, std::size_t to) { return links_[from * heard_.size() + to]; }
+    Link& link(std::size_t from, std::size_t to) { return links_[from * received_.size() + to]; }
     const Link& link(std::size_t from, std::size_t to) const {
-        return links_[from * heard_.size() + to];
+        return links_[from * received_.size() + to];
     }
     Duration up_to(Duration most);
 
@@ -77,7 +77,7 @@ private:
     void answer(Link& link, TimePoint now);
     void see_to_beats(Link& link, TimePoint now);
     void send(Link& link, Event::What way, const protocol::Message& message, TimePoint now);
-    void hear(Link& link, const Event& event, TimePoint now);
+    void receive(Link& link, const Event& event, TimePoint now);
     void go_up(Link& link, TimePoint now);
     void go_down(Link& link);
 
@@ -85,8 +85,8 @@ private:
     const protocol::Timings timings_;
     const Duration beat_;
     SplitMix random_;
-    std::vector<HeardSummaries> heard_;  // by each proxy
-    std::vector<Link> links_;            // by from and to
+    std::vector<ReceivedSummaries> received_;  // by each proxy
+    std::vector<Link> links_;                  // by from and to
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
     std::uint64_t events_made_ = 0;
 };

@@ -25,8 +25,8 @@ struct Ways {
     }
     void note_false_hit(std::size_t proxy, std::size_t peer, std::uint32_t object,
                         SimulationCounts& counts) const {
-        ++(knowledge.was_told(proxy, peer, object) ? counts.false_hits_evicted
-                                                   : counts.false_hits_collision);
+        ++(knowledge.was_announced(proxy, peer, object) ? counts.false_hits_evicted
+                                                        : counts.false_hits_collision);
     }
 };
 

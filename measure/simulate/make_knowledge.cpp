@@ -20,7 +20,7 @@ public:
     summary::PeerSet candidates(std::size_t proxy, std::uint32_t object) const override {
         return holders_.of(object) - summary::PeerSet{static_cast<unsigned>(proxy)};
     }
-    bool was_told(std::size_t, std::size_t, std::uint32_t) const override { return true; }
+    bool was_announced(std::size_t, std::size_t, std::uint32_t) const override { return true; }
     Announced announced() const override { return {}; }
     std::uint64_t summary_bytes() const override { return 0; }
 

@@ -28,25 +28,26 @@ std::vector<std::uint32_t> hosts_of(const Shared& shared) {
 }  // namespace
 
 PaperDirectories::PaperDirectories(const Shared& shared)
-    : ToldKnowledge(shared,
-                    shared.config.scheme == Scheme::server_names ? Hears::later : Hears::at_once),
+    : AnnouncedKnowledge(shared, shared.config.scheme == Scheme::server_names ? Delivery::later
+                                                                              : Delivery::at_once),
       hosts_(hosts_of(shared)),
       names_(shared.objects.size()),  // at most one host per object
-      told_of_(shared.config.proxies),
-      heard_(names_, shared.config.proxies) {}
+      announced_by_host_(shared.config.proxies),
+      received_(names_, shared.config.proxies) {}
 
 void PaperDirectories::advance(TimePoint now) {
     while (!under_way_.empty() && under_way_.front().arrives <= now) {
         const auto& update = under_way_.front();
-        for (const auto& [name, held] : update.names) heard_.set(name, update.proxy, held);
-        hear(update.proxy, update.objects);
+        for (const auto& [name, held] : update.names) received_.set(name, update.proxy, held);
+        deliver(update.proxy, update.objects);
         under_way_.pop_front();
     }
 }
 
 void PaperDirectories::changed(std::size_t proxy, std::uint32_t, bool, TimePoint now) {
-    if (!told_.has_changed(proxy, shared_.config.announce_changed)) return;
-    Update update{now + shared_.config.network.delay, proxy, {}, told_.tell(proxy)};
+    if (!announced_objects_.has_changed(proxy, shared_.config.announce_changed)) return;
+    Update update{
+        now + shared_.config.network.delay, proxy, {}, announced_objects_.announce(proxy)};
     for (const auto& [object, held] : update.objects)
         if (is_news(proxy, name_of(object), held)) update.names.push_back({name_of(object), held});
     if (hosts_.empty()) update.objects.clear();
@@ -61,25 +62,27 @@ void PaperDirectories::changed(std::size_t proxy, std::uint32_t, bool, TimePoint
 /// Returns true if the object is the first of its name at the proxy, or the last one to go.
 bool PaperDirectories::is_news(std::size_t proxy, std::uint32_t name, bool held) {
     if (hosts_.empty()) return true;
-    auto& counts = told_of_[proxy];
+    auto& counts = announced_by_host_[proxy];
     const auto count = counts[name] += held ? 1 : -1u;
     if (count == 0) counts.erase(name);
     return count == (held ? 1u : 0u);
 }
 
 summary::PeerSet PaperDirectories::candidates(std::size_t proxy, std::uint32_t object) const {
-    return heard_.of(name_of(object)) - summary::PeerSet{static_cast<unsigned>(proxy)};
+    return received_.of(name_of(object)) - summary::PeerSet{static_cast<unsigned>(proxy)};
 }
 
-bool PaperDirectories::was_told(std::size_t proxy, std::size_t peer, std::uint32_t object) const {
-    return hosts_.empty() ? heard_.has(object, peer) : ToldKnowledge::was_told(proxy, peer, object);
+bool PaperDirectories::was_announced(std::size_t proxy, std::size_t peer,
+                                     std::uint32_t object) const {
+    return hosts_.empty() ? received_.has(object, peer)
+                          : AnnouncedKnowledge::was_announced(proxy, peer, object);
 }
 
 /// An entry for each name of each peer.
 std::uint64_t PaperDirectories::summary_bytes() const {
     std::uint64_t names = 0;
     for (std::size_t i = 1; i < shared_.config.proxies; ++i)
-        names += hosts_.empty() ? told_.held(i) : told_of_[i].size();
+        names += hosts_.empty() ? announced_objects_.held(i) : announced_by_host_[i].size();
     return names * kChangeBytes;
 }
 

@@ -4,13 +4,13 @@
 #include <deque>
 #include <vector>
 
-#include "measure/simulate/told_knowledge.hpp"
+#include "measure/simulate/announced_knowledge.hpp"
 
 namespace measure {
 
 /// The paper's first two representations: each proxy announces to all others its URLs, or the hosts
 /// of its URLs, after a share of them has changed. Source: Fan et al. 2000 §V-A.
-class PaperDirectories final : public ToldKnowledge {
+class PaperDirectories final : public AnnouncedKnowledge {
 public:
     // The paper's model of an update: its head, and each change.
     static constexpr std::uint64_t kHeadBytes = 20, kChangeBytes = 16;
@@ -21,7 +21,7 @@ public:
     void advance(TimePoint now) override;
     summary::PeerSet candidates(std::size_t proxy, std::uint32_t object) const override;
     /// Compares host names if hosts are announced.
-    bool was_told(std::size_t proxy, std::size_t peer, std::uint32_t object) const override;
+    bool was_announced(std::size_t proxy, std::size_t peer, std::uint32_t object) const override;
     std::uint64_t summary_bytes() const override;
 
 private:
@@ -33,7 +33,7 @@ private:
         TimePoint arrives;
         std::size_t proxy = 0;
         std::vector<NameChange> names;
-        std::vector<ToldObjects::Change> objects;  // whose hosts are announced
+        std::vector<AnnouncedObjects::Change> objects;  // whose hosts are announced
     };
 
     std::uint32_t name_of(std::uint32_t object) const {
@@ -45,8 +45,8 @@ private:
     std::vector<std::uint32_t> hosts_;  // by object; empty: each object is its own name
     std::size_t names_ = 0;
     std::vector<boost::unordered_flat_map<std::uint32_t, std::uint32_t>>
-        told_of_;    // for each proxy, the number of announced objects of each host
-    Holders heard_;  // names
+        announced_by_host_;  // for each proxy, the number of announced objects of each host
+    Holders received_;       // names
     std::deque<Update> under_way_;
 };
 

@@ -9,7 +9,7 @@
 namespace measure {
 
 PaperFilters::PaperFilters(const Shared& shared)
-    : ToldKnowledge(shared, Hears::later),
+    : AnnouncedKnowledge(shared, Delivery::later),
       shape_(summary::shape_for_load_factor(shared.expected_objects, shared.config.load_factor,
                                             kHashes)) {
     const summary::Filter empty = summary::BloomFilter(shape_);
@@ -18,15 +18,15 @@ PaperFilters::PaperFilters(const Shared& shared)
         own_.push_back({summary::CountingBloomFilter(shape_), {}});
         members.push_back({i, descriptor_of(shape_), &empty});
     }
-    heard_.emplace(members);
+    received_.emplace(members);
 }
 
 void PaperFilters::advance(TimePoint now) {
     while (!under_way_.empty() && under_way_.front().arrives <= now) {
         auto& update = under_way_.front();
-        hear(update.proxy, update.changes);
+        deliver(update.proxy, update.changes);
         if (!update.delta.empty())
-            heard_->apply(update.proxy, summary::Change(std::move(update.delta)));
+            received_->apply(update.proxy, summary::Change(std::move(update.delta)));
         under_way_.pop_front();
     }
 }
@@ -35,9 +35,9 @@ void PaperFilters::changed(std::size_t proxy, std::uint32_t object, bool held, T
     auto& [filter, flips] = own_[proxy];
     const auto hash = shared_.objects.hash(object);
     held ? filter.insert(hash, flips) : filter.erase(hash, flips);
-    if (!told_.has_changed(proxy, shared_.config.announce_changed)) return;
+    if (!announced_objects_.has_changed(proxy, shared_.config.announce_changed)) return;
     Update update{now + shared_.config.network.delay, static_cast<unsigned>(proxy),
-                  net_effect(std::exchange(flips, {})), told_.tell(proxy)};
+                  net_effect(std::exchange(flips, {})), announced_objects_.announce(proxy)};
     if (const auto& delta = update.delta; !delta.empty()) {
         const auto peers = shared_.config.proxies - 1;
         announced_.messages += peers;
@@ -48,7 +48,7 @@ void PaperFilters::changed(std::size_t proxy, std::uint32_t object, bool held, T
 }
 
 summary::PeerSet PaperFilters::candidates(std::size_t proxy, std::uint32_t object) const {
-    return heard_->candidates(shared_.objects.key(object)) -
+    return received_->candidates(shared_.objects.key(object)) -
            summary::PeerSet{static_cast<unsigned>(proxy)};
 }
 

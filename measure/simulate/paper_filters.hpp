@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "measure/simulate/told_knowledge.hpp"
+#include "measure/simulate/announced_knowledge.hpp"
 #include "summary/counting_bloom_filter.hpp"
 #include "summary/directory.hpp"
 
@@ -14,7 +14,7 @@ namespace measure {
 /// may hold. Each proxy announces its flips to all others as records of 32 bits after a share of
 /// its objects has changed. All proxies receive the same, so they share one directory. Source: Fan
 /// et al. 2000 §V-B, §VI.
-class PaperFilters final : public ToldKnowledge {
+class PaperFilters final : public AnnouncedKnowledge {
 public:
     static constexpr unsigned kHashes = 4;
     static constexpr std::uint64_t kHeadBytes = 32, kFlipBytes = 4;
@@ -29,8 +29,8 @@ private:
     struct Update {
         TimePoint arrives;
         unsigned proxy = 0;
-        summary::Delta delta;                      // empty if the announced changes flip no bit
-        std::vector<ToldObjects::Change> changes;  // the announced changes, object by object
+        summary::Delta delta;  // empty if the announced changes flip no bit
+        std::vector<AnnouncedObjects::Change> changes;  // the announced changes, object by object
     };
     struct Own {
         summary::CountingBloomFilter filter;
@@ -41,7 +41,7 @@ private:
 
     const summary::Shape shape_;
     std::vector<Own> own_;
-    std::optional<summary::Directory> heard_;
+    std::optional<summary::Directory> received_;
     std::deque<Update> under_way_;
 };
 

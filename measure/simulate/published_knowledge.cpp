@@ -15,8 +15,8 @@ protocol::Publisher::Config publisher_config(const SimulationConfig& config) {
 
 }  // namespace
 
-PublishedKnowledge::PublishedKnowledge(const Shared& shared, Hears hears)
-    : ToldKnowledge(shared, hears) {
+PublishedKnowledge::PublishedKnowledge(const Shared& shared, Delivery delivery)
+    : AnnouncedKnowledge(shared, delivery) {
     const auto config = publisher_config(shared.config);
     for (std::size_t i = 0; i < shared.config.proxies; ++i)
         proxies_.push_back({std::make_unique<protocol::Publisher>(config, shared.start),
@@ -65,7 +65,7 @@ void PublishedKnowledge::begin_anew(std::size_t index, TimePoint now) {
     auto config = publisher_config(shared_.config);
     config.summary.first_epoch = proxy.first_epoch += std::uint64_t{1} << 32;
     proxy.publisher = std::make_unique<protocol::Publisher>(config, now);
-    told_.forget(index);
+    announced_objects_.forget(index);
 }
 
 }  // namespace measure

@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "measure/simulate/told_knowledge.hpp"
+#include "measure/simulate/announced_knowledge.hpp"
 #include "protocol/publishing/publisher.hpp"
 
 namespace measure {
@@ -11,12 +11,12 @@ namespace measure {
 /// hearsay's summaries, independent of their delivery: a production publisher for each proxy
 /// announces when its announcement is due. Work that a node does in slices takes no time here.
 /// Decoding needs no error path, since every message was encoded here.
-class PublishedKnowledge : public ToldKnowledge {
+class PublishedKnowledge : public AnnouncedKnowledge {
 public:
     void set_error(std::size_t proxy, double error, TimePoint now) final;
 
 protected:
-    PublishedKnowledge(const Shared& shared, Hears hears);
+    PublishedKnowledge(const Shared& shared, Delivery delivery);
 
     /// Sends an announcement to all others.
     virtual void offer(std::size_t proxy, const protocol::Announcement& announcement,

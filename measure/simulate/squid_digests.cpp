@@ -23,9 +23,9 @@ std::vector<summary::Directory::Member> members_of(std::size_t proxies, summary:
 }  // namespace
 
 SquidDigests::SquidDigests(const Shared& shared)
-    : ToldKnowledge(shared, Hears::at_once),
+    : AnnouncedKnowledge(shared, Delivery::at_once),
       shape_(shape_for(shared.expected_objects)),
-      heard_(members_of(shared.config.proxies, shape_)) {
+      received_(members_of(shared.config.proxies, shape_)) {
     SplitMix random(shared.config.seed);
     const auto period = std::chrono::duration_cast<std::chrono::nanoseconds>(kPeriod);
     for (unsigned i = 0; i < shared.config.proxies; ++i) {
@@ -44,20 +44,21 @@ void SquidDigests::advance(TimePoint now) {
         announced_.messages += peers;
         announced_.snapshots += peers;
         announced_.bytes += peers * (kHeadBytes + (shape_.bits + 7) / 8);
-        if (!told_.all_told(proxy) || !heard_.is_active(proxy)) make_digest(proxy);
+        if (!announced_objects_.is_all_announced(proxy) || !received_.is_active(proxy))
+            make_digest(proxy);
     }
 }
 
 void SquidDigests::make_digest(unsigned proxy) {
-    told_.tell(proxy);
+    announced_objects_.announce(proxy);
     summary::BloomFilter digest(shape_);
     for (std::uint32_t object = 0; object < shared_.objects.size(); ++object)
         if (shared_.holders.has(object, proxy)) digest.insert(shared_.objects.hash(object));
-    heard_.load(proxy, digest);
+    received_.load(proxy, digest);
 }
 
 summary::PeerSet SquidDigests::candidates(std::size_t proxy, std::uint32_t object) const {
-    return heard_.candidates(shared_.objects.key(object)) -
+    return received_.candidates(shared_.objects.key(object)) -
            summary::PeerSet{static_cast<unsigned>(proxy)};
 }
 

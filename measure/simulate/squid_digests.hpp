@@ -3,7 +3,7 @@
 #include <queue>
 #include <vector>
 
-#include "measure/simulate/told_knowledge.hpp"
+#include "measure/simulate/announced_knowledge.hpp"
 #include "summary/bloom_filter.hpp"
 #include "summary/directory.hpp"
 
@@ -12,7 +12,7 @@ namespace measure {
 /// Squid's default: each proxy makes a digest of its objects once an hour, at a time of its own,
 /// and all others fetch it whole. Source: Hamilton, Rousskov, Wessels, Cache Digest specification,
 /// version 5 (1998).
-class SquidDigests final : public ToldKnowledge {
+class SquidDigests final : public AnnouncedKnowledge {
 public:
     static constexpr std::uint64_t kHeadBytes = 128, kBitsPerObject = 5;
     static constexpr unsigned kHashes = 4;
@@ -34,7 +34,7 @@ private:
     void make_digest(unsigned proxy);
 
     const summary::Shape shape_;
-    summary::Directory heard_;
+    summary::Directory received_;
     std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
 };
 

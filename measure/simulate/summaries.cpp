@@ -30,9 +30,9 @@ std::uint64_t frame_bytes(const protocol::SnapshotImage& image) {
 }  // namespace
 
 Summaries::Summaries(const Shared& shared)
-    : PublishedKnowledge(shared, Hears::later),
+    : PublishedKnowledge(shared, Delivery::later),
       replicas_(shared.config.proxies),
-      heard_(shared.config.proxies) {
+      received_(shared.config.proxies) {
     for (std::size_t i = 0; i < replicas_.size(); ++i)
         offer(i, {}, shared.start);  // links begin with a snapshot
 }
@@ -60,7 +60,7 @@ void Summaries::wake(std::size_t proxy, TimePoint at) {
 void Summaries::offer(std::size_t proxy, const protocol::Announcement& announcement,
                       TimePoint now) {
     Update update{now + shared_.config.network.delay, static_cast<unsigned>(proxy), announcement,
-                  nullptr, told_.tell(proxy)};
+                  nullptr, announced_objects_.announce(proxy)};
     const auto peers = shared_.config.proxies - 1;
     announced_.messages += peers;
     if (announcement.delta) {
@@ -82,25 +82,25 @@ void Summaries::take(const Update& update) {
         summary::SnapshotReader reader(begin.summary);
         reader.take(update.image->payload);
         replica.apply_snapshot(begin.epoch, begin.generation, *reader.finish());
-        heard_.load(update.proxy, replica.filter());
-        heard_.settle(update.proxy, replica);
+        received_.load(update.proxy, replica.filter());
+        received_.settle(update.proxy, replica);
     } else {
         const auto& sent = update.announcement;
         const auto done = replica.apply_delta(sent.epoch, sent.generation, *sent.delta);
         assert(done.change);
-        if (replica.keeper() == nullptr) heard_.apply(update.proxy, *done.change);
+        if (replica.keeper() == nullptr) received_.apply(update.proxy, *done.change);
     }
-    hear(update.proxy, update.changes);
+    deliver(update.proxy, update.changes);
 }
 
 summary::PeerSet Summaries::candidates(std::size_t proxy, std::uint32_t object) const {
-    return heard_.candidates(shared_.objects.key(object)) -
+    return received_.candidates(shared_.objects.key(object)) -
            summary::PeerSet{static_cast<unsigned>(proxy)};
 }
 
 /// Its own summary, the directory, and the replicas of peers that the directory does not hold.
 std::uint64_t Summaries::summary_bytes() const {
-    std::uint64_t bytes = heard_.memory_bytes() + publisher(0).own().memory_bytes();
+    std::uint64_t bytes = received_.memory_bytes() + publisher(0).own().memory_bytes();
     for (std::size_t i = 1; i < replicas_.size(); ++i)
         if (const auto& replica = replicas_[i]; replica.keeper() == nullptr)
             bytes += summary::replica_bytes(replica.descriptor()).value_or(0);

@@ -5,8 +5,8 @@
 #include <queue>
 #include <vector>
 
-#include "measure/simulate/heard_summaries.hpp"
 #include "measure/simulate/published_knowledge.hpp"
+#include "measure/simulate/received_summaries.hpp"
 #include "summary/replica.hpp"
 
 namespace measure {
@@ -36,7 +36,7 @@ private:
         unsigned proxy = 0;
         protocol::Announcement announcement;
         std::shared_ptr<const protocol::SnapshotImage> image;  // in place of a delta
-        std::vector<ToldObjects::Change> changes;  // the announced changes, object by object
+        std::vector<AnnouncedObjects::Change> changes;  // the announced changes, object by object
     };
 
     void offer(std::size_t proxy, const protocol::Announcement& announcement,
@@ -45,7 +45,7 @@ private:
     void take(const Update& update);
 
     std::vector<summary::Replica> replicas_;  // by proxy
-    HeardSummaries heard_;
+    ReceivedSummaries received_;
     std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
     std::deque<Update> under_way_;
 };

@@ -104,8 +104,8 @@ PaperVerdict fewer_messages(const Study& study, const Rows& rows) {
     const auto *icp = rows.of(Scheme::icp), *bloom = rows.of(Scheme::paper_bloom, kPaperThreshold);
     if (!icp || !bloom || bloom->requests == 0) return out;
     const auto each = per_request(*bloom), dear = per_request(*icp);
-    const double told = each.announcements, asked = each.queries;
-    const double factor = dear.queries / std::max(told + asked, 1e-9);
+    const double announced = each.announcements, asked = each.queries;
+    const double factor = dear.queries / std::max(announced + asked, 1e-9);
     out.is = judged(factor >= kPaperFewerMessages[0]);
     out.ours = fmt::format("{:.1f} times: {} instead of {}", factor, figure_text(each.messages()),
                            figure_text(dear.queries));
@@ -115,12 +115,12 @@ PaperVerdict fewer_messages(const Study& study, const Rows& rows) {
         ". A cache holds {:.0f} objects, so 1 % are {:.1f}, told to {} peers each time: {} "
         "messages "
         "per request; {} more are questions to peers and their answers",
-        objects, objects * kPaperThreshold, study.tables.front().proxies - 1, figure_text(told),
-        figure_text(asked));
+        objects, objects * kPaperThreshold, study.tables.front().proxies - 1,
+        figure_text(announced), figure_text(asked));
     // Larger caches announce less often; the number of queries stays.
     const double allowed = dear.queries / kPaperFewerMessages[0] - asked;
     out.ours += allowed > 0 ? fmt::format(". With {:.0f} objects in a cache it would be 25 times",
-                                          objects * told / allowed)
+                                          objects * announced / allowed)
                             : ", which alone are more than a 25th of ICP's";
     return out;
 }

@@ -286,18 +286,18 @@ std::string_view to_string(LogFormat format) {
     return "?";
 }
 
-SizeTold size_told(const LogLine& line) {
-    if (line.cut_off || line.bytes == 0 || line.method != "GET") return SizeTold::nothing;
+LoggedSize logged_size(const LogLine& line) {
+    if (line.cut_off || line.bytes == 0 || line.method != "GET") return LoggedSize::none;
     switch (line.status) {
         case 200:
         case 203:
-            return SizeTold::of_object;
+            return LoggedSize::of_object;
         case 300:
         case 301:
         case 410:
-            return SizeTold::by_itself;
+            return LoggedSize::of_answer;
         default:
-            return SizeTold::nothing;
+            return LoggedSize::none;
     }
 }
 

@@ -26,11 +26,11 @@ struct LogLine {
     bool by_peer = false;  ///< a peer sent the request, on behalf of a client of its own
 };
 
-/// What the bytes of a line say about the size of the object. A 304, a partial answer and an
+/// The object size that a line logs. A 304, a partial answer and an
 /// aborted answer state no size. The size of a redirect counts only while no other line shows a
 /// larger answer.
-enum class SizeTold : std::uint8_t { nothing, by_itself, of_object };
-SizeTold size_told(const LogLine& line);
+enum class LoggedSize : std::uint8_t { none, of_answer, of_object };
+LoggedSize logged_size(const LogLine& line);
 
 /// Reasons for refusing a line.
 inline constexpr std::string_view kNotThisFormat = "not a line of this format";

@@ -101,7 +101,7 @@ private:
         const auto method = method_index(parsed->method);
         if (!method) return Refusal{"not an HTTP method"};
         trace_.add({parsed->time_ms, client_index(parsed->client),
-                    trace_.add_url(url, parsed->bytes, size_told(*parsed)), *method,
+                    trace_.add_url(url, parsed->bytes, logged_size(*parsed)), *method,
                     static_cast<std::uint32_t>(number)});
         return std::nullopt;
     }
@@ -159,7 +159,7 @@ std::string describe_nothing(const Trace& trace) {
 
 }  // namespace
 
-std::uint32_t Trace::add_url(std::string_view text, std::uint64_t bytes, SizeTold told) {
+std::uint32_t Trace::add_url(std::string_view text, std::uint64_t bytes, LoggedSize logged) {
     auto at = url_index_.find(text);
     if (at == url_index_.end()) {
         const std::string_view kept = text_.emplace_back(text);
@@ -172,17 +172,18 @@ std::uint32_t Trace::add_url(std::string_view text, std::uint64_t bytes, SizeTol
         if (added) object_bytes.push_back(0);
         urls.push_back({kept, object->second});
     }
-    learn_size(urls[at->second].object, bytes, told);
+    learn_size(urls[at->second].object, bytes, logged);
     return at->second;
 }
 
-void Trace::learn_size(std::uint32_t object, std::uint64_t bytes, SizeTold told) {
-    if (told == SizeTold::nothing || bytes == 0) return;
-    if (told_.size() <= object) told_.resize(object_bytes.size(), SizeTold::nothing);
-    if (told < told_[object]) return;
+void Trace::learn_size(std::uint32_t object, std::uint64_t bytes, LoggedSize logged) {
+    if (logged == LoggedSize::none || bytes == 0) return;
+    if (size_sources_.size() <= object) size_sources_.resize(object_bytes.size(), LoggedSize::none);
+    if (logged < size_sources_[object]) return;
     auto& known = object_bytes[object];
-    known = std::min(told > told_[object] ? bytes : std::max(known, bytes), kMaxObjectBytes);
-    told_[object] = told;
+    known =
+        std::min(logged > size_sources_[object] ? bytes : std::max(known, bytes), kMaxObjectBytes);
+    size_sources_[object] = logged;
 }
 
 std::uint32_t Trace::add_new_url(std::string_view text, std::uint64_t bytes) {

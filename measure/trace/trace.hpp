@@ -65,7 +65,7 @@ struct Trace : Reading {
     /// Stores `text` once. The largest of the `bytes` that state its object's size becomes the
     /// size.
     std::uint32_t add_url(std::string_view text, std::uint64_t bytes,
-                          SizeTold told = SizeTold::of_object);
+                          LoggedSize logged = LoggedSize::of_object);
     /// Stores a new URL that has no other spelling and is never looked up. Made-up workloads use it
     /// to save the index, which would take three times the memory of the rest.
     std::uint32_t add_new_url(std::string_view text, std::uint64_t bytes);
@@ -78,12 +78,12 @@ struct Trace : Reading {
     void drop_wrong_clocks();
 
 private:
-    void learn_size(std::uint32_t object, std::uint64_t bytes, SizeTold told);
+    void learn_size(std::uint32_t object, std::uint64_t bytes, LoggedSize logged);
 
     std::deque<std::string> text_;
     std::unordered_map<std::string_view, std::uint32_t> url_index_;
     std::unordered_map<std::string, std::uint32_t> object_index_;  // by cache key
-    std::vector<SizeTold> told_;                                   // source of object_bytes
+    std::vector<LoggedSize> size_sources_;                         // source of object_bytes
     proxy::CacheKey key_;
 };
 

@@ -165,23 +165,23 @@ TEST(Logs, AreReadBehindWhatCollectorsPutBefore) {
     }
 }
 
-TEST(SizeTold, IsThatOfWholeAnswersOnly) {
-    const auto told = [](const char* squid_result, const char* method = "GET") {
-        return size_told(parse(LogFormat::squid, std::string("1066036250.129 1 c ") + squid_result +
-                                                     " 10182 " + method +
-                                                     " http://a/ - DIRECT/a text/html"));
+TEST(LoggedSize, IsThatOfWholeAnswersOnly) {
+    const auto logged = [](const char* squid_result, const char* method = "GET") {
+        return logged_size(parse(LogFormat::squid, std::string("1066036250.129 1 c ") +
+                                                       squid_result + " 10182 " + method +
+                                                       " http://a/ - DIRECT/a text/html"));
     };
     for (const char* result : {"TCP_MISS/200", "TCP_HIT/200", "TCP_REFRESH_FAIL_OLD/200",
                                "TCP_SWAPFAIL_MISS/200", "TCP_MISS/203"})
-        EXPECT_EQ(told(result), SizeTold::of_object) << result;
+        EXPECT_EQ(logged(result), LoggedSize::of_object) << result;
     for (const char* result : {"TCP_MISS/301", "TCP_MISS/410", "TCP_HIT/300"})
-        EXPECT_EQ(told(result), SizeTold::by_itself) << result;
+        EXPECT_EQ(logged(result), LoggedSize::of_answer) << result;
     for (const char* result :
          {"TCP_MISS/304", "TCP_IMS_HIT/304", "TCP_MISS/206", "TCP_MISS_ABORTED/200",
           "TCP_HIT_ABORTED/200", "TCP_MISS_TIMEDOUT/200", "TCP_DENIED/200", "TCP_TUNNEL/200",
           "TCP_MISS/404", "TCP_MISS/000"})
-        EXPECT_EQ(told(result), SizeTold::nothing) << result;
-    EXPECT_EQ(told("TCP_MISS/200", "HEAD"), SizeTold::nothing);
+        EXPECT_EQ(logged(result), LoggedSize::none) << result;
+    EXPECT_EQ(logged("TCP_MISS/200", "HEAD"), LoggedSize::none);
 }
 
 TEST(CommonLog, MayEndInRefererAndAgent) {

@@ -249,7 +249,7 @@ TEST(Replay, CountsLatencyFromWhenARequestWasDue) {  // a stall must not hide be
     options.concurrency = 1;
     options.rate = 10'000;
     const auto result = replay(Log().many(5), options);
-    const auto& latency = result.proxies[0].of(AnswerKind::origin_fetch).latency;
+    const auto& latency = result.proxies[0].of(ReportedOutcome::origin_fetch).latency;
     EXPECT_EQ(latency.count(), 5u);
     EXPECT_GE(latency.quantile(0), 50ms);
 }
@@ -290,13 +290,13 @@ TEST(Replay, SortsAnswersByWhereTheyCameFrom) {
     const auto result = replay(log, through({proxy.address()}));
     EXPECT_EQ(result.sent, 6u);
     const auto& seen = result.proxies[0];
-    EXPECT_EQ(seen.of(AnswerKind::local_hit).requests, 1u);
-    EXPECT_EQ(seen.of(AnswerKind::peer_hit).requests, 2u);
-    EXPECT_EQ(seen.of(AnswerKind::peer_hit).body_bytes, 200u);
-    EXPECT_EQ(seen.of(AnswerKind::origin_fetch).requests, 1u);
-    EXPECT_EQ(seen.of(AnswerKind::uncacheable).requests, 1u);
-    EXPECT_EQ(seen.of(AnswerKind::unknown).requests, 1u);
-    EXPECT_EQ(seen.of(AnswerKind::peer_hit).latency.count(), 2u);
+    EXPECT_EQ(seen.of(ReportedOutcome::local_hit).requests, 1u);
+    EXPECT_EQ(seen.of(ReportedOutcome::peer_hit).requests, 2u);
+    EXPECT_EQ(seen.of(ReportedOutcome::peer_hit).body_bytes, 200u);
+    EXPECT_EQ(seen.of(ReportedOutcome::origin_fetch).requests, 1u);
+    EXPECT_EQ(seen.of(ReportedOutcome::uncacheable).requests, 1u);
+    EXPECT_EQ(seen.of(ReportedOutcome::unknown).requests, 1u);
+    EXPECT_EQ(seen.of(ReportedOutcome::peer_hit).latency.count(), 2u);
 }
 
 TEST(Replay, TakesChunkedAndCloseDelimitedBodies) {
@@ -533,7 +533,7 @@ TEST(Replay, RunsThroughARealServer) {
     EXPECT_EQ(result.first_failure, "");
     EXPECT_EQ(result.sent, 300u);
     EXPECT_FALSE(result.stopped);
-    EXPECT_EQ(result.proxies[0].of(AnswerKind::unknown).requests, 300u);
+    EXPECT_EQ(result.proxies[0].of(ReportedOutcome::unknown).requests, 300u);
     EXPECT_EQ(result.proxies[0].body_bytes(), bytes);
     EXPECT_EQ(origin.requests(), 300u);
     EXPECT_EQ(last.done, 300u);

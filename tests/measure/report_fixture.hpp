@@ -11,15 +11,16 @@ inline ReportRow row_of(const std::string& name, std::uint64_t local, std::uint6
                         std::uint64_t origin) {
     ReportRow row;
     row.name = name;
-    const auto see = [&](AnswerKind kind, std::uint64_t count, std::chrono::milliseconds latency) {
-        KindTally& tally = row.seen.kinds[static_cast<std::size_t>(kind)];
+    const auto see = [&](ReportedOutcome outcome, std::uint64_t count,
+                         std::chrono::milliseconds latency) {
+        OutcomeTally& tally = row.seen.outcomes[static_cast<std::size_t>(outcome)];
         tally.requests = count;
         tally.body_bytes = count * 1000;
         for (std::uint64_t i = 0; i < count; ++i) tally.latency.add(latency);
     };
-    see(AnswerKind::local_hit, local, std::chrono::milliseconds(1));
-    see(AnswerKind::peer_hit, peer, std::chrono::milliseconds(2));
-    see(AnswerKind::origin_fetch, origin, std::chrono::milliseconds(30));
+    see(ReportedOutcome::local_hit, local, std::chrono::milliseconds(1));
+    see(ReportedOutcome::peer_hit, peer, std::chrono::milliseconds(2));
+    see(ReportedOutcome::origin_fetch, origin, std::chrono::milliseconds(30));
     NodeCounters& counted = row.counted.emplace();
     counted.node = name;
     counted.total = local + peer + origin;

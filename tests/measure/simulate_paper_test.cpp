@@ -7,7 +7,7 @@
 #include "measure/simulate/squid_digests.hpp"
 #include "tests/measure/simulated.hpp"
 
-/// The schemes of others, told by their own model of messages.
+/// The schemes of others, by their own model of messages.
 namespace measure {
 namespace simulate_paper_test {
 
@@ -17,11 +17,11 @@ TEST(PaperDirectories, TellEachChangeAtTheThreshold) {
     Asked asked(3);
     auto config = small(Scheme::exact_directory, 3);
     config.announce_changed = 0.5;
-    asked.at(0ms).by(0, {1});  // 1 of 1: told
-    asked.at(1ms).by(0, {2});  // 1 of 2: told
+    asked.at(0ms).by(0, {1});  // 1 of 1: announced
+    asked.at(1ms).by(0, {2});  // 1 of 2: announced
     asked.at(2ms).by(0, {3});  // 1 of 3
-    asked.at(3ms).by(1, {3});  // missed; 1 of 1: told
-    asked.at(4ms).by(0, {4});  // 2 of 4: told
+    asked.at(3ms).by(1, {3});  // missed; 1 of 1: announced
+    asked.at(4ms).by(0, {4});  // 2 of 4: announced
     asked.at(5ms).by(2, {1, 2, 3, 4});
     // 1, 1 of 2, 1 of 3, 2 of 4)
     const auto counts = simulate(asked.trace, config);
@@ -62,7 +62,7 @@ TEST(PaperDirectories, AServerOfWhichNothingIsLeftIsToldToo) {
 }
 
 /// What was evicted is asked for while nobody has heard of that, and once more when all have.
-SimulationCounts asked_before_and_after_it_is_heard(Scheme scheme) {
+SimulationCounts asked_before_and_after_it_is_announced(Scheme scheme) {
     Asked asked(3);
     auto config = small(scheme, 3, 1);
     config.announce_changed = 1e-6;
@@ -77,14 +77,14 @@ SimulationCounts asked_before_and_after_it_is_heard(Scheme scheme) {
 }
 
 TEST(PaperFilters, WhatWasEvictedAndNotYetHeardOfIsNoCollision) {
-    const auto counts = asked_before_and_after_it_is_heard(Scheme::paper_bloom);
+    const auto counts = asked_before_and_after_it_is_announced(Scheme::paper_bloom);
     EXPECT_EQ(counts.false_hits_evicted, 1u);
     EXPECT_EQ(counts.false_hits_collision, 0u);
 }
 
 TEST(PaperDirectories, WhatWasEvictedAndNotYetHeardOfWasTold) {
     for (const auto scheme : {Scheme::exact_directory, Scheme::server_names}) {
-        const auto counts = asked_before_and_after_it_is_heard(scheme);
+        const auto counts = asked_before_and_after_it_is_announced(scheme);
         EXPECT_EQ(counts.false_hits_evicted, 1u);
         EXPECT_EQ(counts.false_hits_collision, 0u);
     }

@@ -10,15 +10,15 @@ namespace measure {
 
 /// The objects that each proxy has announced, and the number of changes since. `holders` must
 /// outlive it.
-class ToldObjects {
+class AnnouncedObjects {
 public:
     struct Change {
         std::uint32_t object = 0;
         bool held = false;
     };
 
-    ToldObjects(const Holders& holders, std::size_t objects, std::size_t proxies)
-        : holders_(holders), told_(objects, proxies), proxies_(proxies) {}
+    AnnouncedObjects(const Holders& holders, std::size_t objects, std::size_t proxies)
+        : holders_(holders), announced_(objects, proxies), proxies_(proxies) {}
 
     void stored(std::size_t proxy, std::uint32_t object) {
         auto& of = proxies_[proxy];
@@ -41,13 +41,13 @@ public:
     }
 
     /// Announces all changes since the last call, and returns them.
-    std::vector<Change> tell(std::size_t proxy) {
+    std::vector<Change> announce(std::size_t proxy) {
         std::vector<Change> changes;
         auto& of = proxies_[proxy];
         for (const auto object : of.touched) {
             const bool held = holders_.has(object, proxy);
-            if (held == told_.has(object, proxy)) continue;
-            told_.set(object, proxy, held);
+            if (held == announced_.has(object, proxy)) continue;
+            announced_.set(object, proxy, held);
             changes.push_back({object, held});
         }
         of.touched.clear();
@@ -56,11 +56,13 @@ public:
     }
     /// Forgets the objects and the announcements of a proxy.
     void forget(std::size_t proxy) {
-        told_.remove_all(proxy);
+        announced_.remove_all(proxy);
         proxies_[proxy] = {};
     }
-    bool told(std::size_t proxy, std::uint32_t object) const { return told_.has(object, proxy); }
-    bool all_told(std::size_t proxy) const { return proxies_[proxy].touched.empty(); }
+    bool has_announced(std::size_t proxy, std::uint32_t object) const {
+        return announced_.has(object, proxy);
+    }
+    bool is_all_announced(std::size_t proxy) const { return proxies_[proxy].touched.empty(); }
     std::uint64_t held(std::size_t proxy) const { return proxies_[proxy].held; }
 
 private:
@@ -71,7 +73,7 @@ private:
     };
 
     const Holders& holders_;
-    Holders told_;
+    Holders announced_;
     std::vector<Proxy> proxies_;
 };
 

@@ -1,4 +1,4 @@
-#include "measure/run/answer_kind.hpp"
+#include "measure/run/reported_outcome.hpp"
 
 #include <optional>
 
@@ -51,15 +51,17 @@ Member parse_member(std::string_view text) {
     return member;
 }
 
-AnswerKind kind_of(const Member& member) {
+ReportedOutcome outcome_of(const Member& member) {
     constexpr std::string_view kPeer = "PEER_";
-    if (member.hit) return AnswerKind::local_hit;
-    if (member.collapsed) return AnswerKind::local_hit;
-    if (member.detail.substr(0, kPeer.size()) == kPeer) return AnswerKind::peer_hit;
-    if (member.detail == proxy::kMostlyLocal) return AnswerKind::local_hit;
-    if (member.forward == "stale" && member.forward_status == "304") return AnswerKind::local_hit;
-    if (member.forward == "bypass" || member.forward == "method") return AnswerKind::uncacheable;
-    return member.forward.empty() ? AnswerKind::unknown : AnswerKind::origin_fetch;
+    if (member.hit) return ReportedOutcome::local_hit;
+    if (member.collapsed) return ReportedOutcome::local_hit;
+    if (member.detail.substr(0, kPeer.size()) == kPeer) return ReportedOutcome::peer_hit;
+    if (member.detail == proxy::kMostlyLocal) return ReportedOutcome::local_hit;
+    if (member.forward == "stale" && member.forward_status == "304")
+        return ReportedOutcome::local_hit;
+    if (member.forward == "bypass" || member.forward == "method")
+        return ReportedOutcome::uncacheable;
+    return member.forward.empty() ? ReportedOutcome::unknown : ReportedOutcome::origin_fetch;
 }
 
 /// The last member of Cache-Status, over all its lines.
@@ -75,48 +77,48 @@ std::optional<std::string_view> last_member(proxy::Fields response) {
 
 }  // namespace
 
-std::string_view to_string(AnswerKind kind) {
-    switch (kind) {
-        case AnswerKind::local_hit:
+std::string_view to_string(ReportedOutcome outcome) {
+    switch (outcome) {
+        case ReportedOutcome::local_hit:
             return "local_hit";
-        case AnswerKind::peer_hit:
+        case ReportedOutcome::peer_hit:
             return "peer_hit";
-        case AnswerKind::origin_fetch:
+        case ReportedOutcome::origin_fetch:
             return "origin_fetch";
-        case AnswerKind::uncacheable:
+        case ReportedOutcome::uncacheable:
             return "uncacheable";
-        case AnswerKind::unknown:
+        case ReportedOutcome::unknown:
             return "unknown";
     }
     return "?";
 }
 
-AnswerKind answer_kind(proxy::Fields response) {
-    if (const auto last = last_member(response)) return kind_of(parse_member(*last));
+ReportedOutcome reported_outcome(proxy::Fields response) {
+    if (const auto last = last_member(response)) return outcome_of(parse_member(*last));
     std::string_view x_cache;
     for (const auto& line : response) {
         if (proxy::iequals(line.name, "X-Cache")) x_cache = line.value;
     }
     const auto hit = x_cache.rfind("HIT"), miss = x_cache.rfind("MISS");
-    if (hit == miss) return AnswerKind::unknown;
+    if (hit == miss) return ReportedOutcome::unknown;
     const bool hit_is_last =
         miss == std::string_view::npos || (hit != std::string_view::npos && hit > miss);
-    return hit_is_last ? AnswerKind::local_hit : AnswerKind::origin_fetch;
+    return hit_is_last ? ReportedOutcome::local_hit : ReportedOutcome::origin_fetch;
 }
 
-bool is_proxys_own(proxy::Fields response) {
+bool is_from_proxy_itself(proxy::Fields response) {
     const auto last = last_member(response);
     if (!last) return false;
     const auto member = parse_member(*last);
     return !member.hit && !member.collapsed && member.forward.empty();
 }
 
-std::string_view answer_detail(proxy::Fields response) {
+std::string_view reported_detail(proxy::Fields response) {
     const auto last = last_member(response);
     return last ? parse_member(*last).detail : std::string_view();
 }
 
-std::string_view answering_node(proxy::Fields response) {
+std::string_view reporting_node(proxy::Fields response) {
     auto last = last_member(response);
     if (!last) return {};
     auto name = next_parameter(*last);

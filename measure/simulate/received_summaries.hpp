@@ -14,9 +14,9 @@ namespace measure {
 /// The summaries of simulated proxies, as one proxy has received them: a production directory for
 /// each descriptor, with a lane for every proxy. A directory exists as long as peers use its
 /// descriptor. Proxies without a summary claim no key. Memory: that of the directories.
-class HeardSummaries {
+class ReceivedSummaries {
 public:
-    explicit HeardSummaries(std::size_t proxies);
+    explicit ReceivedSummaries(std::size_t proxies);
 
     /// Replaces the filter of a peer; the new one may have another descriptor.
     void load(unsigned peer, const summary::Filter& filter);

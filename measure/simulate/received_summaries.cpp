@@ -1,4 +1,4 @@
-#include "measure/simulate/heard_summaries.hpp"
+#include "measure/simulate/received_summaries.hpp"
 
 #include <algorithm>
 
@@ -6,9 +6,9 @@
 
 namespace measure {
 
-HeardSummaries::HeardSummaries(std::size_t proxies) : proxies_(proxies), places_(proxies) {}
+ReceivedSummaries::ReceivedSummaries(std::size_t proxies) : proxies_(proxies), places_(proxies) {}
 
-summary::Directory& HeardSummaries::directory_for(const summary::Descriptor& of) {
+summary::Directory& ReceivedSummaries::directory_for(const summary::Descriptor& of) {
     const auto same =
         std::find_if(sorts_.begin(), sorts_.end(), [&](const Sort& sort) { return sort.of == of; });
     if (same != sorts_.end()) return *same->directory;
@@ -18,7 +18,7 @@ summary::Directory& HeardSummaries::directory_for(const summary::Descriptor& of)
     return *sorts_.back().directory;
 }
 
-void HeardSummaries::load(unsigned peer, const summary::Filter& filter) {
+void ReceivedSummaries::load(unsigned peer, const summary::Filter& filter) {
     auto& directory = directory_for(descriptor_of(filter));
     if (places_[peer] != &directory) {
         drop(peer);
@@ -29,16 +29,16 @@ void HeardSummaries::load(unsigned peer, const summary::Filter& filter) {
     directory.load(peer, filter);
 }
 
-void HeardSummaries::settle(unsigned peer, summary::Replica& replica) {
+void ReceivedSummaries::settle(unsigned peer, summary::Replica& replica) {
     auto* const place = places_[peer];
     if (place != nullptr && place->keeps_filter(peer)) replica.move_to(*place, peer);
 }
 
-void HeardSummaries::apply(unsigned peer, const summary::Change& change) {
+void ReceivedSummaries::apply(unsigned peer, const summary::Change& change) {
     if (places_[peer] != nullptr) places_[peer]->apply(peer, change);
 }
 
-void HeardSummaries::drop(unsigned peer) {
+void ReceivedSummaries::drop(unsigned peer) {
     auto*& place = places_[peer];
     if (place == nullptr) return;
     place->drop(peer);
@@ -47,13 +47,13 @@ void HeardSummaries::drop(unsigned peer) {
     place = nullptr;
 }
 
-summary::PeerSet HeardSummaries::candidates(const summary::Key& key) const {
+summary::PeerSet ReceivedSummaries::candidates(const summary::Key& key) const {
     summary::PeerSet result;
     for (const auto& sort : sorts_) result |= sort.directory->candidates(key);
     return result;
 }
 
-std::uint64_t HeardSummaries::memory_bytes() const {
+std::uint64_t ReceivedSummaries::memory_bytes() const {
     std::uint64_t bytes = 0;
     for (const auto& sort : sorts_) bytes += sort.directory->memory_bytes();
     return bytes;
