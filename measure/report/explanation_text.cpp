@@ -33,7 +33,7 @@ std::string milliseconds_text(double seconds) {
 }
 
 std::string here_text(const ReportedJson& page) {
-    const auto word = text_of(page, "here");
+    auto word = text_of(page, "here");
     const auto ttl = page.find("ttl_seconds");
     const bool has_ttl = ttl != page.end() && ttl->is_number_integer();
     const auto seconds = has_ttl ? ttl->get<std::int64_t>() : 0;

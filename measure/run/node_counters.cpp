@@ -8,7 +8,7 @@
 namespace measure {
 namespace {
 
-using Json = nlohmann::json;
+using StatusJson = nlohmann::json;
 
 constexpr std::chrono::milliseconds kClockSlack{50};  // uptimes are rounded
 
@@ -38,14 +38,14 @@ bool grows(const protocol::Described<Of>& number) {
     return number.kind == protocol::NumberKind::counter;
 }
 
-const Json& part(const Json& object, std::string_view name) {
-    static const Json kNone = Json::object();
+const StatusJson& part(const StatusJson& object, std::string_view name) {
+    static const StatusJson kNone = StatusJson::object();
     const auto at = object.find(name);
     return at != object.end() && at->is_object() ? *at : kNone;
 }
 
 template <typename T>
-void take(const Json& object, std::string_view name, T& out) {
+void take(const StatusJson& object, std::string_view name, T& out) {
     const auto at = object.find(name);
     if (at == object.end()) return;
     if constexpr (std::is_same_v<T, std::string>) {
@@ -59,12 +59,12 @@ void take(const Json& object, std::string_view name, T& out) {
 
 /// Reads the numbers of one table by their names in `object`.
 template <typename Table, typename Counts>
-void take_all(const Json& object, const Table& table, Counts& out) {
+void take_all(const StatusJson& object, const Table& table, Counts& out) {
     for (const auto& number : table)
         take(object, protocol::parts_of(number.path).name, out.*number.member);
 }
 
-PeerCounters parse_peer(const Json& json) {
+PeerCounters parse_peer(const StatusJson& json) {
     PeerCounters out;
     take(json, "node", out.node);
     take(json, "state", out.state);
@@ -82,7 +82,7 @@ PeerCounters parse_peer(const Json& json) {
     return out;
 }
 
-DiskCounters parse_disk(const Json& json) {
+DiskCounters parse_disk(const StatusJson& json) {
     DiskCounters out;
     take(json, "path", out.path);
     take(json, "state", out.state);
@@ -127,7 +127,7 @@ bool went_back(const NodeCounters& from, const NodeCounters& to) {
     return back;
 }
 
-void take_texts(const Json& from, const char* name, std::vector<std::string>& out) {
+void take_texts(const StatusJson& from, const char* name, std::vector<std::string>& out) {
     const auto found = from.find(name);
     if (found == from.end() || !found->is_array()) return;
     for (const auto& each : *found)
@@ -178,7 +178,7 @@ bool NodeCounters::in_sync() const {
 }
 
 std::optional<NodeCounters> parse_status(std::string_view text, std::string& why) {
-    const Json json = Json::parse(text, nullptr, false);
+    const StatusJson json = StatusJson::parse(text, nullptr, false);
     if (!json.is_object() || !json.contains("requests")) {
         why = "the answer is not the status of a hearsay node";
         return std::nullopt;
@@ -197,11 +197,11 @@ std::optional<NodeCounters> parse_status(std::string_view text, std::string& why
         }
     };
     for_each_table(read, out);
-    const Json& cache = part(json, "cache");
+    const StatusJson& cache = part(json, "cache");
     if (const auto disk = cache.find("disk"); disk != cache.end() && disk->is_array()) {
         for (const auto& directory : *disk) out.disk.push_back(parse_disk(directory));
     }
-    const Json& cluster = part(json, "cluster");
+    const StatusJson& cluster = part(json, "cluster");
     if (const auto names = cluster.find("names"); names != cluster.end() && names->is_array()) {
         for (const auto& entry : *names) {
             auto& name = out.names.emplace_back();
