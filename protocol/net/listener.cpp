@@ -33,7 +33,7 @@ error_code take(const Listener::Hooks& hooks, tcp::socket socket) {
 
 }  // namespace
 
-Listener::Listener(asio::any_io_executor executor) : acceptor_(std::move(executor)) {}
+Listener::Listener(asio::any_io_executor executor) : acceptor_(executor) {}
 
 Listener::~Listener() {
     if (spare_ >= 0) ::close(spare_);

@@ -131,7 +131,7 @@ std::shared_ptr<const SnapshotImage> Publisher::image_of_now() {
     if (auto image = image_.lock(); image && of_now(*image)) return image;
 
     making_ = std::make_unique<Making>(own_);
-    const std::shared_ptr<const SnapshotImage> image = making_->image;
+    std::shared_ptr<const SnapshotImage> image = making_->image;
     auto& begin = making_->image->begin;
     begin.epoch = own_.epoch();
     begin.generation = own_.generation();

@@ -12,7 +12,7 @@ bool ends_nothing(const Record& record) {
 }
 
 void notify(const DiskWriter::Job& job, DiskResult<DiskPlace> place) {
-    if (job.done) job.done(std::move(place));
+    if (job.done) job.done(place);
 }
 
 /// Joins successive tombstones, of which a busy disk may gather many, as all are accepted. False if

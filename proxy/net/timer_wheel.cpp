@@ -13,7 +13,7 @@ void TimerWheel::Timer::unlink() {
 }
 
 TimerWheel::TimerWheel(boost::asio::any_io_executor executor)
-    : timer_(std::move(executor)), now_(Clock::now()) {
+    : timer_(executor), now_(Clock::now()) {
     for (auto& anchor : slots_) anchor.previous_ = anchor.next_ = &anchor;
 }
 

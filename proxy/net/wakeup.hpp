@@ -15,7 +15,7 @@ namespace proxy {
 /// after each wait.
 class Wakeup : public std::enable_shared_from_this<Wakeup> {
 public:
-    explicit Wakeup(boost::asio::any_io_executor executor) : timer_(std::move(executor)) {}
+    explicit Wakeup(boost::asio::any_io_executor executor) : timer_(executor) {}
 
     /// Any thread.
     void notify() {

@@ -121,7 +121,7 @@ HashSecret local_secret(std::span<const std::filesystem::path> directories) {
             failed = why;
         }
     }
-    if (!secret && failed) throw *failed;  // the failed directory may have the secret
+    if (!secret && failed) throw DeviceFailed(*failed);  // the failed directory may have the secret
     for (const auto& path : without) {
         const bool is_first = !secret;
         if (is_first) protocol::random_bytes(secret.emplace());

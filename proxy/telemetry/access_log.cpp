@@ -64,24 +64,20 @@ void AccessLog::hurry() {
 }
 
 void AccessLog::reopen(Reopened done) {
-    bool off = false;
-    {
-        const std::lock_guard lock(mutex_);
-        off = !enabled();
-        if (!off) {
-            hurry();
-            if (!changes_.empty() && !changes_.back().sink)
-                changes_.back().at = pending_.size();
-            else
-                changes_.push_back({pending_.size(), std::nullopt});
-            if (done) changes_.back().told.push_back(std::move(done));
-        }
-    }
-    if (off) {
+    std::unique_lock lock(mutex_);
+    if (!enabled()) {
+        lock.unlock();
         spdlog::info("log.access is off: no file is to be opened anew");
         if (done) done({});
         return;
     }
+    hurry();
+    if (!changes_.empty() && !changes_.back().sink)
+        changes_.back().at = pending_.size();
+    else
+        changes_.push_back({pending_.size(), std::nullopt});
+    if (done) changes_.back().told.push_back(std::move(done));
+    lock.unlock();
     wake_.notify_one();
 }
 
