@@ -172,10 +172,10 @@ int purge_command(const NodeChoice& choice, const std::vector<std::string>& urls
     fmt::print("purged: {} here{}{}\n", measure::amount(objects, "object"),
                confirmed.empty() ? "" : "; gone at ", fmt::join(confirmed, ", "));
     if (!away.empty())
-        fmt::print("away: {}: drops it before anything else when it is back\n",
-                   fmt::join(away, ", "));
+        fmt::print("away: {}: it will drop them before it serves again\n", fmt::join(away, ", "));
     if (pending.empty()) return kOk;
-    return fail(kFailed, "not confirmed yet by {}: it goes on trying", fmt::join(pending, ", "));
+    return fail(kFailed, "not confirmed yet by {}: the node goes on trying",
+                fmt::join(pending, ", "));
 }
 
 /// Returns a line for each message of that list, with its path in the configuration.
@@ -222,7 +222,7 @@ int drain_command(const NodeChoice& choice) {
     const auto posted = post(choice, "/api/v1/drain", {}, kAdminTimeout,
                              [](unsigned status) { return status == 202; });
     if (posted.code == kOk)
-        fmt::print("http://{} drains, and ends when what is at hand is finished\n", posted.where);
+        fmt::print("http://{} drains, and ends after its last request\n", posted.where);
     return posted.code;
 }
 

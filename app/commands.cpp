@@ -112,7 +112,7 @@ int check_command(const std::string& file, bool strict, bool peers) {
         fmt::print(stderr, "{}: warning: {}: {}\n", file, each.path, each.message);
     if (!loaded.config) return kBadConfig;
     if (strict && !loaded.warnings.empty())
-        return fail(kBadConfig, "{}: not accepted, as --strict takes warnings for errors", file);
+        return fail(kBadConfig, "{}: refused, because --strict treats warnings as errors", file);
     const auto& config = *loaded.config;
     std::size_t others = 0, names = 0;
     if (config.cluster) {
@@ -124,9 +124,9 @@ int check_command(const std::string& file, bool strict, bool peers) {
     fmt::print("{}: ok: node {}, proxy at {}, {}{}\n", file, config.node, config.listen.text(),
                measure::amount(others, "peer"), looked_for);
     fmt::print(
-        "looked at: every setting, the files, directories, addresses and names that it has, here "
-        "and now; not whether its ports are free, nor whether {}\n",
-        peers ? "origins answer" : "peers and origins answer (--peers tries those)");
+        "checked: every setting, and the files, directories, addresses and names in it, on this "
+        "machine; left out: free ports, and answers of {}\n",
+        peers ? "origins" : "peers and origins (--peers tries the peers)");
     return peers ? check_peers(config) : kOk;
 }
 

@@ -80,12 +80,12 @@ void print_invitation(std::FILE* to, const measure::DemoCluster& cluster, std::u
                "  {0} {2} http://any.example/page  # a second later: {4} has it from {3}\n"
                "  {5} status --url http://{6}\n"
                "  curl -s http://{6}/metrics | grep ^hearsay_\n"
-               "  kill -9 {7}  # then ask {3} for anything: nobody notices\n",
+               "  kill -9 {7}  # then ask {3} for any URL: it still answers\n",
                curl, members[0].proxy.text(), members[1].proxy.text(), members[0].name,
                members[1].name, measure::own_executable(), members[0].admin.text(),
                members[2].process->pid());
     if (has_disk)
-        fmt::print(to, "  {0} run --config {1}  # after that: {2} has what it had\n",
+        fmt::print(to, "  {0} run --config {1}  # restarts {2} with the content of its disk\n",
                    measure::own_executable(), members[2].config, members[2].name);
     std::fflush(to);
 }

@@ -187,7 +187,7 @@ int init_command(const InitCommand& command) {
                 return fail(kFailed, "{} is there already", measure::printable(file.string()));
         fs::create_directories(folder);
         write_new(environment, fmt::format("{}={}\n", kKeyName, key), 0600);
-        fmt::print("{}: the cluster key, the same for all; nobody else may read it\n",
+        fmt::print("{}: the cluster key, the same for all nodes; keep it secret\n",
                    environment.string());
         for (const auto& [file, text] : files) {
             write_new(file, text, 0644);

@@ -44,36 +44,37 @@ struct CommandLine {
     std::int64_t max_age = -1;
 };
 
-constexpr const char* kReplayFooter = R"(Formats of --trace, found out from the first lines:
+constexpr const char* kReplayFooter = R"(Formats of --trace; the first lines decide which one it is:
   JSON           hearsay's own access log (log.format json); lines of peers' requests are skipped
   Squid          its native access.log, also hearsay's log.format squid
   Common,        of any server, also hearsay's log.format combined; URLs that are only a path
   Combined       follow --site, or the virtual host where each line begins with it
   tab-separated  milliseconds since 1970, number of the client, method, absolute URL, status, bytes
-                 (0 or - if not known); what follows is not looked at; # begins a comment
+                 (0 or - if unknown); further columns are ignored; # begins a comment
 
-Requests of one client go to one proxy, in order, one at a time. Sizes of the log are asked of the
-built-in origin (`hearsay origin`, --origin-listen); any other origin answers as it does, and its
-bytes are counted as they come. Caches should be empty, and nobody else should use them meanwhile,
-or the table compares different things; it says so when it can tell. HEARSAY_ADMIN_TOKEN in the
-environment is given as the token of every --admin.
+The requests of one client go to one proxy, in order, one at a time. The built-in origin (`hearsay
+origin`, --origin-listen) gives bodies of the sizes in the log. Another origin answers in its own
+way, and its bytes are counted as they arrive. The caches should be empty and free of other clients;
+otherwise the report warns, as far as it notices. The environment variable HEARSAY_ADMIN_TOKEN
+holds the token of every --admin.
 
   hearsay replay --trace access.log --proxy http://10.0.0.1:3128 --admin http://10.0.0.1:9128
 
-Exit codes: 0; 1 when it was stopped, a body was wrong or nothing was answered; 2 usage.)";
+Exit codes: 0; 1 if it was stopped, a body was wrong or every request failed; 2 usage.)";
 
 void add_config_file(CLI::App& command, std::string& file) {
-    auto* named = option(command, "--config", "FILE", file, "The same");
-    option(command, "file", "FILE", file, "The configuration (JSON); needed")->excludes(named);
+    auto* named = option(command, "--config", "FILE", file, "The same file, as an option");
+    option(command, "file", "FILE", file, "The configuration (JSON); required")->excludes(named);
 }
 
 void add_node_options(CLI::App& command, const char* name, NodeChoice& node) {
     auto* url = option(command, name, "ADDRESS", node.url,
                        "Admin address of the node (default 127.0.0.1:9128)");
     option(command, "--config", "FILE", node.config,
-           "Take the admin address and token from this configuration")
+           "Takes the admin address and token from this configuration")
         ->excludes(url);
-    command.footer("HEARSAY_ADMIN_TOKEN in the environment is given as the admin port's token.");
+    command.footer(
+        "The environment variable HEARSAY_ADMIN_TOKEN holds the token of the admin port.");
 }
 
 void add_workload_options(CLI::App& command, measure::WorkloadOptions& workload) {
@@ -96,15 +97,15 @@ void add_source(CLI::App& command, ReplayCommand& replay) {
     option(command, "--trace", "FILE", replay.trace.path,
            "Request log, plain or gzip; - is standard input; formats: see below");
     option(command, "--site", "URL", replay.trace.site,
-           "Put before URLs that are only a path, as in server logs")
+           "Prefix of URLs that are only a path, as in server logs")
         ->capture_default_str();
     command.add_flag("--all", replay.trace.all,
-                     "Send every method and status, not only cacheable GETs");
-    option(command, "--limit", "N", replay.trace.limit, "Send at most so many requests")
+                     "Sends every method and status; the default is cacheable GETs");
+    option(command, "--limit", "N", replay.trace.limit, "Sends at most so many requests")
         ->check(within(std::uint64_t{1}, std::numeric_limits<std::uint64_t>::max()));
     command
         .add_flag("--synthetic", replay.synthetic,
-                  "Instead of a log: a made-up workload (Zipf, locality)")
+                  "Uses a made-up workload (Zipf, locality) instead of a log")
         ->excludes("--trace");
     add_workload_options(command, replay.workload);
     exclude_workload(command);
@@ -112,58 +113,60 @@ void add_source(CLI::App& command, ReplayCommand& replay) {
 
 void add_pace(CLI::App& command, measure::ReplayOptions& replay) {
     auto* rate = option(command, "--rate", "N", replay.rate,
-                        "Requests per second (default: as fast as answered)")
+                        "Requests per second (default: as fast as the proxies answer)")
                      ->check(above_zero());
-    option(command, "--speedup", "N", replay.speedup, "Keep the log's times, so many times faster")
+    option(command, "--speedup", "N", replay.speedup, "Keeps the log's times, so many times faster")
         ->check(above_zero())
         ->excludes(rate);
     option(command, "--concurrency", "N", replay.concurrency,
-           "Requests under way: at one proxy with --rate or --speedup, else in all")
+           "Requests in progress: at each proxy with --rate or --speedup, otherwise in all")
         ->check(within(1u, 10'000u))
         ->capture_default_str();
 }
 
 void add_replay(CLI::App& app, CommandLine& line) {
-    auto& command =
-        *app.add_subcommand("replay", "Drive proxies with a request log and print what they did");
+    auto& command = *app.add_subcommand(
+        "replay", "Sends a request log to proxies and prints a table of the results");
     command.footer(kReplayFooter);
     ReplayCommand& replay = line.replay;
     option(command, "--proxy", "URL", replay.proxies,
-           "Proxy, http://HOST:PORT, once for each; or dns:HOST:PORT, every address of a name")
+           "Proxy, http://HOST:PORT, once for each; or dns:HOST:PORT for every address of a name")
         ->required();
     option(command, "--admin", "URL", replay.admins,
-           "Its admin address, in the same order (dns: too); gives the full table");
+           "Admin addresses in the same order (dns: too); they complete the table");
     add_source(command, replay);
     add_pace(command, replay.replay);
     option(command, "--origin-listen", "HOST:PORT", replay.origin_listen,
-           "Run the built-in origin here meanwhile");
-    option(command, "--origin-workers", "N", replay.origin_workers, "Its threads")
+           "Runs the built-in origin here during the replay");
+    option(command, "--origin-workers", "N", replay.origin_workers,
+           "Threads of the built-in origin")
         ->check(within(1u, 64u))
         ->capture_default_str();
     command.add_flag("--failover", replay.replay.failover,
-                     "Try the next proxy when a connection fails or breaks");
+                     "Tries the next proxy after a connection fails or breaks");
     command.add_flag("--reverse", line.reverse,
-                     "Send `GET /path` with Host (reverse proxies) instead of `GET http://...`");
-    auto* verify = command.add_flag(
-        "--verify", line.verify,
-        "Every body must be the built-in origin's (so it is with --origin-listen; else only those "
-        "are checked that say they come from it)");
-    command.add_flag("--no-verify", line.no_verify, "Check no body")->excludes(verify);
+                     "Sends `GET /path` with Host (reverse proxies) instead of `GET http://...`");
+    auto* verify = command.add_flag("--verify", line.verify,
+                                    "Checks that every body is the built-in origin's. That is the "
+                                    "default with --origin-listen; "
+                                    "otherwise answers that name this origin are checked");
+    command.add_flag("--no-verify", line.no_verify, "Accepts any body")->excludes(verify);
     option(command, "--max-age", "N", line.max_age,
-           "Freshness the origin gives, in seconds (default: a day)")
+           "Seconds of freshness that the built-in origin gives (default: a day)")
         ->check(within(std::int64_t{0}, std::int64_t{2'147'483'647}));
     option(command, "--delay", "N", replay.replay.delay_ms,
-           "Milliseconds the origin waits before each answer")
+           "Milliseconds that the built-in origin waits before each answer")
         ->check(within(std::uint64_t{0}, std::uint64_t{600'000}));
-    option(command, "--timeout", "N", line.timeout_seconds, "Seconds for one answer")
+    option(command, "--timeout", "N", line.timeout_seconds,
+           "Longest wait for one answer, in seconds")
         ->check(above_zero())
         ->capture_default_str();
     option(command, "--wait", "N", replay.wait_seconds,
-           "Seconds to wait for all --admin to be ready and in step")
+           "Longest wait for all --admin to be ready and in step, in seconds")
         ->check(not_negative())
         ->capture_default_str();
-    command.add_flag("--json", replay.json, "Print the report as JSON");
-    command.add_flag("--quiet", replay.quiet, "No progress");
+    command.add_flag("--json", replay.json, "Prints the report as JSON");
+    command.add_flag("--quiet", replay.quiet, "Hides the progress");
 }
 
 std::optional<std::uint64_t> parse_disk_size(const std::string& text) {
@@ -175,91 +178,92 @@ std::optional<std::uint64_t> parse_disk_size(const std::string& text) {
 void add_demo(CLI::App& app, DemoCommand& demo) {
     auto& command = *app.add_subcommand(
         "demo",
-        "Start an origin and three proxies here, replay a made-up workload, print the table");
-    option(command, "--trace", "FILE", demo.trace.path, "Replay this request log instead");
-    option(command, "--site", "URL", demo.trace.site, "Put before URLs that are only a path")
+        "Starts an origin and three proxies here, replays a made-up workload and prints the table");
+    option(command, "--trace", "FILE", demo.trace.path, "Replays this request log instead");
+    option(command, "--site", "URL", demo.trace.site, "Prefix of URLs that are only a path")
         ->capture_default_str();
     add_workload_options(command, demo.workload);
     exclude_workload(command);
     option(command, "--rate", "N", demo.rate, "Requests per second")
         ->check(above_zero())
         ->capture_default_str();
-    parsed(command, "--disk", "SIZE", demo.disk_bytes, parse_disk_size,
-           "the size of a disk, as 1GiB, from 256MiB on",
-           "Give each proxy a disk; after half of the workload kill all (kill -9) and go on with "
-           "what the disks kept");
-    command.add_flag("--stay", demo.stay, "Keep the cluster up afterwards, until Ctrl-C");
-    command.add_flag("--json", demo.json, "Print the report as JSON");
+    parsed(
+        command, "--disk", "SIZE", demo.disk_bytes, parse_disk_size,
+        "the size of a disk, as 1GiB, from 256MiB on",
+        "Gives each proxy a disk. After half of the workload all proxies are killed (kill -9) and "
+        "started again with the content of their disks");
+    command.add_flag("--stay", demo.stay, "Keeps the cluster up afterwards, until Ctrl-C");
+    command.add_flag("--json", demo.json, "Prints the report as JSON");
 }
 
 constexpr const char* kDiskFooter =
-    R"(Each PATH is a directory of cache.disk, which no node may be using, or one of its files
-(*.segment), at any time. Nothing is changed there. What was purged by URL counts as if it were
-there, as only the node can tell; it does not give it.
+    R"(Each PATH is a directory of cache.disk of a stopped node, or one file (*.segment) of any node. The
+command only reads. It counts responses that were purged by URL, because only the node knows that
+they are invalid.
 
   hearsay disk /var/cache/hearsay --check
 
-Exit codes: 0; 1 when it cannot be looked at, with --check when something is damaged, with --url
-when that URL is nowhere there; 2 usage.)";
+Exit codes: 0; 1 if a PATH is unreadable, if --check finds damage, or if no PATH has the --url; 2
+usage.)";
 
 void add_disk(CLI::App& app, DiskCommand& disk) {
-    auto& command = *app.add_subcommand("disk", "Show what a stopped cache holds on disk");
+    auto& command = *app.add_subcommand("disk", "Shows the content of a stopped cache's disk");
     command.footer(kDiskFooter);
     option(command, "path", "PATH...", disk.places,
-           "Directories of cache.disk, or single files of theirs")
+           "Directories of cache.disk, or single segment files")
         ->required();
     option(command, "--url", "URL", disk.url,
-           "Say whether it is there, all variants: where, since when, until when");
-    command.add_flag("--check", disk.check, "Read everything and verify every checksum");
-    command.add_flag("--json", disk.json, "Print it as JSON");
-    command.add_flag("--quiet", disk.quiet, "No progress");
+           "Lists all variants of this URL: place, time of storage, end of freshness");
+    command.add_flag("--check", disk.check, "Reads all records and verifies every checksum");
+    command.add_flag("--json", disk.json, "Prints JSON");
+    command.add_flag("--quiet", disk.quiet, "Hides the progress");
 }
 
 /// The commands that give orders to a running node.
 void add_orders(CLI::App& app, CommandLine& line) {
     auto& purge = *app.add_subcommand(
-        "purge", "End what is stored under URLs or with tags, in the whole cluster");
-    option(purge, "urls", "URL...", line.purged_urls, "Whole URLs, as clients ask for them");
+        "purge", "Invalidates stored responses by URL or tag, in the whole cluster");
+    option(purge, "urls", "URL...", line.purged_urls, "Complete URLs, as clients request them");
     option(purge, "--tag", "TAG", line.purged_tags,
-           "All responses with this tag in Surrogate-Key; any number of times");
+           "Tag of the responses (Surrogate-Key); any number of times");
     add_node_options(purge, "--at", line.node);
-    purge.add_flag("--json", line.json, "As the node says it");
+    purge.add_flag("--json", line.json, "Prints the node's answer unchanged");
     purge.footer(
         purge.get_footer() +
-        "\n\n  hearsay purge http://www.example.org/page --tag news\n\nExit codes: 0 when it "
-        "is gone, also when nodes that are away have to drop it first when they are back; 1 "
-        "when a node that is there has not confirmed it yet, or none answers; 2 usage; 78 bad "
-        "configuration.");
+        "\n\n  hearsay purge http://www.example.org/page --tag news\n\nExit codes: 0 after "
+        "every reachable node has confirmed; an absent node drops the responses before it "
+        "serves again. 1 if a reachable node has yet to confirm, or the asked node is silent; 2 "
+        "usage; 78 bad configuration.");
     auto& reload = *app.add_subcommand(
-        "reload", "Let a running node read its configuration again; 1 when it refuses it");
+        "reload",
+        "Makes a running node read its configuration again; exits 1 if it refuses the file");
     add_node_options(reload, "--at", line.node);
-    reload.add_flag("--json", line.json, "As the node says it");
-    auto& drain =
-        *app.add_subcommand("drain", "Let a running node finish what is at hand, and end");
+    reload.add_flag("--json", line.json, "Prints the node's answer unchanged");
+    auto& drain = *app.add_subcommand("drain", "Makes a running node finish its requests and end");
     add_node_options(drain, "--at", line.node);
     auto& reopen = *app.add_subcommand(
-        "reopen-logs", "Let a running node open its access log anew, after it was moved away");
+        "reopen-logs", "Makes a running node reopen its access log after a rotation");
     add_node_options(reopen, "--at", line.node);
 }
 
 constexpr const char* kInitFooter =
-    R"(Each NODE is [NAME=]HOST[:PORT]: where it answers requests (3128 if not said); the next port is that of its
-links, and its admin port is on its own loopback. Names are a, b, ... if not given. Nothing is overwritten.
+    R"(Each NODE is [NAME=]HOST[:PORT], the address for its requests; the default port is 3128. Its links use the
+next port, and its admin port is on its own loopback. Default names are a, b, ... Existing files stay.
 
   hearsay init 10.0.0.1 10.0.0.2 10.0.0.3 --out cluster --cache 2GiB
 
-Exit codes: 0; 1 when a file cannot be written, or is there already; 2 usage.)";
+Exit codes: 0; 1 if a file exists or cannot be written; 2 usage.)";
 
 void add_init(CLI::App& app, InitCommand& init) {
     auto& command = *app.add_subcommand(
-        "init", "Write configurations that fit together, for the nodes of a cluster, and a key");
+        "init", "Writes matching configurations for the nodes of a cluster, and a cluster key");
     command.footer(kInitFooter);
     option(command, "nodes", "NODE...", init.nodes, "Two or more")->required();
-    option(command, "--out", "FOLDER", init.folder, "Where to write; made if it is not there")
+    option(command, "--out", "FOLDER", init.folder, "Folder of the files; created if it is missing")
         ->capture_default_str();
     option(command, "--cache", "SIZE", init.memory, "Memory of each cache")->capture_default_str();
     option(command, "--origin", "URL", init.origin,
-           "Answer for this server (reverse proxies); without it they are forward proxies");
+           "Makes reverse proxies for this server; the default is forward proxies");
 }
 
 int run_replay(CommandLine& line) {
@@ -342,7 +346,7 @@ int run_help(const CLI::App& app, const std::string& name) {
 
 /// Returns the exit code.
 int run_command_line(int argc, char** argv) {
-    CLI::App app("hearsay: HTTP caches that answer for one another", "hearsay");
+    CLI::App app("hearsay: HTTP caches that share their content", "hearsay");
     app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
         return "hearsay: " + CLI::FailureMessage::simple(failed, error);
     });
@@ -351,46 +355,50 @@ int run_command_line(int argc, char** argv) {
     app.set_version_flag("--version", "hearsay " HEARSAY_VERSION);
     CommandLine line;
 
-    auto* run = app.add_subcommand("run", "Run a proxy");
+    auto* run = app.add_subcommand("run", "Runs a node");
     add_config_file(*run, line.config);
     auto* check = app.add_subcommand(
-        "check", "Check a configuration, and what it names; exits 78 when it is not valid");
+        "check", "Checks a configuration and the files and names in it; exits 78 if it is invalid");
     add_config_file(*check, line.config);
-    check->add_flag("--strict", line.strict, "Take warnings for errors");
-    check->add_flag("--peers", line.peers,
-                    "Dial each peer's link with the key, and its http port, and say what is wrong; "
-                    "exits 1 when something is");
+    check->add_flag("--strict", line.strict, "Treats warnings as errors");
+    check->add_flag(
+        "--peers", line.peers,
+        "Tries each peer's link with the key, and its http port, and reports the faults; "
+        "exits 1 if there are any");
     add_init(app, line.init);
     add_demo(app, line.demo);
     add_replay(app, line);
     add_simulate(app, line.simulate);
     auto* origin = app.add_subcommand(
-        "origin", "Run the built-in origin: any path, a body that depends on the URL alone");
-    option(*origin, "--listen", "HOST:PORT", line.origin_listen, "Where")->capture_default_str();
+        "origin", "Runs the built-in origin, which answers any path with a body made from the URL");
+    option(*origin, "--listen", "HOST:PORT", line.origin_listen, "Address")->capture_default_str();
     option(*origin, "--workers", "N", line.origin.workers, "Threads")
         ->check(within(1u, 64u))
         ->capture_default_str();
     auto* status = app.add_subcommand(
-        "status", "Show what running nodes count: one, or several and the sum of them");
+        "status", "Shows the counters of running nodes: one, or several and their sum");
     option(*status, "nodes", "HOST:PORT...", line.nodes,
-           "Admin addresses (dns:HOST:PORT is every address of a name); of all nodes, for the "
+           "Admin addresses (dns:HOST:PORT for every address of a name); name all nodes for the "
            "hit rate of the cluster");
     add_node_options(*status, "--url", line.node);
     status->footer(sharing_legend() + "\n\n" + status->get_footer());
-    status->add_flag("--json", line.json, "As the node gives it");
+    status->add_flag("--json", line.json, "Prints the nodes' answers unchanged");
     add_orders(app, line);
     add_disk(app, line.disk);
-    auto* healthcheck = app.add_subcommand("healthcheck", "Exit 0 when a node is ready, else 1");
+    auto* healthcheck =
+        app.add_subcommand("healthcheck", "Exits 0 if a node is ready, otherwise 1");
     add_node_options(*healthcheck, "--url", line.node);
-    auto* explain = app.add_subcommand(
-        "explain",
-        "Tell of one URL where it is, what the summaries say, and whom a miss would ask");
-    option(*explain, "url", "URL", line.explained, "A whole URL, as clients ask for it; needed");
+    auto* explain = app.add_subcommand("explain",
+                                       "Shows which nodes store a URL, which summaries claim it, "
+                                       "and which peers a miss would ask");
+    option(*explain, "url", "URL", line.explained,
+           "A complete URL, as clients request it; required");
     add_node_options(*explain, "--at", line.node);
-    explain->add_flag("--json", line.json, "As the node gives it");
-    auto* version = app.add_subcommand("version", "Print the version");
-    auto* help = app.add_subcommand("help", "Print the help of a command");
-    option(*help, "command", "COMMAND", line.help_on, "Which; without it, the list of all");
+    explain->add_flag("--json", line.json, "Prints the node's answer unchanged");
+    auto* version = app.add_subcommand("version", "Prints the version");
+    auto* help = app.add_subcommand("help", "Prints the help of a command");
+    option(*help, "command", "COMMAND", line.help_on,
+           "The command; the default is the list of all commands");
 
     const auto is_meant = [&](const CLI::App* command) { return command->check_name(argv[1]); };
     if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(is_meant).empty())

@@ -123,7 +123,7 @@ std::optional<bool> check_one(const proxy::Config& all, const protocol::ClusterC
         const auto cause = likely_cause(found.error(), !answer && is_silent(answer.error()));
         fault = protocol::reason_of(found.error()) + (cause.empty() ? "" : ": " + cause);
     }
-    const auto who = peer.node.empty() ? "somebody at " + peer.link.host : "peer " + peer.node;
+    const auto who = peer.node.empty() ? "a node at " + peer.link.host : "peer " + peer.node;
     const bool link = print_port(who, "link", peer.link, fault);
     const bool http = print_port(who, "http", peer.http, http_fault(answer, peer.node),
                                  with_header ? "ok, with a PROXY header" : "ok");
@@ -181,21 +181,20 @@ bool is_own_place(const protocol::HostPort& listen, const protocol::HostPort& at
 
 std::string likely_cause(const error_code& error, bool http_is_silent) {
     if (error == Error::hello_timeout && http_is_silent)
-        return "the node hangs or is overloaded: its http port does not answer either";
+        return "the node hangs or is overloaded: its http port is silent, too";
     if (error == Error::connect_timeout)
         return "nothing answers: a firewall in between, or the wrong address";
     if (error == boost::asio::error::connection_refused)
-        return "nobody listens there: the node is down, or the port is another "
+        return "the port is closed: the node is down, or it listens at another port "
                "(cluster.listen of that node)";
     if (error == Error::resolve_failed || error == Error::resolve_timeout)
         return "the name has no address here";
     if (error == Error::hello_timeout || error == Error::connection_closed)
-        return "it takes the connection and does not speak as a link does: probably another port "
+        return "it accepts the connection but is no link: probably another port "
                "than that of cluster.listen";
-    if (error == Error::wrong_key || error == Error::bad_proof)
-        return "it holds another cluster.key";
+    if (error == Error::wrong_key || error == Error::bad_proof) return "it has another cluster.key";
     if (error == Error::other_hash_key)
-        return "the last of its cluster.key is another: a rotation of keys is under way";
+        return "its last cluster.key is another: a rotation of keys is in progress";
     if (error == Error::wrong_node) return "the node there has another name";
     if (error == Error::unknown_node)
         return "its configuration does not list this node among its peers";
@@ -215,11 +214,11 @@ std::string http_fault(const boost::system::result<measure::HttpAnswer>& answer,
         const auto& error = answer.error();
         if (is_silent(error))
             return error.message() +
-                   ": the port takes the connection and does not answer: the node hangs or is "
+                   ": the port accepts the connection and stays silent: the node hangs or is "
                    "overloaded";
         const auto cause =
             error == boost::asio::error::connection_refused
-                ? "nobody listens there: the port is another (listen of that node)"
+                ? "the port is closed: the node listens at another one (listen of that node)"
                 : "no HTTP answer: another port, one with TLS, or one that wants a PROXY header "
                   "(clients.proxy_protocol)";
         return error.message() + ": " + cause;
@@ -228,7 +227,8 @@ std::string http_fault(const boost::system::result<measure::HttpAnswer>& answer,
     by = by.substr(by.rfind(',') == std::string_view::npos ? 0 : by.rfind(',') + 1);
     by = by.substr(by.rfind(' ') == std::string_view::npos ? 0 : by.rfind(' ') + 1);
     if (by.empty())
-        return fmt::format("status {} of somebody who is no hearsay node (no Via)", answer->status);
+        return fmt::format("status {} of a server without Via: it is no hearsay node",
+                           answer->status);
     if (peer.empty() || by == peer) return {};
     return fmt::format("that is the http port of {}", measure::printable(by));
 }
@@ -236,7 +236,7 @@ std::string http_fault(const boost::system::result<measure::HttpAnswer>& answer,
 int check_peers(const proxy::Config& config) {
     const auto settings = proxy::cluster_settings(config);
     if (!config.cluster || settings.keys.empty())
-        return fail(kFailed, "no peers to be tried: the configuration has no cluster");
+        return fail(kFailed, "there are no peers to try: the configuration has no cluster");
     bool unknown = false;
     const auto all = candidates_of(settings, unknown);
     std::size_t tried = 0, good = 0;

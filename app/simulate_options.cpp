@@ -12,12 +12,13 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr const char* kFooter =
-    R"(Answers what sharing would do for the clients of a log, before anything is deployed: simulated proxies
-with hearsay's own code for eviction, summaries and announcements, in virtual time. The log is one that
-`hearsay replay` reads; or --synthetic makes one up, which is good for comparing, not for deciding.
+    R"(Estimates from a log, before any deployment, how much sharing would gain. Simulated proxies run hearsay's
+own code for eviction, summaries and announcements in virtual time. `hearsay help replay` lists the formats of
+the log. --synthetic makes a workload up, which serves comparisons but is too artificial for decisions.
 
-Without --scheme all schemes are compared: at the first --cache for each of --proxies, for the first of
---proxies at each --cache, and for the first of both also when what is announced, and what becomes of copies.
+--scheme selects one scheme. By default all schemes are compared: at the first --cache for each of --proxies, and
+for the first of --proxies at each --cache. The first of both is also run with other announcement delays and copy
+policies.
 
   hearsay simulate --trace access.log --proxies 4 --cache 2GiB --advise
   hearsay simulate --trace access.log --html sharing.html
@@ -26,11 +27,11 @@ Without --scheme all schemes are compared: at the first --cache for each of --pr
   hearsay simulate --tiers --trace access.log --cache 20GiB --memory 512MiB
   hearsay simulate --synthetic --duration 24h --rate 100 --clients 20000 --proxies 100 --cache 64MiB --scheme summary
 
-A time is 250ms, 10s, 2h; a size 64MiB, 1GB; a part 0.01 or 1%. Sharing is among proxies of equal size; a URL is one
-object that stays fresh (but see --fresh-for), so real hit ratios are lower. Schemes: none, icp, squid_digest, exact_directory, server_names,
+A time is 250ms, 10s, 2h; a size 64MiB, 1GB; a part 0.01 or 1%. All proxies have one size. A URL is one object that
+stays fresh unless --fresh-for is set, so real hit ratios are lower. Schemes: none, icp, squid_digest, exact_directory, server_names,
 paper_bloom, summary, consistent_hashing, single_cache.
 
-Exit codes: 0; 1 when it was stopped (what is through is shown) or nothing could be simulated; 2 usage.)";
+Exit codes: 0; 1 if it was stopped (finished rows are shown) or no row could be simulated; 2 usage.)";
 
 constexpr const char* kTime = "a time (250ms, 10s, 2h)";
 constexpr const char* kSize = "a size (64MiB, 1GB)";
@@ -113,48 +114,51 @@ void add_input(CLI::App& command, SimulateCommand& simulate) {
                          "Request log, plain or gzip; - is standard input; formats: see "
                          "`hearsay help replay`. --paper takes several");
     auto* site = option(command, "--site", "URL", simulate.trace.site,
-                        "Put before URLs that are only a path, as in server logs")
+                        "Prefix of URLs that are only a path, as in server logs")
                      ->capture_default_str();
     auto* limit =
-        option(command, "--limit", "N", simulate.trace.limit, "Take at most so many requests")
+        option(command, "--limit", "N", simulate.trace.limit, "Takes at most so many requests")
             ->check(whole_number(1));
     auto* speedup =
         option(command, "--speedup", "N", simulate.speedup, "The log's times, so many times faster")
             ->check(above_zero());
     option(command, "--rate", "N", simulate.rate,
-           "Requests per second of all clients together, instead of the log's times; of the "
-           "made-up workload 1000 if not given")
+           "Requests per second of all clients together, instead of the log's times (default "
+           "for the made-up workload: 1000)")
         ->check(above_zero())
         ->excludes(speedup);
-    auto* synthetic =
-        command.add_flag("--synthetic", simulate.synthetic, "Instead of a log: a made-up workload");
+    auto* synthetic = command.add_flag("--synthetic", simulate.synthetic,
+                                       "Uses a made-up workload instead of a log");
     for (auto* of_logs : {trace, site, limit, speedup}) synthetic->excludes(of_logs);
     measure::WorkloadOptions& workload = simulate.workload;
-    auto* requests = option(command, "--requests", "N", workload.requests, "Of the workload")
-                         ->check(within(1u, 100'000'000u))
-                         ->capture_default_str();
+    auto* requests =
+        option(command, "--requests", "N", workload.requests, "Requests of the made-up workload")
+            ->check(within(1u, 100'000'000u))
+            ->capture_default_str();
     parsed(
         command, "--duration", "TIME", simulate.duration,
         [](const std::string& text) { return proxy::parse_duration(text); }, kTime,
-        "As many requests as come in so long")
+        "Length of the made-up workload, instead of --requests")
         ->excludes(requests);
-    option(command, "--seed", "N", simulate.seed,
-           "Of the workload (default 42), of the network and of the cluster's hash (1)")
+    option(
+        command, "--seed", "N", simulate.seed,
+        "Seed of the made-up workload (default 42), of the network and of the cluster's hash (1)")
         ->check(whole_number());
-    option(command, "--clients", "N", workload.clients, "Of the workload")
+    option(command, "--clients", "N", workload.clients, "Clients of the made-up workload")
         ->check(within(1u, 10'000'000u))
         ->capture_default_str();
-    option(command, "--objects", "N", workload.objects, "Objects that many ask for")
+    option(command, "--objects", "N", workload.objects, "Objects that are requested repeatedly")
         ->check(within(1u, 100'000'000u))
         ->capture_default_str();
-    option(command, "--zipf", "N", workload.zipf, "Exponent of their popularity")
+    option(command, "--zipf", "N", workload.zipf, "Zipf exponent of their popularity")
         ->check(not_negative())
         ->capture_default_str();
     option(command, "--again", "PART", workload.again,
-           "Requests that repeat one of the client's last ones")
+           "Share of requests that repeat a recent one of the client")
         ->check(within(0.0, 1.0))
         ->capture_default_str();
-    option(command, "--once", "PART", workload.once, "Requests for what nobody asks for again")
+    option(command, "--once", "PART", workload.once,
+           "Share of requests for objects that are requested once")
         ->check(within(0.0, 1.0))
         ->capture_default_str();
     for (const auto* of_workload :
@@ -165,31 +169,31 @@ void add_input(CLI::App& command, SimulateCommand& simulate) {
 void add_proxies(CLI::App& command, SimulateCommand& simulate) {
     parsed_list(command, "--proxies", "N,N...", simulate.study.proxies, parse_proxies,
                 "a number from 1 to " + std::to_string(summary::kMaxPeers),
-                "How many share (default 16, 4, 64, 256 and 1000, as there are clients)");
+                "Number of proxies (default 16, 4, 64, 256 and 1000, limited by the clients)");
     parsed_list(command, "--cache", "SIZE,SIZE...", simulate.study.caches,
                 measure::parse_cache_size, "a size (64MiB) or a part (10%)",
-                "Memory of each proxy; or, as a part of the log's distinct bytes, of all together "
+                "Memory of each proxy; or a part of the log's distinct bytes for all together "
                 "(default 10%, 1%, 5%, 20%)");
     auto& base = simulate.study.base;
     parsed(command, "--scheme", "NAME", simulate.only, measure::scheme_named,
            one_of(measure::kSchemes, [](measure::Scheme each) { return name(each); }),
-           "Only this one: none, icp, summary, ...; see below");
+           "Simulates only this scheme: none, icp, summary, ...; see below");
     parsed(command, "--kind", "KIND", simulate.kind, summary::kind_named,
            one_of(summary::kKinds, summary::name),
-           "Of our summaries: counting_bloom, quotient, cuckoo");
+           "Kind of hearsay's summaries: counting_bloom, quotient, cuckoo");
     parsed(command, "--copy", "POLICY", base.copy, measure::copy_named,
            one_of(proxy::kCopyPolicies, [](proxy::CopyPolicy each) { return to_string(each); }),
-           "Whether a peer's copy is stored, too: while_room (the default), always, second_use, "
+           "When a peer's copy is stored: while_room (the default), always, second_use, "
            "never");
     parsed(command, "--replacement", "NAME", base.replacement, measure::replacement_named,
            one_of(measure::kReplacements, [](measure::Replacement each) { return name(each); }),
-           "s3_fifo, sieve, w_tiny_lfu, gdsf, lru, lru_copies, lru_keep_last");
+           "Eviction order: s3_fifo, sieve, w_tiny_lfu, gdsf, lru, lru_copies, lru_keep_last");
     parsed(command, "--changed", "PART", simulate.changed, parse_part_above_zero,
            "a part above 0 (1%, 0.01)",
-           "Announce when this part of the objects has changed (default 0.1%; of schemes that are "
-           "not ours 1%)");
+           "Announces after this part of the objects has changed (default 0.1%; 1% for the schemes "
+           "of the paper)");
     parsed(command, "--announce-delay", "TIME", base.announce_delay, parse_milliseconds, kTime,
-           "Or so long after the first change (default 1s)");
+           "Announces at the latest this long after the first change (default 1s)");
     parsed(command, "--false-hits", "PART", base.false_hit_budget, parse_part_above_zero,
            "a part above 0 (0.4%, 0.004)",
            "False hits per local miss, over all peers (default 0.4%)");
@@ -197,42 +201,44 @@ void add_proxies(CLI::App& command, SimulateCommand& simulate) {
            "Bits per object of --scheme paper_bloom (default 16; the paper's: 8, 16, 32)")
         ->check(within(measure::kLeastLoadFactor, measure::kMostLoadFactor));
     parsed(command, "--object-max", "SIZE", base.object_max, parse_bytes, kSize,
-           "Larger objects are not stored");
+           "Largest object that is stored");
     parsed(command, "--unknown-size", "SIZE", base.unknown_bytes, parse_bytes, kSize,
-           "Of objects whose size the log never tells (default 8KiB)");
+           "Size of objects whose size is missing from the log (default 8KiB)");
     command.add_flag("--unit-objects", base.unit_objects,
                      "Each object weighs one byte: --cache 10KB holds ten thousand");
     auto* fresh_for = parsed(command, "--fresh-for", "TIME", base.fresh_for, parse_milliseconds,
-                             kTime, "So long the origin's answers are fresh (default: for ever)");
+                             kTime, "Freshness of the origin's answers (default: for ever)");
     parsed(command, "--changes", "PART", base.changes, measure::parse_part, "a part (10%, 0.1)",
-           "Of what went stale, this is another by the time the origin is asked (default 0)")
+           "Share of stale objects that have changed at the origin (default 0)")
         ->needs(fresh_for);
     parsed(command, "--warm-up", "PART", base.warm_up, parse_part_below_one,
-           "a part below 1 (10%, 0.1)", "This part of the requests is not counted");
+           "a part below 1 (10%, 0.1)",
+           "Requests at the beginning that are left out of the counts");
 }
 
 void add_network(CLI::App& command, measure::SimulatedNetwork& network) {
     parsed(command, "--delay", "TIME", network.delay, parse_microseconds, kTime,
-           "From proxy to proxy, one way (default 250us)");
+           "One-way delay between proxies (default 250us)");
     parsed(command, "--jitter", "TIME", network.jitter, parse_microseconds, kTime,
-           "Up to so much more, by chance");
+           "Random addition to that delay, at most");
     parsed(command, "--origin-delay", "TIME", network.origin, parse_milliseconds, kTime,
-           "What an answer of the origin takes (default 100ms)");
+           "Time of an answer of the origin (default 100ms)");
     parsed(command, "--loss", "PART", network.dropped, parse_part_below_one,
-           "a part below 1 (1%, 0.01)", "Of the announcements that are lost before they are sent");
+           "a part below 1 (1%, 0.01)", "Share of announcements that are lost");
     parsed_list(command, "--partition", "FROM-UNTIL:N", network.partitions, parse_partition,
-                "of the form 10s-20s:2", "The first N proxies are cut off from the others");
+                "of the form 10s-20s:2", "Cuts the first N proxies off from the others");
     parsed_list(command, "--restart", "AT:PROXY", network.restarts, parse_restart,
-                "of the form 30s:0", "This proxy (0 is the first) restarts empty");
+                "of the form 30s:0", "Restarts this proxy (0 is the first) with an empty cache");
 }
 
 void add_tiers(CLI::App& command, SimulateCommand& simulate) {
     auto* tiers = command.add_flag(
         "--tiers", simulate.tiers,
-        "One proxy with a disk of each --cache (default 1%, 5%, 10%): what should go first, and "
-        "what should be written");
+        "Simulates one proxy with a disk of each --cache (default 1%, 5%, 10%): compares eviction "
+        "orders and admission");
     parsed(command, "--memory", "SIZE", simulate.memory, measure::parse_cache_size,
-           "a size (64MiB) or a part (10%)", "Before the disk; a part is one of it (default 5%)")
+           "a size (64MiB) or a part (10%)",
+           "Memory before the disk; a part refers to the disk (default 5%)")
         ->needs(tiers);
     for (const auto* of_several :
          {"--proxies",   "--scheme",         "--kind",       "--copy",      "--replacement",
@@ -246,8 +252,8 @@ void add_tiers(CLI::App& command, SimulateCommand& simulate) {
 }  // namespace
 
 void add_simulate(CLI::App& app, SimulateCommand& simulate) {
-    auto& command = *app.add_subcommand(
-        "simulate", "Tell from a request log what sharing would do for its clients");
+    auto& command =
+        *app.add_subcommand("simulate", "Estimates from a request log how much sharing would gain");
     command.footer(kFooter);
     simulate.workload.requests = 300'000;
     simulate.workload.clients = 2'000;
@@ -255,18 +261,19 @@ void add_simulate(CLI::App& app, SimulateCommand& simulate) {
     add_input(command, simulate);
     add_proxies(command, simulate);
     add_network(command, simulate.study.base.network);
-    command.add_flag("--paper", simulate.paper,
-                     "The tables of the Summary Cache paper for each --trace, beside its own");
+    command.add_flag(
+        "--paper", simulate.paper,
+        "Prints the tables of the Summary Cache paper for each --trace, beside the published ones");
     command.add_flag("--advise", simulate.advise,
-                     "Say in plain words what to set, and what sharing would save");
-    command.add_flag("--tables", simulate.tables, "With --advise: the tables, too");
-    option(command, "--html", "FILE", simulate.html, "Write a page with charts there, too");
+                     "Recommends settings in plain words, and states the savings");
+    command.add_flag("--tables", simulate.tables, "Adds the tables to --advise");
+    option(command, "--html", "FILE", simulate.html, "Also writes a page with charts to this file");
     add_tiers(command, simulate);
-    command.add_flag("--json", simulate.json, "Print everything as JSON");
+    command.add_flag("--json", simulate.json, "Prints all results as JSON");
     option(command, "--jobs", "N", simulate.jobs,
            "Simulations at a time (default: one for each processor)")
         ->check(within(1u, 256u));
-    command.add_flag("--quiet", simulate.quiet, "No progress");
+    command.add_flag("--quiet", simulate.quiet, "Hides the progress");
 }
 
 }  // namespace app

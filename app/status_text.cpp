@@ -105,7 +105,7 @@ void print_peers(const std::vector<measure::PeerCounters>& peers) {
     for (const auto& p : peers) {
         if (!p.cause.empty()) fmt::print("{}: {}\n", p.node, p.cause);
         if (!p.last_http_error.empty())
-            fmt::print("{}: the last question that failed: {}\n", p.node,
+            fmt::print("{}: the last failed peer request: {}\n", p.node,
                        with_age(p.last_http_error, p.last_http_error_seconds));
     }
 }

@@ -28,7 +28,7 @@ std::string wait_until_in_sync(const std::vector<HostPort>& admins,
 
 /// Runs one whole measurement: waits for the cluster, reads its counters, replays, waits until the
 /// counters settle, and reads them again. It also reads them during the replay, to notice the
-/// restart of a proxy. Throws std::runtime_error if it reaches no proxy.
+/// restart of a proxy. Throws std::runtime_error if every proxy is unreachable.
 Report measure(const Trace&, const MeasureOptions&, Progress&);
 
 }  // namespace measure

@@ -9,9 +9,9 @@
 namespace measure {
 
 /// The body that the built-in origin gives for a URL: a 64-bit hash of the URL in hex, then
-/// printable text that begins at a place chosen by the hash. Any part is available without copying
-/// or computing, so origin and verification stay cheap. The period is prime: blocks of a power of
-/// two in the wrong order change the text. An immutable value.
+/// printable text that begins at a place chosen by the hash. Any part is available directly, so
+/// origin and verification stay cheap. The period is prime: blocks of a power of two in the wrong
+/// order change the text. An immutable value.
 class Body {
 public:
     /// `key` is the target URI as caches identify it. A fragment is ignored, since clients keep it

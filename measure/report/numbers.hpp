@@ -19,7 +19,7 @@ double percent(std::uint64_t part, std::uint64_t whole);
 /// "950 B", "12.3 KiB", "64 MiB": powers of 1024, as in settings.
 std::string size_text(double bytes);
 
-/// Formats a number with so many decimals. A value that rounds to zero has no sign.
+/// Formats a number with so many decimals. A value that rounds to zero loses its sign.
 std::string fixed_text(double value, int digits);
 
 /// Formats a number with as many digits as its size deserves: "0.000012", "0.0123", "12.3", "1234".

@@ -31,8 +31,8 @@ class NodeAddresses {
 public:
     explicit NodeAddresses(NameLookup lookup = look_up) : lookup_(std::move(lookup)) {}
 
-    /// Throws std::invalid_argument that names a malformed text, std::runtime_error for a name
-    /// without addresses.
+    /// Throws std::invalid_argument that names a malformed text, std::runtime_error for an
+    /// unresolvable name.
     std::vector<HostPort> expand(const std::vector<std::string>& texts,
                                  std::uint16_t default_port = 80);
 

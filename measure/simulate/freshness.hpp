@@ -11,8 +11,8 @@
 
 namespace measure {
 
-/// The freshness of each copy in simulated caches. Without `fresh_for` copies stay fresh for ever,
-/// and the object stores nothing.
+/// The freshness of each copy in simulated caches. If `fresh_for` is 0, copies stay fresh for ever,
+/// and the object stays empty.
 class Freshness {
 public:
     using TimePoint = std::chrono::steady_clock::time_point;

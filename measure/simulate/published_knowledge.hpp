@@ -9,8 +9,8 @@
 namespace measure {
 
 /// hearsay's summaries, independent of their delivery: a production publisher for each proxy
-/// announces when its announcement is due. Work that a node does in slices takes no time here.
-/// Decoding needs no error path, since every message was encoded here.
+/// announces when its announcement is due. Work that a node does in slices is instant here.
+/// Decoding always succeeds, since every message was encoded here.
 class PublishedKnowledge : public AnnouncedKnowledge {
 public:
     void set_error(std::size_t proxy, double error, TimePoint now) final;

@@ -12,8 +12,8 @@
 
 namespace measure {
 
-/// The node's own code, used as its store uses it: a queue for each shard. Of the two shards whose
-/// turn it is, the fuller evicts one object. `objects` must outlive it.
+/// The node's own code, used as its store uses it: a queue for each shard. The fuller of the two
+/// shards whose turn it is evicts one object. `objects` must outlive it.
 class S3FifoOrder final : public EvictionOrder {
 public:
     explicit S3FifoOrder(const Objects& objects) : objects_(objects) {}

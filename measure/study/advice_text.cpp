@@ -78,14 +78,15 @@ std::string why_not(const Study& study, const Advice& advice, const Counted& row
             std::chrono::duration<double, std::milli>(2 * network.delay).count(),
             network.origin.count(), amount(rows.shared->peers_too_far, "answer"));
     }
-    return "The peers have what is asked for, but what they tell of it comes too late or is lost.";
+    return "The peers have the requested objects, but their announcements come too late or are "
+           "lost.";
 }
 
 const char* verdict(const Study& study, const Advice& advice, const Gain& gain) {
     if (!left_out_too_much(study.log, gain).empty())
-        return "NO TELLING whether sharing pays, by what was read";
+        return "NO VERDICT on sharing, from the lines that were read";
     if (!too_little_to_tell(study.log, advice.config).empty())
-        return "TOO LITTLE TO TELL whether sharing pays";
+        return "TOO LITTLE FOR A VERDICT on sharing";
     return gain.pays() ? "Sharing pays" : "Sharing DOES NOT PAY";
 }
 
@@ -94,7 +95,8 @@ const char* verdict(const Study& study, const Advice& advice, const Gain& gain) 
 std::string too_little_to_tell(const LogFacts& log, const SimulationConfig& config) {
     if (config.proxies == 1) return "One proxy has no peers: --proxies must be 2 or more.";
     if (log.clients == 1)
-        return "All requests are of one client, so of one proxy: nobody asks for what it has.";
+        return "All requests are of one client, so of one proxy: no other proxy asks for its "
+               "objects.";
     if (const auto fewest = kFewestClients * config.proxies; log.clients < fewest)
         return fmt::format(
             "{} are too few for {}: a verdict takes {} or more. Load balancers in front of the "

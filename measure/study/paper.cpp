@@ -47,14 +47,14 @@ Is judged(bool as_published) {
 
 PaperVerdict loss_at_one_percent(const Rows& rows) {
     PaperVerdict out;
-    out.claim = "told at 1 %, an exact directory loses 0.1 to 1.7 % of the hits";
+    out.claim = "announced at 1 %, an exact directory loses 0.1 to 1.7 % of the hits";
     const auto *icp = rows.of(Scheme::icp),
                *exact = rows.of(Scheme::exact_directory, kPaperThreshold);
     if (!icp || !exact) return out;
     const double loss = lost_hits(*exact, *icp);
     out.ours = fmt::format("{:.2f} %", loss * 100);
     if (loss < kTooLittle) {
-        out.ours += ": too little to tell";
+        out.ours += ": too little to judge";
         return out;
     }
     out.is = judged(loss <= 0.0175);
@@ -71,7 +71,7 @@ PaperVerdict loss_grows(const Rows& rows) {
     const double less = lost_hits(*low, *icp), more = lost_hits(*high, *icp);
     out.ours = fmt::format("{:.2f} % at 1 %, {:.2f} % at 10 %", less * 100, more * 100);
     if (less < kTooLittle) {
-        out.ours += ": too little at 1 % to tell";
+        out.ours += ": too little at 1 % to judge";
         return out;
     }
     out.is = judged(more >= 3 * less && more <= 30 * less);
@@ -100,7 +100,7 @@ double objects_each(const Study& study, const SimulationCounts& counts) {
 PaperVerdict fewer_messages(const Study& study, const Rows& rows) {
     PaperVerdict out;
     out.claim =
-        "Bloom filters of 16 bits, told at 1 %, need 25 to 60 times fewer messages than ICP";
+        "Bloom filters of 16 bits, announced at 1 %, need 25 to 60 times fewer messages than ICP";
     const auto *icp = rows.of(Scheme::icp), *bloom = rows.of(Scheme::paper_bloom, kPaperThreshold);
     if (!icp || !bloom || bloom->requests == 0) return out;
     const auto each = per_request(*bloom), dear = per_request(*icp);
@@ -112,7 +112,7 @@ PaperVerdict fewer_messages(const Study& study, const Rows& rows) {
     if (out.is == Is::as_published) return out;
     const double objects = objects_each(study, *bloom);
     out.ours += fmt::format(
-        ". A cache holds {:.0f} objects, so 1 % are {:.1f}, told to {} peers each time: {} "
+        ". A cache holds {:.0f} objects, so 1 % are {:.1f}, announced to {} peers each time: {} "
         "messages "
         "per request; {} more are questions to peers and their answers",
         objects, objects * kPaperThreshold, study.tables.front().proxies - 1,

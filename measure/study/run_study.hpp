@@ -12,9 +12,9 @@ namespace measure {
 using Simulator = std::function<SimulationCounts(const Trace&, const SimulationConfig&,
                                                  const std::function<bool(double)>&)>;
 
-/// Runs the rows without counts, `jobs` (at least 1) at a time. The results are independent of
+/// Runs the rows that lack counts, `jobs` (at least 1) at a time. The results are independent of
 /// `jobs`. `progress` is called by this thread some ten times a second, and returns false to end
-/// the study: unfinished rows stay without counts, and the study is marked as stopped. A row with
+/// the study: unfinished rows stay empty, and the study is marked as stopped. A row with
 /// numbers out of range is refused with the reason. Any other exception reaches the caller.
 void run_study(const Trace& trace, Study& study, unsigned jobs,
                const std::function<bool(const StudyProgress&)>& progress,

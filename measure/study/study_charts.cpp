@@ -93,7 +93,7 @@ Finding by_threshold(const Study& study, double (*value)(const PerRequest&), con
     }
     out.words = fmt::format(
         "At {:.3g} % the paper's Bloom filters of 16 bits need {} {} per request; {}. At {:.3g} % "
-        "they need {}: who tells less often, tells more at once.",
+        "they need {}: rarer announcements are larger.",
         at.x, figure_text(at.y), unit, ours.empty() ? "ours were not run" : "ours: " + ours,
         paper->points.back().x, figure_text(paper->points.back().y));
     return out;

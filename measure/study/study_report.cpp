@@ -90,9 +90,9 @@ std::string_view subject(StudyTable::About about) {
         case StudyTable::About::schemes:
             return "all schemes";
         case StudyTable::About::staleness:
-            return "told when so much has changed";
+            return "announcement thresholds";
         case StudyTable::About::announce:
-            return "when to announce";
+            return "announcement delays";
         case StudyTable::About::copies:
             return "copies and eviction";
         case StudyTable::About::asked:

@@ -26,9 +26,8 @@ struct LogLine {
     bool by_peer = false;  ///< a peer sent the request, on behalf of a client of its own
 };
 
-/// The object size that a line logs. A 304, a partial answer and an
-/// aborted answer state no size. The size of a redirect counts only while no other line shows a
-/// larger answer.
+/// The object size that a line logs. A 304, a partial answer and an aborted answer leave it open.
+/// The size of a redirect counts until another line logs the object's own.
 enum class LoggedSize : std::uint8_t { none, of_answer, of_object };
 LoggedSize logged_size(const LogLine& line);
 

@@ -66,7 +66,7 @@ struct Trace : Reading {
     /// size.
     std::uint32_t add_url(std::string_view text, std::uint64_t bytes,
                           LoggedSize logged = LoggedSize::of_object);
-    /// Stores a new URL that has no other spelling and is never looked up. Made-up workloads use it
+    /// Stores a new URL with a single spelling that is never looked up. Made-up workloads use it
     /// to save the index, which would take three times the memory of the rest.
     std::uint32_t add_new_url(std::string_view text, std::uint64_t bytes);
     /// Appends a request. If times may decrease, call put_in_order() after the last one.
@@ -114,7 +114,7 @@ inline constexpr std::string_view kQueryStripped =
 /// Returns true for requests that a cache may answer: GET with 200, 203, 300, 301, 304 or 410.
 bool is_cacheable(std::string_view method, unsigned status);
 
-/// Reads a log and detects its format from the first lines. Clients without a number are numbered
+/// Reads a log and detects its format from the first lines. Clients that lack a number are numbered
 /// 1, 2, ... in order of first appearance. Throws std::runtime_error if the file cannot be read,
 /// has an unknown format, or contains no request to send.
 Trace load_trace(const TraceOptions&);

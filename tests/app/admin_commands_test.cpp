@@ -40,7 +40,7 @@ TEST(Purge, SaysWhatIsGoneAndWhoIsAway) {
     });
     EXPECT_EQ(ended.code, kOk) << ended.error;
     EXPECT_THAT(ended.out, EndsWith("purged: 0 objects here\n"
-                                    "away: b: drops it before anything else when it is back\n"));
+                                    "away: b: it will drop them before it serves again\n"));
     EXPECT_THAT(ended.out,
                 HasSubstr("purged 1 URL and 2 tags, 0 objects here; peers: 0 confirmed, 0 "
                           "not yet, 1 away\n"));
@@ -170,7 +170,7 @@ TEST(Check, TriesPeersByTheirLinksAndTheirHttpPorts) {
     const auto other_key = check(configuration(
         "a", 11, cluster_part(11, "b", 12, "another key of the tests, of 32 bytes+")));
     EXPECT_EQ(other_key.code, kFailed);
-    EXPECT_THAT(other_key.out, HasSubstr("wrong_key: it holds another cluster.key"));
+    EXPECT_THAT(other_key.out, HasSubstr("wrong_key: it has another cluster.key"));
 
     const auto not_b = check(configuration("a", 11, cluster_part(11, "d", 12)));
     EXPECT_THAT(not_b.out, HasSubstr("wrong_node: the node there has another name"));
@@ -182,7 +182,7 @@ TEST(Check, TriesPeersByTheirLinksAndTheirHttpPorts) {
     const auto wrong_ports =
         check(configuration("a", 11, cluster_part(11, "b", 12, kTestKey, 9, 10)));
     EXPECT_EQ(wrong_ports.code, kFailed);
-    EXPECT_THAT(wrong_ports.out, HasSubstr("connection_refused: nobody listens there"));
+    EXPECT_THAT(wrong_ports.out, HasSubstr("connection_refused: the port is closed"));
 
     const auto swapped =
         check(configuration("a", 11, cluster_part(11, "b", 12, kTestKey, 3129, 3128)));

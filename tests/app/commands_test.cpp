@@ -34,7 +34,7 @@ TEST(Check, AcceptsAGoodConfiguration) {
                                  "origins": [{"host": "*", "url": "http://127.0.0.1:8000"}]})");
     EXPECT_EQ(ended.code, kOk) << ended.error;
     EXPECT_THAT(ended.out, HasSubstr("node a, proxy at 127.0.0.1:3128"));
-    EXPECT_THAT(ended.out, HasSubstr("\nlooked at: every setting, "));
+    EXPECT_THAT(ended.out, HasSubstr("\nchecked: every setting, "));
 }
 
 TEST(Check, NamesWhatIsWrongByPathAndNearestName) {
@@ -327,7 +327,7 @@ TEST(Status, SaysSinceWhenAndWhatWhereAPeerIsNotOfUse) {
                                          "ago\nd +in_step +2 d .*\n"));
     EXPECT_THAT(ended.out, HasSubstr("\nb: it cannot dial\n"));
     EXPECT_THAT(ended.out,
-                HasSubstr("\nd: the last question that failed: connect_failed, 2 m ago\n"));
+                HasSubstr("\nd: the last failed peer request: connect_failed, 2 m ago\n"));
 }
 
 TEST(Status, NeedsNoKeyToFindANode) {

@@ -94,7 +94,7 @@ std::vector<Note> read_notes(const std::string& page) {
 
 namespace {
 
-/// What a row says of its values: type, then bounds.
+/// Describes the values of a row: type, then bounds.
 struct SettingText {
     std::string operator()(const proxy::SizeValue& value) const {
         return "size, " + proxy::format_size(value.low) + " to " + proxy::format_size(value.high);
@@ -394,7 +394,7 @@ json ref(const char* name) {
     return {{"$ref", std::string("#/definitions/") + name}};
 }
 
-/// What JSON values a setting takes.
+/// The JSON values that a setting accepts.
 struct SettingSchema {
     ordered_json operator()(const proxy::SizeValue&) const { return of("size"); }
     ordered_json operator()(const proxy::DurationValue&) const { return of("duration"); }
@@ -422,7 +422,7 @@ struct SettingSchema {
     static ordered_json of(const char* name) { return {{"allOf", json::array({ref(name)})}}; }
 };
 
-/// The grammars that the table does not know, by path, and what several settings share.
+/// The grammars missing from the table, by path, and the definitions that several settings share.
 const json& written_schema() {
     static const auto all = json::parse(R"json({
 "": {
@@ -484,7 +484,7 @@ const json& written_schema() {
     return all;
 }
 
-/// Settings whose default is another one each time, or follows from another setting.
+/// Settings whose default varies, or follows from another setting.
 bool has_fixed_default(const Setting& setting) {
     return !setting.required && setting.path != "node" && setting.path != "log.peers" &&
            setting.path != "cluster.keys";

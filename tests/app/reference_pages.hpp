@@ -13,22 +13,21 @@ struct Note {
 };
 std::vector<Note> read_notes(const std::string& page);
 
-/// A page that is made from the tables in the code and from its notes, and the names that are in
-/// one of both alone.
+/// A page made from the tables in the code and its notes, and the names found in only one of both.
 struct ReferencePage {
     std::string text;
     std::vector<std::string> without_note, without_row;
 };
-/// docs/reference/settings.md, of proxy::setting_table().
+/// docs/reference/settings.md, from proxy::setting_table().
 ReferencePage settings_page(const std::string& notes);
-/// docs/reference/metrics.md, of what /metrics shows.
+/// docs/reference/metrics.md, from the families of /metrics.
 ReferencePage metrics_page(const std::string& notes);
-/// docs/reference/status.md, of what /api/v1/status shows.
+/// docs/reference/status.md, from the fields of /api/v1/status.
 ReferencePage status_page(const std::string& notes);
-/// docs/reference/cli.md, of what `program help` prints.
+/// docs/reference/cli.md, from the output of `program help`.
 ReferencePage cli_page(const std::string& program, const std::string& notes);
 
-/// configs/hearsay.schema.json, of proxy::setting_table().
+/// configs/hearsay.schema.json, from proxy::setting_table().
 std::string config_schema();
 
 }  // namespace app::test

@@ -11,7 +11,7 @@
 
 namespace app {
 
-/// An address of this test process alone (all of 127/8 is loopback).
+/// A loopback address that only this test process uses (all of 127/8 is loopback).
 inline std::string own_address(unsigned number) {
     const auto pid = static_cast<unsigned>(::getpid());
     return "127." + std::to_string(192 + (pid >> 8) % 60) + '.' + std::to_string(pid & 255) + '.' +
@@ -20,8 +20,8 @@ inline std::string own_address(unsigned number) {
 
 inline const std::string kTestKey = "the cluster key of the tests, 32 bytes+";
 
-/// A node that runs by this configuration until the end of the test. `file`: where it reads it
-/// again.
+/// A node that runs with this configuration until the end of the test. `file`: the file that a
+/// reload reads.
 inline std::unique_ptr<proxy::Node> run_by(const std::string& json, const std::string& file = {}) {
     auto read = proxy::parse_config(json);
     if (!read.config) throw std::runtime_error(proxy::describe(read.errors));
@@ -30,7 +30,7 @@ inline std::unique_ptr<proxy::Node> run_by(const std::string& json, const std::s
     return node;
 }
 
-/// Of a forward proxy; `more`: further members.
+/// The configuration of a forward proxy; `more`: further members.
 inline std::string configuration(const std::string& name, unsigned number,
                                  const std::string& more = {}) {
     const auto at = own_address(number);
@@ -40,7 +40,7 @@ inline std::string configuration(const std::string& name, unsigned number,
            (more.empty() ? "" : ", ") + more + "}";
 }
 
-/// Of the node `number`, which has one peer.
+/// The cluster section of the node `number`, which has one peer.
 inline std::string cluster_part(unsigned number, const std::string& peer, unsigned peer_number,
                                 const std::string& key = kTestKey, unsigned http = 3128,
                                 unsigned link = 3129) {

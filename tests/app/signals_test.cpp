@@ -161,7 +161,7 @@ public:
         while (message == "WATCHDOG=1") message = next();
         return message;
     }
-    /// Drops what is there: whoever speaks waits while the queue is full.
+    /// Reads and drops all messages; senders wait while the queue is full.
     void clear() const {
         char ignored;
         while (::recv(fd_, &ignored, 1, MSG_DONTWAIT) >= 0) {

@@ -37,7 +37,7 @@ Ended run(std::vector<std::string> arguments) {
     return {child.ended().value_or("it runs"), {std::istreambuf_iterator<char>(in), {}}};
 }
 
-/// Four clients who ask for the same ten objects, one after the other.
+/// Four clients that request the same ten objects, one after the other.
 std::string small_log() {
     std::string out;
     for (int i = 0; i < 40; ++i)
@@ -189,7 +189,7 @@ TEST(Simulate, WritesAPageAndAdvice) {
     EXPECT_LT(more.said.find("What to set:"), more.said.find("4 proxies, each with 1"));
     const TemporaryFile few(small_log());
     EXPECT_THAT(run({"--trace", few.path(), "--proxies", "4", "--cache", "1MiB", "--advise"}).said,
-                HasSubstr("TOO LITTLE TO TELL"));
+                HasSubstr("TOO LITTLE FOR A VERDICT"));
     std::ifstream in(page);
     const std::string text{std::istreambuf_iterator<char>(in), {}};
     EXPECT_THAT(text, HasSubstr("<h2>Advice</h2>"));

@@ -81,7 +81,7 @@ TEST(AdviceText, DoesNotJudgeByTooLittle) {
         const auto text = advice_text(study, advice);
         const auto json = nlohmann::json::parse(advice_json(study, advice))["advice"];
         EXPECT_THAT(text, Not(HasSubstr("DOES NOT PAY")));
-        EXPECT_THAT(text, HasSubstr("TOO LITTLE TO TELL whether sharing pays: 30.0 % of"));
+        EXPECT_THAT(text, HasSubstr("TOO LITTLE FOR A VERDICT on sharing: 30.0 % of"));
         EXPECT_EQ(json["pays"], false);
         EXPECT_EQ(json["can_tell"], false);
         EXPECT_THAT(text, HasSubstr(json["why_not"].get<std::string>()));
@@ -129,7 +129,7 @@ TEST(AdviceText, RecommendsNothingOnTooLittle) {
     log.requests = 399;
     const auto [study, advice] = advised(made_up, log);
     const auto text = advice_text(study, advice);
-    EXPECT_THAT(text, HasSubstr("TOO LITTLE TO TELL whether sharing pays: 50.9 % of"));
+    EXPECT_THAT(text, HasSubstr("TOO LITTLE FOR A VERDICT on sharing: 50.9 % of"));
     EXPECT_THAT(text, HasSubstr("399 requests are too few"));
     EXPECT_THAT(text, Not(HasSubstr("What to set")));
     const auto json = nlohmann::json::parse(advice_json(study, advice))["advice"];
@@ -156,7 +156,7 @@ TEST(AdviceText, TellsNothingWhenWhatWasLeftOutCouldChangeIt) {
         const auto [study, advice] = advised(counts, log);
         const auto json = nlohmann::json::parse(advice_json(study, advice))["advice"];
         const auto text = advice_text(study, advice);
-        EXPECT_EQ(json["can_tell"], text.find("NO TELLING") == std::string::npos);
+        EXPECT_EQ(json["can_tell"], text.find("NO VERDICT") == std::string::npos);
         EXPECT_EQ(json.contains("settings"), text.find("What to set") != std::string::npos);
         return text;
     };

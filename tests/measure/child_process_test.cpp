@@ -97,7 +97,7 @@ TEST(ChildProcess, DoesNotOutliveAParentThatIsKilled) {
     ASSERT_TRUE(WIFSIGNALED(status));
     const pid_t orphan = std::stoi(shell.output());
     const auto give_up = std::chrono::steady_clock::now() + 10s;
-    const auto gone = [&] {  // what init has not collected yet counts as gone
+    const auto gone = [&] {  // a process that init has yet to collect counts as gone
         std::ifstream stat("/proc/" + std::to_string(orphan) + "/stat");
         std::string id, name, state;
         stat >> id >> name >> state;

@@ -10,7 +10,7 @@ namespace demo_verdict_test {
 
 using testing::HasSubstr;
 
-/// The two proxies of the fixture, in a log whose ideal is `ideal` hits; they found 126.
+/// The two proxies of the fixture, with a log whose ideal is `ideal` hits. They found 126.
 Report found_126_of(std::uint64_t ideal) {
     auto report = two_proxies();
     report.ideal.total.shared_hits = ideal;

@@ -124,12 +124,12 @@ TEST(CommonLog, LeavesOutWhatDoesNotSayForCertainWhoAsked) {
              "203.0.113.7 - 10.1.1.1 - -",      // nginx: $http_x_forwarded_for - $remote_addr
              "- 10.1.1.1 - -",                  // no X-Forwarded-For
              "unknown 10.1.1.1 - -",            // nor here
-             "- - -",                           // nobody
+             "- - -",                           // the client is missing
              "10.1.1.1:51234 - -",              // another client for each connection
              "203.0.113.7:51234 10.1.1.1 - -",  // as some balancers have X-Forwarded-For
              "www.example.org pc7.example.com - -",  // %v %h, or the other way round
              "intranet 10.1.1.1 - -",                // a site, or a host that logs
-             "0.003 10.1.1.1 - -",                   // what it took
+             "0.003 10.1.1.1 - -",                   // elapsed time instead of a site
              "h ident frank",                        // an ident, or %v %h %u
              "unix: - -",                            // nginx behind a socket
              "h -",                                  // no user

@@ -6,8 +6,8 @@
 
 namespace measure {
 
-/// What is wrong with the nesting of the elements; empty: nothing. Knows the void elements of HTML
-/// and those that end in themselves.
+/// Returns the first fault in the nesting of elements, or an empty string. Accepts the void
+/// elements of HTML and elements that close themselves.
 inline std::string unbalanced(std::string_view text) {
     std::vector<std::string> open;
     for (std::size_t at = text.find('<'); at != text.npos; at = text.find('<', at)) {

@@ -12,7 +12,7 @@ namespace measurement_test {
 
 using namespace std::chrono_literals;
 
-/// Counts what it is asked like a proxy that has everything, and tells on its admin page.
+/// A proxy with every object, whose admin page reports the requests that it has counted.
 class CountingProxy {
 public:
     HostPort address() const { return proxy_.address(); }
@@ -90,7 +90,7 @@ TEST(Measure, NoticesTheAdminAddressOfAnotherNode) {
     CountingProxy proxy;
     proxy.admin_name = "other";
     const auto report = measure_through(proxy);
-    EXPECT_FALSE(report.rows[0].counted);  // they are not what this proxy did
+    EXPECT_FALSE(report.rows[0].counted);  // the counts belong to another proxy
     EXPECT_EQ(report.rows[0].name, "n");
     ASSERT_FALSE(report.warnings.empty());
     EXPECT_THAT(report.warnings[0],

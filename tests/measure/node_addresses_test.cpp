@@ -12,7 +12,7 @@ namespace node_addresses_test {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// A resolver that knows what a test says and counts how often it is asked.
+/// A resolver with the answers of a test, which counts its look-ups.
 struct Names {
     std::vector<std::pair<std::string, std::vector<std::string>>> entries;
     unsigned asked = 0;

@@ -142,7 +142,7 @@ NodeCounters at(double uptime, std::uint64_t total, std::uint64_t given_to_b = 0
 Time second(double seconds) {
     return Time(std::chrono::duration_cast<Time::duration>(std::chrono::duration<double>(seconds)));
 }
-/// A track that was told these things, each asked and answered at once.
+/// A track of these samples, each asked and answered at once.
 CounterTrack track_of(const std::vector<std::pair<double, NodeCounters>>& samples) {
     CounterTrack track;
     for (const auto& [time, counters] : samples) {
@@ -199,8 +199,8 @@ TEST(CounterTrack, NoticesARestartByTheUptime) {  // though it has counted more 
 TEST(CounterTrack, DoesNotTakeALateAnswerForARestart) {
     CounterTrack track;
     track.sample(at(100, 10), second(0), second(0.001));
-    track.sample(at(101, 20), second(1), second(3));      // told at once, read late
-    track.sample(at(106, 30), second(4), second(6.001));  // told late, read at once
+    track.sample(at(101, 20), second(1), second(3));      // answered at once, read late
+    track.sample(at(106, 30), second(4), second(6.001));  // answered late, read at once
     track.sample(at(107, 40), second(7), second(7.001));
     EXPECT_EQ(track.restarts(), 0u);
     EXPECT_EQ(track.counted().total, 30u);

@@ -31,8 +31,9 @@ TEST(PaperReport, SetsTracesBesideThePapers) {
     EXPECT_THAT(text, HasSubstr("paper: DEC                    3,543,968   10,089    26.8 GiB      "
                                 "0.49      0.36       16    1.7 %\n"));
     EXPECT_THAT(text, HasSubstr("\na.log.gz                        864,000      300"));
-    EXPECT_THAT(text, HasSubstr("\na.log.gz, 8 proxies, caches of 10% in all\n  agrees: told at 1 "
-                                "%, an exact directory"));
+    EXPECT_THAT(text,
+                HasSubstr("\na.log.gz, 8 proxies, caches of 10% in all\n  agrees: announced at 1 "
+                          "%, an exact directory"));
     std::istringstream in(text);
     for (std::string line; std::getline(in, line);) EXPECT_LE(line.size(), 100u) << line;
 }

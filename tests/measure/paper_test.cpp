@@ -55,8 +55,9 @@ TEST(Paper, SaysWhyMessagesAreMore) {
     const auto verdict = verdicts_of(study)[3];
     EXPECT_EQ(verdict.is, Is::otherwise);
     EXPECT_THAT(verdict.ours, HasSubstr("5.3 times: 1.5978 instead of 8.4000"));
-    EXPECT_THAT(verdict.ours, HasSubstr("A cache holds 5000 objects, so 1 % are 50.0, told to 7 "
-                                        "peers each time: 1.4000 messages per request"));
+    EXPECT_THAT(verdict.ours,
+                HasSubstr("A cache holds 5000 objects, so 1 % are 50.0, announced to 7 "
+                          "peers each time: 1.4000 messages per request"));
     EXPECT_THAT(verdict.ours, HasSubstr("objects in a cache it would be 25 times"));
 }
 
@@ -85,7 +86,7 @@ TEST(Paper, IsNotAgreedWithByALogThatLosesNothing) {
         if (row.config.scheme == Scheme::exact_directory) row.counts->peer_hits = 10'000;
     const auto verdict = verdicts_of(study)[0];
     EXPECT_EQ(verdict.is, Is::not_shown);
-    EXPECT_EQ(verdict.ours, "0.00 %: too little to tell");
+    EXPECT_EQ(verdict.ours, "0.00 %: too little to judge");
 }
 
 TEST(Paper, SaysNothingOfWhatWasNotRun) {

@@ -74,7 +74,7 @@ Reply from_origin(const Seen& seen) {
     return {like_the_origin(seen, "Cache-Status: a; fwd=uri-miss; stored\r\n")};
 }
 
-// What goes out
+// Requests as sent
 
 TEST(Replay, SendsTargetsByteForByte) {
     const std::string odd = "http://A.example:80/x|y{z}\\w\"'^`<>?q=%zz&\xe4\xf6";
@@ -125,7 +125,7 @@ TEST(Replay, SendsOtherMethods) {
     EXPECT_EQ(result.proxies[0].body_bytes(), 10u);  // none for HEAD
 }
 
-// Who asks whom, when
+// Order and concurrency
 
 TEST(Replay, SendsEachClientToItsProxy) {
     const ScriptedServer first(from_origin), second(from_origin);
@@ -239,7 +239,8 @@ TEST(Replay, KeepsTheTimesOfTheLogSoMuchFaster) {
     EXPECT_GE(replay(log, options).elapsed, 50ms);
 }
 
-TEST(Replay, CountsLatencyFromWhenARequestWasDue) {  // a stall must not hide behind what waits
+TEST(Replay, CountsLatencyFromWhenARequestWasDue) {  // a stall must not hide behind waiting
+                                                     // requests
     std::atomic<bool> first{true};
     const ScriptedServer proxy([&](const Seen& seen) {
         if (first.exchange(false)) std::this_thread::sleep_for(60ms);
@@ -271,7 +272,7 @@ TEST(Replay, GivesAConnectionOfItsOwnToWhatMustNotBeRepeated) {  // it may be cl
     EXPECT_EQ(proxy.seen().at(1).connection, 1u);
 }
 
-// What comes back
+// Answers
 
 TEST(Replay, SortsAnswersByWhereTheyCameFrom) {
     const std::map<std::string, std::string> words{
@@ -515,7 +516,7 @@ TEST(Replay, CountsAFailureOfAllAtTheFirst) {
     EXPECT_EQ(result.proxies[1].failed(), 1u);
 }
 
-// The whole
+// Whole replays
 
 TEST(Replay, RunsThroughARealServer) {
     OriginOptions at;
@@ -553,7 +554,7 @@ TEST(Replay, EndsEarlyOnASignal) {
     EXPECT_TRUE(result.stopped);
     EXPECT_GE(result.sent, 10u);
     EXPECT_LT(result.sent, 20'000u);
-    EXPECT_EQ(answered(result), result.sent);  // what was begun was finished
+    EXPECT_EQ(answered(result), result.sent);  // every request that was begun was finished
 }
 
 TEST(Replay, RefusesSenselessOptions) {

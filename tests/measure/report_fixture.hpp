@@ -6,7 +6,7 @@
 
 namespace measure {
 
-/// What one proxy did: as its clients saw it, and equally as it counted itself.
+/// The results of one proxy, with equal counts by its clients and by its own counters.
 inline ReportRow row_of(const std::string& name, std::uint64_t local, std::uint64_t peer,
                         std::uint64_t origin) {
     ReportRow row;

@@ -115,7 +115,7 @@ TEST(Report, SaysThatOthersUsedTheCaches) {
     doubt(report, proxies, admins);
     EXPECT_THAT(report.warnings, IsEmpty());
     report.rows[1].counted->total += 1200;
-    report.stopped = true;  // what was under way is counted and not seen
+    report.stopped = true;  // the proxy counts requests in progress, which the client never saw
     doubt(report, proxies, admins);
     EXPECT_THAT(report.warnings, IsEmpty());
     report.stopped = false;

@@ -86,7 +86,7 @@ TEST(RunStudy, EndsWithWhatIsThroughWhenToldTo) {
         },
         [](const auto&, const auto& config, const std::function<bool(double)>& progress) {
             if (config.proxies < 3) return made_up(config);
-            while (progress(0.5)) {  // until it is told to end
+            while (progress(0.5)) {  // until the study ends it
             }
             return SimulationCounts{};
         });

@@ -53,7 +53,7 @@ public:
         }
         return true;
     }
-    /// Appends what arrives; false at the end.
+    /// Appends the bytes that arrive. Returns false at the end.
     bool receive(std::string& out) const {
         char buffer[16'384];
         const auto n = ::recv(fd_, buffer, sizeof buffer, 0);
@@ -61,7 +61,7 @@ public:
         out.append(buffer, static_cast<std::size_t>(n));
         return true;
     }
-    /// Wakes whoever waits on it, for good.
+    /// Wakes all waiters for good.
     void shut() const { ::shutdown(fd_, SHUT_RDWR); }
 
 private:

@@ -11,7 +11,7 @@
 
 namespace measure {
 
-/// One request as a scripted server got it.
+/// One request that a scripted server received.
 struct Seen {
     unsigned connection = 0;  ///< 0, 1, ... in order of arrival
     unsigned number = 0;      ///< 0, 1, ... on its connection
@@ -19,18 +19,18 @@ struct Seen {
 
     std::string method() const;
     std::string target() const;
-    /// Value of a field; empty when absent.
+    /// Value of a field, or an empty string.
     std::string field(std::string_view name) const;
 };
 
-/// What a script answers: bytes as they are, and whether the connection ends after them.
+/// The answer of a script: raw bytes, and whether the connection ends after them.
 struct Reply {
     std::string bytes;
     bool close = false;
 };
 
-/// A server on loopback that answers what a test says, one thread per connection. The script is
-/// called by several threads at once. Requests with a body other than an empty one are not for it.
+/// A server on loopback with the answers of a test, one thread per connection. Several threads call
+/// the script at once. Bodies of requests must be empty.
 class ScriptedServer {
 public:
     using Script = std::function<Reply(const Seen&)>;
@@ -48,10 +48,10 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// What the built-in origin answers, with further field lines ("Name: value\r\n") as a proxy adds.
+/// The answer of the built-in origin, with further field lines ("Name: value\r\n") as a proxy adds.
 std::string like_the_origin(const Seen& seen, const std::string& more_lines = {});
 
-/// An address on loopback where nobody listens.
+/// A loopback address with a closed port.
 HostPort nobody();
 
 /// Sends `request` to a port on loopback and reads until the other side closes.

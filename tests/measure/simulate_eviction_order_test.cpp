@@ -115,7 +115,7 @@ TEST_F(EvictionOrders, SievesHandGoesOnFromWhereItTookTheLast) {
     order->insert(5);
     EXPECT_EQ(order->pop(), 3u);  // 2 is spared
     EXPECT_EQ(order->pop(), 4u);
-    EXPECT_EQ(order->pop(), 5u);  // the newest: the hand comes to what was used long ago last
+    EXPECT_EQ(order->pop(), 5u);  // the newest: the hand reaches the object used long ago last
     EXPECT_EQ(order->pop(), 0u);
     EXPECT_EQ(order->pop(), 2u);
 }
@@ -146,7 +146,7 @@ TEST_F(EvictionOrders, WTinyLfuLetsAScanPassWhatIsUsed) {
     }
 }
 
-// Of 1, 2, 4 and 4 kB: uses / bytes, and what the last that went had.
+// Objects of 1, 2, 4 and 4 kB: uses / bytes, and the priority of the last victim.
 TEST(GdsfOrder, TakesWhatIsLargeAndSeldomUsed) {
     const auto made = [](std::initializer_list<std::uint64_t> bytes) {
         Trace trace;

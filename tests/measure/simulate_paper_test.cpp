@@ -61,7 +61,7 @@ TEST(PaperDirectories, AServerOfWhichNothingIsLeftIsToldToo) {
     EXPECT_EQ(counts.false_hits_collision, 2u);
 }
 
-/// What was evicted is asked for while nobody has heard of that, and once more when all have.
+/// Requests for an evicted object: one before the eviction is announced, one after.
 SimulationCounts asked_before_and_after_it_is_announced(Scheme scheme) {
     Asked asked(3);
     auto config = small(scheme, 3, 1);
@@ -136,8 +136,8 @@ TEST(SquidDigests, KnowOnlyWhatWasThereAtTheLastFullHour) {
     EXPECT_EQ(counts.snapshots, 4u);
 }
 
-/// A small copy of what was simulated before this simulator was there: 16 proxies, Zipf 0.8, a
-/// quarter asked again by the same client, no limit to the classes of schemes but their caches.
+/// A small copy of the simulation that preceded this simulator: 16 proxies, Zipf 0.8, a quarter
+/// repeated by the same client, caches as the only limit.
 struct SmallTable : testing::Test {
     static Trace made() {
         WorkloadOptions options;

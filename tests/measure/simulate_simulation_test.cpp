@@ -81,7 +81,7 @@ TEST(Simulation, IcpWithoutLimitsReachesTheIdeal) {
 
 TEST(Simulation, SummariesFindWhatHasBeenAnnounced) {
     Asked asked(2);
-    asked.at(0ms).by(0, {1}).by(1, {1});  // within the delay: nobody knows yet
+    asked.at(0ms).by(0, {1}).by(1, {1});  // within the delay: the announcement is still on its way
     asked.at(1ms).by(0, {2});
     asked.at(2ms).by(1, {2});
     const auto counts = simulate(asked.trace, small(Scheme::summary, 2));

@@ -14,10 +14,10 @@ namespace measure::test {
 
 using namespace std::chrono_literals;
 
-/// Whose clients ask for what, and when. Objects are numbers.
+/// The requests of a trace: client, object and time. Objects are numbers.
 class Asked {
 public:
-    /// The client i is one of proxy i.
+    /// Client i belongs to proxy i.
     explicit Asked(std::size_t proxies) {
         for (std::size_t i = 0; i < proxies; ++i) {
             std::uint64_t client = 0;
@@ -46,7 +46,7 @@ private:
     std::chrono::milliseconds now_{0};
 };
 
-/// Objects of one byte, so that cache_bytes are objects; LRU. What the origin gives is there at
+/// Objects of one byte, so that cache_bytes count objects; LRU. Answers of the origin arrive at
 /// once.
 inline SimulationConfig small(Scheme scheme, std::size_t proxies, std::uint64_t cache_objects = 0) {
     SimulationConfig config;

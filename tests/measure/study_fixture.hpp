@@ -20,9 +20,8 @@ inline LogFacts small_log() {
     return log;
 }
 
-/// Counts that follow from what is asked, as a test can compute them: of 1,000 requests 300 are
-/// local hits, and 200 peer hits where proxies share; each false hit, message and byte is told by
-/// the scheme.
+/// Counts that a test can compute from the configuration. Of 1,000 requests 300 are local hits, and
+/// 200 peer hits if proxies share. The scheme determines false hits, messages and bytes.
 inline SimulationCounts made_up(const SimulationConfig& config) {
     SimulationCounts out;
     out.requests = 1'000;
@@ -57,14 +56,14 @@ inline SimulationCounts made_up(const SimulationConfig& config) {
     return out;
 }
 
-/// Everything that is usual, run.
+/// A study with the usual rows, all run.
 inline Study finished_study(const LogFacts& log = small_log()) {
     auto study = plan_study(log, completed({}, log));
     for (auto& row : study.rows) row.counts = made_up(row.config);
     return study;
 }
 
-/// A study that is run by these counts, and the advice's own simulation with it.
+/// A study whose rows have these counts, and the combined simulation of the advice.
 template <typename Counts>
 std::pair<Study, Advice> advised(const Counts& counts, const LogFacts& log = small_log(),
                                  const StudyOptions& options = {}) {

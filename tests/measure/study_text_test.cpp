@@ -40,7 +40,7 @@ TEST(StudyText, SaysWhatALogAndATableAreAbout) {
     EXPECT_THAT(text, HasSubstr("\n16 proxies, each with 5.96 MiB (10% of the distinct bytes in "
                                 "all): all schemes\n"));
     EXPECT_THAT(text, HasSubstr("\n16 proxies, each with 610 KiB (1% of the"));
-    EXPECT_THAT(text, HasSubstr(": when to announce\n"));
+    EXPECT_THAT(text, HasSubstr(": announcement delays\n"));
     EXPECT_THAT(text, Not(HasSubstr("\x1b")));
     EXPECT_THAT(study_text(finished_study(), true), HasSubstr("\x1b[1mtest.log"));
 }

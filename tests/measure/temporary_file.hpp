@@ -10,7 +10,7 @@
 
 namespace measure {
 
-/// A file with this content, plain or gzip, that vanishes at the end of the test.
+/// A file with this content, plain or gzip. The end of the test removes it.
 class TemporaryFile {
 public:
     enum class Kind { plain, gzip };
