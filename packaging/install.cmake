@@ -1,5 +1,5 @@
-# What belongs to an installation beside the program and its documents: the manual page, the unit, bash completion;
-# with HEARSAY_DEB also what a Debian package needs (./dev package).
+# Installs the manual page, the systemd unit and bash completion; with HEARSAY_DEB also the files of a Debian package
+# (./dev package).
 
 set(HEARSAY_MANPAGE ${PROJECT_BINARY_DIR}/hearsay.1.gz)
 add_custom_command(OUTPUT ${HEARSAY_MANPAGE}
@@ -10,7 +10,7 @@ add_custom_command(OUTPUT ${HEARSAY_MANPAGE}
 add_custom_target(manpage ALL DEPENDS ${HEARSAY_MANPAGE})
 configure_file(${CMAKE_CURRENT_LIST_DIR}/hearsay.service.in ${PROJECT_BINARY_DIR}/hearsay.service @ONLY)
 
-install(FILES ${HEARSAY_MANPAGE} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)  # who built the program alone has none
+install(FILES ${HEARSAY_MANPAGE} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)  # missing if only the program was built
 install(FILES ${PROJECT_BINARY_DIR}/hearsay.service DESTINATION lib/systemd/system)  # not LIBDIR: systemd looks there only
 install(FILES ${CMAKE_CURRENT_LIST_DIR}/bash-completion
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME hearsay)
@@ -27,7 +27,7 @@ install(FILES ${CMAKE_CURRENT_LIST_DIR}/environment DESTINATION ${CMAKE_INSTALL_
 install(FILES ${CMAKE_CURRENT_LIST_DIR}/logrotate DESTINATION ${CMAKE_INSTALL_FULL_SYSCONFDIR}/logrotate.d RENAME hearsay)
 install(FILES ${deb_files}/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${deb_files}/lintian-overrides DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides RENAME hearsay)
-# As Debian's own tools: who makes the package says so in the environment.
+# The environment names the maintainer, as for Debian's own tools.
 set(deb_name "hearsay")
 if(DEFINED ENV{DEBFULLNAME})
     set(deb_name "$ENV{DEBFULLNAME}")
@@ -48,15 +48,15 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME hearsay)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR})
-set(CPACK_SET_DESTDIR ON)  # also what goes below /etc
+set(CPACK_SET_DESTDIR ON)  # includes the files below /etc
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
     OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "HTTP caches that answer for one another")
-set(CPACK_PACKAGE_DESCRIPTION "A caching HTTP proxy for clusters. Every node keeps a summary of what it
-stores (a counting Bloom filter) and tells its peers the bits that changed;
-a local miss goes straight to the peer whose summary probably holds the URL,
-and to the origin if nobody's does.")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "HTTP caches that share their content")
+set(CPACK_PACKAGE_DESCRIPTION "A caching HTTP proxy for clusters. Every node keeps a summary of its
+store (a counting Bloom filter by default) and announces each change to its
+peers; a local miss goes to the peer whose summary contains the URL, otherwise
+to the origin.")
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION web)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
