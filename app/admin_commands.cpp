@@ -212,7 +212,7 @@ int reload_command(const NodeChoice& choice, bool json) {
             fmt::print("reloaded: changed {}{}\n", fmt::join(changed, ", "), more);
         return kOk;
     }
-    return fail(kFailed, "http://{} {}; it goes on as before{}", posted.where,
+    return fail(kFailed, "http://{} {}; it keeps its configuration{}", posted.where,
                 posted.answer.status == 409 ? "is draining and takes no reload"
                                             : "refuses the configuration",
                 messages_of(report, "errors"));
@@ -229,7 +229,7 @@ int drain_command(const NodeChoice& choice) {
 int reopen_logs_command(const NodeChoice& choice) {
     const auto posted = post(choice, "/api/v1/reopen-logs", {}, kAdminTimeout,
                              [](unsigned status) { return status == 202; });
-    if (posted.code == kOk) fmt::print("http://{} has opened its access log anew\n", posted.where);
+    if (posted.code == kOk) fmt::print("http://{} has reopened its access log\n", posted.where);
     return posted.code;
 }
 

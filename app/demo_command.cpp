@@ -180,7 +180,7 @@ private:
         auto& report = reports_.emplace_back(measure::measure(trace_, options, progress_));
         if (!which.empty()) report.title += ", " + which;
         if (is_synthetic())
-            report.note = "SYNTHETIC: shows that the cluster works, not what a real one would gain";
+            report.note = "SYNTHETIC: shows that the cluster works; a real log shows the gain";
         if (command_.json) return;
         fmt::print("{}{}", reports_.size() > 1 ? "\n" : "",
                    measure::report_text(report, measure::output_may_be_coloured()));

@@ -184,7 +184,7 @@ int init_command(const InitCommand& command) {
         const auto environment = folder / "environment";
         for (const auto& [file, text] : files)
             if (fs::exists(file))
-                return fail(kFailed, "{} is there already", measure::printable(file.string()));
+                return fail(kFailed, "{} exists already", measure::printable(file.string()));
         fs::create_directories(folder);
         write_new(environment, fmt::format("{}={}\n", kKeyName, key), 0600);
         fmt::print("{}: the cluster key, the same for all nodes; keep it secret\n",
@@ -194,14 +194,15 @@ int init_command(const InitCommand& command) {
             fmt::print("{}\n", file.string());
         }
         fmt::print(
-            "\nTo each node bring its file and the environment, start it there, and see whether "
-            "all reach each other:\n\n"
+            "\nCopy each file and the environment to its node, start the nodes, and check that "
+            "they "
+            "reach each other:\n\n"
             "  set -a; . {0}; set +a\n  hearsay run {1}\n  hearsay check --peers {1}\n",
             environment.string(), files.front().first.string());
         if (command.origin.empty())
             fmt::print(
-                "\nThey are forward proxies for clients at loopback and private addresses: "
-                "forward.clients says for whom.\n");
+                "\nThe nodes are forward proxies for clients at loopback and private addresses; "
+                "forward.clients changes that.\n");
         return kOk;
     } catch (const std::invalid_argument& error) {
         return fail(kUsage, "{}", error.what());

@@ -99,7 +99,7 @@ bool print_own_place(const Candidate& peer, const OwnPlaces& own) {
     const auto who = "peer " + peer.node;
     const auto fault = [](bool is, const char* setting) {
         return is ? fmt::format("that is this node itself ({})", setting)
-                  : std::string("not tried, as the other port is that of this node itself");
+                  : std::string("skipped, because the other port is that of this node itself");
     };
     print_port(who, "link", peer.link, fault(own.link, "cluster.listen"));
     print_port(who, "http", peer.http, fault(own.http, "listen"));

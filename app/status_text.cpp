@@ -126,7 +126,8 @@ void print_sharing(const std::vector<measure::PeerCounters>& peers) {
                         measure::grouped(p.lost_microseconds / 1000),
                         measure::grouped(p.announcement_bytes_received), bits});
     }
-    fmt::print("\n{}what these are: hearsay help status\n", table_text(rows, Last::number, 1));
+    fmt::print("\n{}(hearsay help status explains the columns)\n",
+               table_text(rows, Last::number, 1));
 }
 
 /// The reasons of refusals, and the losses of a start, on lines of their own if there are any.
@@ -246,16 +247,16 @@ void print_together(const std::vector<measure::NodeCounters>& nodes, std::size_t
 }
 
 std::string sharing_legend() {
-    return R"(The table "sharing" says of each peer:
+    return R"(Columns of the table "sharing", for each peer:
   lag s         seconds since its summary was last confirmed
-  collisions    false hits whose key its summary goes on promising: the filter's error
-  evicted       false hits whose key it withdrew soon after: it had gone
-  sampled       questions though its summary said no, beside the origin
-  missed        how many of these it had: false misses
-  saved ms      how much sooner its answers came than the origin's usually do
-  lost ms       how much later they came, and what was waited for in vain
-  update bytes  what it has announced to this node
-  bits/obj      of its summary, for each object in it)";
+  collisions    false hits whose key its summary goes on promising: errors of the filter
+  evicted       false hits whose key it withdrew soon after: evicted objects
+  sampled       peer requests beside the origin although its summary denied the key
+  missed        samples that it could have answered: false misses
+  saved ms      time by which its answers came sooner than the origin's usually do
+  lost ms       time by which they came later, and waits in vain
+  update bytes  bytes of its announcements to this node
+  bits/obj      bits of its summary for each object in it)";
 }
 
 }  // namespace app

@@ -97,7 +97,7 @@ void write_peers(const ReportedJson& peers, Writer& out) {
 std::string explanation_text(std::string_view json, std::string& why) {
     const auto page = ReportedJson::parse(json, nullptr, false);
     if (!page.is_object() || text_of(page, "here").empty()) {
-        why = "what answers there does not explain URLs";
+        why = "the server there does not explain URLs";
         return {};
     }
     const auto at = page.find("peers");

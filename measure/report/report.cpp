@@ -150,13 +150,15 @@ void doubt(Report& report, const std::vector<HostPort>& proxies,
     }
     const auto others = of_others(report);
     if (!others.empty())
-        report.warnings.push_back("others used the caches meanwhile (requests: " + others + ')');
+        report.warnings.push_back("other clients used the caches meanwhile (requests: " + others +
+                                  ')');
     if (!warm.empty()) {
-        report.warnings.push_back("the caches were not empty when it began (objects: " + warm +
-                                  "): what they held counts as found, which no ideal has");
+        report.warnings.push_back(
+            "the caches were not empty when it began (objects: " + warm +
+            "): hits on these objects count as found, and the ideal lacks them");
     } else if (report.ideal.total.shared_hits < totals_of(report).hits()) {
         report.warnings.push_back(
-            "more was found than the log repeats: the caches were not empty, or others use them");
+            "more hits than the log repeats: the caches were not empty, or had other clients");
     }
 }
 

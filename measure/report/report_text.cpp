@@ -225,7 +225,7 @@ void write_trouble(const Report& report, Writer& out) {
         out.line("  the first: {}", report.first_failure);
     }
     if (const auto failed = totals_of(report).peer_failures; failed > 0) {
-        out.line("{} to peers got no usable answer in time", amount(failed, "request"));
+        out.line("{} to peers failed or came too late", amount(failed, "request"));
     }
     for (const auto& row : report.rows) {
         if (row.seen.taken_over > 0) {
@@ -233,13 +233,13 @@ void write_trouble(const Report& report, Writer& out) {
                      amount(row.seen.taken_over, "request"));
         }
         if (row.restarts > 0) {
-            out.line("{} was restarted {}: what it counted just before is lost", row.name,
+            out.line("{} was restarted {}: its last counts before that are lost", row.name,
                      amount(row.restarts, "time"));
         }
     }
     const auto differences = disagreements(report);
     if (!differences.empty()) {
-        out.line("counters and clients disagree (other clients, or retries, would explain it):");
+        out.line("counters and clients disagree (other clients or retries may be the cause):");
         for (const auto& text : differences) out.line("  {}", text);
     }
 }

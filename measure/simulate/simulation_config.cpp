@@ -28,7 +28,7 @@ void check_network(const SimulatedNetwork& network, std::size_t proxies) {
     check_time(network.jitter, "the jitter");
     check_time(network.origin, "the delay of the origin");
     if (!(network.dropped >= 0 && network.dropped < 1))
-        refuse("what is dropped must be a part of the deltas, below 1");
+        refuse("the loss must be a part of the deltas, below 1");
     for (const auto& [from, until, cut_off] : network.partitions) {
         check_time(from, "the begin of a partition");
         check_time(until, "the end of a partition");
@@ -37,8 +37,8 @@ void check_network(const SimulatedNetwork& network, std::size_t proxies) {
                                format_duration(from), format_duration(until)));
         if (cut_off < 1 || cut_off >= proxies)
             refuse(
-                fmt::format("a partition is of some of the proxies: {} of {} cannot be cut off "
-                            "from the others",
+                fmt::format("a partition cuts off some of the proxies: {} of {} cannot be cut "
+                            "off",
                             cut_off, proxies));
     }
     for (const auto& restart : network.restarts) {
@@ -59,9 +59,9 @@ void check(const SimulationConfig& config) {
     if (!(config.requests_per_second >= 0)) refuse("requests per second must not be negative");
     check_time(config.fresh_for, "the time that answers are fresh");
     if (!(config.changes >= 0 && config.changes <= 1))
-        refuse("what changes must be a part of what goes stale");
+        refuse("the changes must be a part of the stale objects");
     if (!(config.announce_changed > 0 && config.announce_changed <= 1))
-        refuse("what is announced must be a part of the objects, above 0");
+        refuse("the announcement threshold must be a part of the objects, above 0");
     if (!(config.false_hit_budget > 0 && config.false_hit_budget <= 1))
         refuse("the budget of false hits must be above 0, and 1 at most");
     check_time(config.announce_delay, "the delay of announcements");

@@ -191,7 +191,7 @@ Combined best_kind(const Study& study, const Choices& choices, proxy::CopyPolicy
     reason = fmt::format(
         "Summaries of kind {}: {} bytes between the proxies per request{}.",
         summary::name(best.config.kind), figure_text(best.bytes()),
-        is_usual ? std::string(", and no other kind needs a tenth less")
+        is_usual ? std::string("; the other kinds need more than nine tenths of that")
                  : fmt::format(" instead of {}",
                                usual.counts ? figure_text(usual.bytes()) : std::string("more")));
     return best;
@@ -205,8 +205,8 @@ std::string why_announce(const Combined& chosen, const Choices& choices) {
     };
     const auto title = announce_title(chosen.config), usual = announce_title(choices.base);
     return fmt::format(
-        "Announce after {}: {} against a directory that is right at once{}. Delays above {} are "
-        "not advised: what changes at the origin meanwhile is not simulated.",
+        "Announce after {}: {} against a directory that is always current{}. Delays above {} are "
+        "not advised, because changes at the origin are not simulated.",
         title, figures(*chosen.counts),
         title == usual ? std::string()
                        : fmt::format(" (after {}: {})", usual, figures(*choices.as_it_is)),
@@ -218,13 +218,13 @@ std::string why_copy(const Combined& chosen, const SimulationCounts* usual,
     const auto name = proxy::to_string(chosen.config.copy);
     if (chosen.config.copy != proxy::kDefaultCopyPolicy && usual)
         return fmt::format(
-            "Copies of what a peer gives: {}, which brings {:.1f} % more hits than {}.", name,
+            "Copies of peers' responses: {}, which brings {:.1f} % more hits than {}.", name,
             (static_cast<double>(chosen.counts->hits()) / static_cast<double>(usual->hits()) - 1) *
                 100,
             proxy::to_string(proxy::kDefaultCopyPolicy));
     const auto others = choices.copy.others.text();
     return fmt::format(
-        "Copies of what a peer gives: {}{}.{}{}", name,
+        "Copies of peers' responses: {}{}.{}{}", name,
         chosen.config.copy == proxy::kDefaultCopyPolicy ? ", the default" : "", others,
         others.empty()
             ? std::string()

@@ -72,9 +72,10 @@ std::string why_not(const Study& study, const Advice& advice, const Counted& row
     if (rows.shared->peers_too_far > rows.ideal->peer_hits / 2) {
         const auto& network = advice.config.network;
         return fmt::format(
-            "The peers have what is asked for, and are too far to be asked: {:.4g} ms there and "
-            "back at the least, the origin takes {} ms. So the origin was asked for {} that some "
-            "peer was said to have.",
+            "The peers have the requested objects, but are too far away: {:.4g} ms there and back "
+            "at "
+            "the least, while the origin takes {} ms. So the origin was asked for {} that a "
+            "summary claimed.",
             std::chrono::duration<double, std::milli>(2 * network.delay).count(),
             network.origin.count(), amount(rows.shared->peers_too_far, "answer"));
     }
@@ -122,12 +123,11 @@ std::string left_out_too_much(const LogFacts& log, const Gain& gain) {
     if (log.in_doubt == 0) return {};
     const double doubted = static_cast<double>(log.in_doubt),
                  taken = static_cast<double>(log.requests);
-    const auto what = fmt::format("{} left out, of which it is not certain what they are",
-                                  amount(log.in_doubt, "line"));
+    const auto what = fmt::format("{} left out as uncertain", amount(log.in_doubt, "line"));
     if (const double share = doubted / (doubted + taken); share > kDoubtAllowed)
         return fmt::format(
-            "With {} ({:.0f} % of what may be requests), the rest is no picture of the log: give "
-            "a log without other lines, or one in a format that is known in full.",
+            "With {} ({:.0f} % of the possible requests), the rest may misrepresent the log: use a "
+            "log of requests only, in one of the known formats.",
             what, share * 100);
     // The origin gets requests for all of them in any case, or for none if proxies share.
     const double asked = gain.asked_alone * taken + doubted;
@@ -136,8 +136,8 @@ std::string left_out_too_much(const LogFacts& log, const Gain& gain) {
                     : gain.origin_requests >= kWorthSparing || most < kWorthSparing)
         return {};
     return fmt::format(
-        "It is too close: with {}, what the origin is spared may be {:.2f} to {:.2f} % of what it "
-        "is asked without sharing, and sharing pays from {:.0f} % on.",
+        "It is too close: with {}, sharing may save the origin {:.2f} to {:.2f} % of its "
+        "requests, and it pays from {:.0f} % on.",
         what, least * 100, most * 100, kWorthSparing * 100);
 }
 
@@ -158,14 +158,14 @@ std::string advice_text(const Study& study, const Advice& advice) {
         verdict(study, advice, gain), each.total * 100, each.local * 100, each.peer * 100,
         each_alone.total * 100);
     out += fmt::format(
-        "It spares the origin {} requests {} ({:.1f} % of what it is asked without) and {}.\n",
+        "It spares the origin {} requests {} ({:.1f} % of those without sharing) and {}.\n",
         many(gain.saved_requests_per_day), time_of(gain, study.log), gain.origin_requests * 100,
         size_text(std::max(gain.saved_bytes_per_day, 0.0)));
     out += fmt::format("It costs {} messages between the proxies {}, {} of them.\n",
                        many(gain.messages_per_day), time_of(gain, study.log),
                        size_text(gain.message_bytes_per_day));
     if (!gain.timed)
-        out += "The log spans less than a day, so nothing is said of one: hours differ.\n";
+        out += "The log spans less than a day, so figures per day are left out: hours differ.\n";
     out += fmt::format("A request waits {:.1f} ms in the mean, {:.1f} without.\n", gain.waited_ms,
                        gain.waited_ms_alone);
     if (const auto why = why_not(study, advice, rows, gain); !why.empty()) return out + why + "\n";

@@ -71,7 +71,7 @@ Finding by_threshold(const Study& study, double (*value)(const PerRequest&), con
                      const char* label, const char* unit) {
     Finding out;
     out.chart.title = title;
-    out.chart.x = {"announced when so many % of the objects have changed", true};
+    out.chart.x = {"announcement threshold, % of the objects", true};
     out.chart.y = {label, true};
     for_each_row(
         study, About::staleness, [](const StudyTable&) { return true; },
@@ -199,9 +199,9 @@ Finding lost_hits_by_messages(const Study& study) {
         if (!row.counts) continue;
         const auto& config = row.config;
         add_point(out.chart,
-                  &line == &table->lines.front() ? "as it is set"
-                  : config.announce_changed >= 1 ? "so long after the first change"
-                                                 : "when so much has changed, or after a minute",
+                  &line == &table->lines.front() ? "present setting"
+                  : config.announce_changed >= 1 ? "by delay after the first change"
+                                                 : "by threshold, or after a minute",
                   {per_request(*row.counts).messages(), lost_hits(*row.counts, *ideal) * 100,
                    line.title});
     }

@@ -189,7 +189,7 @@ std::string study_html(const Study& study, const std::string& advice) {
         out +=
             "<p><strong>A made-up workload: good for comparing, not for deciding.</strong></p>\n";
     if (study.stopped)
-        out += "<p><strong>Stopped early: what was not run is not shown.</strong></p>\n";
+        out += "<p><strong>Stopped early: the page shows the finished rows.</strong></p>\n";
     if (!advice.empty())
         out += "<section><h2>Advice</h2>\n<pre>" + escaped(advice) + "</pre></section>\n";
     for (const auto& finding : findings_of(study)) write_finding(finding, out);

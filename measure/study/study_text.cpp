@@ -113,7 +113,7 @@ std::string study_text(const Study& study, bool colour, const std::string& words
     out.heading(study.log.title);
     out.line("{}", describe(study.log));
     out.append(reading_text(study.log));
-    if (study.stopped) out.line("STOPPED EARLY: what is not run is not shown");
+    if (study.stopped) out.line("STOPPED EARLY: shows the finished rows");
     if (!words.empty()) out.append("\n" + words);
     if (!tables) return out.take();
     const auto shown = [&](const StudyTable::Line& line) {

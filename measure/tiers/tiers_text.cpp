@@ -57,7 +57,7 @@ std::string tiers_text(const TiersStudy& study, bool colour) {
     out.heading(study.log.title);
     out.line("{}", describe(study.log));
     out.append(reading_text(study.log));
-    if (study.stopped) out.line("STOPPED EARLY: what is not run is not shown");
+    if (study.stopped) out.line("STOPPED EARLY: shows the finished rows");
     for (const auto& table : study.tables) {
         out.line("");
         out.heading(fmt::format(

@@ -25,7 +25,7 @@ std::string about_admission(const TierCounts& counts, const TierCounts& everythi
             ? std::string("loses no hits")
             : fmt::format("{} {:.2f} points of hits", lost > 0 ? "loses" : "wins", std::abs(lost));
     return fmt::format(
-        " Writing what is asked for again spares {:.0f} % of the writes and {} against writing "
+        " Writing at the second request spares {:.0f} % of the writes and {} against writing "
         "everything.",
         100 * writes_saved(counts, everything), hits);
 }
@@ -33,18 +33,19 @@ std::string about_admission(const TierCounts& counts, const TierCounts& everythi
 /// The reason why a disk of this size teaches nothing; empty if it does.
 std::string too_little_to_tell(const LogFacts& log, const TiersTable& table,
                                const TierCounts& everything) {
-    if (everything.written_bytes() == 0) return " It took nothing: no object of the log fits.";
+    if (everything.written_bytes() == 0) return " It stayed empty: no object of the log fits.";
     const bool unit_objects = table.groups.front().rows.front().config.unit_objects;
     const auto held = static_cast<double>(table.disk_bytes) / mean_object_bytes(log, unit_objects);
     const auto doubted = static_cast<double>(log.in_doubt);
     if (doubted > kDoubtAllowed * (doubted + static_cast<double>(log.requests)))
         return fmt::format(
-            " {} left out, of which it is not certain what they are: that is too "
-            "much to go by the rest.",
+            " {} left out as uncertain: that is too much to judge by "
+            "the rest.",
             amount(log.in_doubt, "line"));
     if (log.requests >= kFewestRequests && held >= kFewestObjects) return {};
     return fmt::format(
-        " That is too little to go by: the log has {}, and there is room for {:.0f} of its {}.",
+        " That is too little for a conclusion: the log has {}, and the disk has room for {:.0f} of "
+        "its {}.",
         amount(log.requests, "request"), std::floor(held), amount(log.objects, "object"));
 }
 

@@ -34,7 +34,7 @@ LoggedSize logged_size(const LogLine& line);
 /// Reasons for refusing a line.
 inline constexpr std::string_view kNotThisFormat = "not a line of this format";
 inline constexpr std::string_view kUnsureClient =
-    "not certain who the client is (its place holds more than one name, or none)";
+    "uncertain client (its field has several names, or none)";
 
 /// Parses lines of one format, also behind prefixes that without_prefix() removes. `parse` returns
 /// nothing for a line of another format or with an uncertain client; it never guesses. One thread.

@@ -106,10 +106,10 @@ struct TraceOptions {
 void retime(Trace& trace, double rate, double speedup);
 
 inline constexpr std::string_view kWrongClock =
-    "the clock was wrong: farther from all others than these from each other";
+    "the clock was wrong: the time is farther from all others than they are from each other";
 inline constexpr std::string_view kQueryStripped =
-    "the query was left out of the log, so many pages look like one (Squid's strip_query_terms "
-    "off tells them)";
+    "the log omits the query, so many pages look like one (set Squid's strip_query_terms "
+    "off)";
 
 /// Returns true for requests that a cache may answer: GET with 200, 203, 300, 301, 304 or 410.
 bool is_cacheable(std::string_view method, unsigned status);

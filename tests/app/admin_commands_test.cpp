@@ -69,7 +69,8 @@ TEST(Reload, SaysWhatHasChangedOrWhyNothing) {
     write(R"("cache": {"memry": "99MiB"})");
     const auto refused = captured([] { return reload_command(at(3), false); });
     EXPECT_EQ(refused.code, kFailed);
-    EXPECT_THAT(refused.error, HasSubstr("refuses the configuration; it goes on as before\n"));
+    EXPECT_THAT(refused.error,
+                HasSubstr("refuses the configuration; it keeps its configuration\n"));
     EXPECT_THAT(refused.error, HasSubstr("cache.memry"));
     std::ofstream(file) << "{";
     const auto broken = captured([&] { return drain_command({{}, file}); });
@@ -77,7 +78,8 @@ TEST(Reload, SaysWhatHasChangedOrWhyNothing) {
     EXPECT_THAT(broken.error, HasSubstr(file + ": not a valid configuration\n$: "));
     std::filesystem::remove(file);
     const auto missing = captured([] { return reload_command(at(3), false); });
-    EXPECT_THAT(missing.error, HasSubstr("goes on as before\n  cannot read " + file + ": No such"));
+    EXPECT_THAT(missing.error,
+                HasSubstr("keeps its configuration\n  cannot read " + file + ": No such"));
 }
 
 TEST(ReopenLogs, MakesTheFileAnew) {
@@ -90,7 +92,7 @@ TEST(ReopenLogs, MakesTheFileAnew) {
     std::filesystem::rename(log, log + ".1");
     const auto ended = captured([] { return reopen_logs_command(at(4)); });
     EXPECT_EQ(ended.code, kOk) << ended.error;
-    EXPECT_THAT(ended.out, HasSubstr("has opened its access log anew"));
+    EXPECT_THAT(ended.out, HasSubstr("has reopened its access log"));
     EXPECT_TRUE(std::filesystem::exists(log));
     std::filesystem::remove(log);
     std::filesystem::create_directory(log);

@@ -171,7 +171,7 @@ TEST(Status, ShowsWhatANodeCounts) {
     EXPECT_THAT(ended.out, HasSubstr("node n7"));
     EXPECT_THAT(ended.out, HasSubstr("requests 1,200: 25.0 % local hits"));
     EXPECT_THAT(ended.out, HasSubstr("p1"));
-    EXPECT_THAT(ended.out, HasSubstr("what these are: hearsay help status\n"));
+    EXPECT_THAT(ended.out, HasSubstr("(hearsay help status explains the columns)\n"));
     EXPECT_THAT(captured([&] {
                     return status_command({{node.address().text(), {}}}, true);
                 }).out,

@@ -64,7 +64,7 @@ TEST(Init, WritesConfigurationsThatFitTogether) {
 
     const auto again = captured([&] { return init_command(command); });
     EXPECT_EQ(again.code, kFailed);
-    EXPECT_THAT(again.error, HasSubstr("a.json is there already"));
+    EXPECT_THAT(again.error, HasSubstr("a.json exists already"));
     EXPECT_EQ(content(command.folder + "/environment"), environment);
 }
 

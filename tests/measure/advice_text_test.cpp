@@ -61,9 +61,9 @@ TEST(AdviceText, SaysThatPeersAreTooFarToBeAsked) {
     };
     const auto far = advised(unasked);
     EXPECT_THAT(advice_text(far.first, far.second),
-                HasSubstr("too far to be asked: 0.5 ms there and back at the least, the origin "
-                          "takes 100 ms. So the origin was asked for 190 answers that some peer "
-                          "was said to have.\n"));
+                HasSubstr("too far away: 0.5 ms there and back at the least, while the origin "
+                          "takes 100 ms. So the origin was asked for 190 answers that a summary "
+                          "claimed.\n"));
     const auto unheard = [](const SimulationConfig& config) {
         auto out = made_up(config);
         if (config.scheme != Scheme::summary) return out;
@@ -72,7 +72,7 @@ TEST(AdviceText, SaysThatPeersAreTooFarToBeAsked) {
         return out;
     };
     const auto late = advised(unheard);
-    EXPECT_THAT(advice_text(late.first, late.second), HasSubstr("comes too late or is lost"));
+    EXPECT_THAT(advice_text(late.first, late.second), HasSubstr("come too late or are lost"));
 }
 
 TEST(AdviceText, DoesNotJudgeByTooLittle) {
@@ -145,7 +145,7 @@ TEST(AdviceText, MakesNoDayOfFiftyMinutes) {
     const auto text = advice_text(study, advice);
     EXPECT_THAT(text, Not(HasSubstr("per day")));
     EXPECT_THAT(text, HasSubstr("180,576 requests in the 50.0 min of the log (29.9 %"));
-    EXPECT_THAT(text, HasSubstr("spans less than a day, so nothing is said of one"));
+    EXPECT_THAT(text, HasSubstr("spans less than a day, so figures per day are left out"));
     EXPECT_EQ(nlohmann::json::parse(advice_json(study, advice))["advice"]["per"], "log");
 }
 
@@ -162,9 +162,9 @@ TEST(AdviceText, TellsNothingWhenWhatWasLeftOutCouldChangeIt) {
     };
     EXPECT_THAT(judged(made_up, 20'000), HasSubstr("Sharing pays"));
     EXPECT_THAT(judged(apart, 1'000), HasSubstr("DOES NOT PAY"));
-    EXPECT_THAT(judged(made_up, 100'000), HasSubstr("100,000 lines left out, of which it is not"));
+    EXPECT_THAT(judged(made_up, 100'000), HasSubstr("100,000 lines left out as uncertain"));
     EXPECT_THAT(judged(made_up, 100'000), Not(HasSubstr("What to set")));
-    EXPECT_THAT(judged(apart, 20'000), HasSubstr("may be 0.00 to 3.20 % of what it is asked"))
+    EXPECT_THAT(judged(apart, 20'000), HasSubstr("may save the origin 0.00 to 3.20 % of its"))
         << "they may all be of clients who share";
     const auto barely = [](const SimulationConfig& config) {
         auto out = made_up(config);

@@ -133,7 +133,7 @@ TEST(Measure, NoticesThatMoreWasFoundThanCanBe) {
     const CountingProxy proxy;  // which claims to have everything
     const auto report = measure_through(proxy);
     ASSERT_EQ(report.warnings.size(), 1u);
-    EXPECT_THAT(report.warnings[0], testing::HasSubstr("more was found"));
+    EXPECT_THAT(report.warnings[0], testing::HasSubstr("more hits than the log repeats"));
 }
 
 TEST(Measure, DoesWithoutAdminPorts) {

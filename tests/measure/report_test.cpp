@@ -121,7 +121,7 @@ TEST(Report, SaysThatOthersUsedTheCaches) {
     report.stopped = false;
     doubt(report, proxies, admins);
     EXPECT_THAT(report.warnings,
-                ElementsAre("others used the caches meanwhile (requests: b 1,200)"));
+                ElementsAre("other clients used the caches meanwhile (requests: b 1,200)"));
 }
 
 }  // namespace report_test

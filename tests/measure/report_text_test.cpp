@@ -84,7 +84,7 @@ TEST(ReportText, ShowsTrouble) {
     const auto text = report_text(report, false);
     EXPECT_THAT(text, HasSubstr("errors seen by clients: 1,234 connection broken\n  the first: "
                                 "connection broken from p for http://a/\n"));
-    EXPECT_THAT(text, HasSubstr("5 requests to peers got no usable answer in time"));
+    EXPECT_THAT(text, HasSubstr("5 requests to peers failed or came too late"));
     EXPECT_THAT(text, HasSubstr("failover: b answered 7 requests"));
     EXPECT_THAT(text, HasSubstr("b was restarted 2 times"));
     EXPECT_THAT(text, HasSubstr("not checked: b was restarted"));

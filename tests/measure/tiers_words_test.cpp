@@ -40,8 +40,8 @@ TiersStudy study_of(const TierCounts& second_request, const TierCounts& always,
 TEST(TiersWords, SayWhatADiskBringsAndWhatAdmissionSpares) {
     EXPECT_EQ(tiers_words(study_of(counted(200, 345, 1'000), counted(200, 300, 4'000))),
               "With a disk of 95.4 MiB behind 4.77 MiB of memory 54.5 % of the requests are hits, "
-              "34.5 points of them from the disk, and 25.0 % of the bytes. Writing what is asked "
-              "for again spares 75 % of the writes and wins 4.50 points of hits against writing "
+              "34.5 points of them from the disk, and 25.0 % of the bytes. Writing at the second "
+              "request spares 75 % of the writes and wins 4.50 points of hits against writing "
               "everything.\nSo \"disk_admission\" may stay \"second_request\", the default.\n");
 }
 
@@ -56,10 +56,11 @@ TEST(TiersWords, NameTheSettingThatHasMoreHits) {
 
 TEST(TiersWords, AdviseNothingForADiskThatHoldsNothingMuch) {
     const auto words = tiers_words(study_of(counted(200, 0, 0), counted(200, 0, 0)));
-    EXPECT_THAT(words, EndsWith(" It took nothing: no object of the log fits.\n"));
+    EXPECT_THAT(words, EndsWith(" It stayed empty: no object of the log fits.\n"));
     const auto few = tiers_words(study_of(counted(200, 300, 1'000), counted(200, 345, 4'000), 90));
-    EXPECT_THAT(few, EndsWith(" That is too little to go by: the log has 1,000 requests, and there "
-                              "is room for 8 of its 90 objects.\n"));
+    EXPECT_THAT(few,
+                EndsWith(" That is too little for a conclusion: the log has 1,000 requests, and "
+                         "the disk has room for 8 of its 90 objects.\n"));
 }
 
 TEST(TiersWords, SayNothingOfWhatWasNotRun) {
