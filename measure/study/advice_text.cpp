@@ -165,7 +165,7 @@ std::string advice_text(const Study& study, const Advice& advice) {
                        many(gain.messages_per_day), time_of(gain, study.log),
                        size_text(gain.message_bytes_per_day));
     if (!gain.timed)
-        out += "The log spans less than a day, so figures per day are left out: hours differ.\n";
+        out += "The log spans less than a day, so daily figures are left out: hours differ.\n";
     out += fmt::format("A request waits {:.1f} ms in the mean, {:.1f} without.\n", gain.waited_ms,
                        gain.waited_ms_alone);
     if (const auto why = why_not(study, advice, rows, gain); !why.empty()) return out + why + "\n";

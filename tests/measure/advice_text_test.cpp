@@ -145,7 +145,7 @@ TEST(AdviceText, MakesNoDayOfFiftyMinutes) {
     const auto text = advice_text(study, advice);
     EXPECT_THAT(text, Not(HasSubstr("per day")));
     EXPECT_THAT(text, HasSubstr("180,576 requests in the 50.0 min of the log (29.9 %"));
-    EXPECT_THAT(text, HasSubstr("spans less than a day, so figures per day are left out"));
+    EXPECT_THAT(text, HasSubstr("spans less than a day, so daily figures are left out"));
     EXPECT_EQ(nlohmann::json::parse(advice_json(study, advice))["advice"]["per"], "log");
 }
 
