@@ -63,7 +63,7 @@ bool accepts_ranges(Fields response) {
     return false;
 }
 
-StoredFate fate_of_stored(const AnswerNotStored& answer) {
+StoredFate fate_of_stored(const ResponseNotStored& answer) {
     const auto status = answer.status;
     if (!answer.was_validation && answer.was_fresh) return StoredFate::stays;
     if (ends_stored(answer.verdict, status)) {

@@ -78,7 +78,7 @@ enum class StoredFate : std::uint8_t {
     stands_in_for_nothing,  // it stays for validation, and no trouble of the origin revives it
     ends,
 };
-struct AnswerNotStored {
+struct ResponseNotStored {
     StorageVerdict verdict = StorageVerdict::store;
     unsigned status = 0;
     bool was_validation = false;
@@ -91,6 +91,6 @@ struct AnswerNotStored {
 /// a refusal the stored response stands in for nothing. Passing errors (5xx, 408, 429), responses
 /// to a range or condition, and those that concern one user leave it alone. Without a validation a
 /// fresh response stays, because the new one says nothing of it.
-StoredFate fate_of_stored(const AnswerNotStored& answer);
+StoredFate fate_of_stored(const ResponseNotStored& answer);
 
 }  // namespace proxy

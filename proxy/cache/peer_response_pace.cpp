@@ -13,7 +13,7 @@ double seconds(std::chrono::nanoseconds time) {
 
 OriginPace pace_of_origin(const RoundTrip& answers, const BodyRate& bodies) {
     OriginPace pace;
-    pace.head = answers.known() ? answers.mean() : kUnknownAnswer;
+    pace.head = answers.known() ? answers.mean() : kUnknownResponse;
     const auto head = std::max(seconds(pace.head), 1e-6);
     const auto first_window = static_cast<std::uint64_t>(kFirstWindowBytes / head);
     pace.bytes_per_second = bodies.known()

@@ -22,7 +22,7 @@ inline constexpr unsigned kMuchSooner = 4;
 /// of one response, up to the second figure, in bytes/s.
 inline constexpr std::uint64_t kFirstWindowBytes = 14'600, kExpectedRateMax = 1'000'000;
 /// The expected time of an origin whose responses are unknown, too.
-inline constexpr std::chrono::seconds kUnknownAnswer{1};
+inline constexpr std::chrono::seconds kUnknownResponse{1};
 /// Bytes that may come from both. If the peer sends more until the origin responds, it is no longer
 /// slow.
 inline constexpr std::uint64_t kComesTwiceMax = 1024 * 1024;

@@ -73,7 +73,7 @@ TEST(OriginPace, IsExpectedOfHowItAnswers) {
     RoundTrip near;
     near.measured(100us);
     EXPECT_EQ(pace_of_origin(near, {}).bytes_per_second, kExpectedRateMax);
-    EXPECT_EQ(pace_of_origin({}, {}).head, kUnknownAnswer);
+    EXPECT_EQ(pace_of_origin({}, {}).head, kUnknownResponse);
     EXPECT_EQ(pace_of_origin({}, {}).bytes_per_second, kFirstWindowBytes) << "nothing is known";
 }
 
