@@ -86,7 +86,7 @@ TEST_F(PeerRace, TheOriginsAnswerCountsWhenItIsFirstAndThePeersTimeIsLearntAllTh
     EXPECT_EQ(seen("b", "a").asked, 1u);
 }
 
-TEST_F(PeerRace, AQuestionThatGetsLostIsAskedAgainBeforeTheOriginIs) {
+TEST_F(PeerRace, APeerRequestThatGetsLostIsRepeatedBeforeTheOriginsTurn) {
     Gate never;
     std::mutex mutex;
     bool lost = false;

@@ -189,7 +189,7 @@ TEST_F(AskedByAPeer, AnswersFromTheStoreAndBooksIt) {
     EXPECT_EQ(given(), 1u);
 }
 
-TEST_F(AskedByAPeer, TakesNothingButGetAndHeadWithoutABodyForAQuestion) {
+TEST_F(AskedByAPeer, TakesOnlyGetAndHeadWithoutABodyForAPeerRequest) {
     const auto before = origin.requests();
     for (const auto* method : {"PURGE", "POST", "PUT", "DELETE", "OPTIONS"})
         EXPECT_EQ(client("a").ask(method, "/token", proof).status, 400u) << method;

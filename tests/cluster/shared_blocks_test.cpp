@@ -468,7 +468,7 @@ TEST_F(Bytes, OfAnAnswerThatBreaksOffCountAsFarAsItCame) {
 
 class Roles : public SharedBlocks {};
 
-TEST_F(Roles, TellClientsRequestsFromPeersQuestions) {
+TEST_F(Roles, DistinguishClientRequestsFromPeerRequests) {
     start_three();
     store("a", "/one");
     get("b", "/one");

@@ -117,7 +117,7 @@ TEST(JsonLine, TellsOfAllPeersWhereMoreThanOneWasAsked) {
         json::parse(R"([{"peer": "b", "verdict": "timeout"}, {"peer": "c", "verdict": "hit"}])"));
 }
 
-TEST(PeersAsked, KeepsTheLastQuestions) {
+TEST(PeersAsked, KeepsTheLastRequests) {
     PeersAsked asked;
     const auto first = asked.asked("first");
     for (std::size_t i = 0; i < PeersAsked::kMax; ++i)
@@ -343,7 +343,7 @@ TEST_F(AccessLogFile, GetsEveryLineFromEveryThread) {
     for (std::string text; std::getline(in, text);) EXPECT_TRUE(json::accept(text)) << text;
 }
 
-TEST_F(AccessLogFile, HasPeersQuestionsOnlyOnWish) {
+TEST_F(AccessLogFile, HasPeerRequestsOnlyOnWish) {
     auto question = record();
     question.role = Role::peer;
     for (const auto peers : {true, false}) {

@@ -163,7 +163,7 @@ TEST(AskBudget, ThePriceOfSparingTheOriginIsASetting) {
     EXPECT_FALSE(is_worth_asking(steady(150ms), steady(20ms), bounds));
 }
 
-TEST(AskBudget, AQuestionIsRepeatedWhenItsAnswerIsUnusuallyLate) {
+TEST(AskBudget, ARequestIsRepeatedWhenItsResponseIsUnusuallyLate) {
     EXPECT_EQ(patience_with(unknown()), Duration::max());
     EXPECT_EQ(patience_with(steady(5ms)), kRepeatAfter);
     RoundTrip peer;

@@ -45,7 +45,7 @@ TEST(PeerRecord, KnowsALinkByItsToken) {
     EXPECT_TRUE(record.comes_by("two"));
 }
 
-TEST(PeerRecord, CountsWhatBecameOfEachQuestion) {
+TEST(PeerRecord, CountsTheEndOfEachRequest) {
     PeerRecord record;
     for (const auto verdict : {PeerVerdict::hit, PeerVerdict::false_hit, PeerVerdict::stale_hit,
                                PeerVerdict::refused, PeerVerdict::timeout, PeerVerdict::failure})
@@ -59,7 +59,7 @@ TEST(PeerRecord, CountsWhatBecameOfEachQuestion) {
     EXPECT_EQ(counts.failures, 2u);
 }
 
-TEST(PeerRecord, CountsWhatQuestionsWereWorth) {
+TEST(PeerRecord, CountsTheWorthOfRequests) {
     PeerRecord record;
     record.false_hit_was(FalseHits::Cause::collision);
     record.false_hit_was(FalseHits::Cause::withdrawn);

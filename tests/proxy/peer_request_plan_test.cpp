@@ -271,7 +271,7 @@ TEST_F(PeerRaceTest, NeverAsksAnOriginThatItHasNot) {
     EXPECT_EQ(step(plan, {1}, kNow + 1h), AskStep::wait);
 }
 
-TEST_F(PeerRaceTest, PutsTheQuestionAgainWhenItWasProbablyLost) {
+TEST_F(PeerRaceTest, RepeatsARequestThatWasProbablyLost) {
     auto plan = race(two());
     plan.ask(0);
     plan.asked(steady(10ms), kNow);  // of 40 ms, so it is waited for 20

@@ -270,7 +270,7 @@ TEST_F(LearningTest, AnAnswerThatNamesAnotherTargetOrNoLifetimeOrForbidsItIsNotK
     EXPECT_FALSE(keeps("Content-Location: /a\nCache-Control: max-age=60, no-store"));
 }
 
-TEST_F(LearningTest, WhatWasInvalidatedAfterTheQuestionIsNotKept) {
+TEST_F(LearningTest, KeepsNothingInvalidatedAfterTheRequest) {
     shared.drop(hash(), kNow + 45s);
     const auto copy = posted(kOwn);
     copy->append("new body", kLater);
@@ -278,7 +278,7 @@ TEST_F(LearningTest, WhatWasInvalidatedAfterTheQuestionIsNotKept) {
     EXPECT_EQ(stored(), nullptr);
 }
 
-TEST_F(LearningTest, WhatWasInvalidatedBeforeTheQuestionIs) {
+TEST_F(LearningTest, KeepsAResponseInvalidatedBeforeTheRequest) {
     shared.drop(hash(), kNow + 39s);
     const auto copy = posted(kOwn);
     copy->append("new body", kLater);
