@@ -32,7 +32,7 @@ std::optional<BlockIndex> make_index(Delivery& delivery, const Received& from,
     auto& response = *index.draft.response;
     index.live = std::make_shared<LiveFields>();
     render_response(head, job.wanted.request->config().node, policy.rules(), from.arrival.wall,
-                    response.head, *index.live);
+                    response.head_fields, *index.live);
     index.live->lines.append(from.own_lines);
     response.blocks = Blocks{length, policy.cache->block};
     if (!delivery.charge(response)) return std::nullopt;

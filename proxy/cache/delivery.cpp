@@ -87,7 +87,7 @@ void Delivery::begin(const Received& from, Draft made, Sender sender,
     const auto& request = *job_.wanted.request;
     auto live = std::make_shared<LiveFields>();
     render_response(from.head, request.config().node, request.policy().rules(), from.arrival.wall,
-                    made.response->head, *live);
+                    made.response->head_fields, *live);
     live->lines.append(from.own_lines);
     if (job_.wanted.block)
         cache_.shared.store.expect_blocks();

@@ -28,9 +28,7 @@ unsigned status_of(const OriginRunner& runner) {
 /// `fill`: null when no reader wants this response any more.
 asio::awaitable<void> pass_interim_on(Fill* fill, const std::string& node, const Head& interim) {
     if (fill == nullptr) co_return;
-    std::string text;
-    append_interim(text, interim, node);
-    fill->interim(text);
+    fill->interim(interim_response(interim, node));
 }
 
 asio::awaitable<void> run_fetch(Cache& cache, std::unique_ptr<FetchJob> job) {

@@ -140,14 +140,14 @@ KeptCopy::Copy::Copy(Cache& cache, const SitePolicy& policy, summary::KeyHash ha
       writer(cache.shared.store, cache.shared.windows, claim, *fill, object_max(policy)) {}
 
 KeptCopy::KeptCopy(Cache& cache, const Relayed& relayed, std::optional<std::uint64_t> length,
-                   std::string_view head)
+                   FieldBlock fields)
     : store_(cache.shared.store) {
     const auto& [storing, method, hash, answer, asked] = relayed;
     const auto& request = storing.request;
     if (!names_its_own_target(method, answer.head, request.key)) return;
     auto made = draft(storing, answer);
     auto& response = made.response;
-    response->head = head;
+    response->head_fields = fields.text();
     const auto uri = request.key.uri();
     if (!response->freshness.is_explicit() || made.verdict != StorageVerdict::store ||
         !charge(store_, *response, uri, answer.arrival.steady))

@@ -70,10 +70,10 @@ class KeptCopy {
 public:
     using Clock = Store::Clock;
 
-    /// To be made before invalidate_after(). `length`: of the body, if known. `head`: by
+    /// To be made before invalidate_after(). `length`: of the body, if known. `fields`: by
     /// render_response().
     KeptCopy(Cache& cache, const Relayed& relayed, std::optional<std::uint64_t> length,
-             std::string_view head);
+             FieldBlock fields);
     /// The response itself has just made this many invalidations. The copy ignores them.
     void has_invalidated(std::size_t count);
     /// Takes bytes of the body. The copy ends if it is too large or finds no room.

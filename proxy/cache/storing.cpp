@@ -111,13 +111,12 @@ Refreshed refreshed(const StoringRequest& storing, const StoredResponse& stored,
     if (stored.freshness.personal) make_personal(response.freshness);
     response.blocks = stored.blocks;
     result.live = std::make_shared<LiveFields>();
-    append_status_line(response.head, stored.status);
     // Age belongs to this exchange, and the fields named by a qualified no-cache or private to its
     // client.
     const StoredFields to_store(updated.merged(), request.policy().rules());
     for (const auto& line : updated.merged()) {
         if (to_store(line))
-            append_line(response.head, line);
+            append_line(response.head_fields, line);
         else if (line.id != field::age)
             append_line(result.live->lines, line);
     }

@@ -7,6 +7,7 @@
 
 #include "protocol/net/plain_address.hpp"
 #include "proxy/client/client_access.hpp"
+#include "proxy/client/error_response.hpp"
 #include "proxy/client/http1_connection.hpp"
 #include "proxy/http/response_head.hpp"
 #include "proxy/net/tls_contexts.hpp"
@@ -143,8 +144,8 @@ bool Acceptor::is_peer(const asio::ip::address& address) const {
     return false;
 }
 
-/// Nothing is read, so that nobody holds a place by being told: as much as the socket takes at
-/// once.
+/// Closes the connection behind a 403, as far as the socket takes that at once. The acceptor reads
+/// nothing, so the client takes no place.
 void Acceptor::show_out(Admitted client) {
     ++frontend_.counters.refusals[RequestRefusal::client];
     const auto who = client.remote.to_string();
@@ -152,16 +153,16 @@ void Acceptor::show_out(Admitted client) {
         spdlog::info("{} may not ask (clients.allow, clients.deny): its connection is closed{}",
                      who, *more);
     if (client.scheme != Scheme::http) return;
-    const auto body = "This proxy is not for " + who + " (clients.allow, clients.deny).\n";
-    std::string answer;
-    append_status_line(answer, 403);
-    answer.append("Content-Type: text/plain; charset=utf-8\r\nDate: ");
-    append_http_date(answer, wall_now());
-    answer.append("\r\nContent-Length: ").append(std::to_string(body.size()));
-    answer.append("\r\nConnection: close\r\n\r\n").append(body);
+    const auto body = explain_refused_client(RequestRefusal::client, who) + "\n";
+    std::string response;
+    append_status_line(response, 403);
+    response.append("Content-Type: text/plain; charset=utf-8\r\nDate: ");
+    append_http_date(response, wall_now());
+    response.append("\r\nContent-Length: ").append(std::to_string(body.size()));
+    response.append("\r\nConnection: close\r\n\r\n").append(body);
     boost::system::error_code ignored;
     client.socket.non_blocking(true, ignored);
-    client.socket.send(asio::buffer(answer), 0, ignored);
+    client.socket.send(asio::buffer(response), 0, ignored);
     client.socket.shutdown(tcp::socket::shutdown_send, ignored);
 }
 

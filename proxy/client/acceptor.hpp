@@ -16,23 +16,24 @@
 
 namespace proxy {
 
-/// One worker's listening sockets, and the connections that came by them. One thread.
+/// The listening sockets of one worker, and the connections that came through them. It judges a new
+/// connection by its address and by the crowd (entrance.hpp). One thread.
 class Acceptor {
 public:
-    /// Both must outlive this.
+    /// Frontend and context outlive this.
     Acceptor(Frontend& frontend, boost::asio::io_context& io);
     Acceptor(const Acceptor&) = delete;
     Acceptor& operator=(const Acceptor&) = delete;
 
-    /// A listening socket, which belongs to this from here on. Before start().
+    /// Takes over a listening socket. Called before start().
     void listen(int acceptor_fd, Scheme scheme);
-    /// Of the first one.
+    /// The port of the first socket.
     std::uint16_t port() const { return places_.front().listener.port(); }
     void start();
-    /// Takes what is in the accept queue, then accepts no more; connections end after their present
-    /// request.
+    /// Takes the connections in the accept queue, then accepts no more. Connections end after their
+    /// present request.
     void drain();
-    /// Until all connections have ended, after drain().
+    /// Waits, after drain(), until all connections have ended.
     boost::asio::awaitable<void> wait() { return tasks_.wait(); }
     /// Cancels everything.
     void stop();
@@ -57,7 +58,7 @@ private:
     boost::asio::io_context& io_;
     protocol::TaskGroup tasks_;  // connections; takes no new ones while draining
     std::list<Place> places_;
-    RateLimitedLog shown_out_;  // who may not ask
+    RateLimitedLog shown_out_;  // clients that may not ask
 };
 
 }  // namespace proxy

@@ -9,8 +9,7 @@
 
 namespace proxy {
 
-/// One of those that are counted in a number, until this is destroyed; an empty one is none. One
-/// thread.
+/// Counts as one in a number until it is destroyed. An empty one counts for nothing. One thread.
 class Counted {
 public:
     Counted() = default;
@@ -29,7 +28,7 @@ private:
     std::size_t* all_ = nullptr;
 };
 
-/// A connection that was let in.
+/// A connection that the acceptor has let in.
 struct Admitted {
     // No aggregate: GCC 12 destroys those twice in a co_await expression.
     Admitted(boost::asio::ip::tcp::socket from, Scheme speaks, boost::asio::ip::address of)
@@ -39,7 +38,7 @@ struct Admitted {
     Scheme scheme;
     boost::asio::ip::address remote;  // without scope (protocol::plain_address)
     ConnectionsByAddress::Place place{};
-    /// Its address may ask nothing, so only a peer's token makes it one that is served.
+    /// Set if its address may ask nothing: only a peer's token gets a response on it.
     Counted stranger{};
 };
 

@@ -12,18 +12,18 @@ namespace proxy {
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
-bool BlockStream::hold(ByteRange range) {
-    held_.clear();
-    held_from_ = index_->blocks->at(range.first).first;
+bool BlockStream::pin(ByteRange range) {
+    pinned_.clear();
+    pinned_from_ = index_->blocks->at(range.first).first;
     for (auto offset = range.first; offset <= range.last;) {
         const auto block = index_->blocks->at(offset);
         const auto key = key_of(block);
         auto found = frontend_.cache.look_up(key.hash, key.uri, {}, Clock::now());
         if (!found.response && !found.on_disk) {
-            held_.clear();
+            pinned_.clear();
             return false;
         }
-        held_.push_back({std::move(found.response), key.hash});
+        pinned_.push_back({std::move(found.response), key.hash});
         offset = block.last + 1;
     }
     return true;
@@ -35,18 +35,19 @@ BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, May may,
     Block block;
     block.tries = std::move(tries);
     block.range = index_->blocks->at(offset);
-    if (!held_.empty()) {
-        const auto& held = held_[(block.range.first - held_from_) / index_->blocks->block_bytes];
-        block.stored = held.stored;
-        block.hash = held.hash;
-        if (held.stored) return block;
+    if (!pinned_.empty()) {
+        const auto& pinned =
+            pinned_[(block.range.first - pinned_from_) / index_->blocks->block_bytes];
+        block.stored = pinned.stored;
+        block.hash = pinned.hash;
+        if (pinned.stored) return block;
     }
     const auto [uri, hash] = key_of(block.range);
     block.hash = hash;
     if (may != May::be_alone && join_outdated_run(block)) return block;
     auto found = frontend_.cache.look_up(block.hash, uri, {}, Clock::now());
     if (found.on_disk && may == May::use_all) {
-        const auto recall = frontend_.cache.shared.store.recall(hash, uri, client_.wakeup);
+        const auto recall = frontend_.cache.shared.store.recall(hash, uri, transaction_.wakeup);
         block.recalled = recall == Store::Recall::waiting;
         if (block.recalled) return block;
         found = frontend_.cache.look_up(block.hash, uri, {}, Clock::now());
@@ -101,7 +102,7 @@ bool BlockStream::join_flow(Block& block) {
 
 bool BlockStream::join(BlockFlow& flow, Block& block) {
     if (!block.tries) block.tries = std::make_shared<Tries>();
-    block.reader = flow.join(block.range.first, client_.wakeup, request_.get());
+    block.reader = flow.join(block.range.first, transaction_.wakeup, request_.get());
     if (!block.reader) return false;
     block.by_run = true;
     block.leader = flow.is_of(request_.get());
@@ -116,8 +117,8 @@ void BlockStream::fetch(Block& block, const Store::Found& found, May may) {
         make_block_job(frontend_.cache, request(), blocks_of(*index_, version_), block.range.first);
     job->wanted.block->in_parts = in_parts_;
     job->from.tries = block.tries;
-    job->from.peers_asked = client_.peers_asked();
-    job->from.may_ask_peers = client_.config().cluster.has_value();
+    job->from.peers_asked = transaction_.peers_asked();
+    job->from.may_ask_peers = transaction_.config().cluster.has_value();
     auto fill = job->result.fill;
     block.leader = true;
     if (may != May::be_alone && !found.unshareable) {
@@ -136,7 +137,7 @@ void BlockStream::fetch(Block& block, const Store::Found& found, May may) {
     } else {
         job->result.claim.stay_alone(found.invalidations);
     }
-    block.reader = std::make_unique<Fill::Reader>(fill, client_.wakeup, block.leader);
+    block.reader = std::make_unique<Fill::Reader>(fill, transaction_.wakeup, block.leader);
     if (!block.leader) {
         ++frontend_.counters.collapsed;
         return;
@@ -151,7 +152,8 @@ void BlockStream::fetch(Block& block, const Store::Found& found, May may) {
 /// follow on `first`; none when there is no second one.
 std::optional<std::uint64_t> BlockStream::end_of_missing(const ByteRange& first) const {
     std::optional<std::uint64_t> end;
-    if (may_be_at_peers({std::string(client_.key.uri()), client_.hash})) return end;
+    if (may_be_at_peers({std::string(transaction_.request.key.uri()), transaction_.request.hash}))
+        return end;
     auto offset = first.last + 1;
     for (std::uint64_t i = 0; offset <= range_.last && i < kMaxBlocksExpected; ++i) {
         const auto block = index_->blocks->at(offset);
@@ -165,13 +167,14 @@ std::optional<std::uint64_t> BlockStream::end_of_missing(const ByteRange& first)
 
 bool BlockStream::may_be_at_peers(const Key& key) const {
     const auto& view = frontend_.upstream.peers;
-    if (!view || !view->directory || !client_.config().cluster) return false;
+    if (!view || !view->directory || !transaction_.config().cluster) return false;
     return !view->directory->candidates({key.hash, key.uri}).empty();
 }
 
 /// False: something is missing, and the origin gives no parts that fit.
 bool BlockStream::may_come_in_parts() const {
-    if (!origin_ || !frontend_.upstream.in_one_piece(*origin_, client_.key.uri())) return true;
+    if (!origin_ || !frontend_.upstream.in_one_piece(*origin_, transaction_.request.key.uri()))
+        return true;
     auto offset = index_->blocks->at(range_.first).first;
     for (std::uint64_t i = 0; offset <= range_.last; ++i) {
         if (i == kMaxBlocksExpected) return false;
@@ -204,7 +207,7 @@ asio::awaitable<FetchError> BlockStream::open_missing() {
 }
 
 std::shared_ptr<const RequestSnapshot> BlockStream::request() {
-    if (!request_) request_ = client_.snapshot(true);
+    if (!request_) request_ = transaction_.request.snapshot(true);
     return request_;
 }
 

@@ -6,7 +6,7 @@
 #include "proxy/cache/fetch.hpp"
 #include "proxy/cache/fetch_job.hpp"
 #include "proxy/cache/peer_request_plan.hpp"
-#include "proxy/client/response_from_store.hpp"
+#include "proxy/client/body_sender.hpp"
 #include "proxy/http/validators.hpp"
 #include "summary/directory.hpp"
 
@@ -15,19 +15,19 @@ namespace proxy {
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
-BlockStream::BlockStream(ClientContext& client, std::shared_ptr<const StoredResponse> index,
+BlockStream::BlockStream(Transaction& transaction, std::shared_ptr<const StoredResponse> index,
                          std::shared_ptr<const RequestSnapshot> request)
-    : client_(client),
-      frontend_(client.frontend),
+    : transaction_(transaction),
+      frontend_(transaction.frontend),
       index_(std::move(index)),
-      origin_(client.origin()),
+      origin_(transaction.request.origin()),
       version_(version_of(*index_, index_->blocks->length, frontend_.cache.shared.key_hasher)),
       flow_(frontend_.cache.shared.key_hasher(
-          version_key(client_.key.uri(), version_.etag, version_.form))),
+          version_key(transaction_.request.key.uri(), version_.etag, version_.form))),
       request_(std::move(request)) {}
 
 BlockStream::Key BlockStream::key_of(const ByteRange& block) const {
-    auto uri = block_key(client_.key.uri(), version_.etag, version_.form, block);
+    auto uri = block_key(transaction_.request.key.uri(), version_.etag, version_.form, block);
     const auto hash = frontend_.cache.shared.key_hasher(uri);
     return {std::move(uri), hash};
 }
@@ -39,14 +39,14 @@ Store::Where BlockStream::where(const Key& key) const {
 /// Until it was read, or fetching it has begun instead.
 asio::awaitable<FetchError> BlockStream::wait_for_disk(Block& block) {
     const auto deadline = Clock::now() + kRecallAtMost;
-    auto news = ClientContext::News::come;
+    auto news = Transaction::News::come;
     for (;;) {
-        // First, as whoever sent the block before may have been told of this one.
+        // First, because the sender of the block before may have taken the notice for this one.
         block = find_or_fetch(block.range.first, May::use_all);
         if (block.stored) block.source = Source::disk;
-        if (!block.recalled || news != ClientContext::News::come) break;
-        news = co_await client_.wait_for_news(deadline);
-        if (news == ClientContext::News::client_left) co_return FetchError::abandoned;
+        if (!block.recalled || news != Transaction::News::come) break;
+        news = co_await transaction_.wait_for_news(deadline);
+        if (news == Transaction::News::client_left) co_return FetchError::abandoned;
     }
     if (block.recalled) block = find_or_fetch(block.range.first, May::not_disk);
     co_return FetchError::none;
@@ -93,9 +93,9 @@ asio::awaitable<FetchError> BlockStream::wait(Block& block) {
             continue;
         }
         const auto until = block.by_run && !block.follows ? of_run : deadline;
-        const auto news = co_await client_.wait_for_news(until);
-        if (news == ClientContext::News::client_left) co_return FetchError::abandoned;
-        if (news == ClientContext::News::late && until == deadline)
+        const auto news = co_await transaction_.wait_for_news(until);
+        if (news == Transaction::News::client_left) co_return FetchError::abandoned;
+        if (news == Transaction::News::late && until == deadline)
             co_return FetchError::head_timeout;
     }
 }
@@ -113,10 +113,10 @@ asio::awaitable<FetchError> BlockStream::wait_and_retry(Block& block) {
                                                not_before, Clock::now());
         if (!pause) co_return error;
         block.reader.reset();
-        auto news = ClientContext::News::come;
+        auto news = Transaction::News::come;
         const auto until = Clock::now() + *pause;
-        while (news == ClientContext::News::come) news = co_await client_.wait_for_news(until);
-        if (news == ClientContext::News::client_left) co_return FetchError::abandoned;
+        while (news == Transaction::News::come) news = co_await transaction_.wait_for_news(until);
+        if (news == Transaction::News::client_left) co_return FetchError::abandoned;
         block = find_or_fetch(block.range.first, May::not_disk, std::move(block.tries));
     }
 }
@@ -125,10 +125,10 @@ void BlockStream::note(Block& block, const Fill::State& state) {
     if (!block.leader) return;
     block.fetched = true;
     block.source = state.answer.source == Fill::Source::peer ? Source::peer : Source::origin;
-    client_.transaction.note_server(state.answer.server);
+    transaction_.books.note_server(state.answer.server);
     // Of several peers, the log names the one that Cache-Status did.
     if (block.source == Source::peer && !std::exchange(peer_gave_, true))
-        client_.transaction.peer = state.answer.peer;
+        transaction_.books.peer = state.answer.peer;
 }
 
 /// Where the bytes will probably come from, judged by what is stored and what peers announce of
@@ -136,7 +136,7 @@ void BlockStream::note(Block& block, const Fill::State& state) {
 BytesBySource BlockStream::expect() {
     BytesBySource expected;
     const auto& view = frontend_.upstream.peers;
-    const auto* directory = view && client_.config().cluster ? view->directory.get() : nullptr;
+    const auto* directory = view && transaction_.config().cluster ? view->directory.get() : nullptr;
     const auto candidates = [&](const Key& key) {
         return directory ? directory->candidates({key.hash, key.uri}) : summary::PeerSet();
     };
@@ -145,15 +145,15 @@ BytesBySource BlockStream::expect() {
     const auto now = Clock::now();
     const auto likely_peer = [&](const Key& key) -> std::optional<std::size_t> {
         if (!directory) return std::nullopt;
-        const auto whom = whom_to_ask(
-            candidates(key), {}, {},
-            {view->peers, frontend_.upstream.peer_records, *client_.config().cluster, origin, now});
+        const auto whom = whom_to_ask(candidates(key), {}, {},
+                                      {view->peers, frontend_.upstream.peer_records,
+                                       *transaction_.config().cluster, origin, now});
         if (whom.count == 0 || whom.beside_the_origin) return std::nullopt;
         return whom.turns[0].peer;
     };
     // Who gave a block that its summary does not have holds the body in one piece.
     const auto by_whole = now_.source == Source::peer && candidates(key_of(now_.range)).empty();
-    if (now_.source == Source::peer) expected_peer_ = client_.transaction.peer;
+    if (now_.source == Source::peer) expected_peer_ = transaction_.books.peer;
     const auto& blocks = *index_->blocks;
     const auto parts = std::min(blocks.touched_by(range_), kBlocksSampled);
     for (std::uint64_t i = 0; i < parts; ++i) {
@@ -209,8 +209,8 @@ void BlockStream::describe(CacheStatus& status) {
         return;
     }
     if (!all_here) {
-        if (client_.transaction.cache == CacheResult::hit)
-            client_.transaction.cache = CacheResult::partial;
+        if (transaction_.books.cache == CacheResult::hit)
+            transaction_.books.cache = CacheResult::partial;
         if (index_was_here) status.forward = Forward::partial;
         status.collapsed = false;
     }
@@ -245,14 +245,13 @@ asio::awaitable<FetchError> BlockStream::open(ByteRange range, bool leads) {
     co_return co_await open_missing();
 }
 
-asio::awaitable<bool> BlockStream::send() {
+asio::awaitable<void> BlockStream::send() {
     auto part = range_;
     for (;;) {
         part.last = std::min(range_.last, now_.range.last);
         if (part.last < range_.last) next_ = next_from(part.last + 1);
         const auto sent = co_await send_block(now_, part);
-        if (!sent) co_return false;
-        if (part.last == range_.last) co_return client_.keep_alive();
+        if (!sent || part.last == range_.last) co_return;
         part.first = part.last + 1;
         now_ = std::move(*next_);
         next_.reset();
@@ -260,11 +259,12 @@ asio::awaitable<bool> BlockStream::send() {
         if (error == FetchError::none) continue;
         auto sent_rest = false;
         part.last = range_.last;
-        if (error == FetchError::changed) frontend_.cache.shared.drop(client_.hash, Clock::now());
+        if (error == FetchError::changed)
+            frontend_.cache.shared.drop(transaction_.request.hash, Clock::now());
         if (error == FetchError::changed || error == FetchError::part_refused)
             sent_rest = co_await send_out_of_whole(part);
-        if (!sent_rest && !client_.transaction.aborted) client_.transaction.cut_short();
-        co_return (sent_rest && client_.keep_alive());
+        if (!sent_rest && !transaction_.books.aborted) transaction_.books.cut_short();
+        co_return;
     }
 }
 
@@ -278,17 +278,18 @@ BlockStream::Block BlockStream::next_from(std::uint64_t offset) {
 /// The origin answers for a block with something else. The whole is fetched in one piece; its
 /// beginning has been sent, and is left out if it is the same.
 asio::awaitable<bool> BlockStream::send_out_of_whole(ByteRange rest) {
+    const auto& asked = transaction_.request;
     auto job = std::make_unique<FetchJob>(frontend_.cache, request(),
-                                          summary::Key{client_.hash, client_.key.uri()});
-    job->wanted.directives = client_.directives;
+                                          summary::Key{asked.hash, asked.key.uri()});
+    job->wanted.directives = asked.directives;
     job->from.may_ask_peers = job->wanted.may_use_blocks = false;
     const auto found =
-        frontend_.cache.look_up(client_.hash, client_.key.uri(), client_.head.fields, Clock::now());
+        frontend_.cache.look_up(asked.hash, asked.key.uri(), asked.head.fields, Clock::now());
     auto fill = job->result.fill;
     auto taken = job->result.claim.take(found);
     const auto leads = !taken.other;
     if (!leads) fill = std::move(taken.other);
-    Fill::Reader reader(fill, client_.wakeup, leads);
+    Fill::Reader reader(fill, transaction_.wakeup, leads);
     if (leads) start_fetch(frontend_.cache, std::move(job));
     const auto state = co_await head_of(reader);
     const auto& answer = state.answer;
@@ -300,7 +301,7 @@ asio::awaitable<bool> BlockStream::send_out_of_whole(ByteRange rest) {
     BodySender::What what;
     what.bytes = rest.size();
     what.fetched = leads;
-    BodySender sender(client_, body, what);
+    BodySender sender(transaction_, body, what);
     const auto sent = co_await sender.run();
     co_return sent;
 }
@@ -311,14 +312,14 @@ asio::awaitable<Fill::State> BlockStream::head_of(const Fill::Reader& reader) {
     for (;;) {
         auto state = reader.state();
         if (state.phase != Fill::Phase::waiting || state.released) co_return state;
-        const auto news = co_await client_.wait_for_news(deadline);
-        if (news != ClientContext::News::come) co_return state;
+        const auto news = co_await transaction_.wait_for_news(deadline);
+        if (news != Transaction::News::come) co_return state;
     }
 }
 
 asio::awaitable<bool> BlockStream::send_block(const Block& block, ByteRange part) {
     auto& windows = frontend_.cache.shared.windows;
-    auto body = block.stored ? BodyReader(*block.stored, client_.wakeup, windows)
+    auto body = block.stored ? BodyReader(*block.stored, transaction_.wakeup, windows)
                              : BodyReader(*block.reader);
     body.consume(part.first - block.range.first);
     BodySender::What what;
@@ -326,7 +327,7 @@ asio::awaitable<bool> BlockStream::send_block(const Block& block, ByteRange part
     what.fetched = block.fetched;
     if (block.stored) what.stored_as = block.hash;
     if (block.on_disk()) what.stored_in = Source::disk;
-    BodySender sender(client_, body, what);
+    BodySender sender(transaction_, body, what);
     if (sender.send_now()) co_return true;
     const auto sent = co_await sender.run();
     co_return sent;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "proxy/cache/retry_plan.hpp"
-#include "proxy/client/client_context.hpp"
+#include "proxy/client/transaction.hpp"
 #include "proxy/storage/body_version.hpp"
 #include "proxy/storage/fill.hpp"
 #include "proxy/upstream/peer_record.hpp"
@@ -16,42 +16,41 @@
 
 namespace proxy {
 
-/// So many blocks of a body, spread over it, are looked at to tell beforehand where most of it
-/// comes from. Only when all of those are here are the others looked for, at most so many in all,
-/// up to the first that is not: what has more is never called a hit.
+/// A stream looks at kBlocksSampled blocks, spread over the body, to state beforehand where most of
+/// it comes from. If all of those are here it looks for the others, up to the first missing one,
+/// and at kMaxBlocksExpected in all. A body with more blocks is never called a hit.
 inline constexpr std::uint64_t kBlocksSampled = 32, kMaxBlocksExpected = 1024;
 
-/// What is missing within so many blocks is asked of the origin before anything is sent.
+/// A block that is missing among the first so many is requested from the origin before the response
+/// begins.
 inline constexpr std::uint64_t kOpenedAhead = 16;
 
-/// Sends a part of a body that is stored in blocks: those that are there from the store, the others
-/// as they are fetched, the next one begun while one is being sent. One coroutine; the client
-/// outlives it.
+/// Sends a part of a body that is stored in blocks: stored blocks from the store, missing ones as
+/// they are fetched. The next block is begun while one is being sent. One coroutine; the
+/// transaction outlives it. block_stream.cpp sends, block_sources.cpp finds and fetches.
 class BlockStream {
 public:
-    /// `request`: the one that led the fetch of the index; null when nothing was fetched yet.
-    BlockStream(ClientContext& client, std::shared_ptr<const StoredResponse> index,
+    /// `request`: the request of the fetch that brought the index; null if none was fetched.
+    BlockStream(Transaction& transaction, std::shared_ptr<const StoredResponse> index,
                 std::shared_ptr<const RequestSnapshot> request);
 
-    /// Takes hold of all blocks of `range` that are in memory, and nothing is fetched from then on;
-    /// false when one is not stored. Those on the disk are read as they are sent: one that proves
-    /// bad fails, as one that cannot be fetched.
-    bool hold(ByteRange range);
+    /// Keeps all blocks of `range` that are in memory, and fetches none from then on. False when
+    /// one is not stored. Blocks on the disk are read as they are sent; a bad one fails like one
+    /// that cannot be fetched.
+    bool pin(ByteRange range);
 
-    /// Waits until the first block of `range` (within the body) is there or on its way. What is
-    /// wrong, if it is not: nothing has been sent then. `leads`: the index was fetched for this
-    /// request, and the answer that brought it may bring the blocks, too.
+    /// Waits until the first block of `range` (within the body) is there or on its way. An error
+    /// comes before anything was sent. `leads`: the index was fetched for this request, and the
+    /// origin's answer may bring the blocks, too.
     boost::asio::awaitable<FetchError> open(ByteRange range, bool leads);
-    /// After open(): what the client is told of where the body comes from, as far as that is known
-    /// before the rest of it is looked for. `status` is what is to be said of the index; of the
-    /// result, views into this.
+    /// Completes `status`, which describes the index, with the sources of the body, as far as they
+    /// are known after open(). The result views this.
     void describe(CacheStatus& status);
 
-    /// Sends the head that the client has composed, then the range. A block that fails is asked for
-    /// again (retry_plan.hpp); where the origin gives no parts any more, the rest comes out of the
-    /// whole, if that is the same version. Anything else that fails cuts the connection. True when
-    /// it can carry another request.
-    boost::asio::awaitable<bool> send();
+    /// Sends the range behind the response that has begun. A block that fails is asked for again
+    /// (retry_plan.hpp). Where the origin gives no parts any more, the rest comes out of the whole,
+    /// if that is the same version. Any other failure cuts the response short.
+    boost::asio::awaitable<void> send();
 
 private:
     /// Where the bytes of one block come from.
@@ -105,21 +104,21 @@ private:
     void note(Block& block, const Fill::State& state);
     Key key_of(const ByteRange& block) const;
     Store::Where where(const Key& key) const;
-    bool may_not_fetch() const { return !held_.empty(); }
+    bool may_not_fetch() const { return !pinned_.empty(); }
     BytesBySource expect();
     bool all_here() const;
 
-    ClientContext& client_;
+    Transaction& transaction_;
     Frontend& frontend_;
     std::shared_ptr<const StoredResponse> index_;
     const std::optional<UpstreamTarget> origin_;  // none without a site
     BodyVersion version_;
-    struct Held {
+    struct Pinned {
         std::shared_ptr<const StoredResponse> stored;  // null: it is on the disk
         summary::KeyHash hash;
     };
-    std::vector<Held> held_;  // by hold(), from held_from_ on
-    std::uint64_t held_from_ = 0;
+    std::vector<Pinned> pinned_;  // by pin(), from pinned_from_ on
+    std::uint64_t pinned_from_ = 0;
     std::shared_ptr<PeerNames> in_parts_ = std::make_shared<PeerNames>();
     ByteRange range_;
     Block now_;

@@ -9,19 +9,19 @@
 
 namespace proxy {
 
-/// What an address may do here. Peers that prove themselves by their token are let in without.
+/// The rights of an address. A peer that proves itself by its token needs none of them.
 struct ClientRights {
     bool ask = false;      // clients.allow, clients.deny
     bool forward = false;  // forward.clients
 };
 ClientRights rights_of(const Config& config, const boost::asio::ip::address& client);
 
-/// Whom a trusted proxy's X-Forwarded-For names: the last address, from the right, that is not a
-/// trusted proxy's; the first one if all are.
+/// The client that a trusted proxy's X-Forwarded-For names: the rightmost address that belongs to
+/// no trusted proxy, or the first address if all of them do.
 struct ForwardedClient {
     enum class State : std::uint8_t {
         absent,
-        unreadable,  // what stands there is no address: nobody knows
+        unreadable,  // the text there is no address: the client is unknown
         known,
     };
     State state = State::absent;
@@ -29,21 +29,22 @@ struct ForwardedClient {
 };
 ForwardedClient forwarded_client(Fields request, const PrefixList& trusted_proxies);
 
-/// Who is behind a connection's requests. What the connection's address decides is decided once for
-/// a configuration; only requests of a trusted proxy are looked at one by one. Where it passes one
-/// on for somebody that it does not name (what stands in X-Forwarded-For is no address; or there is
-/// none, but Via or Forwarded), that may be anybody: it forwards nothing, and with an address that
-/// cannot be read it asks nothing either, unless everybody may. One thread.
+/// The client behind the requests of a connection, with its rights. The address of the connection
+/// is judged once for each configuration; requests of a trusted proxy are judged one by one. A
+/// trusted proxy may pass on a request without the name of its client: there is Via or Forwarded
+/// but no X-Forwarded-For, or that holds no address. Such a client could be anybody, so it may not
+/// use the forward proxy. With an unreadable address it may ask nothing, unless everybody may. One
+/// thread.
 class Requester {
 public:
-    /// `remote`: of the connection, or what its PROXY header says. Again when the configuration
-    /// changes.
+    /// `remote`: the address of the connection, or the one in its PROXY header. The caller repeats
+    /// this when the configuration changes.
     void settle(const Config& config, const boost::asio::ip::address& remote);
-    /// The next request; until look() has seen it, it is the connection's.
+    /// Begins the next request, which belongs to the connection's address until look().
     void begin() {
         if (behind_ != Behind::nobody) forget();
     }
-    /// Reads what a trusted proxy says.
+    /// Reads the statement of a trusted proxy about its client.
     void look(const Config& config, Fields request) {
         if (trusted_) look_behind(config, request);
     }
@@ -56,14 +57,15 @@ public:
     }
     /// The same as text, for logs and fields.
     const std::string& text() const { return behind_ == Behind::named ? other_text_ : text_; }
-    /// The connection's, which is what this node sees itself.
+    /// The address of the connection, as this node sees it.
     const std::string& hop_text() const { return text_; }
-    /// For an answer that refuses: of whom rights() are.
+    /// The owner of rights(), for the text of a refusal.
     std::string described() const {
         return behind_ == Behind::unknown ? "a client that " + text_ + " does not name" : text();
     }
     bool through_trusted_proxy() const { return trusted_; }
-    /// May PURGE? Not on the word of a proxy that is not trusted, or does not say for whom.
+    /// May it send PURGE? The word of an untrusted proxy, or of one that names no client, counts
+    /// for nothing.
     bool may_purge(const Config& config, Fields request) const;
 
 private:

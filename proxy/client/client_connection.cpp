@@ -12,6 +12,7 @@
 #include "protocol/net/plain_address.hpp"
 #include "proxy/client/proxy_header.hpp"
 #include "proxy/disk/record_body.hpp"
+#include "proxy/net/quick_recovery.hpp"
 #include "proxy/net/tls_contexts.hpp"
 
 namespace proxy {
@@ -22,7 +23,7 @@ namespace asio = boost::asio;
 constexpr std::chrono::milliseconds kDrainIdle{300};  // for a request already on its way
 constexpr std::chrono::milliseconds kLinger{1000};
 constexpr std::size_t kMaxLingerBytes = 256 * 1024;
-// For a client that reads the answer only when it has sent all of its body.
+// For a client that reads the response only when it has sent all of its body.
 constexpr std::chrono::seconds kLingerForBody{30};
 constexpr std::chrono::seconds kLingerForMore{2};
 constexpr std::size_t kMaxBuffersPerCall = 64;
@@ -59,8 +60,9 @@ ClientConnection::~ClientConnection() {
     frontend_.remove(*this);
 }
 
-void ClientConnection::know() {
+void ClientConnection::peer_proven() {
     stranger_ = {};
+    recover_quickly(socket_.native_handle());
 }
 
 void ClientConnection::expire() {
@@ -214,12 +216,12 @@ bool ClientConnection::fast_enough(Pace& pace, Moved moved) {
     return true;
 }
 
-/// Bytes of the answer that have left this host: what the kernel still holds was not taken, and it
-/// holds so much that a slow client's socket takes nothing for minutes.
+/// Bytes of the response that have left this host: what the kernel still holds was not taken, and
+/// it holds so much that a slow client's socket takes nothing for minutes.
 std::int64_t ClientConnection::taken() {
     int held = 0;
     if (::ioctl(socket_.native_handle(), SIOCOUTQ, &held) != 0) held = 0;
-    return static_cast<std::int64_t>(answer_bytes_) - held;
+    return static_cast<std::int64_t>(response_bytes_) - held;
 }
 
 asio::awaitable<bool> ClientConnection::receive_more() {
@@ -250,7 +252,7 @@ bool ClientConnection::send_tls_now(std::vector<asio::const_buffer>& buffers) {
             next = asio::buffer(record, asio::buffer_copy(asio::buffer(record), buffers));
         std::size_t sent = 0;
         tls_wants_ = tls_->write(next, sent);
-        answer_bytes_ += sent;
+        response_bytes_ += sent;
         advance(buffers, sent);
         if (tls_wants_ == TlsSession::Step::done) continue;
         if (tls_wants_ == TlsSession::Step::failed || tls_wants_ == TlsSession::Step::end) {
@@ -284,7 +286,7 @@ bool ClientConnection::send_now(std::vector<asio::const_buffer>& buffers) {
             }
             return false;
         }
-        answer_bytes_ += static_cast<std::size_t>(sent);
+        response_bytes_ += static_cast<std::size_t>(sent);
         advance(buffers, static_cast<std::size_t>(sent));
         if (static_cast<std::size_t>(sent) < wanted) return false;
     }
@@ -309,7 +311,7 @@ ClientConnection::FileSent ClientConnection::send_file_now(const RecordBody& fil
         result.unreadable = !broken_;
         break;
     }
-    answer_bytes_ += result.bytes;
+    response_bytes_ += result.bytes;
     return result;
 }
 

@@ -19,98 +19,98 @@ namespace proxy {
 
 class RecordBody;
 
-/// The bytes of one client connection: heads and bodies in, buffers out, every wait with a
-/// deadline. One thread, one coroutine.
+/// The bytes of one client connection: it receives heads and bodies and sends buffers, and each
+/// wait has a deadline. One thread, one coroutine.
 class ClientConnection final : public Frontend::Connection {
 public:
-    /// By https it speaks TLS; handshake() comes first then.
+    /// An https connection speaks TLS and begins with handshake().
     ClientConnection(Frontend& frontend, Admitted client);
     ~ClientConnection() override;
 
     Scheme scheme() const { return scheme_; }
     enum class ProxyHeaderRead {
         good,
-        missing,  // something else has come, which is in input() then
+        missing,  // other bytes have come, which are in input() then
         bad,      // malformed, or late
-        refused,  // its client's address has all connections that one may have
+        refused,  // the client's address has as many connections as it may have
     };
-    /// Reads the PROXY header with which this connection begins; remote_address() is then whom it
-    /// names. Before handshake().
+    /// Reads the PROXY header with which this connection begins; remote_address() is the address
+    /// in it afterwards. Called before handshake().
     boost::asio::awaitable<ProxyHeaderRead> receive_proxy_header();
 
     enum class Handshake { done, failed, plain_http };
-    /// After plain_http the connection goes on in the clear, for an answer that says so.
+    /// After plain_http the connection goes on in the clear, for a response that says so.
     boost::asio::awaitable<Handshake> handshake();
 
     enum class Received { head, closed, timed_out, refused };
-    /// Waits for the next request's head and moves it to head_bytes(). `refused`: what has come
-    /// cannot become a good one, refusal() says why.
+    /// Waits for the next request's head and moves it to head_bytes(). `refused`: the bytes so far
+    /// cannot become a good head, and refusal() has the reason.
     boost::asio::awaitable<Received> receive_head();
     ParseError refusal() const { return refusal_; }
     std::string_view head_bytes() const { return head_bytes_; }
     std::size_t kept_bytes() const { return head_bytes_.capacity(); }
     void give_back() { proxy::give_back(head_bytes_); }  // with what views them
 
-    /// Waits for bytes of the request's body; false when none come any more, or fewer than
-    /// limits.client_rate_min.
+    /// Waits for bytes of the request's body. False when the client sends none any more, or fewer
+    /// than limits.client_rate_min.
     boost::asio::awaitable<bool> receive_more();
-    /// Ends a receive_more() that waits, as if nothing came any more; the next one waits again.
+    /// Ends a waiting receive_more(), as if the client sent no more; the next one waits again.
     void interrupt();
     ReadBuffer& input() { return input_; }
 
     /// Sends all of `buffers` (which is left empty); false when the client is gone or takes less
     /// than limits.client_rate_min.
     boost::asio::awaitable<bool> send(std::vector<boost::asio::const_buffer>& buffers);
-    /// Sends what the socket takes at once. True when that was everything; else `buffers` holds the
-    /// rest, or nothing and broken() is set.
+    /// Sends as much as the socket takes at once. True when that was everything; else `buffers`
+    /// holds the rest, or is empty and broken() is set.
     bool send_now(std::vector<boost::asio::const_buffer>& buffers);
     struct FileSent {
         std::uint64_t bytes = 0;  // that went out
-        bool unreadable = false;  // the file is to blame that it were not more
+        bool unreadable = false;  // the file is the reason for a smaller number
     };
     /// The same for bytes that the page cache has; not by TLS.
     FileSent send_file_now(const RecordBody& file, std::uint64_t offset, std::uint64_t bytes);
-    /// Until the socket takes something again; false as with send().
+    /// Waits until the socket takes bytes again; false as with send().
     boost::asio::awaitable<bool> wait_to_send();
     bool broken() const { return broken_; }
-    /// For whoever waits for something else than this client, every Departure::kLook: is it gone?
+    /// Has the client left? For a caller that waits for something else, each Departure::kLook.
     bool has_left() {
-        return departure_.has_left(look_at_line(socket_.native_handle()), answer_bytes_,
+        return departure_.has_left(look_at_line(socket_.native_handle()), response_bytes_,
                                    Departure::Clock::now());
     }
 
-    // For a tunnel, once nothing waits here.
+    // For a tunnel, while no coroutine waits here.
     boost::asio::ip::tcp::socket& socket() { return socket_; }
     TlsSession* tls() { return tls_.get(); }  // null: in the clear
 
-    /// Ends the connection so that the client still reads what was sent: half-close, then what it
-    /// still sends is read and dropped for a moment (RFC 9112 §9.6); with `unread_body`, which may
-    /// be on its way for long, as long as it comes and the client is not too slow.
+    /// Ends the connection so that the client still reads the response: the connection closes one
+    /// half, and drops the bytes that still come for a moment (RFC 9112 §9.6). With `unread_body`
+    /// it drops the rest of a body for 30 s, as long as the client is not too slow.
     boost::asio::awaitable<void> linger(bool unread_body = false);
-    /// The same without waiting, when there is nothing to be read any more.
+    /// The same without a wait, when the client sends nothing any more.
     void part();
 
-    /// Counts what is sent from here on.
-    void begin_answer() {
-        answer_bytes_ = 0;
+    /// Counts the bytes that are sent from here on.
+    void begin_response() {
+        response_bytes_ = 0;
         taking_.begin();
         giving_.begin();
         departure_.begin();
     }
-    std::uint64_t answer_bytes() const { return answer_bytes_; }
+    std::uint64_t response_bytes() const { return response_bytes_; }
     /// Ends the connection so that the client sees a reset, not an end.
     void reset();
-    /// True once the node leaves: this connection ends after the present answer.
+    /// True once the node leaves: this connection ends after the present response.
     bool ending() const { return ending_; }
-    /// Who connected, without scope (protocol::plain_address), or whom the PROXY header names.
+    /// The address of the client without scope (protocol::plain_address), or the one in the PROXY
+    /// header.
     const boost::asio::ip::address& remote_address() const { return remote_; }
-
-    /// A peer's token has come: this is no stranger.
-    void know();
 
     void retire() override;
     void drain() override;
     void give_way() override { expire(); }
+    /// It is no stranger, and lost segments are sent again soon.
+    void peer_proven() override;
 
 private:
     void expire() override;
@@ -135,9 +135,9 @@ private:
     bool first_read_ = true;  // nothing was read yet
     bool idle_ = true;        // waits for the first byte of a request
     bool ending_;
-    std::uint64_t answer_bytes_ = 0;
+    std::uint64_t response_bytes_ = 0;
     std::int64_t body_bytes_ = 0;  // of requests, as they came
-    Pace taking_, giving_;         // answers; bodies of requests
+    Pace taking_, giving_;         // responses; bodies of requests
     Departure departure_;
     bool expired_ = false;
     bool broken_ = false;

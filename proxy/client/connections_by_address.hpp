@@ -11,9 +11,9 @@
 
 namespace proxy {
 
-/// How many connections each client address has open; an IPv6 address counts with its /64, as who
-/// has one of its addresses has all of them. Memory: some 80 bytes for each address that has any.
-/// Any thread.
+/// Counts the open connections of each client address. An IPv6 address counts with its /64, because
+/// the owner of one of its addresses has all of them. Memory: some 80 bytes for each address with a
+/// connection. Any thread.
 class ConnectionsByAddress {
     using Network = std::array<unsigned char, 16>;
     struct Entry {
@@ -26,7 +26,7 @@ class ConnectionsByAddress {
     };
 
 public:
-    /// One connection of an address, until this is destroyed. An empty one counts for nobody.
+    /// One connection of an address until it is destroyed. An empty place counts for no address.
     class Place {
     public:
         Place() = default;
@@ -39,11 +39,11 @@ public:
         }
         ~Place();
 
-        /// How many connections its address has, this one included; 0: it counts for nobody.
+        /// The connections of its address, this one included. 0: the place is empty.
         std::uint32_t of_address() const {
             return shard_ ? at_->second.open.load(std::memory_order_relaxed) : 0;
         }
-        /// Both are of one address, or both count for nobody.
+        /// Both are of one address, or both are empty.
         bool has_address_of(const Place& other) const {
             return shard_ == other.shard_ && (!shard_ || at_ == other.at_);
         }
@@ -56,7 +56,7 @@ public:
         Entries::iterator at_{};
     };
 
-    /// `address` as protocol::plain_address() has it. Must outlive the place.
+    /// `address` as protocol::plain_address() has it. This outlives the place.
     Place take(const boost::asio::ip::address& address);
 
 private:

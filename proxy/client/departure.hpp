@@ -6,20 +6,21 @@
 
 namespace proxy {
 
-/// Has the client left that waits for an answer? By looks at its connection now and then.
+/// Decides by repeated looks at a connection whether the client that waits for a response has left.
+/// No I/O, no clock.
 class Departure {
 public:
     using Clock = std::chrono::steady_clock;
 
     /// How often to look.
     static constexpr std::chrono::seconds kLook{1};
-    /// A client that has ended its side has most likely gone, but may still read (RFC 9112 §9.6):
-    /// it has so long from when that was seen, or from the last bytes that went out to it.
+    /// A client that has ended its side has most likely gone, but may still read (RFC 9112 §9.6).
+    /// It counts as gone so long after the first look that showed it, or after the last bytes sent.
     static constexpr std::chrono::seconds kHalfClosedAtMost{10};
 
     enum class Line { open, half_closed, broken };
 
-    /// `sent`: bytes of the answer so far. True when nobody is there to be waited for.
+    /// `sent`: bytes of the response so far. True when the client has left.
     bool has_left(Line line, std::uint64_t sent, Clock::time_point now) {
         if (line == Line::broken) return true;
         if (line == Line::open) {
@@ -30,7 +31,7 @@ public:
         sent_ = sent;
         return now - *half_closed_ >= kHalfClosedAtMost;
     }
-    /// Another answer.
+    /// Begins with another response.
     void begin() { half_closed_.reset(); }
 
 private:
@@ -38,7 +39,7 @@ private:
     std::uint64_t sent_ = 0;
 };
 
-/// What a look at this socket shows, even behind bytes that nobody has read.
+/// The state of this socket's connection, even behind bytes that are still unread.
 Departure::Line look_at_line(int socket);
 
 }  // namespace proxy

@@ -4,18 +4,18 @@
 
 namespace proxy {
 
-/// What a new connection meets.
+/// The connections that a new one finds.
 struct Crowd {
     std::uint64_t open = 0, allowed = 0;  // connections of all clients
     std::uint64_t of_address = 0,
-                  share = 0;  // of them its address', without it; and the most of it
+                  share = 0;  // those of its address, without it; and the most for an address
 };
 
 /// Whether a new connection is taken.
 enum class Entrance : std::uint8_t {
     free,
     if_room_is_made,      // all are taken: see may_make_room()
-    if_own_address_does,  // those of its address are
+    if_own_address_does,  // its address has all of its share
 };
 
 inline Entrance entrance(const Crowd& crowd) {
@@ -23,9 +23,9 @@ inline Entrance entrance(const Crowd& crowd) {
     return crowd.open < crowd.allowed ? Entrance::free : Entrance::if_room_is_made;
 }
 
-/// May a connection that waits for a request end for the new one? It is of the same address, or of
-/// one that has more connections, `of_its_address`, than the new one's, so that a crowd makes room
-/// for the few, and never the other way round.
+/// May a connection that waits for a request end for the new one? It may if it is of the same
+/// address, or of an address with more connections (`of_its_address`) than the new one's. So a
+/// crowd makes room for the few, and never the other way round.
 inline bool may_make_room(Entrance entrance, const Crowd& crowd, std::uint64_t of_its_address,
                           bool same_address) {
     if (same_address) return true;

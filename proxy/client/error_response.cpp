@@ -60,4 +60,10 @@ std::string explain(NoSite reason, std::string_view host) {
     return {};
 }
 
+std::string explain_refused_client(RequestRefusal reason, const std::string& client) {
+    if (reason == RequestRefusal::client)
+        return "This proxy is not for " + client + " (clients.allow, clients.deny).";
+    return "This is no forward proxy for " + client + " (forward.clients).";
+}
+
 }  // namespace proxy

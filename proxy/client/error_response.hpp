@@ -10,12 +10,17 @@
 
 namespace proxy {
 
-/// What a client is told when its request fails: the status, and a sentence that says what happened
-/// and where to look (of a fetch that failed: fetch_error.hpp).
+// Status and text of a response to a request that fails. The text names the cause and the setting
+// to look at. fetch_error.hpp has the same for a fetch that failed.
+
 unsigned status_of(ParseError error);
 RequestRefusal refusal_of(ParseError error);
 
 unsigned status_of(NoSite reason);
 std::string explain(NoSite reason, std::string_view host);
+
+/// The text of a 403 to a client that may not ask, or may not use the forward proxy. `client`:
+/// Requester::described().
+std::string explain_refused_client(RequestRefusal reason, const std::string& client);
 
 }  // namespace proxy

@@ -26,10 +26,10 @@ namespace proxy {
 /// How many descriptors this process may open (RLIMIT_NOFILE).
 std::uint64_t descriptor_limit();
 
-/// What the workers of a node have in common of their clients. Any thread.
+/// The state about clients that the workers of a node share. Any thread.
 struct SharedFrontend {
-    /// Drops it here and at all peers. `done` is called on another thread, kPurgeDeadline later at
-    /// most; never when the node ends before.
+    /// Carries out a purge here and at all peers. `done` is called on another thread,
+    /// kPurgeDeadline later at most; it is not called when the node ends before.
     using Purge = std::function<void(PurgeOrder, std::function<void(PurgeReport)> done)>;
 
     SharedFrontend(const Config& config, Purge to_node)
@@ -42,27 +42,31 @@ struct SharedFrontend {
     std::atomic<std::uint64_t> connections{0};
     ConnectionsByAddress addresses;
     HighWaterMark high_water_mark;
-    /// What the limit of open files leaves to clients: half, so that each can be served from
-    /// upstream.
+    /// Clients get half of the limit of open files, so that each can be served from upstream.
     const std::uint64_t connections_possible = descriptor_limit() / 2;
     Episode crowded;          // connections make room for new ones, or new ones are refused
     Episode crowded_address;  // the same for those of one address
 };
 
-/// What one worker's clients are answered with, and who they are. One thread.
+/// The client side of one worker: its connections, and the parts of the node that serve them. One
+/// thread.
 class Frontend {
 public:
-    /// A connected client whose connection ends early when the node leaves, or when it waits for a
-    /// request and others need its place.
+    /// One client connection, whatever its protocol. It ends early when the node leaves, or when it
+    /// waits for a request and others need its place.
     class Connection : public TimerWheel::Timer {
     public:
+        /// No request follows the one at hand, or the next one if none is.
         virtual void retire() = 0;
+        /// The same, and an idle connection ends soon.
         virtual void drain() = 0;
-        /// What it waits for comes to nothing.
+        /// The wait for a request ends, and with it the connection.
         virtual void give_way() = 0;
+        /// A peer has proven itself by its token in a request.
+        virtual void peer_proven() = 0;
 
         const ConnectionsByAddress::Place& place() const { return place_; }
-        /// Its address may ask nothing, and no peer's token has come by it (Admitted).
+        /// Its address may ask nothing, and no peer has proven itself on it (Admitted).
         bool stranger() const { return static_cast<bool>(stranger_); }
 
     protected:
@@ -84,8 +88,8 @@ public:
 
     void add(Connection& connection);
     void remove(Connection& connection);
-    /// Ends the connection that has waited for a request for longest, of those that `may`; looks at
-    /// kLook of them, others each time. False: none.
+    /// Ends the connection that has waited for a request for longest, among those that `may` end.
+    /// Each call looks at the next kLook connections. False: none was found.
     template <class May>
     bool make_room(const May& may) {
         Connection* longest = nullptr;
@@ -102,26 +106,26 @@ public:
         return true;
     }
     static constexpr std::size_t kLook = 1024;
-    /// How many connections clients may have, and one address of them.
+    /// The most connections for all clients, and for one address.
     std::uint64_t connections_allowed() const {
         return std::min<std::uint64_t>(config().limits.connections, shared.connections_possible);
     }
     std::uint64_t share_of_address() const {
         return connections_of_one(config().limits, connections_allowed());
     }
-    std::size_t strangers = 0;  // of Connection::stranger(), and on their way there
+    std::size_t strangers = 0;  // connections that are or become Connection::stranger()
 
-    /// From here on connections end after the answer to their next request.
+    /// From here on connections end after the response to their next request.
     void retire();
-    /// The same for those that come now.
+    /// The same for connections that come now.
     void begin_drain() { retiring_ = draining_ = true; }
     /// Connections end after their present request.
     void drain();
 
-    /// What is in effect now. A reload replaces it: keep no reference to it over a wait, but a copy
-    /// of `settings`.
+    /// The configuration in effect. A reload replaces it, so a coroutine keeps a copy of `settings`
+    /// over a wait instead of a reference.
     const Config& config() const { return *settings; }
-    bool retiring() const { return retiring_; }  // connections end with their next answer
+    bool retiring() const { return retiring_; }  // connections end with their next response
     bool draining() const { return draining_; }
 
     SharedFrontend& shared;

@@ -1,14 +1,59 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <string_view>
 
 #include "proxy/client/admitted.hpp"
+#include "proxy/client/books.hpp"
+#include "proxy/client/client_connection.hpp"
 #include "proxy/client/frontend.hpp"
+#include "proxy/client/http1_request_reader.hpp"
+#include "proxy/client/http1_writer.hpp"
+#include "proxy/client/request.hpp"
+#include "proxy/client/request_steps.hpp"
+#include "proxy/client/transaction.hpp"
 
 namespace proxy {
 
-/// Serves one client connection until it ends: requests one after the other, pipelined ones in
-/// order.
+/// One HTTP/1.1 connection of a client, from the PROXY header and the TLS handshake to its end. It
+/// serves requests one after the other, pipelined ones in order, and responds by itself to bytes
+/// that are no request. Request, writer and books live as long as the connection and are reused.
+/// The frontend outlives this. One thread, one coroutine. A fault in the code that serves a request
+/// ends that request alone, with a 500 if nothing was sent.
+class Http1Connection {
+public:
+    Http1Connection(Frontend& frontend, Admitted client);
+    Http1Connection(const Http1Connection&) = delete;
+    Http1Connection& operator=(const Http1Connection&) = delete;
+
+    boost::asio::awaitable<void> run();
+
+private:
+    boost::asio::awaitable<bool> establish();
+    boost::asio::awaitable<bool> read_proxy_header();
+    boost::asio::awaitable<void> refuse_plain_http();
+    boost::asio::awaitable<void> serve();
+    boost::asio::awaitable<void> refuse_unparsed(ClientConnection::Received received,
+                                                 ParseError error);
+    boost::asio::awaitable<void> end();
+
+    void begin_request();
+    void show_line(std::string_view bytes);
+    boost::asio::awaitable<void> refuse_fault();
+    void rest();
+
+    Frontend& frontend_;
+    ClientConnection connection_;
+    Request request_;
+    Http1RequestReader reader_;
+    Http1Writer writer_;
+    Books books_;
+    Transaction transaction_;
+    RequestSteps steps_;
+    bool only_for_peers_ = false;  // a trusted proxy's PROXY header is missing
+};
+
+/// Serves one client connection until it ends.
 boost::asio::awaitable<void> serve_client(Frontend& frontend, Admitted client);
 
 }  // namespace proxy

@@ -9,35 +9,39 @@ namespace {
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
-/// For the control thread to answer, beyond the time it gives the peers.
+/// The control thread has so long beyond the time that it gives the peers.
 constexpr std::chrono::seconds kControlSlack{2};
 
 }  // namespace
 
-asio::awaitable<bool> respond_to_purge(ClientContext& client) {
-    client.transaction.outcome = Outcome::uncacheable;
-    if (!client.requester.may_purge(client.config(), client.head.fields)) {
-        ++client.frontend.counters.refusals[RequestRefusal::forbidden];
-        client.transaction.outcome = Outcome::error;
-        co_return co_await client.refuse(403,
-                                         "PURGE is not for this address (purge.allow), nor "
-                                         "through a proxy that is not in "
-                                         "clients.trusted_proxies.");
+asio::awaitable<void> respond_to_purge(Transaction& transaction) {
+    auto& books = transaction.books;
+    const auto& request = transaction.request;
+    books.outcome = Outcome::uncacheable;
+    if (!request.requester.may_purge(request.config(), request.head.fields)) {
+        ++transaction.frontend.counters.refusals[RequestRefusal::forbidden];
+        books.outcome = Outcome::error;
+        co_await transaction.refuse(403,
+                                    "PURGE is not for this address (purge.allow), nor "
+                                    "through a proxy that is not in "
+                                    "clients.trusted_proxies.");
+        co_return;
     }
     PurgeOrder order;
-    order.uris.emplace_back(client.key.uri());
-    const auto reply = std::make_shared<AwaitedValue<PurgeReport>>(client.wakeup);
-    client.frontend.shared.purge(std::move(order),
-                                 [reply](PurgeReport report) { reply->give(std::move(report)); });
-    const auto in_time = co_await reply->wait_until(Clock::now() + kPurgeDeadline + kControlSlack);
+    order.uris.emplace_back(request.key.uri());
+    const auto report = std::make_shared<AwaitedValue<PurgeReport>>(transaction.wakeup);
+    transaction.frontend.shared.purge(
+        std::move(order), [report](PurgeReport result) { report->give(std::move(result)); });
+    const auto deadline = Clock::now() + kPurgeDeadline + kControlSlack;
+    const auto in_time = co_await report->wait_until(deadline);
     if (!in_time) {
-        client.transaction.outcome = Outcome::error;
-        co_return co_await client.refuse(503, "This node is too busy to purge.");
+        books.outcome = Outcome::error;
+        co_await transaction.refuse(503, "This node is too busy to purge.");
+        co_return;
     }
-
-    const auto& report = reply->value();
-    const auto body = purge_json(report);
-    co_return co_await client.answer(status_of(report), "Content-Type: application/json\r\n", body);
+    const auto body = purge_json(report->value());
+    co_await transaction.respond(status_of(report->value()), "Content-Type: application/json\r\n",
+                                 body);
 }
 
 }  // namespace proxy

@@ -2,13 +2,13 @@
 
 #include <boost/asio/awaitable.hpp>
 
-#include "proxy/client/client_context.hpp"
+#include "proxy/client/transaction.hpp"
 
 namespace proxy {
 
-/// A PURGE request: what is stored under its target, all variants, is dropped here and at all
-/// peers; the answer says who has done so. For those whom `purge.allow` lists, else 403. Never goes
-/// to the origin. True when the client's connection can go on.
-boost::asio::awaitable<bool> respond_to_purge(ClientContext& client);
+/// Responds to PURGE: this node and all peers drop everything stored under the target, all
+/// variants, and the response lists who has done so. A client that `purge.allow` does not list gets
+/// a 403. A PURGE never goes to the origin.
+boost::asio::awaitable<void> respond_to_purge(Transaction& transaction);
 
 }  // namespace proxy

@@ -1,27 +1,85 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <chrono>
+#include <memory>
 #include <string>
 
-#include "proxy/client/client_context.hpp"
+#include "proxy/client/client_watch.hpp"
+#include "proxy/client/transaction.hpp"
+#include "proxy/client/upload.hpp"
+#include "proxy/upstream/exchange.hpp"
+#include "proxy/upstream/origin_request.hpp"
+#include "proxy/upstream/request_snapshot.hpp"
+#include "proxy/upstream/upstream_pool.hpp"
 
 namespace proxy {
 
-/// Passes one request through to the origin and its answer back, bodies streaming both ways in
-/// bounded memory, nothing stored. For methods other than GET, requests with a body or a Range
-/// that cannot be made a part of what is stored, and those that forbid storing. Interim answers are
-/// passed on as they come, and Expect: 100-continue is the origin's to answer. So is the moment of
-/// its answer: when it refuses a body of which a part has not been sent, or answers and closes, the
-/// rest is not sent and the client hears at once (RFC 9112 §9.5); when it answers and goes on
-/// reading, the body is sent first. A success of an unsafe method invalidates what is stored under
-/// its target (RFC 9111 §4.4), and HEAD and POST may change it, see store_update.hpp. True when the
-/// client's connection can go on. `upgrade`: protocols to ask for (RFC 9110 §7.8); after a 101 the
-/// connection is a tunnel. Precondition: the request has a site.
-boost::asio::awaitable<bool> relay(ClientContext& client, CacheStatus status, Outcome outcome,
-                                   std::string upgrade = {});
+class KeptCopy;
 
-/// The same, or a refusal for a request without a site.
-boost::asio::awaitable<bool> pass(ClientContext& client, Forward why, Outcome outcome,
+/// Passes one request through to the origin and the response back. Bodies stream both ways in
+/// bounded memory, and nothing of a response is stored but the copy that a POST names (KeptCopy).
+/// Relayed are methods other than GET, requests with a body, ranges that cannot become a part of
+/// stored content, and requests that forbid storing. One coroutine; the transaction
+/// outlives it. Precondition: the request has a site.
+///
+/// Interim responses pass as they come, and the origin answers Expect: 100-continue. The origin
+/// also chooses the moment of its response: if it refuses a body that is not sent yet, or answers
+/// and closes, the rest is not sent and the client gets the response at once (RFC 9112 §9.5). If it
+/// answers and goes on to read, the body is sent first.
+///
+/// A success of an unsafe method invalidates the content stored under the target (RFC 9111 §4.4).
+/// HEAD and POST may change it (store_update.hpp).
+class Relay {
+public:
+    /// `upgrade`: protocols to ask for (RFC 9110 §7.8), or empty; after a 101 the connection is a
+    /// tunnel.
+    Relay(Transaction& transaction, std::string upgrade);
+    Relay(const Relay&) = delete;
+    Relay& operator=(const Relay&) = delete;
+
+    boost::asio::awaitable<void> run(CacheStatus status, Outcome outcome);
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    boost::asio::awaitable<FetchError> ask();
+    boost::asio::awaitable<FetchError> put();
+    boost::asio::awaitable<FetchError> send_once(const Exchange::Request& out, Kept kept,
+                                                 bool has_body, bool expects);
+    std::string own_lines(bool expects) const;
+    bool expects_continue() const;
+
+    boost::asio::awaitable<void> become_tunnel();
+    boost::asio::awaitable<void> respond(CacheStatus status, Outcome outcome);
+    ResponseHead response_head() const;
+    boost::asio::awaitable<void> wait_until_kept();
+    boost::asio::awaitable<bool> pass_body(KeptCopy& copy);
+    boost::asio::awaitable<void> refuse(FetchError error, CacheStatus status);
+    bool switched() const { return exchange_.head().status == 101; }
+    bool switched_unasked() const;
+    bool unasked_304();
+    bool client_gone() const { return client_gone_ || upload_.client_gone(); }
+
+    Transaction& transaction_;
+    Frontend& frontend_;
+    Request& request_;
+    const Config& config_;
+    const std::shared_ptr<const RequestSnapshot> snapshot_;
+    const UpstreamTarget& target_;  // of the snapshot
+    OriginRequest asked_;
+    Exchange exchange_;
+    ClientWatch watch_;
+    Upload upload_;
+    Clock::time_point asked_at_;
+    const std::string upgrade_;  // the protocols to ask for; empty: none
+    bool sent_whole_ = true;     // the request, so the connection can carry another one
+    bool client_gone_ = false;
+};
+
+/// Relays a request to its site, or refuses it when there is nowhere to go. `why` goes into
+/// Cache-Status, `outcome` into the books.
+boost::asio::awaitable<void> pass(Transaction& transaction, Forward why, Outcome outcome,
                                   std::string upgrade = {});
 
 }  // namespace proxy

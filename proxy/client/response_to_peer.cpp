@@ -1,10 +1,19 @@
-// Responses to peers; responses to clients stand in response_from_cache.cpp.
-#include "proxy/client/response_from_cache.hpp"
+#include "proxy/client/response_to_peer.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "proxy/cache/peer_response_plan.hpp"
+#include "proxy/client/cache_lookup.hpp"
+#include "proxy/client/response_from_fill.hpp"
 #include "proxy/client/response_from_store.hpp"
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/hashed_fields.hpp"
 #include "proxy/http/hop_by_hop.hpp"
+#include "proxy/http/response_head.hpp"
 #include "proxy/http/validators.hpp"
-#include "proxy/net/quick_recovery.hpp"
 #include "proxy/net/wall_clock.hpp"
 #include "proxy/storage/body_version.hpp"
 
@@ -13,132 +22,174 @@ namespace {
 
 namespace asio = boost::asio;
 using boost::beast::http::field;
+using boost::beast::http::verb;
 using Clock = std::chrono::steady_clock;
 
-/// Is the part that is asked for one of this very version? Without a version any will do.
-bool is_version(Fields request, const StoredResponse& response) {
-    return if_range_allows(request, validators_of(response.fields()), wall_now());
-}
+/// The steps of a response to a peer.
+class ResponseToPeer {
+public:
+    ResponseToPeer(Transaction& transaction, const ProvenPeer& peer)
+        : transaction_(transaction),
+          frontend_(transaction.frontend),
+          request_(transaction.request),
+          books_(transaction.books),
+          lookup_(transaction),
+          asked_{request_.directives, peer.options, false, request_.site.policy.cache->block} {
+        books_.peer = frontend_.upstream.peers->peers[peer.index].node;
+        request_.directives.only_if_cached = false;  // it is how peers ask, and obeyed anyway
+    }
+
+    asio::awaitable<void> run() {
+        if (frontend_.draining()) co_return co_await refuse(Refusal::draining);
+        const auto& fields = request_.head.fields;
+        if (const auto* hashes = find(fields, kFieldsField))
+            hashed_.emplace(hashes->value,
+                            FieldHasher(frontend_.cache.shared.field_key, request_.key.uri()));
+        co_await look_up();
+        if (books_.aborted) co_return;
+        if (!found_.response && found_.fill) {
+            reader_.emplace(found_.fill, transaction_.wakeup, false);
+            growing_ = reader_->state();
+        }
+        const auto plan = plan_peer_response(asked_, found());
+        if (plan.kind == PeerResponsePlan::Kind::refused) co_return co_await refuse_by(plan);
+        if (request_.head.verb == verb::head)  // it would be given
+            co_return co_await transaction_.respond(200, {}, {}, kOwnAnswer);
+        frontend_.upstream.record_or_gone(books_.peer).gave();
+        co_await give(plan.kind);
+    }
+
+private:
+    Selecting selecting() {
+        Selecting by(request_.head.fields);
+        by.hashed = hashed_ ? &*hashed_ : nullptr;
+        return by;
+    }
+
+    /// A block of a body in blocks is named by version, form and range.
+    asio::awaitable<void> look_up() {
+        const auto& fields = request_.head.fields;
+        const auto range = range_request(fields);
+        version_ = find(fields, field::if_range);
+        form_ = find(fields, kFormField);
+        asked_.for_block = range.form == RangeRequest::Form::bounded && version_ != nullptr;
+        if (asked_.for_block && form_) {
+            const auto uri = block_key(request_.key.uri(), version_->value, form_->value,
+                                       {range.first, range.last});
+            hash_ = frontend_.cache.shared.key_hasher(uri);
+            found_ = frontend_.cache.look_up(hash_, uri, {}, books_.begun);
+            if (found_.on_disk) found_ = co_await lookup_.recall(std::move(found_), hash_, uri, {});
+        }
+        is_block_ = found_.response || found_.fill;
+        if (is_block_) co_return;
+        hash_ = request_.hash;
+        const auto uri = request_.key.uri();
+        found_ = lookup_.find(hash_, uri, selecting(), books_.begun);
+        if (!found_.on_disk) co_return;
+        const auto by = selecting();
+        found_ = co_await lookup_.recall(std::move(found_), hash_, uri, by);
+    }
+
+    const std::shared_ptr<const StoredResponse>& response() const {
+        return found_.response ? found_.response : growing_.answer.response;
+    }
+
+    FoundForPeer found() {
+        FoundForPeer found;
+        found.is_block = is_block_;
+        found.other_variants = found_.other_variants;
+        found.stored = found_.response.get();
+        if (reader_) found.growing = &growing_;
+        if (!response()) return found;
+        const auto& response = *this->response();
+        found.residence = response.residence(Clock::now());
+        found.is_variant = found_.response || is_variant(response, selecting());
+        if (!asked_.for_block || is_block_) return found;
+        const auto length = found_.response ? response.body_bytes() : growing_.answer.length;
+        found.is_version =
+            form_ && is_named_version(response) &&
+            form_->value == version_of(response, length, frontend_.cache.shared.key_hasher).form;
+        return found;
+    }
+
+    /// Is the requested part one of this very version? Without a version any will do.
+    bool is_named_version(const StoredResponse& response) const {
+        return if_range_allows(request_.head.fields, validators_of(response.fields()), wall_now());
+    }
+
+    asio::awaitable<void> refuse_by(const PeerResponsePlan& plan) {
+        if (plan.refusal == Refusal::absent) frontend_.cache.shared.store.deny(hash_);
+        std::string validators;
+        if (plan.name_validators)
+            for (const auto& line : FieldBlock(response()->head_fields))
+                if (line.id == field::etag || line.id == field::last_modified)
+                    append_line(validators, line);
+        co_await refuse(plan.refusal, validators);
+    }
+
+    asio::awaitable<void> refuse(Refusal reason, FieldBlock fields = {}) {
+        auto status = kOwnAnswer;
+        status.detail = to_string(reason);
+        co_await transaction_.refuse(504, to_string(reason), status, fields);
+    }
+
+    asio::awaitable<void> give(PeerResponsePlan::Kind kind) {
+        if (kind == PeerResponsePlan::Kind::growing) co_return co_await give_growing();
+        const auto& stored = *response();
+        books_.cache = CacheResult::hit;
+        CacheStatus status;
+        status.ttl = time_to_live(stored.freshness, stored.residence(books_.begun));
+        if (kind == PeerResponsePlan::Kind::head_alone)
+            co_await give_head_alone(stored, status);
+        else
+            co_await respond_from_store(transaction_, stored, lookup_.source_of(stored), status,
+                                        hash_);
+    }
+
+    /// Sends what has been judged, whatever becomes of the fill meanwhile: a body that is counted
+    /// as given is sent, or cut where the peer sees it.
+    asio::awaitable<void> give_growing() {
+        const FromFill from{*reader_, growing_, false};
+        note_source(books_, from);
+        CacheStatus status;
+        status.forward = Forward::uri_miss;
+        status.collapsed = true;
+        std::string detail;
+        status = describe(books_, from, status, detail);
+        co_await respond_from_fill(transaction_, from, status);
+    }
+
+    /// See length_of_head_alone().
+    asio::awaitable<void> give_head_alone(const StoredResponse& stored, const CacheStatus& status) {
+        books_.outcome = Outcome::local_hit;
+        books_.source = Source::memory;
+        const auto age = current_age(stored.freshness, stored.residence(books_.begun));
+        transaction_.begin({304, stored.head_fields, stored.body_bytes(), false}, nullptr, age,
+                           status);
+        co_await transaction_.send_head();
+    }
+
+    Transaction& transaction_;
+    Frontend& frontend_;
+    Request& request_;
+    Books& books_;
+    CacheLookup lookup_;
+    ReceivedPeerRequest asked_;
+    std::optional<HashedFields> hashed_;  // names and hashes of the client's fields
+    const Field* version_ = nullptr;      // that the peer names
+    const Field* form_ = nullptr;
+    summary::KeyHash hash_;  // of the entry that was found, or looked for
+    Store::Found found_;
+    bool is_block_ = false;  // found under the block's own key
+    std::optional<Fill::Reader> reader_;
+    Fill::State growing_;  // of the fill that `reader_` reads
+};
 
 }  // namespace
 
-asio::awaitable<bool> ResponseFromCache::run_for_peer(std::size_t peer,
-                                                      PeerRequestOptions options) {
-    auto& transaction = client_.transaction;
-    transaction.peer = frontend_.upstream.peers->peers[peer].node;
-    recover_quickly(client_.connection.socket().native_handle());
-    client_.directives.only_if_cached = false;  // it is how peers ask, and obeyed anyway
-    if (frontend_.draining()) co_return co_await refuse_peer(Refusal::draining);
-
-    const auto& fields = client_.head.fields;
-    if (const auto* hashes = find(fields, kFieldsField))
-        hashed_.emplace(hashes->value,
-                        FieldHasher(frontend_.cache.shared.field_key, client_.key.uri()));
-
-    // One block of a body that is stored in such: named by version, form and range.
-    const auto range = range_request(fields);
-    const auto* version = find(fields, field::if_range);
-    const auto* form = find(fields, kFormField);
-    const auto wants_block = range.form == RangeRequest::Form::bounded && version != nullptr;
-    Store::Found found;
-    auto hash = client_.hash;
-    if (wants_block && form) {
-        const auto uri =
-            block_key(client_.key.uri(), version->value, form->value, {range.first, range.last});
-        hash = frontend_.cache.shared.key_hasher(uri);
-        found = frontend_.cache.look_up(hash, uri, {}, transaction.begun);
-        if (found.on_disk) found = co_await recall(std::move(found), hash, uri);
-    }
-    const auto is_block = found.response || found.fill;
-    if (!is_block) {
-        hash = client_.hash;
-        found = look_up(hash, client_.key.uri(), selecting(), transaction.begun);
-        if (found.on_disk) found = co_await recall(std::move(found), hash, client_.key.uri());
-    }
-    if (transaction.aborted) co_return false;
-
-    std::optional<Fill::Reader> reader;
-    Fill::State state;
-    FoundForPeer for_peer;
-    for_peer.is_block = is_block;
-    for_peer.other_variants = found.other_variants;
-    for_peer.stored = found.response.get();
-    if (!found.response && found.fill) {
-        reader.emplace(found.fill, client_.wakeup, false);
-        state = reader->state();
-        for_peer.growing = &state;
-    }
-    const auto& response = found.response ? found.response : state.answer.response;
-    if (response) {
-        for_peer.residence = response->residence(Clock::now());
-        for_peer.is_variant = found.response || is_variant(*response);
-        const auto length = found.response ? response->body_bytes() : state.answer.length;
-        for_peer.is_version =
-            !wants_block || is_block ||
-            (form && is_version(fields, *response) &&
-             form->value == version_of(*response, length, frontend_.cache.shared.key_hasher).form);
-    }
-    const ReceivedPeerRequest asked{client_.directives, options, wants_block,
-                                    client_.site.policy.cache->block};
-    const auto reply = plan_peer_response(asked, for_peer);
-    if (reply.kind == PeerResponsePlan::Kind::refused) {
-        if (reply.refusal == Refusal::absent) frontend_.cache.shared.store.deny(hash);
-        std::string lines;
-        if (reply.name_validators)
-            for (const auto& line : response->fields())
-                if (line.id == field::etag || line.id == field::last_modified)
-                    append_line(lines, line);
-        co_return co_await refuse_peer(reply.refusal, lines);
-    }
-    if (client_.head.verb == boost::beast::http::verb::head)
-        co_return co_await client_.answer(200, {}, {}, kOwnAnswer);  // it would be given
-    gave();
-    if (reply.kind == PeerResponsePlan::Kind::growing)
-        co_return co_await give_growing(*reader, std::move(state));
-    transaction.cache = CacheResult::hit;
-    CacheStatus status;
-    status.ttl = time_to_live(response->freshness, response->residence(transaction.begun));
-    if (reply.kind == PeerResponsePlan::Kind::head_alone)
-        co_return co_await send_head_alone(*response, status);
-    co_return co_await send_stored(client_, *response, status, hash);
-}
-
-/// By what has been judged, whatever becomes of the fill meanwhile: what is counted as given is
-/// sent, or cut where the asker sees it.
-asio::awaitable<bool> ResponseFromCache::give_growing(Fill::Reader& reader, Fill::State state) {
-    note_source(state, false);
-    CacheStatus status;
-    status.forward = Forward::uri_miss;
-    status.collapsed = true;
-    const auto followed = co_await answer_read(reader, std::move(state), false, status);
-    co_return followed == Followed::keep;
-}
-
-/// See length_of_head_alone().
-asio::awaitable<bool> ResponseFromCache::send_head_alone(const StoredResponse& response,
-                                                         const CacheStatus& status) {
-    auto& head = client_.own_head;
-    head.clear();
-    append_status_line(head, 304);
-    head.append(response.head, response.head.find('\n') + 1);
-    client_.transaction.status = 304;
-    client_.transaction.outcome = Outcome::local_hit;
-    client_.transaction.source = Source::memory;
-    const auto age = current_age(response.freshness, response.residence(client_.transaction.begun));
-    client_.compose(head, nullptr, age, status, Framing::length, response.body_bytes());
-    const auto sent = co_await client_.connection.send(client_.buffers);
-    client_.transaction.aborted = !sent;
-    co_return (sent && client_.keep_alive());
-}
-
-void ResponseFromCache::gave() {
-    frontend_.upstream.record_or_gone(client_.transaction.peer).gave();
-}
-
-asio::awaitable<bool> ResponseFromCache::refuse_peer(Refusal reason, std::string_view lines) {
-    auto status = kOwnAnswer;
-    status.detail = to_string(reason);
-    co_return co_await client_.refuse(504, to_string(reason), status, lines);
+asio::awaitable<void> respond_to_peer(Transaction& transaction, ProvenPeer peer) {
+    ResponseToPeer response(transaction, peer);
+    co_await response.run();
 }
 
 }  // namespace proxy

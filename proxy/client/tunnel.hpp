@@ -1,20 +1,86 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 
-#include "proxy/client/client_context.hpp"
+#include "proxy/client/client_connection.hpp"
+#include "proxy/client/frontend.hpp"
+#include "proxy/client/transaction.hpp"
+#include "proxy/net/timer_wheel.hpp"
+#include "proxy/net/tls_session.hpp"
+#include "proxy/upstream/upstream_pool.hpp"
 
 namespace proxy {
 
-/// Answers one CONNECT (RFC 9110 §9.3.6): connects to the authority the client names, says 200, and
-/// passes bytes both ways until both sides have ended, one was reset, or none came for
-/// `timeouts.tunnel_idle`. An end of one direction is passed on as such, a reset as a reset. The
-/// client's connection ends with this, whatever the answer: after a refusal, bytes meant for the
-/// tunnel may be on their way, and must not be read as a request.
-boost::asio::awaitable<void> tunnel(ClientContext& client);
+/// One of the two connections of a tunnel.
+struct TunnelSide {
+    boost::asio::ip::tcp::socket& socket;
+    TlsSession* tls;  // null: in the clear
 
-/// The second half of it, for connections that have agreed to become a tunnel otherwise: from what
-/// both have sent already until the end.
-boost::asio::awaitable<void> run_tunnel(ClientContext& client, UpstreamConnection& upstream);
+    using Step = TlsSession::Step;
+
+    Step read(boost::asio::mutable_buffer into, std::size_t& got) const;
+    Step write(boost::asio::const_buffer from, std::size_t& sent) const;
+    /// Ends this direction; the other goes on.
+    void end() const;
+};
+
+/// Passes bytes between two connections until both sides have ended, one was reset, or none came
+/// for `timeouts.tunnel_idle`. The end of one direction is passed on as such. Each direction holds
+/// 64 KiB at most, charged to limits.body_windows, and reads as much as the other side takes. One
+/// thread; several coroutines, which all end before run() does. Frontend and sockets outlive it.
+class Tunnel final : TimerWheel::Timer {
+public:
+    /// `bytes_down` grows by the bytes that the client is sent.
+    Tunnel(Frontend& frontend, TunnelSide client, TunnelSide upstream, std::uint64_t& bytes_down)
+        : frontend_(frontend), client_(client), upstream_(upstream), bytes_down_(bytes_down) {}
+
+    enum class End : std::uint8_t { clean, idle, cancelled, client_reset, upstream_reset };
+
+    /// `early_up`, `early_down`: bytes that came behind the heads.
+    boost::asio::awaitable<End> run(std::string early_up, std::string early_down);
+
+private:
+    using Step = TunnelSide::Step;
+    enum class Moved : std::uint8_t { some, end, from_broke, to_broke };
+
+    void still_alive();
+    void expire() override { finish(End::idle); }
+    void finish(End how);
+    void was_reset(const TunnelSide& side);
+    boost::asio::awaitable<bool> wait_for(const TunnelSide& side,
+                                          boost::asio::ip::tcp::socket::wait_type what);
+    boost::asio::awaitable<bool> wait_for(const TunnelSide& side, Step step);
+    boost::asio::awaitable<void> copy(const TunnelSide& from, const TunnelSide& to,
+                                      std::string held);
+    Moved move_some(const TunnelSide& from, const TunnelSide& to, std::string& held,
+                    std::size_t at_most, Step& wanted);
+    boost::asio::awaitable<void> watch(const TunnelSide& side);
+    void passed_on(const TunnelSide& to, std::size_t bytes);
+
+    Frontend& frontend_;
+    const TunnelSide client_, upstream_;
+    std::optional<End> end_;
+    unsigned ended_ = 0;  // directions
+    std::uint64_t& bytes_down_;
+};
+
+/// Serves one CONNECT (RFC 9110 §9.3.6): connects to the authority that the client names, says 200,
+/// and becomes a tunnel. No request follows on the connection, whatever the response: after a
+/// refusal, bytes meant for the tunnel may be on their way, and must not be read as a request.
+boost::asio::awaitable<void> serve_connect(Transaction& transaction, ClientConnection& connection);
+
+/// Sends `head`, HTTP/1.1 text with this status, to the client and makes a tunnel of both
+/// connections, from the bytes that both have sent already until the end. A reset is passed on as a
+/// reset.
+boost::asio::awaitable<void> run_tunnel(Transaction& transaction, ClientConnection& connection,
+                                        UpstreamConnection& upstream, std::string_view head,
+                                        unsigned status);
 
 }  // namespace proxy

@@ -20,20 +20,17 @@ void append_chunk(std::string& out, std::string_view piece) {
 
 }  // namespace
 
-Upload::Upload(ClientContext& client, Exchange& exchange)
-    : client_(client), exchange_(exchange), config_(client.config()) {}
+Upload::Upload(Transaction& transaction, Exchange& exchange)
+    : transaction_(transaction),
+      body_(*transaction.request.body),
+      exchange_(exchange),
+      config_(transaction.config()) {}
 
 asio::awaitable<void> Upload::pass_on(const Head& interim) {
-    if (client_.head.version < 11 || (interim.status == 100 && continued_)) co_return;
+    if (interim.status == 100 && continued_) co_return;
     continued_ = continued_ || interim.status == 100;
-    interim_.clear();
-    append_interim(interim_, interim, config_.node);
-    co_await send_interim();
-}
-
-asio::awaitable<void> Upload::send_interim() {
-    client_.buffers.assign(1, asio::buffer(interim_));
-    co_await client_.connection.send(client_.buffers);
+    const auto response = interim_response(interim, config_.node);
+    co_await transaction_.writer.interim(response.status, response.fields);
 }
 
 asio::awaitable<FetchError> Upload::await_consent() {
@@ -47,17 +44,16 @@ asio::awaitable<FetchError> Upload::await_consent() {
         co_await pass_on(exchange_.head());
     }
     if (!continued_) {
-        interim_ = "HTTP/1.1 100 Continue\r\n\r\n";
-        co_await send_interim();
+        co_await transaction_.writer.interim(100, {});
         continued_ = true;
     }
     co_return FetchError::none;
 }
 
 void Upload::keep_for_another() {
-    const auto length = client_.parser->content_length();
+    const auto length = body_.length();
     const auto most = std::min<std::uint64_t>(length ? *length : kKeptBodyBytes, kKeptBodyBytes);
-    auto room = read_ahead(client_.frontend.upstream.pool.windows(), most);
+    auto room = read_ahead(transaction_.frontend.upstream.pool.windows(), most);
     keeping_ = room.has_value();
     if (room) kept_charge_ = std::move(*room);
 }
@@ -78,23 +74,22 @@ void Upload::keep(std::string_view piece) {
     }
 }
 
-/// What has come from the client, framed for the origin. False when it is no body.
+/// Appends the bytes that have come from the client, framed for the origin. False when they are no
+/// body.
 bool Upload::take_piece(std::string& out) {
-    auto& input = client_.connection.input();
-    const auto chunked = client_.parser->chunked();
-    const auto consumed = client_.parser->parse_body(input.data(), [&](std::string_view piece) {
-        if (piece.empty()) return;
+    pieces_.clear();
+    if (!body_.take(pieces_)) {
+        malformed_ = client_gone_ = true;
+        return false;
+    }
+    const auto chunked = body_.has_open_length();
+    for (const auto piece : pieces_) {
         if (chunked)
             append_chunk(out, piece);
         else
             out.append(piece);
-    });
-    if (!consumed || (*consumed == 0 && input.size() > config_.limits.head)) {
-        malformed_ = client_gone_ = true;
-        return false;
     }
-    input.consume(*consumed);
-    if (client_.parser->is_done() && chunked) out.append("0\r\n\r\n");
+    if (body_.done() && chunked) out.append("0\r\n\r\n");
     keep(out);
     return true;
 }
@@ -105,7 +100,7 @@ asio::awaitable<FetchError> Upload::send_body() {
     listen();
     for (;; out.clear()) {
         if (out.empty() && !take_piece(out)) co_return FetchError::abandoned;
-        const auto done = client_.parser->is_done();
+        const auto done = body_.done();
         std::string_view rest(out);
         while (!rest.empty()) {
             const auto idle = answered_ ? kAnsweredPatience : config_.timeouts.body_idle;
@@ -116,7 +111,7 @@ asio::awaitable<FetchError> Upload::send_body() {
             if (enough) co_return FetchError::none;
         }
         if (done) break;
-        const auto more = co_await client_.connection.receive_more();
+        const auto more = co_await body_.receive_more();
         if (exchange_.heard()) {
             const auto enough = co_await hear();
             if (enough) co_return FetchError::none;
@@ -130,7 +125,7 @@ asio::awaitable<FetchError> Upload::send_body() {
 }
 
 void Upload::listen() {
-    exchange_.listen([this] { client_.connection.interrupt(); });
+    exchange_.listen([this] { body_.interrupt(); });
 }
 
 /// The origin has said something before the body's end. True when no more of that is to be
@@ -144,8 +139,9 @@ asio::awaitable<bool> Upload::hear() {
         }
         exchange_.stop_listening();
         if (said == Exchange::Said::end) co_return true;
-        const auto error = co_await exchange_.receive_any_head(
-            client_.head.verb == verb::head, Clock::now() + config_.timeouts.origin_head);
+        const auto error =
+            co_await exchange_.receive_any_head(transaction_.request.head.verb == verb::head,
+                                                Clock::now() + config_.timeouts.origin_head);
         early_error_ = error;
         if (error != FetchError::none) co_return true;
         const auto status = exchange_.head().status;

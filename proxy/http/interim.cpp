@@ -5,28 +5,23 @@
 
 namespace proxy {
 
-namespace {
-
 using boost::beast::http::field;
 
-void append_head(std::string& out, const Head& interim, std::string_view node) {
-    const HopByHop hop_by_hop(interim.fields);
-    append_status_line(out, interim.status);
-    for (const auto& line : interim.fields)
-        if (line.id != field::content_length && !hop_by_hop(line)) append_line(out, line);
-    out.append("Via: 1.1 ").append(node).append("\r\n");
-}
-
-}  // namespace
-
-void append_interim(std::string& out, const Head& interim, std::string_view node) {
-    append_head(out, interim, node);
-    out.append("\r\n");
+InterimResponse interim_response(const Head& received, std::string_view node) {
+    InterimResponse response;
+    response.status = received.status;
+    const HopByHop hop_by_hop(received.fields);
+    for (const auto& line : received.fields)
+        if (line.id != field::content_length && !hop_by_hop(line))
+            append_line(response.fields, line);
+    response.fields.append("Via: 1.1 ").append(node).append("\r\n");
+    return response;
 }
 
 void append_switching(std::string& out, const Head& switching, std::string_view node) {
-    append_head(out, switching, node);
-    out.append("Connection: Upgrade\r\n");
+    const auto response = interim_response(switching, node);
+    append_status_line(out, response.status);
+    out.append(response.fields).append("Connection: Upgrade\r\n");
     for (const auto& line : switching.fields)
         if (line.id == field::upgrade) append_line(out, line);
     out.append("\r\n");

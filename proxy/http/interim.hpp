@@ -7,11 +7,17 @@
 
 namespace proxy {
 
-/// Appends an interim head for the client (RFC 9110 §15.2), with the empty line: without hop-by-hop
-/// fields and framing, with our Via. Only for clients of HTTP/1.1.
-void append_interim(std::string& out, const Head& interim, std::string_view node);
+/// An interim response (RFC 9110 §15.2) in the form in which a node passes it on.
+struct InterimResponse {
+    unsigned status = 100;
+    std::string fields;  // a FieldBlock
+};
 
-/// The same for a 101 to a client that has requested it, with its Upgrade.
+/// The interim response that `received` becomes: without hop-by-hop fields and framing, with our
+/// Via.
+InterimResponse interim_response(const Head& received, std::string_view node);
+
+/// Appends the head of a requested 101 as HTTP/1.1 text, with its Upgrade and the empty line.
 void append_switching(std::string& out, const Head& switching, std::string_view node);
 
 }  // namespace proxy

@@ -45,7 +45,6 @@ void render_response(const Head& received, std::string_view node, const CacheRul
     std::size_t bytes = 96 + node.size();
     for (const auto& line : received.fields) bytes += line.name.size() + line.value.size() + 4;
     out.reserve(bytes);
-    append_status_line(out, received.status);
     bool dated = false;
     for (const auto& line : received.fields) {
         if (line.id == field::content_length || hop_by_hop(line)) continue;

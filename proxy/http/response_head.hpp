@@ -18,18 +18,10 @@ void append_line(std::string& out, const Field& line);
 /// The line before a chunk's data (RFC 9112 §7.1).
 void append_chunk_size(std::string& out, std::uint64_t bytes);
 
-/// Renders a received head for the store and for those it is passed on to (see
-/// StoredResponse::head), with our Via, and with a Date when it has none (RFC 9110 §6.6.1). What
-/// belongs to the first answer alone goes to `live`.
+/// Appends the fields of a received head to `out` as a FieldBlock, for the store and for the
+/// clients: with our Via, and with a Date when the head has none (RFC 9110 §6.6.1). Fields that
+/// belong to the first response alone go to `live`.
 void render_response(const Head& received, std::string_view node, const CacheRules& rules,
                      WallTime response_time, std::string& out, LiveFields& live);
-
-/// How the end of an answer's body is marked.
-enum class Framing {
-    none,    // no body and no length: 1xx, 204, 304
-    length,  // Content-Length
-    chunked,
-    close,  // for HTTP/1.0 clients: the connection's end
-};
 
 }  // namespace proxy

@@ -75,14 +75,15 @@ std::optional<std::chrono::nanoseconds> Fill::Reader::time_until(
     return fill_->rate_.time_for(offset - std::min(offset, size), now);
 }
 
-std::string Fill::Reader::take_interim() {
+std::vector<InterimResponse> Fill::Reader::take_interim() {
     const std::lock_guard lock(fill_->mutex_);
-    return leader_ ? std::exchange(fill_->interim_, {}) : std::string();
+    if (!leader_) return {};
+    return std::exchange(fill_->interim_, {});
 }
 
-void Fill::interim(std::string_view head) {
+void Fill::interim(InterimResponse response) {
     const std::lock_guard lock(mutex_);
-    interim_.append(head);
+    interim_.push_back(std::move(response));
     for (auto* reader : readers_)
         if (reader->leader_) reader->wakeup_->notify();
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "proxy/http/fetch_error.hpp"
+#include "proxy/http/interim.hpp"
 #include "proxy/http/live_fields.hpp"
 #include "proxy/http/storage_verdict.hpp"
 #include "proxy/net/wakeup.hpp"
@@ -88,8 +89,8 @@ public:
         /// the fill has ended. Empty if the rate is unknown.
         std::optional<std::chrono::nanoseconds> time_until(
             std::uint64_t offset, std::chrono::steady_clock::time_point now) const;
-        /// The interim heads since the last call, as they go out. For the leader alone.
-        std::string take_interim();
+        /// The interim responses that came since the last call, for the leader alone.
+        std::vector<InterimResponse> take_interim();
 
     private:
         friend class Fill;
@@ -128,9 +129,9 @@ public:
     bool is_read_slowly() const;
 
     // The writer's side.
-    /// An interim head, before begin(); it goes to the leader, if that still reads. The caller
+    /// An interim response, before begin(); it goes to the leader, if that still reads. The caller
     /// bounds how many there are.
-    void interim(std::string_view head);
+    void interim(InterimResponse response);
     void begin(Answer answer);
     // The functions below require begin().
     /// Bytes that append() takes before the next add_block().
@@ -180,7 +181,7 @@ private:
     ParseError malformed_{};
     std::optional<std::chrono::steady_clock::time_point> not_before_;
     std::uint64_t peer_end_ = std::numeric_limits<std::uint64_t>::max();  // see goes_on_at_origin()
-    std::string interim_;                                                 // for take_interim()
+    std::vector<InterimResponse> interim_;                                // not yet taken
     bool kept_ = false;
     std::chrono::nanoseconds alone_at_most_ = kAloneAtMost;
     bool closed_ = false;  // no longer shared: later readers are released

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "proxy/http/cache_control.hpp"
+#include "proxy/http/response_head.hpp"
 #include "proxy/http/storage_verdict.hpp"
 #include "proxy/http/vary.hpp"
 #include "proxy/storage/announceable.hpp"
@@ -28,7 +29,7 @@ enum Flag : std::uint8_t {
 /// The memory that a queued record views.
 struct Written {
     std::shared_ptr<const StoredResponse> response;
-    std::string uri, meta;
+    std::string uri, meta, head;
 };
 
 DiskTime disk_time(WallTime time) {
@@ -100,6 +101,8 @@ DiskTier::Write write_of(std::shared_ptr<const StoredResponse> response, std::st
     written->uri = uri;
     const auto& from = *written->response;
     written->meta = meta_of(from);
+    append_status_line(written->head, from.status);
+    written->head.append(from.head_fields);
     DiskTier::Write out;
     auto& record = out.record;
     record.type = target_of_block(uri) ? RecordType::block : RecordType::response;
@@ -113,7 +116,7 @@ DiskTier::Write write_of(std::shared_ptr<const StoredResponse> response, std::st
     record.vary_names = from.vary_names;
     record.variant = from.variant;
     record.meta = written->meta;
-    record.head = from.head;
+    record.head = written->head;
     record.tags = from.tags;
     record.body_bytes = from.body->size();
     std::vector<boost::asio::const_buffer> buffers;
@@ -131,7 +134,7 @@ std::shared_ptr<StoredResponse> response_of(const LoadedRecord& loaded, const Pr
     auto response = std::make_shared<StoredResponse>();
     bool says_targeted = false;
     if (!read_meta(record.meta, *response, says_targeted)) return nullptr;
-    response->head = record.head;
+    response->head_fields = record.head.substr(record.head.find('\n') + 1);  // no status line
     response->vary_names = record.vary_names;
     response->variant = record.variant;
     response->tags = record.tags;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "proxy/http/arrival.hpp"
+#include "proxy/http/field_block.hpp"
 #include "proxy/http/fields.hpp"
 #include "proxy/http/freshness.hpp"
 #include "proxy/storage/blocks.hpp"
@@ -22,10 +23,10 @@ namespace proxy {
 struct StoredMetadata {
     unsigned status = 0;
     bool shares_cookie = false;  // of storage_verdict.hpp: stored under store_set_cookie
-    /// The status line and the field lines as they go out, each with its CRLF, in the received
-    /// order, and with our Via. Age, Cache-Status, Content-Length, Transfer-Encoding and hop-by-hop
-    /// fields are left out, as they belong to one answer.
-    std::string head;
+    /// The fields that every response from the store has, as a FieldBlock and with our Via. Age,
+    /// Cache-Status, Content-Length, Transfer-Encoding and hop-by-hop fields belong to one response
+    /// and are left out.
+    std::string head_fields;
     Freshness freshness;
     Arrival arrival;  // the age counts from here
     /// The field names of Vary, and their values in the request that fetched it (see vary.hpp).
@@ -33,9 +34,9 @@ struct StoredMetadata {
     std::vector<summary::KeyHash> tags;  // sorted; see tags.hpp
     std::optional<Blocks> blocks;        // set in an index, whose body is in blocks
 
-    /// The field lines of `head`, for merging and for conditions. The views live as long as this
+    /// The same as single fields, for merging and for conditions. The views live as long as this
     /// object.
-    std::vector<Field> fields() const;
+    std::vector<Field> fields() const { return fields_of(head_fields); }
 
     /// The memory of its texts beside this object.
     std::uint64_t text_bytes() const;

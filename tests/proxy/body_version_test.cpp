@@ -10,7 +10,7 @@ namespace body_version_test {
 StoredMetadata stored(const std::string& lines = {}) {
     StoredMetadata response;
     response.status = 200;
-    response.head = "HTTP/1.1 200 OK\r\nETag: \"1\"\r\n" + lines;
+    response.head_fields = "ETag: \"1\"\r\n" + lines;
     return response;
 }
 std::string form(const StoredMetadata& response, std::uint64_t length = 100) {

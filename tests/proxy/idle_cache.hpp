@@ -43,7 +43,7 @@ public:
              Store::Clock::time_point now, std::vector<summary::KeyHash> tags = {}) {
         auto response = std::make_shared<StoredResponse>();
         response->status = 200;
-        response->head = "HTTP/1.1 200 OK\r\n" + std::string(fields);
+        response->head_fields = fields;
         response->arrival.steady = now;
         response->freshness.lifetime = StoredSeconds(60);
         response->freshness.stale_while_revalidate = StoredSeconds(60);

@@ -26,7 +26,7 @@ class PeerResponsePlanTest : public ::testing::Test {
 protected:
     PeerResponsePlanTest() {
         response->status = 200;
-        response->head = "HTTP/1.1 200 OK\r\nETag: \"1\"\r\n";
+        response->head_fields = "ETag: \"1\"\r\n";
         response->freshness.lifetime = StoredSeconds(60);
         response->freshness.has_validator = true;
         state.phase = Fill::Phase::streaming;
@@ -107,7 +107,7 @@ TEST_F(PeerResponsePlanTest, IsTheHeadAloneToWhoWantsAPartOfMuch) {
     EXPECT_EQ(to_stored(), kStored);
     options.part = true;
     EXPECT_EQ(to_stored(), kHeadAlone);
-    response->head = "HTTP/1.1 200 OK\r\nETag: W/\"1\"\r\n";
+    response->head_fields = "ETag: W/\"1\"\r\n";
     EXPECT_EQ(to_stored(), kStored) << "its parts could not be put together (RFC 9110 §14.2)";
 }
 

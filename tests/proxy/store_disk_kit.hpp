@@ -91,7 +91,7 @@ public:
         std::chrono::seconds lifetime = std::chrono::seconds(1000)) {
         auto result = std::make_shared<StoredResponse>();
         result->status = 200;
-        result->head = "HTTP/1.1 200 OK\r\nETag: \"" + std::string(body.substr(0, 8)) + "\"\r\n";
+        result->head_fields = "ETag: \"" + std::string(body.substr(0, 8)) + "\"\r\n";
         result->freshness.lifetime = saturate(lifetime);
         result->freshness.source = LifetimeSource::max_age;
         result->arrival = {Clock::now(), wall_now()};

@@ -55,7 +55,7 @@ TEST(StoreDiskTest, ARestartKeepsEverythingButTheClock) {
     EXPECT_EQ(node.announced("u"), 1);
     const auto after = node.get("u", "Accept-Language: de");
     ASSERT_TRUE(after);
-    EXPECT_EQ(after->head, before.head);
+    EXPECT_EQ(after->head_fields, before.head_fields);
     EXPECT_EQ(after->status, 200u);
     EXPECT_EQ(after->tags, before.tags);
     EXPECT_EQ(after->freshness.lifetime, 500s);

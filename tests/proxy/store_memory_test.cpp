@@ -194,7 +194,8 @@ protected:
         head.fields.assign(fields.begin(), fields.end());
         auto made = draft(asking, {head, kWall, kArrival, {}, false});
         LiveFields live;
-        render_response(head, "node", config_->cache.rules, kWall, made.response->head, live);
+        render_response(head, "node", config_->cache.rules, kWall, made.response->head_fields,
+                        live);
 
         const auto hash = test::hash(key.uri());
         auto fill = std::make_shared<Fill>(std::make_shared<Wakeup>(io_.get_executor()), 0);

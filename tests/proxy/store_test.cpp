@@ -38,7 +38,7 @@ protected:
                                                        std::chrono::seconds lifetime = 100s) {
         auto result = std::make_shared<StoredResponse>();
         result->status = 200;
-        result->head = "HTTP/1.1 200 OK\r\n";
+        result->head_fields = "X-A: 1234567890\r\n";
         result->freshness.lifetime = saturate(lifetime);
         result->arrival.steady = kNow;
         result->body = std::make_shared<Body>();

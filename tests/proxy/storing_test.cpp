@@ -127,7 +127,7 @@ protected:
     static constexpr auto kSteady = kArrival.steady;
     static constexpr summary::KeyHash kHash{1, 2}, kTag{3, 4};
 
-    AdmitTest() { made.response->head.assign(1000, 'x'); }
+    AdmitTest() { made.response->head_fields.assign(1000, 'x'); }
     Sharing admitted(CopyUse use = CopyUse::stored) {
         return admit(store, claim, made, use, kSteady);
     }
@@ -205,20 +205,21 @@ TEST_F(RefreshedTest, HasTheStoredFieldsWithThoseOfThe304) {  // RFC 9111 §3.2
     const auto& response = *fresh.draft.response;
     EXPECT_EQ(response.freshness.lifetime, StoredSeconds(60));
     EXPECT_EQ(response.body, stored_.body);
-    EXPECT_THAT(response.head, HasSubstr("X-Kept: yes\r\n"));
-    EXPECT_THAT(response.head, HasSubstr("X-New: 1\r\n"));
-    EXPECT_THAT(response.head, Not(HasSubstr("max-age=1\r\n")));
+    EXPECT_THAT(response.head_fields, HasSubstr("X-Kept: yes\r\n"));
+    EXPECT_THAT(response.head_fields, HasSubstr("X-New: 1\r\n"));
+    EXPECT_THAT(response.head_fields, Not(HasSubstr("max-age=1\r\n")));
 }
 
 TEST_F(RefreshedTest, GivesCookiesOfThe304ToItsClientAlone) {
     const auto fresh = refreshed_by("ETag: \"1\"\nCache-Control: max-age=60\nSet-Cookie: a=b");
-    EXPECT_THAT(fresh.draft.response->head, Not(HasSubstr("Set-Cookie")));
+    EXPECT_THAT(fresh.draft.response->head_fields, Not(HasSubstr("Set-Cookie")));
     EXPECT_THAT(fresh.live->lines, HasSubstr("Set-Cookie: a=b\r\n"));
 }
 
 TEST_F(RefreshedTest, IsDatedByTheArrivalOfA304WithoutDate) {
     const auto fresh = refreshed_by("ETag: \"1\"");
-    EXPECT_THAT(fresh.draft.response->head, HasSubstr("Date: Fri, 20 Nov 2026 00:00:00 GMT\r\n"));
+    EXPECT_THAT(fresh.draft.response->head_fields,
+                HasSubstr("Date: Fri, 20 Nov 2026 00:00:00 GMT\r\n"));
 }
 
 TEST_F(RefreshedTest, StaysPersonalWhateverTheAnswerToAnotherSays) {

@@ -1,0 +1,81 @@
+#include "proxy/client/body_sender.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace proxy {
+
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+
+bool BodySender::send_now() {
+    while (step_ == Step::go_on) {
+        piece_ = body_.peek(what_.bytes.value_or(std::numeric_limits<std::uint64_t>::max()),
+                            ResponseWriter::kMaxBuffers, writer_.next_piece());
+        if (piece_.failed) {
+            step_ = Step::broken_off;
+            break;
+        }
+        // Of a file, the piece is what has gone out. The rest is looked for again, because it may
+        // leave the page cache while the client takes its time.
+        const auto progress = writer_.write_now(piece_);
+        if (progress == ResponseWriter::Progress::unreadable) body_.give_bytes_only();
+        if (progress == ResponseWriter::Progress::blocked)
+            step_ = Step::blocked;
+        else
+            piece_sent(true);
+    }
+    return step_ == Step::done;
+}
+
+asio::awaitable<bool> BodySender::run() {
+    for (;;) {
+        if (send_now()) co_return true;
+        if (step_ == Step::blocked) {
+            if (what_.stored_as) transaction_.frontend.cache.shared.store.pin(*what_.stored_as);
+            const auto sent = co_await writer_.write_rest();
+            piece_sent(sent);
+        } else if (step_ == Step::starved) {
+            const auto news = co_await transaction_.wait_for_news(Clock::now() + kFollowAtMost);
+            if (news == Transaction::News::client_left) co_return false;
+            step_ = news == Transaction::News::late ? Step::broken_off : Step::go_on;
+        } else {
+            if (step_ == Step::broken_off)
+                transaction_.books.cut_short();
+            else
+                transaction_.books.aborted = true;
+            co_return false;
+        }
+    }
+}
+
+/// Books the bytes that went out, and decides about the next step. `whole`: all of the piece went
+/// out; else the client is gone.
+void BodySender::piece_sent(bool whole) {
+    auto& from = transaction_.books.from;
+    const auto bytes = writer_.body_bytes() - std::exchange(counted_, writer_.body_bytes());
+    if (what_.fetched) {
+        const auto of_peer = std::min(bytes, piece_.peer_bytes);
+        from.add(Source::peer, of_peer);
+        from.add(Source::origin, bytes - of_peer);
+    } else {
+        from.add(what_.stored_in, bytes);
+    }
+    if (!whole) {
+        step_ = Step::client_gone;
+        return;
+    }
+    body_.consume(piece_.bytes);
+    if (what_.bytes) *what_.bytes -= piece_.bytes;
+    if (what_.bytes ? *what_.bytes == 0 : piece_.end)
+        step_ = Step::done;
+    else if (piece_.file)
+        step_ = Step::go_on;
+    else if (piece_.end)
+        step_ = Step::broken_off;  // shorter than its head has promised
+    else
+        step_ = piece_.bytes > 0 ? Step::go_on : Step::starved;
+}
+
+}  // namespace proxy

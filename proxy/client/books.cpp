@@ -1,0 +1,108 @@
+#include "proxy/client/books.hpp"
+
+#include "proxy/http/field_list.hpp"
+#include "proxy/http/kept_memory.hpp"
+#include "proxy/telemetry/access_log.hpp"
+#include "proxy/upstream/peer_probe.hpp"
+
+namespace proxy {
+namespace {
+
+using boost::beast::http::field;
+
+std::string_view value_or_empty(Fields fields, field id) {
+    const auto* found = find(fields, id);
+    return found ? found->value : std::string_view();
+}
+
+}  // namespace
+
+void Books::begin(std::chrono::steady_clock::time_point now) {
+    *this = Books{};
+    begun = now;
+}
+
+void Books::note_type(const StoredMetadata& response) {
+    const auto fields = response.fields();
+    content_type = value_or_empty(fields, field::content_type);
+}
+
+void Books::settle() {
+    const auto looked_up = outcome == Outcome::local_hit || outcome == Outcome::peer_hit ||
+                           outcome == Outcome::origin_fetch;
+    const auto most = from.most();
+    if (looked_up && most != Source::none) {
+        source = most;
+        outcome = outcome_of(most);
+    }
+    if (looked_up && cut) outcome = Outcome::error;
+}
+
+void Books::close(Frontend& frontend, const Request& request, const ResponseWriter& writer) {
+    const auto duration = std::chrono::steady_clock::now() - begun;
+    auto& counters = frontend.counters;
+    const auto bytes = writer.body_bytes() + tunnel_bytes;
+    settle();
+    if (aborted && writer.sent_bytes() == 0) outcome = Outcome::error;
+    const auto is_probe = request.key.uri() == kProbeTarget;
+    if (is_probe && request.from_peer) return;
+    if (is_probe && outcome == Outcome::error) {
+        // A peer's probe may come before this worker knows the token in it, so it does not count.
+        // The access log has a line for it, because anybody can send such a request.
+    } else if (request.from_peer) {
+        counters.bytes_to_peers += bytes;
+    } else {
+        ++counters.requests[outcome];
+        counters.durations[static_cast<std::size_t>(outcome)].observe(duration);
+        counters.bytes_to_clients += bytes;
+    }
+    if (frontend.shared.access_log.enabled()) log(frontend, request, writer, duration);
+}
+
+void Books::log(Frontend& frontend, const Request& request, const ResponseWriter& writer,
+                std::chrono::nanoseconds duration) const {
+    const auto& head = request.head;
+    AccessRecord record;
+    record.ts = std::chrono::system_clock::now() -
+                std::chrono::duration_cast<std::chrono::system_clock::duration>(duration);
+    record.duration = duration;
+    record.client = request.requester.text();
+    record.method = head.method;
+    record.url = request.key.uri().empty() ? head.target : request.key.uri();
+    record.version = static_cast<unsigned>(head.version);
+    record.status = status;
+    record.bytes = writer.body_bytes() + tunnel_bytes;
+    record.sent = writer.sent_bytes() + tunnel_bytes;
+    record.outcome = outcome;
+    record.cache = cache;
+    record.source = source;
+    record.peer = peer;
+    if (peers_asked && !peers_asked->all().empty()) {
+        const auto* asked = peers_asked->last_to(peer);
+        if (!asked) asked = &peers_asked->all().back();
+        record.peer = asked->node;
+        record.peer_verdict = asked->verdict;
+        record.peers_asked = peers_asked.get();
+    }
+    record.origin = server;
+    record.role = request.from_peer ? Role::peer : Role::client;
+    record.content_type = content_type;
+    record.referer = value_or_empty(head.fields, field::referer);
+    record.user_agent = value_or_empty(head.fields, field::user_agent);
+    record.validated = validated;
+    record.client_reload = client_reload;
+    record.cache_status = cache_status;
+    record.aborted = aborted;
+    frontend.shared.access_log.write(record);
+}
+
+std::size_t Books::kept_bytes() const {
+    return proxy::kept_bytes(peer) + proxy::kept_bytes(server) + proxy::kept_bytes(content_type) +
+           proxy::kept_bytes(cache_status);
+}
+
+void Books::give_back() {
+    for (auto* text : {&peer, &server, &content_type, &cache_status}) proxy::give_back(*text);
+}
+
+}  // namespace proxy

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "proxy/client/frontend.hpp"
+#include "proxy/client/request.hpp"
+#include "proxy/client/response_writer.hpp"
+#include "proxy/http/outcome.hpp"
+#include "proxy/storage/stored_response.hpp"
+#include "proxy/telemetry/peers_asked.hpp"
+
+namespace proxy {
+
+/// The facts about one request and its response that become counters and a line of the access log.
+/// One request at a time, one thread.
+struct Books {
+    std::chrono::steady_clock::time_point begun;
+    unsigned status = 0;
+    BytesBySource from;                // bytes of the body, in responses of the store or through it
+    Outcome outcome = Outcome::error;  // `from` overrides it if there is a body
+    CacheResult cache = CacheResult::bypass;
+    Source source = Source::none;
+    std::string peer;  // gave the response or a part of it; or the peer that sent the request
+    std::shared_ptr<PeersAsked> peers_asked;  // null: no peer was asked, or there is no log
+    std::string server;                       // address of the last origin that answered
+    std::string content_type;
+    std::string cache_status;  // as sent, if there is a log
+    bool validated = false;    // the stored response was confirmed by a 304
+    bool client_reload = false;
+    bool aborted = false;            // the response ended before its end
+    bool cut = false;                // this node ended it, as nothing more came from upstream
+    std::uint64_t tunnel_bytes = 0;  // that a tunnel passed to the client
+
+    void begin(std::chrono::steady_clock::time_point now);
+
+    void note_server(const std::string& address) {
+        if (!address.empty()) server = address;
+    }
+    /// Keeps the fields of a response that the access log shows. Only if there is a log.
+    void note_type(const StoredMetadata& response);
+    /// The body ends too soon: the rest of it cannot be had.
+    void cut_short() { aborted = cut = true; }
+
+    /// Adds the request to the counters and writes its line. `writer` has the counts of bytes.
+    void close(Frontend& frontend, const Request& request, const ResponseWriter& writer);
+
+    /// Bytes of memory that are kept from request to request.
+    std::size_t kept_bytes() const;
+    void give_back();
+
+private:
+    /// Decides outcome and source by the origin of most bytes of the body.
+    void settle();
+    void log(Frontend& frontend, const Request& request, const ResponseWriter& writer,
+             std::chrono::nanoseconds duration) const;
+};
+
+}  // namespace proxy

@@ -1,0 +1,27 @@
+#include "proxy/client/http1_request_reader.hpp"
+
+namespace proxy {
+
+ParseError Http1RequestReader::parse(Head& head) {
+    parser_.emplace(head, frontend_.upstream.head_limits());
+    return parser_->parse_head(connection_.head_bytes());
+}
+
+std::optional<std::uint64_t> Http1RequestReader::length() const {
+    const auto stated = parser_->content_length();
+    return stated ? std::optional<std::uint64_t>(*stated) : std::nullopt;
+}
+
+bool Http1RequestReader::take(std::vector<std::string_view>& pieces) {
+    auto& input = connection_.input();
+    const auto consumed = parser_->parse_body(input.data(), [&](std::string_view piece) {
+        if (!piece.empty()) pieces.push_back(piece);
+    });
+    if (!consumed) return false;
+    // The framing of a chunk is as long as a head at most.
+    if (*consumed == 0 && input.size() > frontend_.config().limits.head) return false;
+    input.consume(*consumed);
+    return true;
+}
+
+}  // namespace proxy

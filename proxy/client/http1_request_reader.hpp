@@ -1,0 +1,47 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "proxy/client/client_connection.hpp"
+#include "proxy/client/request.hpp"
+#include "proxy/http/message_parser.hpp"
+
+namespace proxy {
+
+/// Reads the requests of one HTTP/1.1 connection: parses each head, and decodes the body as it
+/// comes. The connection outlives this. One thread.
+class Http1RequestReader final : public RequestBody {
+public:
+    Http1RequestReader(Frontend& frontend, ClientConnection& connection)
+        : frontend_(frontend), connection_(connection) {}
+
+    /// Parses the head that the connection has received. `head` views its bytes.
+    ParseError parse(Head& head);
+    /// Forgets the request. The rest of it is not read, and no request can follow.
+    void forget() { parser_.reset(); }
+    /// The connection can carry another request once the response has gone out.
+    bool keep_alive() const {
+        return parser_ && parser_->keep_alive() && parser_->is_done() &&
+               parser_->error() == ParseError::ok && !connection_.ending();
+    }
+    /// A part of the body may still be on its way.
+    bool is_unfinished() const { return parser_ && !parser_->is_done(); }
+
+    bool done() const override { return !parser_ || parser_->is_done(); }
+    std::optional<std::uint64_t> length() const override;
+    bool has_open_length() const override { return parser_->chunked(); }
+    bool has_come() const override { return !connection_.input().empty(); }
+    bool take(std::vector<std::string_view>& pieces) override;
+    ParseError error() const override { return parser_->error(); }
+    boost::asio::awaitable<bool> receive_more() override { return connection_.receive_more(); }
+    void interrupt() override { connection_.interrupt(); }
+
+private:
+    Frontend& frontend_;
+    ClientConnection& connection_;
+    std::optional<RequestParser> parser_;
+};
+
+}  // namespace proxy

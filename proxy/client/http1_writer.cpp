@@ -1,0 +1,166 @@
+#include "proxy/client/http1_writer.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "proxy/http/kept_memory.hpp"
+#include "proxy/http/number.hpp"
+#include "proxy/http/response_head.hpp"
+
+namespace proxy {
+
+namespace asio = boost::asio;
+using namespace std::string_view_literals;  // appended without counting
+
+void Http1Writer::start() {
+    framing_ = Framing::length;
+    begun_ = ends_ = false;
+    body_bytes_ = expected_ = before_ = in_flight_ = 0;
+    fields_.clear();
+    buffers_.clear();
+    connection_.begin_response();
+}
+
+void Http1Writer::begin(const ResponseHead& head) {
+    begun_ = true;
+    ends_ = false;
+    framing_ = Framing::length;
+    expected_ = head.has_body ? head.length.value_or(0) : 0;
+    if (head.has_body && !head.length)
+        framing_ = request_.version >= 11 ? Framing::chunked : Framing::close;
+    append_connection_fields(head);
+    if (status_of_line_ != head.status) {
+        status_of_line_ = head.status;
+        status_line_.clear();
+        append_status_line(status_line_, head.status);
+    }
+    const auto stored = head.stored.text();
+    buffers_.clear();
+    buffers_.emplace_back(status_line_.data(), status_line_.size());
+    if (!stored.empty()) buffers_.emplace_back(stored.data(), stored.size());
+    buffers_.emplace_back(fields_.data(), fields_.size());
+    before_ = status_line_.size() + stored.size() + fields_.size();
+}
+
+void Http1Writer::append_connection_fields(const ResponseHead& head) {
+    if (head.length) {
+        fields_.append("Content-Length: "sv);
+        append_number(fields_, *head.length);
+        fields_.append("\r\n"sv);
+    } else if (framing_ == Framing::chunked) {
+        fields_.append("Transfer-Encoding: chunked\r\n"sv);
+    }
+    if (framing_ == Framing::close || !reader_.keep_alive())
+        fields_.append("Connection: close\r\n"sv);
+    else if (request_.version < 11)
+        fields_.append("Connection: keep-alive\r\n"sv);
+    fields_.append("\r\n"sv);
+}
+
+std::vector<asio::const_buffer>& Http1Writer::next_piece() {
+    chunk_place_.reset();
+    if (framing_ == Framing::chunked) {
+        chunk_place_ = buffers_.size();
+        buffers_.emplace_back();
+    }
+    return buffers_;
+}
+
+/// Makes a chunk of the piece (RFC 9112 §7.1).
+void Http1Writer::frame(const BodyPiece& piece) {
+    static constexpr std::string_view kEnd = "\r\n", kLast = "0\r\n\r\n",
+                                      kEndAndLast = "\r\n0\r\n\r\n";
+    const auto place = std::exchange(chunk_place_, std::nullopt);
+    if (place && piece.bytes > 0) {
+        chunk_.clear();
+        append_chunk_size(chunk_, piece.bytes);
+        before_ += chunk_.size();
+        buffers_[*place] = asio::buffer(chunk_);
+        buffers_.push_back(asio::buffer(piece.end ? kEndAndLast : kEnd));
+        return;
+    }
+    if (place) buffers_.erase(buffers_.begin() + static_cast<std::ptrdiff_t>(*place));
+    if (piece.end) buffers_.push_back(asio::buffer(kLast));
+}
+
+ResponseWriter::Progress Http1Writer::write_now(BodyPiece& piece) {
+    if (framing_ == Framing::chunked) frame(piece);
+    ends_ = piece.end;
+    if (piece.file) return send_file(piece);
+    in_flight_ = piece.bytes;
+    return send_now() ? Progress::all : Progress::blocked;
+}
+
+bool Http1Writer::send_now() {
+    const auto before = connection_.response_bytes();
+    const auto all = connection_.send_now(buffers_);
+    count(connection_.response_bytes() - before);
+    return all;
+}
+
+/// Head and framing precede the piece in the buffers, the end of a chunk follows it.
+void Http1Writer::count(std::uint64_t bytes) {
+    const auto framing = std::min(bytes, before_);
+    before_ -= framing;
+    const auto body = std::min(bytes - framing, in_flight_);
+    in_flight_ -= body;
+    body_bytes_ += body;
+}
+
+ResponseWriter::Progress Http1Writer::send_file(BodyPiece& piece) {
+    const auto wanted = std::exchange(piece.bytes, 0);
+    in_flight_ = 0;
+    // Without MSG_MORE: under BBR, whose pacing then holds the whole up, that took twice the CPU.
+    if (!send_now()) return Progress::blocked;
+    const auto sent = connection_.send_file_now(*piece.file, piece.file_offset, wanted);
+    piece.bytes = sent.bytes;
+    body_bytes_ += sent.bytes;
+    if (sent.unreadable) return Progress::unreadable;
+    return sent.bytes == wanted ? Progress::all : Progress::blocked;
+}
+
+asio::awaitable<bool> Http1Writer::write_rest() {
+    const auto of_file = buffers_.empty() && !connection_.broken();
+    if (of_file) {
+        const auto ready = co_await connection_.wait_to_send();
+        co_return ready;
+    }
+    while (!connection_.broken()) {
+        const auto goes_on = co_await connection_.wait_to_send();
+        if (!goes_on) buffers_.clear();
+        if (send_now()) break;
+    }
+    co_return !connection_.broken();
+}
+
+asio::awaitable<void> Http1Writer::interim(unsigned status, FieldBlock fields) {
+    if (request_.version < 11) co_return;
+    std::string text;
+    append_status_line(text, status);
+    text.append(fields.text()).append("\r\n");
+    buffers_.assign(1, asio::buffer(text));
+    BodyPiece head_alone;
+    co_await write(head_alone);
+}
+
+bool Http1Writer::complete() const {
+    if (!begun_ || !buffers_.empty() || connection_.broken()) return false;
+    return framing_ == Framing::length ? body_bytes_ == expected_ : ends_;
+}
+
+bool Http1Writer::may_be_followed() const {
+    return complete() && framing_ != Framing::close && reader_.keep_alive();
+}
+
+std::size_t Http1Writer::kept_bytes() const {
+    return proxy::kept_bytes(fields_) + proxy::kept_bytes(chunk_) + proxy::kept_bytes(buffers_);
+}
+
+void Http1Writer::give_back() {
+    proxy::give_back(fields_);
+    proxy::give_back(chunk_);
+    proxy::give_back(buffers_);
+}
+
+}  // namespace proxy

@@ -1,0 +1,36 @@
+#include "proxy/client/peer_proof.hpp"
+
+#include <string_view>
+
+#include "proxy/http/field_list.hpp"
+#include "proxy/http/hop_by_hop.hpp"
+
+namespace proxy {
+namespace {
+
+bool take_last_word(std::string_view& words, std::string_view word) {
+    const auto is_last = words.ends_with(word);
+    if (is_last) words.remove_suffix(word.size());
+    return is_last;
+}
+
+}  // namespace
+
+std::optional<ProvenPeer> proven_peer(const Transaction& transaction) {
+    const auto& view = transaction.frontend.upstream.peers;
+    if (!view || transaction.request.scheme != Scheme::http) return std::nullopt;
+    const auto* proof = find(transaction.request.head.fields, kPeerField);
+    if (proof == nullptr) return std::nullopt;
+    ProvenPeer peer;
+    auto words = proof->value;
+    peer.options.part = take_last_word(words, " part");
+    peer.options.stale_too = take_last_word(words, " stale");
+    const auto space = words.find(' ');
+    if (space == std::string_view::npos) return std::nullopt;
+    const auto index = view->authenticate(words.substr(0, space), words.substr(space + 1));
+    if (!index) return std::nullopt;
+    peer.index = *index;
+    return peer;
+}
+
+}  // namespace proxy

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "proxy/cache/peer_response_plan.hpp"
+#include "proxy/client/transaction.hpp"
+
+namespace proxy {
+
+/// A peer that has proven itself in a request, and the options of the request.
+struct ProvenPeer {
+    std::size_t index = 0;  // in Upstream::peers
+    PeerRequestOptions options{};
+};
+
+/// Returns the peer that the token in the request belongs to; none if the request is no peer's.
+/// Peers speak clear text, so the proof does not count under TLS.
+std::optional<ProvenPeer> proven_peer(const Transaction& transaction);
+
+}  // namespace proxy

@@ -1,0 +1,69 @@
+#include "proxy/client/request.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "proxy/http/field_list.hpp"
+#include "proxy/http/kept_memory.hpp"
+
+namespace proxy {
+
+using boost::beast::http::verb;
+
+void Request::begin(const std::shared_ptr<const Config>& in_effect,
+                    const boost::asio::ip::address& remote) {
+    // All workers share the count of owners: an unchanged configuration leaves it alone.
+    if (settings != in_effect) {
+        settings = in_effect;
+        requester.settle(config(), remote);
+    }
+    requester.begin();
+    head.verb = verb::unknown;
+    head.version = 11;
+    head.target = head.method = {};
+    head.fields.clear();
+    key.clear();
+    site = {};
+    states_scheme = states_host = from_peer = rewritten_ = false;
+}
+
+void Request::rewrite_forwarded() {
+    if (std::exchange(rewritten_, true)) return;
+    ForwardedHop hop;
+    hop.mode = site.of_entry() ? config().forwarded.origins : config().forwarded.forward;
+    hop.states_scheme = states_scheme;
+    hop.states_host = states_host;
+    if (!from_peer) {
+        hop.trusted = requester.through_trusted_proxy();
+        const auto may_be_stored = head.verb == verb::get || head.verb == verb::head;
+        if (site.of_entry() && may_be_stored) drop_overrides();
+        hop.sender = requester.hop_text();
+        hop.client = requester.text();
+    }
+    hop.scheme = key.scheme();
+    hop.host = key.authority();
+    forwarded_.rewrite(head.fields, hop);
+}
+
+/// An origin may take these fields for another target than the key's. A trusted proxy is no proof
+/// of them, because proxies pass on fields that they do not know.
+void Request::drop_overrides() {
+    const auto& names = config().forwarded.drop;
+    std::erase_if(head.fields, [&](const Field& line) {
+        return std::ranges::any_of(
+            names, [&](const std::string& name) { return iequals(line.name, name); });
+    });
+}
+
+std::size_t Request::kept_bytes() const {
+    return key.kept_bytes() + forwarded_.kept_bytes() + proxy::kept_bytes(head.fields);
+}
+
+void Request::give_back() {
+    head.method = head.target = head.reason = {};
+    proxy::give_back(head.fields);
+    forwarded_.give_back();
+    key.give_back();
+}
+
+}  // namespace proxy

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "proxy/client/client_access.hpp"
+#include "proxy/config/config.hpp"
+#include "proxy/http/cache_control.hpp"
+#include "proxy/http/cache_key.hpp"
+#include "proxy/http/forwarded.hpp"
+#include "proxy/http/message_parser.hpp"
+#include "proxy/upstream/request_snapshot.hpp"
+#include "proxy/upstream/site.hpp"
+#include "summary/key_hash.hpp"
+
+namespace proxy {
+
+/// The body of a request as it comes from the client. A transport implements it. One thread.
+class RequestBody {
+public:
+    virtual ~RequestBody() = default;
+
+    /// All of it was taken, or there is none.
+    virtual bool done() const = 0;
+    /// The length that the head states.
+    virtual std::optional<std::uint64_t> length() const = 0;
+    /// There is a body whose length the head does not state.
+    virtual bool has_open_length() const = 0;
+    /// Bytes of it are here that take() would give.
+    virtual bool has_come() const = 0;
+    /// Appends views of the bytes that have come; they stay valid until receive_more(). False: the
+    /// bytes are no body, and error() says why.
+    virtual bool take(std::vector<std::string_view>& pieces) = 0;
+    virtual ParseError error() const = 0;
+    /// Waits for more. False when none comes any more, or fewer bytes than limits.client_rate_min.
+    virtual boost::asio::awaitable<bool> receive_more() = 0;
+    /// Ends a receive_more() that waits, as if nothing came any more; the next one waits again.
+    virtual void interrupt() = 0;
+};
+
+/// One request of a client, as its head and its connection state it. The object lives as long as
+/// the connection and is reused for each request. One thread.
+struct Request {
+    Head head;
+    CacheKey key;
+    summary::KeyHash hash;  // of the key
+    RequestDirectives directives;
+    Requester requester;
+    std::shared_ptr<const Config> settings;  // in effect for this request, whatever is reloaded
+    Scheme scheme = Scheme::http;            // of the connection
+    Site site;                               // of `key`, in `settings`
+    // A trusted proxy has stated these of the target, and the key has them from it.
+    bool states_scheme = false, states_host = false;
+    bool from_peer = false;  // a peer sent it, so it is no client request
+    RequestBody* body = nullptr;
+
+    const Config& config() const { return *settings; }
+    /// Begins the next request under `in_effect`. The caller parses the head into `head`.
+    void begin(const std::shared_ptr<const Config>& in_effect,
+               const boost::asio::ip::address& remote);
+
+    /// The upstream of the site; none without a site.
+    std::optional<UpstreamTarget> origin() const { return target_of(site, key, requester.text()); }
+    /// The request and its site for a fetch, which may outlive the request. `whole`: as
+    /// RequestSnapshot has it.
+    std::shared_ptr<const RequestSnapshot> snapshot(bool whole) const {
+        return std::make_shared<RequestSnapshot>(head, key, whole,
+                                                 keep_site(settings, site, key, requester.text()));
+    }
+
+    /// Writes the statements about client and target into the head that an origin reads there, once
+    /// for each request: before the request goes to an origin, and before the store selects a
+    /// variant, because a response may vary by them. A peer's request gets only statements that do
+    /// not depend on the client.
+    void rewrite_forwarded();
+    bool forwarded_is_rewritten() const { return rewritten_; }
+
+    /// Bytes of memory that are kept from request to request.
+    std::size_t kept_bytes() const;
+    void give_back();
+
+private:
+    void drop_overrides();
+
+    ForwardedFields forwarded_;  // texts of the rewritten fields
+    bool rewritten_ = false;
+};
+
+}  // namespace proxy

@@ -1,0 +1,246 @@
+#include "proxy/client/request_steps.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "proxy/client/error_response.hpp"
+#include "proxy/client/purge_response.hpp"
+#include "proxy/client/relay.hpp"
+#include "proxy/client/response_from_cache.hpp"
+#include "proxy/client/response_to_peer.hpp"
+#include "proxy/http/field_list.hpp"
+#include "proxy/http/hop_by_hop.hpp"
+#include "proxy/http/hops.hpp"
+#include "proxy/http/upgrade.hpp"
+
+namespace proxy {
+namespace {
+
+namespace asio = boost::asio;
+using boost::beast::http::field;
+using boost::beast::http::verb;
+
+/// The host of an HTTP/1.0 request that names none, as health checks of load balancers do: the host
+/// of the origin that takes all hosts. Empty: there is none.
+std::string host_of_any(const std::vector<OriginConfig>& origins) {
+    const auto any = std::find_if(origins.begin(), origins.end(),
+                                  [](const OriginConfig& entry) { return entry.host == "*"; });
+    if (any == origins.end()) return {};
+    auto host = any->server.text();
+    const auto scheme = any->tls ? Scheme::https : Scheme::http;
+    if (any->server.port == default_port(scheme)) host.resize(host.rfind(':'));
+    return host;
+}
+
+}  // namespace
+
+/// All steps in order. Locals stay below 1,020 bytes: larger frames of coroutines are not used
+/// again.
+asio::awaitable<void> RequestSteps::run() {
+    // Parse, and choose the site: target, key, site, directives.
+    const auto bad = understand();
+    if (!bad.empty()) co_return co_await refuse_target(bad);
+    // Admit: a peer by its token, a client by its address.
+    if (const auto peer = proven_peer(transaction_)) co_return co_await serve_peer(*peer);
+    if (const auto reason = judge_client()) co_return co_await refuse_client(*reason);
+    // Requests that the cache has no part in.
+    if (request_.head.verb == verb::purge) co_return co_await respond_to_purge(transaction_);
+    const auto here = judge_hops();
+    if (here != Hops::pass_on) co_return co_await end_here(here);
+    // A stored response is given as it would be fetched: by the settings of now, or not at all.
+    if (const auto none = request_.site.none)
+        co_return co_await transaction_.refuse_without_site(*none);
+    if (is_upgrade()) co_return co_await pass_upgrade();
+    if (goes_past_the_cache()) co_return co_await pass_by();
+    // Look up, plan; respond from the store, or fetch or follow and respond from that.
+    ResponseFromCache response(transaction_);
+    while (response.may_look_up()) {
+        response.look_up();
+        if (response.is_on_disk()) co_await response.recall();
+        if (transaction_.books.aborted) co_return;
+        response.select_variant();
+        const auto plan = response.plan();
+        auto served = Served::responded;
+        if (!plan.serves())
+            served = co_await response.fetch_or_follow(plan);
+        else if (response.is_in_blocks())
+            served = co_await response.respond_in_blocks();
+        else
+            co_await response.respond_whole();
+        if (served == Served::responded) co_return;
+        if (served == Served::alone) break;
+    }
+    co_await pass(transaction_, response.forward(), Outcome::origin_fetch);
+}
+
+/// The head becomes key, directives and form of the target. Returns the fault in it, or
+/// nothing.
+std::string_view RequestSteps::understand() {
+    const auto& head = request_.head;
+    const auto bad = find_target();
+    if (bad != TargetError::none) return to_string(bad);
+    const HopByHop hop_by_hop(head.fields);
+    if (hop_by_hop.too_many()) return "too many connection options";
+    request_.hash = frontend_.cache.shared.key_hasher(request_.key.uri());
+    request_.directives =
+        request_directives(head.fields, request_.site.policy.cache->client_directives);
+    return {};
+}
+
+/// Sets key and site. The target URI is the one that the client has asked for, of this node or of a
+/// trusted proxy before it: redirections and links in the response depend on it, so it is the key.
+/// The proxy's statement counts for hosts that an entry of `origins` serves, unless this node is to
+/// state it anew; the connection's own TLS stays https.
+TargetError RequestSteps::find_target() {
+    const auto& head = request_.head;
+    const auto& config = request_.config();
+    const auto* line = find(head.fields, field::host);
+    std::string named;
+    if (!line && head.version < 11) named = host_of_any(config.origins);
+    const auto host = line ? line->value : std::string_view(named);
+    const auto own = request_.scheme;
+    const auto path_alone = head.target.starts_with('/') || head.target == "*";
+    const auto take = [&](Scheme scheme, std::string_view by_host) {
+        const auto error = request_.key.assign(scheme, head.verb, head.target, by_host);
+        if (error == TargetError::none)
+            request_.site = choose_site(config, request_.key, !path_alone);
+        return error;
+    };
+    if (path_alone && request_.requester.through_trusted_proxy() &&
+        config.forwarded.origins != ForwardedMode::replace) {
+        const auto stated = stated_target(head.fields);
+        const auto scheme = own == Scheme::https ? own : stated.scheme.value_or(own);
+        const auto is_served = [&](std::string_view by_host) {
+            return take(scheme, by_host) == TargetError::none && request_.site.of_entry();
+        };
+        request_.states_host = !stated.host.empty() && is_served(stated.host);
+        if (request_.states_host || (stated.scheme && is_served(host))) {
+            request_.states_scheme = stated.scheme.has_value();
+            return TargetError::none;
+        }
+    }
+    return take(own, host);
+}
+
+asio::awaitable<void> RequestSteps::refuse_target(std::string_view why) {
+    ++frontend_.counters.refusals[RequestRefusal::malformed];
+    transaction_.connection.retire();  // bytes behind this request may be as bad
+    std::string text("The request target is refused: ");
+    text.append(why).append(".");
+    co_await transaction_.refuse(400, text);
+}
+
+/// A token lets a peer ask, and nothing else.
+asio::awaitable<void> RequestSteps::serve_peer(ProvenPeer peer) {
+    const auto asks = request_.head.verb == verb::get || request_.head.verb == verb::head;
+    if (!asks || !request_.body->done()) {
+        ++frontend_.counters.refusals[RequestRefusal::malformed];
+        co_await transaction_.refuse(400, "A peer's question is a GET or HEAD without a body.");
+        co_return;
+    }
+    request_.from_peer = true;
+    transaction_.connection.peer_proven();
+    request_.rewrite_forwarded();
+    co_await respond_to_peer(transaction_, peer);
+}
+
+/// Why this client may not ask, if so. A right to ask in origin-form, or for stored content, is
+/// a right to have it fetched.
+std::optional<RequestRefusal> RequestSteps::judge_client() {
+    auto& requester = request_.requester;
+    const auto& config = request_.config();
+    requester.look(config, request_.head.fields);
+    if (!requester.rights().ask) return RequestRefusal::client;
+    if (via_names(request_.head.fields, config.node)) return RequestRefusal::loop;
+    if (request_.head.verb == verb::purge) return std::nullopt;  // has a rule of its own
+    if (!request_.site.of_entry() && config.forward.enabled && !requester.rights().forward)
+        return RequestRefusal::forward_client;
+    return std::nullopt;
+}
+
+asio::awaitable<void> RequestSteps::refuse_client(RequestRefusal reason) {
+    ++frontend_.counters.refusals[reason];
+    if (reason == RequestRefusal::loop) {
+        const auto text = "A loop: Via says that this request has passed the node " +
+                          request_.config().node + " before.";
+        co_await transaction_.refuse(508, text);
+        co_return;
+    }
+    const auto text = explain_refused_client(reason, request_.requester.described());
+    co_await transaction_.refuse(403, text);
+}
+
+/// RFC 9110 §7.6.2. An OPTIONS or TRACE of the server as a whole is for this node where no
+/// origin stands behind it (§9.3.7).
+RequestSteps::Hops RequestSteps::judge_hops() {
+    const auto& head = request_.head;
+    if (head.verb != verb::options && head.verb != verb::trace) return Hops::pass_on;
+    if (head.target == "*" && !request_.site.of_entry()) return Hops::last_hop;
+    const auto limit = max_forwards(head.fields);
+    if (limit.state == MaxForwards::State::malformed) return Hops::malformed;
+    if (limit.state != MaxForwards::State::present) return Hops::pass_on;
+    if (limit.hops == 0) return Hops::last_hop;
+    max_forwards_ = std::to_string(limit.hops - 1);
+    for (auto& line : request_.head.fields)
+        if (line.id == field::max_forwards) line.value = max_forwards_;
+    return Hops::pass_on;
+}
+
+asio::awaitable<void> RequestSteps::end_here(Hops here) {
+    if (here == Hops::malformed) {
+        // The node cannot keep a limit that it cannot read. The next hop may be further than
+        // the sender meant.
+        ++frontend_.counters.refusals[RequestRefusal::malformed];
+        co_await transaction_.refuse(400, "Max-Forwards must be one number.");
+        co_return;
+    }
+    const auto& head = request_.head;
+    std::string fields, body;
+    if (head.verb == verb::trace) {
+        fields = "Content-Type: message/http\r\n";
+        body = traced(head.method, head.target, head.version, head.fields);
+    } else {
+        fields = "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, TRACE";
+        fields.append(request_.config().forward.enabled ? ", CONNECT\r\n" : "\r\n");
+    }
+    transaction_.books.outcome = Outcome::uncacheable;
+    co_await transaction_.respond(200, fields, body);
+}
+
+bool RequestSteps::is_upgrade() const {
+    const auto wish =
+        upgrade_wish(request_.head.fields, request_.head.version, request_.config().upgrade);
+    return wish.state == UpgradeWish::State::refused ||
+           (wish.state == UpgradeWish::State::allowed && transaction_.upgradable &&
+            request_.body->done());
+}
+
+asio::awaitable<void> RequestSteps::pass_upgrade() {
+    auto wish =
+        upgrade_wish(request_.head.fields, request_.head.version, request_.config().upgrade);
+    if (wish.state == UpgradeWish::State::refused) {
+        ++frontend_.counters.refusals[RequestRefusal::upgrade];
+        co_await transaction_.refuse(403, "WebSockets are not let through (upgrade).");
+        co_return;
+    }
+    request_.rewrite_forwarded();
+    co_await pass(transaction_, Forward::bypass, Outcome::uncacheable, std::move(wish.protocols));
+}
+
+bool RequestSteps::is_get_or_head() const {
+    return request_.head.verb == verb::get || request_.head.verb == verb::head;
+}
+
+bool RequestSteps::goes_past_the_cache() const {
+    return !is_get_or_head() || !request_.body->done() || request_.directives.no_store;
+}
+
+asio::awaitable<void> RequestSteps::pass_by() {
+    request_.rewrite_forwarded();
+    co_await pass(transaction_, is_get_or_head() ? Forward::bypass : Forward::method,
+                  Outcome::uncacheable);
+}
+
+}  // namespace proxy

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "proxy/client/peer_proof.hpp"
+#include "proxy/client/transaction.hpp"
+
+namespace proxy {
+
+/// The steps from a parsed head to the end of the response, whatever the transport. run() lists
+/// them in order; each private function is one step, or a refusal. The transport parses the head
+/// before, and closes the books and breaks off an incomplete response afterwards. CONNECT is the
+/// connection's own matter (tunnel.hpp). One object serves the requests of a client one after the
+/// other. The transaction outlives it.
+class RequestSteps {
+public:
+    explicit RequestSteps(Transaction& transaction)
+        : transaction_(transaction),
+          frontend_(transaction.frontend),
+          request_(transaction.request) {}
+    RequestSteps(const RequestSteps&) = delete;
+    RequestSteps& operator=(const RequestSteps&) = delete;
+
+    boost::asio::awaitable<void> run();
+
+private:
+    /// Where OPTIONS and TRACE end.
+    enum class Hops : std::uint8_t { pass_on, last_hop, malformed };
+
+    std::string_view understand();
+    TargetError find_target();
+    std::optional<RequestRefusal> judge_client();
+    Hops judge_hops();
+    bool is_upgrade() const;
+    bool is_get_or_head() const;
+    bool goes_past_the_cache() const;
+
+    boost::asio::awaitable<void> serve_peer(ProvenPeer peer);
+    boost::asio::awaitable<void> end_here(Hops here);
+    boost::asio::awaitable<void> pass_upgrade();
+    boost::asio::awaitable<void> pass_by();
+    boost::asio::awaitable<void> refuse_target(std::string_view why);
+    boost::asio::awaitable<void> refuse_client(RequestRefusal reason);
+
+    Transaction& transaction_;
+    Frontend& frontend_;
+    Request& request_;
+    std::string max_forwards_;  // that the next hop reads
+};
+
+}  // namespace proxy

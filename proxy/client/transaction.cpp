@@ -1,0 +1,109 @@
+#include "proxy/client/transaction.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "proxy/client/departure.hpp"
+#include "proxy/client/error_response.hpp"
+#include "proxy/http/number.hpp"
+#include "proxy/http/response_head.hpp"
+#include "proxy/net/wall_clock.hpp"
+
+namespace proxy {
+
+namespace asio = boost::asio;
+using namespace std::string_view_literals;  // appended without counting
+using boost::beast::http::verb;
+
+ResponseHead Transaction::head(unsigned status, FieldBlock stored,
+                               std::optional<std::uint64_t> length) const {
+    if (status < 200 || status == 204 || status == 304) return {status, stored, {}, false};
+    return {status, stored, length, request.head.verb != verb::head};
+}
+
+void Transaction::begin(const ResponseHead& head, const LiveFields* live,
+                        std::optional<std::chrono::seconds> age, const CacheStatus& status) {
+    auto& out = writer.fields();
+    if (live) out.append(live->lines);
+    if (age) {
+        out.append("Age: "sv);
+        append_number(out, static_cast<std::uint64_t>(std::max<std::int64_t>(age->count(), 0)));
+        out.append("\r\n"sv);
+    }
+    out.append("Cache-Status: "sv);
+    if (live && !live->cache_status.empty()) out.append(live->cache_status).append(", "sv);
+    const auto ours = out.size();
+    append_cache_status(out, config().node, status);
+    if (frontend.shared.access_log.enabled()) books.cache_status.assign(out, ours);
+    out.append("\r\n"sv);
+    books.status = head.status;
+    writer.begin(head);
+}
+
+asio::awaitable<void> Transaction::send_head() {
+    BodyPiece nothing;
+    const auto sent = co_await writer.write(nothing);
+    books.aborted = !sent;
+}
+
+asio::awaitable<void> Transaction::respond(unsigned status, FieldBlock fields,
+                                           std::string_view body, CacheStatus cache) {
+    auto& out = writer.fields();
+    out.assign(fields.text()).append("Date: "sv);
+    append_http_date(out, wall_now());
+    out.append("\r\nVia: 1.1 "sv).append(config().node).append("\r\n"sv);
+    const auto head = this->head(status, {}, body.size());
+    begin(head, nullptr, std::nullopt, cache);
+    BodyPiece piece;
+    piece.end = true;
+    auto& buffers = writer.next_piece();
+    if (head.has_body && !body.empty()) {
+        buffers.emplace_back(body.data(), body.size());
+        piece.bytes = body.size();
+    }
+    const auto sent = co_await writer.write(piece);
+    books.aborted = !sent;
+}
+
+asio::awaitable<void> Transaction::refuse(unsigned status, std::string_view text, CacheStatus cache,
+                                          FieldBlock fields) {
+    const auto body = std::string(text) + "\n";
+    auto all = std::string("Content-Type: text/plain; charset=utf-8\r\n");
+    all.append(fields.text());
+    co_await respond(status, all, body, cache);
+}
+
+asio::awaitable<void> Transaction::refuse_without_site(NoSite reason) {
+    ++frontend.counters.refusals[RequestRefusal::no_route];
+    const auto text = explain(reason, request.key.host());
+    co_await refuse(status_of(reason), text);
+}
+
+asio::awaitable<void> Transaction::refuse_fetch(FetchError error, std::string_view host,
+                                                CacheStatus cache, ParseError malformed) {
+    if (error == FetchError::not_allowed || error == FetchError::own_listener)
+        ++frontend.counters.refusals[RequestRefusal::destination];
+    const auto text = explain(error, host, malformed);
+    co_await refuse(status_of(error), text, cache);
+}
+
+const std::shared_ptr<PeersAsked>& Transaction::peers_asked() {
+    auto& asked = books.peers_asked;
+    if (!asked && config().cluster && frontend.shared.access_log.enabled())
+        asked = std::make_shared<PeersAsked>();
+    return asked;
+}
+
+asio::awaitable<Transaction::News> Transaction::wait_for_news(
+    std::chrono::steady_clock::time_point deadline) {
+    for (;;) {
+        const auto look = std::chrono::steady_clock::now() + Departure::kLook;
+        const auto woken = co_await wakeup->wait_until(std::min(look, deadline));
+        if (woken) co_return News::come;
+        books.aborted = writer.client_has_left();
+        if (books.aborted) co_return News::client_left;
+        if (deadline <= look) co_return News::late;
+    }
+}
+
+}  // namespace proxy

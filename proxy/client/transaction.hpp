@@ -1,0 +1,74 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "proxy/client/books.hpp"
+#include "proxy/client/frontend.hpp"
+#include "proxy/client/request.hpp"
+#include "proxy/client/response_writer.hpp"
+#include "proxy/http/cache_status.hpp"
+#include "proxy/http/fetch_error.hpp"
+#include "proxy/http/live_fields.hpp"
+#include "proxy/net/wakeup.hpp"
+
+namespace proxy {
+
+class ClientConnection;
+
+/// One request of a client and the response to it: the four parts that the code above the transport
+/// seam works with, and the few steps that need more than one of them. The parts outlive this. One
+/// thread, one coroutine at a time.
+struct Transaction {
+    Frontend& frontend;
+    Frontend::Connection& connection;
+    Request& request;
+    ResponseWriter& writer;
+    Books& books;
+    std::shared_ptr<Wakeup> wakeup;  // of the coroutine that serves the connection
+    /// The connection itself, where its protocol lets it become a tunnel; else null.
+    ClientConnection* upgradable = nullptr;
+
+    const Config& config() const { return request.config(); }
+
+    /// The head of a response to this request with a body of `length` bytes. A status without
+    /// content, and a HEAD request, leave the body out (RFC 9110 §6.4.1).
+    ResponseHead head(unsigned status, FieldBlock stored,
+                      std::optional<std::uint64_t> length) const;
+    /// Adds the fields of this response alone to writer.fields(), and begins the response. `live`
+    /// may be null; without `age` there is no Age field.
+    void begin(const ResponseHead& head, const LiveFields* live,
+               std::optional<std::chrono::seconds> age, const CacheStatus& status);
+    /// Sends a response that has begun and has no body.
+    boost::asio::awaitable<void> send_head();
+
+    /// Sends a message of this node. `fields`: a FieldBlock beside Date, Via and Cache-Status.
+    boost::asio::awaitable<void> respond(unsigned status, FieldBlock fields, std::string_view body,
+                                         CacheStatus cache = kOwnAnswer);
+    /// Sends a message with a short text for a person.
+    boost::asio::awaitable<void> refuse(unsigned status, std::string_view text,
+                                        CacheStatus cache = kOwnAnswer, FieldBlock fields = {});
+    /// Refuses a request without a site.
+    boost::asio::awaitable<void> refuse_without_site(NoSite reason);
+    /// Refuses a request whose fetch failed.
+    boost::asio::awaitable<void> refuse_fetch(FetchError error, std::string_view host,
+                                              CacheStatus cache, ParseError malformed = {});
+
+    /// The list where fetches for this request note the peers they ask; null when no log needs it.
+    const std::shared_ptr<PeersAsked>& peers_asked();
+    /// Notes the content type, if there is a log.
+    void note_type(const StoredMetadata& response) {
+        if (frontend.shared.access_log.enabled()) books.note_type(response);
+    }
+
+    enum class News : std::uint8_t { come, late, client_left };
+    /// Waits for a notice to `wakeup`, until `deadline` and as long as the client is there. When
+    /// the client has left, the books say `aborted`.
+    boost::asio::awaitable<News> wait_for_news(std::chrono::steady_clock::time_point deadline);
+};
+
+}  // namespace proxy
