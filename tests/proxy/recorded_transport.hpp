@@ -175,6 +175,7 @@ public:
 
     std::shared_ptr<const Config> in_effect = [this] {
         auto config = *settings;
+        config.origins.clear();  // requests name their site
         config.forward.enabled = true;
         config.purge.allow = PrefixList{"10.0.0.0/8"};
         return std::make_shared<const Config>(std::move(config));
