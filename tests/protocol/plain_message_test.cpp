@@ -14,7 +14,8 @@ TEST(PlainMessage, NamesNoPlaceInTheSource) {
     using boost::asio::ip::tcp;
     boost::asio::io_context context;
     try {
-        tcp::acceptor(context, tcp::endpoint(boost::asio::ip::make_address("192.0.2.1"), 0));
+        const tcp::acceptor acceptor(context,
+                                     tcp::endpoint(boost::asio::ip::make_address("192.0.2.1"), 0));
         FAIL() << "this machine has an address that is for documentation";
     } catch (const std::exception& error) {
         EXPECT_EQ(plain_message(error), "bind: Cannot assign requested address");

@@ -67,7 +67,6 @@ TEST_F(TaskGroupTest, ClosedItTakesNoMoreButLetsTheOthersGoOn) {
     int counter = 0;
     tasks->spawn(endless(alive));
     tasks->close();
-    EXPECT_TRUE(tasks->closed());
     EXPECT_FALSE(tasks->spawn(count(counter)));
     turn();
     EXPECT_EQ(counter, 0);
