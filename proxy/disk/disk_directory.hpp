@@ -49,8 +49,7 @@ public:
     struct Hooks {
         /// Records of this key belong here.
         std::function<bool(summary::KeyHash)> is_home;
-        /// The directory goes off, and the others note that for the next start. False if none
-        /// could.
+        /// The directory goes off. True if another one has noted that for the next start.
         std::function<bool()> goes_off;
     };
     /// Moves `super` in, unless Config::trouble is set. Throws the errors of next_segment_number()
@@ -138,7 +137,7 @@ private:
 
     // Only thread_ uses the next five.
     bool partly_loaded_ = false;
-    /// The content counts at no further start: the super file says so, or those of the others.
+    /// The content is discarded at the next start: the super file says so, or those of the others.
     bool is_disowned_ = false;
     /// Confirmations of purges whose records could still come back. They are called once that is
     /// excluded.

@@ -16,10 +16,10 @@ enum class DiskError {
     no_record = 1,  // other bytes stand where a record should begin
     bad_length,     // a length that exceeds its container, or lengths that contradict
     bad_checksum,   // torn, flipped, or made for another place
-    bad_type,       // a kind of record that this version does not know
+    bad_type,       // an unknown kind of record
     cut_off,        // the file ends before it should
-    no_footer,      // the segment was not sealed
-    never_begun,    // a file was made, and nothing written
+    no_footer,      // the segment is unsealed
+    never_begun,    // the file is still empty
     too_large,      // exceeds the limits of a record
     other_key,      // the record is of another URI
     in_use,         // another process works with the directory
@@ -36,14 +36,13 @@ const boost::system::error_category& disk_error_category() noexcept;
 boost::system::error_code of_system(int number) noexcept;
 boost::system::error_code last_error() noexcept;
 bool is_of_system(const boost::system::error_code& error) noexcept;
-/// The file system has no room, be it for data, files or quota.
+/// The file system is full, be it by data, files or quota.
 bool is_full(const boost::system::error_code& error) noexcept;
-/// This process or the machine has too many open files or too little memory. The disk is not to
-/// blame.
+/// This process or the machine has too many open files or too little memory. The disk is innocent.
 bool is_of_process(const boost::system::error_code& error) noexcept;
 /// The directory is gone or read-only.
 bool is_gone(const boost::system::error_code& error) noexcept;
-/// A device or its file system has failed. A change of the configuration does not help.
+/// A device or its file system has failed, whatever the configuration says.
 bool is_of_device(const boost::system::error_code& error) noexcept;
 
 inline boost::system::error_code make_error_code(DiskError error) noexcept {

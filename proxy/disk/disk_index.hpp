@@ -72,7 +72,7 @@ public:
     /// Adds an entry beside those that the key has. Precondition: the bounds of DiskPlace and
     /// DiskEntry.
     void insert(summary::KeyHash key, const DiskEntry& entry);
-    /// False if the key has no entry at this place.
+    /// False if the key lacks an entry at this place.
     bool erase(summary::KeyHash key, DiskPlace place);
     /// Erases all entries of the key and returns their number.
     std::size_t erase_all(summary::KeyHash key);
@@ -91,7 +91,7 @@ public:
             for (const auto& slot : kept) table.insert(slot);
         }
     }
-    /// Puts `entry` in the place of the key's entry at `place`. False if there is none.
+    /// Puts `entry` in the place of the key's entry at `place`. False if the key lacks one.
     bool replace(summary::KeyHash key, DiskPlace place, const DiskEntry& entry);
 
     /// Calls `visit(DiskEntry)` for each entry of the key.

@@ -18,8 +18,8 @@ struct LostPlaces {
     }
 };
 
-/// The keeper of a tier's index. Threads of the tier call it while they have no lock, and no call
-/// may wait. Entries are valid until the call returns.
+/// The keeper of a tier's index. Threads of the tier call it while they are free of locks, and each
+/// call must return at once. Entries are valid until the call returns.
 class DiskOwner {
 public:
     virtual summary::KeyHash hash_of(std::string_view uri) const = 0;

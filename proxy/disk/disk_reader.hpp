@@ -13,7 +13,7 @@
 namespace proxy {
 
 /// Reads the records of one directory. It reads the page cache at once and leaves the device to a
-/// few threads, so callers never wait. Every byte that it returns has been verified.
+/// few threads. Every byte that it returns has been verified.
 class DiskReader {
 public:
     struct Config {

@@ -15,8 +15,8 @@ namespace proxy {
 /// arrival. Any thread.
 class DiskThreads {
 public:
-    /// Called once, on one of the threads. With `ending` the job must not begin; it is then called
-    /// on the thread that ends the threads, or at once.
+    /// Called once, on one of the threads. `ending` cancels the job; it is then called on the
+    /// thread that ends the threads, or at once.
     using Job = std::function<void(bool ending)>;
 
     /// `most` limits the waiting jobs of try_run().
@@ -26,9 +26,9 @@ public:
     DiskThreads(const DiskThreads&) = delete;
     DiskThreads& operator=(const DiskThreads&) = delete;
 
-    /// False if too many jobs wait, or the threads are ending. The job is then never called.
+    /// False if too many jobs wait, or the threads are ending; the job is dropped then.
     bool try_run(Job job);
-    /// For jobs that must not be refused. The caller bounds their number.
+    /// For jobs that must run. The caller bounds their number.
     void run(Job job);
 
     struct Stats {

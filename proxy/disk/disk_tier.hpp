@@ -67,8 +67,8 @@ public:
         std::function<void(DiskResult<DiskPlace>)> done;
     };
     /// False if the job is refused, because the queue is full or the disk had an error lately;
-    /// `done` is never called then. For each key, write(), end() and end_all() take effect in the
-    /// order of the calls.
+    /// `done` is dropped then. For each key, write(), end() and end_all() take effect in the order
+    /// of the calls.
     bool write(summary::KeyHash key, Write write);
 
     using Ended = std::function<void()>;
@@ -90,8 +90,8 @@ public:
     std::optional<DiskResult<LoadedRecord>> read_now(const DiskReader::Wanted& wanted,
                                                      std::string_view uri);
     /// `answer` is called once, on a thread of the tier, or at its end as in DiskReader::read();
-    /// the receiver posts from there. False if too many reads wait: then `answer` is never called,
-    /// and the caller treats it as a miss.
+    /// the receiver posts from there. False if too many reads wait: then `answer` is dropped, and
+    /// the caller treats it as a miss.
     bool read(const DiskReader::Wanted& wanted, std::string uri, DiskReader::Answer answer);
 
     /// Takes effect by and by. A lower cap removes segments.

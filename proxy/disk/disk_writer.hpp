@@ -31,8 +31,8 @@ public:
     /// the index.
     using Done = std::function<void(DiskResult<DiskPlace>)>;
 
-    /// A record; `owner` keeps its texts and its body alive. A tombstone without hashes writes
-    /// nothing, and is done when all jobs before it are.
+    /// A record; `owner` keeps its texts and its body alive. A tombstone that lacks hashes is a
+    /// marker: it is done when all jobs before it are.
     struct Job {
         Record record;
         summary::KeyHash key{};

@@ -54,7 +54,7 @@ struct RecordHome {
     bool operator==(const RecordHome&) const = default;
 };
 
-/// A record without the bytes of its body. Its views belong to the maker of the record.
+/// A record up to its body. Its views belong to the maker of the record.
 struct Record {
     RecordType type = RecordType::response;
     std::uint64_t seq = 0;  // increases within a directory

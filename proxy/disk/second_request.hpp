@@ -31,9 +31,6 @@ public:
     /// objects requires a window of twice the length.
     bool admits(summary::KeyHash key, bool has_room, std::uint64_t objects_on_disk);
 
-    std::uint64_t window() const { return seen_.capacity(); }
-    std::uint64_t memory_bytes() const { return seen_.memory_bytes(); }
-
 private:
     summary::AgingBloomFilter seen_;
 };

@@ -35,7 +35,7 @@ struct SegmentFile {
 /// The segments of a directory, the newest first. Errors: those of the system.
 DiskResult<std::vector<SegmentFile>> segment_files(const std::filesystem::path& directory);
 
-/// Makes a file of header.bytes and reserves all of it. A failure leaves no file behind.
+/// Makes a file of header.bytes and reserves all of it. After a failure the file is removed.
 DiskResult<SegmentPtr> create_segment(DiskCalls& calls, const std::filesystem::path& directory,
                                       const SegmentHeader& header);
 /// Without `home` the header decides whose it is. Errors: those of decode_segment_header();

@@ -45,7 +45,7 @@ struct Reclaiming {
     /// The segment with this number in a DiskPlace goes, and some of its records are unknown,
     /// because its bytes are spoilt or unreadable.
     std::function<void(std::uint32_t)> lost;
-    /// The reason why a record of a reclaimed segment could not be read.
+    /// The error of a record of a reclaimed segment that is unreadable.
     std::function<void(const boost::system::error_code&)> failed;
 };
 
@@ -75,7 +75,7 @@ public:
     /// Adds a recovered segment before all others. False if its number equals that of another one
     /// in kNumberBits.
     bool adopt(SegmentPtr older);
-    /// Continues the newest adopted segment, so that restarts cost no room. To be called before the
+    /// Continues the newest adopted segment, so that restarts save room. To be called before the
     /// first add(). A segment that has another size than new ones stays as it is.
     boost::system::error_code go_on(SegmentEnd end);
 
@@ -91,7 +91,7 @@ public:
     /// Adds a record to the next flush() and returns its place. The body must stay valid until
     /// then. Precondition: make_room() for this record was the call before.
     DiskPlace add(const Record& record, std::span<const iovec> body);
-    /// Writes the added records. After an error none of them counts, and the next record goes to a
+    /// Writes the added records. After an error all of them are void, and the next record goes to a
     /// new segment. A restart may find some of them, unless they were purged.
     boost::system::error_code flush();
     /// Seals the present segment.

@@ -11,7 +11,8 @@
 namespace proxy {
 
 /// Writes sealed segments through to the device, on a thread of its own, so that the writer goes on
-/// meanwhile. A segment on its way survives the process, but not a loss of power. Any thread.
+/// meanwhile. A segment on its way survives the end of the process; a loss of power may take it.
+/// Any thread.
 class SegmentSync {
 public:
     static constexpr std::size_t kMost = 4;  // segments in the queue; then take() waits

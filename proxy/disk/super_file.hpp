@@ -22,11 +22,11 @@ struct DirectoryContents {
     std::string other_file;         // the name of a file of another program, if there is one
     std::uint64_t secret_mark = 0;  // of its super file, if it is ours
 };
-/// Reads only, without a lock. Errors: those of the system; newer_format and bad_checksum from the
-/// super file.
+/// Reads only, and takes no lock. Errors: those of the system; newer_format and bad_checksum from
+/// the super file.
 DiskResult<DirectoryContents> look_into(DiskCalls& calls, const std::filesystem::path& directory);
 
-/// A number that is derived from the secret under which tags are hashed, and does not reveal it.
+/// A number that is derived from the secret under which tags are hashed, and keeps it secret.
 std::uint64_t secret_mark_of(const summary::KeyHasher& hasher);
 
 /// The file that marks a directory as one of this cache, and locks it for this process.
@@ -63,7 +63,7 @@ public:
     /// process exceed all earlier ones.
     std::uint32_t run() const { return run_; }
 
-    /// The file was removed, and the directory with it is no longer this object's.
+    /// The file was removed, and the directory may belong to another process.
     bool is_removed() const { return file_.is_removed(); }
     /// Writes the company and waits for the device. `run` is a lower bound for run().
     boost::system::error_code set_company(const Company& company, std::uint32_t run = 0);

@@ -43,8 +43,8 @@ struct DiskSurvey {
     std::uint64_t expired = 0;                // of these
     std::uint64_t tagged = 0, tags = 0;       // responses; and how many tags they have
     std::uint64_t superseded = 0;             // replaced by later ones
-    /// Purges by tag, or of everything. Purges by URL cannot be recognized without the cluster's
-    /// secret, so their records count as current.
+    /// Purges by tag, or of everything. Only the cluster's secret reveals purges by URL, so their
+    /// records count as current.
     std::uint64_t purged = 0;
     std::uint64_t tombstones = 0;           // of these purges
     DiskTime oldest{}, median{}, newest{};  // the times at which those were stored

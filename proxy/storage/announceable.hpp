@@ -7,7 +7,7 @@
 
 namespace proxy {
 
-/// At its announcement, a response is reusable without validation for more than this.
+/// An announced response stays reusable for more than this at its announcement, by freshness alone.
 inline constexpr std::chrono::seconds kAnnounceAtLeast{2};
 
 /// The response is worth an announcement to peers. A response that must be validated, cannot be

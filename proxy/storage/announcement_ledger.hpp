@@ -19,9 +19,9 @@ namespace proxy {
 /// run under the lock of the key's shard, so the listener learns of the changes in their order.
 class AnnouncementLedger {
 public:
-    /// Called under the lock of the key's shard, with true for an announcement and false for a
-    /// withdrawal, in turn. It must be quick and must not call the store. After a disk has lost
-    /// records it may be called twice with the same value, as their keys are unknown then.
+    /// Called under the lock of the key's shard, in turn with true for an announcement and false
+    /// for a withdrawal. It must be quick; calls of the store are forbidden. The loss of records on
+    /// a disk may cause the same call twice, as their keys are unknown then.
     using Listener = std::function<void(summary::KeyHash, bool stored)>;
 
     explicit AnnouncementLedger(Listener listener) : listener_(std::move(listener)) {}
@@ -34,7 +34,7 @@ public:
     static void memory_begins(summary::KeyHash key, bool& mark, const DiskIndex& disk) {
         mark = disk.announced(key);
     }
-    /// Memory stores nothing of the key any more. The disk's records get the mark if there are any.
+    /// Memory has dropped the key. The disk's records get the mark, if there are any.
     void memory_ends(summary::KeyHash key, bool mark, DiskIndex& disk) {
         if (!disk.set_announced(key, mark) && mark) listener_(key, false);
     }
@@ -56,7 +56,7 @@ public:
     void note_lost_marks() { lost_marks_.store(true, std::memory_order_relaxed); }
     /// Any thread.
     bool has_lost_marks() const { return lost_marks_.load(std::memory_order_relaxed); }
-    /// A peer believes that this node stores the key. Withdraws it if no tier stores it announced.
+    /// A peer believes that this node stores the key. Withdraws it unless a tier stores it.
     void deny(summary::KeyHash key, bool mark_in_memory, const DiskIndex& disk) {
         if (has_lost_marks() && !mark_in_memory && !disk.contains(key)) listener_(key, false);
     }

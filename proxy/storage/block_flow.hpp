@@ -29,7 +29,7 @@ public:
     struct Ownership {
         /// Identifies the request that the origin answers. The stream of this request always reads.
         std::shared_ptr<const void> request = nullptr;
-        /// The head allows the answer to be stored. If it does not, only the owner finds the flow.
+        /// The head allows the answer to be stored. Otherwise only the owner finds the flow.
         bool storable = true;
         /// The target and the tags of the body. After an invalidation of one of them, later than
         /// the count `invalidations`, only the owner finds the flow. The count is
@@ -50,9 +50,10 @@ public:
     /// The key or a tag was invalidated after the request was sent.
     bool is_outdated(const Store& store) const;
     /// Joins the block at `offset`, which the run has yet to begin. Null if the run has begun or
-    /// passed the block, so that the store knows it; also if the run does not reach it, or has
-    /// ended. The owner also gets the block that was begun last, which the store does not know
-    /// after an invalidation. An answer that is not stored releases all readers but the owner.
+    /// passed the block, and so the store knows it; also if the block is outside of the answer, or
+    /// the run has ended. The owner also gets the block that was begun last, which the store lacks
+    /// after an invalidation. An answer that stays out of the store releases all readers but the
+    /// owner.
     std::unique_ptr<Fill::Reader> join(std::uint64_t offset, std::shared_ptr<Wakeup> wakeup,
                                        const void* request);
     /// The block at `offset`, as the run sees it.
@@ -68,9 +69,10 @@ public:
     bool is_far(std::uint64_t offset, Wait usual, Time now) const;
 
     // The run.
-    /// The fill for the next block, made if no reader has joined it. The block is still `ahead`.
+    /// The fill for the next block, made if the block has yet to get a reader. The block is still
+    /// `ahead`.
     std::shared_ptr<Fill> fill_for(std::uint64_t offset);
-    /// The store has the block at `offset`, complete or as a fill, so it is `ahead` no longer.
+    /// The store has the block at `offset`, complete or as a fill. The block leaves `ahead`.
     void begin(std::uint64_t offset);
     void came(std::uint64_t bytes, Time now);
     /// A reader waits for a block from `offset` on.

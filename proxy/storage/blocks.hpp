@@ -11,10 +11,9 @@
 namespace proxy {
 
 /// A body that is stored in blocks: a large one, or one that clients requested in parts. The entry
-/// of the target is an *index*, a head without a body. Each block of the body is an entry of its
-/// own, under a key that names target, version (strong validator and form, see BodyVersion) and
-/// range. So blocks of two versions never meet (RFC 9111 §3.4). The index has the freshness of its
-/// blocks.
+/// of the target is an *index*, a head alone. Each block of the body is an entry of its own, under
+/// a key that names target, version (strong validator and form, see BodyVersion) and range. So
+/// blocks of two versions stay apart (RFC 9111 §3.4). The index has the freshness of its blocks.
 struct Blocks {
     std::uint64_t length = 0;  // of the complete body
     std::uint64_t block_bytes = 0;

@@ -15,8 +15,8 @@ inline constexpr std::size_t kFirstBlockBytes = 4 * 1024;  // for a body of unkn
 
 class RecordBody;
 
-/// The bytes of a body that can be sent now. Without bytes, `end` and `failed`, the sender waits
-/// for more.
+/// The bytes of a body that can be sent now. With zero bytes, and neither `end` nor `failed`, the
+/// sender waits.
 struct BodyPiece {
     std::uint64_t bytes = 0;
     std::uint64_t peer_bytes = 0;  // the first of them that came from a peer
@@ -28,9 +28,9 @@ struct BodyPiece {
     std::uint64_t file_offset = 0;
 };
 
-/// The bytes of a stored body: in pieces of memory that never move, or in place on the disk. A
+/// The bytes of a stored body: in pieces of memory with fixed addresses, or in place on the disk. A
 /// growing body belongs to its Fill, whose mutex guards it. A complete body is immutable, and any
-/// thread reads it without a lock.
+/// thread may read it.
 class Body {
 public:
     Body() = default;

@@ -17,14 +17,13 @@
 namespace proxy {
 
 /// Reads a body from its begin to its end, from the memory of the store, from the disk, or from a
-/// fill. A sender knows no more about the place of a body; a further place becomes a further
+/// fill. The place of a body stays hidden from its sender; a further place becomes a further
 /// alternative here. One thread. It allocates memory only for a body on the disk.
 class BodyReader {
 public:
     /// Reads a stored response, which must outlive this object. `wakeup` is notified when bytes
     /// have come that peek() lacked; bytes in memory are there from the start. `windows`, which
-    /// must outlive this object, is charged for bytes that were read from the disk and are not sent
-    /// yet.
+    /// must outlive this object, is charged for bytes between the disk and the client.
     BodyReader(const StoredResponse& response, const std::shared_ptr<Wakeup>& wakeup,
                MemoryBudget& windows) {
         const auto& body = *response.body;
@@ -62,8 +61,8 @@ public:
         else
             std::get<Fill::Reader*>(from_)->consume(bytes);
     }
-    /// Makes peek() return bytes instead of files, because the bytes must be framed or enciphered,
-    /// or could not be sent from a file.
+    /// Makes peek() return bytes in place of files, because the bytes must be framed or enciphered,
+    /// or a send from the file has failed.
     void give_bytes_only() {
         if (auto* on_disk = std::get_if<OnDisk>(&from_)) (*on_disk)->give_bytes_only();
     }

@@ -13,8 +13,8 @@ struct BodyVersion {
     std::string etag;  // strong
     /// Stands for everything else that the bytes may depend on: the length of the body, its coding
     /// and language, and the client, if the body varies by more than content negotiation. It is the
-    /// hash under the cluster's secret, in kFormDigits lower-case hex digits, so it reveals
-    /// nothing.
+    /// hash under the cluster's secret, in kFormDigits lower-case hex digits, so it keeps these
+    /// properties secret.
     std::string form;
 
     bool operator==(const BodyVersion&) const = default;

@@ -20,8 +20,8 @@ public:
     using Clock = Store::Clock;
     using Taken = Claims::Taken;
 
-    /// Claims nothing yet. `fill` may be null, and then nobody can wait for it. `request` has the
-    /// fields of the request, which say who else may get its answer; they must outlive this.
+    /// Prepares a claim. A null `fill` excludes followers. `request` has the fields of the request,
+    /// which say who else may get its answer; they must outlive this.
     Claim(Store& store, summary::KeyHash hash, std::string_view uri, std::shared_ptr<Fill> fill,
           Fields request = {})
         : claims_(store.claims()),
@@ -41,23 +41,23 @@ public:
     /// The store's count of invalidations at the look-up.
     std::uint64_t invalidations() const { return invalidations_; }
 
-    /// Makes this the one fetch for the URI and requests of its class (request_class.hpp), if there
-    /// is none. `seen` is the result of Store::find().
+    /// Makes this the one fetch for the URI and requests of its class (request_class.hpp), unless
+    /// there is one. `seen` is the result of Store::find().
     Taken take(const Store::Found& seen);
     /// Requests that miss meanwhile fetch for themselves. `invalidations` as in Store::Found.
     void stay_alone(std::uint64_t invalidations) { invalidations_ = invalidations; }
 
     /// The response has these tags. An invalidation of one of them ends the claim, so later
-    /// requests fetch anew. False if one was invalidated since the look-up: then requests that
-    /// began to wait after the invalidation must not get the response.
+    /// requests fetch anew. False if one was invalidated since the look-up: then the response is
+    /// only for requests from before the invalidation.
     bool tag(std::span<const summary::KeyHash> tags);
 
-    /// Stores a complete response in the place of the variant that it replaces. False, and nothing
-    /// is stored, if the URI or one of its tags was invalidated since the look-up, or if
+    /// Stores a complete response in the place of the variant that it replaces. Refuses it with
+    /// false if the URI or one of its tags was invalidated since the look-up, or if
     /// InvalidationMemory has forgotten.
     bool publish(std::shared_ptr<const StoredResponse> response, Clock::time_point now);
-    /// Stores nothing. `unshareable`: the answer is for one client, and for a while no request of
-    /// this class waits for another (hit-for-miss).
+    /// Ends the claim unused. `unshareable`: the answer is for one client, and for a while each
+    /// request of this class fetches for itself (hit-for-miss).
     void abandon(bool unshareable, Clock::time_point now);
 
 private:

@@ -39,8 +39,8 @@ public:
         std::shared_ptr<Fill> other;  // otherwise the fill to wait for; null: a response was stored
                                       // since the look-up, so look again
     };
-    /// Makes `fill` the one of its request class. A null fill always leads, and nobody waits for
-    /// it. `uri` must stay valid until publish() or abandon().
+    /// Makes `fill` the one of its request class. A null fill always leads, and gets no followers.
+    /// `uri` must stay valid until publish() or abandon().
     Taken take(summary::KeyHash key, std::string_view uri, const FoundResponse& seen,
                const std::shared_ptr<Fill>& fill, const Selecting& request);
     /// False if one of the tags was invalidated since the look-up.
@@ -51,8 +51,7 @@ public:
     bool publish(summary::KeyHash key, std::string_view uri, const Fill* fill,
                  std::uint64_t invalidations, std::shared_ptr<const StoredResponse> response,
                  const Selecting& request, Clock::time_point now);
-    /// Nothing will be stored. `unshareable`: requests of this class must not wait for each other
-    /// for a while.
+    /// Ends a claim unused. `unshareable`: requests of this class fetch for themselves for a while.
     void abandon(summary::KeyHash key, const Fill* fill, bool unshareable, const Selecting& request,
                  Clock::time_point now);
 

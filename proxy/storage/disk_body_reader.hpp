@@ -15,8 +15,8 @@ namespace proxy {
 
 /// Reads a body that stays on the disk, a slice of RecordBody::kSliceBytes at a time. Bytes in the
 /// page cache are sent from there, or copied if a caller requires bytes. The threads of the disk
-/// read and verify all others. The bytes between reading and sending are charged as read-ahead;
-/// without room it keeps kUncharged of them. One thread; it never waits for a device.
+/// read and verify all others, so its own thread only polls. The bytes between reading and sending
+/// are charged as read-ahead; in a full budget it keeps kUncharged of them. One thread.
 class DiskBodyReader {
 public:
     static constexpr std::uint64_t kUncharged = 16 * 1024;

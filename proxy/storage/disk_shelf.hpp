@@ -15,9 +15,9 @@
 
 namespace proxy {
 
-/// The part of the disk tier that one shard knows: where the records of its keys are, which keys
-/// were missed before, and which records are being read. It never calls the disk. The lock of the
-/// shard guards it. Without a disk it is empty.
+/// The part of the disk tier that one shard knows: the places of the records of its keys, the keys
+/// that were missed before, and the records that are being read. It is data alone; the disk is
+/// called elsewhere. The lock of the shard guards it. It is empty in a store that has only memory.
 class DiskShelf {
 public:
     using Waiting = std::vector<std::shared_ptr<Wakeup>>;
@@ -27,7 +27,7 @@ public:
     DiskIndex index;
     std::optional<SecondRequest> second_request;  // set if there is a disk
     std::uint64_t recalled = 0;                   // responses that came into memory
-    std::uint64_t declined = 0;                   // responses that were not admitted
+    std::uint64_t declined = 0;                   // responses that admission refused
     std::uint64_t evictions = 0;                  // records that the disk dropped
 
     /// The disk has a record of the key that `entry`, which may be null, lacks.
@@ -36,7 +36,7 @@ public:
     std::vector<DiskEntry> lacking(summary::KeyHash key, const MemoryShelf::Entry* entry) const;
     /// The body stands on the disk, and its record is gone.
     bool has_lost_body(summary::KeyHash key, const StoredResponse& response) const;
-    /// Erases the record of a variant that counts no longer, if it has one.
+    /// Erases the record of a variant that left, if it has one.
     void erase_record(summary::KeyHash key, const DiskCopy& copy) {
         if (copy.is_stored()) index.erase(key, copy.place);
     }

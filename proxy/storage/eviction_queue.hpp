@@ -51,7 +51,7 @@ public:
     static void touch(Node& node) {
         if (node.uses_ < kMaxUses) ++node.uses_;
     }
-    /// Takes the next victim out of the queue; null if there is none.
+    /// Takes the next victim out of an unempty queue; otherwise null.
     Node* pop_victim();
     /// Sets a node in use aside, whether it is queued or was taken out.
     void pin(Node& node);

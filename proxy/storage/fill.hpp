@@ -23,9 +23,10 @@ namespace proxy {
 
 /// A fetch without readers continues if at most this much is missing.
 inline constexpr std::uint64_t kNearlyDoneBytes = 1024 * 1024;
-/// A fetch ends this long after its last reader left, be it without a head, or nearly done.
+/// A fetch ends this long after its last reader left, whether its head has yet to come or the body
+/// is nearly complete.
 inline constexpr std::chrono::seconds kAloneAtMost{5};
-/// The same limit for a fetch that renews a response in the background, which has no readers.
+/// The same limit for a fetch that renews a response in the background, and so has zero readers.
 inline constexpr std::chrono::seconds kRefreshAtMost{60};
 
 /// A fetch into the store continues without readers: little is missing, or at most as much as has
@@ -38,9 +39,9 @@ inline bool goes_on_unread(std::uint64_t received, const std::optional<std::uint
 /// A response that is still arriving: a head to come, a growing body, and all readers that wait for
 /// either. The fetching coroutine is its only writer; readers may be on any thread.
 ///
-/// A *shared* fill goes into the store: all bytes stay, and readers come and go. A fill that is not
-/// shared serves the readers of the moment of that decision, and keeps a window of the body for
-/// them. A mutex guards all state; wakeups are notified under it.
+/// A *shared* fill goes into the store: all bytes stay, and readers come and go. An unshared fill
+/// serves the readers of the moment of that decision, and keeps a window of the body for them. A
+/// mutex guards all state; wakeups are notified under it.
 class Fill {
 public:
     enum class Phase { waiting, streaming, complete, failed };
@@ -139,7 +140,7 @@ public:
     std::size_t next_block_bytes() const;
     void add_block(std::size_t capacity, Charge charge);
     void append(std::string_view data);  // at most room() bytes
-    /// Bytes that were received since the last call, for the rate. The first call has none.
+    /// Notes bytes that were received since the last call, for the rate. 0 at the first call.
     void flowed(std::uint64_t bytes, std::chrono::steady_clock::time_point now);
     /// The peer broke off. The following bytes are those of the origin.
     void goes_on_at_origin();
@@ -149,7 +150,7 @@ public:
     /// The bytes that the slowest reader has yet to take.
     std::uint64_t ahead() const;
     std::uint64_t window_bytes() const { return window_bytes_; }
-    /// False if there is no reader and too much is missing.
+    /// A reader is there, or the fetch may continue by itself.
     bool wanted() const;
     /// Lets the fetch continue without readers, however much is missing, while it goes into the
     /// store and for `at_most`.
@@ -161,7 +162,7 @@ public:
     void fail(FetchError error, unsigned upstream_status = 0, ParseError malformed = {});
     std::uint64_t received() const;
 
-    // The state for a peer request, which does not join.
+    // The state for a peer request, which only looks.
     State state() const;
 
 private:

@@ -12,15 +12,15 @@ namespace proxy {
 /// its own.
 inline constexpr std::chrono::milliseconds kWaitForFlow{500};
 
-/// The rate at which a body arrives, pauses included, over the last second or two. It reads no
-/// clock. One thread.
+/// The rate at which a body arrives, pauses included, over the last second or two. Callers pass the
+/// time. One thread.
 class FlowRate {
 public:
     using Time = std::chrono::steady_clock::time_point;
     using Duration = std::chrono::nanoseconds;
 
     static constexpr std::chrono::seconds kWindow{1};
-    /// Bytes before this were in the socket already and say nothing.
+    /// Bytes from before this were in the socket already, so they are left out.
     static constexpr std::chrono::milliseconds kTells{20};
 
     /// Notes the arrival of bytes.

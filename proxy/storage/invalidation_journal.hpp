@@ -23,11 +23,11 @@ namespace proxy {
 ///
 /// The file has to be rewritten when wants_rewrite() says so: when as much was added as it had, and
 /// at least kMinAdded. At most kMaxWaiting bytes wait for the disk. Beyond that they are dropped,
-/// and the file is rewritten. The `done` functions are unbounded here, because they belong to
+/// and the file is rewritten. The callers bound the number of `done` functions: these belong to
 /// requests, each of which waits a second at most, and to messages of peers.
 ///
-/// A loss of power may take additions since the last rewrite(). The end of the process takes no
-/// written ones. Control thread, except where a comment says otherwise.
+/// Written additions survive the end of the process. A loss of power may take those since the last
+/// rewrite(). Control thread, except where a comment says otherwise.
 class InvalidationJournal {
 public:
     static constexpr std::size_t kMinAdded = std::size_t{1} << 20;
@@ -43,7 +43,7 @@ public:
 
     /// For Cluster::go_on_from(); moves it out.
     protocol::KeptInvalidations take_earlier() { return std::move(earlier_); }
-    /// The reason why the file could not be read to its end. Empty if it was, or if it was absent.
+    /// The error that ended the reading early. Empty if the file was complete or absent.
     const std::optional<boost::system::error_code>& trouble_reading() const { return trouble_; }
 
     /// Adds an invalidation: the argument of Cluster::invalidate(), and the number that it
@@ -53,14 +53,14 @@ public:
     /// a restart.
     void confirmed(const protocol::KeptInvalidations::ConfirmedByNode& by_node);
 
-    /// The file has grown, or could not be written. To be asked now and then.
+    /// The file has grown, or a write has failed. To be asked now and then.
     bool wants_rewrite() const;
     /// Replaces the content by Cluster::kept_invalidations().
     void rewrite(protocol::KeptInvalidations all);
 
     using Done = std::function<void(bool written)>;
     /// Calls `done` once, on the thread of the journal, when all earlier additions have been
-    /// written, or could not be. Any thread.
+    /// written or have failed. Any thread.
     void when_written(Done done);
 
     /// The reason why the file is incomplete at the moment. Any thread.

@@ -36,8 +36,9 @@ public:
     /// Rewrites the journals that want it.
     void rewrite(const protocol::KeptInvalidations& all);
 
-    /// Calls `done` once, on a thread of a journal, when each journal has written all earlier
-    /// additions, or could not. Its argument is true if one journal has all of them. Any thread.
+    /// Calls `done` once, on a thread of a journal, when all earlier additions have been written to
+    /// each journal or have failed. Its argument is true if one journal has all of them. Any
+    /// thread.
     void when_written(Done done);
 
     /// The journals that are incomplete at the moment.

@@ -23,7 +23,7 @@ namespace proxy {
 /// The latest invalidations are kept one by one. Earlier ones are in filters, each for a stretch of
 /// time, and count as invalidated at the end of that stretch. When the room is used up, the oldest
 /// stretch becomes a floor under all keys. So every error is on the safe side: with all filters
-/// full, one key in a few hundred is refused without a reason.
+/// full, one good key in a few hundred is refused.
 class InvalidationMemory {
 public:
     using Time = std::chrono::steady_clock::time_point;
@@ -39,7 +39,7 @@ public:
     InvalidationMemory() : InvalidationMemory(Limits()) {}
     explicit InvalidationMemory(Limits limits) : limits_(limits) {}
 
-    /// A repeated key takes no more room.
+    /// A repeated key reuses its room.
     void note(summary::KeyHash what, Time now);
     /// Notes an invalidation of everything.
     void note_all(Time now);

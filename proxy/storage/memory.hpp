@@ -10,7 +10,7 @@ namespace proxy {
 
 /// A store is full when less than one part in so many of its cap is free.
 inline constexpr std::uint64_t kRoomShare = 16;
-/// The next response fits without an eviction.
+/// The next response fits into the free part.
 inline bool has_room(std::uint64_t used, std::uint64_t cap) {
     return used < cap - cap / kRoomShare;
 }

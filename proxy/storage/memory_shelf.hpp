@@ -34,10 +34,10 @@ struct DiskCopy {
 };
 
 /// The part of the memory tier that one shard has: the variants of each key, their tags and the
-/// order of eviction. The lock of the shard guards it; it calls nobody.
+/// order of eviction. The lock of the shard guards it.
 ///
-/// An entry has at least one variant. An entry without variants exists only between entry_for() and
-/// the end of the call that made it.
+/// An entry has at least one variant. Only between entry_for() and the end of the call that made it
+/// may an entry be empty.
 class MemoryShelf {
 public:
     /// One of the stored responses of a key.
@@ -67,7 +67,8 @@ public:
     using Entries =
         boost::unordered_flat_map<summary::KeyHash, std::unique_ptr<Entry>, summary::HashOfKeyHash>;
 
-    /// Null if there is none. A caller that has the URI compares it, as two URIs may have one hash.
+    /// The entry of the hash, or null. A caller that has the URI compares it, as two URIs may have
+    /// one hash.
     Entry* find(summary::KeyHash hash) {
         const auto it = entries_.find(hash);
         return it == entries_.end() ? nullptr : it->second.get();
@@ -80,14 +81,15 @@ public:
     Entry* entry_for(summary::KeyHash hash, std::string_view uri);
     /// The newest variant that the request selects, or null.
     Variant* select(Entry& entry, const Selecting& request);
-    /// The variant that makes room for one more: the least used. None if the disk is about to write
-    /// all of them, as a record that arrives there without an entry would escape later purges.
+    /// The variant that makes room for one more: the least used that the disk is not about to
+    /// write. A record that arrives on the disk after its variant left would escape later purges.
+    /// Empty if all are about to be written.
     static std::optional<std::size_t> next_to_displace(Entry& entry);
     /// Indexes the tags of the entry and queues it for eviction by its present size. To be called
     /// after each addition of a variant.
     void weigh(Entry& entry);
-    /// Moves the variants that `goes` selects to `out`. False if there was none. The caller erases
-    /// an entry that is left without variants.
+    /// Moves the variants that `goes` selects to `out`; false if it selects zero variants. The
+    /// caller erases an entry that is empty then.
     template <class Goes>
     bool drop_if(Entry& entry, Goes goes, DroppedResponses& out) {
         const auto dropped = std::erase_if(entry.variants, [&](Variant& variant) {
@@ -117,8 +119,7 @@ public:
         queue_.unpin_unless(
             [](const auto& node) { return in_use(static_cast<const Entry&>(node)); });
     }
-    /// Takes the next entry to evict out of the queue; null if there is none. The caller erases or
-    /// pins it.
+    /// Takes the next entry to evict, or null, out of the queue. The caller erases or pins it.
     Entry* pop_victim() { return static_cast<Entry*>(queue_.pop_victim()); }
     /// See EvictionQueue::count_into().
     void count_evictable_into(std::atomic<std::uint64_t>& total) { queue_.count_into(total); }
@@ -134,7 +135,7 @@ private:
     std::string scratch_;  // of select()
 };
 
-/// The newest stored response of the entry, which may be null; null if there is none.
+/// The newest stored response of the entry. Null for a null entry.
 inline const std::shared_ptr<const StoredResponse>& newest_of(const MemoryShelf::Entry* entry) {
     static const std::shared_ptr<const StoredResponse> none;
     return entry && !entry->variants.empty() ? entry->variants.back().response : none;

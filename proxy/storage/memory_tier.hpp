@@ -38,7 +38,7 @@ public:
     MemoryTier& operator=(const MemoryTier&) = delete;
 
     /// Takes `bytes` from the cap, after the eviction of unused entries where that is necessary.
-    /// None if too little can be evicted: one part in kShareLeft of the cap stays evictable.
+    /// Fails if too little can be evicted: one part in kShareLeft of the cap stays evictable.
     std::optional<Charge> reserve(std::uint64_t bytes, Clock::time_point now);
     /// See proxy::has_room().
     bool has_room() const { return proxy::has_room(budget_.used(), budget_.cap()); }
@@ -60,7 +60,8 @@ public:
     static std::uint64_t overhead_bytes(std::string_view uri, std::size_t tags);
 
 private:
-    /// One step. False when nothing here can be evicted, or no more than `left` anywhere.
+    /// One step. False when the shard has nothing evictable, or all of them together have at most
+    /// `left`.
     bool evict_one(StoreShard& shard, std::uint64_t left);
     /// False if `enough` cannot be reached.
     template <class Enough>

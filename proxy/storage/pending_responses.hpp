@@ -19,8 +19,8 @@
 namespace proxy {
 
 /// The responses that are being fetched for one shard, each with the class of requests that may
-/// wait for it, and the classes that must not wait for each other (hit-for-miss). The lock of the
-/// shard guards it; it takes the mutex of a Fill for a moment.
+/// wait for it, and the unshareable classes, whose requests fetch each for itself (hit-for-miss).
+/// The lock of the shard guards it; it takes the mutex of a Fill for a moment.
 ///
 /// The `stored` parameters are the newest stored response of the target, or null. That response and
 /// those that are coming say how the target varies, and so which class a request belongs to.
@@ -39,16 +39,16 @@ public:
 
     bool empty() const { return targets_.empty(); }
     bool has(summary::KeyHash target, std::string_view uri) const { return of(target, uri); }
-    /// The fill whose answer is for this request, or will be as far as that can be foreseen; null
-    /// if there is none.
+    /// The fill whose answer is for this request, or will be as far as that can be foreseen, or
+    /// null.
     ///
-    /// Requests with and without credentials are kept apart while nothing is known of the target,
-    /// and also at a target where requests with a cookie got answers of their own.
+    /// Requests with credentials and requests that lack them are kept apart while the target is
+    /// unknown, and also at a target where requests with a cookie got answers of their own.
     std::shared_ptr<Fill> find(summary::KeyHash target, std::string_view uri,
                                const Selecting& request, const Stored& stored,
                                Clock::time_point now);
     /// Lets requests of the class of `request` wait for `fill` until end(). `uri` must stay valid
-    /// until then. Does nothing when the target has kMaxPerTarget already.
+    /// until then. A target with kMaxPerTarget fills gets no further ones.
     void add(summary::KeyHash target, std::string_view uri, std::shared_ptr<Fill> fill,
              const Selecting& request, const Stored& stored);
     /// The response that `fill` receives has these tags.
@@ -67,7 +67,7 @@ public:
         return tagged_.first(tag);
     }
 
-    /// Whether requests like this one must not wait for each other.
+    /// Requests like this one fetch each for itself.
     bool is_unshareable(summary::KeyHash target, const Selecting& request, const Stored& stored,
                         Clock::time_point now);
     void note_unshareable(summary::KeyHash target, const Selecting& request, const Stored& stored,

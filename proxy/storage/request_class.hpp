@@ -16,12 +16,12 @@ enum class Credentials : std::uint8_t { none, cookie, authorization };
 /// equal by accident cost a wait, because each response is compared with the request before its
 /// use.
 struct RequestClass {
-    std::uint64_t values = 0;  // hash of the fields that select a variant; 0 without such fields
+    std::uint64_t values = 0;  // hash of the fields that select a variant; 0 for all alike
     Credentials credentials = Credentials::none;
 };
 
 /// The class of a request for a target that varies by `names`, from vary_names(). Empty names: it
-/// varies by no field, or is unknown. `scratch` is overwritten.
+/// is alike for all, or unknown. `scratch` is overwritten.
 RequestClass class_of(std::string_view names, const Selecting& request, std::string& scratch);
 /// RequestClass::values of the requests that select a response stored under `names` and `variant`,
 /// from append_variant(). `scratch` is overwritten.

@@ -13,8 +13,8 @@
 namespace proxy {
 
 /// Keeps the disk shelves in agreement with the disk tier, which reports recovered, moved and lost
-/// records. Called by threads of the tier, which hold no lock of their own; each call locks a shard
-/// briefly. All constructor arguments must outlive it.
+/// records. Threads of the tier call it while they have no lock of their own; each call locks a
+/// shard briefly. All constructor arguments must outlive it.
 class ShelfKeeper final : public DiskOwner {
 public:
     ShelfKeeper(StoreShards& shards, StoreDisk& disk, AnnouncementLedger& ledger,

@@ -18,13 +18,14 @@ namespace proxy {
 inline constexpr std::chrono::seconds kRecallAtMost{1};
 
 /// The way back from the disk: brings records into memory. Any thread; each call locks a shard
-/// several times, briefly, and never waits for a device. All constructor arguments must outlive it.
+/// several times, briefly, and leaves the waiting for devices to the tier. All constructor
+/// arguments must outlive it.
 class ShelfReader {
 public:
     enum class Recall : std::uint8_t {
-        done,     // memory has all that the disk had, or the disk has it no longer: look again
+        done,     // memory has all that the disk still had: look again
         waiting,  // the disk is reading; the wakeup is notified at the end
-        refused,  // too many reads wait, or memory has no room: treat it as a miss
+        refused,  // too many reads wait, or memory is full: treat it as a miss
     };
 
     ShelfReader(StoreShards& shards, StoreDisk& disk, MemoryTier& memory,
@@ -58,7 +59,7 @@ private:
     bool store(const Asked& asked, Response response);
     void end_part(summary::KeyHash key);
     void forget(summary::KeyHash key, DiskPlace place);
-    /// The body that stands at this place can be read no longer.
+    /// The body at this place is unreadable now.
     void spoilt(summary::KeyHash key, DiskPlace place);
 
     StoreShards& shards_;

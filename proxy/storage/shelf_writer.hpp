@@ -15,9 +15,9 @@ inline constexpr std::uint64_t kRewrittenBytes = 64 * 1024;
 /// The store offers one response to a busy disk this often.
 inline constexpr unsigned kMaxOffers = 3;
 
-/// The way to the disk: decides which responses of the memory tier are written, and ends the
-/// records that must not come back. Its functions run under the lock of `shard` and only queue
-/// work; the tier's threads write. They require a disk. All constructor arguments must outlive it.
+/// The way to the disk: decides which responses of the memory tier are written, and ends outdated
+/// records for good. Its functions run under the lock of `shard` and only queue work; the tier's
+/// threads write. They require a disk. All constructor arguments must outlive it.
 class ShelfWriter {
 public:
     ShelfWriter(StoreShards& shards, StoreDisk& disk, AnnouncementLedger& ledger)
@@ -26,8 +26,7 @@ public:
     /// Any thread.
     void set_admission(DiskAdmission admission) { admission_.store(admission); }
 
-    /// A request used the variant. Writes it if the disk lacks it: the request that brought it was
-    /// not the last one.
+    /// A request used the variant again, so it is worth a record. Writes it if the disk lacks it.
     void offer(StoreShard& shard, MemoryShelf::Entry& entry, MemoryShelf::Variant& variant) {
         const auto& copy = variant.disk;
         if (copy.is_stored() || copy.writing || copy.offers >= kMaxOffers) return;

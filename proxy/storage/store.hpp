@@ -68,7 +68,7 @@ public:
     void set_admission(DiskAdmission admission) { writer_.set_admission(admission); }
     /// See MemoryTier::max_variants().
     void set_max_variants(std::size_t most) { memory_.set_max_variants(most); }
-    /// Null without one.
+    /// Null for a store in memory alone.
     DiskTier* disk() { return disk_.tier(); }
 
     using Found = FoundResponse;
@@ -86,12 +86,12 @@ public:
         memory,  // stored, or still arriving
         disk,    // possibly: a record shows its variant when it is read
     };
-    /// The place that find() would give a response or a fill from. It counts as no use, and the
-    /// response may be gone by the time of the find().
+    /// The place that find() would give a response or a fill from. It leaves the use counts alone,
+    /// and the response may be gone by the time of the find().
     Where peek(summary::KeyHash hash, std::string_view uri, const Selecting& request);
 
-    /// `done`; `gone`: `old` is not stored any more; `invalidated`: its key, or a tag of
-    /// `response`, was invalidated since `asked`.
+    /// `done`; `gone`: `old` has left; `invalidated`: its key, or a tag of `response`, was
+    /// invalidated since `asked`.
     using Replaced = Claims::Replaced;
     /// Puts `response`, which selects as `old` does, in the place of `old`. `asked` is a time
     /// before the request for the content of `response`.
@@ -120,11 +120,11 @@ public:
                          std::uint64_t invalidations) const {
         return invalidations_.memory().any_noted_since(names, invalidations);
     }
-    /// An invalidation is noted at its begin, and again when the disk yields nothing of the key any
-    /// more: a record that was read in between is refused, too.
+    /// An invalidation is noted at its begin, and again when the disk has ended the key: a record
+    /// that was read in between is refused, too.
     static constexpr std::uint64_t kNotesEach = 2;
-    /// When the key or one of the tags was last invalidated, or may have been. Copies that peers
-    /// made before must not be used.
+    /// When the key or one of the tags was last invalidated, or may have been. Older copies of
+    /// peers are unusable.
     std::optional<Clock::time_point> invalidated_at(
         summary::KeyHash hash, std::span<const summary::KeyHash> tags = {}) const {
         return invalidations_.memory().last(hash, tags);

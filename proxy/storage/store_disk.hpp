@@ -27,15 +27,15 @@ public:
     /// Writes the queued records and ends the tier's threads. The last call.
     void close();
 
-    /// Null without a disk.
+    /// Null for a store in memory alone.
     DiskTier* tier() const { return tier_; }
-    /// close() has begun: the tier gets nothing more to write.
+    /// close() has begun: the tier accepts its last writes.
     bool closing() const { return closing_; }
     bool loading() const { return tier_ && tier_->loading(); }
 
     summary::KeyHash hash_of(std::string_view uri) const { return (*hasher_)(uri); }
-    /// This process's clocks at `now`. Its wall clock never runs behind the steady clock, because
-    /// an adjustment of the system's clock must not make records younger.
+    /// This process's clocks at `now`. Its wall clock stays at or ahead of the steady clock,
+    /// because an adjustment of the system's clock must leave the age of records as it is.
     Present present(Clock::time_point now) const;
 
     /// Ends all records of this key or tag that were queued so far, also after a restart.

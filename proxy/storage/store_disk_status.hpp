@@ -6,13 +6,13 @@
 
 namespace proxy {
 
-/// The store's numbers about the disk as a whole, all 0 without one. DiskStatus has those of one
-/// directory.
+/// The store's numbers about the disk as a whole; all 0 in a store that has only memory. DiskStatus
+/// has those of one directory.
 struct StoreDiskStatus {
     std::uint64_t disk_objects = 0;             // in the index
     std::uint64_t disk_index_bytes = 0;         // of memory, beside cache.memory
-    std::uint64_t disk_hits = 0;                // responses that memory had not
-    std::uint64_t disk_admission_declined = 0;  // responses that were not asked for often enough
+    std::uint64_t disk_hits = 0;                // responses that memory lacked
+    std::uint64_t disk_admission_declined = 0;  // responses that were requested too seldom
 };
 
 /// described.hpp says how to add a number.

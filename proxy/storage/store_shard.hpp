@@ -32,7 +32,7 @@ struct alignas(64) StoreShard {
     PendingResponses pending;
     DiskShelf disk;
 
-    /// Moves the variants that `goes` selects to `out`. An entry without variants is erased.
+    /// Moves the variants that `goes` selects to `out`. An entry that is empty then is erased.
     template <class Goes>
     void drop_if(AnnouncementLedger& ledger, MemoryShelf::Entry& entry, Goes goes,
                  DroppedResponses& out) {
@@ -45,7 +45,7 @@ struct alignas(64) StoreShard {
         drop_if(
             ledger, entry, [](const auto&) { return true; }, out);
     }
-    /// Forgets a record that is gone, or must not be used any longer. False if it was unknown.
+    /// Forgets a record that is gone or outdated. False if it was unknown.
     bool forget(AnnouncementLedger& ledger, summary::KeyHash key, DiskPlace place);
     /// Drops the responses whose bodies stand at this place. Present readers go on; as soon as they
     /// are done, the file can be removed.

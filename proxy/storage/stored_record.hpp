@@ -20,10 +20,10 @@ DiskTier::Write write_of(std::shared_ptr<const StoredResponse> response, std::st
 /// in memory.
 bool may_be_written(const StoredResponse& response);
 
-/// The response of a record, without its body, which is loaded.body, and without its charge. `now`
-/// has the clocks of this process, as those of earlier processes mean nothing here. `doubtful`: it
-/// may have been purged, so it must be validated before each use. Null if the meta is of another
-/// version or makes no sense.
+/// The response of a record. Its body, which is loaded.body, and its charge are added by the
+/// caller. `now` has the clocks of this process, as those of earlier processes have another origin.
+/// `doubtful`: it may have been purged, so it must be validated before each use. Null if the meta
+/// is of another version or contradicts itself.
 std::shared_ptr<StoredResponse> response_of(const LoadedRecord& loaded, const Present& now,
                                             bool doubtful);
 

@@ -18,7 +18,7 @@
 
 namespace proxy {
 
-/// A stored response without its body: the facts that decide on its reuse, on its audience, and on
+/// The metadata of a stored response: the facts that decide on its reuse, on its audience, and on
 /// the head of its answers.
 struct StoredMetadata {
     unsigned status = 0;

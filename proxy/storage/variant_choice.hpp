@@ -26,8 +26,8 @@ struct VariantUse {
 /// counts the variants of this URI that left before; `seed` belongs to the URI.
 ///
 /// Among equals the choice is even, and follows from `seed` and `displaced`. A choice by age would
-/// let a few variants too many displace each other in turn, and none would ever be found. Whenever
-/// as many have left as there are variants, all uses are halved, so formerly popular variants make
+/// let a few variants too many displace each other in turn, with hits for none of them. Whenever as
+/// many have left as there are variants, all uses are halved, so formerly popular variants make
 /// room.
 inline std::optional<std::size_t> variant_to_go(std::span<const VariantUse> variants,
                                                 std::uint64_t seed, std::uint32_t displaced) {

