@@ -13,14 +13,15 @@ void log_start(const DiskStatus& now) {
                  now.loading_seconds);
     if (now.found_unsealed > 0)
         spdlog::info(
-            "disk {}: the node was killed, or a file cut off: files without their end, read whole: "
-            "{}; objects lost that were being written: {}",
+            "disk {}: after a kill, or with a file cut off: files without a footer, searched for "
+            "records: "
+            "{}; objects lost in the middle of their writing: {}",
             now.path, now.found_unsealed, now.recovered_torn);
     if (now.found_damaged + now.found_unreadable + now.found_foreign > 0)
         spdlog::warn(
-            "disk {}: files damaged: {}, unreadable: {}, of another directory: {}; objects that "
-            "are "
-            "validated before they are used, as purges of them may be lost: {}",
+            "disk {}: files damaged: {}, unreadable: {}, of another directory: {}; objects to "
+            "validate "
+            "before their use, as purges of them may be lost: {}",
             now.path, now.found_damaged, now.found_unreadable, now.found_foreign,
             now.recovered_doubtful);
 }
@@ -38,15 +39,14 @@ void DiskWatch::look(std::span<const DiskStatus> directories) {
             log_start(now);
         if (now.state == State::off) {
             if (was != State::off)
-                spdlog::error("disk {}: {}: what it held is lost, and it is used again {}",
-                              now.path, now.last_error,
+                spdlog::error("disk {}: {}: its content is lost, and it is used again {}", now.path,
+                              now.last_error,
                               directories.size() == 1
                                   ? "as soon as it works: it is tried once a minute"
                                   : "when the node is started again");
         } else if (now.state == State::paused) {
             if (was != State::paused || is_new)
-                spdlog::warn("disk {}: {}: nothing is written for a while", now.path,
-                             now.last_error);
+                spdlog::warn("disk {}: {}: writing pauses", now.path, now.last_error);
         } else if (is_new && !now.last_error.empty()) {
             spdlog::warn("disk {}: {}", now.path, now.last_error);
         } else if (was == State::paused || was == State::off) {

@@ -103,7 +103,7 @@ void DiskDirectory::push_tombstone(RecordType type, std::span<const summary::Key
                                    std::function<void()> written) {
     // A disk that hangs or fails for long must not gather tombstones without a bound.
     if (writer_.stats().ends_waiting >= kMaxTombstones) {
-        note_trouble("too many purges wait to be written: all that there is counts as purged");
+        note_trouble("too many purges wait to be written: all content counts as purged");
         if (type == RecordType::gone && hashes.empty()) return;
         type = RecordType::all_gone;
         hashes = {};
@@ -167,7 +167,7 @@ void DiskDirectory::note(const FooterEntry& tombstone) {
         overflows = tombstones_.overflows() - before;
     }
     if (overflows > 0)
-        note_trouble("too many purges to be remembered one by one: what is older counts as purged");
+        note_trouble("too many purges to remember one by one: older content counts as purged");
 }
 
 void DiskDirectory::note_trouble(std::string what) {

@@ -11,11 +11,11 @@ const char* words(DiskError error) noexcept {
         case DiskError::no_record:
             return "no record begins there";
         case DiskError::bad_length:
-            return "a length that cannot be";
+            return "an impossible length";
         case DiskError::bad_checksum:
             return "checksum does not agree";
         case DiskError::bad_type:
-            return "a kind of record that is not known";
+            return "an unknown kind of record";
         case DiskError::cut_off:
             return "the file ends too early";
         case DiskError::no_footer:
@@ -23,22 +23,22 @@ const char* words(DiskError error) noexcept {
         case DiskError::never_begun:
             return "nothing was written to the file";
         case DiskError::too_large:
-            return "more than a record may hold";
+            return "too large for a record";
         case DiskError::other_key:
             return "the record is of another URI";
         case DiskError::in_use:
             return "another process works with this directory";
         case DiskError::foreign:
-            return "the directory holds files that are not of this cache";
+            return "the directory has files of other programs";
         case DiskError::newer_format:
             return "written in a newer format";
         case DiskError::other_secret:
             return "written under another cluster key, which is needed to read it: remove its "
-                   "files to begin anew";
+                   "files to start anew";
         case DiskError::purged:
             return "the record was purged";
         case DiskError::ending:
-            return "whoever was asked ends";
+            return "the disk tier is ending";
     }
     return "unknown error";
 }

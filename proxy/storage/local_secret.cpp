@@ -53,13 +53,13 @@ std::optional<HashSecret> read(const std::filesystem::path& path) {
     if (!S_ISREG(what.st_mode)) fail(path, "is no file");
     if ((what.st_mode & S_IRWXO) != 0)
         fail(path,
-             "can be used by everybody on this machine: chmod 600, or remove it and what is "
-             "stored beside it");
+             "can be used by everybody on this machine: chmod 600, or remove it and the "
+             "files beside it");
     HashSecret secret;
     if (static_cast<std::size_t>(what.st_size) != secret.size())
         fail(path, "has " + std::to_string(what.st_size) + " bytes, not " +
                        std::to_string(secret.size()) +
-                       ": it is not what this cache has written; remove it and what is stored "
+                       ": it is not a file of this cache; remove it and the files "
                        "beside it");
     if (::pread(file.fd, secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size()))
         fail_by_system(path, "cannot be read");
@@ -105,7 +105,7 @@ HashSecret local_secret(std::span<const std::filesystem::path> directories) {
         if (!found) return false;
         if (secret && *found != *secret)
             fail(path, "is not that of " + from.string() +
-                           ": they are of two caches; remove one of them and what is stored "
+                           ": they are of two caches; remove one of them and the files "
                            "beside it");
         secret = found;
         from = path;

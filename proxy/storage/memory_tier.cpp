@@ -67,12 +67,12 @@ std::optional<Charge> MemoryTier::reserve(std::uint64_t bytes, Clock::time_point
     if (!evict_until([&] { return budget_.take(bytes); }, cap / kShareLeft)) {
         if (full_.met(now))
             spdlog::warn(
-                "cache.memory ({} bytes) is full of what clients still read or wait for: "
-                "answers are passed on without being stored",
+                "cache.memory ({} bytes) is full of responses that clients still read or wait for: "
+                "further ones pass through and stay out of the cache",
                 cap);
         return std::nullopt;
     }
-    if (full_.on() && full_.over(now)) spdlog::info("there is room in cache.memory again");
+    if (full_.on() && full_.over(now)) spdlog::info("cache.memory has room again");
     return Charge(budget_, bytes);
 }
 

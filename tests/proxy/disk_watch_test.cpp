@@ -55,10 +55,10 @@ TEST_F(DiskWatchTest, LogsTheLossesOfAStart) {
     EXPECT_THAT(said(), IsEmpty()) << "before it has been read";
     status_.state = DiskStatus::State::ready;
     const auto text = said();
-    EXPECT_THAT(text, HasSubstr("info: disk /d: the node was killed, or a file cut off: files "
-                                "without their end, read whole: 1; objects lost"));
+    EXPECT_THAT(text, HasSubstr("info: disk /d: after a kill, or with a file cut off: files "
+                                "without a footer, searched for records: 1; objects lost"));
     EXPECT_THAT(text, HasSubstr("warning: disk /d: files damaged: 2, unreadable: 3, of another "
-                                "directory: 4; objects that are validated"));
+                                "directory: 4; objects to validate"));
     EXPECT_THAT(said(), IsEmpty());
 }
 
@@ -67,12 +67,12 @@ TEST_F(DiskWatchTest, LogsTroubleAndItsEnd) {
     (void)said();
     status_.state = DiskStatus::State::paused;
     status_.last_error = "writing: Input/output error";
-    EXPECT_THAT(said(), HasSubstr("warning: disk /d: writing: Input/output error: nothing is"));
+    EXPECT_THAT(said(), HasSubstr("warning: disk /d: writing: Input/output error: writing pauses"));
     EXPECT_THAT(said(), IsEmpty());
     status_.state = DiskStatus::State::ready;
     EXPECT_THAT(said(), HasSubstr("info: disk /d: works again"));
     status_.state = DiskStatus::State::off;
-    EXPECT_THAT(said(), HasSubstr("error: disk /d: writing: Input/output error: what it held is "
+    EXPECT_THAT(said(), HasSubstr("error: disk /d: writing: Input/output error: its content is "
                                   "lost, and it is used again as soon as it works"));
     status_.state = DiskStatus::State::ready;
     EXPECT_THAT(said(), Not(HasSubstr("objects")));
