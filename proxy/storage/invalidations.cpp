@@ -67,24 +67,25 @@ void Invalidations::drop_tagged_in_turn(summary::KeyHash tag, Ended& ended) {
 }
 
 void Invalidations::drop_tagged(StoreShard& in, summary::KeyHash tag, Ended& ended) {
-    const auto drop_records = [&](summary::KeyHash key) {
-        if (!disk_.tier()) return;
+    while (const auto* const entry = in.memory.first_tagged(tag))
+        drop_target(in, entry->hash, ended);
+    while (const auto target = in.pending.first_tagged(tag)) drop_target(in, *target, ended);
+}
+
+/// Drops everything of the key, because one of its responses, stored or pending, has the tag.
+void Invalidations::drop_target(StoreShard& in, summary::KeyHash key, Ended& ended) {
+    in.pending.end_target(key, ended.fills);
+    auto* const entry = in.memory.find(key);
+    if (disk_.tier()) {
         const auto marked = in.disk.index.announced(key);
         in.disk.index.erase_all(key);
-        ledger_.disk_loses(key, marked, in.memory.find(key) != nullptr, in.disk.index);
-    };
-    while (const auto target = in.pending.first_tagged(tag)) {
-        in.pending.end_target(*target, ended.fills);
-        drop_records(*target);
+        ledger_.disk_loses(key, marked, entry != nullptr, in.disk.index);
     }
-    while (auto* const entry = in.memory.first_tagged(tag)) {
-        ++ended.uris;
-        const auto is_index = [](const auto& one) { return one.response->blocks.has_value(); };
-        if (std::ranges::any_of(entry->variants, is_index)) ended.in_blocks.push_back(entry->hash);
-        in.pending.end_target(entry->hash, ended.fills);
-        drop_records(entry->hash);
-        in.drop(ledger_, *entry, ended.responses);
-    }
+    if (!entry) return;
+    ++ended.uris;
+    const auto is_index = [](const auto& one) { return one.response->blocks.has_value(); };
+    if (std::ranges::any_of(entry->variants, is_index)) ended.in_blocks.push_back(key);
+    in.drop(ledger_, *entry, ended.responses);
 }
 
 void Invalidations::invalidate_all(Clock::time_point now) {

@@ -50,6 +50,7 @@ private:
     // The lock of `shard` is taken.
     bool drop_key(StoreShard& shard, summary::KeyHash key, Ended& ended);
     void drop_tagged(StoreShard& shard, summary::KeyHash tag, Ended& ended);
+    void drop_target(StoreShard& shard, summary::KeyHash key, Ended& ended);
     void drop_all(StoreShard& shard, Ended& ended);
 
     void drop_tagged_in_turn(summary::KeyHash tag, Ended& ended);

@@ -16,8 +16,8 @@ constexpr std::uint64_t kBlockBytes = 96;
 
 }  // namespace
 
-MemoryTier::MemoryTier(std::uint64_t cap_bytes, StoreShards& shards, AnnouncementLedger& ledger)
-    : budget_(cap_bytes), shards_(shards), ledger_(ledger) {
+MemoryTier::MemoryTier(MemoryBudget& budget, StoreShards& shards, AnnouncementLedger& ledger)
+    : budget_(budget), shards_(shards), ledger_(ledger) {
     for (auto& in : shards_) in.memory.count_evictable_into(evictable_);
 }
 

@@ -23,7 +23,7 @@ inline constexpr std::uint64_t kCapStepBytes = 8 << 20;
 inline constexpr std::uint64_t kShareLeft = 4;
 
 /// The memory of all shards under one cap, and the eviction that makes room in it. Any thread; each
-/// step locks one shard briefly. `shards` and `ledger` must outlive it.
+/// step locks one shard briefly.
 ///
 /// The charge is accurate to the byte: heads, bodies (arriving and pinned ones too) and the store's
 /// own records. docs/explanation/storage.md lists every field with its charge or bound. The
@@ -33,7 +33,8 @@ class MemoryTier {
 public:
     using Clock = std::chrono::steady_clock;
 
-    MemoryTier(std::uint64_t cap_bytes, StoreShards& shards, AnnouncementLedger& ledger);
+    /// All three must outlive it, and `budget` the shards too, whose responses are charged to it.
+    MemoryTier(MemoryBudget& budget, StoreShards& shards, AnnouncementLedger& ledger);
     MemoryTier(const MemoryTier&) = delete;
     MemoryTier& operator=(const MemoryTier&) = delete;
 
@@ -67,7 +68,7 @@ private:
     template <class Enough>
     bool evict_until(Enough enough, std::uint64_t left);
 
-    MemoryBudget budget_;
+    MemoryBudget& budget_;
     StoreShards& shards_;
     AnnouncementLedger& ledger_;
     Episode full_;                             // nothing is left to evict

@@ -50,7 +50,7 @@ public:
     using Listener = AnnouncementLedger::Listener;
 
     Store(std::uint64_t memory_cap_bytes, Listener listener)
-        : ledger_(std::move(listener)), memory_(memory_cap_bytes, shards_, ledger_) {}
+        : budget_(memory_cap_bytes), ledger_(std::move(listener)) {}
     ~Store() { disk_.close(); }
     Store(const Store&) = delete;
     Store& operator=(const Store&) = delete;
@@ -157,9 +157,10 @@ public:
     Stats stats() const;
 
 private:
+    MemoryBudget budget_;  // first, as all responses are charged to it
     AnnouncementLedger ledger_;
     StoreShards shards_;
-    MemoryTier memory_;
+    MemoryTier memory_{budget_, shards_, ledger_};
     StoreDisk disk_;
     ShelfWriter writer_{shards_, disk_, ledger_};
     Invalidations invalidations_{shards_, disk_, writer_, ledger_};

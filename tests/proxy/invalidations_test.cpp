@@ -75,6 +75,17 @@ TEST_F(InvalidationsTest, EndsByTagInAllShards) {
     EXPECT_EQ(announced, 1);
 }
 
+TEST_F(InvalidationsTest, EndsAlsoTheStoredResponsesOfAPendingOneWithTheTag) {
+    const std::string uri = "u";
+    put(uri);
+    const auto fill = begin(uri);
+    shards.of(hash(uri)).pending.tag(hash(uri), fill.get(), std::vector{hash("t")});
+    EXPECT_EQ(invalidations.invalidate_tag(hash("t"), kNow), 1u);
+    EXPECT_FALSE(has(uri));
+    EXPECT_FALSE(is_pending(uri));
+    EXPECT_EQ(announced, 0);
+}
+
 TEST_F(InvalidationsTest, EndsTheBlocksOfATarget) {
     put("u", {}, Blocks{10, 5});
     put("u e f 0-4", {hash("u")});

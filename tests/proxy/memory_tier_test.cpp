@@ -46,8 +46,9 @@ protected:
     int announced = 0;
     AnnouncementLedger ledger{
         [this](summary::KeyHash, bool stored) { announced += stored ? 1 : -1; }};
+    MemoryBudget budget{kCap};
     StoreShards shards;
-    MemoryTier tier{kCap, shards, ledger};
+    MemoryTier tier{budget, shards, ledger};
 };
 
 TEST_F(MemoryTierTest, EvictsEntriesAndWithdrawsTheirKeys) {
