@@ -16,7 +16,7 @@ StoredMetadata good_for(std::chrono::seconds lifetime) {
     return response;
 }
 
-TEST(Announceable, IsWhatIsFreshForMoreThanTwoSeconds) {
+TEST(Announceable, IsAResponseThatStaysFreshForMoreThanTwoSeconds) {
     EXPECT_TRUE(is_announceable(good_for(3s), kNow));
     EXPECT_FALSE(is_announceable(good_for(2s), kNow));
     EXPECT_TRUE(is_announceable(good_for(10s), kNow + 7s));
@@ -29,13 +29,13 @@ TEST(Announceable, CountsTheAgeThatItCameWith) {  // RFC 9111 §4.2.3
     EXPECT_FALSE(is_announceable(aged, kNow));
 }
 
-TEST(Announceable, IsNothingThatHasToBeValidatedEachTime) {  // RFC 9111 §5.2.2.4
+TEST(Announceable, ExcludesResponsesThatRequireValidation) {  // RFC 9111 §5.2.2.4
     auto validated = good_for(100s);
     validated.freshness.always_validate = true;
     EXPECT_FALSE(is_announceable(validated, kNow));
 }
 
-TEST(Announceable, IsNothingThatNoRequestSelects) {  // RFC 9111 §4.1
+TEST(Announceable, ExcludesResponsesThatNoRequestSelects) {  // RFC 9111 §4.1
     auto never = good_for(100s);
     never.vary_names = kVaryAny;
     EXPECT_FALSE(is_announceable(never, kNow));

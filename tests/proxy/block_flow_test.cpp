@@ -34,7 +34,7 @@ protected:
                    {owner, true, {kTag, kTarget}, store.invalidations()}};
 };
 
-TEST_F(BlockFlowTest, BringsWhatItHasNotBegun) {
+TEST_F(BlockFlowTest, LetsReadersJoinTheBlocksAhead) {
     EXPECT_EQ(flow.place_of(199), Place::outside);
     EXPECT_EQ(flow.place_of(200), Place::ahead);
     EXPECT_EQ(flow.place_of(699), Place::ahead);
@@ -48,7 +48,7 @@ TEST_F(BlockFlowTest, BringsWhatItHasNotBegun) {
     EXPECT_NE(join(400), nullptr);
 }
 
-TEST_F(BlockFlowTest, IsWantedByWhoWaitsForABlock) {
+TEST_F(BlockFlowTest, IsWantedByReadersThatWaitForABlock) {
     EXPECT_FALSE(flow.wanted_from(200));
     const auto waiting = join(450);
     EXPECT_TRUE(flow.wanted_from(200));
@@ -59,13 +59,13 @@ TEST_F(BlockFlowTest, IsWantedByWhoWaitsForABlock) {
     EXPECT_FALSE(flow.wanted_from(200)) << "its fill is the store's affair now";
 }
 
-TEST_F(BlockFlowTest, GivesAllWhoWaitForABlockOneFill) {
+TEST_F(BlockFlowTest, GivesAllReadersOfABlockOneFill) {
     const auto one = join(300), too = join(399);
     const auto fill = flow.fill_for(300);
     EXPECT_EQ(fill->audience().readers, 2u);
 }
 
-TEST_F(BlockFlowTest, SendsThoseAwayWhoWaitWhenItEnds) {
+TEST_F(BlockFlowTest, ReleasesWaitingReadersAtItsEnd) {
     const auto waiting = join(300);
     flow.end();
     EXPECT_EQ(waiting->state().phase, Fill::Phase::failed);
@@ -74,7 +74,7 @@ TEST_F(BlockFlowTest, SendsThoseAwayWhoWaitWhenItEnds) {
     EXPECT_EQ(flow.place_of(300), Place::outside);
 }
 
-TEST_F(BlockFlowTest, KnowsWhatIsFar) {
+TEST_F(BlockFlowTest, KnowsBlocksThatComeTooLate) {
     const BlockFlow::Time now{1h};
     flow.came(10, now);
     flow.came(90, now + 1s);
@@ -106,7 +106,7 @@ TEST_F(BlockFlowTest, IsOpenToItsRequestAloneAfterAnInvalidation) {
     }
 }
 
-TEST_F(BlockFlowTest, IsFoundByItsRequestAloneWhereItIsNotStored) {
+TEST_F(BlockFlowTest, IsFoundOnlyByItsOwnerIfItIsNotStored) {
     BlockFlows flows;
     const auto secret =
         std::make_shared<BlockFlow>(Blocks{1000, 100}, ByteRange{0, 999}, writer, 1,
@@ -117,7 +117,7 @@ TEST_F(BlockFlowTest, IsFoundByItsRequestAloneWhereItIsNotStored) {
     EXPECT_EQ(found(flows, nullptr), nullptr);
 }
 
-TEST_F(BlockFlowTest, IsNobodysWithoutARequest) {
+TEST_F(BlockFlowTest, HasNoOwnerWithoutARequest) {
     const BlockFlow refresh(Blocks{1000, 100}, ByteRange{0, 999}, writer, 1, {});
     EXPECT_FALSE(refresh.is_of(nullptr));
     EXPECT_FALSE(refresh.is_of(owner.get()));
@@ -134,7 +134,7 @@ TEST_F(BlockFlowTest, GivesTheBlockThatWasBegunLastToItsRequestAlone) {
 }
 
 // A head that proves not to be for others sends away all who joined before it came.
-TEST_F(BlockFlowTest, ReadsWhatIsNotStoredToItsRequestAlone) {
+TEST_F(BlockFlowTest, ServesOnlyItsOwnerIfItIsNotStored) {
     const auto own = join(300, owner.get()), stranger = join(300, other.get()), nobody = join(300);
     Fill::Answer answer;
     answer.response = std::make_shared<StoredResponse>();
@@ -145,7 +145,7 @@ TEST_F(BlockFlowTest, ReadsWhatIsNotStoredToItsRequestAlone) {
     EXPECT_TRUE(nobody->state().released);
 }
 
-TEST_F(BlockFlowTest, IsFoundByWhatItBrings) {
+TEST_F(BlockFlowTest, IsFoundByTheBlocksThatItBrings) {
     BlockFlows flows;
     const summary::KeyHash version{1, 2}, another{1, 3};
     const auto find = [&](summary::KeyHash of, std::uint64_t offset) {

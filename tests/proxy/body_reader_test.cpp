@@ -58,12 +58,12 @@ protected:
     std::shared_ptr<StoredResponse> response_ = std::make_shared<StoredResponse>();
 };
 
-TEST_F(BodyReaderTest, ReadsWhatIsStored) {
+TEST_F(BodyReaderTest, ReadsAStoredBody) {
     BodyReader body(*response_, wakeup(), windows_);
     expect_the_whole(body);
 }
 
-TEST_F(BodyReaderTest, ReadsWhatIsOnItsWayAlike) {
+TEST_F(BodyReaderTest, ReadsAnArrivingBodyAlike) {
     const auto under_way = fill();
     under_way->complete(true);
     Fill::Reader reader(under_way, wakeup(), false);
@@ -71,7 +71,7 @@ TEST_F(BodyReaderTest, ReadsWhatIsOnItsWayAlike) {
     expect_the_whole(body);
 }
 
-TEST_F(BodyReaderTest, LetsItsCallerWaitForWhatHasNotCome) {
+TEST_F(BodyReaderTest, LetsItsCallerWaitForMissingBytes) {
     const auto under_way = fill();
     Fill::Reader reader(under_way, wakeup(), true);
     BodyReader body(reader);
@@ -97,7 +97,7 @@ TEST_F(BodyReaderTest, EndsWhenLessCameThanWasLeftOut) {
     EXPECT_TRUE(read(body, 1000).piece.end);
 }
 
-TEST_F(BodyReaderTest, HasWhatItsOnlyReaderLeftOutFreedAsItComes) {
+TEST_F(BodyReaderTest, FreesBytesThatItsOnlyReaderSkips) {
     MemoryBudget budget(1u << 30);
     const auto under_way = fill();
     Fill::Reader reader(under_way, wakeup(), true);
@@ -120,7 +120,7 @@ TEST_F(BodyReaderTest, EndsAtOnceWithABodyThatIsEmpty) {
     EXPECT_TRUE(piece.end);
 }
 
-TEST_F(BodyReaderTest, GivesOfAFetchNoMoreThanABlockAtOnce) {
+TEST_F(BodyReaderTest, GivesAtMostAPieceOfAnArrivingBodyAtOnce) {
     append(std::string(2 * kBodyBlockBytes, 'x'));
     const auto under_way = fill();
     Fill::Reader reader(under_way, wakeup(), false);

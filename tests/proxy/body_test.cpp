@@ -12,7 +12,7 @@ namespace body_test {
 
 using test::text_of;
 
-TEST(Body, KeepsWhatIsAppendedAcrossBlocks) {
+TEST(Body, KeepsAppendedBytesAcrossPieces) {
     Body body;
     for (const auto* part : {"abcd", "efgh", "ij"}) {
         body.add_block(4, {});
@@ -41,7 +41,7 @@ TEST(Body, ShowsNoMoreThanAskedFor) {
     EXPECT_EQ(out.size(), 2u);
 }
 
-TEST(Body, DropsOnlyWholeBlocksThatAreBehind) {
+TEST(Body, DropsOnlyCompletePiecesInFront) {
     MemoryBudget budget(100);
     Body body;
     for (int i = 0; i < 3; ++i) {

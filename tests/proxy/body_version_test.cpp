@@ -17,7 +17,7 @@ std::string form(const StoredMetadata& response, std::uint64_t length = 100) {
     return version_of(response, length, test::hasher()).form;
 }
 
-TEST(BodyVersion, IsTheStrongTagAndWhatElseTheBytesMayDependOn) {
+TEST(BodyVersion, ConsistsOfTheStrongTagAndAllElseThatTheBytesMayDependOn) {
     const auto version = version_of(stored(), 100, test::hasher());
     EXPECT_EQ(version.etag, "\"1\"");
     EXPECT_EQ(version.form.size(), kFormDigits);

@@ -87,13 +87,13 @@ constexpr auto* kBrotli = "Accept-Encoding: br";
 constexpr auto* kCookie = "Cookie: who=alice";
 constexpr auto* kVary = "accept-encoding";
 
-TEST_F(ClaimsTest, OneLeadsForAllAsLongAsNothingIsKnown) {
+TEST_F(ClaimsTest, OneLeadsForAllWhileTheTargetIsUnknown) {
     auto leader = ask(kGzip), other = ask(kBrotli);
     EXPECT_EQ(follows(*leader), nullptr);
     EXPECT_EQ(follows(*other), leader->fill.get());
 }
 
-TEST_F(ClaimsTest, OneLeadsForEachVariantOfWhatIsStored) {
+TEST_F(ClaimsTest, OneLeadsForEachVariantOfAStoredTarget) {
     put(kGzip, kVary, 0s);
     auto first = ask(kGzip), same = ask(kGzip), other = ask(kBrotli), like_other = ask(kBrotli);
     EXPECT_EQ(follows(*first), nullptr);
@@ -112,14 +112,14 @@ TEST_F(ClaimsTest, AComingHeadSaysHowTheTargetVaries) {
     EXPECT_EQ(follows(*like_other), other->fill.get());
 }
 
-TEST_F(ClaimsTest, CredentialsKeepApartAsLongAsNothingIsKnown) {
+TEST_F(ClaimsTest, CredentialsKeepRequestsApartWhileTheTargetIsUnknown) {
     auto plain = ask(""), cookie = ask(kCookie), other = ask("Cookie: who=bob");
     EXPECT_EQ(follows(*plain), nullptr);
     EXPECT_EQ(follows(*cookie), nullptr);
     EXPECT_EQ(follows(*other), cookie->fill.get());
 }
 
-TEST_F(ClaimsTest, CredentialsDoNotKeepApartWhereOneAnswerIsForAll) {
+TEST_F(ClaimsTest, CredentialsDoNotMatterWhereOneAnswerIsForAll) {
     put("", "", 0s);
     auto plain = ask(""), cookie = ask(kCookie);
     EXPECT_EQ(follows(*cookie), nullptr);
@@ -155,7 +155,7 @@ TEST_F(ClaimsTest, AnAnswerForAllEndsThat) {
     EXPECT_EQ(follows(*plain), again->fill.get());
 }
 
-TEST_F(ClaimsTest, AVariantThatMayNotBeSharedSaysNothingOfOthers) {
+TEST_F(ClaimsTest, AnUnshareableVariantLeavesTheOthersShareable) {
     put(kGzip, kVary, 0s);
     auto other = ask(kBrotli);
     follows(*other);

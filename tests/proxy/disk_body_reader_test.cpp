@@ -95,7 +95,7 @@ protected:
     std::optional<DiskReader> reader_;
 };
 
-TEST_F(DiskBodyReaderTest, NamesTheFileForWhatThePageCacheHas) {
+TEST_F(DiskBodyReaderTest, NamesTheFileForBytesInThePageCache) {
     auto from = reading();
     std::string got;
     for (bool end = false; !end;) {
@@ -128,7 +128,7 @@ TEST_F(DiskBodyReaderTest, CopiesWhereBytesAreWanted) {
     EXPECT_EQ(reader_->stats().by_threads, 1u);
 }
 
-TEST_F(DiskBodyReaderTest, AsksTheThreadsForWhatTheDeviceHas) {
+TEST_F(DiskBodyReaderTest, LeavesBytesOnTheDeviceToTheThreads) {
     const auto body = in_place();
     calls_.cached = Cached::nothing;
     DiskBodyReader from(body, wakeup_, windows_), part(body, wakeup_, windows_),
@@ -171,7 +171,7 @@ TEST_F(DiskBodyReaderTest, KeepsNoMoreBytesThanItHasRoomFor) {
     }
 }
 
-TEST_F(DiskBodyReaderTest, LetsGoOfWhatCanBeSentFromTheFile) {
+TEST_F(DiskBodyReaderTest, FreesBytesThatTheFileCanSend) {
     calls_.cached = Cached::all;
     auto from = reading();
     calls_.cached = Cached::nothing;
@@ -193,7 +193,7 @@ TEST_F(DiskBodyReaderTest, ASliceThatIsLeftOutDoesNotShiftTheNext) {
     EXPECT_EQ(read_bytes(from).text, body_.substr(RecordBody::kSliceBytes));
 }
 
-TEST_F(DiskBodyReaderTest, WakesWhoWaits) {
+TEST_F(DiskBodyReaderTest, WakesTheWaitingReader) {
     auto from = reading();
     calls_.cached = Cached::nothing;
     std::vector<boost::asio::const_buffer> buffers;
@@ -204,7 +204,7 @@ TEST_F(DiskBodyReaderTest, WakesWhoWaits) {
     EXPECT_EQ(reader_->stats().by_threads, 2u) << "asked for once";
 }
 
-TEST_F(DiskBodyReaderTest, IsNotReadForWhoHasGone) {
+TEST_F(DiskBodyReaderTest, ReadsNothingForAReaderThatHasGone) {
     DiskReader::Config config;
     config.threads = 1;
     reader_.emplace(config);
@@ -226,7 +226,7 @@ TEST_F(DiskBodyReaderTest, IsNotReadForWhoHasGone) {
     EXPECT_FALSE(spoilt_);
 }
 
-TEST_F(DiskBodyReaderTest, WhatIsBeingReadDoesNotCountAsCached) {
+TEST_F(DiskBodyReaderTest, BytesUnderWayDoNotCountAsCached) {
     DiskReader::Config config;
     config.threads = 1;
     reader_.emplace(config);
@@ -245,7 +245,7 @@ TEST_F(DiskBodyReaderTest, WhatIsBeingReadDoesNotCountAsCached) {
     while (!body->is_cached(0, 10)) std::this_thread::sleep_for(100us);
 }
 
-TEST_F(DiskBodyReaderTest, GivesNothingThatDoesNotAgreeAnyMore) {
+TEST_F(DiskBodyReaderTest, GivesNoBytesWithAWrongChecksum) {
     auto from = reading();
     flip(400'000);
     calls_.cached = Cached::nothing;
@@ -284,7 +284,7 @@ TEST_F(DiskBodyReaderTest, FailsWhenTheThreadsEnd) {
     EXPECT_TRUE(from.peek(10, buffers).failed);
 }
 
-TEST_F(DiskBodyReaderTest, OfWhatIsProvedTheHeadIsReadAlone) {
+TEST_F(DiskBodyReaderTest, AProvedBodyNeedsOnlyItsHead) {
     const DiskReader::Wanted unproved{{7, 1}, sectors_}, proved{{7, 1}, sectors_, true};
     EXPECT_FALSE(reader_->read_now(segment_, unproved, kUri)) << "too large for at once";
     const auto got = reader_->read_now(segment_, proved, kUri);

@@ -112,7 +112,7 @@ void check(DiskTier& tier, const test::IndexOwner& owner, Versions& versions) {
 
 class DiskCrashTest : public testing::TestWithParam<Layout> {};
 
-TEST_P(DiskCrashTest, NothingWrongAndNothingPurgedIsFoundAfterAKill) {
+TEST_P(DiskCrashTest, FindsOnlyRightAndUnpurgedRecordsAfterAKill) {
     const test::TemporaryDirectory directory;
     DiskCalls calls;
     auto* memory =

@@ -83,7 +83,7 @@ TEST_F(DiskDirectoriesTest, ShareTheKeysByTheirSizes) {
     EXPECT_LT(after[0] + after[2], before[0] + before[2]);
 }
 
-TEST_F(DiskDirectoriesTest, LoseOnlyWhatWasInOneThatIsReplaced) {
+TEST_F(DiskDirectoriesTest, LoseOnlyTheContentOfAReplacedOne) {
     open_and_load();
     for (int i = 0; i < 300; ++i) ASSERT_TRUE(write(uri(i)));
     std::set<std::string> elsewhere;
@@ -191,7 +191,7 @@ TEST_F(DiskDirectoriesTest, AreEmptiedWhenTheyWereAwayWhileOthersRan) {
 }
 
 // Each ran without the other, and missed the purges of the other.
-TEST_F(DiskDirectoriesTest, AreAllEmptiedWhenNobodyKnowsWhoWasThere) {
+TEST_F(DiskDirectoriesTest, AreAllEmptiedWhenTheirCompanyIsUnknown) {
     const auto all = config_.directories;
     open_and_load();
     for (int i = 0; i < 100; ++i) ASSERT_TRUE(write(uri(i)));
@@ -216,7 +216,7 @@ TEST_F(DiskDirectoriesTest, EndWhenAllAreGone) {
 }
 
 // No directory could note that its content counts no more, so no purge is confirmed.
-TEST_F(DiskDirectoriesTest, ConfirmNoPurgeThatNoneOfThemCouldNote) {
+TEST_F(DiskDirectoriesTest, ConfirmNoPurgeThatAllFailedToNote) {
     config_.retry = std::chrono::milliseconds(5);
     ASSERT_NO_FATAL_FAILURE(lose_all());
     std::atomic<bool> written{false};
@@ -234,7 +234,7 @@ TEST_F(DiskDirectoriesTest, ConfirmNoPurgeThatNoneOfThemCouldNote) {
 
 // A confirmed purge never loses its effect, whatever others do at the
 // time: what is read is never older than the last purge that had been asked for before.
-TEST_F(DiskDirectoriesTest, GiveNothingThatWasPurgedWhileManyReadAndWrite) {
+TEST_F(DiskDirectoriesTest, GiveNoPurgedRecordWhileManyReadAndWrite) {
     constexpr std::size_t kKeys = 40;
     struct Key {
         std::atomic<std::uint64_t> version{0}, purged{0};

@@ -86,7 +86,7 @@ TEST(DiskIndex, FindsAnEntryByItsPlace) {
     EXPECT_FALSE(index.find(key(3), {7, 8}));
 }
 
-TEST(DiskIndex, SaysOfAWholeKeyThatItWasAnnounced) {
+TEST(DiskIndex, MarksAllEntriesOfAKeyAsAnnounced) {
     DiskIndex index;
     EXPECT_FALSE(index.set_announced(key(1), true)) << "has none";
     EXPECT_FALSE(index.announced(key(1)));
@@ -108,7 +108,7 @@ TEST(DiskIndex, SaysOfAWholeKeyThatItWasAnnounced) {
 }
 
 // As when a directory is lost: what is left must be found, wherever it had been pushed to.
-TEST(DiskIndex, ErasesWhatAPredicateNamesAndFindsAllElse) {
+TEST(DiskIndex, ErasesByAPredicateAndFindsTheRest) {
     DiskIndex index;
     index.erase_if([](const DiskEntry&) { return true; });
     constexpr std::uint32_t kMany = 20'000;

@@ -68,7 +68,7 @@ protected:
     std::uint64_t end_ = kDiskSector;
 };
 
-TEST_F(DiskReaderTest, ReadsByItsThreadsWhateverTheSize) {
+TEST_F(DiskReaderTest, ReadsEverySizeByItsThreads) {
     DiskReader reader({});
     for (const std::size_t size : {0u, 100u, 5'000u, 300'000u}) {
         const auto sector = put("http://a/", size);
@@ -79,7 +79,7 @@ TEST_F(DiskReaderTest, ReadsByItsThreadsWhateverTheSize) {
     EXPECT_EQ(reader.stats().by_threads, 4u);
 }
 
-TEST_F(DiskReaderTest, ReadsAtOnceWhatIsInThePageCache) {
+TEST_F(DiskReaderTest, ReadsThePageCacheAtOnce) {
     DiskReader reader({});
     const auto small = put("http://a/", 1'000), large = put("http://b/", 200'000);
     const auto got = reader.read_now(segment_, {{0, small}, 3}, "http://a/");
@@ -92,7 +92,7 @@ TEST_F(DiskReaderTest, ReadsAtOnceWhatIsInThePageCache) {
     EXPECT_EQ(reader.stats().at_once, 1u);
 }
 
-TEST_F(DiskReaderTest, LeavesToItsThreadsWhatTheDeviceHas) {
+TEST_F(DiskReaderTest, LeavesRecordsOnTheDeviceToItsThreads) {
     DiskReader reader({});
     const auto sector = put("http://a/", 1'000);
     for (const int error : {EAGAIN, EOPNOTSUPP, EPERM}) {
@@ -102,7 +102,7 @@ TEST_F(DiskReaderTest, LeavesToItsThreadsWhatTheDeviceHas) {
     EXPECT_TRUE(read(reader, segment_, sector, "http://a/"));
 }
 
-TEST_F(DiskReaderTest, GivesNothingThatIsOfAnotherUriOrSpoilt) {
+TEST_F(DiskReaderTest, GivesNoSpoiltRecordAndNoneOfAnotherUri) {
     DiskReader reader({});
     const auto sector = put("http://a/", 1'000);
     EXPECT_EQ(read(reader, segment_, sector, "http://b/").error(), DiskError::other_key);
@@ -118,7 +118,7 @@ TEST_F(DiskReaderTest, GivesNothingThatIsOfAnotherUriOrSpoilt) {
     EXPECT_EQ(read(reader, segment_, sector, "http://a/").error(), boost::system::errc::io_error);
 }
 
-TEST_F(DiskReaderTest, RefusesWhatWouldWaitTooLong) {
+TEST_F(DiskReaderTest, RefusesReadsBeyondItsQueue) {
     DiskReader reader({.threads = 2, .queue = 3});
     const auto sector = put("http://a/", 1'000);
     std::atomic<int> answers{0};

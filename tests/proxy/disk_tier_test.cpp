@@ -15,7 +15,7 @@ namespace disk_tier_test {
 using test::DiskTierTest;
 using test::kSegment;
 
-TEST_F(DiskTierTest, ReadsWhatItWroteAndFindsItAgain) {
+TEST_F(DiskTierTest, ReadsItsRecordsAlsoAfterARestart) {
     open_and_load();
     EXPECT_TRUE(tier_->has_room(test::hash_of(uri(1))));
     for (int i = 0; i < 50; ++i) ASSERT_TRUE(write(uri(i), i * 1'000)) << i;
@@ -32,7 +32,7 @@ TEST_F(DiskTierTest, ReadsWhatItWroteAndFindsItAgain) {
     }
 }
 
-TEST_F(DiskTierTest, SaysWhatIsWrongWithADirectory) {
+TEST_F(DiskTierTest, SaysWhyADirectoryIsUnusable) {
     open_and_load();
     const auto why = [this](DiskTier::Config config) -> std::string {
         test::IndexOwner owner;
@@ -51,7 +51,7 @@ TEST_F(DiskTierTest, SaysWhatIsWrongWithADirectory) {
     EXPECT_EQ(why(config_), "nothing");
 }
 
-TEST_F(DiskTierTest, RefusesWhatWasPurgedAtOnceAndAfterARestart) {
+TEST_F(DiskTierTest, RefusesPurgedRecordsAtOnceAndAfterARestart) {
     open_and_load();
     for (int i = 0; i < 20; ++i) ASSERT_TRUE(write(uri(i)));
     ASSERT_TRUE(write("http://tagged/", 500, {{7, 7}, {8, 8}}));
@@ -145,7 +145,7 @@ TEST_F(DiskTierTest, AnswersAllWhenItEndsBeforeItBegan) {
     EXPECT_EQ(written, 1);
 }
 
-TEST_F(DiskTierTest, WritesWhatWaitsBeforeItEnds) {
+TEST_F(DiskTierTest, WritesItsQueueBeforeItEnds) {
     open_and_load();
     std::atomic<int> written{0};
     for (int i = 0; i < 100; ++i)
@@ -161,7 +161,7 @@ TEST_F(DiskTierTest, WritesWhatWaitsBeforeItEnds) {
     EXPECT_EQ(owner_->recovered_count(), 99);
 }
 
-TEST_F(DiskTierTest, DoesNotWriteAgainWhatWasPurged) {
+TEST_F(DiskTierTest, ReadmitsNoPurgedRecord) {
     config_.directories[0].cap_bytes = 16 * kSegment;
     open_and_load();
     for (int i = 0; i < 20; ++i) ASSERT_TRUE(write(uri(i), 5'000));
@@ -174,7 +174,7 @@ TEST_F(DiskTierTest, DoesNotWriteAgainWhatWasPurged) {
     for (int i = 0; i < 20; ++i) EXPECT_EQ(can_read(uri(i)), owner_->at(uri(i)).has_value());
 }
 
-TEST_F(DiskTierTest, GivesBackWhatALowerCapAsksForWhileItRuns) {
+TEST_F(DiskTierTest, RemovesSegmentsForALowerCapWhileItRuns) {
     open_and_load();
     for (int i = 0; i < 1'500; ++i) ASSERT_TRUE(write(uri(i), 5'000));
     ASSERT_GE(status().segments, 30u);
@@ -230,7 +230,7 @@ TEST_F(DiskTierTest, OutlivesAFullDisk) {
     EXPECT_TRUE(owner_->lost().empty());
 }
 
-TEST_F(DiskTierTest, IsNotToBlameWhereDescriptorsOrMemoryAreOut) {
+TEST_F(DiskTierTest, IsNotBlamedForALackOfDescriptorsOrMemory) {
     config_.writer.pause = std::chrono::milliseconds(0);
     open_and_load();
     for (const auto short_of : {EMFILE, ENFILE, ENOMEM}) {
@@ -284,7 +284,7 @@ TEST_F(DiskTierTest, GivesUpADiskWithTooManyErrorsAndTriesItAgain) {
     EXPECT_TRUE(can_read(uri(2)));
 }
 
-TEST_F(DiskTierTest, BringsNothingBackFromADiskThatWasGivenUp) {
+TEST_F(DiskTierTest, BringsNoRecordBackFromADiskThatWentOff) {
     config_.retry = std::chrono::hours(1);
     config_.writer.pause = std::chrono::milliseconds(0);
     open_and_load();
@@ -408,7 +408,7 @@ TEST_F(DiskTierTest, ConfirmsEachPurgeOfOneKey) {
 }
 
 // A disk that hangs is not to be waited for by ever more purges: then all is purged.
-TEST_F(DiskTierTest, EndsAllThereIsWhenTooManyPurgesWait) {
+TEST_F(DiskTierTest, EndsEverythingWhenTooManyPurgesWait) {
     config_.writer.retry = std::chrono::hours(1);
     config_.directories[0].segment_bytes = 1 << 20;
     config_.directories[0].cap_bytes = 64 << 20;

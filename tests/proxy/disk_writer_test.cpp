@@ -112,7 +112,7 @@ protected:
     std::thread thread_;
 };
 
-TEST_F(DiskWriterTest, SaysWhereARecordIsOnceItIsThere) {
+TEST_F(DiskWriterTest, ReportsThePlaceOfAWrittenRecord) {
     start();
     for (int i = 0; i < 20; ++i) ASSERT_TRUE(push("http://a/" + std::to_string(i), i * 1'000));
     for (const auto& [uri, place] : wait_for(20)) {
@@ -124,7 +124,7 @@ TEST_F(DiskWriterTest, SaysWhereARecordIsOnceItIsThere) {
     }
 }
 
-TEST_F(DiskWriterTest, GathersWhatComesWhileItWrites) {
+TEST_F(DiskWriterTest, GathersJobsWhileItWrites) {
     start();
     calls_.set_open(false);
     ASSERT_TRUE(push("http://first/", 100));
@@ -137,7 +137,7 @@ TEST_F(DiskWriterTest, GathersWhatComesWhileItWrites) {
     EXPECT_LE(writer_->stats().writes, 4u);
 }
 
-TEST_F(DiskWriterTest, RefusesWhatDoesNotFitIntoTheQueueButNoTombstone) {
+TEST_F(DiskWriterTest, RefusesRecordsBeyondItsQueueButNoTombstone) {
     start({.queue_bytes = 10'000});
     calls_.set_open(false);
     EXPECT_TRUE(push("http://a/", 5'000));
@@ -285,7 +285,7 @@ TEST_F(DiskWriterTest, DoesNotGiveASegmentBackForEachRecordOnAFullDisk) {
     calls_.on_reserve = 0;
 }
 
-TEST_F(DiskWriterTest, BeginsASegmentWithWhatEndsAllAndGivesBackTheOthers) {
+TEST_F(DiskWriterTest, BeginsASegmentWithAnAllGoneAndRemovesTheOthers) {
     start();
     for (int i = 0; i < 60; ++i) ASSERT_TRUE(push("http://a/" + std::to_string(i), 10'000));
     DiskWriter::Job all;
@@ -303,7 +303,7 @@ TEST_F(DiskWriterTest, BeginsASegmentWithWhatEndsAllAndGivesBackTheOthers) {
     EXPECT_TRUE(log_->find(done.at("http://b/")->segment));
 }
 
-TEST_F(DiskWriterTest, AnswersAllWhenNothingIsToBeWritten) {
+TEST_F(DiskWriterTest, AnswersAllJobsThatItFails) {
     writer_.emplace(DiskWriter::Config());
     ASSERT_TRUE(push("http://a/", 500));
     ASSERT_TRUE(purge("http://a/"));

@@ -15,7 +15,7 @@ struct Item : EvictionQueue::Node {
     explicit Item(std::uint64_t number) { hash = {number, number}; }
 };
 
-TEST(EvictionQueue, LetsAScanPassAndKeepsWhatIsUsed) {
+TEST(EvictionQueue, KeepsUsedObjectsThroughAScan) {
     EvictionQueue queue;
     std::vector<std::unique_ptr<Item>> items;
     for (std::uint64_t i = 0; i < 100; ++i) {
@@ -53,7 +53,7 @@ TEST(EvictionQueue, CountsBytesAndEndsEmpty) {
     EXPECT_EQ(queue.bytes(), 0u);
 }
 
-TEST(EvictionQueue, RemembersWhatItLetGoForAWhile) {
+TEST(EvictionQueue, RemembersEvictedKeysForAWhile) {
     EvictionQueue queue;
     Item first(1), other(2);
     queue.insert(first, 1);

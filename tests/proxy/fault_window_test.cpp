@@ -18,7 +18,7 @@ TEST(FaultWindow, IsFullWithFiveInAMinute) {
     EXPECT_FALSE(faults.note(kNow + 62s));
 }
 
-TEST(FaultWindow, ForgetsWhatIsOlder) {
+TEST(FaultWindow, ForgetsOlderFaults) {
     FaultWindow faults;
     for (int i = 0; i < 100; ++i) EXPECT_FALSE(faults.note(kNow + i * 16s));
     EXPECT_FALSE(faults.note(kNow + 10'000s));

@@ -44,7 +44,7 @@ protected:
     std::shared_ptr<Fill> fill = std::make_shared<Fill>(wakeup(), 10);
 };
 
-TEST_F(FillTest, GivesEveryReaderTheWholeBodyWheneverItCame) {
+TEST_F(FillTest, GivesEveryReaderTheWholeBodyAtAnyTime) {
     Fill::Reader early(fill, wakeup(), true);
     EXPECT_EQ(early.state().phase, Fill::Phase::waiting);
     begin(true, 8);
@@ -71,7 +71,7 @@ TEST_F(FillTest, ReleasesFollowersWhenTheAnswerIsNotToBeShared) {
     EXPECT_EQ(leader.state().phase, Fill::Phase::complete);
 }
 
-TEST_F(FillTest, KeepsAWindowOfWhatIsNotStored) {
+TEST_F(FillTest, KeepsAWindowOfAnUnstoredBody) {
     Fill::Reader leader(fill, wakeup(), true);
     begin(false, 100);
     append("0123456789");
@@ -118,7 +118,7 @@ TEST_F(FillTest, IsWantedWhileSomebodyReadsOrLittleIsMissing) {
     EXPECT_TRUE(fill->wanted());
 }
 
-TEST_F(FillTest, KnowsTheSlowestOfThousandsWhoComeAndGo) {
+TEST_F(FillTest, KnowsTheSlowestOfThousandsOfReaders) {
     auto leader = std::make_unique<Fill::Reader>(fill, wakeup(), true);
     begin(true);
     std::vector<std::unique_ptr<Fill::Reader>> followers;
@@ -148,7 +148,7 @@ TEST_F(FillTest, KnowsTheSlowestOfThousandsWhoComeAndGo) {
     EXPECT_EQ(fill->audience().joined, 3001u);
 }
 
-TEST_F(FillTest, LeavesABodyThatStandsInTheStoreWhole) {
+TEST_F(FillTest, LeavesAStoredBodyWhole) {
     auto body = std::make_shared<Body>();
     body->add_block(10, {});
     body->append("0123456789");

@@ -28,7 +28,7 @@ TEST(FlowRateTest, IsThatOfTheLastSeconds) {
     EXPECT_GE(rate.time_for(1'000'000, now + 10s), FlowRate::Duration(5s)) << "it has stopped";
 }
 
-TEST(FlowRateTest, SaysWhatIsFarAhead) {
+TEST(FlowRateTest, KnowsRangesThatAreFarAhead) {
     FlowRate rate;
     rate.begin(kNow);
     rate.came(1'000'000, kNow + 1s);

@@ -45,7 +45,7 @@ TEST(DiskFooter, ComesBackAsItWasWritten) {
     EXPECT_TRUE(opened(sealed({}))->entries.empty());
 }
 
-TEST(DiskFooter, TakesWhatIsReckonedForIt) {
+TEST(DiskFooter, HasTheSizeThatIsReckonedForIt) {
     const auto record = test::response("http://a/", 3, "body");
     std::uint64_t bytes = 0;
     Pages<FooterEntry> entries;
@@ -107,7 +107,7 @@ TEST(DiskFooter, IsNotTakenForAnotherSegmentsOrForZeros) {
     EXPECT_EQ(decode_trailer(DiskBytes(100), kHeader).error(), DiskError::cut_off);
 }
 
-TEST(SegmentHeader, ComesBackOrSaysWhatItIsNot) {
+TEST(SegmentHeader, ComesBackOrNamesItsFault) {
     const auto good = encode_segment_header(kHeader);
     ASSERT_EQ(good.size(), kDiskSector);
     EXPECT_EQ(decode_segment_header(good).value(), kHeader);

@@ -48,7 +48,7 @@ protected:
     test::FaultyCalls calls_;
 };
 
-TEST_F(InvalidationJournalTest, BeginsWithNothing) {
+TEST_F(InvalidationJournalTest, BeginsEmpty) {
     const auto journal = open();
     EXPECT_FALSE(journal->trouble_reading());
     EXPECT_FALSE(journal->trouble());
@@ -56,7 +56,7 @@ TEST_F(InvalidationJournalTest, BeginsWithNothing) {
     EXPECT_FALSE(journal->wants_rewrite());
 }
 
-TEST_F(InvalidationJournalTest, TheNextRunKnowsWhatWasAddedAndWhoHasConfirmed) {
+TEST_F(InvalidationJournalTest, TheNextRunKnowsAdditionsAndConfirmations) {
     {
         const auto journal = open();
         journal->add(3, {{{1, 2}, {3, 4}}, {{5, 6}}});
@@ -76,7 +76,7 @@ TEST_F(InvalidationJournalTest, TheNextRunKnowsWhatWasAddedAndWhoHasConfirmed) {
 }
 
 // As kill -9 leaves it: the destructor of the first never runs before the second reads.
-TEST_F(InvalidationJournalTest, WhatWasWrittenIsThereWithoutAnEnd) {
+TEST_F(InvalidationJournalTest, WrittenAdditionsSurviveAKill) {
     const auto first = open();
     first->add(1, {{{1, 2}}, {}});
     settle(*first);
@@ -84,7 +84,7 @@ TEST_F(InvalidationJournalTest, WhatWasWrittenIsThereWithoutAnEnd) {
     EXPECT_EQ(read_journal(test::bytes_of(left), kMark).kept.entries, (Entries{{1, {1, 2}}}));
 }
 
-TEST_F(InvalidationJournalTest, WhatHasNotChangedIsNotWrittenAgain) {
+TEST_F(InvalidationJournalTest, WritesOnlyChanges) {
     const auto journal = open();
     journal->confirmed({{"b", {7, kRun}}});
     settle(*journal);
@@ -117,7 +117,7 @@ TEST_F(InvalidationJournalTest, IsWrittenAnewWhenItHasGrown) {
             last - 1, last + 1, {{last, {1, 2}}, {last + 1, {3, 4}}}, {{"b", {last - 1, kRun}}}}));
 }
 
-TEST_F(InvalidationJournalTest, ADiskThatFailsIsTriedAgainWithAllThereIs) {
+TEST_F(InvalidationJournalTest, ADiskThatFailsIsTriedAgainWithTheWholeContent) {
     const auto journal = open();
     calls_.on_write = ENOSPC;
     journal->add(1, {{{1, 2}}, {}});
@@ -139,7 +139,7 @@ TEST_F(InvalidationJournalTest, ADiskThatFailsIsTriedAgainWithAllThereIs) {
               (Entries{{1, {1, 2}}, {2, {3, 4}}, {3, {5, 6}}}));
 }
 
-TEST_F(InvalidationJournalTest, WhatCannotBeMadeIsNoReasonNotToStart) {
+TEST_F(InvalidationJournalTest, AFileThatCannotBeMadeDoesNotPreventAStart) {
     calls_.on_write = EIO;
     const auto journal = open();
     EXPECT_EQ(journal->trouble(), boost::system::errc::io_error);
@@ -151,14 +151,14 @@ TEST_F(InvalidationJournalTest, WhatCannotBeMadeIsNoReasonNotToStart) {
     EXPECT_TRUE(settle(*journal));
 }
 
-TEST_F(InvalidationJournalTest, UnderAnotherSecretItSaysNothing) {
+TEST_F(InvalidationJournalTest, ItIsUselessUnderAnotherSecret) {
     { open()->add(1, {{{1, 2}}, {}}); }
     const auto journal = open(kMark + 1);
     EXPECT_EQ(journal->trouble_reading(), DiskError::other_secret);
     EXPECT_EQ(journal->take_earlier(), KeptInvalidations());
 }
 
-TEST_F(InvalidationJournalTest, OfATornOneCountsWhatCameBefore) {
+TEST_F(InvalidationJournalTest, ATornFileCountsUpToTheTear) {
     put_bytes("");
     EXPECT_EQ(open()->trouble_reading(), DiskError::foreign);
     const auto all = journal_of({0, 1, {{1, {1, 2}}}, {{"b", {1, kRun}}}}, kMark);
@@ -173,7 +173,7 @@ TEST_F(InvalidationJournalTest, OfATornOneCountsWhatCameBefore) {
         << "the torn end has gone";
 }
 
-TEST(ReadJournal, GivesBackWhatWasMade) {
+TEST(ReadJournal, ReadsAJournalBack) {
     const auto bytes = journal_of(some_kept(), kMark);
     const auto read = read_journal(bytes, kMark);
     EXPECT_FALSE(read.trouble);
@@ -206,7 +206,7 @@ TEST(ReadJournal, DoesNotTakeNumbersThatGoBack) {
     EXPECT_TRUE(read_journal(journal_of(kept, kMark), kMark).trouble);
 }
 
-TEST(ReadJournal, TakesThatOfFormat1WhichDidNotNameRuns) {
+TEST(ReadJournal, ReadsFormat1WithoutRuns) {
     const auto read = read_journal(
         protocol::test::unhex("6865617273617920696e76616c69646174696f6e730a010000008877665544332211"
                               "02000000000000000300000000000000164fece7ee4184091800000001000000c85d"

@@ -84,7 +84,7 @@ TEST_F(InvalidationJournalsTest, OneThatFailsLeavesItToTheOthers) {
     }
 }
 
-TEST_F(InvalidationJournalsTest, IsWrittenWhereItLacks) {
+TEST_F(InvalidationJournalsTest, WritesAJournalWhereItIsMissing) {
     obstruct(1);
     const auto journals = open();
     add_two(*journals);
@@ -98,7 +98,7 @@ TEST_F(InvalidationJournalsTest, IsWrittenWhereItLacks) {
     EXPECT_EQ(open()->take_earlier(), kTwo);
 }
 
-TEST_F(InvalidationJournalsTest, WhatNoneOfThemHasIsNotWritten) {
+TEST_F(InvalidationJournalsTest, ReportsAdditionsThatAllFailedToWrite) {
     const auto journals = open();
     calls_.on_write = EIO;
     add_two(*journals);

@@ -16,7 +16,7 @@ using test::hash;
 
 const std::chrono::steady_clock::time_point kNow{1000h};
 
-TEST(InvalidationMemory, KnowsWhatWasInvalidatedSinceAndWhen) {
+TEST(InvalidationMemory, KnowsInvalidatedKeysAndTheirTimes) {
     InvalidationMemory memory;
     const auto before = memory.invalidations();
     EXPECT_FALSE(memory.noted_since(hash("a"), before));
@@ -33,7 +33,7 @@ TEST(InvalidationMemory, KnowsWhatWasInvalidatedSinceAndWhen) {
 /// Two one by one, then two filters for ten each.
 const InvalidationMemory::Limits kFew{2, 10, 2};
 
-TEST(InvalidationMemory, KnowsMoreOrLessWhenWhatIsLongAgoWas) {
+TEST(InvalidationMemory, KnowsOlderTimesApproximately) {
     InvalidationMemory memory(kFew);
     const auto before = memory.invalidations();
     memory.note(hash("a"), kNow);

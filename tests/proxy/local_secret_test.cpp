@@ -63,7 +63,7 @@ TEST_F(LocalSecretTest, IsTheSameInAllDirectories) {
     EXPECT_EQ(local_secret(std::array{other_.path()}), first);
 }
 
-TEST_F(LocalSecretTest, SaysWhenTwoDirectoriesAreOfTwoCaches) {
+TEST_F(LocalSecretTest, ReportsDirectoriesOfTwoCaches) {
     (void)secret();
     (void)local_secret(std::array{other_.path()});
     EXPECT_THAT([&] { (void)secret_of_both(); },
@@ -91,7 +91,7 @@ TEST_F(LocalSecretTest, IsNoSecretWhenEverybodyMayReadIt) {
                 ThrowsMessage<std::runtime_error>(HasSubstr("everybody on this machine")));
 }
 
-TEST_F(LocalSecretTest, SaysWhenThereIsNoDirectory) {
+TEST_F(LocalSecretTest, ReportsAMissingDirectory) {
     EXPECT_THAT([&] { (void)local_secret(std::array{directory_.path() / "none"}); },
                 ThrowsMessage<std::runtime_error>(HasSubstr("No such file or directory")));
 }

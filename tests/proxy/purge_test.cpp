@@ -25,7 +25,7 @@ TEST(PurgeOrder, NamesUrlsAndTags) {
     EXPECT_EQ(order->tags, (std::vector<std::string>{"news", "ü"}));
 }
 
-TEST(PurgeOrder, ThatIsNotUnderstoodSaysWhatIsWrong) {
+TEST(PurgeOrder, ReportsTheFaultOfABadOrder) {
     EXPECT_EQ(wrong("{"), "The body is not JSON.");
     EXPECT_EQ(wrong(""), "The body is not JSON.");
     EXPECT_EQ(wrong("[]"), "The body must be a JSON object.");
@@ -58,13 +58,13 @@ TEST(PurgeOrder, IsBounded) {
                     .starts_with("tags[0] must be a tag"));
 }
 
-TEST(PurgeReport, IsGivenWhateverBytesANameHas) {
+TEST(PurgeReport, IsWrittenForAnyBytesInAName) {
     const auto page = json::parse(purge_json({"a", 1, {"b\xff", "c\nd"}, {}, {}}));
     EXPECT_EQ(page["confirmed"][0], "b\xef\xbf\xbd");
     EXPECT_EQ(page["confirmed"][1], "c\nd");
 }
 
-TEST(PurgeReport, SaysWhoHasDroppedItAndWhoHasNot) {
+TEST(PurgeReport, NamesConfirmedAndPendingPeers) {
     PurgeReport report{"a", 2, {"b"}, {}, {}};
     EXPECT_EQ(status_of(report), 200u);
     report.away = {"c"};

@@ -16,7 +16,7 @@ TEST(Reckoning, TheNewestOfEachVariantCounts) {
     EXPECT_EQ(reckoning.judge(1, true), Standing::purged);
 }
 
-TEST(Reckoning, WhatWasPurgedHasEndedWhatWasBeforeItToo) {
+TEST(Reckoning, APurgedRecordHasAlsoEndedEarlierOnes) {
     Reckoning reckoning;
     EXPECT_EQ(reckoning.judge(1, true), Standing::purged);
     EXPECT_EQ(reckoning.judge(1, false), Standing::superseded);

@@ -101,7 +101,7 @@ TEST(DiskRecord, CountsOnlyWhereItWasWritten) {
     EXPECT_EQ(decode_record(bytes, {kHome.directory + 1, 7}).error(), DiskError::bad_checksum);
 }
 
-TEST(DiskRecord, SaysWhatIsWrongWithAHeader) {
+TEST(DiskRecord, NamesTheFaultOfAHeader) {
     const auto good = encoded(response("http://a/", 1, {}), {});
     const auto with = [&](std::size_t at, std::uint32_t number) {
         auto bad = good;
@@ -117,7 +117,7 @@ TEST(DiskRecord, SaysWhatIsWrongWithAHeader) {
     EXPECT_EQ(with(52, 1u << 16 | (kMaxRecordTags + 1)).error(), DiskError::bad_length);
 }
 
-TEST(DiskRecord, IsNotMadeOfWhatItCannotHold) {
+TEST(DiskRecord, RefusesMoreThanItsLimits) {
     const std::string large(kMaxRecordHead + 1, 'x'), name(0x10000, 'n');
     auto record = response(large, 1, {});
     EXPECT_EQ(sizes_of(record).error(), DiskError::too_large);

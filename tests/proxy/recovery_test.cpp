@@ -92,7 +92,7 @@ protected:
     test::Found result_;
 };
 
-TEST_F(RecoveryTest, FindsNothingInAnEmptyDirectory) {
+TEST_F(RecoveryTest, FindsAnEmptyDirectoryEmpty) {
     EXPECT_TRUE(recovered().empty());
     EXPECT_EQ(next_segment_number(path()).value(), 1u);
     EXPECT_FALSE(test::recover_all(calls_, path() / "none", kId, [](const RecoveredKey&) {}));
@@ -118,7 +118,7 @@ TEST_F(RecoveryTest, FindsTheSameWithAndWithoutFooters) {
     EXPECT_TRUE(doubtful_.empty());
 }
 
-TEST_F(RecoveryTest, BringsNothingBackThatWasPurged) {
+TEST_F(RecoveryTest, BringsNoPurgedRecordBack) {
     open();
     for (int i = 0; i < 40; ++i) put_response("http://a/" + std::to_string(i));
     for (int i = 0; i < 10; ++i)
@@ -149,7 +149,7 @@ TEST_F(RecoveryTest, BringsNothingBackThatWasPurged) {
 }
 
 // The version that the tag named had taken the place of one that it did not.
-TEST_F(RecoveryTest, BringsNothingBackFromBeforeWhatWasPurged) {
+TEST_F(RecoveryTest, BringsNoRecordBackFromBeforeAPurgedOne) {
     open();
     auto plain = test::response("http://a/", 0, "first");
     plain.tags.clear();
@@ -177,7 +177,7 @@ TEST_F(RecoveryTest, KeepsEachVariant) {
 }
 
 // A log that ends anywhere: cut off, or with zeros from there on, as after a loss of power.
-TEST_F(RecoveryTest, FindsWhatIsWholeWhereverTheLogEnds) {
+TEST_F(RecoveryTest, FindsAllCompleteRecordsWhereverTheLogEnds) {
     open();
     for (int i = 0; i < 5; ++i) put_response("http://a/" + std::to_string(i));
     put(test::tombstone(RecordType::gone, 0, {test::hash_of("http://a/0")}));
@@ -213,7 +213,7 @@ TEST_F(RecoveryTest, FindsWhatIsWholeWhereverTheLogEnds) {
     }
 }
 
-TEST_F(RecoveryTest, GivesNothingWrongWhateverBitFlips) {
+TEST_F(RecoveryTest, GivesNoWrongRecordForAnyFlippedBit) {
     open();
     for (int i = 0; i < 3; ++i) put_response("http://a/" + std::to_string(i));
     for (const bool sealed : {false, true}) {
@@ -233,7 +233,7 @@ TEST_F(RecoveryTest, GivesNothingWrongWhateverBitFlips) {
     EXPECT_EQ(recovered().size(), 3u);
 }
 
-TEST_F(RecoveryTest, DoubtsWhatIsOlderThanSomethingLost) {
+TEST_F(RecoveryTest, DoubtsRecordsOlderThanALoss) {
     open();
     for (int i = 0; i < 100; ++i) put_response("http://a/" + std::to_string(i));
     ASSERT_FALSE(log_->seal());
@@ -251,7 +251,7 @@ TEST_F(RecoveryTest, DoubtsWhatIsOlderThanSomethingLost) {
 }
 
 // As a device may lose a page: there was something, maybe a tombstone.
-TEST_F(RecoveryTest, DoubtsWhatIsOlderThanASegmentWithoutItsBeginning) {
+TEST_F(RecoveryTest, DoubtsRecordsOlderThanASegmentWithoutItsHeader) {
     open();
     for (int i = 0; i < 100; ++i) put_response("http://a/" + std::to_string(i));
     const auto last = places_.back().segment;
@@ -278,7 +278,7 @@ TEST_F(RecoveryTest, DoubtsWhatIsOlderThanASegmentWithoutItsBeginning) {
     EXPECT_EQ(result_.unreadable + result_.foreign, 2u);
 }
 
-TEST_F(RecoveryTest, DoubtsWhatIsOlderThanASpoiltTrailer) {
+TEST_F(RecoveryTest, DoubtsRecordsOlderThanASpoiltTrailer) {
     open();
     for (int i = 0; i < 100; ++i) put_response("http://a/" + std::to_string(i));
     ASSERT_FALSE(log_->seal());
@@ -379,7 +379,7 @@ TEST_F(RecoveryTest, StopsOnRequest) {
     EXPECT_EQ(segments, 2);
 }
 
-TEST_F(RecoveryTest, RemovesWhatIsNotWanted) {
+TEST_F(RecoveryTest, RemovesUnwantedSegments) {
     open();
     for (int i = 0; i < 100; ++i) put_response("http://a/" + std::to_string(i));
     RecoveryHooks hooks;

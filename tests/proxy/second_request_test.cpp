@@ -13,12 +13,12 @@ summary::KeyHash key(std::uint64_t number) {
     return test::hash("http://h/" + std::to_string(number));
 }
 
-TEST(SecondRequest, TakesEverythingWhileThereIsRoom) {
+TEST(SecondRequest, AdmitsEverythingWhileThereIsRoom) {
     SecondRequest admission(64);
     for (std::uint64_t i = 0; i < 50; ++i) EXPECT_TRUE(admission.admits(key(i), kHasRoom, i));
 }
 
-TEST(SecondRequest, ThenTakesWhatComesAgain) {
+TEST(SecondRequest, AdmitsASecondMissOnAFullDisk) {
     SecondRequest admission(64);
     EXPECT_FALSE(admission.admits(key(1), kIsFull, 10));
     EXPECT_FALSE(admission.admits(key(2), kIsFull, 10));
@@ -26,13 +26,13 @@ TEST(SecondRequest, ThenTakesWhatComesAgain) {
     EXPECT_TRUE(admission.admits(key(2), kIsFull, 10));
 }
 
-TEST(SecondRequest, RemembersWhatCameWhileThereWasRoom) {
+TEST(SecondRequest, RemembersMissesFromWhileThereWasRoom) {
     SecondRequest admission(64);
     admission.admits(key(1), kHasRoom, 10);
     EXPECT_TRUE(admission.admits(key(1), kIsFull, 10));
 }
 
-TEST(SecondRequest, ForgetsWhatCameLongAgo) {
+TEST(SecondRequest, ForgetsMissesFromLongAgo) {
     SecondRequest admission(64);
     EXPECT_FALSE(admission.admits(key(0), kIsFull, 10));
     unsigned wrong = 0;

@@ -126,7 +126,7 @@ TEST(SegmentBytes, FollowFromTheCap) {
     EXPECT_EQ(body_max_for(1), 128ull << 10);
 }
 
-TEST_F(SegmentLogTest, ReadsWhatItWrote) {
+TEST_F(SegmentLogTest, ReadsItsRecords) {
     open(8);
     for (int i = 0; i < 40; ++i) ASSERT_FALSE(put("http://a/" + std::to_string(i), i * 300));
     EXPECT_GE(log_->stats().segments, 2u);
@@ -177,7 +177,7 @@ TEST_F(SegmentLogTest, GoesOnWithTheSegmentThatAnEndLeft) {
     EXPECT_EQ(reopen(8).records, index_.size());
 }
 
-TEST_F(SegmentLogTest, WritesOverWhatAKillTore) {
+TEST_F(SegmentLogTest, WritesOverATornRecord) {
     const auto body = test::made_body(5, 9'000);
     const auto record = test::response("http://torn/", 7, body);
     DiskBytes whole;
@@ -288,7 +288,7 @@ TEST_F(SegmentLogTest, NeverTakesMoreThanItsCap) {
     expect_all_right();
 }
 
-TEST_F(SegmentLogTest, WritesAgainWhatWasUsedAndNoMoreThanASixthOfAll) {
+TEST_F(SegmentLogTest, ReadmitsUsedRecordsUpToASixthOfAllWrites) {
     open(4);
     for (int i = 0; i < 400; ++i) {
         ASSERT_FALSE(put("http://a/" + std::to_string(i), 3'000));
@@ -304,7 +304,7 @@ TEST_F(SegmentLogTest, WritesAgainWhatWasUsedAndNoMoreThanASixthOfAll) {
     expect_all_right();
 }
 
-TEST_F(SegmentLogTest, LetsReadersFinishWithWhatIsGone) {
+TEST_F(SegmentLogTest, LetsReadersFinishWithARemovedSegment) {
     open(3);
     ASSERT_FALSE(put("http://first/", 5'000));
     const auto place = index_["http://first/"].place;
@@ -324,13 +324,13 @@ TEST_F(SegmentLogTest, LetsReadersFinishWithWhatIsGone) {
     EXPECT_EQ(::fcntl(fd, F_GETFD), -1);
 }
 
-TEST_F(SegmentLogTest, TakesNothingThatASegmentHoldsFewerThanFourOf) {
+TEST_F(SegmentLogTest, RefusesRecordsOfMoreThanAQuarterOfASegment) {
     open(4);
     EXPECT_EQ(put("http://a/", kSegment / 4), DiskError::too_large);
     EXPECT_FALSE(put("http://a/", kSegment / 4 - 2'000));
 }
 
-TEST_F(SegmentLogTest, GivesBackWhatAnotherCapAsksFor) {
+TEST_F(SegmentLogTest, RemovesSegmentsForALowerCap) {
     open(8);
     for (int i = 0; i < 400; ++i) ASSERT_FALSE(put("http://a/" + std::to_string(i), 3'000));
     EXPECT_GE(log_->stats().segments, 7u);
@@ -403,7 +403,7 @@ TEST_F(SegmentLogTest, GoesOnInANewSegmentAfterAnErrorOfTheDisk) {
     expect_all_right();
 }
 
-TEST_F(SegmentLogTest, DropsWhatItCannotReadWhenItsSegmentGoes) {
+TEST_F(SegmentLogTest, DropsUnreadableRecordsWithTheirSegment) {
     open(3);
     for (int i = 0; i < 20; ++i) {
         ASSERT_FALSE(put("http://a/" + std::to_string(i), 3'000));

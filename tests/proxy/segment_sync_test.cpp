@@ -36,7 +36,7 @@ TEST_F(SegmentSyncTest, WaitsForAllSegmentsAndReportsFailures) {
     EXPECT_EQ(failures_, 10);
 }
 
-TEST_F(SegmentSyncTest, LeavesOutWhatWasGivenBack) {
+TEST_F(SegmentSyncTest, LeavesOutRemovedSegments) {
     calls_.on_sync = EIO;
     SegmentSync sync([this](const auto&) { ++failures_; });
     const auto gone = segment();

@@ -19,7 +19,7 @@ using test::hash;
 using Node = test::StoreNode;
 using Clock = Store::Clock;
 
-TEST(StoreDiskRenewalTest, AValidationLeavesALargeBodyWhereItStands) {
+TEST(StoreDiskRenewalTest, AValidationLeavesALargeBodyInPlace) {
     for (const auto lifetime : {2000s, 5s}) {
         Node node;
         const auto body = test::made_body(1, 300'000);

@@ -294,7 +294,7 @@ TEST_F(StoreVariantsTest, StayIfTheyAreUsed) {
     EXPECT_TRUE(ask(0)) << "its uses count for what takes its place";
 }
 
-TEST_F(StoreVariantsTest, AreFoundAlsoWhereOneTooManyIsAskedForInTurn) {
+TEST_F(StoreVariantsTest, GiveHitsAlsoIfOneTooManyIsRequestedInTurn) {
     store.set_max_variants(16);
     std::size_t found = 0;
     for (std::size_t round = 0; round < 20; ++round)

@@ -73,13 +73,13 @@ TEST_F(SuperFileTest, RefusesASecondUser) {
     EXPECT_EQ(status, 0);
 }
 
-TEST_F(SuperFileTest, LeavesWhatIsNotOursAlone) {
+TEST_F(SuperFileTest, LeavesForeignFilesAlone) {
     put_file("thesis.txt", "years of work");
     EXPECT_EQ(take().error(), DiskError::foreign);
     EXPECT_FALSE(std::filesystem::exists(file()));
 }
 
-TEST_F(SuperFileTest, RefusesAFileThatIsNoneOfOurs) {
+TEST_F(SuperFileTest, RefusesAForeignSuperFile) {
     put_file(SuperFile::kName, std::string(512, 'x'));
     EXPECT_EQ(take().error(), DiskError::foreign);
 }
@@ -108,7 +108,7 @@ TEST_F(SuperFileTest, NoticesEachBitThatFlips) {
 }
 
 // Whoever made it was killed before it had written all of it.
-TEST_F(SuperFileTest, MakesAnewWhatWasBrokenOffAtTheBeginning) {
+TEST_F(SuperFileTest, RestartsAFileThatWasBrokenOffAtTheBeginning) {
     const auto id = take()->directory_id();
     put_file(SuperFile::kName, bytes().substr(0, 100));
     {
@@ -119,7 +119,7 @@ TEST_F(SuperFileTest, MakesAnewWhatWasBrokenOffAtTheBeginning) {
     }
 }
 
-TEST_F(SuperFileTest, TakesADirectoryThatHasNothingButSegmentsWithoutOne) {
+TEST_F(SuperFileTest, TakesADirectoryThatHasOnlySegments) {
     const auto segment =
         create_segment(calls_, directory_.path(), {{take()->directory_id(), 7}, 4 * kDiskSector});
     ASSERT_TRUE(segment);
@@ -138,7 +138,7 @@ TEST_F(SuperFileTest, NoticesThatItWasRemoved) {
     EXPECT_TRUE(taken->is_removed());
 }
 
-TEST_F(SuperFileTest, SaysWhenThereIsNoDirectory) {
+TEST_F(SuperFileTest, ReportsAMissingDirectory) {
     EXPECT_EQ(SuperFile::take(calls_, directory_.path() / "none", 1).error(),
               boost::system::errc::no_such_file_or_directory);
 }

@@ -29,7 +29,7 @@ DiskSurvey look(const std::filesystem::path& place, SurveyOrder order = {}) {
     return found ? std::move(*found) : DiskSurvey();
 }
 
-TEST(Survey, CountsWhatThereIs) {
+TEST(Survey, CountsAllRecords) {
     DiskFolder folder;
     folder.put(stored_at("http://a/old", kNow - 1h), "body");
     folder.put(stored_at("http://a/1", kNow - 3s), "first");
@@ -58,7 +58,7 @@ TEST(Survey, CountsWhatThereIs) {
     EXPECT_EQ(found.damaged + found.unreadable, 0u);
 }
 
-TEST(Survey, CountsNothingThatWasPurgedAllAtOnce) {
+TEST(Survey, CountsNoRecordFromBeforeAPurgeOfEverything) {
     DiskFolder folder;
     folder.put(stored_at("http://a/1", kNow), "x");
     folder.put(test::tombstone(RecordType::all_gone, 0));
@@ -141,7 +141,7 @@ TEST(Survey, SaysWhichFilesAreDamaged) {
     EXPECT_EQ(found.fault_count, 2u);
 }
 
-TEST(Survey, NeedsADirectoryThatNobodyUses) {
+TEST(Survey, NeedsAnUnusedDirectory) {
     DiskFolder folder;
     folder.put(stored_at("http://a/1", kNow), "x");
     folder.seal();
@@ -158,7 +158,7 @@ TEST(Survey, NeedsADirectoryThatNobodyUses) {
     EXPECT_TRUE(std::filesystem::is_empty(empty.path()));
 }
 
-TEST(Survey, ChangesNothing) {
+TEST(Survey, LeavesTheDirectoryUnchanged) {
     DiskFolder folder;
     const auto place = folder.put(stored_at("http://a/1", kNow), "x");
     folder.seal();
@@ -171,7 +171,7 @@ TEST(Survey, ChangesNothing) {
     EXPECT_EQ(folder.all(), before);
 }
 
-TEST(LookingCalls, RefuseWhateverWouldChangeSomething) {
+TEST(LookingCalls, RefuseAllChanges) {
     const test::TemporaryDirectory folder;
     LookingCalls calls;
     const auto file = (folder.path() / "file").string();

@@ -10,7 +10,7 @@ namespace tombstones_test {
 constexpr summary::KeyHash kKey{1, 1}, kOther{2, 2};
 const std::vector<summary::KeyHash> kTags{{3, 4}, {5, 6}};
 
-TEST(Tombstones, EndWhatWasWrittenBeforeThem) {
+TEST(Tombstones, EndEarlierRecords) {
     Tombstones tombstones;
     EXPECT_FALSE(tombstones.cover(1, kKey, {}));
     tombstones.note(std::array{kKey}, 5);
@@ -20,7 +20,7 @@ TEST(Tombstones, EndWhatWasWrittenBeforeThem) {
     EXPECT_FALSE(tombstones.cover(4, kOther, {}));
 }
 
-TEST(Tombstones, EndWhatCarriesATag) {
+TEST(Tombstones, EndRecordsWithATag) {
     Tombstones tombstones;
     tombstones.note(std::array{kTags[1]}, 5);
     EXPECT_TRUE(tombstones.cover(4, kKey, kTags));

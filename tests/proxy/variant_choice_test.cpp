@@ -52,13 +52,13 @@ private:
     std::vector<One> variants_;
 };
 
-TEST(VariantChoice, KeepsMostOfAFewTooManyThatAreAskedForInTurn) {
+TEST(VariantChoice, KeepsMostOfAFewTooManyThatAreRequestedInTurn) {
     Places places(16);
     places.ask_all(0, 17, 1);
     EXPECT_GT(places.ask_all(0, 17, 100), 17 * 100 * 3 / 4);
 }
 
-TEST(VariantChoice, KeepsWhatIsAskedForWhileOthersPassThrough) {
+TEST(VariantChoice, KeepsRequestedVariantsWhileOthersPassThrough) {
     Places places(16);
     int there = 0;
     for (int i = 0; i < 1000; ++i) {
@@ -68,14 +68,14 @@ TEST(VariantChoice, KeepsWhatIsAskedForWhileOthersPassThrough) {
     EXPECT_GT(there, 990);
 }
 
-TEST(VariantChoice, MakesRoomForOthersWhenWhatWasWantedIsWantedNoMore) {
+TEST(VariantChoice, MakesRoomWhenFormerlyPopularVariantsAreRequestedNoMore) {
     Places places(16);
     places.ask_all(0, 16, 100);
     places.ask_all(100, 116, 50);
     EXPECT_EQ(places.ask_all(100, 116, 1), 16);
 }
 
-TEST(VariantChoice, TakesTheLeastUsedOfThoseThatMayGo) {
+TEST(VariantChoice, TakesTheLeastUsedThatMayLeave) {
     std::vector<std::uint8_t> uses{3, 0, 1, 2};
     std::vector<VariantUse> variants;
     for (auto& one : uses) variants.push_back({&one});
