@@ -30,8 +30,9 @@ public:
     std::uint64_t declined = 0;                   // responses that admission refused
     std::uint64_t evictions = 0;                  // records that the disk dropped
 
-    /// The disk has a record of the key that `entry`, which may be null, lacks.
-    bool has_more(summary::KeyHash key, const MemoryShelf::Entry* entry) const;
+    /// The disk has a record of the key that `entry`, which may be null, lacks. Out of line, as its
+    /// loop would slow down Store::find(), and hits never run it.
+    [[gnu::noinline]] bool has_more(summary::KeyHash key, const MemoryShelf::Entry* entry) const;
     /// The records of the key that `entry`, which may be null, lacks.
     std::vector<DiskEntry> lacking(summary::KeyHash key, const MemoryShelf::Entry* entry) const;
     /// The body stands on the disk, and its record is gone.

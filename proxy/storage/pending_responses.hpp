@@ -38,6 +38,8 @@ public:
     static constexpr std::chrono::seconds kHitForMiss{5};
 
     bool empty() const { return targets_.empty(); }
+    /// No fetch is in progress, and no class is unshareable.
+    bool is_idle() const { return targets_.size() + unshareable_.size() == 0; }
     bool has(summary::KeyHash target, std::string_view uri) const { return of(target, uri); }
     /// The fill whose answer is for this request, or will be as far as that can be foreseen, or
     /// null.
@@ -75,7 +77,6 @@ public:
     /// `request` brought `stored`, which every client may have.
     void refute_unshareable(summary::KeyHash target, const Selecting& request,
                             const StoredResponse& stored);
-    bool has_unshareable() const { return !unshareable_.empty(); }
 
 private:
     struct Pending {

@@ -11,6 +11,16 @@ bool is_fresh_at(const StoredResponse& response, Store::Clock::time_point now) {
     return is_fresh(response.freshness, response.residence(now));
 }
 
+/// Out of line, as most hits meet an idle shard.
+[[gnu::noinline]] void find_pending(PendingResponses& pending, summary::KeyHash hash,
+                                    std::string_view uri, const Selecting& request,
+                                    const PendingResponses::Stored& stored, Store::Found& found) {
+    const auto now = found.at;
+    found.fill = pending.find(hash, uri, request, stored, now);
+    if (!found.response || !is_fresh_at(*found.response, now))
+        found.unshareable = pending.is_unshareable(hash, request, stored, now);
+}
+
 }  // namespace
 
 void Store::use_disk(DiskCalls& calls, DiskUse use, const summary::KeyHasher& hasher) {
@@ -39,10 +49,8 @@ Store::Found Store::find(summary::KeyHash hash, std::string_view uri, const Sele
         found.other_variants = entry != nullptr;
         found.on_disk = disk_.tier() && !is_other && in.disk.has_more(hash, entry);
     }
-    if (!in.pending.empty())
-        found.fill = in.pending.find(hash, uri, request, newest_of(entry), now);
-    if (in.pending.has_unshareable() && !(found.response && is_fresh_at(*found.response, now)))
-        found.unshareable = in.pending.is_unshareable(hash, request, newest_of(entry), now);
+    if (!in.pending.is_idle())
+        find_pending(in.pending, hash, uri, request, newest_of(entry), found);
     return found;
 }
 

@@ -88,7 +88,7 @@ TEST_F(PendingResponsesTest, NotesUnshareableClassesForAWhile) {
     EXPECT_TRUE(is_unshareable(0, kNow));
     EXPECT_FALSE(is_unshareable(0, kNow + PendingResponses::kHitForMiss));
     pending.refute_unshareable(hash("0"), {}, StoredResponse());
-    EXPECT_FALSE(pending.has_unshareable());
+    EXPECT_TRUE(pending.is_idle());
     // Beyond the limit, the notes make room at once.
     const int many = PendingResponses::kMaxUnshareable;
     for (int i = 0; i <= many; ++i)
