@@ -81,7 +81,7 @@ std::string hint(const measure::Report& report, const ReplayCommand& command) {
 }  // namespace
 
 int run_command(const std::string& file) {
-    proxy::SignalsHeld held;
+    proxy::BlockedSignals blocked;
     auto loaded = load_to_start(file);
     if (loaded.config) refuse(loaded, proxy::make_disks(*loaded.config));
     if (loaded.config) {
@@ -94,7 +94,7 @@ int run_command(const std::string& file) {
         print_errors(file, loaded);
         return kBadConfig;
     }
-    return proxy::run_node(std::move(*loaded.config), std::filesystem::absolute(file), held,
+    return proxy::run_node(std::move(*loaded.config), std::filesystem::absolute(file), blocked,
                            loaded.warnings);
 }
 

@@ -13,22 +13,23 @@
 #include <utility>
 #include <vector>
 
-#include "protocol/cluster.hpp"
 #include "protocol/net/crypto.hpp"
 #include "protocol/net/plain_message.hpp"
 #include "proxy/admin/server.hpp"
 #include "proxy/config/cluster_settings.hpp"
+#include "proxy/control_queue.hpp"
 #include "proxy/disk_watch.hpp"
 #include "proxy/explain_url.hpp"
 #include "proxy/net/awaited_value.hpp"
 #include "proxy/net/listen.hpp"
 #include "proxy/net/tls_contexts.hpp"
+#include "proxy/node_cluster.hpp"
 #include "proxy/node_entries.hpp"
 #include "proxy/node_invalidations.hpp"
 #include "proxy/reloader.hpp"
+#include "proxy/service_notices.hpp"
 #include "proxy/settings_in_effect.hpp"
 #include "proxy/status_reports.hpp"
-#include "proxy/storage/local_secret.hpp"
 #include "proxy/storage/purge.hpp"
 #include "proxy/telemetry/to_the_wall.hpp"
 #include "proxy/watchdog.hpp"
@@ -39,18 +40,18 @@ namespace {
 
 namespace asio = boost::asio;
 
-/// A node whose peers are not there is ready anyway after this.
+/// A node is ready after this time even if no peer is in sync.
 constexpr std::chrono::seconds kReadyAlone{2};
-constexpr std::chrono::milliseconds kHousekeeping{5000}, kWhileFilling{100};
-/// After so long peers hear of what a start has found by then, whatever a disk is still busy with.
-constexpr std::chrono::seconds kFillAtMost{60};
-constexpr std::chrono::seconds kGoodbyeDeadline{1};  // for peers to read it
-constexpr std::chrono::seconds kReopenDeadline{2};   // AccessLog::kPatience, and a disk
+constexpr std::chrono::milliseconds kHousekeeping{5000}, kHousekeepingOfImport{100};
+/// After this time peers get the keys that recovery has found so far, even if it still reads.
+constexpr std::chrono::seconds kImportAtMost{60};
+constexpr std::chrono::seconds kGoodbyeDeadline{1};  // for peers to read the goodbye
+constexpr std::chrono::seconds kReopenDeadline{2};   // AccessLog::kPatience, and time for the disk
 constexpr std::chrono::seconds kEndingTakes{5};      // at most, after the drain time
-constexpr int kLooksInPatience = 3;                  // of the service manager
+constexpr int kReportsInPatience = 3;                // of the watchdog, per time of the manager's
 
-/// Whoever embeds a node does not die of a client that has left: sendfile(), unlike send(), cannot
-/// be told not to raise SIGPIPE.
+/// Names the calling thread and blocks SIGPIPE on it: sendfile() has no flag against that signal,
+/// and an embedding process need not ignore it.
 void enter_thread(const char* name) {
     ::pthread_setname_np(::pthread_self(), name);
     sigset_t set;
@@ -59,7 +60,7 @@ void enter_thread(const char* name) {
     ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
 }
 
-/// 32 hexadecimal digits by chance.
+/// 32 random hexadecimal digits.
 std::string fresh_instance() {
     std::array<std::byte, 16> bytes{};
     protocol::random_bytes(bytes);
@@ -71,19 +72,7 @@ std::string fresh_instance() {
     return out;
 }
 
-/// For a directory that is taken again. Returns why not, or nothing. Without `secret` the cluster
-/// has a key, which stands in no directory.
-std::string secret_restored(const std::filesystem::path& directory,
-                            const std::optional<protocol::HashSecret>& secret) {
-    if (!secret) return {};
-    try {
-        restore_local_secret(directory, *secret);
-    } catch (const std::exception& error) {
-        return protocol::plain_message(error);
-    }
-    return {};
-}
-
+/// Adds the TLS contexts that the configuration names, unless it has them.
 std::shared_ptr<const Config> complete(Config config) {
     if (!config.tls_contexts) {
         const auto errors = load_tls(config);
@@ -95,71 +84,27 @@ std::shared_ptr<const Config> complete(Config config) {
 
 }  // namespace
 
-class Node::Impl {
+class Node::Impl final : public ControlQueue::Handler, public NodeControl {
     using Whom = protocol::Cluster::Whom;
 
 public:
     Impl(Config settings, std::filesystem::path file, ServiceManager manager)
-        : manager_(manager),
-          config_(complete(std::move(settings))),
-          cluster_(make_cluster(*config_)),
-          entries_(control_, cluster_, cluster_settings(*config_).summary_kind),
-          cache_(
-              *config_, cluster_->key_hasher(),
-              {[this](summary::KeyHash key, bool stored) { entries_.tell(key, stored); },
-               [this](protocol::Invalidation what) { invalidations_.tell_peers(std::move(what)); },
-               [secret = own_secret_](const std::filesystem::path& directory) {
-                   return secret_restored(directory, secret);
-               }}),
+        : config_(complete(std::move(settings))),
+          cluster_(control_, *config_, cluster_hooks()),
+          entries_(queue_, cluster_, cluster_settings(*config_).summary_kind),
+          cache_(*config_, cluster_->key_hasher(), queue_,
+                 [this](const auto& directory) { return cluster_.restore_secret(directory); }),
           invalidations_(control_, config_->node, cluster_, cache_),
-          clients_(*config_,
-                   [this](PurgeOrder order, auto done) {
-                       invalidations_.purge(std::move(order), std::move(done));
-                   }),
-          drain_timer_(control_),
-          settings_(
-              {config_, cluster_, earlier_links_, control_, cache_, clients_, workers_, leaving_},
-              [this](const Config& config) { return make_cluster(config); }),
-          reloader_(control_, std::move(file),
-                    {[this] {
-                         if (!leaving_) manager_.reloading();
-                     },
-                     [this](ConfigRead read) {
-                         auto access_log = std::move(read.access_log);
-                         return settings_.replace(std::move(read), std::move(access_log));
-                     },
-                     [this] {
-                         if (!leaving_) manager_.ready(told_ = state_line());
-                     }}) {
-        for (const auto fd : listen_shared(config_->listen, config_->workers))
-            workers_.push_back(std::make_unique<Worker>(cache_, clients_, config_, fd));
-        if (config_->tls) {
-            auto worker = workers_.begin();
-            for (const auto fd : listen_shared(config_->tls->listen, config_->workers))
-                (*worker++)->acceptor.listen(fd, Scheme::https);
-        }
-        if (manager_.patience() > manager_.patience().zero()) {
-            std::vector<Watchdog::Watched> watched;
-            for (auto& worker : workers_)
-                watched.push_back({worker->io.get_executor(), &worker->finished});
-            watchdog_.emplace(control_, std::move(watched), manager_.patience() / kLooksInPatience,
-                              [this] { manager_.alive(); });
-        }
+          clients_(*config_, queue_),
+          notices_(manager, config_, cluster_, clients_),
+          settings_({config_, cluster_, control_, cache_, clients_, workers_}),
+          reloader_(control_, std::move(file), settings_, notices_) {
+        make_workers();
+        if (manager.patience() > manager.patience().zero()) make_watchdog();
         if (config_->admin)
-            admin_.emplace(
-                control_, config_->admin->listen,
-                AdminServer::Hooks{
-                    [this] { return collect(); }, [this] { drain(); }, [this] { return config_; },
-                    [this] { return reloader_.reload_and_wait("POST /api/v1/reload"); },
-                    [this](PurgeOrder order) { return invalidations_.purge(std::move(order)); },
-                    [this](const auto& order) { return settings_.change_peers(order); },
-                    [this](CacheKey key) {
-                        return explain_url(*workers_.front(), control_, std::move(key));
-                    },
-                    [this] { return reopen_and_wait(); }},
-                clients_.faults);
-        invalidations_.keep(*config_);
-        if (cache_.store.disk()) entries_.begin_fill();
+            admin_.emplace(control_, config_->admin->listen, *this, clients_.faults);
+        invalidations_.open_journals(*config_);
+        if (cache_.store.disk()) entries_.begin_import();
         cluster_->start();
         proxy_port_ = workers_.front()->acceptor.port();
         link_port_ = cluster_->link_port();
@@ -185,38 +130,20 @@ public:
             threads_.emplace_back([this, &worker = *worker] {
                 enter_thread("worker");
                 worker.run();
-                asio::post(control_, [this] { worker_ended(); });
+                queue_.push(WorkerEnded{});
             });
         }
         asio::post(control_, [this] {
-            if (leaving_) return;
-            manager_.ready(told_ = state_line());
+            if (settings_.closed()) return;
+            notices_.serving();
             if (watchdog_) watchdog_->start();
         });
     }
 
-    void drain() {
-        asio::post(control_, [this] {
-            if (std::exchange(leaving_, true)) return;
-            spdlog::info("draining, for at most {:.1f} s",
-                         std::chrono::duration<double>(config_->timeouts.drain).count());
-            manager_.stopping(told_ = state_line(), config_->timeouts.drain + kEndingTakes);
-            drain_timer_.expires_after(config_->timeouts.drain);
-            drain_timer_.async_wait([this](const boost::system::error_code& ec) {
-                if (ec) return;
-                spdlog::warn("the drain time is over: what is left is cut off");
-                stop();
-            });
-            asio::co_spawn(control_, leave(), kToTheWall);
-        });
-    }
-
+    /// The workers stop even if the control thread is busy.
     void stop() {
         each_worker(&Worker::stop);
-        asio::post(control_, [this] {
-            leaving_ = clients_.draining = true;
-            end_control();
-        });
+        queue_.push(StopOrdered{});
     }
 
     void join() {
@@ -226,18 +153,104 @@ public:
         invalidations_.close();
     }
 
-    NodeStatus status() { return asio::co_spawn(control_, collect(), asio::use_future).get(); }
+    NodeStatus wait_for_status() {
+        return asio::co_spawn(control_, status(), asio::use_future).get();
+    }
 
-    void reload() { reloader_.reload("HUP", nullptr); }
-
-    void reopen_logs() { clients_.access_log.reopen(); }
+    NodeEvents& events() { return queue_; }
+    AccessLog& access_log() { return clients_.access_log; }
     std::uint16_t proxy_port() const { return proxy_port_; }
     std::uint16_t admin_port() const { return admin_port_; }
     std::uint16_t link_port() const { return link_port_; }
 
 private:
-    /// The writer of the log may wait for a disk, or for whoever reads a pipe.
-    asio::awaitable<std::string> reopen_and_wait() {
+    void make_workers() {
+        for (const auto fd : listen_shared(config_->listen, config_->workers))
+            workers_.push_back(std::make_unique<Worker>(cache_, clients_, config_.share(), fd));
+        if (!config_->tls) return;
+        auto worker = workers_.begin();
+        for (const auto fd : listen_shared(config_->tls->listen, config_->workers))
+            (*worker++)->acceptor.listen(fd, Scheme::https);
+    }
+
+    void make_watchdog() {
+        const auto& manager = notices_.manager();
+        std::vector<Watchdog::Watched> watched;
+        for (auto& worker : workers_)
+            watched.push_back({worker->io.get_executor(), &worker->finished});
+        watchdog_.emplace(control_, std::move(watched), manager.patience() / kReportsInPatience,
+                          [&manager] { manager.alive(); });
+    }
+
+    protocol::ClusterHooks cluster_hooks() {
+        return {
+            [this](auto view) { hand_out(std::move(view)); },
+            [this](const auto& what, auto done) { invalidations_.apply(what, std::move(done)); }};
+    }
+
+    // Events of the queue.
+    void keys_changed(std::span<const KeyChange> changes) override { entries_.apply(changes); }
+    void happened(NodeEvent event) override {
+        std::visit([this](auto& each) { handle(std::move(each)); }, event);
+    }
+
+    void handle(const InvalidatedHere& here) { invalidations_.announce(here.what); }
+    void handle(PurgeRequested request) { invalidations_.purge(std::move(request)); }
+    void handle(ReloadOrdered) { reloader_.reload("HUP"); }
+
+    void handle(DrainOrdered) {
+        if (!settings_.close()) return;
+        spdlog::info("draining, for at most {:.1f} s",
+                     std::chrono::duration<double>(config_->timeouts.drain).count());
+        notices_.draining(config_->timeouts.drain + kEndingTakes);
+        drain_timer_.expires_after(config_->timeouts.drain);
+        drain_timer_.async_wait([this](const boost::system::error_code& ec) {
+            if (ec) return;
+            spdlog::warn("the drain time is over: open connections are cut");
+            stop();
+        });
+        asio::co_spawn(control_, leave(), kToTheWall);
+    }
+
+    void handle(StopOrdered) {
+        settings_.close();
+        notices_.stopping();
+        clients_.draining = true;
+        end_control();
+    }
+
+    void handle(WorkerEnded) {
+        if (--running_workers_ > 0) return;
+        // Invalidations by the last requests are to reach the peers.
+        asio::co_spawn(
+            control_,
+            [](Impl& self) -> asio::awaitable<void> {
+                auto& cluster = *self.cluster_;
+                const auto deadline = std::chrono::steady_clock::now() + kPurgeDeadline;
+                co_await cluster.wait_confirmed(cluster.last_invalidation(), deadline, Whom::all);
+                self.end_control();
+            }(*this),
+            kToTheWall);
+    }
+
+    // Calls of the admin port.
+    std::shared_ptr<const Config> config() override { return config_.share(); }
+    void drain() override { queue_.push(DrainOrdered{}); }
+    asio::awaitable<Reloaded> reload() override {
+        return reloader_.reload_and_wait("POST /api/v1/reload");
+    }
+    asio::awaitable<PurgeReport> purge(PurgeOrder order) override {
+        return invalidations_.purge(std::move(order));
+    }
+    PeersChanged change_peers(const PeerOrder& order) override {
+        return settings_.change_peers(order);
+    }
+    asio::awaitable<std::optional<Explanation>> explain(CacheKey key) override {
+        return explain_url(*workers_.front(), control_, std::move(key));
+    }
+
+    /// The log's own thread opens it, because a disk or the reader of a pipe may hang.
+    asio::awaitable<std::string> reopen_logs() override {
         const auto reply = std::make_shared<AwaitedValue<std::string>>(
             std::make_shared<Wakeup>(control_.get_executor()));
         clients_.access_log.reopen([reply](const std::string& why_not) { reply->give(why_not); });
@@ -247,14 +260,14 @@ private:
         co_return "opening the access log takes long; the error log will say how it ended";
     }
 
-    /// First nobody is sent here any more, then nobody is let in: peers stop asking, load balancers
-    /// see that the node is not ready and are still answered for a while, then connections end.
+    /// The steps of a drain: peers stop asking; load balancers see that the node is not ready and
+    /// still get answers for drain_grace; then the node takes no more connections.
     asio::awaitable<void> leave() {
-        auto& cluster = *cluster_;  // reloads are refused from here on
+        auto& cluster = *cluster_;  // no reload replaces it from now on
         cluster.withdraw();
         const auto deadline = std::chrono::steady_clock::now() + kGoodbyeDeadline;
         co_await cluster.wait_withdrawn(deadline);
-        if (!keep_) co_return;  // stopped meanwhile
+        if (!keep_) co_return;  // the node has stopped meanwhile
         clients_.draining = true;
         const auto grace = config_->timeouts.drain_grace;
         if (grace > grace.zero()) {
@@ -275,78 +288,40 @@ private:
     void hand_out(std::shared_ptr<const protocol::PeerView> view) {
         if (!config_->cluster) return;
         for (auto& worker : workers_) {
-            const bool probes = worker == workers_.front();  // one question is enough
+            const bool probes = worker == workers_.front();  // one probe of a new peer is enough
             asio::post(worker->io,
                        [&worker = *worker, view, probes] { worker.set_peers(view, probes); });
         }
     }
 
-    std::unique_ptr<protocol::Cluster> make_cluster(const Config& config) {
-        auto settings = cluster_settings(config);
-        if (settings.keys.empty() && !config.cache.disk.empty()) {
-            std::vector<std::filesystem::path> directories;
-            for (const auto& disk : config.cache.disk) directories.push_back(disk.path);
-            // Once: a reload must not wait for a disk.
-            if (!own_secret_) own_secret_ = local_secret(directories);
-            settings.own_secret = *own_secret_;
-        }
-        return std::make_unique<protocol::Cluster>(
-            control_, std::move(settings),
-            protocol::ClusterHooks{[this](auto view) { hand_out(std::move(view)); },
-                                   [this](const auto& what, auto done) {
-                                       invalidations_.take(what, std::move(done));
-                                   }});
-    }
-
-    /// The allocator keeps what a crowd of connections took, or the reading of a disk, for the next
-    /// one that may not come.
+    /// Runs again after each interval. malloc_trim() returns the memory of a crowd of connections,
+    /// or of a recovery, to the system.
     void keep_house() {
-        housekeeping_.expires_after(entries_.filling() ? kWhileFilling : kHousekeeping);
+        housekeeping_.expires_after(entries_.importing() ? kHousekeepingOfImport : kHousekeeping);
         housekeeping_.async_wait([this](const boost::system::error_code& ec) {
-            if (ec || !keep_) return;  // the end may have come after the time had
-            keep_house();              // first, as what follows may throw
+            if (ec || !keep_) return;  // the timer may have expired just before the end
+            keep_house();              // first, because the next lines may throw
             auto* const disk = cache_.store.disk();
             const bool loading = disk && disk->loading() &&
-                                 std::chrono::steady_clock::now() < started_ + kFillAtMost;
+                                 std::chrono::steady_clock::now() < started_ + kImportAtMost;
             if (clients_.high_water_mark.has_fallen(clients_.connections) ||
-                entries_.end_fill(loading))
+                entries_.end_import(loading))
                 ::malloc_trim(0);
-            if (manager_.listens())
-                if (auto line = state_line(); line != told_) manager_.tell(told_ = std::move(line));
+            notices_.refresh();
             if (config_->cluster) asio::co_spawn(control_, note_false_hits(), kToTheWall);
             if (disk) disk_watch_.look(disk->status());
-            invalidations_.tend();
+            invalidations_.maintain_journals();
         });
     }
 
-    /// Workers find out in time why false hits were, and the own summary is corrected by that.
+    /// Workers learn the causes of false hits with a delay. The error of the own summary follows
+    /// the sums.
     asio::awaitable<void> note_false_hits() {
         co_await reports_.renew(workers_);
         summary::FalseHitsSeen seen{reports_.work().summary_lookups, reports_.gone().collisions};
         for (const auto& [node, report] : reports_.peers())
             seen.collisions += report.counts.collisions;
         cluster_->note_false_hits(seen);
-    }
-
-    /// What the node does now, for the service manager.
-    std::string state_line() const {
-        if (leaving_)
-            return "Draining, " + std::to_string(clients_.connections) + " connections are open";
-        return serving_line(*config_, cluster_->status().peers, reloader_.status().last_error);
-    }
-
-    void worker_ended() {
-        if (--running_workers_ > 0) return;
-        // What the last requests invalidated is to reach the peers.
-        asio::co_spawn(
-            control_,
-            [](Impl& self) -> asio::awaitable<void> {
-                auto& cluster = *self.cluster_;
-                const auto deadline = std::chrono::steady_clock::now() + kPurgeDeadline;
-                co_await cluster.wait_confirmed(cluster.last_invalidation(), deadline, Whom::all);
-                self.end_control();
-            }(*this),
-            kToTheWall);
     }
 
     void end_control() {
@@ -359,7 +334,7 @@ private:
         keep_.reset();
     }
 
-    asio::awaitable<NodeStatus> collect() {
+    asio::awaitable<NodeStatus> status() override {
         NodeStatus status;
         status.node = config_->node;
         status.instance = instance_;
@@ -377,9 +352,7 @@ private:
         co_await reports_.renew(workers_);
         status.work = reports_.work();
         show_store(cache_, status);
-        auto links = cluster_->status();
-        add_earlier(links, earlier_links_);
-        const auto in_sync = show_links(links, reports_, status);
+        const auto in_sync = show_links(cluster_.status(), reports_, status);
         if (config_->cluster)
             status.cluster.origins = show_origins(reports_.origins(), *config_->cluster);
         status.ready = !status.draining &&
@@ -387,15 +360,13 @@ private:
         co_return status;
     }
 
-    const ServiceManager manager_;
     const std::string instance_ = fresh_instance();
-    std::shared_ptr<const Config> config_;  // control thread, once that runs
+    ConfigInEffect config_;  // control thread, once that runs
     asio::io_context control_{1};
     std::optional<asio::executor_work_guard<asio::io_context::executor_type>> keep_{
         control_.get_executor()};
-    std::optional<protocol::HashSecret> own_secret_;  // as the disk has it; before the cluster
-    std::unique_ptr<protocol::Cluster> cluster_;      // control thread, once that runs
-    protocol::ClusterStatus earlier_links_;           // what those before it counted
+    ControlQueue queue_{control_, *this};
+    NodeCluster cluster_;
     NodeEntries entries_;
     SharedCache cache_;
     DiskWatch disk_watch_;
@@ -404,9 +375,8 @@ private:
     std::vector<std::unique_ptr<Worker>> workers_;
     std::optional<Watchdog> watchdog_;
     std::optional<AdminServer> admin_;
-    asio::steady_timer drain_timer_, grace_timer_{control_}, housekeeping_{control_};
-    bool leaving_ = false;  // control thread: drain() or stop() was called
-    std::string told_;      // to the manager last
+    asio::steady_timer drain_timer_{control_}, grace_timer_{control_}, housekeeping_{control_};
+    ServiceNotices notices_;
     SettingsInEffect settings_;
     Reloader reloader_;
     std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
@@ -423,7 +393,7 @@ void Node::start() {
     impl_->start();
 }
 void Node::drain() {
-    impl_->drain();
+    impl_->events().push(DrainOrdered{});
 }
 void Node::stop() {
     impl_->stop();
@@ -432,13 +402,13 @@ void Node::join() {
     impl_->join();
 }
 void Node::reopen_logs() {
-    impl_->reopen_logs();
+    impl_->access_log().reopen();
 }
 void Node::reload() {
-    impl_->reload();
+    impl_->events().push(ReloadOrdered{});
 }
 NodeStatus Node::status() {
-    return impl_->status();
+    return impl_->wait_for_status();
 }
 std::uint16_t Node::proxy_port() const {
     return impl_->proxy_port();

@@ -6,44 +6,43 @@
 #include <string>
 
 #include "proxy/admin/node_status.hpp"
+#include "proxy/blocked_signals.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/service_manager.hpp"
-#include "proxy/signals_held.hpp"
 
 namespace proxy {
 
-/// A whole hearsay node: workers, store, cluster links and admin server, wired up by hand. Workers
-/// run on a thread each; links and admin share one control thread.
+/// A whole hearsay node: workers, store, cluster links and admin server. Each worker has a thread;
+/// links and admin port share the control thread.
 class Node {
 public:
-    /// Binds all ports. Throws std::exception with a sentence for the user when it cannot be run.
-    /// `file`: where the configuration was read from, absolute; empty: it cannot be reloaded.
-    /// `manager` is told what the node does.
+    /// Binds all ports. Throws std::exception with a sentence for the user. `file`: absolute path
+    /// of the configuration; a node without one refuses reloads. `manager` gets the node's phases.
     explicit Node(Config config, std::filesystem::path file = {}, ServiceManager manager = {});
-    ~Node();  // stop(), then waits
+    ~Node();  // stop() and join()
     Node(const Node&) = delete;
     Node& operator=(const Node&) = delete;
 
     /// Starts the threads.
     void start();
-    /// Any thread. Withdraws the summary, is no longer ready, accepts no more once
-    /// `timeouts.drain_grace` is over, in this order, and ends when what runs has ended or the
-    /// drain time is over.
+    /// Drains the node: it withdraws the summary, becomes unready, and stops accepting after
+    /// `timeouts.drain_grace`, in this order. It ends when its requests have ended, or when
+    /// `timeouts.drain` is over. Any thread.
     void drain();
-    /// Any thread. Ends now.
+    /// Ends the node at once. Any thread.
     void stop();
-    /// Waits until the node has ended.
+    /// Waits for the end of the node.
     void join();
-    /// Any thread. Opens the access log anew.
+    /// Opens the access log again. Any thread.
     void reopen_logs();
-    /// Any thread. Reads the configuration's file again and puts it in effect as a whole, or logs
-    /// why not: nothing has changed then. Requests at hand keep the rules they began with.
+    /// Reads the configuration file again. Puts it in effect as a whole, or refuses it as a whole
+    /// and logs the reason. Requests keep the rules they began with. Any thread.
     void reload();
 
-    /// Any thread but the node's own. For tests and the admin server alike.
+    /// Any thread but those of the node.
     NodeStatus status();
 
-    /// The ports that were bound, as the configuration may say 0.
+    /// The bound ports, for a configuration with port 0.
     std::uint16_t proxy_port() const;
     std::uint16_t link_port() const;
     std::uint16_t admin_port() const;
@@ -53,11 +52,11 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-/// `hearsay run`: runs a node until TERM or INT has drained it (a second one stops it at once); HUP
-/// reloads the configuration from `file`, USR1 reopens the access log. Returns the exit code;
-/// prints why on stderr when it cannot start. `held`: signals that come before their handlers are
-/// in place. `warnings` about the configuration are logged.
-int run_node(Config config, const std::filesystem::path& file, SignalsHeld& held,
+/// `hearsay run`: runs a node. TERM or INT drains it, and a second one stops it at once. HUP
+/// reloads the configuration from `file`, USR1 reopens the access log. `blocked` keeps the signals
+/// until their handlers are in place. Logs `warnings` about the configuration. Returns the exit
+/// code, and logs the reason of a failed start.
+int run_node(Config config, const std::filesystem::path& file, BlockedSignals& blocked,
              const std::vector<ConfigError>& warnings = {});
 
 }  // namespace proxy

@@ -1,30 +1,24 @@
 #include "proxy/node_entries.hpp"
 
-#include <span>
-
 namespace proxy {
 
-NodeEntries::NodeEntries(boost::asio::io_context& control,
-                         const std::unique_ptr<protocol::Cluster>& cluster, summary::Kind kind)
-    : cluster_(cluster), kind_(kind), changes_(control, [this](std::span<const Change> changes) {
-          for (const auto& [entry, stored] : changes)
-              stored ? cluster_->stored(entry) : cluster_->removed(entry);
-      }) {}
-
-void NodeEntries::tell(summary::KeyHash key, bool stored) {
-    changes_.push({entry_of(kind_, {key, {}}), stored});
+void NodeEntries::apply(std::span<const KeyChange> changes) {
+    for (const auto& [key, stored] : changes) {
+        const auto entry = entry_of(kind_, {key, {}});
+        stored ? cluster_->stored(entry) : cluster_->removed(entry);
+    }
 }
 
-void NodeEntries::begin_fill() {
-    filling_ = true;
+void NodeEntries::begin_import() {
+    importing_ = true;
     cluster_->begin_import();
 }
 
-bool NodeEntries::end_fill(bool loading) {
-    if (!filling_ || loading) return false;
-    if (!found_) found_ = changes_.pushed();
-    if (changes_.consumed() < *found_) return false;
-    filling_ = false;
+bool NodeEntries::end_import(bool loading) {
+    if (!importing_ || loading) return false;
+    if (!found_) found_ = queue_.changes_pushed();
+    if (queue_.changes_delivered() < *found_) return false;
+    importing_ = false;
     cluster_->end_import();
     return true;
 }

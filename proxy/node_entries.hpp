@@ -1,45 +1,38 @@
 #pragma once
 
-#include <boost/asio/io_context.hpp>
 #include <cstdint>
-#include <memory>
 #include <optional>
-#include <utility>
+#include <span>
 
-#include "protocol/cluster.hpp"
-#include "proxy/control_feed.hpp"
-#include "summary/key_hash.hpp"
+#include "proxy/control_queue.hpp"
+#include "proxy/node_cluster.hpp"
 #include "summary/kind.hpp"
 
 namespace proxy {
 
-/// What a node stores and what it no longer does, on its way to its own summary. What a start finds
-/// on the disk is to be there before peers are told of any. Control thread, but for what says
-/// otherwise.
+/// Applies key changes to the own summary. At a start with a disk, it holds the first announcement
+/// back until the summary has all keys that recovery finds. Control thread.
 class NodeEntries {
 public:
-    /// `cluster`: which one it is may change, its kind of summary not.
-    NodeEntries(boost::asio::io_context& control, const std::unique_ptr<protocol::Cluster>& cluster,
-                summary::Kind kind);
+    /// `queue` delivers the key changes. All arguments outlive this object.
+    NodeEntries(const ControlQueue& queue, NodeCluster& cluster, summary::Kind kind)
+        : queue_(queue), cluster_(cluster), kind_(kind) {}
 
-    /// A key became stored, or is no longer. Any thread.
-    void tell(summary::KeyHash key, bool stored);
+    void apply(std::span<const KeyChange> changes);
 
-    /// Before the cluster starts, where there is a disk to be read.
-    void begin_fill();
-    bool filling() const { return filling_; }
-    /// To be called now and then. True once: when all that a start finds is in the own summary.
-    /// `loading`: the disk is still being read, and waited for.
-    bool end_fill(bool loading);
+    /// Call it before the cluster starts, if recovery is going to read a disk.
+    void begin_import();
+    bool importing() const { return importing_; }
+    /// Call it periodically. `loading`: recovery still reads, and the node waits for it. Returns
+    /// true once: when the own summary has every key of the disk, and peers may get it.
+    bool end_import(bool loading);
 
 private:
-    using Change = std::pair<summary::KeyHash, bool>;  // an entry: stored, or no longer
-
-    const std::unique_ptr<protocol::Cluster>& cluster_;
+    const ControlQueue& queue_;
+    NodeCluster& cluster_;
     const summary::Kind kind_;
-    ControlFeed<Change> changes_;
-    bool filling_ = false;                // what a start finds is not told yet
-    std::optional<std::uint64_t> found_;  // of changes_, when all had been found
+    bool importing_ = false;
+    std::optional<std::uint64_t> found_;  // key changes in the queue when recovery had ended
 };
 
 }  // namespace proxy

@@ -4,59 +4,58 @@
 #include <boost/asio/io_context.hpp>
 #include <filesystem>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 
-#include "protocol/cluster.hpp"
 #include "protocol/wire/invalidation.hpp"
 #include "proxy/cache/cache.hpp"
 #include "proxy/config/config.hpp"
-#include "proxy/control_feed.hpp"
+#include "proxy/node_cluster.hpp"
 #include "proxy/storage/invalidation_journals.hpp"
+#include "proxy/storage/node_events.hpp"
 #include "proxy/storage/purge.hpp"
 
 namespace proxy {
 
-/// What a node has invalidated, on its way to the peers and to the disk, and what peers have, on
-/// its way here. Control thread, but for what says otherwise.
+/// Carries invalidations of this node to its peers and to the journals on disk, and applies those
+/// of peers to the store. Control thread.
 class NodeInvalidations {
 public:
-    /// `cluster`: which one it is may change.
-    NodeInvalidations(boost::asio::io_context& control, std::string node,
-                      const std::unique_ptr<protocol::Cluster>& cluster, SharedCache& cache);
+    /// All arguments outlive this object.
+    NodeInvalidations(boost::asio::io_context& control, std::string node, NodeCluster& cluster,
+                      SharedCache& cache);
 
-    /// Before the cluster starts: what was invalidated and not confirmed outlives this process,
-    /// where there is a disk.
-    void keep(const Config& config);
-    /// To be called now and then.
-    void tend();
-    /// When all threads have ended, and the disk.
+    /// Opens the journals of a node with a cluster and a disk, and hands the invalidations that
+    /// peers have yet to confirm to the cluster. Call it before the cluster starts.
+    void open_journals(const Config& config);
+    /// Logs new faults of journals, and drops confirmed invalidations from them. Call it
+    /// periodically.
+    void maintain_journals();
+    /// Call it when all threads have ended and the disk is closed.
     void close();
 
-    /// What this node has invalidated. Any thread; on the control thread they are told at once.
-    void tell_peers(protocol::Invalidation what);
-    /// What a peer has invalidated; not passed on, as it tells everybody itself. `done` is called
-    /// once it cannot come back.
-    void take(const protocol::Invalidation& what, std::function<void()> done);
+    /// Sends an invalidation to all peers. This node has applied it already.
+    void announce(const protocol::Invalidation& what);
+    /// Applies an invalidation of a peer, which sends it to the other peers itself. Calls `done` on
+    /// the control thread once a restart of this node cannot revive the dropped responses.
+    void apply(const protocol::Invalidation& what, std::function<void()> done);
 
-    /// Drops it here, then has all peers drop it.
+    /// Drops the named responses here and at all peers. Waits up to kPurgeDeadline for the peers'
+    /// confirmations.
     boost::asio::awaitable<PurgeReport> purge(PurgeOrder order);
-    /// The same for a worker. Any thread; `done` is called on the control thread.
-    void purge(PurgeOrder order, std::function<void(PurgeReport)> done);
+    /// The same for a client's PURGE. Returns at once.
+    void purge(PurgeRequested request);
 
 private:
-    void tell_peers_now(const protocol::Invalidation& what);
     void when_kept(std::function<void(bool kept)> done);
 
     boost::asio::io_context& control_;
     const std::string node_;
-    const std::unique_ptr<protocol::Cluster>& cluster_;
+    NodeCluster& cluster_;
     SharedCache& cache_;
-    ControlFeed<protocol::Invalidation> invalidated_;  // on other threads
     std::optional<InvalidationJournals> journals_;     // with a cluster and a disk
-    std::set<std::filesystem::path> in_trouble_;       // whose journal was told to be incomplete
+    std::set<std::filesystem::path> faulty_journals_;  // that the log has named
 };
 
 }  // namespace proxy

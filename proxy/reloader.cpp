@@ -11,13 +11,12 @@
 
 #include "protocol/net/plain_message.hpp"
 #include "proxy/config/mounted_file.hpp"
-#include "proxy/net/awaited_value.hpp"
 #include "proxy/net/load_config.hpp"
 
 namespace proxy {
 namespace {
 
-constexpr std::chrono::seconds kReloadDeadline{10};  // for whoever waits; the reload goes on
+constexpr std::chrono::seconds kReloadDeadline{10};  // of a waiter; the reload goes on
 
 double unix_time() {
     return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch())
@@ -30,7 +29,7 @@ std::string join(const std::vector<std::string>& paths) {
     return text.empty() ? "nothing" : text;
 }
 
-/// One line; without a path where the file as a whole is at fault, which the message names.
+/// One line. An error of the whole file has no path, because its message names the file.
 std::string text_of(const ConfigError& error) {
     auto text = describe({error});
     text.pop_back();  // the newline
@@ -45,32 +44,37 @@ ConfigRead failed(std::string why) {
 
 }  // namespace
 
-Reloader::Reloader(boost::asio::io_context& control, std::filesystem::path file, Hooks hooks)
-    : control_(control), file_(std::move(file)), hooks_(std::move(hooks)) {
+Reloader::Reloader(boost::asio::io_context& control, std::filesystem::path file,
+                   SettingsInEffect& settings, ServiceNotices& notices)
+    : control_(control), file_(std::move(file)), settings_(settings), notices_(notices) {
     status_.loaded_at = unix_time();
 }
 
-void Reloader::reload(std::string who, Done done) {
-    boost::asio::post(control_, [this] { hooks_.begins(); });
-    if (waiting_.fetch_add(1) >= kMaxWaiting) {
-        boost::asio::post(control_, [this, who = std::move(who), done = std::move(done)] {
-            finish(who, failed("too many reloads are waiting already"), done);
-        });
-        return;
-    }
-    boost::asio::post(reader_, [this, who = std::move(who), done = std::move(done)]() mutable {
-        // One reader and one control thread, both in order: the last file that was read wins.
-        auto result = std::make_shared<ConfigRead>(read());
-        boost::asio::post(control_, [this, result, who = std::move(who), done = std::move(done)] {
-            finish(who, std::move(*result), done);
-        });
-    });
+void Reloader::reload(std::string cause) {
+    reload(std::move(cause), nullptr);
 }
 
-boost::asio::awaitable<Reloaded> Reloader::reload_and_wait(std::string who) {
+void Reloader::reload(std::string cause, Waiter waiter) {
+    notices_.reload_begins();
+    if (pending_ >= kMaxPending)
+        return finish(cause, failed("too many reloads are waiting already"), waiter);
+    ++pending_;
+    boost::asio::post(
+        reader_, [this, cause = std::move(cause), waiter = std::move(waiter)]() mutable {
+            // One reader and one control thread, both in order: the last file that was read wins.
+            auto result = std::make_shared<ConfigRead>(read());
+            boost::asio::post(control_,
+                              [this, result, cause = std::move(cause), waiter = std::move(waiter)] {
+                                  --pending_;
+                                  finish(cause, std::move(*result), waiter);
+                              });
+        });
+}
+
+boost::asio::awaitable<Reloaded> Reloader::reload_and_wait(std::string cause) {
     const auto reply =
         std::make_shared<AwaitedValue<Reloaded>>(std::make_shared<Wakeup>(control_.get_executor()));
-    reload(std::move(who), [reply](const Reloaded& reloaded) { reply->give(reloaded); });
+    reload(std::move(cause), reply);
     const auto in_time =
         co_await reply->wait_until(std::chrono::steady_clock::now() + kReloadDeadline);
     if (in_time) co_return reply->value();
@@ -87,10 +91,11 @@ ConfigRead Reloader::read() const {
         if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
             return failed(file_.string() + " is not a file that can be read again");
         if (was_replaced(file_))
-            return failed(file_.string() +
-                          " was removed or replaced where it comes from, and what is mounted here "
-                          "is the old file: mount its folder instead, and start anew");
-        ConfigRead read{load_config(file_)};  // says why when it is not there
+            return failed(
+                file_.string() +
+                " was removed or replaced at its source, and the old file is mounted here: "
+                "mount its folder instead, and restart");
+        ConfigRead read{load_config(file_)};  // has an error for a missing file
         read.is_mounted_alone = is_mounted_alone(file_);
         if (read.config) read.access_log = LogSink(read.config->log.access);
         return read;
@@ -99,19 +104,19 @@ ConfigRead Reloader::read() const {
     }
 }
 
-/// What a reload throws is its end, not that of whoever waits for it.
+/// Puts the configuration in effect. An exception refuses the reload, so its waiter gets a result.
 Reloaded Reloader::applied(ConfigRead read) const {
     const auto is_mounted_alone = read.is_mounted_alone;
     try {
-        auto reloaded = hooks_.apply(std::move(read));
-        // What was replaced has other names still, so it cannot be seen.
+        auto access_log = std::move(read.access_log);
+        auto reloaded = settings_.replace(std::move(read), std::move(access_log));
+        // A file that is mounted alone keeps its inode: a replaced one looks like an unchanged one.
         if (reloaded.outcome == Reloaded::Outcome::applied && reloaded.changed.empty() &&
             is_mounted_alone)
-            reloaded.warnings.push_back(
-                {"$",
-                 file_.string() +
-                     " is mounted by itself, not its folder: what an editor, or sed -i, puts in "
-                     "its place is not seen here"});
+            reloaded.warnings.push_back({"$", file_.string() +
+                                                  " is mounted alone, without its folder: the node "
+                                                  "cannot see a file that an editor, or "
+                                                  "sed -i, puts in its place"});
         return reloaded;
     } catch (const std::exception& unexpected) {
         Reloaded refused;
@@ -120,35 +125,39 @@ Reloaded Reloader::applied(ConfigRead read) const {
     }
 }
 
-void Reloader::finish(const std::string& who, ConfigRead read, const Done& done) {
-    --waiting_;
+void Reloader::finish(const std::string& cause, ConfigRead read, const Waiter& waiter) {
     const auto warnings = std::move(read.warnings);
     const auto result = applied(std::move(read));
+    log_and_count(cause, result, warnings);
+    notices_.reload_ended(status_.last_error);
+    if (waiter) waiter->give(result);
+}
+
+void Reloader::log_and_count(const std::string& cause, const Reloaded& result,
+                             const std::vector<ConfigError>& warnings) {
     switch (result.outcome) {
         case Reloaded::Outcome::applied:
             ++status_.reloads;
             if (!result.changed.empty()) ++status_.generation;
             status_.loaded_at = unix_time();
             status_.last_error.clear();
-            spdlog::info("{}: configuration reloaded, changed: {}{}", who, join(result.changed),
+            spdlog::info("{}: configuration reloaded, changed: {}{}", cause, join(result.changed),
                          result.read_certificates ? "; certificates were read again" : "");
             for (const auto& each : warnings)
-                spdlog::warn("{}: configuration: {}: {}", who, each.path, each.message);
+                spdlog::warn("{}: configuration: {}: {}", cause, each.path, each.message);
             for (const auto& each : result.warnings)
-                spdlog::warn("{}: configuration: {}", who, each.message);
+                spdlog::warn("{}: configuration: {}", cause, each.message);
             break;
         case Reloaded::Outcome::refused:
             ++status_.failures;
             status_.last_error = text_of(result.errors.front());
             for (const auto& each : result.errors)
-                spdlog::error("{}: configuration not reloaded: {}", who, text_of(each));
+                spdlog::error("{}: configuration not reloaded: {}", cause, text_of(each));
             break;
         case Reloaded::Outcome::draining:
-            spdlog::warn("{}: configuration not reloaded: the node is draining", who);
+            spdlog::warn("{}: configuration not reloaded: the node is draining", cause);
             break;
     }
-    hooks_.ended();
-    if (done) done(result);
 }
 
 }  // namespace proxy

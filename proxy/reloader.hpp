@@ -1,62 +1,64 @@
 #pragma once
 
-#include <atomic>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <filesystem>
-#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "proxy/admin/node_status.hpp"
 #include "proxy/config/config_changes.hpp"
 #include "proxy/config/parse_config.hpp"
+#include "proxy/net/awaited_value.hpp"
+#include "proxy/service_notices.hpp"
+#include "proxy/settings_in_effect.hpp"
 #include "proxy/telemetry/log_sink.hpp"
 
 namespace proxy {
 
-/// What was read for a reload, with the access log that it names opened.
+/// A configuration file as a reload has read it, with the access log that it names.
 struct ConfigRead : ConfigResult {
-    LogSink access_log{};
+    LogSink access_log{};           // open
     bool is_mounted_alone = false;  // see mounted_file.hpp
 };
 
-/// Carries out reloads of the configuration file, in the order they were asked for, and logs and
-/// counts how they ended. The file is read on a thread of its own, as a disk may hang.
+/// Reloads the configuration file, in the order of the requests, and logs and counts the results. A
+/// thread of its own reads the file, because a disk may hang. All calls on the control thread.
 class Reloader {
 public:
-    static constexpr unsigned kMaxWaiting = 16;
-    using Done = std::function<void(const Reloaded&)>;
-    /// All on the control thread.
-    struct Hooks {
-        std::function<void()> begins;  // once for each that was asked for
-        /// Puts what was read in effect as a whole, or says why not.
-        std::function<Reloaded(ConfigRead)> apply;
-        std::function<void()> ended;  // before whoever asked is told
-    };
+    static constexpr unsigned kMaxPending = 16;  // further reloads are refused
 
-    /// `file`: absolute; empty for a node that was not started from a file.
-    Reloader(boost::asio::io_context& control, std::filesystem::path file, Hooks hooks);
+    /// `file`: absolute; empty for a node that was not started from a file. `settings` and
+    /// `notices` outlive this object.
+    Reloader(boost::asio::io_context& control, std::filesystem::path file,
+             SettingsInEffect& settings, ServiceNotices& notices);
 
-    /// Any thread. `who` stands in the log; `done` runs on the control thread, if that still runs.
-    void reload(std::string who, Done done);
-    /// Control thread. Of one that takes more than 10 s it says that it does; it goes on.
-    boost::asio::awaitable<Reloaded> reload_and_wait(std::string who);
+    /// Starts a reload. The log names its reason, `cause`.
+    void reload(std::string cause);
+    /// The same, and waits for its end. After 10 s the result says that the reload takes longer;
+    /// the reload itself goes on.
+    boost::asio::awaitable<Reloaded> reload_and_wait(std::string cause);
 
-    /// Control thread.
     const ConfigStatus& status() const { return status_; }
 
 private:
+    using Waiter = std::shared_ptr<AwaitedValue<Reloaded>>;  // null: nobody waits
+
+    void reload(std::string cause, Waiter waiter);
     ConfigRead read() const;
     Reloaded applied(ConfigRead read) const;
-    void finish(const std::string& who, ConfigRead read, const Done& done);
+    void finish(const std::string& cause, ConfigRead read, const Waiter& waiter);
+    void log_and_count(const std::string& cause, const Reloaded& result,
+                       const std::vector<ConfigError>& warnings);
 
     boost::asio::io_context& control_;
     const std::filesystem::path file_;
-    const Hooks hooks_;
+    SettingsInEffect& settings_;
+    ServiceNotices& notices_;
     ConfigStatus status_;
-    std::atomic<unsigned> waiting_{0};
+    unsigned pending_ = 0;  // reloads
     boost::asio::thread_pool reader_{1};
 };
 

@@ -3,13 +3,19 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
-#include <functional>
+#include <optional>
+#include <string>
 #include <thread>
+#include <utility>
 
+#include "protocol/net/deadline.hpp"
 #include "protocol/net/plain_message.hpp"
 #include "proxy/node.hpp"
 #include "proxy/telemetry/error_sink.hpp"
@@ -20,7 +26,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-/// As many descriptors as the system allows: the soft limit is often 1024.
+/// Raises the soft limit, which is often 1024, to the hard one.
 void raise_descriptor_limit() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -28,61 +34,91 @@ void raise_descriptor_limit() {
     ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-}  // namespace
-
-int run_node(Config config, const std::filesystem::path& file, SignalsHeld& held,
-             const std::vector<ConfigError>& warnings) {
-    // Standard output is for the access log.
+/// Sends the error log to standard error; standard output is for the access log.
+void set_up_log(LogLevel level) {
     const auto colours =
         std::getenv("NO_COLOR") ? spdlog::color_mode::never : spdlog::color_mode::automatic;
     spdlog::set_default_logger(std::make_shared<spdlog::logger>(
         "", std::make_shared<ErrorSink>(
                 std::make_shared<spdlog::sinks::stderr_color_sink_mt>(colours), STDERR_FILENO)));
-    spdlog::set_level(static_cast<spdlog::level::level_enum>(config.log.level));
+    spdlog::set_level(static_cast<spdlog::level::level_enum>(level));
+}
+
+void ignore_signals() {
     std::signal(SIGPIPE, SIG_IGN);
-    std::signal(SIGXFSZ, SIG_IGN);  // a limit on files is an error of the disk like any other
-    std::signal(SIGUSR2, SIG_IGN);  // means nothing here, and would end the process
+    std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is an ordinary disk error
+    std::signal(SIGUSR2, SIG_IGN);  // has no meaning here, and would end the process
+}
+
+asio::awaitable<void> handle_signals(asio::signal_set& signals, Node& node) {
+    for (auto draining = false;;) {
+        const auto [ec, signal] = co_await signals.async_wait(protocol::as_result);
+        if (ec) co_return;
+        if (signal == SIGUSR1) {
+            node.reopen_logs();
+        } else if (signal == SIGHUP) {
+            node.reload();
+        } else if (!draining) {
+            draining = true;
+            node.drain();
+        } else {
+            spdlog::warn("second signal: stopping at once");
+            node.stop();
+        }
+    }
+}
+
+/// `address`, with the port that the node has bound.
+std::string bound(protocol::HostPort address, std::uint16_t port) {
+    address.port = port;
+    return address.text();
+}
+
+/// The parts of a configuration that the log has about a start and an end.
+struct StartedNode {
+    explicit StartedNode(const Config& config)
+        : name(config.node),
+          proxy(config.listen),
+          tls(config.tls ? ", TLS at " + config.tls->listen.text() : ""),
+          admin(config.admin ? std::optional(config.admin->listen) : std::nullopt) {}
+
+    std::string name;
+    protocol::HostPort proxy;
+    std::string tls;
+    std::optional<protocol::HostPort> admin;
+};
+
+void log_start(const StartedNode& about, const Node& node) {
+    spdlog::info("node {}: proxy at {}{}, admin at {}", about.name,
+                 bound(about.proxy, node.proxy_port()), about.tls,
+                 about.admin ? bound(*about.admin, node.admin_port()) : "none");
+}
+
+}  // namespace
+
+int run_node(Config config, const std::filesystem::path& file, BlockedSignals& blocked,
+             const std::vector<ConfigError>& warnings) {
+    set_up_log(config.log.level);
+    ignore_signals();
     raise_descriptor_limit();
     for (const auto& each : warnings) spdlog::warn("{}: {}", each.path, each.message);
     try {
         asio::io_context main{1};
         asio::signal_set signals(main, SIGTERM, SIGINT, SIGHUP);
         signals.add(SIGUSR1);
-        held.release();
-        const auto node_name = config.node;
-        const auto listen = config.listen.text();
-        const auto admin = config.admin ? config.admin->listen.text() : std::string("none");
-        const auto tls = config.tls ? ", TLS at " + config.tls->listen.text() : std::string();
+        blocked.release();
+        const StartedNode about(config);
         Node node(std::move(config), file, ServiceManager::of_this_process());
         node.start();
-        spdlog::info("node {}: proxy at {}{}, admin at {}", node_name, listen, tls, admin);
-
-        bool draining = false;
-        std::function<void()> wait = [&] {
-            signals.async_wait([&](const boost::system::error_code& ec, int signal) {
-                if (ec) return;
-                if (signal == SIGUSR1) {
-                    node.reopen_logs();
-                } else if (signal == SIGHUP) {
-                    node.reload();
-                } else if (!draining) {
-                    draining = true;
-                    node.drain();
-                } else {
-                    spdlog::warn("second signal: stopping at once");
-                    node.stop();
-                }
-                wait();
-            });
-        };
-        wait();
+        log_start(about, node);
+        asio::co_spawn(main, handle_signals(signals, node), asio::detached);
         std::thread waiter([&] {
             node.join();
             main.stop();
         });
         main.run();
         waiter.join();
-        spdlog::info("node {} has ended", node_name);
+        spdlog::info("node {} has ended", about.name);
         return 0;
     } catch (const std::exception& error) {
         spdlog::error("{}", protocol::plain_message(error));

@@ -17,8 +17,8 @@ namespace {
 
 constexpr timeval kPatience{1, 0};
 
-/// As sd_notify() does, but a manager that reads nothing is waited for no longer than kPatience.
-/// Without an answer: one that cannot be reached is no reason not to serve.
+/// As sd_notify(), but waits at most kPatience for a manager that does not read. An error stays
+/// unreported: a node serves also if its manager is out of reach.
 void notify(const std::string& state) {
     const auto* const path = std::getenv("NOTIFY_SOCKET");
     sockaddr_un to{};
@@ -27,7 +27,7 @@ void notify(const std::string& state) {
     if (name.front() != '/' && name.front() != '@') return void(::sd_notify(0, state.c_str()));
     to.sun_family = AF_UNIX;
     std::copy(name.begin(), name.end(), to.sun_path);
-    if (name.front() == '@') to.sun_path[0] = '\0';  // a name that is no file's
+    if (name.front() == '@') to.sun_path[0] = '\0';  // an abstract socket
     const int fd = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0) return;
     ::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
@@ -38,7 +38,7 @@ void notify(const std::string& state) {
 }
 
 std::string status_line(std::string status) {
-    std::replace(status.begin(), status.end(), '\n', ' ');  // it would begin another assignment
+    std::replace(status.begin(), status.end(), '\n', ' ');  // a newline begins another assignment
     return "STATUS=" + status;
 }
 
@@ -75,7 +75,7 @@ void ServiceManager::alive() const {
     if (listens_) notify("WATCHDOG=1");
 }
 
-void ServiceManager::tell(const std::string& status) const {
+void ServiceManager::report(const std::string& status) const {
     if (listens_) notify(status_line(status));
 }
 

@@ -5,26 +5,27 @@
 
 namespace proxy {
 
-/// Tells the service manager that started this process (systemd, by sd_notify(3)) how the node is.
-/// Does nothing where there is none. Calls wait a second at most for a manager that does not read.
-/// Copies speak to the same one. Any thread. `status`: one line about what the node does now.
+/// Notifies the service manager that started this process (systemd, by sd_notify(3)) of the node's
+/// state. Without a service manager every call returns at once. A call waits for a manager that
+/// does not read, one second at most, and ignores errors. Copies notify the same manager. Any
+/// thread. `status`: one line about the node's present work.
 class ServiceManager {
 public:
-    ServiceManager() = default;  // there is none
-    /// The one that NOTIFY_SOCKET and WATCHDOG_USEC name.
+    ServiceManager() = default;  // no manager
+    /// The manager that NOTIFY_SOCKET and WATCHDOG_USEC name.
     static ServiceManager of_this_process();
 
     bool listens() const { return listens_; }
-    /// The manager's watchdog: without alive() for so long it takes the node for hung. Zero: none.
+    /// Time of the manager's watchdog: it restarts a node that is silent for longer. Zero: off.
     std::chrono::nanoseconds patience() const { return patience_; }
 
-    /// It serves; also once more at the end of each reload.
+    /// The node serves. Called again at the end of each reload.
     void ready(const std::string& status) const;
     void reloading() const;
-    /// It ends, which may take so long.
+    /// The node ends within `at_most`.
     void stopping(const std::string& status, std::chrono::nanoseconds at_most) const;
     void alive() const;
-    void tell(const std::string& status) const;
+    void report(const std::string& status) const;
 
 private:
     bool listens_ = false;

@@ -11,14 +11,13 @@
 #include "protocol/net/plain_message.hpp"
 #include "proxy/config/cluster_settings.hpp"
 #include "proxy/config/config_review.hpp"
-#include "proxy/status_reports.hpp"
 
 namespace proxy {
 namespace {
 
 namespace asio = boost::asio;
 
-/// What a running cluster cannot take over by itself is different.
+/// Whether a change needs a new cluster, because a running one cannot take it over.
 bool needs_another_cluster(const Config& from, const Config& to) {
     auto one = cluster_settings(from), other = cluster_settings(to);
     one.peers = other.peers;
@@ -34,10 +33,10 @@ bool names_certificates(const Config& config) {
 
 }  // namespace
 
-// What may fail comes first.
+// The steps that may fail come first.
 Reloaded SettingsInEffect::replace(ConfigResult read, LogSink access_log) {
     Reloaded result;
-    if (node_.leaving) {
+    if (closed_) {
         result.outcome = Reloaded::Outcome::draining;
         result.errors.push_back({"$", "this node is draining"});
         return result;
@@ -56,7 +55,7 @@ Reloaded SettingsInEffect::replace(ConfigResult read, LogSink access_log) {
     std::unique_ptr<protocol::Cluster> cluster;
     if (result.errors.empty() && needs_another_cluster(*node_.config, *next)) {
         try {
-            cluster = make_cluster_(*next);
+            cluster = node_.cluster.make(*next);
         } catch (const std::exception& error) {
             result.errors.push_back({"$.cluster", protocol::plain_message(error)});
         }
@@ -77,15 +76,10 @@ Reloaded SettingsInEffect::replace(ConfigResult read, LogSink access_log) {
     put_in_effect(next);
     if (changes("$.log.level"))
         spdlog::set_level(static_cast<spdlog::level::level_enum>(node_.config->log.level));
-    if (cluster) {
-        auto counted = node_.cluster->status();
-        add_earlier(counted, node_.earlier_links);
-        node_.earlier_links = std::move(counted);
-        cluster->start_in_place_of(*node_.cluster);
-        node_.cluster = std::move(cluster);
-    } else if (changes("$.cluster.peers")) {
+    if (cluster)
+        node_.cluster.replace(std::move(cluster));
+    else if (changes("$.cluster.peers"))
         node_.cluster->set_peers(node_.config->cluster->peers, node_.config->cluster->dns_peers);
-    }
     node_.cache.windows.set_cap(node_.config->limits.body_windows);
     node_.cache.follow(*node_.config);
     if (changes("$.cache.memory") && !std::exchange(cap_moves_, true)) step_cap();
@@ -97,8 +91,8 @@ Reloaded SettingsInEffect::replace(ConfigResult read, LogSink access_log) {
 
 PeersChanged SettingsInEffect::change_peers(const PeerOrder& order) {
     PeersChanged result;
-    result.draining = node_.leaving;
-    if (node_.leaving) result.errors.push_back({"$", "this node is draining"});
+    result.draining = closed_;
+    if (closed_) result.errors.push_back({"$", "this node is draining"});
     if (!node_.config->cluster)
         result.errors.push_back(
             {"$", "this node has no cluster: give it a key and a link address first"});
@@ -107,7 +101,7 @@ PeersChanged SettingsInEffect::change_peers(const PeerOrder& order) {
     result.errors = proxy::apply(order, *next.cluster);
     if (result.errors.empty()) result.errors = contradictions(next);
     if (!result.errors.empty()) return result;
-    next.given["$.cluster.peers"] = "by POST";  // what is in effect is not what the file says
+    next.given["$.cluster.peers"] = "by POST";  // differs from the file
     result = difference(*node_.config->cluster, *next.cluster, node_.config->node);
     const auto text = peers_changed_text(result);
     if (text.empty()) return result;
@@ -118,10 +112,11 @@ PeersChanged SettingsInEffect::change_peers(const PeerOrder& order) {
 }
 
 void SettingsInEffect::put_in_effect(std::shared_ptr<const Config> config) {
-    node_.config = std::move(config);
+    node_.config.replace(std::move(config));
     for (auto& worker : node_.workers)
-        asio::post(worker->io,
-                   [&worker = *worker, config = node_.config] { worker.set_config(config); });
+        asio::post(worker->io, [&worker = *worker, config = node_.config.share()] {
+            worker.set_config(config);
+        });
 }
 
 void SettingsInEffect::step_cap() {

@@ -1,58 +1,55 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
-#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "protocol/cluster.hpp"
-#include "protocol/links/cluster_status.hpp"
 #include "proxy/cache/cache.hpp"
 #include "proxy/client/frontend.hpp"
-#include "proxy/config/config.hpp"
 #include "proxy/config/config_changes.hpp"
+#include "proxy/config/config_in_effect.hpp"
 #include "proxy/config/config_peers.hpp"
 #include "proxy/config/parse_config.hpp"
+#include "proxy/node_cluster.hpp"
 #include "proxy/telemetry/log_sink.hpp"
 #include "proxy/worker.hpp"
 
 namespace proxy {
 
-/// Puts other settings in effect while a node runs, be it all of its file or its peers alone: all
-/// of what is asked for, or nothing of it and why. Control thread.
+/// Puts other settings in effect while a node runs: a whole configuration, or its peers alone. A
+/// change takes effect as a whole, or is refused with reasons. Control thread.
 class SettingsInEffect {
 public:
-    /// What of the node goes by settings, of which this one changes the first three.
+    /// The parts of a node that depend on settings. All outlive this object, and `control` stops
+    /// before this object ends.
     struct Parts {
-        std::shared_ptr<const Config>& config;
-        std::unique_ptr<protocol::Cluster>& cluster;
-        protocol::ClusterStatus& earlier_links;  // what the clusters before it counted
+        ConfigInEffect& config;
+        NodeCluster& cluster;
         boost::asio::io_context& control;
         SharedCache& cache;
         SharedFrontend& clients;
         const std::vector<std::unique_ptr<Worker>>& workers;
-        const bool& leaving;  // everything is refused then
     };
-    /// Throws std::exception with a sentence for the user.
-    using MakeCluster = std::function<std::unique_ptr<protocol::Cluster>(const Config&)>;
 
-    /// All of that outlives this, and `control` runs no longer than this lives.
-    SettingsInEffect(Parts node, MakeCluster make_cluster)
-        : node_(node), make_cluster_(std::move(make_cluster)) {}
+    explicit SettingsInEffect(Parts node) : node_(node) {}
 
-    /// What was read from the configuration's file takes the place of all settings; `access_log` is
-    /// what that names, opened.
+    /// Puts the configuration of a file in effect. `access_log` is the open log that it names.
     Reloaded replace(ConfigResult read, LogSink access_log);
-    /// Until the configuration is read again, which says it all anew.
+    /// Changes the list of peers until the next reload, which takes the list of the file.
     PeersChanged change_peers(const PeerOrder& order);
+
+    /// From now on every change is refused, because the node drains or stops. Returns false if that
+    /// was so before.
+    bool close() { return !std::exchange(closed_, true); }
+    bool closed() const { return closed_; }
 
 private:
     void put_in_effect(std::shared_ptr<const Config> config);
     void step_cap();
 
     const Parts node_;
-    const MakeCluster make_cluster_;
+    bool closed_ = false;
     bool cap_moves_ = false;  // step_cap() is posted
 };
 

@@ -16,26 +16,14 @@ double seconds(std::chrono::nanoseconds time) {
 
 PeerStatus status_of(const protocol::ClusterStatus::Peer& link, const PeerReport& report) {
     PeerStatus peer;
-    static_cast<protocol::SyncCounters&>(peer) = link;
+    static_cast<protocol::ClusterStatus::Peer&>(peer) = link;
     static_cast<PeerCounters&>(peer) = report.counts;
-    peer.node = link.node;
-    peer.epoch = link.epoch;
-    peer.state = protocol::name(link.state);
-    peer.state_seconds = link.state_seconds;
-    peer.cause = link.cause;
-    peer.lag_seconds = link.lag_seconds;
-    peer.objects = link.objects;
-    peer.bits = link.bits;
-    peer.announcement_bytes_received = link.announcement_bytes_received;
     const auto now = std::chrono::steady_clock::now();
     peer.last_error = link.last_end.reason();
     if (link.last_end.error) peer.last_error_seconds = seconds(now - link.last_end.at);
     peer.last_http_error = report.last_failure.reason;
     if (!peer.last_http_error.empty())
         peer.last_http_error_seconds = seconds(now - report.last_failure.at);
-    peer.invalidations_sent = link.invalidations_sent;
-    peer.invalidations_confirmed = link.invalidations_confirmed;
-    peer.invalidations_pending = link.invalidations_pending;
     const auto breaker_open = report.breaker_open_until - now;
     peer.breaker_open_seconds = std::max(seconds(breaker_open), 0.0);
     peer.round_trip_seconds = seconds(report.round_trip.mean());
@@ -139,17 +127,6 @@ std::vector<OriginStatus> show_origins(const OriginReports& origins,
     return shown;
 }
 
-void add_earlier(protocol::ClusterStatus& links, const protocol::ClusterStatus& earlier) {
-    protocol::add<protocol::LinkCounters>(links, earlier, protocol::kLinkCounters);
-    for (const auto& [reason, count] : earlier.refusals) links.refusals[reason] += count;
-    links.peers_gone += earlier.peers_gone;
-    add(links.gone, earlier.gone);
-    for (auto& peer : links.peers) {
-        for (const auto& was : earlier.peers)
-            if (was.node == peer.node) add(peer, was);
-    }
-}
-
 void show_store(SharedCache& cache, NodeStatus& status) {
     const auto store = cache.store.stats();
     status.cache.objects = store.objects;
@@ -162,25 +139,9 @@ void show_store(SharedCache& cache, NodeStatus& status) {
     status.window_bytes = cache.windows.used();
 }
 
-std::string serving_line(const Config& config,
-                         const std::vector<protocol::ClusterStatus::Peer>& peers,
-                         const std::string& last_error) {
-    auto line = "Serving at " + config.listen.text();
-    if (!peers.empty()) {
-        const auto in_sync = std::count_if(peers.begin(), peers.end(), [](const auto& peer) {
-            return peer.state == protocol::PeerState::in_sync;
-        });
-        line += ", " + std::to_string(in_sync) + " of " + std::to_string(peers.size()) +
-                " peers are in step";
-    }
-    if (!last_error.empty()) line += "; the last reload was refused: " + last_error;
-    return line;
-}
-
 bool show_links(const protocol::ClusterStatus& links, const WorkerReports& asked,
                 NodeStatus& status) {
-    status.summary = {links.own.kind,   links.own.objects,    links.own.bits,
-                      links.own.hashes, links.own.fill_ratio, links.own.expected_false_hit};
+    status.summary = links.own;
     auto& cluster = status.cluster;
     static_cast<protocol::LinkCounters&>(cluster) = links;
     cluster.link_refusals = links.refusals;

@@ -7,7 +7,7 @@
 #include "proxy/cache/cache.hpp"
 #include "proxy/client/acceptor.hpp"
 #include "proxy/client/frontend.hpp"
-#include "proxy/config/config.hpp"
+#include "proxy/config/config_in_effect.hpp"
 #include "proxy/net/timer_wheel.hpp"
 #include "proxy/telemetry/counters.hpp"
 #include "proxy/upstream/peer_probe.hpp"
@@ -15,17 +15,17 @@
 
 namespace proxy {
 
-/// All that one worker thread owns: its io_context, and what upstream/, cache/ and client/ need for
-/// one thread. None of it is locked; to reach it from another thread, post to `io`.
+/// The objects of one worker thread: its io_context, and its parts of upstream/, cache/ and
+/// client/. They have no locks; other threads post to `io`.
 class Worker {
 public:
-    /// `acceptor_fd`: a listening socket, which the worker owns from here on.
+    /// Takes over `acceptor_fd`, a listening socket.
     Worker(SharedCache& shared_cache, SharedFrontend& shared_frontend,
            std::shared_ptr<const Config> config, int acceptor_fd);
 
-    /// Starts to accept. Call before run().
+    /// Starts to accept. Call it before run().
     void start() { acceptor.start(); }
-    /// Runs until stop() or until nothing is left to do after drain().
+    /// Runs until stop(), or until the last request ends after drain().
     void run() {
         frontend.shared.faults.run(io, "worker");
         finished.store(true, std::memory_order_release);
@@ -33,18 +33,18 @@ public:
 
     // On the worker's own thread (post to io).
     void retire() { frontend.retire(); }
-    /// Connections end after their present request; then fetches do.
+    /// Ends connections after their present request, and then fetches.
     void drain();
-    /// Cancels everything.
+    /// Cancels connections, fetches and timers.
     void stop();
     void set_peers(std::shared_ptr<const protocol::PeerView> view, bool probes) {
         upstream.set_peers(std::move(view));
         if (probes) probe_newcomers(upstream);
     }
-    /// From here on this is in effect: new requests and connections see it.
-    void set_config(std::shared_ptr<const Config> config) { settings = std::move(config); }
+    /// Puts a configuration in effect for new requests and connections.
+    void set_config(std::shared_ptr<const Config> config) { settings.replace(std::move(config)); }
 
-    std::shared_ptr<const Config> settings;
+    ConfigInEffect settings;
     boost::asio::io_context io{1};
     TimerWheel wheel{io.get_executor()};
     WorkerCounters counters;
@@ -52,7 +52,7 @@ public:
     Cache cache;
     Frontend frontend;
     Acceptor acceptor;
-    std::atomic<bool> finished{false};  // run() has returned: members may be read by any thread
+    std::atomic<bool> finished{false};  // run() has returned, and any thread may read the members
 };
 
 }  // namespace proxy

@@ -19,7 +19,7 @@ std::string_view view(boost::beast::string_view text) {
     return {text.data(), text.size()};
 }
 
-/// No Host at all is what no browser sends.
+/// A request without Host passes, because every browser sends one.
 bool knows_host(const AdminConfig& config, const http::fields& request) {
     const auto [first, last] = request.equal_range(http::field::host);
     if (first == last) return true;
@@ -37,7 +37,7 @@ bool knows_host(const AdminConfig& config, const http::fields& request) {
 
 bool came_through_a_proxy(const http::fields& request) {
     return std::any_of(request.begin(), request.end(), [](const auto& line) {
-        return tells_of_a_proxy(line.name(), view(line.name_string()));
+        return is_trace_of_proxy(line.name(), view(line.name_string()));
     });
 }
 

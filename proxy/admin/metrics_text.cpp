@@ -17,7 +17,7 @@ using prometheus::MetricFamily;
 using prometheus::MetricType;
 using Labels = std::vector<ClientMetric::Label>;
 
-/// What promtool remarks on in these: "summary" is a type of metric, and sizes are in bytes.
+/// promtool criticises the old names: "summary" is a type of metric, and sizes are in bytes.
 struct OldName {
     std::string_view now, was;
     double factor = 1;  // of the value
@@ -107,19 +107,19 @@ private:
     std::vector<MetricFamily> families_;
 };
 
-/// Whose numbers they are, by labels that all of them have.
+/// Numbers of one object, with the labels that identify it.
 template <class Of>
 struct Counted {
     Labels labels;
     const Of* counts;
 };
 
-/// How many of a unit are one of those that Prometheus has its numbers in.
+/// Factor between a unit and the base unit of Prometheus.
 double to_base_unit(std::string_view unit) {
     return unit == "microseconds" ? 1e6 : 1;
 }
 
-/// The families of a table, each with its values for all of `whose`.
+/// Adds the families of a table, each with its values for all of `whose`.
 template <class Of, std::size_t N>
 void add_table(Families& out, const protocol::Descriptions<Of, N>& table,
                const std::vector<Counted<Of>>& whose) {
@@ -157,7 +157,7 @@ void add_table(Families& out, const protocol::Descriptions<Of, N>& table,
     add_table(out, table, whose);
 }
 
-/// Nothing without a directory.
+/// Adds the families of directories, if there are any.
 void add_disk(Families& out, const std::vector<DiskStatus>& disk) {
     if (disk.empty()) return;
     std::vector<Counted<DiskCounters>> whose;
@@ -169,16 +169,14 @@ void add_disk(Families& out, const std::vector<DiskStatus>& disk) {
         for (const auto state : {State::loading, State::ready, State::paused, State::off})
             out.value(each.state == state ? 1.0 : 0.0,
                       {{"directory", each.path}, {"state", std::string(name(state))}});
-    out.gauge("hearsay_disk_loading_seconds", "How long it took to read what was there.");
+    out.gauge("hearsay_disk_loading_seconds", "Time that recovery took.");
     for (const auto& each : disk) out.value(each.loading_seconds, {{"directory", each.path}});
 }
 
-template <class Enum, std::size_t N>
-void add_each(Families& out, const char* label, const PerEnum<Enum, N>& counts) {
-    for (std::size_t i = 0; i < N; ++i) {
-        const auto reason = static_cast<Enum>(i);
+template <class Enum>
+void add_each(Families& out, const char* label, const PerEnum<Enum>& counts) {
+    for (const auto reason : kEachOf<Enum>)
         out.value(counts[reason], {{label, std::string(to_string(reason))}});
-    }
 }
 
 void add_requests(Families& out, const WorkerCounters& work) {
@@ -186,7 +184,7 @@ void add_requests(Families& out, const WorkerCounters& work) {
     add_each(out, "outcome", work.requests);
     out.histogram("hearsay_request_duration_seconds",
                   "From the end of the request's head to the end of the answer.");
-    for (const auto outcome : kOutcomes) {
+    for (const auto outcome : kEachOf<Outcome>) {
         out.value(work.durations[static_cast<std::size_t>(outcome)],
                   {{"outcome", std::string(to_string(outcome))}});
     }
@@ -200,11 +198,11 @@ void add_requests(Families& out, const WorkerCounters& work) {
               {{"first", "origin"}});
     out.value(work.origin_hedges_outrun, {{"first", "peer"}});
     out.counter("hearsay_storage_verdicts_total",
-                "Responses by whether they were stored, or what spoke against it.");
+                "Responses by storage verdict: stored, or the reason against it.");
     add_each(out, "verdict", work.verdicts);
 }
 
-/// What can be no node's name: the sum over those that are peers no more.
+/// The label of sums over former peers. Names of nodes exclude it.
 constexpr const char* kGone = "(gone)";
 
 void add_peers(Families& out, const ClusterCounters& cluster) {
@@ -218,17 +216,18 @@ void add_peers(Families& out, const ClusterCounters& cluster) {
     out.gauge("hearsay_peer_in_step", "1 while the peer's summary is known and current.");
     for (const auto& peer : peers) out.value(peer.in_sync() ? 1.0 : 0.0, {{"peer", peer.node}});
     out.gauge("hearsay_peer_state", "1 for the state that a peer is in.");
-    for (const auto& peer : peers) out.value(1.0, {{"peer", peer.node}, {"state", peer.state}});
+    for (const auto& peer : peers)
+        out.value(1.0, {{"peer", peer.node}, {"state", std::string(protocol::name(peer.state))}});
     out.gauge("hearsay_peer_state_seconds", "For how long a peer has been in its state.");
     for (const auto& peer : peers) out.value(peer.state_seconds, {{"peer", peer.node}});
     out.gauge("hearsay_digest_lag_seconds", "Time since a peer's summary was last confirmed.");
     for (const auto& peer : peers) out.value(peer.lag_seconds, {{"peer", peer.node}});
-    out.gauge("hearsay_peer_left_alone_seconds",
-              "How long a peer that failed, or was asked in vain, is still left alone by one "
-              "worker at least.");
+    out.gauge(
+        "hearsay_peer_left_alone_seconds",
+        "Time until a peer that failed, or lacked most requested keys, gets its next request; "
+        "the longest of all workers.");
     for (const auto& peer : peers) out.value(peer.breaker_open_seconds, {{"peer", peer.node}});
-    out.gauge("hearsay_peer_round_trip_seconds",
-              "How long a peer takes to answer, smoothed; 0 while that is not known.");
+    out.gauge("hearsay_peer_round_trip_seconds", "Smoothed answer time of a peer; 0 if unknown.");
     for (const auto& peer : peers) out.value(peer.round_trip_seconds, {{"peer", peer.node}});
     out.gauge("hearsay_peer_objects",
               "Objects in a peer's summary, as the peer announced them last.");
@@ -244,7 +243,7 @@ void add_peers(Families& out, const ClusterCounters& cluster) {
 
 void add_invalidations(Families& out, const std::vector<PeerStatus>& peers) {
     out.counter("hearsay_invalidations_total",
-                "Keys and tags that are no longer to be used, told to a peer or by it.");
+                "Invalidated keys and tags, sent to a peer or received from it.");
     for (const auto& peer : peers) {
         out.value(peer.invalidations_sent, {{"peer", peer.node}, {"direction", "sent"}});
         out.value(peer.invalidations_received, {{"peer", peer.node}, {"direction", "received"}});
@@ -265,7 +264,7 @@ void add_summary(Families& out, const NodeStatus& status) {
         out.value(count, {{"reason", reason}});
     }
     out.gauge("hearsay_digest_fill_ratio", "Part of the own summary's bits that are set.");
-    out.value(status.summary.fill);
+    out.value(status.summary.fill_ratio);
     out.gauge("hearsay_digest_objects", "Keys in the own summary.");
     out.value(status.summary.objects);
     out.gauge("hearsay_digest_bytes", "Size of the own summary.");
@@ -287,7 +286,7 @@ void add_config(Families& out, const ConfigStatus& config) {
     out.value(config.loaded_at);
 }
 
-/// The names that every Prometheus client gives them.
+/// Numbers by the names of Prometheus' own clients.
 void add_process(Families& out, const ProcessStatus& process) {
     out.counter("process_cpu_seconds_total", "User and system CPU time of all threads.");
     out.value(process.cpu_seconds);
@@ -320,7 +319,7 @@ std::string metrics_text(const NodeStatus& status, OldNames old) {
     out.value(status.uptime_seconds);
     out.gauge("hearsay_ready", "1 while the node takes requests.");
     out.value(status.ready ? 1.0 : 0.0);
-    out.gauge("hearsay_build_info", "Always 1; the labels say what runs.");
+    out.gauge("hearsay_build_info", "Always 1; the labels have node and version.");
     out.value(1.0, {{"node", status.node}, {"version", status.version}});
     add_process(out, status.process);
     return out.text(old);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "protocol/links/cluster_status.hpp"
 #include "protocol/publishing/link_counters.hpp"
 #include "proxy/disk/disk_status.hpp"
 #include "proxy/storage/store_disk_status.hpp"
@@ -14,14 +15,14 @@
 
 namespace proxy {
 
-/// What the store says of itself.
+/// Numbers of the store.
 struct CacheCounters {
     std::uint64_t objects = 0;
     std::uint64_t memory_bytes = 0, disk_bytes = 0;
     std::uint64_t evictions = 0, disk_evictions = 0;  // from memory, from disk
 };
 
-/// How to add one: described.hpp. The status has the sum of evictions too.
+/// described.hpp explains the fields of a row. The status has the sum of evictions, too.
 inline constexpr Described<CacheCounters> kCacheCounters[] = {
     {.member = &CacheCounters::objects,
      .path = "cache.objects",
@@ -88,7 +89,7 @@ inline constexpr Described<DiskCounters> kDiskNumbers[] = {
     {&DiskCounters::written,
      "cache.disk[].written",
      "responses",
-     "Responses that were to be written, by what became of it.",
+     "Responses for the disk, by result of the writing.",
      "hearsay_disk_writes_total",
      {"result", "written"}},
     {&DiskCounters::failed,
@@ -123,10 +124,9 @@ inline constexpr Described<DiskCounters> kDiskNumbers[] = {
      "hearsay_disk_refused_total",
      {"reason", "off"}},
     {&DiskCounters::written_bytes, "cache.disk[].written_bytes", "bytes",
-     "All bytes written, those of what was written once more included.",
-     "hearsay_disk_written_bytes_total"},
+     "All bytes written, with those of repeated writes.", "hearsay_disk_written_bytes_total"},
     {&DiskCounters::readmitted_bytes, "cache.disk[].readmitted_bytes", "bytes",
-     "Bytes written once more as they had been used and their file made room.",
+     "Bytes of used responses that were written again, because their file made room.",
      "hearsay_disk_readmitted_bytes_total"},
     {&DiskCounters::reclaimed, "cache.disk[].reclaimed", "files", "Files removed to make room.",
      "hearsay_disk_reclaimed_total"},
@@ -206,13 +206,13 @@ inline constexpr Described<DiskCounters> kDiskNumbers[] = {
 };
 static_assert(protocol::every_member_has_a_row(kDiskNumbers));
 
-/// What the node itself counts and measures.
+/// Numbers of the node as a whole.
 struct NodeCounters {
     std::uint64_t connections = 0;      // of clients, now
-    std::uint64_t window_bytes = 0;     // of bodies that pass through, and read ahead, now
-    std::uint64_t log_dropped = 0;      // access log lines, as the log was too slow
+    std::uint64_t window_bytes = 0;     // of bodies in flight that are unstored or read ahead, now
+    std::uint64_t log_dropped = 0;      // access log lines that a slow log lost
     std::uint64_t log_failed = 0;       // access log lines that the system refused
-    std::uint64_t internal_errors = 0;  // exceptions that nobody expected
+    std::uint64_t internal_errors = 0;  // unexpected exceptions
 };
 
 /// How to add one: described.hpp.
@@ -240,78 +240,61 @@ inline constexpr Described<NodeCounters> kNodeCounters[] = {
 };
 static_assert(protocol::every_member_has_a_row(kNodeCounters));
 
-struct SummaryStatus {
-    std::string kind;
-    std::uint64_t objects = 0, bits = 0;
-    unsigned hashes = 0;
-    double fill = 0, expected_false_hit = 0;
-};
+/// One peer: its links, and the results of peer requests to it.
+struct PeerStatus : protocol::ClusterStatus::Peer, PeerCounters {
+    std::string last_error;         // of the last link
+    double last_error_seconds = 0;  // age; 0 without an error
 
-/// One peer, from the link layer (first block) and from asking it (second).
-struct PeerStatus : protocol::SyncCounters, PeerCounters {
-    std::string node;
-    std::uint64_t epoch = 0;
-    std::string state = "connecting";  // `in_step` is the good one
-    double state_seconds = 0;          // so long by now
-    std::string cause;                 // what keeps it from being asked, or from asking; or nothing
-    double lag_seconds = 0;
-    std::uint64_t objects = 0;  // as it said last
-    std::uint64_t bits = 0;     // of its summary
-    std::uint64_t announcement_bytes_received = 0;
-    std::string last_error;
-    double last_error_seconds = 0;  // ago; 0 without an error
-    std::uint64_t invalidations_sent = 0;
-    std::uint64_t invalidations_confirmed = 0, invalidations_pending = 0;  // by the peer, of ours
-
-    std::string last_http_error;  // why a question to it got no answer that was of use
+    std::string last_http_error;  // of the last failed peer request
     double last_http_error_seconds = 0;
-    double breaker_open_seconds = 0;  // until a worker asks it again; the longest of all workers
-    /// From a question to the head of its answer, as the first worker that knows has it; 0:
+    double breaker_open_seconds = 0;  // until its next peer request; the longest of all workers
+    /// From a peer request to the head of its answer, of the first worker that knows it. 0:
     /// unknown.
     double round_trip_seconds = 0, round_trip_deviation_seconds = 0;
 
-    bool in_sync() const { return state == "in_step"; }
+    bool in_sync() const { return state == protocol::PeerState::in_sync; }
 };
 
-/// How long an origin takes from a request to the head of its answer, and what follows from that.
+/// Time from a request to the head of an origin's answer, and the limits that follow from it.
 struct OriginStatus {
     std::string place;  // host:port
     double answer_seconds = 0, answer_deviation_seconds = 0;
-    double peer_budget_seconds = 0;  // a peer is waited for so long before this origin is asked
-    double peer_limit_seconds = 0;   // a peer that takes longer is not asked in its stead
+    double peer_budget_seconds = 0;  // wait for a peer before the origin is asked
+    double peer_limit_seconds = 0;   // a slower peer is skipped
 };
 
 struct ClusterCounters : protocol::LinkCounters {
-    std::map<std::string, std::uint64_t> link_refusals;  // and ends; by reason, a closed set
+    std::map<std::string, std::uint64_t> link_refusals;  // and ends, by reason; a closed set
     std::vector<PeerStatus> peers;
-    PeerStatus gone;  // sums over those that are peers no more
+    PeerStatus gone;  // sums over former peers
     std::uint64_t peers_gone = 0;
-    struct Name {  // behind which peers are looked for
+    struct Name {  // a DNS name of peers
         std::string name;
-        std::size_t places = 0;  // that it led to last
-        std::string trouble;     // with the last question, or with its answer
+        std::size_t places = 0;  // in its last answer
+        std::string trouble;     // with the last look-up
         double age_seconds = 0;  // of the last answer
     };
     std::vector<Name> names;
-    std::vector<std::string> unanswered;  // places where nobody has answered yet, and why
-    std::vector<std::string> unplaced;    // listed nodes that find no room (cluster.max_peers)
-    std::vector<OriginStatus> origins;    // those asked last, of the worker that asked last
+    std::vector<std::string>
+        unanswered;                     // places of unknown nodes that are silent, with the reason
+    std::vector<std::string> unplaced;  // listed nodes above cluster.max_peers
+    std::vector<OriginStatus> origins;  // the last ones of the last worker
 };
 
-/// What is in effect, and how attempts to replace it ended.
+/// The configuration in effect, and the results of reloads.
 struct ConfigStatus {
-    std::uint64_t generation = 1;  // 1: as at start; one more with each reload that changed it
-    double loaded_at = 0;          // seconds since 1970: start, or the last reload that was valid
+    std::uint64_t generation = 1;  // 1 at the start; a reload with changes adds 1
+    double loaded_at = 0;          // seconds since 1970, of the start or the last valid reload
     std::uint64_t reloads = 0, failures = 0;
-    std::string last_error;  // of the last reload, empty when that was valid
+    std::string last_error;  // of the last reload; empty if that was valid
 
     bool last_successful() const { return last_error.empty(); }
 };
 
-/// One look at a node, put together by status_reports; what /api/v1/status and /metrics show.
+/// A snapshot of a node for /api/v1/status and /metrics, filled by status_reports.
 struct NodeStatus : NodeCounters {
     std::string node;
-    std::string instance;  // random, this run's: tells processes of one name apart
+    std::string instance;  // random; differs between runs of one node name
     std::string version;
     double uptime_seconds = 0;
     bool ready = false;
@@ -320,7 +303,7 @@ struct NodeStatus : NodeCounters {
     CacheCounters cache;
     StoreDiskStatus store_disk;
     std::vector<DiskStatus> disk;  // as in cache.disk
-    SummaryStatus summary;
+    protocol::ClusterStatus::Own summary;
     ClusterCounters cluster;
     ConfigStatus config;
     ProcessStatus process;

@@ -18,7 +18,6 @@ namespace beast = boost::beast;
 namespace http = beast::http;
 using Request = AdminRequest;
 using Response = AdminResponse;
-using Hooks = AdminHooks;
 
 constexpr const char* kJson = "application/json";
 constexpr const char* kText = "text/plain; charset=utf-8";
@@ -35,8 +34,8 @@ std::optional<Response> refuse_unless_json(const Request& request) {
                       "The Content-Type must be application/json.\n");
 }
 
-/// One word, then a line for each directory of the disk that does not do all it should: what it
-/// has is fetched anew, so the node is ready all the same.
+/// One word, then a line for each faulty directory of the disk. The node fetches the objects of
+/// such a directory again, so it is ready all the same.
 std::string readiness(const NodeStatus& status) {
     std::string text = status.draining ? "draining\n" : status.ready ? "ready\n" : "not ready\n";
     for (const auto& disk : status.disk) {
@@ -72,7 +71,7 @@ std::string reload_json(const Reloaded& reloaded) {
     return out.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-/// Is this one of the parameters behind `?`?
+/// Whether the target has this parameter behind `?`.
 bool has_query(std::string_view target, std::string_view parameter) {
     const auto begin = target.find('?');
     if (begin == std::string_view::npos) return false;
@@ -84,19 +83,19 @@ bool has_query(std::string_view target, std::string_view parameter) {
     return false;
 }
 
-asio::awaitable<Response> healthz(const Request& request, const Hooks&) {
+asio::awaitable<Response> healthz(const Request& request, NodeControl&) {
     co_return admin_text(request, http::status::ok, "ok\n");
 }
 
-asio::awaitable<Response> readyz(const Request& request, const Hooks& hooks) {
-    const auto status = co_await hooks.status();
+asio::awaitable<Response> readyz(const Request& request, NodeControl& node) {
+    const auto status = co_await node.status();
     const auto up = status.ready && !status.draining;
     co_return admin_text(request, up ? http::status::ok : http::status::service_unavailable,
                          readiness(status));
 }
 
-asio::awaitable<Response> metrics(const Request& request, const Hooks& hooks) {
-    const auto status = co_await hooks.status();
+asio::awaitable<Response> metrics(const Request& request, NodeControl& node) {
+    const auto status = co_await node.status();
     const auto target = request.target();
     const auto old =
         has_query({target.data(), target.size()}, "names=new") ? OldNames::no : OldNames::too;
@@ -104,55 +103,55 @@ asio::awaitable<Response> metrics(const Request& request, const Hooks& hooks) {
                            metrics_text(status, old));
 }
 
-asio::awaitable<Response> show_status(const Request& request, const Hooks& hooks) {
-    const auto status = co_await hooks.status();
+asio::awaitable<Response> show_status(const Request& request, NodeControl& node) {
+    const auto status = co_await node.status();
     co_return json(request, http::status::ok, status_json(status));
 }
 
-asio::awaitable<Response> show_peers(const Request& request, const Hooks& hooks) {
-    const auto status = co_await hooks.status();
+asio::awaitable<Response> show_peers(const Request& request, NodeControl& node) {
+    const auto status = co_await node.status();
     co_return json(request, http::status::ok, cluster_json(status));
 }
 
-asio::awaitable<Response> show_summary(const Request& request, const Hooks& hooks) {
-    const auto status = co_await hooks.status();
+asio::awaitable<Response> show_summary(const Request& request, NodeControl& node) {
+    const auto status = co_await node.status();
     co_return json(request, http::status::ok, summary_json(status));
 }
 
-asio::awaitable<Response> show_config(const Request& request, const Hooks& hooks) {
-    co_return json(request, http::status::ok, effective_config(*hooks.config()));
+asio::awaitable<Response> show_config(const Request& request, NodeControl& node) {
+    co_return json(request, http::status::ok, effective_config(*node.config()));
 }
 
-asio::awaitable<Response> change_peers(const Request& request, const Hooks& hooks) {
+asio::awaitable<Response> change_peers(const Request& request, NodeControl& node) {
     if (auto refusal = refuse_unless_json(request)) co_return *std::move(refusal);
     auto order = parse_peer_order(request.body());
     PeersChanged changed;
     if (auto* errors = std::get_if<std::vector<ConfigError>>(&order))
         changed.errors = std::move(*errors);
     else
-        changed = hooks.change_peers(std::get<PeerOrder>(order));
+        changed = node.change_peers(std::get<PeerOrder>(order));
     const auto status = changed.errors.empty() ? http::status::ok
                         : changed.draining     ? http::status::conflict
                                                : http::status::unprocessable_entity;
     co_return json(request, status, peers_changed_json(changed));
 }
 
-asio::awaitable<Response> purge(const Request& request, const Hooks& hooks) {
+asio::awaitable<Response> purge(const Request& request, NodeControl& node) {
     if (auto refusal = refuse_unless_json(request)) co_return *std::move(refusal);
     auto order = parse_purge(request.body());
     if (const auto* wrong = std::get_if<std::string>(&order))
         co_return admin_text(request, http::status::bad_request, *wrong + "\n");
-    auto purging = hooks.purge(std::move(std::get<PurgeOrder>(order)));
+    auto purging = node.purge(std::move(std::get<PurgeOrder>(order)));
     const auto report = co_await std::move(purging);
     co_return json(request, http::int_to_status(status_of(report)), purge_json(report));
 }
 
-asio::awaitable<Response> explain(const Request& request, const Hooks& hooks) {
+asio::awaitable<Response> explain(const Request& request, NodeControl& node) {
     const auto target = request.target();
     auto url = explained_url({target.data(), target.size()});
     if (const auto* wrong = std::get_if<std::string>(&url))
         co_return admin_text(request, http::status::bad_request, *wrong + "\n");
-    auto explaining = hooks.explain(std::move(std::get<CacheKey>(url)));
+    auto explaining = node.explain(std::move(std::get<CacheKey>(url)));
     const auto explanation = co_await std::move(explaining);
     if (!explanation)
         co_return admin_text(request, http::status::service_unavailable,
@@ -160,24 +159,24 @@ asio::awaitable<Response> explain(const Request& request, const Hooks& hooks) {
     co_return json(request, http::status::ok, explanation_json(*explanation));
 }
 
-asio::awaitable<Response> reload(const Request& request, const Hooks& hooks) {
-    const auto reloaded = co_await hooks.reload();
+asio::awaitable<Response> reload(const Request& request, NodeControl& node) {
+    const auto reloaded = co_await node.reload();
     co_return json(request, status_of(reloaded.outcome), reload_json(reloaded));
 }
 
-asio::awaitable<Response> drain(const Request& request, const Hooks& hooks) {
-    hooks.drain();
+asio::awaitable<Response> drain(const Request& request, NodeControl& node) {
+    node.drain();
     co_return admin_text(request, http::status::accepted, "draining\n");
 }
 
-asio::awaitable<Response> reopen_logs(const Request& request, const Hooks& hooks) {
-    const auto why_not = co_await hooks.reopen_logs();
+asio::awaitable<Response> reopen_logs(const Request& request, NodeControl& node) {
+    const auto why_not = co_await node.reopen_logs();
     co_return why_not.empty()
         ? admin_text(request, http::status::accepted, "the access log is open anew\n")
         : admin_text(request, http::status::internal_server_error, why_not + "\n");
 }
 
-/// To add one: a row, its handler above, and a section in docs/reference/admin-api.md.
+/// A new route needs a row, a handler above, and a section in docs/reference/admin-api.md.
 constexpr AdminRoute kRoutes[] = {
     {AdminMethod::get, "/healthz", Guard::open, "says that the process lives", healthz},
     {AdminMethod::get, "/readyz", Guard::open, "says whether the node takes requests", readyz},
@@ -204,55 +203,10 @@ constexpr bool changes_are_guarded() {
 }
 static_assert(changes_are_guarded());
 
-std::string_view name(AdminMethod method) {
-    return method == AdminMethod::get ? "GET" : "POST";
-}
-
-bool looks(http::verb method) {
-    return method == http::verb::get || method == http::verb::head;
-}
-
-bool takes(const AdminRoute& route, http::verb method) {
-    return route.method == AdminMethod::get ? looks(method) : method == http::verb::post;
-}
-
-std::string_view path_of(std::string_view target) {
-    return target.substr(0, target.find('?'));
-}
-
 }  // namespace
 
 std::span<const AdminRoute> admin_routes() {
     return kRoutes;
-}
-
-const AdminRoute* find_route(http::verb method, std::string_view target) {
-    for (const auto& route : kRoutes)
-        if (route.path == path_of(target) && takes(route, method)) return &route;
-    return nullptr;
-}
-
-bool is_guarded(http::verb method, std::string_view target) {
-    if (const auto* route = find_route(method, target)) return route->guard == Guard::guarded;
-    return !looks(method) || target.starts_with("/api/");
-}
-
-Response no_route(const Request& request) {
-    const auto target = request.target();
-    const auto path = path_of({target.data(), target.size()});
-    std::string allow, here, all;
-    for (const auto& route : kRoutes) {
-        const std::string method(name(route.method));
-        all += method + ' ' + std::string(route.path) + ' ' + std::string(route.does) + ".\n";
-        if (route.path != path) continue;
-        allow += (allow.empty() ? "" : ", ") + method;
-        if (route.method == AdminMethod::get) allow += ", HEAD";
-        here += (here.empty() ? "" : ", ") + method + ' ' + std::string(route.does);
-    }
-    if (allow.empty()) return admin_text(request, http::status::not_found, std::move(all));
-    auto refusal = admin_text(request, http::status::method_not_allowed, here + ".\n");
-    refusal.set(http::field::allow, allow);
-    return refusal;
 }
 
 Response admin_answer(const Request& request, http::status status, std::string_view type,

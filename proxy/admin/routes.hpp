@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/admin/hooks.hpp"
+#include "proxy/admin/node_control.hpp"
 
 namespace proxy {
 
@@ -17,36 +17,36 @@ using AdminResponse = boost::beast::http::response<boost::beast::http::string_bo
 
 enum class AdminMethod : std::uint8_t {
     get,   // HEAD too
-    post,  // changes something
+    post,  // changes the node
 };
 enum class Guard : std::uint8_t {
-    open,     // to everybody who reaches the port, unless admin.token_for says otherwise
+    open,     // to every client of the port, or as admin.token_for says
     guarded,  // admission.hpp
 };
 
-/// One thing that the admin port does.
+/// One row of the table: a method and a path of the admin port.
 struct AdminRoute {
     AdminMethod method;
     std::string_view path;
     Guard guard;
-    std::string_view does;  // a predicate for the 404 and the 405, as "drains this node"
-    /// The request and the hooks outlive the coroutine.
-    boost::asio::awaitable<AdminResponse> (*handler)(const AdminRequest&, const AdminHooks&);
+    std::string_view does;  // a predicate for 404 and 405 pages, as "drains this node"
+    /// The request and the node outlive the coroutine.
+    boost::asio::awaitable<AdminResponse> (*handler)(const AdminRequest&, NodeControl&);
 };
 
-/// All of them; those of one path stand together.
+/// The whole table. Rows of one path stand together.
 std::span<const AdminRoute> admin_routes();
 
-/// Null when there is none. `target`: as in the request, or without its query.
+/// The row of a request, or null. `target`: as in the request, or without its query.
 const AdminRoute* find_route(boost::beast::http::verb method, std::string_view target);
 
-/// As the route says. Where there is none: whatever could change something, and all below /api/.
+/// The guard of the row. Without a row: true for methods that change state, and below /api/.
 bool is_guarded(boost::beast::http::verb method, std::string_view target);
 
-/// 405 with Allow where the path is known, else 404; both tell what there is.
+/// 405 with Allow for a known path, else 404. Both pages list routes.
 AdminResponse no_route(const AdminRequest& request);
 
-/// An answer of the admin port: never to be stored.
+/// A response of the admin port, with Cache-Control: no-store.
 AdminResponse admin_answer(const AdminRequest& request, boost::beast::http::status status,
                            std::string_view type, std::string body);
 AdminResponse admin_text(const AdminRequest& request, boost::beast::http::status status,

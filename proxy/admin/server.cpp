@@ -23,7 +23,7 @@ using tcp = asio::ip::tcp;
 
 constexpr std::chrono::seconds kDeadline{5};
 
-/// Why this request is not answered, whatever it asks for.
+/// A refusal that is independent of the route, or nullopt.
 std::optional<AdminResponse> refuse(const AdminRequest& request, const AdminConfig& config,
                                     const asio::ip::address& from) {
     const auto target = request.target();
@@ -37,23 +37,23 @@ std::optional<AdminResponse> refuse(const AdminRequest& request, const AdminConf
     }
     if (admission != Admission::granted)
         return admin_text(request, http::status::forbidden, std::string(explain(admission)) + "\n");
-    // A page in the operator's browser can send a POST here, but not without Origin.
+    // A page in the operator's browser can send a POST here; the browser then adds Origin.
     const auto looks = request.method() == http::verb::get || request.method() == http::verb::head;
     if (!looks && request.count(http::field::origin) > 0)
         return admin_text(request, http::status::forbidden, "Not on a web page's word.\n");
     return std::nullopt;
 }
 
-asio::awaitable<AdminResponse> respond(const AdminRequest& request, const AdminHooks& hooks,
+asio::awaitable<AdminResponse> respond(const AdminRequest& request, NodeControl& node,
                                        const asio::ip::address& from, FaultWall& faults) {
-    const auto config = hooks.config();
+    const auto config = node.config();
     if (auto refusal = refuse(request, config->admin.value_or(AdminConfig{}), from))
         co_return *std::move(refusal);
     const auto target = request.target();
     const auto* route = find_route(request.method(), {target.data(), target.size()});
     if (route == nullptr) co_return no_route(request);
     try {
-        auto response = co_await route->handler(request, hooks);
+        auto response = co_await route->handler(request, node);
         co_return response;
     } catch (...) {
         if (is_cancelled()) throw;
@@ -63,7 +63,7 @@ asio::awaitable<AdminResponse> respond(const AdminRequest& request, const AdminH
                          "An error that is not expected; the error log says which.\n");
 }
 
-/// What is wrong with the bytes of a request; nothing when the connection broke or is at its end.
+/// The status for a malformed request. Returns nullopt after the end of a connection.
 std::optional<http::status> status_of(const boost::system::error_code& error) {
     if (error == http::error::body_limit) return http::status::payload_too_large;
     if (error == http::error::header_limit) return http::status::request_header_fields_too_large;
@@ -82,7 +82,8 @@ std::string explain(http::status status) {
     return "This is no request.\n";
 }
 
-/// A close with unread bytes would be a reset, which may take the answer from the client.
+/// Reads the rest of the request. A close before that would reset the connection, and the client
+/// might lose the answer.
 asio::awaitable<void> let_it_be_read(beast::tcp_stream& stream) {
     boost::system::error_code ec;
     stream.socket().shutdown(tcp::socket::shutdown_send, ec);
@@ -95,7 +96,7 @@ asio::awaitable<void> let_it_be_read(beast::tcp_stream& stream) {
 
 }  // namespace
 
-/// For as long as it lives this connection waits for a request, and may be the one that makes room.
+/// Marks a connection, during its lifetime, as one that waits for a request and may make room.
 class AdminServer::Waiting {
 public:
     Waiting(std::list<Waiting*>& all, beast::tcp_stream& stream)
@@ -106,7 +107,7 @@ public:
     Waiting(const Waiting&) = delete;
     Waiting& operator=(const Waiting&) = delete;
 
-    /// What it waits for comes to nothing.
+    /// Ends the wait and the connection.
     void give_up() {
         all_.erase(std::exchange(at_, all_.end()));
         stream_.close();
@@ -118,9 +119,9 @@ private:
     std::list<Waiting*>::iterator at_;
 };
 
-AdminServer::AdminServer(asio::io_context& control, const HostPort& where, Hooks hooks,
+AdminServer::AdminServer(asio::io_context& control, const HostPort& where, NodeControl& node,
                          FaultWall& faults)
-    : hooks_(std::move(hooks)),
+    : node_(node),
       faults_(faults),
       listener_(control.get_executor()),
       tasks_(control.get_executor()) {
@@ -139,10 +140,10 @@ void AdminServer::stop() {
     tasks_.cancel();
 }
 
-/// One of the tasks is the listener's.
+/// The listener is one of the tasks.
 void AdminServer::take(tcp::socket socket) {
     if (tasks_.size() > kMaxConnections) {
-        if (waiting_.empty()) return;  // all are being answered: closed
+        if (waiting_.empty()) return;  // all connections are busy: the new one is closed
         waiting_.front()->give_up();
     }
     auto task = serve(std::move(socket));
@@ -174,7 +175,7 @@ asio::awaitable<void> AdminServer::serve(tcp::socket socket) {
             response = admin_text(request, *wrong, explain(*wrong));
             response.keep_alive(false);
         } else {
-            auto answered = co_await respond(request, hooks_, from, faults_);
+            auto answered = co_await respond(request, node_, from, faults_);
             response = std::move(answered);
         }
         if (request.method() == http::verb::head) response.body().clear();

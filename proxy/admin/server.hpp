@@ -9,24 +9,23 @@
 
 #include "protocol/net/listener.hpp"
 #include "protocol/net/task_group.hpp"
-#include "proxy/admin/hooks.hpp"
+#include "proxy/admin/node_control.hpp"
 #include "proxy/telemetry/fault_wall.hpp"
 
 namespace proxy {
 
-/// The view inside a node over HTTP, on the control thread: what stands in the table of routes.cpp,
-/// for whom admission.hpp lets in. Plain and small: a few connections, short deadlines, small
-/// bodies. When all connections are taken, the one whose request has been waited for longest makes
-/// room, so that idle ones keep nobody out. A handler that throws gives a 500.
+/// The admin port: HTTP access to the node, on the control thread. routes.cpp has its table, and
+/// admission.hpp its rules of access. Connections are few, deadlines short and bodies small. If all
+/// connections are taken, a new one replaces the one that has waited for a request for longest. A
+/// handler that throws gives a 500.
 class AdminServer {
 public:
     static constexpr std::size_t kMaxConnections = 64;
-    static constexpr std::size_t kMaxBodyBytes = 1 << 20;  // of a request; above: 413
+    static constexpr std::size_t kMaxBodyBytes = 1 << 20;  // of a request; 413 above
 
-    using Hooks = AdminHooks;
-
-    /// Binds; throws std::runtime_error that names the address.
-    AdminServer(boost::asio::io_context& control, const HostPort& where, Hooks hooks,
+    /// Binds the port. Throws std::runtime_error with the address. `node` and `faults` outlive the
+    /// server.
+    AdminServer(boost::asio::io_context& control, const HostPort& where, NodeControl& node,
                 FaultWall& faults);
 
     void start();
@@ -39,10 +38,10 @@ private:
     void take(boost::asio::ip::tcp::socket socket);
     boost::asio::awaitable<void> serve(boost::asio::ip::tcp::socket socket);
 
-    Hooks hooks_;
+    NodeControl& node_;
     FaultWall& faults_;
     protocol::Listener listener_;
-    std::list<Waiting*> waiting_;  // connections whose next request is waited for; longest first
+    std::list<Waiting*> waiting_;  // connections that wait for a request; longest first
     protocol::TaskGroup tasks_;
 };
 

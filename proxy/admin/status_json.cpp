@@ -13,17 +13,16 @@ using nlohmann::ordered_json;
 
 ordered_json requests_json(const WorkerCounters& work) {
     ordered_json out{{"total", work.total()}};
-    for (const auto outcome : kOutcomes)
+    for (const auto outcome : kEachOf<Outcome>)
         out[std::string(to_string(outcome))] = work.requests[outcome];
     return out;
 }
 
-/// Zero counts are left out: most reasons never occur.
-template <class Enum, std::size_t N>
-ordered_json reasons_json(const PerEnum<Enum, N>& counts) {
+/// Leaves out zero counts, because most reasons are rare.
+template <class Enum>
+ordered_json reasons_json(const PerEnum<Enum>& counts) {
     auto out = ordered_json::object();
-    for (std::size_t i = 0; i < N; ++i) {
-        const auto reason = static_cast<Enum>(i);
+    for (const auto reason : kEachOf<Enum>) {
         if (counts[reason] != 0) out[std::string(to_string(reason))] = counts[reason];
     }
     return out;
@@ -36,7 +35,7 @@ void show(ordered_json& out, const Of& counts, const protocol::Descriptions<Of, 
         out[std::string(protocol::parts_of(each.path).name)] = counts.*each.member;
 }
 
-/// Numbers of a table where their paths lead from the whole `page`.
+/// Numbers of a table at their paths in the whole `page`.
 template <class Of, std::size_t N>
 void show_in_sections(ordered_json& page, const Of& counts,
                       const protocol::Descriptions<Of, N>& table) {
@@ -47,13 +46,13 @@ void show_in_sections(ordered_json& page, const Of& counts,
     }
 }
 
-/// There may be a thousand peers: built in place, as an initializer list makes an array of two of
-/// each field first.
+/// Built in place, because there may be a thousand peers, and an initializer list would first build
+/// an array per field.
 ordered_json peer_json(const PeerStatus& peer) {
     auto out = ordered_json::object();
     out["node"] = peer.node;
     out["epoch"] = peer.epoch;
-    out["state"] = peer.state;
+    out["state"] = protocol::name(peer.state);
     out["state_seconds"] = peer.state_seconds;
     out["cause"] = peer.cause;
     show<PeerCounters>(out, peer, kPeerCounters);
@@ -145,10 +144,10 @@ ordered_json process_json(const ProcessStatus& process) {
             {"start_time", rfc3339(process.start_time)}};
 }
 
-ordered_json summary_part(const SummaryStatus& summary) {
-    return {{"kind", summary.kind}, {"objects", summary.objects},
-            {"bits", summary.bits}, {"hashes", summary.hashes},
-            {"fill", summary.fill}, {"expected_false_hit", summary.expected_false_hit}};
+ordered_json summary_part(const protocol::ClusterStatus::Own& summary) {
+    return {{"kind", summary.kind},       {"objects", summary.objects},
+            {"bits", summary.bits},       {"hashes", summary.hashes},
+            {"fill", summary.fill_ratio}, {"expected_false_hit", summary.expected_false_hit}};
 }
 
 std::string text_of(const ordered_json& page) {

@@ -14,19 +14,20 @@ constexpr std::uint64_t kQueuedPart = 4;
 
 }  // namespace
 
-SharedCache::SharedCache(const Config& config, const summary::KeyHasher& hasher, Hooks to_node)
-    : hooks(std::move(to_node)),
+SharedCache::SharedCache(const Config& config, const summary::KeyHasher& hasher,
+                         NodeEvents& to_node, const PrepareDisk& prepare_disk)
+    : events(to_node),
       key_hasher(hasher),
       field_key(protocol::field_key(config.cluster ? config.cluster->keys.back() : "")),
       windows(config.limits.body_windows),
-      store(config.cache.memory, hooks.changed) {
+      store(config.cache.memory, to_node) {
     store.set_max_variants(config.cache.variants);
     const auto& directories = config.cache.disk;
     if (directories.empty()) return;
     Store::DiskUse use;
     for (const auto& [path, size] : directories) use.tier.directories.push_back({path, size});
     use.tier.secret_mark = secret_mark();
-    use.tier.prepare = hooks.prepare_disk;
+    use.tier.prepare = prepare_disk;
     use.tier.writer.queue_bytes =
         std::min(use.tier.writer.queue_bytes, config.cache.memory / kQueuedPart) /
         directories.size();
@@ -68,7 +69,7 @@ std::size_t SharedCache::drop(const protocol::Invalidation& what, Store::Clock::
 std::size_t SharedCache::invalidate(protocol::Invalidation what, Store::Clock::time_point now) {
     if (what.empty()) return 0;
     const auto dropped = drop(what, now);
-    hooks.send_to_peers(std::move(what));
+    events.push(InvalidatedHere{std::move(what)});
     return dropped;
 }
 

@@ -14,6 +14,7 @@
 #include "proxy/config/config.hpp"
 #include "proxy/storage/block_flow.hpp"
 #include "proxy/storage/memory.hpp"
+#include "proxy/storage/node_events.hpp"
 #include "proxy/storage/store.hpp"
 #include "proxy/upstream/upstream.hpp"
 #include "summary/key_hash.hpp"
@@ -22,18 +23,13 @@ namespace proxy {
 
 /// The part of the cache that all workers of a node share. Any thread.
 struct SharedCache {
-    /// Called on any thread.
-    struct Hooks {
-        Store::Listener changed;
-        /// Sends an invalidation to all peers.
-        std::function<void(protocol::Invalidation)> send_to_peers;
-        /// DiskTier::Config::prepare.
-        std::function<std::string(const std::filesystem::path&)> prepare_disk = {};
-    };
+    /// DiskTier::Config::prepare.
+    using PrepareDisk = std::function<std::string(const std::filesystem::path&)>;
 
     /// Takes the directories of cache.disk. Throws std::runtime_error, with a sentence for the
     /// user, if one of them is unusable.
-    SharedCache(const Config& config, const summary::KeyHasher& hasher, Hooks to_node);
+    SharedCache(const Config& config, const summary::KeyHasher& hasher, NodeEvents& to_node,
+                const PrepareDisk& prepare_disk = {});
     /// Writes the queued records and releases the directories. To be called after the last request,
     /// and before the executors of disk waits are gone.
     void close() { store.close_disk(); }
@@ -62,7 +58,7 @@ struct SharedCache {
     /// As in peer_request_plan.hpp, over the hits of all workers.
     CopyUse use_of_copy(CopyPolicy policy, const RemoteHit& hit);
 
-    const Hooks hooks;
+    NodeEvents& events;
     const summary::KeyHasher key_hasher;
     const protocol::FieldKey field_key;  // useless without a cluster
     DiskCalls disk_calls;

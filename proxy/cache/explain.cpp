@@ -105,7 +105,7 @@ std::shared_ptr<Looks> start_looks(Cache& cache, const CacheKey& key,
 
 asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
     auto& upstream = cache.upstream;
-    const auto config = upstream.settings;
+    const auto config = upstream.settings.share();
     const auto now = Clock::now();
     const auto hash = cache.shared.key_hasher(key.uri());
     Explanation out;

@@ -1,15 +1,27 @@
 #include "proxy/cache/explain_plan.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace proxy {
 
 std::string_view to_string(PeerChosen chosen) {
-    static constexpr std::array<std::string_view, 7> kNames{
-        "asked",   "no_claim",     "not_in_step",     "left_alone",
-        "too_far", "others_first", "just_invalidated"};
-    return kNames[static_cast<std::size_t>(chosen)];
+    switch (chosen) {
+        case PeerChosen::asked:
+            return "asked";
+        case PeerChosen::no_claim:
+            return "no_claim";
+        case PeerChosen::not_in_step:
+            return "not_in_step";
+        case PeerChosen::left_alone:
+            return "left_alone";
+        case PeerChosen::too_far:
+            return "too_far";
+        case PeerChosen::others_first:
+            return "others_first";
+        case PeerChosen::just_invalidated:
+            return "just_invalidated";
+    }
+    return {};
 }
 
 PeerChosen why_chosen(std::size_t peer, const summary::PeerSet& promised, const PeerTurns& turns,

@@ -4,6 +4,7 @@
 #include "proxy/http/freshness.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/merge_304.hpp"
+#include "proxy/http/request_policy.hpp"
 #include "proxy/http/response_head.hpp"
 #include "proxy/http/tags.hpp"
 #include "proxy/http/vary.hpp"

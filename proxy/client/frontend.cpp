@@ -13,8 +13,7 @@ std::uint64_t descriptor_limit() {
     return limit.rlim_cur;
 }
 
-Frontend::Frontend(SharedFrontend& all, Cache& behind,
-                   const std::shared_ptr<const Config>& in_effect)
+Frontend::Frontend(SharedFrontend& all, Cache& behind, const ConfigInEffect& in_effect)
     : shared(all),
       cache(behind),
       upstream(behind.upstream),

@@ -4,17 +4,16 @@
 #include <atomic>
 #include <boost/asio/any_io_executor.hpp>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <vector>
 
 #include "proxy/cache/cache.hpp"
 #include "proxy/client/admitted.hpp"
 #include "proxy/client/connections_by_address.hpp"
-#include "proxy/config/config.hpp"
+#include "proxy/config/config_in_effect.hpp"
 #include "proxy/net/high_water_mark.hpp"
 #include "proxy/net/timer_wheel.hpp"
-#include "proxy/storage/purge.hpp"
+#include "proxy/storage/node_events.hpp"
 #include "proxy/telemetry/access_log.hpp"
 #include "proxy/telemetry/counters.hpp"
 #include "proxy/telemetry/episode.hpp"
@@ -28,14 +27,10 @@ std::uint64_t descriptor_limit();
 
 /// The state about clients that the workers of a node share. Any thread.
 struct SharedFrontend {
-    /// Carries out a purge here and at all peers. `done` is called on another thread,
-    /// kPurgeDeadline later at most; it is not called when the node ends before.
-    using Purge = std::function<void(PurgeOrder, std::function<void(PurgeReport)> done)>;
+    SharedFrontend(const Config& config, NodeEvents& to_node)
+        : events(to_node), access_log(config.log) {}
 
-    SharedFrontend(const Config& config, Purge to_node)
-        : purge(std::move(to_node)), access_log(config.log) {}
-
-    const Purge purge;
+    NodeEvents& events;
     AccessLog access_log;
     FaultWall faults;
     std::atomic<bool> draining{false};
@@ -82,7 +77,7 @@ public:
     };
 
     /// All must outlive this; `in_effect` is replaced by a reload.
-    Frontend(SharedFrontend& all, Cache& behind, const std::shared_ptr<const Config>& in_effect);
+    Frontend(SharedFrontend& all, Cache& behind, const ConfigInEffect& in_effect);
     Frontend(const Frontend&) = delete;
     Frontend& operator=(const Frontend&) = delete;
 
@@ -122,8 +117,7 @@ public:
     /// Connections end after their present request.
     void drain();
 
-    /// The configuration in effect. A reload replaces it, so a coroutine keeps a copy of `settings`
-    /// over a wait instead of a reference.
+    /// The configuration in effect. A reload replaces it: keep settings.share() over a wait.
     const Config& config() const { return *settings; }
     bool retiring() const { return retiring_; }  // connections end with their next response
     bool draining() const { return draining_; }
@@ -131,7 +125,7 @@ public:
     SharedFrontend& shared;
     Cache& cache;
     Upstream& upstream;
-    const std::shared_ptr<const Config>& settings;
+    const ConfigInEffect& settings;
     TimerWheel& wheel;
     WorkerCounters& counters;
     const boost::asio::any_io_executor executor;

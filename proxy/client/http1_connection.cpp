@@ -32,7 +32,7 @@ Http1Connection::Http1Connection(Frontend& frontend, Admitted client)
       steps_(transaction_) {
     request_.body = &reader_;
     request_.scheme = connection_.scheme();
-    request_.begin(frontend.settings, connection_.remote_address());
+    request_.begin(frontend.settings.share(), connection_.remote_address());
 }
 
 asio::awaitable<void> Http1Connection::run() {
@@ -109,7 +109,7 @@ asio::awaitable<void> Http1Connection::serve() {
 }
 
 void Http1Connection::begin_request() {
-    request_.begin(frontend_.settings, connection_.remote_address());
+    request_.begin(frontend_.settings.share(), connection_.remote_address());
     books_.begin(Clock::now());
     reader_.forget();
     writer_.start();

@@ -1,7 +1,7 @@
 #include "proxy/client/purge_response.hpp"
 
 #include "proxy/net/awaited_value.hpp"
-#include "proxy/storage/purge.hpp"
+#include "proxy/storage/node_events.hpp"
 
 namespace proxy {
 namespace {
@@ -30,8 +30,7 @@ asio::awaitable<void> respond_to_purge(Transaction& transaction) {
     PurgeOrder order;
     order.uris.emplace_back(request.key.uri());
     const auto report = std::make_shared<AwaitedValue<PurgeReport>>(transaction.wakeup);
-    transaction.frontend.shared.purge(
-        std::move(order), [report](PurgeReport result) { report->give(std::move(result)); });
+    transaction.frontend.shared.events.push(PurgeRequested{std::move(order), report});
     const auto deadline = Clock::now() + kPurgeDeadline + kControlSlack;
     const auto in_time = co_await report->wait_until(deadline);
     if (!in_time) {

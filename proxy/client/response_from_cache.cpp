@@ -238,8 +238,8 @@ FetchSeen ResponseFromCache::seen(const FromFill& from, bool came_first) const {
     const auto may_reuse = may_give(request_.site.policy, response) &&
                            usable(decide_reuse(request_.directives, response.freshness,
                                                response.residence(Clock::now())));
-    seen.usable = may_reuse ||
-                  (came_first && may_answer_those_waiting(request_.directives, response.freshness));
+    seen.usable =
+        may_reuse || (came_first && may_answer_followers(request_.directives, response.freshness));
     return seen;
 }
 

@@ -11,8 +11,8 @@ namespace {
 
 using http_field = boost::beast::http::field;
 
-/// name [ "=" argument ]. White space around "=" is not in the grammar: the name is still
-/// recognised, so that a restriction is not lost, but the argument is malformed.
+/// name [ "=" argument ]. White space around "=" violates the grammar: the name counts, so a
+/// restriction stays in force, and the argument is malformed.
 struct Directive {
     std::string_view name;
     std::string_view argument;  // a quoted string without its quotes
@@ -49,8 +49,8 @@ bool is_name_list(std::string_view text) {
     return count > 0 && count <= kMaxQualifiedNames;
 }
 
-/// no-cache and private: with a usable list of names they concern these fields only. Both forms at
-/// once mean the stricter one; so do two lists, as neither covers the other.
+/// no-cache and private: a usable list of names limits them to these fields. Both forms together
+/// mean the stricter one, and so do two lists, because each lacks names of the other.
 void set_qualified(bool& whole, std::string_view& fields, const Directive& directive) {
     if (!directive.malformed && is_name_list(directive.argument) && fields.empty()) {
         fields = directive.argument;
@@ -89,8 +89,8 @@ void apply(RequestDirectives& out, std::string_view member) {
     }
 }
 
-// The directives of CDN-Cache-Control. Each function answers whether the type is right (RFC 9213
-// §2.1), which it is as well when the directive is not there.
+// The directives of CDN-Cache-Control. Each function returns whether the type is right (RFC 9213
+// §2.1). An absent directive counts as right.
 
 bool take_flag(const SfMembers& members, std::string_view name, bool& out) {
     const auto* member = find(members, name);

@@ -42,7 +42,7 @@ void join(std::string& out, const std::vector<Field>& lines, Is is) {
         if (is(line) && !line.value.empty()) out.append(line.value).append(", ");
 }
 
-/// Takes the next part off a Forwarded element: up to a semicolon outside quotes.
+/// Removes the next part from a Forwarded element, up to a semicolon outside quotes.
 std::string_view take_pair(std::string_view& rest) {
     std::size_t end = 0;
     for (auto quoted = false; end < rest.size() && (quoted || rest[end] != ';'); ++end) {
@@ -75,12 +75,12 @@ bool has_open_quote(std::string_view element) {
     return open;
 }
 
-/// The elements of Forwarded without host and proto; true when one of them had such.
+/// Appends the elements of Forwarded except host and proto. Returns whether there were such.
 bool append_without_target(std::string& out, const std::vector<Field>& lines) {
     auto had = false;
     FieldMembers elements(lines, field::forwarded);
     while (const auto element = elements.next()) {
-        if (has_open_quote(*element)) {  // what its parts are nobody can say
+        if (has_open_quote(*element)) {  // its parts are unknown
             had = true;
             continue;
         }
@@ -107,7 +107,7 @@ std::optional<Scheme> scheme_of(std::string_view text) {
     return std::nullopt;
 }
 
-/// What the first elements of Forwarded say that say it.
+/// Host and proto of the first elements of Forwarded that have them.
 StatedTarget stated_by_forwarded(Fields request) {
     StatedTarget stated;
     FieldMembers elements(request, field::forwarded);
@@ -122,7 +122,7 @@ StatedTarget stated_by_forwarded(Fields request) {
     return stated;
 }
 
-/// The members of X-Forwarded-For as elements of Forwarded; false when there are none.
+/// Appends the members of X-Forwarded-For as elements of Forwarded. Returns whether there are any.
 bool append_chain(std::string& out, const std::vector<Field>& lines) {
     const auto begin = out.size();
     for (const auto& line : lines) {
@@ -148,7 +148,7 @@ bool append_chain(std::string& out, const std::vector<Field>& lines) {
 
 bool is_forwarded_field(const Field& line) {
     if (line.id != field::unknown) return line.id == field::forwarded;
-    switch (line.name.size()) {  // all three differ in it
+    switch (line.name.size()) {  // the three names differ in length
         case kForwardedFor.size():
             return is_for(line);
         case kForwardedProto.size():
@@ -160,14 +160,14 @@ bool is_forwarded_field(const Field& line) {
     }
 }
 
-bool tells_of_a_proxy(field id, std::string_view name) {
+bool is_trace_of_proxy(field id, std::string_view name) {
     return id == field::via || id == field::forwarded ||
            (id == field::unknown && iequals(name, kForwardedFor));
 }
 
 bool came_through_a_proxy(Fields request) {
     return std::any_of(request.begin(), request.end(),
-                       [](const Field& line) { return tells_of_a_proxy(line.id, line.name); });
+                       [](const Field& line) { return is_trace_of_proxy(line.id, line.name); });
 }
 
 StatedTarget stated_target(Fields request) {
@@ -192,8 +192,8 @@ void ForwardedFields::write_for(const std::vector<Field>& came, const ForwardedH
 void ForwardedFields::write_forwarded(const std::vector<Field>& came, const ForwardedHop& hop) {
     forwarded_.clear();
     const auto keep = hop.trusted && hop.mode == ForwardedMode::append;
-    // X-Forwarded-For says who the client is. Where it came, a proxy that speaks it alone will have
-    // passed on what the client itself wrote in Forwarded.
+    // X-Forwarded-For takes precedence: a proxy that writes only X-Forwarded-For forwards a
+    // Forwarded that the client itself may have written.
     const auto chain = keep && append_chain(forwarded_, came);
     if (keep && !chain) append_without_target(forwarded_, came);
     forwarded_.append("for=");
@@ -203,7 +203,7 @@ void ForwardedFields::write_forwarded(const std::vector<Field>& came, const Forw
     forwarded_.append(hop.scheme == Scheme::https ? ";proto=https" : ";proto=http");
 }
 
-/// For `off`: true when forwarded_ is to stand in place of what came.
+/// For `off`: returns whether forwarded_ replaces the received fields.
 bool ForwardedFields::leave_out_target(const std::vector<Field>& came) {
     forwarded_.clear();
     const auto had = append_without_target(forwarded_, came);

@@ -15,53 +15,54 @@ inline constexpr std::string_view kForwardedFor = "X-Forwarded-For";
 inline constexpr std::string_view kForwardedProto = "X-Forwarded-Proto";
 inline constexpr std::string_view kForwardedHost = "X-Forwarded-Host";
 
-/// How the fields that tell an origin of the client are written.
+/// Treatment of the fields that name the client to an origin.
 enum class ForwardedMode : std::uint8_t { off, append, replace };
 
-/// X-Forwarded-For, -Proto, -Host and Forwarded: for origins, never for peers.
+/// X-Forwarded-For, -Proto, -Host and Forwarded. They go to origins; peers get none.
 bool is_forwarded_field(const Field& line);
 
-/// Does such a line say that somebody passed the request on: Via, Forwarded, X-Forwarded-For?
-bool tells_of_a_proxy(boost::beast::http::field id, std::string_view name);
+/// Whether the line is a trace of a proxy: Via, Forwarded or X-Forwarded-For.
+bool is_trace_of_proxy(boost::beast::http::field id, std::string_view name);
 bool came_through_a_proxy(Fields request);
 
-/// What a trusted proxy says its client has asked it for: the target as that knows it.
+/// The target that a trusted proxy's client has requested, as the proxy states it.
 struct StatedTarget {
-    std::optional<Scheme> scheme;  // http and https alone
-    std::string_view host;         // with a port, perhaps; empty: nothing is said
+    std::optional<Scheme> scheme;  // http or https
+    std::string_view host;         // may have a port; empty if the proxy states none
 };
-/// By X-Forwarded-Proto and -Host, and only where none of the three X- fields came by Forwarded. Of
-/// a list the first member, which is the outermost proxy's.
+/// Reads X-Forwarded-Proto and -Host; a request with none of the three X- fields states its target
+/// by Forwarded. The first member of a list counts, which is the outermost proxy's.
 StatedTarget stated_target(Fields request);
 
-/// What this node knows of the request it passes on.
+/// Properties of a request that this node forwards.
 struct ForwardedHop {
     ForwardedMode mode = ForwardedMode::off;
-    bool trusted = false;  // it came from a trusted proxy, whose word is kept
-    bool states_scheme = false, states_host = false;  // that proxy does, and the key goes by it
-    std::string_view sender;  // who connected, as text; empty: a peer, which says nothing of it
-    std::string_view client;  // whom it is from; the sender, unless a trusted proxy named another
-    Scheme scheme = Scheme::http;  // as the key has it
-    std::string_view host;         // likewise
+    bool trusted = false;  // it came from a trusted proxy, whose fields stay
+    bool states_scheme = false, states_host = false;  // by the proxy; the key follows it
+    std::string_view sender;       // address of the connection; empty for a peer's
+    std::string_view client;       // the sender, or the client that a trusted proxy names
+    Scheme scheme = Scheme::http;  // of the key
+    std::string_view host;         // of the key
 };
 
-/// Writes these fields of one request after another as the next hop is to read them. What an origin
-/// is told, it may vary by, so a response that varies has to be found by the same values; and it
-/// builds links and redirections from scheme and host, which others would get from the store, so it
-/// is told none but those of the key.
-/// - X-Forwarded-For, Forwarded: `append` adds the sender to what a trusted proxy said and replaces
-///   what anybody else did; Forwarded follows X-Forwarded-For where that came. `replace` says the
-///   client alone; `off` leaves them as they came. What is kept of Forwarded loses host and proto.
-/// - X-Forwarded-Proto, -Host: those of the key, and nobody else's. With `off` they are said where
-/// a
-///   trusted proxy stated them, and https always.
+/// Rewrites the forwarding fields of one request after another for the next hop. An origin may vary
+/// by these fields, so a look-up has to use the same values. An origin also builds links and
+/// redirections from scheme and host; other clients get those from the store, so the fields carry
+/// the scheme and host of the key.
+/// - X-Forwarded-For, Forwarded: `append` adds the sender to the list of a trusted proxy, and
+///   replaces the list of any other sender. Forwarded repeats the list of X-Forwarded-For, if there
+///   is one. `replace` names the client alone; `off` leaves both as received. Forwarded loses host
+///   and proto.
+/// - X-Forwarded-Proto, -Host: the values of the key. With `off` they are written if a trusted
+/// proxy
+///   stated them; https is always written.
 class ForwardedFields {
 public:
-    /// The views put into `fields` last until the next call; `hop`'s have to outlive them too.
+    /// The new views in `fields` last until the next call, and no longer than those of `hop`.
     void rewrite(std::vector<Field>& fields, const ForwardedHop& hop);
 
     std::size_t kept_bytes() const { return for_.capacity() + forwarded_.capacity(); }
-    /// Ends the views; keeps nothing.
+    /// Ends the views and frees the memory.
     void give_back() {
         proxy::give_back(for_);
         proxy::give_back(forwarded_);
@@ -72,7 +73,7 @@ private:
     bool leave_out_target(const std::vector<Field>& came);
     void write_forwarded(const std::vector<Field>& came, const ForwardedHop& hop);
 
-    std::string for_, forwarded_;  // kept from request to request for their memory
+    std::string for_, forwarded_;  // reused for the next request
 };
 
 }  // namespace proxy

@@ -4,22 +4,6 @@
 
 namespace proxy {
 
-std::string_view to_string(Outcome outcome) {
-    switch (outcome) {
-        case Outcome::local_hit:
-            return "local_hit";
-        case Outcome::peer_hit:
-            return "peer_hit";
-        case Outcome::origin_fetch:
-            return "origin_fetch";
-        case Outcome::uncacheable:
-            return "uncacheable";
-        case Outcome::error:
-            return "error";
-    }
-    return "?";
-}
-
 std::string_view to_string(CacheResult result) {
     switch (result) {
         case CacheResult::hit:

@@ -1,74 +1,84 @@
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 namespace proxy {
 
-/// How a client request ended; each counts once, when its answer ends. The same words stand in the
-/// access log and the metrics.
+/// The result of a client request, counted when its answer ends. Access log and metrics use the
+/// same words.
 enum class Outcome : std::uint8_t {
     local_hit,  // from the own store: fresh, validated by 304, allowed stale, or following a fill
     peer_hit,   // a peer's copy was delivered, also when validated at the origin by 304
     origin_fetch,  // the origin's body was delivered: absent, or stale and changed
-    uncacheable,   // passed through without looking
-    error,         // no usable answer, refused, malformed, or the client left before the head
+    uncacheable,   // forwarded without a look-up
+    error,         // failed, refused, malformed, or the client left before the head
 };
-inline constexpr std::array kOutcomes{Outcome::local_hit, Outcome::peer_hit, Outcome::origin_fetch,
-                                      Outcome::uncacheable, Outcome::error};
-std::string_view to_string(Outcome outcome);
+constexpr std::string_view to_string(Outcome outcome) {
+    switch (outcome) {
+        case Outcome::local_hit:
+            return "local_hit";
+        case Outcome::peer_hit:
+            return "peer_hit";
+        case Outcome::origin_fetch:
+            return "origin_fetch";
+        case Outcome::uncacheable:
+            return "uncacheable";
+        case Outcome::error:
+            return "error";
+    }
+    return {};
+}
 
-/// What the store had to do with the answer.
+/// The part of the store in an answer.
 enum class CacheResult : std::uint8_t {
     hit,      // fresh, or following a fill
     miss,     // absent
     stale,    // served stale
     reval,    // was stale or had to be validated; validated or replaced
-    bypass,   // the store was not asked
+    bypass,   // without a look-up
     partial,  // some of the body's blocks were stored, or only its index
 };
 std::string_view to_string(CacheResult result);
 
-/// Where the delivered bytes came from; of several places, the one that most of them came from.
+/// The place of the delivered bytes; of several places, the one that delivered most.
 enum class Source : std::uint8_t { none, memory, disk, peer, origin };
 std::string_view to_string(Source source);
 
-/// Bytes of one answer's body by where they came from.
+/// Bytes of one answer's body by their place.
 struct BytesBySource {
-    std::uint64_t memory = 0;  // the own store, or a fill that another request began
+    std::uint64_t memory = 0;  // the own store, or the fill of another request
     std::uint64_t disk = 0;    // the own store, read from disk for this answer
     std::uint64_t peer = 0, origin = 0;
 
     void add(Source source, std::uint64_t bytes);
-    /// The place that most came from, where memory and disk are one, and then the one of them that
-    /// more came from; of equals the farther one. None when there are no bytes.
+    /// The place of most bytes. Memory and disk count together first, and then against each other.
+    /// The farther of two equal places wins. `none` without bytes.
     Source most() const;
 };
-/// How a request ended whose answer came from there.
+/// The result of a request whose answer came from this place.
 Outcome outcome_of(Source source);
 
-/// The client or a peer: whose question an access log line is about.
+/// The sender of the request in an access log line.
 enum class Role : std::uint8_t { client, peer };
 std::string_view to_string(Role role);
 
-/// What became of asking a peer.
+/// The result of a peer request.
 enum class PeerVerdict : std::uint8_t {
     not_asked,
     hit,
-    false_hit,  // it said `absent`: the summary promised too much
-    stale_hit,  // it has it, but no longer fresh
+    false_hit,  // `absent`: the peer lacks a key that its summary claimed
+    stale_hit,  // the peer's copy is no longer fresh
     refused,    // `variant`, `busy` or `draining`
     timeout,    // no head within the budget
     failure,    // connection or protocol trouble
-    unusable,   // its answer may not be used; counted as a failure, but not against its health
-    outrun,     // another answer came first, though this one was in time; counted likewise
-    pending,    // it has not answered yet
+    unusable,   // the answer may not be used: a failure that leaves the peer's health alone
+    outrun,     // another answer came first: a failure that leaves the peer's health alone
+    pending,    // the peer has yet to answer
 };
 std::string_view to_string(PeerVerdict verdict);
 
-/// Why a peer answered 504; the `detail` of its Cache-Status member.
+/// The reason of a peer's 504: the `detail` of its Cache-Status member.
 enum class Refusal : std::uint8_t { absent, variant, stale, busy, draining, unknown };
 std::string_view to_string(Refusal refusal);
 PeerVerdict verdict_of(Refusal refusal);

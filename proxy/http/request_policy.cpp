@@ -6,26 +6,26 @@ namespace {
 
 using std::chrono::seconds;
 
-/// max-age=0 asks for validation, also of what came in this very second.
+/// max-age=0 demands a validation, also for a response of this second.
 bool older_than_wanted(const RequestDirectives& request, const Freshness& stored,
                        seconds residence) {
     if (!request.max_age) return false;
     return *request.max_age == seconds(0) || current_age(stored, residence) > *request.max_age;
 }
 
-/// Does the client ask for more than a fresh response?
+/// Whether the client demands more than a fresh response.
 bool asks_for_more(const RequestDirectives& request, const Freshness& stored, seconds residence) {
     if (request.no_cache) return true;
     if (older_than_wanted(request, stored, residence)) return true;
     return request.min_fresh && time_to_live(stored, residence) < *request.min_fresh;
 }
 
-/// Nobody has said, and none could be guessed, for how long it is good: only validation tells.
+/// The response has neither an explicit nor a guessed lifetime, so it needs a validation.
 bool has_no_freshness(const Freshness& stored) {
     return !stored.is_explicit() && !stored.had_lifetime();
 }
 
-/// How far beyond its lifetime a response is.
+/// Time since the end of a response's lifetime.
 seconds staleness(const Freshness& stored, seconds residence) {
     return std::max(-time_to_live(stored, residence), seconds(0));
 }
@@ -72,7 +72,7 @@ bool may_serve_stale(const RequestDirectives& request, const Freshness& stored, 
            by <= rules.stale_when_unreachable;
 }
 
-bool may_answer_those_waiting(const RequestDirectives& request, const Freshness& fetched) {
+bool may_answer_followers(const RequestDirectives& request, const Freshness& fetched) {
     return request.plain() && fetched.is_explicit() && fetched.serves_others();
 }
 

@@ -8,56 +8,55 @@
 
 namespace proxy {
 
-/// May this stored response answer this request as it is (RFC 9111 §4, §5.2.1)?
+/// Whether a stored response may answer a request without a validation (RFC 9111 §4, §5.2.1).
 enum class Reuse : std::uint8_t {
     fresh,              // yes
     stale_allowed,      // yes: the client's max-stale covers it
     stale,              // no: validate, its lifetime is over (Cache-Status fwd=stale)
     response_no_cache,  // no: validate always (fwd=stale)
-    request,  // no: the client's no-cache, max-age or min-fresh asks for more (fwd=request)
+    request,            // no: the client's no-cache, max-age or min-fresh excludes it (fwd=request)
 };
 constexpr bool usable(Reuse reuse) {
     return reuse <= Reuse::stale_allowed;
 }
 std::string_view to_string(Reuse reuse);
 
-/// What never had a lifetime (Freshness::had_lifetime) is only used after validation, whatever
-/// max-stale says: its origin wants to be asked each time.
+/// A response without a lifetime (Freshness::had_lifetime) needs a validation for each use, also
+/// under max-stale, because its origin wants one.
 Reuse decide_reuse(const RequestDirectives& request, const Freshness& stored,
                    std::chrono::seconds residence);
 
-/// What went wrong at the origin when a stale response might stand in (RFC 5861 §4, RFC 9111
+/// Failures of an origin in which a stale response may replace its answer (RFC 5861 §4, RFC 9111
 /// §4.2.4).
 enum class OriginTrouble : std::uint8_t {
     unreachable,  // no connection, or it broke off or timed out
-    error,        // what ends in 500, 502, 503 or 504: its own answer, one that makes no sense, or
-                  // a limit of this node
+    error,        // 500, 502, 503 or 504: the origin's answer, or this node's about a malformed
+                  // answer or an own limit
 };
 
-/// Trouble that a status means, for may_serve_stale(); false for all other statuses.
+/// Whether may_serve_stale() takes this status as a failure.
 constexpr bool is_origin_trouble(unsigned status) {
     return status == 500 || status == 502 || status == 503 || status == 504;
 }
 
-/// May a stale response stand in for the origin? Never with must-revalidate and its kin; within
-/// stale-if-error when given; without it only when the origin is unreachable, within
-/// `rules.stale_when_unreachable`, and only what had a lifetime: for what never had one
-/// (`max-age=0`) its origin alone can allow it, and where it said nothing of freshness at all
-/// nobody can. A client that asks for validation (no-cache, max-age, min-fresh) is not told old
-/// news, nor one with max-stale older news than that.
+/// Whether a stale response may replace the answer of a failing origin. must-revalidate and its
+/// relatives forbid it, and stale-if-error permits it for a time. Without these it is permitted
+/// while the origin is unreachable, within `rules.stale_when_unreachable`, for a response that had
+/// a lifetime. A response with `max-age=0` needs stale-if-error; one without explicit freshness and
+/// without a guess is excluded. A client with no-cache, max-age or min-fresh gets no stale
+/// response, and one with max-stale none that is older.
 bool may_serve_stale(const RequestDirectives& request, const Freshness& stored,
                      std::chrono::seconds residence, OriginTrouble trouble,
                      const CacheRules& rules);
 
-/// May a response that is stale when it comes, as the fetch took longer than its lifetime, answer
-/// the requests that were waiting for it (RFC 9111 §4: the requests that were collapsed into one)?
-/// Only where its origin has said that anybody may have it for a while, and to a client that asks
-/// for no more. What the origin wants validated before each use is for its own request alone
-/// (§5.2.2.4).
-bool may_answer_those_waiting(const RequestDirectives& request, const Freshness& fetched);
+/// Whether a response that is stale on arrival, because the fetch took longer than its lifetime,
+/// may answer the followers of the fetch (RFC 9111 §4, collapsed requests). The origin has to have
+/// given an explicit lifetime, and the follower's request has to be plain(). A response that needs
+/// a validation before each use answers its own request alone (§5.2.2.4).
+bool may_answer_followers(const RequestDirectives& request, const Freshness& fetched);
 
-/// May a stale response be served at once while it is refreshed (RFC 5861 §3)? Not one of which
-/// its origin said no lifetime and none could be guessed.
+/// Whether a stale response may be served at once while a fetch refreshes it (RFC 5861 §3). A
+/// response without a lifetime, explicit or guessed, may not.
 bool may_serve_while_revalidating(const RequestDirectives& request, const Freshness& stored,
                                   std::chrono::seconds residence);
 

@@ -5,21 +5,12 @@
 #include "proxy/http/vary.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace proxy {
 
 namespace {
 
 using http_field = boost::beast::http::field;
-
-constexpr std::array<std::string_view, kStorageVerdicts> kNames{
-    "store",           "method",           "interim",   "not_modified",
-    "partial",         "request_no_store", "no_store",  "private",
-    "must_understand", "authorization",    "vary_any",  "set_cookie",
-    "no_freshness",    "not_reusable",     "too_large", "no_room",
-    "incomplete",      "invalidated",      "aborted",   "too_many_tags"};
-static_assert(static_cast<std::size_t>(StorageVerdict::too_many_tags) + 1 == kStorageVerdicts);
 
 StorageVerdict by_status(unsigned status) {
     if (status < 200) return StorageVerdict::interim;
@@ -28,16 +19,12 @@ StorageVerdict by_status(unsigned status) {
     return StorageVerdict::store;
 }
 
-/// RFC 9111 §3.5: these speak for everybody, even with Authorization in the request.
+/// RFC 9111 §3.5: these permit sharing, also for a request with Authorization.
 bool shared_despite_authorization(const ResponseDirectives& response) {
     return response.is_public || response.must_revalidate || response.s_maxage.present();
 }
 
 }  // namespace
-
-std::string_view to_string(StorageVerdict verdict) {
-    return kNames[static_cast<std::size_t>(verdict)];
-}
 
 bool shares_cookie(Fields response) {
     if (std::none_of(response.begin(), response.end(), is_set_cookie)) return false;
@@ -48,7 +35,7 @@ bool shares_cookie(Fields response) {
 
 StorageVerdict verdict_of(const ResponseDirectives& said, unsigned status) {
     if (said.must_understand) {
-        // On a status that we do understand, it overrides no-store (RFC 9111 §5.2.2.3).
+        // It overrides no-store for a status that this cache implements (RFC 9111 §5.2.2.3).
         if (!understood_status(status)) return StorageVerdict::must_understand;
     } else if (said.no_store) {
         return StorageVerdict::no_store;
@@ -82,8 +69,8 @@ StorageVerdict storage_verdict(boost::beast::http::verb method, Fields request,
     }
     if (vary == kVaryAny) return StorageVerdict::vary_any;
     if (freshness.source == LifetimeSource::none) return StorageVerdict::no_freshness;
-    // A cookie goes to others only where the configuration wants it and the origin itself has said
-    // for how long.
+    // Other clients get a cookie only if the configuration permits it, and the origin has given an
+    // explicit lifetime.
     if ((!rules.store_set_cookie || !freshness.is_explicit()) && shares_cookie(response)) {
         return StorageVerdict::set_cookie;
     }

@@ -4,19 +4,19 @@
 #include "proxy/http/freshness.hpp"
 
 #include <boost/beast/http/verb.hpp>
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 namespace proxy {
 
-/// Whether a response is stored, and if not, why. The names are the values of a metric label.
+/// The decision to store a response, or the reason against it. The names are values of a metric
+/// label.
 enum class StorageVerdict : std::uint8_t {
     store,
-    // decided by its head (RFC 9111 §3), by storage_verdict():
+    // decided by storage_verdict() from the head (RFC 9111 §3):
     method,        // only answers to GET are stored
     interim,       // 1xx
-    not_modified,  // a 304 is no response of its own
+    not_modified,  // a 304 only updates a response
     partial,       // 206, or 412 and 416: answers to a range or a condition
     request_no_store,
     no_store,
@@ -25,27 +25,71 @@ enum class StorageVerdict : std::uint8_t {
     authorization,    // §3.5
     vary_any,         // Vary: * (or more names than kMaxVaryNames)
     set_cookie,       // unless the configuration lets cookies be stored
-    no_freshness,     // neither explicit freshness nor a status that allows heuristics
-    not_reusable,     // stale from the start and nothing to validate with
-    // decided while it is fetched:
+    no_freshness,     // without explicit freshness and without a status for heuristics
+    not_reusable,     // stale from the start, and without a validator
+    // decided during the fetch:
     too_large,      // above object_max
     no_room,        // memory for filling is used up
     incomplete,     // cut off before its end
     invalidated,    // purged or invalidated while it came
-    aborted,        // nobody wants it any more
+    aborted,        // all its clients have left
     too_many_tags,  // more than kMaxTags: a purge could miss it
 };
-inline constexpr std::size_t kStorageVerdicts = 20;
-std::string_view to_string(StorageVerdict verdict);
+constexpr std::string_view to_string(StorageVerdict verdict) {
+    switch (verdict) {
+        case StorageVerdict::store:
+            return "store";
+        case StorageVerdict::method:
+            return "method";
+        case StorageVerdict::interim:
+            return "interim";
+        case StorageVerdict::not_modified:
+            return "not_modified";
+        case StorageVerdict::partial:
+            return "partial";
+        case StorageVerdict::request_no_store:
+            return "request_no_store";
+        case StorageVerdict::no_store:
+            return "no_store";
+        case StorageVerdict::is_private:
+            return "private";
+        case StorageVerdict::must_understand:
+            return "must_understand";
+        case StorageVerdict::authorization:
+            return "authorization";
+        case StorageVerdict::vary_any:
+            return "vary_any";
+        case StorageVerdict::set_cookie:
+            return "set_cookie";
+        case StorageVerdict::no_freshness:
+            return "no_freshness";
+        case StorageVerdict::not_reusable:
+            return "not_reusable";
+        case StorageVerdict::too_large:
+            return "too_large";
+        case StorageVerdict::no_room:
+            return "no_room";
+        case StorageVerdict::incomplete:
+            return "incomplete";
+        case StorageVerdict::invalidated:
+            return "invalidated";
+        case StorageVerdict::aborted:
+            return "aborted";
+        case StorageVerdict::too_many_tags:
+            return "too_many_tags";
+    }
+    return {};
+}
 
-/// `said`, `vary` (from vary_names()) and `freshness` are those of this response.
+/// The verdict on a response by its head. `said`, `vary` (from vary_names()) and `freshness` belong
+/// to the response.
 StorageVerdict storage_verdict(boost::beast::http::verb method, Fields request,
                                const RequestDirectives& directives, unsigned status,
                                Fields response, const ResponseDirectives& said,
                                std::string_view vary, const Freshness& freshness,
                                const CacheRules& rules);
 
-/// The same by what Cache-Control says alone (RFC 9111 §5.2.2): no-store, private, must-understand.
+/// The same by Cache-Control alone (RFC 9111 §5.2.2): no-store, private, must-understand.
 StorageVerdict verdict_of(const ResponseDirectives& said, unsigned status);
 
 /// The verdict on a part of a body whose index was stored. The index has decided on freshness; the
@@ -53,14 +97,14 @@ StorageVerdict verdict_of(const ResponseDirectives& said, unsigned status);
 StorageVerdict part_verdict(Fields request, const RequestDirectives& directives,
                             const ResponseDirectives& said);
 
-/// Has the response a cookie that a qualified no-cache or private does not withhold from others? It
-/// may be stored, and given, only under CacheRules::store_set_cookie.
+/// Whether the response has a cookie that no qualified no-cache or private keeps for its client. It
+/// is stored under CacheRules::store_set_cookie only.
 bool shares_cookie(Fields response);
 
-/// After a validation: does this answer, with its verdict, end what was stored before? It does when
-/// the origin now forbids storing what it says of the resource (200, 404, 410 and the like, or the
-/// 304 itself); the old response is not to be used in its place. Errors, redirects and what only
-/// this request keeps out of the store (its Authorization) leave it alone.
+/// Whether the answer to a validation ends the stored response. It does if the origin now forbids
+/// storing its answer about the resource (200, 404, 410 and the like, or the 304 itself). Errors
+/// and redirects keep the stored response, and so does a verdict about this request alone, as for
+/// its Authorization.
 bool ends_stored(StorageVerdict verdict, unsigned status);
 
 /// Final statuses whose meaning this cache implements (RFC 9111 §5.2.2.3).

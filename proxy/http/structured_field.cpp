@@ -18,8 +18,8 @@ constexpr bool is_letter(char c) {
     return is_lower(c) || (c >= 'A' && c <= 'Z');
 }
 
-/// Takes a value apart from the left (RFC 9651 §4.2). Each function answers whether its piece was
-/// well-formed; after false the reader is of no more use.
+/// Parses a value from the left (RFC 9651 §4.2). Each function returns whether its piece is
+/// well-formed. After false the reader's state is undefined.
 class Reader {
 public:
     explicit Reader(std::string_view text) : rest_(text) {}
@@ -51,7 +51,7 @@ public:
         return true;
     }
 
-    /// Checks them, and gives them as written.
+    /// Checks the parameters, and returns their text.
     bool parameters(std::string_view& out) {
         const auto begin = rest_;
         while (rest_.starts_with(';')) {
@@ -228,7 +228,7 @@ std::optional<SfMembers> read_lines(Fields fields, std::string_view name, bool d
             return std::nullopt;
         }
     }
-    // An empty line is a field without members, but beside others only a comma too many.
+    // An empty line alone is an empty field. Beside other lines it is a comma too many.
     if (lines == 0 || (lines > 1 && empty_lines > 0)) return std::nullopt;
     return members;
 }
@@ -241,13 +241,6 @@ std::optional<SfMembers> sf_list(Fields fields, std::string_view name) {
 
 std::optional<SfMembers> sf_dictionary(Fields fields, std::string_view name) {
     return read_lines(fields, name, true);
-}
-
-std::optional<SfMember> sf_item(std::string_view value) {
-    Reader in(trim(value));
-    SfMember member;
-    if (!in.item(member) || !in.empty()) return std::nullopt;
-    return member;
 }
 
 const SfMember* find(const SfMembers& dictionary, std::string_view key) {

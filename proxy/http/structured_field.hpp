@@ -10,10 +10,9 @@
 
 namespace proxy {
 
-/// Structured field values, RFC 9651 (and 8941): lists, dictionaries and items with parameters. The
-/// parser is strict, as the format asks for: one bad byte anywhere, on any of several lines, and
-/// the field is as if it were absent. Display strings, which no field of ours uses, are bad too.
-/// Everything found is a view into the fields.
+// Structured field values, RFC 9651 (and 8941): lists and dictionaries with parameters. The parser
+// is strict, as the RFC requires: one bad byte on any line makes the whole field count as absent.
+// It refuses display strings, because our fields have none. All results are views into the fields.
 
 enum class SfType : std::uint8_t {
     boolean,
@@ -30,10 +29,10 @@ struct SfValue {
     SfType type = SfType::boolean;
     std::int64_t number = 1;  // integer; boolean 0 or 1; date in seconds; decimal in thousandths
     std::string_view text;  // token; string between its quotes, escapes in place; bytes in base64;
-                            // inner list between its parentheses, which was checked as well
+                            // checked inner list between its parentheses
 };
 
-/// One member of a list or dictionary, or an item.
+/// One member of a list or dictionary.
 struct SfMember {
     std::string_view key;  // of a dictionary, else empty
     SfValue value;
@@ -41,15 +40,14 @@ struct SfMember {
 };
 using SfMembers = std::vector<SfMember>;
 
-/// The least that a parser must take (RFC 9651 §3.1, §3.2); a field with more is malformed.
+/// The minimum for a parser (RFC 9651 §3.1, §3.2). A field with more members is malformed.
 inline constexpr std::size_t kMaxSfMembers = 1024;
 
-/// All lines of the field `name` together. None when the field is absent or malformed; no members
-/// when it is empty. A member must end on its line. A dictionary keeps repeated keys, of which the
-/// last counts: see find().
+/// Parses all lines of the field `name`. Returns nullopt for an absent or malformed field, and no
+/// members for an empty one. A member has to end on its line. A dictionary keeps repeated keys;
+/// find() takes the last one.
 std::optional<SfMembers> sf_list(Fields fields, std::string_view name);
 std::optional<SfMembers> sf_dictionary(Fields fields, std::string_view name);
-std::optional<SfMember> sf_item(std::string_view value);
 
 /// The last member of a dictionary with this key, or null.
 const SfMember* find(const SfMembers& dictionary, std::string_view key);
@@ -59,7 +57,7 @@ struct SfParameter {
     SfValue value;
 };
 
-/// Walks the parameters of a member, in order. Of equal keys the last counts.
+/// Walks the parameters of a member, in order. The last of equal keys counts.
 class SfParameters {
 public:
     explicit SfParameters(const SfMember& member) : rest_(member.parameters) {}

@@ -17,10 +17,10 @@ bool is_tag_byte(char c) {
     return byte == 0x21 || (byte >= 0x23 && byte != 0x7f);
 }
 
-/// By servers that compress on the fly, at the end of a tag.
+/// Marks at the end of a tag, by servers that compress on the fly.
 constexpr std::array<std::string_view, 4> kCodingMarks{"-gzip", "-br", "-zstd", "-deflate"};
 
-/// Is `tag` the other one with such a mark? Both with their quotes.
+/// Whether `tag` is the other one with such a mark. Both have their quotes.
 bool is_marked(std::string_view tag, std::string_view plain) {
     const auto stem = plain.substr(0, plain.size() - 1);
     if (stem.size() < 2 || !tag.starts_with(stem)) return false;
@@ -30,8 +30,8 @@ bool is_marked(std::string_view tag, std::string_view plain) {
     return std::find(kCodingMarks.begin(), kCodingMarks.end(), mark) != kCodingMarks.end();
 }
 
-/// Takes the next member off a list of tags. A tag may contain commas and backslashes, so the
-/// general list rules do not apply to it. Empty at the end.
+/// Removes the next member from a list of tags. A tag may contain commas and backslashes, which the
+/// general list rules exclude. Empty at the end.
 std::string_view take_tag(std::string_view& rest) {
     const auto begin = rest.find_first_not_of(" \t,");
     if (begin == std::string_view::npos) return {};
@@ -45,7 +45,7 @@ std::string_view take_tag(std::string_view& rest) {
     return tag;
 }
 
-/// Weak comparison; where one side is no entity tag, only the very same text matches.
+/// Weak comparison. If one side is no entity tag, both texts have to be equal.
 bool same_tag(std::string_view a, std::string_view b) {
     const auto tag_a = parse_entity_tag(a), tag_b = parse_entity_tag(b);
     return tag_a && tag_b ? weak_match(*tag_a, *tag_b) : a == b;
@@ -79,7 +79,7 @@ std::string_view tag_of(Fields response) {
 
 std::string_view date_of(Fields response, http_field id) {
     const auto text = only_value(response, id);
-    // Which century it is does not matter here.
+    // The century is irrelevant here.
     return parse_http_date(text, WallTime()) ? text : std::string_view();
 }
 

@@ -7,8 +7,8 @@
 
 namespace proxy {
 
-/// Bytes received and not yet used, contiguous. Room is made at the end by moving what is left to
-/// the front or by growing, never while views into it are held (callers consume first).
+/// Received bytes that wait for their use, contiguous. prepare() makes room at the end: it moves
+/// the bytes to the front, or grows. Callers consume their views first.
 class ReadBuffer {
 public:
     static constexpr std::size_t kInitialBytes = 4 * 1024;
@@ -27,24 +27,24 @@ public:
     /// Free space at the end, at least `least` bytes and normally more. Invalidates views.
     boost::asio::mutable_buffer prepare(std::size_t least) {
         if (capacity_ - end_ < least) {
-            const auto held = size();
+            const auto kept = size();
             auto wanted = capacity_ == 0 ? kInitialBytes : capacity_;
-            while (wanted < held + least) wanted *= 2;
+            while (wanted < kept + least) wanted *= 2;
             if (wanted != capacity_) {
                 auto larger = std::make_unique_for_overwrite<char[]>(wanted);
-                if (held > 0) std::memcpy(larger.get(), bytes_.get() + begin_, held);
+                if (kept > 0) std::memcpy(larger.get(), bytes_.get() + begin_, kept);
                 bytes_ = std::move(larger);
                 capacity_ = wanted;
-            } else if (held > 0) {
-                std::memmove(bytes_.get(), bytes_.get() + begin_, held);
+            } else if (kept > 0) {
+                std::memmove(bytes_.get(), bytes_.get() + begin_, kept);
             }
             begin_ = 0;
-            end_ = held;
+            end_ = kept;
         }
         return {bytes_.get() + end_, capacity_ - end_};
     }
 
-    /// Gives a large, empty buffer back (an idle connection keeps only the initial size).
+    /// Frees a large, empty buffer. An idle connection keeps the initial size.
     void trim() {
         if (empty() && capacity_ > kInitialBytes) {
             bytes_.reset();

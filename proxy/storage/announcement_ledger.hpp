@@ -1,10 +1,10 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <utility>
 
 #include "proxy/disk/disk_index.hpp"
+#include "proxy/storage/node_events.hpp"
 #include "summary/key_hash.hpp"
 
 namespace proxy {
@@ -16,19 +16,17 @@ namespace proxy {
 /// The ledger counts two references to a key, memory and disk, and one mark says that the key is
 /// announced. The mark needs no table of its own: the entry in memory carries it while there is
 /// one, and the records in the disk index carry it otherwise. All functions but has_lost_marks()
-/// run under the lock of the key's shard, so the listener learns of the changes in their order.
+/// run under the lock of the key's shard, so the events of a key have the order of its changes.
 class AnnouncementLedger {
 public:
-    /// Called under the lock of the key's shard, in turn with true for an announcement and false
-    /// for a withdrawal. It must be quick; calls of the store are forbidden. The loss of records on
-    /// a disk may cause the same call twice, as their keys are unknown then.
-    using Listener = std::function<void(summary::KeyHash, bool stored)>;
-
-    explicit AnnouncementLedger(Listener listener) : listener_(std::move(listener)) {}
+    /// `events` outlives the ledger. It gets a KeyChange for an announcement and one for a
+    /// withdrawal, in turn. After a disk has lost records the same change may come twice, as their
+    /// keys are unknown then.
+    explicit AnnouncementLedger(NodeEvents& events) : events_(events) {}
 
     /// Memory stores an announceable response. `mark` is that of the entry.
     void announce(summary::KeyHash key, bool& mark) {
-        if (!std::exchange(mark, true)) listener_(key, true);
+        if (!std::exchange(mark, true)) events_.push(KeyChange{key, true});
     }
     /// Memory begins to store the key: the new entry takes over the mark of the disk's records.
     static void memory_begins(summary::KeyHash key, bool& mark, const DiskIndex& disk) {
@@ -36,20 +34,20 @@ public:
     }
     /// Memory has dropped the key. The disk's records get the mark, if there are any.
     void memory_ends(summary::KeyHash key, bool mark, DiskIndex& disk) {
-        if (!disk.set_announced(key, mark) && mark) listener_(key, false);
+        if (!disk.set_announced(key, mark) && mark) events_.push(KeyChange{key, false});
     }
     /// The disk has `record` of a key that memory lacks. Adds it to the index.
     void disk_gains(summary::KeyHash key, DiskEntry record, bool announceable, DiskIndex& disk) {
         const auto known = disk.announced(key);
         record.announced = known || announceable;
         disk.insert(key, record);
-        if (record.announced && !known) listener_(key, true);
+        if (record.announced && !known) events_.push(KeyChange{key, true});
     }
     /// Records of a key left the index, one of them with a mark if `marked`. `in_memory`: memory
     /// stores the key.
     void disk_loses(summary::KeyHash key, bool marked, bool in_memory, DiskIndex& disk) {
         if (!marked || in_memory) return;
-        if (!disk.set_announced(key, true)) listener_(key, false);
+        if (!disk.set_announced(key, true)) events_.push(KeyChange{key, false});
     }
 
     /// Marked records are lost, and their keys with them. deny() withdraws such a key later.
@@ -58,11 +56,12 @@ public:
     bool has_lost_marks() const { return lost_marks_.load(std::memory_order_relaxed); }
     /// A peer believes that this node stores the key. Withdraws it unless a tier stores it.
     void deny(summary::KeyHash key, bool mark_in_memory, const DiskIndex& disk) {
-        if (has_lost_marks() && !mark_in_memory && !disk.contains(key)) listener_(key, false);
+        if (has_lost_marks() && !mark_in_memory && !disk.contains(key))
+            events_.push(KeyChange{key, false});
     }
 
 private:
-    Listener listener_;
+    NodeEvents& events_;
     std::atomic<bool> lost_marks_{false};
 };
 

@@ -16,6 +16,7 @@
 #include "proxy/storage/found.hpp"
 #include "proxy/storage/invalidations.hpp"
 #include "proxy/storage/memory_tier.hpp"
+#include "proxy/storage/node_events.hpp"
 #include "proxy/storage/shelf_keeper.hpp"
 #include "proxy/storage/shelf_reader.hpp"
 #include "proxy/storage/shelf_writer.hpp"
@@ -47,10 +48,10 @@ namespace proxy {
 class Store {
 public:
     using Clock = std::chrono::steady_clock;
-    using Listener = AnnouncementLedger::Listener;
 
-    Store(std::uint64_t memory_cap_bytes, Listener listener)
-        : budget_(memory_cap_bytes), ledger_(std::move(listener)) {}
+    /// `events` outlives the store.
+    Store(std::uint64_t memory_cap_bytes, NodeEvents& events)
+        : budget_(memory_cap_bytes), ledger_(events) {}
     ~Store() { disk_.close(); }
     Store(const Store&) = delete;
     Store& operator=(const Store&) = delete;

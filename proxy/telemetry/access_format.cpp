@@ -1,4 +1,4 @@
-// The three formats of the access log; their writer stands in access_log.cpp.
+// The three formats of the access log. access_log.cpp has the writer.
 #include "proxy/telemetry/access_log.hpp"
 
 #include "proxy/http/field_list.hpp"
@@ -34,9 +34,9 @@ void append_number(std::string& out, std::uint64_t value, std::size_t width = 1)
     out.append(digits.data(), count);
 }
 
-/// A character stays as it is, control characters are escaped. A byte that is no part of one comes
-/// as U+EF80 to U+EFFF, which nobody else uses, with its value in the last two digits; so do the
-/// bytes of these characters themselves, so that every string can be had back.
+/// Control characters are escaped, and other characters stay as they are. A byte outside UTF-8
+/// becomes one of U+EF80 to U+EFFF, a private range, with its value in the last two digits. The
+/// bytes of these characters themselves are written likewise, so every string can be restored.
 void append_json_string(std::string& out, std::string_view text) {
     out.push_back('"');
     while (!text.empty()) {
@@ -88,7 +88,8 @@ void append_peers_asked(std::string& out, const std::deque<PeersAsked::Asked>& a
     out.push_back(']');
 }
 
-/// For formats that separate by spaces: these and all that is not printable as %xx; empty as `-`.
+/// For formats with spaces as separators: spaces and unprintable bytes as %xx, an empty text as
+/// `-`.
 void append_word(std::string& out, std::string_view text) {
     if (text.empty()) out.push_back('-');
     for (const char c : text) {
@@ -101,7 +102,7 @@ void append_word(std::string& out, std::string_view text) {
     }
 }
 
-/// For combined's quoted parts, as Apache escapes them.
+/// For the quoted parts of combined, escaped as by Apache.
 void append_quotable(std::string& out, std::string_view text) {
     for (const char c : text) {
         if (c == '"' || c == '\\') {
@@ -200,8 +201,8 @@ std::string_view squid_hierarchy(const AccessRecord& record) {
     return asked_origin ? "HIER_DIRECT" : "HIER_NONE";
 }
 
-/// The user field: the log knows no users, so that it marks the requests of peers. No user's name
-/// has a colon in it (RFC 7617 §2).
+/// The user field marks peer requests, because the log has no users. Names of users exclude a colon
+/// (RFC 7617 §2).
 void append_user(std::string& out, const AccessRecord& record) {
     if (record.role == Role::client) {
         out.push_back('-');
@@ -211,7 +212,7 @@ void append_user(std::string& out, const AccessRecord& record) {
     if (!record.peer.empty()) append_word(out, record.peer);
 }
 
-/// As Squid has it: a peer by name, an origin by its address without the port.
+/// As in Squid: the name of a peer, or the address of an origin without its port.
 std::string_view squid_server(const AccessRecord& record, std::string_view hierarchy) {
     if (hierarchy == "CD_SIBLING_HIT") return record.peer;
     if (hierarchy == "HIER_NONE") return {};
@@ -251,7 +252,7 @@ void append_json_line(std::string& out, const AccessRecord& record) {
 }
 
 void append_squid_line(std::string& out, const AccessRecord& record) {
-    // Squid's time is that of the end.
+    // Squid logs the time of the end.
     const auto end = floor<milliseconds>(record.ts + record.duration).time_since_epoch();
     append_number(out, static_cast<std::uint64_t>(end.count() / 1000));
     out.push_back('.');

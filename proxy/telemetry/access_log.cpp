@@ -36,7 +36,7 @@ AccessLog::~AccessLog() {
 void AccessLog::write(const AccessRecord& record) {
     if (!enabled()) return;
     if (record.role == Role::peer && !peers_.load(std::memory_order_relaxed)) return;
-    static thread_local std::string line;  // keeps its memory from one call to the next
+    static thread_local std::string line;  // reuses its memory
     line.clear();
     const auto format = format_.load(std::memory_order_relaxed);
     append_access_line(line, format, record);
@@ -55,7 +55,6 @@ void AccessLog::write(const AccessRecord& record) {
         first = pending_.empty();
         pending_.append(line);
     }
-    lines_.fetch_add(1, std::memory_order_relaxed);
     if (first) wake_.notify_one();
 }
 
@@ -76,7 +75,7 @@ void AccessLog::reopen(Reopened done) {
         changes_.back().at = pending_.size();
     else
         changes_.push_back({pending_.size(), std::nullopt});
-    if (done) changes_.back().told.push_back(std::move(done));
+    if (done) changes_.back().waiters.push_back(std::move(done));
     lock.unlock();
     wake_.notify_one();
 }
@@ -141,7 +140,7 @@ void AccessLog::put(std::string_view lines) {
     if (lost.empty()) return;
     failed_.fetch_add(static_cast<std::uint64_t>(std::count(lost.begin(), lost.end(), '\n')),
                       std::memory_order_relaxed);
-    tell("lines are lost, as it cannot be written", sink_.path(), sink_.error());
+    log_trouble("lines are lost, as it cannot be written", sink_.path(), sink_.error());
 }
 
 void AccessLog::make(Change& change) {
@@ -150,7 +149,7 @@ void AccessLog::make(Change& change) {
         return;
     }
     const auto why_not = open_anew();
-    for (const auto& each : change.told) each(why_not);
+    for (const auto& each : change.waiters) each(why_not);
 }
 
 std::string AccessLog::open_anew() {
@@ -161,7 +160,7 @@ std::string AccessLog::open_anew() {
     constexpr const char* kFailed = "cannot be opened anew; the old file stays in use";
     LogSink next(sink_.path());
     if (!next.open()) {
-        tell(kFailed, sink_.path(), next.error());
+        log_trouble(kFailed, sink_.path(), next.error());
         return "access log " + sink_.path() + ": " + kFailed + ": " + next.error().message();
     }
     spdlog::info("access log {}: opened anew", sink_.path());
@@ -169,8 +168,8 @@ std::string AccessLog::open_anew() {
     return {};
 }
 
-void AccessLog::tell(const char* what, const std::string& path,
-                     const boost::system::error_code& error) {
+void AccessLog::log_trouble(const char* what, const std::string& path,
+                            const boost::system::error_code& error) {
     if (const auto more = trouble_.admit(what, Clock::now()))
         spdlog::error("access log {}: {}: {}{}", path.empty() ? "stdout" : path, what,
                       error.message(), *more);

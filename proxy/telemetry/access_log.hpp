@@ -22,135 +22,135 @@
 
 namespace proxy {
 
-/// One answered request. Views need only last until the call returns.
+/// One answered request. Views are valid during the call.
 struct AccessRecord {
-    std::chrono::system_clock::time_point ts;  // when the request's head was complete
-    std::chrono::nanoseconds duration{0};      // from then to the last byte of the answer
+    std::chrono::system_clock::time_point ts;  // of the complete head of the request
+    std::chrono::nanoseconds duration{0};      // from `ts` to the last byte of the answer
     std::string_view client;                   // address without port
     std::string_view method;                   // as received
-    std::string_view url;                      // target URI, or the raw target if it was refused
+    std::string_view url;                      // target URI, or the raw target of a refused request
     unsigned version = 11;                     // 10 or 11
-    unsigned status = 0;                       // 0: the client left before an answer
-    std::uint64_t bytes = 0;                   // of the answer's body that were sent
-    std::uint64_t sent = 0;                    // of the answer, with its head
+    unsigned status = 0;                       // 0: the client left first
+    std::uint64_t bytes = 0;                   // sent of the answer's body
+    std::uint64_t sent = 0;                    // sent of the answer, with its head
     Outcome outcome = Outcome::error;
     CacheResult cache = CacheResult::bypass;
     Source source = Source::none;
-    // The node that gave the answer, or a part of it; else the last that was asked, if any; of a
-    // peer's question, who asks.
+    // The peer that gave the answer or a part of it, else the last peer that got a peer request. In
+    // the line of a peer request: its sender.
     std::string_view peer;
     PeerVerdict peer_verdict = PeerVerdict::not_asked;
     const PeersAsked* peers_asked = nullptr;
-    std::string_view origin;  // address of the one that answered, `10.0.0.7:8080`; empty: none did
+    std::string_view origin;  // address of the origin that answered, as `10.0.0.7:8080`, or empty
     std::string_view content_type, referer, user_agent;
     std::string_view cache_status;  // this node's member of Cache-Status, as sent
-    bool validated = false;         // the stored response was confirmed by a 304
+    bool validated = false;         // a 304 has confirmed the stored response
     bool client_reload = false;     // the client's own directives forced validation
-    bool aborted = false;           // the answer ended before its end: the client left, or the
-                                    // rest could not be had
-    Role role = Role::client;       // who asked
+    bool aborted = false;           // the answer broke off: the client left, or a source failed
+    Role role = Role::client;       // sender of the request
 };
 
-/// Each appends one line with its newline. Bytes from outside cannot end a line or forge a field:
-/// they come escaped (`%xx` in squid, `\xhh` in combined; in JSON `\u00xx` for control characters
-/// and `\uefxx` for bytes xx that are no UTF-8, which otherwise stays as it is).
-///
-/// json: an object with keys ts (RFC 3339, UTC, milliseconds), role, client, method, url, status,
-/// bytes, dur_ms, outcome, cache, source, peer, peer_verdict (the last two only when a peer was
-/// asked; of a peer's question, peer is who asks), peers_asked (only when it was more than one
-/// question: an array of objects with peer and verdict, in order), origin (the address of the one
-/// that answered, if one did), cache_status (what was sent), aborted (only when true).
+// Each function appends one line with its newline. Bytes from outside are escaped, so they cannot
+// end a line or forge a field: `%xx` in squid, `\xhh` in combined. JSON keeps UTF-8, and has
+// `\u00xx` for control characters and `\uefxx` for other bytes xx.
+
+/// json: an object with the keys ts (RFC 3339, UTC, milliseconds), role, client, method, url,
+/// status, bytes, dur_ms, outcome, cache, source, cache_status (as sent) and, if they apply: peer
+/// and peer_verdict (after a peer request; in the line of a peer request, peer is its sender),
+/// peers_asked (after several peer requests: objects with peer and verdict, in order), origin (the
+/// address that answered), aborted (true).
 void append_json_line(std::string& out, const AccessRecord& record);
-/// Squid's native access.log: time elapsed client result/status bytes method URL - hierarchy/server
-/// type; the bytes are those of `sent`, the server an origin's address or a peer's name. The user
-/// is `peer:NAME` in the line of a peer's request, and else `-`.
+/// Squid's native access.log: time elapsed client result/status bytes method URL user
+/// hierarchy/server type. The bytes are `sent`; the server is an origin's address or a peer's name.
+/// The user is `peer:NAME` in the line of a peer request, and else `-`.
 void append_squid_line(std::string& out, const AccessRecord& record);
-/// Apache's combined format and, as a last field, the origin's address; time in UTC. The user is as
-/// in Squid's format.
+/// Apache's combined format in UTC, with the origin's address as last field. The user is as in
+/// Squid's format.
 void append_combined_line(std::string& out, const AccessRecord& record);
 void append_access_line(std::string& out, AccessFormat format, const AccessRecord& record);
 
-/// The access log of a node: lines are formatted by the caller's thread and written by one of its
-/// own, so that no worker ever waits for a disk or a pipe. When more than `max_pending` bytes wait,
-/// lines are dropped and counted; so are those that the system refuses (a full disk, a pipe nobody
-/// reads), and the error log says why. A reader that takes nothing is waited for until the end, or
-/// another destination, has been waiting for kPatience. All members may be called from any thread.
+/// The access log of a node. The caller's thread formats a line, and a thread of the log writes it,
+/// so workers are independent of disks and pipes. Lines beyond `max_pending` waiting bytes are
+/// dropped and counted. Lines that the system refuses (a full disk, a pipe that is not read) are
+/// counted as well, and the error log has the reason. The writer waits for a slow reader; at the
+/// end of the log, or of a destination, it waits for kPatience at most. Any thread.
 class AccessLog {
 public:
     static constexpr std::size_t kMaxPendingBytes = 8 << 20;
     static constexpr std::chrono::seconds kPatience{1};
 
-    /// `destination`: off, stdout, or a file, which is appended to. Throws
-    /// boost::system::system_error when the file cannot be opened.
+    /// Opens the destination: off, stdout, or a file to append to. Throws
+    /// boost::system::system_error if the file cannot be opened.
     explicit AccessLog(const LogConfig& config, std::size_t max_pending = kMaxPendingBytes);
-    /// Writes what is pending.
+    /// Writes the pending lines.
     ~AccessLog();
     AccessLog(const AccessLog&) = delete;
     AccessLog& operator=(const AccessLog&) = delete;
 
     bool enabled() const { return enabled_.load(std::memory_order_relaxed); }
-    /// Lines of peers' questions are written if the configuration wants them.
+    /// Writes the line of a peer request if log.peers is set.
     void write(const AccessRecord& record);
 
-    /// Is told on the writer's thread why the file cannot be opened; empty: it is open, or there is
-    /// none.
+    /// Called on the writer's thread, with the reason for a failure, or with an empty string.
     using Reopened = std::function<void(const std::string& why_not)>;
-    /// Opens the file anew (after it was renamed): lines written before go to the old one, lines
-    /// written after to the new one. If that fails the old file stays in use. The error log says
-    /// what came of it, and so does `done`, which a log that is off calls at once.
+    /// Opens the file again, after it was renamed: earlier lines go to the old file, later ones to
+    /// the new one. After a failure the old file stays in use. The error log gets the result, and
+    /// so does `done`. A log that is off calls `done` at once.
     void reopen(Reopened done = nullptr);
-    /// Takes another destination or format: lines written before go to the old one, lines written
-    /// after to the new one. Nothing changes when it cannot be opened, or when the old one is so
-    /// slow that kMaxChanges wait already; then the error says so.
+    /// Changes destination or format: earlier lines go to the old one, later ones to the new one.
+    /// Returns an error, and changes nothing, if the destination cannot be opened, or if the old
+    /// one is so slow that kMaxChanges wait already.
     boost::system::error_code reconfigure(const LogConfig& config) {
         return reconfigure(config, LogSink(config.access));
     }
-    /// The same with what was opened elsewhere, as a disk may hang.
+    /// The same with a destination that another thread has opened, because a disk may hang.
     boost::system::error_code reconfigure(const LogConfig& config, LogSink opened);
     static constexpr std::size_t kMaxChanges = 16;
 
-    /// Waits until everything written so far has been handed to the system.
+    /// Waits until the system has all lines that were written so far.
     void flush();
 
-    std::uint64_t lines() const { return lines_.load(std::memory_order_relaxed); }
     std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
-    /// Lines the system refused.
+    /// Lines that the system has refused.
     std::uint64_t failed() const { return failed_.load(std::memory_order_relaxed); }
 
 private:
-    /// What happens after the first `at` pending bytes; without `sink`: the file is opened anew.
+    /// A change after the first `at` pending bytes. Without `sink`: the file is opened again.
     struct Change {
         std::size_t at = 0;
         std::optional<LogSink> sink;
-        std::vector<Reopened> told = {};
+        std::vector<Reopened> waiters = {};
     };
 
     using Clock = std::chrono::steady_clock;
 
     void run();
     void put(std::string_view lines);
-    /// Something waits behind the lines that are being written. Under the mutex.
+    /// Starts the time that the lines being written have, because a change waits for them. With the
+    /// mutex.
     void hurry();
     void make(Change& change);
-    /// Returns why the file cannot be opened, or nothing.
+    /// Returns the reason for a failure, or an empty string.
     std::string open_anew();
-    /// Tells the error log about the destination `path`.
-    void tell(const char* what, const std::string& path, const boost::system::error_code& error);
+    /// Writes to the error log about the destination `path`.
+    void log_trouble(const char* what, const std::string& path,
+                     const boost::system::error_code& error);
 
     const std::size_t max_pending_;
-    std::atomic<bool> enabled_{false};  // changes under the mutex only, as does the format
+    std::atomic<bool> enabled_{false};  // written with the mutex, as is the format
     std::atomic<AccessFormat> format_;
     std::atomic<bool> peers_;
     LogSink sink_;            // writer thread only, once that runs
     RateLimitedLog trouble_;  // writer thread only
-    std::atomic<std::uint64_t> lines_{0}, dropped_{0}, failed_{0};
+    std::atomic<std::uint64_t> dropped_{0}, failed_{0};
 
     std::mutex mutex_;
     std::condition_variable wake_, idle_;
     std::string pending_;
     std::vector<Change> changes_;  // in order
     bool writing_ = false, stop_ = false;
-    std::atomic<Clock::time_point> give_up_{Clock::time_point::max()};  // on a reader; see hurry()
+    std::atomic<Clock::time_point> give_up_{
+        Clock::time_point::max()};  // the writer's deadline; see hurry()
     std::thread thread_;
 };
 

@@ -4,27 +4,6 @@
 
 namespace proxy {
 
-namespace {
-
-constexpr std::array<std::string_view, kRequestRefusals> kRefusalNames{"malformed",
-                                                                       "too_large",
-                                                                       "not_implemented",
-                                                                       "version",
-                                                                       "no_route",
-                                                                       "destination",
-                                                                       "too_many_connections",
-                                                                       "timeout",
-                                                                       "loop",
-                                                                       "tls",
-                                                                       "forbidden",
-                                                                       "client",
-                                                                       "forward_client",
-                                                                       "proxy_header",
-                                                                       "upgrade"};
-static_assert(static_cast<std::size_t>(RequestRefusal::upgrade) + 1 == kRequestRefusals);
-
-}  // namespace
-
 void DurationHistogram::observe(std::chrono::nanoseconds duration) {
     const double seconds = std::chrono::duration<double>(duration).count();
     const auto bucket = std::lower_bound(kDurationBuckets.begin(), kDurationBuckets.end(), seconds);
@@ -41,10 +20,6 @@ DurationHistogram& DurationHistogram::operator+=(const DurationHistogram& other)
 
 std::uint64_t DurationHistogram::total() const {
     return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-}
-
-std::string_view to_string(RequestRefusal refusal) {
-    return kRefusalNames[static_cast<std::size_t>(refusal)];
 }
 
 WorkerCounters& WorkerCounters::operator+=(const WorkerCounters& other) {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "protocol/net/described.hpp"
+#include "proxy/http/enum_size.hpp"
 #include "proxy/http/outcome.hpp"
 #include "proxy/http/storage_verdict.hpp"
 
@@ -17,13 +18,12 @@ namespace proxy {
 using protocol::Described;
 using protocol::NumberKind;
 
-/// Upper bounds of the request duration histogram, in seconds: from a memory hit to a long
-/// download.
+/// Upper bounds of the request duration histogram in seconds, from a memory hit to a long download.
 inline constexpr std::array kDurationBuckets{0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01,
                                              0.025,  0.05,    0.1,    0.25,  0.5,    1.0,   2.5,
                                              5.0,    10.0,    30.0,   60.0,  120.0,  300.0};
 
-/// Counts per bucket (not cumulative); the last one is above all bounds.
+/// Counts of single buckets; the last bucket is above all bounds.
 struct DurationHistogram {
     std::array<std::uint64_t, kDurationBuckets.size() + 1> counts{};
     double sum_seconds = 0;
@@ -33,10 +33,10 @@ struct DurationHistogram {
     std::uint64_t total() const;
 };
 
-/// One value for each enumerator.
-template <class Enum, std::size_t N>
+/// One count per value of an enum with kEnumSize.
+template <class Enum>
 struct PerEnum {
-    std::array<std::uint64_t, N> values{};
+    std::array<std::uint64_t, kEnumSize<Enum>> values{};
 
     std::uint64_t& operator[](Enum e) { return values[static_cast<std::size_t>(e)]; }
     std::uint64_t operator[](Enum e) const { return values[static_cast<std::size_t>(e)]; }
@@ -47,49 +47,82 @@ struct PerEnum {
     }
 };
 
-/// Why a request was refused before it was served.
+/// The reason for which a request is refused before it is served.
 enum class RequestRefusal : std::uint8_t {
     malformed,        // 400
     too_large,        // 414, 431
     not_implemented,  // 501
     version,          // 505
-    no_route,         // forward mode off and no origin matches
-    destination,      // a private address, a listener of this node or a peer, a port not allowed
+    no_route,         // no origin matches, and forward mode is off
+    destination,      // a private address, a listener of this node or a peer, a forbidden port
     too_many_connections,
-    timeout,         // the head did not come in time
+    timeout,         // of the head
     loop,            // 508
-    tls,             // the handshake failed
-    forbidden,       // PURGE from an address that purge.allow does not list
+    tls,             // a failed handshake
+    forbidden,       // PURGE from an address outside purge.allow
     client,          // clients.allow and clients.deny
     forward_client,  // forward.clients
     proxy_header,    // a trusted proxy's PROXY header is missing, malformed or late
-    upgrade,         // a handshake for a protocol that `upgrade` does not list
+    upgrade,         // a handshake for a protocol outside `upgrade`
 };
-inline constexpr std::size_t kRequestRefusals = 15;
-std::string_view to_string(RequestRefusal refusal);
+constexpr std::string_view to_string(RequestRefusal refusal) {
+    switch (refusal) {
+        case RequestRefusal::malformed:
+            return "malformed";
+        case RequestRefusal::too_large:
+            return "too_large";
+        case RequestRefusal::not_implemented:
+            return "not_implemented";
+        case RequestRefusal::version:
+            return "version";
+        case RequestRefusal::no_route:
+            return "no_route";
+        case RequestRefusal::destination:
+            return "destination";
+        case RequestRefusal::too_many_connections:
+            return "too_many_connections";
+        case RequestRefusal::timeout:
+            return "timeout";
+        case RequestRefusal::loop:
+            return "loop";
+        case RequestRefusal::tls:
+            return "tls";
+        case RequestRefusal::forbidden:
+            return "forbidden";
+        case RequestRefusal::client:
+            return "client";
+        case RequestRefusal::forward_client:
+            return "forward_client";
+        case RequestRefusal::proxy_header:
+            return "proxy_header";
+        case RequestRefusal::upgrade:
+            return "upgrade";
+    }
+    return {};
+}
 
-/// What one worker counts, without what is counted by reason; plain numbers for one thread, summed
-/// over workers when somebody looks.
+/// Plain counters of one worker, for its thread. A reader sums copies over all workers. Counts by
+/// reason are in WorkerCounters.
 struct TrafficCounters {
     std::uint64_t origin_requests = 0, origin_failures = 0, peer_requests = 0;
     std::uint64_t origin_down_requests = 0;
     std::uint64_t origins_down = 0;
     std::uint64_t validations = 0;
-    /// Requests to an origin while a peer's answer was still waited for; of these, `outrun`: what
-    /// they brought was not used, as the peer's came first after all.
+    /// Requests to an origin during a peer request; `outrun` counts those whose answer came after
+    /// the peer's and was dropped.
     std::uint64_t origin_hedges = 0, origin_hedges_outrun = 0;
     std::uint64_t peer_repeats = 0;
     std::uint64_t summary_lookups = 0, summaries_overruled = 0;
     std::uint64_t peers_too_far = 0;
-    /// Body bytes, without heads, chunk lines and TLS: what sockets took of answers, whole or
-    /// broken off, and what was read of theirs, used or not. Of tunnels, all bytes that go down.
+    /// Body bytes, excluding heads, chunk lines and TLS: bytes of answers that client sockets took,
+    /// and bytes read from upstream. Tunnels count all bytes towards the client.
     std::uint64_t bytes_to_clients = 0, bytes_to_peers = 0;
     std::uint64_t bytes_from_peers = 0, bytes_from_origins = 0;
     std::uint64_t collapsed = 0;
     std::uint64_t connections_accepted = 0, connections_made_room = 0;
 };
 
-/// How to add one: described.hpp.
+/// described.hpp explains the fields of a row.
 inline constexpr Described<TrafficCounters> kTrafficCounters[] = {
     {&TrafficCounters::origin_requests, "upstream.origin_requests", "requests",
      "Requests sent to origins, validations included.", "hearsay_origin_requests_total"},
@@ -108,7 +141,7 @@ inline constexpr Described<TrafficCounters> kTrafficCounters[] = {
      .kind = NumberKind::level},
     {&TrafficCounters::validations, "upstream.validations", "requests",
      "Requests to origins that ended in 304.", "hearsay_validations_total"},
-    // /metrics has these two as parts of one whole: metrics_text.cpp.
+    // metrics_text.cpp shows these two as parts of one family.
     {&TrafficCounters::origin_hedges, "upstream.origin_hedges", "requests",
      "Requests to origins (origin_requests has them too) that were sent while a peer was still "
      "waited for, or for the rest of its body.",
@@ -160,12 +193,12 @@ inline constexpr Described<TrafficCounters> kTrafficCounters[] = {
 };
 static_assert(protocol::every_member_has_a_row(kTrafficCounters));
 
-/// All that one worker counts.
+/// All counters of one worker.
 struct WorkerCounters : TrafficCounters {
-    PerEnum<Outcome, kOutcomes.size()> requests;
-    std::array<DurationHistogram, kOutcomes.size()> durations;  // index: Outcome
-    PerEnum<StorageVerdict, kStorageVerdicts> verdicts;
-    PerEnum<RequestRefusal, kRequestRefusals> refusals;
+    PerEnum<Outcome> requests;
+    std::array<DurationHistogram, kEnumSize<Outcome>> durations;  // index: Outcome
+    PerEnum<StorageVerdict> verdicts;
+    PerEnum<RequestRefusal> refusals;
 
     WorkerCounters& operator+=(const WorkerCounters& other);
     std::uint64_t total() const;

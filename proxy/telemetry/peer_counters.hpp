@@ -6,24 +6,25 @@ namespace proxy {
 
 using protocol::Described;
 
-/// What became of a worker's questions to one peer, and of the peer's to it; summed over workers.
+/// Counts of peer requests between this node and one peer, in both directions. Per worker, or
+/// summed.
 struct PeerCounters {
     std::uint64_t asked = 0;
     std::uint64_t hits = 0, false_hits = 0, stale_hits = 0, refused = 0, failures = 0;
-    std::uint64_t served = 0;  // answers of ours out of the store: bodies, parts, heads
-    std::uint64_t collisions = 0, evicted = 0;    // false hits, as far as their cause is known
-    std::uint64_t sampled = 0, false_misses = 0;  // asked though its summary said no
+    std::uint64_t served = 0;  // answers to the peer out of the store: bodies, parts, heads
+    std::uint64_t collisions = 0, evicted = 0;    // causes of false hits, if known
+    std::uint64_t sampled = 0, false_misses = 0;  // peer requests against the summary
     std::uint64_t saved_microseconds = 0, lost_microseconds = 0;  // against the origin's usual time
 };
 
-/// How to add one: described.hpp. /metrics names the peer.
+/// described.hpp explains the fields of a row. /metrics adds the peer as a label.
 inline constexpr Described<PeerCounters> kPeerCounters[] = {
     {&PeerCounters::asked, "cluster.peers[].asked", "requests",
      "Requests sent to a peer: those of hearsay_peer_requests_total and the ones under way.", ""},
     {&PeerCounters::hits,
      "cluster.peers[].hits",
      "requests",
-     "Requests sent to a peer by what became of them.",
+     "Peer requests to a peer, by result.",
      "hearsay_peer_requests_total",
      {"result", "hit"}},
     {&PeerCounters::false_hits,
@@ -55,8 +56,8 @@ inline constexpr Described<PeerCounters> kPeerCounters[] = {
     {&PeerCounters::collisions,
      "cluster.peers[].collisions",
      "requests",
-     "False hits whose cause is known: the peer's summary goes on promising what it never had, or "
-     "it had dropped it and said so soon after.",
+     "False hits with a known cause: the peer's summary still claims a key that it never had, or "
+     "the peer withdrew the key soon after.",
      "hearsay_peer_false_hits_total",
      {"cause", "collision"}},
     {&PeerCounters::evicted,
@@ -73,8 +74,8 @@ inline constexpr Described<PeerCounters> kPeerCounters[] = {
     {&PeerCounters::saved_microseconds,
      "cluster.peers[].saved_microseconds",
      "microseconds",
-     "How much sooner heads came from a peer than the origin usually gives them, and how much "
-     "later; what was waited for in vain is lost too.",
+     "Time by which heads of a peer came sooner than the origin's usual ones, and later; vain "
+     "waits count as later.",
      "hearsay_peer_time_seconds_total",
      {"result", "saved"}},
     {&PeerCounters::lost_microseconds,

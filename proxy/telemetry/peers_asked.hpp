@@ -10,17 +10,17 @@
 
 namespace proxy {
 
-/// The peers that were asked for one client's answer, for its line in the access log, in the order
-/// in which they were. One worker's; those who ask may outlive the client.
+/// The peer requests for one client's answer, in order, for its line in the access log. The thread
+/// of one worker. A fetch may keep it after the client has left.
 class PeersAsked {
 public:
     struct Asked {
         std::string node;
         PeerVerdict verdict = PeerVerdict::pending;
     };
-    static constexpr std::size_t kMax = 8;  // of a body in blocks, the last ones
+    static constexpr std::size_t kMax = 8;  // the last ones, for a body in blocks
 
-    /// A question begins; returns what answered() knows it by.
+    /// Notes the begin of a peer request. Returns its number for answered().
     std::uint64_t asked(const std::string& node) {
         if (all_.size() == kMax) {
             all_.pop_front();
@@ -29,13 +29,13 @@ public:
         all_.push_back({node, PeerVerdict::pending});
         return gone_ + all_.size() - 1;
     }
-    /// So far, or at its end: what is found may yet break off, or not be used.
-    void answered(std::uint64_t question, PeerVerdict verdict) {
-        if (question >= gone_) all_[question - gone_].verdict = verdict;
+    /// Notes the verdict so far; it may change when an answer breaks off or is dropped.
+    void answered(std::uint64_t number, PeerVerdict verdict) {
+        if (number >= gone_) all_[number - gone_].verdict = verdict;
     }
 
     const std::deque<Asked>& all() const { return all_; }
-    /// The last question to this peer; null when there was none.
+    /// The last peer request to this peer, or null.
     const Asked* last_to(const std::string& node) const {
         const auto found = std::find_if(all_.rbegin(), all_.rend(),
                                         [&](const Asked& asked) { return asked.node == node; });

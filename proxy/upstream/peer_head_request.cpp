@@ -1,6 +1,5 @@
 #include "proxy/upstream/peer_head_request.hpp"
 
-#include <array>
 #include <utility>
 
 #include "proxy/http/cache_status.hpp"
@@ -12,9 +11,23 @@ namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
 std::string_view to_string(PeerHas has) {
-    static constexpr std::array<std::string_view, 7> kNames{"has",  "absent",   "variant", "stale",
-                                                            "busy", "draining", "unknown"};
-    return kNames[static_cast<std::size_t>(has)];
+    switch (has) {
+        case PeerHas::it:
+            return "has";
+        case PeerHas::absent:
+            return "absent";
+        case PeerHas::variant:
+            return "variant";
+        case PeerHas::stale:
+            return "stale";
+        case PeerHas::busy:
+            return "busy";
+        case PeerHas::draining:
+            return "draining";
+        case PeerHas::unknown:
+            return "unknown";
+    }
+    return {};
 }
 
 PeerHas what_peer_has(const Head& answer) {

@@ -16,8 +16,8 @@ constexpr std::chrono::seconds kOnItsWay{2};
 }  // namespace
 
 Upstream::Upstream(boost::asio::any_io_executor io, TimerWheel& timers,
-                   const std::shared_ptr<const Config>& in_effect, MemoryBudget& windows,
-                   PartResponses& parts, WorkerCounters& counted)
+                   const ConfigInEffect& in_effect, MemoryBudget& windows, PartResponses& parts,
+                   WorkerCounters& counted)
     : executor(std::move(io)),
       wheel(timers),
       settings(in_effect),

@@ -8,7 +8,7 @@
 #include "protocol/membership/peer_view.hpp"
 #include "protocol/net/resolver.hpp"
 #include "protocol/net/task_group.hpp"
-#include "proxy/config/config.hpp"
+#include "proxy/config/config_in_effect.hpp"
 #include "proxy/http/message_parser.hpp"
 #include "proxy/net/timer_wheel.hpp"
 #include "proxy/storage/memory.hpp"
@@ -28,9 +28,8 @@ namespace proxy {
 /// One worker's way to origins and peers, with its measurements of them. One thread.
 struct Upstream {
     /// All must outlive this. A reload replaces `in_effect`.
-    Upstream(boost::asio::any_io_executor io, TimerWheel& timers,
-             const std::shared_ptr<const Config>& in_effect, MemoryBudget& windows,
-             PartResponses& parts, WorkerCounters& counted);
+    Upstream(boost::asio::any_io_executor io, TimerWheel& timers, const ConfigInEffect& in_effect,
+             MemoryBudget& windows, PartResponses& parts, WorkerCounters& counted);
 
     const Config& config() const { return *settings; }
     HeadLimits head_limits() const;
@@ -61,7 +60,7 @@ struct Upstream {
 
     const boost::asio::any_io_executor executor;
     TimerWheel& wheel;
-    const std::shared_ptr<const Config>& settings;
+    const ConfigInEffect& settings;
     WorkerCounters& counters;
     protocol::Resolver resolver;
     UpstreamPool pool;

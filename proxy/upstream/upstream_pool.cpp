@@ -101,8 +101,8 @@ TlsSession::Step UpstreamConnection::read_now(asio::mutable_buffer into, std::si
 }
 
 UpstreamPool::UpstreamPool(asio::any_io_executor executor, TimerWheel& wheel,
-                           protocol::Resolver& resolver,
-                           const std::shared_ptr<const Config>& config, MemoryBudget& windows)
+                           protocol::Resolver& resolver, const ConfigInEffect& config,
+                           MemoryBudget& windows)
     : executor_(std::move(executor)),
       wheel_(wheel),
       resolver_(resolver),
@@ -203,7 +203,7 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
     }
     const auto endpoints = co_await resolver_.resolve(target, deadline, target.client);
     if (!endpoints) co_return why_not_resolved(endpoints.error());
-    const auto config = config_;
+    const auto config = config_.share();
     const auto places = peer_places_;
     Surroundings around;
     around.found = all_of(places);

@@ -13,7 +13,7 @@
 #include "protocol/membership/peer_config.hpp"
 #include "protocol/net/dialer.hpp"
 #include "protocol/net/resolver.hpp"
-#include "proxy/config/config.hpp"
+#include "proxy/config/config_in_effect.hpp"
 #include "proxy/http/fetch_error.hpp"
 #include "proxy/net/read_buffer.hpp"
 #include "proxy/net/timer_wheel.hpp"
@@ -128,8 +128,7 @@ public:
 
     /// `config`: the one in effect; it outlives the pool.
     UpstreamPool(boost::asio::any_io_executor executor, TimerWheel& wheel,
-                 protocol::Resolver& resolver, const std::shared_ptr<const Config>& config,
-                 MemoryBudget& windows);
+                 protocol::Resolver& resolver, const ConfigInEffect& config, MemoryBudget& windows);
 
     /// An idle connection that `kept` allows, the last used first, else a new one. Where only the
     /// age of the idle ones forbids their use, the oldest makes room for the new one, so that an
@@ -180,7 +179,7 @@ private:
     TimerWheel& wheel_;
     protocol::Resolver& resolver_;
     protocol::Dialer dialer_;
-    const std::shared_ptr<const Config>& config_;
+    const ConfigInEffect& config_;
     MemoryBudget& windows_;
     Idle idle_;
     std::unordered_map<std::string, std::vector<Idle::iterator>> idle_at_;  // by place, same order

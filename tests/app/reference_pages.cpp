@@ -33,7 +33,7 @@ proxy::NodeStatus full_status() {
     auto& cluster = status.cluster;
     auto& peer = cluster.peers.emplace_back();
     peer.node = "b";
-    peer.state = "in_step";
+    peer.state = protocol::PeerState::in_sync;
     cluster.names.emplace_back().name = "n";
     cluster.origins.emplace_back().place = "o:80";
     cluster.link_refusals["wrong_key"] = 1;

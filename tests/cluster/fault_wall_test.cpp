@@ -16,6 +16,7 @@
 #include "proxy/telemetry/to_the_wall.hpp"
 #include "proxy/worker.hpp"
 #include "tests/cluster/client.hpp"
+#include "tests/proxy/silent_node.hpp"
 
 namespace proxy::test {
 namespace fault_wall_test {
@@ -27,7 +28,7 @@ asio::awaitable<void> fails() {
     co_return;
 }
 
-TEST(FaultWall, KeepsAnEventLoopTurningWhateverItsHandlersThrow) {
+TEST(FaultWall, KeepsAnEventLoopTurningThroughExceptionsOfHandlers) {
     asio::io_context io(1);
     FaultWall wall;
     protocol::TaskGroup tasks(io.get_executor());
@@ -43,7 +44,7 @@ TEST(FaultWall, KeepsAnEventLoopTurningWhateverItsHandlersThrow) {
     EXPECT_EQ(tasks.size(), 0u);
 }
 
-TEST(FaultWall, TellsTheEndOfACancelledCoroutineFromAFault) {
+TEST(FaultWall, DistinguishesACancellationFromAFault) {
     const auto cancelled = [](const auto& what) {
         try {
             throw what;
@@ -57,16 +58,25 @@ TEST(FaultWall, TellsTheEndOfACancelledCoroutineFromAFault) {
     EXPECT_FALSE(cancelled(1));
 }
 
-TEST(FaultWall, MakesAnAnswerOfWhatAHandlerOfTheAdminPortThrows) {
-    asio::io_context io(1);
-    FaultWall wall;
-    AdminServer::Hooks hooks;
-    hooks.config = [] { return std::make_shared<const Config>(); };
-    hooks.status = []() -> asio::awaitable<NodeStatus> {
+class FaultyNode final : public SilentNode {
+public:
+    asio::awaitable<NodeStatus> status() override {
         throw nlohmann::json::type_error::create(316, "on purpose", nullptr);
         co_return NodeStatus{};
-    };
-    AdminServer server(io, {"127.0.0.1", 0}, std::move(hooks), wall);
+    }
+};
+
+class FaultyEvents final : public NodeEvents {
+public:
+    void push(KeyChange) override {}
+    void push(NodeEvent) override { throw std::runtime_error("on purpose"); }
+};
+
+TEST(FaultWall, AnswersAnExceptionOfAnAdminHandlerWith500) {
+    asio::io_context io(1);
+    FaultWall wall;
+    FaultyNode node;
+    AdminServer server(io, {"127.0.0.1", 0}, node, wall);
     server.start();
     std::thread thread([&] { wall.run(io, "test"); });
     Client client("127.0.0.1", server.port());
@@ -78,16 +88,16 @@ TEST(FaultWall, MakesAnAnswerOfWhatAHandlerOfTheAdminPortThrows) {
     EXPECT_EQ(wall.caught(), 1u);
 }
 
-TEST(FaultWall, MakesAnAnswerOfWhatAClientsRequestThrows) {
+TEST(FaultWall, AnswersAnExceptionOfAClientRequestWith500) {
     Config config;
     config.node = "a";
     config.listen = {"127.0.0.1", 0};
     const auto settings = std::make_shared<const Config>(std::move(config));
+    FaultyEvents events;
     SharedCache cache(*settings,
                       summary::KeyHasher(std::array<std::byte, summary::KeyHasher::kSecretBytes>{}),
-                      {[](summary::KeyHash, bool) {}, [](auto) {}});
-    SharedFrontend clients(*settings,
-                           [](PurgeOrder, auto) { throw std::runtime_error("on purpose"); });
+                      events);
+    SharedFrontend clients(*settings, events);
     Worker worker(cache, clients, settings, listen_shared(settings->listen, 1).front());
     worker.start();
     const auto port = worker.acceptor.port();

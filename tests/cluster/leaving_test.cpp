@@ -24,7 +24,7 @@ protected:
     }
 };
 
-TEST_F(Leaving, ItIsNotReadyAndAnswersForAWhileWhoeverStillComes) {
+TEST_F(Leaving, ItIsUnreadyAndAnswersLateClientsForAWhile) {
     auto& node = start_leaver(1, 5min);
     auto kept = client();
     ASSERT_EQ(kept.get("/one").field("Connection"), "");
@@ -62,8 +62,8 @@ TEST_F(Leaving, ItsPeersHaveReadTheGoodbyeBeforeItIsNotReady) {
     store("a", "/one");
     node.drain();
     ASSERT_TRUE(not_ready());
-    EXPECT_EQ(seen("b", "a").state, "withdrawn");
-    EXPECT_EQ(seen("c", "a").state, "withdrawn");
+    EXPECT_EQ(seen("b", "a").state, protocol::PeerState::withdrawn);
+    EXPECT_EQ(seen("c", "a").state, protocol::PeerState::withdrawn);
     EXPECT_EQ(get("b", "/one").status, 200u);
     EXPECT_EQ(seen("b", "a").asked, 0u);
     node.stop();

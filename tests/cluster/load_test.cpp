@@ -490,7 +490,7 @@ protected:
         });
         auto settings = config("a");
         settings.timeouts.drain = 60s;
-        SignalsHeld held;
+        BlockedSignals held;
         const auto code = run_node(settings, {}, held);
         user.join();
         need(good, "what the user saw");

@@ -63,7 +63,7 @@ TEST_F(Purge, AnErrorResponseToAnUnsafeMethodEndsNothing) {  // behaviour 38
     EXPECT_EQ(seen("a", "b").invalidations_sent, 0u);
 }
 
-TEST_F(Purge, APeerThatIsAwayIsToldWhenItIsBackAndNotAskedBefore) {
+TEST_F(Purge, AnAbsentPeerGetsItOnReturnAndIsNotAskedBefore) {
     const auto scripted = versioned();
     start_with_wire(2);
     store("b", "/one");
@@ -71,7 +71,7 @@ TEST_F(Purge, APeerThatIsAwayIsToldWhenItIsBackAndNotAskedBefore) {
     ASSERT_TRUE(eventually([&] { return !seen("b", "a").in_sync(); }));
     version = 2;
     client("a").ask("POST", "/one", "", "x");
-    ASSERT_TRUE(eventually([&] { return seen("a", "b").state == "behind"; }));
+    ASSERT_TRUE(eventually([&] { return seen("a", "b").state == protocol::PeerState::lagging; }));
     EXPECT_EQ(seen("a", "b").invalidations_pending, 1u);
     EXPECT_EQ(get("a", "/one").body, "version 2");
     EXPECT_EQ(seen("a", "b").asked, 0u) << "its summary has it, but it does not count";
@@ -132,7 +132,7 @@ TEST_F(Purge, OfOtherThingsDoesNotEndSharing) {
     EXPECT_EQ(seen("a", "b").stale_hits, 0u);
 }
 
-TEST_F(Purge, WhatEndsWithTheLastRequestsOfADrainingNodeReachesItsPeers) {
+TEST_F(Purge, InvalidationsByTheLastRequestsOfADrainingNodeReachItsPeers) {
     start_cluster(2);
     store("b", "/one");
     Gate gate;
@@ -144,14 +144,14 @@ TEST_F(Purge, WhatEndsWithTheLastRequestsOfADrainingNodeReachesItsPeers) {
     last.begin("POST", "/one", "", "x");
     ASSERT_TRUE(gate.wait_for(1));
     admin_client("a").ask("POST", "/api/v1/drain", "", "x");
-    ASSERT_TRUE(eventually([&] { return seen("b", "a").state == "withdrawn"; }));
+    ASSERT_TRUE(eventually([&] { return seen("b", "a").state == protocol::PeerState::withdrawn; }));
     gate.open();
     EXPECT_EQ(last.read().status, 200u);
     ASSERT_TRUE(eventually([&] { return status("b").cache.objects == 0; }));
     EXPECT_EQ(get("b", "/one").body, "version 2");
 }
 
-TEST_F(Purge, WhatAPeerWasFetchingMeanwhileIsNotStored) {
+TEST_F(Purge, KeepsAConcurrentFetchOfAPeerFromBeingStored) {
     start_cluster(2);
     Gate gate;
     const auto scripted = origin.set([&](Exchange& e) {
@@ -185,7 +185,7 @@ TEST_F(Purge, ByMethodEndsAUrlInTheWholeClusterAndSaysWhere) {
     for (const auto& head : origin.heads()) EXPECT_FALSE(head.starts_with("PURGE")) << head;
 }
 
-TEST_F(Purge, EndsWhatThePostUnderWayWouldLeaveForOthers) {  // RFC 9110 §9.3.3
+TEST_F(Purge, EndsTheResultOfAConcurrentPost) {  // RFC 9110 §9.3.3
     std::atomic<Gate*> hold{nullptr};
     const auto scripted = origin.set([&](Exchange& e) {
         if (e.method == "POST" && hold) hold.load()->wait();
@@ -233,7 +233,7 @@ TEST_F(Purge, EndsAllVariantsAndNothingElse) {
     EXPECT_EQ(json::parse(again.body).at("objects"), 0);
 }
 
-TEST_F(Purge, ByMethodIsForThoseWhomTheConfigurationAllows) {
+TEST_F(Purge, ByMethodIsForAllowedAddresses) {
     auto settings = config("a");
     settings.purge.allow = {"10.0.0.0/8"};
     start(settings);
@@ -244,7 +244,7 @@ TEST_F(Purge, ByMethodIsForThoseWhomTheConfigurationAllows) {
     EXPECT_EQ(origin.requests(), 1u);
 }
 
-TEST_F(Purge, ThatDoesNotReachEverybodySaysWhoIsAway) {
+TEST_F(Purge, NamesAbsentPeers) {
     const auto scripted = versioned();
     start_with_wire(3);
     store("b", "/one");
@@ -285,7 +285,7 @@ TEST_F(Purge, ByTheAdminPortTakesUrlsAndTags) {
     EXPECT_EQ(status("b").cache.objects, 0u);
 }
 
-TEST_F(Purge, ByTheAdminPortRefusesWhatItDoesNotUnderstandAndWebPages) {
+TEST_F(Purge, ByTheAdminPortRefusesMalformedOrdersAndWebPages) {
     start(config("a"));
     get("a", "/one");
     auto admin = admin_client("a");
@@ -320,7 +320,7 @@ TEST_F(Purge, ByAGroupOfTheOriginEndsTheGroupEverywhere) {  // RFC 9875 §3
     EXPECT_TRUE(client("b").get("http://another.test/one").cache_status().starts_with("b; hit"));
 }
 
-TEST_F(Purge, ByTagAlsoEndsWhatIsBeingFetched) {
+TEST_F(Purge, ByTagAlsoEndsAFetchUnderWay) {
     Gate gate;
     std::atomic<int> now{1};
     const auto scripted = origin.set([&](Exchange& e) {
@@ -379,7 +379,7 @@ TEST_F(Purge, ByTagTakesBlocksThatDoNotSayThatTheyHaveIt) {
 }
 
 // What a range has begun ends as well: its head, and the block that came with it.
-TEST_F(Purge, ByTagAlsoEndsWhatIsBeingFetchedForAPart) {
+TEST_F(Purge, ByTagAlsoEndsAFetchOfAPartUnderWay) {
     Gate gate;
     std::atomic<bool> purged{false};
     const auto scripted = origin.set([&](Exchange& e) {

@@ -199,7 +199,7 @@ protected:
     }
 };
 
-TEST_F(StoredBefore, IsGivenToNobodyWhoMayNotHaveItFetched) {
+TEST_F(StoredBefore, IsRefusedToClientsThatMayNotFetchIt) {
     auto settings = both_ways();
     run(settings);
     auto own = client();
@@ -303,7 +303,7 @@ TEST_F(Reload, ChangesNothingWhenTheFileIsBadAndSaysWhy) {
     EXPECT_TRUE(contains(shown.at("loaded_at").get<std::string>(), "Z"));
 }
 
-TEST_F(Reload, RefusesAsAWholeWhatNeedsARestart) {
+TEST_F(Reload, RefusesAChangeThatNeedsARestartAsAWhole) {
     const auto settings = config("a", 2);
     run(settings);
     auto next = settings;
@@ -395,7 +395,7 @@ TEST_F(Reload, LooksUpTheEnvironmentAnew) {
     ::unsetenv("HEARSAY_TEST_ORIGIN");
 }
 
-TEST_F(Reload, NamesOnlyWhatTheFileSaysOtherwise) {
+TEST_F(Reload, NamesOnlyChangedSettings) {
     json text = as_json(config("a"));
     text["cache"].erase("slice_from");
     text["limits"].erase("connections_per_address");
@@ -503,7 +503,7 @@ TEST_F(Reload, WritesTheAccessLogElsewhereAndOtherwise) {
     EXPECT_EQ(lines(path("two.log")).size(), 1u);
 }
 
-TEST_F(Reload, DoesNotWaitForWhoeverReadsTheAccessLog) {
+TEST_F(Reload, DoesNotWaitForTheReaderOfTheAccessLog) {
     auto settings = config("a");
     run(settings);
     const auto fifo = path("log.fifo");
@@ -611,7 +611,7 @@ TEST_F(Reload, OfPeersAloneLeavesTheOthersTheirLinks) {
     const auto epoch = seen("b", "a").epoch;
     EXPECT_EQ(reload(config("a", 3)), paths({"$.cluster.peers"}));
     EXPECT_EQ(status("a").cluster.peers.size(), 2u);
-    EXPECT_EQ(seen("a", "b").state, "in_step");
+    EXPECT_EQ(seen("a", "b").state, protocol::PeerState::in_sync);
     EXPECT_EQ(seen("b", "a").epoch, epoch);
 }
 
@@ -715,7 +715,7 @@ TEST_F(Reload, ClosesDestinationsAlsoForConnectionsThatAreOpen) {
     EXPECT_EQ(get("a", url + "/two").status, 200u);
 }
 
-TEST_F(Reload, ChangesWhoMayAskOnConnectionsThatAreOpen) {
+TEST_F(Reload, ChangesAccessOnOpenConnections) {
     auto settings = config("a");
     run(settings);
     auto kept = client();

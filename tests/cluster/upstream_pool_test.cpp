@@ -70,7 +70,7 @@ protected:
     protocol::test::SilentListener silent{io, "127.0.0.4", good.port()};
     TimerWheel wheel{io.get_executor()};
     protocol::Resolver resolver{io.get_executor(), two_addresses(io)};
-    std::shared_ptr<const Config> config = std::make_shared<const Config>();
+    ConfigInEffect config{std::make_shared<const Config>()};
     MemoryBudget windows{1 << 20};
     UpstreamPool pool{io.get_executor(), wheel, resolver, config, windows};
 };
@@ -93,7 +93,7 @@ TEST_F(UpstreamPoolTest, WhatMayNotBeConnectedToIsNotTried) {
 TEST_F(UpstreamPoolTest, WhereAPeerWasFoundNoClientIsLetTo) {
     auto allowing = std::make_shared<Config>();
     allowing->forward.private_destinations = Destinations::allow;
-    config = allowing;
+    config.replace(allowing);
     auto kept = acquire(20s, true);
     ASSERT_TRUE(kept.connection) << to_string(kept.error);
     pool.release(std::move(kept.connection));
@@ -254,7 +254,7 @@ protected:
     Clock::time_point now = Clock::now();
     TimerWheel wheel{io.get_executor()};
     protocol::Resolver resolver{io.get_executor(), scripted()};
-    std::shared_ptr<const Config> config = std::make_shared<const Config>();
+    ConfigInEffect config{std::make_shared<const Config>()};
     MemoryBudget windows{1 << 20};
     UpstreamPool pool{io.get_executor(), wheel, resolver, config, windows};
 };
@@ -323,7 +323,7 @@ TEST_F(KeptConnectionTest, GoesAfterAMomentWhereItsOriginHasEnough) {
     auto few = std::make_shared<Config>();
     few->limits.upstream_idle_per_origin = 4;
     few->workers = 2;  // each has half of them
-    config = few;
+    config.replace(few);
     std::vector<UpstreamPtr> connections;
     std::vector<tcp::socket> servers;
     for (int i = 0; i < 5; ++i) {

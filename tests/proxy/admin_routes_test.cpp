@@ -7,6 +7,8 @@
 #include <boost/asio/use_future.hpp>
 #include <set>
 
+#include "tests/proxy/silent_node.hpp"
+
 namespace proxy {
 namespace admin_routes_test {
 
@@ -22,19 +24,27 @@ std::string field(const AdminResponse& response, http::field name) {
     return {value.data(), value.size()};
 }
 
-/// What a node in this state says at a path.
+class NodeInState final : public test::SilentNode {
+public:
+    explicit NodeInState(const NodeStatus& status) : status_(status) {}
+    boost::asio::awaitable<NodeStatus> status() override { co_return status_; }
+
+private:
+    const NodeStatus& status_;
+};
+
+/// The answer of a node in this state at a path.
 AdminResponse answer_of(const NodeStatus& status, const char* path) {
-    AdminHooks hooks;
-    hooks.status = [&]() -> boost::asio::awaitable<NodeStatus> { co_return status; };
+    NodeInState node(status);
     const AdminRequest request(http::verb::get, path, 11);
     boost::asio::io_context io;
     auto answer = boost::asio::co_spawn(
-        io, find_route(http::verb::get, path)->handler(request, hooks), boost::asio::use_future);
+        io, find_route(http::verb::get, path)->handler(request, node), boost::asio::use_future);
     io.run();
     return answer.get();
 }
 
-TEST(Readyz, TellsOfTheDiskAndIsReadyAllTheSame) {
+TEST(Readyz, NamesFaultyDirectoriesAndIsReadyAllTheSame) {
     NodeStatus status;
     status.ready = true;
     DiskStatus good, loading, off;
@@ -98,7 +108,7 @@ TEST(AdminRoutes, AreGuardedUnlessTheyOnlyLook) {
         EXPECT_TRUE(is_guarded(verb::get, guarded)) << guarded;
 }
 
-TEST(AdminRoutes, TellWhatIsAllowedWhereTheMethodIsNot) {  // RFC 9110 §15.5.6
+TEST(AdminRoutes, ListTheMethodsOfAPathInA405) {  // RFC 9110 §15.5.6
     for (const auto& route : admin_routes()) {
         std::string methods;
         for (const auto& other : admin_routes()) {
@@ -116,7 +126,7 @@ TEST(AdminRoutes, TellWhatIsAllowedWhereTheMethodIsNot) {  // RFC 9110 §15.5.6
     EXPECT_EQ(peers.body(), "GET shows the peers, POST changes them.\n");
 }
 
-TEST(AdminRoutes, TellWhatThereIsWhereThereIsNothing) {
+TEST(AdminRoutes, ListAllRoutesInA404) {
     const auto refusal = no_route({http::verb::get, "/nothing", 11});
     EXPECT_EQ(refusal.result(), http::status::not_found);
     EXPECT_EQ(refusal.count(http::field::allow), 0u);

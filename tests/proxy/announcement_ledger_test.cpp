@@ -12,9 +12,15 @@ namespace announcement_ledger_test {
 
 using test::hash;
 
-/// A ledger, the index of a disk, and the calls of the listener in their order.
-class AnnouncementLedgerTest : public ::testing::Test {
+/// A ledger, the index of a disk, and the events of the ledger in their order.
+class AnnouncementLedgerTest : public ::testing::Test, public NodeEvents {
 protected:
+    void push(KeyChange change) override {
+        EXPECT_EQ(change.key, key);
+        events += change.stored ? '+' : '-';
+    }
+    void push(NodeEvent) override { ADD_FAILURE() << "a ledger has key changes only"; }
+
     static DiskEntry record(std::uint32_t sector, bool announced = false) {
         DiskEntry entry;
         entry.place = {1, sector};
@@ -31,12 +37,9 @@ protected:
     }
 
     const summary::KeyHash key = hash("u");
-    std::string calls;  // + announced, - withdrawn
+    std::string events;  // + announced, - withdrawn
     DiskIndex disk;
-    AnnouncementLedger ledger{[this](summary::KeyHash of, bool stored) {
-        EXPECT_EQ(of, key);
-        calls += stored ? '+' : '-';
-    }};
+    AnnouncementLedger ledger{*this};
     bool mark = false;
 };
 
@@ -44,9 +47,9 @@ TEST_F(AnnouncementLedgerTest, AnnouncesOnceAndWithdrawsWhenMemoryAloneHadTheKey
     AnnouncementLedger::memory_begins(key, mark, disk);
     ledger.announce(key, mark);
     ledger.announce(key, mark);
-    EXPECT_EQ(calls, "+");
+    EXPECT_EQ(events, "+");
     ledger.memory_ends(key, mark, disk);
-    EXPECT_EQ(calls, "+-");
+    EXPECT_EQ(events, "+-");
 }
 
 TEST_F(AnnouncementLedgerTest, NeverMentionsAKeyWithoutAnAnnounceableResponse) {
@@ -56,7 +59,7 @@ TEST_F(AnnouncementLedgerTest, NeverMentionsAKeyWithoutAnAnnounceableResponse) {
     drop_record(1, false);
     ledger.disk_gains(key, record(2), false, disk);
     drop_record(2, false);
-    EXPECT_EQ(calls, "");
+    EXPECT_EQ(events, "");
 }
 
 TEST_F(AnnouncementLedgerTest, KeepsTheAnnouncementWhileTheDiskHasTheKey) {
@@ -64,11 +67,11 @@ TEST_F(AnnouncementLedgerTest, KeepsTheAnnouncementWhileTheDiskHasTheKey) {
     disk.insert(key, record(1));
     disk.insert(key, record(2));
     ledger.memory_ends(key, mark, disk);
-    EXPECT_EQ(calls, "+");
+    EXPECT_EQ(events, "+");
     drop_record(1, false);
-    EXPECT_EQ(calls, "+");
+    EXPECT_EQ(events, "+");
     drop_record(2, false);
-    EXPECT_EQ(calls, "+-");
+    EXPECT_EQ(events, "+-");
 }
 
 TEST_F(AnnouncementLedgerTest, KeepsTheAnnouncementWhileMemoryHasTheKey) {
@@ -77,35 +80,35 @@ TEST_F(AnnouncementLedgerTest, KeepsTheAnnouncementWhileMemoryHasTheKey) {
     EXPECT_TRUE(mark);
     ledger.announce(key, mark);
     drop_record(1, true);
-    EXPECT_EQ(calls, "+");
+    EXPECT_EQ(events, "+");
     ledger.memory_ends(key, mark, disk);
-    EXPECT_EQ(calls, "+-");
+    EXPECT_EQ(events, "+-");
 }
 
 TEST_F(AnnouncementLedgerTest, AnnouncesARecoveredKeyOnceForAllItsRecords) {
     ledger.disk_gains(key, record(1), false, disk);
-    EXPECT_EQ(calls, "");
+    EXPECT_EQ(events, "");
     ledger.disk_gains(key, record(2), true, disk);
     ledger.disk_gains(key, record(3), true, disk);
-    EXPECT_EQ(calls, "+");
+    EXPECT_EQ(events, "+");
     drop_record(2, false);
     drop_record(3, false);
-    EXPECT_EQ(calls, "+") << "the first record has the mark now";
+    EXPECT_EQ(events, "+") << "the first record has the mark now";
     drop_record(1, false);
-    EXPECT_EQ(calls, "+-");
+    EXPECT_EQ(events, "+-");
 }
 
 TEST_F(AnnouncementLedgerTest, WithdrawsAKeyOfALostDiskWhenAPeerAsksForIt) {
     ledger.deny(key, false, disk);
-    EXPECT_EQ(calls, "") << "nothing was lost";
+    EXPECT_EQ(events, "") << "nothing was lost";
     ledger.note_lost_marks();
     ledger.deny(key, true, disk);
     disk.insert(key, record(1));
     ledger.deny(key, false, disk);
-    EXPECT_EQ(calls, "") << "a tier has it";
+    EXPECT_EQ(events, "") << "a tier has it";
     disk.erase_all(key);
     ledger.deny(key, false, disk);
-    EXPECT_EQ(calls, "-");
+    EXPECT_EQ(events, "-");
 }
 
 }  // namespace announcement_ledger_test

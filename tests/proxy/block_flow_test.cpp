@@ -1,4 +1,5 @@
 #include "proxy/storage/block_flow.hpp"
+#include "tests/proxy/recorded_events.hpp"
 
 #include <gtest/gtest.h>
 
@@ -24,7 +25,8 @@ protected:
     boost::asio::io_context io;
     std::shared_ptr<Wakeup> writer = std::make_shared<Wakeup>(io.get_executor());
     std::shared_ptr<Wakeup> reader = std::make_shared<Wakeup>(io.get_executor());
-    Store store{100'000, [](summary::KeyHash, bool) {}};
+    test::IgnoredEvents events;
+    Store store{100'000, events};
     const std::shared_ptr<const void> owner = std::make_shared<int>(),
                                       other = std::make_shared<int>();
     BlockFlow flow{Blocks{1000, 100},

@@ -1,4 +1,5 @@
 #include "proxy/cache/body_writer.hpp"
+#include "tests/proxy/recorded_events.hpp"
 
 #include <gtest/gtest.h>
 
@@ -43,7 +44,8 @@ protected:
     std::shared_ptr<const StoredResponse> stored() { return found().response; }
 
     boost::asio::io_context io;
-    Store store{100'000, [](summary::KeyHash, bool) {}};
+    test::IgnoredEvents events;
+    Store store{100'000, events};
     MemoryBudget windows{1'000'000};
     std::shared_ptr<Fill> fill =
         std::make_shared<Fill>(std::make_shared<Wakeup>(io.get_executor()), kWindow);

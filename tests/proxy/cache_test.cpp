@@ -49,7 +49,7 @@ TEST_F(CacheTest, DropsWhatIsNamedAndCountsWhatWasThere) {
     EXPECT_EQ(shared.drop(of({kA, "http://h/d"}), now), 1u);
     EXPECT_FALSE(stored(kA));
     EXPECT_TRUE(stored(kB));
-    EXPECT_TRUE(sent_to_peers.empty()) << "that is this node's own affair";
+    EXPECT_TRUE(events.invalidated.empty()) << "that is this node's own affair";
 }
 
 TEST_F(CacheTest, SaysWhatIsThereWithoutUsingIt) {
@@ -92,18 +92,18 @@ TEST_F(CacheTest, InvalidatesHereAndTellsThePeers) {
     EXPECT_FALSE(stored(kA));
     EXPECT_FALSE(stored(kB));
     EXPECT_TRUE(stored(kC));
-    ASSERT_EQ(sent_to_peers.size(), 1u);
-    EXPECT_EQ(sent_to_peers[0].keys, (std::vector{hasher(kA), hasher(kB)}));
+    ASSERT_EQ(events.invalidated.size(), 1u);
+    EXPECT_EQ(events.invalidated[0].keys, (std::vector{hasher(kA), hasher(kB)}));
 }
 
 TEST_F(CacheTest, TellsThePeersAlsoOfWhatIsNotStoredHere) {
     shared.invalidate(of({"http://h/d"}), now);
-    EXPECT_EQ(sent_to_peers.size(), 1u) << "they may have it";
+    EXPECT_EQ(events.invalidated.size(), 1u) << "they may have it";
 }
 
 TEST_F(CacheTest, TellsThePeersOfNothingWhenThereIsNothing) {
     shared.invalidate({}, now);
-    EXPECT_TRUE(sent_to_peers.empty());
+    EXPECT_TRUE(events.invalidated.empty());
 }
 
 TEST_F(CacheTest, RemembersForAllWorkersWhatCameFromAPeerBefore) {

@@ -13,6 +13,7 @@
 #include "proxy/storage/store.hpp"
 #include "tests/proxy/hash.hpp"
 #include "tests/proxy/head.hpp"
+#include "tests/proxy/recorded_events.hpp"
 
 namespace proxy {
 namespace claims_test {
@@ -79,7 +80,8 @@ protected:
     }
 
     boost::asio::io_context io;
-    Store store{100'000, [](summary::KeyHash, bool) {}};
+    test::IgnoredEvents events;
+    Store store{100'000, events};
 };
 
 constexpr auto* kGzip = "Accept-Encoding: gzip";

@@ -51,7 +51,7 @@ TEST(Reuse, ComparesMaxAgeWithTheWholeAge) {  // RFC 9111 §5.2.1.1, behaviour 4
     EXPECT_EQ(decide_reuse(asking("max-age=90"), stored("max-age=60"), 70s), Reuse::stale);
 }
 
-TEST(Reuse, LeavesWhatMinFreshAsksFor) {  // RFC 9111 §5.2.1.3
+TEST(Reuse, LeavesTheTimeOfMinFresh) {  // RFC 9111 §5.2.1.3
     EXPECT_EQ(decide_reuse(asking("min-fresh=30"), stored("max-age=60", 20s), 10s), Reuse::fresh);
     EXPECT_EQ(decide_reuse(asking("min-fresh=30"), stored("max-age=60", 20s), 11s), Reuse::request);
 }
@@ -86,7 +86,7 @@ Freshness of(const char* head, const char* request = "Host: a") {
     return freshness;
 }
 
-TEST(Reuse, ServesWhatHadNoLifetimeOnlyAfterValidation) {
+TEST(Reuse, ServesResponsesWithoutLifetimeAfterValidationOnly) {
     for (const char* head :
          {"ETag: \"v\"", "Cache-Control: max-age=0\nETag: \"v\"", "Expires: 0\nETag: \"v\"",
           "Cache-Control: max-age=x\nETag: \"v\"", "Cache-Control: stale-if-error=60"}) {
@@ -107,7 +107,7 @@ TEST(Reuse, DoesNotLetClientsWearAShieldDown) {
     EXPECT_EQ(decide_reuse(directives, stored("max-age=60"), 61s), Reuse::stale);
 }
 
-TEST(Reuse, ValidatesWhatMayBeForOneClientAlone) {
+TEST(Reuse, ValidatesPersonalResponses) {
     for (const char* request : {"Cookie: who=one", "Authorization: Basic eA=="}) {
         for (const char* head :
              {"ETag: \"v\"", "Last-Modified: Sat, 01 Jan 2000 00:00:00 GMT",
@@ -141,7 +141,7 @@ TEST(ServingStale, StandsInForAnUnreachableOrigin) {  // behaviour 31
     EXPECT_FALSE(serves_stale(kPlain, f, 61s, OriginTrouble::error));
 }
 
-TEST(ServingStale, NeedsTheOriginsWordForWhatHadNoLifetime) {  // behaviour 31
+TEST(ServingStale, NeedsStaleIfErrorForResponsesWithoutLifetime) {  // behaviour 31
     for (const auto trouble : {OriginTrouble::unreachable, OriginTrouble::error}) {
         for (const char* head :
              {"ETag: \"v\"", "Cache-Control: max-age=0\nETag: \"v\"", "Expires: 0\nETag: \"v\"",
@@ -211,20 +211,20 @@ TEST(ServingWhileRevalidating, KeepsToItsWindow) {  // RFC 5861 §3, behaviour 3
         kPlain, stored("max-age=60, stale-while-revalidate=10, must-revalidate"), 61s));
 }
 
-TEST(AnsweringThoseWhoWaited, IsForWhatItsOriginGivesToAnybody) {  // RFC 9111 §4
+TEST(AnsweringFollowers, NeedsAnExplicitLifetime) {  // RFC 9111 §4
     for (const auto* said : {"max-age=1", "s-maxage=1", "max-age=1, must-revalidate"})
-        EXPECT_TRUE(may_answer_those_waiting(kPlain, stored(said))) << said;
+        EXPECT_TRUE(may_answer_followers(kPlain, stored(said))) << said;
     for (const auto* said : {"max-age=0", "no-cache, max-age=9", "no-cache", "public", ""})
-        EXPECT_FALSE(may_answer_those_waiting(kPlain, stored(said))) << said;
+        EXPECT_FALSE(may_answer_followers(kPlain, stored(said))) << said;
     auto personal = stored("");
     make_personal(personal);
-    EXPECT_FALSE(may_answer_those_waiting(kPlain, personal));
+    EXPECT_FALSE(may_answer_followers(kPlain, personal));
 }
 
-TEST(AnsweringThoseWhoWaited, IsNotForClientsThatAskForMore) {
+TEST(AnsweringFollowers, IsNotForClientsThatAskForMore) {
     const auto f = stored("max-age=1");
     for (const char* value : {"no-cache", "max-age=0", "max-age=5", "min-fresh=5"})
-        EXPECT_FALSE(may_answer_those_waiting(asking(value), f)) << value;
+        EXPECT_FALSE(may_answer_followers(asking(value), f)) << value;
 }
 
 }  // namespace http_request_policy_test

@@ -1,5 +1,7 @@
 #include "proxy/http/storage_verdict.hpp"
 
+#include "proxy/http/enum_size.hpp"
+
 #include "proxy/http/vary.hpp"
 #include "tests/proxy/head.hpp"
 
@@ -31,7 +33,7 @@ StorageVerdict verdict(const Exchange& exchange) {
         freshness_of(exchange.status, response, kNow, kNow, exchange.rules), exchange.rules);
 }
 
-TEST(StorageVerdict, StoresWhatIsExplicitlyFresh) {  // RFC 9111 §3
+TEST(StorageVerdict, StoresExplicitlyFreshResponses) {  // RFC 9111 §3
     EXPECT_EQ(verdict({}), StorageVerdict::store);
     EXPECT_EQ(verdict({.response = "Expires: Thu, 18 Aug 2050 02:01:18 GMT"}),
               StorageVerdict::store);
@@ -58,7 +60,7 @@ TEST(StorageVerdict, NeverStoresInterimPartialOrNotModified) {  // behaviours 10
     EXPECT_EQ(verdict({.status = 304}), StorageVerdict::not_modified);
 }
 
-TEST(StorageVerdict, HeedsNoStoreAndPrivateWhateverElseIsSaid) {  // behaviour 7
+TEST(StorageVerdict, HeedsNoStoreAndPrivateBesideOtherDirectives) {  // behaviour 7
     EXPECT_EQ(verdict({.response = "Cache-Control: max-age=60, No-Store"}),
               StorageVerdict::no_store);
     EXPECT_EQ(verdict({.response = "Cache-Control: no-store, foo=bar, s-maxage=60, public"}),
@@ -83,7 +85,7 @@ TEST(StorageVerdict, LetsMustUnderstandDecide) {  // RFC 9111 §5.2.2.3, behavio
     EXPECT_EQ(verdict({.response = directives + ", private"}), StorageVerdict::is_private);
 }
 
-TEST(StorageVerdict, SharesNoAuthorizedResponseUnlessTold) {  // RFC 9111 §3.5, behaviour 13
+TEST(StorageVerdict, SharesAnAuthorizedResponseByPermissionOnly) {  // RFC 9111 §3.5, behaviour 13
     const std::string authorized = "Authorization: Basic eA==";
     EXPECT_EQ(verdict({.request = authorized}), StorageVerdict::authorization);
     for (const char* value : {"public, max-age=60", "must-revalidate, max-age=60", "s-maxage=60"}) {
@@ -108,14 +110,14 @@ TEST(PartVerdict, NeedsNoLifetimeAsTheIndexHasOne) {
     EXPECT_EQ(verdict_of_part("", "Cookie: a=b"), StorageVerdict::store);
 }
 
-TEST(PartVerdict, HeedsWhatThePartItselfForbids) {  // RFC 9111 §5.2.1.5, §5.2.2.5, §5.2.2.7
+TEST(PartVerdict, HeedsDirectivesOfThePart) {  // RFC 9111 §5.2.1.5, §5.2.2.5, §5.2.2.7
     EXPECT_EQ(verdict_of_part("no-store"), StorageVerdict::no_store);
     EXPECT_EQ(verdict_of_part("private, max-age=60"), StorageVerdict::is_private);
     EXPECT_EQ(verdict_of_part("max-age=60", "Cache-Control: no-store"),
               StorageVerdict::request_no_store);
 }
 
-TEST(PartVerdict, SharesNoAuthorizedPartUnlessTold) {  // RFC 9111 §3.5, behaviour 13
+TEST(PartVerdict, SharesAnAuthorizedPartByPermissionOnly) {  // RFC 9111 §3.5, behaviour 13
     const auto* authorized = "Authorization: Basic eA==";
     EXPECT_EQ(verdict_of_part("max-age=60", authorized), StorageVerdict::authorization);
     for (const auto* control : {"public", "must-revalidate", "s-maxage=60"})
@@ -123,7 +125,7 @@ TEST(PartVerdict, SharesNoAuthorizedPartUnlessTold) {  // RFC 9111 §3.5, behavi
     EXPECT_EQ(verdict_of_part("public, private", authorized), StorageVerdict::is_private);
 }
 
-TEST(StorageVerdict, KeepsOutWhatVariesOnEverything) {  // RFC 9111 §4.1, behaviour 18
+TEST(StorageVerdict, RefusesResponsesThatVaryOnEverything) {  // RFC 9111 §4.1, behaviour 18
     for (const char* value : {"*", "Accept, *", "*, Accept", ", *,", "Accept\nVary: *"}) {
         EXPECT_EQ(verdict({.response = std::string("Cache-Control: max-age=60\nVary: ") + value}),
                   StorageVerdict::vary_any)
@@ -159,7 +161,7 @@ TEST(StorageVerdict, StoresHeuristicallyFreshOnesForSomeStatuses) {  // RFC 9111
               StorageVerdict::store);
 }
 
-TEST(StorageVerdict, KeepsOutWhatCouldNeverBeUsedAgain) {  // behaviour 28
+TEST(StorageVerdict, RefusesResponsesWithoutReuse) {  // behaviour 28
     EXPECT_EQ(verdict({.response = ""}), StorageVerdict::not_reusable);
     EXPECT_EQ(verdict({.response = "Expires: 0"}), StorageVerdict::not_reusable);
     EXPECT_EQ(verdict({.response = "Cache-Control: max-age=60\nAge: 60"}),
@@ -193,14 +195,14 @@ TEST(StorageVerdict, KeepsAnswersToConditionsAndRangesOut) {  // they answer mor
     EXPECT_EQ(verdict({.status = 416}), StorageVerdict::partial);
 }
 
-TEST(StorageVerdict, KeepsOutWhatStaleIfErrorAloneSpeaksFor) {
+TEST(StorageVerdict, RefusesResponsesWithStaleIfErrorAlone) {
     EXPECT_EQ(verdict({.response = "Cache-Control: stale-if-error=60"}),
               StorageVerdict::not_reusable);
     EXPECT_EQ(verdict({.response = "Cache-Control: max-age=0, stale-if-error=60"}),
               StorageVerdict::store);
 }
 
-TEST(EndsStored, WhenTheOriginForbidsStoringWhatItSaysNow) {
+TEST(EndsStored, WhenTheOriginForbidsStoringItsPresentAnswer) {
     for (const auto verdict : {StorageVerdict::no_store, StorageVerdict::is_private,
                                StorageVerdict::must_understand, StorageVerdict::vary_any}) {
         for (const unsigned status : {200, 203, 304, 404, 410}) {
@@ -220,10 +222,8 @@ TEST(EndsStored, WhenTheOriginForbidsStoringWhatItSaysNow) {
 
 TEST(StorageVerdict, HasADifferentNameForEachReason) {
     std::set<std::string_view> names;
-    for (std::size_t i = 0; i < kStorageVerdicts; ++i) {
-        names.insert(to_string(static_cast<StorageVerdict>(i)));
-    }
-    EXPECT_EQ(names.size(), kStorageVerdicts);
+    for (const auto each : kEachOf<StorageVerdict>) names.insert(to_string(each));
+    EXPECT_EQ(names.size(), kEnumSize<StorageVerdict>);
     EXPECT_EQ(to_string(StorageVerdict::store), "store");
     EXPECT_EQ(to_string(StorageVerdict::not_reusable), "not_reusable");
     EXPECT_EQ(to_string(StorageVerdict::aborted), "aborted");

@@ -51,9 +51,13 @@ std::string text_of(const std::optional<SfMembers>& members) {
     return text;
 }
 
+/// The only item of a list.
 std::string item(std::string_view value) {
-    const auto parsed = sf_item(value);
-    return parsed ? text_of(*parsed) : "malformed";
+    const Head head("L: " + std::string(value));
+    const auto members = sf_list(head, "L");
+    const auto is_item =
+        members && members->size() == 1 && members->front().value.type != SfType::inner_list;
+    return is_item ? text_of(members->front()) : "malformed";
 }
 std::string list(const std::string& lines) {
     return text_of(sf_list(Head(lines), "L"));

@@ -11,6 +11,7 @@
 
 #include "proxy/cache/cache.hpp"
 #include "proxy/cache/fetch_job.hpp"
+#include "tests/proxy/recorded_events.hpp"
 
 namespace proxy::test {
 
@@ -67,14 +68,12 @@ public:
         return std::make_shared<Config>(std::move(config));
     }();
     const summary::KeyHasher hasher{std::array<std::byte, summary::KeyHasher::kSecretBytes>{}};
-    std::vector<protocol::Invalidation> sent_to_peers;
-    SharedCache shared{*settings,
-                       hasher,
-                       {[](summary::KeyHash, bool) {},
-                        [this](auto what) { sent_to_peers.push_back(std::move(what)); }}};
+    ConfigInEffect in_effect{settings};
+    RecordedEvents events;
+    SharedCache shared{*settings, hasher, events};
     TimerWheel wheel{io.get_executor()};
     WorkerCounters counters;
-    Upstream upstream{io.get_executor(),     wheel,   settings, shared.windows,
+    Upstream upstream{io.get_executor(),     wheel,   in_effect, shared.windows,
                       shared.part_responses, counters};
     Cache cache{shared, upstream};
     CacheKey key;

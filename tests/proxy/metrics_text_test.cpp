@@ -34,7 +34,7 @@ NodeStatus status() {
     s.cache.evictions = 2;
     PeerStatus peer;
     peer.node = "b";
-    peer.state = "in_step";
+    peer.state = protocol::PeerState::in_sync;
     peer.false_hits = 2;
     peer.served = 9;
     peer.lag_seconds = 0.25;
@@ -42,7 +42,7 @@ NodeStatus status() {
     peer.round_trip_seconds = 0.5;
     s.cluster.peers.push_back(peer);
     peer.node = "c\"\n";
-    peer.state = "gone";
+    peer.state = protocol::PeerState::gone;
     s.cluster.peers.push_back(peer);
     s.cluster.link_refusals["wrong_key"] = 4;
     s.summary.bits = 800;
@@ -153,7 +153,7 @@ NodeStatus status_with_all_families() {
     return s;
 }
 
-TEST(Metrics, HaveTheirOldNamesUnlessNobodyWantsThem) {
+TEST(Metrics, HaveTheirOldNamesUnlessTheRequestRefusesThem) {
     const auto with = metrics_text(status_with_all_families());
     const auto without = metrics_text(status_with_all_families(), OldNames::no);
     EXPECT_THAT(with, HasSubstr("\nhearsay_peer_summary_bits{"));

@@ -126,7 +126,7 @@ public:
                  std::vector<Field> fields)
             : node_(node) {
             request.body = &no_body_;
-            request.begin(node.in_effect, boost::asio::ip::make_address("10.0.0.9"));
+            request.begin(node.client_settings.share(), boost::asio::ip::make_address("10.0.0.9"));
             request.head = request_head(method, target, std::move(fields));
             books.begin(std::chrono::steady_clock::now());
         }
@@ -173,20 +173,29 @@ public:
         io.poll();
     }
 
-    std::shared_ptr<const Config> in_effect = [this] {
+    /// Answers purges at once, as a node without peers.
+    class Purges final : public RecordedEvents {
+    public:
+        void push(KeyChange change) override { RecordedEvents::push(change); }
+        void push(NodeEvent event) override {
+            if (auto* const purge = std::get_if<PurgeRequested>(&event)) {
+                for (const auto& uri : purge->order.uris) uris.emplace_back(uri);
+                purge->reply->give({});
+            }
+        }
+        std::vector<std::string> uris;
+    };
+
+    ConfigInEffect client_settings{[this] {
         auto config = *settings;
         config.origins.clear();  // requests name their site
         config.forward.enabled = true;
         config.purge.allow = PrefixList{"10.0.0.0/8"};
         return std::make_shared<const Config>(std::move(config));
-    }();
-    std::vector<std::string> purged;
-    SharedFrontend shared_frontend{*in_effect,
-                                   [this](PurgeOrder order, std::function<void(PurgeReport)> done) {
-                                       for (const auto& uri : order.uris) purged.emplace_back(uri);
-                                       done({});
-                                   }};
-    Frontend frontend{shared_frontend, cache, in_effect};
+    }()};
+    Purges purges;
+    SharedFrontend shared_frontend{*client_settings, purges};
+    Frontend frontend{shared_frontend, cache, client_settings};
 };
 
 }  // namespace proxy::test

@@ -226,7 +226,7 @@ TEST_F(RequestStepsTest, AClientThatStopsReadingEndsItsResponse) {
 
 TEST_F(RequestStepsTest, APurgeIsTheNodesToCarryOut) {
     const auto purge = served("PURGE");
-    EXPECT_EQ(purged, std::vector<std::string>{"http://h/a"});
+    EXPECT_EQ(purges.uris, std::vector<std::string>{"http://h/a"});
     EXPECT_TRUE(purge->response.complete());
     EXPECT_EQ(purge->response.value("Content-Type"), "application/json");
     EXPECT_THAT(purge->response.body, StartsWith("{"));

@@ -26,12 +26,13 @@
 #include "tests/proxy/disk_kit.hpp"
 #include "tests/proxy/hash.hpp"
 #include "tests/proxy/head.hpp"
+#include "tests/proxy/recorded_events.hpp"
 
 namespace proxy::test {
 
 inline constexpr std::uint64_t kMiB = 1 << 20;
 
-/// A store over one directory that can be restarted, and the calls of its listener.
+/// A store over one directory that can be restarted, with its events.
 class StoreNode {
 public:
     using Clock = Store::Clock;
@@ -55,18 +56,8 @@ public:
     ~StoreNode() { end(); }
 
     void begin() {
-        announced_.clear();
-        store_.emplace(settings_.memory, [this](summary::KeyHash key, bool stored) {
-            {
-                const std::lock_guard lock(mutex_);
-                auto& count = announced_[key.low];
-                count += stored ? 1 : -1;
-                EXPECT_TRUE(count == 0 || count == 1) << "in turn";
-            }
-            // On a thread of its own, like a request, because this one has the lock of a shard.
-            if (!stored && when_removed && key == removed)
-                std::thread(std::exchange(when_removed, {})).join();
-        });
+        events_.emplace(*this);
+        store_.emplace(settings_.memory, *events_);
         Store::DiskUse use;
         use.tier.directories = {{directory_.path(), settings_.cap, settings_.segment}};
         use.tier.secret_mark = 1;
@@ -182,19 +173,30 @@ public:
     std::function<void()> when_removed;
 
     Store& store() { return *store_; }
-    int announced(std::string_view uri) {
-        const std::lock_guard lock(mutex_);
-        return announced_[hash(uri).low];
-    }
+    int announced(std::string_view uri) const { return events_->announced(hash(uri)); }
     const std::filesystem::path& path() const { return directory_.path(); }
     FaultyCalls& calls() { return calls_; }
 
 private:
+    class Events : public RecordedEvents {
+    public:
+        explicit Events(StoreNode& node) : node_(node) {}
+        using RecordedEvents::push;
+        void push(KeyChange change) override {
+            RecordedEvents::push(change);
+            // On a thread of its own, like a request, because this one has the lock of a shard.
+            if (!change.stored && node_.when_removed && change.key == node_.removed)
+                std::thread(std::exchange(node_.when_removed, {})).join();
+        }
+
+    private:
+        StoreNode& node_;
+    };
+
     const Settings settings_;
     TemporaryDirectory directory_;
     FaultyCalls calls_;
-    std::mutex mutex_;
-    std::map<std::uint64_t, int> announced_;
+    std::optional<Events> events_;
     boost::asio::io_context io_;
     std::shared_ptr<Wakeup> wakeup_ = std::make_shared<Wakeup>(io_.get_executor());
     std::optional<Store> store_;

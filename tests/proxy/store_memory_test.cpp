@@ -21,6 +21,7 @@
 #include "proxy/http/tags.hpp"
 #include "tests/proxy/hash.hpp"
 #include "tests/proxy/head.hpp"
+#include "tests/proxy/recorded_events.hpp"
 #include "tests/proxy/request.hpp"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -241,7 +242,8 @@ protected:
 
 TEST_P(StoreMemoryTest, IsWhatTheCapSays) {
     const auto before = in_use();
-    auto store = std::make_unique<Store>(kCap, [](summary::KeyHash, bool) {});
+    test::IgnoredEvents events;
+    auto store = std::make_unique<Store>(kCap, events);
     store->set_max_variants(kMaxVariants);
     std::size_t stored = 0;
     std::uint64_t bytes = 0;  // of all that came

@@ -15,6 +15,7 @@
 #include "proxy/storage/claim.hpp"
 #include "tests/proxy/hash.hpp"
 #include "tests/proxy/head.hpp"
+#include "tests/proxy/recorded_events.hpp"
 
 namespace proxy {
 namespace store_test {
@@ -27,7 +28,7 @@ using Clock = Store::Clock;
 
 const Clock::time_point kNow = Clock::time_point(1000h);
 
-/// A store, and the calls of its listener.
+/// A store and its events.
 class StoreTest : public ::testing::Test {
 protected:
     std::shared_ptr<StoredResponse> response(std::string_view body,
@@ -66,18 +67,11 @@ protected:
     std::shared_ptr<Fill> fill() {
         return std::make_shared<Fill>(std::make_shared<Wakeup>(io.get_executor()), 1000);
     }
-    int announced(std::string_view uri) const {
-        const auto found = counts.find(hash(uri).low);
-        return found == counts.end() ? 0 : found->second;
-    }
+    int announced(std::string_view uri) const { return events.announced(hash(uri)); }
 
     boost::asio::io_context io;
-    std::map<std::uint64_t, int> counts;  // +1 stored, -1 removed
-    Store store{10'000, [this](summary::KeyHash key, bool stored) {
-                    auto& count = counts[key.low];
-                    count += stored ? 1 : -1;
-                    EXPECT_TRUE(count == 0 || count == 1) << "in turn";
-                }};
+    test::RecordedEvents events;
+    Store store{10'000, events};
 };
 
 TEST_F(StoreTest, FindsAPublishedResponse) {
@@ -112,9 +106,7 @@ TEST_F(StoreTest, EvictsToStayUnderItsCapAndWithdrawsTheKeys) {
     }
     const auto stats = store.stats();
     EXPECT_EQ(stats.objects + stats.evictions, 50u);
-    std::uint64_t standing = 0;
-    for (const auto& [key, count] : counts) standing += static_cast<std::uint64_t>(count);
-    EXPECT_EQ(standing, stats.objects);
+    EXPECT_EQ(events.all_announced(), stats.objects);
 }
 
 TEST_F(StoreTest, AnnouncesAndWithdrawsInTurn) {
@@ -171,7 +163,8 @@ TEST_F(StoreTest, PeeksAtStoredAndPendingResponses) {
 TEST_F(StoreTest, KeepsNoResponseForAPeek) {
     // What is left of 100 objects after twice as many, when every other one was looked at.
     const auto survivors = [](const std::function<void(Store&, const std::string&)>& look) {
-        Store one(100'000, [](summary::KeyHash, bool) {});
+        test::IgnoredEvents ignored;
+        Store one(100'000, ignored);
         const auto put_into = [&](const std::string& uri) {
             store_in(one, uri, 0, response_in(one, std::string(500, 'x')));
         };
@@ -209,7 +202,8 @@ TEST_F(StoreTest, EvictsNoResponseWithReaders) {
 }
 
 TEST_F(StoreTest, KeepsRequestedResponsesInEachShard) {
-    Store many(512'000, [](summary::KeyHash, bool) {});  // some 30 in each
+    test::IgnoredEvents ignored;
+    Store many(512'000, ignored);  // some 30 in each
     const auto is_there = [&](const std::string& uri) {
         return many.find(hash(uri), uri, Head(""), kNow).response != nullptr;
     };
@@ -454,7 +448,8 @@ TEST_F(StoreTest, RefusesNoCopyForInvalidationsOfOtherKeys) {
 
 TEST_F(StoreTest, ServesManyThreads) {
     std::vector<std::thread> threads;
-    Store shared(200'000, [](summary::KeyHash, bool) {});
+    test::IgnoredEvents ignored;
+    Store shared(200'000, ignored);
     for (unsigned t = 0; t < 4; ++t) {
         threads.emplace_back([&shared, t] {
             std::mt19937 random(t);

@@ -319,8 +319,8 @@ TEST_F(LearningTest, AnUnsafeSuccessInvalidatesWhatItNamesAtTheSameOrigin) {  //
     EXPECT_EQ(find("http://h/b", kLater).response, nullptr);
     EXPECT_NE(find("http://h/c", kLater).response, nullptr);
     EXPECT_NE(find("http://other/d", kLater).response, nullptr);
-    ASSERT_EQ(sent_to_peers.size(), 1u) << "the peers hear of all at once";
-    EXPECT_EQ(sent_to_peers[0].keys.size(), 2u);
+    ASSERT_EQ(events.invalidated.size(), 1u) << "the peers hear of all at once";
+    EXPECT_EQ(events.invalidated[0].keys.size(), 2u);
 }
 
 TEST_F(LearningTest, AnUnsafeSuccessInvalidatesTheGroupsItNames) {  // RFC 9875
@@ -328,8 +328,8 @@ TEST_F(LearningTest, AnUnsafeSuccessInvalidatesTheGroupsItNames) {  // RFC 9875
     const test::Head text("Cache-Group-Invalidation: \"g\"");
     EXPECT_EQ(invalidate_after(shared, key, head_of(200, text), kLater).count, 2u);
     EXPECT_EQ(find("http://h/b", kLater).response, nullptr);
-    ASSERT_EQ(sent_to_peers.size(), 1u);
-    EXPECT_EQ(sent_to_peers[0].tags.size(), 1u);
+    ASSERT_EQ(events.invalidated.size(), 1u);
+    EXPECT_EQ(events.invalidated[0].tags.size(), 1u);
 }
 
 TEST(UnsafeRequest, MayHaveTakenEffectOnceSomethingOfItWentOut) {

@@ -9,6 +9,7 @@
 #include "proxy/http/tags.hpp"
 #include "proxy/http/vary.hpp"
 #include "tests/proxy/head.hpp"
+#include "tests/proxy/recorded_events.hpp"
 #include "tests/proxy/request.hpp"
 
 namespace proxy {
@@ -132,7 +133,8 @@ protected:
         return admit(store, claim, made, use, kSteady);
     }
 
-    Store store{100'000, [](summary::KeyHash, bool) {}};
+    test::IgnoredEvents events;
+    Store store{100'000, events};
     Claim claim{store, kHash, "http://h/", nullptr};
     Draft made{std::make_shared<StoredResponse>()};
 };

@@ -8,7 +8,7 @@
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
-namespace failures_told_test {
+namespace logged_failures_test {
 
 using namespace std::chrono_literals;
 using testing::HasSubstr;
@@ -52,14 +52,14 @@ private:
     std::shared_ptr<spdlog::logger> before_ = spdlog::default_logger();
 };
 
-class FailuresTold : protected LogCapture, public NodesTest {
+class LoggedFailures : protected LogCapture, public NodesTest {
 protected:
-    FailuresTold() { spdlog::set_level(spdlog::level::warn); }  // which NodesTest turns off
+    LoggedFailures() { spdlog::set_level(spdlog::level::warn); }  // which NodesTest turns off
 
     std::string place() const { return "127.0.0.1:" + std::to_string(origin.port()); }
 };
 
-TEST_F(FailuresTold, SayWhatIsMalformedInAnAnswer) {
+TEST_F(LoggedFailures, NameTheMalformedPartOfAnAnswer) {
     start(config("a"));
     const auto scripted = origin.set([](Exchange& e) {
         e.send("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nX: a\r\n b\r\n\r\n1");
@@ -75,7 +75,7 @@ TEST_F(FailuresTold, SayWhatIsMalformedInAnAnswer) {
                 testing::ElementsAre(HasSubstr("a field goes on over a second line")));
 }
 
-TEST_F(FailuresTold, SayWhatIsMalformedInARequest) {
+TEST_F(LoggedFailures, NameTheMalformedPartOfARequest) {
     start(config("a"));
     const auto refused = [&](std::string_view fields) {
         const auto answer = get("a", "/x", fields);
@@ -87,7 +87,7 @@ TEST_F(FailuresTold, SayWhatIsMalformedInARequest) {
     EXPECT_THAT(refused("no colon\r\n"), HasSubstr("a field line has no colon"));
 }
 
-TEST_F(FailuresTold, AreLoggedOnceForManyRequestsToAnOrigin) {
+TEST_F(LoggedFailures, AreLoggedOnceForManyRequestsToAnOrigin) {
     start(config("a"));
     const auto where = place();
     origin.die();
@@ -98,7 +98,7 @@ TEST_F(FailuresTold, AreLoggedOnceForManyRequestsToAnOrigin) {
     EXPECT_THAT(logged(where), testing::ElementsAre(HasSubstr("connect_failed")));
 }
 
-TEST_F(FailuresTold, DoNotBlameAnOriginForWhatThisNodeBreaksOffAsItEnds) {
+TEST_F(LoggedFailures, BlameNoOriginForAnEndOfThisNode) {
     Gate never;
     const auto scripted = origin.set([&](Exchange& e) {
         if (e.target == "/begun") e.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf");
@@ -122,7 +122,7 @@ TEST_F(FailuresTold, DoNotBlameAnOriginForWhatThisNodeBreaksOffAsItEnds) {
     never.open();
 }
 
-TEST_F(FailuresTold, NameAPeerThatFailsAgainAndAgain) {
+TEST_F(LoggedFailures, NameAPeerThatFailsAgainAndAgain) {
     ScriptedOrigin broken([](Exchange& e) {
         e.send("220 smtp\r\n\r\n");
         e.keep = false;
@@ -140,5 +140,5 @@ TEST_F(FailuresTold, NameAPeerThatFailsAgainAndAgain) {
                 testing::ElementsAre(HasSubstr("this is not HTTP")));
 }
 
-}  // namespace failures_told_test
+}  // namespace logged_failures_test
 }  // namespace proxy::test

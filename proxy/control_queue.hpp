@@ -1,0 +1,75 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <span>
+
+#include "proxy/disk/pages.hpp"
+#include "proxy/storage/node_events.hpp"
+
+namespace proxy {
+
+/// Key changes, or keys and tags of one invalidation, that the control thread takes in one turn of
+/// its event loop.
+inline constexpr std::size_t kPerTurn = 2048;
+
+/// The event queue of the control thread. Any thread pushes; the handler runs on the control thread
+/// without a lock. One turn of the event loop delivers one event and up to kPerTurn key
+/// changes, so a purge of everything leaves time for other work. Key changes have a lane of their
+/// own, of 24 bytes each, because a start or a purge makes millions of them. Both lanes grow while
+/// the control thread is busy, and give their memory back. An exception of the handler costs the
+/// event or the batch that it handled; later ones arrive.
+class ControlQueue final : public NodeEvents {
+public:
+    class Handler {
+    public:
+        virtual void keys_changed(std::span<const KeyChange> changes) = 0;
+        virtual void happened(NodeEvent event) = 0;
+
+    protected:
+        ~Handler() = default;
+    };
+
+    /// Both arguments outlive the queue.
+    ControlQueue(boost::asio::io_context& control, Handler& handler)
+        : control_(control), handler_(handler) {}
+    ControlQueue(const ControlQueue&) = delete;
+    ControlQueue& operator=(const ControlQueue&) = delete;
+
+    void push(KeyChange change) override;
+    /// Joins an invalidation to the one before it if that still waits and names fewer than kPerTurn
+    /// keys and tags. Peers then get both in one message.
+    void push(NodeEvent event) override;
+
+    /// Number of key changes so far. Any thread.
+    std::uint64_t changes_pushed() const;
+    /// Number of key changes that the handler has had. Control thread.
+    std::uint64_t changes_delivered() const { return changes_delivered_; }
+
+private:
+    class TurnEnd;
+
+    void wake();
+    void turn();
+    void end_turn();
+    void deliver_changes();
+
+    boost::asio::io_context& control_;
+    Handler& handler_;
+
+    mutable std::mutex mutex_;
+    Pages<KeyChange> changes_;
+    std::deque<NodeEvent> events_;
+    std::uint64_t changes_pushed_ = 0;
+    bool turn_posted_ = false;
+
+    // Of the control thread.
+    Pages<KeyChange> batch_;
+    std::size_t batch_delivered_ = 0;
+    std::uint64_t changes_delivered_ = 0;
+};
+
+}  // namespace proxy

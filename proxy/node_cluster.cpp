@@ -1,0 +1,69 @@
+#include "proxy/node_cluster.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "protocol/net/plain_message.hpp"
+#include "proxy/config/cluster_settings.hpp"
+#include "proxy/storage/local_secret.hpp"
+
+namespace proxy {
+namespace {
+
+std::optional<protocol::HashSecret> own_secret_of(const Config& config) {
+    if (config.cache.disk.empty() || !cluster_settings(config).keys.empty()) return std::nullopt;
+    std::vector<std::filesystem::path> directories;
+    for (const auto& disk : config.cache.disk) directories.push_back(disk.path);
+    return local_secret(directories);
+}
+
+/// Adds the counts of earlier links of this node to those of the present ones.
+void add_earlier(protocol::ClusterStatus& links, const protocol::ClusterStatus& earlier) {
+    protocol::add<protocol::LinkCounters>(links, earlier, protocol::kLinkCounters);
+    for (const auto& [reason, count] : earlier.refusals) links.refusals[reason] += count;
+    links.peers_gone += earlier.peers_gone;
+    add(links.gone, earlier.gone);
+    for (auto& peer : links.peers) {
+        for (const auto& was : earlier.peers)
+            if (was.node == peer.node) add(peer, was);
+    }
+}
+
+}  // namespace
+
+NodeCluster::NodeCluster(boost::asio::io_context& control, const Config& config,
+                         protocol::ClusterHooks hooks)
+    : control_(control),
+      hooks_(std::move(hooks)),
+      own_secret_(own_secret_of(config)),
+      cluster_(make(config)) {}
+
+std::unique_ptr<protocol::Cluster> NodeCluster::make(const Config& config) const {
+    auto settings = cluster_settings(config);
+    if (own_secret_) settings.own_secret = *own_secret_;
+    return std::make_unique<protocol::Cluster>(control_, std::move(settings), hooks_);
+}
+
+void NodeCluster::replace(std::unique_ptr<protocol::Cluster> next) {
+    earlier_ = status();
+    next->start_in_place_of(*cluster_);
+    cluster_ = std::move(next);
+}
+
+protocol::ClusterStatus NodeCluster::status() const {
+    auto links = cluster_->status();
+    add_earlier(links, earlier_);
+    return links;
+}
+
+std::string NodeCluster::restore_secret(const std::filesystem::path& directory) const {
+    if (!own_secret_) return {};
+    try {
+        restore_local_secret(directory, *own_secret_);
+    } catch (const std::exception& error) {
+        return protocol::plain_message(error);
+    }
+    return {};
+}
+
+}  // namespace proxy

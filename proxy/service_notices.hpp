@@ -1,0 +1,48 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "proxy/client/frontend.hpp"
+#include "proxy/config/config_in_effect.hpp"
+#include "proxy/node_cluster.hpp"
+#include "proxy/service_manager.hpp"
+
+namespace proxy {
+
+/// Reports the phases of a node to the service manager, each with one line about its state. Control
+/// thread.
+class ServiceNotices {
+public:
+    /// All references outlive this object.
+    ServiceNotices(ServiceManager manager, const ConfigInEffect& config, const NodeCluster& cluster,
+                   const SharedFrontend& clients)
+        : manager_(manager), config_(config), cluster_(cluster), clients_(clients) {}
+
+    const ServiceManager& manager() const { return manager_; }
+
+    /// The node serves clients.
+    void serving();
+    void reload_begins();
+    /// `error`: the reason for a refusal, else empty.
+    void reload_ended(const std::string& error);
+    /// The node drains, and ends within `at_most`.
+    void draining(std::chrono::nanoseconds at_most);
+    /// The node stops. No further notice is a readiness.
+    void stopping() { leaving_ = true; }
+    /// Reports the line again if it has changed. Call it periodically.
+    void refresh();
+
+private:
+    std::string line() const;
+
+    const ServiceManager manager_;
+    const ConfigInEffect& config_;
+    const NodeCluster& cluster_;
+    const SharedFrontend& clients_;
+    std::string reload_error_;  // of the last reload
+    std::string reported_;      // the last line
+    bool leaving_ = false;
+};
+
+}  // namespace proxy

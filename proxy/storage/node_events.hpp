@@ -1,0 +1,49 @@
+#pragma once
+
+#include <memory>
+#include <variant>
+
+#include "protocol/wire/invalidation.hpp"
+#include "proxy/net/awaited_value.hpp"
+#include "proxy/storage/purge.hpp"
+#include "summary/key_hash.hpp"
+
+namespace proxy {
+
+/// A target URI enters the own summary (`stored`), or leaves it.
+struct KeyChange {
+    summary::KeyHash key;
+    bool stored = false;
+};
+
+/// This node has invalidated keys or tags. Every peer has to drop them, too.
+struct InvalidatedHere {
+    protocol::Invalidation what;
+};
+/// A client has sent a PURGE that it may send. `reply` gets the report within kPurgeDeadline; it
+/// stays empty if the node ends first.
+struct PurgeRequested {
+    PurgeOrder order;
+    std::shared_ptr<AwaitedValue<PurgeReport>> reply;
+};
+/// The event loop of a worker thread has ended.
+struct WorkerEnded {};
+/// The operator has ordered the node to drain, to stop at once, or to read its configuration again.
+struct DrainOrdered {};
+struct StopOrdered {};
+struct ReloadOrdered {};
+
+using NodeEvent = std::variant<InvalidatedHere, PurgeRequested, WorkerEnded, DrainOrdered,
+                               StopOrdered, ReloadOrdered>;
+
+/// The way from any thread of a node to its control thread. Both functions return at once and may
+/// be called under a lock. Changes of one key arrive in their order; other events do so as well,
+/// and may overtake key changes.
+class NodeEvents {
+public:
+    virtual ~NodeEvents() = default;
+    virtual void push(KeyChange change) = 0;
+    virtual void push(NodeEvent event) = 0;
+};
+
+}  // namespace proxy

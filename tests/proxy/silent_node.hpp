@@ -1,0 +1,22 @@
+#pragma once
+
+#include "proxy/admin/node_control.hpp"
+
+namespace proxy::test {
+
+/// A node that answers the admin port with empty values. Tests override a call.
+class SilentNode : public NodeControl {
+public:
+    boost::asio::awaitable<NodeStatus> status() override { co_return NodeStatus(); }
+    std::shared_ptr<const Config> config() override { return std::make_shared<const Config>(); }
+    void drain() override {}
+    boost::asio::awaitable<Reloaded> reload() override { co_return Reloaded(); }
+    boost::asio::awaitable<PurgeReport> purge(PurgeOrder) override { co_return PurgeReport(); }
+    PeersChanged change_peers(const PeerOrder&) override { return {}; }
+    boost::asio::awaitable<std::optional<Explanation>> explain(CacheKey) override {
+        co_return std::nullopt;
+    }
+    boost::asio::awaitable<std::string> reopen_logs() override { co_return std::string(); }
+};
+
+}  // namespace proxy::test
