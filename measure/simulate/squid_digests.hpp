@@ -1,9 +1,7 @@
 #pragma once
 
-#include <queue>
-#include <vector>
-
 #include "measure/simulate/announced_knowledge.hpp"
+#include "measure/simulate/due.hpp"
 #include "summary/bloom_filter.hpp"
 #include "summary/directory.hpp"
 
@@ -25,17 +23,11 @@ public:
     std::uint64_t summary_bytes() const override;
 
 private:
-    struct Due {
-        TimePoint at;
-        unsigned proxy = 0;
-        bool operator>(const Due& other) const { return at > other.at; }
-    };
-
     void make_digest(unsigned proxy);
 
     const summary::Shape shape_;
     summary::Directory received_;
-    std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
+    DueQueue due_;
 };
 
 }  // namespace measure

@@ -2,9 +2,9 @@
 
 #include <deque>
 #include <memory>
-#include <queue>
 #include <vector>
 
+#include "measure/simulate/due.hpp"
 #include "measure/simulate/published_knowledge.hpp"
 #include "measure/simulate/received_summaries.hpp"
 #include "summary/replica.hpp"
@@ -24,13 +24,6 @@ public:
     std::uint64_t summary_bytes() const override;
 
 private:
-    struct Due {
-        TimePoint at;
-        unsigned proxy = 0;
-        bool operator>(const Due& other) const {
-            return at != other.at ? at > other.at : proxy > other.proxy;
-        }
-    };
     struct Update {
         TimePoint arrives;
         unsigned proxy = 0;
@@ -46,7 +39,7 @@ private:
 
     std::vector<summary::Replica> replicas_;  // by proxy
     ReceivedSummaries received_;
-    std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
+    DueQueue due_;
     std::deque<Update> under_way_;
 };
 
