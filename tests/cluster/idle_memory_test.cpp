@@ -15,7 +15,8 @@ std::uint64_t in_use() {
 }
 
 constexpr std::size_t kConnections = 150;
-/// What a connection may keep of its last request (ClientContext::kIdleBytes), and a little.
+/// An idle connection keeps as much of its last request (kIdleBytes in http1_connection.cpp), and a
+/// little.
 constexpr std::uint64_t kKeptBytes = 5 * 1024;
 
 class IdleMemory : public NodesTest {
