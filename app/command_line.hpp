@@ -6,7 +6,7 @@
 /// Building blocks for the options of sub-commands.
 namespace app {
 
-/// Validators whose conditions stay out of the help.
+/// Validators that keep their conditions out of the help.
 template <typename Number>
 CLI::Validator within(Number least, Number most) {
     return CLI::Range(least, most).description("");

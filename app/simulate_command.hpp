@@ -25,7 +25,7 @@ struct SimulateCommand {
     std::optional<summary::Kind> kind;    // of the base, if given
     std::optional<unsigned> load;         // of the scheme paper_bloom, if given
     bool tiers = false;
-    measure::CacheSize memory{0, measure::kUsualMemoryPart};  // for `tiers`, whose disks are
+    measure::CacheSize memory{0, measure::kUsualMemoryPart};  // for `tiers`; its disks are
                                                               // study.caches
     bool paper = false, advise = false, json = false, quiet = false;
     bool tables = false;  // adds the tables, which `advise` otherwise omits
