@@ -47,8 +47,8 @@ protected:
 
     static constexpr auto kAll = ResponseWriter::Progress::all;
     test::Loopback line{io};
-    SharedFrontend shared_frontend{*settings, {}};
-    Frontend frontend{shared_frontend, cache, settings};
+    SharedFrontend shared_frontend{*settings, events};
+    Frontend frontend{shared_frontend, cache, in_effect};
     ClientConnection connection{
         frontend, Admitted(std::move(line.near), Scheme::http, boost::asio::ip::address())};
     proxy::Head request;

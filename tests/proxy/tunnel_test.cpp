@@ -22,8 +22,8 @@ protected:
     }
 
     test::Loopback client{io}, upstream{io};
-    SharedFrontend shared_frontend{*settings, {}};
-    Frontend frontend{shared_frontend, cache, settings};
+    SharedFrontend shared_frontend{*settings, events};
+    Frontend frontend{shared_frontend, cache, in_effect};
     std::uint64_t bytes_down = 0;
     Tunnel tunnel{frontend, {client.near, nullptr}, {upstream.near, nullptr}, bytes_down};
     std::optional<Tunnel::End> end;
