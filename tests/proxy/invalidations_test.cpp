@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/proxy/hash.hpp"
+#include "tests/proxy/recorded_events.hpp"
 
 namespace proxy {
 namespace invalidations_test {
@@ -17,7 +18,7 @@ using test::hash;
 
 const auto kNow = Invalidations::Clock::time_point(1000h);
 
-/// The shards of a store in memory, and the calls of the listener. store_disk_test.cpp has a disk.
+/// The shards of a store in memory, and the events of their ledger. store_disk_test.cpp has a disk.
 class InvalidationsTest : public ::testing::Test {
 protected:
     void put(const std::string& uri, std::vector<summary::KeyHash> tags = {},
@@ -42,9 +43,8 @@ protected:
     }
 
     boost::asio::io_context io;
-    int announced = 0;
-    AnnouncementLedger ledger{
-        [this](summary::KeyHash, bool stored) { announced += stored ? 1 : -1; }};
+    test::RecordedEvents events;
+    AnnouncementLedger ledger{events};
     StoreShards shards;
     StoreDisk disk;
     ShelfWriter writer{shards, disk, ledger};
@@ -58,7 +58,7 @@ TEST_F(InvalidationsTest, EndsAKeyInMemoryAndOnItsWay) {
     EXPECT_TRUE(invalidations.invalidate(hash(uri), kNow));
     EXPECT_FALSE(has(uri));
     EXPECT_FALSE(is_pending(uri));
-    EXPECT_EQ(announced, 0);
+    EXPECT_EQ(events.all_announced(), 0u);
     EXPECT_EQ(invalidations.memory().last(hash(uri)), kNow);
     EXPECT_FALSE(invalidations.invalidate(hash(uri), kNow)) << "none was stored";
 }
@@ -72,7 +72,7 @@ TEST_F(InvalidationsTest, EndsByTagInAllShards) {
     EXPECT_EQ(invalidations.invalidate_tag(hash("t"), kNow), 100u);
     EXPECT_FALSE(is_pending(coming));
     EXPECT_TRUE(has("other"));
-    EXPECT_EQ(announced, 1);
+    EXPECT_EQ(events.all_announced(), 1u);
 }
 
 TEST_F(InvalidationsTest, EndsAlsoTheStoredResponsesOfAPendingOneWithTheTag) {
@@ -83,7 +83,7 @@ TEST_F(InvalidationsTest, EndsAlsoTheStoredResponsesOfAPendingOneWithTheTag) {
     EXPECT_EQ(invalidations.invalidate_tag(hash("t"), kNow), 1u);
     EXPECT_FALSE(has(uri));
     EXPECT_FALSE(is_pending(uri));
-    EXPECT_EQ(announced, 0);
+    EXPECT_EQ(events.all_announced(), 0u);
 }
 
 TEST_F(InvalidationsTest, EndsTheBlocksOfATarget) {
@@ -112,7 +112,7 @@ TEST_F(InvalidationsTest, EndsEverything) {
     invalidations.invalidate_all(kNow);
     for (const auto& in : shards) EXPECT_EQ(in.memory.objects(), 0u);
     EXPECT_FALSE(is_pending(coming));
-    EXPECT_EQ(announced, 0);
+    EXPECT_EQ(events.all_announced(), 0u);
     EXPECT_EQ(invalidations.invalidate_tag(hash("t"), kNow), 0u);
     EXPECT_EQ(invalidations.memory().last(hash("never seen")), kNow);
 }

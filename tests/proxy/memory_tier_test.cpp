@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/proxy/hash.hpp"
+#include "tests/proxy/recorded_events.hpp"
 
 namespace proxy {
 namespace memory_tier_test {
@@ -43,9 +44,8 @@ protected:
         return sum;
     }
 
-    int announced = 0;
-    AnnouncementLedger ledger{
-        [this](summary::KeyHash, bool stored) { announced += stored ? 1 : -1; }};
+    test::RecordedEvents events;
+    AnnouncementLedger ledger{events};
     MemoryBudget budget{kCap};
     StoreShards shards;
     MemoryTier tier{budget, shards, ledger};
@@ -57,7 +57,7 @@ TEST_F(MemoryTierTest, EvictsEntriesAndWithdrawsTheirKeys) {
         ASSERT_LE(tier.used(), kCap);
     }
     EXPECT_GT(objects(), 50u);
-    EXPECT_EQ(announced, static_cast<int>(objects()));
+    EXPECT_EQ(events.all_announced(), objects());
 }
 
 TEST_F(MemoryTierTest, RefusesMoreThanTheCapAtOnce) {
@@ -84,7 +84,7 @@ TEST_F(MemoryTierTest, ChargesADroppedResponseUntilItsReaderIsDone) {
         auto& in = shards.of(hash("u"));
         in.drop(ledger, *in.memory.find(hash("u")), dropped);
     }
-    EXPECT_EQ(announced, 0);
+    EXPECT_EQ(events.all_announced(), 0u);
     EXPECT_EQ(tier.used(), 60'000u);
     reader.reset();
     EXPECT_EQ(tier.used(), 0u);
