@@ -57,7 +57,7 @@ TEST_F(Http1ConnectionTest, ServesPipelinedRequestsInOrder) {
         "HEAD http://h/a HTTP/1.1\r\nHost: h\r\n\r\n"
         "GET /a HTTP/1.1\r\nHost: h\r\n\r\n");
     const auto all = receive([](const std::string& got) {
-        return got.find("404") != std::string::npos && got.ends_with(".\n");
+        return got.find("404") != std::string::npos && got.ends_with(".)\n");
     });
     EXPECT_THAT(all, StartsWith("HTTP/1.1 200 OK\r\nETag: \"1\"\r\n"));
     EXPECT_THAT(all, HasSubstr("Content-Length: 4\r\n\r\nbodyHTTP/1.1 200 OK\r\n"));
