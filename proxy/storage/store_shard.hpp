@@ -21,9 +21,9 @@ namespace proxy {
 /// 1. The mutex of one shard. A thread that has one takes no other. Only the last step of an
 ///    invalidation takes all of them, in ascending order (StoreShards::lock_all()).
 /// 2. Under it, for a moment and one at a time: the mutex of InvalidationMemory, of BlockTargets,
-///    of a Fill, of the queue to the disk, and that of the ledger's listener. The queue and the
-///    listener are called under the shard's lock because both rely on the order of changes to a
-///    key. Neither waits for a device or calls the store.
+///    of a Fill, of the queue to the disk, and of the queue behind NodeEvents. The two queues are
+///    used under the shard's lock because both rely on the order of changes to a key. Neither
+///    waits for a device or calls the store.
 ///
 /// Under a shard's lock no thread waits for a device, notifies a request, or destroys a response.
 struct alignas(64) StoreShard {
