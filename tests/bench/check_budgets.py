@@ -21,7 +21,8 @@ failure lists the functions that grew. Record an increase with --record and its 
 with the change that causes it. Record a decrease, too, so that it lasts.
 
 The counts hold for the release program of one compiler and one C library (Debian 12) on a CPU with AVX2. Runs of one
-program differ by 1 % at most. The nodes use addresses in 127.1xx.0.0/16. All runs together take half a minute on two cores.
+program differ by 1 % at most, and by 2 % on a busy machine, where a run takes longer and timers count more. The nodes
+use addresses in 127.1xx.0.0/16. All runs together take half a minute on two idle cores.
 """
 import argparse
 import concurrent.futures
@@ -150,6 +151,17 @@ def unit(name):
     return "bytes" if name == "object" else "instructions"
 
 
+def measure_again(program, results):
+    """A busy machine can add to a value by timers, so a value over its budget is measured twice. The lower one counts."""
+    budgets = records.read_budgets()
+    over = [name for name, (value, _) in results.items()
+            if name in budgets and value > budgets[name].value * (1 + TOLERANCE)]
+    if over:
+        print(f"{', '.join(over)}: over the budget, measured again")
+        for name, again in measure(program, over).items():
+            results[name] = min(results[name], again, key=lambda result: result[0])
+
+
 def check(results):
     """Prints a line per budget and returns whether all are kept."""
     budgets, kept = records.read_budgets(), True
@@ -185,7 +197,8 @@ def main():
     if args.record is not None and len(args.record.split()) < 2:
         parser.error("--record needs a reason in words")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
-    results = measure(os.path.abspath(args.program), names)
+    program = os.path.abspath(args.program)
+    results = measure(program, names)
     if args.show:
         for function, cost in records.by_own_cost(results[args.show][1])[:records.KEPT_FUNCTIONS]:
             print(f"{cost.own:9.1f} {cost.inclusive:9.1f} {cost.calls:7.2f} {function}")
@@ -193,7 +206,9 @@ def main():
         for name, (value, costs) in results.items():
             records.record(name, value, costs, args.record)
             print(f"{name}: {value:,.0f} {unit(name)} recorded")
-    elif not check(results):
+        return
+    measure_again(program, results)
+    if not check(results):
         sys.exit(1)
 
 
