@@ -35,7 +35,7 @@ protected:
     static std::string take(Fill::Reader& reader) {
         std::vector<boost::asio::const_buffer> out;
         const auto piece = reader.peek(1000, 10, out);
-        const auto text = text_of(out);
+        auto text = text_of(out);
         reader.consume(piece.bytes);
         return text;
     }
