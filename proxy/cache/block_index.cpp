@@ -6,6 +6,7 @@
 #include "proxy/cache/block_run.hpp"
 #include "proxy/cache/resume_plan.hpp"
 #include "proxy/http/freshness.hpp"
+#include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/response_head.hpp"
 #include "proxy/http/validators.hpp"
 
@@ -31,7 +32,8 @@ std::optional<BlockIndex> make_index(Delivery& delivery, const Received& from,
     if (index.draft.response->freshness.personal) return std::nullopt;
     auto& response = *index.draft.response;
     index.live = std::make_shared<LiveFields>();
-    render_response(head, job.wanted.request->config().node, policy.rules(), from.arrival.wall,
+    const StoredFields stored(head.fields, policy.rules(), index.draft.withheld);
+    render_response(head, job.wanted.request->config().node, stored, from.arrival.wall,
                     response.head_fields, *index.live);
     index.live->lines.append(from.own_lines);
     response.blocks = Blocks{length, policy.cache->block};

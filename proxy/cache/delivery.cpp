@@ -4,6 +4,7 @@
 
 #include "proxy/cache/rest_request.hpp"
 #include "proxy/cache/resume_plan.hpp"
+#include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/response_head.hpp"
 #include "proxy/http/tags.hpp"
 #include "proxy/http/validators.hpp"
@@ -60,7 +61,7 @@ Draft Delivery::block_draft(const Received& from) const {
     const auto said = response_directives(from.head.fields, job_.wanted.request->policy().rules());
     const auto verdict = part_verdict(job_.wanted.request->fields, job_.wanted.directives, said);
     const auto too_many = block->tags.size() > kMaxTags + 1 && verdict == StorageVerdict::store;
-    return {std::move(block), too_many ? StorageVerdict::too_many_tags : verdict};
+    return {std::move(block), too_many ? StorageVerdict::too_many_tags : verdict, said.withheld()};
 }
 
 bool Delivery::charge(StoredResponse& response) {
@@ -86,7 +87,8 @@ void Delivery::begin(const Received& from, Draft made, Sender sender,
                      const std::optional<std::uint64_t>& length) {
     const auto& request = *job_.wanted.request;
     auto live = std::make_shared<LiveFields>();
-    render_response(from.head, request.config().node, request.policy().rules(), from.arrival.wall,
+    const StoredFields stored(from.head.fields, request.policy().rules(), made.withheld);
+    render_response(from.head, request.config().node, stored, from.arrival.wall,
                     made.response->head_fields, *live);
     live->lines.append(from.own_lines);
     if (job_.wanted.block)

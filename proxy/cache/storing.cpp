@@ -15,9 +15,10 @@ namespace {
 using boost::beast::http::field;
 using boost::beast::http::verb;
 
-/// All of `metadata` but its head's text.
+/// Sets all of the response but its head's text, and `withheld`. Returns the verdict.
 StorageVerdict judge(const StoringRequest& storing, unsigned status, Fields fields,
-                     const Received& from, StoredMetadata& metadata) {
+                     const Received& from, Draft& made) {
+    StoredMetadata& metadata = *made.response;
     const auto& request = storing.request;
     const auto rules = request.policy().rules();
     metadata.status = status;
@@ -28,6 +29,7 @@ StorageVerdict judge(const StoringRequest& storing, unsigned status, Fields fiel
     metadata.arrival = from.arrival;
     metadata.arrival.steady -= from.took - whole;
     const auto said = response_directives(fields, rules);
+    made.withheld = said.withheld();
     metadata.freshness =
         freshness_of(status, fields, said, from.request_time, response_time, rules);
     // An error that may pass has no place where the origin has news.
@@ -63,9 +65,9 @@ std::string names_missing(std::string_view names, std::string_view others) {
 }  // namespace
 
 Draft draft(const StoringRequest& storing, const Received& from) {
-    auto response = std::make_shared<StoredResponse>();
-    const auto verdict = judge(storing, from.head.status, from.head.fields, from, *response);
-    return {std::move(response), verdict};
+    Draft made{std::make_shared<StoredResponse>()};
+    made.verdict = judge(storing, from.head.status, from.head.fields, from, made);
+    return made;
 }
 
 UpdatedFields::UpdatedFields(Fields stored, const Received& not_modified) {
@@ -106,7 +108,8 @@ Refreshed refreshed(const StoringRequest& storing, const StoredResponse& stored,
     // An Age that the 304 brings counts, the stored one is history.
     result.draft.response = std::make_shared<StoredResponse>(StoredMetadata(), stored.body);
     auto& response = *result.draft.response;
-    result.draft.verdict = judge(storing, stored.status, updated.merged(), not_modified, response);
+    result.draft.verdict =
+        judge(storing, stored.status, updated.merged(), not_modified, result.draft);
     // A response for one client stays personal, whatever another client's exchange says. Only a new
     // response can be for all.
     if (stored.freshness.personal) make_personal(response.freshness);

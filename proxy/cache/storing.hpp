@@ -29,6 +29,8 @@ struct StoringRequest {
 struct Draft {
     std::shared_ptr<StoredResponse> response;
     StorageVerdict verdict = StorageVerdict::store;
+    /// ResponseDirectives::withheld(): views of the received head.
+    std::array<std::string_view, 2> withheld = {};
 };
 
 /// A stored response without the text of its head, with an empty body.

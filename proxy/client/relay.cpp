@@ -6,6 +6,7 @@
 #include "proxy/cache/store_update.hpp"
 #include "proxy/client/tunnel.hpp"
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/interim.hpp"
 #include "proxy/http/methods.hpp"
 #include "proxy/http/response_head.hpp"
@@ -168,8 +169,8 @@ asio::awaitable<void> Relay::respond(CacheStatus status, Outcome outcome) {
     auto& books = transaction_.books;
     auto& fields = transaction_.writer.fields();
     LiveFields live;
-    render_response(head, config_.node, request_.site.policy.rules(), exchange_.arrival().wall,
-                    fields, live);
+    const StoredFields stored(head.fields, request_.site.policy.rules());
+    render_response(head, config_.node, stored, exchange_.arrival().wall, fields, live);
     books.source = Source::origin;
     if (const auto type = head.get(field::content_type)) books.content_type = *type;
     const StoringRequest storing{frontend_.cache.shared.key_hasher, *snapshot_,

@@ -2,6 +2,7 @@
 
 #include "proxy/http/fields.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -47,6 +48,9 @@ inline constexpr std::size_t kMaxQualifiedNames = 16;
 /// is unusable, and so is one with a known directive of the wrong type. Unknown directives and
 /// parameters are skipped.
 struct ResponseDirectives {
+    /// The lists of field names of no-cache and of private.
+    std::array<std::string_view, 2> withheld() const { return {no_cache_fields, private_fields}; }
+
     bool no_store = false;
     bool no_cache = false;    // without field names
     bool is_private = false;  // without field names

@@ -71,16 +71,23 @@ bool is_set_cookie(const Field& field) {
 }
 
 StoredFields::StoredFields(Fields response, const CacheRules& rules)
+    : StoredFields(response, rules, response_directives(response, rules).withheld()) {}
+
+StoredFields::StoredFields(Fields response, const CacheRules& rules,
+                           std::span<const std::string_view> withheld)
     : hop_by_hop_(response), cookies_too_(rules.store_set_cookie) {
-    const auto directives = response_directives(response, rules);
-    for (const auto list : {directives.no_cache_fields, directives.private_fields}) {
+    for (const auto list : withheld) {
         ListMembers names(list);
         while (const auto name = names.next()) withheld_.add(*name);
     }
 }
 
 bool StoredFields::operator()(const Field& field) const {
-    if (field.id == http_field::age || hop_by_hop_(field)) return false;
+    return !hop_by_hop_(field) && takes_end_to_end(field);
+}
+
+bool StoredFields::takes_end_to_end(const Field& field) const {
+    if (field.id == http_field::age) return false;
     if (!cookies_too_ && is_set_cookie(field)) return false;
     return withheld_.empty() || !withheld_.contains(field.name);
 }

@@ -4,6 +4,7 @@
 #include "proxy/http/fields.hpp"
 
 #include <cstddef>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -66,7 +67,13 @@ bool is_set_cookie(const Field& field);
 class StoredFields {
 public:
     StoredFields(Fields response, const CacheRules& rules);
+    /// `withheld`: ResponseDirectives::withheld() of the response.
+    StoredFields(Fields response, const CacheRules& rules,
+                 std::span<const std::string_view> withheld);
     bool operator()(const Field& field) const;
+    /// The same, without a check of what hop_by_hop() checks.
+    bool takes_end_to_end(const Field& field) const;
+    const HopByHop& hop_by_hop() const { return hop_by_hop_; }
 
 private:
     HopByHop hop_by_hop_;

@@ -16,6 +16,19 @@ bool is_cache_status(const Field& line) {
     return line.id == field::unknown && iequals(line.name, "Cache-Status");
 }
 
+/// Space for the fields that render_response() writes: exact if nothing but Content-Length is left
+/// out, so that nothing has to be given back.
+std::size_t rendered_bytes(Fields received, std::string_view node) {
+    constexpr auto kVia = "Via: 1.1 \r\n"sv;
+    constexpr auto kDate = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"sv;
+    auto bytes = kVia.size() + node.size() + kDate.size();
+    for (const auto& line : received) {
+        if (line.id == field::date) bytes -= std::min(bytes, kDate.size());
+        if (line.id != field::content_length) bytes += line.name.size() + line.value.size() + 4;
+    }
+    return bytes;
+}
+
 }  // namespace
 
 void append_status_line(std::string& out, unsigned code) {
@@ -38,13 +51,10 @@ void append_chunk_size(std::string& out, std::uint64_t bytes) {
     out.append("\r\n"sv);
 }
 
-void render_response(const Head& received, std::string_view node, const CacheRules& rules,
+void render_response(const Head& received, std::string_view node, const StoredFields& stored,
                      WallTime response_time, std::string& out, LiveFields& live) {
-    const StoredFields stored(received.fields, rules);
-    const HopByHop hop_by_hop(received.fields);
-    std::size_t bytes = 96 + node.size();
-    for (const auto& line : received.fields) bytes += line.name.size() + line.value.size() + 4;
-    out.reserve(bytes);
+    const auto& hop_by_hop = stored.hop_by_hop();
+    out.reserve(rendered_bytes(received.fields, node));
     bool dated = false;
     for (const auto& line : received.fields) {
         if (line.id == field::content_length || hop_by_hop(line)) continue;
@@ -53,7 +63,7 @@ void render_response(const Head& received, std::string_view node, const CacheRul
             live.cache_status.append(line.value);
         } else if (line.id == field::age) {
             live.has_age = true;
-        } else if (stored(line)) {
+        } else if (stored.takes_end_to_end(line)) {
             append_line(out, line);
             dated = dated || line.id == field::date;
         } else {
@@ -66,7 +76,6 @@ void render_response(const Head& received, std::string_view node, const CacheRul
         out.append("\r\n"sv);
     }
     out.append("Via: 1.1 "sv).append(node).append("\r\n"sv);
-    out.shrink_to_fit();
 }
 
 }  // namespace proxy

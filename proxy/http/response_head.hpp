@@ -12,6 +12,8 @@
 
 namespace proxy {
 
+class StoredFields;
+
 /// "HTTP/1.1 200 OK\r\n"; the reason phrase is the standard one.
 void append_status_line(std::string& out, unsigned code);
 void append_line(std::string& out, const Field& line);
@@ -21,7 +23,7 @@ void append_chunk_size(std::string& out, std::uint64_t bytes);
 /// Appends the fields of a received head to `out` as a FieldBlock, for the store and for the
 /// clients: with our Via, and with a Date when the head has none (RFC 9110 §6.6.1). Fields that
 /// belong to the first response alone go to `live`.
-void render_response(const Head& received, std::string_view node, const CacheRules& rules,
+void render_response(const Head& received, std::string_view node, const StoredFields& stored,
                      WallTime response_time, std::string& out, LiveFields& live);
 
 }  // namespace proxy

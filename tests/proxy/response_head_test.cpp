@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "proxy/http/hop_by_hop.hpp"
 #include "tests/proxy/request.hpp"
 
 namespace proxy {
@@ -23,7 +24,7 @@ TEST(RenderResponse, PartsWhatIsStoredFromWhatIsForOneAnswer) {
                    line("X-A", "2")};
     std::string out;
     LiveFields live;
-    render_response(head, "n", {}, WallTime{}, out, live);
+    render_response(head, "n", StoredFields(head.fields, {}), WallTime{}, out, live);
     EXPECT_EQ(out,
               "Date: Sat, 21 Nov 2026 10:00:00 GMT\r\nX-A: 1\r\nX-A: 2\r\nVia: "
               "1.1 n\r\n");
@@ -36,7 +37,7 @@ TEST(RenderResponse, AddsADateThatIsMissing) {  // RFC 9110 §6.6.1
     head.status = 404;
     std::string out;
     LiveFields live;
-    render_response(head, "n", {}, WallTime{}, out, live);
+    render_response(head, "n", StoredFields(head.fields, {}), WallTime{}, out, live);
     EXPECT_EQ(out, "Date: Thu, 01 Jan 1970 00:00:00 GMT\r\nVia: 1.1 n\r\n");
 }
 

@@ -17,6 +17,7 @@
 
 #include "proxy/cache/body_writer.hpp"
 #include "proxy/cache/storing.hpp"
+#include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/response_head.hpp"
 #include "proxy/http/tags.hpp"
 #include "tests/proxy/hash.hpp"
@@ -195,8 +196,8 @@ protected:
         head.fields.assign(fields.begin(), fields.end());
         auto made = draft(asking, {head, kWall, kArrival, {}, false});
         LiveFields live;
-        render_response(head, "node", config_->cache.rules, kWall, made.response->head_fields,
-                        live);
+        render_response(head, "node", StoredFields(head.fields, config_->cache.rules), kWall,
+                        made.response->head_fields, live);
 
         const auto hash = test::hash(key.uri());
         auto fill = std::make_shared<Fill>(std::make_shared<Wakeup>(io_.get_executor()), 0);
