@@ -64,7 +64,11 @@ asio::awaitable<FetchError> Exchange::connect(const UpstreamTarget& target,
 asio::awaitable<FetchError> Exchange::send(std::string_view bytes, Clock::time_point deadline) {
     connection_->deadline.set(deadline);
     boost::system::error_code ec;
-    const auto sent = co_await connection_->write(asio::buffer(bytes), ec);
+    auto sent = connection_->write_now(asio::buffer(bytes), ec);
+    if (!ec && sent < bytes.size()) {
+        const auto later = co_await connection_->write(asio::buffer(bytes.substr(sent)), ec);
+        sent += later;
+    }
     note_write(sent, ec);
     if (abandoned_) co_return FetchError::abandoned;
     if (!ec) co_return FetchError::none;

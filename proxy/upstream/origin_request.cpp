@@ -53,7 +53,7 @@ void OriginRequest::book(End end) {
     if (!open_) return;
     open_ = false;
     const auto now = std::chrono::steady_clock::now();
-    const auto name = place_.substr(0, place_.find_first_of("!/"));
+    const auto name = std::string_view(place_).substr(0, place_.find_first_of("!/"));
     const auto change = upstream_.origin_health.ended(place_, end, began_, now);
     upstream_.counters.origins_down = upstream_.origin_health.down();
     switch (change) {

@@ -18,6 +18,7 @@ namespace {
 namespace asio = boost::asio;
 using tcp = asio::ip::tcp;
 
+constexpr std::size_t kSpareNodes = 16;    // of the list of idle connections
 constexpr std::size_t kMaxTickets = 1024;  // then they are all dropped: they only save time
 
 FetchError error_of(Destination refused) {
@@ -89,6 +90,16 @@ asio::awaitable<std::size_t> UpstreamConnection::write(asio::const_buffer from,
     return asio::async_write(socket, from, asio::redirect_error(asio::use_awaitable, ec));
 }
 
+std::size_t UpstreamConnection::write_now(asio::const_buffer from, boost::system::error_code& ec) {
+    if (tls) return 0;
+    const auto n =
+        ::send(socket.native_handle(), from.data(), from.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (n >= 0) return static_cast<std::size_t>(n);
+    if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
+        ec.assign(errno, boost::system::system_category());
+    return 0;
+}
+
 TlsSession::Step UpstreamConnection::read_now(asio::mutable_buffer into, std::size_t& got) {
     using Step = TlsSession::Step;
     if (tls) return tls->read(into, got);
@@ -113,9 +124,10 @@ UpstreamPool::UpstreamPool(asio::any_io_executor executor, TimerWheel& wheel,
 UpstreamPtr UpstreamPool::remove(Idle::iterator connection) {
     const auto at = idle_at_.find((*connection)->place);
     std::erase(at->second, connection);
-    if (at->second.empty()) idle_at_.erase(at);
+    if (at->second.empty()) spare_place_ = idle_at_.extract(at);
     auto taken = std::move(*connection);
-    idle_.erase(connection);
+    spare_.splice(spare_.end(), idle_, connection);
+    if (spare_.size() > kSpareNodes) spare_.pop_front();
     return taken;
 }
 
@@ -320,10 +332,21 @@ void UpstreamPool::release(UpstreamPtr connection) {
     connection->idle_since = Clock::now();
     remove_expired(connection->idle_since);
     while (idle_.size() >= config_->limits.upstream_idle) remove(idle_.begin());
-    const auto at = idle_.insert(idle_.end(), std::move(connection));
-    idle_at_[(*at)->place].push_back(at);
+    if (spare_.empty()) spare_.emplace_back();
+    const auto at = spare_.begin();
+    *at = std::move(connection);
+    idle_.splice(idle_.end(), spare_, at);
+    idle_at(at->get()->place).push_back(at);
     if (std::exchange(looking_after_idle_, true)) return;
     wheel_.arm(*this, Clock::now() + kSurplusKept);
+}
+
+std::vector<UpstreamPool::Idle::iterator>& UpstreamPool::idle_at(const std::string& place) {
+    const auto known = idle_at_.find(place);
+    if (known != idle_at_.end()) return known->second;
+    if (spare_place_.empty()) return idle_at_[place];
+    spare_place_.key() = place;
+    return idle_at_.insert(std::move(spare_place_)).position->second;
 }
 
 void UpstreamPool::set_peer_places(std::shared_ptr<const std::vector<protocol::PeerPlace>> places) {

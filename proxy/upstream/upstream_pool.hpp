@@ -61,6 +61,8 @@ struct UpstreamConnection {
                                                   boost::system::error_code& ec);
     boost::asio::awaitable<std::size_t> write(boost::asio::const_buffer from,
                                               boost::system::error_code& ec);
+    /// Writes as much as the socket takes without waiting; nothing over TLS.
+    std::size_t write_now(boost::asio::const_buffer from, boost::system::error_code& ec);
     /// Reads the bytes that are there.
     TlsSession::Step read_now(boost::asio::mutable_buffer into, std::size_t& got);
 
@@ -168,6 +170,8 @@ private:
                                std::shared_ptr<const void> seat);
     UpstreamPtr take_idle(const UpstreamTarget& target, const std::string& place, Kept kept);
     UpstreamPtr remove(Idle::iterator connection);
+    /// The idle connections to `place`, at least an empty list.
+    std::vector<Idle::iterator>& idle_at(const std::string& place);
     /// False when there is none.
     bool remove_oldest(const std::string& place);
     void remove_expired(Clock::time_point now);
@@ -181,8 +185,12 @@ private:
     protocol::Dialer dialer_;
     const ConfigInEffect& config_;
     MemoryBudget& windows_;
+    using IdleAt = std::unordered_map<std::string, std::vector<Idle::iterator>>;
     Idle idle_;
-    std::unordered_map<std::string, std::vector<Idle::iterator>> idle_at_;  // by place, same order
+    IdleAt idle_at_;  // by place, same order
+    /// Nodes of both that the last requests have emptied, for the connections that come back next.
+    Idle spare_;
+    IdleAt::node_type spare_place_;
     struct Seats {};
     std::unordered_map<std::string, std::weak_ptr<const Seats>>
         seats_;  // its owners are the connections
