@@ -41,6 +41,7 @@ asio::awaitable<FetchError> FillWriter::receive(Exchange& exchange, Watch& watch
             piece.remove_prefix(known);
             leave_out -= known;
             rest -= std::min(rest, known);
+            if (append_now(piece, rest) == BodyWriter::Room::made) continue;
             const auto stopped = co_await append(piece, rest);
             if (stopped != FetchError::none) co_return stopped;
         }
@@ -74,31 +75,28 @@ asio::awaitable<FetchError> FillWriter::receive_slice(Exchange& exchange, const 
     co_return FetchError::none;
 }
 
-/// `rest`: so many bytes are still to come, this piece included, if that is known here.
-asio::awaitable<FetchError> FillWriter::append(std::string_view piece, std::uint64_t& rest) {
+/// Takes what it appends off the front of `piece`. Room::made: all of it. `rest`: the bytes still
+/// to come, this piece included; 0: unknown.
+BodyWriter::Room FillWriter::append_now(std::string_view& piece, std::uint64_t& rest) {
     while (!piece.empty()) {
-        if (body_.room() == 0) {
-            const auto stopped = co_await make_room(rest);
-            if (stopped != FetchError::none) co_return stopped;
+        auto room = body_.room();
+        if (room == 0) {
+            const auto made = body_.make_room(rest, Clock::now());
+            if (made != BodyWriter::Room::made) return made;
+            room = body_.room();
         }
-        const auto n = std::min(piece.size(), body_.room());
+        const auto n = std::min(piece.size(), room);
         body_.append(piece.substr(0, n));
         piece.remove_prefix(n);
         rest -= std::min<std::uint64_t>(rest, n);
     }
-    co_return FetchError::none;
+    return BodyWriter::Room::made;
 }
 
-std::optional<std::uint64_t> FillWriter::missing(const Exchange& exchange) const {
-    const auto length = exchange.content_length();
-    if (!length) return std::nullopt;
-    return *length - std::min(*length, took_.bytes);
-}
-
-/// `exact`: bytes still to come, if known here.
-asio::awaitable<FetchError> FillWriter::make_room(std::uint64_t exact) {
+/// The same, and waits for the readers to make room.
+asio::awaitable<FetchError> FillWriter::append(std::string_view piece, std::uint64_t& rest) {
     for (;;) {
-        switch (body_.make_room(exact, Clock::now())) {
+        switch (append_now(piece, rest)) {
             case BodyWriter::Room::made:
                 co_return FetchError::none;
             case BodyWriter::Room::unwanted:
@@ -109,6 +107,12 @@ asio::awaitable<FetchError> FillWriter::make_room(std::uint64_t exact) {
                 break;
         }
     }
+}
+
+std::optional<std::uint64_t> FillWriter::missing(const Exchange& exchange) const {
+    const auto length = exchange.content_length();
+    if (!length) return std::nullopt;
+    return *length - std::min(*length, took_.bytes);
 }
 
 }  // namespace proxy

@@ -50,9 +50,9 @@ public:
     const Took& took() const { return took_; }
 
 private:
+    BodyWriter::Room append_now(std::string_view& piece, std::uint64_t& rest);
     boost::asio::awaitable<FetchError> append(std::string_view piece, std::uint64_t& rest);
     std::optional<std::uint64_t> missing(const Exchange& exchange) const;
-    boost::asio::awaitable<FetchError> make_room(std::uint64_t exact);
 
     const Config& config_;
     Fill& fill_;

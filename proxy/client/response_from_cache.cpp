@@ -194,7 +194,10 @@ asio::awaitable<Served> ResponseFromCache::read(Fill::Reader& reader, bool leads
     auto state = reader.state();
     const auto came_first = state.phase == Fill::Phase::waiting;
     for (;;) {
-        if (leads) co_await pass_interim(reader);  // all that came before `state`
+        if (leads) {  // all that came before `state`
+            const auto interim = reader.take_interim();
+            if (!interim.empty()) co_await pass_interim(interim);
+        }
         if (state.phase != Fill::Phase::waiting || state.released) break;
         const auto news = co_await transaction_.wait_for_news(deadline);
         if (news == Transaction::News::client_left) co_return Served::responded;
@@ -282,8 +285,8 @@ asio::awaitable<Served> ResponseFromCache::respond(const FromFill& from) {
 }
 
 /// Passes interim responses of the origin to the client whose request it was (RFC 9110 §15.2).
-asio::awaitable<void> ResponseFromCache::pass_interim(Fill::Reader& reader) {
-    const auto responses = reader.take_interim();
+asio::awaitable<void> ResponseFromCache::pass_interim(
+    const std::vector<InterimResponse>& responses) {
     for (const auto& response : responses)
         co_await transaction_.writer.interim(response.status, response.fields);
 }

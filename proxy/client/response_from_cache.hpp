@@ -64,7 +64,7 @@ private:
     boost::asio::awaitable<Served> lead(std::unique_ptr<FetchJob> job);
     boost::asio::awaitable<Served> follow(std::shared_ptr<Fill> fill);
     boost::asio::awaitable<Served> read(Fill::Reader& reader, bool leads);
-    boost::asio::awaitable<void> pass_interim(Fill::Reader& reader);
+    boost::asio::awaitable<void> pass_interim(const std::vector<InterimResponse>& responses);
     FetchSeen seen(const FromFill& from, bool came_first) const;
     boost::asio::awaitable<bool> lies_far_ahead(const Fill::Reader& reader,
                                                 const Fill::State& state);
