@@ -1,5 +1,6 @@
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <string>
 
@@ -13,8 +14,17 @@ struct HostPort {
 
     /// `host:port`, with an IPv6 address in brackets.
     std::string text() const {
+        constexpr std::size_t kLongestPort = 6;  // with its colon
         const bool brackets = host.find(':') != std::string::npos;
-        return (brackets ? '[' + host + ']' : host) + ':' + std::to_string(port);
+        std::string out;
+        out.reserve(host.size() + 2 + kLongestPort);
+        if (brackets) out.push_back('[');
+        out.append(host);
+        if (brackets) out.push_back(']');
+        out.push_back(':');
+        char digits[kLongestPort];
+        const auto end = std::to_chars(digits, digits + sizeof digits, port).ptr;
+        return out.append(digits, end);
     }
     bool operator==(const HostPort&) const = default;
 };

@@ -24,12 +24,12 @@ KeyId key_id(std::string_view cluster_key) {
 
 std::string hex(ByteView bytes) {
     constexpr char kDigits[] = "0123456789abcdef";
-    std::string text;
-    text.reserve(bytes.size() * 2);
+    std::string text(bytes.size() * 2, '0');
+    auto digit = text.begin();
     for (const auto byte : bytes) {
         const auto value = std::to_integer<unsigned>(byte);
-        text += kDigits[value >> 4];
-        text += kDigits[value & 15];
+        *digit++ = kDigits[value >> 4];
+        *digit++ = kDigits[value & 15];
     }
     return text;
 }
