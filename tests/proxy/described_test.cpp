@@ -115,7 +115,7 @@ TEST_F(Numbers, StandInTheMetricsOnce) {
 
 TEST_F(Numbers, HaveAFamilyThatNamesKindAndUnit) {
     for_each_table([&](const auto& table, const auto&, const char*) {
-        std::string_view family, help;
+        std::string_view family;
         for (const auto& number : table) {
             const auto goes_on = !number.family.empty() && number.family == family;
             EXPECT_EQ(number.help.empty(), goes_on) << number.path;
