@@ -451,10 +451,10 @@ protected:
         block = 1024;
     }
     std::string part(const std::string& range, std::string& fields) const {
-        const auto first = std::strtoull(range.c_str() + 6, nullptr, 10);
-        const auto last = std::strtoull(range.c_str() + range.find('-') + 1, nullptr, 10);
         fields = fresh("ETag: \"v\"\r\nAccept-Ranges: bytes\r\n");
         if (range.empty()) return body;
+        const auto first = std::strtoull(range.c_str() + 6, nullptr, 10);
+        const auto last = std::strtoull(range.c_str() + range.find('-') + 1, nullptr, 10);
         fields +=
             "Content-Range: bytes " + range.substr(6) + "/" + std::to_string(body.size()) + "\r\n";
         return body.substr(first, last + 1 - first);
