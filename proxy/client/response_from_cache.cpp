@@ -276,9 +276,10 @@ asio::awaitable<Served> ResponseFromCache::respond(const FromFill& from) {
     const auto& answer = from.state.answer;
     const auto status = describe(books_, from, status_, detail_);
     if (answer.response->blocks && request_.head.verb == verb::get) {
-        const auto led = from.fetched() && answer.source == Fill::Source::origin;
+        std::shared_ptr<const RequestSnapshot> led;
+        if (from.fetched() && answer.source == Fill::Source::origin) led = sent_;
         co_return co_await proxy::respond_in_blocks(transaction_, answer.response, status,
-                                                    from.live(), led ? sent_ : nullptr);
+                                                    from.live(), std::move(led));
     }
     co_await respond_from_fill(transaction_, from, status);
     co_return Served::responded;
