@@ -85,6 +85,10 @@ void Http1Writer::frame(const BodyPiece& piece) {
 }
 
 ResponseWriter::Progress Http1Writer::write_now(BodyPiece& piece) {
+    if (connection_.broken()) {  // by an interim response, half of which may have gone out
+        buffers_.clear();
+        return Progress::blocked;
+    }
     if (framing_ == Framing::chunked) frame(piece);
     ends_ = piece.end;
     if (piece.file) return send_file(piece);

@@ -1,4 +1,4 @@
-// The table of all settings. A new setting is one row here and its use.
+// The table of all settings. CONTRIBUTING.md describes how to add one.
 #include "proxy/config/setting_table.hpp"
 
 #include <algorithm>

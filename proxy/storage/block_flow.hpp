@@ -102,8 +102,8 @@ private:
     bool ended_ = false;
 };
 
-/// The flows of this node, by body and version (flow_name()). Any thread. There are at most as many
-/// as fetches.
+/// The flows of this node, by body and version (the hash of version_key()). Any thread. There are
+/// at most as many as fetches.
 class BlockFlows {
 public:
     void add(summary::KeyHash version, std::shared_ptr<BlockFlow> flow);
