@@ -2,16 +2,23 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <new>
 #include <optional>
 #include <utility>
 
 namespace proxy {
 
-/// Ends a turn, also one in which the handler throws.
+/// Ends a turn, also one in which the handler throws. Without memory for a post the next event
+/// posts the next turn.
 class ControlQueue::TurnEnd {
 public:
     explicit TurnEnd(ControlQueue& queue) : queue_(queue) {}
-    ~TurnEnd() { queue_.end_turn(); }
+    ~TurnEnd() {
+        try {
+            queue_.end_turn();
+        } catch (const std::bad_alloc&) {
+        }
+    }
     TurnEnd(const TurnEnd&) = delete;
     TurnEnd& operator=(const TurnEnd&) = delete;
 
@@ -42,10 +49,11 @@ std::uint64_t ControlQueue::changes_pushed() const {
     return changes_pushed_;
 }
 
-/// With the lock.
+/// With the lock. If the post fails, the next event tries again.
 void ControlQueue::wake() {
-    turn_posted_ = true;
+    turn_posted_ = false;
     boost::asio::post(control_, [this] { turn(); });
+    turn_posted_ = true;
 }
 
 void ControlQueue::turn() {

@@ -50,20 +50,28 @@ void ignore_signals() {
     std::signal(SIGUSR2, SIG_IGN);  // has no meaning here, and would end the process
 }
 
+/// `draining`: an earlier signal has begun the end of the node.
+void obey(int signal, Node& node, bool& draining) {
+    if (signal == SIGUSR1) {
+        node.reopen_logs();
+    } else if (signal == SIGHUP) {
+        node.reload();
+    } else if (!std::exchange(draining, true)) {
+        node.drain();
+    } else {
+        spdlog::warn("second signal: stopping at once");
+        node.stop();
+    }
+}
+
 asio::awaitable<void> handle_signals(asio::signal_set& signals, Node& node) {
     for (auto draining = false;;) {
         const auto [ec, signal] = co_await signals.async_wait(protocol::as_result);
         if (ec) co_return;
-        if (signal == SIGUSR1) {
-            node.reopen_logs();
-        } else if (signal == SIGHUP) {
-            node.reload();
-        } else if (!draining) {
-            draining = true;
-            node.drain();
-        } else {
-            spdlog::warn("second signal: stopping at once");
-            node.stop();
+        try {
+            obey(signal, node, draining);
+        } catch (const std::exception& error) {
+            spdlog::error("signal {}: {}", signal, protocol::plain_message(error));
         }
     }
 }

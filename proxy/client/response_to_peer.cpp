@@ -78,7 +78,8 @@ private:
                                        {range.first, range.last});
             hash_ = frontend_.cache.shared.key_hasher(uri);
             found_ = frontend_.cache.look_up(hash_, uri, {}, books_.begun);
-            if (found_.on_disk) found_ = co_await lookup_.recall(std::move(found_), hash_, uri, {});
+            const auto by = selecting();
+            if (found_.on_disk) found_ = co_await lookup_.recall(std::move(found_), hash_, uri, by);
         }
         is_block_ = found_.response || found_.fill;
         if (is_block_) co_return;
