@@ -51,7 +51,6 @@ std::uint64_t ControlQueue::changes_pushed() const {
 
 /// With the lock. If the post fails, the next event tries again.
 void ControlQueue::wake() {
-    turn_posted_ = false;
     boost::asio::post(control_, [this] { turn(); });
     turn_posted_ = true;
 }
@@ -87,10 +86,8 @@ void ControlQueue::end_turn() {
         if (batch_.capacity() > kPerTurn) Pages<KeyChange>().swap(batch_);
     }
     const std::lock_guard lock(mutex_);
-    if (batch_.empty() && changes_.empty() && events_.empty())
-        turn_posted_ = false;
-    else
-        wake();
+    turn_posted_ = false;
+    if (!batch_.empty() || !changes_.empty() || !events_.empty()) wake();
 }
 
 }  // namespace proxy

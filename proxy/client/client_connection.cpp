@@ -265,6 +265,10 @@ bool ClientConnection::send_tls_now(std::vector<asio::const_buffer>& buffers) {
 }
 
 bool ClientConnection::send_now(std::vector<asio::const_buffer>& buffers) {
+    if (broken_) {
+        buffers.clear();
+        return false;
+    }
     if (tls_) return send_tls_now(buffers);
     while (!buffers.empty()) {
         std::array<iovec, kMaxBuffersPerCall> vectors;
@@ -325,11 +329,7 @@ asio::awaitable<bool> ClientConnection::wait_to_send() {
 }
 
 asio::awaitable<bool> ClientConnection::send(std::vector<asio::const_buffer>& buffers) {
-    while (!broken_ && !send_now(buffers)) {
-        if (broken_) break;
-        const auto goes_on = co_await wait_to_send();
-        if (!goes_on) buffers.clear();
-    }
+    while (!send_now(buffers) && !broken_) co_await wait_to_send();
     co_return !broken_;
 }
 

@@ -61,8 +61,8 @@ public:
     /// Sends all of `buffers` (which is left empty); false when the client is gone or takes less
     /// than limits.client_rate_min.
     boost::asio::awaitable<bool> send(std::vector<boost::asio::const_buffer>& buffers);
-    /// Sends as much as the socket takes at once. True when that was everything; else `buffers`
-    /// holds the rest, or is empty and broken() is set.
+    /// Sends as much as the socket takes at once, and nothing once broken(). True when that was
+    /// everything; else `buffers` holds the rest, or is empty and broken() is set.
     bool send_now(std::vector<boost::asio::const_buffer>& buffers);
     struct FileSent {
         std::uint64_t bytes = 0;  // that went out

@@ -85,10 +85,6 @@ void Http1Writer::frame(const BodyPiece& piece) {
 }
 
 ResponseWriter::Progress Http1Writer::write_now(BodyPiece& piece) {
-    if (connection_.broken()) {  // by an interim response, half of which may have gone out
-        buffers_.clear();
-        return Progress::blocked;
-    }
     if (framing_ == Framing::chunked) frame(piece);
     ends_ = piece.end;
     if (piece.file) return send_file(piece);
@@ -131,8 +127,7 @@ asio::awaitable<bool> Http1Writer::write_rest() {
         co_return ready;
     }
     while (!connection_.broken()) {
-        const auto goes_on = co_await connection_.wait_to_send();
-        if (!goes_on) buffers_.clear();
+        co_await connection_.wait_to_send();
         if (send_now()) break;
     }
     co_return !connection_.broken();

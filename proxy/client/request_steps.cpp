@@ -39,7 +39,7 @@ std::string host_of_any(const std::vector<OriginConfig>& origins) {
 /// All steps in order. Locals stay below 1,020 bytes: larger frames of coroutines are not used
 /// again.
 asio::awaitable<void> RequestSteps::run() {
-    // Parse, and choose the site: target, key, site, directives.
+    // Understand the parsed head: target, key, directives. Choose the site.
     const auto bad = understand();
     if (!bad.empty()) co_return co_await refuse_target(bad);
     // Admit: a peer by its token, a client by its address.

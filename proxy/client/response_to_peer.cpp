@@ -69,6 +69,7 @@ private:
     /// A block of a body in blocks is named by version, form and range.
     asio::awaitable<void> look_up() {
         const auto& fields = request_.head.fields;
+        const auto by = selecting();
         const auto range = range_request(fields);
         version_ = find(fields, field::if_range);
         form_ = find(fields, kFormField);
@@ -78,16 +79,14 @@ private:
                                        {range.first, range.last});
             hash_ = frontend_.cache.shared.key_hasher(uri);
             found_ = frontend_.cache.look_up(hash_, uri, {}, books_.begun);
-            const auto by = selecting();
             if (found_.on_disk) found_ = co_await lookup_.recall(std::move(found_), hash_, uri, by);
         }
         is_block_ = found_.response || found_.fill;
         if (is_block_) co_return;
         hash_ = request_.hash;
         const auto uri = request_.key.uri();
-        found_ = lookup_.find(hash_, uri, selecting(), books_.begun);
+        found_ = lookup_.find(hash_, uri, by, books_.begun);
         if (!found_.on_disk) co_return;
-        const auto by = selecting();
         found_ = co_await lookup_.recall(std::move(found_), hash_, uri, by);
     }
 

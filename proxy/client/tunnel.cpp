@@ -1,7 +1,5 @@
 #include "proxy/client/tunnel.hpp"
 
-#include <sys/socket.h>
-
 #include <algorithm>
 #include <array>
 #include <boost/asio/co_spawn.hpp>
@@ -32,18 +30,6 @@ namespace {
 constexpr std::size_t kPieceBytes = 64 * 1024;
 constexpr std::size_t kSmallPieceBytes = 4 * 1024;  // when limits.body_windows are in use
 
-bool waits(TunnelSide::Step step) {
-    return step == TunnelSide::Step::wait_read || step == TunnelSide::Step::wait_write;
-}
-
-TunnelSide::Step step_after(ssize_t result, std::size_t& bytes, TunnelSide::Step wait) {
-    using Step = TunnelSide::Step;
-    bytes = static_cast<std::size_t>(std::max<ssize_t>(result, 0));
-    if (result > 0) return Step::done;
-    if (result == 0) return Step::end;
-    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? wait : Step::failed;
-}
-
 std::string take_all(ReadBuffer& buffer) {
     std::string all(buffer.data());
     buffer.consume(buffer.size());
@@ -54,16 +40,11 @@ std::string take_all(ReadBuffer& buffer) {
 }  // namespace
 
 TunnelSide::Step TunnelSide::read(asio::mutable_buffer into, std::size_t& got) const {
-    if (tls) return tls->read(into, got);
-    return step_after(::recv(socket.native_handle(), into.data(), into.size(), MSG_DONTWAIT), got,
-                      Step::wait_read);
+    return read_now(socket, tls, into, got);
 }
 
 TunnelSide::Step TunnelSide::write(asio::const_buffer from, std::size_t& sent) const {
-    if (tls) return tls->write(from, sent);
-    return step_after(
-        ::send(socket.native_handle(), from.data(), from.size(), MSG_DONTWAIT | MSG_NOSIGNAL), sent,
-        Step::wait_write);
+    return write_now(socket, tls, from, sent);
 }
 
 void TunnelSide::end() const {

@@ -145,8 +145,8 @@ struct ClusterConfig {
     std::vector<std::string> keys;  // one or two of at least kMinKeyBytes; the first signs
     HostPort listen;
     CopyPolicy copy = kDefaultCopyPolicy;
-    /// After this time without a peer's response the origin gets the request, too. The time is half
-    /// of the origin's usual time, between the two bounds, or `peer_budget` while that is unknown.
+    /// After this time the origin gets the request, too: half of its usual time, or the peer's with
+    /// two deviations if longer, within the bounds; `peer_budget` while the origin's is unknown.
     std::chrono::nanoseconds peer_budget = std::chrono::milliseconds(50);
     std::chrono::nanoseconds peer_budget_min = std::chrono::milliseconds(40);
     std::chrono::nanoseconds peer_budget_max = std::chrono::milliseconds(500);

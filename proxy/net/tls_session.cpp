@@ -6,6 +6,7 @@
 #include <openssl/x509v3.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -200,6 +201,31 @@ bool TlsSession::has_pending() const {
            (SSL_get_shutdown(ssl_.get()) & SSL_RECEIVED_SHUTDOWN) != 0;
 }
 
+namespace {
+
+/// `result`: that of recv() or send().
+Step step_after(ssize_t result, std::size_t& bytes, Step wait) {
+    bytes = static_cast<std::size_t>(std::max<ssize_t>(result, 0));
+    if (result > 0) return Step::done;
+    if (result == 0) return Step::end;
+    return would_block() ? wait : Step::failed;
+}
+
+}  // namespace
+
+Step read_now(Socket& socket, TlsSession* tls, asio::mutable_buffer into, std::size_t& got) {
+    if (tls) return tls->read(into, got);
+    return step_after(::recv(socket.native_handle(), into.data(), into.size(), MSG_DONTWAIT), got,
+                      Step::wait_read);
+}
+
+Step write_now(Socket& socket, TlsSession* tls, asio::const_buffer from, std::size_t& sent) {
+    if (tls) return tls->write(from, sent);
+    return step_after(
+        ::send(socket.native_handle(), from.data(), from.size(), MSG_DONTWAIT | MSG_NOSIGNAL), sent,
+        Step::wait_write);
+}
+
 asio::awaitable<bool> wait_for_step(Socket& socket, Step step) {
     boost::system::error_code ec;
     co_await socket.async_wait(step == Step::wait_write ? Socket::wait_write : Socket::wait_read,
@@ -208,10 +234,6 @@ asio::awaitable<bool> wait_for_step(Socket& socket, Step step) {
 }
 
 namespace {
-
-bool waits(Step step) {
-    return step == Step::wait_read || step == Step::wait_write;
-}
 
 boost::system::error_code error_of(Step step) {
     switch (step) {

@@ -87,6 +87,18 @@ boost::asio::awaitable<std::size_t> tls_read_some(TlsSession::Socket& socket, Tl
 boost::asio::awaitable<std::size_t> tls_write(TlsSession::Socket& socket, TlsSession& tls,
                                               boost::asio::const_buffer from,
                                               boost::system::error_code& ec);
+// One read or write of a connection without a wait, in the clear if `tls` is null. A read gives
+// `end` also for an end that no TLS announces. A step that failed in the clear leaves its reason in
+// errno.
+TlsSession::Step read_now(TlsSession::Socket& socket, TlsSession* tls,
+                          boost::asio::mutable_buffer into, std::size_t& got);
+TlsSession::Step write_now(TlsSession::Socket& socket, TlsSession* tls,
+                           boost::asio::const_buffer from, std::size_t& sent);
+
+/// Whether a wait has to precede the next try.
+constexpr bool waits(TlsSession::Step step) {
+    return step == TlsSession::Step::wait_read || step == TlsSession::Step::wait_write;
+}
 /// Waits for the event that `step` names. Returns false if the wait was cancelled.
 boost::asio::awaitable<bool> wait_for_step(TlsSession::Socket& socket, TlsSession::Step step);
 

@@ -8,6 +8,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
+#include <cerrno>
 #include <utility>
 
 #include "protocol/net/plain_address.hpp"
@@ -92,23 +93,14 @@ asio::awaitable<std::size_t> UpstreamConnection::write(asio::const_buffer from,
 
 std::size_t UpstreamConnection::write_now(asio::const_buffer from, boost::system::error_code& ec) {
     if (tls) return 0;
-    const auto n =
-        ::send(socket.native_handle(), from.data(), from.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (n >= 0) return static_cast<std::size_t>(n);
-    if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
-        ec.assign(errno, boost::system::system_category());
-    return 0;
+    std::size_t sent = 0;
+    const auto step = proxy::write_now(socket, nullptr, from, sent);
+    if (step == TlsSession::Step::failed) ec.assign(errno, boost::system::system_category());
+    return sent;
 }
 
 TlsSession::Step UpstreamConnection::read_now(asio::mutable_buffer into, std::size_t& got) {
-    using Step = TlsSession::Step;
-    if (tls) return tls->read(into, got);
-    const auto n = ::recv(socket.native_handle(), into.data(), into.size(), MSG_DONTWAIT);
-    got = static_cast<std::size_t>(std::max<ssize_t>(n, 0));
-    if (n > 0) return Step::done;
-    if (n == 0) return Step::end;
-    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? Step::wait_read
-                                                                     : Step::failed;
+    return proxy::read_now(socket, tls.get(), into, got);
 }
 
 UpstreamPool::UpstreamPool(asio::any_io_executor executor, TimerWheel& wheel,
