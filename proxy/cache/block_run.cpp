@@ -108,11 +108,11 @@ asio::awaitable<bool> BlockRun::bring(const ByteRange& block, Delivery* own) {
     } else if (!found.response && !found.on_disk) {
         leads = claim.take(found).leads;
     }
-    flow.begin(block.first);
-    if (!leads) {  // it is there, or on its way
-        fill->fail(FetchError::abandoned);
+    if (!leads) {
+        flow.pass(block.first);
         co_return true;
     }
+    flow.begin(block.first);
     asked_.progress.beside = std::move(job);
     auto goes_on = false;
     {

@@ -62,12 +62,15 @@ asio::awaitable<FetchError> BlockStream::wait(Block& block) {
     if (!block.reader) co_return FetchError::not_allowed;  // the disk's copy was of no use
     const auto deadline = Clock::now() + kFollowAtMost;
     const auto of_run = Clock::now() + std::max<std::chrono::nanoseconds>(kWaitForFlow, usual());
+    auto looked_again = false;
     for (;;) {
         const auto state = block.reader->state();
         if (block.by_run && state.phase == Fill::Phase::failed &&
             state.error == FetchError::abandoned) {
-            // The run has ended, or found that the block is here.
-            block = find_or_fetch(block.range.first, May::use_all, std::move(block.tries));
+            // The run has ended, or found that the block is here. After a second such end this
+            // request fetches for itself, so that each turn of the loop waits.
+            const auto may = std::exchange(looked_again, true) ? May::be_alone : May::use_all;
+            block = find_or_fetch(block.range.first, may, std::move(block.tries));
             if (block.recalled) block = find_or_fetch(block.range.first, May::not_disk);
             if (block.stored) co_return FetchError::none;
             if (!block.reader) co_return FetchError::not_allowed;

@@ -74,7 +74,8 @@ std::vector<Field> merge_304(Fields stored, Fields not_modified) {
     updates.reserve(not_modified.size());
     std::copy_if(not_modified.begin(), not_modified.end(), std::back_inserter(updates),
                  [&](const Field& field) {
-                     return field.id != http_field::content_length && !stops_here(field) &&
+                     return field.id != http_field::content_length &&
+                            field.id != http_field::content_range && !stops_here(field) &&
                             !(field.id == http_field::etag && names_our_bytes) &&
                             !(field.id == http_field::content_encoding && other_coding);
                  });

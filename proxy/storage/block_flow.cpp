@@ -39,8 +39,11 @@ std::unique_ptr<Fill::Reader> BlockFlow::join(std::uint64_t offset, std::shared_
                                               const void* request) {
     const auto block = blocks_.at(offset);
     const std::lock_guard lock(mutex_);
-    if (current_ && block.last + 1 == next_ && is_of(request))
-        return std::make_unique<Fill::Reader>(current_, std::move(wakeup), true);
+    if (current_ && block.last + 1 == next_ && is_of(request)) {
+        auto reader = std::make_unique<Fill::Reader>(current_, std::move(wakeup), true);
+        // A fill that has failed would send its reader back here.
+        return reader->state().phase == Fill::Phase::failed ? nullptr : std::move(reader);
+    }
     if (ended_ || !covers(block) || block.first < next_) return nullptr;
     ahead(block.first);
     auto reader =
@@ -79,12 +82,28 @@ void BlockFlow::begin(std::uint64_t offset) {
     const auto block = blocks_.at(offset);
     const std::lock_guard lock(mutex_);
     next_ = block.last + 1;
-    before = std::move(current_);
-    current_.reset();
+    before = std::exchange(current_, take_ahead(block));
+}
+
+void BlockFlow::pass(std::uint64_t offset) {
+    std::shared_ptr<Fill> before, left;
+    const auto block = blocks_.at(offset);
+    {
+        const std::lock_guard lock(mutex_);
+        next_ = block.last + 1;
+        before = std::exchange(current_, nullptr);
+        left = take_ahead(block);
+    }
+    if (left) left->fail(FetchError::abandoned);
+}
+
+/// The fill of the block, which is none of those ahead any more; null if it has none.
+std::shared_ptr<Fill> BlockFlow::take_ahead(const ByteRange& block) {
     const auto own = ahead_.find(block.first);
-    if (own == ahead_.end()) return;
-    current_ = std::move(own->second);
+    if (own == ahead_.end()) return nullptr;
+    auto fill = std::move(own->second);
     ahead_.erase(own);
+    return fill;
 }
 
 void BlockFlow::came(std::uint64_t bytes, Time now) {

@@ -72,8 +72,11 @@ public:
     /// The fill for the next block, made if the block has yet to get a reader. The block is still
     /// `ahead`.
     std::shared_ptr<Fill> fill_for(std::uint64_t offset);
-    /// The store has the block at `offset`, complete or as a fill. The block leaves `ahead`.
+    /// The store has the block at `offset` as the run's fill, or gets it. The block leaves `ahead`.
     void begin(std::uint64_t offset);
+    /// Another response has brought the block at `offset`, or brings it. The block leaves `ahead`.
+    /// Its readers here are notified and look elsewhere.
+    void pass(std::uint64_t offset);
     void came(std::uint64_t bytes, Time now);
     /// A reader waits for a block from `offset` on.
     bool wanted_from(std::uint64_t offset) const;
@@ -85,8 +88,9 @@ public:
     const Blocks& blocks() const { return blocks_; }
 
 private:
-    bool covers(const ByteRange& block) const;  // under the mutex
-    Fill& ahead(std::uint64_t first);           // under the mutex
+    bool covers(const ByteRange& block) const;                 // under the mutex
+    Fill& ahead(std::uint64_t first);                          // under the mutex
+    std::shared_ptr<Fill> take_ahead(const ByteRange& block);  // under the mutex
 
     const Blocks blocks_;
     const ByteRange covered_;

@@ -74,7 +74,7 @@ bool Claims::publish(summary::KeyHash key, std::string_view uri, const Fill* fil
         return false;
     }
     if (is_new) AnnouncementLedger::memory_begins(key, entry->announced, in.disk.index);
-    const auto before = make_place(in, *entry, *response, dropped);
+    const auto before = make_place(in, *entry, *response, request, dropped);
     entry->variants.emplace_back(std::move(response)).uses = before.uses;
     settle(in, *entry, now);
     if (disk_.tier()) to_disk(in, *entry, before);
@@ -84,10 +84,17 @@ bool Claims::publish(summary::KeyHash key, std::string_view uri, const Fill* fil
 }
 
 Claims::Predecessors Claims::make_place(StoreShard& in, MemoryShelf::Entry& entry,
-                                        const StoredResponse& response, DroppedResponses& out) {
+                                        const StoredResponse& response, const Selecting& request,
+                                        DroppedResponses& out) {
     Predecessors before;
+    std::string scratch;
+    VariantMatcher selects(request, scratch);
     std::erase_if(entry.variants, [&](const MemoryShelf::Variant& old) {
-        if (!is_same_variant(*old.response, response)) return false;
+        // A server may name other fields in Vary for other requests (RFC 9111 §4.1).
+        if (!is_same_variant(*old.response, response) &&
+            !(old.response->vary_names != response.vary_names &&
+              selects(old.response->vary_names, old.response->variant)))
+            return false;
         before.uses = std::max(before.uses, old.uses);
         if (old.response->body == response.body) {
             before.validated = old;

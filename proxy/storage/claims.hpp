@@ -68,8 +68,10 @@ private:
         bool on_disk = false;                           // another has a record, or will have
         std::uint8_t uses = 0;
     };
+    /// `request`: selects `response`. A variant that it has selected so far goes as well.
     Predecessors make_place(StoreShard& shard, MemoryShelf::Entry& entry,
-                            const StoredResponse& response, DroppedResponses& out);
+                            const StoredResponse& response, const Selecting& request,
+                            DroppedResponses& out);
     /// True if the disk's records of the entry were given up with it.
     bool displace_one(StoreShard& shard, MemoryShelf::Entry& entry, DroppedResponses& out);
     void to_disk(StoreShard& shard, MemoryShelf::Entry& entry, const Predecessors& before);

@@ -12,6 +12,7 @@
 #include "proxy/http/field_block.hpp"
 #include "proxy/http/fields.hpp"
 #include "proxy/http/freshness.hpp"
+#include "proxy/http/vary.hpp"
 #include "proxy/storage/blocks.hpp"
 #include "proxy/storage/body.hpp"
 #include "summary/key_hash.hpp"
@@ -61,10 +62,14 @@ struct StoredResponse : StoredMetadata {
     std::uint64_t body_bytes() const { return blocks ? blocks->length : body->size(); }
 };
 
-/// Of two such responses of one target, the later replaces the other: they have the same selecting
-/// values, or the names that select have changed.
+/// Of two such responses of one target, the later replaces the other: requests with the same values
+/// select both, or one of them is for all requests.
 inline bool is_same_variant(const StoredMetadata& a, const StoredMetadata& b) {
-    return a.vary_names != b.vary_names || a.variant == b.variant;
+    const auto is_for_all = [](const StoredMetadata& one) {
+        return one.vary_names.empty() || one.vary_names == kVaryAny;
+    };
+    if (a.vary_names != b.vary_names) return is_for_all(a) || is_for_all(b);
+    return a.variant == b.variant;
 }
 
 }  // namespace proxy

@@ -135,6 +135,24 @@ TEST_F(BlockFlowTest, GivesTheBlockThatWasBegunLastToItsRequestAlone) {
     EXPECT_EQ(join(350, owner.get()), nullptr) << "it is through";
 }
 
+TEST_F(BlockFlowTest, ABlockThatAnotherResponseBringsIsGivenToNobody) {
+    const auto waiting = join(300, owner.get());
+    flow.fill_for(300);
+    flow.pass(300);
+    EXPECT_EQ(waiting->state().error, FetchError::abandoned);
+    EXPECT_EQ(join(350, owner.get()), nullptr);
+    EXPECT_EQ(join(350), nullptr);
+    EXPECT_EQ(flow.place_of(350), Place::here);
+    EXPECT_EQ(flow.next(), 400u);
+}
+
+TEST_F(BlockFlowTest, ABlockThatHasFailedIsNotGivenAgain) {
+    const auto fill = flow.fill_for(300);
+    flow.begin(300);
+    fill->fail(FetchError::abandoned);
+    EXPECT_EQ(join(350, owner.get()), nullptr);
+}
+
 // A head that proves not to be for others sends away all who joined before it came.
 TEST_F(BlockFlowTest, ServesOnlyItsOwnerIfItIsNotStored) {
     const auto own = join(300, owner.get()), stranger = join(300, other.get()), nobody = join(300);

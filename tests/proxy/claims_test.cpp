@@ -114,6 +114,20 @@ TEST_F(ClaimsTest, AComingHeadSaysHowTheTargetVaries) {
     EXPECT_EQ(follows(*like_other), other->fill.get());
 }
 
+TEST_F(ClaimsTest, ResponsesThatVaryByOtherFieldsStayBesideEachOther) {  // RFC 9111 §4.1
+    put("X: 1", "x", 100s);
+    put("X: 2\nY: 1", "x,y", 100s);
+    EXPECT_TRUE(find(Head("X: 1")).response);
+    EXPECT_TRUE(find(Head("X: 2\nY: 1")).response);
+    // A response to a request that the first one answered takes its place.
+    put("X: 1\nY: 1", "x,y", 100s);
+    EXPECT_FALSE(find(Head("X: 1")).response);
+    EXPECT_TRUE(find(Head("X: 1\nY: 1")).response);
+    EXPECT_TRUE(find(Head("X: 2\nY: 1")).response);
+    put("", "", 100s);
+    EXPECT_TRUE(find(Head("X: 3")).response);
+}
+
 TEST_F(ClaimsTest, CredentialsKeepRequestsApartWhileTheTargetIsUnknown) {
     auto plain = ask(""), cookie = ask(kCookie), other = ask("Cookie: who=bob");
     EXPECT_EQ(follows(*plain), nullptr);

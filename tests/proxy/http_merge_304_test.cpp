@@ -30,6 +30,11 @@ TEST(Merge304, ReplacesEveryFieldThatThe304Carries) {  // RFC 9111 §3.2, behavi
                             "X-New: 1"));
 }
 
+TEST(Merge304, LeavesAContentRangeOut) {  // RFC 9110 §14.4
+    EXPECT_THAT(merged("X-A: 1", "Content-Range: bytes 0-1/2\nX-B: 1"),
+                ElementsAre("X-A: 1", "X-B: 1"));
+}
+
 TEST(Merge304, ReplacesAllLinesOfAName) {
     EXPECT_THAT(merged("Set-Cookie: a\nSet-Cookie: b\nVia: x", "Set-Cookie: c"),
                 ElementsAre("Via: x", "Set-Cookie: c"));

@@ -32,6 +32,18 @@ TEST(RenderResponse, PartsWhatIsStoredFromWhatIsForOneAnswer) {
     EXPECT_TRUE(live.has_age);
 }
 
+TEST(RenderResponse, KeepsAContentRangeOnlyWhereItMeansSomething) {  // RFC 9110 §14.4
+    for (const unsigned status : {200u, 206u, 404u, 416u}) {
+        Head head;
+        head.status = status;
+        head.fields = {line("Content-Range", "bytes 0-10/11")};
+        std::string out;
+        LiveFields live;
+        render_response(head, "n", StoredFields(head.fields, {}), WallTime{}, out, live);
+        EXPECT_EQ(out.starts_with("Content-Range"), status == 206 || status == 416) << status;
+    }
+}
+
 TEST(RenderResponse, AddsADateThatIsMissing) {  // RFC 9110 §6.6.1
     Head head;
     head.status = 404;
