@@ -33,8 +33,8 @@ BlockRun::BlockRun(Cache& cache, FetchJob& asked, Of of, Exchange& exchange)
       body_(std::move(of.body)),
       exchange_(exchange),
       covered_(of.covered),
-      version_(cache.shared.key_hasher(
-          version_key(asked.wanted.request->key.uri(), body_.version.etag, body_.version.form))),
+      version_(cache.shared.key_hasher(flow_key(asked.wanted.request->key.uri(), body_.version.etag,
+                                                body_.version.form, body_.blocks.block_bytes))),
       at_(covered_.first) {
     BlockFlow::Ownership owner{asked.wanted.request,
                                of.storable,

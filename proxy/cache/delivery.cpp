@@ -220,7 +220,10 @@ asio::awaitable<FetchError> Delivery::resume(std::string_view etag, FetchError b
         if (error == FetchError::none || job_.progress.given_up) co_return error;
     }
     auto not_before = first.not_before();
+    // An origin that ignores ranges sends all of another version each time: once more is enough.
+    auto others = first.status() == 200 ? 1u : 0u;
     for (;;) {
+        if (others > 1) co_return error;
         // Another of the servers behind the origin's name may have the version.
         const auto passing = error == FetchError::changed ? FetchError::origin_error : error;
         const auto time = job_.from.tries->failed(passing, not_before, Clock::now());
@@ -234,6 +237,7 @@ asio::awaitable<FetchError> Delivery::resume(std::string_view etag, FetchError b
         error = co_await take_rest(again);
         if (error == FetchError::none || job_.progress.given_up) co_return error;
         not_before = again.not_before();
+        if (again.status() == 200) ++others;
     }
 }
 

@@ -42,7 +42,9 @@ void RestRequest::ask_beside(Exchange& sender) {
 /// bytes would wait unread for as long as the sender takes.
 void RestRequest::judge(Exchange& sender) {
     const auto answered = origin_->result == FetchError::none;
-    took_over_ = answered && goes_on_with(rest_, origin_->exchange.head()) &&
+    // A 200 begins with the bytes that the sender has given already.
+    took_over_ = answered && origin_->exchange.head().status == 206 &&
+                 goes_on_with(rest_, origin_->exchange.head()) &&
                  may_take_over(asked_at_, job_.result.fill->received());
     if (took_over_) return sender.abandon();
     if (answered) not_before_ = origin_->exchange.not_before();
@@ -68,9 +70,9 @@ asio::awaitable<FetchError> RestRequest::ask() {
     origin_->take();
     if (*origin_->result != FetchError::none) co_return *origin_->result;
     const auto& head = origin_->exchange.head();
-    whole_ = goes_on_with(rest_, head);
-    co_return (whole_ ? FetchError::none
-                      : why_not_that(head, identifies_user(job_.wanted.request->fields)));
+    rest_given_ = goes_on_with(rest_, head);
+    co_return (rest_given_ ? FetchError::none
+                           : why_not_that(head, identifies_user(job_.wanted.request->fields)));
 }
 
 unsigned RestRequest::status() const {

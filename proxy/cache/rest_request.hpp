@@ -34,9 +34,9 @@ public:
     /// `none`: the origin gives the rest. Its first comes_twice() bytes are there already.
     boost::asio::awaitable<FetchError> ask();
     Exchange& exchange() { return origin_->exchange; }
-    std::uint64_t comes_twice() const { return job_.result.fill->received() - asked_at_; }
+    std::uint64_t comes_twice() const { return job_.result.fill->received() - rest_given_->first; }
     /// The length of the body once the rest has come.
-    std::uint64_t whole() const { return *whole_; }
+    std::uint64_t whole() const { return rest_given_->end; }
     /// Of the origin's response; 0: there was none.
     unsigned status() const;
     /// The origin's Retry-After.
@@ -52,7 +52,7 @@ private:
     Rest rest_;
     std::uint64_t asked_at_ = 0;  // bytes of the body that had come at the time of the request
     std::shared_ptr<OriginRunner> origin_;
-    std::optional<std::uint64_t> whole_;
+    std::optional<Continuation> rest_given_;
     std::optional<std::chrono::steady_clock::time_point> not_before_;  // of a useless response
     bool took_over_ = false;
 };

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "proxy/http/field_list.hpp"
 #include "proxy/http/validators.hpp"
 
 namespace proxy {
+
+using boost::beast::http::field;
 
 std::chrono::nanoseconds silence_at_most(Fill::Source source, const Config& config) {
     const auto idle = config.timeouts.body_idle;
@@ -32,14 +35,28 @@ Rest rest_of(std::string_view etag, std::uint64_t came, const std::optional<Byte
     return rest;
 }
 
-std::optional<std::uint64_t> goes_on_with(const Rest& rest, const Head& head) {
+namespace {
+
+/// An origin that ignores ranges gives all of the body. A block is no use of that.
+std::optional<Continuation> whole_of(const Rest& rest, const Head& head) {
+    const auto* length = find(head.fields, field::content_length);
+    if (!length || !rest.length || rest.last) return std::nullopt;
+    if (validators_of(head.fields).etag != rest.etag) return std::nullopt;
+    if (length->value != std::to_string(*rest.length)) return std::nullopt;
+    return Continuation{*rest.length, 0};
+}
+
+}  // namespace
+
+std::optional<Continuation> goes_on_with(const Rest& rest, const Head& head) {
+    if (head.status == 200) return whole_of(rest, head);
     const auto given = content_range(head.fields);
     if (head.status != 206 || !given || !given->range || !given->length) return std::nullopt;
     if (validators_of(head.fields).etag != rest.etag) return std::nullopt;
     if (rest.length && *rest.length != *given->length) return std::nullopt;
     const ByteRange wanted{rest.first, rest.last.value_or(*given->length - 1)};
     if (*given->range != wanted) return std::nullopt;
-    return wanted.last + 1 - rest.begins;
+    return Continuation{wanted.last + 1 - rest.begins, rest.first - rest.begins};
 }
 
 FetchError why_not_that(const Head& head, bool with_credentials) {

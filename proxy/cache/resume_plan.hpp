@@ -42,9 +42,14 @@ struct Rest {
 /// `came`: bytes of it. `block`: the wanted part of the whole body, if not all.
 Rest rest_of(std::string_view etag, std::uint64_t came, const std::optional<ByteRange>& block,
              const std::optional<std::uint64_t>& length);
-/// For exactly that 206: the number of bytes at its end, earlier ones included. None for any other
-/// response.
-std::optional<std::uint64_t> goes_on_with(const Rest& rest, const Head& head);
+/// The response brings the rest: exactly that 206, or the whole of the same version as a 200, whose
+/// first bytes came before.
+struct Continuation {
+    std::uint64_t end = 0;    // bytes of the body at its end, earlier ones included
+    std::uint64_t first = 0;  // the position of its first byte, counted like `end`
+};
+/// None for any other response.
+std::optional<Continuation> goes_on_with(const Rest& rest, const Head& head);
 /// The meaning of an origin's response that is not the requested part. `origin_error`: it may
 /// follow in a moment (5xx, 408, 429). `part_refused`: it says nothing of the body (401, 403, 407,
 /// and 404 or 410 to a request that identifies_user()). `changed`: any other.

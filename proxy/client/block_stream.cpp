@@ -22,8 +22,9 @@ BlockStream::BlockStream(Transaction& transaction, std::shared_ptr<const StoredR
       index_(std::move(index)),
       origin_(transaction.request.origin()),
       version_(version_of(*index_, index_->blocks->length, frontend_.cache.shared.key_hasher)),
-      flow_(frontend_.cache.shared.key_hasher(
-          version_key(transaction_.request.key.uri(), version_.etag, version_.form))),
+      flow_(
+          frontend_.cache.shared.key_hasher(flow_key(transaction_.request.key.uri(), version_.etag,
+                                                     version_.form, index_->blocks->block_bytes))),
       request_(std::move(request)) {}
 
 BlockStream::Key BlockStream::key_of(const ByteRange& block) const {

@@ -21,11 +21,13 @@ public:
     ParseError parse(Head& head);
     /// Forgets the request. The rest of it is not read, and no request can follow.
     void forget() { parser_.reset(); }
-    /// The connection can carry another request once the response has gone out.
-    bool keep_alive() const {
+    /// Another request may come behind this one, once the response has gone out.
+    bool may_be_followed() const {
         return parser_ && parser_->keep_alive() && parser_->is_done() &&
-               parser_->error() == ParseError::ok && !connection_.ending();
+               parser_->error() == ParseError::ok;
     }
+    /// The same, and the connection is not to end.
+    bool keep_alive() const { return may_be_followed() && !connection_.ending(); }
     /// A part of the body may still be on its way.
     bool is_unfinished() const { return parser_ && !parser_->is_done(); }
 

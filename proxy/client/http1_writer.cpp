@@ -15,7 +15,7 @@ using namespace std::string_view_literals;  // appended without counting
 
 void Http1Writer::start() {
     framing_ = Framing::length;
-    begun_ = ends_ = false;
+    begun_ = ends_ = says_close_ = false;
     body_bytes_ = expected_ = before_ = in_flight_ = 0;
     fields_.clear();
     buffers_.clear();
@@ -51,7 +51,8 @@ void Http1Writer::append_connection_fields(const ResponseHead& head) {
     } else if (framing_ == Framing::chunked) {
         fields_.append("Transfer-Encoding: chunked\r\n"sv);
     }
-    if (framing_ == Framing::close || !reader_.keep_alive())
+    says_close_ = framing_ == Framing::close || !reader_.keep_alive();
+    if (says_close_)
         fields_.append("Connection: close\r\n"sv);
     else if (request_.version < 11)
         fields_.append("Connection: keep-alive\r\n"sv);
@@ -149,7 +150,9 @@ bool Http1Writer::complete() const {
 }
 
 bool Http1Writer::may_be_followed() const {
-    return complete() && framing_ != Framing::close && reader_.keep_alive();
+    // A connection that is to end since then says so in its next response: the client may have sent
+    // another request by now.
+    return complete() && !says_close_ && reader_.may_be_followed();
 }
 
 std::size_t Http1Writer::kept_bytes() const {

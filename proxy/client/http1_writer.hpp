@@ -61,6 +61,7 @@ private:
     const Head& request_;
     Framing framing_ = Framing::length;
     bool begun_ = false;
+    bool says_close_ = false;      // the head does
     bool ends_ = false;            // the last piece ends the body
     std::uint64_t expected_ = 0;   // bytes of the body, with Framing::length
     std::uint64_t before_ = 0;     // bytes of head and framing in front of the piece's bytes

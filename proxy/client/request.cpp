@@ -45,7 +45,8 @@ void Request::rewrite_forwarded() {
     forwarded_.rewrite(head.fields, hop);
 }
 
-/// An origin may take these fields for another target than the key's. A trusted proxy is no proof
+/// An origin may take these fields for another target than the key's, also when they are spelled
+/// with underscores. A trusted proxy is no proof
 /// of them, because proxies pass on fields that they do not know.
 void Request::drop_overrides() {
     const auto& names = config().forwarded.drop;
@@ -56,7 +57,7 @@ void Request::drop_overrides() {
     std::erase_if(head.fields, [&](const Field& line) {
         return (lengths & bit_of(line.name)) != 0 &&
                std::ranges::any_of(
-                   names, [&](const std::string& name) { return iequals(line.name, name); });
+                   names, [&](const std::string& name) { return same_variable(line.name, name); });
     });
 }
 

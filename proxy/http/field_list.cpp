@@ -73,6 +73,11 @@ bool iequals(std::string_view a, std::string_view b) {
                       [](char x, char y) { return lower(x) == lower(y); });
 }
 
+bool same_variable(std::string_view a, std::string_view b) {
+    const auto in_variable = [](char c) { return c == '_' ? '-' : lower(c); };
+    return std::ranges::equal(a, b, {}, in_variable, in_variable);
+}
+
 void append_lower(std::string& out, std::string_view text) {
     const auto begin = out.size();
     out.append(text);

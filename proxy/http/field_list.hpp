@@ -18,6 +18,10 @@ bool has_control(std::string_view text, unsigned char limit = ' ');
 bool iequals(std::string_view a, std::string_view b);
 void append_lower(std::string& out, std::string_view text);
 
+/// Whether two field names become one variable in CGI (RFC 3875 §4.1.18) and its descendants: there
+/// a hyphen is an underscore, and case is lost.
+bool same_variable(std::string_view a, std::string_view b);
+
 /// Removes optional white space (SP and HTAB) from both sides.
 std::string_view trim(std::string_view text);
 

@@ -218,10 +218,20 @@ void ForwardedFields::rewrite(std::vector<Field>& fields, const ForwardedHop& ho
         write_for(fields, hop);
         write_forwarded(fields, hop);
     }
+    // An origin may take `X_Forwarded_Host` for the field with hyphens.
     std::erase_if(fields, [&](const Field& line) {
         if (line.id == field::forwarded) return on || has_target;
         if (line.id != field::unknown) return false;
-        return is_proto(line) || is_host(line) || (on && is_for(line));
+        switch (line.name.size()) {
+            case kForwardedFor.size():
+                return on && same_variable(line.name, kForwardedFor);
+            case kForwardedProto.size():
+                return same_variable(line.name, kForwardedProto);
+            case kForwardedHost.size():
+                return same_variable(line.name, kForwardedHost);
+            default:
+                return false;
+        }
     });
     if (on || hop.states_scheme || hop.scheme == Scheme::https)
         fields.push_back({field::unknown, kForwardedProto, to_string(hop.scheme)});

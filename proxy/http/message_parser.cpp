@@ -137,6 +137,8 @@ std::string_view to_string(ParseError error) {
             return "Transfer-Encoding does not say where the body ends";
         case ParseError::bad_chunk:
             return "a chunk of the body is malformed";
+        case ParseError::bad_connection:
+            return "Connection has too many options";
     }
     return "unknown";
 }

@@ -37,6 +37,7 @@ enum class ParseError {
     bad_length,
     bad_framing,
     bad_chunk,
+    bad_connection,  // see HopByHop::too_many()
 };
 
 std::string_view to_string(ParseError error);  // a part of a sentence

@@ -106,8 +106,8 @@ private:
     bool ended_ = false;
 };
 
-/// The flows of this node, by body and version (the hash of version_key()). Any thread. There are
-/// at most as many as fetches.
+/// The flows of this node, by version and block size (the hash of flow_key()). Any thread. There
+/// are at most as many as fetches.
 class BlockFlows {
 public:
     void add(summary::KeyHash version, std::shared_ptr<BlockFlow> flow);

@@ -50,6 +50,13 @@ inline std::string version_key(std::string_view uri, std::string_view etag, std:
     return key.append(uri).append(" ").append(etag).append(" ").append(form);
 }
 
+/// Identifies the responses that bring a version in blocks of this size. A reload may change the
+/// size.
+inline std::string flow_key(std::string_view uri, std::string_view etag, std::string_view form,
+                            std::uint64_t block_bytes) {
+    return version_key(uri, etag, form).append(" ").append(std::to_string(block_bytes));
+}
+
 /// The key of one block; `etag` and `form` as in BodyVersion. A space makes it different from every
 /// URI, and ends the target in it.
 inline std::string block_key(std::string_view uri, std::string_view etag, std::string_view form,

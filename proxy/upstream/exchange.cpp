@@ -2,6 +2,7 @@
 
 #include <boost/asio/buffer.hpp>
 
+#include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/mended_head.hpp"
 #include "proxy/http/retry_after.hpp"
 #include "proxy/net/acknowledged.hpp"
@@ -200,6 +201,8 @@ asio::awaitable<FetchError> Exchange::receive_any_head(bool is_head, Clock::time
         if (mended != ParseError::ok) co_return refuse(mended);
         parsed = parse_head(is_head);
     }
+    if (parsed == ParseError::ok && HopByHop(head_.fields).too_many())
+        parsed = ParseError::bad_connection;
     if (parsed != ParseError::ok) co_return refuse(parsed);
     announces_a_body_ =
         is_head && !with_peer_ && (parser_->chunked() || parser_->content_length().value_or(0) > 0);

@@ -33,6 +33,7 @@ protected:
 
 constexpr const char* kMadeUp =
     "X-Forwarded-For: 6.6.6.6\nX-Forwarded-Proto: https\nX-Forwarded-Host: evil.test\n"
+    "X_Forwarded_For: 6.6.6.6\nx-forwarded_proto: https\nX_Forwarded_Host: evil.test\n"
     "Forwarded: for=6.6.6.6;proto=https\nX-Other: 1";
 
 TEST_F(ForwardedLines, NameTheSenderAndTheTarget) {

@@ -59,7 +59,8 @@ protected:
         Head head;
         head.status = status;
         head.fields.assign(fields.begin(), fields.end());
-        return goes_on_with(rest, head);
+        const auto given = goes_on_with(rest, head);
+        return given ? std::optional(given->end) : std::nullopt;
     }
 };
 
@@ -90,6 +91,27 @@ TEST_F(RestTest, IsNothingThatIsNotProvablyTheSame) {
     EXPECT_FALSE(after(rest, "bytes 400-999/*"));
     EXPECT_FALSE(after(rest, "items 400-999/1000"));
     EXPECT_FALSE(after(rest_of("\"1\"", 40, ByteRange{100, 199}, 1000), "bytes 140-299/1000"));
+}
+
+TEST_F(RestTest, MayComeBehindTheBytesThatHaveComeAlready) {  // RFC 9110 §14.2
+    const auto whole = [](const Rest& rest, std::string_view length, std::string_view etag) {
+        const auto lines = std::string("ETag: ").append(etag).append("\nContent-Length: ");
+        const Text text(std::string(lines).append(length));
+        const Fields fields = text;
+        Head head;
+        head.status = 200;
+        head.fields.assign(fields.begin(), fields.end());
+        return goes_on_with(rest, head);
+    };
+    const auto rest = rest_of("\"1\"", 400, std::nullopt, 1000);
+    const auto given = whole(rest, "1000", "\"1\"");
+    ASSERT_TRUE(given);
+    EXPECT_EQ(given->first, 0u);
+    EXPECT_EQ(given->end, 1000u);
+    EXPECT_FALSE(whole(rest, "1000", "\"2\""));
+    EXPECT_FALSE(whole(rest, "999", "\"1\""));
+    EXPECT_FALSE(whole(rest_of("\"1\"", 400, std::nullopt, std::nullopt), "1000", "\"1\""));
+    EXPECT_FALSE(whole(rest_of("\"1\"", 40, ByteRange{100, 199}, 1000), "1000", "\"1\""));
 }
 
 TEST_F(RestTest, ThatIsRefusedMayComeLater) {  // RFC 9110 §15.5.9, §15.6, RFC 6585 §4
