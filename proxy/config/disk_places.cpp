@@ -31,7 +31,7 @@ struct Unusable {
 };
 
 /// The error of this operation on a file or folder; none when this process may do it.
-boost::system::error_code refused(const path& place, int what) {
+boost::system::error_code access_error(const path& place, int what) {
     if (::faccessat(AT_FDCWD, place.c_str(), what, AT_EACCESS) == 0) return {};
     return last_error();
 }
@@ -54,7 +54,7 @@ Unusable unusable(const path& place, const std::optional<std::uint64_t>& secret_
     if (::stat(place.c_str(), &found) == 0) {
         if (!S_ISDIR(found.st_mode))
             return {place.string() + " is no directory; name one, or what is not there yet"};
-        if (const auto error = refused(place, kWhole))
+        if (const auto error = access_error(place, kWhole))
             return unusable_for(
                 error, "cannot write to " + place.string(),
                 is_of_device(error) ? "" : "; it must belong to the user that runs hearsay");
@@ -72,7 +72,7 @@ Unusable unusable(const path& place, const std::optional<std::uint64_t>& secret_
     const auto parent = place.parent_path();
     if (::stat(parent.c_str(), &found) != 0 || !S_ISDIR(found.st_mode))
         return {"there is no directory " + parent.string() + " to make it in; make it first"};
-    if (const auto error = refused(parent, W_OK | X_OK))
+    if (const auto error = access_error(parent, W_OK | X_OK))
         return unusable_for(error, "cannot make " + place.string(),
                             "; make it, and give it to the user that runs hearsay");
     return {};

@@ -132,8 +132,9 @@ TEST_F(ForwardedLines, StayAsReceivedWhenOffExceptSchemeAndHost) {
     hop.mode = ForwardedMode::off;
     for (const auto trusted : {false, true}) {
         hop.trusted = trusted;
-        EXPECT_THAT(after(kMadeUp), ElementsAre("X-Forwarded-For: 6.6.6.6", "X-Other: 1",
-                                                "Forwarded: for=6.6.6.6"));
+        EXPECT_THAT(after(kMadeUp),
+                    ElementsAre("X-Forwarded-For: 6.6.6.6", "X_Forwarded_For: 6.6.6.6",
+                                "X-Other: 1", "Forwarded: for=6.6.6.6"));
         EXPECT_THAT(after("X-Other: 1"), ElementsAre("X-Other: 1"));
     }
 }
