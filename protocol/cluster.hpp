@@ -36,18 +36,18 @@ public:
     /// address, when the port cannot be bound.
     void start();
 
-    /// Takes the unconfirmed invalidations of an earlier run of this node, which peers then get.
-    /// Call it before start(). Precondition: the earlier run hashed keys in the same way.
+    /// Takes the unconfirmed invalidations of an earlier instance of this node, which peers then
+    /// get. Call it before start(). Precondition: the earlier instance hashed keys in the same way.
     void go_on_from(const KeptInvalidations& earlier);
-    /// The invalidations for the next run. With many of them this takes some milliseconds, so the
-    /// caller adds later calls of invalidate() to the result itself.
+    /// The invalidations for the next instance. With many of them this takes some milliseconds, so
+    /// the caller adds later calls of invalidate() to the result itself.
     KeptInvalidations kept_invalidations() const;
     /// The member `confirmed` of kept_invalidations() alone.
     KeptInvalidations::ConfirmedByNode confirmed_by_node() const;
 
-    /// Starts in place of `earlier`, as the same run of this node: with its keys, its unconfirmed
-    /// invalidations and its link port, which stays open. Links begin anew, each with a snapshot.
-    /// Precondition: the same node, link address and key hash.
+    /// Starts in place of `earlier`, as the same instance of this node: with its keys, its
+    /// unconfirmed invalidations and its link port, which stays open. Links begin anew, each with a
+    /// snapshot. Precondition: the same node, link address and key hash.
     void start_in_place_of(Cluster& earlier);
 
     /// Replaces the listed peers and the names that lead to more. A remaining peer keeps its links.

@@ -19,8 +19,8 @@ inline constexpr double kRoomAfterRegrow = 1.35;
 
 /// Settings of an own summary.
 struct OwnConfig {
-    double error = 0.001;                // wanted chance of a false hit, see error_per_summary()
-    std::uint64_t first_epoch = 1;       // differs from those of earlier runs that peers remember
+    double error = 0.001;           // wanted chance of a false hit, see error_per_summary()
+    std::uint64_t first_epoch = 1;  // differs from those of earlier instances that peers remember
     std::uint64_t expected_objects = 0;  // smallest size, for the count after a warm start
     Kind kind = kDefaultKind;
 

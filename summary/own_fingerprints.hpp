@@ -28,7 +28,7 @@ public:
 
     /// Preconditions: is_valid(shape); a quotient filter's universe is a multiple of kUniverseUnit;
     /// a cuckoo filter has at least 2^kKeyShardsLog2 buckets. `first_epoch` must differ from the
-    /// epochs of earlier runs that peers may remember.
+    /// epochs of earlier instances that peers may remember.
     OwnFingerprints(const FingerprintShape& shape, std::uint64_t first_epoch);
     /// Begins another epoch with the same keys, all of them announced.
     void restart(std::uint64_t epoch);

@@ -18,7 +18,7 @@ enum class Apply {
     ok,           // taken, or for heard(): up to date
     repeated,     // announced before, and ignored
     gap,          // an earlier announcement is missing: a snapshot is needed
-    wrong_epoch,  // of another shape or run: a snapshot is needed
+    wrong_epoch,  // of another shape or instance: a snapshot is needed
     malformed,    // wrong for this filter, so the sender is broken: a snapshot is needed
     differs,      // the check-hash differs: a snapshot is needed
 };

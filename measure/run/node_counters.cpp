@@ -101,7 +101,7 @@ PeerCounters& peer_of(NodeCounters& node, const std::string& name) {
     return added;
 }
 
-/// Adds the counts of `to` since `from`, which belongs to the same run of the process.
+/// Adds the counts of `to` since `from`, which belongs to the same instance of the node.
 void add_difference(NodeCounters& sum, const NodeCounters& from, const NodeCounters& to) {
     const auto add = [](const auto& table, auto& out, const auto& before, const auto& after) {
         for (const auto& number : table)
@@ -244,7 +244,7 @@ void CounterTrack::sample(const NodeCounters& now, Time asked, Time answered) {
     } else if (started_later || went_back(*last_, now)) {
         ++restarts_;
         add_difference(earlier_runs_, *base_, *last_);
-        base_ = NodeCounters{};  // the new run began at zero
+        base_ = NodeCounters{};  // the new instance began at zero
     }
     last_ = now;
     started_by_ = answered.time_since_epoch() - uptime;

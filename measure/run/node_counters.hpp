@@ -41,7 +41,7 @@ struct DiskCounters : proxy::DiskCounters {
 
 struct NodeCounters {
     std::string node;
-    std::string instance;  ///< of this run of the process; empty for older nodes
+    std::string instance;  ///< of the process; empty for older nodes
     double uptime_seconds = 0;
     bool ready = false, draining = false;
     std::string reload_error;  ///< why the last reload was refused; empty if it took effect
@@ -85,7 +85,7 @@ std::optional<NodeCounters> fetch_status(const HostPort& admin, std::chrono::mil
                                          std::string& why);
 
 /// The counters of one node over a measurement. A restarted process counts from 0, so the track
-/// sums the last known counters of each run. One thread.
+/// sums the last known counters of each instance. One thread.
 class CounterTrack {
 public:
     using Time = std::chrono::steady_clock::time_point;

@@ -54,7 +54,7 @@ void LinkedSummaries::add(Event::What what, std::size_t of, TimePoint at) {
     event.at = at;
     event.what = what;
     event.of = of;
-    if (what != Event::What::announce) event.run = links_[of].run;
+    if (what != Event::What::announce) event.instance = links_[of].instance;
     add(std::move(event));
 }
 
@@ -73,7 +73,7 @@ void LinkedSummaries::handle(const Event& event) {
         go_down(link);
         return add(Event::What::up, event.of, event.at);
     }
-    if (event.run != link.run) return;
+    if (event.instance != link.instance) return;
     switch (event.what) {
         case Event::What::there:
         case Event::What::back:
@@ -93,8 +93,8 @@ void LinkedSummaries::handle(const Event& event) {
             kHelloWays * lines_.delay());
 }
 
-/// All peers notice the end of the earlier run. The restarted proxy dials them first, then they
-/// dial it.
+/// All peers notice the end of the earlier instance. The restarted proxy dials them first, then
+/// they dial it.
 void LinkedSummaries::restarted(std::size_t proxy, TimePoint now) {
     begin_anew(proxy, now);
     received_[proxy] = ReceivedSummaries(received_.size());
@@ -184,7 +184,7 @@ void LinkedSummaries::send(Link& link, Event::What way, const protocol::Message&
     event.at = last;
     event.what = way;
     event.of = link.from * received_.size() + link.to;
-    event.run = link.run;
+    event.instance = link.instance;
     event.type = static_cast<std::uint8_t>(type_of(message));
     event.body = std::move(body);
     add(std::move(event));
@@ -231,7 +231,7 @@ void LinkedSummaries::go_down(Link& link) {
     link.outbox.reset();
     link.session.reset();
     link.beats = false;
-    ++link.run;
+    ++link.instance;
 }
 
 summary::PeerSet LinkedSummaries::candidates(std::size_t proxy, std::uint32_t object) const {

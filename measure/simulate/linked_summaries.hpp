@@ -37,9 +37,9 @@ private:
         std::size_t from = 0, to = 0;
         std::optional<protocol::Outbox> outbox;  // while the link is up
         std::optional<protocol::SyncSession> session;
-        std::uint64_t run = 0;      // messages of an earlier run are lost
-        bool beats = false;         // the next heartbeat is scheduled
-        TimePoint there{}, back{};  // arrival of the last message in each direction
+        std::uint64_t instance = 0;  // messages of an earlier instance are lost
+        bool beats = false;          // the next heartbeat is scheduled
+        TimePoint there{}, back{};   // arrival of the last message in each direction
     };
     struct Event {
         enum class What : std::uint8_t { announce, there, back, beat, up, down };
@@ -47,9 +47,9 @@ private:
         TimePoint at;
         std::uint64_t number = 0;  // order of creation
         What what = What::announce;
-        std::size_t of = 0;     // proxy, or link
-        std::uint64_t run = 0;  // of the link
-        std::uint8_t type = 0;  // of the frame
+        std::size_t of = 0;          // proxy, or link
+        std::uint64_t instance = 0;  // of the link
+        std::uint8_t type = 0;       // of the frame
         std::shared_ptr<const protocol::Bytes> body;
 
         bool operator>(const Event& other) const {

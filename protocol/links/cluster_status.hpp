@@ -42,7 +42,7 @@ struct LastEnd {
     }
 };
 
-/// Numbers for /api/v1/status and /metrics. Counters count from the start of this run.
+/// Numbers for /api/v1/status and /metrics. Counters count from the start of this instance.
 struct ClusterStatus : LinkCounters {
     struct Peer : PeerLinkCounters {
         std::string node;

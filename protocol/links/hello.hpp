@@ -13,10 +13,10 @@
 /// connection ends after any error. A Refusal carries the error to the other end.
 namespace protocol {
 
-/// This node, in every hello of this run.
+/// This node, in every hello of this instance.
 struct Identity {
     std::string node;
-    Instance instance{};  // random; distinguishes two runs, or two nodes with one name
+    Instance instance{};  // random; distinguishes two instances, or two nodes with one name
 };
 
 /// The dialling side. The caller constructs it, sends hello(), passes it the challenge, and sends
@@ -32,8 +32,8 @@ public:
     struct Answer {
         Proof proof;
         LinkSecrets secrets;
-        std::string node;     // the node that answered
-        Instance instance{};  // its run
+        std::string node;  // the node that answered
+        Instance instance{};
     };
     /// Errors: the reason of a Refusal, own_id, bad_name, wrong_node, wrong_key, bad_proof,
     /// unexpected_frame.

@@ -24,8 +24,8 @@ Instance fresh_instance() {
     return instance;
 }
 
-/// Larger than all epochs of earlier runs, unless the clock was set back. Only numbers in status
-/// pages depend on it, as a new run means a new link with a snapshot.
+/// Larger than all epochs of earlier instances, unless the clock was set back. Only numbers in
+/// status pages depend on it, as a new instance means a new link with a snapshot.
 std::uint64_t first_epoch() {
     const auto since = std::chrono::system_clock::now().time_since_epoch();
     const auto count = std::chrono::duration_cast<std::chrono::milliseconds>(since).count();

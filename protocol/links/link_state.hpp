@@ -22,7 +22,7 @@ namespace protocol {
 struct LinkState {
     using TimePoint = std::chrono::steady_clock::time_point;
 
-    /// `instance`: the random number of this run.
+    /// `instance`: the random number of this process.
     LinkState(ClusterConfig configuration, const Instance& instance, std::uint64_t first_epoch,
               TimePoint now);
 

@@ -340,12 +340,12 @@ void PeerLinks::heard_of(std::size_t number, const Instance& instance) {
     if (auto* publication = publication_to(number)) publication->heard_of(instance);
 }
 
-/// Ends links to other runs of this peer at its former places.
+/// Ends links to other instances of this peer at its former places.
 void PeerLinks::give_up_others(std::size_t number, const Instance& instance) {
     const auto* const its_own = publication_to(number);
     for (auto& [contact, publication] : publications_)
         if (publication->peer() == number && publication.get() != its_own)
-            publication->give_up_other_run(instance);
+            publication->give_up_other_instance(instance);
 }
 
 void PeerLinks::left(std::size_t number) {
@@ -376,7 +376,7 @@ PeerState PeerLinks::state_of(std::size_t number, Clock::time_point now) const {
         if (context_.pulses[number].it_cannot_dial == kHasLeftReport) return PeerState::withdrawn;
         // It has heard this node since then, and should have dialled.
         const auto silent_since = subscriptions_.silent_since(number).value_or(now);
-        // The standing link leads to the run that said goodbye.
+        // The standing link leads to the instance that said goodbye.
         if (has_left && *up_since <= silent_since) return state;
         const auto both = std::max(*up_since, silent_since);
         return now - both >= context_.config.timings.gone_after ? PeerState::one_way : state;

@@ -40,7 +40,8 @@ public:
     /// Goes on with the peers of `earlier`, which has stopped, and with its unconfirmed
     /// invalidations. Call it before run().
     void take_over(const PeerLinks& earlier);
-    /// Goes on with the invalidations of an earlier run of this node. Call it before configure().
+    /// Goes on with the invalidations of an earlier instance of this node. Call it before
+    /// configure().
     void go_on_from(const KeptInvalidations& earlier);
     /// The invalidations that each peer, and each former peer, has confirmed, by name.
     KeptInvalidations::ConfirmedByNode confirmed() const;

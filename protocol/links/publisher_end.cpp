@@ -90,10 +90,10 @@ void PublisherEnd::begin(TimePoint now) {
     welcomed();
     // The peer may use the token at once, so the workers must know it before.
     state_.neighbours.accept(*peer_, answer_->secrets.token);
-    run_ = answer_->instance;
+    instance_ = answer_->instance;
     hello_.reset();
     answer_.reset();
-    state_.invalidations.connected(*peer_, run_);
+    state_.invalidations.connected(*peer_, instance_);
     kept_.behind_until = state_.invalidations.last();
     ++kept_.counters.connects;
     outbox_.emplace(Outbox::Config{state_.config.max_queued_bytes, state_.config.timings.heartbeat},

@@ -61,8 +61,8 @@ public:
     void offer(const CheckHash& check);
     void say_goodbye();
     bool up() const { return outbox_.has_value(); }
-    /// Whether the link is up to this run of the peer.
-    bool reaches(const Instance& instance) const { return up() && run_ == instance; }
+    /// Whether the link is up to this instance of the peer.
+    bool reaches(const Instance& instance) const { return up() && instance_ == instance; }
     LinkCounters counters() const;
     /// Keeps the counters at the end of the connection. Skipped at the end of the whole node.
     void leave();
@@ -83,7 +83,7 @@ private:
     enum class Says { hello, nothing, proof } says_ = Says::hello;
     std::string answered_;
     std::optional<std::size_t> peer_;
-    Instance run_{};                // of the peer, while the link is up
+    Instance instance_{};           // of the peer, while the link is up
     std::optional<Outbox> outbox_;  // while the link is up
     TimePoint hello_until_, heard_at_;
 };

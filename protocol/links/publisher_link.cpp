@@ -114,7 +114,7 @@ awaitable<error_code> PublisherLink::publish(Link& link, DialPlaces::Place& plac
     const bool was_up = end_->up();
     end_->leave();
     end_.reset();
-    if (std::exchange(given_up_, false)) peer_.reset();  // another run has taken its peer
+    if (std::exchange(given_up_, false)) peer_.reset();  // another instance has taken its peer
     if (was_up) redial_.link_lasted(Clock::now() - began);
     if (retired_) co_return error;
     note_end(error, was_up);
@@ -223,7 +223,7 @@ void PublisherLink::heard_of(const Instance& instance) {
     }
 }
 
-void PublisherLink::give_up_other_run(const Instance& instance) {
+void PublisherLink::give_up_other_instance(const Instance& instance) {
     if (!up() || end_->reaches(instance)) return;
     given_up_ = true;
     end_->close(make_error_code(Error::restarted));

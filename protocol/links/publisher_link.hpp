@@ -66,11 +66,12 @@ public:
     /// Connected, and during the hello.
     bool greeting() const { return end_ && !end_->up(); }
 
-    /// The peer is alive in this run: dials at once, and gives up a link to an earlier run.
+    /// The peer is alive in this instance: dials at once, and gives up a link to an earlier
+    /// instance.
     void heard_of(const Instance& instance);
 
-    /// Ends a link to any other run of the peer than this one.
-    void give_up_other_run(const Instance& instance);
+    /// Ends a link to any other instance of the peer than this one.
+    void give_up_other_instance(const Instance& instance);
 
     /// Adds the counters of this side.
     void report(ClusterStatus::Peer& status) const;

@@ -6,8 +6,8 @@
 
 namespace protocol {
 
-/// Progress of this node with the invalidations of one run of a publisher: those handed out to be
-/// applied, and those kept, whose effect survives the death of this process. Only a kept
+/// Progress of this node with the invalidations of one instance of a publisher: those handed out to
+/// be applied, and those kept, whose effect survives the death of this process. Only a kept
 /// invalidation, with all earlier ones kept, is confirmed. Outlives links, and the cluster that a
 /// reload replaces. One thread.
 class Receipts : public std::enable_shared_from_this<Receipts> {

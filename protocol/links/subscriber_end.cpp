@@ -13,10 +13,10 @@ using boost::system::error_code;
 /// An earlier link heard within this many heartbeats is alive, so two nodes have one name.
 constexpr int kBeatsAlive = 2;
 
-/// PeerView::Peer::run.
-std::uint64_t number_of(const Instance& run) {
+/// PeerView::Peer::instance.
+std::uint64_t number_of(const Instance& instance) {
     std::uint64_t number = 0;
-    std::memcpy(&number, run.data(), sizeof number);
+    std::memcpy(&number, instance.data(), sizeof number);
     return number == 0 ? 1 : number;
 }
 
@@ -156,10 +156,10 @@ void SubscriberEnd::take_proof(const HelloMessage& message, TimePoint now) {
     hello_.reset();
 }
 
-/// A peer has one link to this node. A second connection of the same run replaces the first. A
-/// connection of another run does so too, unless the first is clearly alive: then two nodes have
-/// this name. A run that has said goodbye, and whose name another run has taken, may still send its
-/// invalidations.
+/// A peer has one link to this node. A second connection of the same instance replaces the first. A
+/// connection of another instance does so too, unless the first is clearly alive: then two nodes
+/// have this name. An instance that has said goodbye, and whose name another instance has taken,
+/// may still send its invalidations.
 error_code SubscriberEnd::admit(TimePoint now) {
     const auto& node = hello_->hello().from;
     const auto& instance = hello_->hello().instance;
@@ -248,7 +248,7 @@ void SubscriberEnd::on_message(const Message& message, TimePoint now) {
     state_.neighbours.set_in_sync(peer, session_->in_sync());
 }
 
-/// Only the run's invalidations count.
+/// Only the instance's invalidations count.
 void SubscriberEnd::take_last_words(const Message& message, TimePoint now) {
     if (std::holds_alternative<SnapshotBegin>(message))
         return end(make_error_code(Error::duplicate_id));
@@ -268,8 +268,9 @@ void SubscriberEnd::apply(const SyncSession::Drop& drop) {
         // The exception ends the link. The next link repeats the invalidations that are not kept,
         // and applies them.
         receipts_->leave(*this);
-        auto& of_the_run = all_.slots_[*peer_].receipts;
-        if (of_the_run == receipts_) of_the_run = std::make_shared<Receipts>(receipts_->kept());
+        auto& of_the_instance = all_.slots_[*peer_].receipts;
+        if (of_the_instance == receipts_)
+            of_the_instance = std::make_shared<Receipts>(receipts_->kept());
         throw;
     }
 }

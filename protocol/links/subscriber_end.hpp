@@ -82,7 +82,7 @@ private:
         PeerState state = PeerState::connecting;
         SubscriberEnd* end = nullptr;  // the present connection, or null
         Instance instance{};
-        std::shared_ptr<Receipts> receipts = std::make_shared<Receipts>();  // of that run
+        std::shared_ptr<Receipts> receipts = std::make_shared<Receipts>();  // of that instance
         DescriptorAllowance descriptors;
         PeerLinkCounters counters;  // without those of the present session
         TimePoint confirmed_at;
@@ -155,7 +155,7 @@ private:
     LinkCounters* traffic_ = nullptr;
     std::optional<SyncSession> session_;  // after the welcome
     std::shared_ptr<Receipts> receipts_;  // after the welcome, for its confirmations
-    bool has_last_words_ = false;         // of a run whose name another run has taken
+    bool has_last_words_ = false;         // of an instance whose name another instance has taken
     TimePoint hello_until_, heard_at_;
 };
 

@@ -46,8 +46,8 @@ public:
     };
     using Action = std::variant<Load, Change, Close, Drop>;
 
-    /// `applied`: the last invalidation of this publisher's run that this node has applied; `kept`:
-    /// the last that may be confirmed.
+    /// `applied`: the last invalidation of this publisher's instance that this node has applied;
+    /// `kept`: the last that may be confirmed.
     SyncSession(const Config& config, TimePoint now, std::uint64_t applied = 0,
                 std::uint64_t kept = 0);
 

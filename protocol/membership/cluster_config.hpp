@@ -42,7 +42,7 @@ struct ClusterConfig {
     /// sides of it ignore each other's summaries (FORMAT.md).
     std::vector<std::string> keys;
     /// Hashes keys on a node without cluster keys. By default the node chooses a random secret for
-    /// this run.
+    /// this instance.
     std::optional<HashSecret> own_secret;
     std::optional<HostPort> listen;   // absent: the node accepts no links
     std::vector<PeerConfig> peers;    // an entry with this node's own name is ignored

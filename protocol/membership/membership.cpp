@@ -138,8 +138,8 @@ Membership::Met Membership::met(ContactId id, const std::string& node, const Ins
     if (known == contacts_.end()) return {};
     auto& contact = known->second;
     if (node == self_) return {Meeting::duplicate, 0};
-    const auto note_run = [&] { contact.run = instance; };
-    contact.peer ? noting_place(*contact.peer, note_run) : note_run();
+    const auto note_instance = [&] { contact.instance = instance; };
+    contact.peer ? noting_place(*contact.peer, note_instance) : note_instance();
     // The peer reached here has left this place. It may be the one that makes room for the
     // newcomer, and this contact must survive that.
     if (contact.peer && peers_[*contact.peer].contact == id && !number_of(node))
@@ -158,7 +158,7 @@ Membership::Met Membership::met(ContactId id, const std::string& node, const Ins
     if (peer.contact && *peer.contact != id) {
         auto& other = contacts_.at(*peer.contact);
         const bool same = peer.instance == instance;
-        const bool other_has_left = !same && peer.left && other.run == *peer.left;
+        const bool other_has_left = !same && peer.left && other.instance == *peer.left;
         if (other.up && !same && !other_has_left) return {Meeting::duplicate, *number};
         if ((other.up && !other_has_left) || other.listed) {
             leave_other(id, contact, *number);
@@ -191,13 +191,13 @@ void Membership::met_self(ContactId id, TimePoint now) {
     known->second.idle_since = now;
 }
 
-/// Whether another run than the one that answered there is the peer now.
+/// Whether another instance than the one that answered there is the peer now.
 bool Membership::is_replaced(const Peer& peer, ContactId id) const {
-    const auto& run = contacts_.at(id).run;
-    if (peer.heard && peer.heard_run != run) return true;
+    const auto& instance = contacts_.at(id).instance;
+    if (peer.heard && peer.heard_instance != instance) return true;
     if (!peer.contact || *peer.contact == id) return false;
-    const auto& other = contacts_.at(*peer.contact).run;
-    return other != Instance{} && other != run;
+    const auto& other = contacts_.at(*peer.contact).instance;
+    return other != Instance{} && other != instance;
 }
 
 void Membership::up(ContactId id) {
@@ -239,8 +239,8 @@ std::optional<Membership::Number> Membership::came(const std::string& node,
     if (!number) return std::nullopt;
     auto& peer = peers_[*number];
     const auto* contact = peer.contact ? &contacts_.at(*peer.contact) : nullptr;
-    const bool moved = contact && !contact->listed && peer.left && contact->run == *peer.left &&
-                       *peer.left != instance;
+    const bool moved = contact && !contact->listed && peer.left &&
+                       contact->instance == *peer.left && *peer.left != instance;
     if (moved) {  // the node that answered there has left
         contacts_.at(*peer.contact).peer.reset();
         leave_contact(*number);
@@ -265,26 +265,26 @@ std::optional<Membership::Number> Membership::came(const std::string& node,
     return number;
 }
 
-void Membership::heard(Number number, const Instance& run) {
+void Membership::heard(Number number, const Instance& instance) {
     auto& peer = peers_[number];
     noting_place(number, [&] {
         peer.heard = true;
-        peer.heard_run = run;
+        peer.heard_instance = instance;
     });
 }
 
-void Membership::said_goodbye(Number number, const Instance& run) {
-    noting_place(number, [&] { peers_[number].left = run; });
+void Membership::said_goodbye(Number number, const Instance& instance) {
+    noting_place(number, [&] { peers_[number].left = instance; });
 }
 
 PeerPlace Membership::asked_at(Number number) const {
     const auto& peer = peers_[number];
     if (!peer.heard || !peer.contact) return peer.place;
     const auto& contact = contacts_.at(*peer.contact);
-    if (contact.run == peer.heard_run) return peer.place;
-    // The operator's entry counts until another run has proved to be the peer.
-    const bool another_is_there =
-        contact.up || (peer.left && contact.run == *peer.left && peer.heard_run != *peer.left);
+    if (contact.instance == peer.heard_instance) return peer.place;
+    // The operator's entry counts until another instance has proved to be the peer.
+    const bool another_is_there = contact.up || (peer.left && contact.instance == *peer.left &&
+                                                 peer.heard_instance != *peer.left);
     return contact.listed && !another_is_there ? peer.place : PeerPlace();
 }
 

@@ -43,7 +43,7 @@ public:
         bool dialled = true;      // false: this node itself, or a peer reached at another place
         bool up = false;          // the link is up
         bool met_self = false;    // this node itself answered there last
-        Instance run{};           // of the node that answered there last
+        Instance instance{};      // of the node that answered there last
         std::size_t sources = 0;  // names that lead there now
         TimePoint idle_since{};   // time since when it has neither a name nor a link
     };
@@ -53,9 +53,9 @@ public:
         PeerPlace place;                   // the place where it is asked; empty host: unknown
         bool listed = false;
         bool heard = false;            // it has a link to this node
-        Instance heard_run{};          // the run that has this link
-        Instance instance{};           // the run met last
-        std::optional<Instance> left;  // the run that said goodbye last
+        Instance heard_instance{};     // the instance that has this link
+        Instance instance{};           // the instance met last
+        std::optional<Instance> left;  // the instance that said goodbye last
         TimePoint silent_since{};
         std::string was;          // last owner of a free number,
         TimePoint rests_until{};  // which only this owner gets before this time
@@ -83,7 +83,7 @@ public:
         elsewhere,  // a peer that is linked already, or listed at another place
         duplicate,  // another node is reached under this name
         full,       // too many peers
-        replaced,   // the run has said goodbye, and another run has taken its name
+        replaced,   // the instance has said goodbye, and another instance has taken its name
         forgotten,  // the place has been dropped
     };
     struct Met {
@@ -103,14 +103,15 @@ public:
     /// too many peers.
     std::optional<Number> came(const std::string& node, const Instance& instance,
                                const std::string& address, TimePoint now);
-    /// The peer's link to this node, made by this run, has come up, or has ended.
-    void heard(Number peer, const Instance& run);
+    /// The peer's link to this node, made by this instance, has come up, or has ended.
+    void heard(Number peer, const Instance& instance);
     void unheard(Number peer, TimePoint now);
-    /// This run has left, so another run may take its name, at any place.
-    void said_goodbye(Number peer, const Instance& run);
+    /// This instance has left, so another instance may take its name, at any place.
+    void said_goodbye(Number peer, const Instance& instance);
 
-    /// The place where this peer is asked; empty host: unknown. It is always the place of the run
-    /// that has the link to this node, since the summary on that link describes that run.
+    /// The place where this peer is asked; empty host: unknown. It is always the place of the
+    /// instance that has the link to this node, since the summary on that link describes that
+    /// instance.
     PeerPlace asked_at(Number peer) const;
 
     /// Forgets what is due. Called at each heartbeat.
@@ -123,8 +124,8 @@ public:
     /// Listed peers that exceed the limit beside the found ones. tidy() tries them again.
     const std::vector<std::string>& unplaced() const { return unplaced_; }
     std::size_t size() const;
-    /// Changes with the peers, the contacts and their data. Links and the runs met are left out,
-    /// since they change very often while a large cluster starts.
+    /// Changes with the peers, the contacts and their data. Links and the instances met are left
+    /// out, since they change very often while a large cluster starts.
     std::uint64_t changes() const { return changes_; }
     /// Whether names lead to peers, so that unlisted nodes may come.
     bool is_open() const { return !names_.empty(); }

@@ -91,7 +91,7 @@ void Neighbourhood::begin_source(std::size_t peer, PeerAccess access) {
     auto shown = view_.peers[peer];
     shown.has_source = true;
     shown.token = std::move(access.token);
-    shown.run = access.run;
+    shown.instance = access.instance;
     show(peer, std::move(shown));
 }
 

@@ -17,8 +17,8 @@ namespace protocol {
 
 /// The way in which this node asks a peer for objects.
 struct PeerAccess {
-    std::string token;      // PeerView::Peer::token
-    std::uint64_t run = 0;  // PeerView::Peer::run
+    std::string token;           // PeerView::Peer::token
+    std::uint64_t instance = 0;  // PeerView::Peer::instance
 };
 
 /// Combines the data of all peers for the workers: tokens, the peers that count, and the directory

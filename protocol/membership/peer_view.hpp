@@ -29,9 +29,9 @@ struct PeerView {
         std::string token;  // proves this node in a peer request; empty: the peer needs none
         bool in_sync = false;
         std::array<std::string, 2> accepted;  // tokens for its requests to this node, newest first
-        /// Identifies the run of the node that the token and the summary belong to; 0 before the
-        /// first. Experience with one run says little about the next.
-        std::uint64_t run = 0;
+        /// Identifies the instance of the node that the token and the summary belong to; 0 before
+        /// the first. Experience with one instance says little about the next.
+        std::uint64_t instance = 0;
         bool has_source = false;  // a source supplies its summary now (Neighbourhood)
 
         /// Whether the peer has a source and an address.

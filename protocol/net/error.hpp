@@ -27,7 +27,7 @@ enum class Error {
     connection_closed,  // the peer closed the connection
     goodbye,            // the peer withdrew its summary and left
     superseded,         // the same peer came back on a newer connection
-    restarted,          // another run of the same peer has appeared
+    restarted,          // another instance of the same peer has appeared
     frame_too_large,    // the length prefix is above the limit
     frame_too_short,    // the length prefix leaves no room for the fixed fields
     unknown_frame,      // a frame type this version does not know
@@ -43,7 +43,7 @@ enum class Error {
     no_peer_any_more,   // removed from the list of peers, or its place was dropped
     reached_elsewhere,  // the node at this place is a peer that is reached at another
     too_many_peers,     // the limit of peers is reached
-    replaced,           // this run has said goodbye, and another has its name
+    replaced,           // this instance has said goodbye, and another has its name
 
     last_of_this_node = replaced,
 

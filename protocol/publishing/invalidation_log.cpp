@@ -54,7 +54,7 @@ void InvalidationLog::remove_peer(std::size_t peer) {
 void InvalidationLog::came_back(std::size_t peer, const KeptInvalidations::Confirmed& then) {
     auto& to = peers_[peer];
     to.confirmed = to.sent = to.highest_sent = std::min(then.number, last());
-    to.run = then.run;
+    to.instance = then.instance;
 }
 
 std::uint64_t InvalidationLog::add(std::span<const summary::KeyHash> keys,
@@ -136,9 +136,9 @@ InvalidationLog::Position InvalidationLog::after(std::uint64_t number) {
         [](std::uint64_t value, const Entry& entry) { return value < entry.number; });
 }
 
-void InvalidationLog::connected(std::size_t peer, const Instance& run) {
+void InvalidationLog::connected(std::size_t peer, const Instance& instance) {
     auto& to = peers_[peer];
-    if (std::exchange(to.run, run) != run)
+    if (std::exchange(to.instance, instance) != instance)
         to.confirmed = to.highest_sent = std::min(to.confirmed, begin());
     to.sent = to.confirmed;
 }

@@ -33,10 +33,11 @@ public:
     /// alone.
     void take_over(InvalidationLog& earlier);
 
-    /// The entries for the next run of this node. Peers are left out, as their names are kept
+    /// The entries for the next instance of this node. Peers are left out, as their names are kept
     /// elsewhere. Takes some milliseconds with many entries.
     KeptInvalidations kept() const;
-    /// Goes on with the entries of an earlier run. Precondition: the log is empty and has no peers.
+    /// Goes on with the entries of an earlier instance. Precondition: the log is empty and has no
+    /// peers.
     void go_on_from(const KeptInvalidations& earlier);
     /// Drops the entries that all peers have confirmed. Called after go_on_from(), when the known
     /// peers are back.
@@ -56,20 +57,20 @@ public:
     /// Restores the confirmed number of a peer that was removed before. Called after add_peer().
     void came_back(std::size_t peer, const KeptInvalidations::Confirmed& then);
 
-    /// A connection to this run of the peer begins. It gets all unconfirmed entries again. A
-    /// different run has lost its memory, and gets all kept entries.
-    void connected(std::size_t peer, const Instance& run);
+    /// A connection to this instance of the peer begins. It gets all unconfirmed entries again. A
+    /// different instance has lost its memory, and gets all kept entries.
+    void connected(std::size_t peer, const Instance& instance);
     /// Returns the next message for the peer, if any.
     std::optional<Message> next(std::size_t peer);
     bool has_next(std::size_t peer) const { return peers_[peer].sent != last(); }
-    /// Returns false for a number that was never sent to this run of the peer. A number that an
-    /// earlier connection sent is fine, even before this one repeats it.
+    /// Returns false for a number that was never sent to this instance of the peer. A number that
+    /// an earlier connection sent is fine, even before this one repeats it.
     bool confirm(std::size_t peer, std::uint64_t last);
 
     std::uint64_t confirmed(std::size_t peer) const { return peers_[peer].confirmed; }
-    /// That number, and the run of the peer.
+    /// That number, and the instance of the peer.
     KeptInvalidations::Confirmed standing(std::size_t peer) const {
-        return {peers_[peer].confirmed, peers_[peer].run};
+        return {peers_[peer].confirmed, peers_[peer].instance};
     }
     std::uint64_t pending(std::size_t peer) const { return last() - confirmed(peer); }
     /// Counts hashes sent, repeated ones included, and orders to drop everything.
@@ -100,9 +101,9 @@ private:
     using Shard = boost::unordered_flat_map<summary::KeyHash, Seen, summary::HashOfKeyHash>;
     struct Peer {
         std::uint64_t confirmed = 0, sent = 0;  // numbers; sent on this connection
-        std::uint64_t highest_sent = 0;         // to this run; at least `sent`
+        std::uint64_t highest_sent = 0;         // to this instance; at least `sent`
         std::uint64_t count = 0;
-        Instance run{};  // of the latest connection; zeros before the first
+        Instance instance{};  // of the latest connection; zeros before the first
         bool is_there = true;
     };
 

@@ -10,8 +10,8 @@
 
 namespace protocol {
 
-/// The invalidations that outlive a node, so that its next run can send peers those that they have
-/// yet to confirm. A plain value; proxy/storage/invalidation_journal keeps it on disk.
+/// The invalidations that outlive a node, so that its next instance can send peers those that they
+/// have yet to confirm. A plain value; proxy/storage/invalidation_journal keeps it on disk.
 struct KeptInvalidations {
     struct Entry {
         std::uint64_t number = 0;
@@ -22,14 +22,14 @@ struct KeptInvalidations {
     /// Progress of a peer.
     struct Confirmed {
         std::uint64_t number = 0;
-        Instance run{};  // of the peer, as another run has lost its memory; zeros: unknown
+        Instance instance{};  // of the peer; another has lost its memory; zeros: unknown
         bool operator==(const Confirmed&) const = default;
     };
     using ConfirmedByNode = std::map<std::string, Confirmed>;
 
     /// A peer that has not confirmed this number has to drop everything.
     std::uint64_t gone = 0;
-    std::uint64_t last = 0;      // number; the next run continues it
+    std::uint64_t last = 0;      // number; the next instance continues it
     std::vector<Entry> entries;  // ascending, above `gone`, up to `last`
     /// By name, for peers and former peers. A missing name has confirmed nothing.
     ConfirmedByNode confirmed;

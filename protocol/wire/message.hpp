@@ -20,7 +20,7 @@
 /// and reads them.
 namespace protocol {
 
-using Instance = std::array<std::byte, 16>;  // one run of one node
+using Instance = std::array<std::byte, 16>;  // random; names one process of a node
 using Nonce = std::array<std::byte, 32>;
 
 // The hello, in order, and untagged.
@@ -95,7 +95,7 @@ struct CheckHash {  // publisher; of its summary as announced in `generation`
     bool operator==(const CheckHash&) const = default;
 };
 /// From the publisher: responses stored under these keys, or with these tags, became invalid.
-/// `last` is the number of its last hash, counted from 1 over all runs of a publisher that
+/// `last` is the number of its last hash, counted from 1 over all instances of a publisher that
 /// remembers them.
 struct Invalidate {
     std::uint64_t last = 0;

@@ -250,7 +250,7 @@ void add_invalidations(Families& out, const std::vector<PeerStatus>& peers) {
     }
     out.counter(
         "hearsay_invalidations_confirmed_total",
-        "Of all of ours, of earlier runs too where there is a disk, confirmed by the peer.");
+        "Of all of ours, of earlier instances too where there is a disk, confirmed by the peer.");
     for (const auto& peer : peers) out.value(peer.invalidations_confirmed, {{"peer", peer.node}});
     out.gauge("hearsay_invalidations_pending", "Invalidations that the peer has not confirmed.");
     for (const auto& peer : peers) out.value(peer.invalidations_pending, {{"peer", peer.node}});

@@ -294,7 +294,7 @@ struct ConfigStatus {
 /// A snapshot of a node for /api/v1/status and /metrics, filled by status_reports.
 struct NodeStatus : NodeCounters {
     std::string node;
-    std::string instance;  // random; differs between runs of one node name
+    std::string instance;  // random; differs between instances of one node name
     std::string version;
     double uptime_seconds = 0;
     bool ready = false;

@@ -9,7 +9,7 @@
 namespace proxy {
 namespace {
 
-constexpr unsigned kRunShift = 36;  // the bits of a seq above it are the run
+constexpr unsigned kInstanceShift = 36;  // the bits of a seq above it are the instance
 constexpr std::chrono::seconds kIdle{1};
 constexpr int kLastTries = 2;  // writes that are tried again at the end
 
@@ -30,7 +30,7 @@ DiskDirectory::DiskDirectory(DiskCalls& calls, Config config, SuperFile super, D
       hooks_(std::move(hooks)),
       super_(std::move(super)),
       state_(config_.trouble.empty() ? State::loading : State::off),
-      seq_(std::uint64_t{super_.run()} << kRunShift),
+      seq_(std::uint64_t{super_.instance()} << kInstanceShift),
       last_error_(config_.trouble),
       is_disowned_(!config_.trouble.empty()),
       log_(calls, log_config(config_, super_), reclaiming(),
@@ -314,7 +314,7 @@ void DiskDirectory::go_off() {
     {
         const std::lock_guard lock(super_mutex_);
         company_ = super_.company();
-        run_ = super_.run();
+        instance_ = super_.instance();
     }
     const bool others_know = hooks_.goes_off();
     is_disowned_ = set_company({}) || others_know;
@@ -361,7 +361,7 @@ bool DiskDirectory::come_back() {
         if (const auto error = remove_segments(calls_, config_.path)) return failed(error);
         const SuperFile::Company alone{company_.term + 1, company_of({super_.directory_id()})};
         // Its seqs continue those of this process.
-        if (const auto error = super_.set_company(alone, run_)) return failed(error);
+        if (const auto error = super_.set_company(alone, instance_)) return failed(error);
         log_.reset(super_.directory_id());
     }
     {

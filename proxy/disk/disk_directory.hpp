@@ -145,7 +145,7 @@ private:
     // The state from which a later SuperFile::take() continues. The file itself may belong to
     // another process by then.
     SuperFile::Company company_;
-    std::uint32_t run_ = 0;
+    std::uint32_t instance_ = 0;
     SegmentLog log_;
     DiskWriter writer_;
     DiskReader reader_;

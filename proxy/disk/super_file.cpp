@@ -21,7 +21,7 @@ constexpr std::size_t kSummedBytes = 66;
 struct Numbers {
     std::uint64_t directory_id = 0, secret_mark = 0;
     SuperFile::Company company;
-    std::uint32_t run = 0;
+    std::uint32_t instance = 0;
 };
 
 DiskBytes encoded(const Numbers& numbers) {
@@ -33,7 +33,7 @@ DiskBytes encoded(const Numbers& numbers) {
     put<std::uint64_t>(out, numbers.secret_mark);
     put<std::uint64_t>(out, numbers.company.term);
     put<std::uint64_t>(out, numbers.company.members);
-    put<std::uint32_t>(out, numbers.run);
+    put<std::uint32_t>(out, numbers.instance);
     out.resize(kSummedBytes);
     put<std::uint64_t>(out, XXH3_64bits(out.data(), out.size()));
     out.resize(kDiskSector);
@@ -51,7 +51,7 @@ DiskResult<Numbers> decoded(DiskView sector) {
     numbers.secret_mark = in.number<std::uint64_t>();
     numbers.company.term = in.number<std::uint64_t>();
     numbers.company.members = in.number<std::uint64_t>();
-    numbers.run = in.number<std::uint32_t>();
+    numbers.instance = in.number<std::uint32_t>();
     if (!std::ranges::equal(encoded(numbers), sector)) return DiskError::bad_checksum;
     return numbers;
 }
@@ -160,9 +160,9 @@ DiskResult<SuperFile> SuperFile::take(DiskCalls& calls, const std::filesystem::p
         if (numbers->secret_mark != secret_mark) return DiskError::other_secret;
         taken.directory_id_ = numbers->directory_id;
         taken.company_ = numbers->company;
-        taken.run_ = numbers->run;
+        taken.instance_ = numbers->instance;
     }
-    ++taken.run_;
+    ++taken.instance_;
     if (const auto error = taken.write()) return error;
     if (empty)
         if (const auto error = sync_directory(calls, directory)) return error;
@@ -170,14 +170,14 @@ DiskResult<SuperFile> SuperFile::take(DiskCalls& calls, const std::filesystem::p
 }
 
 boost::system::error_code SuperFile::write() {
-    const auto bytes = encoded({directory_id_, secret_mark_, company_, run_});
+    const auto bytes = encoded({directory_id_, secret_mark_, company_, instance_});
     if (const auto error = file_.write(DiskView(bytes), 0)) return error;
     return file_.sync();
 }
 
-boost::system::error_code SuperFile::set_company(const Company& company, std::uint32_t run) {
+boost::system::error_code SuperFile::set_company(const Company& company, std::uint32_t instance) {
     company_ = company;
-    run_ = std::max(run_, run);
+    instance_ = std::max(instance_, instance);
     return write();
 }
 

@@ -61,12 +61,12 @@ public:
     const Company& company() const { return company_; }
     /// Counts the take() calls, this one included; the count is on the device. So the seqs of this
     /// process exceed all earlier ones.
-    std::uint32_t run() const { return run_; }
+    std::uint32_t instance() const { return instance_; }
 
     /// The file was removed, and the directory may belong to another process.
     bool is_removed() const { return file_.is_removed(); }
-    /// Writes the company and waits for the device. `run` is a lower bound for run().
-    boost::system::error_code set_company(const Company& company, std::uint32_t run = 0);
+    /// Writes the company and waits for the device. `instance` is a lower bound for instance().
+    boost::system::error_code set_company(const Company& company, std::uint32_t instance = 0);
 
 private:
     boost::system::error_code write();
@@ -74,7 +74,7 @@ private:
     DiskFile file_;  // carries the lock
     std::uint64_t directory_id_ = 0, secret_mark_ = 0;
     Company company_;
-    std::uint32_t run_ = 0;
+    std::uint32_t instance_ = 0;
 };
 
 /// Identifies a set of directories, in any order.

@@ -27,8 +27,8 @@ constexpr std::size_t kMaxNameBytes = 64;
 constexpr std::uint64_t kMaxFileBytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t kMaxAdded = kMaxFileBytes / 2;
 
-/// Format 1 has no runs.
-enum class Type : std::uint32_t { entries = 1, confirmed_by_some_run = 2, confirmed = 3 };
+/// Format 1 has no instances.
+enum class Type : std::uint32_t { entries = 1, confirmed_by_some_instance = 2, confirmed = 3 };
 
 std::uint64_t checksum(DiskView bytes, std::uint64_t seed) {
     return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
@@ -62,7 +62,7 @@ void put_confirmed(DiskBytes& out, std::string_view node, const KeptInvalidation
                    std::uint64_t mark) {
     DiskBytes body;
     put<std::uint64_t>(body, by.number);
-    body.insert(body.end(), by.run.begin(), by.run.end());
+    body.insert(body.end(), by.instance.begin(), by.instance.end());
     put_text(body, node);
     put_record(out, Type::confirmed, body, mark);
 }
@@ -70,11 +70,11 @@ void put_confirmed(DiskBytes& out, std::string_view node, const KeptInvalidation
 /// False if a value is impossible.
 bool take(KeptInvalidations& kept, Type type, DiskView body) {
     ByteCursor in(body);
-    if (type == Type::confirmed || type == Type::confirmed_by_some_run) {
+    if (type == Type::confirmed || type == Type::confirmed_by_some_instance) {
         KeptInvalidations::Confirmed by{in.number<std::uint64_t>(), {}};
         if (type == Type::confirmed) {
-            const auto run = in.take(by.run.size());
-            std::copy(run.begin(), run.end(), by.run.begin());
+            const auto instance = in.take(by.instance.size());
+            std::copy(instance.begin(), instance.end(), by.instance.begin());
         }
         const auto node = in.rest();
         if (!in.ok() || node.empty() || node.size() > kMaxNameBytes) return false;

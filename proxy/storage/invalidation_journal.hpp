@@ -33,7 +33,7 @@ public:
     static constexpr std::size_t kMinAdded = std::size_t{1} << 20;
     static constexpr std::size_t kMaxWaiting = std::size_t{4} << 20;
 
-    /// Reads the complete part of the `file` of an earlier run, and starts a new file with it.
+    /// Reads the complete part of the `file` of an earlier instance, and starts a new file with it.
     /// `secret_mark` as in SuperFile; hashes under another secret are useless.
     InvalidationJournal(DiskCalls& calls, std::filesystem::path file, std::uint64_t secret_mark);
     /// Writes the waiting additions.

@@ -21,7 +21,7 @@ InvalidationJournals::InvalidationJournals(DiskCalls& calls,
                                            std::uint64_t secret_mark) {
     assert(!directories.empty());
     std::vector<KeptInvalidations> found;
-    // Numbers continue from run to run, so a journal that could not be written is behind.
+    // Numbers continue from instance to instance, so a journal that could not be written is behind.
     std::pair<std::uint64_t, bool> best;  // the last number, and that it was read to its end
     std::size_t best_at = 0;
     for (const auto& directory : directories) {

@@ -48,8 +48,8 @@ asio::awaitable<void> probe_peer(Upstream& upstream, PeerOfView of) {
     const auto fault = fault_of(error, exchange);
     if (error == FetchError::none) exchange.finish();
     if (fault.empty()) co_return;
-    auto* const record = upstream.record_of(peer.node, peer.run);
-    if (record == nullptr) co_return;  // that run is no peer any more
+    auto* const record = upstream.record_of(peer.node, peer.instance);
+    if (record == nullptr) co_return;  // that instance is no peer any more
     record->failed_by(fault, Clock::now());
     if (const auto more = upstream.log.admit(peer.node, Clock::now()))
         spdlog::warn("peer {} is in step, but its http port does not answer as a peer's [{} {}]{}",

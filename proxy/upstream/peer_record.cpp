@@ -27,12 +27,12 @@ void PeerRecord::answered_after(std::chrono::nanoseconds time, Time now) {
     measured_at_ = now;
 }
 
-void PeerRecord::belongs_to(std::uint64_t run) {
-    if (run == 0 || run_ == run) return;
+void PeerRecord::belongs_to(std::uint64_t instance) {
+    if (instance == 0 || instance_ == instance) return;
     PeerRecord fresh;
     fresh.counts_ = counts_;
     fresh.under_way_ = under_way_;
-    fresh.run_ = run;
+    fresh.instance_ = instance;
     *this = std::move(fresh);
 }
 

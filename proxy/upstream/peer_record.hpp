@@ -80,10 +80,10 @@ public:
     };
     const Failure& last_failure() const { return last_failure_; }
 
-    /// The node's name belongs to this run (PeerView::Peer::run; 0: unknown). Knowledge of another
-    /// run is forgotten; its counts stay.
-    void belongs_to(std::uint64_t run);
-    std::uint64_t run() const { return run_; }
+    /// The node's name belongs to this instance (PeerView::Peer::instance; 0: unknown). Knowledge
+    /// of another instance is forgotten; its counts stay.
+    void belongs_to(std::uint64_t instance);
+    std::uint64_t instance() const { return instance_; }
     /// Notes the token of the peer's link. False: the link is the same as before.
     bool comes_by(const std::string& token) { return std::exchange(link_token_, token) != token; }
 
@@ -109,7 +109,7 @@ private:
     unsigned under_way_ = 0;
     Failure last_failure_;
     std::string link_token_;
-    std::uint64_t run_ = 0;
+    std::uint64_t instance_ = 0;
 };
 
 /// Names of peers. Numbers change with a reload, names stay.

@@ -80,10 +80,10 @@ void PeerRequest::close(PeerVerdict verdict) {
     auto& record = this->record();
     const auto now = Clock::now();
     const auto failed = verdict == PeerVerdict::failure || verdict == PeerVerdict::timeout;
-    // A request to an earlier run says nothing about the present run of the node.
-    const auto is_this_run = upstream_.record_of(peer().node, peer().run) != nullptr;
-    record.ended(failed && !is_this_run ? PeerVerdict::outrun : verdict, now);
-    if (!is_this_run) return;
+    // A request to an earlier instance says nothing about the present instance of the node.
+    const auto is_this_instance = upstream_.record_of(peer().node, peer().instance) != nullptr;
+    record.ended(failed && !is_this_instance ? PeerVerdict::outrun : verdict, now);
+    if (!is_this_instance) return;
     if ((failed || verdict == PeerVerdict::unusable) && failed_by_ != FetchError::abandoned)
         record.failed_by(exchange_.malformed() != ParseError::ok ? to_string(exchange_.malformed())
                          : failed_by_ != FetchError::none        ? to_string(failed_by_)

@@ -49,12 +49,12 @@ void Upstream::set_peers(std::shared_ptr<const protocol::PeerView> view) {
     peers = std::move(view);
     pool.set_peer_places(peers ? peers->places : nullptr);
     for (std::size_t i = 0; peers && i < peers->peers.size(); ++i)
-        peer_records[i].belongs_to(peers->peers[i].run);
+        peer_records[i].belongs_to(peers->peers[i].instance);
 }
 
-PeerRecord* Upstream::record_of(std::string_view node, std::uint64_t run) {
+PeerRecord* Upstream::record_of(std::string_view node, std::uint64_t instance) {
     auto* const record = record_of(node);
-    return record != nullptr && record->run() == run ? record : nullptr;
+    return record != nullptr && record->instance() == instance ? record : nullptr;
 }
 
 PeerRecord& Upstream::record_or_gone(std::string_view node) {

@@ -38,8 +38,8 @@ struct Upstream {
     void set_peers(std::shared_ptr<const protocol::PeerView> view);
     /// The record of this peer; null: it is no peer any more.
     PeerRecord* record_of(std::string_view node);
-    /// The same; null, too, when another run of the node is the peer by now.
-    PeerRecord* record_of(std::string_view node, std::uint64_t run);
+    /// The same; null, too, when another instance of the node is the peer by now.
+    PeerRecord* record_of(std::string_view node, std::uint64_t instance);
     /// The same, or the shared record of all former peers.
     PeerRecord& record_or_gone(std::string_view node);
 

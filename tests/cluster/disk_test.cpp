@@ -154,7 +154,7 @@ TEST_F(Disk, PeersThatGoOnDoNotDropAgainWhatTheyHaveDropped) {
 
 TEST_F(Disk, APurgeThatIsNotWrittenIsPendingHere) {
     const auto a = with_disk(config("a", 2));
-    // In the way of the file that is to tell the next run.
+    // In the way of the file that is to tell the next instance.
     std::filesystem::create_directory(std::filesystem::path(a.cache.disk.front().path) /
                                       "hearsay.invalidations.new");
     start(a);

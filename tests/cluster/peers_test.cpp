@@ -320,7 +320,7 @@ TEST_F(AskedByAPeer, LetsItFollowAFillOnceItsHeadIsThere) {
     EXPECT_EQ(given(), 1u);
 }
 
-TEST_F(AskedByAPeer, IsNotFooledByATokenOfAnEarlierRun) {
+TEST_F(AskedByAPeer, IsNotFooledByATokenOfAnEarlierInstance) {
     kill("a");
     start(config("a", 2));
     ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));

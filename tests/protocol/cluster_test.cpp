@@ -442,7 +442,7 @@ TEST_F(ClusterTest, GoesOnUnderAnotherConfigurationAtTheSamePort) {
                a.in_sync_with("c");
     }));
     EXPECT_TRUE(b.sees("a", "http://x/1"));
-    EXPECT_EQ(b.refusals("duplicate_id"), 0u);  // it is the same run
+    EXPECT_EQ(b.refusals("duplicate_id"), 0u);  // it is the same instance
     EXPECT_EQ(a.cluster->status().own.objects, 2u);
 }
 

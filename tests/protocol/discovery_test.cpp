@@ -139,14 +139,14 @@ TEST_F(Discovery, ANodeThatDrainsGivesItsNameToItsReplacementAtOnce) {
     lead_to({"a", "b", "d"});
     ASSERT_TRUE(run_until([&] { return a.refusals("duplicate_id") > 0; }));
     EXPECT_EQ(a.peer("b").http.host, address_of("b"));
-    const auto run_before = a.peer("b").run;
+    const auto instance_before = a.peer("b").instance;
     b.cluster->withdraw();  // and goes on to live, as for a drain
     ASSERT_TRUE(run_until([&] {
         return a.sees("b", "http://x/of the next") && are_a_cluster({&a, &next}) &&
                a.peer("b").http.host == address_of("d");
     })) << a.peer("b").http.text();
     EXPECT_TRUE(a.peer("b").can_be_asked());
-    EXPECT_NE(a.peer("b").run, run_before);
+    EXPECT_NE(a.peer("b").instance, instance_before);
     // It stays so as long as the one before is there.
     const auto replaced = a.refusals("replaced");
     ASSERT_TRUE(run_until([&] { return a.refusals("replaced") > replaced + 3; }));

@@ -49,18 +49,18 @@ TEST_F(Faults, AStoppedPeerIsGoneAfterTheSilenceAllowedAndBackWhenItRuns) {
     EXPECT_TRUE(run_until([&] { return all_in_sync() && a->sees("b", "theirs"); }));
 }
 
-TEST_F(Faults, NothingOfTheEarlierRunSurvivesARestart) {
+TEST_F(Faults, NothingOfTheEarlierInstanceSurvivesARestart) {
     a = &add(config("a"));
     b = &add(config("b"));
-    b->store("of the first run");
+    b->store("of the first instance");
     a->store("mine");
     ASSERT_TRUE(
-        run_until([&] { return a->sees("b", "of the first run") && b->sees("a", "mine"); }));
+        run_until([&] { return a->sees("b", "of the first instance") && b->sees("a", "mine"); }));
     const auto epoch = a->status_of("b").epoch;
     b->restart();
-    b->store("of the second run");
-    ASSERT_TRUE(run_until([&] { return a->sees("b", "of the second run"); }));
-    EXPECT_FALSE(a->sees("b", "of the first run"));
+    b->store("of the second instance");
+    ASSERT_TRUE(run_until([&] { return a->sees("b", "of the second instance"); }));
+    EXPECT_FALSE(a->sees("b", "of the first instance"));
     EXPECT_GT(a->status_of("b").epoch, epoch);
     EXPECT_TRUE(run_until([&] { return b->sees("a", "mine"); }));
 }
@@ -68,14 +68,14 @@ TEST_F(Faults, NothingOfTheEarlierRunSurvivesARestart) {
 TEST_F(Faults, APeerMayComeBackWithAnotherShape) {
     a = &add(config("a"));
     b = &add(config("b"));
-    b->store("of the first run");
-    ASSERT_TRUE(run_until([&] { return a->sees("b", "of the first run"); }));
+    b->store("of the first instance");
+    ASSERT_TRUE(run_until([&] { return a->sees("b", "of the first instance"); }));
     const auto bits = a->status_of("b").bits;
     b->config.false_hit_budget = 0.00001;
     b->restart();
-    b->store("of the second run");
-    ASSERT_TRUE(run_until([&] { return a->sees("b", "of the second run"); }));
-    EXPECT_FALSE(a->sees("b", "of the first run"));
+    b->store("of the second instance");
+    ASSERT_TRUE(run_until([&] { return a->sees("b", "of the second instance"); }));
+    EXPECT_FALSE(a->sees("b", "of the first instance"));
     EXPECT_GT(a->status_of("b").bits, bits);
 }
 

@@ -18,8 +18,8 @@ constexpr summary::Shape kShape{1024, 4};
 
 /// One node: who it is and what it accepts.
 struct Node {
-    Node(std::string node, unsigned run, std::vector<std::string> keys)
-        : self{std::move(node), filled<Instance>(run)}, ring(std::move(keys)) {
+    Node(std::string node, unsigned instance, std::vector<std::string> keys)
+        : self{std::move(node), filled<Instance>(instance)}, ring(std::move(keys)) {
         rules.is_peer = [](std::string_view name) { return name == "a" || name == "b"; };
         rules.max_summary_bytes = 1 << 20;
     }

@@ -140,14 +140,14 @@ struct Listener {
         std::vector<Name> names;
     };
     std::deque<Order> queue;
-    std::uint64_t applied = 0;       // by this run
-    std::uint64_t highest_sent = 0;  // to this run
+    std::uint64_t applied = 0;       // by this instance
+    std::uint64_t highest_sent = 0;  // to this instance
     std::uint64_t confirmed = 0;     // the highest ever confirmed
     std::uint64_t joined = 0;        // it is to confirm what was made after this
-    std::uint64_t starts_after = 0;  // this run is to hear of what was made after this
+    std::uint64_t starts_after = 0;  // this instance is to hear of what was made after this
     std::map<Name, std::uint64_t> heard, heard_by_run;  // of what was made until then
     std::uint64_t all = 0, all_by_run = 0;
-    std::uint32_t run = 0;
+    std::uint32_t instance = 0;
     bool is_there = true;
 
     void apply(const Order& order) {
@@ -248,7 +248,7 @@ private:
         }
         by.confirmed = std::max(by.confirmed, by.applied);
     }
-    void reconnect(std::size_t peer, bool new_run) {
+    void reconnect(std::size_t peer, bool new_instance) {
         auto& of = peers_[peer];
         away_ &= ~(1U << peer);
         for (auto arrives = random_() % 3; arrives > 0 && !of.queue.empty(); --arrives) {
@@ -256,17 +256,17 @@ private:
             of.queue.pop_front();
         }
         of.queue.clear();
-        if (new_run) ++of.run;
+        if (new_instance) ++of.instance;
         log_.connected(peer, run_of(peer));
-        if (new_run) begin_run(peer);
+        if (new_instance) begin_instance(peer);
     }
     Instance run_of(std::size_t peer) const {
-        Instance run{};
-        run[0] = std::byte{1};
-        std::memcpy(&run[1], &peers_[peer].run, sizeof peers_[peer].run);
-        return run;
+        Instance instance{};
+        instance[0] = std::byte{1};
+        std::memcpy(&instance[1], &peers_[peer].instance, sizeof peers_[peer].instance);
+        return instance;
     }
-    void begin_run(std::size_t peer) {
+    void begin_instance(std::size_t peer) {
         auto& of = peers_[peer];
         of.applied = of.all_by_run = 0;
         of.heard_by_run.clear();
@@ -288,7 +288,7 @@ private:
         if (comes_back) log_.came_back(peer, {of.confirmed, run_of(peer)});
         log_.connected(peer, run_of(peer));
         of.joined = log_.last();
-        begin_run(peer);
+        begin_instance(peer);
     }
     /// Everything that is kept, and the last of each.
     void catch_up(std::size_t peer) {
@@ -304,7 +304,7 @@ private:
         for (const auto& [name, number] : last_) {
             if (number <= of.starts_after) continue;
             ASSERT_TRUE(of.all_by_run >= number || of.heard_by_run[name] >= number)
-                << "this run of peer " << peer << " has not heard of " << number;
+                << "this instance of peer " << peer << " has not heard of " << number;
         }
     }
 

@@ -1,4 +1,4 @@
-// What is kept for whom, in this run and for the next.
+// What is kept for whom, in this instance and for the next.
 
 #include "protocol/publishing/invalidation_log.hpp"
 
@@ -16,7 +16,7 @@
 namespace protocol::test {
 namespace invalidation_log_test {
 
-constexpr Instance kRun{std::byte{1}}, kNextRun{std::byte{2}};
+constexpr Instance kInstance{std::byte{1}}, kNextInstance{std::byte{2}};
 
 TEST(InvalidationLog, SendsToEachPeerWhatItHasNotConfirmed) {
     InvalidationLog log(2, 100);
@@ -35,24 +35,24 @@ TEST(InvalidationLog, SendsToEachPeerWhatItHasNotConfirmed) {
 
 TEST(InvalidationLog, SendsAgainAfterAReconnectWhatWasNotConfirmed) {
     InvalidationLog log(1, 100);
-    log.connected(0, kRun);
+    log.connected(0, kInstance);
     log.add(some(3), {});
     log.next(0);
     EXPECT_TRUE(log.confirm(0, 1));
-    log.connected(0, kRun);
+    log.connected(0, kInstance);
     EXPECT_EQ(log.next(0), Message(Invalidate{3, some(2, 2), {}}));
     EXPECT_TRUE(log.confirm(0, 3));
-    log.connected(0, kRun);
+    log.connected(0, kInstance);
     EXPECT_EQ(log.next(0), std::nullopt);
     EXPECT_EQ(log.pending(0), 0U);
 }
 
-TEST(InvalidationLog, SendsToANewRunAllThatIsKeptAsItHasForgotten) {
+TEST(InvalidationLog, SendsToANewInstanceAllThatIsKeptAsItHasForgotten) {
     InvalidationLog log(2, 100);
     log.add(some(3), {});
     log.next(0);
     EXPECT_TRUE(log.confirm(0, 3));  // the other peer is away, so all three are kept
-    log.connected(0, kNextRun);
+    log.connected(0, kNextInstance);
     EXPECT_EQ(log.pending(0), 3U);
     EXPECT_EQ(log.next(0), Message(Invalidate{3, some(3), {}}));
 }
@@ -64,7 +64,7 @@ TEST(InvalidationLog, ForgetsWhatAllHaveConfirmed) {
         log.next(peer);
         EXPECT_TRUE(log.confirm(peer, 3));
     }
-    log.connected(0, kNextRun);
+    log.connected(0, kNextInstance);
     EXPECT_EQ(log.next(0), std::nullopt);
 }
 
@@ -76,7 +76,7 @@ TEST(InvalidationLog, KeepsNothingWithoutPeers) {
 
 TEST(InvalidationLog, OrdersToDropEverythingInPlaceOfWhatWasTooMuchToKeep) {
     InvalidationLog log(2, 4);
-    log.connected(1, kRun);
+    log.connected(1, kInstance);
     log.add(some(2), {});
     log.next(0);
     EXPECT_TRUE(log.confirm(0, 2));
@@ -86,7 +86,7 @@ TEST(InvalidationLog, OrdersToDropEverythingInPlaceOfWhatWasTooMuchToKeep) {
     EXPECT_EQ(log.next(1), std::nullopt);
     EXPECT_TRUE(log.confirm(1, 6));
     EXPECT_EQ(log.pending(1), 0U);
-    log.connected(1, kRun);
+    log.connected(1, kInstance);
     EXPECT_EQ(log.next(1), std::nullopt);
 }
 
@@ -120,13 +120,13 @@ TEST(InvalidationLog, SendsAPeerThatWasAwayEachHashOnce) {
 
 TEST(InvalidationLog, SendsAgainToWhomHasHeardOfItBefore) {
     InvalidationLog log(2, 10'000);
-    log.connected(0, kRun);
+    log.connected(0, kInstance);
     log.add(some(1, 5), {});
     log.next(0);  // not confirmed
     for (std::uint64_t i = 0; i < 4000; ++i) log.add(some(1, 5), {});
     EXPECT_LE(log.size(), 1100U);
     EXPECT_EQ(log.next(0).has_value(), true) << "it may have applied the first alone";
-    log.connected(0, kRun);
+    log.connected(0, kInstance);
     std::uint64_t last = 0;
     while (const auto message = log.next(0)) last = std::get<Invalidate>(*message).last;
     EXPECT_EQ(last, 4001U);
@@ -163,21 +163,21 @@ TEST(InvalidationLog, DoesNotBelieveAConfirmationOfWhatWasNotSent) {
 
 TEST(InvalidationLog, TakesAConfirmationOfWhatAnEarlierConnectionSent) {
     InvalidationLog log(2, 10 * kMaxInvalidatedAtOnce);
-    log.connected(0, kRun);
+    log.connected(0, kInstance);
     log.add(some(3 * kMaxInvalidatedAtOnce), {});
     while (log.next(0)) continue;
-    log.connected(0, kRun);  // its confirmation was lost with the connection
+    log.connected(0, kInstance);  // its confirmation was lost with the connection
     ASSERT_TRUE(log.next(0));
     EXPECT_TRUE(log.confirm(0, 3 * kMaxInvalidatedAtOnce)) << "it has applied all of it";
     EXPECT_EQ(log.next(0), std::nullopt) << "nothing is left to send again";
     EXPECT_EQ(log.pending(0), 0U);
 }
 
-TEST(InvalidationLog, ANewRunCannotConfirmWhatWasSentToTheOneBefore) {
+TEST(InvalidationLog, ANewInstanceCannotConfirmWhatWasSentToTheOneBefore) {
     InvalidationLog log(2, 100);
     log.add(some(3), {});
     log.next(0);
-    log.connected(0, kNextRun);
+    log.connected(0, kNextInstance);
     EXPECT_FALSE(log.confirm(0, 3));
     log.next(0);
     EXPECT_TRUE(log.confirm(0, 3));
@@ -193,7 +193,7 @@ TEST(InvalidationLog, APeerThatIsListedAgainGoesOnFromWhatItHadConfirmed) {
     log.remove_peer(1);
     log.add_peer(1);
     log.came_back(
-        1, {2, kRun});  // 3 to 5 were confirmed by all who were listed then, and are forgotten
+        1, {2, kInstance});  // 3 to 5 were confirmed by all who were listed then, and are forgotten
     EXPECT_EQ(log.next(1), Message(InvalidateAll{5}));
     EXPECT_EQ(log.next(0), std::nullopt);
 }
@@ -213,7 +213,7 @@ TEST(InvalidationLog, NothingWaitsForAPeerThatIsNoMore) {
     EXPECT_TRUE(log.confirm(0, 5));
 }
 
-TEST(InvalidationLog, TheNextRunSendsUnconfirmedInvalidations) {
+TEST(InvalidationLog, TheNextInstanceSendsUnconfirmedInvalidations) {
     KeptInvalidations kept;
     {
         InvalidationLog log(3, 100);
@@ -236,10 +236,10 @@ TEST(InvalidationLog, TheNextRunSendsUnconfirmedInvalidations) {
     log.go_on_from(kept);
     EXPECT_EQ(log.kept(), kept);
     for (const std::size_t peer : {0, 1, 2, 3}) log.add_peer(peer);
-    log.came_back(0, {4, kRun});
-    log.came_back(1, {2, kRun});
-    log.came_back(2, {99, kRun});  // more than the earlier run could keep
-    for (const std::size_t peer : {0, 1, 2, 3}) log.connected(peer, kRun);
+    log.came_back(0, {4, kInstance});
+    log.came_back(1, {2, kInstance});
+    log.came_back(2, {99, kInstance});  // more than the earlier instance could keep
+    for (const std::size_t peer : {0, 1, 2, 3}) log.connected(peer, kInstance);
     EXPECT_EQ(log.next(0), std::nullopt);
     EXPECT_EQ(log.next(1), Message(Invalidate{4, some(1, 8), some(1, 50)}));
     EXPECT_EQ(log.next(2), std::nullopt);
@@ -249,8 +249,8 @@ TEST(InvalidationLog, TheNextRunSendsUnconfirmedInvalidations) {
 }
 
 // A journal has what was confirmed, too, until it is written anew.
-TEST(InvalidationLog, TheNextRunRepeatsAKeptInvalidationOnlyForAPeerThatForgotIt) {
-    const KeptInvalidations::Confirmed all{3, kRun}, two{2, kRun};
+TEST(InvalidationLog, TheNextInstanceRepeatsAKeptInvalidationOnlyForAPeerThatForgotIt) {
+    const KeptInvalidations::Confirmed all{3, kInstance}, two{2, kInstance};
     const KeptInvalidations kept{0, 3, {{1, {1, 7}}, {2, {2, 7}}, {3, {3, 7}}}, {}};
     for (const auto& other : {all, two}) {
         InvalidationLog log(0, 100);
@@ -260,32 +260,32 @@ TEST(InvalidationLog, TheNextRunRepeatsAKeptInvalidationOnlyForAPeerThatForgotIt
         log.came_back(1, all);
         log.came_back(2, other);
         log.forget_all_confirmed();
-        log.connected(0, kRun);
+        log.connected(0, kInstance);
         EXPECT_EQ(log.next(0), std::nullopt) << "it goes on, and remembers";
-        log.connected(1, kNextRun);
+        log.connected(1, kNextInstance);
         if (other == all) {
             EXPECT_EQ(log.next(1), std::nullopt);
         } else {
             EXPECT_EQ(log.next(1), Message(Invalidate{3, some(1, 3), {}}))
                 << "the other may still have it to give away";
         }
-        EXPECT_EQ(log.standing(1), (KeptInvalidations::Confirmed{other.number, kNextRun}));
+        EXPECT_EQ(log.standing(1), (KeptInvalidations::Confirmed{other.number, kNextInstance}));
     }
 }
 
-TEST(InvalidationLog, TheNextRunForgetsAllThatIsConfirmedHoweverManyTheyAre) {
+TEST(InvalidationLog, TheNextInstanceForgetsAllThatIsConfirmedHoweverManyTheyAre) {
     constexpr std::uint64_t kMany = 50'000;
     InvalidationLog first(1, 2 * kMany);
     first.add(some(kMany), {});
     InvalidationLog log(0, 2 * kMany);
     log.go_on_from(first.kept());
     log.add_peer(0);
-    log.came_back(0, {kMany, kRun});
+    log.came_back(0, {kMany, kInstance});
     log.forget_all_confirmed();
     EXPECT_EQ(log.size(), 0U);
 }
 
-TEST(InvalidationLog, WhatTheNextRunHasNoRoomForBecomesAnOrderToDropEverything) {
+TEST(InvalidationLog, WhatTheNextInstanceHasNoRoomForBecomesAnOrderToDropEverything) {
     InvalidationLog first(1, 100);
     first.add(some(100), {});
     InvalidationLog next(0, 10);

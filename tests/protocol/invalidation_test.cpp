@@ -135,7 +135,7 @@ TEST_F(Invalidations, AreSentAgainAndAppliedOnceWhenTheConfirmationIsLost) {
 }
 
 // b has a disk: with A's end nobody would know any more what b must not serve.
-TEST_F(Invalidations, APeerThatWasAwayHearsOfThemFromTheNextRunOfThisNode) {
+TEST_F(Invalidations, APeerThatWasAwayHearsOfThemFromTheNextInstanceOfThisNode) {
     start(impatient(config("a")), impatient(config("b")));
     const auto first = a->invalidate("confirmed");
     ASSERT_TRUE(run_until([&] { return confirmed(first); }));
@@ -156,7 +156,7 @@ TEST_F(Invalidations, APeerThatWasAwayHearsOfThemFromTheNextRunOfThisNode) {
     EXPECT_EQ(a->cluster->kept_invalidations().entries.size(), 0U);
 }
 
-TEST_F(Invalidations, TheNextRunOfThisNodeSendsNothingAgainToAPeerThatGoesOn) {
+TEST_F(Invalidations, TheNextInstanceOfThisNodeSendsNothingAgainToAPeerThatGoesOn) {
     start();
     a->kept.emplace();  // as a journal that was not written anew: all that was ever added
     for (const auto* key : {"one", "two"}) {

@@ -24,9 +24,9 @@ inline const std::string kClusterKey = "the cluster key of the tests, 32 bytes+"
 
 /// One of two nodes that list each other; the other is its peer 0.
 struct MachineNode {
-    MachineNode(const std::string& name, const std::string& other, unsigned run,
+    MachineNode(const std::string& name, const std::string& other, unsigned instance,
                 const std::string& key = kClusterKey)
-        : state(config(name, other, key), filled<Instance>(run), 1, kNow),
+        : state(config(name, other, key), filled<Instance>(instance), 1, kNow),
           subscriptions(
               state,
               {{[this](const auto& node, const auto& instance, const auto& from) {

@@ -13,7 +13,7 @@ using Meeting = Membership::Meeting;
 
 const Membership::TimePoint kNow{1000s};
 
-Instance run(int number) {
+Instance instance_of(int number) {
     Instance instance{};
     instance[0] = static_cast<std::byte>(number);
     return instance;
@@ -38,7 +38,7 @@ protected:
     /// The node answers there, and the link is made.
     Membership::Met link(const std::string& address, const std::string& node, int instance = 1,
                          Membership::TimePoint now = kNow) {
-        const auto met = all.met(at(address), node, run(instance), now);
+        const auto met = all.met(at(address), node, instance_of(instance), now);
         if (met.meeting == Meeting::peer) all.up(at(address));
         return met;
     }
@@ -67,7 +67,7 @@ TEST_F(MembershipTest, ListedPeersHaveNumbersAndPlacesAtOnce) {
     EXPECT_TRUE(dialled("10.0.0.2"));
     EXPECT_TRUE(all.admits("b"));
     EXPECT_FALSE(all.admits("d"));
-    EXPECT_EQ(all.came("d", run(1), "10.0.0.4", kNow), std::nullopt);
+    EXPECT_EQ(all.came("d", instance_of(1), "10.0.0.4", kNow), std::nullopt);
 }
 
 TEST_F(MembershipTest, APlaceThatANameLeadsToIsAPeerWhenItHasSaidWhoItIs) {
@@ -117,16 +117,16 @@ TEST_F(MembershipTest, TwoNodesOfOneNameAreNotOnePeer) {
     EXPECT_TRUE(dialled("10.0.0.3"));
 }
 
-TEST_F(MembershipTest, ARunThatHasSaidGoodbyeGivesItsNameToTheOneThatComes) {
+TEST_F(MembershipTest, AnInstanceThatHasSaidGoodbyeGivesItsNameToTheOneThatComes) {
     all.configure({}, {name}, kNow);
     look({"10.0.0.2", "10.0.0.3"});
     const auto b = link("10.0.0.2", "b", 1).number;
-    arrive("b", run(1), "10.0.0.2", kNow);
+    arrive("b", instance_of(1), "10.0.0.2", kNow);
     EXPECT_EQ(all.asked_at(b).host, "10.0.0.2");
     EXPECT_EQ(link("10.0.0.3", "b", 2).meeting, Meeting::duplicate) << "both are alive";
     all.unheard(b, kNow);
-    all.said_goodbye(b, run(1));
-    EXPECT_EQ(arrive("b", run(2), "10.0.0.3", kNow), b);
+    all.said_goodbye(b, instance_of(1));
+    EXPECT_EQ(arrive("b", instance_of(2), "10.0.0.3", kNow), b);
     EXPECT_EQ(all.asked_at(b).host, "") << "where the other one answered it is not";
     EXPECT_EQ(link("10.0.0.3", "b", 2).meeting, Meeting::peer);
     EXPECT_EQ(all.asked_at(b).host, "10.0.0.3");
@@ -136,33 +136,33 @@ TEST_F(MembershipTest, ARunThatHasSaidGoodbyeGivesItsNameToTheOneThatComes) {
     EXPECT_EQ(all.peers()[b].contact, at("10.0.0.3"));
 }
 
-TEST_F(MembershipTest, TheOneWhoReplacesARunThatHasLeftMayBeMetBeforeItComes) {
+TEST_F(MembershipTest, TheOneWhoReplacesAnInstanceThatHasLeftMayBeMetBeforeItComes) {
     all.configure({}, {name}, kNow);
     look({"10.0.0.2", "10.0.0.3"});
     const auto b = link("10.0.0.2", "b", 1).number;
-    all.said_goodbye(b, run(1));
+    all.said_goodbye(b, instance_of(1));
     EXPECT_EQ(link("10.0.0.3", "b", 2).meeting, Meeting::peer);
     EXPECT_EQ(all.peers()[b].contact, at("10.0.0.3"));
     EXPECT_EQ(link("10.0.0.2", "b", 1).meeting, Meeting::replaced);
 }
 
-TEST_F(MembershipTest, ARunThatHasLeftIsStillReachedWhileNobodyHasItsName) {
+TEST_F(MembershipTest, AnInstanceThatHasLeftIsStillReachedWhileNobodyHasItsName) {
     all.configure({}, {name}, kNow);
     look({"10.0.0.2"});
     const auto b = link("10.0.0.2", "b", 1).number;
-    all.said_goodbye(b, run(1));
+    all.said_goodbye(b, instance_of(1));
     all.down(at("10.0.0.2"), kNow);
     EXPECT_EQ(link("10.0.0.2", "b", 1).meeting, Meeting::peer) << "so that it is sent the purges";
 }
 
-TEST_F(MembershipTest, AListedPeerIsNotAskedWhereAnotherRunOfItIs) {
+TEST_F(MembershipTest, AListedPeerIsNotAskedWhereAnotherInstanceOfItIs) {
     all.configure({listed("b", "b.test")}, {}, kNow);
     link("b.test", "b", 1);
-    arrive("b", run(1), "10.0.0.2", kNow);
+    arrive("b", instance_of(1), "10.0.0.2", kNow);
     EXPECT_EQ(all.asked_at(0).host, "b.test");
     all.unheard(0, kNow);
-    all.said_goodbye(0, run(1));
-    arrive("b", run(2), "10.0.0.3", kNow);
+    all.said_goodbye(0, instance_of(1));
+    arrive("b", instance_of(2), "10.0.0.3", kNow);
     EXPECT_EQ(all.asked_at(0).host, "") << "the name still leads to the one that has left";
     all.down(at("b.test"), kNow);
     EXPECT_EQ(link("b.test", "b", 1).meeting, Meeting::replaced);
@@ -174,10 +174,10 @@ TEST_F(MembershipTest, AListedPeerIsNotAskedWhereAnotherRunOfItIs) {
 
 TEST_F(MembershipTest, AListedPeerThatCannotBeDialledIsAskedWhereTheListSays) {
     all.configure({listed("b", "10.0.0.2")}, {}, kNow);
-    arrive("b", run(1), "10.0.0.2", kNow);
+    arrive("b", instance_of(1), "10.0.0.2", kNow);
     EXPECT_EQ(all.asked_at(0).host, "10.0.0.2");
     all.unheard(0, kNow);
-    arrive("b", run(2), "10.0.0.2", kNow);
+    arrive("b", instance_of(2), "10.0.0.2", kNow);
     EXPECT_EQ(all.asked_at(0).host, "10.0.0.2");
 }
 
@@ -228,7 +228,7 @@ TEST_F(MembershipTest, WhoIsGoneFromTheNameAndDoesNotAnswerIsForgotten) {
 
 TEST_F(MembershipTest, WhoHasALinkToUsIsNotForgotten) {
     all.configure({}, {name}, kNow);
-    const auto number = arrive("b", run(1), "10.0.0.2", kNow);
+    const auto number = arrive("b", instance_of(1), "10.0.0.2", kNow);
     ASSERT_TRUE(number);
     EXPECT_TRUE(dialled("10.0.0.2")) << "it is looked for where it came from";
     EXPECT_EQ(all.peers()[*number].place.host, "") << "but not asked there before it is known";
@@ -244,7 +244,7 @@ TEST_F(MembershipTest, WhoHasALinkToUsIsNotForgotten) {
 
 TEST_F(MembershipTest, WhoCameButGotNoLinkIsForgotten) {
     all.configure({}, {name}, kNow);
-    ASSERT_TRUE(all.came("b", run(1), "10.0.0.2", kNow));
+    ASSERT_TRUE(all.came("b", instance_of(1), "10.0.0.2", kNow));
     all.tidy(kNow + 29s);
     EXPECT_TRUE(all.number_of("b"));
     all.tidy(kNow + 30s);
@@ -254,19 +254,20 @@ TEST_F(MembershipTest, WhoCameButGotNoLinkIsForgotten) {
 
 TEST_F(MembershipTest, TheNumberOfOneWhoIsGoneRestsBeforeAnotherGetsIt) {
     all.configure({}, {name}, kNow);
-    const auto b = arrive("b", run(1), "10.0.0.2", kNow);
+    const auto b = arrive("b", instance_of(1), "10.0.0.2", kNow);
     all.unheard(*b, kNow);
     all.tidy(kNow + 30s);
-    const auto c = arrive("c", run(2), "10.0.0.3", kNow + 31s);
+    const auto c = arrive("c", instance_of(2), "10.0.0.3", kNow + 31s);
     EXPECT_NE(b, c);
-    const auto d = arrive("d", run(3), "10.0.0.4", kNow + 30s + kNumberRests);
+    const auto d = arrive("d", instance_of(3), "10.0.0.4", kNow + 30s + kNumberRests);
     EXPECT_EQ(d, b);
 }
 
 TEST_F(MembershipTest, ThereIsRoomForSoMany) {
     all.configure({}, {name}, kNow);
-    for (const auto* node : {"b", "c", "d", "e"}) EXPECT_TRUE(arrive(node, run(1), "::1", kNow));
-    EXPECT_EQ(all.came("f", run(1), "::1", kNow), std::nullopt);
+    for (const auto* node : {"b", "c", "d", "e"})
+        EXPECT_TRUE(arrive(node, instance_of(1), "::1", kNow));
+    EXPECT_EQ(all.came("f", instance_of(1), "::1", kNow), std::nullopt);
     look({"10.0.0.6"});
     EXPECT_EQ(link("10.0.0.6", "f").meeting, Meeting::full);
     std::vector<std::string> many;
@@ -277,10 +278,10 @@ TEST_F(MembershipTest, ThereIsRoomForSoMany) {
 
 TEST_F(MembershipTest, WhoIsSilentMakesRoomForWhoComes) {
     all.configure({listed("b", "10.0.0.2")}, {name}, kNow);
-    for (const auto* node : {"c", "d", "e"}) arrive(node, run(1), "::1", kNow);
+    for (const auto* node : {"c", "d", "e"}) arrive(node, instance_of(1), "::1", kNow);
     all.unheard(*all.number_of("d"), kNow + 1s);
     all.unheard(*all.number_of("c"), kNow + 2s);
-    EXPECT_TRUE(arrive("f", run(1), "::1", kNow + 3s));
+    EXPECT_TRUE(arrive("f", instance_of(1), "::1", kNow + 3s));
     EXPECT_FALSE(all.number_of("d")) << "silent for longest";
     EXPECT_TRUE(all.number_of("c"));
     EXPECT_TRUE(all.number_of("b")) << "listed";
@@ -288,7 +289,7 @@ TEST_F(MembershipTest, WhoIsSilentMakesRoomForWhoComes) {
 
 TEST_F(MembershipTest, TheListIsHeededAsSoonAsThereIsRoom) {
     all.configure({}, {name}, kNow);
-    for (const auto* node : {"c", "d", "e", "f"}) arrive(node, run(1), "::1", kNow);
+    for (const auto* node : {"c", "d", "e", "f"}) arrive(node, instance_of(1), "::1", kNow);
     all.configure({listed("b", "10.0.0.2")}, {name}, kNow);
     EXPECT_FALSE(all.number_of("b"));
     all.unheard(*all.number_of("d"), kNow);
@@ -345,7 +346,7 @@ TEST_F(MembershipTest, AListedPeerIsReachedWhereTheListSays) {
 TEST_F(MembershipTest, AListedPeerThatFindsNoRoomIsNamedUntilItHasSome) {
     all.configure({}, {name}, kNow);
     const std::vector<std::string> found{"b", "c", "d", "e"};
-    for (const auto& node : found) EXPECT_TRUE(arrive(node, run(1), "::1", kNow));
+    for (const auto& node : found) EXPECT_TRUE(arrive(node, instance_of(1), "::1", kNow));
     all.configure({listed("x", "10.0.0.9")}, {name}, kNow);
     EXPECT_EQ(all.unplaced(), std::vector<std::string>{"x"});
     EXPECT_EQ(all.number_of("x"), std::nullopt);
@@ -359,7 +360,7 @@ TEST_F(MembershipTest, ANameThatIsNoLongerLookedUpTakesItsPeersWithIt) {
     all.configure({}, {name}, kNow);
     look({"10.0.0.2"});
     link("10.0.0.2", "b");
-    arrive("b", run(1), "10.0.0.2", kNow);
+    arrive("b", instance_of(1), "10.0.0.2", kNow);
     all.configure({}, {}, kNow + 1s);
     EXPECT_EQ(all.contacts().size(), 0U);
     EXPECT_EQ(all.size(), 0U);
@@ -395,7 +396,7 @@ TEST_F(MembershipTest, WhoComesFromAPlaceThatStoodInIsDialledThere) {
     link("10.0.0.2", "b");
     link("10.0.0.3", "b");
     ASSERT_FALSE(dialled("10.0.0.3"));
-    arrive("c", run(2), "10.0.0.3", kNow);
+    arrive("c", instance_of(2), "10.0.0.3", kNow);
     EXPECT_TRUE(dialled("10.0.0.3"));
 }
 
@@ -420,7 +421,7 @@ TEST_F(MembershipTest, APlaceThatWasForgottenWhileItAnsweredIsNoPeer) {
     const auto contact = at("10.0.0.2");
     look({});
     all.tidy(kNow + 30s);
-    EXPECT_EQ(all.met(contact, "b", run(1), kNow).meeting, Meeting::forgotten);
+    EXPECT_EQ(all.met(contact, "b", instance_of(1), kNow).meeting, Meeting::forgotten);
     all.up(contact);
     all.down(contact, kNow);
     all.met_self(contact, kNow);
@@ -441,7 +442,7 @@ TEST_F(MembershipTest, AHelloOfAPeerThatIsListedChangesNothingThatOthersFollow) 
     all.configure({listed("b", "10.0.0.2"), listed("c", "10.0.0.3")}, {}, kNow);
     const auto before = all.changes();
     link("10.0.0.2", "b");
-    arrive("b", run(1), "10.0.0.2", kNow);
+    arrive("b", instance_of(1), "10.0.0.2", kNow);
     all.tidy(kNow + 1s);
     EXPECT_EQ(all.changes(), before);
     all.down(at("10.0.0.2"), kNow);
@@ -456,7 +457,7 @@ TEST_F(MembershipTest, APlaceStaysWhereTheOneWhoWasThereMakesRoomForTheNewcomer)
     const auto place = at("10.0.0.2");
     look({});
     all.down(place, kNow);
-    const auto met = all.met(place, "c", run(2), kNow + 1s);
+    const auto met = all.met(place, "c", instance_of(2), kNow + 1s);
     EXPECT_EQ(met.meeting, Meeting::peer);
     EXPECT_EQ(all.number_of("b"), std::nullopt);
     ASSERT_TRUE(all.contacts().contains(place));
@@ -536,7 +537,8 @@ TEST_F(MembershipTest, StaysSoundUnderRandomEventsAndCountsEachChange) {
                     if (there && (known->second.up || !known->second.dialled)) break;
                     const auto who =
                         there && !known->second.node.empty() ? known->second.node : node();
-                    const auto met = changing.met(id, who, run(static_cast<int>(any(3))), now);
+                    const auto met =
+                        changing.met(id, who, instance_of(static_cast<int>(any(3))), now);
                     if (met.meeting == Meeting::peer && any(2) == 0) changing.up(id);
                     break;
                 }
@@ -547,7 +549,7 @@ TEST_F(MembershipTest, StaysSoundUnderRandomEventsAndCountsEachChange) {
                     changing.down(id, now);
                     break;
                 case 6: {
-                    const auto who = run(1 + static_cast<int>(any(3)));
+                    const auto who = instance_of(1 + static_cast<int>(any(3)));
                     const auto number = changing.came(node(), who, host(), now);
                     if (number && any(2) == 0) changing.heard(*number, who);
                     break;
@@ -556,7 +558,7 @@ TEST_F(MembershipTest, StaysSoundUnderRandomEventsAndCountsEachChange) {
                     const auto number = changing.number_of(node());
                     if (!number) break;
                     if (any(2) == 0)
-                        changing.said_goodbye(*number, changing.peers()[*number].heard_run);
+                        changing.said_goodbye(*number, changing.peers()[*number].heard_instance);
                     changing.unheard(*number, now);
                     break;
                 }

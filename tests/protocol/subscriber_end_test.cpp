@@ -157,7 +157,7 @@ TEST_F(SubscriberEndTest, AnotherConnectionOfTheSameRunTakesThePlaceOfTheFirst) 
     EXPECT_EQ(b.report().snapshots_received, 2U);
 }
 
-TEST_F(SubscriberEndTest, AnotherRunTakesThePlaceOnlyOfOneThatIsNotPlainlyAlive) {
+TEST_F(SubscriberEndTest, AnotherInstanceTakesThePlaceOnlyOfOneThatIsNotPlainlyAlive) {
     Connection first(a, b);
     MachineNode twin("a", "b", 9);
     Publishing dials(twin);
@@ -190,7 +190,7 @@ TEST_F(SubscriberEndTest, ConfirmsWhatHasBeenDroppedAheadOfAllElse) {
     EXPECT_EQ(b.dropped.keys.size(), 1U);
     EXPECT_EQ(says<Confirm>(*link.end, kNow + 10s).last, 1U);
     says<Heartbeat>(*link.end, kNow + 10s);
-    // Over the next connection of the same run it is confirmed again, and not done again.
+    // Over the next connection of the same instance it is confirmed again, and not done again.
     Connection next(a, b);
     next.end->on_message(Invalidate{1, {summary::KeyHash{7, 7}}, {}}, kNow + 10s);
     EXPECT_EQ(b.dropped.keys.size(), 1U);
@@ -241,7 +241,7 @@ TEST_F(SubscriberEndTest, WhatIsKeptBetweenTwoLinksIsConfirmedWhenItIsSentAgain)
     EXPECT_EQ(a.state.invalidations.pending(0), 0U);
 }
 
-TEST_F(SubscriberEndTest, WhatAnEarlierRunOfThePublisherIsOwedConfirmsNothingToTheNextOne) {
+TEST_F(SubscriberEndTest, WhatAnEarlierInstanceOfThePublisherIsOwedConfirmsNothingToTheNextOne) {
     b.keeps_late = true;
     Connection link(a, b);
     a.invalidate(7);
@@ -384,7 +384,7 @@ TEST_F(SubscriberEndTest, ReportsToThePublisherWhyItsOwnLinkFails) {
     EXPECT_FALSE(link.end->next(now)) << "it is heard elsewhere";
 }
 
-TEST_F(SubscriberEndTest, ARunThatHasBeenReplacedStillSendsItsInvalidations) {
+TEST_F(SubscriberEndTest, AnInstanceThatHasBeenReplacedStillSendsItsInvalidations) {
     {
         Connection link(a, b);
         link.publishing.end->say_goodbye();

@@ -85,7 +85,7 @@ TEST_F(WireFaults, ACutFrameEndsTheLinkAndASnapshotRepairs) {
 TEST_F(WireFaults, AConnectionLostOnOneSideIsReplacedByTheNext) {
     with_relay();
     relay->lose_diallers();
-    // b believes the first link alive still, but another of the same run is no other node.
+    // b believes the first link alive still, but another of the same instance is no other node.
     ASSERT_TRUE(run_until([&] { return b->refusals("superseded") == 1; }));
     a->store("after");
     EXPECT_TRUE(run_until([&] { return all_in_sync() && b->sees("a", "after"); }));
@@ -94,7 +94,7 @@ TEST_F(WireFaults, AConnectionLostOnOneSideIsReplacedByTheNext) {
     EXPECT_EQ(b->status_of("a").last_end.reason(), "");
 }
 
-TEST_F(WireFaults, ALinkToAnEarlierRunIsGivenUpWhenTheNewOneIsHeardOf) {
+TEST_F(WireFaults, ALinkToAnEarlierInstanceIsGivenUpWhenTheNewOneIsHeardOf) {
     with_relay();
     a->restart();
     ASSERT_TRUE(run_until([&] { return all_in_sync(); }));

@@ -321,7 +321,7 @@ TEST_F(DiskTierTest, GivesUpADirectoryThatIsGone) {
     while (!tier_->has_room(test::hash_of(uri(1)))) std::this_thread::yield();
     ASSERT_TRUE(write(uri(1)));
     EXPECT_TRUE(can_read(uri(1)));
-    // Its purges are newer than what it writes, in the next run as well.
+    // Its purges are newer than what it writes, in the next instance as well.
     open_and_load();
     EXPECT_TRUE(can_read(uri(1)));
     end(uri(1));

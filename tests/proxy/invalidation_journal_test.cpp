@@ -19,10 +19,13 @@ using Entries = std::vector<KeptInvalidations::Entry>;
 using Confirmed = KeptInvalidations::ConfirmedByNode;
 
 constexpr std::uint64_t kMark = 0x1122334455667788;
-constexpr protocol::Instance kRun{std::byte{1}}, kNextRun{std::byte{2}};
+constexpr protocol::Instance kInstance{std::byte{1}}, kNextInstance{std::byte{2}};
 
 KeptInvalidations some_kept() {
-    return {2, 5, {{3, {7, 8}, false}, {5, {9, 10}, true}}, {{"b", {5, kRun}}, {"c", {2, kRun}}}};
+    return {2,
+            5,
+            {{3, {7, 8}, false}, {5, {9, 10}, true}},
+            {{"b", {5, kInstance}}, {"c", {2, kInstance}}}};
 }
 
 class InvalidationJournalTest : public testing::Test {
@@ -56,18 +59,18 @@ TEST_F(InvalidationJournalTest, BeginsEmpty) {
     EXPECT_FALSE(journal->wants_rewrite());
 }
 
-TEST_F(InvalidationJournalTest, TheNextRunKnowsAdditionsAndConfirmations) {
+TEST_F(InvalidationJournalTest, TheNextInstanceKnowsAdditionsAndConfirmations) {
     {
         const auto journal = open();
         journal->add(3, {{{1, 2}, {3, 4}}, {{5, 6}}});
-        journal->confirmed({{"b", {0, kRun}}, {"c", {3, kRun}}});
+        journal->confirmed({{"b", {0, kInstance}}, {"c", {3, kInstance}}});
         journal->add(4, {{{7, 8}}, {}});
-        journal->confirmed({{"b", {2, kRun}}, {"c", {3, kNextRun}}});
+        journal->confirmed({{"b", {2, kInstance}}, {"c", {3, kNextInstance}}});
     }
     const KeptInvalidations all{0,
                                 4,
                                 {{1, {1, 2}}, {2, {3, 4}}, {3, {5, 6}, true}, {4, {7, 8}}},
-                                {{"b", {2, kRun}}, {"c", {3, kNextRun}}}};
+                                {{"b", {2, kInstance}}, {"c", {3, kNextInstance}}}};
     for (int run = 0; run < 2; ++run) {
         const auto journal = open();
         EXPECT_FALSE(journal->trouble_reading());
@@ -86,13 +89,13 @@ TEST_F(InvalidationJournalTest, WrittenAdditionsSurviveAKill) {
 
 TEST_F(InvalidationJournalTest, WritesOnlyChanges) {
     const auto journal = open();
-    journal->confirmed({{"b", {7, kRun}}});
+    journal->confirmed({{"b", {7, kInstance}}});
     settle(*journal);
     const auto size = bytes().size();
-    for (int i = 0; i < 10; ++i) journal->confirmed({{"b", {7, kRun}}});
+    for (int i = 0; i < 10; ++i) journal->confirmed({{"b", {7, kInstance}}});
     settle(*journal);
     EXPECT_EQ(bytes().size(), size);
-    journal->confirmed({{"b", {7, kNextRun}}});
+    journal->confirmed({{"b", {7, kNextInstance}}});
     settle(*journal);
     EXPECT_GT(bytes().size(), size);
 }
@@ -105,16 +108,17 @@ TEST_F(InvalidationJournalTest, IsWrittenAnewWhenItHasGrown) {
         journal->add(last += 1000, {std::vector<summary::KeyHash>(1000, {1, 2}), {}});
     }
     EXPECT_GT(bytes().size(), InvalidationJournal::kMinAdded);
-    journal->rewrite({last - 1, last, {{last, {1, 2}}}, {{"b", {last - 1, kRun}}}});
+    journal->rewrite({last - 1, last, {{last, {1, 2}}}, {{"b", {last - 1, kInstance}}}});
     journal->add(last + 1, {{{3, 4}}, {}});
     settle(*journal);
     EXPECT_LT(bytes().size(), 300U);
     EXPECT_FALSE(journal->wants_rewrite());
     const auto left = bytes();
-    EXPECT_EQ(
-        read_journal(test::bytes_of(left), kMark).kept,
-        (KeptInvalidations{
-            last - 1, last + 1, {{last, {1, 2}}, {last + 1, {3, 4}}}, {{"b", {last - 1, kRun}}}}));
+    EXPECT_EQ(read_journal(test::bytes_of(left), kMark).kept,
+              (KeptInvalidations{last - 1,
+                                 last + 1,
+                                 {{last, {1, 2}}, {last + 1, {3, 4}}},
+                                 {{"b", {last - 1, kInstance}}}}));
 }
 
 TEST_F(InvalidationJournalTest, ADiskThatFailsIsTriedAgainWithTheWholeContent) {
@@ -161,7 +165,7 @@ TEST_F(InvalidationJournalTest, ItIsUselessUnderAnotherSecret) {
 TEST_F(InvalidationJournalTest, ATornFileCountsUpToTheTear) {
     put_bytes("");
     EXPECT_EQ(open()->trouble_reading(), DiskError::foreign);
-    const auto all = journal_of({0, 1, {{1, {1, 2}}}, {{"b", {1, kRun}}}}, kMark);
+    const auto all = journal_of({0, 1, {{1, {1, 2}}}, {{"b", {1, kInstance}}}}, kMark);
     const auto whole = std::string(as_text(all));
     put_bytes(whole.substr(0, whole.size() - 1));
     const auto journal = open();
@@ -219,9 +223,9 @@ TEST(ReadJournal, ReadsFormat1WithoutRuns) {
 
 // FORMAT.md has it byte for byte.
 TEST(ReadJournal, LooksAsThePageSays) {
-    protocol::Instance run{};
-    run.fill(std::byte{0xb0});
-    const auto all = journal_of({2, 3, {{3, {7, 8}, true}}, {{"b", {2, run}}}}, kMark);
+    protocol::Instance instance{};
+    instance.fill(std::byte{0xb0});
+    const auto all = journal_of({2, 3, {{3, {7, 8}, true}}, {{"b", {2, instance}}}}, kMark);
     EXPECT_EQ(protocol::hex(all),
               "6865617273617920696e76616c69646174696f6e730a020000008877665544332211"
               "020000000000000003000000000000000e288c3cd50488a81800000001000000c85d"

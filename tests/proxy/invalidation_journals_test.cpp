@@ -16,8 +16,8 @@ namespace invalidation_journals_test {
 using protocol::KeptInvalidations;
 
 constexpr std::uint64_t kMark = 7;
-constexpr protocol::Instance kRun{std::byte{1}};
-const KeptInvalidations kTwo{0, 2, {{1, {1, 2}}, {2, {3, 4}, true}}, {{"b", {1, kRun}}}};
+constexpr protocol::Instance kInstance{std::byte{1}};
+const KeptInvalidations kTwo{0, 2, {{1, {1, 2}}, {2, {3, 4}, true}}, {{"b", {1, kInstance}}}};
 
 class InvalidationJournalsTest : public testing::Test {
 protected:
@@ -35,7 +35,7 @@ protected:
     static void add_two(InvalidationJournals& journals) {
         journals.add(1, {{{1, 2}}, {}});
         journals.add(2, {{}, {{3, 4}}});
-        journals.confirmed({{"b", {1, kRun}}});
+        journals.confirmed({{"b", {1, kInstance}}});
     }
     std::filesystem::path file(std::size_t at) const {
         return directories_[at] / SuperFile::kJournalName;

@@ -20,7 +20,7 @@ void ask(PeerRecord& record, PeerVerdict verdict, std::chrono::nanoseconds round
     record.ended(verdict, now);
 }
 
-TEST(PeerRecord, OfAnotherRunOnlyTheCountsStay) {
+TEST(PeerRecord, OfAnotherInstanceOnlyTheCountsStay) {
     PeerRecord record;
     record.belongs_to(7);
     for (int i = 0; i < 3; ++i) ask(record, PeerVerdict::failure);
@@ -35,7 +35,7 @@ TEST(PeerRecord, OfAnotherRunOnlyTheCountsStay) {
     EXPECT_EQ(record.last_failure().reason, "");
     EXPECT_FALSE(record.round_trip().known());
     EXPECT_EQ(record.counts().failures, 3u);
-    EXPECT_EQ(record.run(), 8u);
+    EXPECT_EQ(record.instance(), 8u);
 }
 
 TEST(PeerRecord, KnowsALinkByItsToken) {

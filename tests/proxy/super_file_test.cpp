@@ -47,18 +47,18 @@ TEST_F(SuperFileTest, CountsItsUsersAndKeepsTheirCompany) {
     {
         auto first = take();
         ASSERT_TRUE(first);
-        EXPECT_EQ(first->run(), 1u);
+        EXPECT_EQ(first->instance(), 1u);
         EXPECT_EQ(first->company(), SuperFile::Company());
         ASSERT_FALSE(first->set_company({3, company_of({7, 9})}));
     }
     {
         auto second = take();
         ASSERT_TRUE(second);
-        EXPECT_EQ(second->run(), 2u);
+        EXPECT_EQ(second->instance(), 2u);
         EXPECT_EQ(second->company(), (SuperFile::Company{3, company_of({9, 7})}));
         ASSERT_FALSE(second->set_company({}, 40));
     }
-    EXPECT_EQ(take()->run(), 41u);
+    EXPECT_EQ(take()->instance(), 41u);
     EXPECT_NE(company_of({7, 9}), company_of({7}));
 }
 
@@ -115,7 +115,7 @@ TEST_F(SuperFileTest, RestartsAFileThatWasBrokenOffAtTheBeginning) {
         const auto taken = take();
         ASSERT_TRUE(taken);
         EXPECT_NE(taken->directory_id(), id);
-        EXPECT_EQ(taken->run(), 1u);
+        EXPECT_EQ(taken->instance(), 1u);
     }
 }
 
