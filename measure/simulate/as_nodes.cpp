@@ -43,7 +43,7 @@ public:
         for (std::size_t i = 0; i < proxies_; ++i) {
             protocol::PeerView::Peer peer;
             peer.node = peer.http.host = peer.token = "simulated";
-            peer.in_sync = peer.has_source = true;
+            peer.in_sync = peer.has_feed = true;
             peers_.set(i, std::move(peer));
             nodes_.emplace_back(shared.config.seed + i);
         }

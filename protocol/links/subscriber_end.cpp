@@ -148,8 +148,8 @@ void SubscriberEnd::take_proof(const HelloMessage& message, TimePoint now) {
     if (!has_last_words_) {
         state_.doorstep.proved(*peer_, from_);
         all_.hooks_.heard_of(*peer_, all_.slots_[*peer_].instance);
-        state_.neighbours.begin_source(*peer_,
-                                       {secrets->token, number_of(all_.slots_[*peer_].instance)});
+        state_.neighbours.begin_feed(*peer_,
+                                     {secrets->token, number_of(all_.slots_[*peer_].instance)});
     }
     says_ = Message(Welcome{});
     welcomed();
@@ -335,7 +335,7 @@ void SubscriberEnd::leave(const error_code& error) {
     slot.state = error == Error::goodbye ? PeerState::withdrawn : PeerState::gone;
     state_.pulse(*peer_).said_goodbye = error == Error::goodbye;
     if (error == Error::goodbye) state_.membership.said_goodbye(*peer_, slot.instance);
-    state_.neighbours.end_source(*peer_);
+    state_.neighbours.end_feed(*peer_);
     if (!all_.closed_ && all_.hooks_.left) all_.hooks_.left(*peer_);
 }
 

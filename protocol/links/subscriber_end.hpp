@@ -101,7 +101,7 @@ private:
 
 /// The listening end of a link, which follows the publisher's summary, over one connection. It
 /// waits on the doorstep, verifies the publisher or refuses it with a reason, and then keeps a
-/// replica in sync. A state machine, see LinkEnd. It is the source of the peer's summary for the
+/// replica in sync. A state machine, see LinkEnd. It is the feed of the peer's summary for the
 /// Neighbourhood.
 class SubscriberEnd final : public LinkEnd, private Receipts::Listener {
 public:

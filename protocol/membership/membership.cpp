@@ -48,7 +48,7 @@ void Membership::configure(const std::vector<PeerConfig>& listed,
     for (const auto id : left) {
         const auto known = contacts_.find(id);
         const bool stays =
-            known == contacts_.end() || known->second.listed || known->second.sources > 0;
+            known == contacts_.end() || known->second.listed || known->second.names > 0;
         if (!stays) remove_contact(id, now);
     }
 
@@ -115,7 +115,7 @@ void Membership::found(const DnsPeers& name, std::span<const PeerPlace> places, 
         if (std::find(there.begin(), there.end(), *id) != there.end()) continue;
         there.push_back(*id);
         auto& contact = contacts_.at(*id);
-        ++contact.sources;
+        ++contact.names;
         if (contact.listed) continue;
         contact.place.http_port = place.http_port;
         if (contact.peer && peers_[*contact.peer].contact == id && !peers_[*contact.peer].listed)
@@ -124,7 +124,7 @@ void Membership::found(const DnsPeers& name, std::span<const PeerPlace> places, 
     const auto before = std::exchange(led_to_[key], there);
     for (const auto id : before) {
         const auto known = contacts_.find(id);
-        if (known == contacts_.end() || --known->second.sources > 0) continue;
+        if (known == contacts_.end() || --known->second.names > 0) continue;
         if (known->second.listed) continue;
         known->second.idle_since = now;
         if (!known->second.dialled) remove_contact(id, now);
@@ -304,7 +304,7 @@ void Membership::tidy(TimePoint now) {
             contact.dialled = true;
             ++changes_;
         }
-        if (contact.listed || contact.sources > 0 || contact.up) continue;
+        if (contact.listed || contact.names > 0 || contact.up) continue;
         if (!contact.dialled || now - contact.idle_since >= forget_after_) idle.push_back(id);
     }
     for (const auto id : idle) remove_contact(id, now);
@@ -357,7 +357,7 @@ bool Membership::make_room(TimePoint now) {
         const auto& peer = peers_[number];
         const auto* contact = peer.contact ? &contacts_.at(*peer.contact) : nullptr;
         const bool may_go = !peer.node.empty() && !peer.listed && !peer.heard &&
-                            !(contact && (contact->up || contact->sources > 0));
+                            !(contact && (contact->up || contact->names > 0));
         if (may_go && (!longest || peer.silent_since < peers_[*longest].silent_since))
             longest = number;
     }
@@ -376,7 +376,7 @@ void Membership::unlist(Number number, TimePoint now) {
     auto& peer = peers_[number];
     if (!peer.contact) return;
     auto& contact = contacts_.at(*peer.contact);
-    if (contact.sources == 0) return remove_contact(*peer.contact, now);
+    if (contact.names == 0) return remove_contact(*peer.contact, now);
     contact.listed = false;
     contact.node.clear();
     peer.place = contact.place;

@@ -40,12 +40,12 @@ public:
         std::string node;            // the expected node; empty: any
         std::optional<Number> peer;  // the peer last met there
         bool listed = false;
-        bool dialled = true;      // false: this node itself, or a peer reached at another place
-        bool up = false;          // the link is up
-        bool met_self = false;    // this node itself answered there last
-        Instance instance{};      // of the node that answered there last
-        std::size_t sources = 0;  // names that lead there now
-        TimePoint idle_since{};   // time since when it has neither a name nor a link
+        bool dialled = true;     // false: this node itself, or a peer reached at another place
+        bool up = false;         // the link is up
+        bool met_self = false;   // this node itself answered there last
+        Instance instance{};     // of the node that answered there last
+        std::size_t names = 0;   // that lead there now
+        TimePoint idle_since{};  // time since when it has neither a name nor a link
     };
     struct Peer {
         std::string node;                  // empty: the number is free

@@ -87,17 +87,17 @@ void Neighbourhood::accept(std::size_t peer, std::string token) {
     show(peer, std::move(shown));
 }
 
-void Neighbourhood::begin_source(std::size_t peer, PeerAccess access) {
+void Neighbourhood::begin_feed(std::size_t peer, PeerAccess access) {
     auto shown = view_.peers[peer];
-    shown.has_source = true;
+    shown.has_feed = true;
     shown.token = std::move(access.token);
     shown.instance = access.instance;
     show(peer, std::move(shown));
 }
 
-void Neighbourhood::end_source(std::size_t peer) {
+void Neighbourhood::end_feed(std::size_t peer) {
     auto shown = view_.peers[peer];
-    shown.has_source = false;
+    shown.has_feed = false;
     shown.token.clear();
     shown.in_sync = false;
     takes_away_ = true;

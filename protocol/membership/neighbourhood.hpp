@@ -24,11 +24,11 @@ struct PeerAccess {
 /// Combines the data of all peers for the workers: tokens, the peers that count, and the directory
 /// over all replicas. Control thread only; the views that it hands out may go to any thread.
 ///
-/// A peer's summary comes from a *source*, which keeps a summary::Replica up to date. The
-/// SubscriberEnd of a link is the source of that peer. A source calls begin_source(), load() for
+/// A peer's summary comes from a *feed*, which keeps a summary::Replica up to date. The
+/// SubscriberEnd of a link is the feed of that peer. A feed calls begin_feed(), load() for
 /// each whole summary, change() for each delta, set_in_sync() when the replica gains or loses step,
-/// and end_source(). It owns the replica. Nothing here refers to links, so a reader of another
-/// format, such as Squid's cache digests, can be a source as well.
+/// and end_feed(). It owns the replica. Nothing here refers to links, so a reader of another
+/// format, such as Squid's cache digests, can be a feed as well.
 ///
 /// work() loads large directories in slices. A peer counts when it is in the directory of the
 /// latest view. A new peer takes a spare lane of that directory. If there is none, the
@@ -43,7 +43,7 @@ public:
     void add_peer(std::size_t peer, std::string node);
     /// The address at which the peer answers requests; without a host it is not asked.
     void place(std::size_t peer, HostPort http);
-    /// The peer is gone. Precondition: its source has ended.
+    /// The peer is gone. Precondition: its feed has ended.
     void remove_peer(std::size_t peer);
 
     std::optional<std::size_t> index_of(std::string_view node) const;
@@ -52,17 +52,17 @@ public:
     /// The peer may use this token in its requests. The token before it stays good.
     void accept(std::size_t peer, std::string token);
 
-    /// A source of this peer's summary begins. `access` says how this node asks the peer.
-    void begin_source(std::size_t peer, PeerAccess access);
-    /// The source ends. Its replica and the peer's summary stop counting.
-    void end_source(std::size_t peer);
+    /// A feed of this peer's summary begins. `access` says how this node asks the peer.
+    void begin_feed(std::size_t peer, PeerAccess access);
+    /// The feed ends. Its replica and the peer's summary stop counting.
+    void end_feed(std::size_t peer);
 
     /// Whether there is work in slices.
     bool busy() const;
     /// Does one slice, a few milliseconds at most.
     void work();
 
-    /// The peer has a new summary. `replica` must stay in place until end_source(). Deltas are
+    /// The peer has a new summary. `replica` must stay in place until end_feed(). Deltas are
     /// still applied to it; it passes them to the directory if the filter has moved there.
     void load(std::size_t peer, summary::Replica& replica);
     /// The delta was applied to the peer's replica.

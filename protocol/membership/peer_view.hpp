@@ -32,10 +32,10 @@ struct PeerView {
         /// Identifies the instance of the node that the token and the summary belong to; 0 before
         /// the first. Experience with one instance says little about the next.
         std::uint64_t instance = 0;
-        bool has_source = false;  // a source supplies its summary now (Neighbourhood)
+        bool has_feed = false;  // a feed supplies its summary now (Neighbourhood)
 
-        /// Whether the peer has a source and an address.
-        bool can_be_asked() const { return has_source && !http.host.empty(); }
+        /// Whether the peer has a feed and an address.
+        bool can_be_asked() const { return has_feed && !http.host.empty(); }
     };
 
     /// The peers by number. Consecutive views share an unchanged peer: when many nodes start

@@ -75,7 +75,7 @@ boost::asio::awaitable<void> run_in_blocks(Delivery& delivery, BlockIndex index,
     auto version = version_of(*whole, whole->blocks->length, cache.shared.key_hasher);
     BlockRun::Of of{blocks_of(*whole, std::move(version)), covered, true};
     BlockRun run(cache, delivery.job(), std::move(of), exchange);
-    Delivery::Sender sender{Fill::Source::origin, {}, exchange.head().status, exchange.server()};
+    Delivery::Sender sender{Fill::From::origin, {}, exchange.head().status, exchange.server()};
     publish(delivery, std::move(index), std::move(sender));
     co_await run.run(nullptr);
 }

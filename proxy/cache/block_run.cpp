@@ -136,7 +136,7 @@ asio::awaitable<bool> BlockRun::send_into(Delivery& delivery, const ByteRange& b
 
 /// Reads and drops the bytes before `offset`.
 asio::awaitable<bool> BlockRun::skip_to(std::uint64_t offset) {
-    const auto silence = silence_at_most(Fill::Source::origin, asked_.wanted.request->config());
+    const auto silence = silence_at_most(Fill::From::origin, asked_.wanted.request->config());
     while (at_ < offset) {
         if (exchange_.pieces().empty()) {
             if (exchange_.done()) co_return false;

@@ -73,7 +73,7 @@ Fill::Answer Delivery::answer_of(Draft& made, Sender sender,
                                  std::shared_ptr<const LiveFields> live) {
     Fill::Answer answer;
     answer.response = made.response;
-    answer.source = sender.source;
+    answer.from = sender.from;
     answer.peer = std::move(sender.peer);
     answer.server = std::move(sender.server);
     answer.upstream_status = sender.upstream_status;
@@ -105,10 +105,10 @@ void Delivery::begin(const Received& from, Draft made, Sender sender,
 
 /// The terms on which the body of `exchange` is received. `rest`: the request that can go out for
 /// what is missing; null: there can be none.
-FillWriter::Watch Delivery::watch_of(Exchange& exchange, Fill::Source source, RestRequest* rest) {
+FillWriter::Watch Delivery::watch_of(Exchange& exchange, Fill::From from, RestRequest* rest) {
     FillWriter::Watch watch;
-    watch.silence_at_most = silence_at_most(source, config());
-    if (rest && source == Fill::Source::peer) {
+    watch.silence_at_most = silence_at_most(from, config());
+    if (rest && from == Fill::From::peer) {
         const auto& times = cache_.upstream.origin_times;
         const auto place = place_of(*job_.wanted.request->origin());
         watch.pace.emplace(watch.silence_at_most,
@@ -122,17 +122,17 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
                                     Sender sender) {
     const auto length =
         exchange.done() ? std::optional<std::uint64_t>(0) : exchange.content_length();
-    const auto source = sender.source;
+    const auto sent_by = sender.from;
     begin(from, std::move(made), std::move(sender), length);
 
-    const auto version = version_at_origin(from.head, source);
+    const auto version = version_at_origin(from.head, sent_by);
     const auto can_resume = !version.empty();
     std::optional<RestRequest> rest;
     if (can_resume) rest.emplace(cache_, job_, version);
-    auto watch = watch_of(exchange, source, rest ? &*rest : nullptr);
+    auto watch = watch_of(exchange, sent_by, rest ? &*rest : nullptr);
     const auto came = co_await writer_.receive(exchange, watch);
     const auto& origin = job_.wanted.request->origin();
-    const auto from_origin = origin && source == Fill::Source::origin;
+    const auto from_origin = origin && sent_by == Fill::From::origin;
     if (from_origin) note_rate(*origin);
     const auto left = rest && rest->took_over() && came == FetchError::abandoned;
     const auto end =
@@ -169,11 +169,11 @@ void Delivery::settle(FetchError error, unsigned status) {
 asio::awaitable<bool> Delivery::run_slice(Exchange& exchange, const Received& from,
                                           std::function<void(std::uint64_t)> on_bytes) {
     const auto& block = *job_.wanted.block;
-    begin(from, draft(from), {Fill::Source::origin, {}, from.head.status, exchange.server()},
+    begin(from, draft(from), {Fill::From::origin, {}, from.head.status, exchange.server()},
           block.range.size());
     const auto& origin = *job_.wanted.request->origin();
     FillWriter::Watch watch;
-    watch.silence_at_most = silence_at_most(Fill::Source::origin, config());
+    watch.silence_at_most = silence_at_most(Fill::From::origin, config());
     watch.slice = block.range.size();
     watch.came = std::move(on_bytes);
     const auto came = co_await writer_.receive_slice(exchange, watch);
@@ -195,16 +195,16 @@ asio::awaitable<bool> Delivery::run_slice(Exchange& exchange, const Received& fr
 asio::awaitable<void> Delivery::pass(Exchange& exchange) {
     const auto from = exchange.received();
     auto made = draft(from);
-    Sender sender{Fill::Source::origin, {}, from.head.status, exchange.server()};
+    Sender sender{Fill::From::origin, {}, from.head.status, exchange.server()};
     co_await run(exchange, from, std::move(made), std::move(sender));
 }
 
 /// The strong tag by which the origin can give the rest of a peer's body, or of a block of its own;
 /// empty: it cannot.
-std::string Delivery::version_at_origin(const Head& head, Fill::Source source) const {
+std::string Delivery::version_at_origin(const Head& head, Fill::From from) const {
     if (!job_.wanted.request->origin()) return {};
     if (job_.wanted.block) return job_.wanted.block->version.etag;
-    if (source == Fill::Source::origin) return {};
+    if (from == Fill::From::origin) return {};
     const auto validators = validators_of(head.fields);
     return validators.strong() ? std::string(validators.etag) : std::string();
 }
@@ -213,7 +213,7 @@ std::string Delivery::version_at_origin(const Head& head, Fill::Source source) c
 /// version_at_origin(); `first`: the first request for it.
 asio::awaitable<FetchError> Delivery::resume(std::string_view etag, FetchError broke_off,
                                              RestRequest& first) {
-    const auto from_origin = job_.result.fill->state().answer.source == Fill::Source::origin;
+    const auto from_origin = job_.result.fill->state().answer.from == Fill::From::origin;
     auto error = broke_off;
     if (!from_origin) {  // after its own failure the origin gets a pause
         error = co_await take_rest(first);
@@ -261,7 +261,7 @@ asio::awaitable<FetchError> Delivery::take_rest(RestRequest& rest) {
     auto& exchange = rest.exchange();
     job_.result.fill->goes_on_at_origin();
     FillWriter::Watch watch;
-    watch.silence_at_most = silence_at_most(Fill::Source::origin, config());
+    watch.silence_at_most = silence_at_most(Fill::From::origin, config());
     watch.leave_out = rest.comes_twice();
     const auto came = co_await writer_.receive(exchange, watch);
     note_rate(origin);
@@ -306,7 +306,7 @@ void Delivery::fail(FetchFailure failure) {
 
 /// The use of the sender's response, if it may be stored.
 CopyUse Delivery::use_of(const Sender& sender) {
-    if (sender.source != Fill::Source::peer) return CopyUse::stored;
+    if (sender.from != Fill::From::peer) return CopyUse::stored;
     const RemoteHit hit{job_.result.claim.hash(), job_.from.stale != nullptr,
                         job_.result.fill->audience().readers > 1, cache_.shared.store.has_room()};
     return cache_.shared.use_of_copy(config().cluster->copy, hit);

@@ -37,7 +37,7 @@ public:
     /// The sender of a response. `upstream_status`: of the last head that came for it, such as the
     /// 304 to a validation.
     struct Sender {
-        Fill::Source source = Fill::Source::origin;
+        Fill::From from = Fill::From::origin;
         std::string peer;
         unsigned upstream_status = 0;
         std::string server = {};  // address of the origin that sent that head; empty for a peer
@@ -66,12 +66,12 @@ private:
     const Config& config() const { return job_.wanted.request->config(); }
     static Fill::Answer answer_of(Draft& made, Sender sender,
                                   std::shared_ptr<const LiveFields> live);
-    FillWriter::Watch watch_of(Exchange& exchange, Fill::Source source, RestRequest* rest);
+    FillWriter::Watch watch_of(Exchange& exchange, Fill::From from, RestRequest* rest);
     void settle(FetchError error, unsigned status);
     void begin(const Received& from, Draft made, Sender sender,
                const std::optional<std::uint64_t>& length);
     Draft block_draft(const Received& from) const;
-    std::string version_at_origin(const Head& head, Fill::Source source) const;
+    std::string version_at_origin(const Head& head, Fill::From from) const;
     boost::asio::awaitable<FetchError> resume(std::string_view etag, FetchError broke_off,
                                               RestRequest& first);
     boost::asio::awaitable<FetchError> take_rest(RestRequest& rest);

@@ -170,7 +170,7 @@ asio::awaitable<bool> Fetch::take_peer(HeadRace& race, PeerRunner& runner) {
     }
     peers_.learn_from(runner, true, origin_usual_, Clock::now());
     peer_won(race, runner);
-    Delivery::Sender sender{Fill::Source::peer, asked.peer().node, head.status};
+    Delivery::Sender sender{Fill::From::peer, asked.peer().node, head.status};
     const auto faultless =
         co_await delivery_.run(exchange, from, std::move(made), std::move(sender));
     asked.close(faultless ? PeerVerdict::hit : PeerVerdict::failure);
@@ -191,7 +191,7 @@ bool Fetch::take_head(PeerRequest& asked, const Received& from, bool validated) 
     const auto good =
         index && (validated || peers_.is_current(*index->draft.response, Clock::now()));
     asked.close(good ? PeerVerdict::hit : PeerVerdict::unusable);
-    Delivery::Sender sender{Fill::Source::peer, asked.peer().node, validated ? 304u : 200u};
+    Delivery::Sender sender{Fill::From::peer, asked.peer().node, validated ? 304u : 200u};
     if (good) publish(delivery_, std::move(*index), std::move(sender));
     asked.exchange().finish();
     return good;
@@ -333,7 +333,7 @@ bool Fetch::renew_stored(const Exchange& not_modified, Fields stored) {
     if (verdict == StorageVerdict::store && !delivery_.charge(*fresh.draft.response))
         verdict = StorageVerdict::no_room;
     delivery_.give(std::move(fresh.draft), std::move(fresh.live), true,
-                   {Fill::Source::origin, {}, 304, not_modified.server()});
+                   {Fill::From::origin, {}, 304, not_modified.server()});
     return true;
 }
 
@@ -377,7 +377,7 @@ asio::awaitable<bool> Fetch::fetch_copy(const StaleCopy& copy, Exchange& not_mod
                         false,  validation.took};
     if (head_alone) co_return take_head(asked, from, true);
     auto made = delivery_.draft(from);
-    Delivery::Sender sender{Fill::Source::peer, peer->node, 304, not_modified.server()};
+    Delivery::Sender sender{Fill::From::peer, peer->node, 304, not_modified.server()};
     const auto faultless =
         co_await delivery_.run(exchange, from, std::move(made), std::move(sender));
     asked.close(faultless ? PeerVerdict::hit : PeerVerdict::failure);

@@ -58,8 +58,8 @@ struct Wanted {
     bool may_use_blocks = true;  // false: the body comes in one piece, however large
 };
 
-/// The places that a fetch may get it from, beside the origin of Wanted::request.
-struct FetchSources {
+/// The places where a fetch may get it, beside the origin of Wanted::request.
+struct FetchPlaces {
     bool may_ask_peers = true;
     std::shared_ptr<const StoredResponse> stale;  // to be validated; may be null
     std::shared_ptr<PeersAsked> peers_asked;      // log of the peer requests; may be null
@@ -103,7 +103,7 @@ struct FetchJob {
              FillSlot slot = {});
 
     Wanted wanted;
-    FetchSources from;
+    FetchPlaces from;
     FetchResult result;
     FetchProgress progress;
 };

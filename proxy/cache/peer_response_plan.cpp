@@ -45,7 +45,7 @@ PeerResponsePlan plan_growing(const Fill::State& growing, const ReceivedPeerRequ
     const auto under_way =
         growing.phase == Fill::Phase::streaming || growing.phase == Fill::Phase::complete;
     // Only the peer that sent it gives it on.
-    if (!under_way || !answer.shared || answer.source != Fill::Source::origin || answer.validated ||
+    if (!under_way || !answer.shared || answer.from != Fill::From::origin || answer.validated ||
         answer.response->blocks)
         return refused(Refusal::busy);
     if (!found.is_variant) return refused(Refusal::variant);

@@ -17,7 +17,7 @@ namespace proxy {
 // The silence that ends a body, and the way on from there. Functions: no I/O, no clock.
 
 /// The time that a sender may be silent. It is shorter for a peer, which is near.
-std::chrono::nanoseconds silence_at_most(Fill::Source source, const Config& config);
+std::chrono::nanoseconds silence_at_most(Fill::From from, const Config& config);
 
 /// The state of a body whose sender has ended, or was left.
 struct BodyEnd {

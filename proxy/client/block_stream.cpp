@@ -128,7 +128,7 @@ asio::awaitable<FetchError> BlockStream::wait_and_retry(Block& block) {
 void BlockStream::note(Block& block, const Fill::State& state) {
     if (!block.leader) return;
     block.fetched = true;
-    block.source = state.answer.source == Fill::Source::peer ? Source::peer : Source::origin;
+    block.source = state.answer.from == Fill::From::peer ? Source::peer : Source::origin;
     transaction_.books.note_server(state.answer.server);
     // Of several peers, the log names the one that Cache-Status did.
     if (block.source == Source::peer && !std::exchange(peer_gave_, true))

@@ -277,7 +277,7 @@ asio::awaitable<Served> ResponseFromCache::respond(const FromFill& from) {
     const auto status = describe(books_, from, status_, detail_);
     if (answer.response->blocks && request_.head.verb == verb::get) {
         std::shared_ptr<const RequestSnapshot> led;
-        if (from.fetched() && answer.source == Fill::Source::origin) led = sent_;
+        if (from.fetched() && answer.from == Fill::From::origin) led = sent_;
         co_return co_await proxy::respond_in_blocks(transaction_, answer.response, status,
                                                     from.live(), std::move(led));
     }

@@ -14,7 +14,7 @@ using Clock = std::chrono::steady_clock;
 void note_source(Books& books, const FromFill& from) {
     const auto& answer = from.state.answer;
     books.note_server(answer.server);
-    if (from.leads && answer.source == Fill::Source::peer) books.peer = answer.peer;
+    if (from.leads && answer.from == Fill::From::peer) books.peer = answer.peer;
     if (!from.leads) books.cache = CacheResult::hit;
 }
 
@@ -26,7 +26,7 @@ CacheStatus describe(Books& books, const FromFill& from, CacheStatus status, std
         status.ttl = time_to_live(response.freshness, response.residence(Clock::now()));
     }
     if (answer.upstream_status != response.status) status.forward_status = answer.upstream_status;
-    if (answer.source == Fill::Source::peer) {
+    if (answer.from == Fill::From::peer) {
         detail = "PEER_" + answer.peer;
         status.detail = detail;
     } else if (from.leads && answer.verdict != StorageVerdict::store) {
@@ -35,7 +35,7 @@ CacheStatus describe(Books& books, const FromFill& from, CacheStatus status, std
     books.validated = answer.validated;
     books.source = !from.fetched() && response.body->on_disk() ? Source::disk
                    : !from.fetched()                           ? Source::memory
-                   : answer.source == Fill::Source::peer       ? Source::peer
+                   : answer.from == Fill::From::peer           ? Source::peer
                                                                : Source::origin;
     books.outcome = outcome_of(books.source);
     return status;

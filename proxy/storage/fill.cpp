@@ -44,7 +44,7 @@ BodyPiece Fill::Reader::peek(std::uint64_t max_bytes, std::size_t max_buffers,
     if (!fill_->answer_.response) return piece;
     const auto& body = *fill_->answer_.response->body;
     piece.bytes = body.view(offset_, max_bytes, max_buffers, out);
-    if (fill_->answer_.source == Source::peer && offset_ < fill_->peer_end_)
+    if (fill_->answer_.from == From::peer && offset_ < fill_->peer_end_)
         piece.peer_bytes = std::min(piece.bytes, fill_->peer_end_ - offset_);
     piece.end = fill_->phase_ == Phase::complete && offset_ + piece.bytes >= body.size();
     piece.failed = fill_->phase_ == Phase::failed && piece.bytes == 0;

@@ -45,15 +45,15 @@ inline bool goes_on_unread(std::uint64_t received, const std::optional<std::uint
 class Fill {
 public:
     enum class Phase { waiting, streaming, complete, failed };
-    enum class Source { origin, peer };
+    enum class From { origin, peer };
 
     /// An answer, as its head describes it.
     struct Answer {
         std::shared_ptr<const StoredResponse> response;
         bool shared = false;     // on its way into the store
         bool validated = false;  // a 304 has renewed a stored response
-        Source source = Source::origin;
-        std::string peer;          // node that gave the answer, when source is peer
+        From from = From::origin;
+        std::string peer;          // node that gave the answer, when `from` is peer
         std::string server;        // address of the origin that did, or confirmed it by a 304
         std::uint64_t length = 0;  // body length if `length_known`
         bool length_known = false;

@@ -192,7 +192,7 @@ private:
         churn();
     }
     void members_change() {
-        timed("directory: leave", [&] { neighbours_.end_source(1); });
+        timed("directory: leave", [&] { neighbours_.end_feed(1); });
         timed("directory: load", [&] { neighbours_.load(1, session_.replica()); });
         neighbours_work("directory: one peer anew");
         summary::Replica other;
@@ -201,7 +201,7 @@ private:
         neighbours_work("directory: build");
         timed("directory: view", [&] { view_ = neighbours_.take_view(); });
         neighbours_work("directory: old one given back");
-        neighbours_.end_source(1);
+        neighbours_.end_feed(1);
     }
     void reload() {
         Publisher next(config(0.004, 0.01), now_);

@@ -44,11 +44,11 @@ protected:
 TEST_F(NeighbourhoodTest, WhoseNumberIsGivenToAnotherIsForgotten) {
     auto replica = replica_with(key(1));
     neighbours.accept(1, "token");
-    neighbours.begin_source(1, {"token", 7});
+    neighbours.begin_feed(1, {"token", 7});
     neighbours.load(1, replica);
     neighbours.set_in_sync(1, true);
     ASSERT_TRUE(neighbours.take_view()->peers[1].in_sync);
-    neighbours.end_source(1);
+    neighbours.end_feed(1);
     neighbours.remove_peer(1);
     auto view = neighbours.take_view();
     EXPECT_EQ(view->peers[1].node, "");
@@ -115,7 +115,7 @@ TEST_F(NeighbourhoodTest, TheTokenBeforeTheLastStaysGood) {
 
 TEST_F(NeighbourhoodTest, ALoadedSummaryAnswersUnderThePeersNumber) {
     auto replica = replica_with(key(1));
-    neighbours.begin_source(2, {"token", 7});
+    neighbours.begin_feed(2, {"token", 7});
     neighbours.load(2, replica);
     const auto view = neighbours.take_view();
     ASSERT_TRUE(view && view->directory);
@@ -190,12 +190,12 @@ TEST_F(NeighbourhoodTest, WhoComesTakesALaneThatIsToSpareInsteadOfANewDirectory)
 TEST_F(NeighbourhoodTest, WhoIsGoneCountsNoMoreInAnyView) {
     auto first = replica_with(key(1));
     auto second = replica_with(key(1));
-    neighbours.begin_source(0, {"token", 7});
+    neighbours.begin_feed(0, {"token", 7});
     neighbours.load(0, first);
     neighbours.load(1, second);
     neighbours.set_in_sync(0, true);
     const auto before = neighbours.take_view();
-    neighbours.end_source(0);
+    neighbours.end_feed(0);
     EXPECT_EQ(before->directory->candidates(asked(key(1))), (summary::PeerSet{1}));
     const auto after = neighbours.take_view();
     ASSERT_TRUE(after);
@@ -207,11 +207,11 @@ TEST_F(NeighbourhoodTest, WhoIsGoneCountsNoMoreInAnyView) {
 TEST_F(NeighbourhoodTest, WhoComesBackCountsAgain) {
     auto replica = replica_with(key(1));
     neighbours.load(0, replica);
-    neighbours.end_source(0);
+    neighbours.end_feed(0);
     neighbours.take_view();
     auto later = replica_with(key(2));
     neighbours.load(0, later);
-    neighbours.begin_source(0, {"token", 7});
+    neighbours.begin_feed(0, {"token", 7});
     const auto view = neighbours.take_view();
     ASSERT_TRUE(view);
     EXPECT_TRUE(view->directory->candidates(asked(key(1))).empty());
@@ -221,28 +221,28 @@ TEST_F(NeighbourhoodTest, WhoComesBackCountsAgain) {
 TEST_F(NeighbourhoodTest, ARebuiltDirectoryForgetsWhoIsGone) {
     auto first = replica_with(key(1));
     neighbours.load(0, first);
-    neighbours.end_source(0);
+    neighbours.end_feed(0);
     auto second = replica_with(key(1), kLarger);
     neighbours.load(1, second);
     EXPECT_EQ(neighbours.take_view()->directory->candidates(asked(key(1))), (summary::PeerSet{1}));
 }
 
 TEST_F(NeighbourhoodTest, ALinkThatEndsBeforeItsSummaryCameIsNoTrouble) {
-    neighbours.begin_source(0, {"token", 7});
-    neighbours.end_source(0);
-    neighbours.end_source(0);
+    neighbours.begin_feed(0, {"token", 7});
+    neighbours.end_feed(0);
+    neighbours.end_feed(0);
     EXPECT_TRUE(neighbours.take_view()->peers[0].token.empty());
 }
 
-/// A source without a link: it reads a whole summary from time to time, as a reader of Squid's
+/// A feed without a link: it reads a whole summary from time to time, as a reader of Squid's
 /// cache digests would.
 class DigestReader {
 public:
     DigestReader(Neighbourhood& neighbours, std::size_t peer)
         : neighbours_(neighbours), peer_(peer) {
-        neighbours_.begin_source(peer_, {});
+        neighbours_.begin_feed(peer_, {});
     }
-    ~DigestReader() { neighbours_.end_source(peer_); }
+    ~DigestReader() { neighbours_.end_feed(peer_); }
     void read(summary::Filter digest) {
         replica_.apply_snapshot(++reads_, 0, std::move(digest));
         neighbours_.load(peer_, replica_);
@@ -256,12 +256,12 @@ private:
     std::uint64_t reads_ = 0;
 };
 
-TEST_F(NeighbourhoodTest, ASummaryMayComeFromASourceWithoutALink) {
+TEST_F(NeighbourhoodTest, ASummaryMayComeFromAFeedWithoutALink) {
     auto linked = replica_with(key(1));
-    neighbours.begin_source(0, {"token", 7});
+    neighbours.begin_feed(0, {"token", 7});
     neighbours.load(0, linked);
     neighbours.set_in_sync(0, true);
-    EXPECT_FALSE(neighbours.can_be_asked(1)) << "no source yet";
+    EXPECT_FALSE(neighbours.can_be_asked(1)) << "no feed yet";
     {
         DigestReader reader(neighbours, 1);
         reader.read(filter_with(key(1)));

@@ -195,7 +195,7 @@ TEST(Settling, QuotientFiltersMoveIntoTheDirectoryAndFollowItsSuccessors) {
         neighbours.change(0, *peers[0].announce());
         ASSERT_EQ(peers[0].check(), summary::Apply::ok);
     }
-    neighbours.end_source(3);
+    neighbours.end_feed(3);
     EXPECT_EQ(peers[3].replica.keeper(), nullptr);
     EXPECT_FALSE(peers[3].replica.in_sync());
 }

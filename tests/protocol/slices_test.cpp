@@ -316,7 +316,7 @@ TEST_F(LargeNeighbourhood, WhatChangesWhileItIsBuiltIsInItWhoeverLeaves) {
         ASSERT_EQ(done.what, summary::Apply::ok);
         neighbours.change(1, *done.change);
         if (generation == 2) {
-            neighbours.end_source(0);
+            neighbours.end_feed(0);
             replicas[0] = {};
         }
         neighbours.work();

@@ -32,9 +32,9 @@ protected:
                        std::move(sender));
     }
     static Delivery::Sender origin(unsigned status = 200) {
-        return {Fill::Source::origin, {}, status};
+        return {Fill::From::origin, {}, status};
     }
-    static Delivery::Sender peer() { return {Fill::Source::peer, "b", 200}; }
+    static Delivery::Sender peer() { return {Fill::From::peer, "b", 200}; }
     void copy_policy(CopyPolicy policy) {
         auto config = std::make_shared<Config>(*settings);
         config->cluster->copy = policy;
@@ -70,8 +70,8 @@ TEST_F(DeliveryTest, GivesWhatMayNotBeStoredToItsLeaderAlone) {
 }
 
 TEST_F(DeliveryTest, SaysWhoGaveIt) {
-    give(made(), {Fill::Source::peer, "b", 304}, true);
-    EXPECT_EQ(state().answer.source, Fill::Source::peer);
+    give(made(), {Fill::From::peer, "b", 304}, true);
+    EXPECT_EQ(state().answer.from, Fill::From::peer);
     EXPECT_EQ(state().answer.peer, "b");
     EXPECT_EQ(state().answer.upstream_status, 304u);
     EXPECT_TRUE(state().answer.validated);

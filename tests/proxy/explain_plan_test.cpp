@@ -22,7 +22,7 @@ protected:
         protocol::PeerView::Peer peer;
         peer.node = "p" + std::to_string(at);
         peer.http = {"127.0.0.1", 3128};
-        peer.has_source = true;
+        peer.has_feed = true;
         peer.in_sync = in_sync;
         peers.set(at, std::move(peer));
     }

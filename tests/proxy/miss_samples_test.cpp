@@ -23,7 +23,7 @@ struct Known {
         protocol::PeerView::Peer peer;
         peer.node = "p" + std::to_string(at);
         peer.http = {"127.0.0.1", 3128};
-        peer.has_source = true;
+        peer.has_feed = true;
         peer.in_sync = true;
         change(peer);
         peers.set(at, std::move(peer));
@@ -62,7 +62,7 @@ TEST(MissSamples, AskAnyPeerWhoseSummarySaysNo) {
 TEST(MissSamples, AskNobodyWhoCannotOrMustNotBeAsked) {
     Known known(5);
     known.set(0, [](auto& peer) { peer.in_sync = false; });
-    known.set(1, [](auto& peer) { peer.has_source = false; });
+    known.set(1, [](auto& peer) { peer.has_feed = false; });
     known.set(2, [](auto& peer) { peer.http.host.clear(); });
     for (unsigned i = 0; i < kBreakerFailures; ++i) {
         known.records[3].asked();

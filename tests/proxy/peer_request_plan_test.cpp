@@ -23,7 +23,7 @@ protected:
     WhomToAskTest() : peers(4), records(4) {
         for (auto& peer : peers) {
             peer.http.host = "h";
-            peer.has_source = true;
+            peer.has_feed = true;
             peer.in_sync = true;
         }
         for (std::size_t i = 0; i < records.size(); ++i) is_away(i, 1ms);
@@ -94,7 +94,7 @@ TEST_F(WhomToAskTest, BelievesANoWhereAskingDoesNotPay) {
 
 TEST_F(WhomToAskTest, AsksNobodyWhoCannotBeAsked) {
     peers[0].in_sync = false;
-    peers[1].has_source = false;
+    peers[1].has_feed = false;
     peers[2].http.host.clear();
     EXPECT_EQ(asked(whom({0, 1})), Numbers{});
     EXPECT_EQ(asked(whom({2})), Numbers{});

@@ -133,9 +133,9 @@ TEST_F(PeerResponsePlanTest, DoesNotWaitNorTakeWhatIsNotItsToGive) {
     state.answer.shared = false;
     EXPECT_EQ(to_growing(), busy);
     state.answer.shared = true;
-    state.answer.source = Fill::Source::peer;
+    state.answer.from = Fill::From::peer;
     EXPECT_EQ(to_growing(), busy);
-    state.answer.source = Fill::Source::origin;
+    state.answer.from = Fill::From::origin;
     state.answer.validated = true;
     EXPECT_EQ(to_growing(), busy);
     state.answer.validated = false;

@@ -14,10 +14,10 @@ TEST(Silence, OfAnOriginMayLastAsLongAsBodiesMayBeIdle) {
     Config config;
     config.timeouts.body_idle = 30s;
     config.cluster.emplace().peer_stall = 4s;
-    EXPECT_EQ(silence_at_most(Fill::Source::origin, config), 30s);
-    EXPECT_EQ(silence_at_most(Fill::Source::peer, config), 4s);
+    EXPECT_EQ(silence_at_most(Fill::From::origin, config), 30s);
+    EXPECT_EQ(silence_at_most(Fill::From::peer, config), 4s);
     config.timeouts.body_idle = 1s;
-    EXPECT_EQ(silence_at_most(Fill::Source::peer, config), 1s) << "whichever is less";
+    EXPECT_EQ(silence_at_most(Fill::From::peer, config), 1s) << "whichever is less";
 }
 
 TEST(BodyEnd, GoesOnElsewhereOnlyAfterAFault) {
