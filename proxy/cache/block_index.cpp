@@ -46,17 +46,17 @@ void publish(Delivery& delivery, BlockIndex index, Delivery::Sender sender) {
 }
 
 boost::asio::awaitable<void> take_block(Delivery& delivery, Exchange& exchange) {
-    auto& asked = delivery.job();
-    const auto& wanted = *asked.wanted.block;
+    auto& job = delivery.job();
+    const auto& wanted = *job.wanted.block;
     const auto& head = exchange.head();
-    const auto wrong = judge_block(wanted, head, identifies_user(asked.wanted.request->fields));
+    const auto wrong = judge_block(wanted, head, identifies_user(job.wanted.request->fields));
     if (wrong == FetchError::none) {
         co_await delivery.pass(exchange);
         co_return;
     }
     const auto covered = run_of(wanted, head, exchange.content_length());
     if (!covered) {
-        delivery.cache().upstream.note_part(*asked.wanted.request->origin(), *asked.wanted.request,
+        delivery.cache().upstream.note_part(*job.wanted.request->origin(), *job.wanted.request,
                                             wrong, head.status);
         delivery.refuse(wrong, exchange);
         co_return;
@@ -64,7 +64,7 @@ boost::asio::awaitable<void> take_block(Delivery& delivery, Exchange& exchange) 
     const auto storable = delivery.draft(exchange.received()).verdict == StorageVerdict::store;
     BlockRun::Of of{
         {{wanted.length, wanted.block_bytes}, wanted.version, wanted.tags}, *covered, storable};
-    BlockRun run(delivery.cache(), asked, std::move(of), exchange);
+    BlockRun run(delivery.cache(), job, std::move(of), exchange);
     co_await run.run(&delivery);
 }
 
@@ -81,16 +81,16 @@ boost::asio::awaitable<void> run_in_blocks(Delivery& delivery, BlockIndex index,
 }
 
 boost::asio::awaitable<void> begin_in_blocks(Delivery& delivery, Exchange& exchange) {
-    auto& asked = delivery.job();
+    auto& job = delivery.job();
     const auto& head = exchange.head();
-    const auto& part = *asked.wanted.part;
+    const auto& part = *job.wanted.part;
     const auto given = content_range(head.fields);
     std::optional<BlockIndex> index;
     if (given && given->range && given->length)
         index = make_index(delivery, exchange.received(), *given->length);
     // After a purge of one of its tags the body goes to its own client alone, in one piece.
     if (index && !index->draft.response->tags.empty() &&
-        !asked.result.claim.tag(index->draft.response->tags))
+        !job.result.claim.tag(index->draft.response->tags))
         index.reset();
     const auto meaning = first_block(part.range, part.of_a_version, given,
                                      index ? index->draft.response->blocks : std::nullopt);

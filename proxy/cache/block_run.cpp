@@ -27,29 +27,29 @@ Head head_of_block(const Head& answer, std::string_view content_range) {
 
 }  // namespace
 
-BlockRun::BlockRun(Cache& cache, FetchJob& asked, Of of, Exchange& exchange)
+BlockRun::BlockRun(Cache& cache, FetchJob& job, Of of, Exchange& exchange)
     : cache_(cache),
-      asked_(asked),
+      job_(job),
       body_(std::move(of.body)),
       exchange_(exchange),
       covered_(of.covered),
-      version_(cache.shared.key_hasher(flow_key(asked.wanted.request->key.uri(), body_.version.etag,
+      version_(cache.shared.key_hasher(flow_key(job.wanted.request->key.uri(), body_.version.etag,
                                                 body_.version.form, body_.blocks.block_bytes))),
       at_(covered_.first) {
-    BlockFlow::Ownership owner{asked.wanted.request,
+    BlockFlow::Ownership owner{job.wanted.request,
                                of.storable,
                                {body_.tags.begin(), body_.tags.end()},
-                               asked.result.claim.invalidations()};
-    owner.names.push_back(cache_.shared.key_hasher(asked.wanted.request->key.uri()));
-    asked.progress.flow = std::make_shared<BlockFlow>(
-        body_.blocks, covered_, asked.result.wakeup,
-        asked.wanted.request->config().limits.body_window, std::move(owner));
-    cache.shared.flows.add(version_, asked.progress.flow);
+                               job.result.claim.invalidations()};
+    owner.names.push_back(cache_.shared.key_hasher(job.wanted.request->key.uri()));
+    job.progress.flow = std::make_shared<BlockFlow>(body_.blocks, covered_, job.result.wakeup,
+                                                    job.wanted.request->config().limits.body_window,
+                                                    std::move(owner));
+    cache.shared.flows.add(version_, job.progress.flow);
 }
 
 BlockRun::~BlockRun() {
-    cache_.shared.flows.remove(version_, asked_.progress.flow.get());
-    asked_.progress.flow->end();
+    cache_.shared.flows.remove(version_, job_.progress.flow.get());
+    job_.progress.flow->end();
 }
 
 asio::awaitable<void> BlockRun::run(Delivery* own) {
@@ -59,7 +59,7 @@ asio::awaitable<void> BlockRun::run(Delivery* own) {
         if (block.last > covered_.last) break;
         const auto wanted = co_await wait_until_wanted(offset, own_is_to_come);
         if (!wanted) break;
-        const auto is_own = own_is_to_come && block == asked_.wanted.block->range;
+        const auto is_own = own_is_to_come && block == job_.wanted.block->range;
         const auto goes_on = co_await bring(block, is_own ? own : nullptr);
         if (is_own) own_is_to_come = false;
         if (!goes_on) break;
@@ -72,34 +72,34 @@ asio::awaitable<void> BlockRun::run(Delivery* own) {
 
 /// False: nobody wants it, or waits to want it.
 asio::awaitable<bool> BlockRun::wait_until_wanted(std::uint64_t offset, bool own_is_to_come) {
-    auto& flow = *asked_.progress.flow;
+    auto& flow = *job_.progress.flow;
     const auto begun = Clock::now();
     for (;;) {
-        if (asked_.progress.given_up) co_return false;
-        const auto readers = asked_.result.fill->audience().readers;
+        if (job_.progress.given_up) co_return false;
+        const auto readers = job_.result.fill->audience().readers;
         if (flow.wanted_from(offset) || (own_is_to_come && readers > 0)) co_return true;
         const auto taken = at_ - covered_.first;
         if (readers == 0 && goes_on_unread(taken, covered_.size())) co_return true;
         if (readers == 0 && Clock::now() - begun >= kAloneAtMost) co_return false;
-        co_await asked_.result.wakeup->wait_until(Clock::now() + kLook);
+        co_await job_.result.wakeup->wait_until(Clock::now() + kLook);
     }
 }
 
 /// False: the response has broken off.
 asio::awaitable<bool> BlockRun::bring(const ByteRange& block, Delivery* own) {
-    auto& flow = *asked_.progress.flow;
+    auto& flow = *job_.progress.flow;
     if (own) {
         flow.begin(block.first);
         const auto goes_on = co_await send_into(*own, block);
         co_return goes_on;
     }
     auto fill = flow.fill_for(block.first);
-    auto job = make_block_job(cache_, asked_.wanted.request, body_, block.first,
-                              FillSlot{asked_.result.wakeup, fill});
+    auto job = make_block_job(cache_, job_.wanted.request, body_, block.first,
+                              FillSlot{job_.result.wakeup, fill});
     auto& claim = job->result.claim;
     auto found = cache_.look_up(claim.hash(), claim.uri(), {}, Clock::now());
     // The block belongs to the request of the run, so later invalidations count for it.
-    found.invalidations = asked_.result.claim.invalidations();
+    found.invalidations = job_.result.claim.invalidations();
     auto leads = false;
     // A block stored after an invalidation belongs to another response.
     if (found.unshareable || flow.is_outdated(cache_.shared.store)) {
@@ -113,13 +113,13 @@ asio::awaitable<bool> BlockRun::bring(const ByteRange& block, Delivery* own) {
         co_return true;
     }
     flow.begin(block.first);
-    asked_.progress.beside = std::move(job);
+    job_.progress.beside = std::move(job);
     auto goes_on = false;
     {
-        Delivery delivery(cache_, *asked_.progress.beside);
+        Delivery delivery(cache_, *job_.progress.beside);
         goes_on = co_await send_into(delivery, block);
     }
-    asked_.progress.beside.reset();
+    job_.progress.beside.reset();
     co_return goes_on;
 }
 
@@ -136,7 +136,7 @@ asio::awaitable<bool> BlockRun::send_into(Delivery& delivery, const ByteRange& b
 
 /// Reads and drops the bytes before `offset`.
 asio::awaitable<bool> BlockRun::skip_to(std::uint64_t offset) {
-    const auto silence = silence_at_most(Fill::From::origin, asked_.wanted.request->config());
+    const auto silence = silence_at_most(Fill::From::origin, job_.wanted.request->config());
     while (at_ < offset) {
         if (exchange_.pieces().empty()) {
             if (exchange_.done()) co_return false;
@@ -153,7 +153,7 @@ asio::awaitable<bool> BlockRun::skip_to(std::uint64_t offset) {
 
 void BlockRun::came(std::uint64_t bytes) {
     at_ += bytes;
-    asked_.progress.flow->came(bytes, Clock::now());
+    job_.progress.flow->came(bytes, Clock::now());
 }
 
 }  // namespace proxy

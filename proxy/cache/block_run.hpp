@@ -17,7 +17,7 @@ namespace proxy {
 /// is a block ahead of its readers, and a slow client holds the origin back instead of filling
 /// memory. Blocks in the store, or on their way to it, are read and dropped. The run ends with the
 /// response, or after kAloneAtMost without readers. Its remaining readers then request their blocks
-/// themselves. Belongs to the coroutine that runs the fetch `asked`.
+/// themselves. Belongs to the coroutine that runs the fetch `job`.
 class BlockRun {
 public:
     /// The content of the response.
@@ -28,12 +28,12 @@ public:
     };
     /// From here on readers find the blocks as a flow; those of other requests, only if the blocks
     /// are storable. All references must outlive this.
-    BlockRun(Cache& cache, FetchJob& asked, Of of, Exchange& exchange);
+    BlockRun(Cache& cache, FetchJob& job, Of of, Exchange& exchange);
     BlockRun(const BlockRun&) = delete;
     BlockRun& operator=(const BlockRun&) = delete;
     ~BlockRun();
 
-    /// `own`: the delivery of `asked`, if that is the job for one of the blocks; else null.
+    /// `own`: the delivery of `job`, if that is the job for one of the blocks; else null.
     boost::asio::awaitable<void> run(Delivery* own);
 
 private:
@@ -44,7 +44,7 @@ private:
     void came(std::uint64_t bytes);
 
     Cache& cache_;
-    FetchJob& asked_;
+    FetchJob& job_;
     const BlocksOf body_;
     Exchange& exchange_;
     const ByteRange covered_;

@@ -199,10 +199,10 @@ bool Fetch::take_head(PeerRequest& asked, const Received& from, bool validated) 
 
 /// The origin request, not sent yet. Precondition: `kind` is not impossible.
 std::shared_ptr<OriginRunner> Fetch::prepare_origin(OriginRequestKind kind) {
-    asked_ = additions_for(kind, job_, stale_copy_);
+    additions_ = additions_for(kind, job_, stale_copy_);
     auto runner =
         std::make_shared<OriginRunner>(cache_.upstream, job_.wanted.request, has_stand_in());
-    runner->lines = std::move(asked_.lines);
+    runner->lines = std::move(additions_.lines);
     runner->exchange.on_interim([run = runner.get(), fill = job_.result.fill](const Head& interim) {
         return pass_interim_on(run->lost ? nullptr : fill.get(), run->snapshot->config().node,
                                interim);
@@ -230,7 +230,7 @@ asio::awaitable<void> Fetch::ask_origin(bool only_whole) {
         const auto ended = co_await runner->run();
         runner->result = ended;
     }
-    const auto asked = std::move(asked_);
+    const auto asked = std::move(additions_);
     const auto meaning = meaning_of(*runner, asked);
     if (meaning.step == OriginStep::fail)
         delivery_.fail(

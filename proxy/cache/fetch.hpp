@@ -67,7 +67,7 @@ private:
     FetchPeers peers_;
     RoundTrip origin_usual_;                // while peers are asked
     std::optional<StaleCopy> stale_copy_;   // that a peer has
-    RequestAdditions asked_;                // of origin_
+    RequestAdditions additions_;            // of origin_
     std::shared_ptr<OriginRunner> origin_;  // prepared, or asked beside peers
 };
 

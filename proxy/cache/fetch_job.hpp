@@ -16,7 +16,7 @@
 #include "proxy/storage/body_version.hpp"
 #include "proxy/storage/claim.hpp"
 #include "proxy/storage/fill.hpp"
-#include "proxy/telemetry/peers_asked.hpp"
+#include "proxy/telemetry/peer_request_log.hpp"
 #include "proxy/upstream/peer_record.hpp"
 #include "proxy/upstream/request_snapshot.hpp"
 
@@ -62,7 +62,7 @@ struct Wanted {
 struct FetchPlaces {
     bool may_ask_peers = true;
     std::shared_ptr<const StoredResponse> stale;  // to be validated; may be null
-    std::shared_ptr<PeersAsked> peers_asked;      // log of the peer requests; may be null
+    std::shared_ptr<PeerRequestLog> peers_asked;  // log of the peer requests; may be null
     /// Failed tries at the body's part, shared with the client's request, which may have begun
     /// earlier fetches for it. Never null.
     std::shared_ptr<Tries> tries = std::make_shared<Tries>();

@@ -20,8 +20,8 @@ RestRequest::~RestRequest() {
 bool RestRequest::prepare() {
     const auto answer = job_.result.fill->state().answer;
     const auto& block = job_.wanted.block;
-    asked_at_ = job_.result.fill->received();
-    rest_ = rest_of(etag_, asked_at_, block ? std::optional(block->range) : std::nullopt,
+    received_when_sent_ = job_.result.fill->received();
+    rest_ = rest_of(etag_, received_when_sent_, block ? std::optional(block->range) : std::nullopt,
                     block                 ? std::optional(block->length)
                     : answer.length_known ? std::optional(answer.length)
                                           : std::nullopt);
@@ -45,7 +45,7 @@ void RestRequest::judge(Exchange& sender) {
     // A 200 begins with the bytes that the sender has given already.
     took_over_ = answered && origin_->exchange.head().status == 206 &&
                  goes_on_with(rest_, origin_->exchange.head()) &&
-                 may_take_over(asked_at_, job_.result.fill->received());
+                 may_take_over(received_when_sent_, job_.result.fill->received());
     if (took_over_) return sender.abandon();
     if (answered) not_before_ = origin_->exchange.not_before();
     origin_->lose();

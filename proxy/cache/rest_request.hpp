@@ -50,7 +50,7 @@ private:
     FetchJob& job_;
     const std::string_view etag_;
     Rest rest_;
-    std::uint64_t asked_at_ = 0;  // bytes of the body that had come at the time of the request
+    std::uint64_t received_when_sent_ = 0;  // bytes of the body
     std::shared_ptr<OriginRunner> origin_;
     std::optional<Continuation> rest_given_;
     std::optional<std::chrono::steady_clock::time_point> not_before_;  // of a useless response

@@ -69,7 +69,7 @@ HeadLearned judge_head(const Head& answer, StorageVerdict verdict, const StoredR
 }
 
 void learn_from_head(Cache& cache, const Relayed& relayed) {
-    const auto& [storing, method, hash, answer, asked] = relayed;
+    const auto& [storing, method, hash, answer, sent_at] = relayed;
     const auto& request = storing.request;
     auto& store = cache.shared.store;
     const auto uri = request.key.uri();
@@ -89,7 +89,7 @@ void learn_from_head(Cache& cache, const Relayed& relayed) {
     }
     if (!next) next = outdated(*stored, now);
     const auto ended = !charge(store, *next, uri, now) ||
-                       store.replace(hash, stored.get(), std::move(next), asked, now) ==
+                       store.replace(hash, stored.get(), std::move(next), sent_at, now) ==
                            Store::Replaced::invalidated;
     if (ended) cache.shared.drop(hash, now);
 }
@@ -142,7 +142,7 @@ KeptCopy::Copy::Copy(Cache& cache, const SitePolicy& policy, summary::KeyHash ha
 KeptCopy::KeptCopy(Cache& cache, const Relayed& relayed, std::optional<std::uint64_t> length,
                    FieldBlock fields)
     : store_(cache.shared.store) {
-    const auto& [storing, method, hash, answer, asked] = relayed;
+    const auto& [storing, method, hash, answer, sent_at] = relayed;
     const auto& request = storing.request;
     if (!names_its_own_target(method, answer.head, request.key)) return;
     auto made = draft(storing, answer);
@@ -153,7 +153,7 @@ KeptCopy::KeptCopy(Cache& cache, const Relayed& relayed, std::optional<std::uint
         !charge(store_, *response, uri, answer.arrival.steady))
         return;
     invalidations_ = store_.invalidations();
-    if (store_.invalidated_at(hash, response->tags) >= asked) return;
+    if (store_.invalidated_at(hash, response->tags) >= sent_at) return;
     copy_ = std::make_unique<Copy>(cache, request.policy(), hash, uri);
     Fill::Answer kept;
     kept.response = std::move(response);

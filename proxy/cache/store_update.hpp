@@ -19,8 +19,8 @@ struct Relayed {
     boost::beast::http::verb method;
     summary::KeyHash hash;  // of the request's key
     const Received& response;
-    /// Before the request went out: a later invalidation ends the content of the response.
-    Store::Clock::time_point asked;
+    /// When the request went out. A later invalidation ends the content of the response.
+    Store::Clock::time_point sent_at;
 };
 
 /// Learns from the response to a HEAD. Only a 200 counts, and fills are left alone. By judge_head()

@@ -11,7 +11,7 @@
 #include "proxy/client/response_writer.hpp"
 #include "proxy/http/outcome.hpp"
 #include "proxy/storage/stored_response.hpp"
-#include "proxy/telemetry/peers_asked.hpp"
+#include "proxy/telemetry/peer_request_log.hpp"
 
 namespace proxy {
 
@@ -25,8 +25,8 @@ struct Books {
     CacheResult cache = CacheResult::bypass;
     Source source = Source::none;
     std::string peer;  // gave the response or a part of it; or the peer that sent the request
-    std::shared_ptr<PeersAsked> peers_asked;  // null: no peer was asked, or there is no log
-    std::string server;                       // address of the last origin that answered
+    std::shared_ptr<PeerRequestLog> peers_asked;  // null: no peer was asked, or there is no log
+    std::string server;                           // address of the last origin that answered
     std::string content_type;
     std::string cache_status;  // as sent, if there is a log
     bool validated = false;    // the stored response was confirmed by a 304

@@ -37,7 +37,7 @@ Relay::Relay(Transaction& transaction, std::string upgrade)
       config_(transaction.config()),
       snapshot_(request_.snapshot(false)),
       target_(*snapshot_->origin()),
-      asked_(frontend_.upstream, target_),
+      origin_request_(frontend_.upstream, target_),
       exchange_(frontend_.upstream.pool, frontend_.upstream.head_limits()),
       watch_(transaction, exchange_),
       upload_(transaction, exchange_),
@@ -57,8 +57,8 @@ asio::awaitable<void> Relay::run(CacheStatus status, Outcome outcome) {
 }
 
 asio::awaitable<FetchError> Relay::ask() {
-    if (!asked_.allowed()) co_return FetchError::origin_down;
-    asked_at_ = Clock::now();
+    if (!origin_request_.allowed()) co_return FetchError::origin_down;
+    sent_at_ = Clock::now();
     watch_.begin();
     const auto error = co_await put();
     watch_.end();
@@ -68,7 +68,7 @@ asio::awaitable<FetchError> Relay::ask() {
         auto& cache = frontend_.cache.shared;
         cache.invalidate(cache.of({&uri, 1}), Clock::now());
     }
-    if (!client_gone()) asked_.ended(error, exchange_.malformed());
+    if (!client_gone()) origin_request_.ended(error, exchange_.malformed());
     co_return error;
 }
 
@@ -176,7 +176,7 @@ asio::awaitable<void> Relay::respond(CacheStatus status, Outcome outcome) {
     const StoringRequest storing{frontend_.cache.shared.key_hasher, *snapshot_,
                                  request_.directives};
     const auto from = exchange_.received();
-    const Relayed relayed{storing, request_.head.verb, request_.hash, from, asked_at_};
+    const Relayed relayed{storing, request_.head.verb, request_.hash, from, sent_at_};
     if (request_.head.verb == verb::head) learn_from_head(frontend_.cache, relayed);
     KeptCopy copy(frontend_.cache, relayed, exchange_.content_length(), fields);
     if (!is_safe_method(request_.head.method) && head.status < 400) {

@@ -67,11 +67,11 @@ private:
     const Config& config_;
     const std::shared_ptr<const RequestSnapshot> snapshot_;
     const UpstreamTarget& target_;  // of the snapshot
-    OriginRequest asked_;
+    OriginRequest origin_request_;
     Exchange exchange_;
     ClientWatch watch_;
     Upload upload_;
-    Clock::time_point asked_at_;
+    Clock::time_point sent_at_;
     const std::string upgrade_;  // the protocols to ask for; empty: none
     bool sent_whole_ = true;     // the request, so the connection can carry another one
     bool client_gone_ = false;

@@ -34,7 +34,7 @@ public:
           request_(transaction.request),
           books_(transaction.books),
           lookup_(transaction),
-          asked_{request_.directives, peer.options, false, request_.site.policy.cache->block} {
+          received_{request_.directives, peer.options, false, request_.site.policy.cache->block} {
         books_.peer = frontend_.upstream.peers->peers[peer.index].node;
         request_.directives.only_if_cached = false;  // it is how peers ask, and obeyed anyway
     }
@@ -51,7 +51,7 @@ public:
             reader_.emplace(found_.fill, transaction_.wakeup, false);
             growing_ = reader_->state();
         }
-        const auto plan = plan_peer_response(asked_, found());
+        const auto plan = plan_peer_response(received_, found());
         if (plan.kind == PeerResponsePlan::Kind::refused) co_return co_await refuse_by(plan);
         if (request_.head.verb == verb::head)  // it would be given
             co_return co_await transaction_.respond(200, {}, {}, kOwnAnswer);
@@ -73,8 +73,8 @@ private:
         const auto range = range_request(fields);
         version_ = find(fields, field::if_range);
         form_ = find(fields, kFormField);
-        asked_.for_block = range.form == RangeRequest::Form::bounded && version_ != nullptr;
-        if (asked_.for_block && form_) {
+        received_.for_block = range.form == RangeRequest::Form::bounded && version_ != nullptr;
+        if (received_.for_block && form_) {
             const auto uri = block_key(request_.key.uri(), version_->value, form_->value,
                                        {range.first, range.last});
             hash_ = frontend_.cache.shared.key_hasher(uri);
@@ -104,7 +104,7 @@ private:
         const auto& response = *this->response();
         found.residence = response.residence(Clock::now());
         found.is_variant = found_.response || is_variant(response, selecting());
-        if (!asked_.for_block || is_block_) return found;
+        if (!received_.for_block || is_block_) return found;
         const auto length = found_.response ? response.body_bytes() : growing_.answer.length;
         found.is_version =
             form_ && is_named_version(response) &&
@@ -174,7 +174,7 @@ private:
     Request& request_;
     Books& books_;
     CacheLookup lookup_;
-    ReceivedPeerRequest asked_;
+    ReceivedPeerRequest received_;
     std::optional<HashedFields> hashed_;  // names and hashes of the client's fields
     const Field* version_ = nullptr;      // that the peer names
     const Field* form_ = nullptr;

@@ -87,10 +87,10 @@ asio::awaitable<void> Transaction::refuse_fetch(FetchError error, std::string_vi
     co_await refuse(status_of(error), text, cache);
 }
 
-const std::shared_ptr<PeersAsked>& Transaction::peers_asked() {
+const std::shared_ptr<PeerRequestLog>& Transaction::peers_asked() {
     auto& asked = books.peers_asked;
     if (!asked && config().cluster && frontend.shared.access_log.enabled())
-        asked = std::make_shared<PeersAsked>();
+        asked = std::make_shared<PeerRequestLog>();
     return asked;
 }
 

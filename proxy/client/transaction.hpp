@@ -59,7 +59,7 @@ struct Transaction {
                                               CacheStatus cache, ParseError malformed = {});
 
     /// The list where fetches for this request note the peers they ask; null when no log needs it.
-    const std::shared_ptr<PeersAsked>& peers_asked();
+    const std::shared_ptr<PeerRequestLog>& peers_asked();
     /// Notes the content type, if there is a log.
     void note_type(const StoredMetadata& response) {
         if (frontend.shared.access_log.enabled()) books.note_type(response);

@@ -71,7 +71,7 @@ std::shared_ptr<Fill> PendingResponses::find(summary::KeyHash hash, std::string_
             continue;
         }
         // A peer request never waits, so any fetch of the target will do for its answer.
-        const auto& asked = pending.asked;
+        const auto& asked = pending.of_class;
         if (request.hashed ||
             (asked.values == like.values && (!apart || asked.credentials == like.credentials)))
             return pending.fill;

@@ -82,7 +82,7 @@ private:
     struct Pending {
         std::shared_ptr<Fill> fill;
         std::string_view uri;
-        RequestClass asked;  // as far as it was known at the start of the fetch
+        RequestClass of_class;  // as far as it was known at the start of the fetch
         std::vector<summary::KeyHash> tags;
     };
     struct Target {

@@ -76,13 +76,13 @@ void append_json_member(std::string& out, std::string_view key, std::string_view
     append_json_string(out, text);
 }
 
-void append_peers_asked(std::string& out, const std::deque<PeersAsked::Asked>& all) {
+void append_peers_asked(std::string& out, const std::deque<PeerRequestLog::Entry>& all) {
     out.append(",\"peers_asked\":[");
-    for (const auto& asked : all) {
-        if (&asked != &all.front()) out.push_back(',');
+    for (const auto& entry : all) {
+        if (&entry != &all.front()) out.push_back(',');
         out.append("{\"peer\":");
-        append_json_string(out, asked.node);
-        append_json_member(out, "verdict", to_string(asked.verdict));
+        append_json_string(out, entry.node);
+        append_json_member(out, "verdict", to_string(entry.verdict));
         out.push_back('}');
     }
     out.push_back(']');

@@ -3,7 +3,7 @@
 #include "proxy/config/config.hpp"
 #include "proxy/http/outcome.hpp"
 #include "proxy/telemetry/log_sink.hpp"
-#include "proxy/telemetry/peers_asked.hpp"
+#include "proxy/telemetry/peer_request_log.hpp"
 #include "proxy/telemetry/rate_limited_log.hpp"
 
 #include <atomic>
@@ -40,7 +40,7 @@ struct AccessRecord {
     // the line of a peer request: its sender.
     std::string_view peer;
     PeerVerdict peer_verdict = PeerVerdict::not_asked;
-    const PeersAsked* peers_asked = nullptr;
+    const PeerRequestLog* peers_asked = nullptr;
     std::string_view origin;  // address of the origin that answered, as `10.0.0.7:8080`, or empty
     std::string_view content_type, referer, user_agent;
     std::string_view cache_status;  // this node's member of Cache-Status, as sent

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "proxy/http/outcome.hpp"
-#include "proxy/telemetry/peers_asked.hpp"
+#include "proxy/telemetry/peer_request_log.hpp"
 #include "proxy/upstream/exchange.hpp"
 #include "proxy/upstream/peer_of_view.hpp"
 #include "proxy/upstream/upstream.hpp"
@@ -31,7 +31,7 @@ public:
     PeerRequest& operator=(const PeerRequest&) = delete;
 
     /// Notes begin and end in `log`, too; may be null. Before send().
-    void note_in(std::shared_ptr<PeersAsked> log) { noted_in_ = std::move(log); }
+    void note_in(std::shared_ptr<PeerRequestLog> log) { noted_in_ = std::move(log); }
     /// Sends `request` and waits for the head. `promised`: the peer's summary has the key, so
     /// `absent` is a false hit. After `hit` exchange() has a response whose head the caller judges.
     /// Every other verdict ends the request; after a refusal the head stays readable, and discard()
@@ -56,7 +56,7 @@ private:
     const PeerPatience patience_;
     Exchange exchange_;
     std::chrono::steady_clock::time_point begun_;
-    std::shared_ptr<PeersAsked> noted_in_;
+    std::shared_ptr<PeerRequestLog> noted_in_;
     std::uint64_t note_ = 0;
     FetchError failed_by_ = FetchError::none;
     bool open_ = false, answered_ = false;

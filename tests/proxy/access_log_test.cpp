@@ -104,29 +104,29 @@ TEST(JsonLine, NamesAPeerAfterAPeerRequest) {
 }
 
 TEST(JsonLine, NamesAllPeersAfterSeveralPeerRequests) {
-    PeersAsked asked;
-    const auto first = asked.asked("b");
+    PeerRequestLog log;
+    const auto first = log.asked("b");
     auto r = peer_hit();
-    r.peers_asked = &asked;
+    r.peers_asked = &log;
     EXPECT_FALSE(json::parse(line(AccessFormat::json, r)).contains("peers_asked"));
-    const auto second = asked.asked("c");
-    asked.answered(second, PeerVerdict::hit);
-    asked.answered(first, PeerVerdict::timeout);
+    const auto second = log.asked("c");
+    log.answered(second, PeerVerdict::hit);
+    log.answered(first, PeerVerdict::timeout);
     EXPECT_EQ(
         json::parse(line(AccessFormat::json, r))["peers_asked"],
         json::parse(R"([{"peer": "b", "verdict": "timeout"}, {"peer": "c", "verdict": "hit"}])"));
 }
 
-TEST(PeersAsked, KeepsTheLastPeerRequests) {
-    PeersAsked asked;
-    const auto first = asked.asked("first");
-    for (std::size_t i = 0; i < PeersAsked::kMax; ++i)
-        asked.answered(asked.asked("b"), PeerVerdict::refused);
-    asked.answered(first, PeerVerdict::failure);  // nobody knows it any more
-    EXPECT_EQ(asked.all().size(), PeersAsked::kMax);
-    EXPECT_EQ(asked.last_to("first"), nullptr);
-    EXPECT_EQ(asked.last_to("b"), &asked.all().back());
-    for (const auto& one : asked.all()) EXPECT_EQ(one.verdict, PeerVerdict::refused);
+TEST(PeerRequestLog, KeepsTheLastPeerRequests) {
+    PeerRequestLog log;
+    const auto first = log.asked("first");
+    for (std::size_t i = 0; i < PeerRequestLog::kMax; ++i)
+        log.answered(log.asked("b"), PeerVerdict::refused);
+    log.answered(first, PeerVerdict::failure);  // nobody knows it any more
+    EXPECT_EQ(log.all().size(), PeerRequestLog::kMax);
+    EXPECT_EQ(log.last_to("first"), nullptr);
+    EXPECT_EQ(log.last_to("b"), &log.all().back());
+    for (const auto& one : log.all()) EXPECT_EQ(one.verdict, PeerVerdict::refused);
 }
 
 TEST(JsonLine, NamesTheSenderOfAPeerRequest) {

@@ -77,7 +77,7 @@ TEST_F(PeerRequestTest, BlamesNoLaterRunOfTheNode) {
 }
 
 TEST_F(PeerRequestTest, NotesBeginAndEndInTheLogOfItsFetch) {
-    const auto log = std::make_shared<PeersAsked>();
+    const auto log = std::make_shared<PeerRequestLog>();
     request->note_in(log);
     send();
     ASSERT_EQ(log->all().size(), 1u);

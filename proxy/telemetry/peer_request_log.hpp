@@ -12,9 +12,9 @@ namespace proxy {
 
 /// The peer requests for one client's answer, in order, for its line in the access log. The thread
 /// of one worker. A fetch may keep it after the client has left.
-class PeersAsked {
+class PeerRequestLog {
 public:
-    struct Asked {
+    struct Entry {
         std::string node;
         PeerVerdict verdict = PeerVerdict::pending;
     };
@@ -34,16 +34,16 @@ public:
         if (number >= gone_) all_[number - gone_].verdict = verdict;
     }
 
-    const std::deque<Asked>& all() const { return all_; }
+    const std::deque<Entry>& all() const { return all_; }
     /// The last peer request to this peer, or null.
-    const Asked* last_to(const std::string& node) const {
+    const Entry* last_to(const std::string& node) const {
         const auto found = std::find_if(all_.rbegin(), all_.rend(),
-                                        [&](const Asked& asked) { return asked.node == node; });
+                                        [&](const Entry& one) { return one.node == node; });
         return found == all_.rend() ? nullptr : &*found;
     }
 
 private:
-    std::deque<Asked> all_;
+    std::deque<Entry> all_;
     std::uint64_t gone_ = 0;  // in front of them
 };
 
