@@ -24,14 +24,14 @@ constexpr std::chrono::seconds kBetweenJudgements{5};
 constexpr std::uint64_t kVainBytes = 598;
 
 /// A peer request in progress.
-struct Question {
+struct OpenRequest {
     proxy::PeerTurn turn;
     bool reaches = false;
     Duration takes{};  // until its answer
     TimePoint ends;
 };
 
-class AsNodes final : public Asking {
+class AsNodes final : public PeerSearch {
 public:
     AsNodes(const Shared& shared, Knowledge& knowledge, SimulatedLines& lines)
         : shared_(shared),
@@ -115,8 +115,8 @@ private:
                     const auto asked = plan.ask(still_open);
                     auto& record = records[asked.turn.peer];
                     record.asked();
-                    ++counts.questions;
-                    open_.push_back(question(proxy, asked.turn, plan.latest(), now));
+                    ++counts.peer_requests;
+                    open_.push_back(open_request(proxy, asked.turn, plan.latest(), now));
                     plan.asked(record.round_trip(), now);
                     continue;
                 }
@@ -147,8 +147,9 @@ private:
         }
     }
 
-    Question question(std::size_t proxy, proxy::PeerTurn turn, Duration latest, TimePoint now) {
-        Question out{turn, lines_.reaches(proxy, turn.peer, now), latest, {}};
+    OpenRequest open_request(std::size_t proxy, proxy::PeerTurn turn, Duration latest,
+                             TimePoint now) {
+        OpenRequest out{turn, lines_.reaches(proxy, turn.peer, now), latest, {}};
         if (out.reaches) out.takes = lines_.round_trip();
         out.reaches = out.reaches && out.takes <= latest;
         out.takes = std::min(out.takes, latest);
@@ -157,7 +158,7 @@ private:
     }
 
     /// Learns from the end of a request. Returns true if the answer is usable and `wanted`.
-    bool end(std::size_t proxy, std::uint32_t object, const Question& ended, bool wanted,
+    bool end(std::size_t proxy, std::uint32_t object, const OpenRequest& ended, bool wanted,
              Answer& answer, SimulationCounts& counts) {
         using proxy::PeerVerdict;
         const auto [peer, promised] = ended.turn;
@@ -243,15 +244,15 @@ private:
     protocol::PeerView::Peers peers_;
     std::vector<proxy::PeerRecord> records_;  // of each about each
     std::vector<Node> nodes_;
-    std::vector<Question> open_;  // of the current race
+    std::vector<OpenRequest> open_;  // of the current race
     const proxy::ClusterConfig bounds_;
     proxy::RoundTrip origin_;
 };
 
 }  // namespace
 
-std::unique_ptr<Asking> make_as_nodes(const Shared& shared, Knowledge& knowledge,
-                                      SimulatedLines& lines) {
+std::unique_ptr<PeerSearch> make_as_nodes(const Shared& shared, Knowledge& knowledge,
+                                          SimulatedLines& lines) {
     return std::make_unique<AsNodes>(shared, knowledge, lines);
 }
 

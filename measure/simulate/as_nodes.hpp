@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "measure/simulate/asking.hpp"
+#include "measure/simulate/peer_search.hpp"
 
 namespace measure {
 
@@ -10,7 +10,7 @@ namespace measure {
 /// peer to ask, when to ask the origin beside it, when to ask again, which misses to send to peers
 /// whose summaries deny them, and how exact the own summary must be. All arguments must outlive the
 /// result.
-std::unique_ptr<Asking> make_as_nodes(const Shared& shared, Knowledge& knowledge,
-                                      SimulatedLines& lines);
+std::unique_ptr<PeerSearch> make_as_nodes(const Shared& shared, Knowledge& knowledge,
+                                          SimulatedLines& lines);
 
 }  // namespace measure

@@ -8,8 +8,8 @@
 #include "measure/simulate/caches.hpp"
 #include "measure/simulate/flights.hpp"
 #include "measure/simulate/freshness.hpp"
-#include "measure/simulate/make_asking.hpp"
 #include "measure/simulate/make_knowledge.hpp"
+#include "measure/simulate/make_peer_search.hpp"
 #include "measure/trace/splitmix.hpp"
 #include "proxy/cache/peer_request_plan.hpp"
 
@@ -39,7 +39,7 @@ public:
         const Shared shared{config_,    objects_,           caches_.holders(),
                             freshness_, expected_objects(), kStart};
         knowledge_ = make_knowledge(shared, lines_);
-        if (knowledge_) asking_ = make_asking(shared, *knowledge_, lines_);
+        if (knowledge_) search_ = make_peer_search(shared, *knowledge_, lines_);
     }
 
     SimulationCounts run(const std::function<bool(double)>& progress) {
@@ -85,7 +85,7 @@ private:
             lately_[proxy] = proxy::RemoteHits();
             if (!knowledge_) continue;
             knowledge_->restarted(proxy, kStart + at);
-            asking_->restarted(proxy);
+            search_->restarted(proxy);
         }
     }
 
@@ -172,10 +172,10 @@ private:
     };
     /// Fetches from a peer or the origin, and counts the hit. `held`: a stale copy is stored here.
     Fetched fetch(std::size_t proxy, std::uint32_t object, std::uint64_t bytes, bool held) {
-        Asking::Answer answer{{}, {}, config_.network.origin};
+        PeerSearch::Answer answer{{}, {}, config_.network.origin};
         if (knowledge_)
             answer =
-                asking_->ask(proxy, object, knowledge_->candidates(proxy, object), now_, counts_);
+                search_->ask(proxy, object, knowledge_->candidates(proxy, object), now_, counts_);
         if (answer.from) {
             hit_at_peer(*answer.from, object, bytes);
             return {true, freshness_.of(*answer.from, object), answer.waited};
@@ -221,7 +221,7 @@ private:
             if (held) caches_.use(home, object);
         };
         if (home != proxy) {
-            ++counts_.questions;
+            ++counts_.peer_requests;
             wait(lines_.round_trip());
         }
         if (held && freshness_.is_fresh(home, object, now_)) return hit();
@@ -276,7 +276,7 @@ private:
     std::vector<proxy::RemoteHits> lately_;  // of each proxy
     std::vector<std::size_t> homes_;         // of the clients
     std::unique_ptr<Knowledge> knowledge_;
-    std::unique_ptr<Asking> asking_;
+    std::unique_ptr<PeerSearch> search_;
     std::vector<SimulatedNetwork::Restart> restarts_;  // to come; the next one last
     TimePoint now_ = kStart;
     SimulationCounts counts_;

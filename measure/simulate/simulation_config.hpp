@@ -102,10 +102,10 @@ struct SimulationCounts {
     std::uint64_t requests = 0, bytes = 0;
     std::uint64_t local_hits = 0, local_hit_bytes = 0;
     std::uint64_t peer_hits = 0, peer_hit_bytes = 0;
-    std::uint64_t joined = 0;                // local hits that waited for a fetch in progress
-    std::uint64_t validations = 0;           // hits that the origin validated
-    std::uint64_t origin_beside = 0;         // origin fetches beside a slow peer
-    std::uint64_t questions = 0;             // peer requests
+    std::uint64_t joined = 0;         // local hits that waited for a fetch in progress
+    std::uint64_t validations = 0;    // hits that the origin validated
+    std::uint64_t origin_beside = 0;  // origin fetches beside a slow peer
+    std::uint64_t peer_requests = 0;
     std::uint64_t false_hits_collision = 0;  // of a peer that never announced the object
     std::uint64_t false_hits_evicted = 0;    // of a peer that has evicted the object since
     std::uint64_t stale_hits = 0;            // of a peer whose copy is stale

@@ -74,7 +74,7 @@ Json json_of(const SimulationCounts& counts) {
             {"joined", counts.joined},
             {"validations", counts.validations},
             {"origin_beside", counts.origin_beside},
-            {"questions", counts.questions},
+            {"questions", counts.peer_requests},
             {"false_hits_collision", counts.false_hits_collision},
             {"false_hits_evicted", counts.false_hits_evicted},
             {"stale_hits", counts.stale_hits},

@@ -71,7 +71,7 @@ void write_counts(const SimulationCounts& counts, Writer& out) {
     line("bytes asked for", counts.bytes);
     line("  of these local hits", counts.local_hit_bytes);
     line("  of these peer hits", counts.peer_hit_bytes);
-    line("questions to peers", counts.questions);
+    line("questions to peers", counts.peer_requests);
     line("false hits, by collision", counts.false_hits_collision);
     line("false hits, evicted since", counts.false_hits_evicted);
     line("peers' copies not fresh", counts.stale_hits);

@@ -9,28 +9,29 @@ bool asks_origin(const RequestDirectives& directives) {
 }
 
 /// Ranges that cannot be made a part of a stored body go to the origin as they are.
-bool wants_exact_range(const ResponsePlan& plan, const Lookup& found, const Asking& asking) {
+bool wants_exact_range(const ResponsePlan& plan, const StoreFacts& found,
+                       const RequestFacts& request) {
     using Form = RangeRequest::Form;
     if (found.stored) return false;
-    switch (asking.range.form) {
+    switch (request.range.form) {
         case Form::none:
             return false;
         case Form::several:
             return true;
         case Form::suffix:  // which block that is, only who holds the target knows
-            if (!asking.may_use_blocks || !plan.may_ask_peers || !asking.peers_may_have)
+            if (!request.may_use_blocks || !plan.may_ask_peers || !request.peers_may_have)
                 return true;
             break;
         case Form::bounded:
         case Form::open:
-            if (asking.in_one_piece) return true;
+            if (request.in_one_piece) return true;
             break;
     }
     return found.unshareable;
 }
 
 /// True if the stored response served several requests. Then its successor will, too.
-bool may_serve_many(const Lookup& found) {
+bool may_serve_many(const StoreFacts& found) {
     return !found.stored || found.stored->serves_others();
 }
 
@@ -52,7 +53,7 @@ bool may_ask_peers(const RequestDirectives& directives, bool has_peers) {
     return has_peers && !asks_origin(directives);
 }
 
-ResponsePlan plan_reuse(const Lookup& found, const RequestDirectives& directives) {
+ResponsePlan plan_reuse(const StoreFacts& found, const RequestDirectives& directives) {
     ResponsePlan plan;
     plan.forward = found.other_variants ? Forward::vary_miss : Forward::uri_miss;
     if (!found.stored) return plan;
@@ -65,21 +66,21 @@ ResponsePlan plan_reuse(const Lookup& found, const RequestDirectives& directives
     return plan;
 }
 
-ResponsePlan plan_fetch(ResponsePlan plan, const Lookup& found, const Asking& asking) {
-    const auto& directives = asking.directives;
-    plan.may_ask_peers = may_ask_peers(directives, asking.has_peers);
+ResponsePlan plan_fetch(ResponsePlan plan, const StoreFacts& found, const RequestFacts& request) {
+    const auto& directives = request.directives;
+    plan.may_ask_peers = may_ask_peers(directives, request.has_peers);
     if (directives.only_if_cached) {
         plan.step = ResponseStep::refuse;
-    } else if (asking.is_head || asking.conditions_for_origin ||
-               wants_exact_range(plan, found, asking)) {
+    } else if (request.is_head || request.conditions_for_origin ||
+               wants_exact_range(plan, found, request)) {
         plan.step = ResponseStep::relay;
     } else {
         // A request whose response is likely its own neither waits for others nor lets them wait.
         // Nor does a request that the fetch under way cannot serve.
-        plan.collapse = !found.unshareable && !asking.authorization && may_serve_many(found) &&
-                        !(found.filling && wants_it_new(plan, directives));
-        plan.in_part = asking.may_use_blocks && !found.stored && asking.range.single();
-        plan.of_version = plan.in_part && asking.if_range;
+        plan.collapse = !found.unshareable && !request.authorization && may_serve_many(found) &&
+                        !(found.has_fill && wants_it_new(plan, directives));
+        plan.in_part = request.may_use_blocks && !found.stored && request.range.single();
+        plan.of_version = plan.in_part && request.if_range;
     }
     return plan;
 }

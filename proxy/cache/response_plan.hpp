@@ -18,16 +18,16 @@ namespace proxy {
 // No I/O, no clock.
 
 /// The result of a look-up in the store.
-struct Lookup {
+struct StoreFacts {
     const Freshness* stored = nullptr;  // of a complete response that the request selects; or null
     std::chrono::seconds residence{0};  // the time that it has been in the store
-    bool filling = false;               // a request of this class fetches the target
+    bool has_fill = false;              // a request of this class fetches the target
     bool other_variants = false;        // there are responses, none for this request
     bool unshareable = false;           // hit-for-miss: requests do not wait for each other
 };
 
 /// The facts of the request, and of the settings.
-struct Asking {
+struct RequestFacts {
     const RequestDirectives& directives;
     RangeRequest range;
     bool is_head = false;
@@ -73,9 +73,9 @@ bool may_ask_peers(const RequestDirectives& directives, bool has_peers);
 
 /// The first step, and the only one for a hit: decides whether the stored response is served.
 /// Otherwise `step` is open.
-ResponsePlan plan_reuse(const Lookup& found, const RequestDirectives& directives);
+ResponsePlan plan_reuse(const StoreFacts& found, const RequestDirectives& directives);
 /// The second step. `plan`: of plan_reuse(), which may not serve.
-ResponsePlan plan_fetch(ResponsePlan plan, const Lookup& found, const Asking& asking);
+ResponsePlan plan_fetch(ResponsePlan plan, const StoreFacts& found, const RequestFacts& request);
 
 /// The end of a wait for a fetch.
 struct FetchSeen {

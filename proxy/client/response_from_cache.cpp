@@ -55,18 +55,19 @@ void ResponseFromCache::select_variant() {
 }
 
 ResponsePlan ResponseFromCache::plan() {
-    Lookup lookup{nullptr, {}, found_.fill != nullptr, found_.other_variants, found_.unshareable};
+    StoreFacts facts{
+        nullptr, {}, found_.fill != nullptr, found_.other_variants, found_.unshareable};
     if (found_.response) {
-        lookup.stored = &found_.response->freshness;
-        lookup.residence = found_.response->residence(books_.begun);
+        facts.stored = &found_.response->freshness;
+        facts.residence = found_.response->residence(books_.begun);
     }
-    auto plan = plan_reuse(lookup, request_.directives);
+    auto plan = plan_reuse(facts, request_.directives);
     status_ = {};
     if (plan.serves()) {
-        serve_stored(plan, lookup.residence);
+        serve_stored(plan, facts.residence);
         return plan;
     }
-    plan = plan_fetch(plan, lookup, asking());
+    plan = plan_fetch(plan, facts, request_facts());
     status_.forward = forward_ = plan.forward;
     books_.client_reload = plan.reuse == Reuse::request;
     books_.cache = found_.response ? CacheResult::reval : CacheResult::miss;
@@ -132,28 +133,27 @@ asio::awaitable<Served> ResponseFromCache::fetch_or_follow(ResponsePlan plan) {
     co_return co_await lead(std::move(job));
 }
 
-Asking ResponseFromCache::asking() const {
+RequestFacts ResponseFromCache::request_facts() const {
     const auto& fields = request_.head.fields;
-    Asking asking{request_.directives, range_request(fields)};
-    asking.is_head = request_.head.verb == verb::head;
-    asking.if_range = find(fields, field::if_range) != nullptr;
-    asking.conditions_for_origin =
+    RequestFacts facts{request_.directives, range_request(fields)};
+    facts.is_head = request_.head.verb == verb::head;
+    facts.if_range = find(fields, field::if_range) != nullptr;
+    facts.conditions_for_origin =
         find(fields, field::if_match) || find(fields, field::if_unmodified_since);
-    asking.authorization = find(fields, field::authorization) != nullptr;
-    asking.has_peers = request_.config().cluster.has_value();
-    asking.may_use_blocks = may_use_blocks_;
-    if (asking.range.single() && frontend_.upstream.part_responses.size() > 0) {
+    facts.authorization = find(fields, field::authorization) != nullptr;
+    facts.has_peers = request_.config().cluster.has_value();
+    facts.may_use_blocks = may_use_blocks_;
+    if (facts.range.single() && frontend_.upstream.part_responses.size() > 0) {
         const auto origin = request_.origin();
-        asking.in_one_piece =
-            origin && frontend_.upstream.in_one_piece(*origin, request_.key.uri());
+        facts.in_one_piece = origin && frontend_.upstream.in_one_piece(*origin, request_.key.uri());
     }
-    if (asking.range.form == RangeRequest::Form::suffix) {
+    if (facts.range.form == RangeRequest::Form::suffix) {
         const auto& view = frontend_.upstream.peers;
-        asking.peers_may_have =
-            asking.has_peers && view && view->directory &&
+        facts.peers_may_have =
+            facts.has_peers && view && view->directory &&
             !view->directory->candidates({request_.hash, request_.key.uri()}).empty();
     }
-    return asking;
+    return facts;
 }
 
 std::unique_ptr<FetchJob> ResponseFromCache::make_job() {

@@ -58,7 +58,7 @@ private:
     boost::asio::awaitable<Served> respond_in_blocks(const CacheStatus& status);
     boost::asio::awaitable<void> respond_whole(const CacheStatus& status);
     void serve_stored(const ResponsePlan& plan, std::chrono::seconds residence);
-    Asking asking() const;
+    RequestFacts request_facts() const;
     std::unique_ptr<FetchJob> make_job();
     void renew();
     boost::asio::awaitable<Served> lead(std::unique_ptr<FetchJob> job);

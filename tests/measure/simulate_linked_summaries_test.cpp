@@ -123,7 +123,7 @@ TEST(LinkedSummaries, AProxyThatRestartsIsEmptyAndLearnsOfAllAgain) {
     asked.at(13s).by(2, {6});        // and is heard
     const auto counts = simulate(asked.trace, config);
     EXPECT_EQ(counts.peer_hits, 3u);
-    EXPECT_EQ(counts.questions, 3u);
+    EXPECT_EQ(counts.peer_requests, 3u);
     EXPECT_EQ(counts.false_misses, 0u);
     EXPECT_EQ(counts.local_hits, 0u);
 }

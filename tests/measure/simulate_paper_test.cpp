@@ -27,7 +27,7 @@ TEST(PaperDirectories, TellEachChangeAtTheThreshold) {
     const auto counts = simulate(asked.trace, config);
     EXPECT_EQ(counts.peer_hits, 4u);
     EXPECT_EQ(counts.false_misses, 1u);
-    EXPECT_EQ(counts.questions, 4u);
+    EXPECT_EQ(counts.peer_requests, 4u);
     EXPECT_EQ(counts.query_messages, 8u);  // a query and a reply each
     EXPECT_EQ(counts.query_bytes, 8u * 70);
     EXPECT_EQ(counts.announcements, 2u * (3 + 1 + 3));
@@ -57,7 +57,7 @@ TEST(PaperDirectories, AServerOfWhichNothingIsLeftIsToldToo) {
     asked.at(0ms).by(0, {1, 11, 21});  // the first goes
     asked.at(1ms).by(1, {2, 12, 22});
     const auto counts = simulate(asked.trace, config);
-    EXPECT_EQ(counts.questions, 2u);
+    EXPECT_EQ(counts.peer_requests, 2u);
     EXPECT_EQ(counts.false_hits_collision, 2u);
 }
 

@@ -60,7 +60,7 @@ TEST(Simulation, IcpFindsWhatAnyOtherHolds) {
     EXPECT_EQ(counts.peer_hits, 2u);
     EXPECT_EQ(counts.query_messages, 4u * 4);  // 4 local misses, each to two others and back
     EXPECT_EQ(counts.query_bytes, 16u * 70);
-    EXPECT_EQ(counts.questions, 2u);
+    EXPECT_EQ(counts.peer_requests, 2u);
     EXPECT_EQ(counts.false_misses, 0u);
 }
 
@@ -87,7 +87,7 @@ TEST(Simulation, SummariesFindWhatHasBeenAnnounced) {
     const auto counts = simulate(asked.trace, small(Scheme::summary, 2));
     EXPECT_EQ(counts.peer_hits, 1u);
     EXPECT_EQ(counts.false_misses, 1u);
-    EXPECT_EQ(counts.questions, 1u);
+    EXPECT_EQ(counts.peer_requests, 1u);
     EXPECT_EQ(counts.query_messages, 0u);
     // A snapshot each at the beginning, and four changes.
     EXPECT_EQ(counts.announcements, 2u + 4u);
@@ -109,7 +109,7 @@ TEST(Simulation, AnEvictionThatIsNotToldYetMakesAFalseHit) {
     EXPECT_EQ(counts.false_hits_collision, 0u);
     EXPECT_EQ(counts.query_messages, 1u);
     EXPECT_EQ(counts.peer_hits, 2u);
-    EXPECT_EQ(counts.questions, 3u);
+    EXPECT_EQ(counts.peer_requests, 3u);
 }
 
 TEST(Simulation, NearbySummariesAreAsGoodAsIcp) {
@@ -156,7 +156,7 @@ TEST(Simulation, EachUrlHasOneHomeUnderConsistentHashing) {
     const auto counts = simulate(asked.trace, small(Scheme::consistent_hashing, 2));
     EXPECT_EQ(counts.hits(), 3u);
     EXPECT_EQ(counts.stored, 1u);
-    EXPECT_EQ(counts.questions, 2u);  // of the proxy that is not its home
+    EXPECT_EQ(counts.peer_requests, 2u);  // of the proxy that is not its home
 }
 
 TEST(Simulation, CopiesAreKeptAsThePolicySays) {
@@ -345,7 +345,7 @@ TEST(Simulation, PeersFartherThanTheOriginAreNotWaitedFor) {
     config.network.delay = 100ms;
     config.network.origin = 20ms;
     const auto counts = simulate(trace, config);
-    EXPECT_LT(counts.questions, 1000u);
+    EXPECT_LT(counts.peer_requests, 1000u);
     EXPECT_EQ(counts.peer_hits, 0u);
     EXPECT_GT(counts.peers_too_far, 1000u);
     EXPECT_LT(counts.false_misses, counts.peers_too_far / 4) << "they are told of";
@@ -375,7 +375,7 @@ TEST(Simulation, EachSchemeFindsPartOfWhatIcpFinds) {
         const bool hourly = scheme == Scheme::squid_digest;
         EXPECT_GT(of_icp, hourly ? 0.8 : 0.97) << static_cast<int>(scheme);
         EXPECT_LT(of_icp, 1.01) << static_cast<int>(scheme);
-        EXPECT_EQ(counts.questions,
+        EXPECT_EQ(counts.peer_requests,
                   counts.peer_hits + counts.false_hits_collision + counts.false_hits_evicted)
             << static_cast<int>(scheme);
     }

@@ -31,8 +31,8 @@ constexpr auto* kUri = "u";
 class ClaimsTest : public ::testing::Test {
 protected:
     /// One request with a fetch of its own, should it lead.
-    struct Asking {
-        Asking(ClaimsTest& test, const std::string& fields)
+    struct OneRequest {
+        OneRequest(ClaimsTest& test, const std::string& fields)
             : head(fields.c_str()),
               fill(std::make_shared<Fill>(std::make_shared<Wakeup>(test.io.get_executor()), 1000)),
               claim(test.store, hash(kUri), kUri, fill, head) {}
@@ -41,20 +41,20 @@ protected:
         const std::shared_ptr<Fill> fill;
         Claim claim;
     };
-    std::unique_ptr<Asking> ask(const std::string& fields) {
-        return std::make_unique<Asking>(*this, fields);
+    std::unique_ptr<OneRequest> ask(const std::string& fields) {
+        return std::make_unique<OneRequest>(*this, fields);
     }
     Store::Found find(const Head& request, Clock::time_point now = kNow) {
         return store.find(hash(kUri), kUri, request, now);
     }
     /// Whom the request follows; null: it leads.
-    const Fill* follows(Asking& asking, Clock::time_point now = kNow) {
-        const auto taken = asking.claim.take(find(asking.head, now));
+    const Fill* follows(OneRequest& request, Clock::time_point now = kNow) {
+        const auto taken = request.claim.take(find(request.head, now));
         EXPECT_EQ(taken.leads, taken.other == nullptr);
         return taken.other.get();
     }
     /// What such a request brings, good for so long.
-    std::shared_ptr<StoredResponse> response(const Asking& asking, const std::string& vary,
+    std::shared_ptr<StoredResponse> response(const OneRequest& request, const std::string& vary,
                                              std::chrono::seconds lifetime = 100s) const {
         auto made = std::make_shared<StoredResponse>();
         made->status = 200;
@@ -62,15 +62,15 @@ protected:
         made->freshness.source = LifetimeSource::max_age;
         made->arrival.steady = kNow;
         made->vary_names = vary;
-        append_variant(made->variant, vary, asking.head);
+        append_variant(made->variant, vary, request.head);
         return made;
     }
-    static void begin(Asking& asking, std::shared_ptr<const StoredResponse> what,
+    static void begin(OneRequest& request, std::shared_ptr<const StoredResponse> what,
                       bool shared = true) {
         Fill::Answer answer;
         answer.response = std::move(what);
         answer.shared = shared;
-        asking.fill->begin(std::move(answer));
+        request.fill->begin(std::move(answer));
     }
     void put(const std::string& fields, const std::string& vary,
              std::chrono::seconds lifetime = 100s) {
@@ -232,7 +232,7 @@ TEST_F(ClaimsTest, EndsAllWhenTheTargetOrATagOfOneIsInvalidated) {
 
 TEST_F(ClaimsTest, LimitsTheFetchesThatOthersCanWaitFor) {
     put(kGzip, kVary, 0s);
-    std::vector<std::unique_ptr<Asking>> all;
+    std::vector<std::unique_ptr<OneRequest>> all;
     for (std::size_t i = 0; i <= PendingResponses::kMaxPerTarget; ++i) {
         all.push_back(ask("Accept-Encoding: c" + std::to_string(i)));
         EXPECT_EQ(follows(*all.back()), nullptr);

@@ -24,19 +24,19 @@ protected:
     ResponsePlan plan(const std::string& cache_control = "", const std::string& range = "") const {
         const auto directives =
             request_directives(Head(("Cache-Control: " + cache_control).c_str()));
-        auto asking = Asking{directives, parse_range(range)};
-        asking.has_peers = has_peers;
-        asking.peers_may_have = peers_may_have;
-        asking.is_head = is_head;
-        asking.if_range = if_range;
-        asking.conditions_for_origin = conditions_for_origin;
-        asking.authorization = authorization;
-        asking.may_use_blocks = may_use_blocks;
+        auto request = RequestFacts{directives, parse_range(range)};
+        request.has_peers = has_peers;
+        request.peers_may_have = peers_may_have;
+        request.is_head = is_head;
+        request.if_range = if_range;
+        request.conditions_for_origin = conditions_for_origin;
+        request.authorization = authorization;
+        request.may_use_blocks = may_use_blocks;
         const auto plan = plan_reuse(found, directives);
-        return plan.serves() ? plan : plan_fetch(plan, found, asking);
+        return plan.serves() ? plan : plan_fetch(plan, found, request);
     }
 
-    Lookup found;
+    StoreFacts found;
     bool has_peers = true, peers_may_have = false, is_head = false, if_range = false,
          conditions_for_origin = false, authorization = false, may_use_blocks = true;
 
@@ -165,7 +165,7 @@ TEST_F(ResponsePlanTest, FetchesTheEndOfWhatAPeerHolds) {
 
 TEST_F(ResponsePlanTest, LetsRequestsForTheSameWaitForOneFetch) {
     EXPECT_TRUE(plan().collapse);
-    found.filling = true;
+    found.has_fill = true;
     EXPECT_TRUE(plan().collapse);
     authorization = true;
     EXPECT_FALSE(plan().collapse);
@@ -175,11 +175,11 @@ TEST_F(ResponsePlanTest, LetsRequestsForTheSameWaitForOneFetch) {
     found.unshareable = false;
     stored("max-age=60", 1s);
     EXPECT_FALSE(plan("no-cache").collapse) << "what is under way began before it was asked for";
-    found.filling = false;
+    found.has_fill = false;
     EXPECT_TRUE(plan("no-cache").collapse);
     found.stored = nullptr;
     EXPECT_TRUE(plan("no-cache").collapse);
-    found.filling = true;
+    found.has_fill = true;
     EXPECT_FALSE(plan("no-cache").collapse);
     EXPECT_FALSE(plan("max-age=0").collapse);
     EXPECT_TRUE(plan("max-age=1").collapse);

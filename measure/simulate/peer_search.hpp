@@ -14,7 +14,7 @@ inline constexpr std::uint64_t kIcpBytes = 20 + 50;
 
 /// Answers a miss from other proxies: decides which ones to ask, in which order, and how long that
 /// takes.
-class Asking {
+class PeerSearch {
 public:
     using TimePoint = Knowledge::TimePoint;
 
@@ -26,7 +26,7 @@ public:
         bool too_far = false;  // a summary claims the object, but the origin is nearer
     };
 
-    virtual ~Asking() = default;
+    virtual ~PeerSearch() = default;
 
     /// Answers a miss. Counts peer requests, false hits, failures and queries in `counts`.
     virtual Answer ask(std::size_t proxy, std::uint32_t object, const summary::PeerSet& candidates,

@@ -1,4 +1,4 @@
-#include "measure/simulate/make_asking.hpp"
+#include "measure/simulate/make_peer_search.hpp"
 
 #include <vector>
 
@@ -9,7 +9,7 @@ namespace {
 
 using Duration = SimulatedLines::Duration;
 
-/// The inputs that all ways of asking share.
+/// The inputs that all searches share.
 struct Ways {
     const Shared shared;
     const Knowledge& knowledge;
@@ -20,7 +20,7 @@ struct Ways {
         return shared.holders.has(object, peer);
     }
     /// Returns true if the peer has the object, and needs to validate it.
-    bool is_stale(std::size_t peer, std::uint32_t object, Asking::TimePoint now) const {
+    bool is_stale(std::size_t peer, std::uint32_t object, PeerSearch::TimePoint now) const {
         return !shared.freshness.is_fresh(peer, object, now);
     }
     void note_false_hit(std::size_t proxy, std::size_t peer, std::uint32_t object,
@@ -31,7 +31,7 @@ struct Ways {
 };
 
 /// Sends a query to all peers at once, and fetches from the first that reports the object.
-class ByIcp final : public Asking {
+class ByIcp final : public PeerSearch {
 public:
     explicit ByIcp(const Ways& ways) : ways_(ways) {}
 
@@ -45,7 +45,7 @@ public:
             if (!ways_.has(peer, object) || ways_.is_stale(peer, object, now) ||
                 !ways_.lines.reaches(proxy, peer, now))
                 continue;
-            ++counts.questions;
+            ++counts.peer_requests;
             return {peer, {}, queried + ways_.lines.round_trip()};
         }
         return {{}, {}, queried + ways_.origin()};
@@ -57,7 +57,7 @@ private:
 
 /// Asks all candidates one after the other, in any order, until one has the object. With queries,
 /// as in the paper, or without.
-class InTurn final : public Asking {
+class InTurn final : public PeerSearch {
 public:
     InTurn(const Ways& ways, bool queries)
         : ways_(ways), queries_(queries), random_(ways.shared.config.seed) {}
@@ -71,7 +71,7 @@ public:
             const auto peer = left_[next];
             left_[next] = left_.back();
             left_.pop_back();
-            ++counts.questions;
+            ++counts.peer_requests;
             waited += ways_.lines.round_trip();
             const bool has = ways_.has(peer, object);
             const bool stale = has && ways_.is_stale(peer, object, now);
@@ -102,8 +102,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Asking> make_asking(const Shared& shared, Knowledge& knowledge,
-                                    SimulatedLines& lines) {
+std::unique_ptr<PeerSearch> make_peer_search(const Shared& shared, Knowledge& knowledge,
+                                             SimulatedLines& lines) {
     const Ways ways{shared, knowledge, lines};
     switch (shared.config.scheme) {
         case Scheme::icp:
