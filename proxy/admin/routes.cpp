@@ -23,7 +23,7 @@ constexpr const char* kJson = "application/json";
 constexpr const char* kText = "text/plain; charset=utf-8";
 
 Response json(const Request& request, http::status status, std::string body) {
-    return admin_answer(request, status, kJson, std::move(body));
+    return admin_response(request, status, kJson, std::move(body));
 }
 
 std::optional<Response> refuse_unless_json(const Request& request) {
@@ -99,8 +99,8 @@ asio::awaitable<Response> metrics(const Request& request, NodeControl& node) {
     const auto target = request.target();
     const auto old =
         has_query({target.data(), target.size()}, "names=new") ? OldNames::no : OldNames::too;
-    co_return admin_answer(request, http::status::ok, kMetricsContentType,
-                           metrics_text(status, old));
+    co_return admin_response(request, http::status::ok, kMetricsContentType,
+                             metrics_text(status, old));
 }
 
 asio::awaitable<Response> show_status(const Request& request, NodeControl& node) {
@@ -209,8 +209,8 @@ std::span<const AdminRoute> admin_routes() {
     return kRoutes;
 }
 
-Response admin_answer(const Request& request, http::status status, std::string_view type,
-                      std::string body) {
+Response admin_response(const Request& request, http::status status, std::string_view type,
+                        std::string body) {
     Response response(status, request.version());
     response.set(http::field::content_type, beast::string_view(type.data(), type.size()));
     response.set(http::field::cache_control, "no-store");
@@ -221,7 +221,7 @@ Response admin_answer(const Request& request, http::status status, std::string_v
 }
 
 Response admin_text(const Request& request, http::status status, std::string body) {
-    return admin_answer(request, status, kText, std::move(body));
+    return admin_response(request, status, kText, std::move(body));
 }
 
 }  // namespace proxy

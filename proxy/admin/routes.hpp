@@ -47,8 +47,8 @@ bool is_guarded(boost::beast::http::verb method, std::string_view target);
 AdminResponse no_route(const AdminRequest& request);
 
 /// A response of the admin port, with Cache-Control: no-store.
-AdminResponse admin_answer(const AdminRequest& request, boost::beast::http::status status,
-                           std::string_view type, std::string body);
+AdminResponse admin_response(const AdminRequest& request, boost::beast::http::status status,
+                             std::string_view type, std::string body);
 AdminResponse admin_text(const AdminRequest& request, boost::beast::http::status status,
                          std::string body);
 

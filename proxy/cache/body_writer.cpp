@@ -5,13 +5,13 @@
 
 namespace proxy {
 
-void BodyWriter::begin(Fill::Answer answer, Sharing sharing, Clock::time_point now) {
-    verdict_ = answer.verdict;
-    answer.shared = sharing == Sharing::stored;
-    if (answer.shared) response_ = answer.response;
+void BodyWriter::begin(Fill::Incoming incoming, Sharing sharing, Clock::time_point now) {
+    verdict_ = incoming.verdict;
+    incoming.shared = sharing == Sharing::stored;
+    if (incoming.shared) response_ = incoming.response;
     // First: a released follower looks into the store again.
     if (sharing == Sharing::passed_on) not_worth_waiting_for(now);
-    fill_.begin(std::move(answer));
+    fill_.begin(std::move(incoming));
     if (sharing == Sharing::not_copied_once) claim_.abandon(false, now);
 }
 

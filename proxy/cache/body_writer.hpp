@@ -43,7 +43,7 @@ public:
         : store_(store), windows_(windows), claim_(claim), fill_(fill), object_max_(object_max) {}
 
     /// Shows the head to the readers, and releases those whom it cannot serve.
-    void begin(Fill::Answer answer, Sharing sharing, Clock::time_point now);
+    void begin(Fill::Incoming incoming, Sharing sharing, Clock::time_point now);
     /// The response is still on its way into the store.
     bool storing() const { return response_ != nullptr; }
     /// The verdict on the head; once storing has ended, the reason.

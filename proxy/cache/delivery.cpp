@@ -69,17 +69,17 @@ bool Delivery::charge(StoredResponse& response) {
 }
 
 /// The head of a response as the fill's readers see it.
-Fill::Answer Delivery::answer_of(Draft& made, Sender sender,
-                                 std::shared_ptr<const LiveFields> live) {
-    Fill::Answer answer;
-    answer.response = made.response;
-    answer.from = sender.from;
-    answer.peer = std::move(sender.peer);
-    answer.server = std::move(sender.server);
-    answer.upstream_status = sender.upstream_status;
-    answer.live = std::move(live);
-    answer.verdict = made.verdict;
-    return answer;
+Fill::Incoming Delivery::incoming_of(Draft& made, Sender sender,
+                                     std::shared_ptr<const LiveFields> live) {
+    Fill::Incoming incoming;
+    incoming.response = made.response;
+    incoming.from = sender.from;
+    incoming.peer = std::move(sender.peer);
+    incoming.server = std::move(sender.server);
+    incoming.upstream_status = sender.upstream_status;
+    incoming.live = std::move(live);
+    incoming.verdict = made.verdict;
+    return incoming;
 }
 
 /// Shows the head to the readers.
@@ -97,10 +97,10 @@ void Delivery::begin(const Received& from, Draft made, Sender sender,
         made.verdict = fits(made.verdict, length, object_max(request.policy()));
     const auto sharing =
         admit(cache_.shared.store, job_.result.claim, made, use_of(sender), Clock::now());
-    auto answer = answer_of(made, std::move(sender), std::move(live));
-    answer.length = length.value_or(0);
-    answer.length_known = length.has_value();
-    writer_.body().begin(std::move(answer), sharing, Clock::now());
+    auto incoming = incoming_of(made, std::move(sender), std::move(live));
+    incoming.length = length.value_or(0);
+    incoming.length_known = length.has_value();
+    writer_.body().begin(std::move(incoming), sharing, Clock::now());
 }
 
 /// The terms on which the body of `exchange` is received. `rest`: the request that can go out for
@@ -213,7 +213,7 @@ std::string Delivery::version_at_origin(const Head& head, Fill::From from) const
 /// version_at_origin(); `first`: the first request for it.
 asio::awaitable<FetchError> Delivery::resume(std::string_view etag, FetchError broke_off,
                                              RestRequest& first) {
-    const auto from_origin = job_.result.fill->state().answer.from == Fill::From::origin;
+    const auto from_origin = job_.result.fill->state().incoming.from == Fill::From::origin;
     auto error = broke_off;
     if (!from_origin) {  // after its own failure the origin gets a pause
         error = co_await take_rest(first);
@@ -284,11 +284,11 @@ void Delivery::note_rate(const UpstreamTarget& origin) {
 void Delivery::give(Draft made, std::shared_ptr<const LiveFields> live, bool validated,
                     Sender sender) {
     const auto sharing = share(job_.result.claim, made, use_of(sender));
-    auto answer = answer_of(made, std::move(sender), std::move(live));
-    answer.length = made.response->body_bytes();
-    answer.length_known = true;
-    answer.validated = validated;
-    writer_.body().begin(std::move(answer), sharing, Clock::now());
+    auto incoming = incoming_of(made, std::move(sender), std::move(live));
+    incoming.length = made.response->body_bytes();
+    incoming.length_known = true;
+    incoming.validated = validated;
+    writer_.body().begin(std::move(incoming), sharing, Clock::now());
     ++cache_.upstream.counters.verdicts[finish()];
 }
 

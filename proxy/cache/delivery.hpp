@@ -64,8 +64,8 @@ public:
 
 private:
     const Config& config() const { return job_.wanted.request->config(); }
-    static Fill::Answer answer_of(Draft& made, Sender sender,
-                                  std::shared_ptr<const LiveFields> live);
+    static Fill::Incoming incoming_of(Draft& made, Sender sender,
+                                      std::shared_ptr<const LiveFields> live);
     FillWriter::Watch watch_of(Exchange& exchange, Fill::From from, RestRequest* rest);
     void settle(FetchError error, unsigned status);
     void begin(const Received& from, Draft made, Sender sender,

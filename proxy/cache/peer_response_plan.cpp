@@ -41,18 +41,18 @@ PeerResponsePlan plan_stored(const StoredResponse& response, const ReceivedPeerR
 
 PeerResponsePlan plan_growing(const Fill::State& growing, const ReceivedPeerRequest& asked,
                               const FoundForPeer& found) {
-    const auto& answer = growing.answer;
+    const auto& incoming = growing.incoming;
     const auto under_way =
         growing.phase == Fill::Phase::streaming || growing.phase == Fill::Phase::complete;
     // Only the peer that sent it gives it on.
-    if (!under_way || !answer.shared || answer.from != Fill::From::origin || answer.validated ||
-        answer.response->blocks)
+    if (!under_way || !incoming.shared || incoming.from != Fill::From::origin ||
+        incoming.validated || incoming.response->blocks)
         return refused(Refusal::busy);
     if (!found.is_variant) return refused(Refusal::variant);
-    if (!may_reuse(asked, *answer.response, found)) return refused(Refusal::stale);
+    if (!may_reuse(asked, *incoming.response, found)) return refused(Refusal::stale);
     // Without a length a block may end anywhere, and nothing can be cut.
-    if (found.is_block && !answer.length_known) return refused(Refusal::busy);
-    if (asked.for_block && !found.is_block && (!answer.length_known || !found.is_version))
+    if (found.is_block && !incoming.length_known) return refused(Refusal::busy);
+    if (asked.for_block && !found.is_block && (!incoming.length_known || !found.is_version))
         return refused(Refusal::absent);
     return {Kind::growing};
 }

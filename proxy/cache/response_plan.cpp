@@ -97,12 +97,12 @@ FromFetch plan_after_wait(const FetchSeen& seen) {
     }
     // A body that broke off before the head went out is no response (RFC 9110 §15.6.3).
     if (!seen.has_head) return FromFetch::failure;
-    if (seen.leads) return FromFetch::answer;
+    if (seen.leads) return FromFetch::respond;
     // By now the fields of Vary are known, and other requests for this variant.
     if (!seen.is_variant) return FromFetch::look_again;
     // Another request's response is reused as from the store, or not at all (no-cache, max-age=0,
     // this client's own directives).
-    return seen.usable ? FromFetch::answer : FromFetch::alone;
+    return seen.usable ? FromFetch::respond : FromFetch::alone;
 }
 
 }  // namespace proxy

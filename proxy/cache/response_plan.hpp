@@ -90,7 +90,7 @@ struct FetchSeen {
     bool stands_in = false;  // a stored response may take the place of the failure
 };
 enum class FromFetch : std::uint8_t {
-    answer,
+    respond,
     failure,     // a stored response in its place, or an error
     alone,       // this request needs a fetch of its own
     look_again,  // into the store

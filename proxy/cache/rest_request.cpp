@@ -18,13 +18,13 @@ RestRequest::~RestRequest() {
 
 /// False: all bytes came, but the sender did not end the body, so there is no rest.
 bool RestRequest::prepare() {
-    const auto answer = job_.result.fill->state().answer;
+    const auto incoming = job_.result.fill->state().incoming;
     const auto& block = job_.wanted.block;
     received_when_sent_ = job_.result.fill->received();
     rest_ = rest_of(etag_, received_when_sent_, block ? std::optional(block->range) : std::nullopt,
-                    block                 ? std::optional(block->length)
-                    : answer.length_known ? std::optional(answer.length)
-                                          : std::nullopt);
+                    block                   ? std::optional(block->length)
+                    : incoming.length_known ? std::optional(incoming.length)
+                                            : std::nullopt);
     if (rest_.last && rest_.first > *rest_.last) return false;
     origin_ = std::make_shared<OriginRunner>(cache_.upstream, job_.wanted.request, false);
     append_range_request(origin_->lines, rest_.first, rest_.last, etag_);

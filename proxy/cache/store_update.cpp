@@ -155,7 +155,7 @@ KeptCopy::KeptCopy(Cache& cache, const Relayed& relayed, std::optional<std::uint
     invalidations_ = store_.invalidations();
     if (store_.invalidated_at(hash, response->tags) >= sent_at) return;
     copy_ = std::make_unique<Copy>(cache, request.policy(), hash, uri);
-    Fill::Answer kept;
+    Fill::Incoming kept;
     kept.response = std::move(response);
     kept.length = length.value_or(0);
     kept.length_known = length.has_value();

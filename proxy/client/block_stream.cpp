@@ -111,7 +111,7 @@ asio::awaitable<FetchError> BlockStream::wait_and_retry(Block& block) {
         if (error == FetchError::none || !block.reader) co_return error;
         const auto not_before = block.reader->state().not_before;
         // Another of the servers behind the origin's name may have the version.
-        const auto status = block.reader->state().answer.upstream_status;
+        const auto status = block.reader->state().incoming.upstream_status;
         const auto other_version = error == FetchError::changed && (status == 200 || status == 206);
         const auto pause = block.tries->failed(other_version ? FetchError::origin_error : error,
                                                not_before, Clock::now());
@@ -128,11 +128,11 @@ asio::awaitable<FetchError> BlockStream::wait_and_retry(Block& block) {
 void BlockStream::note(Block& block, const Fill::State& state) {
     if (!block.leader) return;
     block.fetched = true;
-    block.source = state.answer.from == Fill::From::peer ? Source::peer : Source::origin;
-    transaction_.books.note_server(state.answer.server);
+    block.source = state.incoming.from == Fill::From::peer ? Source::peer : Source::origin;
+    transaction_.books.note_server(state.incoming.server);
     // Of several peers, the log names the one that Cache-Status did.
     if (block.source == Source::peer && !std::exchange(peer_gave_, true))
-        transaction_.books.peer = state.answer.peer;
+        transaction_.books.peer = state.incoming.peer;
 }
 
 /// Where the bytes will probably come from, judged by what is stored and what peers announce of
@@ -296,10 +296,10 @@ asio::awaitable<bool> BlockStream::send_out_of_whole(ByteRange rest) {
     Fill::Reader reader(fill, transaction_.wakeup, leads);
     if (leads) start_fetch(frontend_.cache, std::move(job));
     const auto state = co_await head_of(reader);
-    const auto& answer = state.answer;
-    if (state.released || !answer.response || !is_whole_of(*answer.response, version_.etag))
+    const auto& incoming = state.incoming;
+    if (state.released || !incoming.response || !is_whole_of(*incoming.response, version_.etag))
         co_return false;
-    if (answer.length_known && answer.length != index_->blocks->length) co_return false;
+    if (incoming.length_known && incoming.length != index_->blocks->length) co_return false;
     BodyReader body(reader);
     body.consume(rest.first);
     BodySender::What what;

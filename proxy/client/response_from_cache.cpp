@@ -214,7 +214,7 @@ asio::awaitable<Served> ResponseFromCache::read(Fill::Reader& reader, bool leads
         case FromFetch::failure:
             note_source(books_, from);
             co_return co_await respond_to_failure(state);
-        case FromFetch::answer:
+        case FromFetch::respond:
             break;
     }
     if (!leads) {
@@ -234,9 +234,9 @@ FetchSeen ResponseFromCache::seen(const FromFill& from, bool came_first) const {
     seen.has_head = state.phase != Fill::Phase::waiting && state.phase != Fill::Phase::failed;
     seen.error = state.error;
     seen.stands_in = stands_in(state.error);
-    seen.unshareable = state.answer.verdict != StorageVerdict::store;
+    seen.unshareable = state.incoming.verdict != StorageVerdict::store;
     if (!seen.has_head || seen.leads || seen.released) return seen;
-    const auto& response = *state.answer.response;
+    const auto& response = *state.incoming.response;
     seen.is_variant = is_variant(response, request_.head.fields);
     const auto may_reuse = may_give(request_.site.policy, response) &&
                            usable(decide_reuse(request_.directives, response.freshness,
@@ -250,12 +250,12 @@ FetchSeen ResponseFromCache::seen(const FromFill& from, bool came_first) const {
 /// sooner?
 asio::awaitable<bool> ResponseFromCache::lies_far_ahead(const Fill::Reader& reader,
                                                         const Fill::State& state) {
-    const auto& answer = state.answer;
-    const auto& response = *answer.response;
-    if (state.phase != Fill::Phase::streaming || answer.validated || !answer.length_known)
+    const auto& incoming = state.incoming;
+    const auto& response = *incoming.response;
+    if (state.phase != Fill::Phase::streaming || incoming.validated || !incoming.length_known)
         co_return false;
     if (request_.head.verb != verb::get || !accepts_ranges(response.fields())) co_return false;
-    const auto part = wanted_part(request_, response, answer.length);
+    const auto part = wanted_part(request_, response, incoming.length);
     if (part.kind != RangeAnswer::Kind::part || not_modified(request_, response)) co_return false;
     const auto origin = request_.origin();
     if (!origin) co_return false;
@@ -273,12 +273,12 @@ asio::awaitable<bool> ResponseFromCache::lies_far_ahead(const Fill::Reader& read
 }
 
 asio::awaitable<Served> ResponseFromCache::respond(const FromFill& from) {
-    const auto& answer = from.state.answer;
+    const auto& incoming = from.state.incoming;
     const auto status = describe(books_, from, status_, detail_);
-    if (answer.response->blocks && request_.head.verb == verb::get) {
+    if (incoming.response->blocks && request_.head.verb == verb::get) {
         std::shared_ptr<const RequestSnapshot> led;
-        if (from.fetched() && answer.from == Fill::From::origin) led = sent_;
-        co_return co_await proxy::respond_in_blocks(transaction_, answer.response, status,
+        if (from.fetched() && incoming.from == Fill::From::origin) led = sent_;
+        co_return co_await proxy::respond_in_blocks(transaction_, incoming.response, status,
                                                     from.live(), std::move(led));
     }
     co_await respond_from_fill(transaction_, from, status);
@@ -306,7 +306,7 @@ bool ResponseFromCache::stands_in(FetchError error) const {
 asio::awaitable<Served> ResponseFromCache::respond_to_failure(const Fill::State& state) {
     auto status = status_;
     status.detail = to_string(state.error);
-    status.forward_status = state.answer.upstream_status;
+    status.forward_status = state.incoming.upstream_status;
     const auto asked = went_forward(state.error);
     if (stands_in(state.error)) {
         books_.cache = CacheResult::stale;

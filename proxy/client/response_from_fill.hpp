@@ -16,9 +16,9 @@ struct FromFill {
 
     /// The body was fetched for this request. A response that a 304 has confirmed serves everybody
     /// as a hit does.
-    bool fetched() const { return leads && !state.answer.validated; }
+    bool fetched() const { return leads && !state.incoming.validated; }
     /// Fields that are for the leader alone; may be null.
-    const LiveFields* live() const { return leads ? state.answer.live.get() : nullptr; }
+    const LiveFields* live() const { return leads ? state.incoming.live.get() : nullptr; }
 };
 
 /// Notes peer, origin and cache result in the books.

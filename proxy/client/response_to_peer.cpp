@@ -91,7 +91,7 @@ private:
     }
 
     const std::shared_ptr<const StoredResponse>& response() const {
-        return found_.response ? found_.response : growing_.answer.response;
+        return found_.response ? found_.response : growing_.incoming.response;
     }
 
     FoundForPeer found() {
@@ -105,7 +105,7 @@ private:
         found.residence = response.residence(Clock::now());
         found.is_variant = found_.response || is_variant(response, selecting());
         if (!received_.for_block || is_block_) return found;
-        const auto length = found_.response ? response.body_bytes() : growing_.answer.length;
+        const auto length = found_.response ? response.body_bytes() : growing_.incoming.length;
         found.is_version =
             form_ && is_named_version(response) &&
             form_->value == version_of(response, length, frontend_.cache.shared.key_hasher).form;

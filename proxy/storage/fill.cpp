@@ -41,10 +41,10 @@ BodyPiece Fill::Reader::peek(std::uint64_t max_bytes, std::size_t max_buffers,
                              std::vector<boost::asio::const_buffer>& out) const {
     const std::lock_guard lock(fill_->mutex_);
     BodyPiece piece;
-    if (!fill_->answer_.response) return piece;
-    const auto& body = *fill_->answer_.response->body;
+    if (!fill_->incoming_.response) return piece;
+    const auto& body = *fill_->incoming_.response->body;
     piece.bytes = body.view(offset_, max_bytes, max_buffers, out);
-    if (fill_->answer_.from == From::peer && offset_ < fill_->peer_end_)
+    if (fill_->incoming_.from == From::peer && offset_ < fill_->peer_end_)
         piece.peer_bytes = std::min(piece.bytes, fill_->peer_end_ - offset_);
     piece.end = fill_->phase_ == Phase::complete && offset_ + piece.bytes >= body.size();
     piece.failed = fill_->phase_ == Phase::failed && piece.bytes == 0;
@@ -68,7 +68,7 @@ void Fill::Reader::consume(std::uint64_t bytes) {
 std::optional<std::chrono::nanoseconds> Fill::Reader::time_until(
     std::uint64_t offset, std::chrono::steady_clock::time_point now) const {
     const std::lock_guard lock(fill_->mutex_);
-    const auto& response = fill_->answer_.response;
+    const auto& response = fill_->incoming_.response;
     const auto size = response ? response->body->size() : 0;
     if (fill_->phase_ == Phase::complete || fill_->phase_ == Phase::failed)
         return std::chrono::nanoseconds(0);
@@ -88,11 +88,11 @@ void Fill::interim(InterimResponse response) {
         if (reader->leader_) reader->wakeup_->notify();
 }
 
-void Fill::begin(Answer answer) {
+void Fill::begin(Incoming incoming) {
     const std::lock_guard lock(mutex_);
-    answer_ = std::move(answer);
+    incoming_ = std::move(incoming);
     phase_ = Phase::streaming;
-    if (!answer_.shared) {
+    if (!incoming_.shared) {
         for (auto* reader : readers_)
             if (!reader->leader_) release(*reader);
         close();
@@ -113,44 +113,44 @@ void Fill::close() {
 
 /// Drops the bytes that all readers have taken. A validated body is in the store already.
 void Fill::let_go() {
-    if (phase_ == Phase::streaming && !answer_.validated)
-        answer_.response->body->drop_before(slowest());
+    if (phase_ == Phase::streaming && !incoming_.validated)
+        incoming_.response->body->drop_before(slowest());
 }
 
 std::shared_ptr<const StoredResponse> Fill::coming() const {
     const std::lock_guard lock(mutex_);
-    return answer_.response;
+    return incoming_.response;
 }
 
 bool Fill::is_read_slowly() const {
     const std::lock_guard lock(mutex_);
     return std::any_of(readers_.begin(), readers_.end(), [this](const Reader* reader) {
         return !reader->released_ &&
-               reader->offset_ + kBodyBlockBytes < answer_.response->body->size();
+               reader->offset_ + kBodyBlockBytes < incoming_.response->body->size();
     });
 }
 
 std::size_t Fill::room() const {
     const std::lock_guard lock(mutex_);
-    return answer_.response->body->room();
+    return incoming_.response->body->room();
 }
 
 std::size_t Fill::next_block_bytes() const {
     const std::lock_guard lock(mutex_);
-    const auto& body = *answer_.response->body;
+    const auto& body = *incoming_.response->body;
     if (closed_) return body.next_block_bytes(window_bytes_ / 4);
-    return body.next_block_bytes(answer_.length_known ? answer_.length - body.size() : 0);
+    return body.next_block_bytes(incoming_.length_known ? incoming_.length - body.size() : 0);
 }
 
 void Fill::add_block(std::size_t capacity, Charge charge) {
     const std::lock_guard lock(mutex_);
     if (closed_) let_go();  // also bytes that readers have skipped since
-    answer_.response->body->add_block(capacity, std::move(charge));
+    incoming_.response->body->add_block(capacity, std::move(charge));
 }
 
 void Fill::append(std::string_view data) {
     const std::lock_guard lock(mutex_);
-    answer_.response->body->append(data);
+    incoming_.response->body->append(data);
     wake_readers();
 }
 
@@ -161,19 +161,19 @@ void Fill::flowed(std::uint64_t bytes, std::chrono::steady_clock::time_point now
 
 void Fill::goes_on_at_origin() {
     const std::lock_guard lock(mutex_);
-    peer_end_ = std::min(peer_end_, answer_.response->body->size());
+    peer_end_ = std::min(peer_end_, incoming_.response->body->size());
 }
 
 void Fill::stop_sharing() {
     const std::lock_guard lock(mutex_);
     close();
-    answer_.shared = false;
+    incoming_.shared = false;
     let_go();
 }
 
 std::uint64_t Fill::ahead() const {
     const std::lock_guard lock(mutex_);
-    return closed_ ? answer_.response->body->size() - slowest() : 0;
+    return closed_ ? incoming_.response->body->size() - slowest() : 0;
 }
 
 Fill::Audience Fill::audience() const {
@@ -188,8 +188,8 @@ bool Fill::wanted() const {
     if (kept_) return true;
     if (phase_ == Phase::waiting)
         return true;  // its deadline is short, and the answer may be storable
-    return goes_on_unread(answer_.response->body->size(),
-                          answer_.length_known ? std::optional(answer_.length) : std::nullopt);
+    return goes_on_unread(incoming_.response->body->size(),
+                          incoming_.length_known ? std::optional(incoming_.length) : std::nullopt);
 }
 
 void Fill::keep(std::chrono::nanoseconds at_most) {
@@ -201,9 +201,9 @@ void Fill::keep(std::chrono::nanoseconds at_most) {
 void Fill::complete(bool stored) {
     const std::lock_guard lock(mutex_);
     phase_ = Phase::complete;
-    answer_.shared = stored;
-    answer_.length_known = true;
-    answer_.length = answer_.response->body_bytes();
+    incoming_.shared = stored;
+    incoming_.length_known = true;
+    incoming_.length = incoming_.response->body_bytes();
     wake_readers();
 }
 
@@ -217,13 +217,13 @@ void Fill::fail(FetchError error, unsigned upstream_status, ParseError malformed
     phase_ = Phase::failed;
     error_ = error;
     malformed_ = malformed;
-    answer_.upstream_status = upstream_status;
+    incoming_.upstream_status = upstream_status;
     wake_readers();
 }
 
 std::uint64_t Fill::received() const {
     const std::lock_guard lock(mutex_);
-    return answer_.response ? answer_.response->body->size() : 0;
+    return incoming_.response ? incoming_.response->body->size() : 0;
 }
 
 Fill::State Fill::state() const {
@@ -232,7 +232,8 @@ Fill::State Fill::state() const {
 }
 
 Fill::State Fill::state_for(const Reader* reader) const {
-    return {phase_, answer_, reader ? reader->released_ : closed_, error_, malformed_, not_before_};
+    return {phase_, incoming_,  reader ? reader->released_ : closed_,
+            error_, malformed_, not_before_};
 }
 
 void Fill::wake_readers() {
@@ -241,7 +242,7 @@ void Fill::wake_readers() {
 
 /// Precondition: the fill is closed.
 std::uint64_t Fill::slowest() const {
-    const auto size = answer_.response->body->size();
+    const auto size = incoming_.response->body->size();
     return places_.empty() ? size : std::min(size, *places_.begin());
 }
 

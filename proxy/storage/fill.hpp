@@ -47,13 +47,13 @@ public:
     enum class Phase { waiting, streaming, complete, failed };
     enum class From { origin, peer };
 
-    /// An answer, as its head describes it.
-    struct Answer {
+    /// The incoming response, as its head describes it.
+    struct Incoming {
         std::shared_ptr<const StoredResponse> response;
         bool shared = false;     // on its way into the store
         bool validated = false;  // a 304 has renewed a stored response
         From from = From::origin;
-        std::string peer;          // node that gave the answer, when `from` is peer
+        std::string peer;          // node that sent the response, when `from` is peer
         std::string server;        // address of the origin that did, or confirmed it by a 304
         std::uint64_t length = 0;  // body length if `length_known`
         bool length_known = false;
@@ -65,7 +65,7 @@ public:
     /// The state of the fill for one reader.
     struct State {
         Phase phase = Phase::waiting;
-        Answer answer;          // its response is set from `streaming` on
+        Incoming incoming;      // its response is set from `streaming` on
         bool released = false;  // the answer is for others: this reader fetches for itself
         FetchError error = FetchError::none;
         ParseError malformed{};  // the malformed part, if it is known
@@ -133,7 +133,7 @@ public:
     /// An interim response, before begin(); it goes to the leader, if that still reads. The caller
     /// bounds how many there are.
     void interim(InterimResponse response);
-    void begin(Answer answer);
+    void begin(Incoming incoming);
     // The functions below require begin().
     /// Bytes that append() takes before the next add_block().
     std::size_t room() const;
@@ -177,7 +177,7 @@ private:
     mutable std::mutex mutex_;
     Phase phase_ = Phase::waiting;
     FlowRate rate_;
-    Answer answer_;
+    Incoming incoming_;
     FetchError error_ = FetchError::none;
     ParseError malformed_{};
     std::optional<std::chrono::steady_clock::time_point> not_before_;

@@ -156,10 +156,10 @@ TEST_F(BlockFlowTest, ABlockThatHasFailedIsNotGivenAgain) {
 // A head that proves not to be for others sends away all who joined before it came.
 TEST_F(BlockFlowTest, ServesOnlyItsOwnerIfItIsNotStored) {
     const auto own = join(300, owner.get()), stranger = join(300, other.get()), nobody = join(300);
-    Fill::Answer answer;
-    answer.response = std::make_shared<StoredResponse>();
-    answer.shared = false;
-    flow.fill_for(300)->begin(std::move(answer));
+    Fill::Incoming incoming;
+    incoming.response = std::make_shared<StoredResponse>();
+    incoming.shared = false;
+    flow.fill_for(300)->begin(std::move(incoming));
     EXPECT_FALSE(own->state().released);
     EXPECT_TRUE(stranger->state().released);
     EXPECT_TRUE(nobody->state().released);

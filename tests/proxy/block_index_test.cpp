@@ -224,7 +224,7 @@ TEST_F(IndexTest, IsGivenToThoseWhoWaitAndToTheStore) {
     const Fill::Reader leader(job->result.fill, std::make_shared<Wakeup>(io.get_executor()), true);
     publish(delivery, *index_of(kGood), {Fill::From::origin, {}, 206});
     EXPECT_EQ(leader.state().phase, Fill::Phase::complete);
-    EXPECT_EQ(leader.state().answer.length, 250u);
+    EXPECT_EQ(leader.state().incoming.length, 250u);
     const auto found = find(key.uri(), Store::Clock::now()).response;
     ASSERT_NE(found, nullptr);
     EXPECT_TRUE(found->blocks);

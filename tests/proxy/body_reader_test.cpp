@@ -21,10 +21,10 @@ protected:
     std::shared_ptr<Wakeup> wakeup() { return std::make_shared<Wakeup>(io_.get_executor()); }
     std::shared_ptr<Fill> fill() {
         auto made = std::make_shared<Fill>(wakeup(), 1000);
-        Fill::Answer answer;
-        answer.response = response_;
-        answer.shared = true;
-        made->begin(std::move(answer));
+        Fill::Incoming incoming;
+        incoming.response = response_;
+        incoming.shared = true;
+        made->begin(std::move(incoming));
         return made;
     }
 

@@ -21,10 +21,10 @@ protected:
     static constexpr auto kMade = BodyWriter::Room::made;
 
     void begin(Sharing sharing = Sharing::stored, StorageVerdict verdict = StorageVerdict::store) {
-        Fill::Answer answer;
-        answer.response = std::make_shared<StoredResponse>();
-        answer.verdict = verdict;
-        writer.begin(std::move(answer), sharing, kNow);
+        Fill::Incoming incoming;
+        incoming.response = std::make_shared<StoredResponse>();
+        incoming.verdict = verdict;
+        writer.begin(std::move(incoming), sharing, kNow);
     }
     /// As long as room is made for it; how much that was.
     std::size_t write(std::string_view bytes) {
@@ -62,7 +62,7 @@ TEST_F(BodyWriterTest, StoresWhatIsComplete) {
     ASSERT_NE(stored(), nullptr);
     EXPECT_EQ(stored()->body_bytes(), 10'000u);
     EXPECT_EQ(fill->state().phase, Fill::Phase::complete);
-    EXPECT_TRUE(fill->state().answer.shared);
+    EXPECT_TRUE(fill->state().incoming.shared);
 }
 
 TEST_F(BodyWriterTest, ChargesNoMoreThanIsStillToCome) {
@@ -79,7 +79,7 @@ TEST_F(BodyWriterTest, SaysInvalidatedAndNotStoreOfWhatTheStoreDidNotTake) {
     store.invalidate(kHash, kNow);
     EXPECT_EQ(writer.finish(kNow), StorageVerdict::invalidated);
     EXPECT_EQ(stored(), nullptr);
-    EXPECT_FALSE(fill->state().answer.shared) << "nor do its readers say that it is stored";
+    EXPECT_FALSE(fill->state().incoming.shared) << "nor do its readers say that it is stored";
     EXPECT_EQ(fill->state().phase, Fill::Phase::complete);
 }
 
@@ -206,7 +206,7 @@ TEST_F(BodyWriterTest, LeavesNobodyWaitingWhenItFails) {
     writer.fail({FetchError::reset, 200}, kNow);
     EXPECT_EQ(leader.state().phase, Fill::Phase::failed);
     EXPECT_EQ(leader.state().error, FetchError::reset);
-    EXPECT_EQ(leader.state().answer.upstream_status, 200u);
+    EXPECT_EQ(leader.state().incoming.upstream_status, 200u);
     EXPECT_EQ(found().fill, nullptr);
     EXPECT_EQ(stored(), nullptr);
     EXPECT_FALSE(found().unshareable);

@@ -67,10 +67,10 @@ protected:
     }
     static void begin(OneRequest& request, std::shared_ptr<const StoredResponse> what,
                       bool shared = true) {
-        Fill::Answer answer;
-        answer.response = std::move(what);
-        answer.shared = shared;
-        request.fill->begin(std::move(answer));
+        Fill::Incoming incoming;
+        incoming.response = std::move(what);
+        incoming.shared = shared;
+        request.fill->begin(std::move(incoming));
     }
     void put(const std::string& fields, const std::string& vary,
              std::chrono::seconds lifetime = 100s) {

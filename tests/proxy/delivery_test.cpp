@@ -51,8 +51,8 @@ protected:
 TEST_F(DeliveryTest, GivesWhatIsThereToAllAndToTheStore) {
     give(made(), origin());
     EXPECT_EQ(state().phase, Fill::Phase::complete);
-    EXPECT_TRUE(state().answer.shared);
-    EXPECT_EQ(state().answer.length, 4u);
+    EXPECT_TRUE(state().incoming.shared);
+    EXPECT_EQ(state().incoming.length, 4u);
     ASSERT_NE(found().response, nullptr);
     EXPECT_EQ(counted(StorageVerdict::store), 1u);
 }
@@ -71,10 +71,10 @@ TEST_F(DeliveryTest, GivesWhatMayNotBeStoredToItsLeaderAlone) {
 
 TEST_F(DeliveryTest, SaysWhoGaveIt) {
     give(made(), {Fill::From::peer, "b", 304}, true);
-    EXPECT_EQ(state().answer.from, Fill::From::peer);
-    EXPECT_EQ(state().answer.peer, "b");
-    EXPECT_EQ(state().answer.upstream_status, 304u);
-    EXPECT_TRUE(state().answer.validated);
+    EXPECT_EQ(state().incoming.from, Fill::From::peer);
+    EXPECT_EQ(state().incoming.peer, "b");
+    EXPECT_EQ(state().incoming.upstream_status, 304u);
+    EXPECT_TRUE(state().incoming.validated);
 }
 
 TEST_F(DeliveryTest, StoresNothingThatWasInvalidatedMeanwhile) {
@@ -121,7 +121,7 @@ TEST_F(DeliveryTest, FailsOnceForAllWhoWait) {
 TEST_F(DeliveryTest, FailsSoThatWhoAsksNextDoesNotWait) {
     delivery->fail({FetchError::not_in_parts, 200, true});
     EXPECT_TRUE(found().unshareable);
-    EXPECT_EQ(state().answer.upstream_status, 200u);
+    EXPECT_EQ(state().incoming.upstream_status, 200u);
 }
 
 TEST_F(DeliveryTest, OfAJobThatWasGivenUpSaysSo) {

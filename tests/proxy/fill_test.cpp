@@ -21,12 +21,12 @@ class FillTest : public ::testing::Test {
 protected:
     std::shared_ptr<Wakeup> wakeup() { return std::make_shared<Wakeup>(io.get_executor()); }
     void begin(bool shared, std::uint64_t length = 0) {
-        Fill::Answer answer;
-        answer.response = std::make_shared<StoredResponse>();
-        answer.shared = shared;
-        answer.length = length;
-        answer.length_known = length > 0;
-        fill->begin(std::move(answer));
+        Fill::Incoming incoming;
+        incoming.response = std::make_shared<StoredResponse>();
+        incoming.shared = shared;
+        incoming.length = length;
+        incoming.length_known = length > 0;
+        fill->begin(std::move(incoming));
     }
     void append(std::string_view data) {
         if (fill->room() < data.size()) fill->add_block(data.size(), {});
@@ -54,7 +54,7 @@ TEST_F(FillTest, GivesEveryReaderTheWholeBodyAtAnyTime) {
     append("half");
     EXPECT_EQ(take(early), "half");
     fill->complete(true);
-    EXPECT_TRUE(late.state().answer.shared);
+    EXPECT_TRUE(late.state().incoming.shared);
     EXPECT_EQ(take(late), "halfhalf");
     std::vector<boost::asio::const_buffer> out;
     EXPECT_TRUE(late.peek(10, 10, out).end);
@@ -153,10 +153,10 @@ TEST_F(FillTest, LeavesAStoredBodyWhole) {
     body->add_block(10, {});
     body->append("0123456789");
     Fill::Reader leader(fill, wakeup(), true);
-    Fill::Answer answer;
-    answer.response = std::make_shared<StoredResponse>(StoredMetadata(), body);
-    answer.validated = true;
-    fill->begin(std::move(answer));
+    Fill::Incoming incoming;
+    incoming.response = std::make_shared<StoredResponse>(StoredMetadata(), body);
+    incoming.validated = true;
+    fill->begin(std::move(incoming));
     EXPECT_EQ(take(leader), "0123456789");
     fill->complete(false);
     EXPECT_EQ(body->dropped(), 0u);

@@ -30,9 +30,9 @@ protected:
         response->freshness.lifetime = StoredSeconds(60);
         response->freshness.has_validator = true;
         state.phase = Fill::Phase::streaming;
-        state.answer.response = response;
-        state.answer.shared = true;
-        state.answer.length_known = true;
+        state.incoming.response = response;
+        state.incoming.shared = true;
+        state.incoming.length_known = true;
     }
     PeerResponsePlan to_stored() {
         found.stored = response.get();
@@ -130,15 +130,15 @@ TEST_F(PeerResponsePlanTest, DoesNotWaitNorTakeWhatIsNotItsToGive) {
     state.phase = Fill::Phase::failed;
     EXPECT_EQ(to_growing(), busy);
     state.phase = Fill::Phase::streaming;
-    state.answer.shared = false;
+    state.incoming.shared = false;
     EXPECT_EQ(to_growing(), busy);
-    state.answer.shared = true;
-    state.answer.from = Fill::From::peer;
+    state.incoming.shared = true;
+    state.incoming.from = Fill::From::peer;
     EXPECT_EQ(to_growing(), busy);
-    state.answer.from = Fill::From::origin;
-    state.answer.validated = true;
+    state.incoming.from = Fill::From::origin;
+    state.incoming.validated = true;
     EXPECT_EQ(to_growing(), busy);
-    state.answer.validated = false;
+    state.incoming.validated = false;
     response->blocks = Blocks{100, 10};
     EXPECT_EQ(to_growing(), busy);
 }
@@ -157,7 +157,7 @@ TEST_F(PeerResponsePlanTest, CutsNothingOutOfABodyOfUnknownLength) {
     found.is_version = false;
     EXPECT_EQ(to_growing(), refused(Refusal::absent));
     found.is_version = true;
-    state.answer.length_known = false;
+    state.incoming.length_known = false;
     EXPECT_EQ(to_growing(), refused(Refusal::absent));
     found.is_block = true;
     EXPECT_EQ(to_growing(), refused(Refusal::busy));

@@ -51,10 +51,10 @@ protected:
             response->head_fields = "ETag: \"1\"\r\n";
             response->arrival.steady = Clock::now();
             response->freshness.lifetime = StoredSeconds(60);
-            Fill::Answer answer;
-            answer.response = std::move(response);
-            answer.upstream_status = 200;
-            writer.begin(std::move(answer), Sharing::stored, Clock::now());
+            Fill::Incoming incoming;
+            incoming.response = std::move(response);
+            incoming.upstream_status = 200;
+            writer.begin(std::move(incoming), Sharing::stored, Clock::now());
         }
         void write(std::string_view bytes) { writer.append_if_storing(bytes, Clock::now()); }
 

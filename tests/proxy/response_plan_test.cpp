@@ -204,22 +204,22 @@ FetchSeen seen(bool leads, FetchError error = FetchError::none) {
 }
 
 TEST(AfterTheWait, WhatWasFetchedIsTheAnswer) {
-    EXPECT_EQ(plan_after_wait(seen(true)), FromFetch::answer);
-    EXPECT_EQ(plan_after_wait(seen(false)), FromFetch::answer);
+    EXPECT_EQ(plan_after_wait(seen(true)), FromFetch::respond);
+    EXPECT_EQ(plan_after_wait(seen(false)), FromFetch::respond);
 }
 
 TEST(AfterTheWait, WhatAnotherFetchedIsReusedAsFromTheStore) {  // RFC 9111 §4
     auto theirs = seen(false), own = seen(true);
     theirs.usable = own.usable = false;
     EXPECT_EQ(plan_after_wait(theirs), FromFetch::alone);
-    EXPECT_EQ(plan_after_wait(own), FromFetch::answer);
+    EXPECT_EQ(plan_after_wait(own), FromFetch::respond);
 }
 
 TEST(AfterTheWait, WhatIsForOthersLeadsBackToThoseWhoAskForTheSame) {
     auto another = seen(false), own = seen(true);
     another.is_variant = another.usable = own.is_variant = false;
     EXPECT_EQ(plan_after_wait(another), FromFetch::look_again);
-    EXPECT_EQ(plan_after_wait(own), FromFetch::answer);
+    EXPECT_EQ(plan_after_wait(own), FromFetch::respond);
     auto for_one = seen(false);
     for_one.released = for_one.unshareable = true;
     EXPECT_EQ(plan_after_wait(for_one), FromFetch::look_again);

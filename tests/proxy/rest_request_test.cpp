@@ -20,11 +20,11 @@ protected:
     RestRequestTest() { begin(10); }
 
     void begin(std::uint64_t length) {
-        Fill::Answer answer;
-        answer.response = std::make_shared<StoredResponse>();
-        answer.length = length;
-        answer.length_known = true;
-        job->result.fill->begin(std::move(answer));
+        Fill::Incoming incoming;
+        incoming.response = std::make_shared<StoredResponse>();
+        incoming.length = length;
+        incoming.length_known = true;
+        job->result.fill->begin(std::move(incoming));
         job->result.fill->add_block(10, {});
         job->result.fill->append("four");
     }

@@ -206,9 +206,9 @@ protected:
         BodyWriter writer(store, windows_, claim, *fill, kCap / 2);
         if (admit(store, claim, made, CopyUse::stored, kArrival.steady) != Sharing::stored)
             return false;
-        Fill::Answer answer;
-        answer.response = made.response;
-        writer.begin(std::move(answer), Sharing::stored, kArrival.steady);
+        Fill::Incoming incoming;
+        incoming.response = made.response;
+        writer.begin(std::move(incoming), Sharing::stored, kArrival.steady);
         for (std::string_view rest = exchange.body; !rest.empty();) {
             const auto exact = exchange.length_known ? rest.size() : 0;
             if (writer.room() == 0 &&
