@@ -42,7 +42,7 @@ std::string here_text(const ReportedJson& page) {
                         : fmt::format("{}, for {} s", word, -seconds);
 }
 
-/// Compares a summary's claim with the content of the peer.
+/// Compares a summary's promise with the content of the peer.
 std::string verdict(const ReportedJson& peer) {
     const auto has = text_of(peer, "has");
     if (has == "absent" && is_true(peer, "claims")) return "a false hit";

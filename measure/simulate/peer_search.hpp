@@ -23,7 +23,7 @@ public:
         std::optional<std::size_t>
             stale_at;  // a proxy with a stale copy, which the origin must validate
         SimulatedLines::Duration waited{0};  // time until the answer
-        bool too_far = false;  // a summary claims the object, but the origin is nearer
+        bool too_far = false;  // a summary promises the object, but the origin is nearer
     };
 
     virtual ~PeerSearch() = default;

@@ -13,7 +13,7 @@ namespace measure {
 
 /// The summaries of simulated proxies, as one proxy has received them: a production directory for
 /// each descriptor, with a lane for every proxy. A directory exists as long as peers use its
-/// descriptor. Proxies without a summary claim no key. Memory: that of the directories.
+/// descriptor. Proxies without a summary promise no key. Memory: that of the directories.
 class ReceivedSummaries {
 public:
     explicit ReceivedSummaries(std::size_t proxies);

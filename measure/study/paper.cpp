@@ -47,7 +47,7 @@ Is judged(bool as_published) {
 
 PaperVerdict loss_at_one_percent(const Rows& rows) {
     PaperVerdict out;
-    out.claim = "announced at 1 %, an exact directory loses 0.1 to 1.7 % of the hits";
+    out.statement = "announced at 1 %, an exact directory loses 0.1 to 1.7 % of the hits";
     const auto *icp = rows.of(Scheme::icp),
                *exact = rows.of(Scheme::exact_directory, kPaperThreshold);
     if (!icp || !exact) return out;
@@ -63,7 +63,7 @@ PaperVerdict loss_at_one_percent(const Rows& rows) {
 
 PaperVerdict loss_grows(const Rows& rows) {
     PaperVerdict out;
-    out.claim = "the loss grows almost linearly with the threshold";
+    out.statement = "the loss grows almost linearly with the threshold";
     const auto *icp = rows.of(Scheme::icp),
                *low = rows.of(Scheme::exact_directory, kPaperThreshold),
                *high = rows.of(Scheme::exact_directory, 0.1);
@@ -80,7 +80,7 @@ PaperVerdict loss_grows(const Rows& rows) {
 
 PaperVerdict bloom_hits(const Rows& rows) {
     PaperVerdict out;
-    out.claim = "Bloom filters have the hits of the exact directory";
+    out.statement = "Bloom filters have the hits of the exact directory";
     const auto *exact = rows.of(Scheme::exact_directory, kPaperThreshold),
                *bloom = rows.of(Scheme::paper_bloom, kPaperThreshold);
     if (!exact || !bloom) return out;
@@ -99,7 +99,7 @@ double objects_each(const Study& study, const SimulationCounts& counts) {
 
 PaperVerdict fewer_messages(const Study& study, const Rows& rows) {
     PaperVerdict out;
-    out.claim =
+    out.statement =
         "Bloom filters of 16 bits, announced at 1 %, need 25 to 60 times fewer messages than ICP";
     const auto *icp = rows.of(Scheme::icp), *bloom = rows.of(Scheme::paper_bloom, kPaperThreshold);
     if (!icp || !bloom || bloom->requests == 0) return out;
@@ -127,7 +127,7 @@ PaperVerdict fewer_messages(const Study& study, const Rows& rows) {
 
 PaperVerdict fewer_bytes(const Rows& rows) {
     PaperVerdict out;
-    out.claim = "and more than 50 % fewer bytes";
+    out.statement = "and more than 50 % fewer bytes";
     const auto *icp = rows.of(Scheme::icp), *bloom = rows.of(Scheme::paper_bloom, kPaperThreshold);
     if (!icp || !bloom || icp->query_bytes == 0) return out;
     const double bytes = per_request(*bloom).message_bytes(),
@@ -141,7 +141,8 @@ PaperVerdict fewer_bytes(const Rows& rows) {
 
 PaperVerdict server_names(const Rows& rows) {
     PaperVerdict out;
-    out.claim = "server names make too many false hits, and many more messages than Bloom filters";
+    out.statement =
+        "server names make too many false hits, and many more messages than Bloom filters";
     const auto *names = rows.of(Scheme::server_names, kPaperThreshold),
                *bloom = rows.of(Scheme::paper_bloom, kPaperThreshold);
     if (!names || !bloom) return out;
@@ -155,7 +156,7 @@ PaperVerdict server_names(const Rows& rows) {
 
 PaperVerdict more_bits(const Rows& rows) {
     PaperVerdict out;
-    out.claim =
+    out.statement =
         "false hits fall from 8 to 16 to 32 bits, to hardly more than the exact directory's";
     const auto *exact = rows.of(Scheme::exact_directory, kPaperThreshold),
                *few = rows.of(Scheme::paper_bloom, kPaperThreshold, 8),

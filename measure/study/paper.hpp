@@ -29,7 +29,7 @@ inline constexpr double kPaperFewerBytes = 0.5;            // share saved of ICP
 
 /// A statement of the paper, and the corresponding result for a log.
 struct PaperVerdict {
-    std::string claim, ours;
+    std::string statement, ours;
     enum class Is : std::uint8_t { as_published, otherwise, not_shown } is = Is::not_shown;
 };
 /// The verdicts of a study that plan_paper() planned. A verdict is not_shown if its rows were not

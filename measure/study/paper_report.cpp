@@ -84,7 +84,7 @@ std::string paper_text(const std::vector<Study>& studies, bool colour) {
         line(out, "\n{}, {}, caches of {} in all", short_title(study),
              proxies_text(study.tables.front().proxies), study.tables.front().cache.text());
         for (const auto& verdict : verdicts_of(study)) {
-            line(out, "  {}: {}", word(verdict.is), verdict.claim);
+            line(out, "  {}: {}", word(verdict.is), verdict.statement);
             out += wrapped(verdict.ours, 11);
         }
     }
@@ -108,7 +108,7 @@ std::string paper_json(const std::vector<Study>& studies) {
         Json verdicts = Json::array();
         for (const auto& verdict : verdicts_of(study))
             verdicts.push_back(
-                {{"claim", verdict.claim}, {"is", word(verdict.is)}, {"ours", verdict.ours}});
+                {{"claim", verdict.statement}, {"is", word(verdict.is)}, {"ours", verdict.ours}});
         auto one = Json::parse(study_json(study));
         one["verdicts"] = std::move(verdicts);
         all.push_back(std::move(one));

@@ -37,7 +37,7 @@ double seconds(std::chrono::nanoseconds time) {
 ordered_json peer_json(const Explanation::Peer& peer) {
     auto out = ordered_json::object();
     out["node"] = peer.node;
-    out["claims"] = peer.claims;
+    out["claims"] = peer.promises;
     out["has"] = peer.has.empty() ? ordered_json(nullptr) : ordered_json(peer.has);
     out["choice"] = peer.choice;
     out["turn"] = peer.turn == 0 ? ordered_json(nullptr) : ordered_json(peer.turn);

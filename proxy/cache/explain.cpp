@@ -73,9 +73,9 @@ asio::awaitable<void> read_from_disk(Cache& cache, const CacheKey& key, summary:
 /// All peers that somebody is.
 std::vector<std::size_t> numbers_of(const protocol::PeerView& view, const summary::PeerSet& first) {
     std::vector<std::size_t> numbers;
-    for (const auto claims : {true, false})
+    for (const auto promises : {true, false})
         for (std::size_t i = 0; i < view.peers.size(); ++i)
-            if (!view.peers[i].node.empty() && first.contains(static_cast<unsigned>(i)) == claims)
+            if (!view.peers[i].node.empty() && first.contains(static_cast<unsigned>(i)) == promises)
                 numbers.push_back(i);
     return numbers;
 }
@@ -147,7 +147,7 @@ asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
     for (std::size_t i = 0; i < numbers.size(); ++i) {
         auto& peer = out.peers.emplace_back();
         peer.node = view->peers[numbers[i]].node;
-        peer.claims = promised.contains(static_cast<unsigned>(numbers[i]));
+        peer.promises = promised.contains(static_cast<unsigned>(numbers[i]));
         peer.has = looks->has[numbers[i]];
         peer.choice = to_string(chosen[i].first);
         for (std::size_t turn = 0; turn < turns.count; ++turn)

@@ -8,7 +8,7 @@ std::string_view to_string(PeerChosen chosen) {
     switch (chosen) {
         case PeerChosen::asked:
             return "asked";
-        case PeerChosen::no_claim:
+        case PeerChosen::no_promise:
             return "no_claim";
         case PeerChosen::not_in_step:
             return "not_in_step";
@@ -31,7 +31,7 @@ PeerChosen why_chosen(std::size_t peer, const summary::PeerSet& promised, const 
         return PeerChosen::asked;
     const auto& its = known.peers[peer];
     if (!its.in_sync || !its.can_be_asked()) return PeerChosen::not_in_step;
-    if (!promised.contains(static_cast<unsigned>(peer))) return PeerChosen::no_claim;
+    if (!promised.contains(static_cast<unsigned>(peer))) return PeerChosen::no_promise;
     if (is_just_invalidated(invalidated)) return PeerChosen::just_invalidated;
     const auto& record = known.records[peer];
     if (!record.may_ask(known.now)) return PeerChosen::left_alone;

@@ -12,7 +12,7 @@ namespace proxy {
 
 enum class PeerChosen : std::uint8_t {
     asked,
-    no_claim,          // its summary lacks the key
+    no_promise,        // its summary lacks the key
     not_in_step,       // its summary is unusable, or it does not know this node
     left_alone,        // it failed, or most of its responses were in vain
     too_far,           // the origin is so much nearer

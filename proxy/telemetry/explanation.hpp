@@ -20,7 +20,7 @@ struct Explanation {
 
     struct Peer {
         std::string node;
-        bool claims = false;  // its summary claims the key
+        bool promises = false;  // its summary promises the key
         std::string_view
             has;  // words of upstream/peer_head_request.hpp; empty without a peer request
         std::string_view choice;                 // words of cache/explain_plan.hpp

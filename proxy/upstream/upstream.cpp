@@ -103,8 +103,8 @@ void Upstream::judge_false_hits(PeerRecord::Time now) {
         if (named.empty() || !peers->directory || !peers->peers[*named.begin()].in_sync ||
             !peers->directory->is_active(*named.begin()))
             return Withdrawal::unknown;
-        const auto claims = peers->directory->candidates(key);
-        return claims.contains(*named.begin()) ? Withdrawal::no : Withdrawal::yes;
+        const auto promising = peers->directory->candidates(key);
+        return promising.contains(*named.begin()) ? Withdrawal::no : Withdrawal::yes;
     };
     const auto book = [this](const std::string& node, FalseHits::Cause cause) {
         record_or_gone(node).false_hit_was(cause);

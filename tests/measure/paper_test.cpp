@@ -45,7 +45,7 @@ Study paper_study() {
 
 TEST(Paper, AgreesWithItself) {
     for (const auto& verdict : verdicts_of(paper_study()))
-        EXPECT_EQ(verdict.is, Is::as_published) << verdict.claim << ": " << verdict.ours;
+        EXPECT_EQ(verdict.is, Is::as_published) << verdict.statement << ": " << verdict.ours;
 }
 
 TEST(Paper, SaysWhyMessagesAreMore) {
