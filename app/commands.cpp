@@ -16,7 +16,7 @@
 #include "measure/run/node_addresses.hpp"
 #include "protocol/net/plain_message.hpp"
 #include "proxy/config/config_review.hpp"
-#include "proxy/config/disk_places.hpp"
+#include "proxy/config/disk_folders.hpp"
 #include "proxy/config/parse_config.hpp"
 #include "proxy/config/resource_limits.hpp"
 #include "proxy/net/load_config.hpp"

@@ -41,7 +41,7 @@ LinkContext::LinkContext(boost::asio::any_io_executor on, ClusterConfig configur
       executor(std::move(on)),
       resolver(executor, names_kept_for_no_time(config.dns)),
       dialer(executor),
-      dial_places(executor),
+      dial_permits(executor),
       log(config.node),
       hooks(std::move(to_owner)) {}
 

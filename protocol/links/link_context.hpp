@@ -7,7 +7,7 @@
 #include "protocol/links/cluster_hooks.hpp"
 #include "protocol/links/link_log.hpp"
 #include "protocol/links/link_state.hpp"
-#include "protocol/membership/dial_places.hpp"
+#include "protocol/membership/dial_permits.hpp"
 #include "protocol/net/dialer.hpp"
 #include "protocol/net/resolver.hpp"
 
@@ -20,7 +20,7 @@ struct LinkContext : LinkState {
     boost::asio::any_io_executor executor;
     Resolver resolver;
     Dialer dialer;
-    DialPlaces dial_places;
+    DialPermits dial_permits;
     LinkLog log;
     ClusterHooks hooks;
 

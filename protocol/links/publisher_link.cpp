@@ -64,23 +64,23 @@ void PublisherLink::set_peer(std::optional<std::size_t> peer) {
 }
 
 awaitable<error_code> PublisherLink::dial_and_publish() {
-    auto place = co_await context_.dial_places.take();
-    if (!place.held()) co_return asio::error::make_error_code(asio::error::operation_aborted);
-    // The wait for a place may have been long.
+    auto permit = co_await context_.dial_permits.take();
+    if (!permit.held()) co_return asio::error::make_error_code(asio::error::operation_aborted);
+    // The wait for a permit may have been long.
     if (retired_ || redial_.rests(pending())) co_return make_error_code(Error::no_peer_any_more);
-    auto socket = co_await connect(place);
+    auto socket = co_await connect(permit);
     if (!socket) {
         note_end(socket.error(), false);
         co_return socket.error();
     }
-    if (!place.held()) place = co_await context_.dial_places.take();
-    if (!place.held()) co_return asio::error::make_error_code(asio::error::operation_aborted);
+    if (!permit.held()) permit = co_await context_.dial_permits.take();
+    if (!permit.held()) co_return asio::error::make_error_code(asio::error::operation_aborted);
     if (retired_) co_return make_error_code(Error::no_peer_any_more);
     Link link(std::move(*socket));
-    co_return co_await publish(link, place);
+    co_return co_await publish(link, permit);
 }
 
-awaitable<Result<tcp::socket>> PublisherLink::connect(DialPlaces::Place& place) {
+awaitable<Result<tcp::socket>> PublisherLink::connect(DialPermits::Permit& permit) {
     const auto limit = context_.config.timings.connect;
     remote_.clear();
     const auto endpoints = co_await context_.resolver.resolve(place_.link(), Clock::now() + limit);
@@ -90,27 +90,27 @@ awaitable<Result<tcp::socket>> PublisherLink::connect(DialPlaces::Place& place) 
     context_.doorstep.expect(contact_, std::move(addresses));
     // A place without an answer causes no work, and must delay no other.
     asio::steady_timer slow(context_.executor, kPlaceWhileConnecting);
-    place.give_back_at(slow);
+    permit.give_back_at(slow);
     auto where = place_.link().text();
     auto socket =
         co_await context_.dialer.connect(std::move(where), *endpoints, Clock::now() + limit);
     co_return socket;
 }
 
-awaitable<error_code> PublisherLink::publish(Link& link, DialPlaces::Place& place) {
+awaitable<error_code> PublisherLink::publish(Link& link, DialPermits::Permit& permit) {
     // So must a silent node: a stopped process still accepts connections.
     asio::steady_timer silent(context_.executor, kPlaceWhileSilent);
-    place.give_back_at(silent);
+    permit.give_back_at(silent);
     remote_ = link.remote();
     PublisherEnd::Owner& owner = *this;
     end_.emplace(context_, owner, kept_, node_, fresh_nonce(), Clock::now());
     end_->set_peer(peer_);
-    dial_place_ = &place;
+    dial_permit_ = &permit;
     const auto began = Clock::now();
     std::function<void()> settle = [this] { context_.settle(); };
     const auto error =
         co_await link.run(*end_, context_.config.timings.gone_after, std::move(settle));
-    dial_place_ = nullptr;
+    dial_permit_ = nullptr;
     const bool was_up = end_->up();
     end_->leave();
     end_.reset();
@@ -138,9 +138,9 @@ void PublisherLink::met_self() {
 }
 
 void PublisherLink::up_now() {
-    dial_place_->held() ? context_.dial_places.hello_succeeded()
-                        : context_.dial_places.hello_was_late();
-    dial_place_->give_back();
+    dial_permit_->held() ? context_.dial_permits.hello_succeeded()
+                         : context_.dial_permits.hello_was_late();
+    dial_permit_->give_back();
     context_.log.up(name_);
     last_end_ = {};
     up_since_ = Clock::now();

@@ -85,8 +85,8 @@ private:
     void confirmed() override;
 
     awaitable<boost::system::error_code> dial_and_publish();
-    awaitable<Result<boost::asio::ip::tcp::socket>> connect(DialPlaces::Place& place);
-    awaitable<boost::system::error_code> publish(Link& link, DialPlaces::Place& place);
+    awaitable<Result<boost::asio::ip::tcp::socket>> connect(DialPermits::Permit& permit);
+    awaitable<boost::system::error_code> publish(Link& link, DialPermits::Permit& permit);
     void note_end(const boost::system::error_code& error, bool was_up);
     LinkLog::Expectation expectation(const boost::system::error_code& error) const;
     LinkCounters counters() const { return end_ ? end_->counters() : kept_.counters; }
@@ -108,7 +108,7 @@ private:
     PublisherEnd::Kept kept_;
     // The present connection, if there is one.
     std::optional<PublisherEnd> end_;
-    DialPlaces::Place* dial_place_ = nullptr;  // during the hello
+    DialPermits::Permit* dial_permit_ = nullptr;  // during the hello
     std::string remote_;
     Clock::time_point up_since_{};
     LastEnd last_end_;

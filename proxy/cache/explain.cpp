@@ -115,7 +115,7 @@ asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
 
     RoundTrip origin;
     if (const auto target = target_of(choose_site(*config, key, true), key)) {
-        origin = upstream.origin_times.of(place_of(*target));
+        origin = upstream.origin_times.of(connection_key(*target));
         out.origin = target->text();
         out.origin_time = origin.mean();
     }

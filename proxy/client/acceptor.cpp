@@ -29,16 +29,16 @@ Acceptor::Acceptor(Frontend& frontend, asio::io_context& io)
     : frontend_(frontend), io_(io), tasks_(io.get_executor()) {}
 
 void Acceptor::listen(int acceptor_fd, Scheme scheme) {
-    auto& place = places_.emplace_back(io_.get_executor(), scheme);
-    place.listener.assign(acceptor_fd);
+    auto& door = doors_.emplace_back(io_.get_executor(), scheme);
+    door.listener.assign(acceptor_fd);
 }
 
 void Acceptor::start() {
-    for (auto& place : places_) {
+    for (auto& door : doors_) {
         protocol::Listener::Hooks hooks;
-        hooks.take = [this, &place](tcp::socket socket) {
+        hooks.take = [this, &door](tcp::socket socket) {
             try {
-                admit(std::move(socket), place.scheme);
+                admit(std::move(socket), door.scheme);
             } catch (const std::exception&) {
                 frontend_.shared.faults.note("a new connection");
                 throw;  // the listener pauses
@@ -51,7 +51,7 @@ void Acceptor::start() {
                          frontend_.upstream.log.admit("accept", std::chrono::steady_clock::now()))
                 spdlog::error("cannot take a connection [{}]{}", error.message(), *more);
         };
-        auto listening = place.listener.run(std::move(hooks));
+        auto listening = door.listener.run(std::move(hooks));
         tasks_.spawn(std::move(listening));
     }
 }
@@ -78,15 +78,15 @@ bool Acceptor::let_in(Admitted& client) {
             show_out(std::move(client));
             return false;
         }
-        client.place = frontend_.shared.addresses.take(client.remote);
+        client.ticket = frontend_.shared.addresses.take(client.remote);
     }
     Crowd crowd{frontend_.shared.connections.load(std::memory_order_relaxed),
-                frontend_.connections_allowed(), client.place.of_address(),
+                frontend_.connections_allowed(), client.ticket.of_address(),
                 frontend_.share_of_address()};
     if (crowd.of_address > 0) --crowd.of_address;  // this one
     auto entered = entrance(crowd);
     if (entered != Entrance::free && is_peer(client.remote)) {
-        client.place = {};
+        client.ticket = {};
         crowd.of_address = 0;
         entered = entrance(crowd);
     }
@@ -111,8 +111,8 @@ bool Acceptor::let_in_stranger(Admitted& client) {
 
 bool Acceptor::make_room(Entrance entrance, const Crowd& crowd, const Admitted& client) {
     const auto made = frontend_.make_room([&](const auto& other) {
-        return may_make_room(entrance, crowd, other.place().of_address(),
-                             other.place().has_address_of(client.place));
+        return may_make_room(entrance, crowd, other.ticket().of_address(),
+                             other.ticket().has_address_of(client.ticket));
     });
     const auto& limits = frontend_.config().limits;
     if (entrance == Entrance::if_own_address_does) {
@@ -176,15 +176,15 @@ void Acceptor::note_refused(std::size_t count) {
 
 void Acceptor::drain() {
     frontend_.begin_drain();
-    for (auto& place : places_)
-        place.listener.drain([&](tcp::socket socket) { admit(std::move(socket), place.scheme); });
+    for (auto& door : doors_)
+        door.listener.drain([&](tcp::socket socket) { admit(std::move(socket), door.scheme); });
     tasks_.close();
     frontend_.drain();
 }
 
 void Acceptor::stop() {
     frontend_.begin_drain();
-    for (auto& place : places_) place.listener.close();
+    for (auto& door : doors_) door.listener.close();
     tasks_.cancel();
 }
 

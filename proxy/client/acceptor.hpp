@@ -28,7 +28,7 @@ public:
     /// Takes over a listening socket. Called before start().
     void listen(int acceptor_fd, Scheme scheme);
     /// The port of the first socket.
-    std::uint16_t port() const { return places_.front().listener.port(); }
+    std::uint16_t port() const { return doors_.front().listener.port(); }
     void start();
     /// Takes the connections in the accept queue, then accepts no more. Connections end after their
     /// present request.
@@ -39,8 +39,8 @@ public:
     void stop();
 
 private:
-    struct Place {
-        Place(boost::asio::any_io_executor executor, Scheme of_it)
+    struct Door {
+        Door(boost::asio::any_io_executor executor, Scheme of_it)
             : listener(std::move(executor)), scheme(of_it) {}
 
         protocol::Listener listener;
@@ -57,7 +57,7 @@ private:
     Frontend& frontend_;
     boost::asio::io_context& io_;
     protocol::TaskGroup tasks_;  // connections; takes no new ones while draining
-    std::list<Place> places_;
+    std::list<Door> doors_;
     RateLimitedLog shown_out_;  // clients that may not ask
 };
 

@@ -37,7 +37,7 @@ struct Admitted {
     boost::asio::ip::tcp::socket socket;
     Scheme scheme;
     boost::asio::ip::address remote;  // without scope (protocol::plain_address)
-    ConnectionsByAddress::Place place{};
+    ConnectionsByAddress::Ticket ticket{};
     /// Set if its address may ask nothing: only a peer's token gets a response on it.
     Counted stranger{};
 };

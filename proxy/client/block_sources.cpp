@@ -70,7 +70,7 @@ BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, May may,
 /// How long the origin takes to answer.
 std::chrono::nanoseconds BlockStream::usual() const {
     if (!origin_) return std::chrono::nanoseconds(0);
-    return frontend_.upstream.origin_times.of(place_of(*origin_)).mean();
+    return frontend_.upstream.origin_times.of(connection_key(*origin_)).mean();
 }
 
 std::shared_ptr<BlockFlow> BlockStream::flow_at(std::uint64_t offset) const {
@@ -91,7 +91,7 @@ bool BlockStream::join_outdated_run(Block& block) {
 /// One answer of the origin brings it, soon enough.
 bool BlockStream::join_flow(Block& block) {
     const auto flow = flow_at(block.range.first);
-    if (!flow || flow->place_of(block.range.first) != BlockFlow::Place::ahead) return false;
+    if (!flow || flow->stage_of(block.range.first) != BlockFlow::Stage::ahead) return false;
     // Whoever reads on and has come to where the run is would not be faster alone.
     const auto reads_on = block.range.first > range_.first &&
                           block.range.first <= flow->next() + flow->blocks().block_bytes;

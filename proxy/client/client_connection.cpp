@@ -45,7 +45,7 @@ ClientConnection::ClientConnection(Frontend& frontend, Admitted client)
       scheme_(client.scheme),
       remote_(client.remote),
       ending_(frontend.retiring()) {
-    place_ = std::move(client.place);
+    ticket_ = std::move(client.ticket);
     stranger_ = std::move(client.stranger);
     waits_since_ = TimerWheel::Clock::now();
     boost::system::error_code ec;
@@ -135,8 +135,8 @@ asio::awaitable<ClientConnection::ProxyHeaderRead> ClientConnection::receive_pro
     if (parsed && parsed->client) {
         remote_ = *parsed->client;
         if (!frontend_.config().clients.trusted_proxies.contains(remote_))
-            place_ = frontend_.shared.addresses.take(remote_);
-        if (place_.of_address() > frontend_.share_of_address()) {
+            ticket_ = frontend_.shared.addresses.take(remote_);
+        if (ticket_.of_address() > frontend_.share_of_address()) {
             ++frontend_.counters.refusals[RequestRefusal::too_many_connections];
             co_return ProxyHeaderRead::refused;
         }

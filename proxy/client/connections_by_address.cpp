@@ -11,13 +11,13 @@ constexpr std::size_t kNetworkBytes = 8;  // of an IPv6 address: its /64
 
 }  // namespace
 
-ConnectionsByAddress::Place::~Place() {
+ConnectionsByAddress::Ticket::~Ticket() {
     if (!shard_) return;
     const std::lock_guard lock(shard_->mutex);
     if (at_->second.open.fetch_sub(1, std::memory_order_relaxed) == 1) shard_->entries.erase(at_);
 }
 
-ConnectionsByAddress::Place ConnectionsByAddress::take(const boost::asio::ip::address& address) {
+ConnectionsByAddress::Ticket ConnectionsByAddress::take(const boost::asio::ip::address& address) {
     Network network{};
     if (address.is_v4()) {
         const auto bytes = address.to_v4().to_bytes();
@@ -32,7 +32,7 @@ ConnectionsByAddress::Place ConnectionsByAddress::take(const boost::asio::ip::ad
     const std::lock_guard lock(shard.mutex);
     const auto at = shard.entries.try_emplace(network).first;
     at->second.open.fetch_add(1, std::memory_order_relaxed);
-    return Place(shard, at);
+    return Ticket(shard, at);
 }
 
 }  // namespace proxy

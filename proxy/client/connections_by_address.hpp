@@ -26,38 +26,38 @@ class ConnectionsByAddress {
     };
 
 public:
-    /// One connection of an address until it is destroyed. An empty place counts for no address.
-    class Place {
+    /// One connection of an address until it is destroyed. An empty ticket counts for no address.
+    class Ticket {
     public:
-        Place() = default;
-        Place(Place&& other) noexcept
+        Ticket() = default;
+        Ticket(Ticket&& other) noexcept
             : shard_(std::exchange(other.shard_, nullptr)), at_(other.at_) {}
-        Place& operator=(Place&& other) noexcept {
+        Ticket& operator=(Ticket&& other) noexcept {
             std::swap(shard_, other.shard_);
             std::swap(at_, other.at_);
             return *this;
         }
-        ~Place();
+        ~Ticket();
 
-        /// The connections of its address, this one included. 0: the place is empty.
+        /// The connections of its address, this one included. 0: the ticket is empty.
         std::uint32_t of_address() const {
             return shard_ ? at_->second.open.load(std::memory_order_relaxed) : 0;
         }
         /// Both are of one address, or both are empty.
-        bool has_address_of(const Place& other) const {
+        bool has_address_of(const Ticket& other) const {
             return shard_ == other.shard_ && (!shard_ || at_ == other.at_);
         }
 
     private:
         friend class ConnectionsByAddress;
-        Place(Shard& shard, Entries::iterator at) : shard_(&shard), at_(at) {}
+        Ticket(Shard& shard, Entries::iterator at) : shard_(&shard), at_(at) {}
 
         Shard* shard_ = nullptr;
         Entries::iterator at_{};
     };
 
-    /// `address` as protocol::plain_address() has it. This outlives the place.
-    Place take(const boost::asio::ip::address& address);
+    /// `address` as protocol::plain_address() has it. This outlives the ticket.
+    Ticket take(const boost::asio::ip::address& address);
 
 private:
     static constexpr std::size_t kShards = 16;

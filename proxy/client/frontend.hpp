@@ -60,7 +60,7 @@ public:
         /// A peer has proven itself by its token in a request.
         virtual void peer_proven() = 0;
 
-        const ConnectionsByAddress::Place& place() const { return place_; }
+        const ConnectionsByAddress::Ticket& ticket() const { return ticket_; }
         /// Its address may ask nothing, and no peer has proven itself on it (Admitted).
         bool stranger() const { return static_cast<bool>(stranger_); }
 
@@ -68,7 +68,7 @@ public:
         using Time = TimerWheel::Clock::time_point;
         static constexpr auto kServed = Time::max();
         Time waits_since_ = kServed;  // for a request
-        ConnectionsByAddress::Place place_;
+        ConnectionsByAddress::Ticket ticket_;
         Counted stranger_;
 
     private:

@@ -16,7 +16,7 @@
 
 #include "proxy/config/config_review.hpp"
 #include "proxy/config/config_values.hpp"
-#include "proxy/config/disk_places.hpp"
+#include "proxy/config/disk_folders.hpp"
 #include "proxy/config/resource_limits.hpp"
 
 namespace proxy {

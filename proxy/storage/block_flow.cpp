@@ -52,12 +52,12 @@ std::unique_ptr<Fill::Reader> BlockFlow::join(std::uint64_t offset, std::shared_
     return reader;
 }
 
-BlockFlow::Place BlockFlow::place_of(std::uint64_t offset) const {
+BlockFlow::Stage BlockFlow::stage_of(std::uint64_t offset) const {
     const auto block = blocks_.at(offset);
     const std::lock_guard lock(mutex_);
-    if (!covers(block)) return Place::outside;
-    if (block.first < next_) return Place::here;
-    return ended_ ? Place::outside : Place::ahead;
+    if (!covers(block)) return Stage::outside;
+    if (block.first < next_) return Stage::here;
+    return ended_ ? Stage::outside : Stage::ahead;
 }
 
 std::uint64_t BlockFlow::next() const {
@@ -163,9 +163,9 @@ std::shared_ptr<BlockFlow> BlockFlows::find(summary::KeyHash version, std::uint6
     for (auto each = begin; each != end; ++each) {
         const auto& flow = each->second;
         if (!flow->is_open_to(request, store)) continue;
-        const auto place = flow->place_of(offset);
-        if (place == BlockFlow::Place::here) passed = flow;
-        if (place == BlockFlow::Place::ahead && (!best || flow->next() > best->next())) best = flow;
+        const auto stage = flow->stage_of(offset);
+        if (stage == BlockFlow::Stage::here) passed = flow;
+        if (stage == BlockFlow::Stage::ahead && (!best || flow->next() > best->next())) best = flow;
     }
     return best ? best : passed;
 }

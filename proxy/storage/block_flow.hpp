@@ -57,12 +57,12 @@ public:
     std::unique_ptr<Fill::Reader> join(std::uint64_t offset, std::shared_ptr<Wakeup> wakeup,
                                        const void* request);
     /// The block at `offset`, as the run sees it.
-    enum class Place : std::uint8_t {
+    enum class Stage : std::uint8_t {
         ahead,    // join() will wait for it
         here,     // begun or passed; the store has it
         outside,  // outside of the answer
     };
-    Place place_of(std::uint64_t offset) const;
+    Stage stage_of(std::uint64_t offset) const;
     /// The first byte of the next block.
     std::uint64_t next() const;
     /// The block comes so late that it is requested separately; see is_far_ahead().

@@ -12,7 +12,7 @@ Fill::Reader::Reader(std::shared_ptr<Fill> fill, std::shared_ptr<Wakeup> wakeup,
     ++fill_->joined_;
     if (!fill_->closed_) return;
     if (leader_)
-        place_ = fill_->places_.insert(offset_);
+        position_ = fill_->positions_.insert(offset_);
     else
         fill_->release(*this);
 }
@@ -26,7 +26,7 @@ Fill::Reader::~Reader() {
     if (released_) {
         --fill_->released_;
     } else if (fill_->closed_) {
-        fill_->places_.erase(place_);
+        fill_->positions_.erase(position_);
         fill_->let_go();
     }
     fill_->writer_->notify();
@@ -55,11 +55,11 @@ void Fill::Reader::consume(std::uint64_t bytes) {
     const std::lock_guard lock(fill_->mutex_);
     offset_ += bytes;
     if (!fill_->closed_ || released_ || bytes == 0) return;
-    auto& places = fill_->places_;
-    const auto was_slowest = place_ == places.begin();
-    auto place = places.extract(place_);
-    place.value() = offset_;
-    place_ = places.insert(std::move(place));
+    auto& positions = fill_->positions_;
+    const auto was_slowest = position_ == positions.begin();
+    auto position = positions.extract(position_);
+    position.value() = offset_;
+    position_ = positions.insert(std::move(position));
     if (!was_slowest) return;
     fill_->let_go();
     fill_->writer_->notify();
@@ -106,9 +106,9 @@ void Fill::release(Reader& reader) {
 }
 
 void Fill::close() {
-    if (std::exchange(closed_, true)) return;  // each reader has one place
+    if (std::exchange(closed_, true)) return;  // each reader has one position
     for (auto* reader : readers_)
-        if (!reader->released_) reader->place_ = places_.insert(reader->offset_);
+        if (!reader->released_) reader->position_ = positions_.insert(reader->offset_);
 }
 
 /// Drops the bytes that all readers have taken. A validated body is in the store already.
@@ -243,7 +243,7 @@ void Fill::wake_readers() {
 /// Precondition: the fill is closed.
 std::uint64_t Fill::slowest() const {
     const auto size = incoming_.response->body->size();
-    return places_.empty() ? size : std::min(size, *places_.begin());
+    return positions_.empty() ? size : std::min(size, *positions_.begin());
 }
 
 }  // namespace proxy

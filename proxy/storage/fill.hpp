@@ -100,7 +100,7 @@ public:
         std::size_t index_ = 0;  // among the fill's readers
         std::uint64_t offset_ = 0;
         std::multiset<std::uint64_t>::iterator
-            place_;  // once the fill is closed and unless released
+            position_;  // once the fill is closed and unless released
         bool leader_;
         bool released_ = false;
     };
@@ -187,8 +187,8 @@ private:
     std::chrono::nanoseconds alone_at_most_ = kAloneAtMost;
     bool closed_ = false;  // no longer shared: later readers are released
     std::vector<Reader*> readers_;
-    std::size_t released_ = 0;             // of readers_
-    std::multiset<std::uint64_t> places_;  // positions of readers, once closed
+    std::size_t released_ = 0;                // of readers_
+    std::multiset<std::uint64_t> positions_;  // of readers, once closed
     std::uint64_t joined_ = 0;
     std::shared_ptr<Wakeup> writer_;
 };

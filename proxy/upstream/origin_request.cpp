@@ -18,9 +18,9 @@ using End = OriginHealth::End;
 OriginRequest::OriginRequest(Upstream& upstream, UpstreamTarget target, bool has_stand_in)
     : upstream_(upstream),
       target_(std::move(target)),
-      place_(place_of(target_)),
+      key_(connection_key(target_)),
       began_(std::chrono::steady_clock::now()),
-      leave_(upstream.origin_health.may_ask(place_, has_stand_in, began_)),
+      leave_(upstream.origin_health.may_ask(key_, has_stand_in, began_)),
       open_(allowed()) {
     if (!allowed())
         ++upstream.counters.origin_down_requests;
@@ -53,8 +53,8 @@ void OriginRequest::book(End end) {
     if (!open_) return;
     open_ = false;
     const auto now = std::chrono::steady_clock::now();
-    const auto name = std::string_view(place_).substr(0, place_.find_first_of("!/"));
-    const auto change = upstream_.origin_health.ended(place_, end, began_, now);
+    const auto name = std::string_view(key_).substr(0, key_.find_first_of("!/"));
+    const auto change = upstream_.origin_health.ended(key_, end, began_, now);
     upstream_.counters.origins_down = upstream_.origin_health.down();
     switch (change) {
         case OriginHealth::Change::none:

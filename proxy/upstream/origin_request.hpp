@@ -32,7 +32,7 @@ public:
     void ended(FetchError error, ParseError malformed = ParseError::ok);
     /// Books the time from the request to the head.
     void answered_after(std::chrono::nanoseconds time) {
-        upstream_.origin_times.measured(place_, time);
+        upstream_.origin_times.measured(key_, time);
     }
     const UpstreamTarget& target() const { return target_; }
     /// The counter for bytes of the response's body.
@@ -44,7 +44,7 @@ private:
 
     Upstream& upstream_;
     const UpstreamTarget target_;
-    const std::string place_;
+    const std::string key_;
     const OriginHealth::Time began_;
     const OriginHealth::Leave leave_;
     bool open_;

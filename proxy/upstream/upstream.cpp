@@ -68,14 +68,15 @@ void Upstream::note_part(const UpstreamTarget& origin, const RequestSnapshot& re
     if (trouble == PartTrouble::none) return;
     const auto of_its_user = trouble == PartTrouble::refused && identifies_user(request.fields);
     const auto now = std::chrono::steady_clock::now();
-    const auto is_new =
-        !of_its_user && part_responses.note(place_of(origin), request.key.uri(), trouble, now);
+    const auto is_new = !of_its_user && part_responses.note(connection_key(origin),
+                                                            request.key.uri(), trouble, now);
     log_part(log, origin, trouble, status, is_new);
 }
 
 bool Upstream::in_one_piece(const UpstreamTarget& origin, std::string_view uri) const {
     return part_responses.size() > 0 &&
-           part_responses.in_one_piece(place_of(origin), uri, std::chrono::steady_clock::now());
+           part_responses.in_one_piece(connection_key(origin), uri,
+                                       std::chrono::steady_clock::now());
 }
 
 void Upstream::note_false_hit(const std::string& node, const summary::Key& key,

@@ -71,12 +71,12 @@ std::string address_text(const boost::asio::ip::tcp::endpoint& endpoint) {
         .text();
 }
 
-std::string place_of(const UpstreamTarget& target) {
-    auto place = target.text();
+std::string connection_key(const UpstreamTarget& target) {
+    auto key = target.text();
     if (target.on_clients_word)
-        place += '!';  // never hand such a client a connection opened for an origin entry
-    if (target.tls) place.append("/tls").append(std::to_string(target.tls->id));
-    return place;
+        key += '!';  // never hand such a client a connection opened for an origin entry
+    if (target.tls) key.append("/tls").append(std::to_string(target.tls->id));
+    return key;
 }
 
 asio::awaitable<std::size_t> UpstreamConnection::read_some(asio::mutable_buffer into,
@@ -114,9 +114,9 @@ UpstreamPool::UpstreamPool(asio::any_io_executor executor, TimerWheel& wheel,
       windows_(windows) {}
 
 UpstreamPtr UpstreamPool::remove(Idle::iterator connection) {
-    const auto at = idle_at_.find((*connection)->place);
+    const auto at = idle_at_.find((*connection)->key);
     std::erase(at->second, connection);
-    if (at->second.empty()) spare_place_ = idle_at_.extract(at);
+    if (at->second.empty()) spare_node_ = idle_at_.extract(at);
     auto taken = std::move(*connection);
     spare_.splice(spare_.end(), idle_, connection);
     if (spare_.size() > kSpareNodes) spare_.pop_front();
@@ -131,7 +131,7 @@ void UpstreamPool::remove_expired(Clock::time_point now) {
 void UpstreamPool::remove_surplus(Clock::time_point now) {
     const auto share = idle_share(config_->limits.upstream_idle_per_origin, config_->workers);
     std::vector<Idle::iterator> surplus;
-    for (const auto& [place, idle] : idle_at_)
+    for (const auto& [key, idle] : idle_at_)
         for (std::size_t i = 0; idle.size() - i > share; ++i) {
             const auto& oldest = **idle[i];
             if (oldest.to_peer || oldest.idle_since + kSurplusKept > now) break;
@@ -148,18 +148,18 @@ void UpstreamPool::expire() {
     if (looking_after_idle_) wheel_.arm(*this, now + kSurplusKept);
 }
 
-bool UpstreamPool::remove_oldest(const std::string& place) {
-    const auto at = idle_at_.find(place);
+bool UpstreamPool::remove_oldest(const std::string& key) {
+    const auto at = idle_at_.find(key);
     if (at == idle_at_.end()) return false;
     remove(at->second.front());
     return true;
 }
 
-UpstreamPtr UpstreamPool::take_idle(const UpstreamTarget& target, const std::string& place,
+UpstreamPtr UpstreamPool::take_idle(const UpstreamTarget& target, const std::string& key,
                                     Kept kept) {
     const auto now = Clock::now();
     remove_expired(now);
-    const auto at = idle_at_.find(place);
+    const auto at = idle_at_.find(key);
     if (at == idle_at_.end()) return nullptr;
     // With its last connection the entry goes, and this ends.
     for (auto left = at->second.size(); left > 0;) {
@@ -179,12 +179,12 @@ UpstreamPtr UpstreamPool::take_idle(const UpstreamTarget& target, const std::str
     return nullptr;
 }
 
-std::shared_ptr<const void> UpstreamPool::take_seat(const std::string& place) {
+std::shared_ptr<const void> UpstreamPool::take_seat(const std::string& key) {
     if (seats_.size() >= sweep_at_) {
         std::erase_if(seats_, [](const auto& entry) { return entry.second.expired(); });
         sweep_at_ = 64 + 2 * seats_.size();
     }
-    auto& known = seats_[place];
+    auto& known = seats_[key];
     auto seat = known.lock();
     if (!seat) known = seat = std::make_shared<const Seats>();
     const auto taken = static_cast<std::size_t>(seat.use_count() - 1);
@@ -193,16 +193,16 @@ std::shared_ptr<const void> UpstreamPool::take_seat(const std::string& place) {
 
 asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
     const UpstreamTarget& target, Clock::time_point deadline, Kept kept) {
-    const auto place = place_of(target);
+    const auto key = connection_key(target);
     if (kept != Kept::none) {
-        auto idle = take_idle(target, place, kept);
+        auto idle = take_idle(target, key, kept);
         if (idle) co_return idle;
-        if (kept == Kept::recent) remove_oldest(place);
+        if (kept == Kept::recent) remove_oldest(key);
     }
-    auto seat = take_seat(place);
+    auto seat = take_seat(key);
     if (!seat) {
         // An idle connection may stand where a new one is wanted.
-        if (remove_oldest(place)) seat = take_seat(place);
+        if (remove_oldest(key)) seat = take_seat(key);
         if (!seat) co_return FetchError::busy;
     }
     const auto endpoints = co_await resolver_.resolve(target, deadline, target.client);
@@ -225,25 +225,25 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
             error = error_of(verdict);
     }
     if (admitted.empty()) co_return error;
-    auto dialled = co_await dialer_.connect(place, std::move(admitted), deadline);
+    auto dialled = co_await dialer_.connect(key, std::move(admitted), deadline);
     if (!dialled) {
         // For the next request.
         if (dialled.error() == asio::error::no_descriptors) close_idle();
         co_return why_not_connected(dialled.error());
     }
-    auto connection = new_connection(target, place, std::move(*dialled), std::move(seat));
+    auto connection = new_connection(target, key, std::move(*dialled), std::move(seat));
     if (!target.tls) co_return connection;
     connection->deadline.set(deadline);
     const auto failed = co_await secure(*connection, target);
     if (failed == FetchError::none) co_return connection;
     if (endpoints->size() > 1 && failed != FetchError::abandoned)
-        dialer_.distrust(place, connection->remote);
+        dialer_.distrust(key, connection->remote);
     co_return failed;
 }
 
-UpstreamPtr UpstreamPool::new_connection(const UpstreamTarget& target, const std::string& place,
+UpstreamPtr UpstreamPool::new_connection(const UpstreamTarget& target, const std::string& key,
                                          tcp::socket socket, std::shared_ptr<const void> seat) {
-    auto connection = std::make_unique<UpstreamConnection>(executor_, wheel_, place);
+    auto connection = std::make_unique<UpstreamConnection>(executor_, wheel_, key);
     connection->socket = std::move(socket);
     connection->seat = std::move(seat);
     connection->to_peer = target.peer;
@@ -282,7 +282,7 @@ asio::awaitable<FetchError> UpstreamPool::look_around(const Config& config,
 asio::awaitable<FetchError> UpstreamPool::secure(UpstreamConnection& connection,
                                                  const UpstreamTarget& target) {
     SslSessionPtr ticket;
-    if (const auto known = tickets_.find(connection.place); known != tickets_.end()) {
+    if (const auto known = tickets_.find(connection.key); known != tickets_.end()) {
         ticket = std::move(known->second);  // once only: RFC 8446 appendix C.4
         tickets_.erase(known);
     }
@@ -305,7 +305,7 @@ void UpstreamPool::log_tls_failure(const UpstreamTarget& target, std::string_vie
 }
 
 void UpstreamPool::distrust(const UpstreamConnection& connection) {
-    dialer_.distrust(connection.place, connection.remote);
+    dialer_.distrust(connection.key, connection.remote);
 }
 
 void UpstreamPool::keep_ticket(UpstreamConnection& connection) {
@@ -313,7 +313,7 @@ void UpstreamPool::keep_ticket(UpstreamConnection& connection) {
     auto ticket = connection.tls->take_ticket();
     if (!ticket) return;
     if (tickets_.size() >= kMaxTickets) tickets_.clear();
-    tickets_[connection.place] = std::move(ticket);
+    tickets_[connection.key] = std::move(ticket);
 }
 
 void UpstreamPool::release(UpstreamPtr connection) {
@@ -328,17 +328,17 @@ void UpstreamPool::release(UpstreamPtr connection) {
     const auto at = spare_.begin();
     *at = std::move(connection);
     idle_.splice(idle_.end(), spare_, at);
-    idle_at(at->get()->place).push_back(at);
+    idle_at(at->get()->key).push_back(at);
     if (std::exchange(looking_after_idle_, true)) return;
     wheel_.arm(*this, Clock::now() + kSurplusKept);
 }
 
-std::vector<UpstreamPool::Idle::iterator>& UpstreamPool::idle_at(const std::string& place) {
-    const auto known = idle_at_.find(place);
+std::vector<UpstreamPool::Idle::iterator>& UpstreamPool::idle_at(const std::string& key) {
+    const auto known = idle_at_.find(key);
     if (known != idle_at_.end()) return known->second;
-    if (spare_place_.empty()) return idle_at_[place];
-    spare_place_.key() = place;
-    return idle_at_.insert(std::move(spare_place_)).position->second;
+    if (spare_node_.empty()) return idle_at_[key];
+    spare_node_.key() = key;
+    return idle_at_.insert(std::move(spare_node_)).position->second;
 }
 
 void UpstreamPool::set_peer_places(std::shared_ptr<const std::vector<protocol::PeerPlace>> places) {

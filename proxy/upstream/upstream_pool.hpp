@@ -52,8 +52,8 @@ private:
 /// A connection to an origin or peer. One request at a time.
 struct UpstreamConnection {
     UpstreamConnection(const boost::asio::any_io_executor& executor, TimerWheel& wheel,
-                       std::string where)
-        : socket(executor), deadline(wheel, socket), place(std::move(where)) {}
+                       std::string of_target)
+        : socket(executor), deadline(wheel, socket), key(std::move(of_target)) {}
 
     /// Like the socket's async_read_some and async_write, in the clear or under TLS. In the clear
     /// they are the socket's own operations, without a coroutine.
@@ -70,7 +70,7 @@ struct UpstreamConnection {
     std::unique_ptr<TlsSession> tls;  // null: in the clear
     SocketDeadline deadline;
     ReadBuffer buffer;
-    std::string place;  // place_of() its target
+    std::string key;  // connection_key() of its target
     boost::asio::ip::tcp::endpoint remote;
     std::string address;      // remote, as address_text() writes it
     bool by_address = false;  // its target names an address, which no DNS change moves
@@ -165,19 +165,19 @@ private:
     boost::asio::awaitable<FetchError> secure(UpstreamConnection& connection,
                                               const UpstreamTarget& target);
     void log_tls_failure(const UpstreamTarget& target, std::string_view why);
-    UpstreamPtr new_connection(const UpstreamTarget& target, const std::string& place,
+    UpstreamPtr new_connection(const UpstreamTarget& target, const std::string& key,
                                boost::asio::ip::tcp::socket socket,
                                std::shared_ptr<const void> seat);
-    UpstreamPtr take_idle(const UpstreamTarget& target, const std::string& place, Kept kept);
+    UpstreamPtr take_idle(const UpstreamTarget& target, const std::string& key, Kept kept);
     UpstreamPtr remove(Idle::iterator connection);
-    /// The idle connections to `place`, at least an empty list.
-    std::vector<Idle::iterator>& idle_at(const std::string& place);
+    /// The idle connections of `key`, at least an empty list.
+    std::vector<Idle::iterator>& idle_at(const std::string& key);
     /// False when there is none.
-    bool remove_oldest(const std::string& place);
+    bool remove_oldest(const std::string& key);
     void remove_expired(Clock::time_point now);
     void remove_surplus(Clock::time_point now);
     /// Null when all are taken.
-    std::shared_ptr<const void> take_seat(const std::string& place);
+    std::shared_ptr<const void> take_seat(const std::string& key);
 
     boost::asio::any_io_executor executor_;
     TimerWheel& wheel_;
@@ -187,21 +187,21 @@ private:
     MemoryBudget& windows_;
     using IdleAt = std::unordered_map<std::string, std::vector<Idle::iterator>>;
     Idle idle_;
-    IdleAt idle_at_;  // by place, same order
+    IdleAt idle_at_;  // by key, same order
     /// Nodes of both that the last requests have emptied, for the connections that come back next.
     Idle spare_;
-    IdleAt::node_type spare_place_;
+    IdleAt::node_type spare_node_;
     struct Seats {};
     std::unordered_map<std::string, std::weak_ptr<const Seats>>
         seats_;  // its owners are the connections
     std::size_t sweep_at_ = 64;
     bool looking_after_idle_ = false;                         // expire() will come
-    std::unordered_map<std::string, SslSessionPtr> tickets_;  // by place
+    std::unordered_map<std::string, SslSessionPtr> tickets_;  // by key
     RateLimitedLog tls_log_;
     std::shared_ptr<const std::vector<protocol::PeerPlace>> peer_places_;
 };
 
 /// The identity of a connection: host:port, the party that named it, and its TLS context.
-std::string place_of(const UpstreamTarget& target);
+std::string connection_key(const UpstreamTarget& target);
 
 }  // namespace proxy

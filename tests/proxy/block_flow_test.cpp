@@ -9,7 +9,7 @@ namespace proxy {
 namespace block_flow_test {
 
 using namespace std::chrono_literals;
-using Place = BlockFlow::Place;
+using Stage = BlockFlow::Stage;
 
 /// Of a body of 1,000 bytes in blocks of 100, what stands from 200 to 699.
 class BlockFlowTest : public ::testing::Test {
@@ -37,14 +37,14 @@ protected:
 };
 
 TEST_F(BlockFlowTest, LetsReadersJoinTheBlocksAhead) {
-    EXPECT_EQ(flow.place_of(199), Place::outside);
-    EXPECT_EQ(flow.place_of(200), Place::ahead);
-    EXPECT_EQ(flow.place_of(699), Place::ahead);
-    EXPECT_EQ(flow.place_of(700), Place::outside);
+    EXPECT_EQ(flow.stage_of(199), Stage::outside);
+    EXPECT_EQ(flow.stage_of(200), Stage::ahead);
+    EXPECT_EQ(flow.stage_of(699), Stage::ahead);
+    EXPECT_EQ(flow.stage_of(700), Stage::outside);
     flow.begin(300);
-    EXPECT_EQ(flow.place_of(250), Place::here);
-    EXPECT_EQ(flow.place_of(350), Place::here);
-    EXPECT_EQ(flow.place_of(400), Place::ahead);
+    EXPECT_EQ(flow.stage_of(250), Stage::here);
+    EXPECT_EQ(flow.stage_of(350), Stage::here);
+    EXPECT_EQ(flow.stage_of(400), Stage::ahead);
     EXPECT_EQ(join(350), nullptr);
     EXPECT_EQ(join(700), nullptr);
     EXPECT_NE(join(400), nullptr);
@@ -73,7 +73,7 @@ TEST_F(BlockFlowTest, ReleasesWaitingReadersAtItsEnd) {
     EXPECT_EQ(waiting->state().phase, Fill::Phase::failed);
     EXPECT_EQ(waiting->state().error, FetchError::abandoned);
     EXPECT_EQ(join(300), nullptr);
-    EXPECT_EQ(flow.place_of(300), Place::outside);
+    EXPECT_EQ(flow.stage_of(300), Stage::outside);
 }
 
 TEST_F(BlockFlowTest, KnowsBlocksThatComeTooLate) {

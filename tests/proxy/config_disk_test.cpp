@@ -11,7 +11,7 @@
 #include "proxy/config/config_changes.hpp"
 #include "proxy/config/config_json.hpp"
 #include "proxy/config/config_review.hpp"
-#include "proxy/config/disk_places.hpp"
+#include "proxy/config/disk_folders.hpp"
 #include "proxy/config/parse_config.hpp"
 #include "proxy/disk/disk_tier.hpp"
 #include "proxy/disk/segment_log.hpp"

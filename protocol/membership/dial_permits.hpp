@@ -12,36 +12,36 @@
 
 namespace protocol {
 
-inline constexpr std::size_t kFirstDialPlaces = 8;
-inline constexpr std::size_t kMinDialPlaces = 2;
-inline constexpr std::size_t kMaxDialPlaces = 32;
+inline constexpr std::size_t kFirstDialPermits = 8;
+inline constexpr std::size_t kMinDialPermits = 2;
+inline constexpr std::size_t kMaxDialPermits = 32;
 
 /// Limits how many peers a node dials at a time. When many nodes start together, each has to greet
 /// all others. If all hellos ran at once, they would exceed their deadlines and be repeated. The
 /// limit falls when a hello was late, and rises while hellos are in time. Waiting callers get
-/// places in random order, so that nodes begin with different peers. One thread; outlives its
-/// places.
-class DialPlaces {
+/// permits in random order, so that nodes begin with different peers. One thread; outlives its
+/// permits.
+class DialPermits {
 public:
-    /// A place of a caller, given back at its end at the latest.
-    class Place {
+    /// A permit of a caller, given back at its end at the latest.
+    class Permit {
     public:
-        Place() = default;
+        Permit() = default;
         bool held() const;
         void give_back();
-        /// Gives the place back when the timer expires. The timer has no other waiter.
+        /// Gives the permit back when the timer expires. The timer has no other waiter.
         void give_back_at(boost::asio::steady_timer& timer);
 
     private:
-        friend class DialPlaces;
+        friend class DialPermits;
         struct Held;
         std::shared_ptr<Held> held_;
     };
 
-    explicit DialPlaces(boost::asio::any_io_executor executor);
+    explicit DialPermits(boost::asio::any_io_executor executor);
 
-    /// Waits for a place. Returns one that is not held when the caller was cancelled.
-    awaitable<Place> take();
+    /// Waits for a permit. Returns one that is not held when the caller was cancelled.
+    awaitable<Permit> take();
 
     void hello_succeeded();
     void hello_was_late();
@@ -54,7 +54,7 @@ private:
     void wake();
 
     boost::asio::any_io_executor executor_;
-    std::size_t limit_ = kFirstDialPlaces;
+    std::size_t limit_ = kFirstDialPermits;
     std::size_t taken_ = 0;
     std::size_t in_time_ = 0;  // hellos since the limit changed
     std::vector<boost::asio::steady_timer*> waiting_;

@@ -1,4 +1,4 @@
-#include "protocol/membership/dial_places.hpp"
+#include "protocol/membership/dial_permits.hpp"
 
 #include <algorithm>
 #include <span>
@@ -10,39 +10,39 @@ namespace protocol {
 
 namespace asio = boost::asio;
 
-struct DialPlaces::Place::Held {
-    explicit Held(DialPlaces& of) : places(&of) { ++of.taken_; }
+struct DialPermits::Permit::Held {
+    explicit Held(DialPermits& of) : permits(&of) { ++of.taken_; }
     Held(const Held&) = delete;
     Held& operator=(const Held&) = delete;
     ~Held() { give_back(); }
 
     void give_back() {
-        if (auto* const to = std::exchange(places, nullptr)) to->give_back();
+        if (auto* const to = std::exchange(permits, nullptr)) to->give_back();
     }
 
-    DialPlaces* places;  // null once given back
+    DialPermits* permits;  // null once given back
 };
 
-bool DialPlaces::Place::held() const {
-    return held_ && held_->places != nullptr;
+bool DialPermits::Permit::held() const {
+    return held_ && held_->permits != nullptr;
 }
 
-void DialPlaces::Place::give_back() {
+void DialPermits::Permit::give_back() {
     if (held_) held_->give_back();
 }
 
-void DialPlaces::Place::give_back_at(asio::steady_timer& timer) {
+void DialPermits::Permit::give_back_at(asio::steady_timer& timer) {
     timer.async_wait([held = std::weak_ptr(held_)](const boost::system::error_code& error) {
         if (error) return;
         if (const auto still = held.lock()) still->give_back();
     });
 }
 
-DialPlaces::DialPlaces(asio::any_io_executor executor) : executor_(std::move(executor)) {
+DialPermits::DialPermits(asio::any_io_executor executor) : executor_(std::move(executor)) {
     random_bytes(std::as_writable_bytes(std::span(&random_, 1)));
 }
 
-awaitable<DialPlaces::Place> DialPlaces::take() {
+awaitable<DialPermits::Permit> DialPermits::take() {
     asio::steady_timer turn(executor_);
     const auto leave = [this](asio::steady_timer* timer) { std::erase(waiting_, timer); };
     const std::unique_ptr<asio::steady_timer, decltype(leave)> at_end(&turn, leave);
@@ -52,31 +52,31 @@ awaitable<DialPlaces::Place> DialPlaces::take() {
         co_await turn.async_wait(as_result);
         std::erase(waiting_, &turn);
         const auto state = co_await asio::this_coro::cancellation_state;
-        if (state.cancelled() != asio::cancellation_type::none) co_return Place();
+        if (state.cancelled() != asio::cancellation_type::none) co_return Permit();
     }
-    Place place;
-    place.held_ = std::make_shared<Place::Held>(*this);
-    co_return place;
+    Permit permit;
+    permit.held_ = std::make_shared<Permit::Held>(*this);
+    co_return permit;
 }
 
-void DialPlaces::hello_succeeded() {
-    if (++in_time_ < limit_ || limit_ == kMaxDialPlaces) return;
+void DialPermits::hello_succeeded() {
+    if (++in_time_ < limit_ || limit_ == kMaxDialPermits) return;
     in_time_ = 0;
     ++limit_;
     wake();
 }
 
-void DialPlaces::hello_was_late() {
+void DialPermits::hello_was_late() {
     in_time_ = 0;
-    limit_ = std::max(limit_ / 2, kMinDialPlaces);
+    limit_ = std::max(limit_ / 2, kMinDialPermits);
 }
 
-void DialPlaces::give_back() {
+void DialPermits::give_back() {
     --taken_;
     wake();
 }
 
-void DialPlaces::wake() {
+void DialPermits::wake() {
     for (auto free = limit_ - std::min(taken_, limit_); free > 0 && !waiting_.empty(); --free) {
         random_ = random_ * 6364136223846793005U + 1442695040888963407U;  // Knuth's MMIX
         auto& chosen = waiting_[(random_ >> 32) % waiting_.size()];

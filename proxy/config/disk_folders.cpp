@@ -1,4 +1,4 @@
-#include "proxy/config/disk_places.hpp"
+#include "proxy/config/disk_folders.hpp"
 
 #include <linux/magic.h>
 #include <sys/stat.h>
