@@ -49,8 +49,8 @@ WorkerReports::Report WorkerReports::report_of(const Worker& worker) {
             const auto& node = worker.upstream.peers->peers[i].node;
             const auto& record = worker.upstream.peer_records[i];
             if (!node.empty())
-                report.peers[node] = {record.counts(), record.closed_until(), record.round_trip(),
-                                      record.last_failure()};
+                report.peers[node] = {record.counts(), record.left_alone_until(),
+                                      record.round_trip(), record.last_failure()};
         }
     }
     for (const auto& origin : worker.upstream.origin_times.origins()) {

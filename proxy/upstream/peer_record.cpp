@@ -99,7 +99,7 @@ void PeerRecord::ended(PeerVerdict verdict, Time now) {
             ++counts_.failures;
             if (++failures_in_row_ < kBreakerFailures) return;
             const auto doublings = std::min(failures_in_row_ - kBreakerFailures, 8u);
-            closed_until_ = now + std::min(kBreakerFirst * (1 << doublings), kBreakerMax);
+            left_alone_until_ = now + std::min(kBreakerFirst * (1 << doublings), kBreakerMax);
             return;
         }
     }
@@ -107,7 +107,7 @@ void PeerRecord::ended(PeerVerdict verdict, Time now) {
     const auto in_vain = verdict == PeerVerdict::false_hit || verdict == PeerVerdict::unusable;
     vain_rate_ += kSmoothing * ((in_vain ? 1.0 : 0.0) - vain_rate_);
     if (++answers_ >= kDistrustAfter && vain_rate_ > kDistrustRate) {
-        closed_until_ = now + kDistrustFor;
+        left_alone_until_ = now + kDistrustFor;
         answers_ = 0;
         vain_rate_ = 0;
     }

@@ -47,8 +47,8 @@ public:
 
     using Counts = PeerCounters;
 
-    bool may_ask(Time now) const { return now >= closed_until_; }
-    Time closed_until() const { return closed_until_; }
+    bool may_ask(Time now) const { return now >= left_alone_until_; }
+    Time left_alone_until() const { return left_alone_until_; }
     /// Failures in a row have opened the breaker, at least once.
     bool broken() const { return failures_in_row_ >= kBreakerFailures; }
     /// Lower is better: the round trip to the head, weighted by vain requests and by those under
@@ -99,7 +99,7 @@ public:
 
 private:
     Counts counts_;
-    Time closed_until_{};
+    Time left_alone_until_{};
     RoundTrip round_trip_;
     Time measured_at_{};
     double vain_rate_ = 0;            // moving average

@@ -91,7 +91,7 @@ void PeerRequest::close(PeerVerdict verdict) {
                          now);
     if (failed && record.broken() && failed_by_ != FetchError::abandoned)
         log_peer_failures(upstream_.log, peer().node, peer_.target(), failed_by_,
-                          exchange_.malformed(), record.closed_until() - now);
+                          exchange_.malformed(), record.left_alone_until() - now);
 }
 
 }  // namespace proxy
