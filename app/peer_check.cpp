@@ -20,7 +20,7 @@
 #include "measure/report/numbers.hpp"
 #include "measure/run/node_addresses.hpp"
 #include "measure/trace/printable.hpp"
-#include "protocol/links/probe.hpp"
+#include "protocol/links/check_link.hpp"
 #include "protocol/net/dialer.hpp"
 #include "protocol/net/resolver.hpp"
 #include "proxy/config/cluster_settings.hpp"
@@ -46,7 +46,8 @@ protocol::Result<std::string> dial(const protocol::ClusterConfig& config, const 
     protocol::Resolver resolver(context.get_executor());
     protocol::Dialer dialer(context.get_executor());
     protocol::Result<std::string> out = protocol::make_error_code(Error::timed_out);
-    auto work = protocol::probe(config, peer.link, peer.node, resolver, dialer, kPatienceAtAPort);
+    auto work =
+        protocol::check_link(config, peer.link, peer.node, resolver, dialer, kPatienceAtAPort);
     boost::asio::co_spawn(context, std::move(work),
                           [&](const std::exception_ptr& thrown, protocol::Result<std::string> got) {
                               if (!thrown) out = std::move(got);

@@ -137,7 +137,7 @@ bool Fetch::start_origin(HeadRace& race) {
     if (!origin_) origin_ = prepare_origin(what_to_ask_now());
     const auto& request = origin_->request;
     const bool may_start =
-        request.allowed() && !(request.is_probe() && has_stand_in()) && race.start(origin_);
+        request.allowed() && !(request.is_trial() && has_stand_in()) && race.start(origin_);
     if (!may_start) origin_.reset();
     return may_start;
 }
@@ -223,7 +223,7 @@ asio::awaitable<void> Fetch::ask_origin(bool only_whole) {
     const auto runner = origin_ ? std::exchange(origin_, nullptr) : prepare_origin(kind);
     runner->take();
     if (!runner->result) {
-        if (runner->request.is_probe() && has_stand_in()) {
+        if (runner->request.is_trial() && has_stand_in()) {
             co_await probe_unattended(*runner);
             co_return;
         }

@@ -14,7 +14,7 @@ OriginHealth::Leave OriginHealth::may_ask(const std::string& place, bool has_sta
     if (now < origin.ask_again_at) return Leave::no;
     origin.pause = std::min<std::chrono::nanoseconds>(2 * origin.pause, kOriginPauseMax);
     origin.ask_again_at = now + origin.pause;
-    return Leave::probe;
+    return Leave::trial;
 }
 
 OriginHealth::Origin* OriginHealth::find(const std::string& place, Time now) {

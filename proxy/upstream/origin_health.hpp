@@ -29,7 +29,7 @@ public:
 
     enum class Leave : std::uint8_t {
         ask,
-        probe,  // ask: the one request of this pause that finds out whether it is back
+        trial,  // ask: the one request of this pause that finds out whether it is back
         no,     // the origin has its pause
     };
     /// `has_stand_in`: a stored response may be given instead.

@@ -25,7 +25,7 @@ public:
     /// False: the origin has a pause and gets no request now (FetchError::origin_down).
     bool allowed() const { return leave_ != OriginHealth::Leave::no; }
     /// This request finds out whether the origin is back, which may take its time.
-    bool is_probe() const { return leave_ == OriginHealth::Leave::probe; }
+    bool is_trial() const { return leave_ == OriginHealth::Leave::trial; }
     /// Books the head, or its failure, and logs a failure. The first call counts. An end by this
     /// node (`abandoned`, `stopping`) is no failure of the origin. A request that a rule forbids
     /// counts as none.

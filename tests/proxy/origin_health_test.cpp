@@ -104,7 +104,7 @@ TEST_F(OriginHealthTest, OneRequestTriesAtTheEndOfEachPauseHoweverLongTheOneBefo
             now += pause - 1ms;
             EXPECT_EQ(may_ask_with_stand_in(), Leave::no);
             now += 1ms;
-            EXPECT_EQ(may_ask_with_stand_in(), Leave::probe);  // and none of them ends
+            EXPECT_EQ(may_ask_with_stand_in(), Leave::trial);  // and none of them ends
             EXPECT_EQ(may_ask_with_stand_in(), Leave::no);
         }
         ended(End::answered);
@@ -128,12 +128,12 @@ TEST_F(OriginHealthTest, AnyAnswerShowsThatItIsBack) {
 TEST_F(OriginHealthTest, TheFirstPauseIsShortEachTime) {
     time_outs(End::not_connected);
     now += 1h;
-    ASSERT_EQ(may_ask(), Leave::probe);
+    ASSERT_EQ(may_ask(), Leave::trial);
     ended(End::answered);
     for (unsigned i = 0; i < kOriginTimeouts; ++i)
         health.ended("o:80", End::not_connected, now, now);
     now += kOriginPauseFirst;
-    EXPECT_EQ(may_ask(), Leave::probe);
+    EXPECT_EQ(may_ask(), Leave::trial);
 }
 
 TEST_F(OriginHealthTest, TheOriginsItWatchesAreLimitedAndThoseThatAreDownStay) {
@@ -154,7 +154,7 @@ TEST_F(OriginHealthTest, OriginsThatNobodyAsksAnyMoreAreForgotten) {
     now += kOriginPauseFirst + kOriginForgotten;
     EXPECT_EQ(time_outs(End::not_connected), Change::none) << "not yet";
     now += 1ms;
-    ASSERT_EQ(may_ask("d0"), Leave::probe);  // somebody asks this one
+    ASSERT_EQ(may_ask("d0"), Leave::trial);  // somebody asks this one
     EXPECT_EQ(time_outs(End::not_connected), Change::went_down);
     EXPECT_EQ(may_ask(), Leave::no);
     EXPECT_EQ(may_ask("d0"), Leave::no);

@@ -1,4 +1,4 @@
-#include "protocol/links/probe.hpp"
+#include "protocol/links/check_link.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -27,9 +27,9 @@ summary::Descriptor any_descriptor(summary::Kind kind) {
 }
 
 /// Sends the hello, takes the challenge, and ends.
-class ProbeEnd final : public LinkEnd {
+class CheckEnd final : public LinkEnd {
 public:
-    ProbeEnd(const ClusterConfig& config, std::string peer, TimePoint until)
+    CheckEnd(const ClusterConfig& config, std::string peer, TimePoint until)
         : keys_(config.keys),
           hello_(stranger_of_name(config.node), keys_, std::move(peer), fresh_nonce(),
                  any_descriptor(config.summary_kind)),
@@ -73,15 +73,16 @@ private:
 
 }  // namespace
 
-boost::asio::awaitable<Result<std::string>> probe(const ClusterConfig& config, HostPort place,
-                                                  std::string peer, Resolver& resolver,
-                                                  Dialer& dialer, std::chrono::nanoseconds limit) {
+boost::asio::awaitable<Result<std::string>> check_link(const ClusterConfig& config, HostPort place,
+                                                       std::string peer, Resolver& resolver,
+                                                       Dialer& dialer,
+                                                       std::chrono::nanoseconds limit) {
     const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(limit);
     auto endpoints = co_await resolver.resolve(place, until);
     if (!endpoints) co_return endpoints.error();
     auto socket = co_await dialer.connect(place.text(), std::move(*endpoints), until);
     if (!socket) co_return socket.error();
-    ProbeEnd end(config, std::move(peer), until);
+    CheckEnd end(config, std::move(peer), until);
     Link link(std::move(*socket));
     std::function<void()> nothing = [] {};
     const auto error = co_await link.run(end, limit, std::move(nothing));
