@@ -18,7 +18,7 @@ bool makes_sense(const Head& head, const Validators& sent) {
 }  // namespace
 
 OriginRequestKind what_to_ask(const FetchFacts& fetch) {
-    if (!fetch.routed || fetch.suffix) return OriginRequestKind::impossible;
+    if (!fetch.has_site || fetch.suffix) return OriginRequestKind::impossible;
     if (fetch.block) return OriginRequestKind::block;
     if (fetch.only_whole) return OriginRequestKind::as_client;
     if (fetch.stored) return OriginRequestKind::validate_stored;

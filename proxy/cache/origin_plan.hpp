@@ -15,7 +15,7 @@ namespace proxy {
 
 /// The facts before the request.
 struct FetchFacts {
-    bool routed = true;       // the request has a site
+    bool has_site = true;     // of the request
     bool block = false;       // the job wants one block of a body
     bool stored = false;      // a stored response may be good again
     bool peer_copy = false;   // a peer has a stale copy

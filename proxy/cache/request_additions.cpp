@@ -38,7 +38,7 @@ RequestAdditions additions_for(OriginRequestKind kind, const FetchJob& job,
 
 FetchFacts facts_of(const FetchJob& job, bool peer_copy, bool only_whole) {
     FetchFacts fetch;
-    fetch.routed = job.wanted.request->origin().has_value();
+    fetch.has_site = job.wanted.request->origin().has_value();
     fetch.block = job.wanted.block.has_value();
     fetch.stored = job.from.stale != nullptr;
     fetch.peer_copy = peer_copy;

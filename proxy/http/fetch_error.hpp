@@ -21,7 +21,7 @@ enum class FetchError {
     malformed,       // other than HTTP, or with contradictory framing
     busy,            // limits.upstream_connections are open to that place
     no_descriptors,  // the process has reached its limit of descriptors
-    not_allowed,     // a private destination, or a target without a route
+    not_allowed,     // a private destination, or a target without a site
     own_listener,    // a listener of this node or of a peer, which would be a loop
     origin_down,     // it has failed to answer recently, so this request was held back
     origin_error,    // a 5xx that a stale response may replace

@@ -65,10 +65,10 @@ TEST(OriginRequestPlan, IsWhatTheFetchIsFor) {
 
 TEST(OriginRequestPlan, IsNoneWithoutAnOriginOrForTheEndOfWhatNobodyKnows) {
     FetchFacts fetch;
-    fetch.routed = false;
+    fetch.has_site = false;
     EXPECT_EQ(what_to_ask(fetch), OriginRequestKind::impossible);
     EXPECT_EQ(why_not_ask(fetch), FetchError::not_allowed);
-    fetch.routed = true;
+    fetch.has_site = true;
     fetch.part = fetch.suffix = true;
     EXPECT_EQ(what_to_ask(fetch), OriginRequestKind::impossible);
     EXPECT_EQ(why_not_ask(fetch), FetchError::not_in_parts);
