@@ -22,7 +22,7 @@ using proxy::DiskTime;
 using Json = nlohmann::ordered_json;
 using std::chrono::milliseconds;
 
-constexpr std::chrono::seconds kTellAfter{2};
+constexpr std::chrono::seconds kReportAfter{2};
 
 std::string date_text(DiskTime time) {
     const auto seconds = static_cast<std::time_t>(
@@ -190,7 +190,7 @@ void look_at(const std::string& place, proxy::SurveyOrder& order, const DiskComm
     measure::Progress progress(command.quiet);
     const auto begun = std::chrono::steady_clock::now();
     order.progress = [&](std::uint64_t done, std::uint64_t all) {
-        if (std::chrono::steady_clock::now() - begun < kTellAfter) return;
+        if (std::chrono::steady_clock::now() - begun < kReportAfter) return;
         progress.update(
             fmt::format("reading {}: {:.0f} %", place, 100 * measure::ratio(done, all)));
     };

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kTellEvery = 100ms;
+constexpr auto kReportEvery = 100ms;
 
 /// The state that the threads share: the next part, the progress of each part, and whether to go
 /// on.
@@ -37,7 +37,7 @@ public:
     /// Waits a while. Returns true if so many threads have finished.
     bool wait_for(std::size_t threads) {
         std::unique_lock lock(mutex_);
-        return changed_.wait_for(lock, kTellEvery, [&] { return finished_ == threads; });
+        return changed_.wait_for(lock, kReportEvery, [&] { return finished_ == threads; });
     }
     void end() { ended_ = true; }
     bool ended() const { return ended_; }

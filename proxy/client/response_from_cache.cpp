@@ -27,6 +27,9 @@ namespace {
 /// comes of the next one: one that shows by what the target varies, and one more.
 constexpr int kMaxVainWaits = 2;
 
+/// How often a reader of a part looks whether the body will reach it soon.
+constexpr std::chrono::milliseconds kLookAhead{20};
+
 }  // namespace
 
 bool ResponseFromCache::may_look_up() {
@@ -267,7 +270,7 @@ asio::awaitable<bool> ResponseFromCache::lies_far_ahead(const Fill::Reader& read
         const auto time = reader.time_until(part.range.first, now);
         if (time == std::chrono::nanoseconds(0)) co_return false;
         if (now >= deadline || (time && *time > bound)) co_return true;
-        const auto news = co_await transaction_.wait_for_news(now + FlowRate::kTells);
+        const auto news = co_await transaction_.wait_for_news(now + kLookAhead);
         if (news == Transaction::News::client_left) co_return false;
     }
 }

@@ -20,8 +20,9 @@ public:
     using Duration = std::chrono::nanoseconds;
 
     static constexpr std::chrono::seconds kWindow{1};
-    /// Bytes from before this were in the socket already, so they are left out.
-    static constexpr std::chrono::milliseconds kTells{20};
+    /// The rate is known after this time. Bytes from before were in the socket already, so they are
+    /// left out.
+    static constexpr std::chrono::milliseconds kKnownAfter{20};
 
     /// Notes the arrival of bytes.
     void came(std::uint64_t bytes, Time now) {
@@ -41,7 +42,7 @@ public:
     std::optional<Duration> time_for(std::uint64_t bytes, Time now) const {
         const auto& from = older_.since ? older_ : newer_;
         if (bytes == 0) return Duration(0);
-        if (!from.since || now - *from.since < kTells) return std::nullopt;
+        if (!from.since || now - *from.since < kKnownAfter) return std::nullopt;
         const auto came = older_.bytes + newer_.bytes;
         const std::chrono::duration<double> took = now - *from.since;
         const auto seconds = took.count() * static_cast<double>(bytes) /

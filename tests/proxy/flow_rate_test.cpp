@@ -13,7 +13,7 @@ TEST(FlowRateTest, GivesNoEstimateBeforeItIsMeasured) {
     FlowRate rate;
     EXPECT_FALSE(rate.time_for(1, kNow));
     rate.came(1000, kNow);
-    EXPECT_FALSE(rate.time_for(1000, kNow + FlowRate::kTells - 1ms));
+    EXPECT_FALSE(rate.time_for(1000, kNow + FlowRate::kKnownAfter - 1ms));
     EXPECT_FALSE(is_far_ahead(rate, 1'000'000, 0s, kNow));
     EXPECT_EQ(rate.time_for(0, kNow), FlowRate::Duration(0)) << "which is here";
 }
