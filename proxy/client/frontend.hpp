@@ -84,11 +84,11 @@ public:
     void add(Connection& connection);
     void remove(Connection& connection);
     /// Ends the connection that has waited for a request for longest, among those that `may` end.
-    /// Each call looks at the next kLook connections. False: none was found.
+    /// Each call looks at the next kLooksPerCall connections. False: none was found.
     template <class May>
     bool make_room(const May& may) {
         Connection* longest = nullptr;
-        for (auto left = std::min(connections_.size(), kLook); left > 0; --left) {
+        for (auto left = std::min(connections_.size(), kLooksPerCall); left > 0; --left) {
             next_look_ = next_look_ + 1 < connections_.size() ? next_look_ + 1 : 0;
             auto* connection = connections_[next_look_];
             if (connection->waits_since_ == Connection::kServed || !may(*connection)) continue;
@@ -100,7 +100,7 @@ public:
         longest->give_way();
         return true;
     }
-    static constexpr std::size_t kLook = 1024;
+    static constexpr std::size_t kLooksPerCall = 1024;
     /// The most connections for all clients, and for one address.
     std::uint64_t connections_allowed() const {
         return std::min<std::uint64_t>(config().limits.connections, shared.connections_possible);
