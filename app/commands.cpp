@@ -55,12 +55,12 @@ int cannot_listen(const measure::OriginOptions& options, const boost::system::sy
 std::string hint(const measure::Report& report, const ReplayCommand& command) {
     std::uint64_t wrong = 0, bad = 0, refused = 0, answered = 0;
     for (const auto& row : report.rows) {
-        const auto count = [&](measure::Failure failure) {
+        const auto count = [&](measure::RequestFailure failure) {
             return row.seen.failures[static_cast<std::size_t>(failure)];
         };
-        wrong += count(measure::Failure::wrong_body);
-        bad += count(measure::Failure::bad_status);
-        refused += count(measure::Failure::refused);
+        wrong += count(measure::RequestFailure::wrong_body);
+        bad += count(measure::RequestFailure::bad_status);
+        refused += count(measure::RequestFailure::refused);
         answered += row.seen.answered();
     }
     if (refused > answered)
@@ -191,7 +191,8 @@ int replay_command(ReplayCommand command) {
             fmt::print(stderr, "hearsay: {}\n", words);
         std::uint64_t wrong = 0, answered = 0;
         for (const auto& row : report.rows) {
-            wrong += row.seen.failures[static_cast<std::size_t>(measure::Failure::wrong_body)];
+            wrong +=
+                row.seen.failures[static_cast<std::size_t>(measure::RequestFailure::wrong_body)];
             answered += row.seen.answered();
         }
         return report.stopped || wrong > 0 || answered == 0 ? kFailed : kOk;

@@ -59,7 +59,7 @@ Json failures(const ProxyTally& tally) {
     Json out = Json::object();
     for (std::size_t f = 0; f < kFailures; ++f) {
         if (tally.failures[f])
-            out[std::string(to_string(static_cast<Failure>(f)))] = tally.failures[f];
+            out[std::string(to_string(static_cast<RequestFailure>(f)))] = tally.failures[f];
     }
     return out;
 }

@@ -217,7 +217,7 @@ void write_trouble(const Report& report, Writer& out) {
         for (const auto& row : report.rows) count += row.seen.failures[f];
         if (count == 0) continue;
         failures += fmt::format("{}{} {}", failures.empty() ? "" : ", ", grouped(count),
-                                to_string(static_cast<Failure>(f)));
+                                to_string(static_cast<RequestFailure>(f)));
     }
     if (!failures.empty()) {
         out.line("");

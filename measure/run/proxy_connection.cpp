@@ -73,14 +73,14 @@ awaitable<void> ProxyConnection::read_answer(const Expected& expected, Attempt& 
             const bool more = co_await read_more();
             if (more) continue;
             attempt.answer_began = !input_.empty();
-            attempt.failure = input_.size() >= kInputBytes ? Failure::malformed : lost();
+            attempt.failure = input_.size() >= kInputBytes ? RequestFailure::malformed : lost();
             co_return;
         }
         attempt.answer_began = true;
         proxy::ResponseParser parser(head_, limits_);
         parser.skip(expected.is_head);
         if (parser.parse_head(input_.data().substr(0, head_bytes)) != proxy::ParseError::ok) {
-            attempt.failure = Failure::malformed;
+            attempt.failure = RequestFailure::malformed;
             co_return;
         }
         attempt.status = head_.status;
@@ -107,7 +107,7 @@ awaitable<void> ProxyConnection::read_answer(const Expected& expected, Attempt& 
             if (!input_.empty()) {
                 const auto used = parser.parse_body(input_.data(), take);
                 if (!used) {
-                    attempt.failure = Failure::malformed;
+                    attempt.failure = RequestFailure::malformed;
                     co_return;
                 }
                 input_.consume(*used);
@@ -120,12 +120,12 @@ awaitable<void> ProxyConnection::read_answer(const Expected& expected, Attempt& 
             co_return;
         }
         if (refused) {
-            attempt.failure = Failure::refused;
+            attempt.failure = RequestFailure::refused;
         } else if (attempt.verified ? head_.status != 200 : head_.status >= 500) {
-            attempt.failure = Failure::bad_status;
+            attempt.failure = RequestFailure::bad_status;
         } else if (attempt.verified && !expected.is_head &&
                    (!right || attempt.body_bytes != expected.body_bytes)) {
-            attempt.failure = Failure::wrong_body;
+            attempt.failure = RequestFailure::wrong_body;
         }
         reusable_ = keep_alive && !ended_ && input_.empty();
         co_return;

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "measure/origin/body.hpp"
-#include "measure/run/failure.hpp"
 #include "measure/run/reported_outcome.hpp"
+#include "measure/run/request_failure.hpp"
 #include "protocol/net/deadline.hpp"
 #include "proxy/http/message_parser.hpp"
 #include "proxy/net/read_buffer.hpp"
@@ -28,7 +28,7 @@ struct Expected {
 
 /// The result of one attempt.
 struct Attempt {
-    std::optional<Failure> failure;
+    std::optional<RequestFailure> failure;
     ReportedOutcome outcome = ReportedOutcome::unknown;
     std::uint64_t body_bytes = 0;
     unsigned status = 0;
@@ -58,7 +58,7 @@ public:
 private:
     protocol::awaitable<bool> read_more();
     protocol::awaitable<void> read_answer(const Expected& expected, Attempt& attempt);
-    Failure lost() const { return expired_ ? Failure::timeout : Failure::cut; }
+    RequestFailure lost() const { return expired_ ? RequestFailure::timeout : RequestFailure::cut; }
 
     boost::asio::ip::tcp::socket socket_;
     proxy::ReadBuffer input_;

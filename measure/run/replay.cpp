@@ -218,8 +218,8 @@ private:
                 co_return;
             }
             const bool broken =
-                *last->failure == Failure::connect || *last->failure == Failure::cut;
-            if (!broken || (*last->failure == Failure::cut && !repeatable)) break;
+                *last->failure == RequestFailure::connect || *last->failure == RequestFailure::cut;
+            if (!broken || (*last->failure == RequestFailure::cut && !repeatable)) break;
         }
         count_failure(*last, home, url);
     }
@@ -246,7 +246,7 @@ private:
                 if (!connected) {
                     drop(connection);
                     proxy.down_until = Clock::now() + kAvoidDown;
-                    attempt.failure = Failure::connect;
+                    attempt.failure = RequestFailure::connect;
                     co_return attempt;
                 }
             }
@@ -256,7 +256,8 @@ private:
             } else {
                 drop(connection);
             }
-            const bool stale = kept && attempt.failure == Failure::cut && !attempt.answer_began;
+            const bool stale =
+                kept && attempt.failure == RequestFailure::cut && !attempt.answer_began;
             if (!stale) co_return attempt;
         }
     }

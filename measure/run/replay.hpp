@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "measure/run/failure.hpp"
 #include "measure/run/histogram.hpp"
 #include "measure/run/reported_outcome.hpp"
+#include "measure/run/request_failure.hpp"
 #include "measure/trace/trace.hpp"
 #include "protocol/net/host_port.hpp"
 

@@ -14,7 +14,7 @@ using Clock = std::chrono::steady_clock;
 
 void log_failure(RateLimitedLog& log, const UpstreamTarget& origin, FetchError error,
                  ParseError what) {
-    if (!meaning_of(error).is_logged) return;
+    if (!consequences_of(error).is_logged) return;
     const auto place = origin.text();
     if (const auto more = log.admit(place, Clock::now()))
         spdlog::warn("{} [{} {}]{}", explain(error, origin.host, what), place, to_string(error),

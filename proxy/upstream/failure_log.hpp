@@ -11,8 +11,8 @@
 
 namespace proxy {
 
-/// Warns that an origin gave no usable response, with the reason. Errors without Failure::is_logged
-/// are skipped.
+/// Warns that an origin gave no usable response, with the reason. Errors without
+/// ErrorMeaning::is_logged are skipped.
 void log_failure(RateLimitedLog& log, const UpstreamTarget& origin, FetchError error,
                  ParseError what = ParseError::ok);
 

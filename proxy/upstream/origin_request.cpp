@@ -39,7 +39,7 @@ void OriginRequest::count() {
 
 void OriginRequest::ended(FetchError error, ParseError malformed) {
     if (!open_) return;
-    const auto& meaning = meaning_of(error);
+    const auto& meaning = consequences_of(error);
     if (meaning.by == EndedBy::rule) return book(End::unknown);
     count();
     if (error != FetchError::none && meaning.by != EndedBy::nobody) {

@@ -10,26 +10,26 @@ constexpr auto kError = OriginTrouble::error;
 constexpr std::optional<OriginTrouble> kNone;
 
 // clang-format off
-//                                   trouble       end                 by                  forward pass   logged
-constexpr Failure kNoName          {kUnreachable, End::unknown,        EndedBy::origin,    true,   true,  true};
-constexpr Failure kNotConnected    {kUnreachable, End::not_connected, EndedBy::origin,    true,   true,  true};
-constexpr Failure kNotAnswered     {kUnreachable, End::not_answered,  EndedBy::origin,    true,   true,  true};
-constexpr Failure kBrokeOff        {kUnreachable, End::answered,      EndedBy::origin,    true,   true,  true};
-constexpr Failure kNotTrusted      {kUnreachable, End::answered,      EndedBy::origin,    true,   false, false};
-constexpr Failure kNonsense        {kError,       End::answered,      EndedBy::origin,    true,   true,  true};
-constexpr Failure kAnsweredError   {kError,       End::answered,      EndedBy::origin,    true,   true,  false};
-constexpr Failure kAnsweredOther   {kError,       End::answered,      EndedBy::origin,    true,   false, false};
-constexpr Failure kBusy            {kError,       End::unknown,        EndedBy::this_node, false,  true,  true};
-constexpr Failure kNoDescriptors   {kError,       End::unknown,        EndedBy::this_node, false,  true,  false};
-constexpr Failure kSpared          {kUnreachable, End::unknown,        EndedBy::this_node, false,  true,  false};
-constexpr Failure kForbidden       {kNone,        End::unknown,        EndedBy::rule,      false,  false, false};
-constexpr Failure kAbandoned       {kError,       End::unknown,        EndedBy::nobody,    true,   false, false};
-constexpr Failure kStopping        {kError,       End::unknown,        EndedBy::nobody,    false,  false, false};
+//                                        trouble       end                 by                  forward pass   logged
+constexpr ErrorMeaning kNoName          {kUnreachable, End::unknown,        EndedBy::origin,    true,   true,  true};
+constexpr ErrorMeaning kNotConnected    {kUnreachable, End::not_connected, EndedBy::origin,    true,   true,  true};
+constexpr ErrorMeaning kNotAnswered     {kUnreachable, End::not_answered,  EndedBy::origin,    true,   true,  true};
+constexpr ErrorMeaning kBrokeOff        {kUnreachable, End::answered,      EndedBy::origin,    true,   true,  true};
+constexpr ErrorMeaning kNotTrusted      {kUnreachable, End::answered,      EndedBy::origin,    true,   false, false};
+constexpr ErrorMeaning kNonsense        {kError,       End::answered,      EndedBy::origin,    true,   true,  true};
+constexpr ErrorMeaning kAnsweredError   {kError,       End::answered,      EndedBy::origin,    true,   true,  false};
+constexpr ErrorMeaning kAnsweredOther   {kError,       End::answered,      EndedBy::origin,    true,   false, false};
+constexpr ErrorMeaning kBusy            {kError,       End::unknown,        EndedBy::this_node, false,  true,  true};
+constexpr ErrorMeaning kNoDescriptors   {kError,       End::unknown,        EndedBy::this_node, false,  true,  false};
+constexpr ErrorMeaning kSpared          {kUnreachable, End::unknown,        EndedBy::this_node, false,  true,  false};
+constexpr ErrorMeaning kForbidden       {kNone,        End::unknown,        EndedBy::rule,      false,  false, false};
+constexpr ErrorMeaning kAbandoned       {kError,       End::unknown,        EndedBy::nobody,    true,   false, false};
+constexpr ErrorMeaning kStopping        {kError,       End::unknown,        EndedBy::nobody,    false,  false, false};
 // clang-format on
 
 }  // namespace
 
-const Failure& meaning_of(FetchError error) {
+const ErrorMeaning& consequences_of(FetchError error) {
     switch (error) {
         case FetchError::resolve_failed:
         case FetchError::resolve_timeout:

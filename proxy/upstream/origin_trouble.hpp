@@ -19,7 +19,8 @@ enum class EndedBy : std::uint8_t {
     nobody,     // the client has left, or this node ends
 };
 
-struct Failure {
+/// The consequences of an error.
+struct ErrorMeaning {
     /// The trouble for may_serve_stale(). Only proof that the origin cannot be reached makes
     /// `unreachable`. A senseless response and limits of this node are ordinary errors. A closed
     /// destination is no trouble of the origin.
@@ -38,16 +39,16 @@ struct Failure {
     bool is_logged = false;
 };
 /// `none` means the same as a response.
-const Failure& meaning_of(FetchError error);
+const ErrorMeaning& consequences_of(FetchError error);
 
 inline std::optional<OriginTrouble> trouble_of(FetchError error) {
-    return meaning_of(error).trouble;
+    return consequences_of(error).trouble;
 }
 inline bool went_forward(FetchError error) {
-    return meaning_of(error).went_forward;
+    return consequences_of(error).went_forward;
 }
 inline bool may_pass(FetchError error) {
-    return meaning_of(error).may_pass;
+    return consequences_of(error).may_pass;
 }
 
 }  // namespace proxy

@@ -56,7 +56,7 @@ std::uint64_t client_of(std::size_t proxy, std::size_t proxies) {
     return client;
 }
 
-std::uint64_t failures(const ReplayResult& result, Failure failure) {
+std::uint64_t failures(const ReplayResult& result, RequestFailure failure) {
     std::uint64_t sum = 0;
     for (const auto& proxy : result.proxies) {
         sum += proxy.failures[static_cast<std::size_t>(failure)];
@@ -345,7 +345,7 @@ TEST(Replay, NoticesAWrongBodyOfTheBuiltInOrigin) {
         return reply;
     });
     const auto result = replay(Log().get(1, "http://a/"), through({proxy.address()}));
-    EXPECT_EQ(failures(result, Failure::wrong_body), 1u);
+    EXPECT_EQ(failures(result, RequestFailure::wrong_body), 1u);
 }
 
 TEST(Replay, NotesTheNamesByWhichAProxyAnswers) {
@@ -403,7 +403,7 @@ TEST(Replay, WhatTheProxyItselfRefusesIsNoAnswer) {
         return replay(Log().get(1, "http://a/"), options);
     };
     const auto by_proxy = forbidden("a; detail=not_allowed");
-    EXPECT_EQ(failures(by_proxy, Failure::refused), 1u);
+    EXPECT_EQ(failures(by_proxy, RequestFailure::refused), 1u);
     EXPECT_EQ(answered(by_proxy), 0u);
     EXPECT_EQ(by_proxy.first_failure.find("refused by the proxy (status 403, not_allowed) from "),
               0u)
@@ -415,7 +415,7 @@ TEST(Replay, NamesProxyAndUrlOfTheFirstFailure) {
     const HostPort address = nobody();
     const auto result = replay(Log().get(1, "http://a/x"), through({address}));
     EXPECT_EQ(result.first_failure, "no connection from " + address.text() + " for http://a/x");
-    EXPECT_EQ(failures(result, Failure::connect), 1u);
+    EXPECT_EQ(failures(result, RequestFailure::connect), 1u);
 }
 
 TEST(Replay, TakesAnyBodyWhenNotToldToVerify) {
@@ -503,7 +503,7 @@ TEST(Replay, DoesNotRepeatWhatMustNotBeRepeated) {  // RFC 9110 §9.2.2
     Log log;
     log.trace.methods.push_back("POST");
     log.get(client_of(1, 2), "http://a/", 10, 0, 2);
-    EXPECT_EQ(failures(replay(log, options), Failure::cut), 1u);
+    EXPECT_EQ(failures(replay(log, options), RequestFailure::cut), 1u);
     EXPECT_TRUE(good.seen().empty());
     EXPECT_EQ(dying.seen().size(), 1u);
 }

@@ -41,7 +41,7 @@ TEST(ReportJson, HoldsTheFiguresOfTheTable) {
 
 TEST(ReportJson, NamesTrouble) {
     auto report = two_proxies();
-    report.rows[0].seen.failures[static_cast<std::size_t>(Failure::timeout)] = 4;
+    report.rows[0].seen.failures[static_cast<std::size_t>(RequestFailure::timeout)] = 4;
     report.rows[1].counted->peers[0].served = 15;
     report.first_failure = "the first";
     const auto json = json_of(report);

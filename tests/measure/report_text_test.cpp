@@ -76,7 +76,7 @@ TEST(ReportText, TellsWhatWasReplayed) {
 TEST(ReportText, ShowsTrouble) {
     auto report = two_proxies();
     EXPECT_THAT(report_text(report, false), Not(HasSubstr("errors seen")));
-    report.rows[0].seen.failures[static_cast<std::size_t>(Failure::cut)] = 1234;
+    report.rows[0].seen.failures[static_cast<std::size_t>(RequestFailure::cut)] = 1234;
     report.rows[0].counted->peers[0].failures = 5;
     report.first_failure = "connection broken from p for http://a/";
     report.rows[1].seen.taken_over = 7;

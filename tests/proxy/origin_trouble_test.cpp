@@ -43,14 +43,14 @@ TEST(OriginTrouble, MayPassUnlessARuleOrAnotherVersionOrACertificateStandsAgains
 
 TEST(OriginTrouble, SaysOfTheOriginsHealthWhatItTells) {
     using End = OriginHealth::End;
-    EXPECT_EQ(meaning_of(FetchError::none).end, End::answered);
-    EXPECT_EQ(meaning_of(FetchError::connect_timeout).end, End::not_connected);
-    EXPECT_EQ(meaning_of(FetchError::head_timeout).end, End::not_answered);
+    EXPECT_EQ(consequences_of(FetchError::none).end, End::answered);
+    EXPECT_EQ(consequences_of(FetchError::connect_timeout).end, End::not_connected);
+    EXPECT_EQ(consequences_of(FetchError::head_timeout).end, End::not_answered);
     for (const auto error : {FetchError::connect_failed, FetchError::reset, FetchError::tls_failed})
-        EXPECT_EQ(meaning_of(error).end, End::answered) << "there is somebody";
+        EXPECT_EQ(consequences_of(error).end, End::answered) << "there is somebody";
     for (const auto error : {FetchError::resolve_failed, FetchError::busy, FetchError::abandoned,
                              FetchError::own_listener, FetchError::origin_down})
-        EXPECT_EQ(meaning_of(error).end, End::unknown) << to_string(error);
+        EXPECT_EQ(consequences_of(error).end, End::unknown) << to_string(error);
 }
 
 }  // namespace origin_trouble_test

@@ -7,7 +7,7 @@
 namespace measure {
 
 /// The reason why a request failed.
-enum class Failure : std::uint8_t {
+enum class RequestFailure : std::uint8_t {
     connect,     ///< the proxy could not be reached
     cut,         ///< the connection ended before the answer
     timeout,     ///< the answer was incomplete at the deadline
@@ -17,6 +17,6 @@ enum class Failure : std::uint8_t {
     wrong_body,  ///< the bytes differ from the body of the origin for this URL
 };
 inline constexpr std::size_t kFailures = 7;
-std::string_view to_string(Failure failure);
+std::string_view to_string(RequestFailure failure);
 
 }  // namespace measure
