@@ -51,7 +51,7 @@ boost::asio::awaitable<void> take_block(Delivery& delivery, Exchange& exchange) 
     const auto& head = exchange.head();
     const auto wrong = judge_block(wanted, head, identifies_user(job.wanted.request->fields));
     if (wrong == FetchError::none) {
-        co_await delivery.pass(exchange);
+        co_await delivery.deliver(exchange);
         co_return;
     }
     const auto covered = run_of(wanted, head, exchange.content_length());
@@ -95,7 +95,7 @@ boost::asio::awaitable<void> begin_in_blocks(Delivery& delivery, Exchange& excha
     const auto meaning = first_block(part.range, part.of_a_version, given,
                                      index ? index->draft.response->blocks : std::nullopt);
     if (meaning == FirstBlock::as_it_is) {
-        co_await delivery.pass(exchange);
+        co_await delivery.deliver(exchange);
         co_return;
     }
     if (meaning == FirstBlock::not_in_parts) {

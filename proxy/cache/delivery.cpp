@@ -192,7 +192,7 @@ asio::awaitable<bool> Delivery::run_slice(Exchange& exchange, const Received& fr
     co_return (came == FetchError::none || came == FetchError::abandoned);
 }
 
-asio::awaitable<void> Delivery::pass(Exchange& exchange) {
+asio::awaitable<void> Delivery::deliver(Exchange& exchange) {
     const auto from = exchange.received();
     auto made = draft(from);
     Sender sender{Fill::From::origin, {}, from.head.status, exchange.server()};

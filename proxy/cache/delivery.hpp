@@ -52,7 +52,7 @@ public:
     boost::asio::awaitable<bool> run_slice(Exchange& exchange, const Received& from,
                                            std::function<void(std::uint64_t)> came);
     /// The same for the origin's response as it is.
-    boost::asio::awaitable<void> pass(Exchange& exchange);
+    boost::asio::awaitable<void> deliver(Exchange& exchange);
     /// Gives a response whose body is there already, or comes in blocks. Its verdict decides about
     /// storing.
     void give(Draft made, std::shared_ptr<const LiveFields> live, bool validated, Sender sender);

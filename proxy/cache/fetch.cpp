@@ -287,7 +287,7 @@ asio::awaitable<void> Fetch::take_origin(OriginStep step, const RequestAdditions
         const auto made = delivery_.draft(exchange.received());
         end_stored(made.verdict, made.response->status, asked.validators.any());
     }
-    co_await delivery_.pass(exchange);
+    co_await delivery_.deliver(exchange);
 }
 
 OriginMeaning Fetch::meaning_of(const OriginRunner& runner, const RequestAdditions& asked) const {

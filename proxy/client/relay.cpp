@@ -279,8 +279,8 @@ asio::awaitable<void> Relay::refuse(FetchError error, CacheStatus status) {
     co_await transaction_.refuse_fetch(error, target_.host, status, exchange_.malformed());
 }
 
-asio::awaitable<void> pass(Transaction& transaction, Forward why, Outcome outcome,
-                           std::string upgrade) {
+asio::awaitable<void> relay_to_origin(Transaction& transaction, Forward why, Outcome outcome,
+                                      std::string upgrade) {
     CacheStatus status;
     status.forward = why;
     if (const auto none = transaction.request.site.none) {

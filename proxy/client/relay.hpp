@@ -79,7 +79,7 @@ private:
 
 /// Relays a request to its site, or refuses it when there is nowhere to go. `why` goes into
 /// Cache-Status, `outcome` into the books.
-boost::asio::awaitable<void> pass(Transaction& transaction, Forward why, Outcome outcome,
-                                  std::string upgrade = {});
+boost::asio::awaitable<void> relay_to_origin(Transaction& transaction, Forward why, Outcome outcome,
+                                             std::string upgrade = {});
 
 }  // namespace proxy

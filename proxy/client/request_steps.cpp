@@ -72,7 +72,7 @@ asio::awaitable<void> RequestSteps::run() {
         if (served == Served::responded) co_return;
         if (served == Served::alone) break;
     }
-    co_await pass(transaction_, response.forward(), Outcome::origin_fetch);
+    co_await relay_to_origin(transaction_, response.forward(), Outcome::origin_fetch);
 }
 
 /// The head becomes key, directives and form of the target. Returns the fault in it, or
@@ -226,7 +226,8 @@ asio::awaitable<void> RequestSteps::pass_upgrade() {
         co_return;
     }
     request_.rewrite_forwarded();
-    co_await pass(transaction_, Forward::bypass, Outcome::uncacheable, std::move(wish.protocols));
+    co_await relay_to_origin(transaction_, Forward::bypass, Outcome::uncacheable,
+                             std::move(wish.protocols));
 }
 
 bool RequestSteps::is_get_or_head() const {
@@ -239,8 +240,8 @@ bool RequestSteps::goes_past_the_cache() const {
 
 asio::awaitable<void> RequestSteps::pass_by() {
     request_.rewrite_forwarded();
-    co_await pass(transaction_, is_get_or_head() ? Forward::bypass : Forward::method,
-                  Outcome::uncacheable);
+    co_await relay_to_origin(transaction_, is_get_or_head() ? Forward::bypass : Forward::method,
+                             Outcome::uncacheable);
 }
 
 }  // namespace proxy
