@@ -38,12 +38,13 @@ protected:
           delivered_objects_(delivery == Delivery::later ? shared.objects.size() : 0,
                              shared.config.proxies) {}
 
-    /// Called when a proxy has stored an object (`held`) or evicted it.
+    /// Called when a proxy has stored an object (`is_stored`) or evicted it.
     virtual void changed(std::size_t, std::uint32_t, bool, TimePoint) {}
 
     /// Delivers changes to all other proxies, for Delivery::later.
     void deliver(std::size_t proxy, const std::vector<AnnouncedObjects::Change>& changes) {
-        for (const auto& [object, held] : changes) delivered_objects_.set(object, proxy, held);
+        for (const auto& [object, is_stored] : changes)
+            delivered_objects_.set(object, proxy, is_stored);
     }
 
     const Shared shared_;

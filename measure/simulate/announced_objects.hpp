@@ -14,7 +14,7 @@ class AnnouncedObjects {
 public:
     struct Change {
         std::uint32_t object = 0;
-        bool held = false;
+        bool is_stored = false;
     };
 
     AnnouncedObjects(const Holders& holders, std::size_t objects, std::size_t proxies)
@@ -45,10 +45,10 @@ public:
         std::vector<Change> changes;
         auto& of = proxies_[proxy];
         for (const auto object : of.touched) {
-            const bool held = holders_.has(object, proxy);
-            if (held == announced_.has(object, proxy)) continue;
-            announced_.set(object, proxy, held);
-            changes.push_back({object, held});
+            const bool is_stored = holders_.has(object, proxy);
+            if (is_stored == announced_.has(object, proxy)) continue;
+            announced_.set(object, proxy, is_stored);
+            changes.push_back({object, is_stored});
         }
         of.touched.clear();
         of.stored = of.removed = 0;

@@ -38,7 +38,8 @@ PaperDirectories::PaperDirectories(const Shared& shared)
 void PaperDirectories::advance(TimePoint now) {
     while (!under_way_.empty() && under_way_.front().arrives <= now) {
         const auto& update = under_way_.front();
-        for (const auto& [name, held] : update.names) received_.set(name, update.proxy, held);
+        for (const auto& [name, is_stored] : update.names)
+            received_.set(name, update.proxy, is_stored);
         deliver(update.proxy, update.objects);
         under_way_.pop_front();
     }
@@ -48,8 +49,9 @@ void PaperDirectories::changed(std::size_t proxy, std::uint32_t, bool, TimePoint
     if (!announced_objects_.has_changed(proxy, shared_.config.announce_changed)) return;
     Update update{
         now + shared_.config.network.delay, proxy, {}, announced_objects_.announce(proxy)};
-    for (const auto& [object, held] : update.objects)
-        if (is_news(proxy, name_of(object), held)) update.names.push_back({name_of(object), held});
+    for (const auto& [object, is_stored] : update.objects)
+        if (is_news(proxy, name_of(object), is_stored))
+            update.names.push_back({name_of(object), is_stored});
     if (hosts_.empty()) update.objects.clear();
     if (!update.names.empty()) {
         const auto peers = shared_.config.proxies - 1;
@@ -60,12 +62,12 @@ void PaperDirectories::changed(std::size_t proxy, std::uint32_t, bool, TimePoint
 }
 
 /// Returns true if the object is the first of its name at the proxy, or the last one to go.
-bool PaperDirectories::is_news(std::size_t proxy, std::uint32_t name, bool held) {
+bool PaperDirectories::is_news(std::size_t proxy, std::uint32_t name, bool is_stored) {
     if (hosts_.empty()) return true;
     auto& counts = announced_by_host_[proxy];
-    const auto count = counts[name] += held ? 1 : -1u;
+    const auto count = counts[name] += is_stored ? 1 : -1u;
     if (count == 0) counts.erase(name);
-    return count == (held ? 1u : 0u);
+    return count == (is_stored ? 1u : 0u);
 }
 
 summary::PeerSet PaperDirectories::candidates(std::size_t proxy, std::uint32_t object) const {

@@ -27,7 +27,7 @@ public:
 private:
     struct NameChange {
         std::uint32_t name = 0;
-        bool held = false;
+        bool is_stored = false;
     };
     struct Update {
         TimePoint arrives;
@@ -39,8 +39,8 @@ private:
     std::uint32_t name_of(std::uint32_t object) const {
         return hosts_.empty() ? object : hosts_[object];
     }
-    bool is_news(std::size_t proxy, std::uint32_t name, bool held);
-    void changed(std::size_t proxy, std::uint32_t object, bool held, TimePoint now) override;
+    bool is_news(std::size_t proxy, std::uint32_t name, bool is_stored);
+    void changed(std::size_t proxy, std::uint32_t object, bool is_stored, TimePoint now) override;
 
     std::vector<std::uint32_t> hosts_;  // by object; empty: each object is its own name
     std::size_t names_ = 0;

@@ -31,10 +31,10 @@ void PaperFilters::advance(TimePoint now) {
     }
 }
 
-void PaperFilters::changed(std::size_t proxy, std::uint32_t object, bool held, TimePoint now) {
+void PaperFilters::changed(std::size_t proxy, std::uint32_t object, bool is_stored, TimePoint now) {
     auto& [filter, flips] = own_[proxy];
     const auto hash = shared_.objects.hash(object);
-    held ? filter.insert(hash, flips) : filter.erase(hash, flips);
+    is_stored ? filter.insert(hash, flips) : filter.erase(hash, flips);
     if (!announced_objects_.has_changed(proxy, shared_.config.announce_changed)) return;
     Update update{now + shared_.config.network.delay, static_cast<unsigned>(proxy),
                   net_effect(std::exchange(flips, {})), announced_objects_.announce(proxy)};

@@ -37,7 +37,7 @@ private:
         std::vector<summary::Flip> flips;  // still to be announced
     };
 
-    void changed(std::size_t proxy, std::uint32_t object, bool held, TimePoint now) override;
+    void changed(std::size_t proxy, std::uint32_t object, bool is_stored, TimePoint now) override;
 
     const summary::Shape shape_;
     std::vector<Own> own_;

@@ -23,10 +23,10 @@ PublishedKnowledge::PublishedKnowledge(const Shared& shared, Delivery delivery)
                             config.summary.first_epoch});
 }
 
-void PublishedKnowledge::changed(std::size_t proxy, std::uint32_t object, bool held,
+void PublishedKnowledge::changed(std::size_t proxy, std::uint32_t object, bool is_stored,
                                  TimePoint now) {
     const auto entry = shared_.objects.entry(object);
-    held ? publisher(proxy).stored(entry, now) : publisher(proxy).removed(entry, now);
+    is_stored ? publisher(proxy).stored(entry, now) : publisher(proxy).removed(entry, now);
     see_to_announcement(proxy, now);
 }
 

@@ -41,7 +41,7 @@ private:
         bool timed = false;             // a call of awake() is scheduled
     };
 
-    void changed(std::size_t proxy, std::uint32_t object, bool held, TimePoint now) final;
+    void changed(std::size_t proxy, std::uint32_t object, bool is_stored, TimePoint now) final;
     void see_to_announcement(std::size_t proxy, TimePoint now);
 
     std::vector<Proxy> proxies_;

@@ -155,14 +155,15 @@ private:
         }
         if (config_.scheme == Scheme::consistent_hashing)
             return serve_from_home(proxy, object, bytes, gets);
-        const bool held = caches_.has(proxy, object);
-        if (held && freshness_.is_fresh(proxy, object, now_))
+        const bool is_stored = caches_.has(proxy, object);
+        if (is_stored && freshness_.is_fresh(proxy, object, now_))
             return hit_locally(proxy, object, bytes);
         if (gets && joins(proxy, object)) return count_local_hit(bytes);
-        const auto [from_peer, fresh_until, waited] = fetch(proxy, object, bytes, held);
+        const auto [from_peer, fresh_until, waited] = fetch(proxy, object, bytes, is_stored);
         wait(waited);
         if (gets)
-            flights_.begin({proxy, object, now_ + waited, fresh_until, from_peer, held, false});
+            flights_.begin(
+                {proxy, object, now_ + waited, fresh_until, from_peer, is_stored, false});
     }
 
     struct Fetched {
@@ -170,8 +171,8 @@ private:
         TimePoint fresh_until;
         SimulatedLines::Duration waited{0};
     };
-    /// Fetches from a peer or the origin, and counts the hit. `held`: a stale copy is stored here.
-    Fetched fetch(std::size_t proxy, std::uint32_t object, std::uint64_t bytes, bool held) {
+    /// Fetches from a peer or the origin, and counts the hit. `is_stored`: here, as a stale copy.
+    Fetched fetch(std::size_t proxy, std::uint32_t object, std::uint64_t bytes, bool is_stored) {
         PeerSearch::Answer answer{{}, {}, config_.network.origin};
         if (knowledge_)
             answer =
@@ -182,13 +183,13 @@ private:
         }
         if (answer.too_far)
             ++counts_.peers_too_far;
-        else if (knowledge_ && !held && !answer.stale_at &&
+        else if (knowledge_ && !is_stored && !answer.stale_at &&
                  caches_.holders().any_but(object, proxy))
             ++counts_.false_misses;
         Fetched fetched{false, freshness_.from(now_ + answer.waited), answer.waited};
-        if ((!held && !answer.stale_at) || freshness_.has_changed()) return fetched;
+        if ((!is_stored && !answer.stale_at) || freshness_.has_changed()) return fetched;
         ++counts_.validations;
-        if (held) {
+        if (is_stored) {
             caches_.use(proxy, object);
             count_local_hit(bytes);
             return fetched;
@@ -215,24 +216,25 @@ private:
     void serve_from_home(std::size_t proxy, std::uint32_t object, std::uint64_t bytes, bool gets) {
         const auto home =
             static_cast<std::size_t>((objects_.hash(object).high >> 32) * config_.proxies >> 32);
-        const bool held = caches_.has(home, object);
+        const bool is_stored = caches_.has(home, object);
         const auto hit = [&] {
             home == proxy ? count_local_hit(bytes) : count_peer_hit(bytes);
-            if (held) caches_.use(home, object);
+            if (is_stored) caches_.use(home, object);
         };
         if (home != proxy) {
             ++counts_.peer_requests;
             wait(lines_.round_trip());
         }
-        if (held && freshness_.is_fresh(home, object, now_)) return hit();
+        if (is_stored && freshness_.is_fresh(home, object, now_)) return hit();
         if (gets && joins(home, object)) return hit();
         wait(config_.network.origin);
-        if (held && !freshness_.has_changed()) {
+        if (is_stored && !freshness_.has_changed()) {
             ++counts_.validations;
             hit();
         }
         const auto ends = now_ + config_.network.origin;
-        if (gets) flights_.begin({home, object, ends, freshness_.from(ends), false, held, false});
+        if (gets)
+            flights_.begin({home, object, ends, freshness_.from(ends), false, is_stored, false});
     }
 
     void hit_locally(std::size_t proxy, std::uint32_t object, std::uint64_t bytes) {

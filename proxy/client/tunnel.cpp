@@ -101,22 +101,23 @@ asio::awaitable<bool> Tunnel::wait_for(const TunnelSide& side, Step step) {
                     step == Step::wait_write ? tcp::socket::wait_write : tcp::socket::wait_read);
 }
 
-/// One direction, until its end has been passed on. `held` goes first.
-asio::awaitable<void> Tunnel::copy(const TunnelSide& from, const TunnelSide& to, std::string held) {
+/// One direction, until its end has been passed on. `unsent` goes first.
+asio::awaitable<void> Tunnel::copy(const TunnelSide& from, const TunnelSide& to,
+                                   std::string unsent) {
     auto wanted = Step::done;    // there may be more at hand
-    std::optional<Charge> room;  // for `held`
+    std::optional<Charge> room;  // for `unsent`
     for (;;) {
-        while (!held.empty()) {
+        while (!unsent.empty()) {
             std::size_t sent = 0;
-            const auto step = to.write(asio::buffer(held), sent);
+            const auto step = to.write(asio::buffer(unsent), sent);
             passed_on(to, sent);
-            held.erase(0, sent);
+            unsent.erase(0, sent);
             if (step == Step::done) continue;
             if (!waits(step)) co_return was_reset(to);
             const auto ready = co_await wait_for(to, step);
             if (!ready) co_return;
         }
-        held = std::string();  // an idle tunnel holds nothing
+        unsent = std::string();  // an idle tunnel holds nothing
         room.reset();
         if (wanted != Step::done || !from.tls || !from.tls->has_pending()) {
             const auto ready = co_await wait_for(from, wanted);
@@ -124,7 +125,7 @@ asio::awaitable<void> Tunnel::copy(const TunnelSide& from, const TunnelSide& to,
         }
         room = read_ahead(frontend_.cache.shared.windows, kPieceBytes);
         const auto at_most = room ? kPieceBytes : kSmallPieceBytes;
-        const auto moved = move_some(from, to, held, at_most, wanted);
+        const auto moved = move_some(from, to, unsent, at_most, wanted);
         if (moved == Moved::from_broke) co_return was_reset(from);
         if (moved == Moved::to_broke) co_return was_reset(to);
         if (moved == Moved::some) continue;
@@ -134,10 +135,10 @@ asio::awaitable<void> Tunnel::copy(const TunnelSide& from, const TunnelSide& to,
     }
 }
 
-/// Passes on the bytes that are there, `at_most` so many. `held` becomes the rest that `to` did not
-/// take at once, `wanted` the condition for the next read. The piece is on the stack, because it
-/// need not outlive a wait.
-Tunnel::Moved Tunnel::move_some(const TunnelSide& from, const TunnelSide& to, std::string& held,
+/// Passes on the bytes that are there, `at_most` so many. `unsent` becomes the rest that `to` did
+/// not take at once, `wanted` the condition for the next read. The piece is on the stack, because
+/// it need not outlive a wait.
+Tunnel::Moved Tunnel::move_some(const TunnelSide& from, const TunnelSide& to, std::string& unsent,
                                 std::size_t at_most, Step& wanted) {
     std::array<char, kPieceBytes> piece;
     std::size_t got = 0;
@@ -155,7 +156,7 @@ Tunnel::Moved Tunnel::move_some(const TunnelSide& from, const TunnelSide& to, st
         if (waits(step)) break;
         if (step != Step::done) return Moved::to_broke;
     }
-    held.assign(rest);
+    unsent.assign(rest);
     return Moved::some;
 }
 

@@ -58,8 +58,8 @@ private:
                                           boost::asio::ip::tcp::socket::wait_type what);
     boost::asio::awaitable<bool> wait_for(const TunnelSide& side, Step step);
     boost::asio::awaitable<void> copy(const TunnelSide& from, const TunnelSide& to,
-                                      std::string held);
-    Moved move_some(const TunnelSide& from, const TunnelSide& to, std::string& held,
+                                      std::string unsent);
+    Moved move_some(const TunnelSide& from, const TunnelSide& to, std::string& unsent,
                     std::size_t at_most, Step& wanted);
     boost::asio::awaitable<void> watch(const TunnelSide& side);
     void passed_on(const TunnelSide& to, std::size_t bytes);
