@@ -114,7 +114,7 @@ PaperVerdict fewer_messages(const Study& study, const Rows& rows) {
     out.ours += fmt::format(
         ". A cache holds {:.0f} objects, so 1 % are {:.1f}, announced to {} peers each time: {} "
         "messages "
-        "per request; {} more are questions to peers and their answers",
+        "per request; {} more are peer requests and their answers",
         objects, objects * kPaperThreshold, study.tables.front().proxies - 1,
         figure_text(announced), figure_text(asked));
     // Larger caches announce less often; the number of queries stays.

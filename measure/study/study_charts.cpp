@@ -155,7 +155,7 @@ Finding false_hits_by_proxies(const Study& study) {
     Finding out;
     out.chart.title = "False hits against the number of proxies";
     out.chart.x = {"proxies", true};
-    out.chart.y = {"questions in vain per request", true};
+    out.chart.y = {"peer requests in vain per request", true};
     if (study.tables.empty()) return out;
     const auto cache = study.tables.front().cache;
     for_each_row(

@@ -17,9 +17,9 @@ namespace {
 constexpr const char* kStudyLegend =
     R"(local, peer: hits in % of the requests. vs ideal: % of hits more or less than with a directory that
 is right at once (ICP's). false miss: % of the requests whose object a peer had, and no summary of
-it said so; one that said so and was too far to be asked makes none. false hits: questions to peers
-in vain. messages and bytes are for each request; queries are those in vain, and all of ICP's and
-the paper's schemes, which ask before they fetch. memory: one proxy's, for its own summary and its
+it said so; one that said so and was too far to be asked makes none. false hits: peer requests in
+vain. messages and bytes are for each request; queries are those in vain, and all of ICP's and the
+paper's schemes, which ask before they fetch. memory: one proxy's, for its own summary and its
 peers'.)";
 
 void write_columns(Writer& out) {
@@ -71,13 +71,13 @@ void write_counts(const SimulationCounts& counts, Writer& out) {
     line("bytes asked for", counts.bytes);
     line("  of these local hits", counts.local_hit_bytes);
     line("  of these peer hits", counts.peer_hit_bytes);
-    line("questions to peers", counts.peer_requests);
+    line("peer requests", counts.peer_requests);
     line("false hits, by collision", counts.false_hits_collision);
     line("false hits, evicted since", counts.false_hits_evicted);
     line("peers' copies not fresh", counts.stale_hits);
-    line("questions to peers cut off", counts.failures);
-    line("questions in spite of a no", counts.overruled);
-    line("questions to test a no", counts.samples);
+    line("peer requests cut off", counts.failures);
+    line("peer requests despite a denial", counts.overruled);
+    line("peer requests to test a denial", counts.samples);
     line("origin asked beside a peer", counts.origin_beside);
     line("peers too far to be asked", counts.peers_too_far);
     line("false misses", counts.false_misses);

@@ -137,7 +137,7 @@ asio::awaitable<void> RequestSteps::serve_peer(ProvenPeer peer) {
     const auto asks = request_.head.verb == verb::get || request_.head.verb == verb::head;
     if (!asks || !request_.body->done()) {
         ++frontend_.counters.refusals[RequestRefusal::malformed];
-        co_await transaction_.refuse(400, "A peer's question is a GET or HEAD without a body.");
+        co_await transaction_.refuse(400, "A peer request is a GET or HEAD without a body.");
         co_return;
     }
     request_.from_peer = true;

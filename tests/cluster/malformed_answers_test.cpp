@@ -112,7 +112,7 @@ protected:
     }
 
 private:
-    std::size_t number_ = 0;  // each question has a target of its own
+    std::size_t number_ = 0;  // each request has a target of its own
 };
 
 TEST_F(MalformedAnswers, WithContradictingFraming) {  // RFC 9112 §6.3

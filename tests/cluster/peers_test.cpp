@@ -44,7 +44,7 @@ TEST_F(Peers, AnswerForOneAnotherInOneRoundTrip) {
     EXPECT_EQ(seen("b", "c").asked, 0u);
     EXPECT_EQ(count("b", Outcome::peer_hit), 1u);
     EXPECT_EQ(status("b").work.peer_requests, 1u);
-    EXPECT_EQ(status("a").work.total(), 1u);  // a peer's question is no client's request
+    EXPECT_EQ(status("a").work.total(), 1u);  // a peer request is no client's request
     EXPECT_TRUE(contains(get("b", "/one").cache_status(), "hit"))
         << "copy policy `always` keeps a copy";
     expect_balanced("a", "b");
@@ -75,9 +75,8 @@ TEST_F(Peers, KeepACopyAtTheSecondUseWhenThePolicySaysSo) {
     EXPECT_TRUE(contains(get("b", "/one").cache_status(), "hit"));
 }
 
-TEST_F(
-    Peers,
-    AreBelievedNoMoreThanTheyAnswer) {  // a false hit costs one question, then the origin answers
+TEST_F(Peers,
+       AreBelievedNoMoreThanTheyAnswer) {  // a false hit costs one peer request; the origin answers
     start_cluster(2);
     store("a", "/one");
     const auto objects = seen("b", "a").objects;

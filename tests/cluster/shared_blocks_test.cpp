@@ -387,12 +387,12 @@ TEST_F(SharedBlocks, KeepBalancedBooks) {
 
 TEST_F(SharedBlocks, GoOnAtTheOriginWhenAPeerDiesInsideOne) {
     serve();
-    std::atomic<int> questions{0};
+    std::atomic<int> peer_requests{0};
     ScriptedOrigin stand_in([&](Exchange& e) {  // in place of a
         if (e.field("Range").empty())
             return e.send("HTTP/1.1 304 Not Modified\r\nETag: \"v1\"\r\nAge: 5\r\n" + fresh() +
                           "Content-Length: 20000\r\n\r\n");
-        if (++questions > 1)
+        if (++peer_requests > 1)
             return e.answer("Cache-Status: a; fwd=uri-miss; detail=absent\r\n", "", "504 No");
         e.send(
             "HTTP/1.1 206 Partial Content\r\nETag: \"v1\"\r\nContent-Length: 4096\r\n"

@@ -133,10 +133,10 @@ TEST(JsonLine, NamesTheSenderOfAPeerRequest) {
     auto r = record();
     r.role = Role::peer;
     r.peer = "c";
-    const auto question = json::parse(line(AccessFormat::json, r));
-    EXPECT_EQ(question["role"], "peer");
-    EXPECT_EQ(question["peer"], "c");
-    EXPECT_FALSE(question.contains("peer_verdict"));
+    const auto request = json::parse(line(AccessFormat::json, r));
+    EXPECT_EQ(request["role"], "peer");
+    EXPECT_EQ(request["peer"], "c");
+    EXPECT_FALSE(request.contains("peer_verdict"));
 }
 
 TEST(JsonLine, MarksAnAbortedAnswer) {

@@ -22,7 +22,7 @@ OriginMeaning fails(FetchError error, bool unshareable = false) {
     return {Step::fail, error, unshareable};
 }
 
-/// A question and what came of it.
+/// A request and what came of it.
 class OriginPlanTest : public ::testing::Test {
 protected:
     OriginMeaning after(unsigned status, const char* fields = "",
@@ -96,9 +96,8 @@ TEST_F(OriginPlanTest, TakesAPeersCopyByA304) {
 }
 
 TEST_F(OriginPlanTest, AsksOnceMoreWhenAnAnswerToItsOwnValidationMakesNoSense) {
-    for (const auto question :
-         {OriginRequestKind::validate_stored, OriginRequestKind::validate_copy}) {
-        asked = question;
+    for (const auto kind : {OriginRequestKind::validate_stored, OriginRequestKind::validate_copy}) {
+        asked = kind;
         EXPECT_EQ(after(304, "ETag: \"another\"").step, Step::ask_whole);  // RFC 9111 §4.3.4
         EXPECT_EQ(after(412).step, Step::ask_whole);
         EXPECT_EQ(after(206).step, Step::ask_whole);

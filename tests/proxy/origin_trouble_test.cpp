@@ -20,7 +20,7 @@ TEST(OriginTrouble, IsUnreachableOnlyWhereNoAnswerCouldBeHad) {
         EXPECT_FALSE(went_forward(error)) << to_string(error);
     }
     EXPECT_EQ(trouble_of(FetchError::origin_down), OriginTrouble::unreachable);
-    EXPECT_FALSE(went_forward(FetchError::origin_down)) << "it was spared the question";
+    EXPECT_FALSE(went_forward(FetchError::origin_down)) << "it was spared the request";
     for (const auto error : {FetchError::not_allowed, FetchError::own_listener}) {
         EXPECT_EQ(trouble_of(error), std::nullopt) << to_string(error);
         EXPECT_FALSE(went_forward(error)) << to_string(error);

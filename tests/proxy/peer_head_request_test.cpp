@@ -24,7 +24,7 @@ TEST(PeerHeadRequest, KnowsWhatThePeerSays) {
     EXPECT_EQ(said(504, "busy"), PeerHas::busy);
     EXPECT_EQ(said(504, "draining"), PeerHas::draining);
     EXPECT_EQ(said(504, "timeout"), PeerHas::unknown);
-    EXPECT_EQ(said(400, "absent"), PeerHas::unknown) << "it does not know such questions";
+    EXPECT_EQ(said(400, "absent"), PeerHas::unknown) << "it does not know such requests";
 }
 
 TEST(PeerHeadRequest, HasAWordForEach) {

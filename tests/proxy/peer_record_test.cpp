@@ -192,7 +192,7 @@ TEST(ChoosePeers, PrefersThePeerWithLessUnderWay) {
 }
 
 /// Asking one after the other until one has it, then the origin (Cohen, Einziger, Friedman,
-/// Scalosub 2021): the expected time, if a question to peer i takes cost[i] and is in vain with
+/// Scalosub 2021): the expected time, if a request to peer i takes cost[i] and is in vain with
 /// chance vain[i].
 double expected_time(const std::vector<std::size_t>& order, const std::vector<double>& cost,
                      const std::vector<double>& vain, double origin) {

@@ -22,8 +22,8 @@ const auto kFieldKey = protocol::field_key("0123456789abcdef0123456789abcdef");
 TEST(PeerRequestHead, AsksForWhatThePeerHasOnly) {  // RFC 9111 §5.2.1.7
     const auto head = request_head("GET", "/a", {line("Host", "h.test")});
     const RequestSnapshot snapshot(head, key_of("/a"), true);
-    const PeerRequestHead question(snapshot, {}, kFieldKey);
-    EXPECT_EQ(question.text("a", "t0ken", std::nullopt, "Range: bytes=0-9\r\n"),
+    const PeerRequestHead peer_head(snapshot, {}, kFieldKey);
+    EXPECT_EQ(peer_head.text("a", "t0ken", std::nullopt, "Range: bytes=0-9\r\n"),
               "GET http://h.test/a HTTP/1.1\r\nHost: h.test\r\nRange: bytes=0-9\r\n"
               "Cache-Control: only-if-cached\r\n"
               "Hearsay-Peer: a t0ken\r\nVia: 1.1 a\r\n\r\n");
@@ -52,7 +52,7 @@ TEST(PeerRequestHead, SaysHowOldAnAnswerMayBe) {
 }
 
 /// The example of protocol/FORMAT.md.
-const std::string kQuestion =
+const std::string kRequestText =
     "GET http://example.com/ HTTP/1.1\r\n"
     "Host: example.com\r\n"
     "Accept-Encoding: gzip\r\n"
@@ -68,16 +68,16 @@ TEST(PeerRequestHead, ReadsAsOnThePage) {
         {line("Host", "example.com"), line("Cookie", "sid=1"), line("Accept-Encoding", "gzip"),
          line("X-Api-Key", "s3cret"), line("Range", "bytes=0-9"), line("Hearsay-Fields", "x=y")});
     const RequestSnapshot snapshot(head, key_of("/", "example.com"), true);
-    const auto question = PeerRequestHead(snapshot, asking("max-age=60"), kFieldKey)
-                              .text("b", "417e9667dff768e2af0a15a745235d66", std::nullopt);
-    EXPECT_EQ(question, kQuestion);
+    const auto text = PeerRequestHead(snapshot, asking("max-age=60"), kFieldKey)
+                          .text("b", "417e9667dff768e2af0a15a745235d66", std::nullopt);
+    EXPECT_EQ(text, kRequestText);
 
     const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
     std::ifstream page(root / "protocol/FORMAT.md");
     std::string shown;
     for (std::string each; std::getline(page, each);)
         if (each.starts_with("    ")) shown.append(each.substr(4)).append("\r\n");
-    EXPECT_NE(shown.find(kQuestion.substr(0, kQuestion.size() - 2)), std::string::npos);
+    EXPECT_NE(shown.find(kRequestText.substr(0, kRequestText.size() - 2)), std::string::npos);
 }
 
 TEST(PeerRequestHead, IsNotMadeOfMoreFieldsThanItCanCarry) {
