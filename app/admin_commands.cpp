@@ -16,7 +16,7 @@
 #include "measure/report/numbers.hpp"
 #include "measure/run/http_get.hpp"
 #include "measure/run/node_addresses.hpp"
-#include "measure/run/node_counters.hpp"
+#include "measure/run/node_sample.hpp"
 #include "measure/trace/printable.hpp"
 #include "proxy/config/parse_config.hpp"
 #include "proxy/net/load_config.hpp"
@@ -248,7 +248,7 @@ int status_command(const std::vector<NodeChoice>& choices, bool json) {
             if (!admin) return fail(kBadConfig, "{}", why);
             admins.push_back(*admin);
         }
-        std::vector<measure::NodeCounters> nodes;
+        std::vector<measure::NodeSample> nodes;
         std::vector<std::string> answers, answered_at;
         int code = kOk;
         for (const auto& port : admins) {

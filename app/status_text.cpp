@@ -28,7 +28,7 @@ struct Part {
 };
 
 /// The refusals by reason.
-std::array<Part, 5> refusals(const measure::DiskCounters& d) {
+std::array<Part, 5> refusals(const measure::DiskSample& d) {
     return {{{d.refused_queue_full, "with a full queue"},
              {d.refused_paused, "after an error"},
              {d.refused_too_large, "too large"},
@@ -36,7 +36,7 @@ std::array<Part, 5> refusals(const measure::DiskCounters& d) {
              {d.read_refused, "reads, with too many under way"}}};
 }
 
-std::uint64_t all_refused(const measure::DiskCounters& d) {
+std::uint64_t all_refused(const measure::DiskSample& d) {
     std::uint64_t all = 0;
     for (const auto& why : refusals(d)) all += why.count;
     return all;
@@ -92,7 +92,7 @@ std::string with_age(const std::string& error, double seconds) {
     return error.empty() || seconds <= 0 ? error : error + ", " + lasting(seconds) + " ago";
 }
 
-void print_peers(const std::vector<measure::PeerCounters>& peers) {
+void print_peers(const std::vector<measure::PeerSample>& peers) {
     std::vector<Row> rows{{"peer", "state", "for", "asked", "hits", "false", "stale", "refused",
                            "failed", "given", "last error"}};
     for (const auto& p : peers)
@@ -111,7 +111,7 @@ void print_peers(const std::vector<measure::PeerCounters>& peers) {
 }
 
 /// The accuracy of each peer's summary, and its cost.
-void print_sharing(const std::vector<measure::PeerCounters>& peers) {
+void print_sharing(const std::vector<measure::PeerSample>& peers) {
     std::vector<Row> rows{{"sharing", "lag s", "collisions", "evicted", "sampled", "missed",
                            "saved ms", "lost ms", "update bytes", "bits/obj"}};
     for (const auto& p : peers) {
@@ -131,7 +131,7 @@ void print_sharing(const std::vector<measure::PeerCounters>& peers) {
 }
 
 /// The reasons of refusals, and the losses of a start, on lines of their own if there are any.
-void print_disk_trouble(const measure::DiskCounters& d) {
+void print_disk_trouble(const measure::DiskSample& d) {
     const auto refused = parts_text(refusals(d));
     const Part losses[] = {{d.found_damaged, "files damaged"},
                            {d.found_unreadable, "unreadable"},
@@ -143,7 +143,7 @@ void print_disk_trouble(const measure::DiskCounters& d) {
     if (!lost.empty()) fmt::print("{}: at the start: {}\n", d.path, lost);
 }
 
-void print_disk(const measure::NodeCounters& n) {
+void print_disk(const measure::NodeSample& n) {
     if (n.disk.empty()) return;
     fmt::print("disk {}, {} of index in memory, {}, {} not written as asked for once\n",
                measure::amount(n.store_disk.disk_objects, "object"),
@@ -166,7 +166,7 @@ void print_disk(const measure::NodeCounters& n) {
 
 }  // namespace
 
-void print_status(const measure::NodeCounters& n) {
+void print_status(const measure::NodeSample& n) {
     fmt::print("node {}: {}, up {:.0f} s\n", n.node,
                n.draining ? "draining"
                : n.ready  ? "ready"
@@ -202,14 +202,14 @@ void print_status(const measure::NodeCounters& n) {
     print_sharing(n.peers);
 }
 
-std::vector<std::string> drop_repeats(std::vector<measure::NodeCounters>& nodes,
+std::vector<std::string> drop_repeats(std::vector<measure::NodeSample>& nodes,
                                       std::vector<std::string>& at) {
-    std::vector<measure::NodeCounters> kept;
+    std::vector<measure::NodeSample> kept;
     std::vector<std::string> kept_at;
     std::map<std::string, std::vector<std::string>> places;  // by name
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         const bool known =
-            std::any_of(kept.begin(), kept.end(), [&](const measure::NodeCounters& each) {
+            std::any_of(kept.begin(), kept.end(), [&](const measure::NodeSample& each) {
                 return each.node == nodes[i].node && each.instance == nodes[i].instance;
             });
         if (known) continue;
@@ -229,8 +229,8 @@ std::vector<std::string> drop_repeats(std::vector<measure::NodeCounters>& nodes,
     return out;
 }
 
-void print_together(const std::vector<measure::NodeCounters>& nodes, std::size_t missing) {
-    measure::NodeCounters sum;
+void print_together(const std::vector<measure::NodeSample>& nodes, std::size_t missing) {
+    measure::NodeSample sum;
     for (const auto& n : nodes) sum += n;
     const auto known = nodes.size();
     const auto who = missing > 0 ? fmt::format("{} of {} nodes, {} of them missing", known,

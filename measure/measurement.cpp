@@ -74,7 +74,7 @@ private:
 std::vector<std::uint64_t> fingerprint(const std::vector<CounterTrack>& tracks) {
     std::vector<std::uint64_t> out;
     for (const auto& track : tracks) {
-        const NodeCounters n = track.counted();
+        const NodeSample n = track.counted();
         out.insert(out.end(), {n.total, n.local_hit, n.peer_hit, n.origin_fetch, n.error,
                                n.traffic.origin_requests, n.links.announcements_sent,
                                n.links.announcements_received});
@@ -151,12 +151,12 @@ Report begin_report(const Trace& trace, const MeasureOptions& options) {
 namespace {
 
 /// Names two nodes of which one has yet to find the other; empty if all have found each other.
-std::string strangers(const std::vector<NodeCounters>& nodes) {
+std::string strangers(const std::vector<NodeSample>& nodes) {
     for (const auto& node : nodes) {
         for (const auto& other : nodes) {
             const auto known =
                 std::any_of(node.peers.begin(), node.peers.end(),
-                            [&](const PeerCounters& peer) { return peer.node == other.node; });
+                            [&](const PeerSample& peer) { return peer.node == other.node; });
             if (!node.names.empty() && !known && node.node != other.node)
                 return fmt::format("{} has not found {} yet", node.node, other.node);
         }
@@ -172,7 +172,7 @@ std::string wait_until_in_sync(const std::vector<HostPort>& admins,
     const auto deadline = Clock::now() + timeout;
     for (;;) {
         std::string missing;
-        std::vector<NodeCounters> nodes;
+        std::vector<NodeSample> nodes;
         for (const auto& admin : admins) {
             std::string why;
             const auto status = fetch_status(admin, kStatusTimeout, why);
@@ -181,11 +181,11 @@ std::string wait_until_in_sync(const std::vector<HostPort>& admins,
             } else if (!status->ready) {
                 missing = fmt::format("{} is not ready", status->node);
             }
-            for (const auto& disk : status ? status->disk : std::vector<DiskCounters>{}) {
+            for (const auto& disk : status ? status->disk : std::vector<DiskSample>{}) {
                 if (disk.state == "loading")
                     missing = fmt::format("{} is still reading {}", status->node, disk.path);
             }
-            for (const auto& peer : status ? status->peers : std::vector<PeerCounters>{}) {
+            for (const auto& peer : status ? status->peers : std::vector<PeerSample>{}) {
                 if (peer.state == "in_step") continue;
                 missing = fmt::format("{} and its peer {} are not in step ({})", status->node,
                                       peer.node, peer.state);

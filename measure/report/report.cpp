@@ -87,7 +87,7 @@ double found_of_ideal(const Report& report) {
 
 BookVerdict books_of(const Report& report) {
     BookVerdict out;
-    std::vector<NodeCounters> nodes;
+    std::vector<NodeSample> nodes;
     for (const auto& row : report.rows) {
         if (row.counters_complete()) {
             nodes.push_back(*row.counted);

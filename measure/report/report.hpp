@@ -8,7 +8,7 @@
 
 #include "measure/report/ideal.hpp"
 #include "measure/report/numbers.hpp"
-#include "measure/run/node_counters.hpp"
+#include "measure/run/node_sample.hpp"
 #include "measure/run/replay.hpp"
 #include "measure/trace/reading.hpp"
 
@@ -16,9 +16,9 @@ namespace measure {
 
 /// One proxy in the report.
 struct ReportRow {
-    std::string name;                     ///< name of the node, or its address
-    ProxyTally seen;                      ///< as the clients saw it
-    std::optional<NodeCounters> counted;  ///< as the proxy counted during the replay
+    std::string name;                   ///< name of the node, or its address
+    ProxyTally seen;                    ///< as the clients saw it
+    std::optional<NodeSample> counted;  ///< as the proxy counted during the replay
     unsigned restarts = 0;
     bool silent_at_end = false;        ///< its status was unreadable after the replay
     std::uint64_t objects_before = 0;  ///< objects stored when the replay began

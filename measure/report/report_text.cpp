@@ -83,7 +83,7 @@ void write_outcomes(const Report& report, Writer& out) {
              percent(ideal.local_ratio()));
 }
 
-void write_bytes_row(const std::string& name, const Figures& f, const NodeCounters* counted,
+void write_bytes_row(const std::string& name, const Figures& f, const NodeSample* counted,
                      Writer& out) {
     std::string links;
     if (counted) {
@@ -110,9 +110,9 @@ void write_bytes(const Report& report, Writer& out) {
                                   : std::string()));
     out.heading(fmt::format("{:>{}} {:>7} {:>7} {:>7}", "clients", kNameColumns + 11, "local",
                             "peer", "both"));
-    NodeCounters sum;
+    NodeSample sum;
     for (const auto& row : report.rows) {
-        const NodeCounters* counted = links ? &*row.counted : nullptr;
+        const NodeSample* counted = links ? &*row.counted : nullptr;
         write_bytes_row(row.name, figures_of(row), counted, out);
         if (counted) sum += *counted;
     }

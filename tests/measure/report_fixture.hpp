@@ -21,7 +21,7 @@ inline ReportRow row_of(const std::string& name, std::uint64_t local, std::uint6
     see(ReportedOutcome::local_hit, local, std::chrono::milliseconds(1));
     see(ReportedOutcome::peer_hit, peer, std::chrono::milliseconds(2));
     see(ReportedOutcome::origin_fetch, origin, std::chrono::milliseconds(30));
-    NodeCounters& counted = row.counted.emplace();
+    NodeSample& counted = row.counted.emplace();
     counted.node = name;
     counted.total = local + peer + origin;
     counted.local_hit = local;

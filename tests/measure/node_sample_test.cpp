@@ -1,4 +1,4 @@
-#include "measure/run/node_counters.hpp"
+#include "measure/run/node_sample.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include "tests/measure/scripted_server.hpp"
 
 namespace measure {
-namespace node_counters_test {
+namespace node_sample_test {
 
 using namespace std::chrono_literals;
 using Time = CounterTrack::Time;
@@ -129,8 +129,8 @@ TEST(NodeStatus, SaysWhatElseWasAnswered) {
 }
 
 /// A node that has counted so much.
-NodeCounters at(double uptime, std::uint64_t total, std::uint64_t given_to_b = 0) {
-    NodeCounters n;
+NodeSample at(double uptime, std::uint64_t total, std::uint64_t given_to_b = 0) {
+    NodeSample n;
     n.node = "a";
     n.uptime_seconds = uptime;
     n.total = total;
@@ -143,7 +143,7 @@ Time second(double seconds) {
     return Time(std::chrono::duration_cast<Time::duration>(std::chrono::duration<double>(seconds)));
 }
 /// A track of these samples, each asked and answered at once.
-CounterTrack track_of(const std::vector<std::pair<double, NodeCounters>>& samples) {
+CounterTrack track_of(const std::vector<std::pair<double, NodeSample>>& samples) {
     CounterTrack track;
     for (const auto& [time, counters] : samples) {
         track.sample(counters, second(time), second(time + 0.001));
@@ -178,7 +178,7 @@ TEST(CounterTrack, SaysHowLevelsStandNow) {  // which may go down without a rest
 }
 
 TEST(CounterTrack, CountsPeersThatAppearLater) {
-    NodeCounters alone = at(1, 0);
+    NodeSample alone = at(1, 0);
     alone.peers.clear();
     const auto track = track_of({{0, alone}, {1, at(2, 0, 7)}});
     EXPECT_EQ(track.counted().peer("b")->served, 7u);
@@ -206,9 +206,9 @@ TEST(CounterTrack, DoesNotTakeALateAnswerForARestart) {
     EXPECT_EQ(track.counted().total, 30u);
 }
 
-NodeCounters node(const std::string& name, const std::string& peer, std::uint64_t hits,
-                  std::uint64_t failures, std::uint64_t given) {
-    NodeCounters n;
+NodeSample node(const std::string& name, const std::string& peer, std::uint64_t hits,
+                std::uint64_t failures, std::uint64_t given) {
+    NodeSample n;
     n.node = name;
     auto& p = n.peers.emplace_back();
     p.node = peer;
@@ -245,5 +245,5 @@ TEST(Books, AreOnlyOfThoseWhoKnowEachOther) {
     EXPECT_TRUE(books_between({node("a", "b", 1, 0, 1), node("c", "a", 1, 0, 1)}).empty());
 }
 
-}  // namespace node_counters_test
+}  // namespace node_sample_test
 }  // namespace measure

@@ -17,7 +17,7 @@ using protocol::HostPort;
 
 /// The counters of GET /api/v1/status that reports need. Fields that a node of another version
 /// lacks are 0.
-struct PeerCounters : proxy::PeerCounters {
+struct PeerSample : proxy::PeerCounters {
     std::string node;
     std::string state;
     double state_seconds = 0;  ///< time in this state
@@ -32,14 +32,15 @@ struct PeerCounters : proxy::PeerCounters {
 };
 
 /// One directory of the disk tier.
-struct DiskCounters : proxy::DiskCounters {
+struct DiskSample : proxy::DiskCounters {
     std::string path;
     std::string state;  ///< as the node calls it; a newer node may use other words
     std::string last_error;
     double loading_seconds = 0;
 };
 
-struct NodeCounters {
+/// One answer to GET /api/v1/status.
+struct NodeSample {
     std::string node;
     std::string instance;  ///< of the process; empty for older nodes
     double uptime_seconds = 0;
@@ -54,10 +55,10 @@ struct NodeCounters {
     proxy::CacheCounters cache;
     proxy::StoreDiskStatus store_disk;
     protocol::LinkCounters links;
-    std::vector<PeerCounters> peers;
-    std::vector<DiskCounters> disk;
+    std::vector<PeerSample> peers;
+    std::vector<DiskSample> disk;
 
-    const PeerCounters* peer(std::string_view name) const;
+    const PeerSample* peer(std::string_view name) const;
     struct Name {  // a name to be resolved to peers; peers still to be met are absent from `peers`
         std::string name;
         std::uint64_t places = 0;
@@ -68,7 +69,7 @@ struct NodeCounters {
     std::vector<std::string> unplaced;    // listed nodes beyond the limit of peers
 
     /// Adds the counters of `other`. Levels, names, peers and disks stay.
-    NodeCounters& operator+=(const NodeCounters& other);
+    NodeSample& operator+=(const NodeSample& other);
 
     /// Sums over all peers.
     std::uint64_t false_hits() const;
@@ -78,11 +79,11 @@ struct NodeCounters {
 };
 
 /// Returns nothing, and the reason in `why`, if `json` is not the status of a node.
-std::optional<NodeCounters> parse_status(std::string_view json, std::string& why);
+std::optional<NodeSample> parse_status(std::string_view json, std::string& why);
 
 /// Reads the status at a node's admin port.
-std::optional<NodeCounters> fetch_status(const HostPort& admin, std::chrono::milliseconds timeout,
-                                         std::string& why);
+std::optional<NodeSample> fetch_status(const HostPort& admin, std::chrono::milliseconds timeout,
+                                       std::string& why);
 
 /// The counters of one node over a measurement. A restarted process counts from 0, so the track
 /// sums the last known counters of each instance. One thread.
@@ -92,7 +93,7 @@ public:
 
     /// Adds a sample. The first one is the zero of the measurement. `asked` and `answered` are the
     /// times around the request; on a busy machine they may be far apart.
-    void sample(const NodeCounters& now, Time asked, Time answered);
+    void sample(const NodeSample& now, Time asked, Time answered);
 
     bool sampled() const { return last_.has_value(); }
     unsigned restarts() const { return restarts_; }
@@ -100,11 +101,11 @@ public:
     std::uint64_t objects_before() const { return objects_before_; }
     /// The counts since the first sample. Levels (cache, ready, state, lag) are those of the last
     /// one.
-    NodeCounters counted() const;
+    NodeSample counted() const;
 
 private:
-    std::optional<NodeCounters> base_, last_;
-    NodeCounters earlier_runs_;
+    std::optional<NodeSample> base_, last_;
+    NodeSample earlier_instances_;
     std::uint64_t objects_before_ = 0;
     /// The latest possible start of the process, on the clock of Time.
     std::chrono::duration<double> started_by_{0};
@@ -120,6 +121,6 @@ struct Book {
 };
 
 /// One book for each ordered pair of nodes that are peers.
-std::vector<Book> books_between(const std::vector<NodeCounters>& nodes);
+std::vector<Book> books_between(const std::vector<NodeSample>& nodes);
 
 }  // namespace measure

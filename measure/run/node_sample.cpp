@@ -1,4 +1,4 @@
-#include "measure/run/node_counters.hpp"
+#include "measure/run/node_sample.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -13,14 +13,14 @@ using StatusJson = nlohmann::json;
 constexpr std::chrono::milliseconds kClockSlack{50};  // uptimes are rounded
 
 /// The node's sums that its tables do not describe.
-constexpr protocol::Described<NodeCounters> kTotals[] = {
-    {&NodeCounters::total, "requests.total", "requests", "", ""},
-    {&NodeCounters::local_hit, "requests.local_hit", "requests", "", ""},
-    {&NodeCounters::peer_hit, "requests.peer_hit", "requests", "", ""},
-    {&NodeCounters::origin_fetch, "requests.origin_fetch", "requests", "", ""},
-    {&NodeCounters::uncacheable, "requests.uncacheable", "requests", "", ""},
-    {&NodeCounters::error, "requests.error", "requests", "", ""},
-    {&NodeCounters::evictions, "cache.evictions", "responses", "", ""},
+constexpr protocol::Described<NodeSample> kTotals[] = {
+    {&NodeSample::total, "requests.total", "requests", "", ""},
+    {&NodeSample::local_hit, "requests.local_hit", "requests", "", ""},
+    {&NodeSample::peer_hit, "requests.peer_hit", "requests", "", ""},
+    {&NodeSample::origin_fetch, "requests.origin_fetch", "requests", "", ""},
+    {&NodeSample::uncacheable, "requests.uncacheable", "requests", "", ""},
+    {&NodeSample::error, "requests.error", "requests", "", ""},
+    {&NodeSample::evictions, "cache.evictions", "responses", "", ""},
 };
 
 /// Calls `act` with each table and the numbers that it describes, for all `nodes`.
@@ -64,8 +64,8 @@ void take_all(const StatusJson& object, const Table& table, Counts& out) {
         take(object, protocol::parts_of(number.path).name, out.*number.member);
 }
 
-PeerCounters parse_peer(const StatusJson& json) {
-    PeerCounters out;
+PeerSample parse_peer(const StatusJson& json) {
+    PeerSample out;
     take(json, "node", out.node);
     take(json, "state", out.state);
     take(json, "lag_seconds", out.lag_seconds);
@@ -82,8 +82,8 @@ PeerCounters parse_peer(const StatusJson& json) {
     return out;
 }
 
-DiskCounters parse_disk(const StatusJson& json) {
-    DiskCounters out;
+DiskSample parse_disk(const StatusJson& json) {
+    DiskSample out;
     take(json, "path", out.path);
     take(json, "state", out.state);
     take(json, "last_error", out.last_error);
@@ -92,7 +92,7 @@ DiskCounters parse_disk(const StatusJson& json) {
     return out;
 }
 
-PeerCounters& peer_of(NodeCounters& node, const std::string& name) {
+PeerSample& peer_of(NodeSample& node, const std::string& name) {
     for (auto& peer : node.peers) {
         if (peer.node == name) return peer;
     }
@@ -102,19 +102,19 @@ PeerCounters& peer_of(NodeCounters& node, const std::string& name) {
 }
 
 /// Adds the counts of `to` since `from`, which belongs to the same instance of the node.
-void add_difference(NodeCounters& sum, const NodeCounters& from, const NodeCounters& to) {
+void add_difference(NodeSample& sum, const NodeSample& from, const NodeSample& to) {
     const auto add = [](const auto& table, auto& out, const auto& before, const auto& after) {
         for (const auto& number : table)
             if (grows(number)) out.*number.member += after.*number.member - before.*number.member;
     };
     for_each_table(add, sum, from, to);
     for (const auto& peer : to.peers) {
-        const PeerCounters* before = from.peer(peer.node);
-        add(proxy::kPeerCounters, peer_of(sum, peer.node), before ? *before : PeerCounters(), peer);
+        const PeerSample* before = from.peer(peer.node);
+        add(proxy::kPeerCounters, peer_of(sum, peer.node), before ? *before : PeerSample(), peer);
     }
 }
 
-bool went_back(const NodeCounters& from, const NodeCounters& to) {
+bool went_back(const NodeSample& from, const NodeSample& to) {
     bool back = false;
     const auto compare = [&](const auto& table, const auto& before, const auto& after) {
         for (const auto& number : table)
@@ -135,7 +135,7 @@ void take_texts(const StatusJson& from, const char* name, std::vector<std::strin
 }
 
 template <typename Member>
-std::uint64_t sum_over_peers(const NodeCounters& node, Member member) {
+std::uint64_t sum_over_peers(const NodeSample& node, Member member) {
     std::uint64_t sum = 0;
     for (const auto& peer : node.peers) sum += peer.*member;
     return sum;
@@ -143,14 +143,14 @@ std::uint64_t sum_over_peers(const NodeCounters& node, Member member) {
 
 }  // namespace
 
-const PeerCounters* NodeCounters::peer(std::string_view name) const {
+const PeerSample* NodeSample::peer(std::string_view name) const {
     for (const auto& peer : peers) {
         if (peer.node == name) return &peer;
     }
     return nullptr;
 }
 
-NodeCounters& NodeCounters::operator+=(const NodeCounters& other) {
+NodeSample& NodeSample::operator+=(const NodeSample& other) {
     for_each_table(
         [](const auto& table, auto& sum, const auto& more) {
             for (const auto& number : table)
@@ -160,30 +160,30 @@ NodeCounters& NodeCounters::operator+=(const NodeCounters& other) {
     return *this;
 }
 
-std::uint64_t NodeCounters::false_hits() const {
-    return sum_over_peers(*this, &PeerCounters::false_hits);
+std::uint64_t NodeSample::false_hits() const {
+    return sum_over_peers(*this, &PeerSample::false_hits);
 }
-std::uint64_t NodeCounters::other_refusals() const {
-    return sum_over_peers(*this, &PeerCounters::stale_hits) +
-           sum_over_peers(*this, &PeerCounters::refused);
+std::uint64_t NodeSample::other_refusals() const {
+    return sum_over_peers(*this, &PeerSample::stale_hits) +
+           sum_over_peers(*this, &PeerSample::refused);
 }
-std::uint64_t NodeCounters::failures() const {
-    return sum_over_peers(*this, &PeerCounters::failures);
+std::uint64_t NodeSample::failures() const {
+    return sum_over_peers(*this, &PeerSample::failures);
 }
-bool NodeCounters::in_sync() const {
+bool NodeSample::in_sync() const {
     for (const auto& peer : peers) {
         if (peer.state != "in_step") return false;
     }
     return true;
 }
 
-std::optional<NodeCounters> parse_status(std::string_view text, std::string& why) {
+std::optional<NodeSample> parse_status(std::string_view text, std::string& why) {
     const StatusJson json = StatusJson::parse(text, nullptr, false);
     if (!json.is_object() || !json.contains("requests")) {
         why = "the answer is not the status of a hearsay node";
         return std::nullopt;
     }
-    NodeCounters out;
+    NodeSample out;
     take(json, "node", out.node);
     take(json, "instance", out.instance);
     take(json, "uptime_seconds", out.uptime_seconds);
@@ -218,8 +218,8 @@ std::optional<NodeCounters> parse_status(std::string_view text, std::string& why
     return out;
 }
 
-std::optional<NodeCounters> fetch_status(const HostPort& admin, std::chrono::milliseconds timeout,
-                                         std::string& why) {
+std::optional<NodeSample> fetch_status(const HostPort& admin, std::chrono::milliseconds timeout,
+                                       std::string& why) {
     const auto answer = http_get(admin, "/api/v1/status", timeout, admin_token());
     if (!answer) {
         why = answer.error().message();
@@ -233,7 +233,7 @@ std::optional<NodeCounters> fetch_status(const HostPort& admin, std::chrono::mil
     return parse_status(answer->body, why);
 }
 
-void CounterTrack::sample(const NodeCounters& now, Time asked, Time answered) {
+void CounterTrack::sample(const NodeSample& now, Time asked, Time answered) {
     // A changed start time means another process.
     const std::chrono::duration<double> uptime(now.uptime_seconds);
     const bool started_later = asked.time_since_epoch() - uptime > started_by_ + kClockSlack;
@@ -243,15 +243,15 @@ void CounterTrack::sample(const NodeCounters& now, Time asked, Time answered) {
         objects_before_ = std::max(now.cache.objects, now.store_disk.disk_objects);
     } else if (started_later || went_back(*last_, now)) {
         ++restarts_;
-        add_difference(earlier_runs_, *base_, *last_);
-        base_ = NodeCounters{};  // the new instance began at zero
+        add_difference(earlier_instances_, *base_, *last_);
+        base_ = NodeSample{};  // the new instance began at zero
     }
     last_ = now;
     started_by_ = answered.time_since_epoch() - uptime;
 }
 
-NodeCounters CounterTrack::counted() const {
-    NodeCounters out = earlier_runs_;
+NodeSample CounterTrack::counted() const {
+    NodeSample out = earlier_instances_;
     if (!last_) return out;
     add_difference(out, *base_, *last_);
     out.node = last_->node;
@@ -264,20 +264,20 @@ NodeCounters CounterTrack::counted() const {
         },
         out, *last_);
     for (const auto& peer : last_->peers) {
-        PeerCounters& mine = peer_of(out, peer.node);
+        PeerSample& mine = peer_of(out, peer.node);
         mine.state = peer.state;
         mine.lag_seconds = peer.lag_seconds;
     }
     return out;
 }
 
-std::vector<Book> books_between(const std::vector<NodeCounters>& nodes) {
+std::vector<Book> books_between(const std::vector<NodeSample>& nodes) {
     std::vector<Book> books;
     for (const auto& asker : nodes) {
         for (const auto& giver : nodes) {
             if (&asker == &giver) continue;
-            const PeerCounters* asked = asker.peer(giver.node);
-            const PeerCounters* gave = giver.peer(asker.node);
+            const PeerSample* asked = asker.peer(giver.node);
+            const PeerSample* gave = giver.peer(asker.node);
             if (!asked || !gave) continue;
             books.push_back({asker.node, giver.node, asked->hits, gave->served, asked->failures});
         }
