@@ -131,7 +131,7 @@ void answer_origin_request(const proxy::Head& request, bool keep_alive, proxy::W
         return answer_error(400, why, keep_alive, now, answer);
     }
 
-    const Body body = Body::of(key);
+    const OriginBody body = OriginBody::of(key);
     const bool stored = request.verb == verb::get || request.verb == verb::head;
     std::string tag = "\"";
     tag.append(body.piece(0)) += '-';

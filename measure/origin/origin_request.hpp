@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "measure/origin/body.hpp"
+#include "measure/origin/origin_body.hpp"
 #include "proxy/http/http_date.hpp"
 #include "proxy/http/message_parser.hpp"
 
@@ -24,7 +24,7 @@ inline constexpr std::chrono::milliseconds kMaxDelay{600'000};
 /// follows.
 struct OriginAnswer {
     std::string head;
-    std::optional<Body> body;  ///< absent for HEAD, 304 and errors
+    std::optional<OriginBody> body;  ///< absent for HEAD, 304 and errors
     std::uint64_t begin = 0, end = 0;
     std::chrono::milliseconds delay{0};
     bool keep_alive = true;

@@ -45,7 +45,7 @@ Ideal ideal_of(const Trace& trace, std::size_t proxies, std::uint64_t unknown_by
 
     const std::size_t end = std::min(part.end, trace.requests.size());
     for (std::size_t i = lost ? part.first : 0; i < end; ++i) {
-        const Request& request = trace.requests[i];
+        const LoggedRequest& request = trace.requests[i];
         const Url& url = trace.urls[request.url];
         const std::size_t proxy = home[request.client];
         const std::size_t slot = url.object * proxies + proxy;

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "measure/origin/body.hpp"
+#include "measure/origin/origin_body.hpp"
 #include "measure/run/reported_outcome.hpp"
 #include "measure/run/request_failure.hpp"
 #include "protocol/net/deadline.hpp"
@@ -21,7 +21,7 @@ struct Expected {
     bool is_head = false;
     /// The body of the built-in origin, if it is to be verified. Without it, any body of any status
     /// below 500 is accepted.
-    std::optional<Body> body;
+    std::optional<OriginBody> body;
     std::uint64_t body_bytes = 0;
     bool from_anywhere = false;  ///< verify only answers that name the built-in origin
 };

@@ -190,7 +190,7 @@ private:
     }
 
     awaitable<void> perform(std::uint32_t index, std::size_t home, Lane& lane) {
-        const Request& request = trace_.requests[index];
+        const LoggedRequest& request = trace_.requests[index];
         const Url& url = trace_.urls[request.url];
         write_request(request, url, lane.request);
         Expected expected;
@@ -198,7 +198,7 @@ private:
         if (options_.verify != Verify::none) {
             expected.from_anywhere = options_.verify == Verify::built_in;
             key_.assign(proxy::Scheme::http, boost::beast::http::verb::get, url.text, {});
-            expected.body = Body::of(key_);
+            expected.body = OriginBody::of(key_);
             const auto logged = trace_.object_bytes[url.object];
             expected.body_bytes = logged != 0 ? logged : kDefaultBytes;
         }
@@ -262,7 +262,7 @@ private:
         }
     }
 
-    void write_request(const Request& request, const Url& url, std::string& out) const {
+    void write_request(const LoggedRequest& request, const Url& url, std::string& out) const {
         const SplitUrl parts = split_url(url.text);
         out.assign(trace_.methods[request.method]) += ' ';
         if (options_.form == RequestForm::absolute) {

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "measure/simulate/freshness.hpp"
+#include "measure/simulate/copy_freshness.hpp"
 #include "measure/simulate/holders.hpp"
 #include "measure/simulate/objects.hpp"
 #include "measure/simulate/simulation_config.hpp"
@@ -50,7 +50,7 @@ struct Shared {
     const SimulationConfig& config;
     const Objects& objects;
     const Holders& holders;
-    const Freshness& freshness;
+    const CopyFreshness& freshness;
     std::uint64_t expected_objects;  // of one proxy; sizes filters that need it
     Knowledge::TimePoint start;
 };

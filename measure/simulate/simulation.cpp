@@ -6,8 +6,8 @@
 #include <stdexcept>
 
 #include "measure/simulate/caches.hpp"
+#include "measure/simulate/copy_freshness.hpp"
 #include "measure/simulate/flights.hpp"
-#include "measure/simulate/freshness.hpp"
 #include "measure/simulate/make_knowledge.hpp"
 #include "measure/simulate/make_peer_search.hpp"
 #include "measure/trace/splitmix.hpp"
@@ -142,7 +142,7 @@ private:
                proxy::CopyUse::stored;
     }
 
-    void serve(const Request& request) {
+    void serve(const LoggedRequest& request) {
         const auto object = trace_.urls[request.url].object;
         const auto proxy = homes_[request.client];
         const auto bytes = request.method == kHead ? 0 : objects_.bytes(object);
@@ -272,7 +272,7 @@ private:
     const SimulationConfig config_;
     const Objects objects_;
     Caches caches_;
-    Freshness freshness_;
+    CopyFreshness freshness_;
     Flights flights_;
     SimulatedLines lines_;
     std::vector<proxy::RemoteHits> lately_;  // of each proxy

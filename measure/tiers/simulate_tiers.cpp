@@ -84,7 +84,7 @@ private:
                                              make_eviction_order(order, objects_, nobody_, 0));
     }
 
-    void serve(const Request& request) {
+    void serve(const LoggedRequest& request) {
         const auto object = trace_.urls[request.url].object;
         const auto bytes = request.method == kHead ? 0 : objects_.bytes(object);
         ++counts_.requests;

@@ -25,7 +25,7 @@ inline constexpr std::uint64_t kMaxObjectBytes = 1ull << 50;
 inline constexpr std::chrono::milliseconds kLongestSpan = std::chrono::hours(24 * 36'525);
 
 /// One request to send.
-struct Request {
+struct LoggedRequest {
     std::int64_t time_ms = 0;  ///< at least the time of the request before
     std::uint32_t client = 0;  ///< index into Trace::clients
     std::uint32_t url = 0;     ///< index into Trace::urls
@@ -46,7 +46,7 @@ struct Url {
 struct Trace : Reading {
     std::string source;  ///< file name, or description of the made-up workload
     bool synthetic = false;
-    std::vector<Request> requests;
+    std::vector<LoggedRequest> requests;
     std::vector<Url> urls;
     /// Size of each object in bytes: the largest that the log states (see LoggedSize), 0 if
     /// unknown. Spellings of one target URI (`http://a` and `http://A:80/`) are one object, as they
@@ -70,7 +70,7 @@ struct Trace : Reading {
     /// to save the index, which would take three times the memory of the rest.
     std::uint32_t add_new_url(std::string_view text, std::uint64_t bytes);
     /// Appends a request. If times may decrease, call put_in_order() after the last one.
-    void add(Request request) { requests.push_back(request); }
+    void add(LoggedRequest request) { requests.push_back(request); }
     /// Sorts by time, and counts the requests that were out of order.
     void put_in_order();
     /// Drops the few requests whose clock was wrong: those farther from all others than from each

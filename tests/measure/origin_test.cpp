@@ -7,7 +7,7 @@
 #include <memory>
 #include <thread>
 
-#include "measure/origin/body.hpp"
+#include "measure/origin/origin_body.hpp"
 #include "tests/measure/scripted_server.hpp"
 
 namespace measure {
@@ -36,7 +36,7 @@ std::string body_of(const std::string& answer) {
 bool is_body_of(const std::string& url, std::uint64_t begin, const std::string& body) {
     proxy::CacheKey key;
     key.assign(proxy::Scheme::http, boost::beast::http::verb::get, url, {});
-    return Body::of(key).matches(begin, body);
+    return OriginBody::of(key).matches(begin, body);
 }
 
 TEST(Origin, GivesTheBodyOfTheUrlWhole) {

@@ -1,4 +1,4 @@
-#include "measure/origin/body.hpp"
+#include "measure/origin/origin_body.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,15 +6,15 @@
 #include <string>
 
 namespace measure {
-namespace body_test {
+namespace origin_body_test {
 
-Body body_of(std::string_view url) {
+OriginBody body_of(std::string_view url) {
     proxy::CacheKey key;
     key.assign(proxy::Scheme::http, boost::beast::http::verb::get, url, {});
-    return Body::of(key);
+    return OriginBody::of(key);
 }
 
-std::string content(const Body& body, std::uint64_t begin, std::uint64_t end) {
+std::string content(const OriginBody& body, std::uint64_t begin, std::uint64_t end) {
     std::string out;
     while (begin < end) {
         const auto piece = body.piece(begin).substr(0, end - begin);
@@ -26,39 +26,39 @@ std::string content(const Body& body, std::uint64_t begin, std::uint64_t end) {
     return out;
 }
 
-TEST(Body, DependsOnTheUrlAlone) {
+TEST(OriginBody, DependsOnTheUrlAlone) {
     EXPECT_EQ(content(body_of("http://a/x"), 0, 5000), content(body_of("http://a/x"), 0, 5000));
     EXPECT_NE(content(body_of("http://a/x"), 0, 64), content(body_of("http://a/y"), 0, 64));
     EXPECT_NE(content(body_of("http://a/x"), 100, 164), content(body_of("http://a/y"), 100, 164));
 }
 
-TEST(Body, IsTheSameForAllSpellingsOfOneTargetUri) {
+TEST(OriginBody, IsTheSameForAllSpellingsOfOneTargetUri) {
     EXPECT_EQ(body_of("http://a").hash(), body_of("http://A:80/").hash());
     EXPECT_EQ(body_of("http://a/x#part").hash(), body_of("http://a/x").hash());
     EXPECT_NE(body_of("http://a/x?").hash(), body_of("http://a/x").hash());
 }
 
-TEST(Body, BeginsWithItsHash) {
-    EXPECT_EQ(content(Body(0x0123456789abcdefu), 0, 16), "0123456789abcdef");
+TEST(OriginBody, BeginsWithItsHash) {
+    EXPECT_EQ(content(OriginBody(0x0123456789abcdefu), 0, 16), "0123456789abcdef");
 }
 
-TEST(Body, HasTheSameBytesAtAPlaceHoweverItIsReached) {
-    const Body body = body_of("http://a/x");
+TEST(OriginBody, HasTheSameBytesAtAPlaceHoweverItIsReached) {
+    const OriginBody body = body_of("http://a/x");
     const std::string whole = content(body, 0, 300'000);
     for (const std::uint64_t at : {0u, 1u, 15u, 16u, 17u, 65'520u, 65'521u, 70'000u, 262'084u}) {
         EXPECT_EQ(content(body, at, at + 1000), whole.substr(at, 1000)) << at;
     }
 }
 
-TEST(Body, ShowsBlocksThatChangedPlaces) {
-    const Body body = body_of("http://a/x");
+TEST(OriginBody, ShowsBlocksThatChangedPlaces) {
+    const OriginBody body = body_of("http://a/x");
     for (const std::uint64_t block : {4096u, 65'536u, 1u << 20, 4u << 20}) {
         EXPECT_FALSE(body.matches(block, content(body, 2 * block, 2 * block + 4096))) << block;
     }
 }
 
-TEST(Body, MatchesOnlyItself) {
-    const Body body = body_of("http://a/x");
+TEST(OriginBody, MatchesOnlyItself) {
+    const OriginBody body = body_of("http://a/x");
     std::string text = content(body, 10, 200'000);
     EXPECT_TRUE(body.matches(10, text));
     EXPECT_TRUE(body.matches(10, ""));
@@ -68,14 +68,14 @@ TEST(Body, MatchesOnlyItself) {
     EXPECT_FALSE(body.matches(10, text));
 }
 
-TEST(Body, CopiesDoNotPointIntoTheirOriginal) {
-    auto original = std::make_unique<Body>(std::uint64_t{0xfeed});
-    const Body copy = *original;
+TEST(OriginBody, CopiesDoNotPointIntoTheirOriginal) {
+    auto original = std::make_unique<OriginBody>(std::uint64_t{0xfeed});
+    const OriginBody copy = *original;
     const char* before = original->piece(0).data();
     EXPECT_NE(copy.piece(0).data(), before);
     original.reset();
     EXPECT_EQ(content(copy, 0, 16), "000000000000feed");
 }
 
-}  // namespace body_test
+}  // namespace origin_body_test
 }  // namespace measure

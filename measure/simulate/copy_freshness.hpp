@@ -13,11 +13,11 @@ namespace measure {
 
 /// The freshness of each copy in simulated caches. If `fresh_for` is 0, copies stay fresh for ever,
 /// and the object stays empty.
-class Freshness {
+class CopyFreshness {
 public:
     using TimePoint = std::chrono::steady_clock::time_point;
 
-    Freshness(const SimulationConfig& config, std::size_t caches)
+    CopyFreshness(const SimulationConfig& config, std::size_t caches)
         : lifetime_(config.fresh_for),
           changes_(config.changes),
           random_(config.seed ^ 0xf5e5),

@@ -1,4 +1,4 @@
-#include "measure/origin/body.hpp"
+#include "measure/origin/origin_body.hpp"
 
 #include <xxhash.h>
 
@@ -30,24 +30,24 @@ const std::string& table() {
 
 }  // namespace
 
-Body Body::of(const proxy::CacheKey& key) {
+OriginBody OriginBody::of(const proxy::CacheKey& key) {
     const std::string_view uri = key.uri().substr(0, key.uri().find('#'));
-    return Body(XXH3_64bits(uri.data(), uri.size()));
+    return OriginBody(XXH3_64bits(uri.data(), uri.size()));
 }
 
-Body::Body(std::uint64_t hash) : hash_(hash) {
+OriginBody::OriginBody(std::uint64_t hash) : hash_(hash) {
     for (std::size_t i = 0; i < kHexBytes; ++i) {
         hex_[i] = "0123456789abcdef"[(hash >> (60 - 4 * i)) & 15];
     }
 }
 
-std::string_view Body::piece(std::uint64_t offset) const {
+std::string_view OriginBody::piece(std::uint64_t offset) const {
     if (offset < kHexBytes) return {hex_ + offset, kHexBytes - offset};
     const std::size_t at = (hash_ % kPeriod + offset) % kPeriod;
     return std::string_view(table()).substr(at);
 }
 
-bool Body::matches(std::uint64_t offset, std::string_view data) const {
+bool OriginBody::matches(std::uint64_t offset, std::string_view data) const {
     while (!data.empty()) {
         const std::string_view want = piece(offset).substr(0, data.size());
         if (want != data.substr(0, want.size())) return false;

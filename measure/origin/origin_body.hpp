@@ -12,12 +12,12 @@ namespace measure {
 /// printable text that begins at a place chosen by the hash. Any part is available directly, so
 /// origin and verification stay cheap. The period is prime: blocks of a power of two in the wrong
 /// order change the text. An immutable value.
-class Body {
+class OriginBody {
 public:
     /// `key` is the target URI as caches identify it. A fragment is ignored, since clients keep it
     /// to themselves.
-    static Body of(const proxy::CacheKey& key);
-    explicit Body(std::uint64_t hash);
+    static OriginBody of(const proxy::CacheKey& key);
+    explicit OriginBody(std::uint64_t hash);
 
     std::uint64_t hash() const { return hash_; }
     /// Returns contiguous content from `offset` on: at least one byte, at most one piece. The view
