@@ -41,7 +41,7 @@ struct Candidate {
     protocol::HostPort http, link;
 };
 
-protocol::Result<std::string> dial(const protocol::ClusterConfig& config, const Candidate& peer) {
+protocol::Result<std::string> dial(const protocol::PeeringConfig& config, const Candidate& peer) {
     boost::asio::io_context context(1);
     protocol::Resolver resolver(context.get_executor());
     protocol::Dialer dialer(context.get_executor());
@@ -108,7 +108,7 @@ bool print_own_place(const Candidate& peer, const OwnPlaces& own) {
 }
 
 /// Returns nothing if the candidate is this node itself, found by a name shared by all nodes.
-std::optional<bool> check_one(const proxy::Config& all, const protocol::ClusterConfig& config,
+std::optional<bool> check_one(const proxy::Config& all, const protocol::PeeringConfig& config,
                               Candidate peer) {
     if (const auto own = own_places(all, peer); own.link || own.http)
         return print_own_place(peer, own);
@@ -131,7 +131,7 @@ std::optional<bool> check_one(const proxy::Config& all, const protocol::ClusterC
     return link && http;
 }
 
-std::vector<Candidate> candidates_of(const protocol::ClusterConfig& config, bool& unknown) {
+std::vector<Candidate> candidates_of(const protocol::PeeringConfig& config, bool& unknown) {
     std::vector<Candidate> out;
     for (const auto& peer : config.peers)
         if (peer.node != config.node) out.push_back({peer.node, peer.http, peer.link});

@@ -21,7 +21,7 @@ namespace asio = boost::asio;
 
 /// The configuration without the entry for this node itself, if it lists one. Throws
 /// std::invalid_argument.
-ClusterConfig checked(ClusterConfig config) {
+PeeringConfig checked(PeeringConfig config) {
     if (const auto bad = faults(config); !bad.empty())
         throw std::invalid_argument("cluster: " + std::string(bad.front().setting) + ' ' +
                                     bad.front().why);
@@ -29,7 +29,7 @@ ClusterConfig checked(ClusterConfig config) {
     return config;
 }
 
-HashSecret choose_hash_secret(const ClusterConfig& config) {
+HashSecret choose_hash_secret(const PeeringConfig& config) {
     if (!config.keys.empty()) return hash_secret(config.keys.back());
     if (config.own_secret) return *config.own_secret;
     HashSecret secret;
@@ -43,7 +43,7 @@ HashSecret choose_hash_secret(const ClusterConfig& config) {
 /// replacement, end, and waiting for peers.
 class Cluster::Impl : public std::enable_shared_from_this<Cluster::Impl> {
 public:
-    Impl(asio::io_context& control, ClusterConfig config, ClusterHooks hooks)
+    Impl(asio::io_context& control, PeeringConfig config, ClusterHooks hooks)
         : context_(control.get_executor(), checked(std::move(config)), std::move(hooks)),
           hasher_(choose_hash_secret(context_.config)),
           links_(context_, [this] { wake_waiting(); }),
@@ -207,7 +207,7 @@ ClusterStatus Cluster::Impl::status() const {
     return status;
 }
 
-Cluster::Cluster(asio::io_context& control, ClusterConfig config, ClusterHooks hooks)
+Cluster::Cluster(asio::io_context& control, PeeringConfig config, ClusterHooks hooks)
     : impl_(std::make_shared<Impl>(control, std::move(config), std::move(hooks))) {}
 
 Cluster::~Cluster() {

@@ -8,7 +8,7 @@
 
 #include "protocol/links/cluster_hooks.hpp"
 #include "protocol/links/cluster_status.hpp"
-#include "protocol/membership/cluster_config.hpp"
+#include "protocol/membership/peering_config.hpp"
 #include "protocol/net/deadline.hpp"
 #include "protocol/publishing/kept_invalidations.hpp"
 #include "summary/error_control.hpp"
@@ -27,7 +27,7 @@ class Cluster {
 public:
     /// Throws std::invalid_argument for a configuration that cannot work, such as a short key, two
     /// peers of one name, or peers and no key.
-    Cluster(boost::asio::io_context& control, ClusterConfig config, ClusterHooks hooks);
+    Cluster(boost::asio::io_context& control, PeeringConfig config, ClusterHooks hooks);
     ~Cluster();  // see stop()
     Cluster(const Cluster&) = delete;
     Cluster& operator=(const Cluster&) = delete;

@@ -9,7 +9,7 @@
 #include "measure/simulate/published_knowledge.hpp"
 #include "measure/simulate/received_summaries.hpp"
 #include "protocol/links/sync_session.hpp"
-#include "protocol/membership/cluster_config.hpp"
+#include "protocol/membership/peering_config.hpp"
 #include "protocol/publishing/outbox.hpp"
 #include "protocol/wire/codec.hpp"
 

@@ -29,7 +29,7 @@ summary::Descriptor any_descriptor(summary::Kind kind) {
 /// Sends the hello, takes the challenge, and ends.
 class CheckEnd final : public LinkEnd {
 public:
-    CheckEnd(const ClusterConfig& config, std::string peer, TimePoint until)
+    CheckEnd(const PeeringConfig& config, std::string peer, TimePoint until)
         : keys_(config.keys),
           hello_(stranger_of_name(config.node), keys_, std::move(peer), fresh_nonce(),
                  any_descriptor(config.summary_kind)),
@@ -73,7 +73,7 @@ private:
 
 }  // namespace
 
-boost::asio::awaitable<Result<std::string>> check_link(const ClusterConfig& config, HostPort place,
+boost::asio::awaitable<Result<std::string>> check_link(const PeeringConfig& config, HostPort place,
                                                        std::string peer, Resolver& resolver,
                                                        Dialer& dialer,
                                                        std::chrono::nanoseconds limit) {

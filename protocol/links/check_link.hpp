@@ -4,7 +4,7 @@
 #include <chrono>
 #include <string>
 
-#include "protocol/membership/cluster_config.hpp"
+#include "protocol/membership/peering_config.hpp"
 #include "protocol/net/dialer.hpp"
 #include "protocol/net/error.hpp"
 #include "protocol/net/host_port.hpp"
@@ -18,7 +18,7 @@ namespace protocol {
 /// node; empty: any. Precondition: config.keys is not empty. Errors: those of connecting,
 /// hello_timeout, wrong_node, wrong_key, bad_proof, own_id, and the reasons of a refusal. Control
 /// thread of `resolver` and `dialer`, which must outlive the call.
-boost::asio::awaitable<Result<std::string>> check_link(const ClusterConfig& config, HostPort place,
+boost::asio::awaitable<Result<std::string>> check_link(const PeeringConfig& config, HostPort place,
                                                        std::string peer, Resolver& resolver,
                                                        Dialer& dialer,
                                                        std::chrono::nanoseconds limit);

@@ -34,7 +34,7 @@ std::uint64_t first_epoch() {
 
 }  // namespace
 
-LinkContext::LinkContext(boost::asio::any_io_executor on, ClusterConfig configuration,
+LinkContext::LinkContext(boost::asio::any_io_executor on, PeeringConfig configuration,
                          ClusterHooks to_owner)
     : LinkState(std::move(configuration), fresh_instance(), first_epoch(),
                 std::chrono::steady_clock::now()),

@@ -15,7 +15,7 @@ namespace protocol {
 
 /// The state of all links, and the services that they use. Outlives all links. Control thread only.
 struct LinkContext : LinkState {
-    LinkContext(boost::asio::any_io_executor on, ClusterConfig configuration, ClusterHooks hooks);
+    LinkContext(boost::asio::any_io_executor on, PeeringConfig configuration, ClusterHooks hooks);
 
     boost::asio::any_io_executor executor;
     Resolver resolver;

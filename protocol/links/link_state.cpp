@@ -9,7 +9,7 @@
 namespace protocol {
 namespace {
 
-Publisher::Config publisher_config(const ClusterConfig& config, std::uint64_t first_epoch) {
+Publisher::Config publisher_config(const PeeringConfig& config, std::uint64_t first_epoch) {
     Publisher::Config result;
     const auto peers = peers_provided_for(!config.dns_peers.empty(), config.peers.size(), 0);
     result.summary.error = summary::error_per_summary(config.false_hit_budget, peers);
@@ -23,7 +23,7 @@ Publisher::Config publisher_config(const ClusterConfig& config, std::uint64_t fi
 
 }  // namespace
 
-LinkState::LinkState(ClusterConfig configuration, const Instance& instance,
+LinkState::LinkState(PeeringConfig configuration, const Instance& instance,
                      std::uint64_t first_epoch, TimePoint now)
     : config(std::move(configuration)),
       self{config.node, instance},

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "protocol/links/hello.hpp"
-#include "protocol/membership/cluster_config.hpp"
 #include "protocol/membership/doorstep.hpp"
 #include "protocol/membership/membership.hpp"
 #include "protocol/membership/neighbourhood.hpp"
+#include "protocol/membership/peering_config.hpp"
 #include "protocol/publishing/invalidation_log.hpp"
 #include "protocol/publishing/publisher.hpp"
 #include "protocol/wire/keys.hpp"
@@ -23,10 +23,10 @@ struct LinkState {
     using TimePoint = std::chrono::steady_clock::time_point;
 
     /// `instance`: the random number of this process.
-    LinkState(ClusterConfig configuration, const Instance& instance, std::uint64_t first_epoch,
+    LinkState(PeeringConfig configuration, const Instance& instance, std::uint64_t first_epoch,
               TimePoint now);
 
-    ClusterConfig config;  // without an entry for this node
+    PeeringConfig config;  // without an entry for this node
     Identity self;
     KeyRing keys;
     SubscriberHello::Rules rules;

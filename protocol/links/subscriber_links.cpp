@@ -13,11 +13,11 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-[[noreturn]] void cannot_listen(const ClusterConfig& config, const error_code& error) {
+[[noreturn]] void cannot_listen(const PeeringConfig& config, const error_code& error) {
     throw boost::system::system_error(error, "cannot listen for peers on " + config.listen->text());
 }
 
-tcp::endpoint listen_endpoint(const ClusterConfig& config, const asio::any_io_executor& executor) {
+tcp::endpoint listen_endpoint(const PeeringConfig& config, const asio::any_io_executor& executor) {
     error_code error;
     tcp::resolver resolver(executor);
     const auto flags = tcp::resolver::passive | tcp::resolver::numeric_service;

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "protocol/membership/cluster_config.hpp"
+#include "protocol/membership/peering_config.hpp"
 #include "protocol/wire/message.hpp"
 
 namespace protocol {

@@ -2,8 +2,8 @@
 
 namespace proxy {
 
-protocol::ClusterConfig cluster_settings(const Config& config) {
-    protocol::ClusterConfig result;
+protocol::PeeringConfig cluster_settings(const Config& config) {
+    protocol::PeeringConfig result;
     result.node = config.node;
     result.summary_kind = config.summary.kind;
     result.false_hit_budget = config.summary.false_hit_budget;

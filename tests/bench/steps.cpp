@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "protocol/links/sync_session.hpp"
-#include "protocol/membership/cluster_config.hpp"
 #include "protocol/membership/neighbourhood.hpp"
+#include "protocol/membership/peering_config.hpp"
 #include "protocol/publishing/invalidation_log.hpp"
 #include "protocol/publishing/outbox.hpp"
 #include "protocol/publishing/publisher.hpp"
@@ -213,7 +213,7 @@ private:
     }
     /// A purge of everything.
     void empty() {
-        InvalidationLog log(peers_, ClusterConfig{}.max_invalidations_kept);
+        InvalidationLog log(peers_, PeeringConfig{}.max_invalidations_kept);
         std::vector<summary::KeyHash> keys;
         for (std::uint64_t i = first_; i < objects_ + first_; i += kBatch) {
             timed("2,048 keys removed", [&] {

@@ -23,7 +23,7 @@ protected:
         ASSERT_TRUE(run_until([&] { return a->in_sync_with("b"); }));
     }
     void fake_subscriber() { fake_subscriber(config("a")); }
-    void fake_subscriber(ClusterConfig publisher) {
+    void fake_subscriber(PeeringConfig publisher) {
         b.listen(address_of("b"));
         a = &add(std::move(publisher));
         ASSERT_TRUE(run_until([&] { return b.heard<SnapshotBegin>() == 1; }));

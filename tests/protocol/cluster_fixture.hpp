@@ -37,7 +37,7 @@ inline std::string address(unsigned number) {
 
 /// A real node on an event loop of its own: a loop that does not turn is a process that is stopped.
 struct TestNode {
-    explicit TestNode(ClusterConfig configuration) : config(std::move(configuration)) { boot(); }
+    explicit TestNode(PeeringConfig configuration) : config(std::move(configuration)) { boot(); }
 
     void boot() {
         cluster = std::make_unique<Cluster>(*io, config, hooks());
@@ -120,7 +120,7 @@ struct TestNode {
         return found == counts.end() ? 0 : found->second;
     }
 
-    ClusterConfig config;
+    PeeringConfig config;
     std::unique_ptr<boost::asio::io_context> io = std::make_unique<boost::asio::io_context>();
     std::shared_ptr<const PeerView> view;
     std::unique_ptr<Cluster> cluster;
@@ -152,7 +152,7 @@ protected:
     }
 
     /// A node that gives up on whoever is silent for a second.
-    static ClusterConfig impatient(ClusterConfig config) {
+    static PeeringConfig impatient(PeeringConfig config) {
         config.timings.gone_after = 1s;
         return config;
     }
@@ -170,8 +170,8 @@ protected:
         return peer;
     }
 
-    static ClusterConfig config(const std::string& node, unsigned nodes = 2) {
-        ClusterConfig config;
+    static PeeringConfig config(const std::string& node, unsigned nodes = 2) {
+        PeeringConfig config;
         config.node = node;
         config.keys = {kKey};
         config.listen = {address_of(node), 3129};
@@ -182,7 +182,7 @@ protected:
         return config;
     }
 
-    TestNode& add(ClusterConfig config) {
+    TestNode& add(PeeringConfig config) {
         nodes_.push_back(std::make_unique<TestNode>(std::move(config)));
         return *nodes_.back();
     }

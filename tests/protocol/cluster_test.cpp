@@ -345,7 +345,7 @@ TEST_F(ClusterTest, AnnouncementBytesAreThoseOfDeltasAndSnapshotsOnALink) {
 }
 
 TEST_F(ClusterTest, WorksWithoutPeersAndWithoutAKey) {
-    ClusterConfig alone;
+    PeeringConfig alone;
     alone.node = "a";
     auto& a = add(alone);
     EXPECT_TRUE(a.view->peers.empty());
@@ -394,7 +394,7 @@ TEST_F(ClusterTest, AListenAddressInUseIsNamedInTheError) {
 
 TEST_F(ClusterTest, ConfigurationsThatCannotWorkAreRefused) {
     boost::asio::io_context io;
-    const auto refused = [&](ClusterConfig bad) {
+    const auto refused = [&](PeeringConfig bad) {
         EXPECT_THROW(Cluster(io, std::move(bad), ClusterHooks{}), std::invalid_argument);
     };
     auto bad = config("a");

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/membership/cluster_config.hpp"
+#include "protocol/membership/peering_config.hpp"
 #include "protocol/wire/heartbeat.hpp"
 #include "tests/protocol/bytes.hpp"
 #include "tests/summary/keys.hpp"

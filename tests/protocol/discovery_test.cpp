@@ -14,7 +14,7 @@ class Discovery : public ClusterTest {
 protected:
     using Code = DnsServer::Reply::Code;
 
-    ClusterConfig seeker(const std::string& node, const std::string& place = "") {
+    PeeringConfig seeker(const std::string& node, const std::string& place = "") {
         auto one = config(node, 0);
         if (!place.empty()) one.listen->host = address_of(place);
         one.dns_peers = {{"cluster.test", 3128, 3129}};

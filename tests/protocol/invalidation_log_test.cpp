@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "protocol/membership/cluster_config.hpp"
+#include "protocol/membership/peering_config.hpp"
 #include "protocol/wire/codec.hpp"
 #include "tests/protocol/some_hashes.hpp"
 
@@ -133,7 +133,7 @@ TEST(InvalidationLog, SendsAgainToWhomHasHeardOfItBefore) {
 }
 
 TEST(InvalidationLog, KeepsWhatManyUnsafeRequestsOfALongPartitionEnded) {
-    InvalidationLog log(1, ClusterConfig().max_invalidations_kept);
+    InvalidationLog log(1, PeeringConfig().max_invalidations_kept);
     auto different = some(200'000);
     for (auto& hash : different) hash.low *= 0x9e3779b97f4a7c15;  // uniform, as hashes are
     log.add(different, {});

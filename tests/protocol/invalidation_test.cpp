@@ -9,7 +9,7 @@ namespace invalidation_test {
 
 class Invalidations : public ClusterTest {
 protected:
-    void start(ClusterConfig first, ClusterConfig second) {
+    void start(PeeringConfig first, PeeringConfig second) {
         a = &add(std::move(first));
         b = &add(std::move(second));
         ASSERT_TRUE(run_until([&] { return all_in_sync(); }));

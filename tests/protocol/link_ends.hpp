@@ -46,9 +46,9 @@ struct MachineNode {
         subscriptions.add_peer(0, kNow);
     }
 
-    static ClusterConfig config(const std::string& name, const std::string& other,
+    static PeeringConfig config(const std::string& name, const std::string& other,
                                 const std::string& key) {
-        ClusterConfig config;
+        PeeringConfig config;
         config.node = name;
         config.keys = {key};
         PeerConfig peer;

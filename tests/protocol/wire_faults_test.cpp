@@ -21,7 +21,7 @@ class WireFaults : public ClusterTest {
 protected:
     /// a publishes to b through a relay; b publishes to a directly.
     void with_relay() { with_relay(config("a")); }
-    void with_relay(ClusterConfig dialler) {
+    void with_relay(PeeringConfig dialler) {
         relay = std::make_unique<Relay>(helpers_, address(200), address_of("b"));
         dialler.peers[0].link.host = address(200);
         a = &add(dialler);

@@ -1,4 +1,4 @@
-#include "protocol/membership/cluster_config.hpp"
+#include "protocol/membership/peering_config.hpp"
 
 #include <spdlog/fmt/fmt.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 class Faults {
 public:
-    explicit Faults(const ClusterConfig& config) : config_(config) {}
+    explicit Faults(const PeeringConfig& config) : config_(config) {}
 
     std::vector<BadSetting> find() && {
         const auto& id = config_.node;
@@ -89,13 +89,13 @@ private:
         return seconds < 1 ? fmt::format("{:g}ms", seconds * 1000) : fmt::format("{:g}s", seconds);
     }
 
-    const ClusterConfig& config_;
+    const PeeringConfig& config_;
     std::vector<BadSetting> found_;
 };
 
 }  // namespace
 
-std::vector<BadSetting> faults(const ClusterConfig& config) {
+std::vector<BadSetting> faults(const PeeringConfig& config) {
     return Faults(config).find();
 }
 

@@ -33,7 +33,7 @@ struct Timings {
 };
 
 /// Configuration of the cluster layer; proxy/ fills it from the JSON configuration.
-struct ClusterConfig {
+struct PeeringConfig {
     std::string node;
     /// 1 or 2 cluster keys, each of at least kMinClusterKeyBytes. With an empty list the node makes
     /// no links, and uses `own_secret`. A rotation goes from [old] to [new, old] on every node, and
@@ -64,7 +64,7 @@ struct ClusterConfig {
     /// to drop everything.
     std::size_t max_invalidations_kept = std::size_t{1} << 18;
 
-    bool operator==(const ClusterConfig&) const = default;
+    bool operator==(const PeeringConfig&) const = default;
 };
 
 /// A setting that a cluster cannot run with: the member's name, and its valid values.
@@ -74,6 +74,6 @@ struct BadSetting {
 };
 /// All faults of a configuration, for `hearsay check`, for a reload, and for Cluster, which throws
 /// the first.
-std::vector<BadSetting> faults(const ClusterConfig& config);
+std::vector<BadSetting> faults(const PeeringConfig& config);
 
 }  // namespace protocol
