@@ -85,6 +85,55 @@ std::string token_hint(const measure::HttpAnswer& answer, const AdminPort& admin
                                : " (it has another token: set HEARSAY_ADMIN_TOKEN)";
 }
 
+/// Returns the admin ports of all choices, or nothing and the reason in `why`. Throws
+/// std::invalid_argument for a malformed address.
+std::vector<AdminPort> admins_of(const std::vector<NodeChoice>& choices, std::string& why) {
+    std::vector<AdminPort> admins;
+    measure::NodeAddresses addresses;
+    for (const auto& choice : choices) {
+        if (!choice.url.empty()) {
+            for (auto& at : addresses.expand({choice.url}, proxy::kAdminPort))
+                admins.push_back({std::move(at), measure::admin_token()});
+            continue;
+        }
+        const auto admin = admin_of(choice, why);
+        if (!admin) return {};
+        admins.push_back(*admin);
+    }
+    return admins;
+}
+
+/// The status of one node, read and as it came.
+struct ReadStatus {
+    measure::NodeSample counters;
+    std::string json;
+};
+
+/// Returns nothing, after a report on standard error, if the node gives no status. `alone`: no
+/// other node is meant.
+std::optional<ReadStatus> read_status(const AdminPort& port, bool alone) {
+    const auto& admin = port.at;
+    auto answer = measure::http_get(admin, "/api/v1/status", kAdminTimeout, port.token);
+    if (!answer) {
+        fail(kFailed, "no node answers at http://{}: {}{}", admin.text(), answer.error().message(),
+             alone ? " (give its admin address, or --config)" : "");
+        return std::nullopt;
+    }
+    if (answer->status == 401 || answer->status == 403) {
+        fail(kFailed, "http://{}: status {}: {}{}", admin.text(), answer->status,
+             trimmed(answer->body), token_hint(*answer, port));
+        return std::nullopt;
+    }
+    std::string why;
+    auto counters = measure::parse_status(answer->body, why);
+    if (!counters) {
+        fail(kFailed, "http://{}: {} (status {}); it must be the admin port, 9128 by default",
+             admin.text(), why, answer->status);
+        return std::nullopt;
+    }
+    return ReadStatus{std::move(*counters), std::move(answer->body)};
+}
+
 /// The answer of a node to a POST, or the exit code if the request failed.
 struct Posted {
     int code = kOk;
@@ -235,52 +284,21 @@ int reopen_logs_command(const NodeChoice& choice) {
 
 int status_command(const std::vector<NodeChoice>& choices, bool json) {
     try {
-        std::vector<AdminPort> admins;
-        measure::NodeAddresses addresses;
-        for (const auto& choice : choices) {
-            if (!choice.url.empty()) {
-                for (auto& at : addresses.expand({choice.url}, proxy::kAdminPort))
-                    admins.push_back({std::move(at), measure::admin_token()});
-                continue;
-            }
-            std::string why;
-            const auto admin = admin_of(choice, why);
-            if (!admin) return fail(kBadConfig, "{}", why);
-            admins.push_back(*admin);
-        }
+        std::string why;
+        const auto admins = admins_of(choices, why);
+        if (admins.empty() && !why.empty()) return fail(kBadConfig, "{}", why);
         std::vector<measure::NodeSample> nodes;
         std::vector<std::string> answers, answered_at;
-        int code = kOk;
         for (const auto& port : admins) {
-            const auto& admin = port.at;
-            std::string why;
-            const auto answer =
-                measure::http_get(admin, "/api/v1/status", kAdminTimeout, port.token);
-            if (!answer) {
-                code = fail(kFailed, "no node answers at http://{}: {}{}", admin.text(),
-                            answer.error().message(),
-                            admins.size() == 1 ? " (give its admin address, or --config)" : "");
-                continue;
-            }
-            if (answer->status == 401 || answer->status == 403) {
-                code = fail(kFailed, "http://{}: status {}: {}{}", admin.text(), answer->status,
-                            trimmed(answer->body), token_hint(*answer, port));
-                continue;
-            }
-            const auto counters = measure::parse_status(answer->body, why);
-            if (!counters) {
-                code = fail(kFailed,
-                            "http://{}: {} (status {}); it must be the admin port, 9128 by default",
-                            admin.text(), why, answer->status);
-                continue;
-            }
+            auto read = read_status(port, admins.size() == 1);
+            if (!read) continue;
             if (!json) {
-                print_status(*counters);
+                print_status(read->counters);
                 if (admins.size() > 1) fmt::print("\n");
             }
-            nodes.push_back(*counters);
-            answered_at.push_back(admin.text());
-            answers.push_back(answer->body);
+            nodes.push_back(std::move(read->counters));
+            answered_at.push_back(port.at.text());
+            answers.push_back(std::move(read->json));
         }
         if (json && admins.size() == 1 && !answers.empty()) fmt::print("{}\n", answers.front());
         if (json && admins.size() > 1) fmt::print("[{}]\n", fmt::join(answers, ","));
@@ -288,7 +306,7 @@ int status_command(const std::vector<NodeChoice>& choices, bool json) {
         const auto doubles = drop_repeats(nodes, answered_at);
         if (!json && admins.size() > 1 && !nodes.empty()) print_together(nodes, missing);
         for (const auto& each : doubles) fmt::print(stderr, "hearsay: warning: {}\n", each);
-        return code;
+        return missing == 0 ? kOk : kFailed;
     } catch (const std::invalid_argument& error) {
         return fail(kUsage, "{}", error.what());
     } catch (const std::runtime_error& error) {

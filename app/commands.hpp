@@ -12,6 +12,7 @@
 
 namespace app {
 
+/// Options of `hearsay replay`. The command turns the addresses and seconds into those of `replay`.
 struct ReplayCommand {
     measure::TraceOptions trace;
     bool synthetic = false;

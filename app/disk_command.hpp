@@ -5,6 +5,7 @@
 
 namespace app {
 
+/// Options of `hearsay disk`.
 struct DiskCommand {
     std::vector<std::string> places = {};  // directories of cache.disk, or single segment files
     std::string url = {};                  // empty: list everything

@@ -8,6 +8,7 @@
 
 namespace app {
 
+/// Options of `hearsay init`.
 struct InitCommand {
     std::vector<std::string> nodes;  // [NAME=]HOST[:PORT] each
     std::string folder = ".";

@@ -344,6 +344,126 @@ int run_help(const CLI::App& app, const std::string& name) {
     return kOk;
 }
 
+void add_run_and_check(CLI::App& app, CommandLine& line) {
+    auto& run = *app.add_subcommand("run", "Runs a node");
+    add_config_file(run, line.config);
+    auto& check = *app.add_subcommand(
+        "check", "Checks a configuration and the files and names in it; exits 78 if it is invalid");
+    add_config_file(check, line.config);
+    check.add_flag("--strict", line.strict, "Treats warnings as errors");
+    check.add_flag("--peers", line.peers,
+                   "Tries each peer's link with the key, and its http port, and reports the "
+                   "faults; exits 1 if there are any");
+}
+
+void add_origin(CLI::App& app, CommandLine& line) {
+    auto& command = *app.add_subcommand(
+        "origin", "Runs the built-in origin, which answers any path with a body made from the URL");
+    option(command, "--listen", "HOST:PORT", line.origin_listen, "Address")->capture_default_str();
+    option(command, "--workers", "N", line.origin.workers, "Threads")
+        ->check(within(1u, 64u))
+        ->capture_default_str();
+}
+
+void add_status(CLI::App& app, CommandLine& line) {
+    auto& command = *app.add_subcommand(
+        "status", "Shows the counters of running nodes: one, or several and their sum");
+    option(command, "nodes", "HOST:PORT...", line.nodes,
+           "Admin addresses (dns:HOST:PORT for every address of a name); name all nodes for the "
+           "hit rate of the cluster");
+    add_node_options(command, "--url", line.node);
+    command.footer(sharing_legend() + "\n\n" + command.get_footer());
+    command.add_flag("--json", line.json, "Prints the nodes' answers unchanged");
+}
+
+void add_healthcheck_and_explain(CLI::App& app, CommandLine& line) {
+    auto& healthcheck =
+        *app.add_subcommand("healthcheck", "Exits 0 if a node is ready, otherwise 1");
+    add_node_options(healthcheck, "--url", line.node);
+    auto& explain = *app.add_subcommand("explain",
+                                        "Shows which nodes store a URL, which summaries claim it, "
+                                        "and which peers a miss would ask");
+    option(explain, "url", "URL", line.explained,
+           "A complete URL, as clients request it; required");
+    add_node_options(explain, "--at", line.node);
+    explain.add_flag("--json", line.json, "Prints the node's answer unchanged");
+}
+
+/// Adds all sub-commands, in the order of the help.
+void add_commands(CLI::App& app, CommandLine& line) {
+    add_run_and_check(app, line);
+    add_init(app, line.init);
+    add_demo(app, line.demo);
+    add_replay(app, line);
+    add_simulate(app, line.simulate);
+    add_origin(app, line);
+    add_status(app, line);
+    add_orders(app, line);
+    add_disk(app, line.disk);
+    add_healthcheck_and_explain(app, line);
+    app.add_subcommand("version", "Prints the version");
+    auto& help = *app.add_subcommand("help", "Prints the help of a command");
+    option(help, "command", "COMMAND", line.help_on,
+           "The command; the default is the list of all commands");
+}
+
+/// Reports a missing argument. The commands check it themselves, because the parser would report it
+/// before an unknown option.
+int needs(const char* command, const char* what) {
+    std::fprintf(stderr, "hearsay: %s needs %s; see hearsay help %s\n", command, what, command);
+    return kUsage;
+}
+
+int run_node(CommandLine& line) {
+    if (line.config.empty()) return needs("run", "a FILE, its configuration");
+    return run_command(line.config);
+}
+
+int run_check(CommandLine& line) {
+    if (line.config.empty()) return needs("check", "a FILE, its configuration");
+    return check_command(line.config, line.strict, line.peers);
+}
+
+int run_purge(CommandLine& line) {
+    if (line.purged_urls.empty() && line.purged_tags.empty())
+        return needs("purge", "a URL or --tag");
+    return purge_command(line.node, line.purged_urls, line.purged_tags, line.json);
+}
+
+int run_explain(CommandLine& line) {
+    if (line.explained.empty()) return needs("explain", "a URL");
+    return explain_command(line.node, line.explained, line.json);
+}
+
+int print_version(CommandLine&) {
+    std::puts("hearsay " HEARSAY_VERSION);
+    return kOk;
+}
+
+/// The sub-commands of add_commands() except `help`. Each function returns the exit code.
+struct Command {
+    const char* name;
+    int (*run)(CommandLine& line);
+};
+constexpr Command kCommands[] = {
+    {"run", run_node},
+    {"check", run_check},
+    {"init", [](CommandLine& line) { return init_command(line.init); }},
+    {"demo", [](CommandLine& line) { return demo_command(line.demo); }},
+    {"replay", run_replay},
+    {"simulate", [](CommandLine& line) { return simulate_command(std::move(line.simulate)); }},
+    {"origin", run_origin},
+    {"status", [](CommandLine& line) { return run_status(line); }},
+    {"purge", run_purge},
+    {"reload", [](CommandLine& line) { return reload_command(line.node, line.json); }},
+    {"drain", [](CommandLine& line) { return drain_command(line.node); }},
+    {"reopen-logs", [](CommandLine& line) { return reopen_logs_command(line.node); }},
+    {"disk", [](CommandLine& line) { return disk_command(line.disk); }},
+    {"healthcheck", [](CommandLine& line) { return healthcheck_command(line.node); }},
+    {"explain", run_explain},
+    {"version", print_version},
+};
+
 /// Returns the exit code.
 int run_command_line(int argc, char** argv) {
     CLI::App app("hearsay: HTTP caches that share their content", "hearsay");
@@ -354,51 +474,7 @@ int run_command_line(int argc, char** argv) {
                                    // missing one before an unknown option
     app.set_version_flag("--version", "hearsay " HEARSAY_VERSION);
     CommandLine line;
-
-    auto* run = app.add_subcommand("run", "Runs a node");
-    add_config_file(*run, line.config);
-    auto* check = app.add_subcommand(
-        "check", "Checks a configuration and the files and names in it; exits 78 if it is invalid");
-    add_config_file(*check, line.config);
-    check->add_flag("--strict", line.strict, "Treats warnings as errors");
-    check->add_flag(
-        "--peers", line.peers,
-        "Tries each peer's link with the key, and its http port, and reports the faults; "
-        "exits 1 if there are any");
-    add_init(app, line.init);
-    add_demo(app, line.demo);
-    add_replay(app, line);
-    add_simulate(app, line.simulate);
-    auto* origin = app.add_subcommand(
-        "origin", "Runs the built-in origin, which answers any path with a body made from the URL");
-    option(*origin, "--listen", "HOST:PORT", line.origin_listen, "Address")->capture_default_str();
-    option(*origin, "--workers", "N", line.origin.workers, "Threads")
-        ->check(within(1u, 64u))
-        ->capture_default_str();
-    auto* status = app.add_subcommand(
-        "status", "Shows the counters of running nodes: one, or several and their sum");
-    option(*status, "nodes", "HOST:PORT...", line.nodes,
-           "Admin addresses (dns:HOST:PORT for every address of a name); name all nodes for the "
-           "hit rate of the cluster");
-    add_node_options(*status, "--url", line.node);
-    status->footer(sharing_legend() + "\n\n" + status->get_footer());
-    status->add_flag("--json", line.json, "Prints the nodes' answers unchanged");
-    add_orders(app, line);
-    add_disk(app, line.disk);
-    auto* healthcheck =
-        app.add_subcommand("healthcheck", "Exits 0 if a node is ready, otherwise 1");
-    add_node_options(*healthcheck, "--url", line.node);
-    auto* explain = app.add_subcommand("explain",
-                                       "Shows which nodes store a URL, which summaries claim it, "
-                                       "and which peers a miss would ask");
-    option(*explain, "url", "URL", line.explained,
-           "A complete URL, as clients request it; required");
-    add_node_options(*explain, "--at", line.node);
-    explain->add_flag("--json", line.json, "Prints the node's answer unchanged");
-    auto* version = app.add_subcommand("version", "Prints the version");
-    auto* help = app.add_subcommand("help", "Prints the help of a command");
-    option(*help, "command", "COMMAND", line.help_on,
-           "The command; the default is the list of all commands");
+    add_commands(app, line);
 
     const auto is_meant = [&](const CLI::App* command) { return command->check_name(argv[1]); };
     if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(is_meant).empty())
@@ -411,43 +487,11 @@ int run_command_line(int argc, char** argv) {
             propose_option(app, {argv + 1, argv + argc});
         return code;
     }
-    if (app.get_subcommands().empty()) {
-        std::fputs("hearsay: give a command; see hearsay --help\n", stderr);
-        return kUsage;
-    }
-    // Checked here because the parser would report the missing file before an unknown option.
-    if ((*run || *check) && line.config.empty()) {
-        std::fprintf(stderr, "hearsay: %s needs a FILE, its configuration; see hearsay help %s\n",
-                     argv[1], argv[1]);
-        return kUsage;
-    }
-    if (*explain && line.explained.empty()) {
-        std::fputs("hearsay: explain needs a URL; see hearsay help explain\n", stderr);
-        return kUsage;
-    }
-    if (app.got_subcommand("purge") && line.purged_urls.empty() && line.purged_tags.empty()) {
-        std::fputs("hearsay: purge needs a URL or --tag; see hearsay help purge\n", stderr);
-        return kUsage;
-    }
-    if (*run) return run_command(line.config);
-    if (*help) return run_help(app, line.help_on);
-    if (*check) return check_command(line.config, line.strict, line.peers);
-    if (app.got_subcommand("init")) return init_command(line.init);
-    if (app.got_subcommand("purge"))
-        return purge_command(line.node, line.purged_urls, line.purged_tags, line.json);
-    if (app.got_subcommand("reload")) return reload_command(line.node, line.json);
-    if (app.got_subcommand("drain")) return drain_command(line.node);
-    if (app.got_subcommand("reopen-logs")) return reopen_logs_command(line.node);
-    if (app.got_subcommand("disk")) return disk_command(line.disk);
-    if (app.got_subcommand("demo")) return demo_command(line.demo);
-    if (app.got_subcommand("replay")) return run_replay(line);
-    if (app.got_subcommand("simulate")) return simulate_command(std::move(line.simulate));
-    if (*origin) return run_origin(line);
-    if (*status) return run_status(line);
-    if (*explain) return explain_command(line.node, line.explained, line.json);
-    if (*healthcheck) return healthcheck_command(line.node);
-    if (*version) std::puts("hearsay " HEARSAY_VERSION);
-    return kOk;
+    if (app.got_subcommand("help")) return run_help(app, line.help_on);
+    for (const auto& command : kCommands)
+        if (app.got_subcommand(command.name)) return command.run(line);
+    std::fputs("hearsay: give a command; see hearsay --help\n", stderr);
+    return kUsage;
 }
 
 /// Opens /dev/null for closed standard streams; otherwise a socket would get their numbers, and the

@@ -11,6 +11,7 @@
 
 namespace app {
 
+/// Options of `hearsay simulate`.
 struct SimulateCommand {
     std::vector<std::string> traces;  // one; `paper` takes any number
     measure::TraceOptions trace;      // common to all traces

@@ -11,6 +11,7 @@
 
 namespace measure {
 
+/// The options of measure(): replay, admin ports and the origin. `origin` outlives the call.
 struct MeasureOptions {
     ReplayOptions replay;
     std::vector<HostPort> admins;  ///< empty, or one for each proxy in the same order

@@ -8,6 +8,7 @@
 
 namespace measure {
 
+/// The address, threads and limit of an Origin.
 struct OriginOptions {
     protocol::HostPort listen{"127.0.0.1", 8000};  ///< port 0 selects a free one
     unsigned workers = 1;

@@ -20,6 +20,7 @@ struct IdealCounts {
     double shared_ratio() const;
 };
 
+/// The ideal of a trace, in all and for each proxy.
 struct Ideal {
     IdealCounts total;
     std::vector<IdealCounts> proxies;

@@ -58,6 +58,7 @@ struct Figures {
     std::uint64_t hits() const { return local_hits + peer_hits; }
     Figures& operator+=(const Figures& other);
 };
+/// The figures of one proxy, and the sum over all.
 Figures figures_of(const ReportRow&);
 Figures totals_of(const Report&);
 
@@ -74,6 +75,7 @@ std::optional<Traffic> traffic_of(const Report&);
 /// (local + peer hits) / ideal shared hits; 0 if the ideal has no hits.
 double found_of_ideal(const Report&);
 
+/// The books of all pairs of nodes, and those that show a fault.
 struct BookVerdict {
     std::vector<Book> books;           ///< of pairs that ran all the time
     std::vector<Book> broken;          ///< books that do not balance

@@ -10,6 +10,7 @@ namespace measure {
 
 using protocol::HostPort;
 
+/// A whole answer. The functions below return an error if it is longer than kMaxAdminAnswerBytes.
 struct HttpAnswer {
     unsigned status = 0;
     std::string body;

@@ -15,8 +15,10 @@ namespace measure {
 
 using protocol::HostPort;
 
-/// The counters of GET /api/v1/status that reports need. Fields that a node of another version
-/// lacks are 0.
+// The counters of GET /api/v1/status that reports need. Fields that a node of another version lacks
+// are 0.
+
+/// One peer, as the node counts it.
 struct PeerSample : proxy::PeerCounters {
     std::string node;
     std::string state;
@@ -39,7 +41,7 @@ struct DiskSample : proxy::DiskCounters {
     double loading_seconds = 0;
 };
 
-/// One answer to GET /api/v1/status.
+/// The status of one node at one time. A plain value.
 struct NodeSample {
     std::string node;
     std::string instance;  ///< of the process; empty for older nodes

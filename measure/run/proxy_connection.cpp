@@ -68,57 +68,23 @@ awaitable<Attempt> ProxyConnection::exchange(std::string_view request, const Exp
 
 awaitable<void> ProxyConnection::read_answer(const Expected& expected, Attempt& attempt) {
     for (;;) {
-        std::size_t scanned = 0, head_bytes = 0;
-        while ((head_bytes = proxy::find_head_end(input_.data(), scanned)) == 0) {
-            const bool more = co_await read_more();
-            if (more) continue;
-            attempt.answer_began = !input_.empty();
-            attempt.failure = input_.size() >= kInputBytes ? RequestFailure::malformed : lost();
-            co_return;
-        }
-        attempt.answer_began = true;
+        const auto head_bytes = co_await read_head(attempt);
+        if (head_bytes == 0) co_return;
         proxy::ResponseParser parser(head_, limits_);
         parser.skip(expected.is_head);
         if (parser.parse_head(input_.data().substr(0, head_bytes)) != proxy::ParseError::ok) {
             attempt.failure = RequestFailure::malformed;
             co_return;
         }
-        attempt.status = head_.status;
-        attempt.outcome = reported_outcome(head_.fields);
-        attempt.node = reporting_node(head_.fields);
+        note_head(expected, attempt);
         const bool refused =
             head_.status >= 400 && head_.status < 500 && is_from_proxy_itself(head_.fields);
-        if (head_.status >= 400) attempt.detail = reported_detail(head_.fields);
-        const auto server = head_.get(boost::beast::http::field::server);
-        attempt.verified = expected.body && (!expected.from_anywhere || server == kOriginName);
         const bool keep_alive = parser.keep_alive();
         input_.consume(head_bytes);
         if (head_.status < 200) continue;
 
-        bool right = true;
-        auto take = [&](std::string_view piece) {
-            if (attempt.verified && right) {
-                right = attempt.body_bytes + piece.size() <= expected.body_bytes &&
-                        expected.body->matches(attempt.body_bytes, piece);
-            }
-            attempt.body_bytes += piece.size();
-        };
-        while (!parser.is_done()) {
-            if (!input_.empty()) {
-                const auto used = parser.parse_body(input_.data(), take);
-                if (!used) {
-                    attempt.failure = RequestFailure::malformed;
-                    co_return;
-                }
-                input_.consume(*used);
-            }
-            if (parser.is_done()) break;
-            const bool more = co_await read_more();
-            if (more) continue;
-            if (ended_ && parser.finish_at_eof()) break;
-            attempt.failure = lost();
-            co_return;
-        }
+        const bool right = co_await read_body(parser, expected, attempt);
+        if (attempt.failure) co_return;
         if (refused) {
             attempt.failure = RequestFailure::refused;
         } else if (attempt.verified ? head_.status != 200 : head_.status >= 500) {
@@ -130,6 +96,60 @@ awaitable<void> ProxyConnection::read_answer(const Expected& expected, Attempt& 
         reusable_ = keep_alive && !ended_ && input_.empty();
         co_return;
     }
+}
+
+/// Reads up to the end of the next head, and returns its bytes; 0 after a failure.
+awaitable<std::size_t> ProxyConnection::read_head(Attempt& attempt) {
+    std::size_t scanned = 0, head_bytes = 0;
+    while ((head_bytes = proxy::find_head_end(input_.data(), scanned)) == 0) {
+        const bool more = co_await read_more();
+        if (more) continue;
+        attempt.answer_began = !input_.empty();
+        attempt.failure = input_.size() >= kInputBytes ? RequestFailure::malformed : lost();
+        co_return 0;
+    }
+    attempt.answer_began = true;
+    co_return head_bytes;
+}
+
+/// While the input still holds the head.
+void ProxyConnection::note_head(const Expected& expected, Attempt& attempt) const {
+    attempt.status = head_.status;
+    attempt.outcome = reported_outcome(head_.fields);
+    attempt.node = reporting_node(head_.fields);
+    if (head_.status >= 400) attempt.detail = reported_detail(head_.fields);
+    const auto server = head_.get(boost::beast::http::field::server);
+    attempt.verified = expected.body && (!expected.from_anywhere || server == kOriginName);
+}
+
+/// Reads the body to its end, or notes a failure. Returns false if a verified body has wrong bytes.
+awaitable<bool> ProxyConnection::read_body(proxy::ResponseParser& parser, const Expected& expected,
+                                           Attempt& attempt) {
+    bool right = true;
+    auto take = [&](std::string_view piece) {
+        if (attempt.verified && right) {
+            right = attempt.body_bytes + piece.size() <= expected.body_bytes &&
+                    expected.body->matches(attempt.body_bytes, piece);
+        }
+        attempt.body_bytes += piece.size();
+    };
+    while (!parser.is_done()) {
+        if (!input_.empty()) {
+            const auto used = parser.parse_body(input_.data(), take);
+            if (!used) {
+                attempt.failure = RequestFailure::malformed;
+                co_return right;
+            }
+            input_.consume(*used);
+        }
+        if (parser.is_done()) break;
+        const bool more = co_await read_more();
+        if (more) continue;
+        if (ended_ && parser.finish_at_eof()) break;
+        attempt.failure = lost();
+        break;
+    }
+    co_return right;
 }
 
 }  // namespace measure

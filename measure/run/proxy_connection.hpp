@@ -58,6 +58,10 @@ public:
 private:
     protocol::awaitable<bool> read_more();
     protocol::awaitable<void> read_answer(const Expected& expected, Attempt& attempt);
+    protocol::awaitable<std::size_t> read_head(Attempt& attempt);
+    void note_head(const Expected& expected, Attempt& attempt) const;
+    protocol::awaitable<bool> read_body(proxy::ResponseParser& parser, const Expected& expected,
+                                        Attempt& attempt);
     RequestFailure lost() const { return expired_ ? RequestFailure::timeout : RequestFailure::cut; }
 
     boost::asio::ip::tcp::socket socket_;

@@ -30,6 +30,7 @@ enum class Verify {
     none,
 };
 
+/// The proxies, the requests and their times, and the checks of one replay.
 struct ReplayOptions {
     std::vector<HostPort> proxies;
     TracePart part;  ///< requests to send
@@ -48,6 +49,7 @@ struct ReplayOptions {
                                   ///< program
 };
 
+/// The answers of one proxy with one outcome.
 struct OutcomeTally {
     std::uint64_t requests = 0, body_bytes = 0;
     Histogram latency;  ///< to the last byte, from the due time (open loop) or from sending
@@ -71,11 +73,13 @@ struct ProxyTally {
     std::uint64_t body_bytes() const;
 };
 
+/// The state of a running replay, in requests.
 struct ReplayProgress {
     std::uint64_t total = 0, done = 0, failed = 0;
     std::chrono::duration<double> elapsed{0};
 };
 
+/// The result of a replay as the clients saw it; `proxies` has the order of the options.
 struct ReplayResult {
     std::vector<ProxyTally> proxies;
     std::uint64_t sent = 0;  ///< requests sent from the front of the part; fewer than all if

@@ -215,10 +215,8 @@ void LinkedSummaries::receive(Link& link, const Event& event, TimePoint now) {
 }
 
 void LinkedSummaries::go_up(Link& link, TimePoint now) {
-    protocol::Outbox::Config outbox;
-    outbox.heartbeat = beat_;
-    protocol::SyncSession::Config session;
-    session.heartbeat = timings_.heartbeat;
+    const protocol::Outbox::Config outbox{.heartbeat = beat_};
+    const protocol::SyncSession::Config session{.heartbeat = timings_.heartbeat};
     link.outbox.emplace(outbox, now);
     link.session.emplace(session, now);
     link.there = link.back = now;

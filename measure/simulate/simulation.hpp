@@ -5,6 +5,8 @@
 #include "measure/simulate/simulation_config.hpp"
 #include "measure/trace/trace.hpp"
 
+// All classes of this folder belong to the thread that calls simulate().
+
 namespace measure {
 
 /// Runs the trace through simulated proxies in virtual time. Equal arguments give equal counts on

@@ -68,6 +68,7 @@ inline constexpr unsigned kPaperLoadFactors[] = {8, 16, 32};
 /// Limit for a network that is not even: work and memory grow with the square of the proxies.
 inline constexpr std::size_t kMostUnevenProxies = 64;
 
+/// The cluster, its origin and its load in one simulation. check() has the ranges.
 struct SimulationConfig {
     Scheme scheme = Scheme::summary;
     std::size_t proxies = 8;        // 1 to summary::kMaxPeers
