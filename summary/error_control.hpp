@@ -18,7 +18,7 @@ struct FalseHitsSeen {
 ///
 /// Each node corrects its own summary from its experience with those of its peers. All nodes of a
 /// cluster usually see about the same, so all make the same correction on their own. A node alone
-/// with its trouble announces up to log2(kMaxCorrection) bits more for each object, in vain.
+/// with its trouble announces up to kMaxHalvings bits more for each object, in vain.
 ///
 /// The control is slow and bounded. A step is a factor of two, and needs kEnough false hits,
 /// observed or expected. The error is halved at twice the budget and doubled at a quarter of it, so
@@ -28,7 +28,6 @@ class ErrorControl {
 public:
     static constexpr double kEnough = 64;
     static constexpr unsigned kMaxHalvings = 4;
-    static constexpr unsigned kMaxCorrection = 1U << kMaxHalvings;
 
     /// The error for the own summary (Own::set_error).
     double error(double budget, std::uint64_t peers) const {

@@ -10,7 +10,8 @@
 
 /// The begin of a link: both ends prove that they have a cluster key, name themselves, and agree on
 /// secrets for this link. Pure functions of the messages; FORMAT.md has the exact computation. The
-/// connection ends after any error. A Refusal carries the error to the other end.
+/// connection ends after any error. A Refusal carries the error to the other end. One thread per
+/// object.
 namespace protocol {
 
 /// This node, in every hello of this instance.

@@ -15,7 +15,8 @@ namespace protocol {
 /// One end of one link, from the first message of the hello to the last. It decides which messages
 /// to send, how received messages change the state, and when silence ends the link. It is a state
 /// machine over (message, now). Its driver (Link, a test or a simulator) passes received messages
-/// in, sends the messages that next() returns, and ends the link when over() returns a reason.
+/// in, sends the messages that next() returns, and ends the link when over() returns a reason. One
+/// thread.
 class LinkEnd {
 public:
     using TimePoint = std::chrono::steady_clock::time_point;

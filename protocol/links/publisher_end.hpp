@@ -13,7 +13,7 @@ namespace protocol {
 
 /// The dialling and publishing end of a link, over one connection. It greets, proves itself, and
 /// after the welcome sends invalidations, the snapshot and announcements. A state machine, see
-/// LinkEnd. Its arguments must outlive it.
+/// LinkEnd. Its arguments must outlive it. One thread.
 ///
 /// Invalidations go first, even in the middle of a snapshot, since peers must stop using the
 /// content at once; then the messages of the Outbox follow. The goodbye waits until all

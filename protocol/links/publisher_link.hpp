@@ -17,7 +17,8 @@
 namespace protocol {
 
 /// The link to the node at one place, over all its connections. It dials at the times that Redial
-/// gives, lets a PublisherEnd run, and dials again when that ends. Must outlive run().
+/// gives, lets a PublisherEnd run, and dials again when that ends. Must outlive run(). One thread,
+/// that of the context's executor.
 class PublisherLink final : private PublisherEnd::Owner {
 public:
     struct Hooks {

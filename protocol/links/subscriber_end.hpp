@@ -24,7 +24,7 @@ namespace protocol {
 class SubscriberEnd;
 
 /// The peers as publishers, over all their connections, and the connections that are still in the
-/// hello. It uses neither I/O nor a clock. Must outlive all ends.
+/// hello. It uses neither I/O nor a clock. Must outlive all ends. One thread, also for the ends.
 class Subscriptions {
 public:
     using TimePoint = LinkState::TimePoint;

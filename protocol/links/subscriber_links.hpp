@@ -19,6 +19,7 @@ namespace protocol {
 
 /// The links that peers make to this node. It accepts their connections, lets a SubscriberEnd run
 /// for each, and logs how they end. Must outlive listen() and the tasks that listen() spawns.
+/// One thread, that of the context's executor.
 class SubscriberLinks {
 public:
     SubscriberLinks(LinkContext& context, Subscriptions::PeerHooks hooks);

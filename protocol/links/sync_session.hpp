@@ -24,7 +24,7 @@ public:
 
     struct Config {
         std::uint64_t max_summary_bytes = std::uint64_t{256} << 20;
-        std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(500);
+        std::chrono::nanoseconds heartbeat;  // interval, until beat_every()
     };
 
     // Actions for the caller, to be done in this order.

@@ -24,7 +24,7 @@ public:
 
     struct Config {
         std::size_t max_queued_bytes = std::size_t{1} << 20;
-        std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(500);
+        std::chrono::nanoseconds heartbeat;  // interval, until beat_every()
     };
 
     Outbox(const Config& config, TimePoint now) : config_(config), heartbeat_due_(now) {}

@@ -12,7 +12,8 @@
 #include "protocol/wire/keys.hpp"
 #include "protocol/wire/message.hpp"
 
-/// Frames: the envelope of a message on the wire. FORMAT.md has layout and limits. Free of I/O.
+/// Frames: the envelope of a message on the wire. FORMAT.md has layout and limits. Free of
+/// I/O; one thread per object.
 namespace protocol {
 
 inline constexpr std::uint8_t kProtocolVersion = 3;

@@ -11,7 +11,8 @@
 #include "protocol/net/crypto.hpp"
 #include "summary/key_hash.hpp"
 
-/// Values derived from a cluster key. FORMAT.md has labels, computation and vectors.
+/// Values derived from a cluster key. FORMAT.md has labels, computation and vectors. All functions
+/// are pure and the objects constant, so any thread may use them.
 namespace protocol {
 
 inline constexpr std::size_t kMaxNodeIdBytes = 64;

@@ -9,6 +9,8 @@
 
 #include "protocol/net/crypto.hpp"
 
+// Fields of messages as bytes. One thread per object.
+
 namespace protocol {
 
 /// Appends fields in network byte order.

@@ -29,10 +29,10 @@ struct FetchFailure {
     ParseError malformed = {};
 };
 
-/// The only way of a response into the store. The body is charged to the store block by block, up
-/// to `object_max`, and published when it is complete. Readers take it from the fill as it comes. A
-/// body that is not stored, or proves too large, moves through a window charged to `windows`, and
-/// releases its followers (hit-for-miss). No I/O, no clock, no wait; one thread.
+/// The only way of a fetched body into the store. The body is charged to the store block by block,
+/// up to `object_max`, and published when it is complete. Readers take it from the fill as it
+/// comes. A body that is not stored, or proves too large, moves through a window charged to
+/// `windows`, and releases its followers (hit-for-miss). No I/O, no clock, no wait; one thread.
 class BodyWriter {
 public:
     using Clock = Store::Clock;

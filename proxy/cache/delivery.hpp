@@ -47,7 +47,7 @@ public:
     boost::asio::awaitable<bool> run(Exchange& exchange, const Received& from, Draft made,
                                      Sender sender);
     /// The same for a block that is a slice of the origin's response, from its present position.
-    /// `from` is a head for the block alone; `on_bytes` gets the number of bytes as they come. True
+    /// `from` is a head for the block alone; `came` gets the number of bytes as they come. True
     /// if `exchange` stands behind the block. It stays open.
     boost::asio::awaitable<bool> run_slice(Exchange& exchange, const Received& from,
                                            std::function<void(std::uint64_t)> came);

@@ -33,6 +33,7 @@ enum class OriginRequestKind : std::uint8_t {
     first_block,      // Range of the blocks around the client's range
     impossible,       // there can be no request: not_allowed, or not_in_parts
 };
+/// Decides the additions to the client's request.
 OriginRequestKind what_to_ask(const FetchFacts& fetch);
 /// The reason for `impossible`.
 FetchError why_not_ask(const FetchFacts& fetch);
@@ -44,6 +45,7 @@ struct OriginResult {
     std::optional<std::uint64_t> length;  // of its body, if known
 };
 
+/// The step after the end of the request.
 enum class OriginStep : std::uint8_t {
     fail,             // with `error`
     ask_whole,        // again, as the client did
@@ -54,6 +56,7 @@ enum class OriginStep : std::uint8_t {
     offer_in_blocks,  // too large for one piece: as an index, if possible
     pass,             // the response is the result
 };
+/// The meaning of a response, or of its absence, for the fetch: the next step, and its error.
 struct OriginMeaning {
     OriginStep step = OriginStep::pass;
     FetchError error = FetchError::none;
@@ -78,6 +81,7 @@ enum class StoredFate : std::uint8_t {
     stands_in_for_nothing,  // it stays for validation, and no trouble of the origin revives it
     ends,
 };
+/// The response that is not stored, beside a stored one.
 struct ResponseNotStored {
     StorageVerdict verdict = StorageVerdict::store;
     unsigned status = 0;

@@ -38,6 +38,7 @@ inline bool is_just_invalidated(const SinceInvalidation& invalidated) {
     return invalidated && *invalidated < kAgeGranularity;
 }
 
+/// One peer that gets a request.
 struct PeerTurn {
     std::size_t peer = 0;   // its number
     bool promised = false;  // its summary has the very key

@@ -41,6 +41,7 @@ struct FoundForPeer {
     bool other_variants = false;           // there are variants for other requests
 };
 
+/// The decision about one peer request: the kind of response, or the reason of the refusal.
 struct PeerResponsePlan {
     enum class Kind : std::uint8_t {
         stored,      // all of it, or the block cut out of it
@@ -54,6 +55,7 @@ struct PeerResponsePlan {
 
     bool operator==(const PeerResponsePlan&) const = default;
 };
+/// Decides the response to a peer request by what the node has.
 PeerResponsePlan plan_peer_response(const ReceivedPeerRequest& asked, const FoundForPeer& found);
 
 }  // namespace proxy

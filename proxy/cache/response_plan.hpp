@@ -41,6 +41,7 @@ struct RequestFacts {
     bool in_one_piece = false;    // this origin gives no parts that fit together
 };
 
+/// The way to the response.
 enum class ResponseStep : std::uint8_t {
     serve,            // the stored response, as it is
     serve_and_renew,  // the same, with a fetch behind it (RFC 5861 §3)
@@ -49,6 +50,7 @@ enum class ResponseStep : std::uint8_t {
     fetch,            // into the store and from there; a stored response is validated
 };
 
+/// The decision about one request: the step, its reason, and the permissions of a fetch.
 struct ResponsePlan {
     ResponseStep step = ResponseStep::fetch;
 
@@ -89,12 +91,14 @@ struct FetchSeen {
     FetchError error = FetchError::none;
     bool stands_in = false;  // a stored response may take the place of the failure
 };
+/// The consequence of that end for the request.
 enum class FromFetch : std::uint8_t {
     respond,
     failure,     // a stored response in its place, or an error
     alone,       // this request needs a fetch of its own
     look_again,  // into the store
 };
+/// Decides the step of a request whose wait for a fetch has ended.
 FromFetch plan_after_wait(const FetchSeen& seen);
 
 }  // namespace proxy

@@ -65,7 +65,8 @@ bool may_have_taken_effect(FetchError error);
 bool names_its_own_target(boost::beast::http::verb method, const Head& answer, const CacheKey& key);
 
 /// A copy for the store of a response to POST that names its own target and states a lifetime. Any
-/// other response is ignored. No reader waits for the copy.
+/// other response is ignored. No reader waits for the copy. One
+/// thread, that of the relay.
 class KeptCopy {
 public:
     using Clock = Store::Clock;

@@ -13,7 +13,6 @@ namespace proxy {
 namespace {
 
 using boost::beast::http::field;
-using boost::beast::http::verb;
 
 /// Sets all of the response but its head's text, and `withheld`. Returns the verdict.
 StorageVerdict judge(const StoringRequest& storing, unsigned status, Fields fields,
@@ -39,9 +38,8 @@ StorageVerdict judge(const StoringRequest& storing, unsigned status, Fields fiel
     metadata.vary_names = vary_names(fields);
     append_variant(metadata.variant, metadata.vary_names, request.fields);
     metadata.shares_cookie = rules.store_set_cookie && shares_cookie(fields);
-    const auto verdict =
-        storage_verdict(verb::get, request.fields, storing.directives, status, fields, said,
-                        metadata.vary_names, metadata.freshness, rules);
+    const auto verdict = storage_verdict(request.fields, storing.directives, status, fields, said,
+                                         metadata.vary_names, metadata.freshness, rules);
     if (auto tags = tags_of(fields, request.key.origin(), storing.key_hasher))
         metadata.tags = std::move(*tags);
     else if (verdict == StorageVerdict::store)

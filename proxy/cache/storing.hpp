@@ -56,6 +56,8 @@ private:
     std::vector<Field> merged_;
 };
 
+/// The result of refreshed(): the draft that replaces the stored response, and the fields for the
+/// client of the validation alone.
 struct Refreshed {
     bool too_large = false;  // the fields exceed the limits of a head; the rest is unset then
     Draft draft;

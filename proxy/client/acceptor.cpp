@@ -69,7 +69,7 @@ void Acceptor::admit(tcp::socket socket, Scheme scheme) {
     tasks_.spawn(std::move(task));
 }
 
-/// Judges by the address alone. What a trusted proxy sends is for others, of whom nobody knows yet.
+/// Judges by the address alone. A trusted proxy speaks for clients that are unknown as yet.
 bool Acceptor::let_in(Admitted& client) {
     const auto& config = frontend_.config();
     if (!config.clients.trusted_proxies.contains(client.remote)) {
@@ -98,8 +98,8 @@ bool Acceptor::let_in(Admitted& client) {
     return true;
 }
 
-/// A peer may come from an address that nobody knows as its own, and proves itself by its first
-/// request, in the clear. Whoever does not is one of few.
+/// Admits an address outside clients.allow, because it may be a peer that proves itself by its
+/// first request, in the clear. Such strangers are at most kStrangersAtMost.
 bool Acceptor::let_in_stranger(Admitted& client) {
     if (!frontend_.config().cluster || client.scheme != Scheme::http) return false;
     if (frontend_.strangers >= kStrangersAtMost &&

@@ -1,5 +1,4 @@
-// Where the blocks of a BlockStream come from, and what is asked for to have them; how they are
-// sent stands in block_stream.cpp.
+// Finds the blocks of a BlockStream and requests missing ones. block_stream.cpp sends them.
 #include <utility>
 
 #include "proxy/cache/fetch.hpp"
@@ -29,7 +28,7 @@ bool BlockStream::pin(ByteRange range) {
     return true;
 }
 
-/// `tries`: that have failed of this block already; may be null.
+/// `tries`: the failed ones of this block so far; may be null.
 BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, May may,
                                               std::shared_ptr<Tries> tries) {
     Block block;
@@ -58,7 +57,7 @@ BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, May may,
     if (!block.tries) block.tries = std::make_shared<Tries>();
     if (may != May::be_alone && !found.fill && !found.on_disk) {
         if (join_flow(block)) return block;
-        // Which may have come to it meanwhile.
+        // The run may have stored the block meanwhile.
         found = frontend_.cache.look_up(block.hash, uri, {}, Clock::now());
         block.stored = found.response;
         if (block.stored) return block;
@@ -67,7 +66,7 @@ BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, May may,
     return block;
 }
 
-/// How long the origin takes to answer.
+/// Returns the origin's usual time to the head.
 std::chrono::nanoseconds BlockStream::usual() const {
     if (!origin_) return std::chrono::nanoseconds(0);
     return frontend_.upstream.origin_times.of(connection_key(*origin_)).mean();
@@ -78,8 +77,8 @@ std::shared_ptr<BlockFlow> BlockStream::flow_at(std::uint64_t offset) const {
     return shared.flows.find(flow_, offset, request_.get(), shared.store);
 }
 
-/// The answer that was fetched for this request brings the block, and was invalidated meanwhile:
-/// what is stored by now belongs to another answer.
+/// Joins the run of this request if it brings the block and was invalidated meanwhile: the store
+/// has blocks of another answer by now.
 bool BlockStream::join_outdated_run(Block& block) {
     if (!follows_) return false;
     const auto flow = flow_at(block.range.first);
@@ -88,11 +87,11 @@ bool BlockStream::join_outdated_run(Block& block) {
     return join(*flow, block);
 }
 
-/// One answer of the origin brings it, soon enough.
+/// Joins the run of any request that brings the block soon enough.
 bool BlockStream::join_flow(Block& block) {
     const auto flow = flow_at(block.range.first);
     if (!flow || flow->stage_of(block.range.first) != BlockFlow::Stage::ahead) return false;
-    // Whoever reads on and has come to where the run is would not be faster alone.
+    // A reader that has reached the run's position would gain nothing by a request of its own.
     const auto reads_on = block.range.first > range_.first &&
                           block.range.first <= flow->next() + flow->blocks().block_bytes;
     block.follows = follows_ || reads_on;
@@ -148,8 +147,8 @@ void BlockStream::fetch(Block& block, const Store::Found& found, May may) {
     start_fetch(frontend_.cache, std::move(job));
 }
 
-/// Where the last of those blocks ends that are wanted, nowhere to be had but at the origin, and
-/// follow on `first`; none when there is no second one.
+/// Returns the end of the last wanted block behind `first` that only the origin has; none without
+/// such a block.
 std::optional<std::uint64_t> BlockStream::end_of_missing(const ByteRange& first) const {
     std::optional<std::uint64_t> end;
     if (may_be_at_peers({std::string(transaction_.request.key.uri()), transaction_.request.hash}))
@@ -186,8 +185,8 @@ bool BlockStream::may_come_in_parts() const {
     return true;
 }
 
-/// Nothing has been sent yet: what the origin has to add to what is stored is asked for first, as
-/// it may turn out to be of another version.
+/// Requests the first missing block before anything is sent, because the origin may have another
+/// version by now.
 asio::awaitable<FetchError> BlockStream::open_missing() {
     auto offset = now_.range.last + 1;
     for (std::uint64_t i = 0; offset <= range_.last; ++i) {
@@ -197,11 +196,11 @@ asio::awaitable<FetchError> BlockStream::open_missing() {
         offset = block.last + 1;
     }
     if (offset > range_.last) co_return FetchError::none;
-    // What is under way is of this version.
+    // A flow has this version already.
     if (flow_at(offset)) co_return FetchError::none;
     ahead_ = find_or_fetch(offset, May::not_disk);
     const auto error = co_await wait(*ahead_);
-    // What else is wrong may pass.
+    // Other errors may pass.
     const auto lasts = error == FetchError::changed || error == FetchError::part_refused;
     co_return lasts ? error : FetchError::none;
 }

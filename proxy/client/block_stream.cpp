@@ -53,7 +53,7 @@ asio::awaitable<FetchError> BlockStream::wait_for_disk(Block& block) {
     co_return FetchError::none;
 }
 
-/// Until the block's bytes are there or come.
+/// Waits until the block's bytes are there or arrive.
 asio::awaitable<FetchError> BlockStream::wait(Block& block) {
     if (block.recalled) {
         const auto error = co_await wait_for_disk(block);
@@ -79,13 +79,12 @@ asio::awaitable<FetchError> BlockStream::wait(Block& block) {
         }
         const auto of_others =
             state.error == FetchError::abandoned || state.error == FetchError::part_refused;
-        if (state.released ||
-            (!block.leader && of_others)) {  // not for others: this one fetches for itself
+        if (state.released || (!block.leader && of_others)) {  // the block is for its leader alone
             block = find_or_fetch(block.range.first, May::be_alone, std::move(block.tries));
             if (block.stored) co_return FetchError::none;
             continue;
         }
-        // Nothing of it was sent: that its beginning has come is of no use.
+        // The client has got none of the block, so its first bytes are of no use.
         if (state.phase == Fill::Phase::failed) co_return state.error;
         if (state.phase != Fill::Phase::waiting) {
             note(block, state);
@@ -104,7 +103,7 @@ asio::awaitable<FetchError> BlockStream::wait(Block& block) {
     }
 }
 
-/// The same for a block within a body of which something has been sent: what is amiss may pass.
+/// The same for a block of a body that has begun to go out: it tries again, as errors may pass.
 asio::awaitable<FetchError> BlockStream::wait_and_retry(Block& block) {
     for (;;) {
         const auto error = co_await wait(block);
@@ -155,7 +154,7 @@ BytesBySource BlockStream::expect() {
         if (whom.count == 0 || whom.beside_the_origin) return std::nullopt;
         return whom.turns[0].peer;
     };
-    // Who gave a block that its summary does not have holds the body in one piece.
+    // A peer that gave a block without a promise has the body in one piece.
     const auto by_whole = now_.source == Source::peer && candidates(key_of(now_.range)).empty();
     if (now_.source == Source::peer) expected_peer_ = transaction_.books.peer;
     const auto& blocks = *index_->blocks;

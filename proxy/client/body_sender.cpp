@@ -17,8 +17,8 @@ bool BodySender::send_now() {
             step_ = Step::broken_off;
             break;
         }
-        // Of a file, the piece is what has gone out. The rest is looked for again, because it may
-        // leave the page cache while the client takes its time.
+        // For a file, write_now() shortens the piece to the sent bytes. The next peek() looks for
+        // the rest again, because it may leave the page cache while the client is slow.
         const auto progress = writer_.write_now(piece_);
         if (progress == ResponseWriter::Progress::unreadable) body_.give_bytes_only();
         if (progress == ResponseWriter::Progress::blocked)

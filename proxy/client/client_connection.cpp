@@ -216,8 +216,8 @@ bool ClientConnection::fast_enough(Pace& pace, Moved moved) {
     return true;
 }
 
-/// Bytes of the response that have left this host: what the kernel still holds was not taken, and
-/// it holds so much that a slow client's socket takes nothing for minutes.
+/// Returns the bytes of the response that have left this host. It leaves out those in the kernel's
+/// buffer, which is so large that a slow client's socket may accept nothing for minutes.
 std::int64_t ClientConnection::taken() {
     int held = 0;
     if (::ioctl(socket_.native_handle(), SIOCOUTQ, &held) != 0) held = 0;

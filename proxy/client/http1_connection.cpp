@@ -69,7 +69,8 @@ asio::awaitable<void> Http1Connection::run() {
     co_await end();
 }
 
-/// What precedes HTTP: a PROXY header, TLS. False when the connection is over.
+/// Reads a PROXY header and makes the TLS handshake, as configured. False when the connection is
+/// over.
 asio::awaitable<bool> Http1Connection::establish() {
     if (request_.config().clients.proxy_protocol && request_.requester.through_trusted_proxy()) {
         const auto good = co_await read_proxy_header();

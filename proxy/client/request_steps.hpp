@@ -15,7 +15,7 @@ namespace proxy {
 /// them in order; each private function is one step, or a refusal. The transport parses the head
 /// before, and closes the books and breaks off an incomplete response afterwards. CONNECT is the
 /// connection's own matter (tunnel.hpp). One object serves the requests of a client one after the
-/// other. The transaction outlives it.
+/// other, on the thread of its connection. The transaction outlives it.
 class RequestSteps {
 public:
     explicit RequestSteps(Transaction& transaction)

@@ -23,8 +23,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-/// A request waits in vain for so many fetches of others before it fetches for itself, whatever
-/// comes of the next one: one that shows by what the target varies, and one more.
+/// After two vain waits a request fetches for itself: one wait reveals `Vary`, one more is spare.
 constexpr int kMaxVainWaits = 2;
 
 /// How often a reader of a part looks whether the body will reach it soon.

@@ -20,8 +20,8 @@ namespace proxy {
 
 class ClientConnection;
 
-/// One request of a client and the response to it: the four parts that the code above the transport
-/// seam works with, and the few steps that need more than one of them. The parts outlive this. One
+/// One request of a client and the response to it: the parts that the code above the transport seam
+/// works with, and the few steps that need more than one of them. The parts outlive this. One
 /// thread, one coroutine at a time.
 struct Transaction {
     Frontend& frontend;

@@ -32,6 +32,7 @@ inline constexpr std::array<std::string_view, 2> kClientDirectivesNames{"obey", 
 /// The private networks that clients may reach: none, all, or the listed ones.
 enum class Destinations : std::uint8_t { deny, allow, listed };
 
+/// The forward proxy: its users, and the destinations that they may name.
 struct ForwardConfig {
     bool enabled = false;
     /// The clients that may use this node as a forward proxy. 100.64.0.0/10 is missing, because its
@@ -78,6 +79,7 @@ inline constexpr std::array<std::string_view, 2> kTokenForNames{"changes", "all"
 
 inline constexpr std::uint16_t kAdminPort = 9128;
 
+/// The admin port and its guard.
 struct AdminConfig {
     HostPort listen{"127.0.0.1", kAdminPort};
     std::string token{};  // empty: there is none, and its routes respond on loopback only
@@ -94,6 +96,7 @@ struct OriginTlsConfig {
 
 struct TlsClient;
 
+/// An entry of `origins`: the host of targets, and the server that has their content.
 struct OriginConfig {
     std::string host;                                   // of the target, lower case; `*` is any
     HostPort server;                                    // from `url`: http[s]://host[:port]
@@ -120,6 +123,7 @@ struct DiskConfig {
 enum class DiskAdmission : std::uint8_t { second_request, always };
 inline constexpr std::array<std::string_view, 2> kDiskAdmissionNames{"second_request", "always"};
 
+/// The store: sizes of its tiers, limits of objects, and rules for storing.
 struct CacheConfig {
     std::uint64_t memory = 512ull << 20;  // bytes, over all workers
     std::vector<DiskConfig> disk;         // none: memory alone
@@ -141,6 +145,7 @@ inline constexpr std::array kCopyPolicies{CopyPolicy::always, CopyPolicy::while_
                                           CopyPolicy::second_use, CopyPolicy::never};
 inline constexpr CopyPolicy kDefaultCopyPolicy = CopyPolicy::while_room;
 
+/// The node's part in a cluster: keys, peers, and the times of peer requests and links.
 struct ClusterConfig {
     std::vector<std::string> keys;  // one or two of at least kMinKeyBytes; the first signs
     HostPort listen;
@@ -164,11 +169,13 @@ struct ClusterConfig {
     unsigned misses_per_sample = 1000;
 };
 
+/// The times of announcements.
 struct AnnounceConfig {
     double changed = 0.001;  // an announcement goes out when this part of the objects has changed
     std::chrono::nanoseconds delay = std::chrono::seconds(1);  // or so long after the first change
 };
 
+/// The own summary, and the bound of peers' summaries.
 struct SummaryConfig {
     summary::Kind kind = summary::kDefaultKind;
     double false_hit_budget = summary::kDefaultFalseHitBudget;  // per local miss, over all peers
@@ -182,6 +189,7 @@ inline constexpr std::array<std::string_view, 6> kLogLevelNames{"trace", "debug"
 enum class AccessFormat : std::uint8_t { json, squid, combined };
 inline constexpr std::array<std::string_view, 3> kAccessFormatNames{"json", "squid", "combined"};
 
+/// The error log and the access log.
 struct LogConfig {
     LogLevel level = LogLevel::info;
     std::string access = "off";  // off, stdout, or a file
@@ -189,11 +197,13 @@ struct LogConfig {
     bool peers = true;  // lines for peer requests, too; by default only in json
 };
 
+/// The right to purge at the proxy port.
 struct PurgeConfig {
     /// The clients that may send PURGE to the proxy port.
     PrefixList allow{"127.0.0.0/8", "::1"};
 };
 
+/// Bounds of connections, heads, windows and rates.
 struct LimitsConfig {
     std::size_t request_line = 16 << 10;  // bytes; above: 414
     std::size_t head = 64 << 10;          // bytes, of a request (431) or a response (502)
@@ -210,6 +220,7 @@ struct LimitsConfig {
     std::size_t upstream_idle_per_origin = 8;
 };
 
+/// The longest waits.
 struct TimeoutsConfig {
     std::chrono::nanoseconds client_head = std::chrono::seconds(15);  // first byte to end of head
     std::chrono::nanoseconds keep_alive = std::chrono::seconds(60);   // between two requests
@@ -227,7 +238,8 @@ struct TimeoutsConfig {
 struct TlsContexts;
 
 /// All settings of a node, with their defaults. The JSON uses the same names; its schema is
-/// configs/hearsay.schema.json.
+/// configs/hearsay.schema.json. Any thread may read a configuration that is in use, as nobody
+/// changes it then.
 struct Config {
     std::string node;  // unique in the cluster; a token of at most kMaxNodeBytes
     HostPort listen;

@@ -13,7 +13,7 @@
 namespace proxy {
 namespace {
 
-constexpr std::size_t kReadAhead = 5;  // segments whose footers are in memory at once
+constexpr std::size_t kReadAhead = 5;  // segments that are read ahead of the one in use
 
 /// The file belongs to this cache, and its content is lost.
 bool is_unusable(const boost::system::error_code& error) {

@@ -11,8 +11,6 @@ namespace proxy {
 /// Wall-clock time of HTTP dates: whole seconds, UTC.
 using WallTime = std::chrono::sys_seconds;
 
-inline constexpr std::size_t kHttpDateBytes = 29;  // "Sun, 06 Nov 1994 08:49:37 GMT"
-
 /// Reads the three forms of RFC 9110 §5.6.7: IMF-fixdate, RFC 850, asctime. It ignores letter case,
 /// and is strict about zone, separators, widths and spaces. Any day name fits any date. `now`
 /// resolves the two-digit year of the RFC 850 form: more than 50 years ahead means the century

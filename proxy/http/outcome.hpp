@@ -69,8 +69,8 @@ enum class PeerVerdict : std::uint8_t {
     hit,
     false_hit,  // `absent`: the peer lacks a key that its summary claimed
     stale_hit,  // the peer's copy is no longer fresh
-    refused,    // `variant`, `busy` or `draining`
-    timeout,    // no head within the budget
+    refused,    // `variant`, `busy`, `draining`, or `absent` for a key that it did not promise
+    timeout,    // no head 2 s after the budget, or after the budget when another answer won
     failure,    // connection or protocol trouble
     unusable,   // the answer may not be used: a failure that leaves the peer's health alone
     outrun,     // another answer came first: a failure that leaves the peer's health alone

@@ -53,12 +53,10 @@ StorageVerdict part_verdict(Fields request, const RequestDirectives& directives,
                : StorageVerdict::store;
 }
 
-StorageVerdict storage_verdict(boost::beast::http::verb method, Fields request,
-                               const RequestDirectives& directives, unsigned status,
+StorageVerdict storage_verdict(Fields request, const RequestDirectives& directives, unsigned status,
                                Fields response, const ResponseDirectives& said,
                                std::string_view vary, const Freshness& freshness,
                                const CacheRules& rules) {
-    if (method != boost::beast::http::verb::get) return StorageVerdict::method;
     if (const auto verdict = by_status(status); verdict != StorageVerdict::store) return verdict;
     if (directives.no_store) return StorageVerdict::request_no_store;
 

@@ -14,7 +14,7 @@ namespace proxy {
 enum class StorageVerdict : std::uint8_t {
     store,
     // decided by storage_verdict() from the head (RFC 9111 §3):
-    method,        // only answers to GET are stored
+    method,        // reserved: only answers to GET come here
     interim,       // 1xx
     not_modified,  // a 304 only updates a response
     partial,       // 206, or 412 and 416: answers to a range or a condition
@@ -81,10 +81,9 @@ constexpr std::string_view to_string(StorageVerdict verdict) {
     return {};
 }
 
-/// The verdict on a response by its head. `said`, `vary` (from vary_names()) and `freshness` belong
-/// to the response.
-StorageVerdict storage_verdict(boost::beast::http::verb method, Fields request,
-                               const RequestDirectives& directives, unsigned status,
+/// The verdict on a response to a GET by its head. `said`, `vary` (from vary_names()) and
+/// `freshness` belong to the response.
+StorageVerdict storage_verdict(Fields request, const RequestDirectives& directives, unsigned status,
                                Fields response, const ResponseDirectives& said,
                                std::string_view vary, const Freshness& freshness,
                                const CacheRules& rules);

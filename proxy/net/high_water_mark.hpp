@@ -6,7 +6,8 @@
 namespace proxy {
 
 /// The high-water mark of open connections. The allocator keeps the memory of closed connections.
-/// After many of them have ended, returning it to the system is worth the time.
+/// After many of them have ended, returning it to the system is worth the time. All threads share
+/// it.
 class HighWaterMark {
 public:
     static constexpr std::uint64_t kLeast = 250;

@@ -8,7 +8,7 @@ namespace proxy {
 
 /// A minimum rate for a client. It counts the time in which the node waits for the client; the wait
 /// for an origin is left out. In each `window` of that time a minimum of bytes has to move. A plain
-/// object: callers pass time and bytes.
+/// object of one thread: callers pass time and bytes.
 class Pace {
 public:
     using Clock = std::chrono::steady_clock;

@@ -8,7 +8,7 @@
 namespace proxy {
 
 /// Received bytes that wait for their use, contiguous. prepare() makes room at the end: it moves
-/// the bytes to the front, or grows. Callers consume their views first.
+/// the bytes to the front, or grows. Callers consume their views first. One thread.
 class ReadBuffer {
 public:
     static constexpr std::size_t kInitialBytes = 4 * 1024;

@@ -11,7 +11,8 @@
 namespace proxy {
 
 /// An InvalidationJournal with the same content in each directory of the disk, so that a directory
-/// may fail, or be replaced by an empty one. Threads and bounds as in InvalidationJournal.
+/// may fail, or be replaced by an empty one. The control thread owns it; each journal has a thread
+/// of its own for the disk. Bounds as in InvalidationJournal.
 class InvalidationJournals {
 public:
     using Done = InvalidationJournal::Done;

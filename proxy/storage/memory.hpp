@@ -49,7 +49,7 @@ private:
 };
 
 /// A share of a budget, given back by the destructor. An evicted response stays charged until its
-/// last slow reader is done.
+/// last slow reader is done. One thread at a time; any thread may destroy it.
 class Charge {
 public:
     Charge() = default;

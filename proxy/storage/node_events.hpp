@@ -10,7 +10,7 @@
 
 namespace proxy {
 
-/// A target URI enters the own summary (`stored`), or leaves it.
+/// The key of a target URI or of a block enters the own summary (`stored`), or leaves it.
 struct KeyChange {
     summary::KeyHash key;
     bool stored = false;

@@ -11,7 +11,7 @@ using protocol::Described;
 struct PeerCounters {
     std::uint64_t asked = 0;
     std::uint64_t hits = 0, false_hits = 0, stale_hits = 0, refused = 0, failures = 0;
-    std::uint64_t served = 0;  // answers to the peer out of the store: bodies, parts, heads
+    std::uint64_t served = 0;                     // answers to the peer from the store or a fill
     std::uint64_t collisions = 0, evicted = 0;    // causes of false hits, if known
     std::uint64_t sampled = 0, false_misses = 0;  // peer requests against the summary
     std::uint64_t saved_microseconds = 0, lost_microseconds = 0;  // against the origin's usual time
@@ -52,7 +52,7 @@ inline constexpr Described<PeerCounters> kPeerCounters[] = {
      "hearsay_peer_requests_total",
      {"result", "failure"}},
     {&PeerCounters::served, "cluster.peers[].given", "answers",
-     "Answers given to a peer out of the own store.", "hearsay_peer_given_total"},
+     "Answers given to a peer: from the own store, or from a fill.", "hearsay_peer_given_total"},
     {&PeerCounters::collisions,
      "cluster.peers[].collisions",
      "requests",

@@ -26,6 +26,7 @@ inline RoundTrip::Duration peer_limit(const RoundTrip& origin, const ClusterConf
     return origin.mean() + std::max(origin.mean() / 2, bounds.peer_detour);
 }
 
+/// True for an unknown peer, and for one within peer_limit().
 inline bool is_worth_asking(const RoundTrip& peer, const RoundTrip& origin,
                             const ClusterConfig& bounds) {
     return !peer.known() || peer.least() <= peer_limit(origin, bounds);
@@ -62,17 +63,20 @@ struct AskState {
     bool origin_ended;  // without a response
 };
 
+/// The next step of a fetch with peers.
 enum class AskStep {
     ask_peer,
     ask_origin,
     wait,      // for an end, or until `at`
     no_peers,  // no peer has it; the origin is next, unless it has failed already
 };
+/// A step, and for AskStep::wait the time until which it holds.
 struct NextStep {
     AskStep step;
     AskState::Time at = AskState::Time::max();
 };
 
+/// Decides the next step: a peer first, the origin beside silent peers after their budget.
 inline NextStep next_step(const AskState& state, AskState::Time now) {
     if (state.open == 0) {
         if (state.origin_ended) return {AskStep::no_peers};

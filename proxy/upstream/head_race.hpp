@@ -16,8 +16,10 @@ namespace proxy {
 
 // The simultaneous requests of one fetch, each in a coroutine of its own. The fetch waits for the
 // first good head. A loser goes on by itself for a while, because its connection is worth keeping
-// and its time worth measuring.
+// and its time worth measuring. All of this belongs to one worker thread.
 
+/// One peer request of a race. The race and the request's coroutine share it, and the last of them
+/// destroys it.
 struct PeerRunner {
     using Duration = std::chrono::nanoseconds;
 
@@ -34,6 +36,8 @@ struct PeerRunner {
     bool lost = false;   // the request has no owner any more
 };
 
+/// The origin request of a fetch, alone or beside peers. The fetch and, beside peers, the request's
+/// coroutine share it. A lost one is given up after kLatestHead.
 struct OriginRunner final : TimerWheel::Timer {
     /// Precondition: `asks` has an origin.
     OriginRunner(Upstream& in, std::shared_ptr<const RequestSnapshot> asks, bool has_stand_in)
@@ -44,10 +48,10 @@ struct OriginRunner final : TimerWheel::Timer {
 
     /// Sends the request with `lines` and waits for the head.
     boost::asio::awaitable<FetchError> run();
-    // The end of a request that went out beside a peer, once. The worker's counters show it.
-    /// The owner uses the result.
+    /// The owner uses the result of a request that went out beside a peer.
     void take();
-    /// The request loses its owner. No effect after take().
+    /// The request loses its owner, which the worker's counters show. No effect after take(), or on
+    /// a request without a peer beside it.
     void lose();
 
     Upstream& upstream;
@@ -78,7 +82,7 @@ public:
     HeadRace(const HeadRace&) = delete;
     HeadRace& operator=(const HeadRace&) = delete;
 
-    /// False when the worker is stopping.
+    /// Sends `request` to the peer of `runner`. False when the worker is stopping.
     bool start(std::shared_ptr<PeerRunner> runner, std::string request);
     /// The same for the origin, beside a peer; the start is counted.
     bool start(const std::shared_ptr<OriginRunner>& runner);

@@ -19,7 +19,7 @@ enum class EndedBy : std::uint8_t {
     nobody,     // the client has left, or this node ends
 };
 
-/// The consequences of an error.
+/// The consequences of one FetchError. A constant of the table; any thread may read it.
 struct ErrorMeaning {
     /// The trouble for may_serve_stale(). Only proof that the origin cannot be reached makes
     /// `unreachable`. A senseless response and limits of this node are ordinary errors. A closed
@@ -38,7 +38,7 @@ struct ErrorMeaning {
     /// logged at their place.
     bool is_logged = false;
 };
-/// `none` means the same as a response.
+/// The row of `error`. That of `none` means the same as a response.
 const ErrorMeaning& consequences_of(FetchError error);
 
 inline std::optional<OriginTrouble> trouble_of(FetchError error) {

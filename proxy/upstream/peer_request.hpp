@@ -36,7 +36,7 @@ public:
     /// `absent` is a false hit. After `hit` exchange() has a response whose head the caller judges.
     /// Every other verdict ends the request; after a refusal the head stays readable, and discard()
     /// lets the connection carry another request.
-    boost::asio::awaitable<PeerVerdict> send(std::string request, bool promised = true);
+    boost::asio::awaitable<PeerVerdict> send(std::string request, bool promised);
     boost::asio::awaitable<void> discard();
     const PeerOfView::Peer& peer() const { return *peer_; }
     Exchange& exchange() { return exchange_; }
