@@ -215,7 +215,7 @@ TEST_F(RefusedParts, ToWhoSaysWhoItIsAreNobodyElsesAffair) {
     }
 }
 
-TEST_F(RefusedParts, WithoutCredentialsConcernOnePathAndDropNothing) {
+TEST_F(RefusedParts, RefusalsWithoutCredentialsConcernOnePathAndDropNothing) {
     std::atomic<bool> refuses = false;
     const auto scripted = origin.set([&](Exchange& e) {
         if (refuses && e.target == "/file") return e.answer("", "", "403 Forbidden");

@@ -42,7 +42,7 @@ private:
     TemporaryDirectory directory_;
 };
 
-TEST_F(Disk, WhatWasStoredUnderOtherSettingsIsNotGiven) {
+TEST_F(Disk, AResponseStoredUnderOtherSettingsIsNotGiven) {
     const auto scripted = origin.set([&](Exchange& e) {
         if (e.target == "/cookie") return e.answer(fresh("Set-Cookie: a=b\r\n"), "x");
         if (e.target == "/plain") return e.answer(fresh(), "x");
@@ -85,7 +85,7 @@ TEST_F(Disk, GivesAgainAResponseWhoseCdnCacheControlDidNotCount) {
     EXPECT_EQ(origin.requests(), 1u);
 }
 
-TEST_F(Disk, WhatWasFetchedIsThereAfterARestart) {
+TEST_F(Disk, AFetchedResponseIsThereAfterARestart) {
     const auto settings = with_disk(config("a"));
     start(settings);
     const std::string large(300'000, 'x');
@@ -205,7 +205,7 @@ TEST_F(Disk, PeersHearOfWhatAStartFindsAtOnce) {
     EXPECT_EQ(origin.requests(), asked);
 }
 
-TEST_F(Disk, WhatAPeerInvalidatedWhileTheNodeWasDownDoesNotComeBack) {
+TEST_F(Disk, ContentThatAPeerInvalidatedWhileTheNodeWasDownDoesNotComeBack) {
     const auto a = config("a", 2), b = with_disk(config("b", 2));
     start(a);
     start(b);
@@ -393,7 +393,7 @@ TEST_F(SentFromDisk, ABodyThatEndsTooSoonIsCutAndFetchedAnew) {
     EXPECT_EQ(origin.requests(), asked_ + 1);
 }
 
-TEST_F(SentFromDisk, WhatWasFlippedMeanwhileIsFetchedAnew) {
+TEST_F(SentFromDisk, AFlippedBodyIsFetchedAnew) {
     kill("a");
     for (const auto& segment : segments()) overwrite(segment, 3'000'000, "??");
     start(settings_);

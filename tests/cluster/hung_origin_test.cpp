@@ -70,7 +70,7 @@ TEST_F(HungOrigin, IsAskedForWhatMayNotBeServedStale) {
     EXPECT_EQ(work().origins_down, 0u);
 }
 
-TEST_F(HungOrigin, WhatIsStoredIsGivenAtOnceWhileOneRequestTriesAgain) {
+TEST_F(HungOrigin, AStoredResponseIsGivenAtOnceWhileOneRequestTriesAgain) {
     {
         const auto scripted = origin.set([](Exchange& e) {
             e.answer("Cache-Control: max-age=1\r\nAge: 2\r\nETag: \"v\"\r\n", "stored");

@@ -498,7 +498,7 @@ protected:
     }
 };
 
-TEST_F(ProcessDeathTest, WithoutDescriptorsRefusesNewWorkAndRecovers) {
+TEST_F(ProcessDeathTest, ANodeWithoutDescriptorsRefusesNewWorkAndRecovers) {
 #ifdef __SANITIZE_ADDRESS__
     GTEST_SKIP() << "UBSan's look at a vptr needs a descriptor itself; TSan runs this test";
 #endif

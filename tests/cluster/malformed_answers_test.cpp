@@ -115,7 +115,7 @@ private:
     std::size_t number_ = 0;  // each request has a target of its own
 };
 
-TEST_F(MalformedAnswers, WithContradictingFraming) {  // RFC 9112 §6.3
+TEST_F(MalformedAnswers, AnAnswerWithContradictingFramingIsRefused) {  // RFC 9112 §6.3
     std::vector<Bad> cases;
     for (const std::string fields : {"Content-Length: 5\r\nContent-Length: 6\r\n",
                                      "Content-Length: 5, 6\r\n",
@@ -176,7 +176,7 @@ TEST_F(MalformedAnswers, ThatAreNotHttp) {  // RFC 9112 §4; a status above 599:
     expect_502(cases);
 }
 
-TEST_F(MalformedAnswers, WithBrokenFields) {  // RFC 9112 §5
+TEST_F(MalformedAnswers, BrokenFieldsAreRefused) {  // RFC 9112 §5
     std::vector<Bad> cases;
     for (const std::string fields :
          {"X y : z\r\n", "no colon\r\n", ": no name\r\n", " : no name\r\n", " X: y\r\n",
@@ -204,7 +204,7 @@ TEST_F(MalformedAnswers, WithBrokenFields) {  // RFC 9112 §5
     expect_502(cases);
 }
 
-TEST_F(MalformedAnswers, WithBrokenChunks) {  // RFC 9112 §7.1
+TEST_F(MalformedAnswers, BrokenChunksNeverPassAsWhole) {  // RFC 9112 §7.1
     std::vector<Bad> cases;
     for (const std::string body : {"0x5\r\nhello\r\n0\r\n\r\n",
                                    "+5\r\nhello\r\n0\r\n\r\n",
@@ -238,7 +238,7 @@ TEST_F(MalformedAnswers, WithBrokenChunks) {  // RFC 9112 §7.1
     expect_cut(cases);
 }
 
-TEST_F(MalformedAnswers, CutAnywhere) {  // RFC 9112 §8
+TEST_F(MalformedAnswers, ACutAnswerNeverPassesAsWhole) {  // RFC 9112 §8
     std::vector<Bad> cases;
     const std::string body = "3\r\nabc\r\n2;x\r\nde\r\n0\r\nT: u\r\n\r\n";
     for (std::size_t cut = 0; cut < body.size(); ++cut)
@@ -271,7 +271,7 @@ TEST_F(MalformedAnswers, ThatGoOnAfterTheirEnd) {  // RFC 9112 §9.3
     });
 }
 
-TEST_F(MalformedAnswers, WithABodyWhereNoneCanBe) {  // RFC 9110 §15.3.5, RFC 9112 §6.3
+TEST_F(MalformedAnswers, ABodyWhereNoneCanBeIsIgnored) {  // RFC 9110 §15.3.5, RFC 9112 §6.3
     const std::string poison = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison";
     for_each(
         {{"204 with bytes", "HTTP/1.1 204 No Content\r\n\r\nhello"},
@@ -367,7 +367,7 @@ TEST_F(MalformedAnswers, AreMendedWhereAllProxiesUnderstandThemAlike) {
     });
 }
 
-TEST_F(MalformedAnswers, WithChunksInHttp10EndTheirConnection) {  // RFC 9112 §6.1
+TEST_F(MalformedAnswers, ChunksInHttp10EndTheirConnection) {  // RFC 9112 §6.1
     const auto scripted = origin.set([](Exchange& e) {
         e.send(
             "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -6,7 +6,7 @@ namespace malformed_framing_test {
 
 using namespace std::string_literals;
 
-TEST_F(MalformedRequests, WithTwoKindsOfFraming) {  // RFC 9112 §6.1, §6.3
+TEST_F(MalformedRequests, ARequestWithTwoKindsOfFramingIsRefused) {  // RFC 9112 §6.1, §6.3
     expect_refused({
         {"CL.TE", post_of("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n")},
         {"TE.CL", post_of("Transfer-Encoding: chunked\r\nContent-Length: 5\r\n", "0\r\n\r\n")},
@@ -25,7 +25,7 @@ TEST_F(MalformedRequests, WithTwoKindsOfFraming) {  // RFC 9112 §6.1, §6.3
     });
 }
 
-TEST_F(MalformedRequests, WithATransferCodingThatFramesNothing) {  // RFC 9112 §6.1
+TEST_F(MalformedRequests, ATransferCodingThatFramesNothingIsRefused) {  // RFC 9112 §6.1
     std::vector<Case> cases;
     const auto te = [&](std::string name, std::string value, unsigned status = 400) {
         cases.push_back(
@@ -94,7 +94,7 @@ TEST_F(MalformedRequests, WithATransferCodingThatFramesNothing) {  // RFC 9112 �
     expect_refused(cases);
 }
 
-TEST_F(MalformedRequests, WithALengthThatIsNone) {  // RFC 9112 §6.3
+TEST_F(MalformedRequests, AnInvalidLengthIsRefused) {  // RFC 9112 §6.3
     std::vector<Case> cases;
     for (const std::string value : {" +5",
                                     " -5",
@@ -139,7 +139,7 @@ TEST_F(MalformedRequests, WithALengthThatIsNone) {  // RFC 9112 §6.3
     expect_refused(cases);
 }
 
-TEST_F(MalformedRequests, WithBrokenChunks) {  // RFC 9112 §7.1
+TEST_F(MalformedRequests, BrokenChunksAreRefused) {  // RFC 9112 §7.1
     std::vector<Case> cases;
     for (const std::string body : {"0x5\r\nhello\r\n0\r\n\r\n",
                                    "+5\r\nhello\r\n0\r\n\r\n",

@@ -6,7 +6,7 @@ namespace malformed_requests_test {
 
 using namespace std::string_literals;
 
-TEST_F(MalformedRequests, WithABadHost) {  // RFC 9112 §3.2
+TEST_F(MalformedRequests, ABadHostIsRefused) {  // RFC 9112 §3.2
     std::vector<Case> cases;
     const auto hosts = [&](std::string name, std::string lines) {
         cases.push_back({std::move(name), "GET /x HTTP/1.1\r\n" + lines + "\r\n"});
@@ -31,7 +31,7 @@ TEST_F(MalformedRequests, WithABadHost) {  // RFC 9112 §3.2
     EXPECT_EQ(origin.requests(), 0u);
 }
 
-TEST_F(MalformedRequests, WithABrokenFieldLine) {  // RFC 9112 §2.2, §5, §5.1, §5.2
+TEST_F(MalformedRequests, ABrokenFieldLineIsRefused) {  // RFC 9112 §2.2, §5, §5.1, §5.2
     std::vector<Case> cases;
     for (const std::string fields : {"X : y\r\n",
                                      "X\t: y\r\n",
@@ -97,7 +97,7 @@ TEST_F(MalformedRequests, WithABrokenFieldLine) {  // RFC 9112 §2.2, §5, §5.1
     expect_refused(cases);
 }
 
-TEST_F(MalformedRequests, WithABrokenRequestLine) {  // RFC 9112 §3, §2.3
+TEST_F(MalformedRequests, ABrokenRequestLineIsRefused) {  // RFC 9112 §3, §2.3
     std::vector<Case> cases;
     for (const std::string text : {"GET  /x HTTP/1.1",
                                    "GET /x  HTTP/1.1",

@@ -183,7 +183,7 @@ TEST_F(AskedPeers, AreInTheAccessLogWhateverCameOfIt) {
         EXPECT_FALSE(lines[i].contains("peer")) << lines[i];
 }
 
-TEST_F(PeerFaults, WhatAPeerShouldNotServeIsRefusedAndCounted) {
+TEST_F(PeerFaults, ARequestThatAPeerShouldNotServeIsRefusedAndCounted) {
     std::mutex mutex;
     std::string bytes;
     ScriptedOrigin wrong([&](Exchange& e) {
@@ -429,7 +429,7 @@ TEST_F(SlowPeer, GoesOnWhileTheOriginHasNothingToGive) {
     EXPECT_EQ(count("b", Outcome::error), 0u);
 }
 
-TEST_F(SlowPeer, WhoseOriginHadNothingToGiveIsLeftForItsNextAnswer) {
+TEST_F(SlowPeer, APeerIsLeftForTheNextAnswerOfAnOriginThatHadNone) {
     has_other_once = true;
     start_beside(50);
     get("b", "/other");  // so that b knows how fast the origin is

@@ -50,7 +50,7 @@ TEST_F(Peers, AnswerForOneAnotherInOneRoundTrip) {
     expect_balanced("a", "b");
 }
 
-TEST_F(Peers, AreNotAskedForWhatNobodyHas) {
+TEST_F(Peers, PeersGetNoRequestForAKeyThatNoneHas) {
     start_cluster(3);
     for (int i = 0; i < 50; ++i) get("a", "/" + std::to_string(i));
     EXPECT_EQ(status("a").work.peer_requests, 0u);

@@ -170,7 +170,7 @@ TEST_F(Ranges, OfAnOriginThatIgnoresThemAreCutOutOfTheWhole) {
     EXPECT_EQ(origin.requests(), 1u);
 }
 
-TEST_F(Ranges, WithoutAStrongValidatorArePassedOnAndNotStored) {  // RFC 9111 §3.4
+TEST_F(Ranges, RangesWithoutAStrongValidatorArePassedOnAndNotStored) {  // RFC 9111 §3.4
     for (const auto* etag : {"W/\"v1\"", ""}) {
         File file{bytes(10'000)};
         file.etag = etag;
@@ -270,7 +270,7 @@ TEST_F(Ranges, OfAnotherVersionAreNeverPutTogether) {  // 15 M
     EXPECT_EQ(part("5000-5009").body, changed.substr(5000, 10));
 }
 
-TEST_F(Ranges, WhoseOriginForbidsToStoreThemAreNotStored) {  // RFC 9111 §5.2.2.5, §5.2.2.7
+TEST_F(Ranges, RangesOfAnOriginThatForbidsStoringAreNotStored) {  // RFC 9111 §5.2.2.5, §5.2.2.7
     File file{bytes(20'000)};
     const auto scripted = serve(file);
     start(settings("a"));

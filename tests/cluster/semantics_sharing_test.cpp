@@ -62,7 +62,7 @@ TEST_P(Sharing, NobodyGetsThePageOfAnother) {
     }
 }
 
-TEST_P(Sharing, WhatAnAuthorizedClientGotIsNotGuessedToBeForAll) {  // RFC 9111 §3.5
+TEST_P(Sharing, AResponseToAnAuthorizedClientIsNotGuessedToBeForAll) {  // RFC 9111 §3.5
     const auto scripted = pages_with(kLongAgo + control("must-revalidate"));
     EXPECT_EQ(get("/page", "Authorization: Basic eA==\r\n").body, "page of Basic eA==");
     EXPECT_EQ(get("/page").body, "page of ");
@@ -88,7 +88,7 @@ TEST_P(Sharing, APageOfOneStaysSoWhateverA304ForAnotherSays) {
     EXPECT_EQ(asked("/page"), 5u) << "that was fetched for everybody";
 }
 
-TEST_P(Sharing, WhatHadNoLifetimeDoesNotStandInForAnOriginThatIsAway) {
+TEST_P(Sharing, AResponseWithoutALifetimeDoesNotStandInForAnAbsentOrigin) {
     says("/tagged", {ok("ETag: \"v\"\r\n")});
     says("/zero", {ok(control("max-age=0") + "ETag: \"v\"\r\n")});
     says("/allowed", {ok(control("max-age=0, stale-if-error=100") + "ETag: \"v\"\r\n")});

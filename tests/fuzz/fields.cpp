@@ -240,7 +240,7 @@ int fuzz_http_date(const std::uint8_t* data, std::size_t size) {
     FUZZ_CHECK(text.size() <= 33);  // Wednesday, 09-Nov-94 08:49:37 GMT
     std::string written;
     append_http_date(written, *time);
-    FUZZ_CHECK(written.size() == kHttpDateBytes);
+    FUZZ_CHECK(written.size() == 29);  // Sun, 06 Nov 1994 08:49:37 GMT
     // Only 31 December 9999 23:59:60 has no second form.
     if (written.substr(12, 4) == "9999") return 0;
     FUZZ_CHECK(parse_http_date(written, kNow) == time);

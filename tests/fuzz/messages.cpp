@@ -113,8 +113,8 @@ void check_response_rules(const Head& head) {
     FUZZ_CHECK(freshness.lifetime >= StoredSeconds(0) && freshness.initial_age >= StoredSeconds(0));
     FUZZ_CHECK(current_age(freshness, kMaxDelta) <= kMaxDelta);
     const auto names = vary_names(fields);
-    const auto verdict = storage_verdict(boost::beast::http::verb::get, {}, {}, head.status, fields,
-                                         response_directives(fields), names, freshness, {});
+    const auto verdict = storage_verdict({}, {}, head.status, fields, response_directives(fields),
+                                         names, freshness, {});
     FUZZ_CHECK(verdict != StorageVerdict::store || names != kVaryAny);
     FUZZ_CHECK(!content_range(fields) || find(fields, http_field::content_range));
 

@@ -24,7 +24,7 @@ TEST(Numbers, SizesAreInTheUnitsOfSettings) {
     EXPECT_EQ(size_text(1e14), "90.9 TiB");
     EXPECT_EQ(size_text(2e16), "18190 TiB");
 }
-TEST(Numbers, WhatRoundsToNothingHasNoSign) {
+TEST(Numbers, ANumberThatRoundsToZeroHasNoSign) {
     EXPECT_EQ(fixed_text(-0.004, 2), "0.00");
     EXPECT_EQ(fixed_text(-0.006, 2), "-0.01");
     EXPECT_EQ(fixed_text(12.345, 1), "12.3");
@@ -37,7 +37,7 @@ TEST(Numbers, SmallFiguresHaveMoreDigits) {
     EXPECT_EQ(figure_text(12.34), "12.3");
     EXPECT_EQ(figure_text(1234.5), "1234");
 }
-TEST(Numbers, NothingOfNothingIsNothing) {
+TEST(Numbers, AShareOfNothingIsZero) {
     EXPECT_EQ(ratio(0, 0), 0);
     EXPECT_EQ(ratio(1, 4), 0.25);
     EXPECT_EQ(percent(1, 4), 25);

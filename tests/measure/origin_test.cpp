@@ -138,10 +138,13 @@ TEST(Origin, ServesManyConnectionsOnSeveralThreads) {
 TEST(Origin, EndsWhileConnectionsAreOpen) {
     auto origin = std::make_unique<Origin>(anywhere());
     const auto port = origin->port();
-    std::thread client([port] { raw_exchange(port, get("/x")); });  // reads until it is closed
-    while (origin->requests() == 0) std::this_thread::yield();
+    std::string answer;
+    std::thread client(
+        [&] { answer = raw_exchange(port, get("/x")); });  // reads until it is closed
+    while (origin->body_bytes() == 0) std::this_thread::yield();
     origin.reset();
     client.join();
+    EXPECT_TRUE(is_body_of("http://a.example/x", 0, body_of(answer)));
 }
 
 }  // namespace origin_test

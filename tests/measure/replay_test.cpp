@@ -392,7 +392,7 @@ TEST(Replay, NamesWhatIsWrong) {
     EXPECT_EQ(failure_of({ok + "012"}, 50ms), "no answer in time (status 200)");
 }
 
-TEST(Replay, WhatTheProxyItselfRefusesIsNoAnswer) {
+TEST(Replay, ARefusalOfTheProxyItselfIsNoAnswer) {
     const auto forbidden = [](const std::string& cache_status) {
         const ScriptedServer proxy([&](const Seen&) {
             return Reply{"HTTP/1.1 403 No\r\nContent-Length: 0\r\nCache-Status: " + cache_status +

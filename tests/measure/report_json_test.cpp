@@ -53,7 +53,7 @@ TEST(ReportJson, NamesTrouble) {
     EXPECT_EQ(json["disagreements"].size(), 1u);
 }
 
-TEST(ReportJson, LeavesOutWhatNobodyCounted) {
+TEST(ReportJson, LeavesOutFiguresThatNoNodeCounted) {
     auto report = two_proxies();
     report.rows[0].counted.reset();
     report.origin_requests.reset();

@@ -52,7 +52,7 @@ TEST_F(EvictionOrders, LruIsAsAListThatIsSearched) {
     }
 }
 
-TEST_F(EvictionOrders, WhatOthersHoldGoesFirstOfTheOldest) {
+TEST_F(EvictionOrders, AnObjectThatOthersHoldGoesFirstOfTheOldest) {
     const auto order = make(Replacement::lru_copies);
     for (std::uint32_t object = 0; object < 100; ++object) order->insert(object);
     holders->add(3, kOther);

@@ -53,7 +53,7 @@ TEST(LinkedSummaries, ADroppedDeltaIsNoticedByTheNextHeartbeatAndRepaired) {
     EXPECT_GE(counts.snapshots, 3u);
 }
 
-TEST(LinkedSummaries, WhatIsDroppedIsMissedUntilThen) {
+TEST(LinkedSummaries, ADroppedDeltaIsMissedUntilTheSnapshot) {
     Asked asked(2);
     auto config = linked(2);
     for (unsigned i = 0; i < 50; ++i) asked.by(0, {i});

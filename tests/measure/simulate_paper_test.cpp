@@ -76,13 +76,13 @@ SimulationCounts asked_before_and_after_it_is_announced(Scheme scheme) {
     return simulate(asked.trace, config);
 }
 
-TEST(PaperFilters, WhatWasEvictedAndNotYetHeardOfIsNoCollision) {
+TEST(PaperFilters, AnUnannouncedEvictionIsNoCollision) {
     const auto counts = asked_before_and_after_it_is_announced(Scheme::paper_bloom);
     EXPECT_EQ(counts.false_hits_evicted, 1u);
     EXPECT_EQ(counts.false_hits_collision, 0u);
 }
 
-TEST(PaperDirectories, WhatWasEvictedAndNotYetHeardOfWasTold) {
+TEST(PaperDirectories, AnUnannouncedEvictionCountsAsEvicted) {
     for (const auto scheme : {Scheme::exact_directory, Scheme::server_names}) {
         const auto counts = asked_before_and_after_it_is_announced(scheme);
         EXPECT_EQ(counts.false_hits_evicted, 1u);
@@ -182,7 +182,7 @@ TEST_F(SmallTable, TheSchemesStandInTheOrderThatIsKnown) {
     EXPECT_GT(icp.query_messages, 50 * (ours.query_messages + ours.announcements) / 10);
 }
 
-TEST_F(SmallTable, WhatIsLostGrowsWithTheThreshold) {
+TEST_F(SmallTable, TheLossGrowsWithTheThreshold) {
     std::uint64_t missed = 0;
     for (const auto threshold : {0.001, 0.01, 0.1}) {
         const auto counts = run(Scheme::exact_directory, threshold);

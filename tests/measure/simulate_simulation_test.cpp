@@ -43,7 +43,7 @@ TEST(Simulation, OneCacheOfAllHasTheRoomOfAll) {
     EXPECT_EQ(counts.evicted, 0u);
 }
 
-TEST(Simulation, WhatIsUsedLeastRecentlyGoesFirst) {
+TEST(Simulation, TheLeastRecentlyUsedObjectGoesFirst) {
     Asked asked(1);
     asked.by(0, {1, 2, 1, 3, 1, 2});  // 3 takes the place of 2
     const auto counts = simulate(asked.trace, small(Scheme::none, 1, 2));
@@ -186,7 +186,7 @@ TEST(Simulation, CopiesAreKeptAtTheFirstUseWhileThereIsRoom) {
     EXPECT_EQ(simulate(asked.trace, config).peer_hits, 2u);
 }
 
-TEST(Simulation, WhoAsksForWhatIsBeingFetchedJoins) {
+TEST(Simulation, ARequestForAnObjectInFetchJoinsIt) {
     Asked asked(2);
     asked.by(0, {1});
     asked.at(40ms).by(0, {1});
@@ -201,7 +201,7 @@ TEST(Simulation, WhoAsksForWhatIsBeingFetchedJoins) {
     EXPECT_DOUBLE_EQ(counts.waited_ms, 100 + 60 + 100);
 }
 
-TEST(Simulation, WhatIsStaleIsPutToTheOrigin) {
+TEST(Simulation, AStaleObjectIsValidatedAtTheOrigin) {
     Asked asked(1);
     for (const auto time : {0ms, 900ms, 2000ms, 2900ms}) asked.at(time).by(0, {1});
     for (const auto scheme : {Scheme::none, Scheme::summary, Scheme::consistent_hashing}) {

@@ -23,7 +23,7 @@ TiersConfig tiers(std::uint64_t memory, std::uint64_t disk, proxy::DiskAdmission
     return config;
 }
 
-TEST(SimulateTiers, WhatLeftMemoryComesFromTheDiskAndIsInMemoryThen) {
+TEST(SimulateTiers, AnObjectThatLeftMemoryComesBackFromTheDisk) {
     Asked log(1);
     log.by(0, {0, 1, 2, 3, 0, 0});
     const auto counts = simulate_tiers(log.trace, tiers(1, 100, proxy::DiskAdmission::always));
@@ -59,7 +59,7 @@ TEST(SimulateTiers, AMemoryHitWritesWhatTheDiskLacks) {
     EXPECT_EQ(counts.admitted, 10u);
 }
 
-TEST(SimulateTiers, WithoutADiskItIsOneOfTheSimulatedProxies) {
+TEST(SimulateTiers, ANodeWithoutADiskIsOneOfTheSimulatedProxies) {
     const auto trace = workload(20'000, 500);
     for (const auto replacement : {Replacement::s3_fifo, Replacement::lru, Replacement::sieve,
                                    Replacement::w_tiny_lfu, Replacement::gdsf}) {
@@ -88,7 +88,7 @@ TEST(SimulateTiers, AnIdealDiskBehindLittleMemoryIsAsMuchMemory) {
     EXPECT_EQ(both.written_again_bytes, 0u);
 }
 
-TEST(SimulateTiers, WhatIsTooLargeForMemoryGoesToTheDiskAlone) {
+TEST(SimulateTiers, AnObjectTooLargeForMemoryGoesToTheDiskAlone) {
     Trace trace;
     trace.clients = {1};
     const auto url = trace.add_url("http://h/large", 60'000);

@@ -141,7 +141,7 @@ TEST_F(AuthenticFaults, ASubscriberThatSpeaksAsAPublisherLosesItsLink) {
     EXPECT_EQ(end_of_the_link(), "unexpected_frame");
 }
 
-TEST_F(AuthenticFaults, WhoHasPromisedToSpeakLaterIsAliveMeanwhile) {
+TEST_F(AuthenticFaults, APeerIsAliveUntilTheTimeOfItsNextHeartbeat) {
     auto hurried = config("a", 3);
     hurried.timings.gone_after = 2 * hurried.timings.heartbeat + 100ms;
     a = &add(hurried);

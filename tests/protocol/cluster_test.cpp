@@ -27,7 +27,7 @@ TEST_F(ClusterTest, TwoNodesSeeWhatEachOtherStoresAndRemoves) {
     EXPECT_TRUE(run_until([&] { return !b.sees("a", "http://x/1"); }));
 }
 
-TEST_F(ClusterTest, WhatWasStoredBeforeTheStartIsInTheFirstSnapshot) {
+TEST_F(ClusterTest, TheFirstSnapshotHasKeysFromBeforeTheStart) {
     auto& a = add(config("a"));
     a.store("http://x/1");
     auto& b = add(config("b"));
@@ -215,7 +215,7 @@ TEST_F(ClusterTest, ANodeThatComesWhileAPeerDrainsLearnsThatThePeerHasLeft) {
     EXPECT_EQ(a.status_of("b").cause, "");
 }
 
-TEST_F(ClusterTest, WhoLeavesLearnsWhenItsPeersHaveReadTheGoodbye) {
+TEST_F(ClusterTest, ALeavingNodeLearnsWhenItsPeersHaveReadTheGoodbye) {
     auto& a = add(config("a"));
     auto& b = add(config("b"));
     ASSERT_TRUE(run_until([&] { return all_in_sync(); }));

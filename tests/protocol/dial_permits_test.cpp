@@ -74,7 +74,7 @@ TEST_F(DialPermitsTest, FewerWhenAHelloWasLateMoreWhileTheyAreNot) {
     EXPECT_EQ(permits.limit(), kMaxDialPermits);
 }
 
-TEST_F(DialPermitsTest, WhoIsCancelledWhileWaitingGetsNoneAndIsForgotten) {
+TEST_F(DialPermitsTest, ACancelledWaiterGetsNoneAndIsForgotten) {
     for (std::size_t i = 0; i < kFirstDialPermits; ++i) ask();
     auto& late = ask();
     tasks.cancel();

@@ -113,7 +113,7 @@ TEST(AddressMemory, TheFamiliesTakeTurns) {  // RFC 8305 §4
               addresses({"10.0.0.1", "::1", "10.0.0.2"}));
 }
 
-TEST(AddressMemory, WhatConnectedLastIsTriedFirst) {
+TEST(AddressMemory, TheLastConnectedAddressIsTriedFirst) {
     AddressMemory memory;
     const auto all = addresses({"10.0.0.1", "10.0.0.2", "10.0.0.3"});
     memory.connected("a", all[1], kNow);
@@ -123,7 +123,7 @@ TEST(AddressMemory, WhatConnectedLastIsTriedFirst) {
     EXPECT_EQ(memory.order("b", all, kNow), all);
 }
 
-TEST(AddressMemory, WhatFailedIsTriedLastUntilItConnects) {
+TEST(AddressMemory, AFailedAddressIsTriedLastUntilItConnects) {
     AddressMemory memory;
     const auto all = addresses({"10.0.0.1", "10.0.0.2", "10.0.0.3"});
     memory.connected("a", all[0], kNow);

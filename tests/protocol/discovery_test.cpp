@@ -270,7 +270,7 @@ TEST_F(Discovery, AStrangerWithoutTheKeyIsNoPeer) {
     EXPECT_TRUE(a.cluster->status().peers.empty());
 }
 
-TEST_F(Discovery, WhoWasAwayAndForgottenDropsWhatWasInvalidatedMeanwhile) {
+TEST_F(Discovery, AForgottenPeerThatReturnsDropsInvalidatedContent) {
     lead_to({"a", "b"});
     auto& a = add(seeker("a"));
     auto& b = add(seeker("b"));

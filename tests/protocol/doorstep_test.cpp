@@ -25,7 +25,7 @@ TEST(Doorstep, OneAddressTakesItsShareAndThenItsOldestGives) {
     EXPECT_EQ(doorstep.size(), kMaxAtOncePerAddress + 1);
 }
 
-TEST(Doorstep, WhoHasMostGivesWayToWhoHasFew) {
+TEST(Doorstep, TheAddressWithMostConnectionsGivesWay) {
     Doorstep doorstep;
     const auto first = doorstep.arrive(stranger(500));
     const auto greedy = doorstep.arrive(stranger(0));
@@ -57,7 +57,7 @@ TEST(Doorstep, AnAddressHasASharePerPeerThatIsThere) {
     EXPECT_TRUE(doorstep.arrive(at("10.0.0.1")).gives_way);
 }
 
-TEST(Doorstep, WhereAPeerHasProvedItselfItIsExpectedAgain) {
+TEST(Doorstep, APeerIsExpectedAgainAtItsProvenAddress) {
     Doorstep doorstep;
     doorstep.expect(0, {at("10.0.0.1")});
     doorstep.proved(0, at("::ffff:10.0.0.9"));
@@ -77,7 +77,7 @@ TEST(Doorstep, APeerIsKnownWhicheverInterfaceALinkLocalAddressComesBy) {
     EXPECT_FALSE(doorstep.expected(at("fe80::3%1")));
 }
 
-TEST(Doorstep, WhoHasLeftTakesNoPlace) {
+TEST(Doorstep, AConnectionThatHasLeftTakesNoPlace) {
     Doorstep doorstep;
     for (std::size_t i = 0; i < 3 * kMaxStrangersAtOnce; ++i) {
         const auto arrival = doorstep.arrive(stranger(1));

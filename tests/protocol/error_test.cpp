@@ -36,7 +36,7 @@ TEST(Errors, EachHasANameAndAMessageOfItsOwn) {
     EXPECT_FALSE(names.contains("unknown"));
 }
 
-TEST(Errors, WhatTravelsKeepsItsNumber) {  // FORMAT.md
+TEST(Errors, ErrorsOnTheWireKeepTheirNumbers) {  // FORMAT.md
     EXPECT_EQ(static_cast<int>(Error::wrong_version), 100);
     EXPECT_EQ(static_cast<int>(Error::wrong_key), 101);
     EXPECT_EQ(static_cast<int>(Error::bad_proof), 102);
@@ -62,7 +62,7 @@ TEST(Errors, UnknownOnesAreSaidToBe) {
     EXPECT_STREQ(error_category().name(), "hearsay.protocol");
 }
 
-TEST(Errors, WhatComesWithConnectingHasNames) {
+TEST(Errors, ErrorsOfConnectingHaveNames) {
     namespace errc = boost::system::errc;
     EXPECT_EQ(reason_of(make_error_code(Error::wrong_key)), "wrong_key");
     EXPECT_EQ(reason_of(errc::make_error_code(errc::connection_refused)), "connection_refused");

@@ -49,7 +49,7 @@ TEST_F(Faults, AStoppedPeerIsGoneAfterTheSilenceAllowedAndBackWhenItRuns) {
     EXPECT_TRUE(run_until([&] { return all_in_sync() && a->sees("b", "theirs"); }));
 }
 
-TEST_F(Faults, NothingOfTheEarlierInstanceSurvivesARestart) {
+TEST_F(Faults, ARestartKeepsNoStateOfTheEarlierInstance) {
     a = &add(config("a"));
     b = &add(config("b"));
     b->store("of the first instance");

@@ -196,10 +196,10 @@ TEST_F(Format, TaggedFramesReadAsOnThePage) {
     EXPECT_EQ(hex(sealed(publisher, InvalidateAll{70000})), kInvalidateAll);
 }
 
-TEST_F(Format, WhatThePageAnnouncesPutsASubscriberInStep) {
+TEST_F(Format, TheAnnouncementsOfThePagePutASubscriberInStep) {
     Opener opener(key_of<32>(kFromPublisher));
     const SyncSession::TimePoint now{std::chrono::seconds(100)};
-    SyncSession session({}, now);
+    SyncSession session({.heartbeat = std::chrono::milliseconds(500)}, now);
     for (const auto& frame :
          {kInvalidate, kSnapshotBegin, kSnapshotPart, kDelta, kCheckHash, kHeartbeat}) {
         const auto bytes = unhex(frame);

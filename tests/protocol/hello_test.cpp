@@ -74,7 +74,7 @@ TEST_F(HelloBetween, SecretsDifferWhenEitherNonceDoes) {
     EXPECT_NE(token(kNonceB, kNonceB), reference);
 }
 
-TEST_F(HelloBetween, WithoutAKeyInCommonItIsRefused) {
+TEST_F(HelloBetween, AHelloWithoutACommonKeyIsRefused) {
     a.ring = KeyRing({kNew});
     EXPECT_EQ(refusal_of(a.dial("b").hello()), Error::wrong_key);
 }
@@ -116,7 +116,7 @@ TEST_F(HelloBetween, TheSubscribersProofIsNoPublishersProof) {
     EXPECT_EQ(subscriber.on_proof(Proof{challenge.mac}).error(), Error::bad_proof);
 }
 
-TEST_F(HelloBetween, WhateverIsChangedOnTheWayTheProofFails) {
+TEST_F(HelloBetween, TheProofFailsAfterAnyChangeOnTheWay) {
     const auto publisher = a.dial("b");
     const auto fails = [&](auto change) {
         auto changed = publisher.hello();
@@ -173,7 +173,7 @@ TEST_F(HelloBetween, AnotherNodeOfOurNameIsADuplicate) {
     EXPECT_EQ(refusal_of(twin.dial("b").hello()), Error::duplicate_id);
 }
 
-TEST_F(HelloBetween, WhoIsMeantMustAnswer) {
+TEST_F(HelloBetween, TheExpectedNodeMustAnswer) {
     EXPECT_EQ(refusal_of(a.dial("c").hello()), Error::wrong_node);
     const auto publisher = a.dial("c");
     const Node c("c", 3, {kOld});
@@ -182,7 +182,7 @@ TEST_F(HelloBetween, WhoIsMeantMustAnswer) {
     EXPECT_EQ(publisher.on_message(challenge).error(), Error::wrong_node);
 }
 
-TEST_F(HelloBetween, WhoIsNotInTheListIsRefused) {
+TEST_F(HelloBetween, ANodeOutsideTheListIsRefused) {
     const Node stranger("z", 9, {kOld});
     EXPECT_EQ(refusal_of(stranger.dial("b").hello()), Error::unknown_node);
 }

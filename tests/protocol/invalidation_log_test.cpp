@@ -198,7 +198,7 @@ TEST(InvalidationLog, APeerThatIsListedAgainGoesOnFromWhatItHadConfirmed) {
     EXPECT_EQ(log.next(0), std::nullopt);
 }
 
-TEST(InvalidationLog, NothingWaitsForAPeerThatIsNoMore) {
+TEST(InvalidationLog, NoEntryWaitsForAFormerPeer) {
     InvalidationLog log(2, 100);
     log.add(some(5), {});
     log.next(0);
@@ -285,7 +285,7 @@ TEST(InvalidationLog, TheNextInstanceForgetsAllThatIsConfirmedHoweverManyTheyAre
     EXPECT_EQ(log.size(), 0U);
 }
 
-TEST(InvalidationLog, WhatTheNextInstanceHasNoRoomForBecomesAnOrderToDropEverything) {
+TEST(InvalidationLog, EntriesBeyondTheRoomOfTheNextInstanceBecomeAnOrderToDropEverything) {
     InvalidationLog first(1, 100);
     first.add(some(100), {});
     InvalidationLog next(0, 10);

@@ -111,7 +111,7 @@ protected:
     Pending<boost::system::error_code> ended;
 };
 
-TEST_F(LinkTest, WhatItsEndHasToSayGoesOutAsFramesOfTheLink) {
+TEST_F(LinkTest, SendsTheMessagesOfItsEndAsFrames) {
     end->to_say = {Heartbeat{1, 2, 3}, Goodbye{}};
     end->leaving = true;
     begin();

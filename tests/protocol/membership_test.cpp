@@ -210,7 +210,7 @@ TEST_F(MembershipTest, AnotherNodeAtAnOldAddressIsAnotherPeer) {
     EXPECT_EQ(all.number_of("c"), c.number);
 }
 
-TEST_F(MembershipTest, WhoIsGoneFromTheNameAndDoesNotAnswerIsForgotten) {
+TEST_F(MembershipTest, ASilentPeerOutsideTheNameIsForgotten) {
     all.configure({}, {name}, kNow);
     look({"10.0.0.2", "10.0.0.3"});
     link("10.0.0.2", "b");
@@ -226,7 +226,7 @@ TEST_F(MembershipTest, WhoIsGoneFromTheNameAndDoesNotAnswerIsForgotten) {
     EXPECT_TRUE(dialled("10.0.0.3")) << "the name leads there";
 }
 
-TEST_F(MembershipTest, WhoHasALinkToUsIsNotForgotten) {
+TEST_F(MembershipTest, APeerWithALinkToThisNodeIsKept) {
     all.configure({}, {name}, kNow);
     const auto number = arrive("b", instance_of(1), "10.0.0.2", kNow);
     ASSERT_TRUE(number);
@@ -242,7 +242,7 @@ TEST_F(MembershipTest, WhoHasALinkToUsIsNotForgotten) {
     EXPECT_FALSE(all.number_of("b"));
 }
 
-TEST_F(MembershipTest, WhoCameButGotNoLinkIsForgotten) {
+TEST_F(MembershipTest, ANewcomerWithoutALinkIsForgotten) {
     all.configure({}, {name}, kNow);
     ASSERT_TRUE(all.came("b", instance_of(1), "10.0.0.2", kNow));
     all.tidy(kNow + 29s);
@@ -276,7 +276,7 @@ TEST_F(MembershipTest, ThereIsRoomForSoMany) {
     EXPECT_EQ(all.contacts().size(), 24U);
 }
 
-TEST_F(MembershipTest, WhoIsSilentMakesRoomForWhoComes) {
+TEST_F(MembershipTest, ASilentPeerMakesRoomForANewcomer) {
     all.configure({listed("b", "10.0.0.2")}, {name}, kNow);
     for (const auto* node : {"c", "d", "e"}) arrive(node, instance_of(1), "::1", kNow);
     all.unheard(*all.number_of("d"), kNow + 1s);
@@ -298,7 +298,7 @@ TEST_F(MembershipTest, TheListIsHeededAsSoonAsThereIsRoom) {
     EXPECT_TRUE(dialled("10.0.0.2"));
 }
 
-TEST_F(MembershipTest, WhoComesBackHasTheNumberItHad) {
+TEST_F(MembershipTest, AReturningPeerHasItsEarlierNumber) {
     all.configure({listed("b", "10.0.0.2")}, {}, kNow);
     for (int i = 0; i < 2000; ++i) {
         all.configure({}, {}, kNow);
@@ -367,7 +367,7 @@ TEST_F(MembershipTest, ANameThatIsNoLongerLookedUpTakesItsPeersWithIt) {
     EXPECT_FALSE(all.admits("b"));
 }
 
-TEST_F(MembershipTest, WhoIsListedNoMoreStaysWhereANameLeadsToo) {
+TEST_F(MembershipTest, AnUnlistedPeerStaysWhileANameLeadsToIt) {
     all.configure({listed("b", "10.0.0.2")}, {name}, kNow);
     look({"10.0.0.2"});
     const auto contact = at("10.0.0.2");
@@ -390,7 +390,7 @@ TEST_F(MembershipTest, AnotherPortForRequestsIsThatOfThoseWhoStay) {
     EXPECT_EQ(all.peers()[met.number].place.http_port, 8080);
 }
 
-TEST_F(MembershipTest, WhoComesFromAPlaceThatStoodInIsDialledThere) {
+TEST_F(MembershipTest, APeerFromAPlaceThatStoodInIsDialledThere) {
     all.configure({}, {name}, kNow);
     look({"10.0.0.2", "10.0.0.3"});
     link("10.0.0.2", "b");

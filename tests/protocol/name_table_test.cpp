@@ -134,7 +134,7 @@ TEST_F(NameTableTest, AllClientsTogetherLeaveSomeToTheNodeItself) {
     EXPECT_EQ(table.ask("y", {}, kNow).answer->error(), Error::resolver_busy);
 }
 
-TEST_F(NameTableTest, WhereNoLookUpIsFreeAnExpiredAnswerWillDo) {
+TEST_F(NameTableTest, AnExpiredAnswerWillDoWhileNoLookUpIsFree) {
     learn("a", found("10.0.0.1", 60s), kNow);
     for (std::size_t i = 0; i < kMaxNamesInFlight; ++i)
         ASSERT_TRUE(table.ask("n" + std::to_string(i), {}, kNow).look_up);

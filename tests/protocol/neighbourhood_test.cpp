@@ -41,7 +41,7 @@ protected:
     Neighbourhood neighbours;
 };
 
-TEST_F(NeighbourhoodTest, WhoseNumberIsGivenToAnotherIsForgotten) {
+TEST_F(NeighbourhoodTest, APeerIsForgottenWhenAnotherGetsItsNumber) {
     auto replica = replica_with(key(1));
     neighbours.accept(1, "token");
     neighbours.begin_feed(1, {"token", 7});
@@ -62,7 +62,7 @@ TEST_F(NeighbourhoodTest, WhoseNumberIsGivenToAnotherIsForgotten) {
     EXPECT_EQ(view->peers[1].http.host, "");
 }
 
-TEST_F(NeighbourhoodTest, WhoseProxyIsNotKnownDoesNotCount) {
+TEST_F(NeighbourhoodTest, APeerWithAnUnknownProxyDoesNotCount) {
     neighbours.add_peer(3, "d");
     auto replica = replica_with(key(1));
     neighbours.load(3, replica);
@@ -165,7 +165,7 @@ TEST_F(NeighbourhoodTest, AnotherShapeIsANewDirectoryThatKeepsTheOthers) {
               (summary::PeerSet{0, 1}));  // readers of it are not disturbed
 }
 
-TEST_F(NeighbourhoodTest, WhoComesTakesALaneThatIsToSpareInsteadOfANewDirectory) {
+TEST_F(NeighbourhoodTest, ANewcomerTakesASpareLaneInsteadOfANewDirectory) {
     constexpr std::size_t kPeers = 5;
     Neighbourhood many;
     std::vector<summary::Replica> replicas;
@@ -187,7 +187,7 @@ TEST_F(NeighbourhoodTest, WhoComesTakesALaneThatIsToSpareInsteadOfANewDirectory)
     EXPECT_EQ(seen.size(), 4U) << "of 1, 2, 4 and 8 lanes";
 }
 
-TEST_F(NeighbourhoodTest, WhoIsGoneCountsNoMoreInAnyView) {
+TEST_F(NeighbourhoodTest, AFormerPeerCountsInNoView) {
     auto first = replica_with(key(1));
     auto second = replica_with(key(1));
     neighbours.begin_feed(0, {"token", 7});
@@ -204,7 +204,7 @@ TEST_F(NeighbourhoodTest, WhoIsGoneCountsNoMoreInAnyView) {
     EXPECT_EQ(after->directory->candidates(asked(key(1))), (summary::PeerSet{1}));
 }
 
-TEST_F(NeighbourhoodTest, WhoComesBackCountsAgain) {
+TEST_F(NeighbourhoodTest, AReturningPeerCountsAgain) {
     auto replica = replica_with(key(1));
     neighbours.load(0, replica);
     neighbours.end_feed(0);

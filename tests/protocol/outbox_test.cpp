@@ -63,7 +63,7 @@ TEST_F(OutboxTest, BeginsWithASnapshotThenAHeartbeat) {
     EXPECT_EQ(outbox->counters().announcements_sent, 1U);
 }
 
-TEST_F(OutboxTest, WhatIsOfferedBeforeTheSnapshotIsTakenIsInIt) {
+TEST_F(OutboxTest, AnOfferBeforeTheSnapshotIsInTheSnapshot) {
     outbox->offer(announcement(1));
     outbox->offer(CheckHash{7, 1, 5});
     EXPECT_EQ(outbox->queued_bytes(), 0U);
@@ -117,7 +117,7 @@ TEST_F(OutboxTest, HeartbeatsComeAsSoonAsTheLastOnePromisedWhateverHasChanged) {
     EXPECT_EQ(outbox->due(), due + 100ms);
 }
 
-TEST_F(OutboxTest, WhatIsAnnouncedDoesNotWaitForAHeartbeatThatIsFarAway) {
+TEST_F(OutboxTest, AnAnnouncementDoesNotWaitForADistantHeartbeat) {
     settle();
     outbox->beat_every(1min);
     EXPECT_EQ(next(kNow + 500ms), Message(beat(1min)));

@@ -80,7 +80,7 @@ TEST_F(PublisherEndTest, ARefusalEndsItWhetherItComesAtOnceOrAfterTheProof) {
     EXPECT_EQ(over(*later.end), Error::duplicate_id);
 }
 
-TEST_F(PublisherEndTest, WhatIsNoChallengeOrNoWelcomeEndsIt) {
+TEST_F(PublisherEndTest, AnUnexpectedMessageOfTheHelloEndsIt) {
     says<Hello>(end());
     end().on_hello(HelloMessage(Proof{}), kNow);
     EXPECT_EQ(over(end()), Error::unexpected_frame);
@@ -98,7 +98,7 @@ TEST_F(PublisherEndTest, WhatIsNoChallengeOrNoWelcomeEndsIt) {
     EXPECT_EQ(early.owner.ups, 0);
 }
 
-TEST_F(PublisherEndTest, WhoeverTheMembershipDoesNotWantGetsNoProof) {
+TEST_F(PublisherEndTest, AnUnwantedNodeGetsNoProof) {
     const auto challenge = challenge_of_b();
     publishing.owner.answer = make_error_code(Error::reached_elsewhere);
     end().on_hello(HelloMessage(challenge), kNow);
@@ -187,7 +187,7 @@ TEST_F(PublisherEndTest, ToConfirmWhatWasNeverSaidEndsIt) {
     EXPECT_EQ(publishing.owner.confirmations, 0);
 }
 
-TEST_F(PublisherEndTest, WhatOnlyAPublisherMaySayEndsIt) {
+TEST_F(PublisherEndTest, AMessageThatOnlyAPublisherMaySendEndsIt) {
     for (const Message& message : {Message(Delta{}), Message(Goodbye{}), Message(Welcome{})}) {
         Publishing each(a);
         auto other = subscribing(b);
@@ -241,7 +241,7 @@ TEST_F(PublisherEndTest, ClosedItSaysAndHearsNothingMoreAndTheFirstReasonCounts)
     EXPECT_EQ(publishing.owner.confirmations, 0);
 }
 
-TEST_F(PublisherEndTest, WhatItHasCountedStays) {
+TEST_F(PublisherEndTest, ItsCountersStayAfterTheLink) {
     link();
     EXPECT_EQ(end().counters().snapshots_sent, 1U);
     a.state.pulse(0).listens_elsewhere = true;

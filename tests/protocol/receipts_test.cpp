@@ -17,7 +17,7 @@ protected:
     std::vector<std::uint64_t> notified;
 };
 
-TEST_F(ReceiptsTest, WhatIsKeptIsKeptWithAllThatWasHandedOutBeforeIt) {
+TEST_F(ReceiptsTest, AKeptInvalidationKeepsAllEarlierOnes) {
     receipts->listen(*this);
     const auto first = receipts->hand_out(3), second = receipts->hand_out(4),
                third = receipts->hand_out(9);
@@ -31,7 +31,7 @@ TEST_F(ReceiptsTest, WhatIsKeptIsKeptWithAllThatWasHandedOutBeforeIt) {
     EXPECT_EQ(notified, (std::vector<std::uint64_t>{4, 9}));
 }
 
-TEST_F(ReceiptsTest, WhatIsDoneAtOnceIsKeptAtOnce) {
+TEST_F(ReceiptsTest, AnInvalidationThatIsDoneAtOnceIsKeptAtOnce) {
     receipts->hand_out(1)();
     receipts->hand_out(2)();
     EXPECT_EQ(receipts->kept(), 2U);

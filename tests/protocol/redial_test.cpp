@@ -30,7 +30,7 @@ TEST_F(RedialAfterFailure, ThePausesDoubleUpToTheLongest) {
     }
 }
 
-TEST_F(RedialAfterFailure, WhoHasProvedToBeAliveIsDialledAtOnceAndThePausesBeginAnew) {
+TEST_F(RedialAfterFailure, APeerThatIsAliveIsDialledAtOnceAndThePausesBeginAnew) {
     redial.ended(false, kNow);
     redial.heard();
     EXPECT_LE(redial.due(false), kNow);
@@ -67,7 +67,7 @@ TEST_F(RedialAfterFailure, APlaceThatIsLeftAloneIsNotDialledUntilItIsWantedAgain
     EXPECT_FALSE(redial.set_dialled(true)) << "nothing new: a pause goes on";
 }
 
-TEST_F(RedialAfterFailure, WhoLeavesDialsOnlyForWhatIsNotConfirmed) {
+TEST_F(RedialAfterFailure, ALeavingNodeDialsOnlyForUnconfirmedInvalidations) {
     redial.leave();
     EXPECT_EQ(redial.due(false), kNever);
     EXPECT_LE(redial.due(true), kNow) << "at once: it has little time";

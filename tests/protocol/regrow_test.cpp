@@ -133,7 +133,7 @@ private:
     std::uint64_t step_ = 0;
 };
 
-TEST_P(Regrow, NothingIsMissedWhileASummaryGrows) {
+TEST_P(Regrow, AGrowingSummaryHidesNoKey) {
     for (int i = 0; i < 3; ++i) add();
     settle();
     auto& grows = peers[1];
@@ -163,7 +163,7 @@ TEST_P(Regrow, NothingIsMissedWhileASummaryGrows) {
     }
 }
 
-TEST_P(Regrow, NothingIsMissedWhilePeersComeAndDirectoriesGiveWay) {
+TEST_P(Regrow, ReplacedDirectoriesHideNoKey) {
     for (int i = 0; i < 9; ++i) {
         add();
         for (std::size_t other = 0; other + 1 < peers.size(); ++other) {

@@ -136,7 +136,7 @@ TEST_F(ResolverTest, TheHostsFileComesFirst) {
     std::filesystem::remove(file);
 }
 
-TEST_F(ResolverTest, WhoCannotWaitLeavesAndTheAnswerIsKeptForTheNext) {
+TEST_F(ResolverTest, AWaiterMayLeaveAndTheAnswerIsKeptForTheNext) {
     EXPECT_EQ(resolve("yes.test", 1, kPast).error(), Error::resolve_timeout);
     EXPECT_EQ(text(resolve("yes.test", 2)), "127.0.0.7 2");
     EXPECT_EQ(text(resolve("yes.test", 3, kPast)), "127.0.0.7 3");

@@ -167,7 +167,7 @@ TEST_F(Large, GrowthTakesSlicesAndTheOldShapeIsKeptInStepMeanwhile) {
     expect_in_step();
 }
 
-TEST_F(Large, WhatIsEmptiedWhileItGrowsShrinksWithoutAnotherChange) {
+TEST_F(Large, ASummaryThatIsEmptiedWhileItGrowsShrinksWithoutAnotherChange) {
     std::uint64_t next = kMany;
     while (!publisher.own().growing()) {
         for (int i = 0; i < 5000; ++i) publisher.stored(key(next++), kNow);
@@ -285,7 +285,7 @@ TEST_F(LargeNeighbourhood, APeerCountsWhenItIsInTheDirectoryThatIsHandedOut) {
     EXPECT_EQ(who_has(0), summary::PeerSet{0});
 }
 
-TEST_F(LargeNeighbourhood, WhoComesWhileItIsBuiltIsInTheNextAndThoseWhoComeTogetherShareOne) {
+TEST_F(LargeNeighbourhood, NewcomersDuringABuildShareTheNextDirectory) {
     add(0);
     for (unsigned i = 1; i < 8; ++i) add(i);
     ASSERT_TRUE(neighbours.busy());
@@ -299,7 +299,7 @@ TEST_F(LargeNeighbourhood, WhoComesWhileItIsBuiltIsInTheNextAndThoseWhoComeToget
     for (unsigned i = 0; i < 8; ++i) EXPECT_EQ(who_has(i), summary::PeerSet{i});
 }
 
-TEST_F(LargeNeighbourhood, WhatChangesWhileItIsBuiltIsInItWhoeverLeaves) {
+TEST_F(LargeNeighbourhood, ChangesDuringABuildAreInTheDirectoryWhicheverPeerLeaves) {
     add(0);
     add(1);
     finish();

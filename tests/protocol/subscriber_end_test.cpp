@@ -175,7 +175,7 @@ TEST_F(SubscriberEndTest, AnotherInstanceTakesThePlaceOnlyOfOneThatIsNotPlainlyA
     EXPECT_EQ(over(*first.end), Error::superseded);
 }
 
-TEST_F(SubscriberEndTest, WhatComesAfterAnotherHasThePlaceDoesNotCount) {
+TEST_F(SubscriberEndTest, MessagesOfAReplacedLinkDoNotCount) {
     Connection first(a, b);
     Connection second(a, b);
     a.invalidate(7);
@@ -213,7 +213,7 @@ TEST_F(SubscriberEndTest, ConfirmsWhatIsKeptAndNotWhatIsHeard) {
     EXPECT_EQ(link.publishing.owner.confirmations, 1);
 }
 
-TEST_F(SubscriberEndTest, WhatIsKeptAfterItsLinkHasGoneIsConfirmedByTheNextOne) {
+TEST_F(SubscriberEndTest, TheNextLinkConfirmsInvalidationsKeptAfterTheLast) {
     b.keeps_late = true;
     {
         Connection link(a, b);
@@ -228,7 +228,7 @@ TEST_F(SubscriberEndTest, WhatIsKeptAfterItsLinkHasGoneIsConfirmedByTheNextOne) 
     EXPECT_EQ(a.state.invalidations.pending(0), 0U);
 }
 
-TEST_F(SubscriberEndTest, WhatIsKeptBetweenTwoLinksIsConfirmedWhenItIsSentAgain) {
+TEST_F(SubscriberEndTest, AnInvalidationKeptBetweenTwoLinksIsConfirmedWhenItIsSentAgain) {
     b.keeps_late = true;
     {
         Connection link(a, b);
@@ -241,7 +241,7 @@ TEST_F(SubscriberEndTest, WhatIsKeptBetweenTwoLinksIsConfirmedWhenItIsSentAgain)
     EXPECT_EQ(a.state.invalidations.pending(0), 0U);
 }
 
-TEST_F(SubscriberEndTest, WhatAnEarlierInstanceOfThePublisherIsOwedConfirmsNothingToTheNextOne) {
+TEST_F(SubscriberEndTest, ConfirmationsForAnEarlierInstanceOfThePublisherSkipTheNextOne) {
     b.keeps_late = true;
     Connection link(a, b);
     a.invalidate(7);
@@ -258,7 +258,7 @@ TEST_F(SubscriberEndTest, WhatAnEarlierInstanceOfThePublisherIsOwedConfirmsNothi
     EXPECT_EQ(again.state.invalidations.pending(0), 0U);
 }
 
-TEST_F(SubscriberEndTest, NothingIsConfirmedWhenNobodyIsThereAnyMoreToApplyIt) {
+TEST_F(SubscriberEndTest, AnInvalidationWithoutARecipientStaysUnconfirmed) {
     Connection link(a, b);
     b.subscriptions.close();
     link.end->on_message(Invalidate{1, {summary::KeyHash{7, 7}}, {}}, kNow);
@@ -334,7 +334,7 @@ TEST_F(SubscriberEndTest, ALinkWithTheKeyDisprovesWhatWasSaidOfKeysBefore) {
     EXPECT_EQ(after(Error::connect_timeout, kNow - 1s), "connect_timeout");
 }
 
-TEST_F(SubscriberEndTest, WhoHasLeftIsSaidToHaveLeftWhateverItsPlaceAnswersSince) {
+TEST_F(SubscriberEndTest, APeerThatHasLeftStaysLeftWhateverItsPlaceAnswers) {
     {
         Connection link(a, b);
         link.publishing.end->say_goodbye();
@@ -416,7 +416,7 @@ TEST_F(SubscriberEndTest, AnInstanceThatHasBeenReplacedStillSendsItsInvalidation
     EXPECT_EQ(next.state.invalidations.pending(0), 0U);
 }
 
-TEST_F(SubscriberEndTest, WhoeverIsRefusedHasSaidWhoItIsAndWhomItLooksFor) {
+TEST_F(SubscriberEndTest, ARefusedNodeHasNamedItselfAndTheNodeItLooksFor) {
     MachineNode other("z", "b", 3);
     Publishing publishing(other);
     const auto end = subscribing(b);

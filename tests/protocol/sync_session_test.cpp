@@ -280,7 +280,7 @@ TEST_F(SyncSessionTest, ASnapshotOlderThanWhatWeHaveIsIgnored) {
     EXPECT_EQ(session.replica().generation(), 7U);
 }
 
-TEST_F(SyncSessionTest, NothingMayStandBetweenThePartsOfASnapshot) {
+TEST_F(SyncSessionTest, OtherMessagesBetweenThePartsOfASnapshotEndTheLink) {
     const auto closes = [](const Message& message) {
         SyncSession fresh{{1 << 20, 500ms}, kNow};
         fresh.on_message(begin(), kNow);
@@ -333,7 +333,7 @@ TEST_F(SyncSessionTest, ADeltaOutOfTheShapeEndsTheLink) {
     EXPECT_EQ(hear(Delta{kEpoch, 8, payload}), Action(Close{Error::malformed_summary}));
 }
 
-TEST_F(SyncSessionTest, WhatASnapshotSaysOfItselfIsJudgedBeforeItsBytesCome) {
+TEST_F(SyncSessionTest, TheHeadOfASnapshotIsJudgedBeforeItsBytesCome) {
     const auto judged = [](SnapshotBegin bad) {
         SyncSession fresh{{1 << 20, 500ms}, kNow};
         const auto action = fresh.on_message(bad, kNow);

@@ -218,7 +218,7 @@ TEST_F(BodyWriterTest, FailsSoThatTheNextDoesNotWaitEither) {
     EXPECT_TRUE(found().unshareable);
 }
 
-TEST_F(BodyWriterTest, KeepsWhatNobodyWaitsForAsLongAsItMayBeStored) {
+TEST_F(BodyWriterTest, KeepsABodyWithoutReadersAsLongAsItMayBeStored) {
     begin();
     writer.append_if_storing(std::string(20'000, 'x'), kNow);
     writer.append_if_storing(std::string(20'000, 'x'), kNow);

@@ -117,7 +117,7 @@ TEST_F(Requesters, AreWhomATrustedProxyNamesForEachRequestAnew) {
     EXPECT_TRUE(requester.rights().ask);
 }
 
-TEST_F(Requesters, WhoseAddressCannotBeReadMayBeAnybody) {
+TEST_F(Requesters, ARequesterWithAnUnreadableAddressMayBeAnybody) {
     connect("10.0.0.7");
     for (const auto* line : {"X-Forwarded-For: \"10.0.0.1\"", "X-Forwarded-For: 10.0.0.01",
                              "X-Forwarded-For: 10.0.0.1, unknown", "X-Forwarded-For: _hidden"}) {

@@ -96,7 +96,6 @@ TEST(HttpDate, IsWrittenInTheModernForm) {
     std::string out = "Date: ";
     append_http_date(out, k1994);
     EXPECT_EQ(out, "Date: Sun, 06 Nov 1994 08:49:37 GMT");
-    EXPECT_EQ(out.size() - 6, kHttpDateBytes);
 }
 
 TEST(HttpDate, ReadsItsOwnText) {

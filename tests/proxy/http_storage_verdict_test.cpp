@@ -12,7 +12,6 @@ namespace proxy {
 namespace http_storage_verdict_test {
 
 using namespace std::chrono_literals;
-using boost::beast::http::verb;
 using test::Head;
 
 constexpr WallTime kNow = std::chrono::sys_days(2026y / 11 / 20);
@@ -21,16 +20,15 @@ struct Exchange {
     std::string response = "Cache-Control: max-age=60";
     unsigned status = 200;
     std::string request = "Host: a";
-    verb method = verb::get;
     CacheRules rules = {};
 };
 
 StorageVerdict verdict(const Exchange& exchange) {
     const Head request(exchange.request.c_str()), response(exchange.response.c_str());
-    return storage_verdict(
-        exchange.method, request, request_directives(request), exchange.status, response,
-        response_directives(response, exchange.rules), vary_names(response),
-        freshness_of(exchange.status, response, kNow, kNow, exchange.rules), exchange.rules);
+    return storage_verdict(request, request_directives(request), exchange.status, response,
+                           response_directives(response, exchange.rules), vary_names(response),
+                           freshness_of(exchange.status, response, kNow, kNow, exchange.rules),
+                           exchange.rules);
 }
 
 TEST(StorageVerdict, StoresExplicitlyFreshResponses) {  // RFC 9111 §3
@@ -43,13 +41,6 @@ TEST(StorageVerdict, StoresAnyFinalStatusWithExplicitFreshness) {  // behaviour 
     for (const unsigned status : {201, 203, 204, 226, 299, 302, 307, 399, 400, 403, 404, 418, 499,
                                   500, 502, 503, 504, 599}) {
         EXPECT_EQ(verdict({.status = status}), StorageVerdict::store) << status;
-    }
-}
-
-TEST(StorageVerdict, StoresOnlyAnswersToGet) {
-    for (const auto method : {verb::head, verb::post, verb::put, verb::delete_, verb::options,
-                              verb::trace, verb::unknown}) {
-        EXPECT_EQ(verdict({.method = method}), StorageVerdict::method);
     }
 }
 

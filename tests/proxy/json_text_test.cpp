@@ -40,7 +40,7 @@ std::string why(std::string_view text) {
     return "it is JSON";
 }
 
-TEST(JsonText, WhatIsNoJsonThrowsWithItsPlace) {
+TEST(JsonText, ATextThatIsNoJsonThrowsWithItsPlace) {
     EXPECT_EQ(why("{\n  \"a\": ,\n}").find("line 2, column 8: "), 0U);
     EXPECT_EQ(why(R"({"a": nul})").find("line 1, column 10: "), 0U) << why(R"({"a": nul})");
 }

@@ -63,7 +63,7 @@ TEST(OriginRequestPlan, IsWhatTheFetchIsFor) {
     EXPECT_EQ(what_to_ask(fetch), OriginRequestKind::block);
 }
 
-TEST(OriginRequestPlan, IsNoneWithoutAnOriginOrForTheEndOfWhatNobodyKnows) {
+TEST(OriginRequestPlan, IsNoneWithoutAnOriginOrForTheEndOfAnUnknownBody) {
     FetchFacts fetch;
     fetch.has_site = false;
     EXPECT_EQ(what_to_ask(fetch), OriginRequestKind::impossible);

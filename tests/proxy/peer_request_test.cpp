@@ -38,7 +38,7 @@ private:
     static boost::asio::awaitable<void> wait(PeerRequest& request,
                                              std::optional<PeerVerdict>& verdict) {
         std::string text("GET http://h/a HTTP/1.1\r\n\r\n");
-        const auto end = co_await request.send(std::move(text));
+        const auto end = co_await request.send(std::move(text), true);
         verdict = end;
     }
 };

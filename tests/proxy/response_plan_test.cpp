@@ -203,19 +203,19 @@ FetchSeen seen(bool leads, FetchError error = FetchError::none) {
     return seen;
 }
 
-TEST(AfterTheWait, WhatWasFetchedIsTheAnswer) {
+TEST(AfterTheWait, TheFetchedResponseIsTheAnswer) {
     EXPECT_EQ(plan_after_wait(seen(true)), FromFetch::respond);
     EXPECT_EQ(plan_after_wait(seen(false)), FromFetch::respond);
 }
 
-TEST(AfterTheWait, WhatAnotherFetchedIsReusedAsFromTheStore) {  // RFC 9111 §4
+TEST(AfterTheWait, TheResponseOfAnotherFetchIsReusedAsFromTheStore) {  // RFC 9111 §4
     auto theirs = seen(false), own = seen(true);
     theirs.usable = own.usable = false;
     EXPECT_EQ(plan_after_wait(theirs), FromFetch::alone);
     EXPECT_EQ(plan_after_wait(own), FromFetch::respond);
 }
 
-TEST(AfterTheWait, WhatIsForOthersLeadsBackToThoseWhoAskForTheSame) {
+TEST(AfterTheWait, AResponseForOthersLeadsBackToRequestsForTheSame) {
     auto another = seen(false), own = seen(true);
     another.is_variant = another.usable = own.is_variant = false;
     EXPECT_EQ(plan_after_wait(another), FromFetch::look_again);
@@ -225,7 +225,7 @@ TEST(AfterTheWait, WhatIsForOthersLeadsBackToThoseWhoAskForTheSame) {
     EXPECT_EQ(plan_after_wait(for_one), FromFetch::look_again);
 }
 
-TEST(AfterTheWait, WhatIsForItsOwnRequestAloneIsFetchedAgain) {
+TEST(AfterTheWait, AResponseForItsOwnRequestAloneIsFetchedAgain) {
     auto released = seen(false);
     released.released = true;
     EXPECT_EQ(plan_after_wait(released), FromFetch::alone);
@@ -235,12 +235,12 @@ TEST(AfterTheWait, WhatIsForItsOwnRequestAloneIsFetchedAgain) {
         EXPECT_EQ(plan_after_wait(seen(leads, FetchError::not_in_parts)), FromFetch::alone);
 }
 
-TEST(AfterTheWait, WhatWasGivenUpInThatMomentIsLookedForAgain) {
+TEST(AfterTheWait, AFetchThatWasGivenUpInThatMomentLeadsToAnotherLook) {
     EXPECT_EQ(plan_after_wait(seen(false, FetchError::abandoned)), FromFetch::look_again);
     EXPECT_EQ(plan_after_wait(seen(true, FetchError::abandoned)), FromFetch::failure);
 }
 
-TEST(AfterTheWait, WhoHasNothingInStockAsksWhereAnotherSparedItself) {
+TEST(AfterTheWait, ARequestWithoutAStandInAsksWhereAnotherSparedItself) {
     auto spared = seen(false, FetchError::origin_down);
     EXPECT_EQ(plan_after_wait(spared), FromFetch::alone);
     spared.stands_in = true;
@@ -248,7 +248,7 @@ TEST(AfterTheWait, WhoHasNothingInStockAsksWhereAnotherSparedItself) {
     EXPECT_EQ(plan_after_wait(seen(true, FetchError::origin_down)), FromFetch::failure);
 }
 
-TEST(AfterTheWait, WhatDidNotComeOrBrokeOffIsNoAnswer) {  // RFC 9110 §15.6.3
+TEST(AfterTheWait, AMissingOrBrokenResponseIsNoAnswer) {  // RFC 9110 §15.6.3
     for (const auto leads : {true, false}) {
         EXPECT_EQ(plan_after_wait(seen(leads, FetchError::reset)), FromFetch::failure);
         auto late = seen(leads);

@@ -5,21 +5,21 @@
 namespace proxy {
 namespace send_again_test {
 
-TEST(SendAgain, WhatPromisesThatTwiceIsOnce) {  // RFC 9110 §9.2.2
+TEST(SendAgain, RepeatsAMethodThatPromisesThatTwiceIsOnce) {  // RFC 9110 §9.2.2
     const Unanswered put{.reused = true, .repeatable_method = true, .body_kept = true};
     EXPECT_TRUE(may_send_again(FetchError::reset, put));
     const Unanswered post{.reused = true, .body_kept = true};
     EXPECT_FALSE(may_send_again(FetchError::reset, post));
 }
 
-TEST(SendAgain, WhatNobodyHasRead) {
+TEST(SendAgain, RepeatsAnUnreadRequest) {
     Unanswered post{.reused = true, .unread = true, .body_kept = true};
     EXPECT_TRUE(may_send_again(FetchError::reset, post));
     post.body_kept = false;
     EXPECT_FALSE(may_send_again(FetchError::reset, post));
 }
 
-TEST(SendAgain, NothingElse) {
+TEST(SendAgain, RepeatsNoOtherRequest) {
     const Unanswered all{
         .reused = true, .unread = true, .repeatable_method = true, .body_kept = true};
     for (const auto error : {FetchError::none, FetchError::head_timeout, FetchError::abandoned,

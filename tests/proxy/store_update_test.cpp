@@ -194,7 +194,7 @@ TEST_F(LearningTest, AHeadThatWasUnderWayWhenItsTagWasPurgedEndsWhatIsStored) {
     EXPECT_EQ(stored(), nullptr);
 }
 
-TEST_F(LearningTest, WhatAHeadMakesStaleMayStillStandInForItsOrigin) {
+TEST_F(LearningTest, AResponseThatAHeadMakesStaleMayStillStandInForItsOrigin) {
     head_says("Cache-Control: max-age=600");
     ASSERT_NE(stored(), nullptr);
     EXPECT_FALSE(fresh(*stored()));
@@ -233,13 +233,13 @@ TEST_F(LearningTest, OfNoOtherAnswerToAHead) {
     EXPECT_TRUE(fresh(*stored()));
 }
 
-TEST_F(LearningTest, NothingOfWhatIsNotStored) {
+TEST_F(LearningTest, LearnsNothingAboutAnAbsentResponse) {
     shared.drop(hash(), kNow);
     head_says("ETag: \"1\"\nCache-Control: max-age=600");
     EXPECT_EQ(stored(), nullptr);
 }
 
-TEST_F(LearningTest, WhatCannotBePaidForGoes) {
+TEST_F(LearningTest, AResponseThatCannotBePaidForGoes) {
     const auto all = shared.store.reserve(settings->cache.memory, kNow);
     ASSERT_TRUE(all);
     head_says("ETag: \"1\"\nCache-Control: max-age=600");
@@ -286,7 +286,7 @@ TEST_F(LearningTest, KeepsAResponseInvalidatedBeforeTheRequest) {
     EXPECT_NE(stored(), nullptr);
 }
 
-TEST_F(LearningTest, WhatTheAnswerItselfInvalidatesDoesNotCountAgainstItsCopy) {
+TEST_F(LearningTest, InvalidationsOfTheAnswerItselfDoNotCountAgainstItsCopy) {
     const auto copy = posted(kOwn);
     shared.drop(hash(), kLater);
     copy->has_invalidated(1);
@@ -296,7 +296,7 @@ TEST_F(LearningTest, WhatTheAnswerItselfInvalidatesDoesNotCountAgainstItsCopy) {
     EXPECT_EQ(text_of(*stored()), "new body");
 }
 
-TEST_F(LearningTest, WhatSomebodyElseInvalidatesDoes) {
+TEST_F(LearningTest, InvalidationsOfAnotherRequestCountAgainstTheCopy) {
     const auto in_between = posted(kOwn);
     shared.drop(hash(), kLater);
     shared.drop(hash(), kLater);

@@ -41,11 +41,20 @@ TEST(TimerWheel, ExpiresOnceAtTheDeadlineOrATickLater) {
 TEST(TimerWheel, ForgetsATimerThatIsGone) {
     boost::asio::io_context io;
     TimerWheel wheel(io.get_executor());
+    struct Counting final : TimerWheel::Timer {
+        explicit Counting(int& into) : count(into) {}
+        void expire() override { ++count; }
+        int& count;
+    };
+    int expired = 0;
+    Counting other(expired);
     {
-        Noted gone;
+        Counting gone(expired);
         wheel.arm(gone, TimerWheel::Clock::now() + 20ms);
+        wheel.arm(other, TimerWheel::Clock::now() + 40ms);
     }
     io.run();
+    EXPECT_EQ(expired, 1) << "of the timer that remains";
 }
 
 }  // namespace timer_wheel_test

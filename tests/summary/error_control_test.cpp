@@ -14,7 +14,8 @@ using Judgement = ErrorControl::Judgement;
 constexpr double kBudget = 0.004;
 constexpr std::uint64_t kPeers = 16;
 constexpr double kNominal = error_per_summary(kBudget, kPeers);
-constexpr std::uint64_t kWindow = 16'000;  // misses: 64 false hits are allowed
+constexpr unsigned kMost = 1U << ErrorControl::kMaxHalvings;  // the largest correction
+constexpr std::uint64_t kWindow = 16'000;                     // misses: 64 false hits are allowed
 
 /// A window that ends with so many of them.
 Judgement seen(ErrorControl& control, std::uint64_t collisions) {
@@ -50,9 +51,8 @@ TEST(ErrorControl, HalvesTheErrorStepByStepAndNoFurtherThanItMay) {
         EXPECT_DOUBLE_EQ(control.error(kBudget, kPeers), kNominal / (1 << step));
     }
     EXPECT_EQ(seen(control, 5'000), Judgement::kept);
-    EXPECT_DOUBLE_EQ(control.error(kBudget, kPeers), kNominal / ErrorControl::kMaxCorrection);
-    EXPECT_DOUBLE_EQ(control.error(kBudget, 4 * kPeers),
-                     kNominal / 4 / ErrorControl::kMaxCorrection)
+    EXPECT_DOUBLE_EQ(control.error(kBudget, kPeers), kNominal / kMost);
+    EXPECT_DOUBLE_EQ(control.error(kBudget, 4 * kPeers), kNominal / 4 / kMost)
         << "goes along with the membership";
 }
 
@@ -76,7 +76,7 @@ TEST(ErrorControl, AStepIsNotUndoneByTheNextWhateverIsSeen) {
             corrections += seen(control, static_cast<std::uint64_t>(last)) == Judgement::corrected;
         }
         EXPECT_LE(corrections, ErrorControl::kMaxHalvings) << excess;
-        if (excess <= 2 * ErrorControl::kMaxCorrection) {
+        if (excess <= 2 * kMost) {
             EXPECT_LE(last, 2 * 64 + 1) << excess;
         }
     }

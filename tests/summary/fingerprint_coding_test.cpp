@@ -68,7 +68,7 @@ TEST(FingerprintFormat, KeysBecomeNumbers) {
     EXPECT_EQ(fingerprint(key, FingerprintShape(CuckooShape{10, 12})), 768U << 12 | 1);
 }
 
-TEST(FingerprintFormat, Descriptors) {
+TEST(FingerprintFormat, DescriptorsHaveTheBytesOfThePage) {
     const auto quotient = bytes({2, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 32});
     EXPECT_EQ(descriptor_of(QuotientShape{2048, 6, 32}), *Descriptor::from(quotient));
     EXPECT_EQ(fingerprint_shape_of(*Descriptor::from(quotient)),
@@ -294,7 +294,7 @@ TEST(FingerprintCoding, AnyBytesAreAnswered) {
     EXPECT_GT(taken, 30U) << "else nothing was tested";
 }
 
-TEST(FingerprintCoding, WhatIsDamagedIsRefusedOrSomethingElse) {
+TEST(FingerprintCoding, ADamagedPayloadIsRefusedOrReadsAsSomethingElse) {
     constexpr std::uint64_t kUniverse = 300 * 1'024;
     const auto fingerprints = some_fingerprints(300, kUniverse, 5);
     const auto payload = snapshot_of(fingerprints, kUniverse);

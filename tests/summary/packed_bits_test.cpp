@@ -72,7 +72,7 @@ TEST(PackedBits, OneInsertedBitIsAsManyOfOne) {
     }
 }
 
-TEST(PackedBits, WhatFollowsRemovedOnesMovesDownAndNothingElse) {
+TEST(PackedBits, OnlyElementsBehindRemovedOnesMoveDown) {
     test::Random random(3);
     for (int i = 0; i < 20'000; ++i) {
         Both both(random);

@@ -139,7 +139,7 @@ private:
     bool filling_ = true;
 };
 
-TEST(Growth, NothingIsLostOrFalselyMissedWhateverComesInBetween) {
+TEST(Growth, GrowthLosesNoKeyWhateverComesInBetween) {
     unsigned epochs = 0;
     for (std::uint64_t seed = 1; seed <= 4; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
