@@ -37,9 +37,38 @@ std::string trimmed(std::string text) {
     return text;
 }
 
-/// The reason in the answer of a node that is not ready, or of another server at that address.
+/// False for a page of another server. A node's admin port sends plain text and JSON alone.
+bool may_be_of_a_node(const measure::HttpAnswer& answer) {
+    const std::string_view type = answer.content_type;
+    const auto known =
+        type.empty() || type.starts_with("text/plain") || type.starts_with("application/json");
+    const auto begin = answer.body.find_first_not_of(" \t\r\n");
+    return known && (begin == std::string::npos || answer.body[begin] != '<');
+}
+
+/// Reports the answer of another server.
+int no_node(const std::string& where, const measure::HttpAnswer& answer) {
+    return fail(kFailed,
+                "http://{}: the answer is not that of a hearsay node (status {}); it must be the "
+                "admin port, 9128 by default",
+                where, answer.status);
+}
+
+/// The advice where no node answers: none for an address that the user gave.
+std::string address_hint(const NodeChoice& choice, std::string_view options) {
+    return choice.url.empty() && choice.config.empty()
+               ? fmt::format(" (give its admin address, {})", options)
+               : std::string();
+}
+
+/// The node's reason in one line.
+std::string first_line(const measure::HttpAnswer& answer) {
+    return measure::printable(trimmed(answer.body.substr(0, answer.body.find('\n'))));
+}
+
+/// The reason in the answer of a node that is not ready.
 std::string why_not(const measure::HttpAnswer& answer) {
-    const auto said = trimmed(answer.body.substr(0, answer.body.find('\n')));
+    const auto said = first_line(answer);
     return said.empty() ? "not ready" : said;
 }
 
@@ -82,7 +111,8 @@ std::optional<AdminPort> admin_of(const NodeChoice& choice, std::string& why) {
 std::string token_hint(const measure::HttpAnswer& answer, const AdminPort& admin) {
     if (answer.status != 401) return {};
     return admin.token.empty() ? " (set HEARSAY_ADMIN_TOKEN)"
-                               : " (it has another token: set HEARSAY_ADMIN_TOKEN)";
+                               : " (the token that was sent is not the node's: set "
+                                 "HEARSAY_ADMIN_TOKEN)";
 }
 
 /// Returns the admin ports of all choices, or nothing and the reason in `why`. Throws
@@ -109,19 +139,23 @@ struct ReadStatus {
     std::string json;
 };
 
-/// Returns nothing, after a report on standard error, if the node gives no status. `alone`: no
-/// other node is meant.
-std::optional<ReadStatus> read_status(const AdminPort& port, bool alone) {
+/// Returns nothing, after a report on standard error, if the node gives no status. `hint`: what the
+/// user may do about a node that does not answer.
+std::optional<ReadStatus> read_status(const AdminPort& port, std::string_view hint) {
     const auto& admin = port.at;
     auto answer = measure::http_get(admin, "/api/v1/status", kAdminTimeout, port.token);
     if (!answer) {
         fail(kFailed, "no node answers at http://{}: {}{}", admin.text(), answer.error().message(),
-             alone ? " (give its admin address, or --config)" : "");
+             hint);
+        return std::nullopt;
+    }
+    if (!may_be_of_a_node(*answer)) {
+        no_node(admin.text(), *answer);
         return std::nullopt;
     }
     if (answer->status == 401 || answer->status == 403) {
         fail(kFailed, "http://{}: status {}: {}{}", admin.text(), answer->status,
-             trimmed(answer->body), token_hint(*answer, port));
+             first_line(*answer), token_hint(*answer, port));
         return std::nullopt;
     }
     std::string why;
@@ -156,17 +190,19 @@ Posted post(const NodeChoice& choice, const std::string& target, const std::stri
         out.where = admin->at.text();
         const auto answer = measure::http_post(admin->at, target, json, timeout, admin->token);
         if (!answer) {
-            out.code = fail(kFailed,
-                            "no node answers at http://{}: {} (give its admin address, --at, or "
-                            "--config)",
-                            out.where, answer.error().message());
+            out.code = fail(kFailed, "no node answers at http://{}: {}{}", out.where,
+                            answer.error().message(), address_hint(choice, "--at, or --config"));
             return out;
         }
         out.answer = *answer;
         if (taken(answer->status)) return out;
+        if (!may_be_of_a_node(*answer)) {
+            out.code = no_node(out.where, *answer);
+            return out;
+        }
         const bool wrong_order = answer->status == 400;
         out.code = fail(wrong_order ? kUsage : kFailed, "http://{}: status {}: {}{}", out.where,
-                        answer->status, trimmed(answer->body), token_hint(*answer, *admin));
+                        answer->status, first_line(*answer), token_hint(*answer, *admin));
     } catch (const std::invalid_argument& error) {
         out.code = fail(kUsage, "{}", error.what());
     }
@@ -189,12 +225,6 @@ std::string text_in(const Json& object, const char* name) {
                                                  : std::string();
 }
 
-/// Reports an answer that is no JSON object.
-int no_node(const Posted& posted) {
-    return fail(kFailed, "http://{}: the answer is not a node's; it must be the admin port",
-                posted.where);
-}
-
 }  // namespace
 
 int purge_command(const NodeChoice& choice, const std::vector<std::string>& urls,
@@ -207,7 +237,7 @@ int purge_command(const NodeChoice& choice, const std::vector<std::string>& urls
                              [](unsigned status) { return status == 200 || status == 202; });
     if (posted.code != kOk) return posted.code;
     const auto report = Json::parse(posted.answer.body, nullptr, false);
-    if (!report.is_object()) return no_node(posted);
+    if (!report.is_object()) return no_node(posted.where, posted.answer);
     const auto confirmed = texts(report, "confirmed"), pending = texts(report, "pending"),
                away = texts(report, "away");
     if (json) {
@@ -246,7 +276,7 @@ int reload_command(const NodeChoice& choice, bool json) {
     });
     if (posted.code != kOk) return posted.code;
     const auto report = Json::parse(posted.answer.body, nullptr, false);
-    if (!report.is_object()) return no_node(posted);
+    if (!report.is_object()) return no_node(posted.where, posted.answer);
     if (json) fmt::print("{}", posted.answer.body);
     if (const auto warnings = messages_of(report, "warnings"); !warnings.empty())
         fmt::print(stderr, "warnings:{}\n", warnings);
@@ -261,10 +291,10 @@ int reload_command(const NodeChoice& choice, bool json) {
             fmt::print("reloaded: changed {}{}\n", fmt::join(changed, ", "), more);
         return kOk;
     }
-    return fail(kFailed, "http://{} {}; it keeps its configuration{}", posted.where,
-                posted.answer.status == 409 ? "is draining and takes no reload"
-                                            : "refuses the configuration",
-                messages_of(report, "errors"));
+    if (posted.answer.status == 409)
+        return fail(kFailed, "http://{} is draining and takes no reload", posted.where);
+    return fail(kFailed, "http://{} refuses the configuration; it keeps the old one{}",
+                posted.where, messages_of(report, "errors"));
 }
 
 int drain_command(const NodeChoice& choice) {
@@ -289,8 +319,10 @@ int status_command(const std::vector<NodeChoice>& choices, bool json) {
         if (admins.empty() && !why.empty()) return fail(kBadConfig, "{}", why);
         std::vector<measure::NodeSample> nodes;
         std::vector<std::string> answers, answered_at;
+        const auto hint =
+            choices.size() == 1 ? address_hint(choices.front(), "or --config") : std::string();
         for (const auto& port : admins) {
-            auto read = read_status(port, admins.size() == 1);
+            auto read = read_status(port, hint);
             if (!read) continue;
             if (!json) {
                 print_status(read->counters);
@@ -323,6 +355,7 @@ int healthcheck_command(const NodeChoice& choice) {
         const auto where = admin->at.text();
         if (!answer)
             return fail(kFailed, "no node answers at {}: {}", where, answer.error().message());
+        if (!may_be_of_a_node(*answer)) return no_node(where, *answer);
         if (answer->status != 200) {
             return fail(kFailed, "{}: {} (http://{}/readyz: status {}){}", where, why_not(*answer),
                         where, answer->status, token_hint(*answer, *admin));
@@ -343,16 +376,15 @@ int explain_command(const NodeChoice& choice, const std::string& url, bool json)
             measure::http_get(admin->at, "/api/v1/explain?url=" + measure::percent_encoded(url),
                               kAdminTimeout, admin->token);
         if (!answer)
-            return fail(kFailed, "no node answers at http://{}: {} (give its admin address, --at)",
-                        where, answer.error().message());
-        if (answer->status == 400) return fail(kUsage, "{}", trimmed(answer->body));
+            return fail(kFailed, "no node answers at http://{}: {}{}", where,
+                        answer.error().message(), address_hint(choice, "--at, or --config"));
+        if (!may_be_of_a_node(*answer)) return no_node(where, *answer);
+        if (answer->status == 400) return fail(kUsage, "{}", first_line(*answer));
         if (answer->status != 200)
             return fail(kFailed, "http://{}: status {}: {}{}", where, answer->status,
-                        trimmed(answer->body), token_hint(*answer, *admin));
+                        first_line(*answer), token_hint(*answer, *admin));
         const auto text = json ? answer->body : measure::explanation_text(answer->body, why);
-        if (text.empty())
-            return fail(kFailed, "http://{}: {}; it must be the admin port, 9128 by default", where,
-                        why);
+        if (text.empty()) return no_node(where, *answer);
         fmt::print("{}", text);
         return kOk;
     } catch (const std::invalid_argument& error) {

@@ -27,19 +27,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-void refuse(proxy::ConfigResult& loaded, std::vector<proxy::ConfigError> errors) {
-    if (errors.empty()) return;
-    loaded.errors = std::move(errors);
-    loaded.config.reset();
-}
-
-/// Loads the configuration and inspects the disks, as a start does.
-proxy::ConfigResult load_to_start(const std::string& file) {
-    auto loaded = proxy::load_config(file);
-    if (loaded.config) refuse(loaded, proxy::unusable_disks(*loaded.config));
-    return loaded;
-}
-
 void print_errors(const std::string& file, const proxy::ConfigResult& loaded) {
     const auto is_unread = loaded.errors.size() == 1 && loaded.errors[0].path.empty();
     const auto begin =
@@ -80,10 +67,10 @@ std::string hint(const measure::Report& report, const ReplayCommand& command) {
 
 }  // namespace
 
-int run_command(const std::string& file) {
-    proxy::BlockedSignals blocked;
-    auto loaded = load_to_start(file);
-    if (loaded.config) refuse(loaded, proxy::make_disks(*loaded.config));
+int run_command(const std::string& file, proxy::BlockedSignals& blocked) {
+    auto loaded = proxy::load_config_to_start(file);
+    if (loaded.config) loaded.errors = proxy::make_disks(*loaded.config);
+    if (!loaded.errors.empty()) loaded.config.reset();
     if (loaded.config) {
         auto disks = proxy::doubtful_disks(*loaded.config);
         std::move(disks.begin(), disks.end(), std::back_inserter(loaded.warnings));
@@ -99,7 +86,7 @@ int run_command(const std::string& file) {
 }
 
 int check_command(const std::string& file, bool strict, bool peers) {
-    auto loaded = load_to_start(file);
+    auto loaded = proxy::load_config_to_start(file);
     if (loaded.config) {
         auto here = proxy::doubts_here(*loaded.config);
         std::move(here.begin(), here.end(), std::back_inserter(loaded.warnings));

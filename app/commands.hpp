@@ -9,6 +9,7 @@
 #include "measure/run/replay.hpp"
 #include "measure/trace/trace.hpp"
 #include "measure/trace/workload.hpp"
+#include "proxy/blocked_signals.hpp"
 
 namespace app {
 
@@ -26,7 +27,7 @@ struct ReplayCommand {
 };
 
 /// The sub-commands. Each returns the exit code and reports errors on standard error.
-int run_command(const std::string& file);
+int run_command(const std::string& file, proxy::BlockedSignals& blocked);
 /// `strict`: warnings count as errors. `peers`: see check_peers().
 int check_command(const std::string& file, bool strict = false, bool peers = false);
 int origin_command(const measure::OriginOptions&);

@@ -211,10 +211,9 @@ private:
             fmt::print(stderr, "demo: {}\n",
                        over_the_restart(reports_[0], reports_[1], empty.total.shared_hits));
         }
-        fmt::print(stderr, "demo: {}\n", trouble.empty() ? "passed" : "FAILED: " + trouble);
-        if (const auto why = too_small_for_the_goal(reports_.back());
-            is_synthetic() && !why.empty())
-            fmt::print(stderr, "demo: {}\n", why);
+        const auto small = is_synthetic() ? too_small_for_the_goal(reports_.back()) : std::string();
+        fmt::print(stderr, "demo: {}{}{}\n", trouble.empty() ? "passed" : "FAILED: " + trouble,
+                   small.empty() ? "" : "; ", small);
         return trouble;
     }
 

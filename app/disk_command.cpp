@@ -92,12 +92,15 @@ void print_finds(const DiskSurvey& s, const std::string& url, DiskTime now) {
     fmt::print("{}: {}\n", url,
                s.finds.empty() ? "not there" : measure::amount(s.finds.size(), "record"));
     for (const auto& each : s.finds) {
-        fmt::print("  {}: {}, body of {}, stored {} ({} ago), {} {}{}{}\n",
+        // The record of a body in blocks is its index, a head alone.
+        const auto is_index = each.body_bytes == 0 && s.block_finds > 0;
+        fmt::print("  {}: {}, {}, stored {} ({} ago), {} {}{}{}\n",
                    place_text(each.file, each.offset),
                    each.status_line.empty() ? "unreadable" : measure::printable(each.status_line),
-                   measure::amount(each.body_bytes, "byte"), date_text(each.stored),
-                   age_text(now - each.stored), each.expires < now ? "expired" : "expires",
-                   date_text(each.expires),
+                   is_index ? "index of a body in blocks"
+                            : "body of " + measure::amount(each.body_bytes, "byte"),
+                   date_text(each.stored), age_text(now - each.stored),
+                   each.expires < now ? "expired" : "expires", date_text(each.expires),
                    each.vary.empty() ? "" : ", varies by " + measure::printable(each.vary),
                    each.current ? "" : ", replaced or purged");
     }

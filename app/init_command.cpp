@@ -185,7 +185,10 @@ int init_command(const InitCommand& command) {
         for (const auto& [file, text] : files)
             if (fs::exists(file))
                 return fail(kFailed, "{} exists already", measure::printable(file.string()));
+        const bool is_new = !fs::exists(folder);
         fs::create_directories(folder);
+        const auto ignored = folder / ".gitignore";
+        if (is_new) write_new(ignored, "*\n", 0644);
         write_new(environment, fmt::format("{}={}\n", kKeyName, key), 0600);
         fmt::print("{}: the cluster key, the same for all nodes; keep it secret\n",
                    environment.string());
@@ -193,6 +196,9 @@ int init_command(const InitCommand& command) {
             write_new(file, text, 0644);
             fmt::print("{}\n", file.string());
         }
+        if (is_new)
+            fmt::print("{}: keeps git from committing the key, and all of this folder\n",
+                       ignored.string());
         fmt::print(
             "\nCopy each file and the environment to its node, start the nodes, and check that "
             "they "

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstring>
 #include <limits>
+#include <optional>
+#include <string_view>
 #include <system_error>
 
 #include "app/admin_commands.hpp"
@@ -17,6 +19,7 @@
 #include "app/simulate_options.hpp"
 #include "app/status_text.hpp"
 #include "measure/run/node_addresses.hpp"
+#include "proxy/blocked_signals.hpp"
 #include "proxy/config/config_values.hpp"
 
 namespace {
@@ -25,6 +28,7 @@ using namespace app;
 
 /// The options of the command line, one member for each sub-command.
 struct CommandLine {
+    proxy::BlockedSignals* blocked = nullptr;  // set for `run`
     std::string config;
     bool json = false, strict = false, peers = false;
     NodeChoice node;
@@ -416,7 +420,7 @@ int needs(const char* command, const char* what) {
 
 int run_node(CommandLine& line) {
     if (line.config.empty()) return needs("run", "a FILE, its configuration");
-    return run_command(line.config);
+    return run_command(line.config, *line.blocked);
 }
 
 int run_check(CommandLine& line) {
@@ -464,8 +468,8 @@ constexpr Command kCommands[] = {
     {"version", print_version},
 };
 
-/// Returns the exit code.
-int run_command_line(int argc, char** argv) {
+/// Returns the exit code. `blocked` is set for the command `run`.
+int run_command_line(int argc, char** argv, proxy::BlockedSignals* blocked) {
     CLI::App app("hearsay: HTTP caches that share their content", "hearsay");
     app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
         return "hearsay: " + CLI::FailureMessage::simple(failed, error);
@@ -474,6 +478,7 @@ int run_command_line(int argc, char** argv) {
                                    // missing one before an unknown option
     app.set_version_flag("--version", "hearsay " HEARSAY_VERSION);
     CommandLine line;
+    line.blocked = blocked;
     add_commands(app, line);
 
     const auto is_meant = [&](const CLI::App* command) { return command->check_name(argv[1]); };
@@ -515,9 +520,12 @@ int checked_output(int code) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    // First of all, as a HUP before the node's handlers would end the process.
+    std::optional<proxy::BlockedSignals> blocked;
+    if (argc > 1 && argv[1] == std::string_view("run")) blocked.emplace();
     hold_standard_streams();
     try {
-        return checked_output(run_command_line(argc, argv));
+        return checked_output(run_command_line(argc, argv, blocked ? &*blocked : nullptr));
     } catch (const std::system_error& error) {  // thrown by fmt::print if an output fails
         std::fprintf(stderr, "hearsay: %s\n", error.what());
         return kFailed;

@@ -1,7 +1,6 @@
 #include "app/simulate_command.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <cstdio>
@@ -27,12 +26,13 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr auto kQuietAtFirst = 2s;
+constexpr auto kPauseWithoutTerminal = 10s;
 constexpr std::size_t kPaperProxies = 8;
 
-/// Shows the progress of a long study on a terminal.
+/// Shows the progress of a long study.
 class StudyReporter {
 public:
-    explicit StudyReporter(bool quiet) : progress_(quiet || !::isatty(STDERR_FILENO)) {}
+    explicit StudyReporter(bool quiet) : progress_(quiet, kPauseWithoutTerminal) {}
 
     bool operator()(const measure::StudyProgress& now) {
         const auto elapsed = Clock::now() - begin_;
