@@ -9,8 +9,6 @@
 namespace measure {
 namespace {
 
-constexpr std::chrono::seconds kWithoutTerminal{5};
-
 bool dumb() {
     const char* term = std::getenv("TERM");
     return !term || std::strcmp(term, "dumb") == 0;
@@ -18,10 +16,11 @@ bool dumb() {
 
 }  // namespace
 
-Progress::Progress(bool quiet)
+Progress::Progress(bool quiet, std::chrono::seconds pause)
     : quiet_(quiet),
       terminal_(::isatty(STDERR_FILENO) && !dumb()),
-      next_(std::chrono::steady_clock::now() + kWithoutTerminal) {}
+      pause_(pause),
+      next_(std::chrono::steady_clock::now() + pause_) {}
 
 Progress::~Progress() {
     clear();
@@ -42,7 +41,7 @@ void Progress::update(const std::string& text) {
     }
     const auto now = std::chrono::steady_clock::now();
     if (now < next_) return;
-    next_ = now + kWithoutTerminal;
+    next_ = now + pause_;
     std::fprintf(stderr, "%s\n", text.c_str());
 }
 

@@ -6,10 +6,10 @@
 namespace measure {
 
 /// Reports progress on standard error: on a terminal as one line that is overwritten, otherwise as
-/// a line every few seconds. One thread.
+/// a line each `pause`. One thread.
 class Progress {
 public:
-    explicit Progress(bool quiet = false);
+    explicit Progress(bool quiet = false, std::chrono::seconds pause = std::chrono::seconds(5));
     ~Progress();
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
@@ -23,6 +23,7 @@ public:
 
 private:
     bool quiet_, terminal_, open_line_ = false;
+    std::chrono::seconds pause_;  // without a terminal
     std::chrono::steady_clock::time_point next_{};
 };
 

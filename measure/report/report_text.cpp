@@ -103,13 +103,14 @@ void write_bytes_row(const std::string& name, const Figures& f, const NodeSample
 void write_bytes(const Report& report, Writer& out) {
     out.line("");
     const bool links = traffic_of(report).has_value();
-    out.heading(fmt::format("{:<{}} {:>10} {:>23}{}", "proxy", kNameColumns, "bytes to",
-                            "byte hit rates",
-                            links ? fmt::format(" {:>13} {:>11} {:>11} {:>11}", "announcements",
-                                                "per request", "link bytes", "per request")
+    out.heading(fmt::format(
+        "{:<{}} {:>10} {:>23}{}", "proxy", kNameColumns, "bytes to", "byte hit rates",
+        links ? fmt::format(" {:>25} {:>23}", "announcements", "link bytes") : std::string()));
+    out.heading(fmt::format("{:>{}} {:>7} {:>7} {:>7}{}", "clients", kNameColumns + 11, "local",
+                            "peer", "both",
+                            links ? fmt::format(" {:>13} {:>11} {:>11} {:>11}", "number",
+                                                "per request", "in all", "per request")
                                   : std::string()));
-    out.heading(fmt::format("{:>{}} {:>7} {:>7} {:>7}", "clients", kNameColumns + 11, "local",
-                            "peer", "both"));
     NodeSample sum;
     for (const auto& row : report.rows) {
         const NodeSample* counted = links ? &*row.counted : nullptr;

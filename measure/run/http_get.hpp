@@ -15,6 +15,7 @@ struct HttpAnswer {
     unsigned status = 0;
     std::string body;
     std::string via;  // the proxies it has passed, as the field lists them
+    std::string content_type = {};
 };
 
 inline constexpr std::size_t kMaxAdminAnswerBytes = 64 * 1024 * 1024;

@@ -47,12 +47,41 @@ bool is_open(std::string_view line, std::size_t begin, std::size_t end) {
     const bool alone = before.ends_with(' ') && (after.empty() || after.front() == ' ');
     const bool of_squid = before.ends_with('/') && after.starts_with(' ') &&
                           is_squids(before.substr(before.rfind(' ') + 1));
-    return word.size() == 3 && (alone || of_squid);
+    const bool of_json = before.ends_with("\"status\":") || before.ends_with("\"status\": ");
+    return word.size() == 3 && (alone || of_squid || of_json);
+}
+
+/// Returns the member of a JSON object with this name, as the line has it, or nothing. The line may
+/// be broken.
+std::string_view member_of(std::string_view line, std::string_view quoted_name) {
+    const auto begin = line.find(quoted_name);
+    if (begin == std::string_view::npos) return {};
+    auto at = begin + quoted_name.size();
+    while (at < line.size() && (line[at] == ':' || line[at] == ' ')) ++at;
+    if (at < line.size() && line[at] == '"') {
+        for (++at; at < line.size() && line[at] != '"'; ++at)
+            if (line[at] == '\\') ++at;
+        return line.substr(begin, at + 1 - begin);
+    }
+    return line.substr(begin, std::min(line.find_first_of(",}", at), line.size()) - begin);
+}
+
+/// A long JSON line begins with times and addresses. Returns what tells requests apart, with the
+/// URL last, as it may be cut; the whole line if it has none of that.
+std::string telling_part(std::string_view line) {
+    std::string out;
+    if (line.size() > kMostShown && line.starts_with('{'))
+        for (const auto* name : {"\"method\"", "\"status\"", "\"url\""})
+            if (const auto member = member_of(line, name); !member.empty())
+                out.append(out.empty() ? "{" : ",").append(member);
+    return out.empty() ? std::string(line.substr(0, 2 * kMostShown)) : out + '}';
 }
 
 }  // namespace
 
-std::string masked(std::string_view line) {
+std::string masked(std::string_view whole) {
+    const auto telling = telling_part(whole);
+    const std::string_view line = telling;
     std::string out;
     for (std::size_t at = 0; at < line.size();) {
         if (!is_word(line[at])) {
