@@ -21,9 +21,9 @@ PeerStatus status_of(const protocol::ClusterStatus::Peer& link, const PeerReport
     const auto now = std::chrono::steady_clock::now();
     peer.last_error = link.last_end.reason();
     if (link.last_end.error) peer.last_error_seconds = seconds(now - link.last_end.at);
-    peer.last_http_error = report.last_failure.reason;
-    if (!peer.last_http_error.empty())
-        peer.last_http_error_seconds = seconds(now - report.last_failure.at);
+    const auto failure = report.shown_failure();
+    peer.last_http_error = failure.reason;
+    if (!peer.last_http_error.empty()) peer.last_http_error_seconds = seconds(now - failure.at);
     const auto breaker_open = report.breaker_open_until - now;
     peer.breaker_open_seconds = std::max(seconds(breaker_open), 0.0);
     peer.round_trip_seconds = seconds(report.round_trip.mean());
@@ -39,7 +39,13 @@ PeerReport& PeerReport::operator+=(const PeerReport& other) {
     if (!round_trip.known()) round_trip = other.round_trip;
     if (!other.last_failure.reason.empty() && other.last_failure.at >= last_failure.at)
         last_failure = other.last_failure;
+    recognised_at = std::max(recognised_at, other.recognised_at);
     return *this;
+}
+
+PeerRecord::Failure PeerReport::shown_failure() const {
+    const auto is_refuted = last_failure.reason == kNotAPeer && recognised_at >= last_failure.at;
+    return is_refuted ? PeerRecord::Failure() : last_failure;
 }
 
 WorkerReports::Report WorkerReports::report_of(const Worker& worker) {
@@ -50,7 +56,8 @@ WorkerReports::Report WorkerReports::report_of(const Worker& worker) {
             const auto& record = worker.upstream.peer_records[i];
             if (!node.empty())
                 report.peers[node] = {record.counts(), record.left_alone_until(),
-                                      record.round_trip(), record.last_failure()};
+                                      record.round_trip(), record.last_failure(),
+                                      record.recognised_at()};
         }
     }
     for (const auto& origin : worker.upstream.origin_times.origins()) {

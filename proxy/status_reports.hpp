@@ -21,6 +21,10 @@ struct PeerReport {
     PeerRecord::Time breaker_open_until{};  // the latest of all workers
     RoundTrip round_trip;                   // of the first worker that knows it
     PeerRecord::Failure last_failure;       // of all workers
+    PeerRecord::Time recognised_at{};       // the latest of all workers
+
+    /// The last failure. A later response of the peer refutes kNotAPeer, which is then left out.
+    PeerRecord::Failure shown_failure() const;
 
     PeerReport& operator+=(const PeerReport& other);
 };

@@ -26,6 +26,12 @@ void LinkLog::failed(std::string_view link, const boost::system::error_code& err
     note(link, "could not be made", error, detail, now, expected);
 }
 
+void LinkLog::left_unproven(std::string_view link, std::string_view who,
+                            const boost::system::error_code& error, TimePoint now) {
+    note(link, fmt::format("left before its proof, as a check from {} does", who), error, "", now,
+         Expectation::usual);
+}
+
 void LinkLog::note(std::string_view link, std::string_view what,
                    const boost::system::error_code& error, std::string_view detail, TimePoint now,
                    Expectation expected) {

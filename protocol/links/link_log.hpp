@@ -36,6 +36,10 @@ public:
     /// See ended(), for a link that could not be made.
     void failed(std::string_view link, const boost::system::error_code& error,
                 std::string_view detail, TimePoint now, Expectation expected = Expectation::none);
+    /// Logs a link whose other end left before its proof, as a check of peers does
+    /// (links/probe.hpp). `who`: the name that it gave.
+    void left_unproven(std::string_view link, std::string_view who,
+                       const boost::system::error_code& error, TimePoint now);
     void up(std::string_view link);
     /// Log the arrival and the departure of a peer.
     void joined(std::string_view peer);

@@ -125,6 +125,8 @@ public:
     const std::string& who() const { return who_; }
     /// The node that the peer looks for; empty: any, or before the hello.
     const std::string& looks_for() const { return looks_for_; }
+    /// The peer has got the challenge, and has yet to prove itself.
+    bool awaits_proof() const { return challenged_ && hello_ && !ended(); }
 
 private:
     friend class Subscriptions;

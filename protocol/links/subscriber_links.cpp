@@ -102,6 +102,9 @@ void SubscriberLinks::note_end(const SubscriberEnd& end, const std::string& remo
     auto description = end.who().empty() ? "" : "says that it is " + printable(end.who());
     if (error == Error::wrong_node) description += " and looks for " + printable(end.looks_for());
     const auto host = remote.substr(0, remote.rfind(':'));
+    if (error == Error::connection_closed && end.awaits_proof())
+        return context_.log.left_unproven("link from " + host, printable(end.who()), error,
+                                          Clock::now());
     if (error == Error::own_id && context_.membership.is_open()) return context_.log.met_self(host);
     // The node that replaces this one may be there already.
     const bool usual = error == Error::duplicate_id && context_.leaving;

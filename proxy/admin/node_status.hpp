@@ -291,6 +291,9 @@ struct ConfigStatus {
     bool last_successful() const { return last_error.empty(); }
 };
 
+/// A node that is out of step with peers is ready this long after its start.
+inline constexpr std::chrono::seconds kReadyAlone{2};
+
 /// A snapshot of a node for /api/v1/status and /metrics, filled by status_reports.
 struct NodeStatus : NodeCounters {
     std::string node;

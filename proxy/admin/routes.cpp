@@ -34,10 +34,21 @@ std::optional<Response> refuse_unless_json(const Request& request) {
                       "The Content-Type must be application/json.\n");
 }
 
-/// One word, then a line for each faulty directory of the disk. The node fetches the objects of
+/// The reason why a node is not ready.
+std::string awaited(const NodeStatus& status) {
+    std::string names;
+    for (const auto& peer : status.cluster.peers)
+        if (!peer.in_sync() && !peer.node.empty()) names += (names.empty() ? "" : ", ") + peer.node;
+    return "it waits to be in step with " + (names.empty() ? "its peers" : names) + ", for " +
+           std::to_string(kReadyAlone.count()) + " s after its start at most";
+}
+
+/// The state, then a line for each faulty directory of the disk. The node fetches the objects of
 /// such a directory again, so it is ready all the same.
 std::string readiness(const NodeStatus& status) {
-    std::string text = status.draining ? "draining\n" : status.ready ? "ready\n" : "not ready\n";
+    auto text = status.draining ? "draining\n"
+                : status.ready  ? "ready\n"
+                                : "not ready: " + awaited(status) + '\n';
     for (const auto& disk : status.disk) {
         if (disk.state == DiskStatus::State::ready) continue;
         text.append("disk ").append(disk.path).append(" is ").append(name(disk.state));

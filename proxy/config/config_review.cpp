@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "proxy/config/cluster_settings.hpp"
+#include "proxy/config/config_values.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/same_host.hpp"
 
@@ -135,7 +136,9 @@ private:
             const auto path = entry("$.cluster.peers", i);
             if (peer.node == config_.node) {
                 if (peer.http.port != config_.listen.port || peer.link.port != cluster.listen.port)
-                    doubt(path, "has this node's name, so it is passed over, but other ports");
+                    doubt(path,
+                          "names this node itself but other ports; the entry is ignored. Is a name "
+                          "misspelt?");
                 continue;
             }
             others = true;
@@ -188,7 +191,9 @@ private:
         std::uint64_t bytes = 0;
         for (const auto& directory : config_.cache.disk) bytes += directory.size;
         if (bytes > 0 && bytes < config_.cache.memory)
-            doubt("$.cache.disk", "is less than memory: not even what is there outlives a restart");
+            doubt("$.cache.disk", "the disk is smaller than cache.memory (" +
+                                      format_size(config_.cache.memory) +
+                                      "), so part of the memory's content is lost at a restart");
     }
 
     void access_log() {

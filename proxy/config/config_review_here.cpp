@@ -60,6 +60,12 @@ std::string refused(const std::filesystem::path& place, int what) {
     return std::system_category().message(errno);
 }
 
+/// `23.5GiB`, rounded down.
+std::string gibibytes(std::uint64_t bytes) {
+    const auto tenths = bytes / ((1ull << 30) / 10);
+    return std::to_string(tenths / 10) + '.' + std::to_string(tenths % 10) + "GiB";
+}
+
 /// Names of other machines, each with the settings that have it.
 using Names = std::map<std::string, std::vector<std::string>>;
 
@@ -147,8 +153,8 @@ std::vector<ConfigError> doubts_here(const Config& config) {
     if (pages > 0 && page > 0) {
         const auto memory = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page);
         if (config.cache.memory > memory) {
-            found.push_back({"$.cache.memory", "is more than this machine has (" +
-                                                   format_size(memory >> 20 << 20) + ")"});
+            found.push_back(
+                {"$.cache.memory", "is more than this machine has (" + gibibytes(memory) + ")"});
             limits.memory.reset();
         }
     }

@@ -18,6 +18,14 @@ std::string wrong_type(std::string_view wanted, const nlohmann::json& value) {
     return std::string("must be ").append(wanted).append(", not ").append(kind_of(value));
 }
 
+/// A string or number as the file has it, with variables by name, or its begin.
+std::string as_written(const nlohmann::json& value) {
+    constexpr std::size_t kMostShown = 64;
+    auto text = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+    if (text.size() > kMostShown) text.replace(kMostShown, text.npos, "...");
+    return text;
+}
+
 std::string number_text(double value) {
     return nlohmann::json(value).dump();
 }
@@ -182,7 +190,7 @@ std::optional<std::uint64_t> ConfigSection::size(std::string_view key, std::uint
         return std::nullopt;
     }
     if (!bytes) {
-        fail(key, "is no size; write it like \"512MiB\" (" + size_units() +
+        fail(key, as_written(*value) + " is no size; write it like \"512MiB\" (" + size_units() +
                       "), or a whole number of bytes");
     } else if (*bytes < low || *bytes > high) {
         fail(key, "must be from " + format_size(low) + " to " + format_size(high));
@@ -220,8 +228,8 @@ void ConfigSection::read(std::string_view key, std::chrono::nanoseconds& out,
         return;
     }
     if (!duration) {
-        fail(key, "is no duration; write it like \"30s\" or \"50ms\" (" + duration_units() +
-                      "), or a number of seconds");
+        fail(key, as_written(*value) + " is no duration; write it like \"30s\" or \"50ms\" (" +
+                      duration_units() + "), or a number of seconds");
     } else if (*duration < low || *duration > high) {
         fail(key, "must be from " + format_duration(low) + " to " + format_duration(high));
     } else {

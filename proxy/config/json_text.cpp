@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -144,9 +145,35 @@ Fault find_fault(std::string_view text) {
     return FaultFinder(text).find();
 }
 
+/// The first bracket beyond kMaxJsonDepth, or nothing. Any text; brackets in strings are text.
+std::optional<std::size_t> too_deep(std::string_view text) {
+    std::size_t depth = 0;
+    bool in_string = false;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const auto c = text[at];
+        if (in_string) {
+            if (c == '\\') ++at;
+            in_string = c != '"';
+        } else if (c == '"') {
+            in_string = true;
+        } else if (c == '{' || c == '[') {
+            if (++depth > kMaxJsonDepth) return at;
+        } else if ((c == '}' || c == ']') && depth > 0) {
+            --depth;
+        }
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 json parse_json(std::string_view text, ConfigContext& context) {
+    if (const auto at = too_deep(text))
+        throw json::out_of_range::create(408,
+                                         place_of(text, *at) +
+                                             ": objects and arrays are nested more than " +
+                                             std::to_string(kMaxJsonDepth) + " deep",
+                                         nullptr);
     Place place;
     const auto follow = [&](int, Event event, json& parsed) {
         if (event == Event::object_start || event == Event::array_start) {

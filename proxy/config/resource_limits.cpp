@@ -97,8 +97,7 @@ ResourceLimits resource_limits(const fs::path& root) {
         }
     }
     cpu_set_t set;
-    const auto online = ::sysconf(_SC_NPROCESSORS_ONLN);
-    if (root == "/" && ::sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) < online)
+    if (root == "/" && ::sched_getaffinity(0, sizeof set, &set) == 0)
         lower(limits.cpus, static_cast<double>(CPU_COUNT(&set)));
     return limits;
 }

@@ -67,7 +67,7 @@ constexpr std::array kTable{
             true},
     Setting{"workers", count<&Config::workers>(1, kMaxWorkers), Effect::after_restart,
             "Number of worker threads. One per core is a good value. `check` and a start warn "
-            "if it exceeds the CPUs of the process's control group."},
+            "if it exceeds the CPUs of the machine or of the process's control group."},
     Setting{"admin", kAdmin, Effect::after_restart, "`null` means no admin port."},
     Setting{"admin.listen", endpoint<&Config::admin, &AdminConfig::listen>(), Effect::after_restart,
             "`check` warns about an address beyond loopback without a token."},
@@ -437,8 +437,10 @@ constexpr std::array kTable{
     Setting{"limits.request_line", size<&Config::limits, &LimitsConfig::request_line>(256, kMiB),
             Effect::on_reload, "Longer request lines get 414."},
     Setting{"limits.head", size<&Config::limits, &LimitsConfig::head>(kKiB, 16 * kMiB),
-            Effect::on_reload, "Longer heads get 431 in a request and 502 in a response.", false,
-            check_heads},
+            Effect::on_reload,
+            "Longer heads get 431 in a request and 502 in a response. A connection holds about "
+            "4.6 times the bytes of its head while its request waits.",
+            false, check_heads},
     Setting{"limits.head_lines", count<&Config::limits, &LimitsConfig::head_lines>(16, 10'000),
             Effect::on_reload, "Field lines of one head."},
     Setting{"limits.connections", count<&Config::limits, &LimitsConfig::connections>(1, 10'000'000),

@@ -312,7 +312,9 @@ void MessageParser<IsRequest>::on_field_impl(field id, string_view name, string_
     const Field line{id, {name.data(), name.size()}, {value.data(), value.size()}};
     if (folded(line)) return fail(ParseError::folded_line, ec);
     if (has_forbidden_octet(line.value)) return fail(ParseError::bad_value, ec);
-    if (in_trailer_) {  // bounded, then dropped: trailers never become framing (RFC 9112 §7.1.2)
+    // Trailers are bounded, then dropped, and never become framing (RFC 9112 §7.1.2). Beast itself
+    // refuses the message when a trailer has Content-Length, as it judges that field before this.
+    if (in_trailer_) {
         if (++trailer_lines_ > limits_.lines) fail(ParseError::head_too_large, ec);
         return;
     }

@@ -4,18 +4,38 @@
 #include <utility>
 
 #include "proxy/config/config_review.hpp"
+#include "proxy/config/disk_places.hpp"
 #include "proxy/net/tls_contexts.hpp"
 
 namespace proxy {
 
-ConfigResult load_config(const std::filesystem::path& file, const Environment& environment) {
+namespace {
+
+void append(std::vector<ConfigError>& to, std::vector<ConfigError> more) {
+    std::move(more.begin(), more.end(), std::back_inserter(to));
+}
+
+enum class Disks : bool { left_out, inspected };
+
+ConfigResult load(const std::filesystem::path& file, const Environment& environment, Disks disks) {
     auto result = read_config(file, environment);
     if (!result.config) return result;
     result.errors = missing_files(*result.config);
-    auto of_tls = load_tls(*result.config);
-    std::move(of_tls.begin(), of_tls.end(), std::back_inserter(result.errors));
+    append(result.errors, load_tls(*result.config));
+    if (disks == Disks::inspected) append(result.errors, unusable_disks(*result.config));
     if (!result.errors.empty()) result.config.reset();
     return result;
+}
+
+}  // namespace
+
+ConfigResult load_config(const std::filesystem::path& file, const Environment& environment) {
+    return load(file, environment, Disks::left_out);
+}
+
+ConfigResult load_config_to_start(const std::filesystem::path& file,
+                                  const Environment& environment) {
+    return load(file, environment, Disks::inspected);
 }
 
 }  // namespace proxy

@@ -11,5 +11,9 @@ namespace proxy {
 /// and CAs that the file names (Config::tls_contexts). Also checks the other files and folders.
 ConfigResult load_config(const std::filesystem::path& file,
                          const Environment& environment = process_environment());
+/// The same before a start, which also needs usable directories for the disk tier. The errors of
+/// all files and directories come together.
+ConfigResult load_config_to_start(const std::filesystem::path& file,
+                                  const Environment& environment = process_environment());
 
 }  // namespace proxy

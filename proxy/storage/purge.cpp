@@ -81,6 +81,8 @@ std::variant<PurgeOrder, std::string> parse_purge(std::string_view text) {
             return error.path + ' ' + error.message + '.';
         }
         return read(body);
+    } catch (const json::out_of_range&) {
+        return "The body is nested more than " + std::to_string(kMaxJsonDepth) + " deep.";
     } catch (const json::exception&) {
         return "The body is not JSON.";
     } catch (const Wrong& wrong) {

@@ -12,6 +12,8 @@ namespace proxy {
 
 /// A peer that takes longer to respond to a probe has no usable port.
 inline constexpr std::chrono::seconds kProbePatience{5};
+/// A port that answers like another server gets a second probe after this time.
+inline constexpr std::chrono::seconds kProbeAgainAfter{1};
 
 /// A target that no node has (RFC 6761 §6.4).
 inline constexpr std::string_view kProbeTarget = "http://probe.hearsay.invalid/";
@@ -19,7 +21,8 @@ inline constexpr std::string_view kProbeTarget = "http://probe.hearsay.invalid/"
 std::string probe_text(std::string_view node, std::string_view token);
 
 /// Finds out whether the server at the http port of `peer` is that peer. If not, the peer's record
-/// and the log say so. No request waits for the result, and no counter shows it.
+/// and the log say so; `not_a_peer` needs two probes with that result. No request waits for the
+/// result, and no counter shows it.
 boost::asio::awaitable<void> probe_peer(Upstream& upstream, PeerOfView peer);
 
 /// Probes the peers that have come into step by a new link since the last call. One worker calls it

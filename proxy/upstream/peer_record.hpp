@@ -34,6 +34,8 @@ inline constexpr std::chrono::seconds kDistrustFor{10};
 /// A peer too far to be worth a request still gets some until its distance is well known, and then
 /// one in this time. They go out beside the origin, so they delay no client.
 inline constexpr std::chrono::seconds kMeasureAgainAfter{30};
+/// The reason of a failure: another server answers at the http port of the peer.
+inline constexpr std::string_view kNotAPeer = "not_a_peer";
 /// Requests in spite of a summary's no: this many show how often the no is wrong, and the last ones
 /// weigh most.
 inline constexpr double kDenialsEnough = 64;
@@ -79,6 +81,9 @@ public:
         Time at{};
     };
     const Failure& last_failure() const { return last_failure_; }
+    /// The peer responded as only a peer does, by a refusal with a reason. That refutes kNotAPeer.
+    void recognised(Time now) { recognised_at_ = now; }
+    Time recognised_at() const { return recognised_at_; }
 
     /// The node's name belongs to this instance (PeerView::Peer::instance; 0: unknown). Knowledge
     /// of another instance is forgotten; its counts stay.
@@ -108,6 +113,7 @@ private:
     unsigned failures_in_row_ = 0;
     unsigned under_way_ = 0;
     Failure last_failure_;
+    Time recognised_at_{};
     std::string link_token_;
     std::uint64_t instance_ = 0;
 };

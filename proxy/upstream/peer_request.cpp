@@ -51,6 +51,8 @@ asio::awaitable<PeerVerdict> PeerRequest::send(std::string request, bool promise
         if (noted_in_ && open_) noted_in_->answered(note_, PeerVerdict::hit);
         co_return PeerVerdict::hit;
     }
+    if (auto* const of_this_instance = upstream_.record_of(peer().node, peer().instance))
+        of_this_instance->recognised(Clock::now());
     const auto verdict =
         reason == Refusal::absent && !promised ? PeerVerdict::refused : verdict_of(reason);
     close(verdict);

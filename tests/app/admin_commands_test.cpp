@@ -69,8 +69,7 @@ TEST(Reload, SaysWhatHasChangedOrWhyNothing) {
     write(R"("cache": {"memry": "99MiB"})");
     const auto refused = captured([] { return reload_command(at(3), false); });
     EXPECT_EQ(refused.code, kFailed);
-    EXPECT_THAT(refused.error,
-                HasSubstr("refuses the configuration; it keeps its configuration\n"));
+    EXPECT_THAT(refused.error, HasSubstr("refuses the configuration; it keeps the old one\n"));
     EXPECT_THAT(refused.error, HasSubstr("cache.memry"));
     std::ofstream(file) << "{";
     const auto broken = captured([&] { return drain_command({{}, file}); });
@@ -78,8 +77,7 @@ TEST(Reload, SaysWhatHasChangedOrWhyNothing) {
     EXPECT_THAT(broken.error, HasSubstr(file + ": not a valid configuration\n$: "));
     std::filesystem::remove(file);
     const auto missing = captured([] { return reload_command(at(3), false); });
-    EXPECT_THAT(missing.error,
-                HasSubstr("keeps its configuration\n  cannot read " + file + ": No such"));
+    EXPECT_THAT(missing.error, HasSubstr("keeps the old one\n  cannot read " + file + ": No such"));
 }
 
 TEST(ReopenLogs, MakesTheFileAnew) {
@@ -128,6 +126,7 @@ TEST(Orders, FailWhereNoNodeIs) {
     const auto ended = captured([] { return drain_command({nobody().text(), {}}); });
     EXPECT_EQ(ended.code, kFailed);
     EXPECT_THAT(ended.error, HasSubstr("no node answers at http://127.0.0.1:"));
+    EXPECT_THAT(ended.error, Not(HasSubstr("give its admin address"))) << "it was given";
     const auto no_file = captured([] { return drain_command({{}, "/nonexistent/file.json"}); });
     EXPECT_EQ(no_file.code, kBadConfig);
     const ScriptedServer other([](const Seen&) {
@@ -137,7 +136,39 @@ TEST(Orders, FailWhereNoNodeIs) {
         return reload_command({other.address().text(), {}}, false);
     });
     EXPECT_EQ(strange.code, kFailed);
-    EXPECT_THAT(strange.error, HasSubstr("the answer is not a node's"));
+    EXPECT_THAT(strange.error, HasSubstr("the answer is not that of a hearsay node (status 200)"));
+}
+
+TEST(Orders, LeaveOutThePageOfAnotherServer) {
+    const ScriptedServer other([](const Seen&) {
+        return Reply{
+            "HTTP/1.0 404 Not Found\r\nContent-Type: text/html\r\n\r\n<html>\n<h1>Nothing</h1>\n",
+            true};
+    });
+    const NodeChoice at{other.address().text(), {}};
+    const auto wanted = "hearsay: http://" + at.url +
+                        ": the answer is not that of a hearsay node (status 404); it must be the "
+                        "admin port, 9128 by default\n";
+    EXPECT_EQ(captured([&] { return purge_command(at, {}, {"news"}, false); }).error, wanted);
+    EXPECT_EQ(captured([&] { return reload_command(at, false); }).error, wanted);
+    EXPECT_EQ(captured([&] { return drain_command(at); }).error, wanted);
+    EXPECT_EQ(captured([&] { return explain_command(at, "http://h/", true); }).error, wanted);
+    EXPECT_EQ(captured([&] { return healthcheck_command(at); }).error, wanted);
+}
+
+TEST(Reload, OfANodeThatDrainsSaysSoInOneLine) {
+    const ScriptedServer draining([](const Seen&) {
+        return Reply{
+            "HTTP/1.0 409 Conflict\r\nContent-Type: application/json\r\n\r\n"
+            R"({"errors": [{"path": "$", "message": "this node is draining"}]})",
+            true};
+    });
+    const auto ended = captured([&] {
+        return reload_command({draining.address().text(), {}}, false);
+    });
+    EXPECT_EQ(ended.code, kFailed);
+    EXPECT_EQ(ended.error, "hearsay: http://" + draining.address().text() +
+                               " is draining and takes no reload\n");
 }
 
 TEST(Status, CountsTwoProcessesOfOneNameAndWarns) {

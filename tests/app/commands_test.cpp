@@ -144,7 +144,8 @@ TEST(Status, ShowsWhatTheAdminPortRefuses) {
     const auto by_both = captured([&] { return healthcheck_command({{}, config.path()}); });
     ::unsetenv("HEARSAY_ADMIN_TOKEN");
     EXPECT_EQ(by_both.code, kFailed);
-    EXPECT_THAT(by_both.error, HasSubstr("401) (it has another token: set HEARSAY_ADMIN_TOKEN)"));
+    EXPECT_THAT(by_both.error, HasSubstr("401) (the token that was sent is not the node's: set "
+                                         "HEARSAY_ADMIN_TOKEN)"));
     ::setenv("HEARSAY_ADMIN_TOKEN", "0123456789abcdef", 1);
     const auto let_in = captured([&] {
         return status_command({{guarded.address().text(), {}}}, true);
@@ -242,6 +243,16 @@ TEST(Check, RefusesADiskWhereNoneCanBe) {
     EXPECT_EQ(made.code, kOk);
     EXPECT_THAT(made.error, HasSubstr("warning: $.cache.disk.path: /tmp/hearsay-is-not-there is "
                                       "not there yet; it is made at the start"));
+}
+
+TEST(Check, NamesAllUnusableFilesAndDirectoriesAtOnce) {
+    const auto ended = check(R"({"node": "a", "listen": "127.0.0.1:3128",
+        "origins": [{"host": "*", "url": "http://127.0.0.1:8000"}],
+        "log": {"access": "/nonexistent/folder/access.log"},
+        "cache": {"memory": "64MiB", "disk": {"path": "/nonexistent/disk", "size": "1GiB"}}})");
+    EXPECT_EQ(ended.code, kBadConfig);
+    EXPECT_THAT(ended.error, HasSubstr("$.log.access: there is no folder /nonexistent/folder"));
+    EXPECT_THAT(ended.error, HasSubstr("$.cache.disk.path: there is no directory /nonexistent"));
 }
 
 TEST(Status, AddsUpWhatSeveralNodesDid) {
@@ -489,7 +500,8 @@ TEST(Explain, SaysWhyThereIsNoAnswer) {
         EXPECT_EQ(ended.out, "");
         return ended.error;
     };
-    EXPECT_THAT(said_by(other.address()), HasSubstr("does not explain URLs; it must be the admin"));
+    EXPECT_THAT(said_by(other.address()),
+                HasSubstr("is not that of a hearsay node (status 200); it must"));
     EXPECT_THAT(said_by(guarded.address()), HasSubstr("status 403: Only from this machine."));
     EXPECT_THAT(said_by(nobody()), HasSubstr("no node answers at http://"));
 }

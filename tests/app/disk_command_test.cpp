@@ -65,6 +65,20 @@ TEST(DiskCommand, LooksForAUrlInAnySpelling) {
     }
 }
 
+TEST(DiskCommand, ShowsABodyInBlocksAsIndexAndBlocks) {
+    DiskFolder folder;
+    folder.put(proxy::test::response("http://a.example/large", 0, ""), "");
+    auto block = proxy::test::response("http://a.example/large \"tag\" 0-9", 0, "");
+    block.type = proxy::RecordType::block;
+    folder.put(block, "0123456789");
+    folder.seal();
+    folder.leave();
+    const auto ended = run({.places = {folder.path()}, .url = "http://a.example/large"});
+    EXPECT_EQ(ended.code, kOk) << ended.error;
+    EXPECT_THAT(ended.out, HasSubstr("HTTP/1.1 200 OK, index of a body in blocks, stored "));
+    EXPECT_THAT(ended.out, HasSubstr("  and 1 block of its body, 10 bytes\n"));
+}
+
 TEST(DiskCommand, ChecksEveryChecksum) {
     Folder folder;
     folder.leave();

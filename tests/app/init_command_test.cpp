@@ -62,10 +62,25 @@ TEST(Init, WritesConfigurationsThatFitTogether) {
                 EXPECT_EQ(peer.link.text(), "cache2.example.org:8081");
             }
 
+    EXPECT_EQ(content(command.folder + "/.gitignore"), "*\n");
+    EXPECT_THAT(ended.out, HasSubstr("/.gitignore: keeps git from committing the key"));
+
     const auto again = captured([&] { return init_command(command); });
     EXPECT_EQ(again.code, kFailed);
     EXPECT_THAT(again.error, HasSubstr("a.json exists already"));
     EXPECT_EQ(content(command.folder + "/environment"), environment);
+}
+
+TEST(Init, LeavesTheFilesOfAnExistingFolderToItsOwner) {
+    const TemporaryDirectory folder("hearsay-test-");
+    InitCommand command;
+    command.nodes = {"10.0.0.1", "10.0.0.2"};
+    command.folder = folder.path();
+    command.memory = "2GiB";
+    const auto ended = captured([&] { return init_command(command); });
+    ASSERT_EQ(ended.code, kOk) << ended.error;
+    EXPECT_FALSE(std::filesystem::exists(folder.path() + "/.gitignore"));
+    EXPECT_EQ(ended.out.find(".gitignore"), std::string::npos);
 }
 
 TEST(Init, MovesPortsApartOnOneHost) {

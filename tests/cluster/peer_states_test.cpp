@@ -37,6 +37,18 @@ TEST_F(PeerStates, AnotherServerAtTheHttpPortIsNoPeer) {
     EXPECT_EQ(seen("a", "b").last_http_error, "not_a_peer");
 }
 
+TEST_F(PeerStates, APeerThatIsAPeerForTheSecondProbeHasNoFault) {
+    origin.answers_probes = false;
+    auto astray = config("a", 2);
+    peer(astray).http = {"127.0.0.1", origin.port()};
+    start(astray);
+    start(config("b", 2));
+    ASSERT_TRUE(eventually([&] { return !origin.heads().empty(); }));
+    origin.answers_probes = true;
+    ASSERT_TRUE(eventually([&] { return origin.probes() == 1; }));
+    EXPECT_EQ(seen("a", "b").last_http_error, "");
+}
+
 TEST_F(PeerStates, OfAPeerThatAnswersThereIsNothingToTell) {
     start_cluster(2);
     store("b", "/one");

@@ -78,6 +78,11 @@ std::size_t ScriptedOrigin::connections() const {
     return connections_.size() - probes_;
 }
 
+std::size_t ScriptedOrigin::probes() const {
+    const std::lock_guard lock(mutex_);
+    return probes_;
+}
+
 std::vector<std::string> ScriptedOrigin::heads() const {
     const std::lock_guard lock(mutex_);
     return heads_;

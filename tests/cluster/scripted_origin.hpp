@@ -74,6 +74,7 @@ public:
     /// A node that believes a peer here asks once for what nobody has. While this holds, that is
     /// answered as a peer does, and counted nowhere.
     std::atomic<bool> answers_probes{true};
+    std::size_t probes() const;  // answered so
     /// Requests in order of arrival, heads as they came.
     std::vector<std::string> heads() const;
     /// No new connection, and those at hand reset.

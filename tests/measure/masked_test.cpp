@@ -19,6 +19,16 @@ TEST(Masked, ShowsTheShapeAndNothingOfAPerson) {
               "{\"client\":\"::9\",\"url\":\"https://x/x\"}");
 }
 
+TEST(Masked, ShowsMethodStatusAndUrlOfALongJsonLine) {
+    EXPECT_EQ(masked("{\"ts\":\"2026-11-25T10:00:00.123Z\",\"client\":\"10.0.0.7\","
+                     "\"method\":\"GET\",\"url\":\"http://a.test/u/123?q=\\\"x\",\"status\":404,"
+                     "\"bytes\":17}"),
+              "{\"method\":\"GET\",\"status\":404,\"url\":\"http://x.xxxx/x/999?x=\\\"x\"}");
+    const auto broken = masked("{\"ts\":\"2026-11-25T10:00:00.123Z\",\"client\":\"10.0.0.7\"," +
+                               std::string(80, ' ') + "\"method\":\"GE");
+    EXPECT_EQ(broken, "{\"method\":\"XX}");
+}
+
 TEST(Masked, IsPrintableAndShort) {
     EXPECT_EQ(masked("\x1b[2J\xc3\xa9\tb"), "?[9X?? x");
     EXPECT_EQ(masked(std::string(1'000'000, 'a')).size(), 80u);

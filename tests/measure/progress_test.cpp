@@ -24,6 +24,15 @@ TEST(Progress, WritesOnlyNowAndThenWithoutATerminal) {
               "");
 }
 
+TEST(Progress, WritesALineForEachPauseWithoutATerminal) {
+    EXPECT_EQ(written_by([] {
+                  Progress progress(false, std::chrono::seconds(0));
+                  progress.update("one");
+                  progress.update("two");
+              }),
+              "one\ntwo\n");
+}
+
 TEST(Progress, WritesWhatStays) {
     EXPECT_EQ(written_by([] { Progress().say("line"); }), "line\n");
 }

@@ -92,6 +92,12 @@ TEST(ReportText, ShowsTrouble) {
     EXPECT_THAT(text, HasSubstr("a: requests 100 counted, 1,334 seen by clients"));
 }
 
+TEST(ReportText, LabelsEachColumnOfTheLinks) {
+    const auto text = report_text(two_proxies(), false);
+    EXPECT_EQ(line_of(text, "proxy", 1), "proxy bytes to byte hit rates announcements link bytes");
+    EXPECT_THAT(text, HasSubstr("both        number per request      in all per request\n"));
+}
+
 TEST(ReportText, ShowsBooksThatDoNotBalance) {
     auto report = two_proxies();
     report.rows[1].counted->peers[0].served = 15;

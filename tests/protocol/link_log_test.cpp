@@ -122,6 +122,15 @@ TEST_F(LinkLogTest, ALinkThatNeverWasHasNotEnded) {
     EXPECT_EQ(log.counts().at("connect_timeout"), 1U);
 }
 
+TEST_F(LinkLogTest, ACheckOfPeersIsNoWarning) {
+    log.left_unproven("link from 10.0.0.7", "c", make_error_code(Error::connection_closed), kNow);
+    EXPECT_EQ(
+        logged(),
+        "info a: link from 10.0.0.7 left before its proof, as a check from c does: connection "
+        "closed by the peer [connection_closed]\n");
+    EXPECT_EQ(log.counts().at("connection_closed"), 1U);
+}
+
 TEST_F(LinkLogTest, StrangersCannotMakeItGrowWithoutLimit) {
     for (std::size_t i = 0; i < 3 * kMaxLogSubjects; ++i) {
         ended(Error::unknown_node, kNow, "link from 10.0.0." + std::to_string(i));

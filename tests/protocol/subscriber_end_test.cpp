@@ -40,9 +40,11 @@ TEST_F(SubscriberEndTest, ChallengesWelcomesAndFollows) {
     const auto proof = proof_for(*end, publishing);
     EXPECT_EQ(b.report().state, PeerState::connecting) << "it has proved nothing yet";
     EXPECT_EQ(b.state.doorstep.size(), 1U);
+    EXPECT_TRUE(end->awaits_proof());
     EXPECT_FALSE(end->tags());
     end->on_hello(HelloMessage(proof), kNow);
     EXPECT_TRUE(end->tags() && end->greeted());
+    EXPECT_FALSE(end->awaits_proof());
     EXPECT_EQ(b.state.doorstep.size(), 0U);
     EXPECT_EQ(b.heard_of, 1);
     EXPECT_EQ(b.report().state, PeerState::waiting_snapshot);
@@ -62,6 +64,7 @@ TEST_F(SubscriberEndTest, SaysWhyItRefuses) {
     EXPECT_LE(end->due(), kNow);
     EXPECT_EQ(says<Refusal>(*end).reason, Error::wrong_key);
     EXPECT_EQ(over(*end), Error::wrong_key);
+    EXPECT_FALSE(end->awaits_proof());
     end->over_because(over(*end), kNow);
     EXPECT_EQ(b.report().state, PeerState::connecting) << "anybody may call himself a";
     EXPECT_EQ(b.report().last_end.reason(), "");

@@ -103,8 +103,9 @@ TEST(ConfigDisk, SaysInOneLineWhatIsWrong) {
                     "\"20GiB\""));
     EXPECT_THAT(
         errors(R"({"path": "/x", "size": "20 gigs"})"),
-        ElementsAre("$.cache.disk.size: is no size; write it like \"512MiB\" (TiB, GiB, MiB, "
-                    "KiB, TB, GB, MB, KB, B), or a whole number of bytes"));
+        ElementsAre(
+            "$.cache.disk.size: \"20 gigs\" is no size; write it like \"512MiB\" (TiB, GiB, MiB, "
+            "KiB, TB, GB, MB, KB, B), or a whole number of bytes"));
     for (const std::string size : {"\"255MiB\"", "\"5TiB\"", "0"})
         EXPECT_THAT(errors(R"({"path": "/x", "size": )" + size + "}"),
                     ElementsAre("$.cache.disk.size: must be from 256MiB to 4TiB"));
@@ -385,9 +386,10 @@ TEST(ConfigDisk, DoubtsLessThanMemory) {
     auto config = parse(R"({"path": "/a", "size": "256MiB"})").config.value();
     EXPECT_THAT(doubts(config), IsEmpty());
     config.cache.memory = 257ull << 20;
-    EXPECT_THAT(lines(doubts(config)),
-                ElementsAre("$.cache.disk: is less than memory: not even what is there outlives a "
-                            "restart"));
+    EXPECT_THAT(
+        lines(doubts(config)),
+        ElementsAre("$.cache.disk: the disk is smaller than cache.memory (257MiB), so part of "
+                    "the memory's content is lost at a restart"));
 }
 
 }  // namespace config_disk_test

@@ -223,11 +223,11 @@ TEST(Config, ReportsEveryProblemAtOnce) {
         "log": {"format": "jsno", "acess": "off"}, "timeouts": {"drain": "-1s"}, "typo": 1})");
     EXPECT_THAT(found, ElementsAre(HasSubstr("$.listen: is no host:port"),
                                    HasSubstr("$.workers: must be a whole number from 1 to 256"),
-                                   HasSubstr("$.cache.memory: is no size"),
+                                   HasSubstr("$.cache.memory: \"lots\" is no size"),
                                    HasSubstr("$.log.format: must be one of \"json\", \"squid\", "
                                              "\"combined\"; did you mean \"json\"?"),
                                    HasSubstr("$.log.acess: unknown key; did you mean \"access\"?"),
-                                   HasSubstr("$.timeouts.drain: is no duration"),
+                                   HasSubstr("$.timeouts.drain: \"-1s\" is no duration"),
                                    HasSubstr("$.typo: unknown key"),
                                    HasSubstr("$: there is nothing to serve")));
 }

@@ -45,6 +45,22 @@ TEST(JsonText, ATextThatIsNoJsonThrowsWithItsPlace) {
     EXPECT_EQ(why(R"({"a": nul})").find("line 1, column 10: "), 0U) << why(R"({"a": nul})");
 }
 
+TEST(JsonText, TextThatIsNestedTooDeepThrowsBeforeItIsParsed) {
+    const auto nested = [](std::size_t depth) {
+        return std::string(depth, '[') + "\"[[\\\"[[\"" + std::string(depth, ']');
+    };
+    const Environment nothing = [](const std::string&) { return std::nullopt; };
+    ConfigContext context{nothing, {}};
+    EXPECT_NO_THROW(parse_json(nested(kMaxJsonDepth), context));
+    try {
+        parse_json(nested(kMaxJsonDepth + 1), context);
+        FAIL();
+    } catch (const nlohmann::json::exception& error) {
+        EXPECT_EQ(syntax_message(error, nested(kMaxJsonDepth + 1)),
+                  "line 1, column 33: objects and arrays are nested more than 32 deep");
+    }
+}
+
 TEST(JsonText, NamesTheCauseOfWhatPeopleGetWrong) {
     EXPECT_EQ(why("{\n  // the node\n  \"a\": 1}"), "line 2, column 3: JSON has no comments");
     EXPECT_EQ(why("{\"a\": 1 /* one */}"), "line 1, column 9: JSON has no comments");

@@ -28,6 +28,7 @@ TEST(PurgeOrder, NamesUrlsAndTags) {
 TEST(PurgeOrder, ReportsTheFaultOfABadOrder) {
     EXPECT_EQ(wrong("{"), "The body is not JSON.");
     EXPECT_EQ(wrong(""), "The body is not JSON.");
+    EXPECT_EQ(wrong(std::string(900'000, '[')), "The body is nested more than 32 deep.");
     EXPECT_EQ(wrong("[]"), "The body must be a JSON object.");
     EXPECT_EQ(wrong("{}"), "Nothing to purge: give url, urls or tags.");
     EXPECT_EQ(wrong(R"({"urls": []})"), "Nothing to purge: give url, urls or tags.");
