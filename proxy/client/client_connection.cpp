@@ -72,12 +72,34 @@ void ClientConnection::expire() {
 }
 
 void ClientConnection::retire() {
-    ending_ = true;
+    begin_end();
 }
 
 void ClientConnection::drain() {
-    ending_ = true;
+    begin_end();
     if (idle_) arm(kDrainIdle);
+}
+
+void ClientConnection::begin_end() {
+    ending_ = true;
+    if (wakeup_) wakeup_->notify();
+}
+
+void ClientConnection::begin_rest() {
+    idle_ = true;
+    waits_since_ = frontend_.wheel.now();
+    arm(ending_ ? std::chrono::nanoseconds(kDrainIdle) : frontend_.config().timeouts.keep_alive);
+}
+
+void ClientConnection::end_rest() {
+    idle_ = false;
+    waits_since_ = kServed;
+    frontend_.wheel.disarm(*this);
+}
+
+void ClientConnection::expect_head() {
+    idle_ = false;
+    arm(frontend_.config().timeouts.client_head);
 }
 
 void ClientConnection::arm(std::chrono::nanoseconds timeout) {
@@ -216,8 +238,6 @@ bool ClientConnection::fast_enough(Pace& pace, Moved moved) {
     return true;
 }
 
-/// Returns the bytes of the response that have left this host. It leaves out those in the kernel's
-/// buffer, which is so large that a slow client's socket may accept nothing for minutes.
 std::int64_t ClientConnection::taken() {
     int held = 0;
     if (::ioctl(socket_.native_handle(), SIOCOUTQ, &held) != 0) held = 0;

@@ -14,6 +14,7 @@
 #include "proxy/net/pace.hpp"
 #include "proxy/net/read_buffer.hpp"
 #include "proxy/net/tls_session.hpp"
+#include "proxy/net/wakeup.hpp"
 
 namespace proxy {
 
@@ -82,6 +83,29 @@ public:
     // For a tunnel, while no coroutine waits here.
     boost::asio::ip::tcp::socket& socket() { return socket_; }
     TlsSession* tls() { return tls_.get(); }  // null: in the clear
+    /// The client has chosen HTTP/2 in the handshake.
+    bool chose_http2() const { return tls_ && tls_->chose_http2(); }
+
+    // For a protocol with several requests at a time, which has deadlines of its own.
+    /// Waits for bytes, and appends them to input(). False at the end of the connection, or when
+    /// others get its place.
+    boost::asio::awaitable<bool> receive_some() { return read_some(); }
+    /// No request is served: the connection ends after timeouts.keep_alive, and earlier when others
+    /// need its place.
+    void begin_rest();
+    /// A request is served, or comes.
+    void end_rest();
+    /// The head of a request has begun, and has to come within timeouts.client_head.
+    void expect_head();
+    /// Notified when the connection is to end.
+    void wake_at_end(std::shared_ptr<Wakeup> wakeup) { wakeup_ = std::move(wakeup); }
+    /// The event to wait for after send_now() has sent a part.
+    TlsSession::Step send_wants() const {
+        return tls_ ? tls_wants_ : TlsSession::Step::wait_write;
+    }
+    /// Bytes of responses that have left this host: what the kernel still holds was not taken, and
+    /// it holds so much that a slow client's socket takes nothing for minutes.
+    std::int64_t taken();
 
     /// Ends the connection so that the client still reads the response: the connection closes one
     /// half, and drops the bytes that still come for a moment (RFC 9112 §9.6). With `unread_body`
@@ -121,7 +145,7 @@ private:
     void arm(Pace& pace, std::int64_t moved);
     template <class Moved>
     bool fast_enough(Pace& pace, Moved moved);
-    std::int64_t taken();
+    void begin_end();
 
     Frontend& frontend_;
     boost::asio::ip::tcp::socket socket_;
@@ -141,6 +165,7 @@ private:
     Departure departure_;
     bool expired_ = false;
     bool broken_ = false;
+    std::shared_ptr<Wakeup> wakeup_;  // of wake_at_end()
 };
 
 }  // namespace proxy

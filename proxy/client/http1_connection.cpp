@@ -1,9 +1,11 @@
 #include "proxy/client/http1_connection.hpp"
 
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "proxy/client/error_response.hpp"
+#include "proxy/client/http2_connection.hpp"
 #include "proxy/client/peer_proof.hpp"
 #include "proxy/client/tunnel.hpp"
 #include "proxy/http/request_line.hpp"
@@ -21,9 +23,9 @@ constexpr std::size_t kIdleBytes = 4 * 1024;
 
 }  // namespace
 
-Http1Connection::Http1Connection(Frontend& frontend, Admitted client)
+Http1Connection::Http1Connection(Frontend& frontend, ClientConnection& connection)
     : frontend_(frontend),
-      connection_(frontend, std::move(client)),
+      connection_(connection),
       reader_(frontend, connection_),
       writer_(connection_, reader_, request_.head),
       transaction_{frontend,    connection_, request_,
@@ -35,21 +37,28 @@ Http1Connection::Http1Connection(Frontend& frontend, Admitted client)
     request_.begin(frontend.settings.share(), connection_.remote_address());
 }
 
-asio::awaitable<void> Http1Connection::run() {
+asio::awaitable<bool> Http1Connection::run() {
     using Received = ClientConnection::Received;
     const auto established = co_await establish();
-    if (!established) co_return;
+    if (!established) co_return false;
+    if (connection_.chose_http2()) co_return true;
+    auto first = true;
     do {
         if (connection_.input().empty()) rest();
         const auto received = co_await connection_.receive_head();
-        if (received == Received::closed) co_return connection_.part();
+        if (received == Received::closed) {
+            connection_.part();
+            co_return false;
+        }
         begin_request();
         auto error = connection_.refusal();
         if (received == Received::head) error = reader_.parse(request_.head);
+        if (std::exchange(first, false) && is_http2(error)) co_return true;
         const auto parsed = received == Received::head && error == ParseError::ok;
         if (only_for_peers_ && !(parsed && proven_peer(transaction_))) {
             ++frontend_.counters.refusals[RequestRefusal::proxy_header];
-            co_return connection_.part();
+            connection_.part();
+            co_return false;
         }
         if (!parsed) {
             co_await refuse_unparsed(received, error);
@@ -67,6 +76,14 @@ asio::awaitable<void> Http1Connection::run() {
         books_.close(frontend_, request_, writer_);
     } while (writer_.may_be_followed() && !books_.aborted);
     co_await end();
+    co_return false;
+}
+
+/// HTTP/2 by prior knowledge: the first bytes are its preface (RFC 9113 §3.3).
+bool Http1Connection::is_http2(ParseError error) const {
+    const auto& http2 = frontend_.config().http2;
+    return error == ParseError::http2 && connection_.scheme() == Scheme::http && http2.enabled &&
+           http2.cleartext && !only_for_peers_;
 }
 
 /// Reads a PROXY header and makes the TLS handshake, as configured. False when the connection is
@@ -178,8 +195,17 @@ void Http1Connection::rest() {
 }
 
 asio::awaitable<void> serve_client(Frontend& frontend, Admitted client) {
-    Http1Connection connection(frontend, std::move(client));
-    co_await connection.run();
+    ClientConnection connection(frontend, std::move(client));
+    auto http1 = std::make_unique<Http1Connection>(frontend, connection);
+    const auto is_http2 = co_await http1->run();
+    http1.reset();
+    if (!is_http2) co_return;
+    // The preface was taken for a head, if it did not come by TLS.
+    std::string received(connection.head_bytes());
+    received.append(connection.input().data());
+    connection.give_back();
+    connection.input().clear();
+    co_await serve_http2(frontend, connection, received);
 }
 
 }  // namespace proxy

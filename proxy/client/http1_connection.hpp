@@ -15,18 +15,20 @@
 
 namespace proxy {
 
-/// One HTTP/1.1 connection of a client, from the PROXY header and the TLS handshake to its end. It
-/// serves requests one after the other, pipelined ones in order, and responds by itself to bytes
+/// One HTTP/1.1 connection of a client, from the PROXY header and the TLS handshake to its end, or
+/// to the moment when the client turns out to speak HTTP/2. It serves requests one after the other, pipelined ones in order, and responds by itself to bytes
 /// that are no request. Request, writer and books live as long as the connection and are reused.
 /// The frontend outlives this. One thread, one coroutine. A fault in the code that serves a request
 /// ends that request alone, with a 500 if nothing was sent.
 class Http1Connection {
 public:
-    Http1Connection(Frontend& frontend, Admitted client);
+    Http1Connection(Frontend& frontend, ClientConnection& connection);
     Http1Connection(const Http1Connection&) = delete;
     Http1Connection& operator=(const Http1Connection&) = delete;
 
-    boost::asio::awaitable<void> run();
+    /// True when the client speaks HTTP/2, and its connection goes on. head_bytes() and input() of
+    /// the connection have its first bytes then.
+    boost::asio::awaitable<bool> run();
 
 private:
     boost::asio::awaitable<bool> establish();
@@ -37,13 +39,14 @@ private:
                                                  ParseError error);
     boost::asio::awaitable<void> end();
 
+    bool is_http2(ParseError error) const;
     void begin_request();
     void show_line(std::string_view bytes);
     boost::asio::awaitable<void> refuse_fault();
     void rest();
 
     Frontend& frontend_;
-    ClientConnection connection_;
+    ClientConnection& connection_;
     Request request_;
     Http1RequestReader reader_;
     Http1Writer writer_;

@@ -52,7 +52,7 @@ struct Request {
     RequestDirectives directives;
     Requester requester;
     std::shared_ptr<const Config> settings;  // in effect for this request, whatever is reloaded
-    Scheme scheme = Scheme::http;            // of the connection
+    Scheme scheme = Scheme::http;            // of the connection; in HTTP/2, as the request states
     Site site;                               // of `key`, in `settings`
     // A trusted proxy has stated these of the target, and the key has them from it.
     bool states_scheme = false, states_host = false;

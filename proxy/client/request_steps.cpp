@@ -102,10 +102,12 @@ TargetError RequestSteps::find_target() {
     const auto host = line ? line->value : std::string_view(named);
     const auto own = request_.scheme;
     const auto path_alone = head.target.starts_with('/') || head.target == "*";
+    // HTTP/2 states scheme and authority beside the path, to an origin as to a forward proxy.
+    const auto absolute = !path_alone || (head.version >= 20 && config.forward.enabled);
     const auto take = [&](Scheme scheme, std::string_view by_host) {
         const auto error = request_.key.assign(scheme, head.verb, head.target, by_host);
         if (error == TargetError::none)
-            request_.site = choose_site(config, request_.key, !path_alone);
+            request_.site = choose_site(config, request_.key, absolute);
         return error;
     };
     if (path_alone && request_.requester.through_trusted_proxy() &&

@@ -112,6 +112,13 @@ struct TlsConfig {
     std::string certificate, key;  // PEM files: the chain, the server's own first; its key
 };
 
+/// HTTP/2 from clients.
+struct Http2Config {
+    bool enabled = true;
+    bool cleartext = true;      // on `listen`, by prior knowledge
+    std::size_t streams = 128;  // requests of one connection at a time
+};
+
 /// A directory of the disk tier.
 struct DiskConfig {
     std::string path;        // absolute, in its shortest form, with no slash at its end
@@ -244,6 +251,7 @@ struct Config {
     std::string node;  // unique in the cluster; a token of at most kMaxNodeBytes
     HostPort listen;
     std::optional<TlsConfig> tls;
+    Http2Config http2;
     unsigned workers = 1;
     std::optional<AdminConfig> admin = AdminConfig{};  // null in the JSON: none
     ClientsConfig clients;
@@ -279,6 +287,7 @@ inline constexpr std::size_t kMaxDropped = 64;  // names in forwarded.drop
 inline constexpr std::uint64_t kMinDiskBytes = 256ull << 20, kMaxDiskBytes = 4ull << 40;  // of one
 inline constexpr std::size_t kMaxVariants = 1024;  // that cache.variants may allow
 inline constexpr unsigned kMaxWorkers = 256;
+inline constexpr std::size_t kMaxStreams = 1024;  // of one HTTP/2 connection
 inline constexpr std::size_t kMaxConfigBytes = 1 << 20;
 
 /// One fault and its place: `path` as in `$.cluster.peers[1].link`.

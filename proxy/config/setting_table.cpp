@@ -53,7 +53,7 @@ constexpr std::array kTable{
             "pass, because `Via` carries it and loops are found by it.",
             false, nullptr, "the host name"},
     Setting{"listen", endpoint<&Config::listen>(), Effect::after_restart,
-            "Clients and peer requests arrive here, in HTTP/1.1 without TLS.", true},
+            "Clients and peer requests arrive here, in HTTP/1.1 or HTTP/2 without TLS.", true},
     Setting{"tls", optional_section<&Config::tls>(), Effect::after_restart,
             "A second listener for clients that speak TLS 1.2 or 1.3."},
     Setting{"tls.listen", endpoint<&Config::tls, &TlsConfig::listen>(), Effect::after_restart,
@@ -65,6 +65,18 @@ constexpr std::array kTable{
             "PEM file with the unencrypted private key. `check` warns if every user of the "
             "machine can read it.",
             true},
+    Setting{"http2", SectionValue{}, Effect::on_reload, "HTTP/2 from clients."},
+    Setting{"http2.enabled", flag<&Config::http2, &Http2Config::enabled>(), Effect::on_reload,
+            "Clients may choose HTTP/2: on the TLS listener in the handshake (ALPN), on `listen` by "
+            "its preface. Connections that are open keep their protocol."},
+    Setting{"http2.cleartext", flag<&Config::http2, &Http2Config::cleartext>(), Effect::on_reload,
+            "HTTP/2 on `listen`, which has no TLS, for clients that begin with its preface (prior "
+            "knowledge). There is no Upgrade from HTTP/1.1."},
+    Setting{"http2.streams", count<&Config::http2, &Http2Config::streams>(1, kMaxStreams),
+            Effect::on_reload,
+            "Requests of one connection at a time. More are refused with REFUSED_STREAM, which "
+            "clients repeat. Each may hold a head (`limits.head`) and 16KiB of a request body; a "
+            "longer body is charged to `limits.body_windows`."},
     Setting{"workers", count<&Config::workers>(1, kMaxWorkers), Effect::after_restart,
             "Number of worker threads. One per core is a good value. `check` and a start warn "
             "if it exceeds the CPUs of the machine or of the process's control group."},

@@ -111,6 +111,12 @@ TargetError parse_authority(std::string_view text, Authority& out) {
     return user ? TargetError::userinfo : error;
 }
 
+bool is_valid_host(std::string_view host) {
+    Authority unused;
+    return host.empty() || (parse_authority(host, unused) == TargetError::none &&
+                            host.find(',') == std::string_view::npos);
+}
+
 TargetError parse_connect_target(std::string_view text, Authority& out) {
     const auto error = parse_authority(text, out);
     if (error == TargetError::none && out.port == 0) return TargetError::bad_port;

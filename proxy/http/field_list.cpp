@@ -62,6 +62,13 @@ bool has_control(std::string_view text, unsigned char limit) {
     return has_control_in_8(text.data() + text.size() - kStep, limit);
 }
 
+bool has_forbidden_octet(std::string_view value) {
+    return has_control(value) && std::any_of(value.begin(), value.end(), [](char c) {
+               const auto byte = static_cast<unsigned char>(c);
+               return (byte < 0x20 && byte != '\t') || byte == 0x7f;
+           });
+}
+
 bool iequals(std::string_view a, std::string_view b) {
     // Equal names are mostly spelled alike, and different ones mostly begin with another letter.
     // Both cases end early.

@@ -14,6 +14,10 @@ bool is_token(std::string_view text);
 /// Whether the text has an octet below `limit`, which is a space or one more, or DEL.
 bool has_control(std::string_view text, unsigned char limit = ' ');
 
+/// Whether a field value has an octet that RFC 9110 §5.5 excludes: CR, LF, NUL, and other controls
+/// except HTAB.
+bool has_forbidden_octet(std::string_view value);
+
 /// ASCII letters only, as field names, directives and host names compare (RFC 9110 §5.1).
 bool iequals(std::string_view a, std::string_view b);
 void append_lower(std::string& out, std::string_view text);

@@ -21,22 +21,6 @@ namespace http = boost::beast::http;
 constexpr std::size_t kMaxChunkExtensionBytes = 1024;
 constexpr std::size_t kMaxChunkLineBytes = 2048;  // until its end arrives
 
-bool has_forbidden_octet(std::string_view value) {
-    // RFC 9110 §5.5 excludes CR, LF and NUL from field values, and other controls except HTAB.
-    return has_control(value) && std::any_of(value.begin(), value.end(), [](char c) {
-               const auto byte = static_cast<unsigned char>(c);
-               return (byte < 0x20 && byte != '\t') || byte == 0x7f;
-           });
-}
-
-/// RFC 9112 §3.2: uri-host [ ":" port ]. A comma is allowed in a name, but other parsers take it
-/// for a list. The target decides whether the value may be empty.
-bool valid_host(std::string_view host) {
-    Authority unused;
-    return host.empty() || (parse_authority(host, unused) == TargetError::none &&
-                            host.find(',') == std::string_view::npos);
-}
-
 /// RFC 9112 §6.1: a value that ends in another coding than `chunked`, or has it twice, makes the
 /// framing unreliable. Other codings are unimplemented.
 ParseError judge_transfer_encoding(std::string_view value) {
@@ -329,7 +313,7 @@ void MessageParser<IsRequest>::on_field_impl(field id, string_view name, string_
     if constexpr (IsRequest) {
         if (id == field::host) {
             ++hosts_;
-            if (!valid_host(line.value)) return fail(ParseError::bad_host, ec);
+            if (!is_valid_host(line.value)) return fail(ParseError::bad_host, ec);
         }
     }
     if (head_.fields.capacity() == 0) head_.fields.reserve(kLinesUsual);

@@ -16,6 +16,8 @@ namespace proxy {
 namespace {
 
 constexpr unsigned char kAlpn[] = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
+constexpr unsigned char kAlpnWithHttp2[] = {2,   'h', '2', 8,   'h', 't',
+                                            't', 'p', '/', '1', '.', '1'};
 
 /// The text of OpenSSL's first error, which is the cause.
 std::string reason() {
@@ -32,12 +34,24 @@ int no_passphrase(char*, int, int, void* asked) {
     return -1;
 }
 
-int choose_protocol(SSL*, const unsigned char** out, unsigned char* size, const unsigned char* in,
-                    unsigned in_size, void*) {
+/// The first of the names in `ours` that the client has, too.
+template <std::size_t kSize>
+int choose_protocol(const unsigned char (&ours)[kSize], const unsigned char** out,
+                    unsigned char* size, const unsigned char* in, unsigned in_size) {
     unsigned char* chosen = nullptr;
-    const auto found = SSL_select_next_proto(&chosen, size, kAlpn, sizeof kAlpn, in, in_size);
+    const auto found = SSL_select_next_proto(&chosen, size, ours, kSize, in, in_size);
     *out = chosen;
     return found == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+int choose_http1(SSL*, const unsigned char** out, unsigned char* size, const unsigned char* in,
+                 unsigned in_size, void*) {
+    return choose_protocol(kAlpn, out, size, in, in_size);
+}
+
+int choose_http2_or_1(SSL*, const unsigned char** out, unsigned char* size, const unsigned char* in,
+                      unsigned in_size, void*) {
+    return choose_protocol(kAlpnWithHttp2, out, size, in, in_size);
 }
 
 std::shared_ptr<SSL_CTX> new_context(const SSL_METHOD* method) {
@@ -102,7 +116,8 @@ private:
         auto* const raw = context.get();
         // Tickets resume sessions on any worker; a session cache would need a shared lock.
         SSL_CTX_set_session_cache_mode(raw, SSL_SESS_CACHE_OFF);
-        SSL_CTX_set_alpn_select_cb(raw, choose_protocol, nullptr);
+        SSL_CTX_set_alpn_select_cb(raw, config_.http2.enabled ? choose_http2_or_1 : choose_http1,
+                                   nullptr);
         bool encrypted = false;
         SSL_CTX_set_default_passwd_cb(raw, no_passphrase);
         SSL_CTX_set_default_passwd_cb_userdata(raw, &encrypted);

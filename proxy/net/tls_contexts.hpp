@@ -18,7 +18,8 @@ struct TlsContexts {
 };
 
 /// Reads the files that `config` names into `config.tls_contexts` and into the `trust` of its
-/// origins, which live as long as the configuration. TLS 1.2 at least, ALPN `http/1.1`. Returns
+/// origins, which live as long as the configuration. TLS 1.2 at least; ALPN `http/1.1`,
+/// and `h2` for clients unless `http2.enabled` is off. Returns
 /// errors with setting and file, and then leaves the configuration as it is.
 std::vector<ConfigError> load_tls(Config& config);
 

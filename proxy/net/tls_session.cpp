@@ -22,6 +22,8 @@ namespace asio = boost::asio;
 using Socket = TlsSession::Socket;
 using Step = TlsSession::Step;
 
+constexpr std::string_view kHttp2Name = "h2";
+
 bool would_block() {
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
 }
@@ -186,6 +188,14 @@ Step TlsSession::write(asio::const_buffer from, std::size_t& sent) {
     ERR_clear_error();
     errno = 0;
     return after(SSL_write_ex(ssl_.get(), from.data(), from.size(), &sent));
+}
+
+bool TlsSession::chose_http2() const {
+    const unsigned char* name = nullptr;
+    unsigned size = 0;
+    SSL_get0_alpn_selected(ssl_.get(), &name, &size);
+    return size == kHttp2Name.size() &&
+           std::equal(name, name + size, kHttp2Name.begin(), kHttp2Name.end());
 }
 
 void TlsSession::close_notify() {

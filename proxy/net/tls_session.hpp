@@ -50,6 +50,8 @@ public:
     /// `sent` may be less than all. After a wait the next call has to pass the same bytes, at any
     /// address.
     Step write(boost::asio::const_buffer from, std::size_t& sent);
+    /// Both sides have agreed on HTTP/2 in the handshake (ALPN `h2`).
+    bool chose_http2() const;
     /// Announces the end, if the socket takes the bytes at once.
     void close_notify();
 

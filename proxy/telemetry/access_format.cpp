@@ -221,6 +221,11 @@ std::string_view squid_server(const AccessRecord& record, std::string_view hiera
     return address;
 }
 
+std::string_view protocol_of(const AccessRecord& record) {
+    if (record.version >= 20) return "HTTP/2.0";
+    return record.version == 10 ? "HTTP/1.0" : "HTTP/1.1";
+}
+
 }  // namespace
 
 void append_json_line(std::string& out, const AccessRecord& record) {
@@ -231,6 +236,7 @@ void append_json_line(std::string& out, const AccessRecord& record) {
     append_json_member(out, "client", record.client);
     append_json_member(out, "method", record.method);
     append_json_member(out, "url", record.url);
+    append_json_member(out, "protocol", protocol_of(record));
     out.append(",\"status\":");
     append_number(out, record.status);
     out.append(",\"bytes\":");
@@ -291,7 +297,7 @@ void append_combined_line(std::string& out, const AccessRecord& record) {
     append_quotable(out, record.method);
     out.push_back(' ');
     append_quotable(out, record.url);
-    out.append(record.version == 10 ? " HTTP/1.0\" " : " HTTP/1.1\" ");
+    out.append(" ").append(protocol_of(record)).append("\" ");
     append_number(out, record.status, 3);
     out.push_back(' ');
     if (record.bytes == 0) {

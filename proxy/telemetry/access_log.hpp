@@ -29,7 +29,7 @@ struct AccessRecord {
     std::string_view client;                   // address without port
     std::string_view method;                   // as received
     std::string_view url;                      // target URI, or the raw target of a refused request
-    unsigned version = 11;                     // 10 or 11
+    unsigned version = 11;                     // 10, 11 or 20
     unsigned status = 0;                       // 0: the client left first
     std::uint64_t bytes = 0;                   // sent of the answer's body
     std::uint64_t sent = 0;                    // sent of the answer, with its head
@@ -55,7 +55,7 @@ struct AccessRecord {
 // `\u00xx` for control characters and `\uefxx` for other bytes xx.
 
 /// json: an object with the keys ts (RFC 3339, UTC, milliseconds), role, client, method, url,
-/// status, bytes, dur_ms, outcome, cache, source, cache_status (as sent) and, if they apply: peer
+/// protocol, status, bytes, dur_ms, outcome, cache, source, cache_status (as sent) and, if they apply: peer
 /// and peer_verdict (after a peer request; in the line of a peer request, peer is its sender),
 /// peers_asked (after several peer requests: objects with peer and verdict, in order), origin (the
 /// address that answered), aborted (true).

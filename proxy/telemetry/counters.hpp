@@ -64,6 +64,7 @@ enum class RequestRefusal : std::uint8_t {
     forward_client,  // forward.clients
     proxy_header,    // a trusted proxy's PROXY header is missing, malformed or late
     upgrade,         // a handshake for a protocol outside `upgrade`
+    http2_flood,     // an HTTP/2 client made too much work; its connection ended
 };
 constexpr std::string_view to_string(RequestRefusal refusal) {
     switch (refusal) {
@@ -97,6 +98,8 @@ constexpr std::string_view to_string(RequestRefusal refusal) {
             return "proxy_header";
         case RequestRefusal::upgrade:
             return "upgrade";
+        case RequestRefusal::http2_flood:
+            return "http2_flood";
     }
     return {};
 }

@@ -19,12 +19,19 @@ bool per_hop(const Field& line) {
     return line.id == field::host || line.id == field::expect || line.id == field::content_length;
 }
 
+/// The beginning of Via, by the protocol in which the request came (RFC 9110 §7.6.3).
+std::string_view via(int version) {
+    if (version >= 20) return "Via: 2.0 "sv;
+    return version == 10 ? "Via: 1.0 "sv : "Via: 1.1 "sv;
+}
+
 }  // namespace
 
 RequestSnapshot::RequestSnapshot(const Head& request, const CacheKey& target, bool whole,
                                  KeptSite chosen)
     : kept(std::move(chosen)),
       key(target),
+      version(request.version),
       // After a HEAD the store needs the content, which only a GET brings.
       method(whole && request.verb == boost::beast::http::verb::head ? "GET" : request.method) {
     // Not as this client wrote it (with a default port, say): an origin that builds redirects by it
@@ -69,7 +76,7 @@ std::string origin_request(const RequestSnapshot& request, std::string_view node
     out.append(request.host).append("\r\n"sv).append(request.text);
     out.append(request.forwarded)
         .append(extra_lines)
-        .append("Via: 1.1 "sv)
+        .append(via(request.version))
         .append(node)
         .append("\r\n\r\n"sv);
     return out;

@@ -31,6 +31,7 @@ struct RequestSnapshot {
 
     const KeptSite kept;
     CacheKey key;
+    int version = 11;  // of the request's protocol
     std::string method;
     std::string host;       // for origins: as the key has it
     std::string text;       // "Name: value\r\n" each

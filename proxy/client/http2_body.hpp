@@ -1,0 +1,78 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proxy/client/request.hpp"
+#include "proxy/net/pace.hpp"
+#include "proxy/net/wakeup.hpp"
+#include "proxy/storage/memory.hpp"
+
+namespace proxy {
+
+class Frontend;
+
+/// The body of one HTTP/2 request: the bytes of its DATA frames that the request's code has not
+/// taken yet. The stream's flow-control window bounds them. One thread; frontend and session
+/// outlive this.
+class Http2Body final : public RequestBody {
+public:
+    /// The flow control of the session, which the body opens again as its bytes are taken.
+    class Windows {
+    public:
+        virtual ~Windows() = default;
+        /// The client may send so many bytes more on the stream.
+        virtual void taken(std::int32_t stream, std::size_t bytes) = 0;
+        /// The client may have so many bytes of the stream on their way.
+        virtual void widen(std::int32_t stream, std::size_t bytes) = 0;
+    };
+
+    Http2Body(Frontend& frontend, Windows& windows, std::shared_ptr<Wakeup> wakeup)
+        : frontend_(frontend), windows_(windows), wakeup_(std::move(wakeup)) {}
+
+    /// Begins with the request of `stream`. `length`: as its head states it. `ended`: the head was
+    /// all of it.
+    void begin(std::int32_t stream, std::optional<std::uint64_t> length, bool ended);
+    /// Takes the next bytes off the connection.
+    void put(std::string_view bytes);
+    /// No bytes follow.
+    void end();
+    /// The stream is over; `reset`: before the end of the body.
+    void close();
+
+    bool done() const override { return ended_ && come_.empty(); }
+    std::optional<std::uint64_t> length() const override { return length_; }
+    bool has_open_length() const override { return open_; }
+    bool has_come() const override { return !come_.empty(); }
+    bool take(std::vector<std::string_view>& pieces) override;
+    ParseError error() const override { return ParseError::ok; }
+    boost::asio::awaitable<bool> receive_more() override;
+    void interrupt() override;
+
+    std::size_t kept_bytes() const { return come_.capacity() + given_.capacity(); }
+    void give_back();
+
+private:
+    Frontend& frontend_;
+    Windows& windows_;
+    std::shared_ptr<Wakeup> wakeup_;
+    std::int32_t stream_ = 0;
+    std::optional<std::uint64_t> length_;
+    bool open_ = false;   // a body without a stated length
+    bool ended_ = true;   // nothing comes any more
+    bool closed_ = true;  // the stream is over
+    bool interrupted_ = false;
+    bool widened_ = false;
+    std::string come_;   // not taken yet
+    std::string given_;  // what take() has given
+    Charge room_;        // for a wide window
+    Pace giving_;
+    std::int64_t received_ = 0;
+};
+
+}  // namespace proxy

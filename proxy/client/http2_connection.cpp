@@ -1,0 +1,470 @@
+#include "proxy/client/http2_connection.hpp"
+
+#include <algorithm>
+#include <boost/asio/this_coro.hpp>
+#include <exception>
+#include <new>
+#include <utility>
+
+#include "proxy/client/http2_limits.hpp"
+#include "proxy/http/kept_memory.hpp"
+
+namespace proxy {
+
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr std::chrono::hours kNoDeadline{24};
+/// Streams that a connection keeps for its next requests, while it has some and while it has none.
+constexpr std::size_t kUnusedStreams = 16, kIdleStreams = 1;
+/// An idle connection keeps as much memory for its next request.
+constexpr std::size_t kIdleBytes = 4 * 1024;
+
+Http2Stream* stream_of(nghttp2_session* session, std::int32_t id) {
+    return static_cast<Http2Stream*>(nghttp2_session_get_stream_user_data(session, id));
+}
+
+std::string_view text_of(const std::uint8_t* bytes, std::size_t size) {
+    return {reinterpret_cast<const char*>(bytes), size};
+}
+
+bool ends_stream(const nghttp2_frame& frame) {
+    return (frame.hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
+}
+
+}  // namespace
+
+/// The calls of nghttp2 into the connection. None lets an exception through, because nghttp2 is C:
+/// without memory the connection ends.
+struct Http2Connection::Callbacks {
+    static Http2Connection& self(void* user) { return *static_cast<Http2Connection*>(user); }
+
+    template <class Act>
+    static int guarded(const Act& act) {
+        try {
+            return act();
+        } catch (...) {
+            return NGHTTP2_ERR_CALLBACK_FAILURE;
+        }
+    }
+
+    static int on_begin_headers(nghttp2_session*, const nghttp2_frame* frame, void* user) {
+        if (frame->headers.cat != NGHTTP2_HCAT_REQUEST) return 0;
+        return guarded([&] { return self(user).begin_stream(frame->hd.stream_id); });
+    }
+
+    static int on_header(nghttp2_session* session, const nghttp2_frame* frame,
+                         const std::uint8_t* name, std::size_t name_size, const std::uint8_t* value,
+                         std::size_t value_size, std::uint8_t, void* user) {
+        if (frame->headers.cat != NGHTTP2_HCAT_REQUEST) return 0;  // trailers are dropped
+        auto* const stream = stream_of(session, frame->hd.stream_id);
+        if (!stream) return 0;
+        return guarded([&] {
+            stream->head.add(text_of(name, name_size), text_of(value, value_size),
+                             self(user).frontend_.upstream.head_limits());
+            return 0;
+        });
+    }
+
+    /// nghttp2 would drop the line, and serve a request that the client has not made.
+    static int on_invalid_header(nghttp2_session*, const nghttp2_frame*, const std::uint8_t*,
+                                 std::size_t, const std::uint8_t*, std::size_t, std::uint8_t,
+                                 void*) {
+        return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+    }
+
+    static int on_frame(nghttp2_session* session, const nghttp2_frame* frame, void* user) {
+        return guarded([&] {
+            self(user).take_frame(*frame, stream_of(session, frame->hd.stream_id));
+            return 0;
+        });
+    }
+
+    static int on_data(nghttp2_session* session, std::uint8_t, std::int32_t id,
+                       const std::uint8_t* bytes, std::size_t size, void*) {
+        nghttp2_session_consume_connection(session, size);
+        auto* const stream = stream_of(session, id);
+        if (!stream) return 0;
+        return guarded([&] {
+            stream->body.put(text_of(bytes, size));
+            return 0;
+        });
+    }
+
+    static int on_frame_sent(nghttp2_session* session, const nghttp2_frame* frame, void* user) {
+        self(user).count_frame(*frame, stream_of(session, frame->hd.stream_id));
+        return 0;
+    }
+
+    static int on_stream_close(nghttp2_session* session, std::int32_t id, std::uint32_t,
+                               void* user) {
+        auto* const stream = stream_of(session, id);
+        if (!stream) return 0;
+        return guarded([&] {
+            self(user).close_stream(*stream);
+            return 0;
+        });
+    }
+
+    /// Takes a DATA frame whose body stays where it is (Http2Writer::offer()).
+    static int send_data(nghttp2_session* session, nghttp2_frame* frame, const std::uint8_t* head,
+                         std::size_t size, nghttp2_data_source*, void* user) {
+        constexpr std::size_t kFrameHead = 9;
+        auto& out = self(user).out_;
+        if (out.size() >= kHttp2Unsent) return NGHTTP2_ERR_WOULDBLOCK;
+        return guarded([&] {
+            out.append(text_of(head, kFrameHead));
+            auto* const stream = stream_of(session, frame->hd.stream_id);
+            if (!stream) return static_cast<int>(NGHTTP2_ERR_CALLBACK_FAILURE);
+            stream->writer.move_to(out, size);
+            return 0;
+        });
+    }
+
+    /// The callbacks and options of every session. They live as long as the process.
+    static const nghttp2_session_callbacks* all() {
+        static const auto* const made = [] {
+            nghttp2_session_callbacks* to = nullptr;
+            if (nghttp2_session_callbacks_new(&to) != 0) throw std::bad_alloc();
+            nghttp2_session_callbacks_set_on_begin_headers_callback(to, on_begin_headers);
+            nghttp2_session_callbacks_set_on_header_callback(to, on_header);
+            nghttp2_session_callbacks_set_on_invalid_header_callback(to, on_invalid_header);
+            nghttp2_session_callbacks_set_on_frame_recv_callback(to, on_frame);
+            nghttp2_session_callbacks_set_on_data_chunk_recv_callback(to, on_data);
+            nghttp2_session_callbacks_set_on_frame_send_callback(to, on_frame_sent);
+            nghttp2_session_callbacks_set_on_stream_close_callback(to, on_stream_close);
+            nghttp2_session_callbacks_set_send_data_callback(to, send_data);
+            return to;
+        }();
+        return made;
+    }
+    static const nghttp2_option* options() {
+        static const auto* const made = [] {
+            nghttp2_option* to = nullptr;
+            if (nghttp2_option_new(&to) != 0) throw std::bad_alloc();
+            nghttp2_option_set_no_auto_window_update(to, 1);
+            nghttp2_option_set_no_closed_streams(to, 1);
+            nghttp2_option_set_builtin_recv_extension_type(to, NGHTTP2_PRIORITY_UPDATE);
+            return to;
+        }();
+        return made;
+    }
+};
+
+Http2Connection::Http2Connection(Frontend& frontend, ClientConnection& connection)
+    : frontend_(frontend),
+      connection_(connection),
+      tasks_(frontend.executor),
+      to_send_(std::make_shared<Wakeup>(frontend.executor)),
+      watch_(*this) {
+    nghttp2_session* made = nullptr;
+    if (nghttp2_session_server_new2(&made, Callbacks::all(), this, Callbacks::options()) != 0)
+        throw std::bad_alloc();
+    session_.reset(made);
+    connection_.wake_at_end(to_send_);
+}
+
+Http2Connection::~Http2Connection() {
+    connection_.wake_at_end(nullptr);
+}
+
+asio::awaitable<void> Http2Connection::run(std::string_view received) {
+    auto sending = send_loop();
+    tasks_.spawn(std::move(sending));
+    std::exception_ptr fault;
+    try {
+        co_await serve(received);
+    } catch (...) {
+        fault = std::current_exception();
+    }
+    over_ = true;
+    to_send_->notify();
+    end_streams();
+    co_await asio::this_coro::throw_if_cancelled(false);
+    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+    if (fault) tasks_.cancel();
+    co_await tasks_.wait();
+    while (!streams_.empty()) end_stream(*streams_.back());
+    if (fault) std::rethrow_exception(fault);
+    if (!connection_.broken()) co_await connection_.linger();
+}
+
+asio::awaitable<void> Http2Connection::serve(std::string_view received) {
+    state_settings();
+    auto goes_on = take(received);
+    wait_for_client();
+    for (;;) {
+        serve_ready();
+        send();
+        if (!goes_on || over_ || !nghttp2_session_want_read(session())) break;
+        const auto more = co_await connection_.receive_some();
+        if (!more || over_) break;
+        auto& input = connection_.input();
+        goes_on = take(input.data());
+        input.clear();
+    }
+    // Also to a client that waits for its next request: it learns which requests were served.
+    nghttp2_session_terminate_session(session(), NGHTTP2_NO_ERROR);
+    send();
+}
+
+void Http2Connection::state_settings() {
+    const auto& config = frontend_.config();
+    const nghttp2_settings_entry settings[] = {
+        {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS,
+         static_cast<std::uint32_t>(config.http2.streams)},
+        {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, kHttp2FirstWindow},
+        {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<std::uint32_t>(config.limits.head)},
+        {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1},
+    };
+    nghttp2_submit_settings(session(), NGHTTP2_FLAG_NONE, settings, std::size(settings));
+    nghttp2_session_set_local_window_size(session(), NGHTTP2_FLAG_NONE, 0, kHttp2ConnectionWindow);
+}
+
+/// False when the connection cannot go on.
+bool Http2Connection::take(std::string_view bytes) {
+    busy_ = true;
+    const auto* const data = reinterpret_cast<const std::uint8_t*>(bytes.data());
+    const auto taken = nghttp2_session_mem_recv(session(), data, bytes.size());
+    busy_ = false;
+    if (taken < 0) {
+        ++frontend_.counters.refusals[RequestRefusal::malformed];
+        nghttp2_session_terminate_session(session(), NGHTTP2_PROTOCOL_ERROR);
+        return false;
+    }
+    if (nghttp2_session_get_outbound_queue_size(session()) > kHttp2QueuedFrames) calm();
+    return true;
+}
+
+/// Ends the connection of a client that makes work without an end.
+void Http2Connection::calm() {
+    if (std::exchange(calmed_, true)) return;
+    ++frontend_.counters.refusals[RequestRefusal::http2_flood];
+    nghttp2_session_terminate_session(session(), NGHTTP2_ENHANCE_YOUR_CALM);
+}
+
+void Http2Connection::take_frame(const nghttp2_frame& frame, Http2Stream* stream) {
+    switch (frame.hd.type) {
+        case NGHTTP2_HEADERS:
+            if (stream && frame.headers.cat == NGHTTP2_HCAT_REQUEST) {
+                coming_ = nullptr;
+                connection_.end_rest();
+                budget_.earn();
+                ready_.push_back(stream);
+                stream->take_head(ends_stream(frame));
+            } else if (stream && ends_stream(frame)) {
+                stream->body.end();
+            }
+            return;
+        case NGHTTP2_DATA:
+            if (stream && ends_stream(frame)) return stream->body.end();
+            if (frame.hd.length > 0) return;
+            break;
+        case NGHTTP2_CONTINUATION:  // part of a HEADERS frame
+            return;
+        default:
+            break;
+    }
+    if (!budget_.spend(Clock::now())) calm();
+}
+
+/// A frame has gone to the socket's buffer.
+void Http2Connection::count_frame(const nghttp2_frame& frame, Http2Stream* stream) {
+    constexpr std::size_t kFrameHead = 9;
+    if (frame.hd.type == NGHTTP2_DATA) budget_.earn();
+    // Resets that a client has brought about make as much work as its own.
+    if (frame.hd.type == NGHTTP2_RST_STREAM && frame.rst_stream.error_code != NGHTTP2_NO_ERROR &&
+        !budget_.spend(Clock::now()))
+        calm();
+    if (!stream) return;
+    stream->writer.count_frame(frame.hd.length + kFrameHead);
+    // The response is complete: the rest of the request's body is of no use (RFC 9113 §8.1).
+    const auto responds = frame.hd.type == NGHTTP2_DATA || frame.hd.type == NGHTTP2_HEADERS;
+    if (responds && ends_stream(frame) && !stream->body.done())
+        nghttp2_submit_rst_stream(session(), NGHTTP2_FLAG_NONE, frame.hd.stream_id,
+                                  NGHTTP2_NO_ERROR);
+}
+
+/// Called with the first frame of a request's head. Streams whose code still runs count, so that a
+/// client cannot have more of them by resets (CVE-2023-44487).
+int Http2Connection::begin_stream(std::int32_t id) {
+    if (streams_.size() >= frontend_.config().http2.streams) {
+        nghttp2_submit_rst_stream(session(), NGHTTP2_FLAG_NONE, id, NGHTTP2_REFUSED_STREAM);
+        return 0;
+    }
+    if (unused_.empty()) {
+        Http2Output& output = *this;
+        Http2Body::Windows& windows = *this;
+        unused_.push_back(
+            std::make_unique<Http2Stream>(frontend_, connection_, output, windows));
+    }
+    streams_.push_back(std::move(unused_.back()));
+    unused_.pop_back();
+    auto& stream = *streams_.back();
+    stream.begin(id);
+    nghttp2_session_set_stream_user_data(session(), id, &stream);
+    if (!std::exchange(coming_, &stream)) connection_.expect_head();
+    return 0;
+}
+
+void Http2Connection::serve_ready() {
+    for (auto* const stream : std::exchange(ready_, {})) {
+        if (stream->is_closed()) {
+            end_stream(*stream);
+            continue;
+        }
+        stream->begin_serving();
+        auto task = serve_stream(*stream);
+        tasks_.spawn(std::move(task));
+    }
+    free_ended();
+}
+
+asio::awaitable<void> Http2Connection::serve_stream(Http2Stream& stream) {
+    co_await stream.serve();
+    if (stream.is_closed() && !over_) end_stream(stream);
+}
+
+void Http2Connection::close_stream(Http2Stream& stream) {
+    nghttp2_session_set_stream_user_data(session(), stream.id(), nullptr);
+    if (coming_ == &stream) coming_ = nullptr;
+    const auto ready = std::ranges::find(ready_, &stream) != ready_.end();
+    stream.close();
+    // A stream that is ready ends in serve_ready(), a running one in serve_stream().
+    if (!ready && !stream.is_running()) ended_.push_back(&stream);
+}
+
+void Http2Connection::free_ended() {
+    for (auto* const stream : std::exchange(ended_, {})) end_stream(*stream);
+}
+
+void Http2Connection::end_stream(Http2Stream& stream) {
+    stream.finish();
+    const auto place = std::ranges::find_if(
+        streams_, [&](const std::unique_ptr<Http2Stream>& each) { return each.get() == &stream; });
+    auto owned = std::move(*place);
+    *place = std::move(streams_.back());
+    streams_.pop_back();
+    if (unused_.size() < kUnusedStreams) unused_.push_back(std::move(owned));
+    if (streams_.empty()) wait_for_client();
+}
+
+/// Closes all streams for their code, which ends soon then.
+void Http2Connection::end_streams() {
+    for (const auto& stream : streams_) stream->close();
+}
+
+/// No request is served. Memory that is more than a next one needs is given back.
+void Http2Connection::wait_for_client() {
+    if (coming_) return;
+    connection_.begin_rest();
+    rest();
+}
+
+void Http2Connection::rest() {
+    if (unused_.size() > kIdleStreams) unused_.resize(kIdleStreams);
+    for (const auto& stream : unused_)
+        if (stream->kept_bytes() > kIdleBytes) stream->give_back();
+    if (unsent_.empty()) give_back(out_);
+}
+
+void Http2Connection::send_soon() {
+    if (!busy_ && !blocked_) to_send_->notify();
+}
+
+void Http2Connection::taken(std::int32_t stream, std::size_t bytes) {
+    nghttp2_session_consume_stream(session(), stream, bytes);
+    send_soon();
+}
+
+void Http2Connection::widen(std::int32_t stream, std::size_t bytes) {
+    nghttp2_session_set_local_window_size(session(), NGHTTP2_FLAG_NONE, stream,
+                                          static_cast<std::int32_t>(bytes));
+}
+
+/// Makes frames of what is ready and sends them, as much as the socket takes.
+void Http2Connection::send() {
+    while (!blocked_ && !over_) {
+        if (unsent_.empty()) {
+            out_.clear();
+            if (!make_frames()) return abandon();
+            if (out_.empty()) break;
+            unsent_.assign(1, asio::buffer(out_));
+        }
+        blocked_ = !connection_.send_now(unsent_);
+        if (connection_.broken()) return abandon();
+    }
+    if (blocked_) to_send_->notify();  // send_loop() waits for the socket
+    free_ended();
+}
+
+/// False when nghttp2 has failed.
+bool Http2Connection::make_frames() {
+    busy_ = true;
+    auto made = true;
+    while (out_.size() < kHttp2Unsent) {
+        const std::uint8_t* bytes = nullptr;
+        const auto size = nghttp2_session_mem_send(session(), &bytes);
+        made = size >= 0;
+        if (size <= 0) break;
+        out_.append(text_of(bytes, static_cast<std::size_t>(size)));
+    }
+    busy_ = false;
+    return made;
+}
+
+/// The client takes nothing any more.
+void Http2Connection::abandon() {
+    over_ = true;
+    connection_.give_way();
+    to_send_->notify();
+}
+
+asio::awaitable<void> Http2Connection::send_loop() {
+    while (!over_) {
+        if (connection_.ending()) announce_end();
+        send();
+        if (over_) break;
+        if (!blocked_) {
+            co_await to_send_->wait_until(Clock::now() + kNoDeadline);
+            continue;
+        }
+        const auto window = frontend_.config().timeouts.body_idle;
+        frontend_.wheel.arm(watch_, taking_.wait(Clock::now(), connection_.taken(), window));
+        const auto ready = co_await wait_for_step(connection_.socket(), connection_.send_wants());
+        frontend_.wheel.disarm(watch_);
+        if (!ready || !is_fast_enough()) abandon();
+        blocked_ = false;
+    }
+}
+
+bool Http2Connection::is_fast_enough() {
+    const auto& config = frontend_.config();
+    const auto window = config.timeouts.body_idle;
+    return taking_.fast_enough(Clock::now(), window,
+                               least_bytes(config.limits.client_rate_min, window),
+                               [this] { return connection_.taken(); });
+}
+
+void Http2Connection::judge_sending() {
+    if (!is_fast_enough()) return abandon();
+    frontend_.wheel.arm(watch_, taking_.wait(Clock::now(), connection_.taken(),
+                                             frontend_.config().timeouts.body_idle));
+}
+
+/// Tells the client to make no further requests here. Those on their way are still served.
+void Http2Connection::announce_end() {
+    if (std::exchange(announced_, true)) return;
+    nghttp2_submit_shutdown_notice(session());
+    if (streams_.empty()) wait_for_client();
+}
+
+asio::awaitable<void> serve_http2(Frontend& frontend, ClientConnection& connection,
+                                  std::string_view received) {
+    Http2Connection http2(frontend, connection);
+    co_await http2.run(received);
+}
+
+}  // namespace proxy

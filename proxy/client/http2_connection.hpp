@@ -1,0 +1,114 @@
+#pragma once
+
+#include <nghttp2/nghttp2.h>
+
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/net/task_group.hpp"
+#include "proxy/client/client_connection.hpp"
+#include "proxy/client/frontend.hpp"
+#include "proxy/client/http2_limits.hpp"
+#include "proxy/client/http2_stream.hpp"
+#include "proxy/net/pace.hpp"
+#include "proxy/net/timer_wheel.hpp"
+#include "proxy/net/wakeup.hpp"
+
+namespace proxy {
+
+/// One HTTP/2 connection of a client (RFC 9113) by nghttp2, from its preface to its end. Each
+/// stream is served by a coroutine of its own, through the same steps as a request of HTTP/1.1. One
+/// coroutine reads; another sends frames that became ready while nothing was read. A client that
+/// misbehaves costs its connection only: nghttp2 checks the frames, http2_limits.hpp has the
+/// bounds. One thread; frontend and connection outlive this.
+class Http2Connection final : Http2Output, Http2Body::Windows {
+public:
+    Http2Connection(Frontend& frontend, ClientConnection& connection);
+    Http2Connection(const Http2Connection&) = delete;
+    Http2Connection& operator=(const Http2Connection&) = delete;
+    ~Http2Connection() override;
+
+    /// `received`: the bytes of the connection that were read already.
+    boost::asio::awaitable<void> run(std::string_view received);
+
+private:
+    struct Callbacks;
+
+    /// Ends a connection whose client takes too little of what waits for it.
+    class SendWatch final : public TimerWheel::Timer {
+    public:
+        explicit SendWatch(Http2Connection& of) : of_(of) {}
+
+    private:
+        void expire() override { of_.judge_sending(); }
+        Http2Connection& of_;
+    };
+
+    boost::asio::awaitable<void> serve(std::string_view received);
+    boost::asio::awaitable<void> send_loop();
+    boost::asio::awaitable<void> serve_stream(Http2Stream& stream);
+    void state_settings();
+    bool take(std::string_view bytes);
+    void take_frame(const nghttp2_frame& frame, Http2Stream* stream);
+    void count_frame(const nghttp2_frame& frame, Http2Stream* stream);
+    void calm();
+    void serve_ready();
+    void wait_for_client();
+    void rest();
+
+    void send();
+    bool make_frames();
+    bool is_fast_enough();
+    void judge_sending();
+    void abandon();
+    void announce_end();
+
+    int begin_stream(std::int32_t id);
+    void close_stream(Http2Stream& stream);
+    void end_stream(Http2Stream& stream);
+    void free_ended();
+    void end_streams();
+
+    // Http2Output, Http2Body::Windows
+    nghttp2_session* session() override { return session_.get(); }
+    void send_soon() override;
+    std::int64_t taken() override { return connection_.taken(); }
+    void taken(std::int32_t stream, std::size_t bytes) override;
+    void widen(std::int32_t stream, std::size_t bytes) override;
+
+    struct SessionFree {
+        void operator()(nghttp2_session* session) const { nghttp2_session_del(session); }
+    };
+
+    Frontend& frontend_;
+    ClientConnection& connection_;
+    std::unique_ptr<nghttp2_session, SessionFree> session_;
+    protocol::TaskGroup tasks_;  // a coroutine for each stream, and the one that sends
+    std::shared_ptr<Wakeup> to_send_;
+    SendWatch watch_;
+    Pace taking_;
+
+    std::vector<std::unique_ptr<Http2Stream>> streams_;  // in use
+    std::vector<std::unique_ptr<Http2Stream>> unused_;
+    std::vector<Http2Stream*> ready_;  // their heads have come
+    std::vector<Http2Stream*> ended_;  // to be freed outside of nghttp2
+    Http2Stream* coming_ = nullptr;    // a part of its head has come
+    Http2FrameBudget budget_;
+    std::string out_;                  // frames
+    std::vector<boost::asio::const_buffer> unsent_;  // of out_
+    bool busy_ = false;       // frames are read or made: no further ones are sent from here
+    bool blocked_ = false;    // the socket takes no more
+    bool announced_ = false;  // the client knows that the connection ends
+    bool calmed_ = false;     // the client made too much work
+    bool over_ = false;
+};
+
+/// Serves the rest of a connection whose client speaks HTTP/2.
+boost::asio::awaitable<void> serve_http2(Frontend& frontend, ClientConnection& connection,
+                                         std::string_view received);
+
+}  // namespace proxy

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace proxy {
+
+// Bounds of one HTTP/2 connection beside those of the configuration. The bytes that a client can
+// make it hold are at most `http2.streams` times limits.head and kHttp2FirstWindow, and
+// kHttp2Unsent.
+
+/// Bytes of a request's body that a client may send before the node has asked for more.
+inline constexpr std::size_t kHttp2FirstWindow = 16 * 1024;
+/// The same for a body that has filled its first window, charged to limits.body_windows.
+inline constexpr std::size_t kHttp2WideWindow = 256 * 1024;
+/// Bytes of bodies on their way over all streams. A body that is not read holds its own window
+/// alone, because this one opens again as the bytes arrive.
+inline constexpr std::int32_t kHttp2ConnectionWindow = 1024 * 1024;
+/// Frames that wait for the socket, in bytes. No further frame is made before they have gone.
+inline constexpr std::size_t kHttp2Unsent = 16 * 1024;
+/// A response of at most so many bytes waits in memory of its stream, and its code goes on.
+inline constexpr std::size_t kHttp2SmallBody = 4 * 1024;
+/// Frames without a body that may wait for the socket. A client that asks for more of them than it
+/// reads loses its connection.
+inline constexpr std::size_t kHttp2QueuedFrames = 1000;
+
+/// How many frames a client may send that bring neither a request nor a part of one: PING,
+/// SETTINGS, PRIORITY, RST_STREAM, WINDOW_UPDATE, DATA without a byte; and frames that made nghttp2
+/// reset a stream. Each costs one; a request and a frame of a response's body earn some, because a
+/// client needs about as many to receive them. A plain object: callers pass the time.
+class Http2FrameBudget {
+public:
+    using Clock = std::chrono::steady_clock;
+
+    static constexpr double kMost = 1000, kPerSecond = 50, kEarned = 2;
+
+    /// Takes the price of a frame. False when the client has spent all.
+    bool spend(Clock::time_point now) {
+        left_ = std::min(kMost, left_ + kPerSecond *
+                                            std::chrono::duration<double>(now - then_).count());
+        then_ = now;
+        left_ -= 1;
+        return left_ >= 0;
+    }
+    void earn() { left_ = std::min(kMost, left_ + kEarned); }
+
+private:
+    double left_ = kMost;
+    Clock::time_point then_{};
+};
+
+}  // namespace proxy

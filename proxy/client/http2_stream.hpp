@@ -1,0 +1,74 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <memory>
+
+#include "proxy/client/books.hpp"
+#include "proxy/client/http2_body.hpp"
+#include "proxy/client/http2_writer.hpp"
+#include "proxy/client/request.hpp"
+#include "proxy/client/request_steps.hpp"
+#include "proxy/client/transaction.hpp"
+#include "proxy/http/http2_head.hpp"
+#include "proxy/net/timer_wheel.hpp"
+
+namespace proxy {
+
+class ClientConnection;
+
+/// One stream of an HTTP/2 connection: a request and the response to it. The connection reuses the
+/// object for later streams. It is in use until its request is served and nghttp2 has closed the
+/// stream. One thread; frontend, connection, output and windows outlive this.
+class Http2Stream final : TimerWheel::Timer {
+public:
+    Http2Stream(Frontend& frontend, ClientConnection& connection, Http2Output& output,
+                Http2Body::Windows& windows);
+    Http2Stream(const Http2Stream&) = delete;
+    Http2Stream& operator=(const Http2Stream&) = delete;
+
+    /// Begins with the stream of this number, whose head comes next.
+    void begin(std::int32_t id);
+    /// Takes the head that the lines of `head` have become. `ended`: no body follows.
+    void take_head(bool ended);
+    /// Serves the request, after begin_serving(). It has no exceptions but those of a cancelled coroutine.
+    boost::asio::awaitable<void> serve();
+    /// nghttp2 has closed the stream.
+    void close();
+    /// After serve() and close(): counts and logs the request.
+    void finish();
+
+    std::int32_t id() const { return id_; }
+    /// serve() follows.
+    void begin_serving() { running_ = true; }
+    bool is_running() const { return running_; }
+    bool is_closed() const { return writer.closed(); }
+
+    std::size_t kept_bytes() const;
+    void give_back();
+
+    Http2Head head;
+    Http2Body body;
+    Http2Writer writer;
+
+private:
+    Http2Stream(Frontend& frontend, ClientConnection& connection, Http2Output& output,
+                Http2Body::Windows& windows, const std::shared_ptr<Wakeup>& wakeup);
+    void expire() override;
+    boost::asio::awaitable<void> refuse_head();
+    void end_response();
+    void reset(std::uint32_t code);
+
+    Frontend& frontend_;
+    ClientConnection& connection_;
+    Http2Output& output_;
+    std::int32_t id_ = 0;
+    bool running_ = false;
+    ParseError bad_head_ = ParseError::ok;
+    Request request_;
+    Books books_;
+    Transaction transaction_;
+    RequestSteps steps_;
+};
+
+}  // namespace proxy

@@ -1,0 +1,234 @@
+#include "proxy/client/http2_writer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "proxy/client/frontend.hpp"
+#include "proxy/client/http2_limits.hpp"
+#include "proxy/http/kept_memory.hpp"
+
+namespace proxy {
+
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+/// A decimal number as text.
+class Digits {
+public:
+    explicit Digits(std::uint64_t number) {
+        size_ = static_cast<std::size_t>(
+            std::to_chars(text_.data(), text_.data() + text_.size(), number).ptr - text_.data());
+    }
+    std::string_view text() const { return {text_.data(), size_}; }
+
+private:
+    std::array<char, 20> text_;
+    std::size_t size_ = 0;
+};
+
+/// The fields of one head as nghttp2 takes them. It copies texts and lowers the case of names.
+class Lines {
+public:
+    Lines() { lines_.reserve(kUsual); }
+
+    void add(std::string_view name, std::string_view value) {
+        lines_.push_back({bytes_of(name), bytes_of(value), name.size(), value.size(),
+                          NGHTTP2_NV_FLAG_NONE});
+    }
+    void add(FieldBlock block) {
+        for (const auto& line : block) add(line.name, line.value);
+    }
+    const nghttp2_nv* data() const { return lines_.data(); }
+    std::size_t size() const { return lines_.size(); }
+
+private:
+    static constexpr std::size_t kUsual = 24;
+
+    static std::uint8_t* bytes_of(std::string_view text) {
+        return reinterpret_cast<std::uint8_t*>(const_cast<char*>(text.data()));
+    }
+
+    std::vector<nghttp2_nv> lines_;
+};
+
+ssize_t read_body(nghttp2_session*, std::int32_t, std::uint8_t*, std::size_t room,
+                  std::uint32_t* flags, nghttp2_data_source* source, void*) {
+    return static_cast<Http2Writer*>(source->ptr)->offer(room, *flags);
+}
+
+}  // namespace
+
+void Http2Writer::start(std::int32_t stream) {
+    stream_ = stream;
+    head_ = {};
+    begun_ = submitted_ = deferred_ = closed_ = ends_ = last_frame_made_ = false;
+    given_ = body_bytes_ = sent_ = views_bytes_ = 0;
+    fields_.clear();
+    small_.clear();
+    small_sent_ = 0;
+    views_.clear();
+    taking_.begin();
+    credit_ = 0;
+}
+
+void Http2Writer::close() {
+    closed_ = true;
+    // Small pieces that have not gone out were counted when they were given.
+    body_bytes_ -= small_.size() - small_sent_;
+    small_.clear();
+    small_sent_ = 0;
+    wakeup_->notify();
+}
+
+void Http2Writer::begin(const ResponseHead& head) {
+    begun_ = true;
+    head_ = head;
+}
+
+/// Hands the head to nghttp2, which copies it.
+void Http2Writer::submit() {
+    submitted_ = true;
+    const Digits status(head_.status), length(head_.length.value_or(0));
+    Lines lines;
+    lines.add(":status", status.text());
+    lines.add(head_.stored);
+    lines.add(FieldBlock(fields_));
+    if (head_.length) lines.add("content-length", length.text());
+    head_.stored = {};
+    nghttp2_data_provider body{};
+    body.source.ptr = this;
+    body.read_callback = read_body;
+    const auto has_bytes = head_.has_body && head_.length != 0;
+    last_frame_made_ = !has_bytes;
+    nghttp2_submit_response(output_.session(), stream_, lines.data(), lines.size(),
+                            has_bytes ? &body : nullptr);
+}
+
+ResponseWriter::Progress Http2Writer::write_now(BodyPiece& piece) {
+    if (closed_) {
+        views_.clear();
+        return Progress::blocked;
+    }
+    ends_ = piece.end;
+    given_ += piece.bytes;
+    if (!submitted_) submit();
+    if (small_sent_ == small_.size()) {
+        small_.clear();
+        small_sent_ = 0;
+    }
+    const auto fits = small_.size() + piece.bytes <= kHttp2SmallBody;
+    if (fits) {
+        for (const auto& view : views_)
+            small_.append(static_cast<const char*>(view.data()), view.size());
+        views_.clear();
+        body_bytes_ += piece.bytes;
+    } else {
+        views_bytes_ = piece.bytes;
+    }
+    if (std::exchange(deferred_, false))
+        nghttp2_session_resume_data(output_.session(), stream_);
+    output_.send_soon();
+    return fits ? Progress::all : Progress::blocked;
+}
+
+/// After a wait for the client. While its windows are open, the connection as a whole counts: other
+/// streams may have had their turn.
+bool Http2Writer::is_slow(Clock::time_point now) {
+    auto* const session = output_.session();
+    const auto all = output_.taken();
+    if (nghttp2_session_get_remote_window_size(session) > 0 &&
+        nghttp2_session_get_stream_remote_window_size(session, stream_) > 0)
+        credit_ += all - taken_then_;
+    taken_then_ = all;
+    const auto& config = frontend_.config();
+    const auto window = config.timeouts.body_idle;
+    return !taking_.fast_enough(
+        now, window, least_bytes(config.limits.client_rate_min, window),
+        [this] { return static_cast<std::int64_t>(body_bytes_) + credit_; });
+}
+
+asio::awaitable<bool> Http2Writer::write_rest() {
+    taken_then_ = output_.taken();
+    while (!closed_ && views_bytes_ > 0) {
+        const auto moved = static_cast<std::int64_t>(body_bytes_) + credit_;
+        const auto until =
+            taking_.wait(Clock::now(), moved, frontend_.config().timeouts.body_idle);
+        co_await wakeup_->wait_until(until);
+        if (!closed_ && is_slow(Clock::now())) break;
+    }
+    const auto sent = !closed_ && views_bytes_ == 0;
+    views_.clear();
+    views_bytes_ = 0;
+    co_return sent;
+}
+
+asio::awaitable<void> Http2Writer::interim(unsigned status, FieldBlock fields) {
+    if (closed_) co_return;
+    const Digits text(status);
+    Lines lines;
+    lines.add(":status", text.text());
+    lines.add(fields);
+    nghttp2_submit_headers(output_.session(), NGHTTP2_FLAG_NONE, stream_, nullptr, lines.data(),
+                           lines.size(), nullptr);
+    output_.send_soon();
+}
+
+bool Http2Writer::complete() const {
+    if (!submitted_ || views_bytes_ > 0 || (closed_ && !last_frame_made_)) return false;
+    if (!head_.has_body) return true;
+    return head_.length ? given_ == *head_.length : ends_;
+}
+
+/// The body is complete behind the next `bytes`.
+bool Http2Writer::offers_last(std::uint64_t bytes) const {
+    return bytes == waiting() && (head_.length ? given_ == *head_.length : ends_);
+}
+
+ssize_t Http2Writer::offer(std::size_t room, std::uint32_t& flags) {
+    const auto bytes = std::min<std::uint64_t>(room, waiting());
+    const auto last = offers_last(bytes);
+    if (bytes == 0 && !last) {
+        deferred_ = true;
+        return NGHTTP2_ERR_DEFERRED;
+    }
+    flags = NGHTTP2_DATA_FLAG_NO_COPY;
+    if (last) flags |= NGHTTP2_DATA_FLAG_EOF;
+    return static_cast<ssize_t>(bytes);
+}
+
+void Http2Writer::move_to(std::string& out, std::size_t bytes) {
+    const auto small = std::min(bytes, small_.size() - small_sent_);
+    out.append(small_, small_sent_, small);
+    small_sent_ += small;
+    auto rest = bytes - small;
+    views_bytes_ -= rest;
+    body_bytes_ += rest;
+    auto view = views_.begin();
+    while (rest > 0) {
+        const auto part = std::min(rest, view->size());
+        out.append(static_cast<const char*>(view->data()), part);
+        *view += part;
+        rest -= part;
+        if (view->size() == 0) ++view;
+    }
+    if (view != views_.begin()) {
+        views_.erase(views_.begin(), view);
+        if (views_.empty()) wakeup_->notify();
+    }
+    last_frame_made_ = offers_last(0);
+}
+
+std::size_t Http2Writer::kept_bytes() const {
+    return proxy::kept_bytes(fields_) + proxy::kept_bytes(small_) + proxy::kept_bytes(views_);
+}
+
+void Http2Writer::give_back() {
+    proxy::give_back(fields_);
+    proxy::give_back(small_);
+    proxy::give_back(views_);
+}
+
+}  // namespace proxy

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <nghttp2/nghttp2.h>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/buffer.hpp>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proxy/client/response_writer.hpp"
+#include "proxy/net/pace.hpp"
+#include "proxy/net/wakeup.hpp"
+
+namespace proxy {
+
+class Frontend;
+
+/// The side of an HTTP/2 connection that its writers need.
+class Http2Output {
+public:
+    virtual ~Http2Output() = default;
+    virtual nghttp2_session* session() = 0;
+    /// Frames are to be sent as soon as the present work is done.
+    virtual void send_soon() = 0;
+    /// Bytes of all streams that the client has taken.
+    virtual std::int64_t taken() = 0;
+};
+
+/// Writes the response of one HTTP/2 stream as HEADERS and DATA frames (RFC 9113 §8.1). nghttp2
+/// asks for the bytes of a body when the windows of stream and connection are open. A small piece
+/// is kept here, so that its sender need not wait; of a larger one, the sender's bytes are read
+/// where they stand. One thread; frontend and output outlive this.
+class Http2Writer final : public ResponseWriter {
+public:
+    Http2Writer(Frontend& frontend, Http2Output& output, std::shared_ptr<Wakeup> wakeup)
+        : frontend_(frontend), output_(output), wakeup_(std::move(wakeup)) {}
+
+    /// Begins with the response of `stream`.
+    void start(std::int32_t stream);
+    /// The stream is over, and takes no more bytes.
+    void close();
+    /// All bytes of the response have become frames, or the stream is over.
+    bool has_ended() const { return closed_ || last_frame_made_; }
+    bool closed() const { return closed_; }
+    /// Bytes of a frame of this stream have gone out.
+    void count_frame(std::uint64_t bytes) { sent_ += bytes; }
+
+    void begin(const ResponseHead& head) override;
+    std::vector<boost::asio::const_buffer>& next_piece() override { return views_; }
+    Progress write_now(BodyPiece& piece) override;
+    boost::asio::awaitable<bool> write_rest() override;
+    boost::asio::awaitable<void> interim(unsigned status, FieldBlock fields) override;
+    bool takes_files() const override { return false; }
+    bool complete() const override;
+    bool client_has_left() override { return closed_; }
+    std::uint64_t sent_bytes() const override { return sent_; }
+
+    /// nghttp2 asks for at most `room` bytes of the body. Returns their number, or an error of
+    /// nghttp2, and sets `flags`.
+    ssize_t offer(std::size_t room, std::uint32_t& flags);
+    /// Appends the offered bytes to `out`.
+    void move_to(std::string& out, std::size_t bytes);
+    std::size_t kept_bytes() const;
+    void give_back();
+
+private:
+    std::uint64_t waiting() const { return small_.size() - small_sent_ + views_bytes_; }
+    bool offers_last(std::uint64_t bytes) const;
+    void submit();
+    bool is_slow(std::chrono::steady_clock::time_point now);
+
+    Frontend& frontend_;
+    Http2Output& output_;
+    std::shared_ptr<Wakeup> wakeup_;
+    std::int32_t stream_ = 0;
+    ResponseHead head_;
+    bool begun_ = false, submitted_ = false, deferred_ = false, closed_ = true;
+    bool ends_ = false;             // the last piece ends the body
+    bool last_frame_made_ = false;  // END_STREAM is on its way
+    std::uint64_t given_ = 0;       // bytes of the body that the sender has given
+    std::string small_;             // a small piece
+    std::size_t small_sent_ = 0;
+    std::vector<boost::asio::const_buffer> views_;  // of a larger one
+    std::uint64_t views_bytes_ = 0;
+    std::uint64_t sent_ = 0;
+    Pace taking_;
+    std::int64_t credit_ = 0;     // bytes that other streams moved while this one might have
+    std::int64_t taken_then_ = 0;  // Http2Output::taken() at the last look
+};
+
+}  // namespace proxy
