@@ -1,0 +1,567 @@
+#include <openssl/ssl.h>
+
+#include <chrono>
+
+#include "tests/cluster/fixture.hpp"
+#include "tests/cluster/http2_client.hpp"
+#include "tests/cluster/tls_kit.hpp"
+
+namespace proxy::test {
+namespace http2_test {
+
+using namespace std::chrono_literals;
+using Lines = Http2Client::Lines;
+
+// Error codes (RFC 9113 §7).
+constexpr std::uint32_t kNoError = 0, kProtocolError = 1, kFlowControlError = 3, kStreamClosed = 5,
+                        kFrameSizeError = 6, kRefusedStream = 7, kCompressionError = 9,
+                        kEnhanceYourCalm = 11;
+constexpr std::uint16_t kMaxConcurrentStreams = 3;
+constexpr std::uint16_t kTlsPort = 3130;
+
+/// One node that takes HTTP/2 in the clear.
+class Http2 : public NodesTest {
+protected:
+    Node& start_node(const std::function<void(Config&)>& change = {}) {
+        auto settings = config("a");
+        if (change) change(settings);
+        return start(std::move(settings));
+    }
+    static Http2Client connect(const std::string& from = {}) {
+        return Http2Client(Socket::connect(address("a"), kProxyPort, from));
+    }
+    std::uint64_t refusals(RequestRefusal reason) const { return status("a").work.refusals[reason]; }
+    /// The node serves others after `client` has misbehaved.
+    void expect_alive() {
+        auto other = connect();
+        EXPECT_EQ(other.fetch(Http2Client::get("/alive")).status, 200u);
+    }
+};
+
+TEST_F(Http2, AMissAndAHitAreServed) {
+    start_node();
+    const auto scripted = origin.set([](auto& exchange) {
+        exchange.answer(fresh("X-Case: Kept\r\n"), "body of " + exchange.target);
+    });
+    auto client = connect();
+    const auto& miss = client.fetch(Http2Client::get("/x"));
+    EXPECT_EQ(miss.status, 200u);
+    EXPECT_EQ(miss.body, "body of /x");
+    EXPECT_EQ(miss.field("x-case"), "Kept");
+    EXPECT_EQ(miss.field("content-length"), "10");
+    EXPECT_EQ(miss.field("connection"), "");
+    const auto& hit = client.fetch(Http2Client::get("/x"));
+    EXPECT_EQ(hit.body, "body of /x");
+    EXPECT_TRUE(contains(hit.field("cache-status"), "hit"));
+    EXPECT_EQ(count("a", Outcome::local_hit), 1u);
+    EXPECT_TRUE(contains(origin.heads().at(0), "Via: 2.0 a"));
+    // HTTP/1.1 finds the same object under the same key.
+    EXPECT_TRUE(contains(get("a", "/x").cache_status(), "hit"));
+}
+
+TEST_F(Http2, HeadAndConditionAndRangeHaveTheirMeaning) {
+    start_node();
+    const auto scripted = origin.set(
+        [](auto& exchange) { exchange.answer(fresh("ETag: \"1\"\r\n"), "0123456789"); });
+    auto client = connect();
+    client.fetch(Http2Client::get("/x"));
+    const auto& head = client.fetch(Http2Client::lines("HEAD", "/x"));
+    EXPECT_EQ(head.status, 200u);
+    EXPECT_EQ(head.field("content-length"), "10");
+    EXPECT_EQ(head.body, "");
+    const auto& same = client.fetch(Http2Client::get("/x", {{"if-none-match", "\"1\""}}));
+    EXPECT_EQ(same.status, 304u);
+    EXPECT_EQ(same.body, "");
+    const auto& part = client.fetch(Http2Client::get("/x", {{"range", "bytes=2-4"}}));
+    EXPECT_EQ(part.status, 206u);
+    EXPECT_EQ(part.body, "234");
+    EXPECT_EQ(part.field("content-range"), "bytes 2-4/10");
+}
+
+TEST_F(Http2, StreamsAreServedAtTheSameTime) {
+    start_node();
+    Gate gate;
+    const auto scripted = origin.set([&](auto& exchange) {
+        if (exchange.target == "/slow") gate.wait();
+        exchange.answer(fresh(), exchange.target);
+    });
+    auto client = connect();
+    const auto slow = client.begin(Http2Client::get("/slow"));
+    EXPECT_EQ(client.fetch(Http2Client::get("/quick")).body, "/quick");
+    EXPECT_FALSE(client.streams[slow].ended);
+    gate.open();
+    EXPECT_EQ(client.response(slow).body, "/slow");
+}
+
+TEST_F(Http2, ALargeBodyComesWholeThroughSmallWindows) {
+    start_node();
+    const std::string large(3 << 20, 'x');
+    const auto scripted =
+        origin.set([&](auto& exchange) { exchange.answer(fresh(), large + exchange.target); });
+    auto client = connect();
+    EXPECT_EQ(client.fetch(Http2Client::get("/x")).body, large + "/x");
+    EXPECT_EQ(client.fetch(Http2Client::get("/x")).body, large + "/x");
+    EXPECT_EQ(count("a", Outcome::local_hit), 1u);
+}
+
+TEST_F(Http2, AStreamWithAShutWindowHoldsNoOtherUp) {  // RFC 9113 §5.2
+    start_node();
+    const std::string large(1 << 20, 'x');
+    const auto scripted = origin.set([&](auto& exchange) { exchange.answer(fresh(), large); });
+    auto client = connect();
+    client.opens_windows = false;
+    client.send_window_update(0, 16 << 20);
+    const auto stuck = client.begin(Http2Client::get("/stuck"));
+    client.read_body(stuck, 65'535);
+    EXPECT_EQ(client.streams[stuck].body.size(), 65'535u);
+    client.opens_windows = true;
+    EXPECT_EQ(client.fetch(Http2Client::get("/other")).body, large);
+    EXPECT_EQ(client.streams[stuck].body.size(), 65'535u);
+    client.send_window_update(stuck, 16 << 20);
+    EXPECT_EQ(client.response(stuck).body, large);
+}
+
+TEST_F(Http2, AnUploadReachesTheOriginWhole) {
+    start_node();
+    std::string seen, framing;
+    const auto scripted = origin.set([&](auto& exchange) {
+        seen = exchange.body;
+        framing = exchange.field("Content-Length") + exchange.field("Transfer-Encoding");
+        exchange.answer({}, "taken");
+    });
+    auto client = connect();
+    const std::string body(300'000, 'u');
+    auto stream =
+        client.begin(Http2Client::lines("POST", "/up", {{"content-length", "300000"}}), false);
+    std::size_t sent = 0, open = 65'535;
+    client.read_until(Http2Client::kSettings);
+    std::size_t window = client.settings[4];
+    EXPECT_EQ(window, 16u * 1024);
+    while (sent < body.size()) {
+        const auto opened = client.windows[stream];
+        const auto allowed = std::min(window + opened - sent, open + client.window - sent);
+        const auto piece = std::min<std::size_t>({allowed, 16'384, body.size() - sent});
+        if (piece == 0) {
+            ASSERT_TRUE(client.read_frame());
+            continue;
+        }
+        client.send_data(stream, std::string_view(body).substr(sent, piece),
+                         sent + piece == body.size());
+        sent += piece;
+    }
+    EXPECT_EQ(client.response(stream).body, "taken");
+    EXPECT_EQ(seen, body);
+    EXPECT_EQ(framing, "300000");
+
+    stream = client.begin(Http2Client::lines("PUT", "/up"), false);
+    client.send_data(stream, "open ", false);
+    client.send_data(stream, "length", true);
+    EXPECT_EQ(client.response(stream).status, 200u);
+    EXPECT_EQ(seen, "open length");
+    EXPECT_EQ(framing, "chunked");
+
+    EXPECT_EQ(client.fetch(Http2Client::lines("POST", "/up")).status, 200u);
+    EXPECT_EQ(framing, "0");
+}
+
+TEST_F(Http2, AnOriginMayAnswerBeforeTheBodyHasCome) {  // RFC 9113 §8.1
+    start_node();
+    const auto scripted = origin.set([](auto&) {});
+    origin.before_body([](auto& exchange) {
+        exchange.answer("Connection: close\r\n", "too large", "413 Content Too Large");
+        exchange.keep = false;
+    });
+    auto client = connect();
+    const auto stream =
+        client.begin(Http2Client::lines("POST", "/up", {{"content-length", "10000"}}), false);
+    client.send_data(stream, "a part", false);
+    EXPECT_EQ(client.response(stream).status, 413u);
+    while (!client.streams[stream].reset && client.read_frame()) continue;
+    EXPECT_EQ(client.streams[stream].reset, kNoError);
+}
+
+TEST_F(Http2, InterimResponsesPass) {  // RFC 9113 §8.1
+    start_node();
+    const auto scripted = origin.set([](auto& exchange) {
+        exchange.send("HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n");
+        exchange.answer({}, "done");
+    });
+    auto client = connect();
+    const auto stream = client.begin(
+        Http2Client::lines("POST", "/x", {{"expect", "100-continue"}, {"content-length", "2"}}),
+        false);
+    while (client.streams[stream].interims.empty() && client.read_frame()) continue;
+    client.send_data(stream, "ab", true);
+    EXPECT_EQ(client.response(stream).body, "done");
+    EXPECT_EQ(client.streams[stream].interims, (std::vector<unsigned>{100, 103}));
+}
+
+TEST_F(Http2, ABodyThatBreaksOffResetsItsStreamAlone) {
+    start_node();
+    const auto scripted = origin.set([](auto& exchange) {
+        if (exchange.target != "/short") return exchange.answer(fresh(), "whole");
+        exchange.send("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nonly this");
+        exchange.keep = false;
+    });
+    auto client = connect();
+    const auto& cut = client.fetch(Http2Client::get("/short"));
+    EXPECT_FALSE(cut.ended);
+    EXPECT_TRUE(cut.reset);
+    EXPECT_EQ(client.fetch(Http2Client::get("/other")).body, "whole");
+}
+
+TEST_F(Http2, MalformedRequestsResetTheirStreamsAlone) {  // RFC 9113 §8.1.1
+    start_node();
+    const auto scripted = origin.set([](auto& exchange) { exchange.answer(fresh(), "ok"); });
+    auto client = connect();
+    const auto with = [](Lines more) { return Http2Client::get("/x", more); };
+    const std::vector<Lines> malformed{
+        with({{"X-Upper", "1"}}),
+        with({{"connection", "close"}}),
+        with({{"transfer-encoding", "chunked"}}),
+        with({{"te", "gzip"}}),
+        with({{"x", "a\r\ninjected: 1"}}),
+        with({{"x", std::string("a\0b", 3)}}),
+        with({{":status", "200"}}),
+        with({{"x", "1"}, {":path", "/y"}}),
+        with({{"host", "elsewhere.test"}}),
+        with({{"content-length", "x"}}),
+        Http2Client::get("/a b"),
+        Http2Client::get("no-slash"),
+        Http2Client::get(""),
+        Http2Client::lines("G T", "/x"),
+        {{":method", "GET"}, {":path", "/x"}, {":authority", "origin.test"}},
+        {{":method", "GET"}, {":scheme", "http"}, {":path", "/x"}},
+        {{":method", "GET"},
+         {":scheme", "ftp"},
+         {":authority", "origin.test"},
+         {":path", "/x"}},
+    };
+    for (std::size_t i = 0; i < malformed.size(); ++i) {
+        const auto& answer = client.fetch(malformed[i]);
+        EXPECT_TRUE(answer.reset == kProtocolError || answer.status == 400) << i << ' ' << answer.status;
+        EXPECT_FALSE(client.goaway) << i;
+    }
+    EXPECT_EQ(origin.requests(), 0u);
+    EXPECT_EQ(client.fetch(Http2Client::get("/x")).status, 200u);
+}
+
+TEST_F(Http2, AContentLengthThatDisagreesWithTheDataIsAnError) {  // RFC 9113 §8.1.1
+    start_node();
+    const auto scripted = origin.set([](auto& exchange) { exchange.answer({}, "ok"); });
+    auto client = connect();
+    auto stream =
+        client.begin(Http2Client::lines("POST", "/x", {{"content-length", "5"}}), false);
+    client.send_data(stream, "0123456789", true);
+    EXPECT_EQ(client.response(stream).reset, kProtocolError);
+    stream = client.begin(Http2Client::lines("POST", "/x", {{"content-length", "5"}}), false);
+    client.send_data(stream, "012", true);
+    EXPECT_EQ(client.response(stream).reset, kProtocolError);
+    stream = client.begin(Http2Client::lines("POST", "/x", {{"content-length", "5"}}), true);
+    EXPECT_EQ(client.response(stream).reset, kProtocolError);
+    expect_alive();
+}
+
+TEST_F(Http2, AHeadBeyondTheLimitsIsRefused) {
+    start_node([](Config& settings) { settings.limits.head = 4096; });
+    const auto scripted = origin.set([](auto& exchange) { exchange.answer({}, "ok"); });
+    auto client = connect();
+    EXPECT_EQ(client.fetch(Http2Client::get("/x", {{"x", std::string(5000, 'x')}})).status, 431u);
+    EXPECT_EQ(client.fetch(Http2Client::get("/" + std::string(17'000, 'x'))).status, 414u);
+    EXPECT_EQ(client.fetch(Http2Client::get("/x")).status, 200u);
+}
+
+TEST_F(Http2, ErrorsOfTheConnectionEndItWithAReason) {
+    start_node();
+    const auto scripted = origin.set([](auto& exchange) { exchange.answer(fresh(), "ok"); });
+    using Act = std::function<void(Http2Client&)>;
+    const std::string eight(8, '\0');
+    const std::vector<std::pair<std::uint32_t, Act>> faults{
+        // RFC 9113 §4.2: a frame above SETTINGS_MAX_FRAME_SIZE
+        {kFrameSizeError, [](auto& c) { c.send_frame(Http2Client::kPing, 0, 0, "1"); }},
+        {kFrameSizeError,
+         [](auto& c) { c.send_frame(Http2Client::kSettings, 0, 0, "12345"); }},
+        {kFrameSizeError,
+         [](auto& c) { c.send_frame(Http2Client::kSettings, Http2Client::kAck, 0, "123456"); }},
+        // §5.1: DATA on an idle stream
+        {kProtocolError, [](auto& c) { c.send_data(1, "x", true); }},
+        // §5.1.1: an even number, and one that is too low
+        {kProtocolError,
+         [](auto& c) {
+             c.next_stream = 2;
+             c.begin(Http2Client::get("/x"));
+         }},
+        // §6.2: HEADERS on stream 0
+        {kProtocolError,
+         [](auto& c) {
+             c.send_frame(Http2Client::kHeaders, Http2Client::kEndHeaders, 0,
+                          c.encode(Http2Client::get("/x")));
+         }},
+        // §6.2: another frame between HEADERS and CONTINUATION
+        {kProtocolError,
+         [=](auto& c) {
+             c.send_frame(Http2Client::kHeaders, 0, 1, c.encode(Http2Client::get("/x")));
+             c.send_frame(Http2Client::kPing, 0, 0, eight);
+         }},
+        // §4.3: a block that HPACK cannot decode
+        {kCompressionError,
+         [](auto& c) {
+             c.send_frame(Http2Client::kHeaders, Http2Client::kEndHeaders, 1, "\xff\xff\xff\xff\xff");
+         }},
+        // §6.5.2: values out of range
+        {kProtocolError,
+         [](auto& c) {
+             c.send_frame(Http2Client::kSettings, 0, 0, std::string("\0\2\0\0\0\2", 6));
+         }},
+        {kFlowControlError,
+         [](auto& c) {
+             c.send_frame(Http2Client::kSettings, 0, 0, std::string("\0\4\xff\xff\xff\xff", 6));
+         }},
+        // §6.6: a client pushes nothing
+        {kProtocolError,
+         [](auto& c) {
+             c.send_frame(Http2Client::kPush, Http2Client::kEndHeaders, 1, std::string(4, '\0'));
+         }},
+        // §6.9: a window of nothing, and one beyond 2^31-1
+        {kProtocolError, [](auto& c) { c.send_window_update(0, 0); }},
+        {kFlowControlError, [](auto& c) { c.send_window_update(0, 0x7fffffff); }},
+        // §6.10: CONTINUATION without HEADERS
+        {kProtocolError,
+         [](auto& c) { c.send_frame(Http2Client::kContinuation, 0, 1, "x"); }},
+        // §6.1: padding that exceeds its frame
+        {kProtocolError,
+         [](auto& c) {
+             c.begin(Http2Client::lines("POST", "/x"), false);
+             c.send_frame(Http2Client::kData, Http2Client::kPadded, 1, "\xff" "a");
+         }},
+    };
+    for (std::size_t i = 0; i < faults.size(); ++i) {
+        auto client = connect();
+        faults[i].second(client);
+        EXPECT_TRUE(client.read_to_end()) << i;
+        EXPECT_EQ(client.goaway, faults[i].first) << i;
+    }
+    expect_alive();
+}
+
+TEST_F(Http2, APrefaceThatIsNoneIsNotAnswered) {  // RFC 9113 §3.4
+    start_node();
+    Http2Client client(Socket::connect(address("a"), kProxyPort), false);
+    client.send("PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n");
+    EXPECT_TRUE(client.read_to_end());
+}
+
+TEST_F(Http2, UnknownFramesAndSettingsAreIgnored) {  // RFC 9113 §4.1, §6.5.2
+    start_node();
+    const auto scripted = origin.set([](auto& exchange) { exchange.answer({}, "ok"); });
+    auto client = connect();
+    client.send_frame(0xee, 0xff, 0, "whatever");
+    client.send_frame(Http2Client::kSettings, 0, 0, std::string("\xab\xcd\0\0\0\1", 6));
+    EXPECT_EQ(client.fetch(Http2Client::get("/x")).body, "ok");
+}
+
+TEST_F(Http2, MoreStreamsThanAllowedAreRefused) {  // RFC 9113 §5.1.2
+    start_node([](Config& settings) { settings.http2.streams = 3; });
+    Gate gate;
+    const auto scripted = origin.set([&](auto& exchange) {
+        gate.wait();
+        exchange.answer({}, "ok");
+    });
+    auto client = connect();
+    std::vector<std::int32_t> served;
+    for (int i = 0; i < 3; ++i)
+        served.push_back(client.begin(Http2Client::get("/" + std::to_string(i))));
+    EXPECT_EQ(client.fetch(Http2Client::get("/more")).reset, kRefusedStream);
+    EXPECT_EQ(client.settings[kMaxConcurrentStreams], 3u);
+    gate.open();
+    for (const auto stream : served) EXPECT_EQ(client.response(stream).body, "ok");
+    EXPECT_EQ(client.fetch(Http2Client::get("/more")).body, "ok");
+}
+
+TEST_F(Http2, ARapidResetCostsTheConnectionOnly) {  // CVE-2023-44487
+    start_node();
+    const auto scripted = origin.set([](auto& exchange) { exchange.answer({}, "ok"); });
+    auto client = connect();
+    for (int i = 0; i < 5'000; ++i) {
+        const auto stream = client.begin(Http2Client::get("/" + std::to_string(i)));
+        client.send_reset(stream, 8);
+    }
+    EXPECT_TRUE(client.read_to_end());
+    EXPECT_EQ(client.goaway, kEnhanceYourCalm);
+    EXPECT_LT(origin.requests(), 2'500u);
+    EXPECT_EQ(refusals(RequestRefusal::http2_flood), 1u);
+    expect_alive();
+}
+
+TEST_F(Http2, ResetsThatTheClientBringsAboutCountAsWell) {  // CVE-2025-8671
+    start_node();
+    const auto scripted = origin.set([](auto& exchange) { exchange.answer({}, "ok"); });
+    auto client = connect();
+    for (int i = 0; i < 5'000; ++i) {
+        const auto stream = client.begin(Http2Client::get("/" + std::to_string(i)));
+        client.send_window_update(stream, 0);
+    }
+    EXPECT_TRUE(client.read_to_end());
+    EXPECT_EQ(client.goaway, kEnhanceYourCalm);
+    expect_alive();
+}
+
+TEST_F(Http2, FloodsOfFramesCostTheConnectionOnly) {
+    start_node();
+    const auto scripted = origin.set([](auto& exchange) { exchange.answer(fresh(), "ok"); });
+    const std::string eight(8, '\0'), five("\0\0\0\0\1", 5);
+    using Act = std::function<void(Http2Client&)>;
+    const std::vector<Act> floods{
+        [](auto& c) { c.send_frame(Http2Client::kSettings, 0, 0, {}); },
+        [&](auto& c) { c.send_frame(Http2Client::kPing, 0, 0, eight); },
+        [&](auto& c) { c.send_frame(Http2Client::kPriority, 0, 3, five); },
+        [](auto& c) { c.send_window_update(0, 1); },
+        [](auto& c) { c.send_data(1, {}, false); },
+    };
+    for (std::size_t i = 0; i < floods.size(); ++i) {
+        auto client = connect();
+        client.begin(Http2Client::lines("POST", "/x"), false);
+        for (int n = 0; n < 3'000; ++n) floods[i](client);
+        EXPECT_TRUE(client.read_to_end()) << i;
+        EXPECT_EQ(client.goaway, kEnhanceYourCalm) << i;
+    }
+    EXPECT_GE(refusals(RequestRefusal::http2_flood), floods.size());
+    expect_alive();
+}
+
+TEST_F(Http2, AFloodOfContinuationsCostsTheConnectionOnly) {  // CVE-2024-28182
+    start_node();
+    auto client = connect();
+    client.send_frame(Http2Client::kHeaders, 0, 1, client.encode(Http2Client::get("/x")));
+    for (int i = 0; i < 1'000; ++i)
+        client.send_frame(Http2Client::kContinuation, 0, 1, client.encode({{"x", "y"}}));
+    EXPECT_TRUE(client.read_to_end());
+    const auto scripted = origin.set([](auto& exchange) { exchange.answer({}, "ok"); });
+    expect_alive();
+}
+
+TEST_F(Http2, AnExpandingHeadHoldsNoMoreThanTheLimit) {
+    start_node();
+    const auto scripted = origin.set([](auto& exchange) { exchange.answer({}, "ok"); });
+    auto client = connect();
+    client.begin(Http2Client::get("/x", {{"x", std::string(3'000, 'x')}}));
+    // The line stands in the dynamic table by now: one byte names it.
+    auto block = client.encode(Http2Client::get("/y"));
+    block.append(std::string(12'000, '\xbe'));
+    const auto stream = std::exchange(client.next_stream, client.next_stream + 2);
+    client.send_frame(Http2Client::kHeaders,
+                      Http2Client::kEndHeaders | Http2Client::kEndStream, stream, block);
+    EXPECT_EQ(client.response(stream).status, 431u);
+    expect_alive();
+}
+
+TEST_F(Http2, AHalfSentHeadHasADeadline) {
+    start_node([](Config& settings) { settings.timeouts.client_head = 200ms; });
+    auto client = connect();
+    client.send_frame(Http2Client::kHeaders, 0, 1, client.encode(Http2Client::get("/x")));
+    EXPECT_TRUE(client.read_to_end());
+}
+
+TEST_F(Http2, AnIdleConnectionEndsWithGoaway) {
+    start_node([](Config& settings) { settings.timeouts.keep_alive = 200ms; });
+    const auto scripted = origin.set([](auto& exchange) { exchange.answer({}, "ok"); });
+    auto client = connect();
+    const auto stream = client.begin(Http2Client::get("/x"));
+    client.response(stream);
+    EXPECT_TRUE(client.read_to_end());
+    EXPECT_EQ(client.goaway, kNoError);
+    EXPECT_EQ(client.last_stream, stream);
+}
+
+TEST_F(Http2, AClientThatTakesNothingIsLeft) {
+    start_node([](Config& settings) { settings.timeouts.body_idle = 300ms; });
+    const std::string large(1 << 20, 'x');
+    const auto scripted = origin.set([&](auto& exchange) { exchange.answer(fresh(), large); });
+    auto client = connect();
+    client.opens_windows = false;
+    const auto stuck = client.begin(Http2Client::get("/x"));
+    const auto small = client.begin(Http2Client::get("/x"));
+    EXPECT_TRUE(client.response(stuck).reset);
+    EXPECT_TRUE(client.response(small).reset);
+    EXPECT_TRUE(eventually([&] { return count("a", Outcome::origin_fetch) == 1; }));
+}
+
+TEST_F(Http2, AClientThatGivesNothingIsLeft) {
+    start_node([](Config& settings) { settings.timeouts.body_idle = 300ms; });
+    const auto scripted = origin.set([](auto& exchange) { exchange.answer({}, "ok"); });
+    auto client = connect();
+    const auto stream =
+        client.begin(Http2Client::lines("POST", "/x", {{"content-length", "10"}}), false);
+    EXPECT_TRUE(client.response(stream).reset);
+}
+
+TEST_F(Http2, AResetEndsTheWaitForTheOrigin) {
+    start_node();
+    Gate gate;
+    const auto scripted = origin.set([&](auto& exchange) {
+        gate.wait();
+        exchange.answer({}, "late");
+    });
+    auto client = connect();
+    const auto stream = client.begin(Http2Client::lines("POST", "/x"));
+    ASSERT_TRUE(gate.wait_for(1));
+    client.send_reset(stream, 8);
+    EXPECT_TRUE(eventually([&] { return count("a", Outcome::error) == 1; }));
+    gate.open();
+}
+
+TEST_F(Http2, ADrainLosesNoRequest) {  // RFC 9113 §6.8
+    auto& node = start_node();
+    Gate gate;
+    const auto scripted = origin.set([&](auto& exchange) {
+        if (exchange.target == "/slow") gate.wait();
+        exchange.answer(fresh(), exchange.target);
+    });
+    auto client = connect();
+    const auto slow = client.begin(Http2Client::get("/slow"));
+    ASSERT_TRUE(gate.wait_for(1));
+    node.drain();
+    ASSERT_TRUE(client.read_until(Http2Client::kGoaway));
+    EXPECT_EQ(client.goaway, kNoError);
+    EXPECT_EQ(client.last_stream, 0x7fffffff);
+    // A request that was on its way already.
+    EXPECT_EQ(client.fetch(Http2Client::get("/quick")).body, "/quick");
+    gate.open();
+    EXPECT_EQ(client.response(slow).body, "/slow");
+    EXPECT_TRUE(client.read_to_end());
+    node.join();
+}
+
+TEST_F(Http2, SettingsTurnItOff) {
+    start_node([](Config& settings) { settings.http2.cleartext = false; });
+    auto client = connect();
+    EXPECT_TRUE(client.read_to_end());
+    EXPECT_FALSE(client.goaway);
+}
+
+TEST_F(Http2, ATlsClientChoosesItInTheHandshake) {  // RFC 9113 §3.2
+    static Certificates certificates;
+    const auto files = certificates.issue("DNS:a.test");
+    start_node([&](Config& settings) {
+        settings.tls = TlsConfig{{address("a"), kTlsPort}, files.certificate, files.key};
+    });
+    const auto scripted = origin.set(
+        [](auto& exchange) { exchange.answer(fresh(), std::string(100'000, 's')); });
+    std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_client_method()), SSL_CTX_free);
+    static constexpr unsigned char kNames[] = "\x02h2\x08http/1.1";
+    SSL_CTX_set_alpn_protos(context.get(), kNames, sizeof kNames - 1);
+    TlsEnd end(context.get(), Socket::connect(address("a"), kTlsPort), false, "a.test");
+    ASSERT_TRUE(end.open());
+    Http2Client client(std::move(end));
+    for (int i = 0; i < 2; ++i) {
+        auto lines = Http2Client::get("/x");
+        lines[1].second = "https";
+        const auto& answer = client.fetch(lines);
+        EXPECT_EQ(answer.status, 200u);
+        EXPECT_EQ(answer.body.size(), 100'000u);
+    }
+    EXPECT_EQ(count("a", Outcome::local_hit), 1u);
+}
+
+}  // namespace http2_test
+}  // namespace proxy::test

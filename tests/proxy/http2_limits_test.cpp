@@ -1,0 +1,42 @@
+#include <gtest/gtest.h>
+
+#include "proxy/client/http2_limits.hpp"
+
+namespace proxy {
+namespace {
+
+using namespace std::chrono_literals;
+
+const Http2FrameBudget::Clock::time_point kStart{std::chrono::hours(1)};
+
+TEST(Http2FrameBudget, AFloodSpendsAll) {
+    Http2FrameBudget budget;
+    auto frames = 0;
+    while (budget.spend(kStart)) ++frames;
+    EXPECT_EQ(frames, 1000);
+}
+
+TEST(Http2FrameBudget, ASlowClientNeverDoes) {
+    Http2FrameBudget budget;
+    for (int i = 0; i < 100'000; ++i) ASSERT_TRUE(budget.spend(kStart + i * 25ms)) << i;
+}
+
+TEST(Http2FrameBudget, AClientThatReceivesBodiesMayOpenItsWindows) {
+    Http2FrameBudget budget;
+    for (int i = 0; i < 100'000; ++i) {
+        budget.earn();  // a DATA frame
+        ASSERT_TRUE(budget.spend(kStart));
+        ASSERT_TRUE(budget.spend(kStart));
+    }
+}
+
+TEST(Http2FrameBudget, NothingIsSavedBeyondTheMost) {
+    Http2FrameBudget budget;
+    for (int i = 0; i < 10'000; ++i) budget.earn();
+    auto frames = 0;
+    while (budget.spend(kStart)) ++frames;
+    EXPECT_EQ(frames, 1000);
+}
+
+}  // namespace
+}  // namespace proxy
