@@ -100,9 +100,7 @@ public:
     /// Notified when the connection is to end.
     void wake_at_end(std::shared_ptr<Wakeup> wakeup) { wakeup_ = std::move(wakeup); }
     /// The event to wait for after send_now() has sent a part.
-    TlsSession::Step send_wants() const {
-        return tls_ ? tls_wants_ : TlsSession::Step::wait_write;
-    }
+    TlsSession::Step send_wants() const { return tls_ ? tls_wants_ : TlsSession::Step::wait_write; }
     /// Bytes of responses that have left this host: what the kernel still holds was not taken, and
     /// it holds so much that a slow client's socket takes nothing for minutes.
     std::int64_t taken();

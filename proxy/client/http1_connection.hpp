@@ -16,10 +16,11 @@
 namespace proxy {
 
 /// One HTTP/1.1 connection of a client, from the PROXY header and the TLS handshake to its end, or
-/// to the moment when the client turns out to speak HTTP/2. It serves requests one after the other, pipelined ones in order, and responds by itself to bytes
-/// that are no request. Request, writer and books live as long as the connection and are reused.
-/// The frontend outlives this. One thread, one coroutine. A fault in the code that serves a request
-/// ends that request alone, with a 500 if nothing was sent.
+/// to the moment when the client turns out to speak HTTP/2. It serves requests one after the other,
+/// pipelined ones in order, and responds by itself to bytes that are no request. Request, writer
+/// and books live as long as the connection and are reused. The frontend outlives this. One thread,
+/// one coroutine. A fault in the code that serves a request ends that request alone, with a 500 if
+/// nothing was sent.
 class Http1Connection {
 public:
     Http1Connection(Frontend& frontend, ClientConnection& connection);

@@ -20,7 +20,7 @@ constexpr std::chrono::hours kNoDeadline{24};
 /// Streams that a connection keeps for its next requests, while it has some and while it has none.
 constexpr std::size_t kUnusedStreams = 16, kIdleStreams = 1;
 /// An idle connection keeps as much memory for its next request.
-constexpr std::size_t kIdleBytes = 4 * 1024;
+constexpr std::size_t kIdleStreamBytes = 4 * 1024;
 
 Http2Stream* stream_of(nghttp2_session* session, std::int32_t id) {
     return static_cast<Http2Stream*>(nghttp2_session_get_stream_user_data(session, id));
@@ -213,8 +213,7 @@ asio::awaitable<void> Http2Connection::serve(std::string_view received) {
 void Http2Connection::state_settings() {
     const auto& config = frontend_.config();
     const nghttp2_settings_entry settings[] = {
-        {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS,
-         static_cast<std::uint32_t>(config.http2.streams)},
+        {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, static_cast<std::uint32_t>(config.http2.streams)},
         {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, kHttp2FirstWindow},
         {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<std::uint32_t>(config.limits.head)},
         {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1},
@@ -297,8 +296,7 @@ int Http2Connection::begin_stream(std::int32_t id) {
     if (unused_.empty()) {
         Http2Output& output = *this;
         Http2Body::Windows& windows = *this;
-        unused_.push_back(
-            std::make_unique<Http2Stream>(frontend_, connection_, output, windows));
+        unused_.push_back(std::make_unique<Http2Stream>(frontend_, connection_, output, windows));
     }
     streams_.push_back(std::move(unused_.back()));
     unused_.pop_back();
@@ -366,7 +364,7 @@ void Http2Connection::wait_for_client() {
 void Http2Connection::rest() {
     if (unused_.size() > kIdleStreams) unused_.resize(kIdleStreams);
     for (const auto& stream : unused_)
-        if (stream->kept_bytes() > kIdleBytes) stream->give_back();
+        if (stream->kept_bytes() > kIdleStreamBytes) stream->give_back();
     if (unsent_.empty()) give_back(out_);
 }
 

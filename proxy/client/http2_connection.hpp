@@ -98,7 +98,7 @@ private:
     std::vector<Http2Stream*> ended_;  // to be freed outside of nghttp2
     Http2Stream* coming_ = nullptr;    // a part of its head has come
     Http2FrameBudget budget_;
-    std::string out_;                  // frames
+    std::string out_;                                // frames
     std::vector<boost::asio::const_buffer> unsent_;  // of out_
     bool busy_ = false;       // frames are read or made: no further ones are sent from here
     bool blocked_ = false;    // the socket takes no more

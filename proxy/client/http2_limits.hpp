@@ -38,8 +38,8 @@ public:
 
     /// Takes the price of a frame. False when the client has spent all.
     bool spend(Clock::time_point now) {
-        left_ = std::min(kMost, left_ + kPerSecond *
-                                            std::chrono::duration<double>(now - then_).count());
+        left_ = std::min(kMost,
+                         left_ + kPerSecond * std::chrono::duration<double>(now - then_).count());
         then_ = now;
         left_ -= 1;
         return left_ >= 0;

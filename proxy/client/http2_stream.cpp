@@ -42,8 +42,8 @@ void Http2Stream::begin(std::int32_t id) {
 void Http2Stream::take_head(bool ended) {
     bad_head_ = head.finish(request_.head);
     request_.scheme = head.scheme() == "https" ? Scheme::https : Scheme::http;
-    const auto known = head.scheme() == "https" || head.scheme() == "http" ||
-                       request_.head.verb == verb::connect;
+    const auto known =
+        head.scheme() == "https" || head.scheme() == "http" || request_.head.verb == verb::connect;
     if (bad_head_ == ParseError::ok && !known) bad_head_ = ParseError::bad_target;
     auto length = head.length();
     // RFC 9110 §8.6: a method that expects content says that there is none.

@@ -31,7 +31,8 @@ public:
     void begin(std::int32_t id);
     /// Takes the head that the lines of `head` have become. `ended`: no body follows.
     void take_head(bool ended);
-    /// Serves the request, after begin_serving(). It has no exceptions but those of a cancelled coroutine.
+    /// Serves the request, after begin_serving(). It has no exceptions but those of a cancelled
+    /// coroutine.
     boost::asio::awaitable<void> serve();
     /// nghttp2 has closed the stream.
     void close();

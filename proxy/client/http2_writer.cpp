@@ -35,8 +35,8 @@ public:
     Lines() { lines_.reserve(kUsual); }
 
     void add(std::string_view name, std::string_view value) {
-        lines_.push_back({bytes_of(name), bytes_of(value), name.size(), value.size(),
-                          NGHTTP2_NV_FLAG_NONE});
+        lines_.push_back(
+            {bytes_of(name), bytes_of(value), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE});
     }
     void add(FieldBlock block) {
         for (const auto& line : block) add(line.name, line.value);
@@ -128,8 +128,7 @@ ResponseWriter::Progress Http2Writer::write_now(BodyPiece& piece) {
     } else {
         views_bytes_ = piece.bytes;
     }
-    if (std::exchange(deferred_, false))
-        nghttp2_session_resume_data(output_.session(), stream_);
+    if (std::exchange(deferred_, false)) nghttp2_session_resume_data(output_.session(), stream_);
     output_.send_soon();
     return fits ? Progress::all : Progress::blocked;
 }
@@ -154,8 +153,7 @@ asio::awaitable<bool> Http2Writer::write_rest() {
     taken_then_ = output_.taken();
     while (!closed_ && views_bytes_ > 0) {
         const auto moved = static_cast<std::int64_t>(body_bytes_) + credit_;
-        const auto until =
-            taking_.wait(Clock::now(), moved, frontend_.config().timeouts.body_idle);
+        const auto until = taking_.wait(Clock::now(), moved, frontend_.config().timeouts.body_idle);
         co_await wakeup_->wait_until(until);
         if (!closed_ && is_slow(Clock::now())) break;
     }

@@ -88,7 +88,7 @@ private:
     std::uint64_t views_bytes_ = 0;
     std::uint64_t sent_ = 0;
     Pace taking_;
-    std::int64_t credit_ = 0;     // bytes that other streams moved while this one might have
+    std::int64_t credit_ = 0;      // bytes that other streams moved while this one might have
     std::int64_t taken_then_ = 0;  // Http2Output::taken() at the last look
 };
 

@@ -106,8 +106,7 @@ TargetError RequestSteps::find_target() {
     const auto absolute = !path_alone || (head.version >= 20 && config.forward.enabled);
     const auto take = [&](Scheme scheme, std::string_view by_host) {
         const auto error = request_.key.assign(scheme, head.verb, head.target, by_host);
-        if (error == TargetError::none)
-            request_.site = choose_site(config, request_.key, absolute);
+        if (error == TargetError::none) request_.site = choose_site(config, request_.key, absolute);
         return error;
     };
     if (path_alone && request_.requester.through_trusted_proxy() &&

@@ -66,9 +66,10 @@ constexpr std::array kTable{
             "machine can read it.",
             true},
     Setting{"http2", SectionValue{}, Effect::on_reload, "HTTP/2 from clients."},
-    Setting{"http2.enabled", flag<&Config::http2, &Http2Config::enabled>(), Effect::on_reload,
-            "Clients may choose HTTP/2: on the TLS listener in the handshake (ALPN), on `listen` by "
-            "its preface. Connections that are open keep their protocol."},
+    Setting{
+        "http2.enabled", flag<&Config::http2, &Http2Config::enabled>(), Effect::on_reload,
+        "Clients may choose HTTP/2: on the TLS listener in the handshake (ALPN), on `listen` by "
+        "its preface. Connections that are open keep their protocol."},
     Setting{"http2.cleartext", flag<&Config::http2, &Http2Config::cleartext>(), Effect::on_reload,
             "HTTP/2 on `listen`, which has no TLS, for clients that begin with its preface (prior "
             "knowledge). There is no Upgrade from HTTP/1.1."},

@@ -47,8 +47,8 @@ struct Authority {
 /// uri-host [ ":" port ] of RFC 9110 §4.2, as in Host. User information is refused.
 TargetError parse_authority(std::string_view text, Authority& out);
 
-/// Whether `host` can stand in Host (RFC 9112 §3.2). A comma is allowed in a name, but other parsers
-/// take it for a list. It may be empty: the target decides about that.
+/// Whether `host` can stand in Host (RFC 9112 §3.2). A comma is allowed in a name, but other
+/// parsers take it for a list. It may be empty: the target decides about that.
 bool is_valid_host(std::string_view host);
 
 /// host ":" port of CONNECT (RFC 9112 §3.2.3); the port must be there.

@@ -16,8 +16,7 @@ namespace proxy {
 namespace {
 
 constexpr unsigned char kAlpn[] = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
-constexpr unsigned char kAlpnWithHttp2[] = {2,   'h', '2', 8,   'h', 't',
-                                            't', 'p', '/', '1', '.', '1'};
+constexpr unsigned char kAlpnWithHttp2[] = {2, 'h', '2', 8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
 
 /// The text of OpenSSL's first error, which is the cause.
 std::string reason() {

@@ -55,10 +55,10 @@ struct AccessRecord {
 // `\u00xx` for control characters and `\uefxx` for other bytes xx.
 
 /// json: an object with the keys ts (RFC 3339, UTC, milliseconds), role, client, method, url,
-/// protocol, status, bytes, dur_ms, outcome, cache, source, cache_status (as sent) and, if they apply: peer
-/// and peer_verdict (after a peer request; in the line of a peer request, peer is its sender),
-/// peers_asked (after several peer requests: objects with peer and verdict, in order), origin (the
-/// address that answered), aborted (true).
+/// protocol, status, bytes, dur_ms, outcome, cache, source, cache_status (as sent) and, if they
+/// apply: peer and peer_verdict (after a peer request; in the line of a peer request, peer is its
+/// sender), peers_asked (after several peer requests: objects with peer and verdict, in order),
+/// origin (the address that answered), aborted (true).
 void append_json_line(std::string& out, const AccessRecord& record);
 /// Squid's native access.log: time elapsed client result/status bytes method URL user
 /// hierarchy/server type. The bytes are `sent`; the server is an origin's address or a peer's name.

@@ -72,11 +72,11 @@ std::string Http2Client::encode(const Lines& lines) {
     }
     std::vector<nghttp2_nv> all;
     for (const auto& [name, value] : lines)
-        all.push_back({bytes_of(name), bytes_of(value), name.size(), value.size(),
-                       NGHTTP2_NV_FLAG_NONE});
+        all.push_back(
+            {bytes_of(name), bytes_of(value), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE});
     std::string out(nghttp2_hd_deflate_bound(deflater_.get(), all.data(), all.size()), '\0');
-    const auto size = nghttp2_hd_deflate_hd(deflater_.get(), bytes_of(out), out.size(), all.data(),
-                                            all.size());
+    const auto size =
+        nghttp2_hd_deflate_hd(deflater_.get(), bytes_of(out), out.size(), all.data(), all.size());
     out.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
     return out;
 }

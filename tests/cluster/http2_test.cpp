@@ -30,7 +30,9 @@ protected:
     static Http2Client connect(const std::string& from = {}) {
         return Http2Client(Socket::connect(address("a"), kProxyPort, from));
     }
-    std::uint64_t refusals(RequestRefusal reason) const { return status("a").work.refusals[reason]; }
+    std::uint64_t refusals(RequestRefusal reason) const {
+        return status("a").work.refusals[reason];
+    }
     /// The node serves others after `client` has misbehaved.
     void expect_alive() {
         auto other = connect();
@@ -61,8 +63,8 @@ TEST_F(Http2, AMissAndAHitAreServed) {
 
 TEST_F(Http2, HeadAndConditionAndRangeHaveTheirMeaning) {
     start_node();
-    const auto scripted = origin.set(
-        [](auto& exchange) { exchange.answer(fresh("ETag: \"1\"\r\n"), "0123456789"); });
+    const auto scripted =
+        origin.set([](auto& exchange) { exchange.answer(fresh("ETag: \"1\"\r\n"), "0123456789"); });
     auto client = connect();
     client.fetch(Http2Client::get("/x"));
     const auto& head = client.fetch(Http2Client::lines("HEAD", "/x"));
@@ -232,14 +234,12 @@ TEST_F(Http2, MalformedRequestsResetTheirStreamsAlone) {  // RFC 9113 §8.1.1
         Http2Client::lines("G T", "/x"),
         {{":method", "GET"}, {":path", "/x"}, {":authority", "origin.test"}},
         {{":method", "GET"}, {":scheme", "http"}, {":path", "/x"}},
-        {{":method", "GET"},
-         {":scheme", "ftp"},
-         {":authority", "origin.test"},
-         {":path", "/x"}},
+        {{":method", "GET"}, {":scheme", "ftp"}, {":authority", "origin.test"}, {":path", "/x"}},
     };
     for (std::size_t i = 0; i < malformed.size(); ++i) {
         const auto& answer = client.fetch(malformed[i]);
-        EXPECT_TRUE(answer.reset == kProtocolError || answer.status == 400) << i << ' ' << answer.status;
+        EXPECT_TRUE(answer.reset == kProtocolError || answer.status == 400)
+            << i << ' ' << answer.status;
         EXPECT_FALSE(client.goaway) << i;
     }
     EXPECT_EQ(origin.requests(), 0u);
@@ -250,8 +250,7 @@ TEST_F(Http2, AContentLengthThatDisagreesWithTheDataIsAnError) {  // RFC 9113 §
     start_node();
     const auto scripted = origin.set([](auto& exchange) { exchange.answer({}, "ok"); });
     auto client = connect();
-    auto stream =
-        client.begin(Http2Client::lines("POST", "/x", {{"content-length", "5"}}), false);
+    auto stream = client.begin(Http2Client::lines("POST", "/x", {{"content-length", "5"}}), false);
     client.send_data(stream, "0123456789", true);
     EXPECT_EQ(client.response(stream).reset, kProtocolError);
     stream = client.begin(Http2Client::lines("POST", "/x", {{"content-length", "5"}}), false);
@@ -279,8 +278,7 @@ TEST_F(Http2, ErrorsOfTheConnectionEndItWithAReason) {
     const std::vector<std::pair<std::uint32_t, Act>> faults{
         // RFC 9113 §4.2: a frame above SETTINGS_MAX_FRAME_SIZE
         {kFrameSizeError, [](auto& c) { c.send_frame(Http2Client::kPing, 0, 0, "1"); }},
-        {kFrameSizeError,
-         [](auto& c) { c.send_frame(Http2Client::kSettings, 0, 0, "12345"); }},
+        {kFrameSizeError, [](auto& c) { c.send_frame(Http2Client::kSettings, 0, 0, "12345"); }},
         {kFrameSizeError,
          [](auto& c) { c.send_frame(Http2Client::kSettings, Http2Client::kAck, 0, "123456"); }},
         // §5.1: DATA on an idle stream
@@ -306,7 +304,8 @@ TEST_F(Http2, ErrorsOfTheConnectionEndItWithAReason) {
         // §4.3: a block that HPACK cannot decode
         {kCompressionError,
          [](auto& c) {
-             c.send_frame(Http2Client::kHeaders, Http2Client::kEndHeaders, 1, "\xff\xff\xff\xff\xff");
+             c.send_frame(Http2Client::kHeaders, Http2Client::kEndHeaders, 1,
+                          "\xff\xff\xff\xff\xff");
          }},
         // §6.5.2: values out of range
         {kProtocolError,
@@ -326,13 +325,14 @@ TEST_F(Http2, ErrorsOfTheConnectionEndItWithAReason) {
         {kProtocolError, [](auto& c) { c.send_window_update(0, 0); }},
         {kFlowControlError, [](auto& c) { c.send_window_update(0, 0x7fffffff); }},
         // §6.10: CONTINUATION without HEADERS
-        {kProtocolError,
-         [](auto& c) { c.send_frame(Http2Client::kContinuation, 0, 1, "x"); }},
+        {kProtocolError, [](auto& c) { c.send_frame(Http2Client::kContinuation, 0, 1, "x"); }},
         // §6.1: padding that exceeds its frame
         {kProtocolError,
          [](auto& c) {
              c.begin(Http2Client::lines("POST", "/x"), false);
-             c.send_frame(Http2Client::kData, Http2Client::kPadded, 1, "\xff" "a");
+             c.send_frame(Http2Client::kData, Http2Client::kPadded, 1,
+                          "\xff"
+                          "a");
          }},
     };
     for (std::size_t i = 0; i < faults.size(); ++i) {
@@ -449,8 +449,8 @@ TEST_F(Http2, AnExpandingHeadHoldsNoMoreThanTheLimit) {
     auto block = client.encode(Http2Client::get("/y"));
     block.append(std::string(12'000, '\xbe'));
     const auto stream = std::exchange(client.next_stream, client.next_stream + 2);
-    client.send_frame(Http2Client::kHeaders,
-                      Http2Client::kEndHeaders | Http2Client::kEndStream, stream, block);
+    client.send_frame(Http2Client::kHeaders, Http2Client::kEndHeaders | Http2Client::kEndStream,
+                      stream, block);
     EXPECT_EQ(client.response(stream).status, 431u);
     expect_alive();
 }
@@ -545,8 +545,8 @@ TEST_F(Http2, ATlsClientChoosesItInTheHandshake) {  // RFC 9113 §3.2
     start_node([&](Config& settings) {
         settings.tls = TlsConfig{{address("a"), kTlsPort}, files.certificate, files.key};
     });
-    const auto scripted = origin.set(
-        [](auto& exchange) { exchange.answer(fresh(), std::string(100'000, 's')); });
+    const auto scripted =
+        origin.set([](auto& exchange) { exchange.answer(fresh(), std::string(100'000, 's')); });
     std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_client_method()), SSL_CTX_free);
     static constexpr unsigned char kNames[] = "\x02h2\x08http/1.1";
     SSL_CTX_set_alpn_protos(context.get(), kNames, sizeof kNames - 1);

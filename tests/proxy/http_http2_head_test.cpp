@@ -57,7 +57,8 @@ TEST(Http2Head, ARequestHasMethodTargetHostAndFields) {  // RFC 9113 §8.3.1
 }
 
 TEST(Http2Head, HostStandsInForAnAbsentAuthority) {  // RFC 9113 §8.3.1
-    const auto got = read({{":method", "GET"}, {":scheme", "http"}, {":path", "/"}, {"host", "b.test"}});
+    const auto got =
+        read({{":method", "GET"}, {":scheme", "http"}, {":path", "/"}, {"host", "b.test"}});
     ASSERT_EQ(got->error, ParseError::ok);
     EXPECT_EQ(got->value("Host"), "b.test");
 }
@@ -76,15 +77,15 @@ TEST(Http2Head, AHostThatContradictsTheAuthorityIsRefused) {  // RFC 9113 §8.3.
 }
 
 TEST(Http2Head, AnAuthorityWithUserInformationIsRefused) {  // RFC 9113 §8.3.1
-    EXPECT_EQ(error_of({{":method", "GET"},
-                        {":scheme", "http"},
-                        {":authority", "me@a.test"},
-                        {":path", "/"}}),
-              ParseError::bad_host);
+    EXPECT_EQ(
+        error_of(
+            {{":method", "GET"}, {":scheme", "http"}, {":authority", "me@a.test"}, {":path", "/"}}),
+        ParseError::bad_host);
 }
 
 TEST(Http2Head, CrumbsOfCookieAreJoined) {  // RFC 9113 §8.2.3
-    const auto got = read(with({{"cookie", "a=1"}, {"x", "y"}, {"cookie", "b=2"}, {"cookie", "c=3"}}));
+    const auto got =
+        read(with({{"cookie", "a=1"}, {"x", "y"}, {"cookie", "b=2"}, {"cookie", "c=3"}}));
     ASSERT_EQ(got->error, ParseError::ok);
     EXPECT_EQ(got->value("cookie"), "a=1; b=2; c=3");
     EXPECT_EQ(got->value("x"), "y");
@@ -132,8 +133,9 @@ TEST(Http2Head, WhiteSpaceAroundAValueIsRefused) {  // RFC 9113 §8.2.1
 
 TEST(Http2Head, PseudoFieldsStandOnceAndFirst) {  // RFC 9113 §8.3
     EXPECT_EQ(error_of(with({{"x", "y"}, {":path", "/z"}})), ParseError::bad_request_line);
-    EXPECT_EQ(error_of({{":method", "GET"}, {":method", "PUT"}, {":scheme", "http"}, {":path", "/"}}),
-              ParseError::bad_request_line);
+    EXPECT_EQ(
+        error_of({{":method", "GET"}, {":method", "PUT"}, {":scheme", "http"}, {":path", "/"}}),
+        ParseError::bad_request_line);
     EXPECT_EQ(error_of({{":method", "GET"}, {":status", "200"}, {":path", "/"}}),
               ParseError::bad_request_line);
     EXPECT_EQ(error_of({{":method", "GET"}, {":authority", "a"}, {":path", "/"}}),
