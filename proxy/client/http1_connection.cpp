@@ -28,9 +28,10 @@ Http1Connection::Http1Connection(Frontend& frontend, ClientConnection& connectio
       connection_(connection),
       reader_(frontend, connection_),
       writer_(connection_, reader_, request_.head),
-      transaction_{frontend,    connection_, request_,
-                   writer_,     books_,      std::make_shared<Wakeup>(frontend.executor),
-                   &connection_},
+      tunnel_(connection),
+      transaction_{frontend, connection_, request_,
+                   writer_,  books_,      std::make_shared<Wakeup>(frontend.executor),
+                   &tunnel_},
       steps_(transaction_) {
     request_.body = &reader_;
     request_.scheme = connection_.scheme();
@@ -122,8 +123,11 @@ asio::awaitable<void> Http1Connection::refuse_plain_http() {
 }
 
 asio::awaitable<void> Http1Connection::serve() {
-    if (request_.head.verb == verb::connect) return serve_connect(transaction_, connection_);
-    return steps_.run();
+    if (request_.head.verb != verb::connect) return steps_.run();
+    // No request follows, whatever the response: after a refusal, bytes meant for the tunnel may be
+    // on their way, and must not be read as a request.
+    connection_.retire();
+    return serve_connect(transaction_);
 }
 
 void Http1Connection::begin_request() {

@@ -8,6 +8,7 @@
 #include "proxy/client/client_connection.hpp"
 #include "proxy/client/frontend.hpp"
 #include "proxy/client/http1_request_reader.hpp"
+#include "proxy/client/http1_tunnel.hpp"
 #include "proxy/client/http1_writer.hpp"
 #include "proxy/client/request.hpp"
 #include "proxy/client/request_steps.hpp"
@@ -52,6 +53,7 @@ private:
     Http1RequestReader reader_;
     Http1Writer writer_;
     Books books_;
+    Http1Tunnel tunnel_;
     Transaction transaction_;
     RequestSteps steps_;
     bool only_for_peers_ = false;  // a trusted proxy's PROXY header is missing

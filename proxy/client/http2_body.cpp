@@ -16,7 +16,7 @@ void Http2Body::begin(std::int32_t stream, std::optional<std::uint64_t> length, 
     length_ = length;
     open_ = !length && !ended;
     ended_ = ended;
-    closed_ = interrupted_ = widened_ = false;
+    closed_ = interrupted_ = widened_ = tunnel_ = false;
     come_.clear();
     given_.clear();
     received_ = 0;
@@ -56,6 +56,13 @@ bool Http2Body::take(std::vector<std::string_view>& pieces) {
     pieces.emplace_back(given_);
     if (!closed_) windows_.taken(stream_, given_.size());
     return true;
+}
+
+std::size_t Http2Body::read(asio::mutable_buffer into) {
+    const auto bytes = asio::buffer_copy(into, asio::buffer(come_));
+    come_.erase(0, bytes);
+    if (bytes > 0 && !closed_) windows_.taken(stream_, bytes);
+    return bytes;
 }
 
 asio::awaitable<bool> Http2Body::receive_more() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/buffer.hpp>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -45,9 +46,16 @@ public:
     /// The stream is over; `reset`: before the end of the body.
     void close();
 
-    bool done() const override { return ended_ && come_.empty(); }
+    /// The bytes belong to a tunnel, and the request has no body. Until the next begin().
+    void become_tunnel() { tunnel_ = true; }
+    /// Takes bytes for a tunnel, without a wait.
+    std::size_t read(boost::asio::mutable_buffer into);
+    bool has_ended() const { return ended_ && come_.empty(); }
+    Wakeup& wakeup() { return *wakeup_; }
+
+    bool done() const override { return tunnel_ || has_ended(); }
     std::optional<std::uint64_t> length() const override { return length_; }
-    bool has_open_length() const override { return open_; }
+    bool has_open_length() const override { return open_ && !tunnel_; }
     bool has_come() const override { return !come_.empty(); }
     bool take(std::vector<std::string_view>& pieces) override;
     ParseError error() const override { return ParseError::ok; }
@@ -67,6 +75,7 @@ private:
     bool ended_ = true;   // nothing comes any more
     bool closed_ = true;  // the stream is over
     bool interrupted_ = false;
+    bool tunnel_ = false;
     bool widened_ = false;
     std::string come_;   // not taken yet
     std::string given_;  // what take() has given

@@ -217,6 +217,7 @@ void Http2Connection::state_settings() {
         {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, kHttp2FirstWindow},
         {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<std::uint32_t>(config.limits.head)},
         {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1},
+        {NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 1},
     };
     nghttp2_submit_settings(session(), NGHTTP2_FLAG_NONE, settings, std::size(settings));
     nghttp2_session_set_local_window_size(session(), NGHTTP2_FLAG_NONE, 0, kHttp2ConnectionWindow);

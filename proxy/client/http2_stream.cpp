@@ -5,6 +5,7 @@
 #include "proxy/client/client_connection.hpp"
 #include "proxy/client/error_response.hpp"
 #include "proxy/client/http2_limits.hpp"
+#include "proxy/client/tunnel.hpp"
 
 namespace proxy {
 
@@ -19,11 +20,11 @@ Http2Stream::Http2Stream(Frontend& frontend, ClientConnection& connection, Http2
 
 Http2Stream::Http2Stream(Frontend& frontend, ClientConnection& connection, Http2Output& output,
                          Http2Body::Windows& windows, const std::shared_ptr<Wakeup>& wakeup)
-    : body(frontend, windows, wakeup),
+    : body(frontend, windows, std::make_shared<Wakeup>(frontend.executor)),
       writer(frontend, output, wakeup),
       frontend_(frontend),
       connection_(connection),
-      output_(output),
+      tunnel_(body, writer, std::make_shared<Wakeup>(frontend.executor)),
       transaction_{frontend, connection, request_, writer, books_, wakeup},
       steps_(transaction_) {
     request_.body = &body;
@@ -47,19 +48,31 @@ void Http2Stream::take_head(bool ended) {
     if (bad_head_ == ParseError::ok && !known) bad_head_ = ParseError::bad_target;
     auto length = head.length();
     // RFC 9110 §8.6: a method that expects content says that there is none.
-    const auto verb = request_.head.verb;
-    if (ended && !length && (verb == verb::post || verb == verb::put || verb == verb::patch))
-        length = 0;
+    const auto method = request_.head.verb;
+    const auto expects_content =
+        method == verb::post || method == verb::put || method == verb::patch;
+    if (ended && !length && expects_content) length = 0;
     body.begin(id_, length, ended);
+    tunnel_.begin();
+    transaction_.opener = nullptr;
+    if (bad_head_ == ParseError::ok && method == verb::connect) take_connect();
+}
+
+/// A CONNECT becomes a tunnel; with a protocol, it is a handshake on the way to one (RFC 8441 §4).
+void Http2Stream::take_connect() {
+    transaction_.opener = &tunnel_;
+    if (!head.protocol().empty()) tunnel_.ask_upgrade(request_.head, head.protocol());
+}
+
+asio::awaitable<void> Http2Stream::run() {
+    if (bad_head_ != ParseError::ok) return refuse_head();
+    return request_.head.verb == verb::connect ? serve_connect(transaction_) : steps_.run();
 }
 
 asio::awaitable<void> Http2Stream::serve() {
     auto failed = false;
     try {
-        if (bad_head_ == ParseError::ok)
-            co_await steps_.run();
-        else
-            co_await refuse_head();
+        co_await run();
     } catch (...) {
         failed = true;
         if (is_cancelled()) throw;
@@ -89,24 +102,20 @@ asio::awaitable<void> Http2Stream::refuse_head() {
 /// complete one may wait for the client's windows, for as long as a body may stand still.
 void Http2Stream::end_response() {
     if (writer.closed()) return;
-    if (!writer.complete()) return reset(NGHTTP2_INTERNAL_ERROR);
+    if (!writer.complete()) return writer.reset(NGHTTP2_INTERNAL_ERROR);
     if (!writer.has_ended())
         frontend_.wheel.arm(*this, Clock::now() + frontend_.config().timeouts.body_idle);
 }
 
 void Http2Stream::expire() {
-    if (!writer.has_ended()) reset(NGHTTP2_CANCEL);
-}
-
-void Http2Stream::reset(std::uint32_t code) {
-    nghttp2_submit_rst_stream(output_.session(), NGHTTP2_FLAG_NONE, id_, code);
-    output_.send_soon();
+    if (!writer.has_ended()) writer.reset(NGHTTP2_CANCEL);
 }
 
 void Http2Stream::close() {
     frontend_.wheel.disarm(*this);
     writer.close();
     body.close();
+    tunnel_.close();
 }
 
 void Http2Stream::finish() {

@@ -6,6 +6,7 @@
 
 #include "proxy/client/books.hpp"
 #include "proxy/client/http2_body.hpp"
+#include "proxy/client/http2_tunnel.hpp"
 #include "proxy/client/http2_writer.hpp"
 #include "proxy/client/request.hpp"
 #include "proxy/client/request_steps.hpp"
@@ -56,18 +57,19 @@ private:
     Http2Stream(Frontend& frontend, ClientConnection& connection, Http2Output& output,
                 Http2Body::Windows& windows, const std::shared_ptr<Wakeup>& wakeup);
     void expire() override;
+    void take_connect();
+    boost::asio::awaitable<void> run();
     boost::asio::awaitable<void> refuse_head();
     void end_response();
-    void reset(std::uint32_t code);
 
     Frontend& frontend_;
     ClientConnection& connection_;
-    Http2Output& output_;
     std::int32_t id_ = 0;
     bool running_ = false;
     ParseError bad_head_ = ParseError::ok;
     Request request_;
     Books books_;
+    Http2Tunnel tunnel_;
     Transaction transaction_;
     RequestSteps steps_;
 };

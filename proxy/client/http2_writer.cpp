@@ -64,7 +64,7 @@ ssize_t read_body(nghttp2_session*, std::int32_t, std::uint8_t*, std::size_t roo
 void Http2Writer::start(std::int32_t stream) {
     stream_ = stream;
     head_ = {};
-    begun_ = submitted_ = deferred_ = closed_ = ends_ = last_frame_made_ = false;
+    tunnel_ = begun_ = submitted_ = deferred_ = closed_ = ends_ = last_frame_made_ = false;
     given_ = body_bytes_ = sent_ = views_bytes_ = 0;
     fields_.clear();
     small_.clear();
@@ -77,7 +77,7 @@ void Http2Writer::start(std::int32_t stream) {
 void Http2Writer::close() {
     closed_ = true;
     // Small pieces that have not gone out were counted when they were given.
-    body_bytes_ -= small_.size() - small_sent_;
+    if (!tunnel_) body_bytes_ -= small_.size() - small_sent_;
     small_.clear();
     small_sent_ = 0;
     wakeup_->notify();
@@ -128,9 +128,47 @@ ResponseWriter::Progress Http2Writer::write_now(BodyPiece& piece) {
     } else {
         views_bytes_ = piece.bytes;
     }
+    resume();
+    return fits ? Progress::all : Progress::blocked;
+}
+
+/// There are bytes, or an end, that nghttp2 may ask for.
+void Http2Writer::resume() {
     if (std::exchange(deferred_, false)) nghttp2_session_resume_data(output_.session(), stream_);
     output_.send_soon();
-    return fits ? Progress::all : Progress::blocked;
+}
+
+void Http2Writer::reset(std::uint32_t code) {
+    if (closed_) return;
+    nghttp2_submit_rst_stream(output_.session(), NGHTTP2_FLAG_NONE, stream_, code);
+    output_.send_soon();
+}
+
+void Http2Writer::begin_tunnel(FieldBlock fields) {
+    if (closed_) return;
+    tunnel_ = true;
+    ResponseHead head;
+    head.status = 200;
+    head.stored = fields;
+    begin(head);
+    submit();
+    output_.send_soon();
+}
+
+std::size_t Http2Writer::write_some(asio::const_buffer from) {
+    if (closed_) return 0;
+    small_.erase(0, std::exchange(small_sent_, 0));
+    const auto bytes = std::min(from.size(), kTunnelBytes - small_.size());
+    small_.append(static_cast<const char*>(from.data()), bytes);
+    given_ += bytes;
+    resume();
+    return bytes;
+}
+
+void Http2Writer::end_tunnel() {
+    if (closed_) return;
+    ends_ = true;
+    resume();
 }
 
 /// After a wait for the client. While its windows are open, the connection as a whole counts: other
@@ -216,6 +254,7 @@ void Http2Writer::move_to(std::string& out, std::size_t bytes) {
         views_.erase(views_.begin(), view);
         if (views_.empty()) wakeup_->notify();
     }
+    if (tunnel_) wakeup_->notify();
     last_frame_made_ = offers_last(0);
 }
 

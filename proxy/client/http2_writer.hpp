@@ -46,6 +46,19 @@ public:
     /// All bytes of the response have become frames, or the stream is over.
     bool has_ended() const { return closed_ || last_frame_made_; }
     bool closed() const { return closed_; }
+    /// Ends the stream by an error (RFC 9113 §7).
+    void reset(std::uint32_t code);
+
+    // The stream as a tunnel, whose bytes are counted elsewhere.
+    /// Sends a 200 with these fields; all that follows is the tunnel's.
+    void begin_tunnel(FieldBlock fields);
+    /// Takes as many bytes as there is room for.
+    std::size_t write_some(boost::asio::const_buffer from);
+    bool has_room() const { return small_.size() - small_sent_ < kTunnelBytes; }
+    /// No bytes follow.
+    void end_tunnel();
+    Wakeup& wakeup() { return *wakeup_; }
+
     /// Bytes of a frame of this stream have gone out.
     void count_frame(std::uint64_t bytes) { sent_ += bytes; }
 
@@ -68,6 +81,9 @@ public:
     void give_back();
 
 private:
+    static constexpr std::size_t kTunnelBytes = 16 * 1024;
+
+    void resume();
     std::uint64_t waiting() const { return small_.size() - small_sent_ + views_bytes_; }
     bool offers_last(std::uint64_t bytes) const;
     void submit();
@@ -78,6 +94,7 @@ private:
     std::shared_ptr<Wakeup> wakeup_;
     std::int32_t stream_ = 0;
     ResponseHead head_;
+    bool tunnel_ = false;
     bool begun_ = false, submitted_ = false, deferred_ = false, closed_ = true;
     bool ends_ = false;             // the last piece ends the body
     bool last_frame_made_ = false;  // END_STREAM is on its way

@@ -140,16 +140,18 @@ bool Relay::expects_continue() const {
     return expect && request_.head.version >= 11 && iequals(expect->value, "100-continue");
 }
 
+/// A 101 that was not requested; or a success that the client would take for one.
 bool Relay::switched_unasked() const {
-    return switched() && !switches_to(exchange_.head().fields, upgrade_);
+    const auto& head = exchange_.head();
+    if (switched()) return !switches_to(head.fields, upgrade_);
+    return !upgrade_.empty() && head.status < 300 && transaction_.opener->opens_by_success();
 }
 
 /// The origin speaks another protocol from here on.
 asio::awaitable<void> Relay::become_tunnel() {
-    std::string switching;
-    append_switching(switching, exchange_.head(), config_.node);
+    const auto switching = switching_response(exchange_.head(), config_.node);
     const auto upstream = exchange_.take_connection();
-    co_await run_tunnel(transaction_, *transaction_.upgradable, *upstream, switching, 101);
+    co_await run_tunnel(transaction_, *upstream, switching.status, switching.fields);
 }
 
 /// The head of the response, apart from its fields.

@@ -214,7 +214,7 @@ bool RequestSteps::is_upgrade() const {
     const auto wish =
         upgrade_wish(request_.head.fields, request_.head.version, request_.config().upgrade);
     return wish.state == UpgradeWish::State::refused ||
-           (wish.state == UpgradeWish::State::allowed && transaction_.upgradable &&
+           (wish.state == UpgradeWish::State::allowed && transaction_.opener &&
             request_.body->done());
 }
 

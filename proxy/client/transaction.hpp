@@ -18,7 +18,7 @@
 
 namespace proxy {
 
-class ClientConnection;
+class TunnelOpener;
 
 /// One request of a client and the response to it: the parts that the code above the transport seam
 /// works with, and the few steps that need more than one of them. The parts outlive this. One
@@ -30,8 +30,8 @@ struct Transaction {
     ResponseWriter& writer;
     Books& books;
     std::shared_ptr<Wakeup> wakeup;  // of the coroutine that serves the connection
-    /// The connection itself, where its protocol lets it become a tunnel; else null.
-    ClientConnection* upgradable = nullptr;
+    /// Where the request can become a tunnel; else null.
+    TunnelOpener* opener = nullptr;
 
     const Config& config() const { return request.config(); }
 

@@ -30,28 +30,7 @@ namespace {
 constexpr std::size_t kPieceBytes = 64 * 1024;
 constexpr std::size_t kSmallPieceBytes = 4 * 1024;  // when limits.body_windows are in use
 
-std::string take_all(ReadBuffer& buffer) {
-    std::string all(buffer.data());
-    buffer.consume(buffer.size());
-    buffer.trim();
-    return all;
-}
-
 }  // namespace
-
-TunnelSide::Step TunnelSide::read(asio::mutable_buffer into, std::size_t& got) const {
-    return read_now(socket, tls, into, got);
-}
-
-TunnelSide::Step TunnelSide::write(asio::const_buffer from, std::size_t& sent) const {
-    return write_now(socket, tls, from, sent);
-}
-
-void TunnelSide::end() const {
-    if (tls) tls->close_notify();
-    boost::system::error_code ignored;
-    socket.shutdown(tcp::socket::shutdown_send, ignored);
-}
 
 asio::awaitable<Tunnel::End> Tunnel::run(std::string early_up, std::string early_down) {
     const auto executor = co_await asio::this_coro::executor;
@@ -78,9 +57,8 @@ void Tunnel::still_alive() {
 void Tunnel::finish(End how) {
     if (end_) return;
     end_ = how;
-    boost::system::error_code ignored;
-    client_.socket.cancel(ignored);
-    upstream_.socket.cancel(ignored);
+    client_.cancel();
+    upstream_.cancel();
 }
 
 void Tunnel::was_reset(const TunnelSide& side) {
@@ -88,22 +66,16 @@ void Tunnel::was_reset(const TunnelSide& side) {
 }
 
 /// False when the tunnel is over.
-asio::awaitable<bool> Tunnel::wait_for(const TunnelSide& side, tcp::socket::wait_type what) {
+asio::awaitable<bool> Tunnel::wait_for(TunnelSide& side, Step step) {
     if (end_) co_return false;
-    boost::system::error_code ec;
-    co_await side.socket.async_wait(what, asio::redirect_error(asio::use_awaitable, ec));
-    if (ec) finish(End::cancelled);  // from outside, as nothing is cancelled here before the end
+    const auto ready = co_await side.wait(step);
+    if (!ready)
+        finish(End::cancelled);  // from outside, as nothing is cancelled here before the end
     co_return !end_.has_value();
 }
 
-asio::awaitable<bool> Tunnel::wait_for(const TunnelSide& side, Step step) {
-    return wait_for(side,
-                    step == Step::wait_write ? tcp::socket::wait_write : tcp::socket::wait_read);
-}
-
 /// One direction, until its end has been passed on. `unsent` goes first.
-asio::awaitable<void> Tunnel::copy(const TunnelSide& from, const TunnelSide& to,
-                                   std::string unsent) {
+asio::awaitable<void> Tunnel::copy(TunnelSide& from, TunnelSide& to, std::string unsent) {
     auto wanted = Step::done;    // there may be more at hand
     std::optional<Charge> room;  // for `unsent`
     for (;;) {
@@ -119,7 +91,7 @@ asio::awaitable<void> Tunnel::copy(const TunnelSide& from, const TunnelSide& to,
         }
         unsent = std::string();  // an idle tunnel holds nothing
         room.reset();
-        if (wanted != Step::done || !from.tls || !from.tls->has_pending()) {
+        if (wanted != Step::done || !from.has_pending()) {
             const auto ready = co_await wait_for(from, wanted);
             if (!ready) co_return;
         }
@@ -135,10 +107,10 @@ asio::awaitable<void> Tunnel::copy(const TunnelSide& from, const TunnelSide& to,
     }
 }
 
-/// Passes on the bytes that are there, `at_most` so many. `unsent` becomes the rest that `to` did
-/// not take at once, `wanted` the condition for the next read. The piece is on the stack, because
-/// it need not outlive a wait.
-Tunnel::Moved Tunnel::move_some(const TunnelSide& from, const TunnelSide& to, std::string& unsent,
+/// Passes on the bytes that are there, `at_most` so many. `unsent` becomes the rest that `to` did not
+/// take at once, `wanted` the condition for the next read. The piece is on the stack, because it
+/// need not outlive a wait.
+Tunnel::Moved Tunnel::move_some(TunnelSide& from, TunnelSide& to, std::string& unsent,
                                 std::size_t at_most, Step& wanted) {
     std::array<char, kPieceBytes> piece;
     std::size_t got = 0;
@@ -161,14 +133,11 @@ Tunnel::Moved Tunnel::move_some(const TunnelSide& from, const TunnelSide& to, st
 }
 
 /// Notices a reset even while nothing is read from `side`: its other direction has ended, or is
-/// held up by the other side.
-asio::awaitable<void> Tunnel::watch(const TunnelSide& side) {
-    const auto noticed = co_await wait_for(side, tcp::socket::wait_error);
-    if (!noticed) co_return;
-    int error = 0;
-    socklen_t size = sizeof error;
-    ::getsockopt(side.socket.native_handle(), SOL_SOCKET, SO_ERROR, &error, &size);
-    if (error != 0) was_reset(side);
+/// unsent up by the other side.
+asio::awaitable<void> Tunnel::watch(TunnelSide& side) {
+    if (end_) co_return;
+    const auto broken = co_await side.wait_for_reset();
+    if (broken && !end_) was_reset(side);
 }
 
 void Tunnel::passed_on(const TunnelSide& to, std::size_t bytes) {
@@ -222,11 +191,10 @@ std::optional<ConnectRefusal> judge_connect(const Request& request, Authority& a
 
 }  // namespace
 
-asio::awaitable<void> serve_connect(Transaction& transaction, ClientConnection& connection) {
+asio::awaitable<void> serve_connect(Transaction& transaction) {
     auto& frontend = transaction.frontend;
     auto& request = transaction.request;
     const auto& config = transaction.config();
-    connection.retire();  // no other request on this connection
     request.requester.look(config, request.head.fields);
     Authority authority;
     if (const auto refusal = judge_connect(request, authority)) {
@@ -254,36 +222,31 @@ asio::awaitable<void> serve_connect(Transaction& transaction, ClientConnection& 
     const auto upstream = std::move(*acquired);
     transaction.books.note_server(upstream->address);
     upstream->deadline.clear();
-    // No Via or Cache-Status: this node alone made this response, and no cache was in its way.
-    static constexpr std::string_view kEstablished = "HTTP/1.1 200 Connection established\r\n\r\n";
-    co_await run_tunnel(transaction, connection, *upstream, kEstablished, 200);
+    co_await run_tunnel(transaction, *upstream, 200, {});
 }
 
-asio::awaitable<void> run_tunnel(Transaction& transaction, ClientConnection& connection,
-                                 UpstreamConnection& upstream, std::string_view head,
-                                 unsigned status) {
+asio::awaitable<void> run_tunnel(Transaction& transaction, UpstreamConnection& upstream,
+                                 unsigned status, FieldBlock fields) {
     auto& books = transaction.books;
+    auto& opener = *transaction.opener;
     books.status = status;
     books.outcome = Outcome::uncacheable;
     books.source = Source::origin;
-    connection.retire();  // no other request on this connection
-    std::vector<asio::const_buffer> buffers{asio::buffer(head)};
-    const auto sent = co_await connection.send(buffers);
-    books.aborted = !sent;
-    if (!sent) co_return;
-    auto early_up = take_all(connection.input());
-    auto early_down = take_all(upstream.buffer);
-    Tunnel tunnel(transaction.frontend, {connection.socket(), connection.tls()},
-                  {upstream.socket, upstream.tls.get()}, books.tunnel_bytes);
+    const auto open = co_await opener.open(status, fields);
+    books.aborted = !open;
+    if (!open) co_return;
+    auto early_up = opener.take_early();
+    auto early_down = upstream.buffer.take_all();
+    auto& client = opener.side();
+    SocketSide far(upstream.socket, upstream.tls.get());
+    Tunnel tunnel(transaction.frontend, client, far, books.tunnel_bytes);
     const auto end = co_await tunnel.run(std::move(early_up), std::move(early_down));
     books.aborted = end != Tunnel::End::clean && end != Tunnel::End::idle;
     if (end == Tunnel::End::client_reset) {
-        boost::system::error_code ignored;
         upstream.tls.reset();  // it works on the descriptor
-        upstream.socket.set_option(asio::socket_base::linger(true, 0), ignored);
-        upstream.socket.close(ignored);  // the destructor would take the option back first
+        far.reset();
     } else if (end == Tunnel::End::upstream_reset) {
-        connection.reset();
+        client.reset();
     }
 }
 

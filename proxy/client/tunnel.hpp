@@ -2,34 +2,20 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "proxy/client/client_connection.hpp"
 #include "proxy/client/frontend.hpp"
 #include "proxy/client/transaction.hpp"
+#include "proxy/client/tunnel_side.hpp"
+#include "proxy/http/field_block.hpp"
 #include "proxy/net/timer_wheel.hpp"
-#include "proxy/net/tls_session.hpp"
 #include "proxy/upstream/upstream_pool.hpp"
 
 namespace proxy {
-
-/// One of the two connections of a tunnel.
-struct TunnelSide {
-    boost::asio::ip::tcp::socket& socket;
-    TlsSession* tls;  // null: in the clear
-
-    using Step = TlsSession::Step;
-
-    Step read(boost::asio::mutable_buffer into, std::size_t& got) const;
-    Step write(boost::asio::const_buffer from, std::size_t& sent) const;
-    /// Ends this direction; the other goes on.
-    void end() const;
-};
 
 /// Passes bytes between two connections until both sides have ended, one was reset, or none came
 /// for `timeouts.tunnel_idle`. The end of one direction is passed on as such. Each direction holds
@@ -38,7 +24,7 @@ struct TunnelSide {
 class Tunnel final : TimerWheel::Timer {
 public:
     /// `bytes_down` grows by the bytes that the client is sent.
-    Tunnel(Frontend& frontend, TunnelSide client, TunnelSide upstream, std::uint64_t& bytes_down)
+    Tunnel(Frontend& frontend, TunnelSide& client, TunnelSide& upstream, std::uint64_t& bytes_down)
         : frontend_(frontend), client_(client), upstream_(upstream), bytes_down_(bytes_down) {}
 
     enum class End : std::uint8_t { clean, idle, cancelled, client_reset, upstream_reset };
@@ -54,33 +40,29 @@ private:
     void expire() override { finish(End::idle); }
     void finish(End how);
     void was_reset(const TunnelSide& side);
-    boost::asio::awaitable<bool> wait_for(const TunnelSide& side,
-                                          boost::asio::ip::tcp::socket::wait_type what);
-    boost::asio::awaitable<bool> wait_for(const TunnelSide& side, Step step);
-    boost::asio::awaitable<void> copy(const TunnelSide& from, const TunnelSide& to,
-                                      std::string unsent);
-    Moved move_some(const TunnelSide& from, const TunnelSide& to, std::string& unsent,
-                    std::size_t at_most, Step& wanted);
-    boost::asio::awaitable<void> watch(const TunnelSide& side);
+    boost::asio::awaitable<bool> wait_for(TunnelSide& side, Step step);
+    boost::asio::awaitable<void> copy(TunnelSide& from, TunnelSide& to, std::string unsent);
+    Moved move_some(TunnelSide& from, TunnelSide& to, std::string& unsent, std::size_t at_most,
+                    Step& wanted);
+    boost::asio::awaitable<void> watch(TunnelSide& side);
     void passed_on(const TunnelSide& to, std::size_t bytes);
 
     Frontend& frontend_;
-    const TunnelSide client_, upstream_;
+    TunnelSide& client_;
+    TunnelSide& upstream_;
     std::optional<End> end_;
     unsigned ended_ = 0;  // directions
     std::uint64_t& bytes_down_;
 };
 
 /// Serves one CONNECT (RFC 9110 §9.3.6): connects to the authority that the client names, says 200,
-/// and becomes a tunnel. No request follows on the connection, whatever the response: after a
-/// refusal, bytes meant for the tunnel may be on their way, and must not be read as a request.
-boost::asio::awaitable<void> serve_connect(Transaction& transaction, ClientConnection& connection);
+/// and becomes a tunnel. Precondition: the transaction can open a tunnel.
+boost::asio::awaitable<void> serve_connect(Transaction& transaction);
 
-/// Sends `head`, HTTP/1.1 text with this status, to the client and makes a tunnel of both
-/// connections, from the bytes that both have sent already until the end. A reset is passed on as a
+/// Opens the tunnel with `status` and the `fields` of an origin, and makes a tunnel of client and
+/// upstream, from the bytes that both have sent already until the end. A reset is passed on as a
 /// reset.
-boost::asio::awaitable<void> run_tunnel(Transaction& transaction, ClientConnection& connection,
-                                        UpstreamConnection& upstream, std::string_view head,
-                                        unsigned status);
+boost::asio::awaitable<void> run_tunnel(Transaction& transaction, UpstreamConnection& upstream,
+                                        unsigned status, FieldBlock fields);
 
 }  // namespace proxy

@@ -18,13 +18,11 @@ InterimResponse interim_response(const Head& received, std::string_view node) {
     return response;
 }
 
-void append_switching(std::string& out, const Head& switching, std::string_view node) {
-    const auto response = interim_response(switching, node);
-    append_status_line(out, response.status);
-    out.append(response.fields).append("Connection: Upgrade\r\n");
-    for (const auto& line : switching.fields)
-        if (line.id == field::upgrade) append_line(out, line);
-    out.append("\r\n");
+InterimResponse switching_response(const Head& received, std::string_view node) {
+    auto response = interim_response(received, node);
+    for (const auto& line : received.fields)
+        if (line.id == field::upgrade) append_line(response.fields, line);
+    return response;
 }
 
 }  // namespace proxy

@@ -17,7 +17,7 @@ struct InterimResponse {
 /// Via.
 InterimResponse interim_response(const Head& received, std::string_view node);
 
-/// Appends the head of a requested 101 as HTTP/1.1 text, with its Upgrade and the empty line.
-void append_switching(std::string& out, const Head& switching, std::string_view node);
+/// The same of a requested 101, with its Upgrade.
+InterimResponse switching_response(const Head& received, std::string_view node);
 
 }  // namespace proxy

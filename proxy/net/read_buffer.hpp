@@ -3,6 +3,7 @@
 #include <boost/asio/buffer.hpp>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <string_view>
 
 namespace proxy {
@@ -42,6 +43,14 @@ public:
             end_ = kept;
         }
         return {bytes_.get() + end_, capacity_ - end_};
+    }
+
+    /// Takes all bytes out, and frees a large buffer.
+    std::string take_all() {
+        std::string all(data());
+        clear();
+        trim();
+        return all;
     }
 
     /// Frees a large, empty buffer. An idle connection keeps the initial size.

@@ -1,3 +1,4 @@
+#include <openssl/evp.h>
 #include <openssl/ssl.h>
 
 #include <chrono>
@@ -18,6 +19,17 @@ constexpr std::uint32_t kNoError = 0, kProtocolError = 1, kFlowControlError = 3,
                         kEnhanceYourCalm = 11;
 constexpr std::uint16_t kMaxConcurrentStreams = 3;
 constexpr std::uint16_t kTlsPort = 3130;
+
+/// Sec-WebSocket-Accept for a key (RFC 6455 §4.2.2).
+std::string websocket_accept(const std::string& key) {
+    const auto text = key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+    unsigned char hash[EVP_MAX_MD_SIZE];
+    unsigned size = 0;
+    EVP_Digest(text.data(), text.size(), hash, &size, EVP_sha1(), nullptr);
+    unsigned char out[64];
+    EVP_EncodeBlock(out, hash, static_cast<int>(size));
+    return reinterpret_cast<const char*>(out);
+}
 
 /// One node that takes HTTP/2 in the clear.
 class Http2 : public NodesTest {
@@ -508,6 +520,116 @@ TEST_F(Http2, AResetEndsTheWaitForTheOrigin) {
     client.send_reset(stream, 8);
     EXPECT_TRUE(eventually([&] { return count("a", Outcome::error) == 1; }));
     gate.open();
+}
+
+TEST_F(Http2, AConnectBecomesATunnelOfOneStream) {  // RFC 9113 §8.5
+    start_node([&](Config& settings) {
+        settings.forward.enabled = true;
+        settings.forward.private_destinations = Destinations::allow;
+        settings.forward.connect_ports = {origin.port()};
+    });
+    const auto scripted = origin.set([](auto& exchange) { exchange.answer({}, "ok"); });
+    auto client = connect();
+    const auto target = "127.0.0.1:" + std::to_string(origin.port());
+    const auto tunnel = client.begin({{":method", "CONNECT"}, {":authority", target}}, false);
+    while (client.streams[tunnel].status == 0 && client.read_frame()) continue;
+    ASSERT_EQ(client.streams[tunnel].status, 200u);
+    EXPECT_EQ(client.streams[tunnel].field("cache-status"), "");
+    client.send_data(tunnel, "GET /through HTTP/1.1\r\nHost: x\r\n\r\n", false);
+    while (!contains(client.streams[tunnel].body, "\r\n\r\nok") && client.read_frame()) continue;
+    EXPECT_TRUE(contains(client.streams[tunnel].body, "200 OK"));
+    // Other streams go on beside it.
+    EXPECT_EQ(client.fetch(Http2Client::get("/x")).body, "ok");
+    client.send_data(tunnel, {}, true);
+    EXPECT_TRUE(client.response(tunnel).ended);
+    EXPECT_TRUE(eventually([&] { return count("a", Outcome::uncacheable) == 1; }));
+}
+
+TEST_F(Http2, AConnectThatIsNotAllowedIsRefused) {
+    start_node();
+    auto client = connect();
+    const auto& refused = client.fetch({{":method", "CONNECT"}, {":authority", "127.0.0.1:1"}});
+    EXPECT_EQ(refused.status, 403u);
+}
+
+TEST_F(Http2, AnEndOfATunnelReachesBothSides) {
+    start_node([&](Config& settings) {
+        settings.forward.enabled = true;
+        settings.forward.private_destinations = Destinations::allow;
+        settings.forward.connect_ports = {origin.port()};
+    });
+    const auto scripted = origin.set([](auto& exchange) {
+        exchange.send("the end");
+        exchange.keep = false;
+    });
+    auto client = connect();
+    const auto target = "127.0.0.1:" + std::to_string(origin.port());
+    const auto tunnel = client.begin({{":method", "CONNECT"}, {":authority", target}}, false);
+    client.send_data(tunnel, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", false);
+    EXPECT_EQ(client.response(tunnel).body, "the end");
+    const auto again = client.begin({{":method", "CONNECT"}, {":authority", target}}, false);
+    while (client.streams[again].status == 0 && client.read_frame()) continue;
+    client.send_reset(again, 8);
+    EXPECT_TRUE(eventually([&] { return count("a", Outcome::uncacheable) == 2; }));
+}
+
+/// The handshake with an origin that agrees by the key, and sends back what it gets.
+ScriptedOrigin::Script echo_websocket(bool with_good_key) {
+    return [with_good_key](Exchange& exchange) {
+        exchange.keep = false;
+        const auto key = exchange.field("Sec-WebSocket-Key");
+        exchange.send(
+            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            "Sec-WebSocket-Protocol: chat\r\nSec-WebSocket-Accept: " +
+            (with_good_key ? websocket_accept(key) : "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=") + "\r\n\r\n");
+        for (std::string got; exchange.socket.receive(got); got.clear()) exchange.send(got);
+    };
+}
+const Lines kWebSocket{{":method", "CONNECT"},
+                       {":protocol", "websocket"},
+                       {":scheme", "http"},
+                       {":authority", "origin.test"},
+                       {":path", "/chat"},
+                       {"sec-websocket-version", "13"},
+                       {"sec-websocket-protocol", "chat"}};
+
+TEST_F(Http2, AWebSocketRunsOverOneStream) {  // RFC 8441
+    start_node();
+    const auto scripted = origin.set(echo_websocket(true));
+    auto client = connect();
+    ASSERT_TRUE(client.read_until(Http2Client::kSettings));
+    EXPECT_EQ(client.settings[8], 1u);  // ENABLE_CONNECT_PROTOCOL
+    const auto chat = client.begin(kWebSocket, false);
+    while (client.streams[chat].status == 0 && client.read_frame()) continue;
+    EXPECT_EQ(client.streams[chat].status, 200u);
+    EXPECT_EQ(client.streams[chat].field("sec-websocket-protocol"), "chat");
+    EXPECT_EQ(client.streams[chat].field("sec-websocket-accept"), "");
+    EXPECT_EQ(client.streams[chat].field("upgrade"), "");
+    client.send_data(chat, "hello", false);
+    client.read_body(chat, 5);
+    EXPECT_EQ(client.streams[chat].body, "hello");
+    client.send_data(chat, {}, true);
+    EXPECT_TRUE(client.response(chat).ended);
+    EXPECT_TRUE(contains(origin.heads().at(0), "GET /chat HTTP/1.1"));
+}
+
+TEST_F(Http2, AWebSocketThatTheOriginDoesNotAgreeToIsNoTunnel) {  // RFC 8441 §5
+    start_node();
+    {
+        const auto scripted = origin.set([](auto& exchange) { exchange.answer({}, "page"); });
+        auto client = connect();
+        EXPECT_EQ(client.fetch(kWebSocket).status, 502u);
+    }
+    {
+        const auto scripted =
+            origin.set([](auto& exchange) { exchange.answer({}, "no", "403 Forbidden"); });
+        auto client = connect();
+        EXPECT_EQ(client.fetch(kWebSocket).status, 403u);
+    }
+    const auto scripted = origin.set(echo_websocket(false));
+    auto client = connect();
+    const auto chat = client.begin(kWebSocket, false);
+    EXPECT_TRUE(client.response(chat).reset);
 }
 
 TEST_F(Http2, ADrainLosesNoRequest) {  // RFC 9113 §6.8

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "proxy/client/client_connection.hpp"
+#include "proxy/client/tunnel_side.hpp"
+
+namespace proxy {
+
+/// Opens a tunnel on an HTTP/1.1 connection, which becomes the tunnel: no request follows
+/// on it. The connection outlives this. One thread.
+class Http1Tunnel final : public TunnelOpener {
+public:
+    explicit Http1Tunnel(ClientConnection& connection) : connection_(connection) {}
+
+    boost::asio::awaitable<bool> open(unsigned status, FieldBlock fields) override;
+    TunnelSide& side() override { return *side_; }
+    std::string take_early() override { return connection_.input().take_all(); }
+    bool opens_by_success() const override { return false; }
+
+private:
+    class Side final : public SocketSide {
+    public:
+        explicit Side(ClientConnection& connection)
+            : SocketSide(connection.socket(), connection.tls()), connection_(connection) {}
+        void reset() override { connection_.reset(); }
+
+    private:
+        ClientConnection& connection_;
+    };
+
+    ClientConnection& connection_;
+    std::optional<Side> side_;
+};
+
+}  // namespace proxy
