@@ -17,6 +17,7 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 constexpr std::chrono::hours kNoDeadline{24};
+constexpr std::uint64_t kNoLimit = 1'000'000'000;
 /// Streams that a connection keeps for its next requests, while it has some and while it has none.
 constexpr std::size_t kUnusedStreams = 16, kIdleStreams = 1;
 /// An idle connection keeps as much memory for its next request.
@@ -48,6 +49,11 @@ struct Http2Connection::Callbacks {
         } catch (...) {
             return NGHTTP2_ERR_CALLBACK_FAILURE;
         }
+    }
+
+    static int on_begin_frame(nghttp2_session*, const nghttp2_frame_hd* head, void* user) {
+        self(user).charge_frame(*head);
+        return 0;
     }
 
     static int on_begin_headers(nghttp2_session*, const nghttp2_frame* frame, void* user) {
@@ -128,6 +134,7 @@ struct Http2Connection::Callbacks {
         static const auto* const made = [] {
             nghttp2_session_callbacks* to = nullptr;
             if (nghttp2_session_callbacks_new(&to) != 0) throw std::bad_alloc();
+            nghttp2_session_callbacks_set_on_begin_frame_callback(to, on_begin_frame);
             nghttp2_session_callbacks_set_on_begin_headers_callback(to, on_begin_headers);
             nghttp2_session_callbacks_set_on_header_callback(to, on_header);
             nghttp2_session_callbacks_set_on_invalid_header_callback(to, on_invalid_header);
@@ -146,6 +153,8 @@ struct Http2Connection::Callbacks {
             if (nghttp2_option_new(&to) != 0) throw std::bad_alloc();
             nghttp2_option_set_no_auto_window_update(to, 1);
             nghttp2_option_set_no_closed_streams(to, 1);
+            // Http2FrameBudget has the limit of resets.
+            nghttp2_option_set_stream_reset_rate_limit(to, kNoLimit, kNoLimit);
             nghttp2_option_set_builtin_recv_extension_type(to, NGHTTP2_PRIORITY_UPDATE);
             return to;
         }();
@@ -245,35 +254,33 @@ void Http2Connection::calm() {
     nghttp2_session_terminate_session(session(), NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
+/// Called with each frame's head, also of frames that nghttp2 ignores.
+void Http2Connection::charge_frame(const nghttp2_frame_hd& head) {
+    const auto brings_something =
+        head.type == NGHTTP2_HEADERS || head.type == NGHTTP2_CONTINUATION ||
+        (head.type == NGHTTP2_DATA &&
+         (head.length > 0 || (head.flags & NGHTTP2_FLAG_END_STREAM) != 0));
+    if (!brings_something && !budget_.spend(Clock::now())) calm();
+}
+
 void Http2Connection::take_frame(const nghttp2_frame& frame, Http2Stream* stream) {
-    switch (frame.hd.type) {
-        case NGHTTP2_HEADERS:
-            if (stream && frame.headers.cat == NGHTTP2_HCAT_REQUEST) {
-                coming_ = nullptr;
-                connection_.end_rest();
-                budget_.earn();
-                ready_.push_back(stream);
-                stream->take_head(ends_stream(frame));
-            } else if (stream && ends_stream(frame)) {
-                stream->body.end();
-            }
-            return;
-        case NGHTTP2_DATA:
-            if (stream && ends_stream(frame)) return stream->body.end();
-            if (frame.hd.length > 0) return;
-            break;
-        case NGHTTP2_CONTINUATION:  // part of a HEADERS frame
-            return;
-        default:
-            break;
+    if (!stream) return;
+    if (frame.hd.type == NGHTTP2_HEADERS && frame.headers.cat == NGHTTP2_HCAT_REQUEST) {
+        coming_ = nullptr;
+        connection_.end_rest();
+        ready_.push_back(stream);
+        stream->take_head(ends_stream(frame));
+    } else if ((frame.hd.type == NGHTTP2_HEADERS || frame.hd.type == NGHTTP2_DATA) &&
+               ends_stream(frame)) {
+        stream->body.end();
     }
-    if (!budget_.spend(Clock::now())) calm();
 }
 
 /// A frame has gone to the socket's buffer.
 void Http2Connection::count_frame(const nghttp2_frame& frame, Http2Stream* stream) {
     constexpr std::size_t kFrameHead = 9;
-    if (frame.hd.type == NGHTTP2_DATA) budget_.earn();
+    const auto responds = frame.hd.type == NGHTTP2_DATA || frame.hd.type == NGHTTP2_HEADERS;
+    if (responds) budget_.earn();
     // Resets that a client has brought about make as much work as its own.
     if (frame.hd.type == NGHTTP2_RST_STREAM && frame.rst_stream.error_code != NGHTTP2_NO_ERROR &&
         !budget_.spend(Clock::now()))
@@ -281,7 +288,6 @@ void Http2Connection::count_frame(const nghttp2_frame& frame, Http2Stream* strea
     if (!stream) return;
     stream->writer.count_frame(frame.hd.length + kFrameHead);
     // The response is complete: the rest of the request's body is of no use (RFC 9113 §8.1).
-    const auto responds = frame.hd.type == NGHTTP2_DATA || frame.hd.type == NGHTTP2_HEADERS;
     if (responds && ends_stream(frame) && !stream->body.done())
         nghttp2_submit_rst_stream(session(), NGHTTP2_FLAG_NONE, frame.hd.stream_id,
                                   NGHTTP2_NO_ERROR);

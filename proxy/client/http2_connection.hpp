@@ -53,6 +53,7 @@ private:
     boost::asio::awaitable<void> serve_stream(Http2Stream& stream);
     void state_settings();
     bool take(std::string_view bytes);
+    void charge_frame(const nghttp2_frame_hd& head);
     void take_frame(const nghttp2_frame& frame, Http2Stream* stream);
     void count_frame(const nghttp2_frame& frame, Http2Stream* stream);
     void calm();

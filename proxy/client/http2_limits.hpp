@@ -28,8 +28,8 @@ inline constexpr std::size_t kHttp2QueuedFrames = 1000;
 
 /// How many frames a client may send that bring neither a request nor a part of one: PING,
 /// SETTINGS, PRIORITY, RST_STREAM, WINDOW_UPDATE, DATA without a byte; and frames that made nghttp2
-/// reset a stream. Each costs one; a request and a frame of a response's body earn some, because a
-/// client needs about as many to receive them. A plain object: callers pass the time.
+/// reset a stream. Each costs one. The frames of responses earn some, because a client needs about
+/// as many to receive them. A plain object: callers pass the time.
 class Http2FrameBudget {
 public:
     using Clock = std::chrono::steady_clock;

@@ -171,7 +171,7 @@ TEST_F(Http2, AnUploadReachesTheOriginWhole) {
     client.send_data(stream, "open ", false);
     client.send_data(stream, "length", true);
     EXPECT_EQ(client.response(stream).status, 200u);
-    EXPECT_EQ(seen, "open length");
+    EXPECT_EQ(seen, "b\r\nopen length\r\n0\r\n\r\n");
     EXPECT_EQ(framing, "chunked");
 
     EXPECT_EQ(client.fetch(Http2Client::lines("POST", "/up")).status, 200u);
@@ -411,7 +411,7 @@ TEST_F(Http2, ResetsThatTheClientBringsAboutCountAsWell) {  // CVE-2025-8671
     auto client = connect();
     for (int i = 0; i < 5'000; ++i) {
         const auto stream = client.begin(Http2Client::get("/" + std::to_string(i)));
-        client.send_window_update(stream, 0);
+        client.send_window_update(stream, 0x7fffffff);
     }
     EXPECT_TRUE(client.read_to_end());
     EXPECT_EQ(client.goaway, kEnhanceYourCalm);
@@ -567,6 +567,7 @@ TEST_F(Http2, AnEndOfATunnelReachesBothSides) {
     const auto tunnel = client.begin({{":method", "CONNECT"}, {":authority", target}}, false);
     client.send_data(tunnel, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", false);
     EXPECT_EQ(client.response(tunnel).body, "the end");
+    client.send_data(tunnel, {}, true);
     const auto again = client.begin({{":method", "CONNECT"}, {":authority", target}}, false);
     while (client.streams[again].status == 0 && client.read_frame()) continue;
     client.send_reset(again, 8);
