@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "proxy/config/config_review.hpp"
-#include "proxy/config/disk_places.hpp"
+#include "proxy/config/disk_folders.hpp"
 #include "proxy/net/tls_contexts.hpp"
 
 namespace proxy {
