@@ -135,6 +135,30 @@ TEST_F(Http2, AStreamWithAShutWindowHoldsNoOtherUp) {  // RFC 9113 §5.2
     EXPECT_EQ(client.response(stuck).body, large);
 }
 
+TEST_F(Http2, AnUrgentResponseGoesFirst) {  // RFC 9218 §10
+    start_node();
+    const auto scripted = origin.set(
+        [](auto& exchange) { exchange.answer(fresh(), std::string(60'000, exchange.target[1])); });
+    auto client = connect();
+    for (const auto* path : {"/low", "/high", "/more"}) client.fetch(Http2Client::get(path));
+    client.opens_windows = false;
+    std::size_t window = 65'535;  // of the connection; the fetches have opened it again
+    const auto filler = client.begin(Http2Client::get("/more"));
+    client.read_body(filler, 60'000);
+    window -= 60'000;
+    const auto low = client.begin(Http2Client::get("/low", {{"priority", "u=7"}}));
+    const auto high = client.begin(Http2Client::get("/high", {{"priority", "u=0"}}));
+    while (client.streams[high].status == 0 && client.read_frame()) continue;
+    const auto before = client.streams[low].body.size();
+    EXPECT_LE(before, window);
+    client.send_window_update(0, 40'000);
+    client.read_body(high, 40'000 - window);
+    EXPECT_EQ(client.streams[low].body.size(), before);
+    client.send_window_update(0, 1 << 20);
+    EXPECT_EQ(client.response(high).body, std::string(60'000, 'h'));
+    EXPECT_EQ(client.response(low).body, std::string(60'000, 'l'));
+}
+
 TEST_F(Http2, AnUploadReachesTheOriginWhole) {
     start_node();
     std::string seen, framing;

@@ -142,7 +142,7 @@ TEST_F(BlockFlowTest, ABlockThatAnotherResponseBringsIsGivenToNobody) {
     EXPECT_EQ(waiting->state().error, FetchError::abandoned);
     EXPECT_EQ(join(350, owner.get()), nullptr);
     EXPECT_EQ(join(350), nullptr);
-    EXPECT_EQ(flow.place_of(350), Place::here);
+    EXPECT_EQ(flow.stage_of(350), Stage::here);
     EXPECT_EQ(flow.next(), 400u);
 }
 

@@ -25,7 +25,8 @@ protected:
     SharedFrontend shared_frontend{*settings, events};
     Frontend frontend{shared_frontend, cache, in_effect};
     std::uint64_t bytes_down = 0;
-    Tunnel tunnel{frontend, {client.near, nullptr}, {upstream.near, nullptr}, bytes_down};
+    SocketSide client_side{client.near, nullptr}, upstream_side{upstream.near, nullptr};
+    Tunnel tunnel{frontend, client_side, upstream_side, bytes_down};
     std::optional<Tunnel::End> end;
 };
 
