@@ -236,7 +236,6 @@ void append_json_line(std::string& out, const AccessRecord& record) {
     append_json_member(out, "client", record.client);
     append_json_member(out, "method", record.method);
     append_json_member(out, "url", record.url);
-    append_json_member(out, "protocol", protocol_of(record));
     out.append(",\"status\":");
     append_number(out, record.status);
     out.append(",\"bytes\":");
@@ -246,6 +245,7 @@ void append_json_line(std::string& out, const AccessRecord& record) {
     append_json_member(out, "outcome", to_string(record.outcome));
     append_json_member(out, "cache", to_string(record.cache));
     append_json_member(out, "source", to_string(record.source));
+    append_json_member(out, "protocol", protocol_of(record));
     const auto asked = record.peer_verdict != PeerVerdict::not_asked;
     if (asked || record.role == Role::peer) append_json_member(out, "peer", record.peer);
     if (asked) append_json_member(out, "peer_verdict", to_string(record.peer_verdict));

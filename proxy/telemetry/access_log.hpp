@@ -55,7 +55,7 @@ struct AccessRecord {
 // `\u00xx` for control characters and `\uefxx` for other bytes xx.
 
 /// json: an object with the keys ts (RFC 3339, UTC, milliseconds), role, client, method, url,
-/// protocol, status, bytes, dur_ms, outcome, cache, source, cache_status (as sent) and, if they
+/// status, bytes, dur_ms, outcome, cache, source, protocol, cache_status (as sent) and, if they
 /// apply: peer and peer_verdict (after a peer request; in the line of a peer request, peer is its
 /// sender), peers_asked (after several peer requests: objects with peer and verdict, in order),
 /// origin (the address that answered), aborted (true).

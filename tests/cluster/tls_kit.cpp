@@ -16,6 +16,7 @@
 namespace proxy::test {
 namespace {
 
+constexpr unsigned char kHttp1[] = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
 constexpr unsigned char kOffered[] = {2, 'h', '2', 8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
 
 void check(bool good, const char* what) {
@@ -249,7 +250,7 @@ TlsClientEnd::TlsClientEnd(const std::string& address, std::uint16_t port, const
     : context_(SSL_CTX_new(TLS_client_method()), SSL_CTX_free) {
     check(SSL_CTX_load_verify_file(context_.get(), ca.c_str()) == 1, "CA of the client");
     SSL_CTX_set_verify(context_.get(), SSL_VERIFY_PEER, nullptr);
-    SSL_CTX_set_alpn_protos(context_.get(), kOffered, sizeof kOffered);
+    SSL_CTX_set_alpn_protos(context_.get(), kHttp1, sizeof kHttp1);
     if (highest_version != 0) {
         SSL_CTX_set_max_proto_version(context_.get(), highest_version);
         SSL_CTX_set_security_level(context_.get(), 0);
