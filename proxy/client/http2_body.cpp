@@ -46,7 +46,6 @@ void Http2Body::end() {
 void Http2Body::close() {
     closed_ = true;
     room_ = Charge();
-    wakeup_->notify();
 }
 
 bool Http2Body::take(std::vector<std::string_view>& pieces) {

@@ -43,7 +43,7 @@ public:
     void put(std::string_view bytes);
     /// No bytes follow.
     void end();
-    /// The stream is over; `reset`: before the end of the body.
+    /// The stream is over. The caller wakes a coroutine that waits.
     void close();
 
     /// The bytes belong to a tunnel, and the request has no body. Until the next begin().

@@ -80,7 +80,7 @@ asio::awaitable<void> Http2Stream::serve() {
     }
     if (failed) {
         books_.outcome = Outcome::error;
-        if (writer.sent_bytes() > 0)
+        if (writer.has_begun())
             books_.cut_short();
         else if (!writer.closed())
             co_await transaction_.refuse(
@@ -115,6 +115,9 @@ void Http2Stream::close() {
     frontend_.wheel.disarm(*this);
     writer.close();
     body.close();
+    if (!running_) return;  // nobody waits for any of these
+    writer.wakeup().notify();
+    body.wakeup().notify();
     tunnel_.close();
 }
 

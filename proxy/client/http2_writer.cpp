@@ -80,7 +80,6 @@ void Http2Writer::close() {
     if (!tunnel_) body_bytes_ -= small_.size() - small_sent_;
     small_.clear();
     small_sent_ = 0;
-    wakeup_->notify();
 }
 
 void Http2Writer::begin(const ResponseHead& head) {

@@ -41,11 +41,13 @@ public:
 
     /// Begins with the response of `stream`.
     void start(std::int32_t stream);
-    /// The stream is over, and takes no more bytes.
+    /// The stream is over, and takes no more bytes. The caller wakes a coroutine that waits.
     void close();
     /// All bytes of the response have become frames, or the stream is over.
     bool has_ended() const { return closed_ || last_frame_made_; }
     bool closed() const { return closed_; }
+    /// The head of the response has become a frame.
+    bool has_begun() const { return submitted_; }
     /// Ends the stream by an error (RFC 9113 §7).
     void reset(std::uint32_t code);
 
