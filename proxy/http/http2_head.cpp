@@ -129,7 +129,7 @@ ParseError Http2Head::judge_line(const Field& line) {
     if (line.id == field::cookie) ++crumbs_;
     if (line.id == field::content_length) {
         const auto length = parse_length(line.value);
-        if (!length || length_.value_or(*length) != *length) return ParseError::bad_length;
+        if (!length || length_) return ParseError::bad_length;
         length_ = length;
     }
     return ParseError::ok;

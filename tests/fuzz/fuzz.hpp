@@ -20,6 +20,7 @@
 /// it was written, pieces give what the whole gives, views lie inside the input. They are run by
 /// libFuzzer (main.cpp), and on the seeds of corpus/ as ordinary tests (seeds_test.cpp).
 int fuzz_request_head(const std::uint8_t* data, std::size_t size);
+int fuzz_http2_head(const std::uint8_t* data, std::size_t size);
 int fuzz_response_head(const std::uint8_t* data, std::size_t size);
 int fuzz_chunked_body(const std::uint8_t* data, std::size_t size);
 int fuzz_cache_control(const std::uint8_t* data, std::size_t size);
@@ -43,6 +44,7 @@ struct FuzzTarget {
 };
 inline constexpr FuzzTarget kFuzzTargets[] = {
     {"request_head", fuzz_request_head},
+    {"http2_head", fuzz_http2_head},
     {"response_head", fuzz_response_head},
     {"chunked_body", fuzz_chunked_body},
     {"cache_control", fuzz_cache_control},

@@ -3,6 +3,7 @@
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hop_by_hop.hpp"
+#include "proxy/http/http2_head.hpp"
 #include "proxy/http/mended_head.hpp"
 #include "proxy/http/merge_304.hpp"
 #include "proxy/http/message_parser.hpp"
@@ -240,6 +241,36 @@ int fuzz_request_head(const std::uint8_t* data, std::size_t size) {
     FUZZ_CHECK(!shielded.no_cache && !shielded.max_age && !shielded.min_fresh);
     FUZZ_CHECK(range_request(head->fields).single() ||
                evaluate(range_request(head->fields), 9).kind == RangeAnswer::Kind::whole);
+    return 0;
+}
+
+/// Lines of name and value, as HPACK gives them. A head that is accepted is exactly one request of
+/// HTTP/1.1.
+int fuzz_http2_head(const std::uint8_t* data, std::size_t size) {
+    auto rest = as_text(data, size);
+    Http2Head lines;
+    while (!rest.empty()) {
+        auto line = cut(rest, '\xff');
+        const auto name = cut(line, '=');
+        lines.add(name, line, {});
+    }
+    Head head;
+    if (lines.finish(head) != ParseError::ok) return 0;
+    std::string text(head.method);
+    text.append(" ").append(head.target).append(" HTTP/1.1\r\n");
+    for (const auto& field : head.fields)
+        text.append(field.name).append(": ").append(field.value).append("\r\n");
+    text.append("\r\n");
+    std::size_t scanned = 0;
+    FUZZ_CHECK(find_head_end(text, scanned) == text.size());
+    Head again;
+    RequestParser parser(again, {});
+    FUZZ_CHECK(parser.parse_head(text) == ParseError::ok);
+    FUZZ_CHECK(again.method == head.method && again.target == head.target);
+    FUZZ_CHECK(again.fields.size() == head.fields.size());
+    for (std::size_t i = 0; i < head.fields.size(); ++i)
+        FUZZ_CHECK(again.fields[i].name == head.fields[i].name &&
+                   again.fields[i].value == head.fields[i].value);
     return 0;
 }
 
