@@ -161,9 +161,6 @@ TEST_F(MalformedRequests, InAnotherProtocolAtOnce) {  // 400 and a close, withou
     for (const auto& [name, bytes] : std::vector<std::pair<std::string, std::string>>{
              {"TLS", client_hello},
              {"the first byte of TLS", "\x16"},
-             {"the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"},
-             {"the preface and SETTINGS",
-              "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"s + std::string("\0\0\0\x04\0\0\0\0\0", 9)},
              {"SOCKS", "\x05\x01"s + '\0'},
              {"binary", std::string("\0\0\0\0", 4)},
              {"SSH", "SSH-2.0-x\r\n"},
@@ -327,7 +324,6 @@ TEST_F(MalformedRequests, AreTheSameHoweverTheirBytesArrive) {
         {"size", chunked("0x5\r\nhello\r\n0\r\n\r\n")},
         {"data", chunked("5\r\nhelloX\r\n0\r\n\r\n")},
         {"trailer", chunked("0\r\nContent-Length: 5\r\n\r\n")},
-        {"HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"},
     };
     for (const auto& each : cases)
         for (std::size_t cut = 1; cut < each.bytes.size(); ++cut) {
