@@ -120,7 +120,7 @@ TEST(Simulate, RefusesWhatItCannotDo) {
 
 TEST(Simulate, SaysWhatItWouldTakeInstead) {
     const auto said = [](const char* option, const char* value) {
-        return run({"--synthetic", option, value}).said;
+        return run({"--synthetic", "--requests", "100", option, value}).said;
     };
     EXPECT_THAT(said("--scheme", "foo"),
                 HasSubstr("--scheme: foo is not one of none, icp, squid_"));
