@@ -31,9 +31,9 @@ protected:
         job->from.stale = std::move(stale);
     }
     void origin_took_no_connection(Clock::time_point last) {
-        const auto key = connection_key(*job->wanted.request->origin());
+        const auto where = connection_key(*job->wanted.request->origin());
         for (unsigned i = 0; i < kOriginTimeouts; ++i)
-            upstream.origin_health.ended(key, OriginHealth::End::not_connected, last - 1s, last);
+            upstream.origin_health.ended(where, OriginHealth::End::not_connected, last - 1s, last);
     }
     FetchError error() const {
         const auto state = leader.state();
