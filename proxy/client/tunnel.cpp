@@ -107,9 +107,9 @@ asio::awaitable<void> Tunnel::copy(TunnelSide& from, TunnelSide& to, std::string
     }
 }
 
-/// Passes on the bytes that are there, `at_most` so many. `unsent` becomes the rest that `to` did not
-/// take at once, `wanted` the condition for the next read. The piece is on the stack, because it
-/// need not outlive a wait.
+/// Passes on the bytes that are there, `at_most` so many. `unsent` becomes the rest that `to` did
+/// not take at once, `wanted` the condition for the next read. The piece is on the stack, because
+/// it need not outlive a wait.
 Tunnel::Moved Tunnel::move_some(TunnelSide& from, TunnelSide& to, std::string& unsent,
                                 std::size_t at_most, Step& wanted) {
     std::array<char, kPieceBytes> piece;

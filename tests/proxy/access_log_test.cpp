@@ -85,7 +85,8 @@ TEST(JsonLine, HasTheNamesOthersReadInOrder) {
               "{\"ts\":\"2026-11-20T12:50:33.007Z\",\"role\":\"client\",\"client\":\"192.0.2.1\","
               "\"method\":\"GET\","
               "\"url\":\"http://example.org/a?b\",\"status\":200,\"bytes\":1024,\"dur_ms\":1.234,"
-              "\"outcome\":\"local_hit\",\"cache\":\"hit\",\"source\":\"memory\",\"protocol\":\"HTTP/1.1\"}\n");
+              "\"outcome\":\"local_hit\",\"cache\":\"hit\",\"source\":\"memory\",\"protocol\":"
+              "\"HTTP/1.1\"}\n");
 }
 
 TEST(JsonLine, HasTheAddressOfTheOriginThatAnswered) {
