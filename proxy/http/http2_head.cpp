@@ -174,7 +174,7 @@ ParseError Http2Head::put_host(Head& head) const {
 /// An HTTP/1.1 origin reads one line of Cookie (RFC 6265 §5.4).
 void Http2Head::join_cookies(Head& head) {
     for (const auto& line : head.fields) {
-        if (line.id != field::cookie) continue;
+        if (line.id != field::cookie || line.value.empty()) continue;
         if (!cookies_.empty()) cookies_.append(kCrumbEnd);
         cookies_.append(line.value);
     }

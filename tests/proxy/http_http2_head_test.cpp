@@ -89,6 +89,8 @@ TEST(Http2Head, CrumbsOfCookieAreJoined) {  // RFC 9113 §8.2.3
     ASSERT_EQ(got->error, ParseError::ok);
     EXPECT_EQ(got->value("cookie"), "a=1; b=2; c=3");
     EXPECT_EQ(got->value("x"), "y");
+    EXPECT_EQ(read(with({{"cookie", ""}, {"cookie", "a=1"}, {"cookie", ""}}))->value("cookie"),
+              "a=1");
 }
 
 TEST(Http2Head, FieldsOfTheConnectionAreRefused) {  // RFC 9113 §8.2.2
