@@ -16,12 +16,13 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr std::chrono::hours kNoDeadline{24};
 constexpr std::uint64_t kNoLimit = 1'000'000'000;
 /// Streams that a connection keeps for its next requests, while it has some and while it has none.
-constexpr std::size_t kUnusedStreams = 16, kIdleStreams = 1;
-/// An idle connection keeps as much memory for its next request.
-constexpr std::size_t kIdleStreamBytes = 4 * 1024;
+constexpr std::size_t kUnusedStreams = 16, kRestingStreams = 1;
+/// Memory that each of them keeps in the two cases.
+constexpr std::size_t kUnusedBytes = 16 * 1024, kRestingBytes = 4 * 1024;
+/// RFC 9113 §4.1.
+constexpr std::size_t kFrameHead = 9;
 
 Http2Stream* stream_of(nghttp2_session* session, std::int32_t id) {
     return static_cast<Http2Stream*>(nghttp2_session_get_stream_user_data(session, id));
@@ -117,7 +118,6 @@ struct Http2Connection::Callbacks {
     /// Takes a DATA frame whose body stays where it is (Http2Writer::offer()).
     static int send_data(nghttp2_session* session, nghttp2_frame* frame, const std::uint8_t* head,
                          std::size_t size, nghttp2_data_source*, void* user) {
-        constexpr std::size_t kFrameHead = 9;
         auto& out = self(user).out_;
         if (out.size() >= kHttp2Unsent) return NGHTTP2_ERR_WOULDBLOCK;
         return guarded([&] {
@@ -180,6 +180,7 @@ Http2Connection::~Http2Connection() {
 }
 
 asio::awaitable<void> Http2Connection::run(std::string_view received) {
+    state_settings();  // the first frame, also of a node that leaves
     auto sending = send_loop();
     tasks_.spawn(std::move(sending));
     std::exception_ptr fault;
@@ -201,7 +202,6 @@ asio::awaitable<void> Http2Connection::run(std::string_view received) {
 }
 
 asio::awaitable<void> Http2Connection::serve(std::string_view received) {
-    state_settings();
     auto goes_on = take(received);
     wait_for_client();
     for (;;) {
@@ -266,8 +266,7 @@ void Http2Connection::charge_frame(const nghttp2_frame_hd& head) {
 void Http2Connection::take_frame(const nghttp2_frame& frame, Http2Stream* stream) {
     if (!stream) return;
     if (frame.hd.type == NGHTTP2_HEADERS && frame.headers.cat == NGHTTP2_HCAT_REQUEST) {
-        coming_ = nullptr;
-        connection_.end_rest();
+        take_no_head();
         ready_.push_back(stream);
         stream->take_head(ends_stream(frame));
     } else if ((frame.hd.type == NGHTTP2_HEADERS || frame.hd.type == NGHTTP2_DATA) &&
@@ -278,7 +277,6 @@ void Http2Connection::take_frame(const nghttp2_frame& frame, Http2Stream* stream
 
 /// A frame has gone to the socket's buffer.
 void Http2Connection::count_frame(const nghttp2_frame& frame, Http2Stream* stream) {
-    constexpr std::size_t kFrameHead = 9;
     const auto responds = frame.hd.type == NGHTTP2_DATA || frame.hd.type == NGHTTP2_HEADERS;
     if (responds) budget_.earn();
     // Resets that a client has brought about make as much work as its own.
@@ -286,11 +284,18 @@ void Http2Connection::count_frame(const nghttp2_frame& frame, Http2Stream* strea
         !budget_.spend(Clock::now()))
         calm();
     if (!stream) return;
-    stream->writer.count_frame(frame.hd.length + kFrameHead);
+    const auto ends = responds && ends_stream(frame);
+    stream->writer.count_frame(frame.hd.length + kFrameHead, ends);
     // The response is complete: the rest of the request's body is of no use (RFC 9113 §8.1).
-    if (responds && ends_stream(frame) && !stream->body.done())
+    if (ends && !stream->body.done())
         nghttp2_submit_rst_stream(session(), NGHTTP2_FLAG_NONE, frame.hd.stream_id,
                                   NGHTTP2_NO_ERROR);
+}
+
+/// No head of a request is on its way any more, so none is late.
+void Http2Connection::take_no_head() {
+    coming_ = nullptr;
+    connection_.end_rest();
 }
 
 /// Called with the first frame of a request's head. Streams whose code still runs count, so that a
@@ -334,7 +339,7 @@ asio::awaitable<void> Http2Connection::serve_stream(Http2Stream& stream) {
 
 void Http2Connection::close_stream(Http2Stream& stream) {
     nghttp2_session_set_stream_user_data(session(), stream.id(), nullptr);
-    if (coming_ == &stream) coming_ = nullptr;
+    if (coming_ == &stream) take_no_head();
     const auto ready = std::ranges::find(ready_, &stream) != ready_.end();
     stream.close();
     // A stream that is ready ends in serve_ready(), a running one in serve_stream().
@@ -352,6 +357,7 @@ void Http2Connection::end_stream(Http2Stream& stream) {
     auto owned = std::move(*place);
     *place = std::move(streams_.back());
     streams_.pop_back();
+    if (owned->kept_bytes() > kUnusedBytes) owned->give_back();
     if (unused_.size() < kUnusedStreams) unused_.push_back(std::move(owned));
     if (streams_.empty()) wait_for_client();
 }
@@ -369,10 +375,10 @@ void Http2Connection::wait_for_client() {
 }
 
 void Http2Connection::rest() {
-    if (unused_.size() > kIdleStreams) unused_.resize(kIdleStreams);
+    if (unused_.size() > kRestingStreams) unused_.resize(kRestingStreams);
     for (const auto& stream : unused_)
-        if (stream->kept_bytes() > kIdleStreamBytes) stream->give_back();
-    if (unsent_.empty()) give_back(out_);
+        if (stream->kept_bytes() > kRestingBytes) stream->give_back();
+    if (unsent_.empty() && kept_bytes(out_) > kRestingBytes) give_back(out_);
 }
 
 void Http2Connection::send_soon() {
@@ -433,11 +439,10 @@ asio::awaitable<void> Http2Connection::send_loop() {
         send();
         if (over_) break;
         if (!blocked_) {
-            co_await to_send_->wait_until(Clock::now() + kNoDeadline);
+            co_await to_send_->wait_until(Clock::time_point::max());
             continue;
         }
-        const auto window = frontend_.config().timeouts.body_idle;
-        frontend_.wheel.arm(watch_, taking_.wait(Clock::now(), connection_.taken(), window));
+        watch_sending();
         const auto ready = co_await wait_for_step(connection_.socket(), connection_.send_wants());
         frontend_.wheel.disarm(watch_);
         if (!ready || !is_fast_enough()) abandon();
@@ -455,8 +460,13 @@ bool Http2Connection::is_fast_enough() {
 
 void Http2Connection::judge_sending() {
     if (!is_fast_enough()) return abandon();
-    frontend_.wheel.arm(watch_, taking_.wait(Clock::now(), connection_.taken(),
-                                             frontend_.config().timeouts.body_idle));
+    watch_sending();
+}
+
+/// Sets the time of the next look at what the client takes.
+void Http2Connection::watch_sending() {
+    const auto window = frontend_.config().timeouts.body_idle;
+    frontend_.wheel.arm(watch_, taking_.wait(Clock::now(), connection_.taken(), window));
 }
 
 /// Tells the client to make no further requests here. Those on their way are still served.

@@ -57,12 +57,14 @@ private:
     void take_frame(const nghttp2_frame& frame, Http2Stream* stream);
     void count_frame(const nghttp2_frame& frame, Http2Stream* stream);
     void calm();
+    void take_no_head();
     void serve_ready();
     void wait_for_client();
     void rest();
 
     void send();
     bool make_frames();
+    void watch_sending();
     bool is_fast_enough();
     void judge_sending();
     void abandon();

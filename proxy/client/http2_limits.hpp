@@ -8,8 +8,8 @@
 namespace proxy {
 
 // Bounds of one HTTP/2 connection beside those of the configuration. The bytes that a client can
-// make it hold are at most `http2.streams` times limits.head and kHttp2FirstWindow, and
-// kHttp2Unsent.
+// make it hold are at most `http2.streams` times the sum of limits.head, kHttp2FirstWindow and
+// kHttp2SmallBody; and for the whole connection kHttp2Unsent and one frame.
 
 /// Bytes of a request's body that a client may send before the node has asked for more.
 inline constexpr std::size_t kHttp2FirstWindow = 16 * 1024;

@@ -1,8 +1,7 @@
 #include "proxy/client/http2_writer.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
+#include <string>
 
 #include "proxy/client/frontend.hpp"
 #include "proxy/client/http2_limits.hpp"
@@ -14,20 +13,6 @@ namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
 namespace {
-
-/// A decimal number as text.
-class Digits {
-public:
-    explicit Digits(std::uint64_t number) {
-        size_ = static_cast<std::size_t>(
-            std::to_chars(text_.data(), text_.data() + text_.size(), number).ptr - text_.data());
-    }
-    std::string_view text() const { return {text_.data(), size_}; }
-
-private:
-    std::array<char, 20> text_;
-    std::size_t size_ = 0;
-};
 
 /// The fields of one head as nghttp2 takes them. It copies texts and lowers the case of names.
 class Lines {
@@ -64,7 +49,7 @@ ssize_t read_body(nghttp2_session*, std::int32_t, std::uint8_t*, std::size_t roo
 void Http2Writer::start(std::int32_t stream) {
     stream_ = stream;
     head_ = {};
-    tunnel_ = begun_ = submitted_ = deferred_ = closed_ = ends_ = last_frame_made_ = false;
+    tunnel_ = submitted_ = deferred_ = closed_ = ends_ = given_up_ = end_sent_ = false;
     given_ = body_bytes_ = sent_ = views_bytes_ = 0;
     fields_.clear();
     small_.clear();
@@ -83,25 +68,24 @@ void Http2Writer::close() {
 }
 
 void Http2Writer::begin(const ResponseHead& head) {
-    begun_ = true;
     head_ = head;
 }
 
 /// Hands the head to nghttp2, which copies it.
 void Http2Writer::submit() {
     submitted_ = true;
-    const Digits status(head_.status), length(head_.length.value_or(0));
+    const auto status = std::to_string(head_.status);
+    const auto length = std::to_string(head_.length.value_or(0));
     Lines lines;
-    lines.add(":status", status.text());
+    lines.add(":status", status);
     lines.add(head_.stored);
     lines.add(FieldBlock(fields_));
-    if (head_.length) lines.add("content-length", length.text());
+    if (head_.length) lines.add("content-length", length);
     head_.stored = {};
     nghttp2_data_provider body{};
     body.source.ptr = this;
     body.read_callback = read_body;
     const auto has_bytes = head_.has_body && head_.length != 0;
-    last_frame_made_ = !has_bytes;
     nghttp2_submit_response(output_.session(), stream_, lines.data(), lines.size(),
                             has_bytes ? &body : nullptr);
 }
@@ -194,17 +178,17 @@ asio::awaitable<bool> Http2Writer::write_rest() {
         co_await wakeup_->wait_until(until);
         if (!closed_ && is_slow(Clock::now())) break;
     }
-    const auto sent = !closed_ && views_bytes_ == 0;
+    given_up_ = closed_ || views_bytes_ > 0;
     views_.clear();
     views_bytes_ = 0;
-    co_return sent;
+    co_return !given_up_;
 }
 
 asio::awaitable<void> Http2Writer::interim(unsigned status, FieldBlock fields) {
     if (closed_) co_return;
-    const Digits text(status);
+    const auto text = std::to_string(status);
     Lines lines;
-    lines.add(":status", text.text());
+    lines.add(":status", text);
     lines.add(fields);
     nghttp2_submit_headers(output_.session(), NGHTTP2_FLAG_NONE, stream_, nullptr, lines.data(),
                            lines.size(), nullptr);
@@ -212,19 +196,18 @@ asio::awaitable<void> Http2Writer::interim(unsigned status, FieldBlock fields) {
 }
 
 bool Http2Writer::complete() const {
-    if (!submitted_ || views_bytes_ > 0 || (closed_ && !last_frame_made_)) return false;
-    if (!head_.has_body) return true;
-    return head_.length ? given_ == *head_.length : ends_;
+    if (!submitted_ || views_bytes_ > 0 || (closed_ && !end_sent_)) return false;
+    return !head_.has_body || has_all();
 }
 
-/// The body is complete behind the next `bytes`.
-bool Http2Writer::offers_last(std::uint64_t bytes) const {
-    return bytes == waiting() && (head_.length ? given_ == *head_.length : ends_);
+/// The sender has given the whole body, and none of it was dropped.
+bool Http2Writer::has_all() const {
+    return !given_up_ && (head_.length ? given_ == *head_.length : ends_);
 }
 
 ssize_t Http2Writer::offer(std::size_t room, std::uint32_t& flags) {
     const auto bytes = std::min<std::uint64_t>(room, waiting());
-    const auto last = offers_last(bytes);
+    const auto last = bytes == waiting() && has_all();
     if (bytes == 0 && !last) {
         deferred_ = true;
         return NGHTTP2_ERR_DEFERRED;
@@ -254,7 +237,6 @@ void Http2Writer::move_to(std::string& out, std::size_t bytes) {
         if (views_.empty()) wakeup_->notify();
     }
     if (tunnel_) wakeup_->notify();
-    last_frame_made_ = offers_last(0);
 }
 
 std::size_t Http2Writer::kept_bytes() const {

@@ -44,7 +44,7 @@ public:
     /// The stream is over, and takes no more bytes. The caller wakes a coroutine that waits.
     void close();
     /// All bytes of the response have become frames, or the stream is over.
-    bool has_ended() const { return closed_ || last_frame_made_; }
+    bool has_ended() const { return closed_ || end_sent_; }
     bool closed() const { return closed_; }
     /// The head of the response has become a frame.
     bool has_begun() const { return submitted_; }
@@ -61,8 +61,11 @@ public:
     void end_tunnel();
     Wakeup& wakeup() { return *wakeup_; }
 
-    /// Bytes of a frame of this stream have gone out.
-    void count_frame(std::uint64_t bytes) { sent_ += bytes; }
+    /// A frame of this stream has gone to the connection's buffer. `end`: with END_STREAM.
+    void count_frame(std::uint64_t bytes, bool end) {
+        sent_ += bytes;
+        end_sent_ = end_sent_ || end;
+    }
 
     void begin(const ResponseHead& head) override;
     std::vector<boost::asio::const_buffer>& next_piece() override { return views_; }
@@ -87,7 +90,7 @@ private:
 
     void resume();
     std::uint64_t waiting() const { return small_.size() - small_sent_ + views_bytes_; }
-    bool offers_last(std::uint64_t bytes) const;
+    bool has_all() const;
     void submit();
     bool is_slow(std::chrono::steady_clock::time_point now);
 
@@ -97,11 +100,12 @@ private:
     std::int32_t stream_ = 0;
     ResponseHead head_;
     bool tunnel_ = false;
-    bool begun_ = false, submitted_ = false, deferred_ = false, closed_ = true;
-    bool ends_ = false;             // the last piece ends the body
-    bool last_frame_made_ = false;  // END_STREAM is on its way
-    std::uint64_t given_ = 0;       // bytes of the body that the sender has given
-    std::string small_;             // a small piece
+    bool submitted_ = false, deferred_ = false, closed_ = true;
+    bool ends_ = false;        // the last piece ends the body
+    bool given_up_ = false;    // a piece was dropped before all of it had gone
+    bool end_sent_ = false;    // a frame with END_STREAM has gone to the connection's buffer
+    std::uint64_t given_ = 0;  // bytes of the body that the sender has given
+    std::string small_;        // a small piece
     std::size_t small_sent_ = 0;
     std::vector<boost::asio::const_buffer> views_;  // of a larger one
     std::uint64_t views_bytes_ = 0;

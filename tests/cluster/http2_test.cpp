@@ -14,9 +14,9 @@ using namespace std::chrono_literals;
 using Lines = Http2Client::Lines;
 
 // Error codes (RFC 9113 §7).
-constexpr std::uint32_t kNoError = 0, kProtocolError = 1, kFlowControlError = 3, kStreamClosed = 5,
-                        kFrameSizeError = 6, kRefusedStream = 7, kCompressionError = 9,
-                        kEnhanceYourCalm = 11;
+constexpr std::uint32_t kNoError = 0, kProtocolError = 1, kInternalError = 2, kFlowControlError = 3,
+                        kStreamClosed = 5, kFrameSizeError = 6, kRefusedStream = 7,
+                        kCompressionError = 9, kEnhanceYourCalm = 11;
 constexpr std::uint16_t kMaxConcurrentStreams = 3;
 constexpr std::uint16_t kTlsPort = 3130;
 
@@ -498,6 +498,23 @@ TEST_F(Http2, AHalfSentHeadHasADeadline) {
     EXPECT_TRUE(client.read_to_end());
 }
 
+TEST_F(Http2, AMalformedHeadLeavesOtherStreamsTheirTime) {
+    start_node([](Config& settings) { settings.timeouts.client_head = 200ms; });
+    Gate gate;
+    const auto scripted = origin.set([&](auto& exchange) {
+        gate.wait();
+        exchange.answer({}, "late");
+    });
+    auto client = connect();
+    const auto slow = client.begin(Http2Client::get("/slow"));
+    ASSERT_TRUE(gate.wait_for(1));
+    const auto bad = client.begin(Http2Client::get("/bad", {{"Upper", "case"}}));
+    EXPECT_TRUE(client.response(bad).reset);
+    std::this_thread::sleep_for(600ms);  // longer than a head may take
+    gate.open();
+    EXPECT_EQ(client.response(slow).body, "late");
+}
+
 TEST_F(Http2, AnIdleConnectionEndsWithGoaway) {
     start_node([](Config& settings) { settings.timeouts.keep_alive = 200ms; });
     const auto scripted = origin.set([](auto& exchange) { exchange.answer({}, "ok"); });
@@ -517,8 +534,11 @@ TEST_F(Http2, AClientThatTakesNothingIsLeft) {
     client.opens_windows = false;
     const auto stuck = client.begin(Http2Client::get("/x"));
     const auto small = client.begin(Http2Client::get("/x"));
-    EXPECT_TRUE(client.response(stuck).reset);
-    EXPECT_TRUE(client.response(small).reset);
+    // An end without an error would pass for the whole body.
+    EXPECT_EQ(client.response(stuck).reset, kInternalError);
+    EXPECT_FALSE(client.response(stuck).ended);
+    EXPECT_EQ(client.response(small).reset, kInternalError);
+    EXPECT_FALSE(client.response(small).ended);
     EXPECT_TRUE(eventually([&] { return count("a", Outcome::origin_fetch) == 1; }));
 }
 
@@ -676,6 +696,16 @@ TEST_F(Http2, ADrainLosesNoRequest) {  // RFC 9113 §6.8
     gate.open();
     EXPECT_EQ(client.response(slow).body, "/slow");
     EXPECT_TRUE(client.read_to_end());
+    node.join();
+}
+
+TEST_F(Http2, SettingsComeFirstAlsoFromANodeThatLeaves) {  // RFC 9113 §3.4
+    auto& node = start_node([](Config& settings) { settings.timeouts.drain_grace = 2s; });
+    node.drain();
+    auto client = connect();
+    ASSERT_TRUE(client.read_frame());
+    EXPECT_FALSE(client.settings.empty());
+    EXPECT_FALSE(client.goaway);
     node.join();
 }
 
