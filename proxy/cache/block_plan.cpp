@@ -1,9 +1,9 @@
 #include "proxy/cache/block_plan.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "proxy/cache/resume_plan.hpp"
+#include "proxy/http/number.hpp"
 #include "proxy/http/validators.hpp"
 
 namespace proxy {
@@ -75,12 +75,7 @@ bool is_wanted(const RangeRequest& part, const ContentRange& given) {
 
 std::optional<std::uint64_t> length_of_head_alone(const Head& head) {
     if (head.status != 304) return std::nullopt;
-    const auto text = head.get(field::content_length).value_or(std::string_view());
-    std::uint64_t length = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
-    if (error != std::errc() || end != text.data() + text.size() || text.empty())
-        return std::nullopt;
-    return length;
+    return parse_number(head.get(field::content_length).value_or(std::string_view()));
 }
 
 }  // namespace proxy

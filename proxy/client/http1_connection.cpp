@@ -72,7 +72,10 @@ asio::awaitable<bool> Http1Connection::run() {
                 if (is_cancelled()) throw;
                 frontend_.shared.faults.note("client connection");
             }
-            if (failed) co_await refuse_fault();
+            if (failed) {
+                reader_.forget();  // nobody knows how far the request was read
+                co_await transaction_.refuse_fault(writer_.sent_bytes() > 0);
+            }
         }
         books_.close(frontend_, request_, writer_);
     } while (writer_.may_be_followed() && !books_.aborted);
@@ -155,23 +158,9 @@ asio::awaitable<void> Http1Connection::refuse_unparsed(ClientConnection::Receive
         ++frontend_.counters.refusals[RequestRefusal::timeout];
         co_await transaction_.refuse(408, "The request's head did not come in time.");
     } else {
-        ++frontend_.counters.refusals[refusal_of(error)];
-        std::string text("The request was refused: ");
-        text.append(to_string(error)).append(".");
-        co_await transaction_.refuse(status_of(error), text);
+        co_await transaction_.refuse_head(error);
     }
     show_line(received == Received::head ? connection_.head_bytes() : connection_.input().data());
-}
-
-/// After an exception. The part of a response that has gone out cannot be taken back.
-asio::awaitable<void> Http1Connection::refuse_fault() {
-    reader_.forget();  // nobody knows how far the request was read
-    books_.outcome = Outcome::error;
-    if (writer_.sent_bytes() > 0)
-        books_.cut_short();
-    else
-        co_await transaction_.refuse(500,
-                                     "An error that is not expected; the node's log says which.");
 }
 
 /// Ends the connection after its last response.

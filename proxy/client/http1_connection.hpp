@@ -44,7 +44,6 @@ private:
     bool is_http2(ParseError error) const;
     void begin_request();
     void show_line(std::string_view bytes);
-    boost::asio::awaitable<void> refuse_fault();
     void rest();
 
     Frontend& frontend_;

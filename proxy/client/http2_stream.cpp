@@ -65,7 +65,7 @@ void Http2Stream::take_connect() {
 }
 
 asio::awaitable<void> Http2Stream::run() {
-    if (bad_head_ != ParseError::ok) return refuse_head();
+    if (bad_head_ != ParseError::ok) return transaction_.refuse_head(bad_head_);
     return request_.head.verb == verb::connect ? serve_connect(transaction_) : steps_.run();
 }
 
@@ -78,24 +78,9 @@ asio::awaitable<void> Http2Stream::serve() {
         if (is_cancelled()) throw;
         frontend_.shared.faults.note("HTTP/2 stream");
     }
-    if (failed) {
-        books_.outcome = Outcome::error;
-        if (writer.has_begun())
-            books_.cut_short();
-        else if (!writer.closed())
-            co_await transaction_.refuse(
-                500, "An error that is not expected; the node's log says which.");
-    }
+    if (failed) co_await transaction_.refuse_fault(writer.has_begun() || writer.closed());
     running_ = false;
     end_response();
-}
-
-/// Refuses a head that HTTP/1.1 would not let through either.
-asio::awaitable<void> Http2Stream::refuse_head() {
-    ++frontend_.counters.refusals[refusal_of(bad_head_)];
-    std::string text("The request was refused: ");
-    text.append(to_string(bad_head_)).append(".");
-    co_await transaction_.refuse(status_of(bad_head_), text);
 }
 
 /// The request is served. An incomplete response ends in an error that the client notices; a

@@ -59,7 +59,6 @@ private:
     void expire() override;
     void take_connect();
     boost::asio::awaitable<void> run();
-    boost::asio::awaitable<void> refuse_head();
     void end_response();
 
     Frontend& frontend_;

@@ -1,10 +1,12 @@
 #include "proxy/client/http2_tunnel.hpp"
 
 #include <openssl/evp.h>
-#include <openssl/rand.h>
 
 #include <array>
+#include <cstddef>
+#include <span>
 
+#include "protocol/net/crypto.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/response_head.hpp"
 
@@ -18,13 +20,14 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 /// Tunnels have a deadline of their own (timeouts.tunnel_idle).
-constexpr std::chrono::hours kNoDeadline{24};
+constexpr auto kNoDeadline = Clock::time_point::max();
 constexpr std::size_t kKeyBytes = 16;
 
-std::string in_base64(const unsigned char* bytes, std::size_t size) {
-    std::string text((size + 2) / 3 * 4 + 1, '\0');  // with the NUL that OpenSSL writes
-    const auto written = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes,
-                                         static_cast<int>(size));
+std::string in_base64(std::span<const std::byte> bytes) {
+    std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // with the NUL that OpenSSL writes
+    const auto written = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                                         reinterpret_cast<const unsigned char*>(bytes.data()),
+                                         static_cast<int>(bytes.size()));
     text.resize(static_cast<std::size_t>(written));
     return text;
 }
@@ -35,7 +38,7 @@ std::string accept_for(std::string_view key) {
     std::array<unsigned char, EVP_MAX_MD_SIZE> hash;
     unsigned size = 0;
     EVP_Digest(text.data(), text.size(), hash.data(), &size, EVP_sha1(), nullptr);
-    return in_base64(hash.data(), size);
+    return in_base64(std::as_bytes(std::span(hash).first(size)));
 }
 
 /// A field of the handshake that means nothing in HTTP/2 (RFC 8441 §5).
@@ -54,9 +57,9 @@ void Http2Tunnel::begin() {
 
 void Http2Tunnel::ask_upgrade(Head& head, std::string_view protocol) {
     protocol_ = protocol;
-    std::array<unsigned char, kKeyBytes> random;
-    RAND_bytes(random.data(), static_cast<int>(random.size()));
-    key_ = in_base64(random.data(), random.size());
+    std::array<std::byte, kKeyBytes> random;
+    protocol::random_bytes(random);
+    key_ = in_base64(random);
     head.verb = verb::get;
     head.method = "GET";
     std::erase_if(head.fields, is_of_handshake);
@@ -101,13 +104,12 @@ asio::awaitable<bool> Http2Tunnel::wait(Step step) {
         return writer_.closed() ||
                (reads ? body_.has_come() || body_.has_ended() : writer_.has_room());
     };
-    while (!cancelled_ && !ready()) co_await wakeup.wait_until(Clock::now() + kNoDeadline);
+    while (!cancelled_ && !ready()) co_await wakeup.wait_until(kNoDeadline);
     co_return !cancelled_;
 }
 
 asio::awaitable<bool> Http2Tunnel::wait_for_reset() {
-    while (!cancelled_ && !writer_.closed())
-        co_await closed_->wait_until(Clock::now() + kNoDeadline);
+    while (!cancelled_ && !writer_.closed()) co_await closed_->wait_until(kNoDeadline);
     co_return !cancelled_;
 }
 

@@ -73,6 +73,21 @@ asio::awaitable<void> Transaction::refuse(unsigned status, std::string_view text
     co_await respond(status, all, body, cache);
 }
 
+asio::awaitable<void> Transaction::refuse_head(ParseError error) {
+    ++frontend.counters.refusals[refusal_of(error)];
+    std::string text("The request was refused: ");
+    text.append(to_string(error)).append(".");
+    co_await refuse(status_of(error), text);
+}
+
+asio::awaitable<void> Transaction::refuse_fault(bool begun) {
+    books.outcome = Outcome::error;
+    if (begun)
+        books.cut_short();
+    else
+        co_await refuse(500, "An error that is not expected; the node's log says which.");
+}
+
 asio::awaitable<void> Transaction::refuse_without_site(NoSite reason) {
     ++frontend.counters.refusals[RequestRefusal::no_route];
     const auto text = explain(reason, request.key.host());

@@ -52,6 +52,11 @@ struct Transaction {
     /// Sends a message with a short text for a person.
     boost::asio::awaitable<void> refuse(unsigned status, std::string_view text,
                                         CacheStatus cache = kOwnAnswer, FieldBlock fields = {});
+    /// Refuses a head that is no good request.
+    boost::asio::awaitable<void> refuse_head(ParseError error);
+    /// Ends a request after an exception. `begun`: a part of a response has gone out, which cannot
+    /// be taken back.
+    boost::asio::awaitable<void> refuse_fault(bool begun);
     /// Refuses a request without a site.
     boost::asio::awaitable<void> refuse_without_site(NoSite reason);
     /// Refuses a request whose fetch failed.

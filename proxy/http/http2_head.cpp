@@ -6,6 +6,7 @@
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/kept_memory.hpp"
+#include "proxy/http/number.hpp"
 
 namespace proxy {
 namespace {
@@ -29,8 +30,7 @@ bool has_upper_case(std::string_view name) {
 
 /// White space around a value would become a part of another value (RFC 9113 §8.2.1).
 bool is_padded(std::string_view value) {
-    const auto blank = [](char c) { return c == ' ' || c == '\t'; };
-    return !value.empty() && (blank(value.front()) || blank(value.back()));
+    return trim(value).size() < value.size();
 }
 
 /// Fields of the connection, which HTTP/2 has frames for (RFC 9113 §8.2.2).
@@ -45,17 +45,6 @@ bool is_of_connection(field id, std::string_view name) {
         default:
             return name == "http2-settings";
     }
-}
-
-std::optional<std::uint64_t> parse_length(std::string_view text) {
-    constexpr std::size_t kDigits = 18;  // below 63 bits
-    if (text.empty() || text.size() > kDigits) return std::nullopt;
-    std::uint64_t value = 0;
-    for (const char c : text) {
-        if (c < '0' || c > '9') return std::nullopt;
-        value = value * 10 + static_cast<std::uint64_t>(c - '0');
-    }
-    return value;
 }
 
 }  // namespace
@@ -104,11 +93,12 @@ void Http2Head::add_pseudo(std::string_view name, std::string_view value) {
 }
 
 ParseError Http2Head::finish(Head& head) {
-    if (error_ != ParseError::ok) return error_;
     head.method = text_of(method_);
     head.verb = boost::beast::http::string_to_verb({head.method.data(), head.method.size()});
+    head.target = text_of(path_);
     head.version = 20;
     head.fields.clear();
+    if (error_ != ParseError::ok) return error_;
     if (!is_token(head.method)) return ParseError::bad_request_line;
     if (const auto bad = judge_target(head); bad != ParseError::ok) return bad;
     if (const auto bad = put_host(head); bad != ParseError::ok) return bad;
@@ -128,8 +118,8 @@ ParseError Http2Head::judge_line(const Field& line) {
     if (line.id == field::te && !iequals(line.value, "trailers")) return ParseError::bad_field;
     if (line.id == field::cookie) ++crumbs_;
     if (line.id == field::content_length) {
-        const auto length = parse_length(line.value);
-        if (!length || length_) return ParseError::bad_length;
+        const auto length = parse_number(line.value);
+        if (!length || *length > kMaxMessageBody || length_) return ParseError::bad_length;
         length_ = length;
     }
     return ParseError::ok;
@@ -151,7 +141,6 @@ ParseError Http2Head::judge_target(Head& head) const {
     if (!path.starts_with('/') && !whole) return ParseError::bad_target;
     if (path.find('#') != std::string_view::npos || has_space_or_control(path))
         return ParseError::bad_target;
-    head.target = path;
     return ParseError::ok;
 }
 

@@ -25,7 +25,8 @@ public:
     void add(std::string_view name, std::string_view value, const HeadLimits& limits);
 
     /// Fills `head` with views of this object's texts, which stay valid until clear(). A target is
-    /// in origin-form, or `*`; of a CONNECT without `:protocol` it is the authority.
+    /// in origin-form, or `*`; of a CONNECT without `:protocol` it is the authority. After an error
+    /// method and target are as they came, for the log.
     ParseError finish(Head& head);
 
     /// The pseudo-fields that Head has no place for. Empty: absent.

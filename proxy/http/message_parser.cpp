@@ -49,8 +49,6 @@ bool has_other_major_version(std::string_view line) {
 /// The connection preface of HTTP/2 (RFC 9113 §3.4), which looks like a request.
 constexpr std::string_view kHttp2Preface = "PRI * HTTP/2.0\r\n";
 
-constexpr std::uint64_t kMaxBodyBytes = std::numeric_limits<std::int64_t>::max();
-
 /// Whether a line of `data` ends without CR.
 bool first_line_ends_badly(std::string_view data, std::size_t line) {
     return line < data.size() && (line == 0 || data[line - 1] != '\r');
@@ -339,7 +337,8 @@ void MessageParser<IsRequest>::on_header_impl(error_code& ec) {
         if (hosts_ > 1 || (hosts_ == 0 && head_.version >= 11))
             return fail(ParseError::host_count, ec);
     }
-    if (this->content_length().value_or(0) > kMaxBodyBytes) return fail(ParseError::bad_length, ec);
+    if (this->content_length().value_or(0) > kMaxMessageBody)
+        return fail(ParseError::bad_length, ec);
     in_trailer_ = true;
 }
 
@@ -355,7 +354,8 @@ void MessageParser<IsRequest>::on_chunk_header_impl(std::uint64_t size, string_v
     chunk_rest_ = size;
     // Beast accepts every byte between quotes.
     const std::string_view text(extensions.data(), extensions.size());
-    if (size > kMaxBodyBytes || text.size() > kMaxChunkExtensionBytes || has_forbidden_octet(text))
+    if (size > kMaxMessageBody || text.size() > kMaxChunkExtensionBytes ||
+        has_forbidden_octet(text))
         fail(ParseError::bad_chunk, ec);
 }
 

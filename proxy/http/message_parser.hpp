@@ -3,6 +3,7 @@
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/verb.hpp>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,9 @@ enum class ParseError {
 
 std::string_view to_string(ParseError error);  // a part of a sentence
 
+/// The largest length of a body that a message may state: 63 bits.
+inline constexpr std::uint64_t kMaxMessageBody = std::numeric_limits<std::int64_t>::max();
+
 struct HeadLimits {
     std::size_t request_line_bytes = 16 * 1024;
     std::size_t head_bytes = 64 * 1024;
@@ -56,7 +60,7 @@ struct Head {
     std::string_view target;
     unsigned status = 0;  // responses
     std::string_view reason;
-    int version = 11;  // 10 or 11
+    int version = 11;  // 10, 11 or 20
     std::vector<Field> fields;
 
     /// The first value of a field, or an empty view.
