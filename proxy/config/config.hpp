@@ -106,10 +106,17 @@ struct OriginConfig {
     std::shared_ptr<const TlsClient> trust = nullptr;
 };
 
-/// A second listener, for clients that speak TLS.
+/// The PEM files of a server certificate: the chain, the server's own first; its key.
+struct CertificateFiles {
+    std::string certificate, key;
+};
+
+/// A second listener, for clients that speak TLS. It has one pair of files or a list of them, or
+/// both; certificate_pairs() (config_certificates.hpp) joins them.
 struct TlsConfig {
     HostPort listen;
-    std::string certificate, key;  // PEM files: the chain, the server's own first; its key
+    std::string certificate = {}, key = {};           // both empty without a single pair
+    std::vector<CertificateFiles> certificates = {};  // at most kMaxCertificates
 };
 
 /// HTTP/2 from clients.
@@ -283,7 +290,8 @@ inline constexpr std::size_t kMinTokenBytes = 16;  // of admin.token
 inline constexpr std::size_t kMaxTokenBytes = 1024;
 inline constexpr std::size_t kMaxAdminNames = 64;
 inline constexpr std::size_t kMaxUpgrades = 16;
-inline constexpr std::size_t kMaxDropped = 64;  // names in forwarded.drop
+inline constexpr std::size_t kMaxCertificates = 256;  // in tls.certificates
+inline constexpr std::size_t kMaxDropped = 64;        // names in forwarded.drop
 inline constexpr std::uint64_t kMinDiskBytes = 256ull << 20, kMaxDiskBytes = 4ull << 40;  // of one
 inline constexpr std::size_t kMaxVariants = 1024;  // that cache.variants may allow
 inline constexpr unsigned kMaxWorkers = 256;

@@ -37,7 +37,10 @@ public:
         return value.words[value.get(config_)];
     }
     ordered_json operator()(const EndpointValue& value) const { return value.get(config_).text(); }
-    ordered_json operator()(const TextValue& value) const { return value.get(config_); }
+    ordered_json operator()(const TextValue& value) const {
+        const auto& text = value.get(config_);
+        return text.empty() ? discarded() : ordered_json(text);
+    }
     ordered_json operator()(const PrefixesValue& value) const { return value.get(config_).texts(); }
     ordered_json operator()(const SectionValue& value) const {
         if (value.is_present == nullptr || value.is_present(config_))

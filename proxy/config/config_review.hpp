@@ -18,8 +18,8 @@ std::vector<ConfigError> doubts(const Config& config);
 /// Files and folders that a node needs and would not find. load_tls() checks those of TLS.
 std::vector<ConfigError> missing_files(const Config& config);
 
-/// Secrets that every user of this machine can read: the key of `tls`, and the secrets at the paths
-/// `written`, which the configuration `file` itself contains (ConfigResult::written_secrets).
+/// Secrets that every user of this machine can read: the keys of `tls`, and the secrets at the
+/// paths `written`, which the configuration `file` itself contains (ConfigResult::written_secrets).
 std::vector<ConfigError> open_secrets(const Config& config, const std::filesystem::path& file,
                                       const std::vector<std::string>& written);
 

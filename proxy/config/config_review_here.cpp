@@ -14,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "proxy/config/config_certificates.hpp"
 #include "proxy/config/config_review.hpp"
 #include "proxy/config/config_values.hpp"
 #include "proxy/config/disk_folders.hpp"
@@ -109,9 +110,13 @@ bool is_for_everybody(const std::filesystem::path& file) {
 std::vector<ConfigError> open_secrets(const Config& config, const std::filesystem::path& file,
                                       const std::vector<std::string>& written) {
     std::vector<ConfigError> found;
-    if (config.tls && is_for_everybody(config.tls->key))
-        found.push_back(
-            {"$.tls.key", config.tls->key + " can be read by every user of this machine"});
+    if (config.tls) {
+        const auto pairs = certificate_pairs(*config.tls);
+        for (std::size_t i = 0; i < pairs.size(); ++i)
+            if (is_for_everybody(pairs[i].key))
+                found.push_back({certificate_setting(*config.tls, i) + ".key",
+                                 pairs[i].key + " can be read by every user of this machine"});
+    }
     if (!written.empty() && is_for_everybody(file))
         for (const auto& path : written)
             found.push_back({path, "stands in " + file.string() +

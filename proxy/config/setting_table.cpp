@@ -59,11 +59,25 @@ constexpr std::array kTable{
     Setting{"tls.listen", endpoint<&Config::tls, &TlsConfig::listen>(), Effect::after_restart,
             "The TLS listener.", true},
     Setting{"tls.certificate", text<&Config::tls, &TlsConfig::certificate>(kPemFile),
-            Effect::on_reload, "PEM file with the server certificate, then the intermediate ones.",
-            true},
+            Effect::on_reload,
+            "PEM file with the server certificate, then the intermediate ones. The node notices a "
+            "renewed file and uses it without a reload.",
+            false, nullptr, "required without `certificates`"},
     Setting{"tls.key", text<&Config::tls, &TlsConfig::key>(kPemFile), Effect::on_reload,
             "PEM file with the unencrypted private key. `check` warns if every user of the "
             "machine can read it.",
+            false, nullptr, "required without `certificates`"},
+    Setting{"tls.certificates",
+            SpecialValue{read_certificates, show_certificates, "list of objects"},
+            Effect::on_reload,
+            "Further certificates. A client gets the one for the name that it asks for (SNI): a "
+            "certificate with that name before one with a wildcard, and the first of several. An "
+            "RSA and an ECDSA certificate for one name are both offered. A client without a name, "
+            "or with an unknown one, gets `tls.certificate`, or else the first of the list.",
+            false, check_certificates},
+    Setting{"tls.certificates[].certificate", ElementValue{kPemFile}, Effect::on_reload,
+            "As `tls.certificate`.", true},
+    Setting{"tls.certificates[].key", ElementValue{kPemFile}, Effect::on_reload, "As `tls.key`.",
             true},
     Setting{"http2", SectionValue{}, Effect::on_reload, "HTTP/2 from clients."},
     Setting{

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "proxy/config/config_certificates.hpp"
 #include "proxy/config/config_disk.hpp"
 #include "proxy/config/config_origins.hpp"
 #include "proxy/config/config_peers.hpp"
@@ -65,6 +66,10 @@ void read_token(ConfigContext& context, ConfigSection& in, Config& out) {
                              std::to_string(kMaxTokenBytes) +
                              " letters, digits, or of -._~+/, with = at its end");
     out.admin->token = *token;
+}
+
+void read_certificates(ConfigContext& context, ConfigSection& in, Config& out) {
+    read_pairs(context, in, *out.tls);
 }
 
 void read_admin_names(ConfigContext& context, ConfigSection& in, Config& out) {
@@ -176,6 +181,13 @@ ordered_json show_token(const Config& config) {
     return config.admin->token.empty() ? show_nothing(config) : ordered_json("(secret)");
 }
 
+ordered_json show_certificates(const Config& config) {
+    auto list = ordered_json::array();
+    for (const auto& pair : config.tls->certificates)
+        list.push_back({{"certificate", pair.certificate}, {"key", pair.key}});
+    return list;
+}
+
 ordered_json show_admin_names(const Config& config) {
     return config.admin->names;
 }
@@ -227,6 +239,13 @@ ordered_json show_keys(const Config& config) {
 
 ordered_json show_peers(const Config& config) {
     return peers_json(*config.cluster);
+}
+
+void check_certificates(ConfigContext&, ConfigSection& in, Config& out) {
+    const auto has_pair = in.has("certificate") || in.has("key");
+    if (!has_pair && (!out.tls->certificates.empty() || in.failed("certificates"))) return;
+    in.require("certificate");
+    in.require("key");
 }
 
 void check_token_for(ConfigContext&, ConfigSection& in, Config& out) {

@@ -14,6 +14,7 @@ using nlohmann::ordered_json;
 
 void read_name(ConfigContext&, ConfigSection&, Config&);
 void read_token(ConfigContext&, ConfigSection&, Config&);
+void read_certificates(ConfigContext&, ConfigSection&, Config&);
 void read_admin_names(ConfigContext&, ConfigSection&, Config&);
 void read_connect_ports(ConfigContext&, ConfigSection&, Config&);
 void read_destinations(ConfigContext&, ConfigSection&, Config&);
@@ -28,6 +29,7 @@ void read_peer_list(ConfigContext&, ConfigSection&, Config&);
 ordered_json show_nothing(const Config&);
 ordered_json show_name(const Config&);
 ordered_json show_token(const Config&);
+ordered_json show_certificates(const Config&);
 ordered_json show_admin_names(const Config&);
 ordered_json show_connect_ports(const Config&);
 ordered_json show_destinations(const Config&);
@@ -38,6 +40,7 @@ ordered_json show_directories(const Config&);
 ordered_json show_keys(const Config&);
 ordered_json show_peers(const Config&);
 
+void check_certificates(ConfigContext&, ConfigSection&, Config&);
 void check_token_for(ConfigContext&, ConfigSection&, Config&);
 void check_proxy_protocol(ConfigContext&, ConfigSection&, Config&);
 void raise_object_max(ConfigContext&, ConfigSection&, Config&);

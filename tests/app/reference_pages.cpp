@@ -434,7 +434,13 @@ const json& written_schema() {
 },
 "admin": {"if": {"properties": {"token_for": {"const": "all"}}, "required": ["token_for"]}, "then": {"required": ["token"]}},
 "clients": {"if": {"properties": {"proxy_protocol": {"const": true}}, "required": ["proxy_protocol"]}, "then": {"required": ["trusted_proxies"]}},
-"tls": {"required": ["listen", "certificate", "key"]},
+"tls": {"required": ["listen"], "dependencies": {"certificate": ["key"], "key": ["certificate"]}, "anyOf": [
+  {"required": ["certificate"]},
+  {"required": ["certificates"], "properties": {"certificates": {"minItems": 1}}}]},
+"tls.certificates": {"type": "array", "maxItems": 256, "items": {
+  "type": "object",
+  "properties": {"certificate": {"type": "string", "minLength": 1}, "key": {"type": "string", "minLength": 1}},
+  "required": ["certificate", "key"], "additionalProperties": false}},
 "cluster": {"required": ["listen"], "oneOf": [{"required": ["key"]}, {"required": ["keys"]}]},
 "node": {"allOf": [{"$ref": "#/definitions/node"}]},
 "admin.token": {"type": "string", "pattern": "^([-._~+/0-9A-Za-z]{16,1024}=*|.*\\$\\{.*)$"},

@@ -316,6 +316,11 @@ TEST(ConfigReview, FindsSecretsThatEverybodyCanRead) {
     EXPECT_THAT(found(), ElementsAre(StartsWith("$.tls.key: " + key.string() + " can be read"),
                                      StartsWith("$.cluster.key: stands in " + file.string())));
     EXPECT_THAT(lines(open_secrets(config, file, {})), SizeIs(1));
+    config.tls->certificates = {{"other.pem", key}};
+    EXPECT_THAT(lines(open_secrets(config, file, {})),
+                ElementsAre(StartsWith("$.tls.key: "),
+                            StartsWith("$.tls.certificates[0].key: " + key.string() + " can be")));
+    config.tls->certificates.clear();
     fs::permissions(key, fs::perms(0640));
     EXPECT_THAT(found(), ElementsAre(StartsWith("$.cluster.key: ")));
     fs::permissions(folder, fs::perms(0750));

@@ -1,4 +1,5 @@
 #include "proxy/config/config.hpp"
+#include "proxy/config/config_certificates.hpp"
 #include "proxy/config/config_changes.hpp"
 #include "proxy/config/config_json.hpp"
 #include "proxy/config/parse_config.hpp"
@@ -382,6 +383,60 @@ TEST(Config, ReadsWhatTlsNeeds) {
     EXPECT_EQ(c.origins[2].tls->name, "n.example");
     const auto text = effective_config(c);
     EXPECT_EQ(effective_config(good(text)), text);
+}
+
+TEST(Config, ReadsSeveralCertificates) {
+    const auto alone = good(file(R"(, "tls": {"listen": "a:2", "certificates": [
+        {"certificate": "/1.pem", "key": "/1.key"}, {"certificate": "/2.pem", "key": "/2.key"}]})"));
+    auto pairs = certificate_pairs(*alone.tls);
+    ASSERT_EQ(pairs.size(), 2u);
+    EXPECT_EQ(pairs[0].certificate, "/1.pem");
+    EXPECT_EQ(pairs[1].key, "/2.key");
+    EXPECT_EQ(certificate_setting(*alone.tls, 1), "$.tls.certificates[1]");
+
+    const auto beside = good(file(R"(, "tls": {"listen": "a:2", "certificate": "/c", "key": "/k",
+        "certificates": [{"certificate": "/1.pem", "key": "/1.key"}]})"));
+    pairs = certificate_pairs(*beside.tls);
+    ASSERT_EQ(pairs.size(), 2u);
+    EXPECT_EQ(pairs[0].certificate, "/c");
+    EXPECT_EQ(certificate_setting(*beside.tls, 0), "$.tls");
+    EXPECT_EQ(certificate_setting(*beside.tls, 1), "$.tls.certificates[0]");
+    for (const auto& config : {alone, beside}) {
+        const auto text = effective_config(config);
+        EXPECT_EQ(effective_config(good(text)), text);
+    }
+    EXPECT_THAT(changed_settings(alone, beside),
+                UnorderedElementsAre("$.tls.certificate", "$.tls.key", "$.tls.certificates"));
+}
+
+TEST(Config, RefusesIncompleteCertificates) {
+    const auto with = [](std::string_view members) {
+        return errors(
+            file(std::string(R"(, "tls": {"listen": "a:2")").append(members).append("}")));
+    };
+    EXPECT_THAT(with(""), UnorderedElementsAre("$.tls.certificate: missing", "$.tls.key: missing"));
+    EXPECT_THAT(with(R"(, "certificates": [])"),
+                UnorderedElementsAre("$.tls.certificate: missing", "$.tls.key: missing"));
+    EXPECT_THAT(with(R"(, "key": "/k", "certificates": [{"certificate": "/1", "key": "/2"}])"),
+                ElementsAre("$.tls.certificate: missing"));
+    EXPECT_THAT(with(R"(, "certificates": {})"),
+                ElementsAre("$.tls.certificates: must be an array, not an object"));
+    EXPECT_THAT(
+        with(R"(, "certificates": [{"certificate": ""}, {"key": "/k", "name": "a"}, 1])"),
+        UnorderedElementsAre("$.tls.certificates[0].certificate: must be the path of a PEM file",
+                             "$.tls.certificates[0].key: missing",
+                             "$.tls.certificates[1].certificate: missing",
+                             "$.tls.certificates[1].name: unknown key",
+                             "$.tls.certificates[2]: must be an object, not a number"));
+    EXPECT_THAT(with(R"(, "certificate": "/c", "key": "/k", "certificates": [
+                        {"certificate": "/c", "key": "/k"}])"),
+                ElementsAre("$.tls.certificates[0].certificate: is that of $.tls again"));
+    std::string many;
+    for (std::size_t i = 0; i <= kMaxCertificates; ++i)
+        many += (i == 0 ? "" : ",") + std::string(R"({"certificate": "/)") + std::to_string(i) +
+                R"(", "key": "/k"})";
+    EXPECT_THAT(with(", \"certificates\": [" + many + "]"),
+                ElementsAre("$.tls.certificates: must be at most 256"));
 }
 
 TEST(Config, RefusesTlsThatMakesNoSense) {

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "proxy/config/config.hpp"
+#include "proxy/config/config_section.hpp"
+
+namespace proxy {
+
+/// Reads the list `certificates` of the section `tls`. A certificate file may be listed once,
+/// because it identifies its pair in messages and metrics.
+void read_pairs(ConfigContext& context, ConfigSection& tls, TlsConfig& out);
+
+/// All pairs of a listener: that of `certificate` and `key`, then the list.
+std::vector<CertificateFiles> certificate_pairs(const TlsConfig& tls);
+
+/// The place of a pair in messages: `$.tls` or `$.tls.certificates[1]`. `index`: that in
+/// certificate_pairs().
+std::string certificate_setting(const TlsConfig& tls, std::size_t index);
+
+}  // namespace proxy
