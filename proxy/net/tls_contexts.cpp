@@ -6,67 +6,18 @@
 #include <atomic>
 #include <filesystem>
 #include <map>
-#include <new>
 #include <string_view>
 #include <utility>
 
+#include "proxy/config/config_certificates.hpp"
+#include "proxy/net/new_tls_context.hpp"
+#include "proxy/net/server_context.hpp"
 #include "proxy/net/tls_session.hpp"
 
 namespace proxy {
 namespace {
 
 constexpr unsigned char kAlpn[] = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
-constexpr unsigned char kAlpnWithHttp2[] = {2, 'h', '2', 8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
-
-/// The text of OpenSSL's first error, which is the cause.
-std::string reason() {
-    const auto code = ERR_peek_error();
-    if (ERR_SYSTEM_ERROR(code)) return std::generic_category().message(ERR_GET_REASON(code));
-    const auto* text = ERR_reason_error_string(code);
-    return text ? text : "unknown error";
-}
-
-/// OpenSSL's question for a passphrase. A node has no terminal, so an encrypted key is an error:
-/// sets the bool at `asked`.
-int no_passphrase(char*, int, int, void* asked) {
-    *static_cast<bool*>(asked) = true;
-    return -1;
-}
-
-/// The first of the names in `ours` that the client has, too.
-template <std::size_t kSize>
-int choose_protocol(const unsigned char (&ours)[kSize], const unsigned char** out,
-                    unsigned char* size, const unsigned char* in, unsigned in_size) {
-    unsigned char* chosen = nullptr;
-    const auto found = SSL_select_next_proto(&chosen, size, ours, kSize, in, in_size);
-    *out = chosen;
-    return found == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
-}
-
-int choose_http1(SSL*, const unsigned char** out, unsigned char* size, const unsigned char* in,
-                 unsigned in_size, void*) {
-    return choose_protocol(kAlpn, out, size, in, in_size);
-}
-
-int choose_http2_or_1(SSL*, const unsigned char** out, unsigned char* size, const unsigned char* in,
-                      unsigned in_size, void*) {
-    return choose_protocol(kAlpnWithHttp2, out, size, in, in_size);
-}
-
-std::shared_ptr<SSL_CTX> new_context(const SSL_METHOD* method) {
-    std::shared_ptr<SSL_CTX> context(SSL_CTX_new(method), SSL_CTX_free);
-    if (!context) throw std::bad_alloc();
-    auto* const raw = context.get();
-    SSL_CTX_set_min_proto_version(raw, TLS1_2_VERSION);
-    // Renegotiation would serve attacks only; compression enabled one (CRIME).
-    SSL_CTX_set_options(raw, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-    // Sockets are non-blocking: the system may take a part of a write, and the rest may come from
-    // another address. Idle connections free their buffers.
-    SSL_CTX_set_mode(raw, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
-                              SSL_MODE_RELEASE_BUFFERS);
-    SSL_CTX_set_read_ahead(raw, 1);
-    return context;
-}
 
 /// Whether a folder has a file that OpenSSL finds there, like `a1b2c3d4.0`.
 bool has_hashed_names(const std::string& folder) {
@@ -82,13 +33,22 @@ bool has_hashed_names(const std::string& folder) {
     return false;
 }
 
+OfferedProtocols offered_protocols(const Config& config) {
+    return config.http2.enabled ? OfferedProtocols::http2_too : OfferedProtocols::http1;
+}
+
 class Loader {
 public:
     explicit Loader(const Config& config) : config_(config) {}
 
     std::shared_ptr<const TlsContexts> load() {
         auto contexts = std::make_shared<TlsContexts>();
-        if (config_.tls) contexts->server = server(*config_.tls);
+        if (config_.tls) {
+            contexts->certificates = certificates(*config_.tls);
+            if (errors.empty())
+                contexts->server =
+                    make_server_context(contexts->certificates, offered_protocols(config_));
+        }
         for (std::size_t i = 0; i < config_.origins.size(); ++i) {
             const auto& origin = config_.origins[i];
             std::shared_ptr<const TlsClient> client;
@@ -110,35 +70,13 @@ public:
     std::vector<std::shared_ptr<const TlsClient>> origins;  // by load(), in the order of `origins`
 
 private:
-    std::shared_ptr<SSL_CTX> server(const TlsConfig& tls) {
-        auto context = new_context(TLS_server_method());
-        auto* const raw = context.get();
-        // Tickets resume sessions on any worker; a session cache would need a shared lock.
-        SSL_CTX_set_session_cache_mode(raw, SSL_SESS_CACHE_OFF);
-        SSL_CTX_set_alpn_select_cb(raw, config_.http2.enabled ? choose_http2_or_1 : choose_http1,
-                                   nullptr);
-        bool encrypted = false;
-        SSL_CTX_set_default_passwd_cb(raw, no_passphrase);
-        SSL_CTX_set_default_passwd_cb_userdata(raw, &encrypted);
-        ERR_clear_error();
-        if (SSL_CTX_use_certificate_chain_file(raw, tls.certificate.c_str()) != 1) {
-            fail("$.tls.certificate", "cannot read " + tls.certificate + ": " + reason());
-        } else if (SSL_CTX_use_PrivateKey_file(raw, tls.key.c_str(), SSL_FILETYPE_PEM) != 1) {
-            const auto mismatch = ERR_GET_REASON(ERR_peek_error()) == X509_R_KEY_VALUES_MISMATCH;
-            if (encrypted)
-                fail("$.tls.key", tls.key +
-                                      " is encrypted, and nobody could be asked for its "
-                                      "passphrase: openssl pkey -in " +
-                                      tls.key + " -out FILE writes it in the clear");
-            else if (mismatch)
-                fail("$.tls.key", tls.key + " is not the key of " + tls.certificate);
-            else
-                fail("$.tls.key", "cannot read " + tls.key + ": " + reason());
-        } else if (SSL_CTX_check_private_key(raw) != 1) {
-            fail("$.tls.key", tls.key + " is not the key of " + tls.certificate);
-        }
-        SSL_CTX_set_default_passwd_cb_userdata(raw, nullptr);  // no file is read any more
-        return context;
+    std::vector<std::shared_ptr<const ServerCertificate>> certificates(const TlsConfig& tls) {
+        std::vector<std::shared_ptr<const ServerCertificate>> read;
+        const auto pairs = certificate_pairs(tls);
+        if (pairs.empty()) fail("$.tls.certificate", "missing");
+        for (std::size_t i = 0; i < pairs.size(); ++i)
+            read.push_back(read_server_certificate(pairs[i], certificate_setting(tls, i), errors));
+        return read;
     }
 
     /// Equal settings get one client, so they share connections.
@@ -162,7 +100,7 @@ private:
                                           const std::string& path, TlsTrust::Reads reads) {
         auto& known = trusts_[{verify, ca}];
         if (known) return known;
-        const auto context = new_context(TLS_client_method());
+        const auto context = new_tls_context(TlsSide::client);
         known = std::make_shared<const TlsTrust>(context, reads);
         auto* const raw = context.get();
         SSL_CTX_set_alpn_protos(raw, kAlpn, sizeof kAlpn);
@@ -173,7 +111,7 @@ private:
         if (ca.empty()) {
             const auto now = verify && reads == TlsTrust::Reads::all_now;
             if (now && SSL_CTX_set_default_verify_paths(raw) != 1)
-                fail(path, "cannot read the system's certificates: " + reason());
+                fail(path, "cannot read the system's certificates: " + tls_reason());
             return known;
         }
         std::error_code missing;
@@ -189,7 +127,7 @@ private:
                                "itself: openssl rehash " +
                                ca + " makes them");
         } else if (SSL_CTX_load_verify_file(raw, ca.c_str()) != 1) {
-            fail(path, "cannot read " + ca + ": " + reason());
+            fail(path, "cannot read " + ca + ": " + tls_reason());
         }
         return known;
     }
@@ -214,6 +152,36 @@ std::vector<ConfigError> load_tls(Config& config) {
     for (std::size_t i = 0; i < config.origins.size(); ++i)
         config.origins[i].trust = std::move(loader.origins[i]);
     return {};
+}
+
+CertificatesRead read_changed_certificates(const Config& config,
+                                           const std::map<std::string, PairStamp>& failed_before) {
+    CertificatesRead read;
+    const auto& was = *config.tls_contexts;
+    auto now = std::make_shared<TlsContexts>(was);
+    for (std::size_t i = 0; i < now->certificates.size(); ++i) {
+        auto& certificate = now->certificates[i];
+        const auto& files = certificate->files;
+        const auto stamp = stamp_of(files);
+        if (stamp == certificate->stamp) continue;
+        const auto failed = failed_before.find(files.certificate);
+        if (failed != failed_before.end() && failed->second == stamp) {
+            read.failed.insert(*failed);
+            continue;
+        }
+        auto renewed =
+            read_server_certificate(files, certificate_setting(*config.tls, i), read.errors);
+        if (renewed) {
+            certificate = std::move(renewed);
+            read.renewed.push_back(i);
+        } else {
+            read.failed.emplace(files.certificate, stamp);
+        }
+    }
+    if (read.renewed.empty()) return read;
+    now->server = make_server_context(now->certificates, offered_protocols(config));
+    read.contexts = std::move(now);
+    return read;
 }
 
 }  // namespace proxy

@@ -3,6 +3,7 @@
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
+#include <openssl/rsa.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <signal.h>
@@ -65,14 +66,18 @@ Certificates::~Certificates() {
     std::filesystem::remove_all(directory_, ignored);
 }
 
-Certificates::Files Certificates::issue(const std::string& names, int days_from, int days_to) {
-    return write(make("server", names, &authority_, days_from, days_to));
+Certificates::Files Certificates::issue(const std::string& names, int days_from, int days_to,
+                                        KeyType type) {
+    return write(make("server", names, &authority_, days_from, days_to, type));
 }
 
 Certificates::Pair Certificates::make(const std::string& subject, const std::string& names,
-                                      const Pair* issuer, int days_from, int days_to) {
+                                      const Pair* issuer, int days_from, int days_to,
+                                      KeyType type) {
+    constexpr unsigned kRsaBits = 2048;
     Pair pair;
-    pair.key.reset(EVP_EC_gen("P-256"), EVP_PKEY_free);
+    pair.key.reset(type == KeyType::rsa ? EVP_RSA_gen(kRsaBits) : EVP_EC_gen("P-256"),
+                   EVP_PKEY_free);
     pair.certificate.reset(X509_new(), X509_free);
     auto* const certificate = pair.certificate.get();
     check(pair.key && certificate, "key");

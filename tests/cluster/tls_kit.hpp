@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "proxy/config/config.hpp"
 #include "tests/cluster/client.hpp"
 #include "tests/cluster/sockets.hpp"
 
@@ -26,11 +27,11 @@ public:
     ~Certificates();
     Certificates(const Certificates&) = delete;
 
-    struct Files {
-        std::string certificate, key;
-    };
+    using Files = CertificateFiles;
+    enum class KeyType { ec, rsa };
     /// Signed by ca(). `names` as OpenSSL writes them: `DNS:a.example,IP:127.0.0.1`.
-    Files issue(const std::string& names, int days_from = -1, int days_to = 1);
+    Files issue(const std::string& names, int days_from = -1, int days_to = 1,
+                KeyType type = KeyType::ec);
     /// A copy of this key that a passphrase protects.
     std::string encrypted(const std::string& key) const;
     std::string ca() const { return ca_.certificate; }
@@ -43,7 +44,7 @@ private:
         std::shared_ptr<EVP_PKEY> key;
     };
     Pair make(const std::string& subject, const std::string& names, const Pair* issuer,
-              int days_from, int days_to);
+              int days_from, int days_to, KeyType type = KeyType::ec);
     Files write(const Pair& pair);
 
     std::filesystem::path directory_;

@@ -531,6 +531,19 @@ TEST(TlsFiles, AreChecked) {
     config.tls->certificate = files.certificate;
     config.tls->key = files.certificate;
     EXPECT_EQ(load_tls(config).front().path, "$.tls.key");
+    config.tls->certificate = "/no/such.pem";
+    config.tls->key = "/no/such.key";
+    errors = load_tls(config);
+    ASSERT_EQ(errors.size(), 2u) << "both are reported";
+    EXPECT_EQ(errors[1],
+              (ConfigError{"$.tls.key", "cannot read /no/such.key: No such file or directory"}));
+    config.tls->certificate = files.certificate;
+    config.tls->certificates = {{files.certificate, files.key}, {others.certificate, files.key}};
+    config.tls->key = files.key;
+    errors = load_tls(config);
+    ASSERT_EQ(errors.size(), 1u);
+    EXPECT_EQ(errors[0].path, "$.tls.certificates[1].key");
+    config.tls->certificates.clear();
     config.tls->key = certificates().encrypted(files.key);
     EXPECT_EQ(load_tls(config).front().path, "$.tls.key");
     EXPECT_NE(load_tls(config).front().message.find("is encrypted"), std::string::npos);

@@ -1,9 +1,10 @@
-// What proxies before this one say of their clients.
+// What clients say in TLS, and what proxies before this one say of their clients.
 
 #include "protocol/net/plain_address.hpp"
 #include "proxy/client/client_access.hpp"
 #include "proxy/client/proxy_header.hpp"
 #include "proxy/http/forwarded.hpp"
+#include "proxy/net/server_name.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/proxy/head.hpp"
 
@@ -12,6 +13,16 @@
 
 using namespace proxy;
 using proxy::test::Head;
+
+/// The extension server_name of a ClientHello.
+int fuzz_server_name(const std::uint8_t* data, std::size_t size) {
+    constexpr std::size_t kHeads = 5;
+    const auto name = server_name(as_text(data, size));
+    FUZZ_CHECK(name.empty() || name.size() + kHeads <= size);
+    FUZZ_CHECK(name.ends_with('.') || plain_server_name(name) == name);
+    FUZZ_CHECK(name.find('\0') == std::string::npos);
+    return 0;
+}
 
 /// A PROXY header, and whatever follows it.
 int fuzz_proxy_header(const std::uint8_t* data, std::size_t size) {

@@ -34,6 +34,7 @@ int fuzz_trace_line(const std::uint8_t* data, std::size_t size);
 int fuzz_access_line(const std::uint8_t* data, std::size_t size);
 int fuzz_frame(const std::uint8_t* data, std::size_t size);
 int fuzz_summary(const std::uint8_t* data, std::size_t size);
+int fuzz_server_name(const std::uint8_t* data, std::size_t size);
 int fuzz_proxy_header(const std::uint8_t* data, std::size_t size);
 int fuzz_forwarded(const std::uint8_t* data, std::size_t size);
 int fuzz_disk(const std::uint8_t* data, std::size_t size);
@@ -58,6 +59,7 @@ inline constexpr FuzzTarget kFuzzTargets[] = {
     {"access_line", fuzz_access_line},
     {"frame", fuzz_frame},
     {"summary", fuzz_summary},
+    {"server_name", fuzz_server_name},
     {"proxy_header", fuzz_proxy_header},
     {"forwarded", fuzz_forwarded},
     {"disk", fuzz_disk},

@@ -1,0 +1,131 @@
+#include "proxy/net/server_context.hpp"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include <cstdint>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "proxy/net/new_tls_context.hpp"
+#include "proxy/net/server_name.hpp"
+
+namespace proxy {
+namespace {
+
+constexpr unsigned char kHttp1Alone[] = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
+constexpr unsigned char kBothProtocols[] = {2, 'h', '2', 8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
+
+/// The first of the names in `ours` that the client has, too.
+template <std::size_t kSize>
+int choose_protocol(const unsigned char (&ours)[kSize], const unsigned char** out,
+                    unsigned char* size, const unsigned char* in, unsigned in_size) {
+    unsigned char* chosen = nullptr;
+    const auto found = SSL_select_next_proto(&chosen, size, ours, kSize, in, in_size);
+    *out = chosen;
+    return found == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+int choose_http1(SSL*, const unsigned char** out, unsigned char* size, const unsigned char* in,
+                 unsigned in_size, void*) {
+    return choose_protocol(kHttp1Alone, out, size, in, in_size);
+}
+
+int choose_http2_or_1(SSL*, const unsigned char** out, unsigned char* size, const unsigned char* in,
+                      unsigned in_size, void*) {
+    return choose_protocol(kBothProtocols, out, size, in, in_size);
+}
+
+/// The contexts of a listener. The default context, which is that of the first group, owns this
+/// object. Every connection holds the default context, from which it began.
+struct ContextsByName {
+    explicit ContextsByName(CertificateChoice by_name) : choice(std::move(by_name)) {}
+
+    CertificateChoice choice;
+    std::vector<std::shared_ptr<SSL_CTX>> others;  // of the groups from the second on
+};
+
+/// The place of ContextsByName in the default context, which deletes it.
+int place_in_context() {
+    static const int index = SSL_CTX_get_ex_new_index(
+        0, nullptr, nullptr, nullptr, [](void*, void* owned, CRYPTO_EX_DATA*, int, long, void*) {
+            delete static_cast<ContextsByName*>(owned);
+        });
+    return index;
+}
+
+std::string asked_name(SSL* ssl) {
+    const unsigned char* content = nullptr;
+    std::size_t size = 0;
+    if (SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_server_name, &content, &size) != 1) return {};
+    return server_name({reinterpret_cast<const char*>(content), size});
+}
+
+// This callback comes before OpenSSL looks at a ticket; that for the server's name comes after.
+// Thus a ticket is judged by the session context of the group that serves this name.
+int choose_certificate(SSL* ssl, int*, void* owned) {
+    const auto& contexts = *static_cast<const ContextsByName*>(owned);
+    const auto group = contexts.choice.find(asked_name(ssl));
+    if (group && *group > 0) SSL_set_SSL_CTX(ssl, contexts.others[*group - 1].get());
+    return SSL_CLIENT_HELLO_SUCCESS;
+}
+
+/// RFC 6066 §3: a server tells the client that it has used the name.
+int confirm_name(SSL* ssl, int*, void* owned) {
+    const auto& contexts = *static_cast<const ContextsByName*>(owned);
+    const auto* const name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
+    const auto is_known = name && contexts.choice.find(plain_server_name(name));
+    return is_known ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
+}
+
+void add_certificate(SSL_CTX* to, const ServerCertificate& certificate) {
+    auto* const from = certificate.holder.get();
+    STACK_OF(X509)* chain = nullptr;
+    SSL_CTX_get0_chain_certs(from, &chain);
+    ERR_clear_error();
+    if (SSL_CTX_use_cert_and_key(to, SSL_CTX_get0_certificate(from), SSL_CTX_get0_privatekey(from),
+                                 chain, 1) != 1)
+        throw std::runtime_error("cannot use " + certificate.files.certificate + ": " +
+                                 tls_reason());
+}
+
+}  // namespace
+
+std::shared_ptr<SSL_CTX> make_server_context(
+    std::span<const std::shared_ptr<const ServerCertificate>> all, OfferedProtocols protocols) {
+    std::vector<CertificateIdentity> identities;
+    for (const auto& each : all) identities.push_back(each->facts);
+    auto contexts = std::make_unique<ContextsByName>(CertificateChoice(identities));
+    std::shared_ptr<SSL_CTX> first;
+    std::uint32_t number = 0;
+    for (const auto& group : contexts->choice.groups()) {
+        auto context = new_tls_context(TlsSide::server);
+        auto* const raw = context.get();
+        // Tickets resume sessions on any worker; a session cache would need a shared lock. The
+        // keys of all tickets are those of the default context.
+        SSL_CTX_set_session_cache_mode(raw, SSL_SESS_CACHE_OFF);
+        ++number;
+        SSL_CTX_set_session_id_context(raw, reinterpret_cast<const unsigned char*>(&number),
+                                       sizeof number);
+        SSL_CTX_set_alpn_select_cb(
+            raw, protocols == OfferedProtocols::http2_too ? choose_http2_or_1 : choose_http1,
+            nullptr);
+        for (const auto index : group) add_certificate(raw, *all[index]);
+        if (first)
+            contexts->others.push_back(std::move(context));
+        else
+            first = std::move(context);
+    }
+    auto* const raw = first.get();
+    SSL_CTX_set_client_hello_cb(raw, choose_certificate, contexts.get());
+    SSL_CTX_set_tlsext_servername_callback(raw, confirm_name);
+    SSL_CTX_set_tlsext_servername_arg(raw, contexts.get());
+    if (SSL_CTX_set_ex_data(raw, place_in_context(), contexts.get()) != 1) throw std::bad_alloc();
+    contexts.release();
+    return first;
+}
+
+}  // namespace proxy
