@@ -346,6 +346,7 @@ private:
         status.log_failed = clients_.access_log.failed();
         status.internal_errors = clients_.faults.caught();
         status.config = reloader_.status();
+        show_certificates(*config_, status);
         status.process = process_status();
 
         co_await reports_.renew(workers_);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "proxy/net/awaited_value.hpp"
+#include "proxy/net/tls_contexts.hpp"
 #include "proxy/upstream/ask_budget.hpp"
 
 namespace proxy {
@@ -144,6 +145,16 @@ void show_store(SharedCache& cache, NodeStatus& status) {
     status.cache.disk_evictions = store.disk_evictions;
     status.store_disk = store.disk;
     status.window_bytes = cache.windows.used();
+}
+
+void show_certificates(const Config& config, NodeStatus& status) {
+    const auto now = seconds(std::chrono::system_clock::now().time_since_epoch());
+    for (const auto& each : config.tls_contexts->certificates) {
+        const auto& facts = each->facts;
+        // As nanoseconds, an end in the year 9999 would overflow.
+        const auto end = static_cast<double>(facts.not_after.time_since_epoch().count());
+        status.certificates.push_back({facts.file, facts.names, facts.key_type, end, end - now});
+    }
 }
 
 bool show_links(const protocol::ClusterStatus& links, const WorkerReports& asked,

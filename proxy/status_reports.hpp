@@ -67,6 +67,9 @@ std::vector<OriginStatus> show_origins(const OriginReports& origins, const Clust
 /// Fills the parts of `status` about memory and disk.
 void show_store(SharedCache& cache, NodeStatus& status);
 
+/// Fills the certificates of `status`.
+void show_certificates(const Config& config, NodeStatus& status);
+
 /// Fills summary and cluster of `status`. Returns true if all peers are in sync, and all DNS names
 /// of peers have an answer.
 bool show_links(const protocol::ClusterStatus& links, const WorkerReports& asked,

@@ -286,6 +286,15 @@ void add_config(Families& out, const ConfigStatus& config) {
     out.value(config.loaded_at);
 }
 
+/// Adds the families of certificates, if there are any.
+void add_certificates(Families& out, const std::vector<CertificateStatus>& certificates) {
+    if (certificates.empty()) return;
+    out.gauge("hearsay_tls_certificate_expiry_seconds",
+              "Time until a certificate of the TLS listener expires; negative afterwards.");
+    for (const auto& each : certificates)
+        out.value(each.expiry_seconds, {{"certificate", each.file}});
+}
+
 /// Numbers by the names of Prometheus' own clients.
 void add_process(Families& out, const ProcessStatus& process) {
     out.counter("process_cpu_seconds_total", "User and system CPU time of all threads.");
@@ -315,6 +324,7 @@ std::string metrics_text(const NodeStatus& status, OldNames old) {
     add_invalidations(out, status.cluster.peers);
     add_summary(out, status);
     add_config(out, status.config);
+    add_certificates(out, status.certificates);
     out.gauge("hearsay_uptime_seconds", "Time since start.");
     out.value(status.uptime_seconds);
     out.gauge("hearsay_ready", "1 while the node takes requests.");

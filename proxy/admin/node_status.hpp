@@ -291,6 +291,15 @@ struct ConfigStatus {
     bool last_successful() const { return last_error.empty(); }
 };
 
+/// A certificate of the TLS listener.
+struct CertificateStatus {
+    std::string file;
+    std::vector<std::string> names;  // DNS names, lower case
+    std::string key_type;            // `RSA`, `EC`
+    double not_after = 0;            // seconds since 1970
+    double expiry_seconds = 0;       // until then; negative afterwards
+};
+
 /// A node that is out of step with peers is ready this long after its start.
 inline constexpr std::chrono::seconds kReadyAlone{2};
 
@@ -309,6 +318,7 @@ struct NodeStatus : NodeCounters {
     protocol::ClusterStatus::Own summary;
     ClusterCounters cluster;
     ConfigStatus config;
+    std::vector<CertificateStatus> certificates;  // as in tls
     ProcessStatus process;
 };
 

@@ -135,6 +135,17 @@ ordered_json config_json(const ConfigStatus& config) {
             {"last_error", config.last_error}};
 }
 
+ordered_json certificates_json(const std::vector<CertificateStatus>& certificates) {
+    auto list = ordered_json::array();
+    for (const auto& each : certificates)
+        list.push_back({{"file", each.file},
+                        {"names", each.names},
+                        {"key_type", each.key_type},
+                        {"not_after", rfc3339(each.not_after)},
+                        {"expiry_seconds", each.expiry_seconds}});
+    return list;
+}
+
 ordered_json process_json(const ProcessStatus& process) {
     return {{"cpu_seconds", process.cpu_seconds},
             {"resident_bytes", process.resident_bytes},
@@ -184,6 +195,7 @@ std::string status_json(const NodeStatus& status) {
     page["storage"] = reasons_json(work.verdicts);
     page["refusals"] = reasons_json(work.refusals);
     page["config"] = config_json(status.config);
+    page["tls"]["certificates"] = certificates_json(status.certificates);
     page["process"] = process_json(status.process);
     page["summary"] = summary_part(status.summary);
     page["cluster"] = cluster_part(status.cluster);

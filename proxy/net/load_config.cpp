@@ -1,10 +1,12 @@
 #include "proxy/net/load_config.hpp"
 
+#include <chrono>
 #include <iterator>
 #include <utility>
 
 #include "proxy/config/config_review.hpp"
 #include "proxy/config/disk_folders.hpp"
+#include "proxy/net/certificate_review.hpp"
 #include "proxy/net/tls_contexts.hpp"
 
 namespace proxy {
@@ -15,6 +17,15 @@ void append(std::vector<ConfigError>& to, std::vector<ConfigError> more) {
     std::move(more.begin(), more.end(), std::back_inserter(to));
 }
 
+std::vector<ConfigError> doubtful_certificates(const Config& config) {
+    if (!config.tls) return {};
+    std::vector<CertificateFacts> all;
+    for (const auto& each : config.tls_contexts->certificates) all.push_back(each->facts);
+    return certificate_doubts(
+        *config.tls, all,
+        std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()));
+}
+
 enum class Disks : bool { left_out, inspected };
 
 ConfigResult load(const std::filesystem::path& file, const Environment& environment, Disks disks) {
@@ -23,7 +34,10 @@ ConfigResult load(const std::filesystem::path& file, const Environment& environm
     result.errors = missing_files(*result.config);
     append(result.errors, load_tls(*result.config));
     if (disks == Disks::inspected) append(result.errors, unusable_disks(*result.config));
-    if (!result.errors.empty()) result.config.reset();
+    if (!result.errors.empty())
+        result.config.reset();
+    else
+        append(result.warnings, doubtful_certificates(*result.config));
     return result;
 }
 

@@ -38,6 +38,7 @@ proxy::NodeStatus full_status() {
     cluster.origins.emplace_back().place = "o:80";
     cluster.link_refusals["wrong_key"] = 1;
     status.disk.emplace_back().path = "/d";
+    status.certificates.push_back({"/c.pem", {"a.example"}, "EC", 0, 0});
     return status;
 }
 

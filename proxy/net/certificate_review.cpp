@@ -1,0 +1,69 @@
+#include "proxy/net/certificate_review.hpp"
+
+#include <array>
+#include <ctime>
+#include <utility>
+
+#include "proxy/config/config_certificates.hpp"
+#include "proxy/net/certificate_choice.hpp"
+
+namespace proxy {
+namespace {
+
+/// `3 days`, rounded down; hours below two days.
+std::string span_text(std::chrono::seconds span) {
+    using namespace std::chrono;
+    constexpr days kInHoursBelow{2};
+    const auto amount = [](auto count, const char* unit) {
+        return std::to_string(count) + ' ' + unit + (count == 1 ? "" : "s");
+    };
+    if (span < kInHoursBelow) return amount(duration_cast<hours>(span).count(), "hour");
+    return amount(duration_cast<days>(span).count(), "day");
+}
+
+/// Empty if the time of the certificate is right.
+std::string time_doubt(const CertificateFacts& facts, std::chrono::sys_seconds now) {
+    if (now < facts.not_before)
+        return facts.file + " is not valid before " + utc_text(facts.not_before);
+    if (facts.not_after <= now)
+        return facts.file + " has expired " + span_text(now - facts.not_after) + " ago, on " +
+               utc_text(facts.not_after);
+    if (facts.not_after - now < kExpiresSoon)
+        return facts.file + " expires in " + span_text(facts.not_after - now) + ", on " +
+               utc_text(facts.not_after);
+    return {};
+}
+
+}  // namespace
+
+std::vector<ConfigError> certificate_doubts(const TlsConfig& tls,
+                                            std::span<const CertificateFacts> all,
+                                            std::chrono::sys_seconds now) {
+    std::vector<ConfigError> found;
+    for (std::size_t i = 0; i < all.size(); ++i)
+        if (auto doubt = time_doubt(all[i], now); !doubt.empty())
+            found.push_back({certificate_setting(tls, i) + ".certificate", std::move(doubt)});
+    if (all.empty()) return found;
+    const std::vector<CertificateIdentity> identities(all.begin(), all.end());
+    for (const auto i : CertificateChoice(identities).unused())
+        found.push_back(
+            {certificate_setting(tls, i),
+             all[i].names.empty()
+                 ? "is never used: " + all[i].file +
+                       " has no DNS name in subjectAltName, and only the first pair is for clients "
+                       "without a name"
+                 : "is never used: pairs before it have all names of " + all[i].file +
+                       " and the same type of key, " + all[i].key_type});
+    return found;
+}
+
+std::string utc_text(std::chrono::sys_seconds time) {
+    const std::time_t seconds = time.time_since_epoch().count();
+    std::tm utc{};
+    ::gmtime_r(&seconds, &utc);
+    std::array<char, 32> text{};
+    const auto size = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
+    return {text.data(), size};
+}
+
+}  // namespace proxy
