@@ -104,6 +104,7 @@ public:
             admin_.emplace(control_, config_->admin->listen, *this, clients_.faults);
         invalidations_.open_journals(*config_);
         if (cache_.store.disk()) entries_.begin_import();
+        reloader_.watch_certificates();
         cluster_->start();
         proxy_port_ = workers_.front()->acceptor.port();
         link_port_ = cluster_->link_port();

@@ -11,6 +11,7 @@
 
 #include "protocol/net/plain_message.hpp"
 #include "proxy/config/mounted_file.hpp"
+#include "proxy/net/certificate_review.hpp"
 #include "proxy/net/load_config.hpp"
 
 namespace proxy {
@@ -46,8 +47,45 @@ ConfigRead failed(std::string why) {
 
 Reloader::Reloader(boost::asio::io_context& control, std::filesystem::path file,
                    SettingsInEffect& settings, ServiceNotices& notices)
-    : control_(control), file_(std::move(file)), settings_(settings), notices_(notices) {
+    : control_(control),
+      file_(std::move(file)),
+      settings_(settings),
+      notices_(notices),
+      certificates_(reader_.get_executor(), [this](const auto& was, CertificatesRead read) {
+          boost::asio::post(control_, [this, was, read = std::move(read)] { renewed(was, read); });
+      }) {
     status_.loaded_at = unix_time();
+}
+
+Reloader::~Reloader() {
+    reader_.stop();
+    reader_.join();  // the thread uses the members
+}
+
+void Reloader::watch_certificates() {
+    if (!settings_.config()->tls) return;
+    boost::asio::post(reader_, [this, config = settings_.config()]() mutable {
+        try {
+            certificates_.follow(std::move(config));
+        } catch (const std::exception& unexpected) {
+            spdlog::error("cannot watch certificates: {}", protocol::plain_message(unexpected));
+        }
+    });
+}
+
+void Reloader::renewed(const std::shared_ptr<const TlsContexts>& was,
+                       const CertificatesRead& read) {
+    if (!settings_.renew_certificates(was, read.contexts)) return;  // a reload came first
+    std::vector<CertificateFacts> all;
+    for (const auto& certificate : read.contexts->certificates) all.push_back(certificate->facts);
+    for (const auto index : read.renewed)
+        spdlog::info("certificate {} was renewed, and expires on {}", all[index].file,
+                     utc_text(all[index].not_after));
+    for (const auto& each : certificate_doubts(
+             *settings_.config()->tls, all,
+             std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now())))
+        spdlog::warn("certificates: {}: {}", each.path, each.message);
+    watch_certificates();
 }
 
 void Reloader::reload(std::string cause) {
@@ -129,6 +167,7 @@ void Reloader::finish(const std::string& cause, ConfigRead read, const Waiter& w
     const auto warnings = std::move(read.warnings);
     const auto result = applied(std::move(read));
     log_and_count(cause, result, warnings);
+    if (result.outcome == Reloaded::Outcome::applied) watch_certificates();
     notices_.reload_ended(status_.last_error);
     if (waiter) waiter->give(result);
 }

@@ -12,6 +12,7 @@
 #include "proxy/config/config_changes.hpp"
 #include "proxy/config/parse_config.hpp"
 #include "proxy/net/awaited_value.hpp"
+#include "proxy/net/certificate_renewal.hpp"
 #include "proxy/service_notices.hpp"
 #include "proxy/settings_in_effect.hpp"
 #include "proxy/telemetry/log_sink.hpp"
@@ -24,8 +25,9 @@ struct ConfigRead : ConfigResult {
     bool is_mounted_alone = false;  // see mounted_file.hpp
 };
 
-/// Reloads the configuration file, in the order of the requests, and logs and counts the results. A
-/// thread of its own reads the file, because a disk may hang. All calls on the control thread.
+/// Reloads the configuration file, in the order of the requests, and logs and counts the results.
+/// Puts renewed certificates in effect as well, and nothing else with them. A thread of its own
+/// reads and watches the files, because a disk may hang. All calls on the control thread.
 class Reloader {
 public:
     static constexpr unsigned kMaxPending = 16;  // further reloads are refused
@@ -34,12 +36,16 @@ public:
     /// `notices` outlive this object.
     Reloader(boost::asio::io_context& control, std::filesystem::path file,
              SettingsInEffect& settings, ServiceNotices& notices);
+    ~Reloader();
 
     /// Starts a reload. The log names its reason, `cause`.
     void reload(std::string cause);
     /// The same, and waits for its end. After 10 s the result says that the reload takes longer;
     /// the reload itself goes on.
     boost::asio::awaitable<Reloaded> reload_and_wait(std::string cause);
+
+    /// Begins to watch the certificates of the configuration in effect.
+    void watch_certificates();
 
     const ConfigStatus& status() const { return status_; }
 
@@ -50,6 +56,7 @@ private:
     ConfigRead read() const;
     Reloaded applied(ConfigRead read) const;
     void finish(const std::string& cause, ConfigRead read, const Waiter& waiter);
+    void renewed(const std::shared_ptr<const TlsContexts>& was, const CertificatesRead& read);
     void log_and_count(const std::string& cause, const Reloaded& result,
                        const std::vector<ConfigError>& warnings);
 
@@ -60,6 +67,7 @@ private:
     ConfigStatus status_;
     unsigned pending_ = 0;  // reloads
     boost::asio::thread_pool reader_{1};
+    CertificateRenewal certificates_;  // on the reader's thread
 };
 
 }  // namespace proxy

@@ -111,6 +111,15 @@ PeersChanged SettingsInEffect::change_peers(const PeerOrder& order) {
     return result;
 }
 
+bool SettingsInEffect::renew_certificates(const std::shared_ptr<const TlsContexts>& was,
+                                          std::shared_ptr<const TlsContexts> renewed) {
+    if (closed_ || node_.config->tls_contexts != was) return false;
+    Config next = *node_.config;
+    next.tls_contexts = std::move(renewed);
+    put_in_effect(std::make_shared<const Config>(std::move(next)));
+    return true;
+}
+
 void SettingsInEffect::put_in_effect(std::shared_ptr<const Config> config) {
     node_.config.replace(std::move(config));
     for (auto& worker : node_.workers)

@@ -39,6 +39,13 @@ public:
     /// Changes the list of peers until the next reload, which takes the list of the file.
     PeersChanged change_peers(const PeerOrder& order);
 
+    /// Puts other contexts of the same certificate files in effect. False if the configuration has
+    /// other contexts than `was` by now, or if every change is refused.
+    bool renew_certificates(const std::shared_ptr<const TlsContexts>& was,
+                            std::shared_ptr<const TlsContexts> renewed);
+
+    const std::shared_ptr<const Config>& config() const { return node_.config.share(); }
+
     /// From now on every change is refused, because the node drains or stops. Returns false if that
     /// was so before.
     bool close() { return !std::exchange(closed_, true); }

@@ -1,0 +1,74 @@
+#include "proxy/net/certificate_renewal.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <utility>
+
+#include "protocol/net/plain_message.hpp"
+
+namespace proxy {
+
+CertificateRenewal::CertificateRenewal(const boost::asio::any_io_executor& executor,
+                                       Renewed renewed)
+    : renewed_(std::move(renewed)), files_(executor, [this] { note_change(); }), timer_(executor) {}
+
+void CertificateRenewal::follow(std::shared_ptr<const Config> config) {
+    config_ = std::move(config);
+    if (!config_->tls) return;  // adding and removing it needs a restart
+    watch();
+    const auto& all = config_->tls_contexts->certificates;
+    if (std::any_of(all.begin(), all.end(), [](const auto& certificate) {
+            return stamp_of(certificate->files) != certificate->stamp;
+        }))
+        note_change();
+}
+
+void CertificateRenewal::watch() {
+    std::vector<std::filesystem::path> files;
+    for (const auto& certificate : config_->tls_contexts->certificates)
+        for (const auto& file : {certificate->files.certificate, certificate->files.key})
+            files.push_back(std::filesystem::absolute(file));
+    const auto error = files_.watch(files);
+    const auto text = error ? error.message() : std::string();
+    if (text != trouble_ && error)
+        spdlog::warn(
+            "renewed certificates take effect by a reload only, because their folders cannot be "
+            "watched: {}",
+            text);
+    trouble_ = text;
+}
+
+void CertificateRenewal::note_change() {
+    settling_.changed(Settling::Clock::now());
+    if (!waiting_) wait();
+}
+
+void CertificateRenewal::wait() {
+    waiting_ = true;
+    timer_.expires_at(*settling_.due());
+    timer_.async_wait([this](const boost::system::error_code& error) {
+        waiting_ = false;
+        if (error) return;
+        if (!settling_.take(Settling::Clock::now())) return wait();
+        try {
+            look();
+        } catch (const std::exception& unexpected) {
+            spdlog::error("cannot renew certificates: {}", protocol::plain_message(unexpected));
+        }
+    });
+}
+
+void CertificateRenewal::look() {
+    watch();  // before the look, so that no change falls between them
+    auto read = read_changed_certificates(*config_, failed_);
+    failed_ = std::move(read.failed);
+    for (const auto& error : read.errors)
+        spdlog::error("certificate not renewed, the former one stays: {}: {}", error.path,
+                      error.message);
+    if (read.contexts) renewed_(config_->tls_contexts, std::move(read));
+}
+
+}  // namespace proxy
