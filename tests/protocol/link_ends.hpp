@@ -29,8 +29,8 @@ struct MachineNode {
         : state(config(name, other, key), filled<Instance>(instance), 1, kNow),
           subscriptions(
               state,
-              {{[this](const auto& node, const auto& instance, const auto& from) {
-                    return state.membership.came(node, instance, from.to_string(), kNow);
+              {{[this](const auto& node, const auto& came_as, const auto& from) {
+                    return state.membership.came(node, came_as, from.to_string(), kNow);
                 },
                 [this](std::size_t, const Instance&) { ++heard_of; },
                 [this](std::size_t) { ++left; }},
