@@ -126,10 +126,9 @@ void Socket::shut_send() const {
     ::shutdown(fd_, SHUT_WR);
 }
 
-void Socket::reset() {
-    const linger now{1, 0};
-    ::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &now, sizeof now);
-    close();
+void Socket::reset() const {
+    const sockaddr nobody{AF_UNSPEC, {}};
+    ::connect(fd_, &nobody, sizeof nobody);
 }
 
 void Socket::close() {

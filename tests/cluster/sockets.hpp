@@ -36,8 +36,9 @@ public:
     bool was_reset() const { return reset_; }
     void shut() const;       // both directions; wakes whoever waits
     void shut_send() const;  // says that nothing more comes
-    /// Closes so that the other side sees a reset.
-    void reset();
+    /// Ends the connection so that the other side sees a reset. The socket stays open, so other
+    /// threads may shut it meanwhile.
+    void reset() const;
     void close();
 
 private:
