@@ -63,11 +63,7 @@ public:
     /// False: the client is gone, or takes less than limits.client_rate_min.
     virtual boost::asio::awaitable<bool> write_rest() = 0;
     /// Both: true when all of the piece, which is no file, has gone out.
-    boost::asio::awaitable<bool> write(BodyPiece piece) {
-        if (write_now(piece) == Progress::all) co_return true;
-        const auto written = co_await write_rest();
-        co_return written;
-    }
+    boost::asio::awaitable<bool> write(BodyPiece piece);
 
     /// Sends an interim response, if the client's version has them.
     virtual boost::asio::awaitable<void> interim(unsigned status, FieldBlock fields) = 0;
