@@ -4,14 +4,18 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "proxy/telemetry/counters.hpp"
+
 namespace app::test {
 namespace reference_pages_test {
 
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 const std::filesystem::path kRoot = std::filesystem::path(__FILE__).parent_path() / "../..";
@@ -47,6 +51,14 @@ TEST(ReferencePages, HoldEverySetting) {
 
 TEST(ReferencePages, HoldEveryMetric) {
     expect_current("metrics", metrics_page(notes_of("metrics")));
+}
+
+TEST(ReferencePages, ExplainEveryReasonOfARefusal) {
+    const auto notes = read_notes(notes_of("metrics"));
+    const auto note = std::ranges::find(notes, "hearsay_request_refusals_total", &Note::name);
+    ASSERT_NE(note, notes.end());
+    for (const auto reason : proxy::kEachOf<proxy::RequestRefusal>)
+        EXPECT_THAT(note->text, HasSubstr("`" + std::string(to_string(reason)) + "`"));
 }
 
 TEST(ReferencePages, HoldEveryFieldOfTheStatus) {
