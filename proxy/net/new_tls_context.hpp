@@ -4,8 +4,12 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace proxy {
+
+/// HTTP/1.1 alone, in the form of ALPN (RFC 7301 §3.1).
+inline constexpr std::string_view kAlpnHttp1 = "\x08http/1.1";
 
 enum class TlsSide : bool { client, server };
 

@@ -7,6 +7,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,27 +17,19 @@
 namespace proxy {
 namespace {
 
-constexpr unsigned char kHttp1Alone[] = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
-constexpr unsigned char kBothProtocols[] = {2, 'h', '2', 8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
+constexpr std::string_view kAlpnWithHttp2 = "\x02h2\x08http/1.1";
+static_assert(kAlpnWithHttp2.ends_with(kAlpnHttp1));
 
-/// The first of the names in `ours` that the client has, too.
-template <std::size_t kSize>
-int choose_protocol(const unsigned char (&ours)[kSize], const unsigned char** out,
-                    unsigned char* size, const unsigned char* in, unsigned in_size) {
+/// Chooses the first of the names in `ours`, a string_view, that the client has, too.
+int choose_protocol(SSL*, const unsigned char** out, unsigned char* size, const unsigned char* in,
+                    unsigned in_size, void* ours) {
+    const auto& names = *static_cast<const std::string_view*>(ours);
     unsigned char* chosen = nullptr;
-    const auto found = SSL_select_next_proto(&chosen, size, ours, kSize, in, in_size);
+    const auto found =
+        SSL_select_next_proto(&chosen, size, reinterpret_cast<const unsigned char*>(names.data()),
+                              static_cast<unsigned>(names.size()), in, in_size);
     *out = chosen;
     return found == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
-}
-
-int choose_http1(SSL*, const unsigned char** out, unsigned char* size, const unsigned char* in,
-                 unsigned in_size, void*) {
-    return choose_protocol(kHttp1Alone, out, size, in, in_size);
-}
-
-int choose_http2_or_1(SSL*, const unsigned char** out, unsigned char* size, const unsigned char* in,
-                      unsigned in_size, void*) {
-    return choose_protocol(kBothProtocols, out, size, in, in_size);
 }
 
 /// The contexts of a listener. The default context, which is that of the first group, owns this
@@ -110,9 +103,8 @@ std::shared_ptr<SSL_CTX> make_server_context(
         ++number;
         SSL_CTX_set_session_id_context(raw, reinterpret_cast<const unsigned char*>(&number),
                                        sizeof number);
-        SSL_CTX_set_alpn_select_cb(
-            raw, protocols == OfferedProtocols::http2_too ? choose_http2_or_1 : choose_http1,
-            nullptr);
+        const auto& ours = protocols == OfferedProtocols::http2_too ? kAlpnWithHttp2 : kAlpnHttp1;
+        SSL_CTX_set_alpn_select_cb(raw, choose_protocol, const_cast<std::string_view*>(&ours));
         for (const auto index : group) add_certificate(raw, *all[index]);
         if (first)
             contexts->others.push_back(std::move(context));

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "proxy/http/field_list.hpp"
+
 namespace proxy {
 namespace {
 
@@ -20,9 +22,8 @@ std::size_t take_length(std::string_view& from) {
 std::string plain_server_name(std::string_view text) {
     if (text.ends_with('.')) text.remove_suffix(1);
     if (text.size() > kMostOfName || text.find('\0') != text.npos) return {};
-    std::string name(text);
-    for (auto& c : name)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    std::string name;
+    append_lower(name, text);
     return name;
 }
 

@@ -17,8 +17,6 @@
 namespace proxy {
 namespace {
 
-constexpr unsigned char kAlpn[] = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
-
 /// Whether a folder has a file that OpenSSL finds there, like `a1b2c3d4.0`.
 bool has_hashed_names(const std::string& folder) {
     std::error_code unreadable;
@@ -103,7 +101,8 @@ private:
         const auto context = new_tls_context(TlsSide::client);
         known = std::make_shared<const TlsTrust>(context, reads);
         auto* const raw = context.get();
-        SSL_CTX_set_alpn_protos(raw, kAlpn, sizeof kAlpn);
+        SSL_CTX_set_alpn_protos(raw, reinterpret_cast<const unsigned char*>(kAlpnHttp1.data()),
+                                static_cast<unsigned>(kAlpnHttp1.size()));
         SSL_CTX_set_session_cache_mode(raw, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
         SSL_CTX_sess_set_new_cb(raw, TlsSession::keep_ticket);
         SSL_CTX_set_verify(raw, verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
