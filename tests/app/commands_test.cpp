@@ -2,14 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <openssl/ec.h>
-#include <openssl/pem.h>
-#include <openssl/x509v3.h>
-
-#include <algorithm>
-#include <chrono>
 
 #include "app/admin_commands.hpp"
+#include "tests/cluster/certificates.hpp"
 #include "tests/measure/captured.hpp"
 #include "tests/measure/scripted_server.hpp"
 #include "tests/measure/temporary_file.hpp"
@@ -97,54 +92,32 @@ ScriptedServer admin(bool ready) {
     });
 }
 
-/// Writes a certificate for a.test, signed by its own key, that expires after so long.
-void write_pair(const std::string& certificate, const std::string& key, std::chrono::hours left) {
-    const std::shared_ptr<EVP_PKEY> secret(EVP_EC_gen("P-256"), EVP_PKEY_free);
-    const std::shared_ptr<X509> made(X509_new(), X509_free);
-    X509_set_version(made.get(), X509_VERSION_3);
-    ASN1_INTEGER_set(X509_get_serialNumber(made.get()), 1);
-    const auto end = std::chrono::duration_cast<std::chrono::seconds>(left).count();
-    X509_gmtime_adj(X509_getm_notBefore(made.get()), std::min<long>(0, end) - 60);
-    X509_gmtime_adj(X509_getm_notAfter(made.get()), end);
-    X509_set_pubkey(made.get(), secret.get());
-    const std::shared_ptr<X509_EXTENSION> names(
-        X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, "DNS:a.test"),
-        X509_EXTENSION_free);
-    X509_add_ext(made.get(), names.get(), -1);
-    X509_sign(made.get(), secret.get(), EVP_sha256());
-    const std::shared_ptr<BIO> to_certificate(BIO_new_file(certificate.c_str(), "w"), BIO_free),
-        to_key(BIO_new_file(key.c_str(), "w"), BIO_free);
-    ASSERT_EQ(PEM_write_bio_X509(to_certificate.get(), made.get()), 1);
-    ASSERT_EQ(
-        PEM_write_bio_PrivateKey(to_key.get(), secret.get(), nullptr, nullptr, 0, nullptr, nullptr),
-        1);
-}
-
 TEST(Check, WarnsOfCertificatesThatExpireSoonOrAreNeverUsed) {
-    const measure::TemporaryDirectory folder("hearsay-check-");
-    const auto base = folder.path() + "/";
-    write_pair(base + "1.pem", base + "1.key", std::chrono::hours(24 * 13 + 1));
-    write_pair(base + "2.pem", base + "2.key", std::chrono::hours(-49));
+    using std::chrono::days;
+    using std::chrono::hours;
+    proxy::test::Certificates certificates;
+    const auto soon = certificates.issue("DNS:a.test", -days(1), days(13) + hours(1));
+    const auto late = certificates.issue("DNS:a.test", -days(4), -hours(49));
     const auto with = [&](const std::string& key) {
         return check(R"({"node": "a", "listen": "127.0.0.1:3128",
             "origins": [{"host": "*", "url": "http://127.0.0.1:8000"}],
             "tls": {"listen": "127.0.0.1:3443", "certificate": ")" +
-                     base + R"(1.pem", "key": ")" + base + R"(1.key", "certificates": [
+                     soon.certificate + R"(", "key": ")" + soon.key + R"(", "certificates": [
                 {"certificate": ")" +
-                     base + R"(2.pem", "key": ")" + base + key + R"("}]}})");
+                     late.certificate + R"(", "key": ")" + key + R"("}]}})");
     };
-    const auto doubtful = with("2.key");
+    const auto doubtful = with(late.key);
     EXPECT_EQ(doubtful.code, kOk) << doubtful.error;
-    EXPECT_THAT(doubtful.error,
-                HasSubstr("warning: $.tls.certificate: " + base + "1.pem expires in 13 days, on "));
-    EXPECT_THAT(doubtful.error, HasSubstr("warning: $.tls.certificates[0].certificate: " + base +
-                                          "2.pem has expired 2 days ago, on "));
+    EXPECT_THAT(doubtful.error, HasSubstr("warning: $.tls.certificate: " + soon.certificate +
+                                          " expires in 13 days, on "));
+    EXPECT_THAT(doubtful.error, HasSubstr("warning: $.tls.certificates[0].certificate: " +
+                                          late.certificate + " has expired 2 days ago, on "));
     EXPECT_THAT(doubtful.error, HasSubstr("warning: $.tls.certificates[0]: is never used: "));
 
-    const auto wrong = with("1.key");
+    const auto wrong = with(soon.key);
     EXPECT_EQ(wrong.code, kBadConfig);
-    EXPECT_THAT(wrong.error, HasSubstr("$.tls.certificates[0].key: " + base +
-                                       "1.key is not the key of " + base + "2.pem"));
+    EXPECT_THAT(wrong.error, HasSubstr("$.tls.certificates[0].key: " + soon.key +
+                                       " is not the key of " + late.certificate));
 }
 
 TEST(Healthcheck, ExitsZeroOnlyWhenReady) {

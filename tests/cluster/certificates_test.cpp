@@ -112,7 +112,8 @@ protected:
     /// A pair in files of its own, so that a test may replace them.
     CertificateFiles pair(const std::string& names, int days_to = 30,
                           Certificates::KeyType type = Certificates::KeyType::ec) {
-        const auto made = authority().issue(names, -1, days_to, type);
+        const auto made =
+            authority().issue(names, -std::chrono::days(1), std::chrono::days(days_to), type);
         const auto base = folder_.path / std::to_string(++pairs_);
         const CertificateFiles files{base.string() + ".crt", base.string() + ".key"};
         fs::copy_file(made.certificate, files.certificate);

@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <list>
 #include <memory>
@@ -14,44 +13,11 @@
 #include <thread>
 #include <vector>
 
-#include "proxy/config/config.hpp"
+#include "tests/cluster/certificates.hpp"
 #include "tests/cluster/client.hpp"
 #include "tests/cluster/sockets.hpp"
 
 namespace proxy::test {
-
-/// Certificates made for one test run, and the directory that holds them as PEM files.
-class Certificates {
-public:
-    Certificates();
-    ~Certificates();
-    Certificates(const Certificates&) = delete;
-
-    using Files = CertificateFiles;
-    enum class KeyType { ec, rsa };
-    /// Signed by ca(). `names` as OpenSSL writes them: `DNS:a.example,IP:127.0.0.1`.
-    Files issue(const std::string& names, int days_from = -1, int days_to = 1,
-                KeyType type = KeyType::ec);
-    /// A copy of this key that a passphrase protects.
-    std::string encrypted(const std::string& key) const;
-    std::string ca() const { return ca_.certificate; }
-    /// Another authority, which signed nothing.
-    std::string strange_ca() const { return strange_.certificate; }
-
-private:
-    struct Pair {
-        std::shared_ptr<X509> certificate;
-        std::shared_ptr<EVP_PKEY> key;
-    };
-    Pair make(const std::string& subject, const std::string& names, const Pair* issuer,
-              int days_from, int days_to, KeyType type = KeyType::ec);
-    Files write(const Pair& pair);
-
-    std::filesystem::path directory_;
-    Pair authority_;
-    Files ca_, strange_;
-    int made_ = 0;
-};
 
 /// One end of a TLS connection over a blocking socket.
 class TlsEnd {

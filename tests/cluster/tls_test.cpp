@@ -14,6 +14,7 @@ namespace proxy::test {
 namespace tls_test {
 
 using namespace std::chrono_literals;
+using std::chrono::days;
 
 constexpr std::uint16_t kTlsPort = 3130;
 
@@ -105,8 +106,8 @@ TEST_F(TlsOrigins, MustProveTheirName) {
 }
 
 TEST_F(TlsOrigins, MustProveItWithACertificateThatIsValidNow) {
-    TlsOrigin expired(certificates().issue("IP:127.0.0.1", -2, -1), echo());
-    TlsOrigin early(certificates().issue("IP:127.0.0.1", 1, 2), echo());
+    TlsOrigin expired(certificates().issue("IP:127.0.0.1", -days(2), -days(1)), echo());
+    TlsOrigin early(certificates().issue("IP:127.0.0.1", days(1), days(2)), echo());
     auto first = entry(expired, trusting());
     first.host = "expired.test";
     start_with({first, entry(early, trusting())});
@@ -125,7 +126,7 @@ TEST_F(TlsOrigins, MustProveItByAnAuthorityThatIsTrusted) {
 }
 
 TEST_F(TlsOrigins, NeedNoProofWhenNoneIsAsked) {
-    TlsOrigin server(certificates().issue("DNS:other.example", -2, -1), echo());
+    TlsOrigin server(certificates().issue("DNS:other.example", -days(2), -days(1)), echo());
     start_with({entry(server, {false, {}, {}})});
     EXPECT_EQ(get("a", "/one").body, "secret of /one");
 }
