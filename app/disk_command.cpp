@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstdio>
-#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "app/commands.hpp"
@@ -13,6 +12,7 @@
 #include "measure/trace/printable.hpp"
 #include "proxy/disk/survey.hpp"
 #include "proxy/http/cache_key.hpp"
+#include "proxy/http/http_date.hpp"
 
 namespace app {
 namespace {
@@ -25,12 +25,7 @@ using std::chrono::milliseconds;
 constexpr std::chrono::seconds kReportAfter{2};
 
 std::string date_text(DiskTime time) {
-    const auto seconds = static_cast<std::time_t>(
-        std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count());
-    std::tm utc{};
-    char text[32] = "";
-    if (::gmtime_r(&seconds, &utc)) std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    return text;
+    return proxy::rfc3339(std::chrono::floor<std::chrono::seconds>(time));
 }
 
 /// `3.2 h`: in the largest unit of which it is at least one.

@@ -76,14 +76,12 @@ void Reloader::watch_certificates() {
 void Reloader::renewed(const std::shared_ptr<const TlsContexts>& was,
                        const CertificatesRead& read) {
     if (!settings_.renew_certificates(was, read.contexts)) return;  // a reload came first
-    std::vector<CertificateFacts> all;
-    for (const auto& certificate : read.contexts->certificates) all.push_back(certificate->facts);
-    for (const auto index : read.renewed)
-        spdlog::info("certificate {} was renewed, and expires on {}", all[index].file,
-                     utc_text(all[index].not_after));
-    for (const auto& each : certificate_doubts(
-             *settings_.config()->tls, all,
-             std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now())))
+    for (const auto index : read.renewed) {
+        const auto& facts = read.contexts->certificates[index]->facts;
+        spdlog::info("certificate {} was renewed, and expires on {}", facts.file,
+                     rfc3339(facts.not_after));
+    }
+    for (const auto& each : certificate_doubts(*settings_.config()))
         spdlog::warn("certificates: {}: {}", each.path, each.message);
     watch_certificates();
 }

@@ -1,9 +1,11 @@
 #include "proxy/admin/status_json.hpp"
 
-#include <array>
-#include <ctime>
+#include <chrono>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <utility>
+
+#include "proxy/http/http_date.hpp"
 
 namespace proxy {
 
@@ -118,18 +120,14 @@ ordered_json cluster_part(const ClusterCounters& cluster) {
     return out;
 }
 
-std::string rfc3339(double unix_time) {
-    const auto seconds = static_cast<std::time_t>(unix_time);
-    std::tm utc{};
-    ::gmtime_r(&seconds, &utc);
-    std::array<char, 32> text{};
-    const auto size = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
-    return {text.data(), size};
+/// `unix_time`: seconds.
+std::string date_text(double unix_time) {
+    return rfc3339(WallTime(std::chrono::seconds(static_cast<std::int64_t>(unix_time))));
 }
 
 ordered_json config_json(const ConfigStatus& config) {
     return {{"generation", config.generation},
-            {"loaded_at", rfc3339(config.loaded_at)},
+            {"loaded_at", date_text(config.loaded_at)},
             {"reloads", config.reloads},
             {"failures", config.failures},
             {"last_error", config.last_error}};
@@ -141,7 +139,7 @@ ordered_json certificates_json(const std::vector<CertificateStatus>& certificate
         list.push_back({{"file", each.file},
                         {"names", each.names},
                         {"key_type", each.key_type},
-                        {"not_after", rfc3339(each.not_after)},
+                        {"not_after", date_text(each.not_after)},
                         {"expiry_seconds", each.expiry_seconds}});
     return list;
 }
@@ -152,7 +150,7 @@ ordered_json process_json(const ProcessStatus& process) {
             {"virtual_bytes", process.virtual_bytes},
             {"open_fds", process.open_fds},
             {"max_fds", process.max_fds},
-            {"start_time", rfc3339(process.start_time)}};
+            {"start_time", date_text(process.start_time)}};
 }
 
 ordered_json summary_part(const protocol::ClusterStatus::Own& summary) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <ctime>
 
 namespace proxy {
 
@@ -218,6 +219,15 @@ void append_http_date(std::string& out, WallTime time) {
     out.append(":");
     append_number(out, static_cast<int>(clock.seconds().count()), 2);
     out.append(" GMT");
+}
+
+std::string rfc3339(WallTime time) {
+    const std::time_t seconds = time.time_since_epoch().count();
+    std::tm utc{};
+    if (!::gmtime_r(&seconds, &utc)) return {};
+    std::array<char, 32> text{};
+    const auto size = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
+    return {text.data(), size};
 }
 
 }  // namespace proxy

@@ -20,4 +20,7 @@ std::optional<WallTime> parse_http_date(std::string_view text, WallTime now);
 /// Appends an IMF-fixdate; years outside 0-9999 are clamped.
 void append_http_date(std::string& out, WallTime time);
 
+/// `2026-12-01T10:00:00Z` (RFC 3339). Empty for a year beyond the range of int.
+std::string rfc3339(WallTime time);
+
 }  // namespace proxy

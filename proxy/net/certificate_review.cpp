@@ -1,11 +1,11 @@
 #include "proxy/net/certificate_review.hpp"
 
-#include <array>
-#include <ctime>
 #include <utility>
 
 #include "proxy/config/config_certificates.hpp"
 #include "proxy/net/certificate_choice.hpp"
+#include "proxy/net/tls_contexts.hpp"
+#include "proxy/net/wall_clock.hpp"
 
 namespace proxy {
 namespace {
@@ -22,23 +22,22 @@ std::string span_text(std::chrono::seconds span) {
 }
 
 /// Empty if the time of the certificate is right.
-std::string time_doubt(const CertificateFacts& facts, std::chrono::sys_seconds now) {
+std::string time_doubt(const CertificateFacts& facts, WallTime now) {
     if (now < facts.not_before)
-        return facts.file + " is not valid before " + utc_text(facts.not_before);
+        return facts.file + " is not valid before " + rfc3339(facts.not_before);
     if (facts.not_after <= now)
         return facts.file + " has expired " + span_text(now - facts.not_after) + " ago, on " +
-               utc_text(facts.not_after);
+               rfc3339(facts.not_after);
     if (facts.not_after - now < kExpiresSoon)
         return facts.file + " expires in " + span_text(facts.not_after - now) + ", on " +
-               utc_text(facts.not_after);
+               rfc3339(facts.not_after);
     return {};
 }
 
 }  // namespace
 
 std::vector<ConfigError> certificate_doubts(const TlsConfig& tls,
-                                            std::span<const CertificateFacts> all,
-                                            std::chrono::sys_seconds now) {
+                                            std::span<const CertificateFacts> all, WallTime now) {
     std::vector<ConfigError> found;
     for (std::size_t i = 0; i < all.size(); ++i)
         if (auto doubt = time_doubt(all[i], now); !doubt.empty())
@@ -57,13 +56,11 @@ std::vector<ConfigError> certificate_doubts(const TlsConfig& tls,
     return found;
 }
 
-std::string utc_text(std::chrono::sys_seconds time) {
-    const std::time_t seconds = time.time_since_epoch().count();
-    std::tm utc{};
-    ::gmtime_r(&seconds, &utc);
-    std::array<char, 32> text{};
-    const auto size = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
-    return {text.data(), size};
+std::vector<ConfigError> certificate_doubts(const Config& config) {
+    if (!config.tls) return {};
+    std::vector<CertificateFacts> all;
+    for (const auto& each : config.tls_contexts->certificates) all.push_back(each->facts);
+    return certificate_doubts(*config.tls, all, wall_now());
 }
 
 }  // namespace proxy

@@ -2,10 +2,10 @@
 
 #include <chrono>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "proxy/config/config.hpp"
+#include "proxy/http/http_date.hpp"
 #include "proxy/net/server_certificate.hpp"
 
 namespace proxy {
@@ -16,10 +16,9 @@ inline constexpr std::chrono::days kExpiresSoon{14};
 /// Certificates that clients refuse now or soon: expired, close to their end, or not yet valid.
 /// Also pairs that no client gets. `all`: in the order of certificate_pairs(tls).
 std::vector<ConfigError> certificate_doubts(const TlsConfig& tls,
-                                            std::span<const CertificateFacts> all,
-                                            std::chrono::sys_seconds now);
+                                            std::span<const CertificateFacts> all, WallTime now);
 
-/// `2026-12-01T10:00:00Z`.
-std::string utc_text(std::chrono::sys_seconds time);
+/// The same for the certificates in `config.tls_contexts`, at the present time.
+std::vector<ConfigError> certificate_doubts(const Config& config);
 
 }  // namespace proxy

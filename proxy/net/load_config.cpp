@@ -1,6 +1,5 @@
 #include "proxy/net/load_config.hpp"
 
-#include <chrono>
 #include <iterator>
 #include <utility>
 
@@ -17,15 +16,6 @@ void append(std::vector<ConfigError>& to, std::vector<ConfigError> more) {
     std::move(more.begin(), more.end(), std::back_inserter(to));
 }
 
-std::vector<ConfigError> doubtful_certificates(const Config& config) {
-    if (!config.tls) return {};
-    std::vector<CertificateFacts> all;
-    for (const auto& each : config.tls_contexts->certificates) all.push_back(each->facts);
-    return certificate_doubts(
-        *config.tls, all,
-        std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()));
-}
-
 enum class Disks : bool { left_out, inspected };
 
 ConfigResult load(const std::filesystem::path& file, const Environment& environment, Disks disks) {
@@ -37,7 +27,7 @@ ConfigResult load(const std::filesystem::path& file, const Environment& environm
     if (!result.errors.empty())
         result.config.reset();
     else
-        append(result.warnings, doubtful_certificates(*result.config));
+        append(result.warnings, certificate_doubts(*result.config));
     return result;
 }
 
