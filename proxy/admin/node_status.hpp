@@ -59,7 +59,7 @@ inline constexpr Described<CacheCounters> kCacheCounters[] = {
 };
 static_assert(protocol::every_member_has_a_row(kCacheCounters));
 
-/// What one directory of the disk counts; DiskStatus has more to say than numbers. The paths lead
+/// The counters of one directory of the disk. DiskStatus has its texts and states. The paths lead
 /// from its place in the list.
 inline constexpr Described<DiskCounters> kDiskNumbers[] = {
     {.member = &DiskCounters::cap_bytes,

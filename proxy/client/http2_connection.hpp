@@ -38,7 +38,7 @@ public:
 private:
     struct Callbacks;
 
-    /// Ends a connection whose client takes too little of what waits for it.
+    /// Ends the connection of a client that takes the waiting bytes too slowly.
     class SendWatch final : public TimerWheel::Timer {
     public:
         explicit SendWatch(Http2Connection& of) : of_(of) {}

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-/// What a property is stated with: unlike assert, always there.
+/// States a property. Unlike assert, it is always compiled.
 #define FUZZ_CHECK(condition)                                                                   \
     do {                                                                                        \
         if (!(condition)) {                                                                     \
@@ -16,9 +16,10 @@
         }                                                                                       \
     } while (false)
 
-/// Each takes any bytes and checks what must hold for all of them: what is accepted is read back as
-/// it was written, pieces give what the whole gives, views lie inside the input. They are run by
-/// libFuzzer (main.cpp), and on the seeds of corpus/ as ordinary tests (seeds_test.cpp).
+/// Each function takes any bytes and checks the properties of one reader. Accepted input is read
+/// back as it was written. Pieces give the same result as the whole. Views lie inside the input.
+/// libFuzzer runs them (main.cpp), and so do ordinary tests on the seeds of corpus/
+/// (seeds_test.cpp).
 int fuzz_request_head(const std::uint8_t* data, std::size_t size);
 int fuzz_http2_head(const std::uint8_t* data, std::size_t size);
 int fuzz_response_head(const std::uint8_t* data, std::size_t size);
