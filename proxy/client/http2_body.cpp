@@ -16,7 +16,7 @@ void Http2Body::begin(std::int32_t stream, std::optional<std::uint64_t> length, 
     length_ = length;
     open_ = !length && !ended;
     ended_ = ended;
-    closed_ = interrupted_ = widened_ = tunnel_ = false;
+    closed_ = waiting_ = interrupted_ = widened_ = tunnel_ = false;
     come_.clear();
     given_.clear();
     received_ = 0;
@@ -65,13 +65,16 @@ std::size_t Http2Body::read(asio::mutable_buffer into) {
 }
 
 asio::awaitable<bool> Http2Body::receive_more() {
+    interrupted_ = false;
     for (;;) {
         if (!come_.empty() || ended_) co_return true;
-        if (closed_ || std::exchange(interrupted_, false)) co_return false;
+        if (closed_ || interrupted_) co_return false;
         const auto& config = frontend_.config();
         const auto window = config.timeouts.body_idle;
         const auto until = giving_.wait(Clock::now(), received_, window);
+        waiting_ = true;
         co_await wakeup_->wait_until(until);
+        waiting_ = false;
         if (!giving_.fast_enough(Clock::now(), window,
                                  least_bytes(config.limits.client_rate_min, window),
                                  [this] { return received_; }))
@@ -80,6 +83,7 @@ asio::awaitable<bool> Http2Body::receive_more() {
 }
 
 void Http2Body::interrupt() {
+    if (!waiting_) return;
     interrupted_ = true;
     wakeup_->notify();
 }

@@ -71,10 +71,11 @@ private:
     std::shared_ptr<Wakeup> wakeup_;
     std::int32_t stream_ = 0;
     std::optional<std::uint64_t> length_;
-    bool open_ = false;   // a body without a stated length
-    bool ended_ = true;   // nothing comes any more
-    bool closed_ = true;  // the stream is over
-    bool interrupted_ = false;
+    bool open_ = false;         // a body without a stated length
+    bool ended_ = true;         // nothing comes any more
+    bool closed_ = true;        // the stream is over
+    bool waiting_ = false;      // receive_more() waits
+    bool interrupted_ = false;  // and has to end
     bool tunnel_ = false;
     bool widened_ = false;
     std::string come_;   // not taken yet

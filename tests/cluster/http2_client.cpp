@@ -1,11 +1,17 @@
 #include "tests/cluster/http2_client.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 namespace proxy::test {
 namespace {
 
 constexpr std::size_t kFrameHead = 9;
+// RFC 9113 §6.5.2, §6.9.2.
+constexpr std::uint16_t kInitialWindow = 4;
+constexpr std::uint64_t kWindow = 65'535;
+constexpr std::size_t kFrameBytes = 16'384;
+constexpr std::chrono::milliseconds kStalled{200};
 constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 std::string big_endian(std::uint64_t value, unsigned bytes) {
@@ -99,6 +105,26 @@ void Http2Client::send_frame(std::uint8_t type, std::uint8_t flags, std::int32_t
 
 void Http2Client::send_data(std::int32_t stream, std::string_view bytes, bool ends) {
     send_frame(kData, ends ? kEndStream : 0, stream, bytes);
+    data_sent_ += bytes.size();
+}
+
+bool Http2Client::send_body(std::int32_t id, std::string_view body,
+                            const std::function<void()>& stalled) {
+    const auto& stream = streams[id];
+    const auto first = settings.contains(kInitialWindow) ? settings[kInitialWindow] : kWindow;
+    for (std::size_t sent = 0; sent < body.size();) {
+        if (stream.reset || closed) return false;
+        const auto allowed = std::min(first + windows[id] - sent, kWindow + window - data_sent_);
+        const auto piece = std::min<std::size_t>({allowed, kFrameBytes, body.size() - sent});
+        if (piece > 0) {
+            send_data(id, body.substr(sent, piece), sent + piece == body.size());
+            sent += piece;
+            continue;
+        }
+        if (stalled && input_.empty() && !socket_.readable(kStalled)) stalled();
+        if (!read_frame()) return false;
+    }
+    return true;
 }
 
 void Http2Client::send_window_update(std::int32_t stream, std::uint32_t bytes) {

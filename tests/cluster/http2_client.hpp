@@ -3,6 +3,7 @@
 #include <nghttp2/nghttp2.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -60,6 +61,11 @@ public:
     /// Begins a stream. `ends`: no body follows.
     std::int32_t begin(const Lines& lines, bool ends = true);
     void send_data(std::int32_t stream, std::string_view bytes, bool ends);
+    /// Sends a body to its end, as far as the windows of the other side are open. `stalled` is
+    /// called when they have stayed shut for a while. False when the stream or the connection has
+    /// ended.
+    bool send_body(std::int32_t stream, std::string_view body,
+                   const std::function<void()>& stalled = {});
     void send_frame(std::uint8_t type, std::uint8_t flags, std::int32_t stream,
                     std::string_view payload);
     void send_window_update(std::int32_t stream, std::uint32_t bytes);
@@ -100,6 +106,7 @@ private:
     Socket socket_;
     std::optional<TlsEnd> tls_;
     std::string input_, block_;
+    std::uint64_t data_sent_ = 0;  // on all streams
     std::uint8_t last_type_ = 0;
     std::unique_ptr<nghttp2_hd_deflater, Free> deflater_;
     std::unique_ptr<nghttp2_hd_inflater, Free> inflater_;

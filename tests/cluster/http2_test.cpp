@@ -1,6 +1,7 @@
 #include <openssl/evp.h>
 #include <openssl/ssl.h>
 
+#include <atomic>
 #include <chrono>
 
 #include "tests/cluster/fixture.hpp"
@@ -17,7 +18,7 @@ using Lines = Http2Client::Lines;
 constexpr std::uint32_t kNoError = 0, kProtocolError = 1, kInternalError = 2, kFlowControlError = 3,
                         kStreamClosed = 5, kFrameSizeError = 6, kRefusedStream = 7,
                         kCompressionError = 9, kEnhanceYourCalm = 11;
-constexpr std::uint16_t kMaxConcurrentStreams = 3;
+constexpr std::uint16_t kMaxConcurrentStreams = 3, kInitialWindow = 4;
 constexpr std::uint16_t kTlsPort = 3130;
 
 /// Sec-WebSocket-Accept for a key (RFC 6455 §4.2.2).
@@ -171,22 +172,9 @@ TEST_F(Http2, AnUploadReachesTheOriginWhole) {
     const std::string body(300'000, 'u');
     auto stream =
         client.begin(Http2Client::lines("POST", "/up", {{"content-length", "300000"}}), false);
-    std::size_t sent = 0, open = 65'535;
     client.read_until(Http2Client::kSettings);
-    std::size_t window = client.settings[4];
-    EXPECT_EQ(window, 16u * 1024);
-    while (sent < body.size()) {
-        const auto opened = client.windows[stream];
-        const auto allowed = std::min(window + opened - sent, open + client.window - sent);
-        const auto piece = std::min<std::size_t>({allowed, 16'384, body.size() - sent});
-        if (piece == 0) {
-            ASSERT_TRUE(client.read_frame());
-            continue;
-        }
-        client.send_data(stream, std::string_view(body).substr(sent, piece),
-                         sent + piece == body.size());
-        sent += piece;
-    }
+    EXPECT_EQ(client.settings[kInitialWindow], 16u * 1024);
+    EXPECT_TRUE(client.send_body(stream, body));
     EXPECT_EQ(client.response(stream).body, "taken");
     EXPECT_EQ(seen, body);
     EXPECT_EQ(framing, "300000");
@@ -202,18 +190,42 @@ TEST_F(Http2, AnUploadReachesTheOriginWhole) {
     EXPECT_EQ(framing, "0");
 }
 
+TEST_F(Http2, AnUploadGoesOnAfterAnEarlySuccess) {
+    start_node();
+    Gate stalled;
+    std::atomic<std::size_t> seen{0};
+    const auto scripted = origin.set([&](auto& exchange) { seen = exchange.body.size(); });
+    origin.before_body([&](auto& exchange) {
+        stalled.wait();  // the node waits to send more
+        exchange.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    });
+    const std::string body(16 << 20, 'u');  // more than sockets hold
+    auto client = connect();
+    const auto stream = client.begin(
+        Http2Client::lines("POST", "/up", {{"content-length", std::to_string(body.size())}}),
+        false);
+    EXPECT_TRUE(client.send_body(stream, body, [&] { stalled.open(); }));
+    EXPECT_EQ(client.response(stream).body, "ok");
+    EXPECT_TRUE(client.streams[stream].ended);
+    EXPECT_TRUE(eventually([&] { return seen == body.size(); }));
+}
+
+/// Answers before it has read a body, and closes.
+void refuse_early(Exchange& exchange) {
+    exchange.answer("Connection: close\r\n", "too large", "413 Content Too Large");
+    exchange.keep = false;
+}
+
 TEST_F(Http2, AnOriginMayAnswerBeforeTheBodyHasCome) {  // RFC 9113 §8.1
     start_node();
     const auto scripted = origin.set([](auto&) {});
-    origin.before_body([](auto& exchange) {
-        exchange.answer("Connection: close\r\n", "too large", "413 Content Too Large");
-        exchange.keep = false;
-    });
+    origin.before_body(refuse_early);
     auto client = connect();
     const auto stream =
         client.begin(Http2Client::lines("POST", "/up", {{"content-length", "10000"}}), false);
     client.send_data(stream, "a part", false);
     EXPECT_EQ(client.response(stream).status, 413u);
+    // The client sends no more, and is told that nobody waits for it.
     while (!client.streams[stream].reset && client.read_frame()) continue;
     EXPECT_EQ(client.streams[stream].reset, kNoError);
 }
