@@ -178,7 +178,8 @@ asio::awaitable<bool> Http2Writer::write_rest() {
         co_await wakeup_->wait_until(until);
         if (!closed_ && is_slow(Clock::now())) break;
     }
-    given_up_ = closed_ || views_bytes_ > 0;
+    // nghttp2 closes a stream whose end has gone out.
+    given_up_ = (closed_ && !end_sent_) || views_bytes_ > 0;
     views_.clear();
     views_bytes_ = 0;
     co_return !given_up_;

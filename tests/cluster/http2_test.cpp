@@ -210,6 +210,18 @@ TEST_F(Http2, AnUploadGoesOnAfterAnEarlySuccess) {
     EXPECT_TRUE(eventually([&] { return seen == body.size(); }));
 }
 
+TEST_F(Http2, ALargeRelayedResponseLeavesTheOriginsConnectionInUse) {
+    start_node();
+    const auto scripted =
+        origin.set([](auto& exchange) { exchange.answer({}, std::string(100'000, 'x')); });
+    auto client = connect();
+    for (int i = 0; i < 5; ++i) {
+        const auto& answer = client.fetch(Http2Client::lines("POST", "/x"));
+        EXPECT_EQ(answer.body.size(), 100'000u);
+    }
+    EXPECT_EQ(origin.connections(), 1u);
+}
+
 /// Answers before it has read a body, and closes.
 void refuse_early(Exchange& exchange) {
     exchange.answer("Connection: close\r\n", "too large", "413 Content Too Large");
