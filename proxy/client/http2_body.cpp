@@ -16,44 +16,72 @@ void Http2Body::begin(std::int32_t stream, std::optional<std::uint64_t> length, 
     length_ = length;
     open_ = !length && !ended;
     ended_ = ended;
-    closed_ = waiting_ = interrupted_ = widened_ = tunnel_ = false;
-    come_.clear();
-    given_.clear();
+    closed_ = waiting_ = interrupted_ = widened_ = refused_ = tunnel_ = false;
+    finish();
     received_ = 0;
     giving_.begin();
 }
 
 void Http2Body::put(std::string_view bytes) {
+    if (refused_) return;
     come_.append(bytes);
     received_ += static_cast<std::int64_t>(bytes.size());
-    // A body that fills its first window gets a wider one if there is room for it.
-    if (!widened_ && received_ >= static_cast<std::int64_t>(kHttp2FirstWindow / 2)) {
-        widened_ = true;
-        auto room = read_ahead(frontend_.cache.shared.windows, kHttp2WideWindow);
-        if (room) {
-            room_ = std::move(*room);
-            windows_.widen(stream_, kHttp2WideWindow);
-        }
-    }
+    if (!widened_ && received_ >= static_cast<std::int64_t>(kHttp2FreeBytes / 2)) widen();
+    if (held() > kHttp2FreeBytes && !find_room()) refuse();
     wakeup_->notify();
 }
 
+/// A body that may be long gets a wider window if there is room for it.
+void Http2Body::widen() {
+    widened_ = true;
+    auto room = read_ahead(frontend_.cache.shared.windows, kHttp2WideWindow);
+    if (!room) return;
+    room_ = std::move(*room);
+    windows_.widen(stream_, kHttp2WideWindow);
+}
+
+/// The client may send kHttp2FirstWindow bytes in any case.
+bool Http2Body::find_room() {
+    if (room_.bytes() > 0) return true;
+    constexpr auto kRest = kHttp2FirstWindow - kHttp2FreeBytes;
+    auto& windows = frontend_.cache.shared.windows;
+    if (!windows.take(kRest)) return false;
+    room_ = Charge(windows, kRest);
+    return true;
+}
+
+void Http2Body::refuse() {
+    refused_ = true;
+    come_ = std::string();
+    windows_.refuse(stream_);
+}
+
 void Http2Body::end() {
+    if (refused_) return;  // what is left of it is no whole body
     ended_ = true;
     wakeup_->notify();
 }
 
 void Http2Body::close() {
     closed_ = true;
+}
+
+void Http2Body::finish() {
+    come_.clear();
+    given_.clear();
     room_ = Charge();
 }
 
-bool Http2Body::take(std::vector<std::string_view>& pieces) {
+/// The bytes that take() has given are of no use any more.
+void Http2Body::let_go() {
+    if (!given_.empty() && !closed_) windows_.taken(stream_, given_.size());
     given_.clear();
+}
+
+bool Http2Body::take(std::vector<std::string_view>& pieces) {
+    let_go();
     given_.swap(come_);
-    if (given_.empty()) return true;
-    pieces.emplace_back(given_);
-    if (!closed_) windows_.taken(stream_, given_.size());
+    if (!given_.empty()) pieces.emplace_back(given_);
     return true;
 }
 
@@ -66,7 +94,9 @@ std::size_t Http2Body::read(asio::mutable_buffer into) {
 
 asio::awaitable<bool> Http2Body::receive_more() {
     interrupted_ = false;
+    let_go();
     for (;;) {
+        if (refused_) co_return false;
         if (!come_.empty() || ended_) co_return true;
         if (closed_ || interrupted_) co_return false;
         const auto& config = frontend_.config();

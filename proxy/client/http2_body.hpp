@@ -19,8 +19,9 @@ namespace proxy {
 class Frontend;
 
 /// The body of one HTTP/2 request: the bytes of its DATA frames that the request's code has not
-/// taken yet. The stream's flow-control window bounds them. One thread; frontend and session
-/// outlive this.
+/// taken yet, and those that the code works on. The stream's flow-control window bounds both. More
+/// than kHttp2FreeBytes are charged to limits.body_windows, and a stream that finds no room there
+/// is refused. One thread; frontend and session outlive this.
 class Http2Body final : public RequestBody {
 public:
     /// The flow control of the session, which the body opens again as its bytes are taken.
@@ -31,6 +32,8 @@ public:
         virtual void taken(std::int32_t stream, std::size_t bytes) = 0;
         /// The client may have so many bytes of the stream on their way.
         virtual void widen(std::int32_t stream, std::size_t bytes) = 0;
+        /// There is no memory for the stream.
+        virtual void refuse(std::int32_t stream) = 0;
     };
 
     Http2Body(Frontend& frontend, Windows& windows, std::shared_ptr<Wakeup> wakeup)
@@ -45,6 +48,8 @@ public:
     void end();
     /// The stream is over. The caller wakes a coroutine that waits.
     void close();
+    /// Nobody takes bytes any more. Their room is free again.
+    void finish();
 
     /// The bytes belong to a tunnel, and the request has no body. Until the next begin().
     void become_tunnel() { tunnel_ = true; }
@@ -66,6 +71,12 @@ public:
     void give_back();
 
 private:
+    std::size_t held() const { return come_.size() + given_.size(); }
+    void widen();
+    bool find_room();
+    void refuse();
+    void let_go();
+
     Frontend& frontend_;
     Windows& windows_;
     std::shared_ptr<Wakeup> wakeup_;
@@ -78,9 +89,10 @@ private:
     bool interrupted_ = false;  // and has to end
     bool tunnel_ = false;
     bool widened_ = false;
+    bool refused_ = false;
     std::string come_;   // not taken yet
     std::string given_;  // what take() has given
-    Charge room_;        // for a wide window
+    Charge room_;        // for more than kHttp2FreeBytes
     Pace giving_;
     std::int64_t received_ = 0;
 };

@@ -395,6 +395,10 @@ void Http2Connection::widen(std::int32_t stream, std::size_t bytes) {
                                           static_cast<std::int32_t>(bytes));
 }
 
+void Http2Connection::refuse(std::int32_t stream) {
+    nghttp2_submit_rst_stream(session(), NGHTTP2_FLAG_NONE, stream, NGHTTP2_ENHANCE_YOUR_CALM);
+}
+
 /// Makes frames of what is ready and sends them, as much as the socket takes.
 void Http2Connection::send() {
     while (!blocked_ && !over_) {

@@ -82,6 +82,7 @@ private:
     std::int64_t taken() override { return connection_.taken(); }
     void taken(std::int32_t stream, std::size_t bytes) override;
     void widen(std::int32_t stream, std::size_t bytes) override;
+    void refuse(std::int32_t stream) override;
 
     struct SessionFree {
         void operator()(nghttp2_session* session) const { nghttp2_session_del(session); }

@@ -8,12 +8,16 @@
 namespace proxy {
 
 // Bounds of one HTTP/2 connection beside those of the configuration. The bytes that a client can
-// make it hold are at most `http2.streams` times the sum of limits.head, kHttp2FirstWindow and
-// kHttp2SmallBody; and for the whole connection kHttp2Unsent and one frame.
+// make it hold are at most `http2.streams` times the sum of limits.head, kHttp2FreeBytes and
+// kHttp2SmallBody; for the whole connection kHttp2Unsent and one frame; and what is charged to
+// limits.body_windows.
 
-/// Bytes of a request's body that a client may send before the node has asked for more.
-inline constexpr std::size_t kHttp2FirstWindow = 16 * 1024;
-/// The same for a body that has filled its first window, charged to limits.body_windows.
+/// Bytes of a request's body that a client may send before the node has asked for more. Any client
+/// may send so many before it has read a setting, and some fail with a smaller one.
+inline constexpr std::size_t kHttp2FirstWindow = 65'535;  // RFC 9113 §6.9.2
+/// Bytes of a body that wait here without a charge to limits.body_windows.
+inline constexpr std::size_t kHttp2FreeBytes = 16 * 1024;
+/// Bytes of a longer body that may wait here, all charged to limits.body_windows.
 inline constexpr std::size_t kHttp2WideWindow = 256 * 1024;
 /// Bytes of bodies on their way over all streams. A body that is not read holds its own window
 /// alone, because this one opens again as the bytes arrive.

@@ -110,6 +110,7 @@ void Http2Stream::finish() {
     if (!writer.complete()) books_.aborted = true;
     books_.close(frontend_, request_, writer);
     books_.peers_asked.reset();
+    body.finish();
 }
 
 std::size_t Http2Stream::kept_bytes() const {

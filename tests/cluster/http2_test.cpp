@@ -173,7 +173,7 @@ TEST_F(Http2, AnUploadReachesTheOriginWhole) {
     auto stream =
         client.begin(Http2Client::lines("POST", "/up", {{"content-length", "300000"}}), false);
     client.read_until(Http2Client::kSettings);
-    EXPECT_EQ(client.settings[kInitialWindow], 16u * 1024);
+    EXPECT_EQ(client.settings[kInitialWindow], 65'535u);  // a smaller one would shrink the default
     EXPECT_TRUE(client.send_body(stream, body));
     EXPECT_EQ(client.response(stream).body, "taken");
     EXPECT_EQ(seen, body);
@@ -188,6 +188,16 @@ TEST_F(Http2, AnUploadReachesTheOriginWhole) {
 
     EXPECT_EQ(client.fetch(Http2Client::lines("POST", "/up")).status, 200u);
     EXPECT_EQ(framing, "0");
+}
+
+TEST_F(Http2, AClientMaySendTheDefaultWindowBeforeItReadsTheSettings) {  // RFC 9113 §6.9.2
+    start_node();
+    const auto scripted = origin.set(
+        [](auto& exchange) { exchange.answer({}, std::to_string(exchange.body.size())); });
+    auto client = connect();
+    const auto stream = client.begin(Http2Client::lines("POST", "/up"), false);
+    EXPECT_TRUE(client.send_body(stream, std::string(65'535, 'u')));
+    EXPECT_EQ(client.response(stream).status, 200u);
 }
 
 TEST_F(Http2, AnUploadGoesOnAfterAnEarlySuccess) {
