@@ -16,7 +16,7 @@ void Http2Body::begin(std::int32_t stream, std::optional<std::uint64_t> length, 
     length_ = length;
     open_ = !length && !ended;
     ended_ = ended;
-    closed_ = waiting_ = interrupted_ = widened_ = refused_ = tunnel_ = false;
+    closed_ = waiting_ = interrupted_ = widened_ = refused_ = dropping_ = tunnel_ = false;
     finish();
     received_ = 0;
     giving_.begin();
@@ -24,8 +24,9 @@ void Http2Body::begin(std::int32_t stream, std::optional<std::uint64_t> length, 
 
 void Http2Body::put(std::string_view bytes) {
     if (refused_) return;
-    come_.append(bytes);
     received_ += static_cast<std::int64_t>(bytes.size());
+    if (dropping_) return windows_.taken(stream_, bytes.size());
+    come_.append(bytes);
     if (!widened_ && received_ >= static_cast<std::int64_t>(kHttp2FreeBytes / 2)) widen();
     if (held() > kHttp2FreeBytes && !find_room()) refuse();
     wakeup_->notify();
@@ -64,6 +65,13 @@ void Http2Body::end() {
 
 void Http2Body::close() {
     closed_ = true;
+}
+
+void Http2Body::drop() {
+    dropping_ = true;
+    const auto bytes = held();
+    finish();
+    if (bytes > 0) windows_.taken(stream_, bytes);
 }
 
 void Http2Body::finish() {

@@ -48,6 +48,12 @@ public:
     void end();
     /// The stream is over. The caller wakes a coroutine that waits.
     void close();
+    /// Nobody takes the bytes that have come or will come: they are dropped.
+    void drop();
+    /// Bytes may follow, and drop() was not called.
+    bool is_open() const { return !ended_ && !closed_ && !dropping_; }
+    bool is_tunnel() const { return tunnel_; }
+    std::int64_t received_bytes() const { return received_; }
     /// Nobody takes bytes any more. Their room is free again.
     void finish();
 
@@ -90,6 +96,7 @@ private:
     bool tunnel_ = false;
     bool widened_ = false;
     bool refused_ = false;
+    bool dropping_ = false;
     std::string come_;   // not taken yet
     std::string given_;  // what take() has given
     Charge room_;        // for more than kHttp2FreeBytes

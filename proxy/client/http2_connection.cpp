@@ -286,10 +286,7 @@ void Http2Connection::count_frame(const nghttp2_frame& frame, Http2Stream* strea
     if (!stream) return;
     const auto ends = responds && ends_stream(frame);
     stream->writer.count_frame(frame.hd.length + kFrameHead, ends);
-    // The response is complete: the rest of the request's body is of no use (RFC 9113 §8.1).
-    if (ends && !stream->body.done())
-        nghttp2_submit_rst_stream(session(), NGHTTP2_FLAG_NONE, frame.hd.stream_id,
-                                  NGHTTP2_NO_ERROR);
+    if (ends) stream->response_sent();
 }
 
 /// No head of a request is on its way any more, so none is late.

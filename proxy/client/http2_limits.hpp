@@ -26,6 +26,9 @@ inline constexpr std::int32_t kHttp2ConnectionWindow = 1024 * 1024;
 inline constexpr std::size_t kHttp2Unsent = 16 * 1024;
 /// A response of at most so many bytes waits in memory of its stream, and its code goes on.
 inline constexpr std::size_t kHttp2SmallBody = 4 * 1024;
+/// A body that its early response has made useless is dropped for so long at most, and until the
+/// client has sent none of it for so long. HTTP/1.1 does the same.
+inline constexpr std::chrono::seconds kHttp2DropBody{30}, kHttp2DropIdle{2};
 /// Frames without a body that may wait for the socket. A client that asks for more of them than it
 /// reads loses its connection.
 inline constexpr std::size_t kHttp2QueuedFrames = 1000;

@@ -88,12 +88,28 @@ asio::awaitable<void> Http2Stream::serve() {
 void Http2Stream::end_response() {
     if (writer.closed()) return;
     if (!writer.complete()) return writer.reset(NGHTTP2_INTERNAL_ERROR);
-    if (!writer.has_ended())
-        frontend_.wheel.arm(*this, Clock::now() + frontend_.config().timeouts.body_idle);
+    if (writer.has_ended()) return response_sent();
+    frontend_.wheel.arm(*this, Clock::now() + frontend_.config().timeouts.body_idle);
 }
 
+void Http2Stream::response_sent() {
+    // The client's side of a tunnel goes on.
+    if (!body.is_open() || (running_ && body.is_tunnel())) return;
+    body.drop();
+    drops_until_ = Clock::now() + kHttp2DropBody;
+    received_then_ = body.received_bytes();
+    frontend_.wheel.arm(*this, Clock::now() + kHttp2DropIdle);
+}
+
+/// The client has not taken the response, or not ended a body that is dropped.
 void Http2Stream::expire() {
-    if (!writer.has_ended()) writer.reset(NGHTTP2_CANCEL);
+    if (!writer.has_ended()) return writer.reset(NGHTTP2_CANCEL);
+    const auto now = Clock::now();
+    const auto sends = body.received_bytes() > received_then_;
+    received_then_ = body.received_bytes();
+    if (!sends || now >= drops_until_ || connection_.ending())
+        return writer.reset(NGHTTP2_NO_ERROR);
+    frontend_.wheel.arm(*this, now + kHttp2DropIdle);
 }
 
 void Http2Stream::close() {

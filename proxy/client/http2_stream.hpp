@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 
@@ -35,6 +36,10 @@ public:
     /// Serves the request, after begin_serving(). It has no exceptions but those of a cancelled
     /// coroutine.
     boost::asio::awaitable<void> serve();
+    /// The end of the response has gone out. A body of the request that has not ended is dropped as
+    /// it comes, because some clients lose a response when its stream is reset. A client that sends
+    /// on for too long is told to stop.
+    void response_sent();
     /// nghttp2 has closed the stream.
     void close();
     /// After serve() and close(): counts and logs the request.
@@ -65,6 +70,8 @@ private:
     ClientConnection& connection_;
     std::int32_t id_ = 0;
     bool running_ = false;
+    std::chrono::steady_clock::time_point drops_until_{};
+    std::int64_t received_then_ = 0;  // at the last look at a body that is dropped
     ParseError bad_head_ = ParseError::ok;
     Request request_;
     Books books_;

@@ -252,6 +252,39 @@ TEST_F(Http2, AnOriginMayAnswerBeforeTheBodyHasCome) {  // RFC 9113 §8.1
     EXPECT_EQ(client.streams[stream].reset, kNoError);
 }
 
+TEST_F(Http2, AClientThatSendsItsBodyAfterAnEarlyAnswerSeesNoReset) {
+    start_node();
+    const auto scripted = origin.set([](auto&) {});
+    origin.before_body(refuse_early);
+    auto client = connect();
+    for (const std::size_t size : {1'000u, 1'000'000u}) {
+        const auto stream = client.begin(
+            Http2Client::lines("POST", "/up", {{"content-length", std::to_string(size)}}), false);
+        EXPECT_EQ(client.response(stream).status, 413u);
+        EXPECT_EQ(client.response(stream).body, "too large");
+        EXPECT_TRUE(client.send_body(stream, std::string(size, 'u')));
+        client.send_frame(Http2Client::kPing, 0, 0, "12345678");
+        ASSERT_TRUE(client.read_until(Http2Client::kPing));
+        EXPECT_FALSE(client.streams[stream].reset) << size;
+    }
+}
+
+TEST_F(Http2, ASmallBodyWithAnEarlyAnswerCausesNoReset) {
+    start_node();
+    const auto scripted = origin.set([](auto&) {});
+    origin.before_body(refuse_early);
+    auto client = connect();
+    for (int i = 0; i < 20; ++i) {
+        const auto stream = client.begin(Http2Client::lines("POST", "/up"), false);
+        client.send_data(stream, std::string(1000, 'u'), true);
+        client.response(stream);
+        client.send_frame(Http2Client::kPing, 0, 0, "12345678");
+        ASSERT_TRUE(client.read_until(Http2Client::kPing));
+        EXPECT_TRUE(client.streams[stream].ended);
+        EXPECT_FALSE(client.streams[stream].reset);
+    }
+}
+
 TEST_F(Http2, InterimResponsesPass) {  // RFC 9113 §8.1
     start_node();
     const auto scripted = origin.set([](auto& exchange) {
@@ -697,7 +730,11 @@ TEST_F(Http2, AWebSocketThatTheOriginDoesNotAgreeToIsNoTunnel) {  // RFC 8441 §
     {
         const auto scripted = origin.set([](auto& exchange) { exchange.answer({}, "page"); });
         auto client = connect();
-        EXPECT_EQ(client.fetch(kWebSocket).status, 502u);
+        const auto stream = client.begin(kWebSocket, false);
+        EXPECT_EQ(client.response(stream).status, 502u);
+        // A client that leaves its side open does not keep the stream.
+        while (!client.streams[stream].reset && client.read_frame()) continue;
+        EXPECT_EQ(client.streams[stream].reset, kNoError);
     }
     {
         const auto scripted =

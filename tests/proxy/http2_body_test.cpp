@@ -131,5 +131,18 @@ TEST_F(Http2BodyTest, WithoutAnyRoomABodyThatIsNotTakenIsRefused) {
     EXPECT_EQ(came, false);
 }
 
+TEST_F(Http2BodyTest, ADroppedBodyKeepsItsWindowOpen) {
+    body.put("abc");
+    EXPECT_TRUE(body.is_open());
+    body.drop();
+    EXPECT_EQ(windows.opened, 3u);
+    body.put(std::string(100'000, 'x'));
+    EXPECT_EQ(windows.opened, 100'003u);
+    EXPECT_EQ(budget().used(), 0u);
+    EXPECT_EQ(body.received_bytes(), 100'003);
+    body.end();
+    EXPECT_FALSE(body.is_open());
+}
+
 }  // namespace http2_body_test
 }  // namespace proxy
