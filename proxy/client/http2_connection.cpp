@@ -1,7 +1,9 @@
 #include "proxy/client/http2_connection.hpp"
 
 #include <algorithm>
+#include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <exception>
 #include <new>
 #include <utility>
@@ -21,6 +23,8 @@ constexpr std::uint64_t kNoLimit = 1'000'000'000;
 constexpr std::size_t kUnusedStreams = 16, kRestingStreams = 1;
 /// Memory that each of them keeps in the two cases.
 constexpr std::size_t kUnusedBytes = 16 * 1024, kRestingBytes = 4 * 1024;
+/// Streams that begin or end in one turn. Other connections have their turn then.
+constexpr std::size_t kStreamsPerTurn = 16;
 /// RFC 9113 §4.1.
 constexpr std::size_t kFrameHead = 9;
 
@@ -191,9 +195,9 @@ asio::awaitable<void> Http2Connection::run(std::string_view received) {
     }
     over_ = true;
     to_send_->notify();
-    end_streams();
     co_await asio::this_coro::throw_if_cancelled(false);
     co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+    co_await end_streams();
     if (fault) tasks_.cancel();
     co_await tasks_.wait();
     while (!streams_.empty()) end_stream(*streams_.back());
@@ -207,6 +211,11 @@ asio::awaitable<void> Http2Connection::serve(std::string_view received) {
     for (;;) {
         serve_ready();
         send();
+        while (!ready_.empty() && !over_) {
+            co_await asio::post(frontend_.executor, asio::use_awaitable);
+            serve_ready();
+            send();
+        }
         if (!goes_on || over_ || !nghttp2_session_want_read(session())) break;
         const auto more = co_await connection_.receive_some();
         if (!more || over_) break;
@@ -316,8 +325,13 @@ int Http2Connection::begin_stream(std::int32_t id) {
     return 0;
 }
 
+/// Begins with streams whose heads have come, as many as one turn may have.
 void Http2Connection::serve_ready() {
-    for (auto* const stream : std::exchange(ready_, {})) {
+    const auto count = std::min(ready_.size(), kStreamsPerTurn);
+    const auto end = ready_.begin() + static_cast<std::ptrdiff_t>(count);
+    const std::vector<Http2Stream*> turn(ready_.begin(), end);
+    ready_.erase(ready_.begin(), end);
+    for (auto* const stream : turn) {
         if (stream->is_closed()) {
             end_stream(*stream);
             continue;
@@ -360,8 +374,12 @@ void Http2Connection::end_stream(Http2Stream& stream) {
 }
 
 /// Closes all streams for their code, which ends soon then.
-void Http2Connection::end_streams() {
-    for (const auto& stream : streams_) stream->close();
+asio::awaitable<void> Http2Connection::end_streams() {
+    for (std::size_t i = 0; i < streams_.size(); ++i) {
+        if (i > 0 && i % kStreamsPerTurn == 0)
+            co_await asio::post(frontend_.executor, asio::use_awaitable);
+        streams_[i]->close();
+    }
 }
 
 /// No request is served. Memory that is more than a next one needs is given back.

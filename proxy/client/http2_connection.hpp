@@ -74,7 +74,7 @@ private:
     void close_stream(Http2Stream& stream);
     void end_stream(Http2Stream& stream);
     void free_ended();
-    void end_streams();
+    boost::asio::awaitable<void> end_streams();
 
     // Http2Output, Http2Body::Windows
     nghttp2_session* session() override { return session_.get(); }
