@@ -56,11 +56,6 @@ struct Http2Connection::Callbacks {
         }
     }
 
-    static int on_begin_frame(nghttp2_session*, const nghttp2_frame_hd* head, void* user) {
-        self(user).charge_frame(*head);
-        return 0;
-    }
-
     static int on_begin_headers(nghttp2_session*, const nghttp2_frame* frame, void* user) {
         if (frame->headers.cat != NGHTTP2_HCAT_REQUEST) return 0;
         return guarded([&] { return self(user).begin_stream(frame->hd.stream_id); });
@@ -138,7 +133,6 @@ struct Http2Connection::Callbacks {
         static const auto* const made = [] {
             nghttp2_session_callbacks* to = nullptr;
             if (nghttp2_session_callbacks_new(&to) != 0) throw std::bad_alloc();
-            nghttp2_session_callbacks_set_on_begin_frame_callback(to, on_begin_frame);
             nghttp2_session_callbacks_set_on_begin_headers_callback(to, on_begin_headers);
             nghttp2_session_callbacks_set_on_header_callback(to, on_header);
             nghttp2_session_callbacks_set_on_invalid_header_callback(to, on_invalid_header);
@@ -243,6 +237,10 @@ void Http2Connection::state_settings() {
 
 /// False when the connection cannot go on.
 bool Http2Connection::take(std::string_view bytes) {
+    if (!charge(bytes)) {
+        calm();
+        return true;
+    }
     busy_ = true;
     const auto* const data = reinterpret_cast<const std::uint8_t*>(bytes.data());
     const auto taken = nghttp2_session_mem_recv(session(), data, bytes.size());
@@ -263,13 +261,15 @@ void Http2Connection::calm() {
     nghttp2_session_terminate_session(session(), NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
-/// Called with each frame's head, also of frames that nghttp2 ignores.
-void Http2Connection::charge_frame(const nghttp2_frame_hd& head) {
-    const auto brings_something =
-        head.type == NGHTTP2_HEADERS || head.type == NGHTTP2_CONTINUATION ||
-        (head.type == NGHTTP2_DATA &&
-         (head.length > 0 || (head.flags & NGHTTP2_FLAG_END_STREAM) != 0));
-    if (!brings_something && !budget_.spend(Clock::now())) calm();
+/// Takes the price of all frames that begin in these bytes. False when the client has spent all.
+bool Http2Connection::charge(std::string_view bytes) {
+    const auto now = Clock::now();
+    auto within = true;
+    heads_.read(bytes, [&](const Http2FrameHead& frame) {
+        const auto price = price_of(frame);
+        if (price > 0 && !budget_.spend(now, price)) within = false;
+    });
+    return within;
 }
 
 void Http2Connection::take_frame(const nghttp2_frame& frame, Http2Stream* stream) {

@@ -12,6 +12,7 @@
 #include "protocol/net/task_group.hpp"
 #include "proxy/client/client_connection.hpp"
 #include "proxy/client/frontend.hpp"
+#include "proxy/client/http2_frame_heads.hpp"
 #include "proxy/client/http2_limits.hpp"
 #include "proxy/client/http2_stream.hpp"
 #include "proxy/net/pace.hpp"
@@ -53,7 +54,7 @@ private:
     boost::asio::awaitable<void> serve_stream(Http2Stream& stream);
     void state_settings();
     bool take(std::string_view bytes);
-    void charge_frame(const nghttp2_frame_hd& head);
+    bool charge(std::string_view bytes);
     void take_frame(const nghttp2_frame& frame, Http2Stream* stream);
     void count_frame(const nghttp2_frame& frame, Http2Stream* stream);
     void calm();
@@ -101,6 +102,7 @@ private:
     std::vector<Http2Stream*> ready_;  // their heads have come
     std::vector<Http2Stream*> ended_;  // to be freed outside of nghttp2
     Http2Stream* coming_ = nullptr;    // a part of its head has come
+    Http2FrameHeads heads_;
     Http2FrameBudget budget_;
     std::string out_;                                // frames
     std::vector<boost::asio::const_buffer> unsent_;  // of out_

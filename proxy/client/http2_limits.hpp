@@ -34,8 +34,9 @@ inline constexpr std::chrono::seconds kHttp2DropBody{30}, kHttp2DropIdle{2};
 inline constexpr std::size_t kHttp2QueuedFrames = 1000;
 
 /// How many frames a client may send that bring neither a request nor a part of one: PING,
-/// SETTINGS, PRIORITY, RST_STREAM, WINDOW_UPDATE, DATA without a byte; and frames that made nghttp2
-/// reset a stream. Each costs one. The frames of responses earn some, because a client needs about
+/// SETTINGS, PRIORITY, RST_STREAM, WINDOW_UPDATE, DATA without content, unknown frames; and frames
+/// that made nghttp2 reset a stream. Each costs one, and small DATA a fraction (price_of() in
+/// http2_frame_heads.hpp). The frames of responses earn some, because a client needs about
 /// as many to receive them. A plain object: callers pass the time.
 class Http2FrameBudget {
 public:
@@ -44,11 +45,11 @@ public:
     static constexpr double kMost = 1000, kPerSecond = 50, kEarned = 2;
 
     /// Takes the price of a frame. False when the client has spent all.
-    bool spend(Clock::time_point now) {
+    bool spend(Clock::time_point now, double price = 1) {
         left_ = std::min(kMost,
                          left_ + kPerSecond * std::chrono::duration<double>(now - then_).count());
         then_ = now;
-        left_ -= 1;
+        left_ -= price;
         return left_ >= 0;
     }
     void earn() { left_ = std::min(kMost, left_ + kEarned); }

@@ -19,6 +19,8 @@ constexpr std::uint32_t kNoError = 0, kProtocolError = 1, kInternalError = 2, kF
                         kStreamClosed = 5, kFrameSizeError = 6, kRefusedStream = 7,
                         kCompressionError = 9, kEnhanceYourCalm = 11;
 constexpr std::uint16_t kMaxConcurrentStreams = 3, kInitialWindow = 4;
+constexpr std::uint8_t kPriorityUpdate = 0x10;  // RFC 9218 §7.1
+constexpr std::string_view kPadding{"\3\0\0\0", 4};
 constexpr std::uint16_t kTlsPort = 3130;
 
 /// Sec-WebSocket-Accept for a key (RFC 6455 §4.2.2).
@@ -520,6 +522,11 @@ TEST_F(Http2, FloodsOfFramesCostTheConnectionOnly) {
         [&](auto& c) { c.send_frame(Http2Client::kPriority, 0, 3, five); },
         [](auto& c) { c.send_window_update(0, 1); },
         [](auto& c) { c.send_data(1, {}, false); },
+        [](auto& c) { c.send_frame(Http2Client::kData, Http2Client::kPadded, 1, kPadding); },
+        [](auto& c) { c.send_frame(0xee, 0, 0, "unknown"); },
+        [](auto& c) {
+            c.send_frame(kPriorityUpdate, 0, 0, {"\0\0\0\1u=1", 7});
+        },
     };
     for (std::size_t i = 0; i < floods.size(); ++i) {
         auto client = connect();
@@ -529,6 +536,20 @@ TEST_F(Http2, FloodsOfFramesCostTheConnectionOnly) {
         EXPECT_EQ(client.goaway, kEnhanceYourCalm) << i;
     }
     EXPECT_GE(refusals(RequestRefusal::http2_flood), floods.size());
+    expect_alive();
+}
+
+TEST_F(Http2, AFloodOfSingleBytesCostsTheConnectionOnly) {
+    start_node();
+    const auto scripted = origin.set([](auto& exchange) { exchange.answer({}, "ok"); });
+    auto client = connect();
+    const auto stream = client.begin(Http2Client::lines("POST", "/x"), false);
+    std::string many;
+    for (int i = 0; i < 1'000; ++i) many.append({"\0\0\1\0\0\0\0\0\1x", 10});
+    for (int i = 0; i < 65 && client.send(many); ++i) continue;
+    EXPECT_TRUE(client.read_to_end());
+    EXPECT_EQ(client.goaway, kEnhanceYourCalm);
+    EXPECT_EQ(stream, 1);
     expect_alive();
 }
 

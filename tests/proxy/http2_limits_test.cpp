@@ -30,6 +30,13 @@ TEST(Http2FrameBudget, AClientThatReceivesBodiesMayOpenItsWindows) {
     }
 }
 
+TEST(Http2FrameBudget, SmallDataMayComeFast) {
+    constexpr auto kPrice = 1.0 / 32;
+    Http2FrameBudget busy, steady;
+    for (int i = 0; i < 25'000; ++i) ASSERT_TRUE(busy.spend(kStart + i * 200us, kPrice)) << i;
+    for (int i = 0; i < 100'000; ++i) ASSERT_TRUE(steady.spend(kStart + i * 1ms, kPrice)) << i;
+}
+
 TEST(Http2FrameBudget, NothingIsSavedBeyondTheMost) {
     Http2FrameBudget budget;
     for (int i = 0; i < 10'000; ++i) budget.earn();
