@@ -246,7 +246,6 @@ bool Http2Connection::take(std::string_view bytes) {
     const auto taken = nghttp2_session_mem_recv(session(), data, bytes.size());
     busy_ = false;
     if (taken < 0) {
-        ++frontend_.counters.refusals[RequestRefusal::malformed];
         nghttp2_session_terminate_session(session(), NGHTTP2_PROTOCOL_ERROR);
         return false;
     }
@@ -292,6 +291,9 @@ void Http2Connection::count_frame(const nghttp2_frame& frame, Http2Stream* strea
     if (frame.hd.type == NGHTTP2_RST_STREAM && frame.rst_stream.error_code != NGHTTP2_NO_ERROR &&
         !budget_.spend(Clock::now()))
         calm();
+    // nghttp2 ends the connection of a client that breaks the protocol.
+    if (frame.hd.type == NGHTTP2_GOAWAY && frame.goaway.error_code != NGHTTP2_NO_ERROR && !calmed_)
+        ++frontend_.counters.refusals[RequestRefusal::malformed];
     if (!stream) return;
     const auto ends = responds && ends_stream(frame);
     stream->writer.count_frame(frame.hd.length + kFrameHead, ends);

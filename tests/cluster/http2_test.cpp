@@ -445,6 +445,7 @@ TEST_F(Http2, ErrorsOfTheConnectionEndItWithAReason) {
         faults[i].second(client);
         EXPECT_TRUE(client.read_to_end()) << i;
         EXPECT_EQ(client.goaway, faults[i].first) << i;
+        EXPECT_EQ(refusals(RequestRefusal::malformed), i + 1);
     }
     expect_alive();
 }
