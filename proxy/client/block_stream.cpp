@@ -1,5 +1,7 @@
 #include "proxy/client/block_stream.hpp"
 
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <utility>
 
 #include "proxy/cache/block_plan.hpp"
@@ -250,11 +252,17 @@ asio::awaitable<FetchError> BlockStream::open(ByteRange range, bool leads) {
 
 asio::awaitable<void> BlockStream::send() {
     auto part = range_;
+    std::uint64_t turn_bytes = 0;
     for (;;) {
         part.last = std::min(range_.last, now_.range.last);
         if (part.last < range_.last) next_ = next_from(part.last + 1);
         const auto sent = co_await send_block(now_, part);
         if (!sent || part.last == range_.last) co_return;
+        turn_bytes += part.size();
+        if (turn_bytes >= kTurnBytes) {
+            turn_bytes = 0;
+            co_await asio::post(frontend_.executor, asio::use_awaitable);
+        }
         part.first = part.last + 1;
         now_ = std::move(*next_);
         next_.reset();

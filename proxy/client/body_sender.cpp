@@ -1,6 +1,8 @@
 #include "proxy/client/body_sender.hpp"
 
 #include <algorithm>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <limits>
 #include <utility>
 
@@ -36,6 +38,10 @@ asio::awaitable<bool> BodySender::run() {
             if (what_.stored_as) transaction_.frontend.cache.shared.store.pin(*what_.stored_as);
             const auto sent = co_await writer_.write_rest();
             piece_sent(sent);
+        } else if (step_ == Step::paused) {
+            co_await asio::post(transaction_.frontend.executor, asio::use_awaitable);
+            turn_bytes_ = 0;
+            step_ = Step::go_on;
         } else if (step_ == Step::starved) {
             const auto news = co_await transaction_.wait_for_news(Clock::now() + kFollowAtMost);
             if (news == Transaction::News::client_left) co_return false;
@@ -71,11 +77,16 @@ void BodySender::piece_sent(bool whole) {
     if (what_.bytes ? *what_.bytes == 0 : piece_.end)
         step_ = Step::done;
     else if (piece_.file)
-        step_ = Step::go_on;
+        step_ = go_on_or_pause();
     else if (piece_.end)
         step_ = Step::broken_off;  // shorter than its head has promised
     else
-        step_ = piece_.bytes > 0 ? Step::go_on : Step::starved;
+        step_ = piece_.bytes > 0 ? go_on_or_pause() : Step::starved;
+}
+
+BodySender::Step BodySender::go_on_or_pause() {
+    turn_bytes_ += piece_.bytes;
+    return turn_bytes_ < kTurnBytes ? Step::go_on : Step::paused;
 }
 
 }  // namespace proxy

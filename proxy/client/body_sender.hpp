@@ -12,6 +12,9 @@ namespace proxy {
 
 /// A fetch has deadlines of its own. This one bounds the wait for a fetch that is no more.
 inline constexpr std::chrono::minutes kFollowAtMost{10};
+/// A client that takes bytes as fast as they come gets about so many in one turn of the worker.
+/// Then other clients have their turn.
+inline constexpr std::uint64_t kTurnBytes = 1024 * 1024;
 
 /// Sends a body, or a part of one, behind a response that has begun, and notes in the books where
 /// its bytes came from. One coroutine; transaction and body outlive it.
@@ -44,17 +47,27 @@ public:
     boost::asio::awaitable<bool> run();
 
 private:
-    enum class Step : std::uint8_t { go_on, blocked, starved, done, broken_off, client_gone };
+    enum class Step : std::uint8_t {
+        go_on,
+        paused,  // for other clients
+        blocked,
+        starved,
+        done,
+        broken_off,
+        client_gone
+    };
 
     void piece_sent(bool whole);
+    Step go_on_or_pause();
 
     Transaction& transaction_;
     ResponseWriter& writer_;
     BodyReader& body_;
     What what_;
     Step step_ = Step::go_on;
-    BodyPiece piece_;        // that is being sent
-    std::uint64_t counted_;  // bytes of the response's body that the books have
+    BodyPiece piece_;               // that is being sent
+    std::uint64_t counted_;         // bytes of the response's body that the books have
+    std::uint64_t turn_bytes_ = 0;  // since the last pause
 };
 
 }  // namespace proxy

@@ -70,7 +70,7 @@ public:
 private:
     /// The most that goes out at once from a complete body. From a fill it is a piece, because the
     /// room for the next bytes is made when these are taken.
-    static constexpr std::uint64_t kMaxStoredBytes = 4 * 1024 * 1024;
+    static constexpr std::uint64_t kMaxStoredBytes = 1024 * 1024;
 
     struct Stored {
         const Body* body;
