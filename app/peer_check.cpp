@@ -196,6 +196,11 @@ std::string likely_cause(const error_code& error, bool http_is_silent) {
     if (error == Error::wrong_key || error == Error::bad_proof) return "it has another cluster.key";
     if (error == Error::other_hash_key)
         return "its last cluster.key is another: a rotation of keys is in progress";
+    if (error == Error::not_encrypted) return "cluster.encrypt is on there and off here";
+    if (error == Error::encrypted) return "cluster.encrypt is off there and on here";
+    if (error == Error::tls_failed)
+        return "its version has no encryption (cluster.allow_clear is for an upgrade), or it is no "
+               "link at all";
     if (error == Error::wrong_node) return "the node there has another name";
     if (error == Error::unknown_node)
         return "its configuration does not list this node among its peers";

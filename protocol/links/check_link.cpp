@@ -8,10 +8,13 @@
 #include "protocol/links/hello.hpp"
 #include "protocol/links/link.hpp"
 #include "protocol/links/link_context.hpp"
+#include "protocol/links/link_security.hpp"
 #include "summary/own.hpp"
 
 namespace protocol {
 namespace {
+
+constexpr int kMostAttempts = 3;  // two keys, and clear text
 
 Identity stranger_of_name(const std::string& node) {
     Identity self{node, {}};
@@ -78,16 +81,25 @@ boost::asio::awaitable<Result<std::string>> check_link(const PeeringConfig& conf
                                                        Dialer& dialer,
                                                        std::chrono::nanoseconds limit) {
     const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(limit);
-    auto endpoints = co_await resolver.resolve(place, until);
+    const auto endpoints = co_await resolver.resolve(place, until);
     if (!endpoints) co_return endpoints.error();
-    auto socket = co_await dialer.connect(place.text(), std::move(*endpoints), until);
-    if (!socket) co_return socket.error();
-    CheckEnd end(config, std::move(peer), until);
-    Link link(std::move(*socket));
-    std::function<void()> nothing = [] {};
-    const auto error = co_await link.run(end, limit, std::move(nothing));
-    if (end.found()) co_return *end.found();
-    co_return error;
+    const auto psk = link_tls(config);
+    DialSecurity security(config);
+    for (int attempt = 1;; ++attempt) {
+        auto where = place.text();
+        auto socket = co_await dialer.connect(std::move(where), *endpoints, until);
+        if (!socket) co_return socket.error();
+        const auto key = security.key();
+        CheckEnd end(config, peer, until);
+        auto link = Link::dialled(std::move(*socket), key ? &psk->client(*key) : nullptr);
+        std::function<void()> nothing = [] {};
+        const auto error = co_await link.run(end, limit, std::move(nothing));
+        const auto found = end.found() ? *end.found() : Result<std::string>(error);
+        if (found) co_return found;
+        // Another key, or clear text, may do where this did not.
+        security.ended(found.error(), false);
+        if (security.key() == key || attempt == kMostAttempts) co_return found;
+    }
 }
 
 }  // namespace protocol

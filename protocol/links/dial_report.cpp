@@ -21,7 +21,8 @@ constexpr Reported kReported[] = {
     {5, "address_not_available"}, {6, "resolve_failed"},      {6, "resolve_timeout"},
     {7, "hello_timeout"},         {7, "connection_closed"},   {7, "connection_reset"},
     {7, "malformed_frame"},       {7, "frame_too_large"},     {7, "frame_too_short"},
-    {7, "unknown_frame"},         {8, "not_permitted"},       {kHasLeftReport, "goodbye"},
+    {7, "unknown_frame"},         {7, "tls_failed"},          {8, "not_permitted"},
+    {kHasLeftReport, "goodbye"},
 };
 constexpr std::uint64_t kOther = kLeastDialReport;
 

@@ -1,11 +1,13 @@
 #include "protocol/links/link.hpp"
 
 #include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/system/system_error.hpp>
 #include <exception>
@@ -21,6 +23,7 @@ using boost::system::error_code;
 constexpr std::size_t kWriteBatchBytes = 64 << 10;  // small frames go out together
 constexpr std::chrono::seconds kFarewell{1};        // for the last frame to be read
 constexpr std::size_t kIdleOutputBytes = 1 << 10;   // a link that waits keeps no more
+constexpr char kTlsHandshake = 0x16;                // the first byte; no frame is so long
 
 asio::ip::tcp::endpoint remote_of(const asio::ip::tcp::socket& socket) {
     error_code error;
@@ -41,8 +44,12 @@ error_code error_of(const std::exception_ptr& exception) {
 
 }  // namespace
 
-Link::Link(asio::ip::tcp::socket socket)
-    : socket_(std::move(socket)), wake_(socket_.get_executor()), remote_(remote_of(socket_)) {
+Link::Link(asio::ip::tcp::socket socket, TlsSide side, SSL_CTX* context)
+    : socket_(std::move(socket)),
+      side_(side),
+      context_(context),
+      wake_(socket_.get_executor()),
+      remote_(remote_of(socket_)) {
     error_code ignored;  // only speed depends on it
     socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
     socket_.non_blocking(true, ignored);
@@ -74,6 +81,13 @@ awaitable<error_code> Link::run(LinkEnd& end, Clock::duration gone_after,
     error_code ignored;
     socket_.set_option(UserTimeout(static_cast<int>(std::min<std::int64_t>(limit, 1 << 30))),
                        ignored);
+    const auto begin_error = co_await begin(end);
+    if (begin_error) {
+        end.set_driver(nullptr);
+        end_ = nullptr;
+        socket_.close(ignored);
+        co_return end.ended() ? *end.over(Clock::now()) : begin_error;
+    }
     auto both = asio::experimental::make_parallel_group(
         asio::co_spawn(executor, read_loop(end), asio::deferred),
         asio::co_spawn(executor, write_loop(end, gone_after), asio::deferred));
@@ -103,6 +117,63 @@ void Link::woken() {
     wake_.cancel();
 }
 
+/// Waits for the event that `step` names, as long as the end allows.
+awaitable<error_code> Link::wait(const LinkEnd& end, TlsSession::Step step) {
+    const auto what = step == TlsSession::Step::wait_write ? asio::ip::tcp::socket::wait_write
+                                                           : asio::ip::tcp::socket::wait_read;
+    const auto limit = end.limit();
+    auto event = socket_.async_wait(what, as_result);
+    const auto ready = co_await within(limit.at, std::move(event), limit.why);
+    co_return ready ? error_code() : ready.error();
+}
+
+/// Agrees with the other side on encryption.
+awaitable<error_code> Link::begin(LinkEnd& end) {
+    auto encrypted = context_ != nullptr;
+    if (encrypted && side_ == TlsSide::server) {
+        const auto error = co_await wait(end, TlsSession::Step::wait_read);
+        if (error) co_return error;
+        char first = 0;
+        const auto n = ::recv(socket_.native_handle(), &first, 1, MSG_PEEK | MSG_DONTWAIT);
+        encrypted = n == 1 && first == kTlsHandshake;
+    }
+    if (encrypted) {
+        tls_ = std::make_unique<TlsSession>(*context_, side_, socket_);
+        const auto error = co_await handshake(end);
+        if (error) co_return error;
+    }
+    end.set_encrypted(encrypted);
+    co_return error_code();
+}
+
+awaitable<error_code> Link::handshake(const LinkEnd& end) {
+    auto step = tls_->handshake();
+    while (waits(step)) {
+        const auto error = co_await wait(end, step);
+        if (error) co_return error;
+        step = tls_->handshake();
+    }
+    if (step == TlsSession::Step::done) co_return error_code();
+    co_return make_error_code(tls_->found_nothing_in_common() ? Error::wrong_key
+                                                              : Error::tls_failed);
+}
+
+awaitable<std::pair<error_code, std::size_t>> Link::read_some() {
+    const auto room = input_.prepare();
+    const auto buffer = asio::buffer(room.data(), room.size());
+    error_code error;
+    std::size_t bytes = 0;
+    if (tls_) {
+        bytes = co_await tls_read_some(socket_, *tls_, buffer, error);
+        // The frames carry tags, so an end that TLS has not announced is no attack of its own.
+        if (error && tls_->was_cut()) error = asio::error::eof;
+    } else {
+        bytes = co_await socket_.async_read_some(buffer,
+                                                 asio::redirect_error(asio::use_awaitable, error));
+    }
+    co_return std::pair(error, bytes);
+}
+
 awaitable<error_code> Link::read_loop(LinkEnd& end) {
     for (;;) {
         const auto frame = input_.next(end.greeted() ? kMaxFrameBytes : kMaxHelloFrameBytes);
@@ -112,9 +183,7 @@ awaitable<error_code> Link::read_loop(LinkEnd& end) {
             if (!taken) co_return taken.error();
             continue;
         }
-        const auto room = input_.prepare();
-        const auto buffer = asio::buffer(room.data(), room.size());
-        const auto [error, bytes] = co_await socket_.async_read_some(buffer, as_result);
+        const auto [error, bytes] = co_await read_some();
         if (error == asio::error::eof && end.finished())
             co_return make_error_code(Error::goodbye);  // it has read the last frame
         if (error == asio::error::eof) co_return make_error_code(Error::connection_closed);
@@ -170,6 +239,7 @@ awaitable<error_code> Link::write_loop(LinkEnd& end, Clock::duration gone_after)
         if (const auto reason = end.over(Clock::now())) co_return *reason;
         if (end.finished()) {
             error_code ignored;
+            if (tls_) tls_->close_notify();
             socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
             // The other end closes after it has read everything, and the reader notices that.
             const auto at_last = Clock::now() + kFarewell;
@@ -204,7 +274,13 @@ void Link::fill_output(LinkEnd& end) {
 /// nothing.
 Result<std::size_t> Link::write_what_goes(std::size_t from) {
     error_code error;
-    const auto bytes = socket_.write_some(asio::buffer(output_) + from, error);
+    std::size_t bytes = 0;
+    if (tls_) {
+        const auto step = tls_->write(asio::buffer(output_) + from, bytes);
+        if (step == TlsSession::Step::failed) error = asio::error::connection_reset;
+    } else {
+        bytes = socket_.write_some(asio::buffer(output_) + from, error);
+    }
     end_->traffic().bytes_sent += bytes;
     if (error && error != asio::error::would_block) return error;
     return bytes;

@@ -1,13 +1,20 @@
 #pragma once
 
+#include <openssl/types.h>
+
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "protocol/links/link_end.hpp"
 #include "protocol/net/deadline.hpp"
+#include "protocol/net/new_tls_context.hpp"
+#include "protocol/net/tls_session.hpp"
 #include "protocol/wire/frame.hpp"
 #include "protocol/wire/message.hpp"
 
@@ -22,7 +29,16 @@ namespace protocol {
 /// silence), and writes to a socket with room at once.
 class Link final : private LinkEnd::Driver {
 public:
-    explicit Link(boost::asio::ip::tcp::socket socket);
+    /// A connection that this node has made. It begins with a TLS handshake in `context`, which
+    /// outlives the link, unless that is null.
+    static Link dialled(boost::asio::ip::tcp::socket socket, SSL_CTX* context) {
+        return {std::move(socket), TlsSide::client, context};
+    }
+    /// A connection that another node has made. TLS in `context` if its first byte begins a
+    /// handshake and `context` is there, else clear text.
+    static Link accepted(boost::asio::ip::tcp::socket socket, SSL_CTX* context) {
+        return {std::move(socket), TlsSide::server, context};
+    }
     ~Link();
 
     /// The peer's address and port, for logs.
@@ -30,13 +46,20 @@ public:
     boost::asio::ip::address remote_address() const { return remote_.address(); }
 
     /// Carries messages until the link ends, and returns the reason. It ends with peer_not_reading
-    /// after `gone_after` without progress, and otherwise by decision of `end`. Calls `settled`
-    /// after each step of `end`, so that other parts can follow.
+    /// after `gone_after` without progress, with tls_failed or wrong_key after a failed handshake,
+    /// and otherwise by decision of `end`. Calls `settled` after each step of `end`, so that other
+    /// parts can follow.
     awaitable<boost::system::error_code> run(LinkEnd& end, Clock::duration gone_after,
                                              std::function<void()> settled);
 
 private:
+    Link(boost::asio::ip::tcp::socket socket, TlsSide side, SSL_CTX* context);
+
     void woken() override;
+    awaitable<boost::system::error_code> begin(LinkEnd& end);
+    awaitable<boost::system::error_code> handshake(const LinkEnd& end);
+    awaitable<boost::system::error_code> wait(const LinkEnd& end, TlsSession::Step step);
+    awaitable<std::pair<boost::system::error_code, std::size_t>> read_some();
     awaitable<boost::system::error_code> read_loop(LinkEnd& end);
     awaitable<boost::system::error_code> write_loop(LinkEnd& end, Clock::duration gone_after);
     awaitable<Result<void>> flush(const LinkEnd& end, Clock::duration gone_after);
@@ -46,6 +69,9 @@ private:
     void secure(const LinkEnd& end);
 
     boost::asio::ip::tcp::socket socket_;
+    const TlsSide side_;
+    SSL_CTX* const context_;
+    std::unique_ptr<TlsSession> tls_;  // null: in the clear
     boost::asio::steady_timer wake_;
     boost::asio::ip::tcp::endpoint remote_;  // port 0: unknown
     LinkEnd* end_ = nullptr;                 // while run() runs

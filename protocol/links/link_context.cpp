@@ -39,6 +39,7 @@ LinkContext::LinkContext(boost::asio::any_io_executor on, PeeringConfig configur
     : LinkState(std::move(configuration), fresh_instance(), first_epoch(),
                 std::chrono::steady_clock::now()),
       executor(std::move(on)),
+      psk(link_tls(config)),
       resolver(executor, names_kept_for_no_time(config.dns)),
       dialer(executor),
       dial_permits(executor),
@@ -64,6 +65,11 @@ void LinkContext::show_view_soon() {
 void LinkContext::settle() {
     if (neighbours.changed()) neighbours.takes_away() ? show_view() : show_view_soon();
     if (plan_work) plan_work();
+}
+
+std::unique_ptr<const PskContext> link_tls(const PeeringConfig& config) {
+    return config.keys.empty() ? nullptr
+                               : std::make_unique<const PskContext>(tls_keys(config.keys));
 }
 
 Nonce fresh_nonce() {

@@ -9,6 +9,7 @@
 #include "protocol/links/link_state.hpp"
 #include "protocol/membership/dial_permits.hpp"
 #include "protocol/net/dialer.hpp"
+#include "protocol/net/psk_context.hpp"
 #include "protocol/net/resolver.hpp"
 
 namespace protocol {
@@ -18,6 +19,7 @@ struct LinkContext : LinkState {
     LinkContext(boost::asio::any_io_executor on, PeeringConfig configuration, ClusterHooks hooks);
 
     boost::asio::any_io_executor executor;
+    std::unique_ptr<const PskContext> psk;  // null without cluster keys
     Resolver resolver;
     Dialer dialer;
     DialPermits dial_permits;
@@ -41,5 +43,8 @@ struct LinkContext : LinkState {
 };
 
 Nonce fresh_nonce();
+
+/// The TLS of the links of `config`; null without cluster keys.
+std::unique_ptr<const PskContext> link_tls(const PeeringConfig& config);
 
 }  // namespace protocol

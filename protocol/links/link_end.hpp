@@ -74,6 +74,10 @@ public:
     /// Received messages are ignored from now on.
     bool ended() const { return ended_.has_value(); }
 
+    /// The connection is encrypted. The driver says so before the first message.
+    bool encrypted() const { return encrypted_; }
+    void set_encrypted(bool encrypted) { encrypted_ = encrypted; }
+
     /// The counters for bytes of this connection.
     virtual LinkCounters& traffic() = 0;
 
@@ -104,7 +108,7 @@ protected:
 
 private:
     std::optional<boost::system::error_code> ended_;
-    bool closed_ = false, greeted_ = false;
+    bool closed_ = false, greeted_ = false, encrypted_ = false;
     std::optional<TagKeys> tags_;
     Driver* driver_ = nullptr;
 };

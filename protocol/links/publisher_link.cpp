@@ -26,6 +26,7 @@ PublisherLink::PublisherLink(LinkContext& context, std::uint64_t contact, PeerPl
       hooks_(std::move(hooks)),
       name_("link to " + (node_.empty() ? place_.link().text() : node_)),
       redial_(context.config.timings.reconnect_min, context.config.timings.reconnect_max),
+      security_(context.config),
       pause_(context.executor) {}
 
 bool PublisherLink::pending() const {
@@ -76,7 +77,8 @@ awaitable<error_code> PublisherLink::dial_and_publish() {
     if (!permit.held()) permit = co_await context_.dial_permits.take();
     if (!permit.held()) co_return asio::error::make_error_code(asio::error::operation_aborted);
     if (retired_) co_return make_error_code(Error::no_peer_any_more);
-    Link link(std::move(*socket));
+    const auto key = security_.key();
+    auto link = Link::dialled(std::move(*socket), key ? &context_.psk->client(*key) : nullptr);
     co_return co_await publish(link, permit);
 }
 
@@ -112,6 +114,7 @@ awaitable<error_code> PublisherLink::publish(Link& link, DialPermits::Permit& pe
         co_await link.run(*end_, context_.config.timings.gone_after, std::move(settle));
     dial_permit_ = nullptr;
     const bool was_up = end_->up();
+    security_.ended(error, was_up);
     end_->leave();
     end_.reset();
     if (std::exchange(given_up_, false)) peer_.reset();  // another instance has taken its peer

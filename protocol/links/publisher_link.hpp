@@ -10,6 +10,7 @@
 #include "protocol/links/cluster_status.hpp"
 #include "protocol/links/link.hpp"
 #include "protocol/links/link_context.hpp"
+#include "protocol/links/link_security.hpp"
 #include "protocol/links/publisher_end.hpp"
 #include "protocol/links/redial.hpp"
 #include "protocol/membership/membership.hpp"
@@ -102,6 +103,7 @@ private:
     Hooks hooks_;
     std::string name_;  // "link to b", for logs
     Redial redial_;
+    DialSecurity security_;
     boost::asio::steady_timer pause_;
     bool retired_ = false;
     bool given_up_ = false;

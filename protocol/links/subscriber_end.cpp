@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "protocol/links/link_security.hpp"
+
 namespace protocol {
 namespace {
 
@@ -132,6 +134,7 @@ void SubscriberEnd::take_hello(const HelloMessage& message) {
     who_ = hello_->hello().from;
     looks_for_ = hello_->hello().to;
     if (!challenge) return refuse(challenge.error());
+    if (const auto error = judge_encryption(state_.config, encrypted())) return refuse(error);
     challenged_ = true;
     says_ = HelloMessage(*challenge);
 }
@@ -148,8 +151,8 @@ void SubscriberEnd::take_proof(const HelloMessage& message, TimePoint now) {
     if (!has_last_words_) {
         state_.doorstep.proved(*peer_, from_);
         all_.hooks_.heard_of(*peer_, all_.slots_[*peer_].instance);
-        state_.neighbours.begin_feed(*peer_,
-                                     {secrets->token, number_of(all_.slots_[*peer_].instance)});
+        state_.neighbours.begin_feed(
+            *peer_, {secrets->token, number_of(all_.slots_[*peer_].instance), encrypted()});
     }
     says_ = Message(Welcome{});
     welcomed();

@@ -85,7 +85,7 @@ awaitable<void> SubscriberLinks::listen(TaskGroup& tasks, std::shared_ptr<void> 
 awaitable<void> SubscriberLinks::serve([[maybe_unused]] std::shared_ptr<void> owner,
                                        tcp::socket socket) {
     std::optional<SubscriberEnd> end;  // outlives the link, which speaks for it
-    Link link(std::move(socket));
+    auto link = Link::accepted(std::move(socket), context_.psk ? &context_.psk->server() : nullptr);
     end.emplace(peers_, link.remote_address(), fresh_nonce(), Clock::now());
     std::function<void()> settle = [this] { context_.settle(); };
     const auto error =

@@ -92,6 +92,7 @@ void Neighbourhood::begin_feed(std::size_t peer, PeerAccess access) {
     shown.has_feed = true;
     shown.token = std::move(access.token);
     shown.instance = access.instance;
+    shown.encrypted = access.encrypted;
     show(peer, std::move(shown));
 }
 

@@ -19,6 +19,7 @@ namespace protocol {
 struct PeerAccess {
     std::string token;           // PeerView::Peer::token
     std::uint64_t instance = 0;  // PeerView::Peer::instance
+    bool encrypted = false;      // PeerView::Peer::encrypted
 };
 
 /// Combines the data of all peers for the workers: tokens, the peers that count, and the directory

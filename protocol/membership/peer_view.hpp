@@ -32,7 +32,8 @@ struct PeerView {
         /// Identifies the instance of the node that the token and the summary belong to; 0 before
         /// the first. Experience with one instance says little about the next.
         std::uint64_t instance = 0;
-        bool has_feed = false;  // a feed supplies its summary now (Neighbourhood)
+        bool encrypted = false;  // its link is, so requests to it are, too
+        bool has_feed = false;   // a feed supplies its summary now (Neighbourhood)
 
         /// Whether the peer has a feed and an address.
         bool can_be_asked() const { return has_feed && !http.host.empty(); }

@@ -39,6 +39,8 @@ private:
                 "must have at least " + std::to_string(kMinClusterKeyBytes) + " bytes each");
         require((config_.peers.empty() && config_.dns_peers.empty()) || !keys.empty(), "keys",
                 "are missing: links to peers need one");
+        require(config_.encrypt || !config_.allow_clear, "allow_clear",
+                "needs cluster.encrypt: without it nothing is encrypted");
     }
 
     void peers() {

@@ -44,6 +44,10 @@ struct PeeringConfig {
     /// Hashes keys on a node without cluster keys. By default the node chooses a random secret for
     /// this instance.
     std::optional<HashSecret> own_secret;
+    /// Links and peer requests are encrypted. Nodes with different values refuse each other's
+    /// links, unless one has `allow_clear`: it takes both kinds, and dials in the clear where a
+    /// node fails to encrypt. `allow_clear` is for the time of an upgrade, and needs `encrypt`.
+    bool encrypt = true, allow_clear = false;
     std::optional<HostPort> listen;   // absent: the node accepts no links
     std::vector<PeerConfig> peers;    // an entry with this node's own name is ignored
     std::vector<DnsPeers> dns_peers;  // any: nodes with a cluster key may join

@@ -43,6 +43,8 @@ constexpr Words kWords[] = {
     {Error::too_many_peers, "too_many_peers", "this node has reached its limit cluster.max_peers"},
     {Error::replaced, "replaced",
      "another instance of the node has taken its name after its goodbye"},
+    {Error::tls_failed, "tls_failed",
+     "no encryption with the other node: its version may be older, or it lacks a cluster key"},
     {Error::wrong_version, "wrong_version", "another version of the protocol"},
     {Error::wrong_key, "wrong_key", "no cluster key in common"},
     {Error::bad_proof, "bad_proof", "hello not authentic: forged or replayed"},
@@ -58,6 +60,10 @@ constexpr Words kWords[] = {
     {Error::refused, "refused", "refused for a reason unknown here"},
     {Error::peers_full, "peers_full", "the dialled node has reached its limit cluster.max_peers"},
     {Error::bad_name, "bad_name", "its name is invalid for a node"},
+    {Error::not_encrypted, "not_encrypted",
+     "the dialling node does not encrypt, and the dialled node has cluster.encrypt on"},
+    {Error::encrypted, "encrypted",
+     "the dialling node has cluster.encrypt on, and the dialled node has it off"},
 };
 
 constexpr bool every_error_has_its_row() {

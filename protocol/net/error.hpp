@@ -44,8 +44,9 @@ enum class Error {
     reached_elsewhere,  // the node at this place is a peer that is reached at another
     too_many_peers,     // the limit of peers is reached
     replaced,           // this instance has said goodbye, and another has its name
+    tls_failed,         // no TLS with the other node, which may speak clear text only
 
-    last_of_this_node = replaced,
+    last_of_this_node = tls_failed,
 
     first_refusal = 100,
     wrong_version = 100,  // speaks another version of the protocol
@@ -61,7 +62,9 @@ enum class Error {
     refused,              // a reason that this version lacks
     peers_full,           // its list of peers is full, and lacks this node
     bad_name,             // invalid name of a node
-    last_refusal = bad_name,
+    not_encrypted,        // dialled in the clear, where links have to be encrypted
+    encrypted,            // dialled encrypted, where links are in the clear
+    last_refusal = encrypted,
 };
 
 const boost::system::error_category& error_category() noexcept;

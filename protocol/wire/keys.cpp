@@ -11,6 +11,7 @@ constexpr std::string_view kKeyIdLabel = "hearsay 3 key id";
 constexpr std::string_view kHashSecretLabel = "hearsay 3 key hash secret";
 constexpr std::string_view kLinkLabel = "hearsay 3 link";
 constexpr std::string_view kFieldLabel = "hearsay 3 question fields";
+constexpr std::string_view kTlsLabel = "hearsay 3 tls";
 
 constexpr std::size_t kTokenBytes = 16;
 
@@ -44,6 +45,15 @@ FieldKey field_key(std::string_view cluster_key) {
     FieldKey key;
     hkdf_sha256(bytes_of(cluster_key), {}, bytes_of(kFieldLabel), key);
     return key;
+}
+
+std::vector<Psk> tls_keys(const std::vector<std::string>& cluster_keys) {
+    std::vector<Psk> keys;
+    for (const auto& cluster_key : cluster_keys) {
+        auto& key = keys.emplace_back(hex(key_id(cluster_key)));
+        hkdf_sha256(bytes_of(cluster_key), {}, bytes_of(kTlsLabel), key.secret);
+    }
+    return keys;
 }
 
 LinkSecrets link_secrets(std::string_view cluster_key, const Mac& publisher_proof) {

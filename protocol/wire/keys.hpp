@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "protocol/net/crypto.hpp"
+#include "protocol/net/psk_context.hpp"
 #include "summary/key_hash.hpp"
 
 /// Values derived from a cluster key. FORMAT.md has labels, computation and vectors. All functions
@@ -28,6 +29,10 @@ HashSecret hash_secret(std::string_view cluster_key);
 /// Hides the values of request fields in peer requests (FORMAT.md, Peer requests).
 using FieldKey = std::array<std::byte, 32>;
 FieldKey field_key(std::string_view cluster_key);
+
+/// The keys of the TLS connections between nodes, in the order of the cluster keys (FORMAT.md,
+/// Encryption). The identity is the cluster key's id in hex.
+std::vector<Psk> tls_keys(const std::vector<std::string>& cluster_keys);
 
 /// Lower-case digits, two for each byte.
 std::string hex(ByteView bytes);

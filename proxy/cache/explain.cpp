@@ -87,16 +87,20 @@ std::shared_ptr<Looks> start_looks(Cache& cache, const CacheKey& key,
     auto& upstream = cache.upstream;
     const RequestSnapshot snapshot(Head(), key, true);
     const PeerRequestHead head(snapshot, RequestDirectives(), cache.shared.field_key);
+    const auto only_encrypted = stays_encrypted(*upstream.config().cluster, key);
     const auto looks = std::make_shared<Looks>(upstream.executor, view->peers.size());
     for (const auto number : numbers) {
         const auto& peer = view->peers[number];
         if (looks->open >= kPeersLookedAt) break;
-        if (!peer.can_be_asked()) continue;
+        if (!may_get_request(peer, only_encrypted)) continue;
         auto text = head.text(upstream.config().node, peer.token, std::nullopt, {}, "HEAD");
         auto task = look(upstream, PeerOfView{view, number}, std::move(text), looks);
-        if (!upstream.fetches.spawn(std::move(task))) continue;
-        looks->has[number] = to_string(PeerHas::unknown);  // until the peer answers
+        // The peer may have answered before spawn() returns.
+        looks->has[number] = to_string(PeerHas::unknown);
         ++looks->open;
+        if (upstream.fetches.spawn(std::move(task))) continue;
+        looks->has[number] = {};
+        --looks->open;
     }
     return looks;
 }
@@ -127,8 +131,13 @@ asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
     const auto invalidated_at = cache.shared.store.invalidated_at(hash);
     const auto invalidated =
         invalidated_at ? SinceInvalidation(now - *invalidated_at) : std::nullopt;
-    const PeerFacts known{view->peers, upstream.peer_records, *config->cluster, origin,
-                          now,         upstream.denying};
+    const PeerFacts known{view->peers,
+                          upstream.peer_records,
+                          *config->cluster,
+                          origin,
+                          now,
+                          upstream.denying,
+                          stays_encrypted(*config->cluster, key)};
     const auto turns = whom_to_ask(promised, {}, invalidated, known);
     out.just_invalidated = is_just_invalidated(invalidated);
     out.beside_the_origin = turns.beside_the_origin;

@@ -12,6 +12,8 @@ std::string_view to_string(PeerChosen chosen) {
             return "no_claim";
         case PeerChosen::not_in_step:
             return "not_in_step";
+        case PeerChosen::in_the_clear:
+            return "in_the_clear";
         case PeerChosen::left_alone:
             return "left_alone";
         case PeerChosen::too_far:
@@ -32,6 +34,7 @@ PeerChosen why_chosen(std::size_t peer, const summary::PeerSet& promised, const 
     const auto& its = known.peers[peer];
     if (!its.in_sync || !its.can_be_asked()) return PeerChosen::not_in_step;
     if (!promised.contains(static_cast<unsigned>(peer))) return PeerChosen::no_promise;
+    if (!may_get_request(its, known.only_encrypted)) return PeerChosen::in_the_clear;
     if (is_just_invalidated(invalidated)) return PeerChosen::just_invalidated;
     const auto& record = known.records[peer];
     if (!record.may_ask(known.now)) return PeerChosen::left_alone;

@@ -14,6 +14,7 @@ enum class PeerChosen : std::uint8_t {
     asked,
     no_promise,        // its summary lacks the key
     not_in_step,       // its summary is unusable, or it does not know this node
+    in_the_clear,      // its link is, and the key's content is for encrypted ones
     left_alone,        // it failed, or most of its responses were in vain
     too_far,           // the origin is so much nearer
     others_first,      // kMaxPeersAsked others are nearer

@@ -342,7 +342,7 @@ asio::awaitable<void> Fetch::fetch_validated(Exchange& not_modified) {
     const auto view = cache_.upstream.peers;
     const auto copy = *std::exchange(stale_copy_, std::nullopt);
     const auto named = view ? peers_named({copy.peer}, *view) : summary::PeerSet();
-    if (!named.empty() && view->peers[*named.begin()].can_be_asked()) {
+    if (!named.empty() && peers_.may_be_asked(view->peers[*named.begin()])) {
         const PeerOfView peer{view, *named.begin()};
         const auto taken = co_await fetch_copy(copy, not_modified, peer);
         if (taken) co_return;

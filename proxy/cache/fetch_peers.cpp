@@ -42,8 +42,14 @@ PeerTurns FetchPeers::whom_to_ask(const protocol::PeerView& view, const RoundTri
     const auto denying = job_.wanted.block ? summary::PeerSet() : cache_.upstream.denying;
     if (promised.empty() && perhaps.empty() && denying.empty()) return {};
     auto& records = cache_.upstream.peer_records;
-    const PeerFacts known{view.peers, records, *job_.wanted.request->config().cluster,
-                          origin,     now,     denying};
+    const auto& cluster = *job_.wanted.request->config().cluster;
+    const PeerFacts known{view.peers,
+                          records,
+                          cluster,
+                          origin,
+                          now,
+                          denying,
+                          stays_encrypted(cluster, job_.wanted.request->key)};
     const auto whom = proxy::whom_to_ask(promised, perhaps, since_invalidation(now), known);
     if (whom.too_far) ++cache_.upstream.counters.peers_too_far;
     if (whom.count > 0 && promised.empty() && perhaps.empty())
@@ -68,6 +74,11 @@ std::string FetchPeers::request_text(std::string_view token, Time now, std::stri
     // Of a block the version says all.
     const auto max_age = job_.wanted.block ? std::nullopt : wanted_max_age(since_invalidation(now));
     return request_->text(job_.wanted.request->config().node, proof, max_age, lines);
+}
+
+bool FetchPeers::may_be_asked(const protocol::PeerView::Peer& peer) const {
+    const auto& request = *job_.wanted.request;
+    return may_get_request(peer, stays_encrypted(*request.config().cluster, request.key));
 }
 
 /// False: no peer can get this request.
@@ -105,7 +116,7 @@ void FetchPeers::sample_misses(const std::shared_ptr<const protocol::PeerView>& 
         return;
     const auto promised = view->directory->candidates(job_.result.claim.key());
     const auto whom = upstream.miss_samples.whom(view->peers, upstream.peer_records, promised, now);
-    if (!whom || !prepare()) return;
+    if (!whom || !may_be_asked(view->peers[*whom]) || !prepare()) return;
     auto text = request_->text(config.node, view->peers[*whom].token, std::nullopt, {}, "HEAD");
     upstream.miss_samples.begun();
     upstream.fetches.spawn(sample(upstream, PeerOfView{view, *whom}, std::move(text)));

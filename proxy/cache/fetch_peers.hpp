@@ -27,6 +27,9 @@ public:
     /// `origin`: the origin's usual time. Counts peers that are too far.
     PeerTurns whom_to_ask(const protocol::PeerView& view, const RoundTrip& origin, Time now) const;
 
+    /// See may_get_request().
+    bool may_be_asked(const protocol::PeerView::Peer& peer) const;
+
     /// The head of the next peer request. `token` proves that this node is a peer. `also`, such as
     /// " stale", and the job itself add the options that the fetch accepts besides a whole reusable
     /// response. Empty: no peer can get the request.

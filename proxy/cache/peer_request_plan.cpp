@@ -19,6 +19,10 @@ bool pays_in_spite_of_no(const PeerRecord& record, const RoundTrip& origin) {
     return record.false_miss_rate() * origins.count() > record.cost();
 }
 
+bool stays_encrypted(const ClusterConfig& cluster, const CacheKey& key) {
+    return cluster.encrypt && key.scheme() == Scheme::https;
+}
+
 PeerTurns whom_to_ask(const summary::PeerSet& promised, const summary::PeerSet& perhaps,
                       const SinceInvalidation& invalidated, const PeerFacts& known) {
     PeerTurns result;
@@ -30,7 +34,7 @@ PeerTurns whom_to_ask(const summary::PeerSet& promised, const summary::PeerSet& 
         summary::PeerSet askable;
         for (const auto peer : candidates)
             if (peer < known.peers.size() && known.peers[peer].in_sync &&
-                known.peers[peer].can_be_asked())
+                may_get_request(known.peers[peer], known.only_encrypted))
                 askable.insert(peer);
         const auto choice = choose_peers(askable, known.records, known.now);
         for (std::size_t i = 0; i < choice.count && at_most > 0; ++i) {

@@ -12,6 +12,7 @@
 #include "proxy/cache/remote_hits.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/http/cache_control.hpp"
+#include "proxy/http/cache_key.hpp"
 #include "proxy/http/message_parser.hpp"
 #include "proxy/http/storage_verdict.hpp"
 #include "proxy/http/validators.hpp"
@@ -55,6 +56,13 @@ struct PeerTurns {
     void add(PeerTurn turn) { turns[count++] = turn; }
 };
 
+/// The content of this key goes between nodes by encrypted connections only.
+bool stays_encrypted(const ClusterConfig& cluster, const CacheKey& key);
+/// The peer can get a request for a key of that kind.
+inline bool may_get_request(const protocol::PeerView::Peer& peer, bool only_encrypted) {
+    return peer.can_be_asked() && (peer.encrypted || !only_encrypted);
+}
+
 /// The facts for the choice of peers.
 struct PeerFacts {
     const protocol::PeerView::Peers& peers;  // by number
@@ -64,6 +72,7 @@ struct PeerFacts {
     PeerRecord::Time now;
     /// Peers whose summaries say no, and are known to be wrong at times.
     summary::PeerSet denying = {};
+    bool only_encrypted = false;  // stays_encrypted()
 };
 /// True if a request in spite of the summary's no shortens the expected time: rate * (origin -
 /// peer) > (1 - rate) * peer, with the peer's cost for its time.

@@ -60,6 +60,7 @@ PeerResponsePlan plan_growing(const Fill::State& growing, const ReceivedPeerRequ
 }  // namespace
 
 PeerResponsePlan plan_peer_response(const ReceivedPeerRequest& asked, const FoundForPeer& found) {
+    if (!asked.may_travel) return refused(Refusal::absent);
     if (found.stored) return plan_stored(*found.stored, asked, found);
     if (found.growing) return plan_growing(*found.growing, asked, found);
     return refused(found.other_variants ? Refusal::variant : Refusal::absent);

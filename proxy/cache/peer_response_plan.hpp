@@ -26,6 +26,7 @@ struct PeerRequestOptions {
 struct ReceivedPeerRequest {
     const RequestDirectives& directives;
     PeerRequestOptions options;
+    bool may_travel = true;         // false: the content is for encrypted connections only
     bool for_block = false;         // one block of a version: the request names range and version
     std::uint64_t block_bytes = 0;  // the block size of this node (cache.block)
 };

@@ -99,7 +99,7 @@ bool Acceptor::let_in(Admitted& client) {
 }
 
 /// Admits an address outside clients.allow, because it may be a peer that proves itself by its
-/// first request, in the clear. Such strangers are at most kStrangersAtMost.
+/// first request. Such strangers are at most kStrangersAtMost.
 bool Acceptor::let_in_stranger(Admitted& client) {
     if (!frontend_.config().cluster || client.scheme != Scheme::http) return false;
     if (frontend_.strangers >= kStrangersAtMost &&

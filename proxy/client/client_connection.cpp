@@ -28,6 +28,7 @@ constexpr std::chrono::seconds kLingerForBody{30};
 constexpr std::chrono::seconds kLingerForMore{2};
 constexpr std::size_t kMaxBuffersPerCall = 64;
 constexpr std::size_t kRecordBytes = 16 * 1024;  // as many as a TLS record takes
+constexpr char kTlsHandshake = 0x16;             // the first byte
 
 /// Drops the first `bytes` of `buffers`.
 void advance(std::vector<asio::const_buffer>& buffers, std::size_t bytes) {
@@ -52,7 +53,8 @@ ClientConnection::ClientConnection(Frontend& frontend, Admitted client)
     socket_.set_option(asio::ip::tcp::no_delay(true), ec);
     socket_.non_blocking(true, ec);
     if (scheme_ == Scheme::https)
-        tls_ = std::make_unique<TlsSession>(*frontend.config().tls_contexts->server, socket_);
+        tls_ = std::make_unique<protocol::TlsSession>(*frontend.config().tls_contexts->server,
+                                                      protocol::TlsSide::server, socket_);
     frontend_.add(*this);
 }
 
@@ -181,6 +183,22 @@ asio::awaitable<ClientConnection::Handshake> ClientConnection::handshake() {
     co_return plain ? Handshake::plain_http : Handshake::failed;
 }
 
+bool ClientConnection::begins_handshake(Received received) const {
+    const std::string_view first = received == Received::head ? head_bytes_ : input_.data();
+    return !tls_ && first.starts_with(kTlsHandshake);
+}
+
+asio::awaitable<ClientConnection::Handshake> ClientConnection::peer_handshake(Received received) {
+    const auto psk = frontend_.config().tls_contexts->peers;  // the handshake looks the key up
+    std::string bytes;
+    if (received == Received::head) bytes = head_bytes_;
+    bytes.append(input_.data());
+    input_.clear();
+    tls_ = std::make_unique<protocol::TlsSession>(psk->server(), protocol::TlsSide::server, socket_,
+                                                  std::move(bytes));
+    co_return co_await handshake();
+}
+
 asio::awaitable<ClientConnection::Received> ClientConnection::receive_head() {
     if (expired_) co_return Received::closed;  // others have its place by now
     std::size_t scanned = 0;
@@ -274,8 +292,9 @@ bool ClientConnection::send_tls_now(std::vector<asio::const_buffer>& buffers) {
         tls_wants_ = tls_->write(next, sent);
         response_bytes_ += sent;
         advance(buffers, sent);
-        if (tls_wants_ == TlsSession::Step::done) continue;
-        if (tls_wants_ == TlsSession::Step::failed || tls_wants_ == TlsSession::Step::end) {
+        if (tls_wants_ == protocol::TlsSession::Step::done) continue;
+        if (tls_wants_ == protocol::TlsSession::Step::failed ||
+            tls_wants_ == protocol::TlsSession::Step::end) {
             broken_ = true;
             buffers.clear();
         }
@@ -342,7 +361,7 @@ ClientConnection::FileSent ClientConnection::send_file_now(const RecordBody& fil
 asio::awaitable<bool> ClientConnection::wait_to_send() {
     arm(taking_, taking_.begun() ? 0 : taken());
     const auto ready =
-        co_await wait_for_step(socket_, tls_ ? tls_wants_ : TlsSession::Step::wait_write);
+        co_await wait_for_step(socket_, tls_ ? tls_wants_ : protocol::TlsSession::Step::wait_write);
     const auto late = expired_;
     if (!fast_enough(taking_, [this] { return taken(); }) || (!ready && !late)) broken_ = true;
     co_return !broken_;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "protocol/net/tls_session.hpp"
 #include "proxy/client/admitted.hpp"
 #include "proxy/client/departure.hpp"
 #include "proxy/client/frontend.hpp"
@@ -13,7 +14,6 @@
 #include "proxy/http/message_parser.hpp"
 #include "proxy/net/pace.hpp"
 #include "proxy/net/read_buffer.hpp"
-#include "proxy/net/tls_session.hpp"
 #include "proxy/net/wakeup.hpp"
 
 namespace proxy {
@@ -49,6 +49,11 @@ public:
     boost::asio::awaitable<Received> receive_head();
     ParseError refusal() const { return refusal_; }
     std::string_view head_bytes() const { return head_bytes_; }
+    /// The first bytes begin a TLS handshake at a listener without TLS, as a peer does that
+    /// encrypts. `received`: what receive_head() made of them.
+    bool begins_handshake(Received received) const;
+    /// That handshake, by a key of the cluster. Precondition: TlsContexts::peers.
+    boost::asio::awaitable<Handshake> peer_handshake(Received received);
     std::size_t kept_bytes() const { return head_bytes_.capacity(); }
     void give_back() { proxy::give_back(head_bytes_); }  // with what views them
 
@@ -82,7 +87,7 @@ public:
 
     // For a tunnel, while no coroutine waits here.
     boost::asio::ip::tcp::socket& socket() { return socket_; }
-    TlsSession* tls() { return tls_.get(); }  // null: in the clear
+    protocol::TlsSession* tls() { return tls_.get(); }  // null: in the clear
     /// The client has chosen HTTP/2 in the handshake.
     bool chose_http2() const { return tls_ && tls_->chose_http2(); }
 
@@ -100,7 +105,9 @@ public:
     /// Notified when the connection is to end.
     void wake_at_end(std::shared_ptr<Wakeup> wakeup) { wakeup_ = std::move(wakeup); }
     /// The event to wait for after send_now() has sent a part.
-    TlsSession::Step send_wants() const { return tls_ ? tls_wants_ : TlsSession::Step::wait_write; }
+    protocol::TlsSession::Step send_wants() const {
+        return tls_ ? tls_wants_ : protocol::TlsSession::Step::wait_write;
+    }
     /// Bytes of responses that have left this host: what the kernel still holds was not taken, and
     /// it holds so much that a slow client's socket takes nothing for minutes.
     std::int64_t taken();
@@ -128,6 +135,7 @@ public:
     /// header.
     const boost::asio::ip::address& remote_address() const { return remote_; }
 
+    bool encrypted() const override { return tls_ != nullptr; }
     void retire() override;
     void drain() override;
     void give_way() override { expire(); }
@@ -148,8 +156,9 @@ private:
     Frontend& frontend_;
     boost::asio::ip::tcp::socket socket_;
     Scheme scheme_;
-    std::unique_ptr<TlsSession> tls_;
-    TlsSession::Step tls_wants_ = TlsSession::Step::done;  // what the last write waits for
+    std::unique_ptr<protocol::TlsSession> tls_;
+    protocol::TlsSession::Step tls_wants_ =
+        protocol::TlsSession::Step::done;  // what the last write waits for
     ReadBuffer input_;
     std::string head_bytes_;
     ParseError refusal_ = ParseError::ok;

@@ -59,6 +59,8 @@ public:
         virtual void give_way() = 0;
         /// A peer has proven itself by its token in a request.
         virtual void peer_proven() = 0;
+        /// The bytes of the connection are encrypted, for a client or for a peer.
+        virtual bool encrypted() const = 0;
 
         const ConnectionsByAddress::Ticket& ticket() const { return ticket_; }
         /// Its address may ask nothing, and no peer has proven itself on it (Admitted).

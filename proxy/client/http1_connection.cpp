@@ -9,6 +9,7 @@
 #include "proxy/client/peer_proof.hpp"
 #include "proxy/client/tunnel.hpp"
 #include "proxy/http/request_line.hpp"
+#include "proxy/net/tls_contexts.hpp"
 
 namespace proxy {
 
@@ -51,6 +52,11 @@ asio::awaitable<bool> Http1Connection::run() {
             connection_.part();
             co_return false;
         }
+        if (first && is_encrypted_peer(received)) {
+            const auto secured = co_await connection_.peer_handshake(received);
+            if (secured != ClientConnection::Handshake::done) co_return false;
+            continue;
+        }
         begin_request();
         auto error = connection_.refusal();
         if (received == Received::head) error = reader_.parse(request_.head);
@@ -78,9 +84,15 @@ asio::awaitable<bool> Http1Connection::run() {
             }
         }
         books_.close(frontend_, request_, writer_);
-    } while (writer_.may_be_followed() && !books_.aborted);
+    } while (first || (writer_.may_be_followed() && !books_.aborted));
     co_await end();
     co_return false;
+}
+
+/// A TLS handshake where clients speak clear text. After it the connection is like any other there.
+bool Http1Connection::is_encrypted_peer(ClientConnection::Received received) const {
+    return connection_.begins_handshake(received) && frontend_.upstream.peers &&
+           frontend_.config().tls_contexts->peers;
 }
 
 /// HTTP/2 by prior knowledge: the first bytes are its preface (RFC 9113 §3.3).

@@ -42,6 +42,7 @@ private:
     boost::asio::awaitable<void> end();
 
     bool is_http2(ParseError error) const;
+    bool is_encrypted_peer(ClientConnection::Received received) const;
     void begin_request();
     void show_line(std::string_view bytes);
     void rest();

@@ -19,6 +19,9 @@ bool take_last_word(std::string_view& words, std::string_view word) {
 std::optional<ProvenPeer> proven_peer(const Transaction& transaction) {
     const auto& view = transaction.frontend.upstream.peers;
     if (!view || transaction.request.scheme != Scheme::http) return std::nullopt;
+    const auto& cluster = transaction.request.config().cluster;
+    if (!transaction.connection.encrypted() && !(cluster && cluster->takes_clear()))
+        return std::nullopt;
     const auto* proof = find(transaction.request.head.fields, kPeerField);
     if (proof == nullptr) return std::nullopt;
     ProvenPeer peer;

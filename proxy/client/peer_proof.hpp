@@ -15,7 +15,8 @@ struct ProvenPeer {
 };
 
 /// Returns the peer that the token in the request belongs to; none if the request is no peer's.
-/// Peers speak clear text, so the proof does not count under TLS.
+/// The proof counts at `listen`, on an encrypted connection, and in the clear if the settings of
+/// now allow that.
 std::optional<ProvenPeer> proven_peer(const Transaction& transaction);
 
 }  // namespace proxy

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "proxy/cache/peer_request_plan.hpp"
 #include "proxy/cache/peer_response_plan.hpp"
 #include "proxy/client/cache_lookup.hpp"
 #include "proxy/client/response_from_fill.hpp"
@@ -34,7 +35,8 @@ public:
           request_(transaction.request),
           books_(transaction.books),
           lookup_(transaction),
-          received_{request_.directives, peer.options, false, request_.site.policy.cache->block} {
+          received_{request_.directives, peer.options, may_travel(transaction), false,
+                    request_.site.policy.cache->block} {
         books_.peer = frontend_.upstream.peers->peers[peer.index].node;
         request_.directives.only_if_cached = false;  // it is how peers ask, and obeyed anyway
     }
@@ -60,6 +62,11 @@ public:
     }
 
 private:
+    static bool may_travel(const Transaction& transaction) {
+        const auto& cluster = *transaction.request.config().cluster;
+        return transaction.connection.encrypted() ||
+               !stays_encrypted(cluster, transaction.request.key);
+    }
     Selecting selecting() {
         Selecting by(request_.head.fields);
         by.hashed = hashed_ ? &*hashed_ : nullptr;
@@ -118,7 +125,8 @@ private:
     }
 
     asio::awaitable<void> refuse_by(const PeerResponsePlan& plan) {
-        if (plan.refusal == Refusal::absent) frontend_.cache.shared.store.deny(hash_);
+        if (plan.refusal == Refusal::absent && received_.may_travel)
+            frontend_.cache.shared.store.deny(hash_);
         std::string validators;
         if (plan.name_validators)
             for (const auto& line : FieldBlock(response()->head_fields))

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "protocol/net/tls_session.hpp"
 #include "proxy/http/field_block.hpp"
-#include "proxy/net/tls_session.hpp"
 
 namespace proxy {
 
@@ -16,14 +16,14 @@ namespace proxy {
 /// thread. A coroutine may wait to read, another to write, and a third for a reset.
 class TunnelSide {
 public:
-    using Step = TlsSession::Step;
+    using Step = protocol::TlsSession::Step;
 
     TunnelSide() = default;
     TunnelSide(const TunnelSide&) = delete;
     TunnelSide& operator=(const TunnelSide&) = delete;
     virtual ~TunnelSide() = default;
 
-    // One read or write without a wait; see TlsSession.
+    // One read or write without a wait; see protocol::TlsSession.
     virtual Step read(boost::asio::mutable_buffer into, std::size_t& got) = 0;
     virtual Step write(boost::asio::const_buffer from, std::size_t& sent) = 0;
     /// read() would give something that no wait notices.
@@ -44,7 +44,7 @@ public:
 class SocketSide : public TunnelSide {
 public:
     /// `tls`: null in the clear.
-    SocketSide(boost::asio::ip::tcp::socket& socket, TlsSession* tls)
+    SocketSide(boost::asio::ip::tcp::socket& socket, protocol::TlsSession* tls)
         : socket_(socket), tls_(tls) {}
 
     Step read(boost::asio::mutable_buffer into, std::size_t& got) override;
@@ -60,7 +60,7 @@ private:
     boost::asio::awaitable<bool> wait_for(boost::asio::ip::tcp::socket::wait_type what);
 
     boost::asio::ip::tcp::socket& socket_;
-    TlsSession* tls_;
+    protocol::TlsSession* tls_;
 };
 
 /// The transport's way from a request to a tunnel.

@@ -13,6 +13,8 @@ protocol::PeeringConfig cluster_settings(const Config& config) {
     if (!config.cluster) return result;
     const auto& cluster = *config.cluster;
     result.keys = cluster.keys;
+    result.encrypt = cluster.encrypt;
+    result.allow_clear = cluster.allow_clear;
     result.listen = cluster.listen;
     result.timings.heartbeat = cluster.heartbeat;
     result.timings.gone_after = cluster.gone_after;

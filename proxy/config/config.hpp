@@ -163,6 +163,10 @@ inline constexpr CopyPolicy kDefaultCopyPolicy = CopyPolicy::while_room;
 struct ClusterConfig {
     std::vector<std::string> keys;  // one or two of at least kMinKeyBytes; the first signs
     HostPort listen;
+    /// As protocol::PeeringConfig has them. Content of https keys goes to no peer in the clear,
+    /// unless `encrypt` is off.
+    bool encrypt = true, allow_clear = false;
+    bool takes_clear() const { return !encrypt || allow_clear; }
     CopyPolicy copy = kDefaultCopyPolicy;
     /// After this time the origin gets the request, too: half of its usual time, or the peer's with
     /// two deviations if longer, within the bounds; `peer_budget` while the origin's is unknown.

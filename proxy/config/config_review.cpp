@@ -152,6 +152,7 @@ private:
         const auto& keys = cluster.keys;
         if (std::find(keys.begin(), keys.end(), kKeyForTrials) != keys.end())
             doubt("$.cluster.key", "is that of docker-compose.yml, which everybody can read");
+        encryption(cluster);
         if (!cluster.dns_peers.empty()) others = elsewhere = true;
         for (const auto& entry : cluster.dns_peers) {
             if (!entry.has_ports()) continue;
@@ -172,6 +173,17 @@ private:
             doubt("$.cluster.listen", "is reached from this machine only, but peers are elsewhere");
         if (is_loopback(config_.listen.host))
             doubt("$.listen", "is reached from this machine only, but peers are elsewhere");
+    }
+
+    void encryption(const ClusterConfig& cluster) {
+        const auto has_tls = std::ranges::any_of(
+            config_.origins, [](const auto& origin) { return origin.tls.has_value(); });
+        if (!cluster.encrypt && (config_.tls || has_tls))
+            doubt("$.cluster.encrypt",
+                  "is off, so content that came by TLS travels between the nodes in the clear");
+        if (cluster.allow_clear)
+            doubt("$.cluster.allow_clear",
+                  "is for the time of an upgrade: turn it off once all peers are encrypted");
     }
 
     void peer_addresses(const protocol::PeerConfig& peer, const std::string& path) {

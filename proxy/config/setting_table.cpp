@@ -334,11 +334,10 @@ constexpr std::array kTable{
     Setting{"cluster", optional_section<&Config::cluster>(), Effect::after_restart,
             "A node without it works alone."},
     Setting{"cluster.key", SpecialValue{read_keys, show_nothing, "string"}, Effect::after_restart,
-            "Secret that all nodes share. Links prove by it who they are; they are not "
-            "encrypted. It also makes the hashes that name stored content, on the wire and on "
-            "disk. Tags on disk mean nothing under another key: `check` and a start ask for an "
-            "empty directory then. Write it as `${NAME}`. Peer requests and their answers are "
-            "not encrypted, either.",
+            "Secret that all nodes share. Links prove by it who they are, and it encrypts links "
+            "and peer requests (`cluster.encrypt`). It also makes the hashes that name stored "
+            "content, on the wire and on disk. Tags on disk mean nothing under another key: "
+            "`check` and a start ask for an empty directory then. Write it as `${NAME}`.",
             true},
     Setting{"cluster.keys", SpecialValue{nullptr, show_keys, "list of one or two strings"},
             Effect::on_reload,
@@ -347,6 +346,16 @@ constexpr std::array kTable{
             "new key alone. Nodes on different sides of the restart do not share content."},
     Setting{"cluster.listen", endpoint<&Config::cluster, &ClusterConfig::listen>(),
             Effect::after_restart, "Peers dial this port and announce their summaries.", true},
+    Setting{"cluster.encrypt", flag<&Config::cluster, &ClusterConfig::encrypt>(), Effect::on_reload,
+            "Links and peer requests use TLS 1.3 with a key from `cluster.key`. All nodes need the "
+            "same value: nodes with different values refuse each other's links and say so. "
+            "`false` is for a trusted network: everything between nodes travels in the clear then, "
+            "content of https URLs too."},
+    Setting{"cluster.allow_clear", flag<&Config::cluster, &ClusterConfig::allow_clear>(),
+            Effect::on_reload,
+            "For the time of a change from `encrypt` off to on, or from a version without "
+            "encryption: the node also takes links in the clear, and dials so where a node fails "
+            "to encrypt. Content of https URLs goes to no peer in the clear meanwhile."},
     Setting{"cluster.copy", choice<&Config::cluster, &ClusterConfig::copy>(kCopyPolicyNames),
             Effect::on_reload,
             "Whether a response of a peer is stored here, too. `always` stores every copy. "

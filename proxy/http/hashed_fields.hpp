@@ -20,7 +20,7 @@ namespace proxy {
 /// Maximum length of kFieldsField. A request that needs more asks no peer.
 inline constexpr std::size_t kMaxHashedFieldsBytes = 8 * 1024;
 
-/// Whether a peer request carries the value of this field, in lower case, in the clear. That holds
+/// Whether a peer request carries the value of this field, in lower case, as it is. That holds
 /// for fields that negotiate content and identify no user.
 bool sent_in_clear(std::string_view name);
 

@@ -9,7 +9,7 @@
 #include <ctime>
 #include <utility>
 
-#include "proxy/net/new_tls_context.hpp"
+#include "protocol/net/new_tls_context.hpp"
 #include "proxy/net/server_name.hpp"
 
 namespace proxy {
@@ -82,7 +82,7 @@ std::shared_ptr<const ServerCertificate> read_server_certificate(const Certifica
     auto read = std::make_shared<ServerCertificate>();
     read->files = files;
     read->stamp = stamp_of(files);
-    read->holder = new_tls_context(TlsSide::server);
+    read->holder = protocol::new_tls_context(protocol::TlsSide::server);
     auto* const raw = read->holder.get();
     bool failed = false, encrypted = false;
     const auto fail = [&](const char* member, std::string message) {
@@ -93,7 +93,7 @@ std::shared_ptr<const ServerCertificate> read_server_certificate(const Certifica
     SSL_CTX_set_default_passwd_cb_userdata(raw, &encrypted);
     ERR_clear_error();
     if (SSL_CTX_use_certificate_chain_file(raw, files.certificate.c_str()) != 1)
-        fail(".certificate", "cannot read " + files.certificate + ": " + tls_reason());
+        fail(".certificate", "cannot read " + files.certificate + ": " + protocol::tls_reason());
     ERR_clear_error();
     const auto mismatch = files.key + " is not the key of " + files.certificate;
     if (SSL_CTX_use_PrivateKey_file(raw, files.key.c_str(), SSL_FILETYPE_PEM) != 1) {
@@ -105,7 +105,7 @@ std::shared_ptr<const ServerCertificate> read_server_certificate(const Certifica
         else if (ERR_GET_REASON(ERR_peek_error()) == X509_R_KEY_VALUES_MISMATCH)
             fail(".key", mismatch);
         else
-            fail(".key", "cannot read " + files.key + ": " + tls_reason());
+            fail(".key", "cannot read " + files.key + ": " + protocol::tls_reason());
     } else if (!failed && SSL_CTX_check_private_key(raw) != 1) {
         fail(".key", mismatch);
     }

@@ -11,14 +11,14 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/net/new_tls_context.hpp"
+#include "protocol/net/new_tls_context.hpp"
 #include "proxy/net/server_name.hpp"
 
 namespace proxy {
 namespace {
 
 constexpr std::string_view kAlpnWithHttp2 = "\x02h2\x08http/1.1";
-static_assert(kAlpnWithHttp2.ends_with(kAlpnHttp1));
+static_assert(kAlpnWithHttp2.ends_with(protocol::kAlpnHttp1));
 
 /// Chooses the first of the names in `ours`, a string_view, that the client has, too.
 int choose_protocol(SSL*, const unsigned char** out, unsigned char* size, const unsigned char* in,
@@ -82,7 +82,7 @@ void add_certificate(SSL_CTX* to, const ServerCertificate& certificate) {
     if (SSL_CTX_use_cert_and_key(to, SSL_CTX_get0_certificate(from), SSL_CTX_get0_privatekey(from),
                                  chain, 1) != 1)
         throw std::runtime_error("cannot use " + certificate.files.certificate + ": " +
-                                 tls_reason());
+                                 protocol::tls_reason());
 }
 
 }  // namespace
@@ -95,7 +95,7 @@ std::shared_ptr<SSL_CTX> make_server_context(
     std::shared_ptr<SSL_CTX> first;
     std::uint32_t number = 0;
     for (const auto& group : contexts->choice.groups()) {
-        auto context = new_tls_context(TlsSide::server);
+        auto context = protocol::new_tls_context(protocol::TlsSide::server);
         auto* const raw = context.get();
         // Tickets resume sessions on any worker; a session cache would need a shared lock. The
         // keys of all tickets are those of the default context.
@@ -103,7 +103,8 @@ std::shared_ptr<SSL_CTX> make_server_context(
         ++number;
         SSL_CTX_set_session_id_context(raw, reinterpret_cast<const unsigned char*>(&number),
                                        sizeof number);
-        const auto& ours = protocols == OfferedProtocols::http2_too ? kAlpnWithHttp2 : kAlpnHttp1;
+        const auto& ours =
+            protocols == OfferedProtocols::http2_too ? kAlpnWithHttp2 : protocol::kAlpnHttp1;
         SSL_CTX_set_alpn_select_cb(raw, choose_protocol, const_cast<std::string_view*>(&ours));
         for (const auto index : group) add_certificate(raw, *all[index]);
         if (first)

@@ -9,10 +9,11 @@
 #include <string_view>
 #include <utility>
 
+#include "protocol/net/new_tls_context.hpp"
+#include "protocol/net/tls_session.hpp"
+#include "protocol/wire/keys.hpp"
 #include "proxy/config/config_certificates.hpp"
-#include "proxy/net/new_tls_context.hpp"
 #include "proxy/net/server_context.hpp"
-#include "proxy/net/tls_session.hpp"
 
 namespace proxy {
 namespace {
@@ -47,6 +48,9 @@ public:
                 contexts->server =
                     make_server_context(contexts->certificates, offered_protocols(config_));
         }
+        if (config_.cluster && config_.cluster->encrypt)
+            contexts->peers = std::make_shared<const protocol::PskContext>(
+                protocol::tls_keys(config_.cluster->keys));
         for (std::size_t i = 0; i < config_.origins.size(); ++i) {
             const auto& origin = config_.origins[i];
             std::shared_ptr<const TlsClient> client;
@@ -98,19 +102,20 @@ private:
                                           const std::string& path, TlsTrust::Reads reads) {
         auto& known = trusts_[{verify, ca}];
         if (known) return known;
-        const auto context = new_tls_context(TlsSide::client);
+        const auto context = protocol::new_tls_context(protocol::TlsSide::client);
         known = std::make_shared<const TlsTrust>(context, reads);
         auto* const raw = context.get();
-        SSL_CTX_set_alpn_protos(raw, reinterpret_cast<const unsigned char*>(kAlpnHttp1.data()),
-                                static_cast<unsigned>(kAlpnHttp1.size()));
+        SSL_CTX_set_alpn_protos(raw,
+                                reinterpret_cast<const unsigned char*>(protocol::kAlpnHttp1.data()),
+                                static_cast<unsigned>(protocol::kAlpnHttp1.size()));
         SSL_CTX_set_session_cache_mode(raw, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
-        SSL_CTX_sess_set_new_cb(raw, TlsSession::keep_ticket);
+        SSL_CTX_sess_set_new_cb(raw, protocol::TlsSession::keep_ticket);
         SSL_CTX_set_verify(raw, verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
         ERR_clear_error();
         if (ca.empty()) {
             const auto now = verify && reads == TlsTrust::Reads::all_now;
             if (now && SSL_CTX_set_default_verify_paths(raw) != 1)
-                fail(path, "cannot read the system's certificates: " + tls_reason());
+                fail(path, "cannot read the system's certificates: " + protocol::tls_reason());
             return known;
         }
         std::error_code missing;
@@ -126,7 +131,7 @@ private:
                                "itself: openssl rehash " +
                                ca + " makes them");
         } else if (SSL_CTX_load_verify_file(raw, ca.c_str()) != 1) {
-            fail(path, "cannot read " + ca + ": " + tls_reason());
+            fail(path, "cannot read " + ca + ": " + protocol::tls_reason());
         }
         return known;
     }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "protocol/net/psk_context.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/net/server_certificate.hpp"
 #include "proxy/net/tls_trust.hpp"
@@ -21,6 +22,8 @@ struct TlsContexts {
     /// Those of `server`, in the order of certificate_pairs().
     std::vector<std::shared_ptr<const ServerCertificate>> certificates;
     std::shared_ptr<const TlsClient> forward;  // for targets outside `origins`
+    /// For peer requests; null without a cluster or without `cluster.encrypt`.
+    std::shared_ptr<const protocol::PskContext> peers;
 };
 
 /// Reads the files that `config` names into `config.tls_contexts` and into the `trust` of its

@@ -114,7 +114,7 @@ struct TrafficCounters {
     /// Requests to an origin during a peer request; `outrun` counts those whose answer came after
     /// the peer's and was dropped.
     std::uint64_t origin_hedges = 0, origin_hedges_outrun = 0;
-    std::uint64_t peer_repeats = 0;
+    std::uint64_t peer_repeats = 0, peer_handshakes = 0;
     std::uint64_t summary_lookups = 0, summaries_overruled = 0;
     std::uint64_t peers_too_far = 0;
     /// Body bytes, excluding heads, chunk lines and TLS: bytes of answers that client sockets took,
@@ -153,6 +153,9 @@ inline constexpr Described<TrafficCounters> kTrafficCounters[] = {
      "Those of them whose answer was not used: the peer's came first, or nobody wanted one.", ""},
     {&TrafficCounters::peer_repeats, "upstream.peer_repeats", "requests",
      "Requests to peers beside one that took unusually long.", "hearsay_peer_repeats_total"},
+    {&TrafficCounters::peer_handshakes, "upstream.peer_handshakes", "connections",
+     "TLS handshakes with peers for peer requests. Later requests use the same connections.",
+     "hearsay_peer_handshakes_total"},
     {&TrafficCounters::summary_lookups, "upstream.summary_lookups", "fetches",
      "Fetches for which the peers' summaries were asked.", "hearsay_digest_lookups_total"},
     {&TrafficCounters::summaries_overruled, "upstream.summaries_overruled", "fetches",

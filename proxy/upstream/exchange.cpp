@@ -145,9 +145,10 @@ Exchange::Said Exchange::look() {
             got_bytes_ = true;
             continue;
         }
-        if (step == TlsSession::Step::wait_read || step == TlsSession::Step::wait_write)
+        if (step == protocol::TlsSession::Step::wait_read ||
+            step == protocol::TlsSession::Step::wait_write)
             return Said::nothing;
-        note_end(step == TlsSession::Step::end);
+        note_end(step == protocol::TlsSession::Step::end);
         return Said::end;
     }
 }

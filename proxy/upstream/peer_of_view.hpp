@@ -22,6 +22,7 @@ struct PeerOfView {
     UpstreamTarget target() const {
         UpstreamTarget target{view->peers[index].http};
         target.peer = true;
+        target.encrypted = view->peers[index].encrypted;
         return target;
     }
 };

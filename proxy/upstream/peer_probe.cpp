@@ -21,6 +21,7 @@ namespace {
 /// The fault of the port; empty: none.
 std::string_view fault_of(FetchError error, const Exchange& exchange) {
     if (exchange.malformed() != ParseError::ok) return to_string(exchange.malformed());
+    if (error == FetchError::tls_failed) return kNotAPeer;  // it lacks the cluster's key
     if (error != FetchError::none) return to_string(error);
     const auto& head = exchange.head();
     const auto is_a_peer = head.status == 504 && refusal_of(head.fields) != Refusal::unknown;

@@ -13,7 +13,7 @@ namespace proxy {
 
 /// The head of the peer requests for one client request (protocol/FORMAT.md, Peer requests): the
 /// target, the client's directives on age, and the fields that select variants. Nothing else of the
-/// client's request leaves the node, because peers speak in the clear. Fields that only negotiate
+/// client's request leaves the node, because peers have no need of it. Fields that only negotiate
 /// content go out as they are, all others as hashes. `request` must outlive it.
 class PeerRequestHead {
 public:

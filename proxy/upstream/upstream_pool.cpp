@@ -12,6 +12,8 @@
 #include <utility>
 
 #include "protocol/net/plain_address.hpp"
+#include "protocol/net/psk_context.hpp"
+#include "proxy/net/tls_contexts.hpp"
 
 namespace proxy {
 namespace {
@@ -76,6 +78,7 @@ std::string connection_key(const UpstreamTarget& target) {
     if (target.on_clients_word)
         key += '!';  // never hand such a client a connection opened for an origin entry
     if (target.tls) key.append("/tls").append(std::to_string(target.tls->id));
+    if (target.encrypted) key.append("/psk");
     return key;
 }
 
@@ -94,24 +97,27 @@ asio::awaitable<std::size_t> UpstreamConnection::write(asio::const_buffer from,
 std::size_t UpstreamConnection::write_now(asio::const_buffer from, boost::system::error_code& ec) {
     if (tls) return 0;
     std::size_t sent = 0;
-    const auto step = proxy::write_now(socket, nullptr, from, sent);
-    if (step == TlsSession::Step::failed) ec.assign(errno, boost::system::system_category());
+    const auto step = protocol::write_now(socket, nullptr, from, sent);
+    if (step == protocol::TlsSession::Step::failed)
+        ec.assign(errno, boost::system::system_category());
     return sent;
 }
 
-TlsSession::Step UpstreamConnection::read_now(asio::mutable_buffer into, std::size_t& got) {
-    return proxy::read_now(socket, tls.get(), into, got);
+protocol::TlsSession::Step UpstreamConnection::read_now(asio::mutable_buffer into,
+                                                        std::size_t& got) {
+    return protocol::read_now(socket, tls.get(), into, got);
 }
 
 UpstreamPool::UpstreamPool(asio::any_io_executor executor, TimerWheel& wheel,
                            protocol::Resolver& resolver, const ConfigInEffect& config,
-                           MemoryBudget& windows)
+                           MemoryBudget& windows, std::uint64_t& peer_handshakes)
     : executor_(std::move(executor)),
       wheel_(wheel),
       resolver_(resolver),
       dialer_(executor_),
       config_(config),
-      windows_(windows) {}
+      windows_(windows),
+      peer_handshakes_(peer_handshakes) {}
 
 UpstreamPtr UpstreamPool::remove(Idle::iterator connection) {
     const auto at = idle_at_.find((*connection)->key);
@@ -232,7 +238,7 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
         co_return why_not_connected(dialled.error());
     }
     auto connection = new_connection(target, key, std::move(*dialled), std::move(seat));
-    if (!target.tls) co_return connection;
+    if (!target.tls && !target.encrypted) co_return connection;
     connection->deadline.set(deadline);
     const auto failed = co_await secure(*connection, target);
     if (failed == FetchError::none) co_return connection;
@@ -279,17 +285,30 @@ asio::awaitable<FetchError> UpstreamPool::look_around(const Config& config,
     co_return FetchError::none;
 }
 
-asio::awaitable<FetchError> UpstreamPool::secure(UpstreamConnection& connection,
-                                                 const UpstreamTarget& target) {
-    SslSessionPtr ticket;
+void UpstreamPool::begin_tls(UpstreamConnection& connection, const UpstreamTarget& target) {
+    protocol::SslSessionPtr ticket;
     if (const auto known = tickets_.find(connection.key); known != tickets_.end()) {
         ticket = std::move(known->second);  // once only: RFC 8446 appendix C.4
         tickets_.erase(known);
     }
-    connection.tls = std::make_unique<TlsSession>(*target.tls, target.host, std::move(ticket),
-                                                  connection.socket);
+    const auto& name = target.tls->name.empty() ? target.host : target.tls->name;
+    connection.tls = std::make_unique<protocol::TlsSession>(target.tls->trust->context(), name,
+                                                            std::move(ticket), connection.socket);
+}
+
+asio::awaitable<FetchError> UpstreamPool::secure(UpstreamConnection& connection,
+                                                 const UpstreamTarget& target) {
+    // Kept during the handshake, which looks the key up.
+    const auto psk = target.encrypted ? config_->tls_contexts->peers : nullptr;
+    if (target.encrypted && !psk) co_return FetchError::tls_failed;  // just turned off
+    if (target.encrypted)
+        connection.tls = std::make_unique<protocol::TlsSession>(
+            psk->client(), protocol::TlsSide::client, connection.socket);
+    else
+        begin_tls(connection, target);
     boost::system::error_code ec;
     co_await tls_handshake(connection.socket, *connection.tls, ec);
+    if (target.encrypted) ++peer_handshakes_;
     if (!ec) co_return FetchError::none;
     if (connection.deadline.expired()) co_return FetchError::connect_timeout;
     if (ec == asio::error::operation_aborted) co_return FetchError::abandoned;

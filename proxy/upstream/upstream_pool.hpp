@@ -13,11 +13,12 @@
 #include "protocol/membership/peer_config.hpp"
 #include "protocol/net/dialer.hpp"
 #include "protocol/net/resolver.hpp"
+#include "protocol/net/tls_session.hpp"
 #include "proxy/config/config_in_effect.hpp"
 #include "proxy/http/fetch_error.hpp"
 #include "proxy/net/read_buffer.hpp"
 #include "proxy/net/timer_wheel.hpp"
-#include "proxy/net/tls_session.hpp"
+#include "proxy/net/tls_trust.hpp"
 #include "proxy/storage/memory.hpp"
 #include "proxy/telemetry/rate_limited_log.hpp"
 #include "proxy/upstream/destinations.hpp"
@@ -64,10 +65,10 @@ struct UpstreamConnection {
     /// Writes as much as the socket takes without waiting; nothing over TLS.
     std::size_t write_now(boost::asio::const_buffer from, boost::system::error_code& ec);
     /// Reads the bytes that are there.
-    TlsSession::Step read_now(boost::asio::mutable_buffer into, std::size_t& got);
+    protocol::TlsSession::Step read_now(boost::asio::mutable_buffer into, std::size_t& got);
 
     boost::asio::ip::tcp::socket socket;
-    std::unique_ptr<TlsSession> tls;  // null: in the clear
+    std::unique_ptr<protocol::TlsSession> tls;  // null: in the clear
     SocketDeadline deadline;
     ReadBuffer buffer;
     std::string key;  // connection_key() of its target
@@ -90,11 +91,12 @@ std::string address_text(const boost::asio::ip::tcp::endpoint& endpoint);
 /// The destination of a request.
 struct UpstreamTarget : HostPort {
     bool on_clients_word = false;  // a client named it, so judge_destination() decides
-    std::shared_ptr<const TlsClient> tls = nullptr;  // null: in the clear
+    std::shared_ptr<const TlsClient> tls = nullptr;  // of an origin; null: in the clear
     /// Address of the client that named the host; empty: the configuration named it. It keeps one
     /// client from taking all name look-ups.
     std::string client = {};
     bool peer = false;  // another node: the pool keeps as many idle connections as it has room for
+    bool encrypted = false;  // of a peer: by the key of the cluster (TlsContexts::peers)
 };
 
 /// The idle connections that a request may use. The other side may be closing any of them.
@@ -128,9 +130,10 @@ public:
     template <class T>
     using Result = boost::system::result<T, FetchError>;
 
-    /// `config`: the one in effect; it outlives the pool.
+    /// `config`: the one in effect. The arguments outlive the pool.
     UpstreamPool(boost::asio::any_io_executor executor, TimerWheel& wheel,
-                 protocol::Resolver& resolver, const ConfigInEffect& config, MemoryBudget& windows);
+                 protocol::Resolver& resolver, const ConfigInEffect& config, MemoryBudget& windows,
+                 std::uint64_t& peer_handshakes);
 
     /// An idle connection that `kept` allows, the last used first, else a new one. Where only the
     /// age of the idle ones forbids their use, the oldest makes room for the new one, so that an
@@ -162,6 +165,7 @@ private:
     boost::asio::awaitable<FetchError> look_around(const Config& config,
                                                    const UpstreamTarget& target,
                                                    Clock::time_point deadline, Surroundings& out);
+    void begin_tls(UpstreamConnection& connection, const UpstreamTarget& target);
     boost::asio::awaitable<FetchError> secure(UpstreamConnection& connection,
                                               const UpstreamTarget& target);
     void log_tls_failure(const UpstreamTarget& target, std::string_view why);
@@ -185,6 +189,7 @@ private:
     protocol::Dialer dialer_;
     const ConfigInEffect& config_;
     MemoryBudget& windows_;
+    std::uint64_t& peer_handshakes_;
     using IdleAt = std::unordered_map<std::string, std::vector<Idle::iterator>>;
     Idle idle_;
     IdleAt idle_at_;  // by key, same order
@@ -195,8 +200,8 @@ private:
     std::unordered_map<std::string, std::weak_ptr<const Seats>>
         seats_;  // its owners are the connections
     std::size_t sweep_at_ = 64;
-    bool looking_after_idle_ = false;                         // expire() will come
-    std::unordered_map<std::string, SslSessionPtr> tickets_;  // by key
+    bool looking_after_idle_ = false;                                   // expire() will come
+    std::unordered_map<std::string, protocol::SslSessionPtr> tickets_;  // by key
     RateLimitedLog tls_log_;
     std::shared_ptr<const std::vector<protocol::PeerPlace>> peer_places_;
 };

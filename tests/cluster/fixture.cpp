@@ -51,6 +51,7 @@ Config NodesTest::config(const std::string& node, unsigned nodes) const {
     ClusterConfig cluster;
     cluster.keys = {"the cluster key of the tests, 32 bytes+"};
     cluster.listen = {address(node), kLinkPort};
+    cluster.encrypt = encrypt;
     cluster.heartbeat = 50ms;
     cluster.gone_after = 30s;  // busy test machines are not what is tested
     set_peer_budget(cluster, 10s);

@@ -72,6 +72,7 @@ protected:
     }
 
     ScriptedOrigin origin;
+    bool encrypt = true;  // config() of a cluster; false where a script stands in for a peer
 
 private:
     struct Running {

@@ -86,6 +86,7 @@ TEST_F(LoggedFailures, NameAPeerThatFailsAgainAndAgain) {
         e.send("220 smtp\r\n\r\n");
         e.keep = false;
     });
+    encrypt = false;
     auto settings = config("b", 2);
     settings.cluster->peers.front().http = {"127.0.0.1", broken.port()};
     set_peer_budget(*settings.cluster, 2s);

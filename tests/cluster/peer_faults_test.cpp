@@ -18,6 +18,7 @@ using namespace std::chrono_literals;
 
 class PeerFaults : public NodesTest {
 protected:
+    PeerFaults() { encrypt = false; }
     /// Nodes a and b, with `stand_in` where b looks for a's objects.
     void start_with(const ScriptedOrigin& stand_in,
                     std::chrono::milliseconds budget = std::chrono::milliseconds(2000)) {

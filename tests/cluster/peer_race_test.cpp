@@ -13,6 +13,7 @@ using namespace std::chrono_literals;
 /// whose answer counts.
 class PeerRace : public NodesTest {
 protected:
+    PeerRace() { encrypt = false; }
     void start_with(const ScriptedOrigin& stand_in, std::chrono::nanoseconds budget,
                     std::chrono::nanoseconds detour = 1h) {
         auto settings = config("b", 2);

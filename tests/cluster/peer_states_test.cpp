@@ -1,5 +1,9 @@
+#include <string>
+#include <thread>
+
 #include "proxy/upstream/peer_probe.hpp"
 #include "tests/cluster/fixture.hpp"
+#include "tests/cluster/sockets.hpp"
 
 namespace proxy::test {
 namespace peer_states_test {
@@ -28,6 +32,7 @@ TEST_F(PeerStates, AWrongHttpPortIsNamedBeforeAnybodyIsAskedThere) {
 }
 
 TEST_F(PeerStates, AnotherServerAtTheHttpPortIsNoPeer) {
+    encrypt = false;
     origin.answers_probes = false;
     auto astray = config("a", 2);
     peer(astray).http = {"127.0.0.1", origin.port()};
@@ -37,7 +42,26 @@ TEST_F(PeerStates, AnotherServerAtTheHttpPortIsNoPeer) {
     EXPECT_EQ(seen("a", "b").last_http_error, "not_a_peer");
 }
 
+TEST_F(PeerStates, AnotherServerInTheClearIsNoPeerOfAnEncryptedCluster) {
+    const auto server = Socket::listen("127.0.0.1", 0);
+    std::thread answers([&] {
+        for (auto client = server.accept(); client.open(); client = server.accept()) {
+            std::string hello;
+            client.receive(hello);
+            client.send("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
+        }
+    });
+    auto astray = config("a", 2);
+    peer(astray).http = {"127.0.0.1", server.port()};
+    start(astray);
+    start(config("b", 2));
+    EXPECT_TRUE(eventually([&] { return seen("a", "b").last_http_error == "not_a_peer"; }));
+    server.shut();
+    answers.join();
+}
+
 TEST_F(PeerStates, APeerThatIsAPeerForTheSecondProbeHasNoFault) {
+    encrypt = false;
     origin.answers_probes = false;
     auto astray = config("a", 2);
     peer(astray).http = {"127.0.0.1", origin.port()};

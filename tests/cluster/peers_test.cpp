@@ -153,6 +153,7 @@ TEST_F(Peers, ProveThemselvesByTheTokenOfTheirLink) {
 class AskedByAPeer : public Peers {
 protected:
     void SetUp() override {
+        encrypt = false;
         auto settings = config("b", 2);
         settings.cluster->peers.front().http = {"127.0.0.1", stand_in.port()};
         start(config("a", 2));

@@ -386,6 +386,7 @@ TEST_F(SharedBlocks, KeepBalancedBooks) {
 }
 
 TEST_F(SharedBlocks, GoOnAtTheOriginWhenAPeerDiesInsideOne) {
+    encrypt = false;
     serve();
     std::atomic<int> peer_requests{0};
     ScriptedOrigin stand_in([&](Exchange& e) {  // in place of a

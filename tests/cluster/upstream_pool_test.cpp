@@ -73,7 +73,8 @@ protected:
     protocol::Resolver resolver{io.get_executor(), two_addresses(io)};
     ConfigInEffect config{std::make_shared<const Config>()};
     MemoryBudget windows{1 << 20};
-    UpstreamPool pool{io.get_executor(), wheel, resolver, config, windows};
+    std::uint64_t peer_handshakes = 0;
+    UpstreamPool pool{io.get_executor(), wheel, resolver, config, windows, peer_handshakes};
 };
 
 TEST_F(UpstreamPoolTest, OneDeadAddressOfTwoDoesNotCostTheDeadline) {
@@ -269,7 +270,8 @@ protected:
     protocol::Resolver resolver{io.get_executor(), scripted()};
     ConfigInEffect config{std::make_shared<const Config>()};
     MemoryBudget windows{1 << 20};
-    UpstreamPool pool{io.get_executor(), wheel, resolver, config, windows};
+    std::uint64_t peer_handshakes = 0;
+    UpstreamPool pool{io.get_executor(), wheel, resolver, config, windows, peer_handshakes};
 };
 
 TEST_F(KeptConnectionTest, IsUsedOnlyWhileItsNameLeadsThere) {

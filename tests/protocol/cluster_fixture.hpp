@@ -170,8 +170,9 @@ protected:
         return peer;
     }
 
-    static PeeringConfig config(const std::string& node, unsigned nodes = 2) {
+    PeeringConfig config(const std::string& node, unsigned nodes = 2) const {
         PeeringConfig config;
+        config.encrypt = encrypt_;
         config.node = node;
         config.keys = {kKey};
         config.listen = {address_of(node), 3129};
@@ -216,6 +217,7 @@ protected:
     }
 
     boost::asio::io_context helpers_;  // for relays and fake peers
+    bool encrypt_ = true;              // as config() has it
     std::vector<std::unique_ptr<TestNode>> nodes_;
 };
 

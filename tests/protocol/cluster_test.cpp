@@ -432,7 +432,7 @@ TEST_F(ClusterTest, GoesOnUnderAnotherConfigurationAtTheSamePort) {
     EXPECT_EQ(a.view->peers.size(), 2u);
     EXPECT_FALSE(a.in_sync_with("b"));
     a.store("http://x/2");
-    auto& c = add([] {
+    auto& c = add([this] {
         auto third = config("c", 3);
         third.keys = {kOtherKey, kKey};
         return third;

@@ -21,7 +21,7 @@ namespace protocol::test {
 class FakePeer : public LinkEnd {
 public:
     FakePeer(boost::asio::io_context& io, std::string node, const std::string& key)
-        : io_(io), self_{std::move(node), {}}, keys_({key}) {
+        : io_(io), self_{std::move(node), {}}, keys_({key}), psk_(tls_keys({key})) {
         random_bytes(self_.instance);
         rules_.is_peer = [](std::string_view) { return true; };
         rules_.max_summary_bytes = 1 << 30;
@@ -107,7 +107,7 @@ private:
     awaitable<Ended> take_one() {
         auto [error, socket] = co_await acceptor_->async_accept(as_result);
         if (error) co_return error;
-        link_ = std::make_unique<Link>(std::move(socket));
+        link_.reset(new Link(Link::accepted(std::move(socket), &psk_.server())));
         std::function<void()> nothing = [] {};
         co_return co_await link_->run(*this, std::chrono::seconds(10), std::move(nothing));
     }
@@ -117,7 +117,7 @@ private:
         const boost::asio::ip::tcp::endpoint endpoint(boost::asio::ip::make_address(address), 3129);
         const auto [error] = co_await socket.async_connect(endpoint, as_result);
         if (error) co_return error;
-        link_ = std::make_unique<Link>(std::move(socket));
+        link_.reset(new Link(Link::dialled(std::move(socket), &psk_.client())));
         std::function<void()> nothing = [] {};
         co_return co_await link_->run(*this, std::chrono::seconds(10), std::move(nothing));
     }
@@ -125,6 +125,7 @@ private:
     boost::asio::io_context& io_;
     Identity self_;
     KeyRing keys_;
+    PskContext psk_;
     SubscriberHello::Rules rules_;
     LinkCounters traffic_;
     std::optional<PublisherHello> publisher_;

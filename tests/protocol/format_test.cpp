@@ -27,6 +27,7 @@ const std::string kHashSecret =
     "de64e54d1172781ed7d8961edd6388c177ebcc5ba9dab48fe51b51e5d2fba2f2"
     "135e28ef9397dade371f932531072aa2c7c7fc2e66d67b4760dc77f7c90c53e6";
 const std::string kKeyHash = "f4ea1cde55ac7855db11d3ca139b3c5f";
+const std::string kTlsKey = "ba94a5ac7f6f11c508bd8b410e7ff0a4284bd0a70e38475e89b5097a93fd2db3";
 const std::string kFieldKey = "efd9d85db199c4f6d0f878aab3637180c9e37fb680e929c20b1dd8be4b079fb4";
 
 const std::string kHello =
@@ -130,6 +131,9 @@ TEST_F(Format, KeysAreDerivedAsThePageSays) {
     EXPECT_EQ(hex(key_id(kClusterKey)), kKeyId);
     EXPECT_EQ(hex(hash_secret(kClusterKey)), kHashSecret);
     EXPECT_EQ(hex(field_key(kClusterKey)), kFieldKey);
+    const auto tls = tls_keys({kClusterKey});
+    EXPECT_EQ(tls[0].identity, kKeyId);
+    EXPECT_EQ(hex(tls[0].secret), kTlsKey);
     const auto hash = summary::KeyHasher(hash_secret(kClusterKey))("http://example.com/");
     EXPECT_EQ(hash.low, 0xf4ea1cde55ac7855U);
     EXPECT_EQ(hash.high, 0xdb11d3ca139b3c5fU);
@@ -229,7 +233,7 @@ TEST_F(Format, ThePageHasTheSameBytes) {
          {kKeyId,     kHashSecret,           kKeyHash,        kFieldKey,     kHello,   kChallenge,
           kProof,     kFromPublisher,        kFromSubscriber, kToken,        kWelcome, kInvalidate,
           kConfirm,   kInvalidateAll,        kSnapshotBegin,  kSnapshotPart, kDelta,   kCheckHash,
-          kHeartbeat, kSubscribersHeartbeat, kRefusal}) {
+          kHeartbeat, kSubscribersHeartbeat, kRefusal,        kTlsKey}) {
         EXPECT_NE(page.find(bytes), std::string::npos) << bytes;
     }
 }

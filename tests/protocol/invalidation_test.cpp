@@ -96,6 +96,7 @@ TEST_F(Invalidations, WaitForAPeerThatIsAwayAndComeBeforeItCountsAgain) {
 }
 
 TEST_F(Invalidations, APeerWhoseSummaryCameFirstDoesNotCountBeforeItHasConfirmed) {
+    encrypt_ = false;  // for the relay
     Relay relay(helpers_, address(200), address_of("b"));
     auto first = config("a");
     first.peers[0].link.host = address(200);
@@ -114,6 +115,7 @@ TEST_F(Invalidations, APeerWhoseSummaryCameFirstDoesNotCountBeforeItHasConfirmed
 }
 
 TEST_F(Invalidations, AreSentAgainAndAppliedOnceWhenTheConfirmationIsLost) {
+    encrypt_ = false;  // for the relay
     Relay relay(helpers_, address(200), address_of("b"));
     auto first = config("a");
     first.peers[0].link.host = address(200);
@@ -212,6 +214,7 @@ TEST_F(Invalidations, AReloadWhileAPeerIsAwayCostsNoHealthyPeerItsLink) {
 }
 
 TEST_F(Invalidations, AReloadedSubscriberDoesNotApplyAgainWhatItHasApplied) {
+    encrypt_ = false;  // for the relay
     Relay relay(helpers_, address(200), address_of("b"));
     auto first = config("a");
     first.peers[0].link.host = address(200);
@@ -272,6 +275,7 @@ TEST_F(Invalidations, TooManyForAPeerThatIsAwayBecomeOneOrderToDropEverything) {
 }
 
 TEST_F(Invalidations, AreNotDroppedWithAnnouncementsWhenAQueueOverflows) {
+    encrypt_ = false;  // for the relay
     Relay relay(helpers_, address(200), address_of("b"));
     auto first = config("a");
     first.peers[0].link.host = address(200);

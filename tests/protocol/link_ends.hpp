@@ -102,8 +102,10 @@ struct Publishing {
 
 inline std::unique_ptr<SubscriberEnd> subscribing(MachineNode& node, TimePoint now = kNow,
                                                   const std::string& from = "127.0.0.1") {
-    return std::make_unique<SubscriberEnd>(node.subscriptions, boost::asio::ip::make_address(from),
-                                           counting<Nonce>(101), now);
+    auto end = std::make_unique<SubscriberEnd>(
+        node.subscriptions, boost::asio::ip::make_address(from), counting<Nonce>(101), now);
+    end->set_encrypted(true);
+    return end;
 }
 
 inline void hand(LinkEnd& to, const LinkEnd::Said& said, TimePoint now) {

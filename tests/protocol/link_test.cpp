@@ -71,7 +71,7 @@ protected:
         tcp::acceptor acceptor(io, {asio::ip::make_address("127.0.0.1"), 0});
         other.emplace(io);
         other->connect(acceptor.local_endpoint());
-        link = std::make_unique<Link>(acceptor.accept());
+        link.reset(new Link(Link::accepted(acceptor.accept(), nullptr)));
         to_link.emplace(counting<LinkKey>(2));
         from_link.emplace(counting<LinkKey>(1));
         end.emplace();

@@ -17,8 +17,11 @@ namespace wire_faults_test {
 
 namespace asio = boost::asio;
 
+/// Faults in the frames, which a relay can read in the clear only.
 class WireFaults : public ClusterTest {
 protected:
+    WireFaults() { encrypt_ = false; }
+
     /// a publishes to b through a relay; b publishes to a directly.
     void with_relay() { with_relay(config("a")); }
     void with_relay(PeeringConfig dialler) {

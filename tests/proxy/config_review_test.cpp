@@ -103,6 +103,24 @@ TEST(ConfigReview, RefusesGoneAfterTwoHeartbeatsAsARunningNodeWould) {
                     "1s"));
 }
 
+TEST(ConfigReview, FindsContentByTlsThatTravelsInTheClear) {
+    const auto of_tls = R"("origins": [{"host": "*", "url": "https://o"}])";
+    const auto with_cluster = [&](const std::string& cluster) {
+        const auto patch = "{" + std::string(of_tls) + R"(, "cluster": )" + cluster + "}";
+        return warnings(with(patch.c_str()));
+    };
+    EXPECT_THAT(with_cluster("{}"), IsEmpty());
+    EXPECT_THAT(
+        with_cluster(R"({"encrypt": false})"),
+        ElementsAre("$.cluster.encrypt: is off, so content that came by TLS travels between "
+                    "the nodes in the clear"));
+    EXPECT_THAT(warnings(with(R"({"cluster": {"encrypt": false}})")), IsEmpty());
+    EXPECT_THAT(with_cluster(R"({"allow_clear": true})"),
+                ElementsAre(StartsWith("$.cluster.allow_clear: is for the time of an upgrade")));
+    EXPECT_THAT(errors(with(R"({"cluster": {"encrypt": false, "allow_clear": true}})")),
+                ElementsAre(StartsWith("$.cluster.allow_clear: needs cluster.encrypt")));
+}
+
 TEST(ConfigReview, FindsOriginsThatAreNeverUsed) {
     EXPECT_THAT(
         warnings(with(R"({"origins": [{"host": "*", "url": "http://o"},

@@ -31,7 +31,7 @@ protected:
             records[at].answered_after(time, kNow);
     }
     PeerChosen chosen(std::size_t peer) const {
-        const PeerFacts known{peers, records, bounds, origin, kNow};
+        const PeerFacts known{peers, records, bounds, origin, kNow, {}, only_encrypted};
         const auto turns = whom_to_ask(promised, {}, invalidated, known);
         return why_chosen(peer, promised, turns, invalidated, known);
     }
@@ -42,7 +42,19 @@ protected:
     RoundTrip origin;
     summary::PeerSet promised{0, 1, 2, 3};
     SinceInvalidation invalidated;
+    bool only_encrypted = false;
 };
+
+TEST_F(ExplainPlan, APeerInTheClearIsNotAskedForWhatStaysEncrypted) {
+    only_encrypted = true;
+    auto secure = peers[1];
+    secure.encrypted = true;
+    peers.set(1, std::move(secure));
+    EXPECT_EQ(chosen(0), PeerChosen::in_the_clear);
+    EXPECT_EQ(chosen(1), PeerChosen::asked);
+    only_encrypted = false;
+    EXPECT_EQ(chosen(0), PeerChosen::asked);
+}
 
 TEST_F(ExplainPlan, NamesThoseThatAreAskedAndThoseThatAreTooMany) {
     for (std::size_t i = 0; i < 4; ++i) is_as_far_as(i, 1ms * (i + 1));

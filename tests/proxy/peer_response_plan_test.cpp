@@ -43,7 +43,7 @@ protected:
         return reply();
     }
     PeerResponsePlan reply() const {
-        return plan_peer_response({directives, options, for_block, 10}, found);
+        return plan_peer_response({directives, options, may_travel, for_block, 10}, found);
     }
     void has_bytes(std::size_t bytes) {
         response->body->add_block(bytes, {});
@@ -55,12 +55,18 @@ protected:
     FoundForPeer found;
     RequestDirectives directives;
     PeerRequestOptions options;
-    bool for_block = false;
+    bool for_block = false, may_travel = true;
 };
+
+TEST_F(PeerResponsePlanTest, IsNothingWhereTheContentMustNotTravel) {
+    may_travel = false;
+    EXPECT_EQ(to_stored(), refused(Refusal::absent));
+}
 
 TEST_F(PeerResponsePlanTest, IsWhatIsStoredAndFresh) {
     EXPECT_EQ(to_stored(), kStored);
-    EXPECT_EQ(plan_peer_response({directives, options, false, 10}, {}), refused(Refusal::absent));
+    EXPECT_EQ(plan_peer_response({directives, options, true, false, 10}, {}),
+              refused(Refusal::absent));
 }
 
 TEST_F(PeerResponsePlanTest, SaysThatThereAreVariantsForOthers) {  // RFC 9111 §4.1

@@ -157,6 +157,7 @@ public:
         void drain() override {}
         void give_way() override {}
         void peer_proven() override { of_peer = true; }
+        bool encrypted() const override { return true; }
         void expire() override {}
 
         RecordedTransport& node_;

@@ -1,4 +1,4 @@
-#include "proxy/net/new_tls_context.hpp"
+#include "protocol/net/new_tls_context.hpp"
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -6,7 +6,7 @@
 #include <new>
 #include <system_error>
 
-namespace proxy {
+namespace protocol {
 
 std::shared_ptr<SSL_CTX> new_tls_context(TlsSide side) {
     const auto* const method = side == TlsSide::server ? TLS_server_method() : TLS_client_method();
@@ -31,4 +31,4 @@ std::string tls_reason() {
     return text ? text : "unknown error";
 }
 
-}  // namespace proxy
+}  // namespace protocol

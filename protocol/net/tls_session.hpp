@@ -5,22 +5,30 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
 
-#include "proxy/net/tls_trust.hpp"
+#include "protocol/net/new_tls_context.hpp"
 
 // As in <openssl/ssl.h>, which is a large header.
 typedef struct ssl_session_st SSL_SESSION;
 
-namespace proxy {
+namespace protocol {
 
 struct SslFree {
     void operator()(SSL* ssl) const;
     void operator()(SSL_SESSION* session) const;
 };
 using SslSessionPtr = std::unique_ptr<SSL_SESSION, SslFree>;
+
+/// The input and output of OpenSSL: it reads `received` from `taken` on first, and then the socket.
+struct TlsLine {
+    int socket;
+    std::string received;
+    std::size_t taken = 0;
+};
 
 /// TLS over a connected TCP socket, which outlives it. Each step returns at once, and names the
 /// event of the socket to wait for before its repetition. OpenSSL works on the socket itself, so an
@@ -29,11 +37,11 @@ class TlsSession {
 public:
     using Socket = boost::asio::ip::tcp::socket;
 
-    /// The server's side.
-    TlsSession(SSL_CTX& context, Socket& socket);
-    /// The client's side. `host`: name or address of the server. `resumed` may be null.
-    TlsSession(const TlsClient& client, const std::string& host, SslSessionPtr resumed,
-               Socket& socket);
+    /// `received`: the first bytes of the other side, where they were read from the socket before.
+    TlsSession(SSL_CTX& context, TlsSide side, Socket& socket, std::string received = {});
+    /// The client's side. `name`: name or address of the server, for SNI and the certificate.
+    /// `resumed` may be null.
+    TlsSession(SSL_CTX& context, std::string name, SslSessionPtr resumed, Socket& socket);
     TlsSession(const TlsSession&) = delete;
     TlsSession& operator=(const TlsSession&) = delete;
     ~TlsSession();
@@ -52,6 +60,8 @@ public:
     Step write(boost::asio::const_buffer from, std::size_t& sent);
     /// Both sides have agreed on HTTP/2 in the handshake (ALPN `h2`).
     bool chose_http2() const;
+    /// The handshake has used a session or key that both sides had before.
+    bool used_shared_secret() const;
     /// Announces the end, if the socket takes the bytes at once.
     void close_notify();
 
@@ -62,6 +72,8 @@ public:
     bool met_plain_http() const { return met_plain_http_; }
     /// Whether the failed step found the connection cut, rather than refused.
     bool was_cut() const { return was_cut_; }
+    /// One side has found no common parameters, such as a key (alert handshake_failure).
+    bool found_nothing_in_common() const { return nothing_in_common_; }
     /// A session for the next connection to the same server, or null.
     SslSessionPtr take_ticket() { return std::move(ticket_); }
     /// OpenSSL's callback, for contexts of clients.
@@ -70,11 +82,13 @@ public:
 private:
     Step after(int result);
 
+    TlsLine line_;
     std::unique_ptr<SSL, SslFree> ssl_;
     SslSessionPtr ticket_;
     std::string why_;
     bool met_plain_http_ = false;
     bool was_cut_ = false;
+    bool nothing_in_common_ = false;
     bool failed_ = false;
 };
 
@@ -104,4 +118,4 @@ constexpr bool waits(TlsSession::Step step) {
 /// Waits for the event that `step` names. Returns false if the wait was cancelled.
 boost::asio::awaitable<bool> wait_for_step(TlsSession::Socket& socket, TlsSession::Step step);
 
-}  // namespace proxy
+}  // namespace protocol

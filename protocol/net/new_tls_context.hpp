@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace proxy {
+namespace protocol {
 
 /// HTTP/1.1 alone, in the form of ALPN (RFC 7301 §3.1).
 inline constexpr std::string_view kAlpnHttp1 = "\x08http/1.1";
@@ -20,4 +20,4 @@ std::shared_ptr<SSL_CTX> new_tls_context(TlsSide side);
 /// The text of OpenSSL's first error on this thread, which is the cause.
 std::string tls_reason();
 
-}  // namespace proxy
+}  // namespace protocol

@@ -1,4 +1,4 @@
-#include "proxy/net/tls_session.hpp"
+#include "protocol/net/tls_session.hpp"
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -11,11 +11,11 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <cerrno>
-#include <cstdint>
 #include <new>
 #include <system_error>
+#include <utility>
 
-namespace proxy {
+namespace protocol {
 namespace {
 
 namespace asio = boost::asio;
@@ -28,49 +28,56 @@ bool would_block() {
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
 }
 
-int descriptor(BIO* bio) {
-    return static_cast<int>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio)));
-}
+/// OpenSSL's own socket BIO uses write(), which raises SIGPIPE in the embedding process.
+struct SocketBio {
+    static TlsLine& line(BIO* bio) { return *static_cast<TlsLine*>(BIO_get_data(bio)); }
 
-// OpenSSL's own socket BIO uses write(), which raises SIGPIPE in the embedding process.
-int socket_write(BIO* bio, const char* data, int size) {
-    BIO_clear_retry_flags(bio);
-    const auto n =
-        ::send(descriptor(bio), data, static_cast<std::size_t>(size), MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (n < 0 && would_block()) BIO_set_retry_write(bio);
-    return static_cast<int>(n);
-}
+    static int write(BIO* bio, const char* data, int size) {
+        BIO_clear_retry_flags(bio);
+        const auto n = ::send(line(bio).socket, data, static_cast<std::size_t>(size),
+                              MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n < 0 && would_block()) BIO_set_retry_write(bio);
+        return static_cast<int>(n);
+    }
 
-int socket_read(BIO* bio, char* data, int size) {
-    BIO_clear_retry_flags(bio);
-    const auto n = ::recv(descriptor(bio), data, static_cast<std::size_t>(size), MSG_DONTWAIT);
-    if (n < 0 && would_block()) BIO_set_retry_read(bio);
-    if (n == 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
-    return static_cast<int>(n);
-}
+    static int read(BIO* bio, char* data, int size) {
+        BIO_clear_retry_flags(bio);
+        auto& from = line(bio);
+        if (!from.received.empty()) {
+            const auto n = from.received.copy(data, static_cast<std::size_t>(size), from.taken);
+            from.taken += n;
+            if (from.taken == from.received.size()) from.received = {};
+            return static_cast<int>(n);
+        }
+        const auto n = ::recv(from.socket, data, static_cast<std::size_t>(size), MSG_DONTWAIT);
+        if (n < 0 && would_block()) BIO_set_retry_read(bio);
+        if (n == 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
+        return static_cast<int>(n);
+    }
 
-long socket_control(BIO* bio, int command, long, void*) {
-    if (command == BIO_CTRL_EOF) return BIO_test_flags(bio, BIO_FLAGS_IN_EOF) != 0;
-    return command == BIO_CTRL_FLUSH;
-}
+    static long control(BIO* bio, int command, long, void*) {
+        if (command == BIO_CTRL_EOF) return BIO_test_flags(bio, BIO_FLAGS_IN_EOF) != 0;
+        return command == BIO_CTRL_FLUSH;
+    }
 
-BIO* new_socket_bio(int fd) {
-    static const auto method = [] {
-        std::unique_ptr<BIO_METHOD, decltype(&BIO_meth_free)> made(
-            BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "hearsay socket"),
-            BIO_meth_free);
-        if (!made) throw std::bad_alloc();
-        BIO_meth_set_write(made.get(), socket_write);
-        BIO_meth_set_read(made.get(), socket_read);
-        BIO_meth_set_ctrl(made.get(), socket_control);
-        return made;
-    }();
-    auto* const bio = BIO_new(method.get());
-    if (!bio) throw std::bad_alloc();
-    BIO_set_data(bio, reinterpret_cast<void*>(static_cast<std::intptr_t>(fd)));
-    BIO_set_init(bio, 1);
-    return bio;
-}
+    static BIO* create(TlsLine& line) {
+        static const auto method = [] {
+            std::unique_ptr<BIO_METHOD, decltype(&BIO_meth_free)> made(
+                BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "hearsay socket"),
+                BIO_meth_free);
+            if (!made) throw std::bad_alloc();
+            BIO_meth_set_write(made.get(), write);
+            BIO_meth_set_read(made.get(), read);
+            BIO_meth_set_ctrl(made.get(), control);
+            return made;
+        }();
+        auto* const bio = BIO_new(method.get());
+        if (!bio) throw std::bad_alloc();
+        BIO_set_data(bio, &line);
+        BIO_set_init(bio, 1);
+        return bio;
+    }
+};
 
 }  // namespace
 
@@ -81,19 +88,17 @@ void SslFree::operator()(SSL_SESSION* session) const {
     SSL_SESSION_free(session);
 }
 
-TlsSession::TlsSession(SSL_CTX& context, Socket& socket) : ssl_(SSL_new(&context)) {
+TlsSession::TlsSession(SSL_CTX& context, TlsSide side, Socket& socket, std::string received)
+    : line_{socket.native_handle(), std::move(received)}, ssl_(SSL_new(&context)) {
     if (!ssl_) throw std::bad_alloc();
-    auto* const bio = new_socket_bio(socket.native_handle());
+    auto* const bio = SocketBio::create(line_);
     SSL_set_bio(ssl_.get(), bio, bio);
-    SSL_set_accept_state(ssl_.get());
+    side == TlsSide::server ? SSL_set_accept_state(ssl_.get()) : SSL_set_connect_state(ssl_.get());
 }
 
-TlsSession::TlsSession(const TlsClient& client, const std::string& host, SslSessionPtr resumed,
-                       Socket& socket)
-    : TlsSession(client.trust->context(), socket) {
+TlsSession::TlsSession(SSL_CTX& context, std::string name, SslSessionPtr resumed, Socket& socket)
+    : TlsSession(context, TlsSide::client, socket) {
     auto* const ssl = ssl_.get();
-    SSL_set_connect_state(ssl);
-    auto name = client.name.empty() ? host : client.name;
     if (name.ends_with('.')) name.pop_back();  // DNS names may end in a dot, names in TLS may not
     auto* const rules = SSL_get0_param(ssl);
     boost::system::error_code is_name;
@@ -144,6 +149,8 @@ Step TlsSession::after(int result) {
     was_cut_ =
         error == SSL_ERROR_SYSCALL || ERR_GET_REASON(code) == SSL_R_UNEXPECTED_EOF_WHILE_READING;
     met_plain_http_ = ERR_GET_REASON(code) == SSL_R_HTTP_REQUEST;
+    nothing_in_common_ = ERR_GET_REASON(code) == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE ||
+                         ERR_GET_REASON(code) == SSL_R_NO_SUITABLE_SIGNATURE_ALGORITHM;
     if (const auto verified = SSL_get_verify_result(ssl);
         verified != X509_V_OK && ERR_GET_REASON(code) == SSL_R_CERTIFICATE_VERIFY_FAILED)
         why_ = X509_verify_cert_error_string(verified);
@@ -196,6 +203,10 @@ bool TlsSession::chose_http2() const {
     SSL_get0_alpn_selected(ssl_.get(), &name, &size);
     return size == kHttp2Name.size() &&
            std::equal(name, name + size, kHttp2Name.begin(), kHttp2Name.end());
+}
+
+bool TlsSession::used_shared_secret() const {
+    return SSL_session_reused(ssl_.get()) == 1;
 }
 
 void TlsSession::close_notify() {
@@ -302,4 +313,4 @@ asio::awaitable<std::size_t> tls_write(Socket& socket, TlsSession& tls, asio::co
     }
 }
 
-}  // namespace proxy
+}  // namespace protocol

@@ -1,0 +1,23 @@
+#include "protocol/links/link_security.hpp"
+
+#include "protocol/net/error.hpp"
+
+namespace protocol {
+
+boost::system::error_code judge_encryption(const PeeringConfig& config, bool encrypted) {
+    if (config.allow_clear || encrypted == config.encrypt) return {};
+    return make_error_code(encrypted ? Error::encrypted : Error::not_encrypted);
+}
+
+std::optional<std::size_t> DialSecurity::key() const {
+    if (!config_.encrypt || clear_next_) return std::nullopt;
+    return key_;
+}
+
+void DialSecurity::ended(const boost::system::error_code& why, bool was_up) {
+    const auto failed_to_encrypt = why == Error::tls_failed || why == Error::encrypted;
+    clear_next_ = config_.allow_clear && !clear_next_ && !was_up && failed_to_encrypt;
+    if (why == Error::wrong_key && config_.keys.size() > 1) key_ = 1 - key_;
+}
+
+}  // namespace protocol

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <boost/system/error_code.hpp>
+#include <cstddef>
+#include <optional>
+
+#include "protocol/membership/peering_config.hpp"
+
+namespace protocol {
+
+// Encryption of links: how a node dials, and which connections it takes. Pure decisions by the
+// settings and by the experience with a place.
+
+/// Returns why this node refuses a link that came so, or no error.
+boost::system::error_code judge_encryption(const PeeringConfig& config, bool encrypted);
+
+/// How this node dials one place. A node with two cluster keys offers the other one after the place
+/// has refused the first. With `allow_clear` it dials in the clear after a place has failed to
+/// encrypt, and encrypted again afterwards. One thread.
+class DialSecurity {
+public:
+    /// `config` outlives this.
+    explicit DialSecurity(const PeeringConfig& config)
+        : config_(config), key_(config.keys.empty() ? 0 : config.keys.size() - 1) {}
+
+    /// The key that the next connection offers; nullopt: the connection is in the clear.
+    std::optional<std::size_t> key() const;
+    /// The last connection ended for this reason. `was_up`: its link had come up.
+    void ended(const boost::system::error_code& why, bool was_up);
+
+private:
+    const PeeringConfig& config_;
+    std::size_t key_;
+    bool clear_next_ = false;
+};
+
+}  // namespace protocol

@@ -1,0 +1,147 @@
+#include <gtest/gtest.h>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+#include <string>
+#include <vector>
+
+#include "protocol/links/hello.hpp"
+#include "protocol/wire/codec.hpp"
+#include "protocol/wire/frame.hpp"
+#include "tests/protocol/bytes.hpp"
+#include "tests/protocol/cluster_fixture.hpp"
+
+namespace protocol::test {
+namespace encryption_test {
+
+namespace asio = boost::asio;
+
+/// Links of real nodes with and without encryption.
+class EncryptedLinks : public ClusterTest {
+protected:
+    PeeringConfig clear(PeeringConfig config) const {
+        config.encrypt = false;
+        return config;
+    }
+    PeeringConfig upgrading(PeeringConfig config) const {
+        config.allow_clear = true;
+        return config;
+    }
+    PeeringConfig with_keys(PeeringConfig config, std::vector<std::string> keys) const {
+        config.keys = std::move(keys);
+        return config;
+    }
+    void start(PeeringConfig first, PeeringConfig second) {
+        a = &add(std::move(first));
+        b = &add(std::move(second));
+    }
+    bool share() {
+        a->store("of a");
+        b->store("of b");
+        return run_until(
+            [&] { return all_in_sync() && b->sees("a", "of a") && a->sees("b", "of b"); });
+    }
+    static std::string reason(TestNode& at, const char* peer) {
+        return at.status_of(peer).last_end.reason();
+    }
+
+    TestNode *a = nullptr, *b = nullptr;
+};
+
+TEST_F(EncryptedLinks, AreTheDefaultAndMakeRequestsEncrypted) {
+    start(config("a"), config("b"));
+    ASSERT_TRUE(share());
+    EXPECT_TRUE(a->peer("b").encrypted);
+    EXPECT_TRUE(b->peer("a").encrypted);
+}
+
+TEST_F(EncryptedLinks, AreOffOnlyWhereTheSettingSaysSo) {
+    start(clear(config("a")), clear(config("b")));
+    ASSERT_TRUE(share());
+    EXPECT_FALSE(a->peer("b").encrypted);
+    EXPECT_FALSE(b->peer("a").encrypted);
+}
+
+TEST_F(EncryptedLinks, WithDifferentSettingsBothNodesNameTheCause) {
+    start(config("a"), clear(config("b")));
+    EXPECT_TRUE(run_until(
+        [&] { return reason(*a, "b") == "encrypted" && reason(*b, "a") == "not_encrypted"; }));
+    EXPECT_GT(a->refusals("not_encrypted"), 0U) << "of b's own link";
+    EXPECT_GT(b->refusals("encrypted"), 0U);
+    EXPECT_EQ(a->status_of("b").state, PeerState::refused);
+    EXPECT_FALSE(a->in_sync_with("b"));
+    EXPECT_FALSE(b->in_sync_with("a"));
+}
+
+TEST_F(EncryptedLinks, DuringAnUpgradeNodesShareInTheClear) {
+    start(upgrading(config("a")), clear(config("b")));
+    ASSERT_TRUE(share());
+    EXPECT_FALSE(a->peer("b").encrypted);
+    EXPECT_FALSE(b->peer("a").encrypted);
+}
+
+TEST_F(EncryptedLinks, AnUpgradeNodeByNodeLosesNoLinkForLong) {
+    start(clear(config("a")), clear(config("b")));
+    ASSERT_TRUE(share());
+    for (auto* const node : {a, b}) {  // the first step at each node
+        node->config.encrypt = node->config.allow_clear = true;
+        node->reload();
+        ASSERT_TRUE(share());
+    }
+    ASSERT_TRUE(run_until([&] { return a->peer("b").encrypted && b->peer("a").encrypted; }));
+    for (auto* const node : {a, b}) {  // the second step
+        node->config.allow_clear = false;
+        node->reload();
+        ASSERT_TRUE(share());
+        EXPECT_TRUE(a->peer("b").encrypted && b->peer("a").encrypted);
+    }
+}
+
+TEST_F(EncryptedLinks, NodesWithOneOfTwoKeysInCommonShareWhileTheLastIsTheSame) {
+    start(with_keys(config("a"), {kKey}), with_keys(config("b"), {kOtherKey, kKey}));
+    ASSERT_TRUE(share());
+    EXPECT_TRUE(a->peer("b").encrypted && b->peer("a").encrypted);
+}
+
+TEST_F(EncryptedLinks, AcrossTheSecondStepOfARotationTheHashKeyIsTheReason) {
+    start(with_keys(config("a"), {kOtherKey}), with_keys(config("b"), {kOtherKey, kKey}));
+    EXPECT_TRUE(run_until([&] {
+        return reason(*a, "b") == "other_hash_key" && reason(*b, "a") == "other_hash_key";
+    }));
+}
+
+TEST_F(EncryptedLinks, AHelloInTheClearGetsARefusalInTheClear) {
+    a = &add(config("a"));
+    const std::vector<std::string> keys{kKey};
+    const KeyRing ring(keys);
+    const Identity self{"b", filled<Instance>(7)};
+    const PublisherHello hello(self, ring, "a", filled<Nonce>(1), bloom({128, 4}));
+    Bytes frame;
+    seal_hello(HelloMessage(hello.hello()), frame);
+    asio::ip::tcp::socket client(helpers_);
+    client.connect({asio::ip::make_address(address_of("a")), 3129});
+    asio::write(client, asio::buffer(frame));
+    client.non_blocking(true);
+    Bytes answer(64);
+    std::size_t size = 0;
+    ASSERT_TRUE(run_until([&] {
+        boost::system::error_code error;
+        size += client.read_some(asio::buffer(answer) + size, error);
+        return error == asio::error::eof;
+    }));
+    const auto refusal = open_hello(ByteView(answer).subspan(kLengthBytes, size - kLengthBytes));
+    ASSERT_TRUE(refusal);
+    EXPECT_EQ(*refusal, HelloMessage(Refusal{Error::not_encrypted}));
+}
+
+TEST_F(EncryptedLinks, AHandshakeThatStopsEndsAtTheHelloDeadline) {
+    a = &add(config("a"));
+    asio::ip::tcp::socket client(helpers_);
+    client.connect({asio::ip::make_address(address_of("a")), 3129});
+    asio::write(client, asio::buffer(std::string("\x16\x03\x01\x02", 4)));
+    EXPECT_TRUE(run_until([&] { return a->refusals("hello_timeout") == 1; }));
+}
+
+}  // namespace encryption_test
+}  // namespace protocol::test

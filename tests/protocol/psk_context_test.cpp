@@ -1,0 +1,118 @@
+#include "protocol/net/psk_context.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <optional>
+#include <string>
+
+#include "protocol/net/tls_session.hpp"
+#include "protocol/wire/keys.hpp"
+
+namespace protocol::test {
+namespace psk_context_test {
+
+using boost::asio::ip::tcp;
+using Step = TlsSession::Step;
+
+const std::string kOld = "an old cluster key of the tests, 32 bytes+";
+const std::string kNew = "a new cluster key of the tests, 32 bytes+";
+
+/// Two connected sockets, and TLS between them.
+struct Pair {
+    Pair(SSL_CTX& server, SSL_CTX& client) {
+        tcp::acceptor acceptor(io, {boost::asio::ip::make_address("127.0.0.1"), 0});
+        dialled.connect(acceptor.local_endpoint());
+        accepted = acceptor.accept();
+        at_server.emplace(server, TlsSide::server, accepted);
+        at_client.emplace(client, TlsSide::client, dialled);
+    }
+    /// Takes steps until neither side waits for the other any more.
+    void shake_hands() {
+        for (int round = 0; round < 1000; ++round) {
+            client = at_client->handshake();
+            server = at_server->handshake();
+            if (!waits(client) && !waits(server)) return;
+        }
+        ADD_FAILURE() << "the handshake does not end";
+    }
+    bool agreed() const { return client == Step::done && server == Step::done; }
+
+    boost::asio::io_context io;
+    tcp::socket dialled{io}, accepted{io};
+    std::optional<TlsSession> at_server, at_client;
+    Step client = Step::wait_read, server = Step::wait_read;
+};
+
+TEST(PskContext, BothSidesAgreeByTheSameKey) {
+    const PskContext one(tls_keys({kOld})), other(tls_keys({kOld}));
+    Pair pair(one.server(), other.client());
+    pair.shake_hands();
+    ASSERT_TRUE(pair.agreed()) << pair.at_client->why() << ", " << pair.at_server->why();
+    std::size_t bytes = 0;
+    const std::string said = "something between nodes";
+    ASSERT_EQ(pair.at_client->write(boost::asio::buffer(said), bytes), Step::done);
+    std::string heard(100, '\0');
+    auto step = Step::wait_read;
+    while (waits(step)) step = pair.at_server->read(boost::asio::buffer(heard), bytes);
+    EXPECT_EQ(heard.substr(0, bytes), said);
+}
+
+TEST(PskContext, NothingButTheKeyServes) {
+    const PskContext one(tls_keys({kOld})), other(tls_keys({kNew}));
+    Pair pair(one.server(), other.client());
+    pair.shake_hands();
+    EXPECT_EQ(pair.client, Step::failed);
+    EXPECT_EQ(pair.server, Step::failed);
+    EXPECT_TRUE(pair.at_client->found_nothing_in_common()) << pair.at_client->why();
+    EXPECT_TRUE(pair.at_server->found_nothing_in_common()) << pair.at_server->why();
+}
+
+TEST(PskContext, AClientWithoutAnyKeyFails) {
+    const PskContext context(tls_keys({kOld}));
+    const auto stranger = new_tls_context(TlsSide::client);
+    Pair pair(context.server(), *stranger);
+    pair.shake_hands();
+    EXPECT_EQ(pair.client, Step::failed);
+    EXPECT_EQ(pair.server, Step::failed);
+}
+
+TEST(PskContext, TheSameIdentityWithAnotherSecretFails) {
+    auto forged = tls_keys({kOld});
+    forged[0].secret[0] ^= std::byte{1};
+    const PskContext context(tls_keys({kOld})), forger(std::move(forged));
+    Pair pair(context.server(), forger.client());
+    pair.shake_hands();
+    EXPECT_EQ(pair.client, Step::failed);
+    EXPECT_EQ(pair.server, Step::failed);
+}
+
+TEST(PskContext, AServerTakesEachOfItsKeysAndAClientOffersTheLast) {
+    const PskContext both(tls_keys({kNew, kOld})), old(tls_keys({kOld})), fresh(tls_keys({kNew}));
+    for (const auto* other : {&old, &fresh}) {
+        Pair pair(both.server(), other->client());
+        pair.shake_hands();
+        EXPECT_TRUE(pair.agreed());
+    }
+    Pair last(old.server(), both.client());
+    last.shake_hands();
+    EXPECT_TRUE(last.agreed());
+    Pair chosen(fresh.server(), both.client(0));
+    chosen.shake_hands();
+    EXPECT_TRUE(chosen.agreed());
+}
+
+TEST(PskContext, BytesThatWereReadBeforeBelongToTheHandshake) {
+    const PskContext context(tls_keys({kOld}));
+    Pair pair(context.server(), context.client());
+    pair.client = pair.at_client->handshake();
+    std::string first(20, '\0');
+    ASSERT_EQ(pair.accepted.read_some(boost::asio::buffer(first)), first.size());
+    pair.at_server.emplace(context.server(), TlsSide::server, pair.accepted, first);
+    pair.shake_hands();
+    EXPECT_TRUE(pair.agreed()) << pair.at_server->why();
+}
+
+}  // namespace psk_context_test
+}  // namespace protocol::test
