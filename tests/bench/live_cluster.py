@@ -153,7 +153,8 @@ class Cluster:
                 if args.drop > 0 and i != j:
                     link = f"{NET}.200:{relay_port(args.nodes, i, j)}"
                 peers.append({"node": f"n{j}", "http": f"{NET}.{j + 1}:3128", "link": link})
-            cluster = {"key": KEY.decode(), "listen": f"{NET}.{i + 1}:3129", "peers": peers}
+            cluster = {"key": KEY.decode(), "listen": f"{NET}.{i + 1}:3129", "peers": peers,
+                       "encrypt": args.drop == 0}  # the relay drops frames that it can read
             cluster.update(json.loads(args.cluster))
             config = {"node": f"n{i}", "listen": f"{NET}.{i + 1}:3128", "workers": 1,
                       "admin": {"listen": f"{NET}.{i + 1}:9128"},

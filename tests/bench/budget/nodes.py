@@ -102,7 +102,8 @@ class Node:
             "cluster": {"key": "the budget of a request, 40 bytes in all", "listen": f"{self.address}:3129",
                         "peers": peers, "copy": "always", "misses_per_sample": 0, "peer_budget": FOREVER,
                         "peer_budget_min": FOREVER, "peer_budget_max": FOREVER, "peer_detour": FOREVER,
-                        "peer_stall": FOREVER, "gone_after": FOREVER},
+                        "peer_stall": FOREVER, "gone_after": FOREVER,
+                        "encrypt": False},  # the relay reads peer responses
             # The default would announce nearly each of these few objects alone.
             "summary": {"announce": {"changed": 0.1}},
             "log": {"access": "off"}, "timeouts": {"drain_grace": "0s"},
