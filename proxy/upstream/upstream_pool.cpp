@@ -95,10 +95,12 @@ asio::awaitable<std::size_t> UpstreamConnection::write(asio::const_buffer from,
 }
 
 std::size_t UpstreamConnection::write_now(asio::const_buffer from, boost::system::error_code& ec) {
-    if (tls) return 0;
     std::size_t sent = 0;
-    const auto step = protocol::write_now(socket, nullptr, from, sent);
-    if (step == protocol::TlsSession::Step::failed)
+    const auto step = protocol::write_now(socket, tls.get(), from, sent);
+    if (step != protocol::TlsSession::Step::failed) return sent;
+    if (tls)
+        ec = asio::error::connection_reset;
+    else
         ec.assign(errno, boost::system::system_category());
     return sent;
 }

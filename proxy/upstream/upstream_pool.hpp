@@ -62,7 +62,7 @@ struct UpstreamConnection {
                                                   boost::system::error_code& ec);
     boost::asio::awaitable<std::size_t> write(boost::asio::const_buffer from,
                                               boost::system::error_code& ec);
-    /// Writes as much as the socket takes without waiting; nothing over TLS.
+    /// Writes as much as the socket takes without waiting.
     std::size_t write_now(boost::asio::const_buffer from, boost::system::error_code& ec);
     /// Reads the bytes that are there.
     protocol::TlsSession::Step read_now(boost::asio::mutable_buffer into, std::size_t& got);
