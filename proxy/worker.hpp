@@ -39,7 +39,7 @@ public:
     void stop();
     void set_peers(std::shared_ptr<const protocol::PeerView> view, bool probes) {
         upstream.set_peers(std::move(view));
-        if (probes) probe_newcomers(upstream);
+        if (probes) probe_newcomers(upstream, probe_turns);
     }
     /// Puts a configuration in effect for new requests and connections.
     void set_config(std::shared_ptr<const Config> config) { settings.replace(std::move(config)); }
@@ -49,6 +49,7 @@ public:
     TimerWheel wheel{io.get_executor()};
     WorkerCounters counters;
     Upstream upstream;
+    ProbeTurns probe_turns;
     Cache cache;
     Frontend frontend;
     Acceptor acceptor;

@@ -124,7 +124,10 @@ awaitable<error_code> Link::wait(const LinkEnd& end, TlsSession::Step step) {
     const auto limit = end.limit();
     auto event = socket_.async_wait(what, as_result);
     const auto ready = co_await within(limit.at, std::move(event), limit.why);
-    co_return ready ? error_code() : ready.error();
+    if (!ready) co_return ready.error();
+    // OpenSSL and recv() would read from a descriptor that may be another's by now.
+    if (!socket_.is_open()) co_return asio::error::make_error_code(asio::error::bad_descriptor);
+    co_return error_code();
 }
 
 /// Agrees with the other side on encryption.
@@ -164,6 +167,13 @@ awaitable<std::pair<error_code, std::size_t>> Link::read_some() {
     error_code error;
     std::size_t bytes = 0;
     if (tls_) {
+        // Most links are idle, so a wait comes first, in place of a read in vain.
+        if (!tls_->has_pending())
+            co_await socket_.async_wait(asio::ip::tcp::socket::wait_read,
+                                        asio::redirect_error(asio::use_awaitable, error));
+        // OpenSSL keeps the descriptor, which may be another's after the end of this socket.
+        if (!error && !socket_.is_open()) error = asio::error::bad_descriptor;
+        if (error) co_return std::pair(error, bytes);
         bytes = co_await tls_read_some(socket_, *tls_, buffer, error);
         // The frames carry tags, so an end that TLS has not announced is no attack of its own.
         if (error && tls_->was_cut()) error = asio::error::eof;
@@ -239,7 +249,7 @@ awaitable<error_code> Link::write_loop(LinkEnd& end, Clock::duration gone_after)
         if (const auto reason = end.over(Clock::now())) co_return *reason;
         if (end.finished()) {
             error_code ignored;
-            if (tls_) tls_->close_notify();
+            if (tls_ && socket_.is_open()) tls_->close_notify();
             socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
             // The other end closes after it has read everything, and the reader notices that.
             const auto at_last = Clock::now() + kFarewell;
@@ -275,7 +285,9 @@ void Link::fill_output(LinkEnd& end) {
 Result<std::size_t> Link::write_what_goes(std::size_t from) {
     error_code error;
     std::size_t bytes = 0;
-    if (tls_) {
+    if (tls_ && !socket_.is_open()) {
+        error = asio::error::bad_descriptor;
+    } else if (tls_) {
         const auto step = tls_->write(asio::buffer(output_) + from, bytes);
         if (step == TlsSession::Step::failed) error = asio::error::connection_reset;
     } else {

@@ -66,8 +66,13 @@ std::string probe_text(std::string_view node, std::string_view token) {
     return out;
 }
 
-asio::awaitable<void> probe_peer(Upstream& upstream, PeerOfView of) {
+asio::awaitable<void> probe_peer(Upstream& upstream, PeerOfView of, Clock::time_point at) {
     const auto& peer = *of;
+    if (at > Clock::now()) {
+        asio::steady_timer turn(upstream.executor, at);
+        const auto [cancelled] = co_await turn.async_wait(protocol::as_result);
+        if (cancelled || !has_same_link(upstream, peer)) co_return;
+    }
     auto fault = co_await probe_once(upstream, of);
     // A link is up before each worker thread of the peer knows its token. Until then a probe gets
     // the response for a stranger.
@@ -90,14 +95,15 @@ asio::awaitable<void> probe_peer(Upstream& upstream, PeerOfView of) {
                      peer.node, peer.http.text(), *fault, *more);
 }
 
-void probe_newcomers(Upstream& upstream) {
+void probe_newcomers(Upstream& upstream, ProbeTurns& turns) {
     if (!upstream.peers) return;
     const auto& peers = upstream.peers->peers;
     for (std::size_t i = 0; i < peers.size(); ++i) {
         const auto& peer = peers[i];
         if (!peer.in_sync || !peer.can_be_asked()) continue;
         if (!upstream.peer_records[i].comes_by(peer.token)) continue;
-        upstream.probes.spawn(probe_peer(upstream, PeerOfView{upstream.peers, i}));
+        const auto at = turns.take(Clock::now());
+        upstream.probes.spawn(probe_peer(upstream, PeerOfView{upstream.peers, i}, at));
     }
 }
 
