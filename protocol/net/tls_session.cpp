@@ -79,6 +79,11 @@ struct SocketBio {
     }
 };
 
+/// SSL_get_error() reads the queue of the thread, which is empty nearly always.
+void forget_errors() {
+    if (ERR_peek_error() != 0) ERR_clear_error();
+}
+
 }  // namespace
 
 void SslFree::operator()(SSL* ssl) const {
@@ -164,7 +169,7 @@ Step TlsSession::after(int result) {
 
 Step TlsSession::handshake() {
     if (failed_) return Step::failed;
-    ERR_clear_error();
+    forget_errors();
     errno = 0;
     return after(SSL_do_handshake(ssl_.get()));
 }
@@ -173,7 +178,7 @@ Step TlsSession::read(asio::mutable_buffer into, std::size_t& got) {
     got = 0;
     auto* at = static_cast<char*>(into.data());
     do {  // a record at a time
-        ERR_clear_error();
+        forget_errors();
         errno = 0;
         std::size_t n = 0;
         const auto result = SSL_read_ex(ssl_.get(), at + got, into.size() - got, &n);
@@ -192,7 +197,7 @@ Step TlsSession::read(asio::mutable_buffer into, std::size_t& got) {
 Step TlsSession::write(asio::const_buffer from, std::size_t& sent) {
     sent = 0;
     if (from.size() == 0) return Step::done;
-    ERR_clear_error();
+    forget_errors();
     errno = 0;
     return after(SSL_write_ex(ssl_.get(), from.data(), from.size(), &sent));
 }
@@ -211,9 +216,9 @@ bool TlsSession::used_shared_secret() const {
 
 void TlsSession::close_notify() {
     if (failed_ || !SSL_is_init_finished(ssl_.get())) return;
-    ERR_clear_error();
+    forget_errors();
     SSL_shutdown(ssl_.get());
-    ERR_clear_error();
+    forget_errors();
 }
 
 bool TlsSession::has_pending() const {

@@ -24,6 +24,8 @@ inline constexpr std::size_t kHttp2WideWindow = 256 * 1024;
 inline constexpr std::int32_t kHttp2ConnectionWindow = 1024 * 1024;
 /// Frames that wait for the socket, in bytes. No further frame is made before they have gone.
 inline constexpr std::size_t kHttp2Unsent = 16 * 1024;
+/// Content of a DATA frame at most, so that the frame fits into one TLS record.
+inline constexpr std::size_t kHttp2DataContent = 16 * 1024 - 9;
 /// A response of at most so many bytes waits in memory of its stream, and its code goes on.
 inline constexpr std::size_t kHttp2SmallBody = 4 * 1024;
 /// A body that its early response has made useless is dropped for so long at most, and until the

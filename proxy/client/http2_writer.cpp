@@ -207,7 +207,7 @@ bool Http2Writer::has_all() const {
 }
 
 ssize_t Http2Writer::offer(std::size_t room, std::uint32_t& flags) {
-    const auto bytes = std::min<std::uint64_t>(room, waiting());
+    const auto bytes = std::min<std::uint64_t>({room, kHttp2DataContent, waiting()});
     const auto last = bytes == waiting() && has_all();
     if (bytes == 0 && !last) {
         deferred_ = true;

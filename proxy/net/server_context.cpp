@@ -20,8 +20,9 @@ namespace {
 constexpr std::string_view kAlpnWithHttp2 = "\x02h2\x08http/1.1";
 static_assert(kAlpnWithHttp2.ends_with(protocol::kAlpnHttp1));
 
-/// Chooses the first of the names in `ours`, a string_view, that the client has, too.
-int choose_protocol(SSL*, const unsigned char** out, unsigned char* size, const unsigned char* in,
+/// Chooses the first of the names in `ours`, a string_view, that the client has, too. HTTP/2 needs one
+/// connection, so its client gets one ticket; others get the two that OpenSSL gives by default.
+int choose_protocol(SSL* ssl, const unsigned char** out, unsigned char* size, const unsigned char* in,
                     unsigned in_size, void* ours) {
     const auto& names = *static_cast<const std::string_view*>(ours);
     unsigned char* chosen = nullptr;
@@ -29,6 +30,8 @@ int choose_protocol(SSL*, const unsigned char** out, unsigned char* size, const 
         SSL_select_next_proto(&chosen, size, reinterpret_cast<const unsigned char*>(names.data()),
                               static_cast<unsigned>(names.size()), in, in_size);
     *out = chosen;
+    constexpr unsigned char kHttp2NameBytes = 2;
+    if (found == OPENSSL_NPN_NEGOTIATED && *size == kHttp2NameBytes) SSL_set_num_tickets(ssl, 1);
     return found == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
