@@ -71,6 +71,7 @@ awaitable<error_code> PublisherLink::dial_and_publish() {
     if (retired_ || redial_.rests(pending())) co_return make_error_code(Error::no_peer_any_more);
     auto socket = co_await connect(permit);
     if (!socket) {
+        security_.ended(socket.error(), false);
         note_end(socket.error(), false);
         co_return socket.error();
     }

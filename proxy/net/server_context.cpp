@@ -20,10 +20,10 @@ namespace {
 constexpr std::string_view kAlpnWithHttp2 = "\x02h2\x08http/1.1";
 static_assert(kAlpnWithHttp2.ends_with(protocol::kAlpnHttp1));
 
-/// Chooses the first of the names in `ours`, a string_view, that the client has, too. HTTP/2 needs one
-/// connection, so its client gets one ticket; others get the two that OpenSSL gives by default.
-int choose_protocol(SSL* ssl, const unsigned char** out, unsigned char* size, const unsigned char* in,
-                    unsigned in_size, void* ours) {
+/// Chooses the first of the names in `ours`, a string_view, that the client has, too. HTTP/2 needs
+/// one connection, so its client gets one ticket; others get the two that OpenSSL gives by default.
+int choose_protocol(SSL* ssl, const unsigned char** out, unsigned char* size,
+                    const unsigned char* in, unsigned in_size, void* ours) {
     const auto& names = *static_cast<const std::string_view*>(ours);
     unsigned char* chosen = nullptr;
     const auto found =

@@ -21,8 +21,8 @@ inline constexpr std::string_view kProbeTarget = "http://probe.hearsay.invalid/"
 /// The request for it by HEAD. A peer responds `absent`, and no other server does.
 std::string probe_text(std::string_view node, std::string_view token);
 
-/// The times of the probes of one worker. A probe of an encrypted peer is a handshake at both nodes,
-/// so when many peers come at once they get their turns one by one.
+/// The times of the probes of one worker. A probe of an encrypted peer is a handshake at both
+/// nodes, so when many peers come at once they get their turns one by one.
 class ProbeTurns {
 public:
     using Clock = std::chrono::steady_clock;

@@ -63,6 +63,10 @@ TEST(LinkSecurity, DuringAnUpgradeItDialsInTheClearWhereEncryptionFails) {
     EXPECT_EQ(dial.key(), 0U);
     dial.ended(make_error_code(Error::tls_failed), false);
     EXPECT_EQ(dial.key(), std::nullopt);
+    dial.ended(make_error_code(Error::connect_timeout), false);
+    EXPECT_EQ(dial.key(), 0U) << "the node that comes back may be a newer one";
+    dial.ended(make_error_code(Error::tls_failed), false);
+    EXPECT_EQ(dial.key(), std::nullopt);
     dial.ended(make_error_code(Error::connection_closed), true);
     EXPECT_EQ(dial.key(), 0U) << "each new link tries encryption first";
 }
