@@ -70,7 +70,7 @@ TEST_F(Http2, AMissAndAHitAreServed) {
     const auto& hit = client.fetch(Http2Client::get("/x"));
     EXPECT_EQ(hit.body, "body of /x");
     EXPECT_TRUE(contains(hit.field("cache-status"), "hit"));
-    EXPECT_EQ(count("a", Outcome::local_hit), 1u);
+    EXPECT_TRUE(eventually([&] { return count("a", Outcome::local_hit) == 1; }));
     EXPECT_TRUE(contains(origin.heads().at(0), "Via: 2.0 a"));
     // HTTP/1.1 finds the same object under the same key.
     EXPECT_TRUE(contains(get("a", "/x").cache_status(), "hit"));
@@ -118,7 +118,7 @@ TEST_F(Http2, ALargeBodyComesWholeThroughSmallWindows) {
     auto client = connect();
     EXPECT_EQ(client.fetch(Http2Client::get("/x")).body, large + "/x");
     EXPECT_EQ(client.fetch(Http2Client::get("/x")).body, large + "/x");
-    EXPECT_EQ(count("a", Outcome::local_hit), 1u);
+    EXPECT_TRUE(eventually([&] { return count("a", Outcome::local_hit) == 1; }));
 }
 
 TEST_F(Http2, AStreamWithAShutWindowHoldsNoOtherUp) {  // RFC 9113 §5.2
@@ -230,9 +230,11 @@ TEST_F(Http2, ALargeRelayedResponseLeavesTheOriginsConnectionInUse) {
     const auto scripted =
         origin.set([](auto& exchange) { exchange.answer({}, std::string(100'000, 'x')); });
     auto client = connect();
-    for (int i = 0; i < 5; ++i) {
+    for (unsigned i = 1; i <= 5; ++i) {
         const auto& answer = client.fetch(Http2Client::lines("POST", "/x"));
         EXPECT_EQ(answer.body.size(), 100'000u);
+        // The client may have the end before the node has put the connection back.
+        ASSERT_TRUE(eventually([&] { return status("a").work.total() == i; }));
     }
     EXPECT_EQ(origin.connections(), 1u);
 }
@@ -835,7 +837,7 @@ TEST_F(Http2, ATlsClientChoosesItInTheHandshake) {  // RFC 9113 §3.2
         EXPECT_EQ(answer.status, 200u);
         EXPECT_EQ(answer.body.size(), 100'000u);
     }
-    EXPECT_EQ(count("a", Outcome::local_hit), 1u);
+    EXPECT_TRUE(eventually([&] { return count("a", Outcome::local_hit) == 1; }));
 }
 
 }  // namespace http2_test
