@@ -48,10 +48,10 @@ FieldKey field_key(std::string_view cluster_key) {
 }
 
 std::vector<Psk> tls_keys(const std::vector<std::string>& cluster_keys) {
-    std::vector<Psk> keys;
-    for (const auto& cluster_key : cluster_keys) {
-        auto& key = keys.emplace_back(hex(key_id(cluster_key)));
-        hkdf_sha256(bytes_of(cluster_key), {}, bytes_of(kTlsLabel), key.secret);
+    std::vector<Psk> keys(cluster_keys.size());
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        keys[i].identity = hex(key_id(cluster_keys[i]));
+        hkdf_sha256(bytes_of(cluster_keys[i]), {}, bytes_of(kTlsLabel), keys[i].secret);
     }
     return keys;
 }
