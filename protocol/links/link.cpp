@@ -23,7 +23,6 @@ using boost::system::error_code;
 constexpr std::size_t kWriteBatchBytes = 64 << 10;  // small frames go out together
 constexpr std::chrono::seconds kFarewell{1};        // for the last frame to be read
 constexpr std::size_t kIdleOutputBytes = 1 << 10;   // a link that waits keeps no more
-constexpr char kTlsHandshake = 0x16;                // the first byte; no frame is so long
 
 asio::ip::tcp::endpoint remote_of(const asio::ip::tcp::socket& socket) {
     error_code error;
@@ -138,7 +137,7 @@ awaitable<error_code> Link::begin(LinkEnd& end) {
         if (error) co_return error;
         char first = 0;
         const auto n = ::recv(socket_.native_handle(), &first, 1, MSG_PEEK | MSG_DONTWAIT);
-        encrypted = n == 1 && first == kTlsHandshake;
+        encrypted = n == 1 && first == kTlsHandshake;  // no frame is so long
     }
     if (encrypted) {
         tls_ = std::make_unique<TlsSession>(*context_, side_, socket_);

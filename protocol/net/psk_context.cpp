@@ -83,6 +83,4 @@ PskContext::PskContext(std::vector<Psk> keys) : keys_(std::move(keys)) {
     }
 }
 
-PskContext::~PskContext() = default;
-
 }  // namespace protocol

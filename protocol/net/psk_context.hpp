@@ -23,7 +23,6 @@ class PskContext {
 public:
     /// The server's side takes any of `keys`, of which there is at least one.
     explicit PskContext(std::vector<Psk> keys);
-    ~PskContext();
     PskContext(const PskContext&) = delete;
     PskContext& operator=(const PskContext&) = delete;
 
@@ -31,7 +30,6 @@ public:
     /// Offers one key, the last one by default.
     SSL_CTX& client(std::size_t key) const { return *clients_[key]; }
     SSL_CTX& client() const { return *clients_.back(); }
-    std::size_t keys() const { return keys_.size(); }
 
 private:
     const std::vector<Psk> keys_;

@@ -210,10 +210,6 @@ bool TlsSession::chose_http2() const {
            std::equal(name, name + size, kHttp2Name.begin(), kHttp2Name.end());
 }
 
-bool TlsSession::used_shared_secret() const {
-    return SSL_session_reused(ssl_.get()) == 1;
-}
-
 void TlsSession::close_notify() {
     if (failed_ || !SSL_is_init_finished(ssl_.get())) return;
     forget_errors();

@@ -23,6 +23,9 @@ struct SslFree {
 };
 using SslSessionPtr = std::unique_ptr<SSL_SESSION, SslFree>;
 
+/// The first byte of a connection that begins with a TLS handshake (RFC 8446 §5.1).
+inline constexpr char kTlsHandshake = 0x16;
+
 /// The input and output of OpenSSL: it reads `received` from `taken` on first, and then the socket.
 struct TlsLine {
     int socket;
@@ -60,8 +63,6 @@ public:
     Step write(boost::asio::const_buffer from, std::size_t& sent);
     /// Both sides have agreed on HTTP/2 in the handshake (ALPN `h2`).
     bool chose_http2() const;
-    /// The handshake has used a session or key that both sides had before.
-    bool used_shared_secret() const;
     /// Announces the end, if the socket takes the bytes at once.
     void close_notify();
 

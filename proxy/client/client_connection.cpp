@@ -28,7 +28,6 @@ constexpr std::chrono::seconds kLingerForBody{30};
 constexpr std::chrono::seconds kLingerForMore{2};
 constexpr std::size_t kMaxBuffersPerCall = 64;
 constexpr std::size_t kRecordBytes = 16 * 1024;  // as many as a TLS record takes
-constexpr char kTlsHandshake = 0x16;             // the first byte
 
 /// Drops the first `bytes` of `buffers`.
 void advance(std::vector<asio::const_buffer>& buffers, std::size_t bytes) {
@@ -185,7 +184,7 @@ asio::awaitable<ClientConnection::Handshake> ClientConnection::handshake() {
 
 bool ClientConnection::begins_handshake(Received received) const {
     const std::string_view first = received == Received::head ? head_bytes_ : input_.data();
-    return !tls_ && first.starts_with(kTlsHandshake);
+    return !tls_ && first.starts_with(protocol::kTlsHandshake);
 }
 
 asio::awaitable<ClientConnection::Handshake> ClientConnection::peer_handshake(Received received) {

@@ -10,7 +10,7 @@
 
 namespace proxy {
 
-/// What the head of a frame says (RFC 9113 §4.1).
+/// The head of a frame (RFC 9113 §4.1).
 struct Http2FrameHead {
     std::uint8_t type = 0;
     std::uint8_t flags = 0;
@@ -56,7 +56,7 @@ private:
 /// DATA with fewer bytes of content is small.
 inline constexpr std::size_t kHttp2SmallData = 64;
 
-/// What a frame costs of Http2FrameBudget. A head of a request is free, because `http2.streams`
+/// The price of a frame in Http2FrameBudget. A head of a request is free, because `http2.streams`
 /// bounds the work for it. Small DATA costs a fraction, so that a tunnel with thousands of short
 /// messages goes on.
 inline double price_of(const Http2FrameHead& frame) {

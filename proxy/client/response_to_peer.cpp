@@ -47,7 +47,7 @@ public:
         if (const auto* hashes = find(fields, kFieldsField))
             hashed_.emplace(hashes->value,
                             FieldHasher(frontend_.cache.shared.field_key, request_.key.uri()));
-        co_await look_up();
+        if (received_.may_travel) co_await look_up();
         if (books_.aborted) co_return;
         if (!found_.response && found_.fill) {
             reader_.emplace(found_.fill, transaction_.wakeup, false);
