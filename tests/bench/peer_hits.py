@@ -11,6 +11,7 @@ import argparse
 import http.client
 import json
 import os
+import socketserver
 import statistics
 import subprocess
 import tempfile
@@ -23,8 +24,6 @@ OBJECTS = 64
 
 def serve_origin(address, size):
     """Answers every request with `size` bytes that are fresh for an hour."""
-    import socketserver
-
     class Handler(socketserver.StreamRequestHandler):
         def handle(self):
             body = b"x" * size

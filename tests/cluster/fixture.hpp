@@ -55,7 +55,7 @@ protected:
         return admin_client(node).get(target);
     }
     NodeStatus status(const std::string& node) const;
-    /// What `node` says of `peer`; a failure when it has no such peer.
+    /// The status of `peer` at `node`; a failure when it has no such peer.
     PeerStatus seen(const std::string& node, const std::string& peer) const;
     std::uint64_t count(const std::string& node, Outcome outcome) const {
         return status(node).work.requests[outcome];

@@ -5,7 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/write.hpp>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -18,6 +22,7 @@
 #include <vector>
 
 #include "protocol/cluster.hpp"
+#include "protocol/wire/codec.hpp"
 #include "summary/directory.hpp"
 
 namespace protocol::test {
@@ -209,6 +214,23 @@ protected:
             }
         }
         return true;
+    }
+
+    /// All that the node sends after these bytes at its link port, until it closes.
+    Bytes answer_to(const std::string& node, const Bytes& bytes) {
+        boost::asio::ip::tcp::socket client(helpers_);
+        client.connect({boost::asio::ip::make_address(address_of(node)), 3129});
+        boost::asio::write(client, boost::asio::buffer(bytes));
+        client.non_blocking(true);
+        Bytes answer(64);
+        std::size_t size = 0;
+        EXPECT_TRUE(run_until([&] {
+            boost::system::error_code error;
+            size += client.read_some(boost::asio::buffer(answer) + size, error);
+            return error == boost::asio::error::eof;
+        }));
+        answer.resize(size);
+        return answer;
     }
 
     static bool turn(boost::asio::io_context& io) {
