@@ -7,12 +7,14 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <cerrno>
 #include <new>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 namespace protocol {
@@ -23,6 +25,8 @@ using Socket = TlsSession::Socket;
 using Step = TlsSession::Step;
 
 constexpr std::string_view kHttp2Name = "h2";
+/// What TLS adds to the records of a batch, with room to spare.
+constexpr std::size_t kRecordFrames = 1024;
 
 bool would_block() {
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
@@ -34,10 +38,39 @@ struct SocketBio {
 
     static int write(BIO* bio, const char* data, int size) {
         BIO_clear_retry_flags(bio);
-        const auto n = ::send(line(bio).socket, data, static_cast<std::size_t>(size),
-                              MSG_NOSIGNAL | MSG_DONTWAIT);
+        auto& to = line(bio);
+        const auto bytes = static_cast<std::size_t>(size);
+        if (to.batch) return collect(*to.batch, data, bytes) ? size : -1;
+        auto n = to.held.empty() ? ssize_t{0} : send_held(to);
+        if (n >= 0) n = to.held.empty() ? send(to.socket, data, bytes) : stop();
         if (n < 0 && would_block()) BIO_set_retry_write(bio);
         return static_cast<int>(n);
+    }
+
+    static bool collect(std::string& batch, const char* data, std::size_t size) {
+        try {
+            batch.append(data, size);
+            return true;
+        } catch (const std::bad_alloc&) {  // OpenSSL is C
+            errno = ENOMEM;
+            return false;
+        }
+    }
+
+    static ssize_t send(int socket, const char* data, std::size_t size) {
+        return ::send(socket, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+
+    /// Records come before what OpenSSL makes of them afterwards, such as an alert.
+    static ssize_t send_held(TlsLine& to) {
+        const auto n = send(to.socket, to.held.data(), to.held.size());
+        if (n > 0) to.held.erase(0, static_cast<std::size_t>(n));
+        return n;
+    }
+
+    static ssize_t stop() {
+        errno = EAGAIN;
+        return -1;
     }
 
     static int read(BIO* bio, char* data, int size) {
@@ -78,6 +111,13 @@ struct SocketBio {
         return bio;
     }
 };
+
+/// Where the records of one write() are collected, for all sessions of the thread.
+std::string& batch_of_thread() {
+    static thread_local std::string batch;
+    if (batch.capacity() == 0) batch.reserve(kTlsBatch + kRecordFrames);
+    return batch;
+}
 
 /// SSL_get_error() reads the queue of the thread, which is empty nearly always.
 void forget_errors() {
@@ -195,11 +235,99 @@ Step TlsSession::read(asio::mutable_buffer into, std::size_t& got) {
 }
 
 Step TlsSession::write(asio::const_buffer from, std::size_t& sent) {
+    return write(std::span(&from, 1), kTlsRecord, sent);
+}
+
+Step TlsSession::write(std::span<const asio::const_buffer> from, std::size_t most,
+                       std::size_t& sent) {
     sent = 0;
-    if (from.size() == 0) return Step::done;
-    forget_errors();
-    errno = 0;
-    return after(SSL_write_ex(ssl_.get(), from.data(), from.size(), &sent));
+    if (failed_) return Step::failed;
+    if (unsent_ > 0 || !line_.held.empty()) return send_held(sent);
+    auto& batch = batch_of_thread();
+    batch.clear();
+    line_.batch = &batch;
+    const auto step = write_records(from, most);
+    line_.batch = nullptr;
+    if (batch.empty()) return step;
+    const auto n = SocketBio::send(line_.socket, batch.data(), batch.size());
+    if (n < 0 && !would_block()) return fail_by_system();
+    const auto gone = static_cast<std::size_t>(std::max<ssize_t>(n, 0));
+    if (gone == batch.size()) {
+        sent = std::exchange(unsent_, 0);
+        return step;
+    }
+    line_.held.assign(batch, gone);
+    sent = count_sent(gone);
+    return Step::wait_write;
+}
+
+/// Small buffers share a record.
+Step TlsSession::write_records(std::span<const asio::const_buffer> from, std::size_t most) {
+    auto next = from.begin();
+    std::size_t skipped = 0;  // bytes of *next that are in records
+    auto step = Step::done;
+    while (step == Step::done && next != from.end() && unsent_ < most) {
+        std::array<char, kTlsRecord> gathered;
+        auto record = asio::buffer(*next + skipped, gathered.size());
+        if (record.size() < gathered.size() && next + 1 != from.end()) {
+            auto bytes = asio::buffer_copy(asio::buffer(gathered), record);
+            for (auto more = next + 1; more != from.end() && bytes < gathered.size(); ++more)
+                bytes += asio::buffer_copy(asio::buffer(gathered) + bytes, *more);
+            record = asio::buffer(gathered, bytes);
+        }
+        if (record.size() == 0) break;  // the buffers are empty
+        forget_errors();
+        errno = 0;
+        std::size_t written = 0;
+        step = after(SSL_write_ex(ssl_.get(), record.data(), record.size(), &written));
+        unsent_ += written;
+        skipped += written;
+        while (next != from.end() && skipped >= next->size()) skipped -= (next++)->size();
+    }
+    return step;
+}
+
+Step TlsSession::send_held(std::size_t& sent) {
+    if (!line_.held.empty()) {
+        const auto n = SocketBio::send_held(line_);
+        if (n < 0 && !would_block()) return fail_by_system();
+        if (!line_.held.empty()) {
+            sent = count_sent(static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+            return Step::wait_write;
+        }
+    }
+    line_.held = {};
+    sent = std::exchange(unsent_, 0);
+    return Step::done;
+}
+
+/// A wait follows. The caller learns of `gone` bytes of records, which are about as many of its
+/// own; of the last byte it learns when all have gone, so that it comes again.
+std::size_t TlsSession::count_sent(std::size_t gone) {
+    const auto sent = unsent_ > 0 ? std::min(gone, unsent_ - 1) : 0;
+    unsent_ -= sent;
+    return sent;
+}
+
+Step TlsSession::fail_by_system() {
+    failed_ = was_cut_ = true;
+    why_ = std::generic_category().message(errno);
+    return Step::failed;
+}
+
+void TlsSession::keep_buffers() {
+    SSL_clear_mode(ssl_.get(), SSL_MODE_RELEASE_BUFFERS);
+}
+
+void TlsSession::free_buffers() {
+    // Before 3.0.14 OpenSSL frees a buffer with the head of a record in it (CVE-2024-4741).
+    const auto within_record = std::string_view(SSL_rstate_string(ssl_.get())) == "RB";
+    if (!within_record) std::ignore = SSL_free_buffers(ssl_.get());
+}
+
+void TlsSession::keep_no_buffers() {
+    SSL_set_mode(ssl_.get(), SSL_MODE_RELEASE_BUFFERS);
+    free_buffers();
 }
 
 bool TlsSession::chose_http2() const {

@@ -7,6 +7,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -26,16 +27,24 @@ using SslSessionPtr = std::unique_ptr<SSL_SESSION, SslFree>;
 /// The first byte of a connection that begins with a TLS handshake (RFC 8446 §5.1).
 inline constexpr char kTlsHandshake = 0x16;
 
+/// Bytes that one TLS record takes (RFC 8446 §5.1).
+inline constexpr std::size_t kTlsRecord = 16 * 1024;
+/// Bytes that are worth one call of send().
+inline constexpr std::size_t kTlsBatch = 5 * kTlsRecord;
+
 /// The input and output of OpenSSL: it reads `received` from `taken` on first, and then the socket.
 struct TlsLine {
     int socket;
     std::string received;
     std::size_t taken = 0;
+    std::string* batch = nullptr;  // takes the records of a write() in place of the socket
+    std::string held = {};         // records that the socket has not taken yet
 };
 
 /// TLS over a connected TCP socket, which outlives it. Each step returns at once, and names the
-/// event of the socket to wait for before its repetition. OpenSSL works on the socket itself, so an
-/// idle connection needs no buffers, and bytes are copied once. One thread.
+/// event of the socket to wait for before its repetition. OpenSSL works on the socket itself. What
+/// it writes is collected in a buffer of the thread first; records that the socket does not take
+/// are held here. One thread at a time.
 class TlsSession {
 public:
     using Socket = boost::asio::ip::tcp::socket;
@@ -58,9 +67,20 @@ public:
     };
     Step handshake();
     Step read(boost::asio::mutable_buffer into, std::size_t& got);
-    /// `sent` may be less than all. After a wait the next call has to pass the same bytes, at any
-    /// address.
+    /// Makes full records of the first bytes of `from`, `most` of them at most, for one call of
+    /// send(). `sent`: bytes that have gone to the socket, also before a wait. After a wait the
+    /// next call has to begin with the bytes behind them, at any address.
+    Step write(std::span<const boost::asio::const_buffer> from, std::size_t most,
+               std::size_t& sent);
+    /// The same for one record.
     Step write(boost::asio::const_buffer from, std::size_t& sent);
+    /// From here on OpenSSL keeps its buffers from one record to the next, 35 KiB in all. Without
+    /// this call it has them only while it uses them.
+    void keep_buffers();
+    /// Undoes keep_buffers(), and frees them.
+    void keep_no_buffers();
+    /// Frees them until they are used again.
+    void free_buffers();
     /// Both sides have agreed on HTTP/2 in the handshake (ALPN `h2`).
     bool chose_http2() const;
     /// Announces the end, if the socket takes the bytes at once.
@@ -82,8 +102,13 @@ public:
 
 private:
     Step after(int result);
+    Step write_records(std::span<const boost::asio::const_buffer> from, std::size_t most);
+    Step send_held(std::size_t& sent);
+    std::size_t count_sent(std::size_t gone);
+    Step fail_by_system();
 
     TlsLine line_;
+    std::size_t unsent_ = 0;  // bytes of write(), in records that have not gone yet
     std::unique_ptr<SSL, SslFree> ssl_;
     SslSessionPtr ticket_;
     std::string why_;

@@ -27,7 +27,6 @@ constexpr std::size_t kMaxLingerBytes = 256 * 1024;
 constexpr std::chrono::seconds kLingerForBody{30};
 constexpr std::chrono::seconds kLingerForMore{2};
 constexpr std::size_t kMaxBuffersPerCall = 64;
-constexpr std::size_t kRecordBytes = 16 * 1024;  // as many as a TLS record takes
 
 /// Drops the first `bytes` of `buffers`.
 void advance(std::vector<asio::const_buffer>& buffers, std::size_t bytes) {
@@ -43,6 +42,7 @@ ClientConnection::ClientConnection(Frontend& frontend, Admitted client)
     : frontend_(frontend),
       socket_(std::move(client.socket)),
       scheme_(client.scheme),
+      buffer_watch_(*this),
       remote_(client.remote),
       ending_(frontend.retiring()) {
     ticket_ = std::move(client.ticket);
@@ -116,11 +116,13 @@ asio::awaitable<bool> ClientConnection::read_some() {
         input_.commit(n);
         co_return true;
     }
-    if (tls_)
+    if (tls_) {
         n = co_await tls_read_some(socket_, *tls_, input_.prepare(1024), ec);
-    else
+        use_buffers();
+    } else {
         n = co_await socket_.async_read_some(input_.prepare(1024),
                                              asio::redirect_error(asio::use_awaitable, ec));
+    }
     input_.commit(n);
     co_return !ec && !expired_;
 }
@@ -279,27 +281,54 @@ void ClientConnection::interrupt() {
     socket_.cancel(ignored);
 }
 
+/// Called when bytes pass.
+void ClientConnection::use_buffers() {
+    buffers_used_ = true;
+    if (buffers_watched_ || !tls_) return;
+    buffers_watched_ = true;
+    tls_->keep_buffers();
+    frontend_.wheel.arm(buffer_watch_, frontend_.wheel.now() + kBuffersKept);
+}
+
+void ClientConnection::judge_buffers() {
+    buffers_watched_ = tls_ && std::exchange(buffers_used_, false);
+    if (buffers_watched_)
+        frontend_.wheel.arm(buffer_watch_, frontend_.wheel.now() + kBuffersKept);
+    else if (tls_)
+        tls_->keep_no_buffers();
+}
+
+/// A long response may have several records in one call of send(). A session holds those that the
+/// socket does not take, so there has to be room for them.
+void ClientConnection::find_batch_room(const std::vector<asio::const_buffer>& buffers) {
+    if (batch_room_.bytes() > 0 || asio::buffer_size(buffers) <= protocol::kTlsRecord) return;
+    auto room = read_ahead(frontend_.cache.shared.windows, protocol::kTlsBatch);
+    if (room) batch_room_ = std::move(*room);
+}
+
 bool ClientConnection::send_tls_now(std::vector<asio::const_buffer>& buffers) {
+    using Step = protocol::TlsSession::Step;
+    use_buffers();
+    find_batch_room(buffers);
+    const auto most = batch_room_.bytes() > 0 ? protocol::kTlsBatch : protocol::kTlsRecord;
     while (!buffers.empty()) {
-        // A head and what follows share a record. After a wait the same bytes come here again, as
-        // OpenSSL wants it.
-        std::array<char, kRecordBytes> record;
-        auto next = buffers.front();
-        if (buffers.size() > 1 && next.size() < record.size())
-            next = asio::buffer(record, asio::buffer_copy(asio::buffer(record), buffers));
+        // After a wait the same bytes come here again, as the session wants it.
         std::size_t sent = 0;
-        tls_wants_ = tls_->write(next, sent);
+        tls_wants_ = tls_->write(buffers, most, sent);
         response_bytes_ += sent;
         advance(buffers, sent);
-        if (tls_wants_ == protocol::TlsSession::Step::done) continue;
-        if (tls_wants_ == protocol::TlsSession::Step::failed ||
-            tls_wants_ == protocol::TlsSession::Step::end) {
+        if (tls_wants_ == Step::done) continue;
+        if (tls_wants_ == Step::failed || tls_wants_ == Step::end) {
             broken_ = true;
             buffers.clear();
+        } else {
+            tls_->free_buffers();  // the client may be slow
+            return false;
         }
-        return false;
+        break;
     }
-    return true;
+    batch_room_ = Charge();
+    return !broken_;
 }
 
 bool ClientConnection::send_now(std::vector<asio::const_buffer>& buffers) {

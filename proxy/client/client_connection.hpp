@@ -15,6 +15,7 @@
 #include "proxy/net/pace.hpp"
 #include "proxy/net/read_buffer.hpp"
 #include "proxy/net/wakeup.hpp"
+#include "proxy/storage/memory.hpp"
 
 namespace proxy {
 
@@ -143,11 +144,25 @@ public:
     void peer_proven() override;
 
 private:
+    /// Frees the buffers of OpenSSL when no bytes have passed for kBuffersKept.
+    class BufferWatch final : public TimerWheel::Timer {
+    public:
+        explicit BufferWatch(ClientConnection& of) : of_(of) {}
+
+    private:
+        void expire() override { of_.judge_buffers(); }
+        ClientConnection& of_;
+    };
+    static constexpr std::chrono::seconds kBuffersKept{1};
+
     void expire() override;
+    void use_buffers();
+    void judge_buffers();
     void arm(std::chrono::nanoseconds timeout);
     boost::asio::awaitable<bool> read_some();
     boost::asio::awaitable<bool> read_exactly(std::string& out, std::size_t bytes);
     bool send_tls_now(std::vector<boost::asio::const_buffer>& buffers);
+    void find_batch_room(const std::vector<boost::asio::const_buffer>& buffers);
     void arm(Pace& pace, std::int64_t moved);
     template <class Moved>
     bool fast_enough(Pace& pace, Moved moved);
@@ -159,6 +174,9 @@ private:
     std::unique_ptr<protocol::TlsSession> tls_;
     protocol::TlsSession::Step tls_wants_ =
         protocol::TlsSession::Step::done;  // what the last write waits for
+    Charge batch_room_;                    // for records that the session may hold, beyond one
+    BufferWatch buffer_watch_;
+    bool buffers_watched_ = false, buffers_used_ = false;
     ReadBuffer input_;
     std::string head_bytes_;
     ParseError refusal_ = ParseError::ok;

@@ -2,48 +2,20 @@
 
 #include <gtest/gtest.h>
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <optional>
 #include <string>
 
-#include "protocol/net/tls_session.hpp"
 #include "protocol/wire/keys.hpp"
+#include "tests/protocol/tls_pair.hpp"
 
 namespace protocol::test {
 namespace psk_context_test {
 
-using boost::asio::ip::tcp;
 using Step = TlsSession::Step;
 
 const std::string kOld = "an old cluster key of the tests, 32 bytes+";
 const std::string kNew = "a new cluster key of the tests, 32 bytes+";
 
-/// Two connected sockets, and TLS between them.
-struct Pair {
-    Pair(SSL_CTX& server, SSL_CTX& client) {
-        tcp::acceptor acceptor(io, {boost::asio::ip::make_address("127.0.0.1"), 0});
-        dialled.connect(acceptor.local_endpoint());
-        accepted = acceptor.accept();
-        at_server.emplace(server, TlsSide::server, accepted);
-        at_client.emplace(client, TlsSide::client, dialled);
-    }
-    /// Takes steps until neither side waits for the other any more.
-    void shake_hands() {
-        for (int round = 0; round < 1000; ++round) {
-            client = at_client->handshake();
-            server = at_server->handshake();
-            if (!waits(client) && !waits(server)) return;
-        }
-        ADD_FAILURE() << "the handshake does not end";
-    }
-    bool agreed() const { return client == Step::done && server == Step::done; }
-
-    boost::asio::io_context io;
-    tcp::socket dialled{io}, accepted{io};
-    std::optional<TlsSession> at_server, at_client;
-    Step client = Step::wait_read, server = Step::wait_read;
-};
+using Pair = TlsPair;
 
 TEST(PskContext, BothSidesAgreeByTheSameKey) {
     const PskContext one(tls_keys({kOld})), other(tls_keys({kOld}));
