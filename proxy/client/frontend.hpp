@@ -5,6 +5,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "proxy/cache/cache.hpp"
@@ -131,6 +132,9 @@ public:
     TimerWheel& wheel;
     WorkerCounters& counters;
     const boost::asio::any_io_executor executor;
+    /// Memory for the frames of an HTTP/2 connection, which takes it while it sends. Empty between
+    /// the turns of connections.
+    std::string frames;
 
 private:
     std::vector<Connection*> connections_;

@@ -117,9 +117,9 @@ struct Http2Connection::Callbacks {
     /// Takes a DATA frame whose body stays where it is (Http2Writer::offer()).
     static int send_data(nghttp2_session* session, nghttp2_frame* frame, const std::uint8_t* head,
                          std::size_t size, nghttp2_data_source*, void* user) {
-        auto& out = self(user).out_;
-        if (out.size() >= kHttp2Unsent) return NGHTTP2_ERR_WOULDBLOCK;
+        if (!self(user).has_room_for_frames()) return NGHTTP2_ERR_WOULDBLOCK;
         return guarded([&] {
+            auto& out = self(user).out_;
             out.append(text_of(head, kFrameHead));
             auto* const stream = stream_of(session, frame->hd.stream_id);
             if (!stream) return static_cast<int>(NGHTTP2_ERR_CALLBACK_FAILURE);
@@ -165,7 +165,8 @@ Http2Connection::Http2Connection(Frontend& frontend, ClientConnection& connectio
       connection_(connection),
       tasks_(frontend.executor),
       to_send_(std::make_shared<Wakeup>(frontend.executor)),
-      watch_(*this) {
+      watch_(*this),
+      rest_watch_(*this) {
     nghttp2_session* made = nullptr;
     if (nghttp2_session_server_new2(&made, Callbacks::all(), this, Callbacks::options()) != 0)
         throw std::bad_alloc();
@@ -320,6 +321,7 @@ int Http2Connection::begin_stream(std::int32_t id) {
     }
     streams_.push_back(std::move(unused_.back()));
     unused_.pop_back();
+    ++streams_begun_;
     auto& stream = *streams_.back();
     stream.begin(id);
     nghttp2_session_set_stream_user_data(session(), id, &stream);
@@ -384,18 +386,34 @@ asio::awaitable<void> Http2Connection::end_streams() {
     }
 }
 
-/// No request is served. Memory that is more than a next one needs is given back.
+/// No request is served.
 void Http2Connection::wait_for_client() {
     if (coming_) return;
     connection_.begin_rest();
-    rest();
+    if (!rest_watched_) watch_rest();
 }
 
+void Http2Connection::watch_rest() {
+    rest_watched_ = true;
+    streams_then_ = streams_begun_;
+    frontend_.wheel.arm(rest_watch_, frontend_.wheel.now() + kRestAfter);
+}
+
+/// A connection that is busy at the time has its next rest before it.
+void Http2Connection::judge_rest() {
+    rest_watched_ = false;
+    if (!streams_.empty()) return;
+    if (streams_begun_ == streams_then_)
+        rest();
+    else
+        watch_rest();
+}
+
+/// Gives back memory that is more than a next request needs.
 void Http2Connection::rest() {
     if (unused_.size() > kRestingStreams) unused_.resize(kRestingStreams);
     for (const auto& stream : unused_)
         if (stream->kept_bytes() > kRestingBytes) stream->give_back();
-    if (unsent_.empty() && kept_bytes(out_) > kRestingBytes) give_back(out_);
 }
 
 void Http2Connection::send_soon() {
@@ -420,7 +438,6 @@ void Http2Connection::refuse(std::int32_t stream) {
 void Http2Connection::send() {
     while (!blocked_ && !over_) {
         if (unsent_.empty()) {
-            out_.clear();
             if (!make_frames()) return abandon();
             if (out_.empty()) break;
             unsent_.assign(1, asio::buffer(out_));
@@ -429,14 +446,17 @@ void Http2Connection::send() {
         if (connection_.broken()) return abandon();
     }
     if (blocked_) to_send_->notify();  // send_loop() waits for the socket
+    if (unsent_.empty()) return_frames();
     free_ended();
 }
 
 /// False when nghttp2 has failed.
 bool Http2Connection::make_frames() {
+    if (out_.capacity() < frontend_.frames.capacity()) out_.swap(frontend_.frames);
+    out_.clear();
     busy_ = true;
     auto made = true;
-    while (out_.size() < kHttp2Unsent) {
+    while (has_room_for_frames()) {
         const std::uint8_t* bytes = nullptr;
         const auto size = nghttp2_session_mem_send(session(), &bytes);
         made = size >= 0;
@@ -445,6 +465,24 @@ bool Http2Connection::make_frames() {
     }
     busy_ = false;
     return made;
+}
+
+bool Http2Connection::has_room_for_frames() {
+    if (out_.size() < kHttp2Unsent) return true;
+    if (out_.size() >= kHttp2UnsentBatch) return false;
+    if (frames_room_.bytes() > 0) return true;
+    auto room = read_ahead(frontend_.cache.shared.windows, kHttp2UnsentBatch);
+    if (!room) return false;
+    frames_room_ = std::move(*room);
+    return true;
+}
+
+/// The memory of frames is the worker's, unless they wait for the socket.
+void Http2Connection::return_frames() {
+    out_.clear();
+    if (frontend_.frames.capacity() < out_.capacity()) out_.swap(frontend_.frames);
+    give_back(out_);
+    frames_room_ = Charge();
 }
 
 /// The client takes nothing any more.

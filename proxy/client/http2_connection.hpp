@@ -18,6 +18,7 @@
 #include "proxy/net/pace.hpp"
 #include "proxy/net/timer_wheel.hpp"
 #include "proxy/net/wakeup.hpp"
+#include "proxy/storage/memory.hpp"
 
 namespace proxy {
 
@@ -49,6 +50,17 @@ private:
         Http2Connection& of_;
     };
 
+    /// Gives memory back when no request has come for kRestAfter.
+    class RestWatch final : public TimerWheel::Timer {
+    public:
+        explicit RestWatch(Http2Connection& of) : of_(of) {}
+
+    private:
+        void expire() override { of_.judge_rest(); }
+        Http2Connection& of_;
+    };
+    static constexpr std::chrono::seconds kRestAfter{1};
+
     boost::asio::awaitable<void> serve(std::string_view received);
     boost::asio::awaitable<void> send_loop();
     boost::asio::awaitable<void> serve_stream(Http2Stream& stream);
@@ -61,10 +73,14 @@ private:
     void take_no_head();
     void serve_ready();
     void wait_for_client();
+    void watch_rest();
+    void judge_rest();
     void rest();
 
     void send();
     bool make_frames();
+    bool has_room_for_frames();
+    void return_frames();
     void watch_sending();
     bool is_fast_enough();
     void judge_sending();
@@ -95,6 +111,9 @@ private:
     protocol::TaskGroup tasks_;  // a coroutine for each stream, and the one that sends
     std::shared_ptr<Wakeup> to_send_;
     SendWatch watch_;
+    RestWatch rest_watch_;
+    bool rest_watched_ = false;
+    std::uint64_t streams_begun_ = 0, streams_then_ = 0;  // then: when rest_watch_ was armed
     Pace taking_;
 
     std::vector<std::unique_ptr<Http2Stream>> streams_;  // in use
@@ -104,7 +123,8 @@ private:
     Http2Stream* coming_ = nullptr;    // a part of its head has come
     Http2FrameHeads heads_;
     Http2FrameBudget budget_;
-    std::string out_;                                // frames
+    std::string out_;                                // frames, while they are made or wait
+    Charge frames_room_;                             // for more than kHttp2Unsent of them
     std::vector<boost::asio::const_buffer> unsent_;  // of out_
     bool busy_ = false;       // frames are read or made: no further ones are sent from here
     bool blocked_ = false;    // the socket takes no more

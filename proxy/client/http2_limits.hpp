@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "protocol/net/tls_session.hpp"
+
 namespace proxy {
 
 // Bounds of one HTTP/2 connection beside those of the configuration. The bytes that a client can
@@ -24,6 +26,9 @@ inline constexpr std::size_t kHttp2WideWindow = 256 * 1024;
 inline constexpr std::int32_t kHttp2ConnectionWindow = 1024 * 1024;
 /// Frames that wait for the socket, in bytes. No further frame is made before they have gone.
 inline constexpr std::size_t kHttp2Unsent = 16 * 1024;
+/// The same, where limits.body_windows has room for them. One call of send() takes them all.
+inline constexpr std::size_t kHttp2UnsentBatch = 64 * 1024;
+static_assert(kHttp2UnsentBatch + kHttp2Unsent <= protocol::kTlsBatch);
 /// Content of a DATA frame at most, so that the frame fits into one TLS record.
 inline constexpr std::size_t kHttp2DataContent = 16 * 1024 - 9;
 /// A response of at most so many bytes waits in memory of its stream, and its code goes on.
