@@ -45,10 +45,20 @@ public:
 
     std::string_view text() const { return text_; }
     bool empty() const { return text_.empty(); }
+    /// Calls `see` with name and value of each line, for a caller that needs no Field::id.
+    template <class See>
+    void each(const See& see) const {
+        auto rest = text_;
+        std::string_view name, value;
+        while (next_line(rest, name, value)) see(name, value);
+    }
     Iterator begin() const { return Iterator(text_); }
     Iterator end() const { return Iterator({}); }
 
 private:
+    /// False at the end of `rest`.
+    static bool next_line(std::string_view& rest, std::string_view& name, std::string_view& value);
+
     std::string_view text_;
 };
 

@@ -14,6 +14,11 @@ std::vector<std::string> lines(FieldBlock block) {
     std::vector<std::string> result;
     for (const auto& line : block)
         result.push_back(std::string(line.name) + "=" + std::string(line.value));
+    std::vector<std::string> same;
+    block.each([&](std::string_view name, std::string_view value) {
+        same.push_back(std::string(name) + "=" + std::string(value));
+    });
+    EXPECT_EQ(same, result);
     return result;
 }
 
