@@ -329,21 +329,24 @@ int Http2Connection::begin_stream(std::int32_t id) {
     return 0;
 }
 
-/// Begins with streams whose heads have come, as many as one turn may have.
+/// Begins with streams whose heads have come, as many as one turn may have. send() follows.
 void Http2Connection::serve_ready() {
     const auto count = std::min(ready_.size(), kStreamsPerTurn);
     const auto end = ready_.begin() + static_cast<std::ptrdiff_t>(count);
     const std::vector<Http2Stream*> turn(ready_.begin(), end);
     ready_.erase(ready_.begin(), end);
+    busy_ = true;  // send() follows
     for (auto* const stream : turn) {
         if (stream->is_closed()) {
             end_stream(*stream);
             continue;
         }
         stream->begin_serving();
+        if (stream->serve_at_once()) continue;
         auto task = serve_stream(*stream);
         tasks_.spawn(std::move(task));
     }
+    busy_ = false;
     free_ended();
 }
 

@@ -1,6 +1,7 @@
 #include "proxy/client/http2_stream.hpp"
 
 #include <string>
+#include <utility>
 
 #include "proxy/client/client_connection.hpp"
 #include "proxy/client/error_response.hpp"
@@ -32,7 +33,7 @@ Http2Stream::Http2Stream(Frontend& frontend, ClientConnection& connection, Http2
 
 void Http2Stream::begin(std::int32_t id) {
     id_ = id;
-    running_ = false;
+    running_ = failed_ = false;
     bad_head_ = ParseError::ok;
     head.clear();
     writer.start(id);
@@ -69,10 +70,24 @@ asio::awaitable<void> Http2Stream::run() {
     return request_.head.verb == verb::connect ? serve_connect(transaction_) : steps_.run();
 }
 
-asio::awaitable<void> Http2Stream::serve() {
-    auto failed = false;
+bool Http2Stream::serve_at_once() {
+    if (bad_head_ != ParseError::ok) return false;
     try {
-        co_await run();
+        if (!steps_.run_at_once()) return false;
+    } catch (...) {
+        frontend_.shared.faults.note("HTTP/2 stream");
+        failed_ = true;
+        return false;
+    }
+    running_ = false;
+    end_response();
+    return true;
+}
+
+asio::awaitable<void> Http2Stream::serve() {
+    auto failed = std::exchange(failed_, false);
+    try {
+        if (!failed) co_await run();
     } catch (...) {
         failed = true;
         if (is_cancelled()) throw;

@@ -33,6 +33,8 @@ public:
     void begin(std::int32_t id);
     /// Takes the head that the lines of `head` have become. `ended`: no body follows.
     void take_head(bool ended);
+    /// Serves the request without a coroutine, if that is possible. False: serve() has to follow.
+    bool serve_at_once();
     /// Serves the request, after begin_serving(). It has no exceptions but those of a cancelled
     /// coroutine.
     boost::asio::awaitable<void> serve();
@@ -70,6 +72,7 @@ private:
     ClientConnection& connection_;
     std::int32_t id_ = 0;
     bool running_ = false;
+    bool failed_ = false;  // serve_at_once() has met an exception
     std::chrono::steady_clock::time_point drops_until_{};
     std::int64_t received_then_ = 0;  // at the last look at a body that is dropped
     ParseError bad_head_ = ParseError::ok;

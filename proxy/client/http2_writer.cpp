@@ -1,6 +1,7 @@
 #include "proxy/client/http2_writer.hpp"
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 #include <string>
 
 #include "proxy/client/frontend.hpp"
@@ -17,26 +18,24 @@ namespace {
 /// The fields of one head as nghttp2 takes them. It copies texts and lowers the case of names.
 class Lines {
 public:
-    Lines() { lines_.reserve(kUsual); }
-
     void add(std::string_view name, std::string_view value) {
         lines_.push_back(
             {bytes_of(name), bytes_of(value), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE});
     }
     void add(FieldBlock block) {
-        for (const auto& line : block) add(line.name, line.value);
+        block.each([this](std::string_view name, std::string_view value) { add(name, value); });
     }
     const nghttp2_nv* data() const { return lines_.data(); }
     std::size_t size() const { return lines_.size(); }
 
 private:
-    static constexpr std::size_t kUsual = 24;
+    static constexpr std::size_t kUsual = 24;  // which need no allocation
 
     static std::uint8_t* bytes_of(std::string_view text) {
         return reinterpret_cast<std::uint8_t*>(const_cast<char*>(text.data()));
     }
 
-    std::vector<nghttp2_nv> lines_;
+    boost::container::small_vector<nghttp2_nv, kUsual> lines_;
 };
 
 ssize_t read_body(nghttp2_session*, std::int32_t, std::uint8_t*, std::size_t room,
@@ -113,6 +112,10 @@ ResponseWriter::Progress Http2Writer::write_now(BodyPiece& piece) {
     }
     resume();
     return fits ? Progress::all : Progress::blocked;
+}
+
+bool Http2Writer::takes_at_once(std::uint64_t bytes) const {
+    return !closed_ && bytes <= kHttp2SmallBody;
 }
 
 /// There are bytes, or an end, that nghttp2 may ask for.

@@ -36,11 +36,27 @@ std::string host_of_any(const std::vector<OriginConfig>& origins) {
 
 }  // namespace
 
+bool RequestSteps::run_at_once() {
+    understood_.reset();
+    found_.reset();
+    if (!is_get_or_head()) return false;
+    understood_ = understand();
+    const auto leads_to_the_cache = understood_->empty() && !proven_peer(transaction_) &&
+                                    !judge_client() && !request_.site.none && !is_upgrade() &&
+                                    !goes_past_the_cache();
+    if (!leads_to_the_cache) return false;
+    ResponseFromCache response(transaction_);
+    response.look_up();
+    const auto responded = response.respond_at_once();
+    if (!responded) found_ = response.take_found();
+    return responded;
+}
+
 /// All steps in order. Locals stay below 1,020 bytes: larger frames of coroutines are not used
 /// again.
 asio::awaitable<void> RequestSteps::run() {
     // Understand the parsed head: target, key, directives. Choose the site.
-    const auto bad = understand();
+    const auto bad = understood_ ? *std::exchange(understood_, {}) : understand();
     if (!bad.empty()) co_return co_await refuse_target(bad);
     // Admit: a peer by its token, a client by its address.
     if (const auto peer = proven_peer(transaction_)) co_return co_await serve_peer(*peer);
@@ -56,6 +72,7 @@ asio::awaitable<void> RequestSteps::run() {
     if (goes_past_the_cache()) co_return co_await pass_by();
     // Look up, plan; respond from the store, or fetch or follow and respond from that.
     ResponseFromCache response(transaction_);
+    if (found_) response.start_with(*std::exchange(found_, std::nullopt));
     while (response.may_look_up()) {
         response.look_up();
         if (response.is_on_disk()) co_await response.recall();

@@ -8,6 +8,7 @@
 
 #include "proxy/client/peer_proof.hpp"
 #include "proxy/client/transaction.hpp"
+#include "proxy/storage/store.hpp"
 
 namespace proxy {
 
@@ -26,6 +27,9 @@ public:
     RequestSteps& operator=(const RequestSteps&) = delete;
 
     boost::asio::awaitable<void> run();
+    /// The steps of a usual hit in memory, if the transport takes the response at once. They need
+    /// no coroutine. False: run() has to follow.
+    bool run_at_once();
 
 private:
     /// Where OPTIONS and TRACE end.
@@ -50,6 +54,9 @@ private:
     Frontend& frontend_;
     Request& request_;
     std::string max_forwards_;  // that the next hop reads
+    // What run_at_once() leaves for run(): the result of understand(), and that of the look-up.
+    std::optional<std::string_view> understood_;
+    std::optional<Store::Found> found_;
 };
 
 }  // namespace proxy

@@ -31,6 +31,22 @@ constexpr std::chrono::milliseconds kLookAhead{20};
 
 }  // namespace
 
+bool ResponseFromCache::respond_at_once() {
+    const auto& response = found_.response;
+    const auto is_usual = response && !found_.on_disk && !found_.other_variants &&
+                          response->vary_names.empty() && goes_out_at_once(transaction_, *response);
+    if (!is_usual) return false;
+    StoreFacts facts{&response->freshness, response->residence(books_.begun)};
+    facts.has_fill = found_.fill != nullptr;
+    facts.unshareable = found_.unshareable;
+    const auto plan = plan_reuse(facts, request_.directives);
+    if (plan.step != ResponseStep::serve) return false;
+    serve_stored(plan, facts.residence);
+    proxy::respond_at_once(transaction_, *response, lookup_.source_of(*response), status_,
+                           request_.hash);
+    return true;
+}
+
 bool ResponseFromCache::may_look_up() {
     const auto changes = looks_ - vain_waits_;
     if (changes >= kMaxLooks) return false;
@@ -40,6 +56,7 @@ bool ResponseFromCache::may_look_up() {
 }
 
 void ResponseFromCache::look_up() {
+    if (std::exchange(looked_up_, false)) return;
     found_ = lookup_.find(request_.hash, request_.key.uri(), request_.head.fields, Clock::now());
 }
 

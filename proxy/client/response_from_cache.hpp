@@ -32,6 +32,15 @@ public:
     /// False: the stored content has changed too often under this request.
     bool may_look_up();
     void look_up();
+    /// After look_up(): responds without a wait if that has found a fresh response in memory, and
+    /// the transport takes it at once. Else take_found() gives what was found, and start_with()
+    /// takes it in place of the first look_up().
+    bool respond_at_once();
+    Store::Found take_found() { return std::move(found_); }
+    void start_with(Store::Found found) {
+        found_ = std::move(found);
+        looked_up_ = true;
+    }
     /// Memory lacks the response, and the disk may have it: recall() comes next.
     bool is_on_disk() const { return found_.on_disk; }
     boost::asio::awaitable<void> recall();
@@ -82,6 +91,7 @@ private:
     Forward forward_ = Forward::uri_miss;
     std::string detail_;                           // that status_ may view
     std::shared_ptr<const RequestSnapshot> sent_;  // of the last fetch that this request has led
+    bool looked_up_ = false;                       // before may_look_up()
     int looks_ = 0;
     int vain_waits_ = 0;  // for fetches of others whose result was not for this request
     bool may_use_blocks_ = true;

@@ -49,14 +49,52 @@ void begin_response(Transaction& transaction, const StoredMetadata& response,
                       status);
 }
 
+namespace {
+
+void note_hit(Books& books, Source stored_in) {
+    books.outcome = Outcome::local_hit;
+    books.source = stored_in;
+}
+
+std::chrono::seconds age_of(const Transaction& transaction, const StoredResponse& response) {
+    return current_age(response.freshness, response.residence(transaction.books.begun));
+}
+
+BodySender::What whole_body(const Transaction& transaction, const StoredResponse& response,
+                            Source stored_in, summary::KeyHash key) {
+    BodySender::What what;
+    what.stored_as = key;
+    what.stored_in = stored_in;
+    what.bytes = transaction.request.head.verb == verb::head ? 0 : response.body_bytes();
+    return what;
+}
+
+}  // namespace
+
+bool goes_out_at_once(const Transaction& transaction, const StoredResponse& response) {
+    const auto& asked = transaction.request.head.fields;
+    return !response.blocks && !response.body->on_disk() &&
+           transaction.writer.takes_at_once(response.body_bytes()) && !is_conditional(asked) &&
+           !find(asked, field::range);
+}
+
+void respond_at_once(Transaction& transaction, const StoredResponse& response, Source stored_in,
+                     const CacheStatus& status, summary::KeyHash key) {
+    note_hit(transaction.books, stored_in);
+    transaction.note_type(response);
+    begin_response(transaction, response, nullptr, age_of(transaction, response), status, {},
+                   response.body_bytes());
+    BodyReader body(response, transaction.wakeup, transaction.frontend.cache.shared.windows);
+    BodySender sender(transaction, body, whole_body(transaction, response, stored_in, key));
+    if (!sender.send_now()) transaction.books.aborted = true;
+}
+
 asio::awaitable<void> respond_from_store(Transaction& transaction, const StoredResponse& response,
                                          Source stored_in, const CacheStatus& status,
                                          summary::KeyHash key) {
-    auto& books = transaction.books;
     const auto& request = transaction.request;
-    books.outcome = Outcome::local_hit;
-    books.source = stored_in;
-    const auto age = current_age(response.freshness, response.residence(books.begun));
+    note_hit(transaction.books, stored_in);
+    const auto age = age_of(transaction, response);
     if (not_modified(request, response)) {
         co_await respond_not_modified(transaction, response, nullptr, age, status);
         co_return;
@@ -70,10 +108,7 @@ asio::awaitable<void> respond_from_store(Transaction& transaction, const StoredR
     }
     begin_response(transaction, response, nullptr, age, status, part, size);
     BodyReader body(response, transaction.wakeup, transaction.frontend.cache.shared.windows);
-    BodySender::What what;
-    what.stored_as = key;
-    what.stored_in = stored_in;
-    what.bytes = request.head.verb == verb::head ? 0 : size;
+    auto what = whole_body(transaction, response, stored_in, key);
     if (part.kind == RangeAnswer::Kind::part) {
         body.consume(part.range.first);
         what.bytes = part.range.size();

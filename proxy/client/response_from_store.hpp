@@ -25,6 +25,12 @@ void begin_response(Transaction& transaction, const StoredMetadata& response,
                     const CacheStatus& status, const RangeAnswer& part,
                     std::optional<std::uint64_t> length);
 
+/// The request asks for all of `response`, which is in memory, and the transport takes it at once.
+bool goes_out_at_once(const Transaction& transaction, const StoredResponse& response);
+/// Sends it and fills in the books, without a wait. The rest is as with respond_from_store().
+void respond_at_once(Transaction& transaction, const StoredResponse& response, Source stored_in,
+                     const CacheStatus& status, summary::KeyHash key);
+
 // Each coroutine sends one response and fills in the books.
 
 /// Sends a complete response or the requested part of it, a 304 or a 416. `stored_in` says where it

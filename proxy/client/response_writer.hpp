@@ -59,6 +59,8 @@ public:
     /// or a part of a file; of a file, `piece.bytes` becomes what has gone out. An empty piece
     /// writes the head alone. `piece.end` ends a body without a stated length.
     virtual Progress write_now(BodyPiece& piece) = 0;
+    /// write_now() takes a whole body of so many bytes, however slow the client is.
+    virtual bool takes_at_once(std::uint64_t) const { return false; }
     /// Waits until the rest of the piece has gone out; of a file, until the client takes more.
     /// False: the client is gone, or takes less than limits.client_rate_min.
     virtual boost::asio::awaitable<bool> write_rest() = 0;

@@ -95,6 +95,51 @@ TEST_F(Http2, HeadAndConditionAndRangeHaveTheirMeaning) {
     EXPECT_EQ(part.field("content-range"), "bytes 2-4/10");
 }
 
+TEST_F(Http2, HitsOfManyStreamsAreCountedOnceEach) {
+    start_node();
+    const auto scripted = origin.set([](auto& exchange) {
+        const auto large = exchange.target == "/large";
+        exchange.answer(fresh(), large ? std::string(100'000, 'x') : exchange.target);
+    });
+    auto client = connect();
+    client.fetch(Http2Client::get("/small"));
+    client.fetch(Http2Client::get("/large"));
+    constexpr int kPairs = 20;
+    std::vector<std::int32_t> small, large, head;
+    for (int i = 0; i < kPairs; ++i) {
+        small.push_back(client.begin(Http2Client::get("/small")));
+        large.push_back(client.begin(Http2Client::get("/large")));
+        head.push_back(client.begin(Http2Client::lines("HEAD", "/small")));
+    }
+    for (int i = 0; i < kPairs; ++i) {
+        EXPECT_EQ(client.response(small[i]).body, "/small");
+        EXPECT_TRUE(contains(client.response(small[i]).field("cache-status"), "hit"));
+        EXPECT_EQ(client.response(large[i]).body.size(), 100'000u);
+        EXPECT_EQ(client.response(head[i]).field("content-length"), "6");
+        EXPECT_EQ(client.response(head[i]).body, "");
+    }
+    EXPECT_TRUE(eventually([&] { return count("a", Outcome::local_hit) == 3 * kPairs; }));
+    EXPECT_EQ(origin.heads().size(), 2u);
+}
+
+TEST_F(Http2, AStoredResponseThatMayNotServeIsFetchedAgain) {
+    start_node();
+    const auto scripted = origin.set([](auto& exchange) {
+        const auto varies = exchange.target == "/vary";
+        exchange.answer(varies ? fresh("Vary: X-Kind\r\n") : "Cache-Control: max-age=0\r\n",
+                        "text");
+    });
+    auto client = connect();
+    for (const auto* kind : {"one", "two", "one"})
+        EXPECT_EQ(client.fetch(Http2Client::get("/vary", {{"x-kind", kind}})).body, "text");
+    EXPECT_EQ(origin.heads().size(), 2u);
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(client.fetch(Http2Client::get("/stale")).body, "text");
+    EXPECT_EQ(origin.heads().size(), 4u);
+    const auto& reload = client.fetch(Http2Client::get("/vary", {{"cache-control", "no-cache"}}));
+    EXPECT_EQ(reload.body, "text");
+    EXPECT_EQ(origin.heads().size(), 5u);
+}
+
 TEST_F(Http2, StreamsAreServedAtTheSameTime) {
     start_node();
     Gate gate;
