@@ -196,6 +196,8 @@ std::string likely_cause(const error_code& error, bool http_is_silent) {
     if (error == Error::wrong_key || error == Error::bad_proof) return "it has another cluster.key";
     if (error == Error::other_hash_key)
         return "its last cluster.key is another: a rotation of keys is in progress";
+    if (error == Error::rules_differ)
+        return "its `rules` are others, up to the last that has a `query`: make them equal";
     if (error == Error::not_encrypted) return "cluster.encrypt is on there and off here";
     if (error == Error::encrypted) return "cluster.encrypt is off there and on here";
     if (error == Error::tls_failed)

@@ -240,6 +240,11 @@ private:
         return reloader_.reload_and_wait("POST /api/v1/reload");
     }
     asio::awaitable<PurgeReport> purge(PurgeOrder order) override {
+        for (auto& uri : order.uris) {
+            CacheKey key;
+            if (key.assign_url(uri) == TargetError::none) apply_key_rule(config_->rules, key);
+            uri = key.uri();
+        }
         return invalidations_.purge(std::move(order));
     }
     PeersChanged change_peers(const PeerOrder& order) override {

@@ -16,8 +16,8 @@ namespace {
 
 constexpr int kMostAttempts = 3;  // two keys, and clear text
 
-Identity stranger_of_name(const std::string& node) {
-    Identity self{node, {}};
+Identity stranger_like(const PeeringConfig& config) {
+    Identity self{config.node, {}, config.rules};
     random_bytes(self.instance);
     return self;
 }
@@ -34,7 +34,7 @@ class CheckEnd final : public LinkEnd {
 public:
     CheckEnd(const PeeringConfig& config, std::string peer, TimePoint until)
         : keys_(config.keys),
-          hello_(stranger_of_name(config.node), keys_, std::move(peer), fresh_nonce(),
+          hello_(stranger_like(config), keys_, std::move(peer), fresh_nonce(),
                  any_descriptor(config.summary_kind)),
           until_(until) {}
 

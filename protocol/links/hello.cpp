@@ -50,6 +50,7 @@ PublisherHello::PublisherHello(const Identity& self, const KeyRing& keys, std::s
     hello_.instance = self.instance;
     hello_.nonce = nonce;
     hello_.summary = summary;
+    hello_.rules = self.rules;
 }
 
 Result<PublisherHello::Answer> PublisherHello::on_message(const HelloMessage& message) const {
@@ -107,6 +108,7 @@ Result<const std::string*> SubscriberHello::judge(const Hello& hello) const {
     if (!is_meant) return make_error_code(Error::wrong_node);
     if (!rules_.is_peer(hello.from)) return make_error_code(Error::unknown_node);
     if (hello.keys.back() != keys_.hash_id()) return make_error_code(Error::other_hash_key);
+    if (hello.rules != self_.rules) return make_error_code(Error::rules_differ);
     return key;
 }
 

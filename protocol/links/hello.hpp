@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -17,7 +18,8 @@ namespace protocol {
 /// This node, in every hello of this instance.
 struct Identity {
     std::string node;
-    Instance instance{};  // random; distinguishes two instances, or two nodes with one name
+    Instance instance{};      // random; distinguishes two instances, or two nodes with one name
+    std::uint64_t rules = 0;  // PeeringConfig::rules
 };
 
 /// The dialling side. The caller constructs it, sends hello(), passes it the challenge, and sends
@@ -57,7 +59,7 @@ public:
     SubscriberHello(const Identity& self, const KeyRing& keys, const Rules& rules, Nonce nonce);
 
     /// Errors to be sent as a Refusal: bad_name, own_id, duplicate_id, wrong_node, unknown_node,
-    /// wrong_key, other_hash_key. Other error: unexpected_frame.
+    /// wrong_key, other_hash_key, rules_differ. Other error: unexpected_frame.
     Result<Challenge> on_hello(const HelloMessage& message);
     /// Errors: bad_proof, unexpected_frame. Precondition: on_hello gave a challenge.
     Result<LinkSecrets> on_proof(const HelloMessage& message) const;

@@ -26,7 +26,7 @@ Publisher::Config publisher_config(const PeeringConfig& config, std::uint64_t fi
 LinkState::LinkState(PeeringConfig configuration, const Instance& instance,
                      std::uint64_t first_epoch, TimePoint now)
     : config(std::move(configuration)),
-      self{config.node, instance},
+      self{config.node, instance, config.rules},
       keys(config.keys),
       publisher(publisher_config(config, first_epoch), now),
       invalidations(0, config.max_invalidations_kept),

@@ -66,7 +66,8 @@ void Subscriptions::report(std::size_t peer, TimePoint now, ClusterStatus::Peer&
     // A later link with the key has disproved these reasons.
     const auto& error = status.last_end.error;
     const bool is_of_keys = error == Error::wrong_version || error == Error::wrong_key ||
-                            error == Error::bad_proof || error == Error::other_hash_key;
+                            error == Error::bad_proof || error == Error::other_hash_key ||
+                            error == Error::rules_differ;
     if (is_of_keys && slot.linked_at && *slot.linked_at >= status.last_end.at) status.last_end = {};
     // A peer that has left cannot be reached; that needs no report.
     if (status.state == PeerState::withdrawn && !is_refusal(status.last_end.error))

@@ -48,6 +48,10 @@ struct PeeringConfig {
     /// links, unless one has `allow_clear`: it takes both kinds, and dials in the clear where a
     /// node fails to encrypt. `allow_clear` is for the time of an upgrade, and needs `encrypt`.
     bool encrypt = true, allow_clear = false;
+    /// A hash of the rules by which requests get their keys; 0: the target URI is the key. Nodes
+    /// with different values refuse each other's links, because equal requests have different keys
+    /// there.
+    std::uint64_t rules = 0;
     std::optional<HostPort> listen;   // absent: the node accepts no links
     std::vector<PeerConfig> peers;    // an entry with this node's own name is ignored
     std::vector<DnsPeers> dns_peers;  // any: nodes with a cluster key may join

@@ -64,6 +64,7 @@ constexpr Words kWords[] = {
      "the dialling node does not encrypt, and the dialled node has cluster.encrypt on"},
     {Error::encrypted, "encrypted",
      "the dialling node has cluster.encrypt on, and the dialled node has it off"},
+    {Error::rules_differ, "rules_differ", "the nodes have different rules that change keys"},
 };
 
 constexpr bool every_error_has_its_row() {

@@ -64,7 +64,8 @@ enum class Error {
     bad_name,             // invalid name of a node
     not_encrypted,        // dialled in the clear, where links have to be encrypted
     encrypted,            // dialled encrypted, where links are in the clear
-    last_refusal = encrypted,
+    rules_differ,         // makes other keys, because its rules are others
+    last_refusal = rules_differ,
 };
 
 const boost::system::error_category& error_category() noexcept;

@@ -44,9 +44,13 @@ Result<Variant> complete(const WireReader& in, T message, bool valid = true) {
     return Variant(std::move(message));
 }
 
-Result<HelloMessage> decode_first(WireReader in) {
+/// `with_rules`: the body begins with the hash of rules. A node without such rules leaves it out,
+/// so that earlier versions understand its hello.
+Result<HelloMessage> decode_first(WireReader in, bool with_rules) {
     Hello hello;
     bool valid = true;
+    if (with_rules) hello.rules = in.u64();
+    if (with_rules && hello.rules == 0) return make_error_code(Error::malformed_frame);
     const auto keys = in.u8();
     valid = keys >= 1 && keys <= kMaxClusterKeys;
     for (unsigned i = 0; valid && i < keys; ++i) hello.keys.push_back(in.array<sizeof(KeyId)>());
@@ -110,6 +114,7 @@ public:
     explicit BodyWriter(Bytes& bytes) : out_(bytes) {}
 
     void operator()(const Hello& hello) {
+        if (hello.rules != 0) out_.u64(hello.rules);
         out_.u8(static_cast<std::uint8_t>(hello.keys.size()));
         for (const auto& key : hello.keys) out_.bytes(key);
         out_.text(hello.from);
@@ -171,7 +176,10 @@ private:
 }  // namespace
 
 FrameType type_of(const HelloMessage& message) {
-    return std::visit(Overloaded{[](const Hello&) { return FrameType::hello; },
+    return std::visit(Overloaded{[](const Hello& hello) {
+                                     return hello.rules == 0 ? FrameType::hello
+                                                             : FrameType::hello_with_rules;
+                                 },
                                  [](const Challenge&) { return FrameType::challenge; },
                                  [](const Proof&) { return FrameType::proof; },
                                  [](const Refusal&) { return FrameType::refusal; }},
@@ -205,7 +213,9 @@ Result<HelloMessage> decode_hello(std::uint8_t type, ByteView body) {
     WireReader in(body);
     switch (static_cast<FrameType>(type)) {
         case FrameType::hello:
-            return decode_first(in);
+            return decode_first(in, false);
+        case FrameType::hello_with_rules:
+            return decode_first(in, true);
         case FrameType::challenge:
             return decode_challenge(in);
         case FrameType::proof: {

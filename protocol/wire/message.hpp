@@ -30,6 +30,7 @@ struct Hello {  // publisher
     Instance instance{};
     Nonce nonce{};
     summary::Descriptor summary;  // of the summary that it is about to announce
+    std::uint64_t rules = 0;      // hash of the rules that change keys; 0: none do
     bool operator==(const Hello&) const = default;
 };
 struct Challenge {  // subscriber

@@ -69,6 +69,8 @@ std::string explanation_json(const Explanation& explanation) {
     for (const auto& peer : explanation.peers) peers.push_back(peer_json(peer));
     auto page = ordered_json::object();
     page["url"] = explanation.url;
+    page["rule"] =
+        explanation.rule.empty() ? ordered_json(nullptr) : ordered_json(explanation.rule);
     page["here"] = explanation.here;
     page["ttl_seconds"] =
         explanation.ttl ? ordered_json(explanation.ttl->count()) : ordered_json(nullptr);

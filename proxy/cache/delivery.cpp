@@ -58,8 +58,10 @@ Draft Delivery::block_draft(const Received& from) const {
     std::ranges::sort(block->tags, precedes);
     const auto again = std::ranges::unique(block->tags);
     block->tags.erase(again.begin(), again.end());
-    const auto said = response_directives(from.head.fields, job_.wanted.request->policy().rules());
-    const auto verdict = part_verdict(job_.wanted.request->fields, job_.wanted.directives, said);
+    const auto rules = job_.wanted.request->policy().rules();
+    const auto said = response_directives(from.head.fields, rules);
+    const auto verdict =
+        part_verdict(job_.wanted.request->fields, job_.wanted.directives, said, rules);
     const auto too_many = block->tags.size() > kMaxTags + 1 && verdict == StorageVerdict::store;
     return {std::move(block), too_many ? StorageVerdict::too_many_tags : verdict, said.withheld()};
 }

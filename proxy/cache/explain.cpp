@@ -110,14 +110,17 @@ asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
     auto& upstream = cache.upstream;
     const auto config = upstream.settings.share();
     const auto now = Clock::now();
+    auto site = choose_site(*config, key, true);
+    choose_rule(*config, "GET", key, site.policy);
     const auto hash = cache.shared.key_hasher(key.uri());
     Explanation out;
     out.url = key.uri();
+    if (site.policy.rule) out.rule = site.policy.rule->name;
     co_await read_from_disk(cache, key, hash);
     explain_stored(cache, key, hash, Clock::now(), out);
 
     RoundTrip origin;
-    if (const auto target = target_of(choose_site(*config, key, true), key)) {
+    if (const auto target = target_of(site, key)) {
         origin = upstream.origin_times.of(connection_key(*target));
         out.origin = target->text();
         out.origin_time = origin.mean();

@@ -43,6 +43,7 @@ bool wants_it_new(const ResponsePlan& plan, const RequestDirectives& directives)
 }  // namespace
 
 bool may_give(const SitePolicy& policy, const StoredMetadata& stored) {
+    if (stored.by_rule_alone && stored.rule_mark != policy.mark()) return false;
     if (!stored.shares_cookie && !stored.freshness.targeted) return true;
     const auto rules = policy.rules();
     return (!stored.shares_cookie || rules.store_set_cookie) &&

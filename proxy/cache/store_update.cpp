@@ -43,7 +43,17 @@ bool does_not_contradict(const Head& answer, field name, std::string_view stored
 
 }  // namespace
 
-bool speaks_of(const Head& answer, const StoredResponse& stored, Fields fields) {
+bool judge_anew(Cache& cache, summary::KeyHash hash, std::string_view uri,
+                const StoredResponse& stored, std::uint32_t mark, Store::Clock::time_point now) {
+    auto next = outdated(stored, now);
+    next->rule_mark = mark;
+    next->by_rule_alone = false;
+    return charge(cache.shared.store, *next, uri, now) &&
+           cache.shared.store.replace(hash, &stored, std::move(next), now, now) !=
+               Store::Replaced::invalidated;
+}
+
+bool speaks_of(const Head& answer, const StoredResponse& stored, Fields fields, bool ignores_vary) {
     const auto ours = validators_of(fields);
     return ours.any() && repeats(answer, field::etag, ours.etag) &&
            repeats(answer, field::last_modified, ours.last_modified) &&
@@ -54,13 +64,14 @@ bool speaks_of(const Head& answer, const StoredResponse& stored, Fields fields) 
            does_not_contradict(answer, field::content_language,
                                only_value(fields, field::content_language)) &&
            same_coding(answer.fields, fields) &&
-           (!answer.get(field::vary) || vary_names(answer.fields) == stored.vary_names);
+           (!answer.get(field::vary) || ignores_vary ||
+            vary_names(answer.fields) == stored.vary_names);
 }
 
 HeadLearned judge_head(const Head& answer, StorageVerdict verdict, const StoredResponse& stored,
-                       Fields fields) {
+                       Fields fields, bool ignores_vary) {
     if (ends_stored(verdict, answer.status)) return HeadLearned::ends;
-    if (!speaks_of(answer, stored, fields)) return HeadLearned::outdates;
+    if (!speaks_of(answer, stored, fields, ignores_vary)) return HeadLearned::outdates;
     const auto& freshness = stored.freshness;
     // A verdict because of this request alone says nothing about the stored response.
     const auto freshens = freshness.had_lifetime() && !freshness.always_validate &&
@@ -78,7 +89,9 @@ void learn_from_head(Cache& cache, const Relayed& relayed) {
     const auto stored = cache.look_up(hash, uri, request.fields, now).response;
     if (!stored || stored->status != 200) return;
     const auto fields = stored->fields();
-    const auto learned = judge_head(answer.head, draft(storing, answer).verdict, *stored, fields);
+    const auto* rule = request.policy().rule;
+    const auto learned = judge_head(answer.head, draft(storing, answer).verdict, *stored, fields,
+                                    rule && rule->storing.ignored.vary);
     if (learned == HeadLearned::nothing) return;
     if (learned == HeadLearned::ends) return void(cache.shared.drop(hash, now));
     std::shared_ptr<StoredResponse> next;
@@ -94,14 +107,16 @@ void learn_from_head(Cache& cache, const Relayed& relayed) {
     if (ended) cache.shared.drop(hash, now);
 }
 
-Invalidated invalidate_after(SharedCache& cache, const CacheKey& key, const Head& answer,
-                             Store::Clock::time_point now) {
+Invalidated invalidate_after(SharedCache& cache, const RuleTable& rules, const CacheKey& key,
+                             const Head& answer, Store::Clock::time_point now) {
     std::array<CacheKey, 2> named;
     std::vector<std::string_view> uris{key.uri()};
     for (const auto name : {field::location, field::content_location}) {
         const auto reference = answer.get(name);
         auto& target = named[uris.size() - 1];
-        if (reference && resolve_same_origin(key, *reference, target)) uris.push_back(target.uri());
+        if (!reference || !resolve_same_origin(key, *reference, target)) continue;
+        apply_key_rule(rules, target);
+        uris.push_back(target.uri());
     }
     // RFC 9875, of the same origin.
     const auto groups = invalidated_groups(answer.fields, key.origin(), cache.key_hasher);
@@ -126,11 +141,14 @@ bool may_have_taken_effect(FetchError error) {
     }
 }
 
-bool names_its_own_target(verb method, const Head& answer, const CacheKey& key) {
+bool names_its_own_target(verb method, const RuleTable& rules, const Head& answer,
+                          const CacheKey& key) {
     if (method != verb::post || answer.status != 200) return false;
     const auto location = answer.get(field::content_location);
     CacheKey named;
-    return location && resolve_same_origin(key, *location, named) && named.uri() == key.uri();
+    if (!location || !resolve_same_origin(key, *location, named)) return false;
+    apply_key_rule(rules, named);
+    return named.uri() == key.uri();
 }
 
 KeptCopy::Copy::Copy(Cache& cache, const SitePolicy& policy, summary::KeyHash hash,
@@ -144,7 +162,7 @@ KeptCopy::KeptCopy(Cache& cache, const Relayed& relayed, std::optional<std::uint
     : store_(cache.shared.store) {
     const auto& [storing, method, hash, answer, sent_at] = relayed;
     const auto& request = storing.request;
-    if (!names_its_own_target(method, answer.head, request.key)) return;
+    if (!names_its_own_target(method, request.config().rules, answer.head, request.key)) return;
     auto made = draft(storing, answer);
     auto& response = made.response;
     response->head_fields = fields.text();

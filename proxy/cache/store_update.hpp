@@ -38,23 +38,30 @@ enum class HeadLearned : std::uint8_t {
 /// for whom the stored response is: `personal` and no-cache stay, and a response without a lifetime
 /// gets none.
 HeadLearned judge_head(const Head& answer, StorageVerdict verdict, const StoredResponse& stored,
-                       Fields fields);
+                       Fields fields, bool ignores_vary = false);
 
 /// True if the response to a HEAD is about the stored response. It must repeat every stored
 /// validator, at least one, and contradict none of length, coding, type, language and choice
 /// (Vary). A server that leaves validators out says nothing of them. `fields`: those of `stored`.
-bool speaks_of(const Head& answer, const StoredResponse& stored, Fields fields);
+/// `ignores_vary`: a rule ignores Vary for the target.
+bool speaks_of(const Head& answer, const StoredResponse& stored, Fields fields,
+               bool ignores_vary = false);
+
+/// Puts a response that another rule judged under the rule with `mark`: it is stale from now on, so
+/// that its next validation judges it. False: it has left, or finds no room.
+bool judge_anew(Cache& cache, summary::KeyHash hash, std::string_view uri,
+                const StoredResponse& stored, std::uint32_t mark, Store::Clock::time_point now);
 
 /// The invalidation after a success of an unsafe method, here and at all peers: the target, the
 /// targets of Location and Content-Location at the same origin (RFC 9111 §4.4), and the groups that
-/// the response names (RFC 9875).
+/// the response names (RFC 9875). `rules` may change the keys of these targets.
 struct Invalidated {
     std::size_t count = 0;  // URIs and groups
     /// The disk has to forget something: SharedCache::when_kept().
     bool on_disk = false;
 };
-Invalidated invalidate_after(SharedCache& cache, const CacheKey& key, const Head& answer,
-                             Store::Clock::time_point now);
+Invalidated invalidate_after(SharedCache& cache, const RuleTable& rules, const CacheKey& key,
+                             const Head& answer, Store::Clock::time_point now);
 
 /// True if the request may have been executed although its response is lost: some of it went out.
 /// The responses that it could have changed are unusable then, too.
@@ -62,7 +69,8 @@ bool may_have_taken_effect(FetchError error);
 
 /// True if the response to a request of `method` says by Content-Location that a GET of the target
 /// would bring the same (RFC 9110 §9.3.3).
-bool names_its_own_target(boost::beast::http::verb method, const Head& answer, const CacheKey& key);
+bool names_its_own_target(boost::beast::http::verb method, const RuleTable& rules,
+                          const Head& answer, const CacheKey& key);
 
 /// A copy for the store of a response to POST that names its own target and states a lifetime. Any
 /// other response is ignored. No reader waits for the copy. One

@@ -6,6 +6,7 @@
 #include "proxy/http/merge_304.hpp"
 #include "proxy/http/request_policy.hpp"
 #include "proxy/http/response_head.hpp"
+#include "proxy/http/rule.hpp"
 #include "proxy/http/tags.hpp"
 #include "proxy/http/vary.hpp"
 
@@ -14,13 +15,31 @@ namespace {
 
 using boost::beast::http::field;
 
+/// True if the response would be stored for fewer clients, or not at all, without the rule. Such a
+/// response ends with the rule.
+bool needs_rule(const StoringRequest& storing, unsigned status, Fields fields,
+                const Received& from) {
+    auto rules = storing.request.policy().rules();
+    if (rules.rule->ignored.vary && !vary_names(fields).empty()) return true;
+    rules.rule = nullptr;
+    const auto said = response_directives(fields, rules);
+    const auto freshness =
+        freshness_of(status, fields, said, from.request_time, from.request_time, rules);
+    const auto& request = storing.request.fields;
+    const auto verdict = storage_verdict(request, storing.directives, status, fields, said,
+                                         vary_names(fields), freshness, rules);
+    return verdict != StorageVerdict::store || said.no_cache ||
+           (!from.from_peer && may_be_personal(request, freshness, rules));
+}
+
 /// Sets all of the response but its head's text, and `withheld`. Returns the verdict.
 StorageVerdict judge(const StoringRequest& storing, unsigned status, Fields fields,
                      const Received& from, Draft& made) {
     StoredMetadata& metadata = *made.response;
     const auto& request = storing.request;
     const auto rules = request.policy().rules();
-    metadata.status = status;
+    metadata.status = static_cast<std::uint16_t>(status);
+    metadata.rule_mark = request.policy().mark();
     // The whole seconds of the transfer count as age at once, the rest as time in the store. So no
     // tick of a clock on the way makes a response a second older than it is.
     const auto whole = std::chrono::floor<std::chrono::seconds>(from.took);
@@ -31,16 +50,21 @@ StorageVerdict judge(const StoringRequest& storing, unsigned status, Fields fiel
     made.withheld = said.withheld();
     metadata.freshness =
         freshness_of(status, fields, said, from.request_time, response_time, rules);
+    if (rules.rule) apply_rule(metadata.freshness, *rules.rule, status, from.from_peer);
     // An error that may pass has no place where the origin has news.
     if (is_origin_trouble(status) || status == 429) metadata.freshness.never_stale = true;
-    if (!from.from_peer && may_be_personal(request.fields, metadata.freshness))
+    if (!from.from_peer && may_be_personal(request.fields, metadata.freshness, rules))
         make_personal(metadata.freshness);
-    metadata.vary_names = vary_names(fields);
+    if (!rules.rule || !rules.rule->ignored.vary) metadata.vary_names = vary_names(fields);
     append_variant(metadata.variant, metadata.vary_names, request.fields);
     metadata.shares_cookie = rules.store_set_cookie && shares_cookie(fields);
     const auto verdict = storage_verdict(request.fields, storing.directives, status, fields, said,
                                          metadata.vary_names, metadata.freshness, rules);
-    if (auto tags = tags_of(fields, request.key.origin(), storing.key_hasher))
+    metadata.by_rule_alone =
+        rules.rule && verdict == StorageVerdict::store && needs_rule(storing, status, fields, from);
+    auto tags = tags_of(fields, request.key.origin(), storing.key_hasher);
+    const auto* rule = request.policy().rule;
+    if (tags && (!rule || add_rule_tags(*tags, *rule, storing.key_hasher)))
         metadata.tags = std::move(*tags);
     else if (verdict == StorageVerdict::store)
         return StorageVerdict::too_many_tags;

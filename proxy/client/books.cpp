@@ -85,6 +85,7 @@ void Books::log(Frontend& frontend, const Request& request, const ResponseWriter
         record.peers_asked = peers_asked.get();
     }
     record.origin = server;
+    if (const auto* rule = request.site.policy.rule) record.rule = rule->name;
     record.role = request.from_peer ? Role::peer : Role::client;
     record.content_type = content_type;
     record.referer = value_or_empty(head.fields, field::referer);

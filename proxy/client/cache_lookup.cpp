@@ -3,6 +3,7 @@
 #include <string>
 
 #include "proxy/cache/response_plan.hpp"
+#include "proxy/cache/store_update.hpp"
 
 namespace proxy {
 
@@ -11,11 +12,14 @@ using Clock = std::chrono::steady_clock;
 
 Store::Found CacheLookup::find(summary::KeyHash hash, std::string_view uri, const Selecting& by,
                                Clock::time_point now) const {
-    const auto& cache = transaction_.frontend.cache;
+    auto& cache = transaction_.frontend.cache;
     auto found = cache.look_up(hash, uri, by, now);
-    if (!found.response || may_give(transaction_.request.site.policy, *found.response))
-        return found;
-    cache.shared.drop(hash, now);
+    if (!found.response) return found;
+    const auto& policy = transaction_.request.site.policy;
+    const auto gives = may_give(policy, *found.response);
+    if (gives && found.response->rule_mark == policy.mark()) return found;
+    if (!gives || !judge_anew(cache, hash, uri, *found.response, policy.mark(), now))
+        cache.shared.drop(hash, now);
     return cache.look_up(hash, uri, by, now);
 }
 

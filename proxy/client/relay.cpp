@@ -182,8 +182,8 @@ asio::awaitable<void> Relay::respond(CacheStatus status, Outcome outcome) {
     if (request_.head.verb == verb::head) learn_from_head(frontend_.cache, relayed);
     KeptCopy copy(frontend_.cache, relayed, exchange_.content_length(), fields);
     if (!is_safe_method(request_.head.method) && head.status < 400) {
-        const auto ended =
-            invalidate_after(frontend_.cache.shared, request_.key, head, Clock::now());
+        const auto ended = invalidate_after(frontend_.cache.shared, config_.rules, request_.key,
+                                            head, Clock::now());
         copy.has_invalidated(ended.count);
         if (ended.on_disk) co_await wait_until_kept();
     }
@@ -254,7 +254,7 @@ bool Relay::unasked_304() {
     const auto& head = exchange_.head();
     if (head.status != 304 || is_conditional(request_.head.fields)) return false;
     if (!is_safe_method(request_.head.method))
-        invalidate_after(frontend_.cache.shared, request_.key, head, Clock::now());
+        invalidate_after(frontend_.cache.shared, config_.rules, request_.key, head, Clock::now());
     return true;
 }
 

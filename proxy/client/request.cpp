@@ -43,6 +43,17 @@ void Request::rewrite_forwarded() {
     hop.scheme = key.scheme();
     hop.host = key.authority();
     forwarded_.rewrite(head.fields, hop);
+    if (!from_peer && site.policy.rule) edit_fields(site.policy.rule->request_fields);
+}
+
+/// Changes the fields of a client's request as a rule says, before a variant is selected: an origin
+/// chooses by the changed fields. A peer's request has been changed by the peer.
+void Request::edit_fields(const FieldEdits& edits) {
+    if (edits.empty()) return;
+    std::erase_if(head.fields, [&](const Field& line) { return edits.takes_away(line.name); });
+    for (const auto* lines : {&edits.set, &edits.add})
+        for (const auto& [name, value] : *lines)
+            head.fields.push_back({boost::beast::http::string_to_field(name), name, value});
 }
 
 /// An origin may take these fields for another target than the key's, also when they are spelled

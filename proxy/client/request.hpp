@@ -85,6 +85,7 @@ struct Request {
     void give_back();
 
 private:
+    void edit_fields(const FieldEdits& edits);
     void drop_overrides();
 
     ForwardedFields forwarded_;  // texts of the rewritten fields

@@ -100,9 +100,12 @@ std::string_view RequestSteps::understand() {
     if (bad != TargetError::none) return to_string(bad);
     const HopByHop hop_by_hop(head.fields);
     if (hop_by_hop.too_many()) return "too many connection options";
+    auto& policy = request_.site.policy;
+    choose_rule(request_.config(), head.method, request_.key, policy);
     request_.hash = frontend_.cache.shared.key_hasher(request_.key.uri());
-    request_.directives =
-        request_directives(head.fields, request_.site.policy.cache->client_directives);
+    const auto is_immutable = policy.rule && policy.rule->storing.immutable;
+    request_.directives = request_directives(
+        head.fields, is_immutable ? ClientDirectives::shield : policy.cache->client_directives);
     return {};
 }
 
@@ -253,7 +256,9 @@ bool RequestSteps::is_get_or_head() const {
 }
 
 bool RequestSteps::goes_past_the_cache() const {
-    return !is_get_or_head() || !request_.body->done() || request_.directives.no_store;
+    const auto* rule = request_.site.policy.rule;
+    return !is_get_or_head() || !request_.body->done() || request_.directives.no_store ||
+           (rule && rule->bypass);
 }
 
 asio::awaitable<void> RequestSteps::pass_by() {

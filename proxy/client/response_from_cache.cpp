@@ -159,7 +159,9 @@ RequestFacts ResponseFromCache::request_facts() const {
     facts.if_range = find(fields, field::if_range) != nullptr;
     facts.conditions_for_origin =
         find(fields, field::if_match) || find(fields, field::if_unmodified_since);
-    facts.authorization = find(fields, field::authorization) != nullptr;
+    const auto* rule = request_.site.policy.rule;
+    facts.authorization =
+        find(fields, field::authorization) && !(rule && rule->storing.share_authorized);
     facts.has_peers = request_.config().cluster.has_value();
     facts.may_use_blocks = may_use_blocks_;
     if (facts.range.single() && frontend_.upstream.part_responses.size() > 0) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "proxy/client/departure.hpp"
 #include "proxy/client/error_response.hpp"
@@ -21,10 +22,31 @@ ResponseHead Transaction::head(unsigned status, FieldBlock stored,
     return {status, stored, length, request.head.verb != verb::head};
 }
 
-void Transaction::begin(const ResponseHead& head, const LiveFields* live,
+/// Changes writer.fields(), and returns the changed fields of the stored head.
+FieldBlock Transaction::edit(const FieldEdits& edits, FieldBlock stored) {
+    const auto append_kept = [&edits](std::string& out, FieldBlock fields) {
+        for (const auto& line : fields)
+            if (!edits.takes_away(line.name)) append_line(out, line);
+    };
+    auto& own = writer.fields();
+    const auto before = std::exchange(own, {});
+    append_kept(own, before);
+    for (const auto* lines : {&edits.set, &edits.add})
+        for (const auto& [name, value] : *lines)
+            own.append(name).append(": "sv).append(value).append("\r\n"sv);
+    edited_fields.clear();
+    append_kept(edited_fields, stored);
+    return edited_fields;
+}
+
+void Transaction::begin(const ResponseHead& stated, const LiveFields* live,
                         std::optional<std::chrono::seconds> age, const CacheStatus& status) {
     auto& out = writer.fields();
+    auto head = stated;
     if (live) out.append(live->lines);
+    const auto* rule = request.site.policy.rule;
+    if (rule && !rule->response_fields.empty() && !request.from_peer)
+        head.stored = edit(rule->response_fields, head.stored);
     if (age) {
         out.append("Age: "sv);
         append_number(out, static_cast<std::uint64_t>(std::max<std::int64_t>(age->count(), 0)));

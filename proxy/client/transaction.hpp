@@ -32,6 +32,7 @@ struct Transaction {
     std::shared_ptr<Wakeup> wakeup;  // of the coroutine that serves the connection
     /// Where the request can become a tunnel; else null.
     TunnelOpener* opener = nullptr;
+    std::string edited_fields = {};  // of the stored head, where a rule changes it
 
     const Config& config() const { return request.config(); }
 
@@ -40,7 +41,8 @@ struct Transaction {
     ResponseHead head(unsigned status, FieldBlock stored,
                       std::optional<std::uint64_t> length) const;
     /// Adds the fields of this response alone to writer.fields(), and begins the response. `live`
-    /// may be null; without `age` there is no Age field.
+    /// may be null; without `age` there is no Age field. A client's response has its fields changed
+    /// as the rule of the request says; a peer's has them as stored.
     void begin(const ResponseHead& head, const LiveFields* live,
                std::optional<std::chrono::seconds> age, const CacheStatus& status);
     /// Sends a response that has begun and has no body.
@@ -74,6 +76,9 @@ struct Transaction {
     /// Waits for a notice to `wakeup`, until `deadline` and as long as the client is there. When
     /// the client has left, the books say `aborted`.
     boost::asio::awaitable<News> wait_for_news(std::chrono::steady_clock::time_point deadline);
+
+private:
+    FieldBlock edit(const FieldEdits& edits, FieldBlock stored);
 };
 
 }  // namespace proxy

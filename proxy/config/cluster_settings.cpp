@@ -12,6 +12,7 @@ protocol::PeeringConfig cluster_settings(const Config& config) {
     result.announce_delay = config.summary.announce.delay;
     if (!config.cluster) return result;
     const auto& cluster = *config.cluster;
+    result.rules = config.rules.key_hash();
     result.keys = cluster.keys;
     result.encrypt = cluster.encrypt;
     result.allow_clear = cluster.allow_clear;

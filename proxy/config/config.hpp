@@ -4,6 +4,7 @@
 #include "proxy/config/prefix_list.hpp"
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/forwarded.hpp"
+#include "proxy/http/rule.hpp"
 #include "summary/false_hit_budget.hpp"
 #include "summary/kind.hpp"
 #include "summary/peer_set.hpp"
@@ -271,6 +272,7 @@ struct Config {
     std::vector<std::string> upgrade{
         "websocket"};  // lower case: protocols that Upgrade may ask for
     std::vector<OriginConfig> origins;
+    RuleTable rules;
     CacheConfig cache;
     std::optional<ClusterConfig> cluster;
     SummaryConfig summary;
@@ -295,7 +297,10 @@ inline constexpr std::size_t kMaxTokenBytes = 1024;
 inline constexpr std::size_t kMaxAdminNames = 64;
 inline constexpr std::size_t kMaxUpgrades = 16;
 inline constexpr std::size_t kMaxCertificates = 256;  // in tls.certificates
-inline constexpr std::size_t kMaxDropped = 64;        // names in forwarded.drop
+inline constexpr std::size_t kMaxRules = 1024;
+inline constexpr std::size_t kMaxRuleTexts = 256;  // elements of one list of a rule
+inline constexpr std::size_t kMaxRuleText = 1024;  // bytes of one of them
+inline constexpr std::size_t kMaxDropped = 64;     // names in forwarded.drop
 inline constexpr std::uint64_t kMinDiskBytes = 256ull << 20, kMaxDiskBytes = 4ull << 40;  // of one
 inline constexpr std::size_t kMaxVariants = 1024;  // that cache.variants may allow
 inline constexpr unsigned kMaxWorkers = 256;

@@ -227,6 +227,69 @@ constexpr std::array kTable{
             "the system's authorities"},
     Setting{"origins[].tls.name", ElementValue{"string"}, Effect::on_reload,
             "Name for SNI and for the certificate.", false, nullptr, "the host of `url`"},
+    Setting{"rules", SpecialValue{read_rule_list, show_rules, "list"}, Effect::on_reload,
+            "Rules for hosts and paths. The first rule that matches a request applies; "
+            "without one, the settings of `cache` do. [Rules](../howto/rules.md) explains "
+            "each member with an example."},
+    Setting{"rules[].name", ElementValue{"string"}, Effect::on_reload,
+            "Unique name of the rule, in the access log, in `explain` and in purges.", true},
+    Setting{"rules[].match", ElementValue{"object"}, Effect::on_reload,
+            "Requests that the rule is for. A part that is left out matches every request."},
+    Setting{"rules[].match.hosts", ElementValue{"list of globs"}, Effect::on_reload,
+            "Hosts without a port. `*` stands for any bytes, so `*.example.com` covers all "
+            "names below."},
+    Setting{"rules[].match.paths", ElementValue{"list of globs"}, Effect::on_reload,
+            "Paths without the query. `*` stands for any bytes, also for `/`. The node "
+            "compares the normalised path: unreserved characters decoded, dot segments "
+            "resolved, repeated `/` as one."},
+    Setting{"rules[].match.methods", ElementValue{"list of methods"}, Effect::on_reload,
+            "Methods. `GET` covers `HEAD`, too."},
+    Setting{"rules[].fresh_for", ElementValue{"time span, or object of spans by status"},
+            Effect::on_reload,
+            "Lifetime in place of the origin's. A span is for 200, 203, 300, 301, 302, 307 "
+            "and 308. `no-store`, `private` and `no-cache` still apply unless `ignore` "
+            "lists them."},
+    Setting{"rules[].at_least", ElementValue{"time span"}, Effect::on_reload,
+            "The lifetime is raised to this, for 2xx, 301 and 308 that may be stored."},
+    Setting{"rules[].at_most", ElementValue{"time span"}, Effect::on_reload,
+            "The lifetime is cut to this."},
+    Setting{"rules[].stale_while_revalidate", ElementValue{"time span"}, Effect::on_reload,
+            "Replaces the directive of RFC 5861, and `must-revalidate`."},
+    Setting{"rules[].stale_if_error", ElementValue{"time span"}, Effect::on_reload,
+            "Replaces the directive of RFC 5861, and `must-revalidate`."},
+    Setting{"rules[].immutable", ElementValue{"boolean"}, Effect::on_reload,
+            "Content never changes: it is fresh for ever, and a client that reloads gets "
+            "the stored copy. Danger: only a purge corrects a wrong copy."},
+    Setting{"rules[].ignore", ElementValue{"list of words"}, Effect::on_reload,
+            "Statements of the origin that do not count: `no-store`, `private`, `no-cache`, "
+            "`set-cookie`, `vary`. Danger: clients get content that the origin meant for "
+            "one of them, or for another choice of fields. A cookie is not stored; only the "
+            "client whose request fetched the response gets it."},
+    Setting{"rules[].share_authorized", ElementValue{"boolean"}, Effect::on_reload,
+            "Responses to requests with `Authorization` are stored for all clients. Danger: "
+            "a client without these credentials gets them. It is for content whose URL is "
+            "the secret, such as digests."},
+    Setting{"rules[].bypass", ElementValue{"boolean"}, Effect::on_reload,
+            "Matching requests go past the cache."},
+    Setting{"rules[].query", ElementValue{"`ignore`, or object"}, Effect::on_reload,
+            "The part of the query that stays in the key. The origin gets the whole query "
+            "of the request that fetches. All nodes of a cluster need the same rules up to "
+            "the last that changes keys; nodes that differ refuse each other's links with "
+            "`rules_differ`."},
+    Setting{"rules[].query.keep", ElementValue{"list of globs"}, Effect::on_reload,
+            "Only these parameters stay in the key."},
+    Setting{"rules[].query.drop", ElementValue{"list of globs"}, Effect::on_reload,
+            "All parameters but these stay in the key."},
+    Setting{"rules[].query.sort", ElementValue{"boolean"}, Effect::on_reload,
+            "Parameters are sorted by name in the key."},
+    Setting{"rules[].request_fields", ElementValue{"object"}, Effect::on_reload,
+            "Changes of the fields of requests, before a stored variant is selected: `set` "
+            "and `add` are objects of names and values, `remove` is a list of names."},
+    Setting{"rules[].response_fields", ElementValue{"object"}, Effect::on_reload,
+            "Changes of the fields of responses to clients, in the form of "
+            "`request_fields`. The store keeps the origin's fields."},
+    Setting{"rules[].tags", ElementValue{"list of tags"}, Effect::on_reload,
+            "Tags of each stored response, to purge by, as in `Surrogate-Key`."},
     Setting{"cache", SectionValue{}, Effect::on_reload,
             "The store: memory tier, disk tier and caching rules."},
     Setting{"cache.memory", size<&Config::cache, &CacheConfig::memory>(kMiB, 64 * kTiB),

@@ -10,6 +10,7 @@
 #include "proxy/config/config_disk.hpp"
 #include "proxy/config/config_origins.hpp"
 #include "proxy/config/config_peers.hpp"
+#include "proxy/config/config_rules.hpp"
 #include "proxy/config/config_values.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/field_list.hpp"
@@ -136,6 +137,10 @@ void read_sites(ConfigContext& context, ConfigSection& in, Config& out) {
     read_origins(context, in, out.origins);
 }
 
+void read_rule_list(ConfigContext& context, ConfigSection& in, Config& out) {
+    read_rules(context, in, out.rules);
+}
+
 void read_directories(ConfigContext& context, ConfigSection& in, Config& out) {
     read_disk(context, in, out.cache);
 }
@@ -224,6 +229,10 @@ ordered_json show_sites(const Config& config) {
         list.push_back(std::move(entry));
     }
     return list;
+}
+
+ordered_json show_rules(const Config& config) {
+    return rules_json(config.rules);
 }
 
 ordered_json show_directories(const Config& config) {

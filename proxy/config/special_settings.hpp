@@ -21,6 +21,7 @@ void read_destinations(ConfigContext&, ConfigSection&, Config&);
 void read_dropped(ConfigContext&, ConfigSection&, Config&);
 void read_upgrade(ConfigContext&, ConfigSection&, Config&);
 void read_sites(ConfigContext&, ConfigSection&, Config&);
+void read_rule_list(ConfigContext&, ConfigSection&, Config&);
 void read_directories(ConfigContext&, ConfigSection&, Config&);
 /// Reads `key` and `keys`.
 void read_keys(ConfigContext&, ConfigSection&, Config&);
@@ -36,6 +37,7 @@ ordered_json show_destinations(const Config&);
 ordered_json show_dropped(const Config&);
 ordered_json show_upgrade(const Config&);
 ordered_json show_sites(const Config&);
+ordered_json show_rules(const Config&);
 ordered_json show_directories(const Config&);
 ordered_json show_keys(const Config&);
 ordered_json show_peers(const Config&);

@@ -1,6 +1,7 @@
 #include "proxy/http/cache_control.hpp"
 
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/rule.hpp"
 #include "proxy/http/structured_field.hpp"
 
 #include <algorithm>
@@ -145,19 +146,7 @@ std::optional<ResponseDirectives> targeted_directives(Fields response) {
     return right ? std::optional(out) : std::nullopt;
 }
 
-}  // namespace
-
-std::optional<std::chrono::seconds> parse_delta_seconds(std::string_view text) {
-    if (text.empty()) return std::nullopt;
-    std::int64_t value = 0;
-    for (const char c : text) {
-        if (c < '0' || c > '9') return std::nullopt;
-        value = std::min<std::int64_t>(value * 10 + (c - '0'), kMaxDelta.count());
-    }
-    return std::chrono::seconds(value);
-}
-
-ResponseDirectives response_directives(Fields response, const CacheRules& rules) {
+ResponseDirectives stated_directives(Fields response, const CacheRules& rules) {
     if (rules.cdn_cache_control) {
         if (const auto targeted = targeted_directives(response)) return *targeted;
     }
@@ -194,6 +183,30 @@ ResponseDirectives response_directives(Fields response, const CacheRules& rules)
             out.immutable = true;
         }
     }
+    return out;
+}
+
+void leave_out(ResponseDirectives& out, const Ignored& ignored) {
+    if (ignored.no_store) out.no_store = false;
+    if (ignored.is_private) out.is_private = false;
+    if (ignored.no_cache) out.no_cache = false;
+}
+
+}  // namespace
+
+std::optional<std::chrono::seconds> parse_delta_seconds(std::string_view text) {
+    if (text.empty()) return std::nullopt;
+    std::int64_t value = 0;
+    for (const char c : text) {
+        if (c < '0' || c > '9') return std::nullopt;
+        value = std::min<std::int64_t>(value * 10 + (c - '0'), kMaxDelta.count());
+    }
+    return std::chrono::seconds(value);
+}
+
+ResponseDirectives response_directives(Fields response, const CacheRules& rules) {
+    auto out = stated_directives(response, rules);
+    if (rules.rule) leave_out(out, rules.rule->ignored);
     return out;
 }
 

@@ -11,6 +11,8 @@
 
 namespace proxy {
 
+struct StoringRule;
+
 /// Choices that the RFCs leave to a cache: settings of the section `cache`.
 struct CacheRules {
     bool cdn_cache_control = true;    // CDN-Cache-Control counts, RFC 9213; see SitePolicy
@@ -18,6 +20,7 @@ struct CacheRules {
     double heuristic_fraction = 0.1;  // of the time since Last-Modified, RFC 9111 §4.2.2
     std::chrono::nanoseconds heuristic_maximum = std::chrono::hours(24);
     std::chrono::nanoseconds stale_when_unreachable = std::chrono::hours(24);  // 0: never
+    const StoringRule* rule = nullptr;  // of `rules` for this request, which must outlive this
 };
 
 /// The largest span; larger numbers count as this one (RFC 9111 §1.2.2).
@@ -47,6 +50,9 @@ inline constexpr std::size_t kMaxQualifiedNames = 16;
 /// structured field, the last occurrence of a directive counts there. An empty or malformed field
 /// is unusable, and so is one with a known directive of the wrong type. Unknown directives and
 /// parameters are skipped.
+///
+/// Statements that CacheRules::rule ignores are left out: `no-store`, and `private` and `no-cache`
+/// without field names.
 struct ResponseDirectives {
     /// The lists of field names of no-cache and of private.
     std::array<std::string_view, 2> withheld() const { return {no_cache_fields, private_fields}; }

@@ -172,13 +172,24 @@ TargetError CacheKey::assign_url(std::string_view url) {
     return assign(Scheme::http, verb::get, url, {});
 }
 
+void CacheKey::replace_query(std::string_view query) {
+    const auto whole = std::string(path());
+    const auto path_end = std::min(whole.find('?'), whole.size());
+    if (std::string_view(whole).substr(path_end) == query) return;
+    text_.resize(path_begin_ + path_end);
+    text_.append(query);
+    received_path_ = whole;
+}
+
 void CacheKey::give_back() {
     proxy::give_back(text_);
+    proxy::give_back(received_path_);
     clear();
 }
 
 void CacheKey::clear() {
     text_.clear();
+    received_path_.clear();
     host_begin_ = host_end_ = path_begin_ = 0;
     port_ = 0;
 }

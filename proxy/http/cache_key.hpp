@@ -59,8 +59,9 @@ TargetError parse_connect_target(std::string_view text, Authority& out);
 /// Forward and reverse form give the same bytes on every node. `OPTIONS *`, which a client sends to
 /// a proxy as `OPTIONS http://host`, has a key of its own.
 ///
-/// Owns its text. One object serves all requests of a connection: assign() allocates only for a
-/// target longer than any before. Views last until the next assign().
+/// A rule may replace the query in the key (replace_query()). Owns its text. One object serves all
+/// requests of a connection: assign() allocates only for a target longer than any before. Views
+/// last until the next assign().
 class CacheKey {
 public:
     /// `connection_scheme` applies to origin-form. `host_field` is the value of Host, empty if
@@ -73,9 +74,13 @@ public:
 
     /// Makes the key empty, and keeps its memory for the next one.
     void clear();
-    std::size_t kept_bytes() const { return text_.capacity(); }
+    std::size_t kept_bytes() const { return text_.capacity() + received_path_.capacity(); }
     /// Makes the key empty and frees its memory.
     void give_back();
+
+    /// Gives the key this query, with its `?`, or none. The target for the origin stays as
+    /// received.
+    void replace_query(std::string_view query);
 
     std::string_view uri() const { return text_; }
     Scheme scheme() const { return scheme_; }
@@ -88,8 +93,11 @@ public:
     std::string_view authority() const { return view(host_begin_, path_begin_); }
     /// scheme://host[:port] of the key.
     std::string_view origin() const { return view(0, path_begin_); }
-    /// The origin-form for the request line: path and query, or `*`.
-    std::string_view path() const { return view(path_begin_, text_.size()); }
+    /// The origin-form for the request line, as received: path and query, or `*`.
+    std::string_view path() const {
+        return received_path_.empty() ? view(path_begin_, text_.size())
+                                      : std::string_view(received_path_);
+    }
 
 private:
     std::string_view view(std::size_t begin, std::size_t end) const {
@@ -97,6 +105,7 @@ private:
     }
 
     std::string text_;
+    std::string received_path_;  // empty: the key has it
     std::size_t host_begin_ = 0, host_end_ = 0, path_begin_ = 0;
     Scheme scheme_ = Scheme::http;
     std::uint16_t port_ = 0;

@@ -1,6 +1,7 @@
 #include "proxy/http/freshness.hpp"
 
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/rule.hpp"
 #include "proxy/http/validators.hpp"
 
 namespace proxy {
@@ -57,6 +58,12 @@ void set_lifetime(Freshness& out, const ResponseDirectives& directives, unsigned
     out.lifetime = saturate(std::chrono::duration_cast<seconds>(std::min(part, most)));
 }
 
+/// Statuses of content and of permanent redirects. A rule that prolongs lifetimes, or calls
+/// responses immutable, means these. An error lives longer only by `fresh_for`.
+bool is_lasting(unsigned status) {
+    return (status >= 200 && status < 300) || status == 301 || status == 308;
+}
+
 StoredSeconds window(const DeltaDirective& directive) {
     return directive.given() ? saturate(directive.value) : StoredSeconds(-1);
 }
@@ -91,14 +98,42 @@ Freshness freshness_of(unsigned status, Fields response, const ResponseDirective
     return out;
 }
 
+void apply_rule(Freshness& freshness, const StoringRule& rule, unsigned status, bool from_peer) {
+    const auto age = from_peer ? seconds(0) : seconds(freshness.initial_age);
+    const auto before = seconds(freshness.lifetime) - age;
+    auto left = before;
+    const auto lasts = is_lasting(status);
+    const auto stated =
+        rule.immutable && lasts ? std::optional(kMaxDelta) : rule.lifetime_for(status);
+    const auto may_live = stated || (lasts && freshness.source != LifetimeSource::none);
+    if (stated) {
+        freshness.source = LifetimeSource::rule;
+        left = *stated;
+    }
+    if (rule.at_least && may_live) left = std::max(left, *rule.at_least);
+    if (rule.at_most) left = std::min(left, *rule.at_most);
+    if (left != before || stated) {
+        freshness.lifetime = saturate(left);
+        if (!from_peer) freshness.initial_age = StoredSeconds(0);
+    }
+    if (rule.stale_while_revalidate)
+        freshness.stale_while_revalidate = saturate(*rule.stale_while_revalidate);
+    if (rule.stale_if_error) freshness.stale_if_error = saturate(*rule.stale_if_error);
+    const auto states_stale = rule.stale_while_revalidate || rule.stale_if_error;
+    if (states_stale && !freshness.always_validate) freshness.never_stale = false;
+}
+
 bool identifies_user(Fields request) {
     return std::any_of(request.begin(), request.end(), [](const Field& line) {
         return line.id == http_field::cookie || line.id == http_field::authorization;
     });
 }
 
-bool may_be_personal(Fields request, const Freshness& freshness) {
-    return !freshness.is_explicit() && identifies_user(request);
+bool may_be_personal(Fields request, const Freshness& freshness, const CacheRules& rules) {
+    if (freshness.is_explicit()) return false;
+    if (!rules.rule || !rules.rule->share_authorized) return identifies_user(request);
+    return std::any_of(request.begin(), request.end(),
+                       [](const Field& line) { return line.id == http_field::cookie; });
 }
 
 void make_personal(Freshness& freshness) {

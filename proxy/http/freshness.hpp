@@ -16,8 +16,9 @@ using StoredSeconds = std::chrono::duration<std::int32_t>;
 StoredSeconds saturate(std::chrono::seconds value);  // to 0..kMaxDelta
 
 /// `heuristic`: the response has no explicit lifetime, and its status allows a guess (RFC 9111
-/// §4.2.2). The guess is 0 for a response without Last-Modified.
-enum class LifetimeSource : std::uint8_t { none, heuristic, expires, max_age, s_maxage };
+/// §4.2.2). The guess is 0 for a response without Last-Modified. `rule`: an operator's rule states
+/// the lifetime.
+enum class LifetimeSource : std::uint8_t { none, heuristic, expires, max_age, s_maxage, rule };
 
 /// The properties on which reuse of a stored response depends. They are computed when the response
 /// arrives (RFC 9111 §4.2), and again when a 304 updates it.
@@ -33,7 +34,7 @@ struct Freshness {
     bool personal = false;       // see make_personal()
     bool targeted = false;       // judged by CDN-Cache-Control: ResponseDirectives::targeted
 
-    /// The origin has given the lifetime.
+    /// The origin or a rule has given the lifetime.
     bool is_explicit() const { return source > LifetimeSource::heuristic; }
     /// Whether the response was ever fresh. False with `max-age=0`, an Expires in the past or a
     /// guess of 0.
@@ -54,13 +55,19 @@ inline Freshness freshness_of(unsigned status, Fields response, WallTime request
                         response_time, rules);
 }
 
+/// Applies the lifetimes of `rule` to a response with `status`. They count from the arrival at the
+/// first node of the cluster: where the rule decides, a response of the origin begins with age 0,
+/// and one from a peer keeps the age that it has there.
+void apply_rule(Freshness& freshness, const StoringRule& rule, unsigned status, bool from_peer);
+
 /// Whether the request identifies its user, by Cookie or Authorization.
 bool identifies_user(Fields request);
 
 /// Whether the response may be meant for this client alone, although its fields allow sharing. That
 /// is so if the request identifies its user and the response has no explicit freshness, by which
-/// its origin would permit sharing.
-bool may_be_personal(Fields request, const Freshness& freshness);
+/// its origin would permit sharing. A rule with `share_authorized` says that Authorization makes no
+/// response personal.
+bool may_be_personal(Fields request, const Freshness& freshness, const CacheRules& rules);
 
 /// Removes the lifetime of such a response: the origin has to validate every use.
 void make_personal(Freshness& freshness);

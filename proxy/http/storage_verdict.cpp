@@ -2,6 +2,7 @@
 
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hop_by_hop.hpp"
+#include "proxy/http/rule.hpp"
 #include "proxy/http/vary.hpp"
 
 #include <algorithm>
@@ -19,9 +20,10 @@ StorageVerdict by_status(unsigned status) {
     return StorageVerdict::store;
 }
 
-/// RFC 9111 §3.5: these permit sharing, also for a request with Authorization.
-bool shared_despite_authorization(const ResponseDirectives& response) {
-    return response.is_public || response.must_revalidate || response.s_maxage.present();
+/// RFC 9111 §3.5, or a rule: these permit sharing, also for a request with Authorization.
+bool shared_despite_authorization(const ResponseDirectives& response, const CacheRules& rules) {
+    return response.is_public || response.must_revalidate || response.s_maxage.present() ||
+           (rules.rule && rules.rule->share_authorized);
 }
 
 }  // namespace
@@ -44,11 +46,11 @@ StorageVerdict verdict_of(const ResponseDirectives& said, unsigned status) {
 }
 
 StorageVerdict part_verdict(Fields request, const RequestDirectives& directives,
-                            const ResponseDirectives& said) {
+                            const ResponseDirectives& said, const CacheRules& rules) {
     if (directives.no_store) return StorageVerdict::request_no_store;
     if (const auto verdict = verdict_of(said, 200); verdict != StorageVerdict::store)
         return verdict;
-    return find(request, http_field::authorization) && !shared_despite_authorization(said)
+    return find(request, http_field::authorization) && !shared_despite_authorization(said, rules)
                ? StorageVerdict::authorization
                : StorageVerdict::store;
 }
@@ -62,16 +64,18 @@ StorageVerdict storage_verdict(Fields request, const RequestDirectives& directiv
 
     if (const auto verdict = verdict_of(said, status); verdict != StorageVerdict::store)
         return verdict;
-    if (find(request, http_field::authorization) && !shared_despite_authorization(said)) {
+    // A rule shares content. A refusal is for the one whose credentials were refused.
+    const auto permitted = status < 400 ? rules : CacheRules{};
+    if (find(request, http_field::authorization) && !shared_despite_authorization(said, permitted))
         return StorageVerdict::authorization;
-    }
     if (vary == kVaryAny) return StorageVerdict::vary_any;
     if (freshness.source == LifetimeSource::none) return StorageVerdict::no_freshness;
     // Other clients get a cookie only if the configuration permits it, and the origin has given an
     // explicit lifetime.
-    if ((!rules.store_set_cookie || !freshness.is_explicit()) && shares_cookie(response)) {
+    const auto ignores_cookie = rules.rule && rules.rule->ignored.set_cookie;
+    if (!ignores_cookie && (!rules.store_set_cookie || !freshness.is_explicit()) &&
+        shares_cookie(response))
         return StorageVerdict::set_cookie;
-    }
 
     const bool allowed_stale = !freshness.never_stale &&
                                (freshness.is_explicit() || freshness.had_lifetime()) &&

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/rule.hpp"
 #include "proxy/http/structured_field.hpp"
 
 namespace proxy {
@@ -44,6 +45,11 @@ void append_surrogate_keys(Tags& out, Fields response, const summary::KeyHasher&
     }
 }
 
+void sort(Tags& tags) {
+    std::sort(tags.begin(), tags.end(), precedes);
+    tags.erase(std::unique(tags.begin(), tags.end()), tags.end());
+}
+
 }  // namespace
 
 bool precedes(const summary::KeyHash& a, const summary::KeyHash& b) {
@@ -60,9 +66,19 @@ std::optional<Tags> tags_of(Fields response, std::string_view origin,
     append_surrogate_keys(tags, response, hasher);
     append_groups(tags, response, "Cache-Groups", origin, hasher);
     if (tags.size() > kMaxTags) return std::nullopt;
-    std::sort(tags.begin(), tags.end(), precedes);
-    tags.erase(std::unique(tags.begin(), tags.end()), tags.end());
+    sort(tags);
     return tags;
+}
+
+summary::KeyHash rule_tag(std::string_view name, const summary::KeyHasher& hasher) {
+    return hasher(std::string("rule ").append(name));
+}
+
+bool add_rule_tags(Tags& tags, const Rule& rule, const summary::KeyHasher& hasher) {
+    tags.push_back(rule_tag(rule.name, hasher));
+    for (const auto& tag : rule.tags) tags.push_back(surrogate_tag(tag, hasher));
+    sort(tags);
+    return tags.size() <= kMaxTags;
 }
 
 Tags invalidated_groups(Fields response, std::string_view origin,

@@ -9,6 +9,8 @@
 
 namespace proxy {
 
+struct Rule;
+
 // Tags: labels by which one purge ends many responses. Surrogate-Key lists tags of the whole
 // cluster, separated by spaces; Cache-Groups lists strings that are valid for the response's origin
 // (RFC 9875). The store keeps hashes of texts that differ from all cache keys; protocol/FORMAT.md
@@ -28,6 +30,13 @@ std::vector<summary::KeyHash> invalidated_groups(Fields response, std::string_vi
 
 /// A tag of Surrogate-Key.
 summary::KeyHash surrogate_tag(std::string_view tag, const summary::KeyHasher& hasher);
+
+/// The tag of all responses that the rule of this name judged.
+summary::KeyHash rule_tag(std::string_view name, const summary::KeyHasher& hasher);
+
+/// Adds the tag of `rule`, and those that it lists, to the sorted `tags`. False: too many.
+bool add_rule_tags(std::vector<summary::KeyHash>& tags, const Rule& rule,
+                   const summary::KeyHasher& hasher);
 
 /// For sorting.
 bool precedes(const summary::KeyHash& a, const summary::KeyHash& b);

@@ -40,6 +40,11 @@ void add_tag(const json& value, const std::string& where, PurgeOrder& order) {
     order.tags.push_back(std::move(tag));
 }
 
+void add_rule(const json& value, const std::string& where, PurgeOrder& order) {
+    if (!value.is_string()) throw Wrong{where + " must be a string."};
+    order.rules.push_back(value.get<std::string>());
+}
+
 template <class Add>
 void add_each(const json& value, const std::string& name, Add add, PurgeOrder& order) {
     if (!value.is_array()) throw Wrong{name + " must be an array."};
@@ -59,13 +64,15 @@ PurgeOrder read(const json& body) {
             add_each(value, name, add_url, order);
         else if (name == "tags")
             add_each(value, name, add_tag, order);
+        else if (name == "rules")
+            add_each(value, name, add_rule, order);
         else
-            throw Wrong{name + " is not known: give url, urls or tags."};
+            throw Wrong{name + " is not known: give url, urls, tags or rules."};
     }
-    const auto all = order.uris.size() + order.tags.size();
-    if (all == 0) throw Wrong{"Nothing to purge: give url, urls or tags."};
+    const auto all = order.uris.size() + order.tags.size() + order.rules.size();
+    if (all == 0) throw Wrong{"Nothing to purge: give url, urls, tags or rules."};
     if (all > kMaxPurged)
-        throw Wrong{"At most " + std::to_string(kMaxPurged) + " URLs and tags at once."};
+        throw Wrong{"At most " + std::to_string(kMaxPurged) + " URLs, tags and rules at once."};
     return order;
 }
 
@@ -93,6 +100,7 @@ std::variant<PurgeOrder, std::string> parse_purge(std::string_view text) {
 protocol::Invalidation named(const PurgeOrder& order, const summary::KeyHasher& hasher) {
     protocol::Invalidation what;
     for (const auto& uri : order.uris) what.keys.push_back(hasher(uri));
+    for (const auto& rule : order.rules) what.tags.push_back(rule_tag(rule, hasher));
     for (const auto& tag : order.tags) what.tags.push_back(surrogate_tag(tag, hasher));
     return what;
 }

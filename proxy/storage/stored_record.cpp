@@ -24,6 +24,7 @@ enum Flag : std::uint8_t {
     in_blocks = 16,
     by_targeted = 32,
     says_by_targeted = 64,  // earlier versions lack the last two
+    by_rule = 128,          // the mark of the rule follows, and by_rule_alone
 };
 
 /// The memory that a queued record views.
@@ -47,14 +48,19 @@ std::string meta_of(const StoredMetadata& response) {
                                        (freshness.has_validator ? has_validator : 0) |
                                        (freshness.personal ? personal : 0) |
                                        (response.blocks ? in_blocks : 0) |
-                                       (freshness.targeted ? by_targeted : 0) | says_by_targeted));
-    put<std::uint16_t>(out, static_cast<std::uint16_t>(response.status));
+                                       (freshness.targeted ? by_targeted : 0) | says_by_targeted |
+                                       (response.rule_mark != 0 ? by_rule : 0)));
+    put<std::uint16_t>(out, response.status);
     for (const auto seconds : {freshness.lifetime, freshness.initial_age,
                                freshness.stale_while_revalidate, freshness.stale_if_error})
         put<std::int32_t>(out, seconds.count());
     if (response.blocks) {
         put<std::uint64_t>(out, response.blocks->length);
         put<std::uint64_t>(out, response.blocks->block_bytes);
+    }
+    if (response.rule_mark != 0) {
+        put<std::uint32_t>(out, response.rule_mark);
+        put<std::uint8_t>(out, response.by_rule_alone ? 1 : 0);
     }
     return std::string(as_text(out));
 }
@@ -70,7 +76,7 @@ bool read_meta(std::string_view meta, StoredMetadata& out, bool& says_targeted) 
     for (auto* seconds : {&freshness.lifetime, &freshness.initial_age,
                           &freshness.stale_while_revalidate, &freshness.stale_if_error})
         *seconds = StoredSeconds(cursor.number<std::int32_t>());
-    if (source > static_cast<std::uint8_t>(LifetimeSource::s_maxage)) return false;
+    if (source > static_cast<std::uint8_t>(LifetimeSource::rule)) return false;
     freshness.source = static_cast<LifetimeSource>(source);
     freshness.always_validate = (flags & always_validate) != 0;
     freshness.never_stale = (flags & never_stale) != 0;
@@ -84,6 +90,10 @@ bool read_meta(std::string_view meta, StoredMetadata& out, bool& says_targeted) 
         blocks.block_bytes = cursor.number<std::uint64_t>();
         if (blocks.length == 0 || blocks.block_bytes == 0) return false;
         out.blocks = blocks;
+    }
+    if ((flags & by_rule) != 0) {
+        out.rule_mark = cursor.number<std::uint32_t>();
+        out.by_rule_alone = cursor.number<std::uint8_t>() != 0;
     }
     return cursor.ok() && cursor.rest().empty() && out.status >= 100 && out.status <= 999;
 }

@@ -13,6 +13,7 @@ namespace proxy {
 /// the truth, and the targets of a miss. cache/explain fills it, and the admin port shows it.
 struct Explanation {
     std::string url;                          // the target URI: the key of store and summaries
+    std::string rule;                         // the entry of `rules` that applies; empty: none
     std::string_view here = "absent";         // fresh, stale, filling, variant, disk, absent
     std::optional<std::chrono::seconds> ttl;  // of the stored response; negative if stale
     /// An invalidation of this URL is so recent that a miss asks the origin alone.

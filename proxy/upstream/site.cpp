@@ -31,6 +31,7 @@ std::optional<NoSite> why_none(const Config& config, bool absolute_form) {
 CacheRules SitePolicy::rules() const {
     auto rules = cache->rules;
     rules.cdn_cache_control = rules.cdn_cache_control && acts_for_origin;
+    if (rule) rules.rule = &rule->storing;
     return rules;
 }
 
@@ -47,6 +48,19 @@ Site choose_site(const Config& config, const CacheKey& key, bool absolute_form) 
     site.none = why_none(config, absolute_form);
     if (!site.none && key.scheme() == Scheme::https) site.trust = &config.tls_contexts->forward;
     return site;
+}
+
+void choose_rule(const Config& config, std::string_view method, CacheKey& key, SitePolicy& policy) {
+    if (config.rules.empty()) return;
+    policy.rule = config.rules.find(method, key.host(), key.path());
+    apply_key_rule(config.rules, key);
+}
+
+void apply_key_rule(const RuleTable& rules, CacheKey& key) {
+    if (rules.key_hash() == 0) return;
+    const auto* rule = rules.find("GET", key.host(), key.path());
+    if (rule && rule->query.changes_key())
+        key.replace_query(query_for_key(rule->query, key.path()));
 }
 
 std::optional<UpstreamTarget> target_of(const Site& site, const CacheKey& key,

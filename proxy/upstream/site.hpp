@@ -8,6 +8,7 @@
 #include "proxy/config/config.hpp"
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/cache_key.hpp"
+#include "proxy/http/rule.hpp"
 #include "proxy/upstream/upstream_pool.hpp"
 
 namespace proxy {
@@ -19,15 +20,18 @@ enum class NoSite : std::uint8_t {
     only_forward,      // origin-form, and this node is a forward proxy without origins: 404
 };
 
-/// The rules by which responses of a site are stored and reused. Today every site has those of the
-/// whole cache; rules per path will be chosen here.
+/// The rules by which responses of a site are stored and reused: those of the whole cache, and the
+/// entry of `rules` that matches the request.
 struct SitePolicy {
     const CacheConfig* cache = nullptr;
     bool acts_for_origin = false;  // an entry of `origins` serves the site
+    const Rule* rule = nullptr;    // null: none matches
 
     /// `cache.rules` for this site: CDN-Cache-Control is for caches that act for the origin
     /// (RFC 9213 §3.1).
     CacheRules rules() const;
+    /// The mark of the rule that judges responses now; 0: none does.
+    std::uint32_t mark() const { return rule ? rule->mark : 0; }
 };
 
 /// The server behind a site. Today each site has one; groups of several will stand here.
@@ -55,6 +59,14 @@ struct Site {
 /// whatever the form of the request. Without a match and with forward mode on, an absolute-form
 /// request is its own target. The entry's `url` decides about TLS; for a target, its scheme does.
 Site choose_site(const Config& config, const CacheKey& key, bool absolute_form);
+
+/// Chooses the first entry of `rules` that matches a request for `key`, and leaves out of the key
+/// what that rule leaves out of the query. The rule that changes the key is the one for GET, so
+/// that a request of any method has the key of the content that it may change.
+void choose_rule(const Config& config, std::string_view method, CacheKey& key, SitePolicy& policy);
+
+/// The key under which the content of `key` is stored: see choose_rule().
+void apply_key_rule(const RuleTable& rules, CacheKey& key);
 
 /// The upstream of `site` for a request for `key`; none without a site. `client`: the address of
 /// the client.

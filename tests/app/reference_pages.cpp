@@ -463,6 +463,33 @@ const json& written_schema() {
   "if": {"required": ["tls"]},
   "then": {"properties": {"url": {"pattern": "^([Hh][Tt][Tt][Pp][Ss]://|.*\\$\\{)"}}},
   "required": ["host", "url"], "additionalProperties": false}},
+"rules": {"type": "array", "maxItems": 1024, "items": {
+  "type": "object",
+  "properties": {
+    "name": {"$ref": "#/definitions/node"},
+    "match": {"type": "object", "properties": {
+      "hosts": {"$ref": "#/definitions/globs"},
+      "paths": {"type": "array", "maxItems": 256, "items": {"type": "string", "pattern": "^([/*][^?]*|.*\\$\\{.*)$", "maxLength": 1024}},
+      "methods": {"type": "array", "maxItems": 256, "items": {"$ref": "#/definitions/token"}}}, "additionalProperties": false},
+    "fresh_for": {"anyOf": [{"$ref": "#/definitions/duration"}, {"type": "object",
+      "patternProperties": {"^[2-5][0-9][0-9]$": {"$ref": "#/definitions/duration"}}, "additionalProperties": false}]},
+    "at_least": {"$ref": "#/definitions/duration"},
+    "at_most": {"$ref": "#/definitions/duration"},
+    "stale_while_revalidate": {"$ref": "#/definitions/duration"},
+    "stale_if_error": {"$ref": "#/definitions/duration"},
+    "immutable": {"type": "boolean", "default": false},
+    "share_authorized": {"type": "boolean", "default": false},
+    "ignore": {"type": "array", "maxItems": 256, "items": {"anyOf": [
+      {"enum": ["no-store", "private", "no-cache", "set-cookie", "vary"]}, {"type": "string", "pattern": ".*\\$\\{.*"}]}},
+    "bypass": {"type": "boolean", "default": false},
+    "query": {"anyOf": [{"const": "ignore"}, {"type": "object", "properties": {
+      "keep": {"$ref": "#/definitions/globs"}, "drop": {"$ref": "#/definitions/globs"}, "sort": {"type": "boolean", "default": false}},
+      "not": {"required": ["keep", "drop"]}, "additionalProperties": false}]},
+    "request_fields": {"$ref": "#/definitions/edits"},
+    "response_fields": {"$ref": "#/definitions/edits"},
+    "tags": {"type": "array", "maxItems": 256, "items": {"type": "string", "pattern": "^([!-~]+|.*\\$\\{.*)$", "maxLength": 1024}}
+  },
+  "required": ["name"], "additionalProperties": false}},
 "cache.disk": {"anyOf": [{"$ref": "#/definitions/disk"}, {"type": "array", "items": {"$ref": "#/definitions/disk"}, "maxItems": 16}]},
 "cluster.key": {"allOf": [{"$ref": "#/definitions/key"}]},
 "cluster.keys": {"type": "array", "items": {"$ref": "#/definitions/key"}, "minItems": 1, "maxItems": 2},
@@ -486,6 +513,11 @@ const json& written_schema() {
   "disk": {"type": "object", "properties": {
     "path": {"type": "string", "pattern": "^(/|.*\\$\\{)"}, "size": {"$ref": "#/definitions/size"}},
     "required": ["path", "size"], "additionalProperties": false},
+  "globs": {"type": "array", "maxItems": 256, "items": {"type": "string", "minLength": 1, "maxLength": 1024}, "description": "texts in which * stands for any bytes"},
+  "edits": {"type": "object", "properties": {
+    "set": {"$ref": "#/definitions/lines"}, "add": {"$ref": "#/definitions/lines"},
+    "remove": {"type": "array", "maxItems": 256, "items": {"$ref": "#/definitions/token"}}}, "additionalProperties": false},
+  "lines": {"type": "object", "maxProperties": 256, "additionalProperties": {"type": "string", "maxLength": 1024}},
   "prefixes": {"type": "array", "maxItems": 256, "items": {"type": "string", "minLength": 1}, "description": "addresses and prefixes, such as 10.0.0.7 or fd00::/8"}
 }})json");
     return all;

@@ -38,7 +38,13 @@ Challenge challenge() {
 }
 
 std::vector<HelloMessage> hello_messages() {
-    return {hello(), challenge(), Proof{counting<Mac>(5)}, Refusal{Error::wrong_key},
+    auto with_rules = hello();
+    with_rules.rules = 0x0102030405060708;
+    return {hello(),
+            with_rules,
+            challenge(),
+            Proof{counting<Mac>(5)},
+            Refusal{Error::wrong_key},
             Refusal{Error::refused}};
 }
 
@@ -209,7 +215,7 @@ TEST(Codec, AnInvalidationNamesOneTo1024HashesAndCountsThemFromOne) {
 TEST(Codec, TypesOfTheOtherPhaseAndUnknownOnesAreUnknown) {
     for (unsigned number = 0; number < 256; ++number) {
         const auto byte = static_cast<std::uint8_t>(number);
-        const bool is_hello = number >= 1 && number <= 4;
+        const bool is_hello = number >= 1 && number <= 5;
         const bool is_tagged = number >= 16 && number <= 26;
         const bool unknown_hello = decode_hello(byte, {}).error() == Error::unknown_frame;
         const auto decoded = decode(byte, {});

@@ -239,5 +239,27 @@ TEST_F(HelloBetween, ARefusalIsTheErrorItNames) {
     EXPECT_EQ(a.dial("b").on_message(Refusal{Error::duplicate_id}).error(), Error::duplicate_id);
 }
 
+TEST_F(HelloBetween, NodesWhoseRulesMakeOtherKeysAreRefused) {
+    a.self.rules = 7;
+    EXPECT_EQ(refusal_of(a.dial("b").hello()), Error::rules_differ);
+    b.self.rules = 7;
+    EXPECT_EQ(refusal_of(a.dial("b").hello()), boost::system::error_code());
+    a.self.rules = 0;
+    EXPECT_EQ(refusal_of(a.dial("b").hello()), Error::rules_differ);
+    a.ring = KeyRing({kNew});
+    EXPECT_EQ(refusal_of(a.dial("b").hello()), Error::wrong_key) << "a stranger learns nothing";
+}
+
+TEST_F(HelloBetween, TheMacCoversTheRules) {
+    a.self.rules = b.self.rules = 7;
+    const auto publisher = a.dial("b");
+    auto subscriber = b.answer();
+    auto changed = publisher.hello();
+    const auto challenge = subscriber.on_hello(changed);
+    ASSERT_TRUE(challenge);
+    a.self.rules = 8;
+    EXPECT_EQ(a.dial("b").on_message(*challenge).error(), Error::bad_proof);
+}
+
 }  // namespace hello_test
 }  // namespace protocol::test

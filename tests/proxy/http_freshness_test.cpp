@@ -1,4 +1,5 @@
 #include "proxy/http/freshness.hpp"
+#include "proxy/http/rule.hpp"
 
 #include "tests/proxy/head.hpp"
 
@@ -249,6 +250,63 @@ TEST(TargetedLifetime, CarriesTheOtherDirectivesToo) {  // behaviour 29
 TEST(TargetedLifetime, CanBeTurnedOff) {
     const Head head("CDN-Cache-Control: max-age=5\nCache-Control: max-age=60");
     EXPECT_EQ(freshness_of(200, head, kNow, kNow, {.cdn_cache_control = false}).lifetime, 60s);
+}
+
+/// The freshness of a response to which `rule` applies.
+Freshness by_rule(const StoringRule& rule, const std::string& head, unsigned status = 200,
+                  bool from_peer = false) {
+    auto out = freshness(date("Date", 0s) + head, status);
+    apply_rule(out, rule, status, from_peer);
+    return out;
+}
+
+TEST(FreshnessByRule, CountsALifetimeFromTheArrivalAtTheFirstNode) {
+    StoringRule rule;
+    rule.fresh_for = {{200, 1h}, {404, 1min}};
+    const auto old = by_rule(rule, "Cache-Control: max-age=60\nAge: 86400\n");
+    EXPECT_EQ(old.lifetime, 1h);
+    EXPECT_EQ(old.initial_age, 0s) << "else a response that a CDN kept for a day is never fresh";
+    EXPECT_EQ(old.source, LifetimeSource::rule);
+    const auto copy = by_rule(rule, "Cache-Control: max-age=60\nAge: 600\n", 200, true);
+    EXPECT_EQ(copy.lifetime, 1h);
+    EXPECT_EQ(copy.initial_age, 600s) << "the time at the peer";
+    EXPECT_EQ(by_rule(rule, "", 404).lifetime, 1min);
+    EXPECT_EQ(by_rule(rule, "", 302).source, LifetimeSource::none) << "not listed";
+}
+
+TEST(FreshnessByRule, RaisesAndCutsLifetimes) {
+    StoringRule rule;
+    rule.at_least = 30min;
+    rule.at_most = 2h;
+    EXPECT_EQ(by_rule(rule, "Cache-Control: max-age=60").lifetime, 30min);
+    EXPECT_EQ(by_rule(rule, "Cache-Control: max-age=3600").lifetime, 1h);
+    EXPECT_EQ(by_rule(rule, "Cache-Control: max-age=86400").lifetime, 2h);
+    const auto aged = by_rule(rule, "Cache-Control: max-age=7200\nAge: 3600\n");
+    EXPECT_EQ(aged.lifetime - aged.initial_age, 1h) << "the origin's own lifetime is in bounds";
+    EXPECT_EQ(aged.initial_age, 1h);
+    const auto spent = by_rule(rule, "Cache-Control: max-age=60\nAge: 3600\n");
+    EXPECT_EQ(spent.lifetime - spent.initial_age, 30min);
+    EXPECT_EQ(by_rule(rule, "Cache-Control: max-age=1", 404).lifetime, 1s)
+        << "an error lives longer by fresh_for alone";
+    EXPECT_EQ(by_rule(rule, "Cache-Control: max-age=86400", 404).lifetime, 2h);
+    EXPECT_FALSE(by_rule(rule, "").is_explicit()) << "a guess that is raised stays a guess";
+}
+
+TEST(FreshnessByRule, ImmutableContentIsFreshForEver) {
+    StoringRule rule;
+    rule.immutable = true;
+    EXPECT_EQ(by_rule(rule, "Cache-Control: max-age=60").lifetime, kMaxDelta);
+    EXPECT_EQ(by_rule(rule, "Cache-Control: max-age=60", 404).lifetime, 60s);
+}
+
+TEST(FreshnessByRule, StaleWindowsReplaceThoseOfTheOrigin) {
+    StoringRule rule;
+    rule.stale_if_error = 1h;
+    const auto strict = by_rule(rule, "Cache-Control: max-age=60, must-revalidate");
+    EXPECT_EQ(strict.stale_if_error, 1h);
+    EXPECT_FALSE(strict.never_stale);
+    EXPECT_TRUE(by_rule(rule, "Cache-Control: no-cache").never_stale);
+    EXPECT_TRUE(by_rule(StoringRule(), "Cache-Control: must-revalidate").never_stale);
 }
 
 }  // namespace http_freshness_test

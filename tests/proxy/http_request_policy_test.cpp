@@ -82,7 +82,7 @@ TEST(Reuse, CombinesMaxStaleWithStricterWishes) {
 
 Freshness of(const char* head, const char* request = "Host: a") {
     auto freshness = freshness_of(200, Head(head), kNow, kNow, {});
-    if (may_be_personal(Head(request), freshness)) make_personal(freshness);
+    if (may_be_personal(Head(request), freshness, {})) make_personal(freshness);
     return freshness;
 }
 

@@ -1,3 +1,4 @@
+#include "proxy/http/rule.hpp"
 #include "proxy/http/storage_verdict.hpp"
 
 #include "proxy/http/enum_size.hpp"
@@ -92,7 +93,7 @@ TEST(StorageVerdict, SharesAnAuthorizedResponseByPermissionOnly) {  // RFC 9111 
 
 StorageVerdict verdict_of_part(const char* control, const char* request = "Host: a") {
     const Head asked(request), given((std::string("Cache-Control: ") + control).c_str());
-    return part_verdict(asked, request_directives(asked), response_directives(given, {}));
+    return part_verdict(asked, request_directives(asked), response_directives(given, {}), {});
 }
 
 TEST(PartVerdict, NeedsNoLifetimeAsTheIndexHasOne) {
@@ -218,6 +219,55 @@ TEST(StorageVerdict, HasADifferentNameForEachReason) {
     EXPECT_EQ(to_string(StorageVerdict::store), "store");
     EXPECT_EQ(to_string(StorageVerdict::not_reusable), "not_reusable");
     EXPECT_EQ(to_string(StorageVerdict::aborted), "aborted");
+}
+
+/// The verdict on a response with an explicit lifetime under a rule.
+StorageVerdict verdict_by(const StoringRule& rule, const char* response, const char* request = "",
+                          unsigned status = 200) {
+    const Head asked(request), given(response);
+    const CacheRules rules{.rule = &rule};
+    const auto said = response_directives(given, rules);
+    auto freshness = freshness_of(status, given, said, WallTime(), WallTime(), rules);
+    apply_rule(freshness, rule, status, false);
+    return storage_verdict(asked, request_directives(asked), status, given, said, "", freshness,
+                           rules);
+}
+
+TEST(StorageVerdictByRule, IgnoresWhatTheRuleListsAndNothingElse) {
+    StoringRule rule;
+    rule.ignored.is_private = true;
+    EXPECT_EQ(verdict_by(rule, "Cache-Control: private, max-age=60"), StorageVerdict::store);
+    EXPECT_EQ(verdict_by(rule, "Cache-Control: no-store, max-age=60"), StorageVerdict::no_store);
+    EXPECT_EQ(verdict_by(rule, "Cache-Control: max-age=60\nSet-Cookie: a=b"),
+              StorageVerdict::set_cookie);
+    rule.ignored = {.no_store = true};
+    EXPECT_EQ(verdict_by(rule, "Cache-Control: no-store, max-age=60"), StorageVerdict::store);
+    EXPECT_EQ(verdict_by(rule, "Cache-Control: private, max-age=60"), StorageVerdict::is_private);
+    rule.ignored = {.set_cookie = true};
+    EXPECT_EQ(verdict_by(rule, "Cache-Control: max-age=60\nSet-Cookie: a=b"),
+              StorageVerdict::store);
+    EXPECT_EQ(verdict_by(rule, "Cache-Control: max-age=60", "Cache-Control: no-store"),
+              StorageVerdict::request_no_store)
+        << "the client's own wish stays";
+}
+
+TEST(StorageVerdictByRule, SharesContentButNoRefusalOfCredentials) {
+    StoringRule rule;
+    rule.share_authorized = true;
+    rule.fresh_for = {{401, std::chrono::hours(1)}};
+    const auto* authorized = "Authorization: Basic eA==";
+    EXPECT_EQ(verdict_by(rule, "Cache-Control: max-age=60", authorized), StorageVerdict::store);
+    EXPECT_EQ(verdict_by(rule, "", authorized, 401), StorageVerdict::authorization);
+    EXPECT_EQ(verdict_by({}, "Cache-Control: max-age=60", authorized),
+              StorageVerdict::authorization);
+}
+
+TEST(StorageVerdictByRule, KeepsQualifiedStatements) {  // RFC 9111 §5.2.2.7
+    StoringRule rule;
+    rule.ignored.is_private = true;
+    const CacheRules rules{.rule = &rule};
+    const Head given("Cache-Control: private=\"X-User\"");
+    EXPECT_EQ(response_directives(given, rules).private_fields, "X-User");
 }
 
 }  // namespace http_storage_verdict_test

@@ -206,7 +206,15 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"/upgrade", "[]"}, Change{"/upgrade", "[\"websocket\"]"},
         Change{"/admin/token", "\"0123456789abcdef==\""},
         Change{"/admin", R"({"token": "0123456789abcdef", "token_for": "all"})"},
-        Change{"/admin/names", "[\"node-a\"]"}));
+        Change{"/admin/names", "[\"node-a\"]"}, Change{"/rules", R"([{"name": "r"}])"},
+        Change{"/rules",
+               R"([{"name": "r", "match": {"hosts": ["*.a"], "paths": ["/b*"], "methods": ["GET"]},
+                              "fresh_for": {"200": "1h", "404": 5}, "at_least": "1s", "at_most": "1d",
+                              "ignore": ["private"], "query": {"keep": ["v"], "sort": true},
+                              "request_fields": {"set": {"X": "y"}, "remove": ["Z"]}, "tags": ["t"]}])"},
+        Change{"/rules", R"([{"name": "r", "fresh_for": "1h", "query": "ignore", "bypass": true,
+                              "immutable": true, "share_authorized": true,
+                              "stale_while_revalidate": "1s", "stale_if_error": 60}])"}));
 
 class BadChange : public testing::TestWithParam<Change> {};
 
@@ -270,6 +278,15 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"/clients", R"({"proxy_protocol": true})"},
         Change{"/clients", R"({"proxy_protocol": 1})"}, Change{"/clients", R"({"trusted": []})"},
         Change{"/forwarded", R"({"drop": ["X A"]})"}, Change{"/forwarded", R"({"drop": [1]})"},
+        Change{"/rules", R"([{}])"}, Change{"/rules", R"([{"name": ""}])"},
+        Change{"/rules", R"([{"name": "r", "match": {"paths": ["x"]}}])"},
+        Change{"/rules", R"([{"name": "r", "match": {"path": "/x"}}])"},
+        Change{"/rules", R"([{"name": "r", "fresh_for": {"2xx": "1h"}}])"},
+        Change{"/rules", R"([{"name": "r", "ignore": ["everything"]}])"},
+        Change{"/rules", R"([{"name": "r", "query": {"keep": ["a"], "drop": ["b"]}}])"},
+        Change{"/rules", R"([{"name": "r", "query": "all"}])"},
+        Change{"/rules", R"([{"name": "r", "response_fields": {"remove": ["a b"]}}])"},
+        Change{"/rules", R"([{"name": "r", "tags": ["a b"]}])"},
         Change{"/forwarded", R"({"origins": "add"})"}, Change{"/forwarded", R"({"peers": "off"})"},
         Change{"/upgrade", "[\"a b\"]"}, Change{"/upgrade", "\"websocket\""},
         Change{"/admin/token", "\"short\""}, Change{"/admin/token_for", "\"all\""},

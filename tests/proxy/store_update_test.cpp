@@ -101,7 +101,7 @@ protected:
     OwnTargetTest() { key_.assign(Scheme::http, verb::post, "http://h/a", {}); }
     bool names(const char* lines, verb method = verb::post, unsigned status = 200) const {
         const test::Head text(lines);
-        return names_its_own_target(method, head_of(status, text), key_);
+        return names_its_own_target(method, RuleTable(), head_of(status, text), key_);
     }
 
 private:
@@ -314,7 +314,7 @@ TEST_F(LearningTest, AnUnsafeSuccessInvalidatesWhatItNamesAtTheSameOrigin) {  //
     for (const auto* uri : {"http://h/b", "http://h/c", "http://other/d"})
         put(uri, "", "body", kNow);
     const test::Head text("Location: /b\nContent-Location: http://other/d");
-    EXPECT_EQ(invalidate_after(shared, key, head_of(201, text), kLater).count, 2u);
+    EXPECT_EQ(invalidate_after(shared, RuleTable(), key, head_of(201, text), kLater).count, 2u);
     EXPECT_EQ(stored(), nullptr);
     EXPECT_EQ(find("http://h/b", kLater).response, nullptr);
     EXPECT_NE(find("http://h/c", kLater).response, nullptr);
@@ -326,7 +326,7 @@ TEST_F(LearningTest, AnUnsafeSuccessInvalidatesWhatItNamesAtTheSameOrigin) {  //
 TEST_F(LearningTest, AnUnsafeSuccessInvalidatesTheGroupsItNames) {  // RFC 9875
     put("http://h/b", "", "body", kNow, {hasher("cache-group http://h g")});
     const test::Head text("Cache-Group-Invalidation: \"g\"");
-    EXPECT_EQ(invalidate_after(shared, key, head_of(200, text), kLater).count, 2u);
+    EXPECT_EQ(invalidate_after(shared, RuleTable(), key, head_of(200, text), kLater).count, 2u);
     EXPECT_EQ(find("http://h/b", kLater).response, nullptr);
     ASSERT_EQ(events.invalidated.size(), 1u);
     EXPECT_EQ(events.invalidated[0].tags.size(), 1u);

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "proxy/config/config_section.hpp"
+
+namespace proxy {
+
+/// Reads `rules`. An element with a fault is reported, and the others are read all the same.
+void read_rules(ConfigContext& context, ConfigSection& root, RuleTable& out);
+
+/// The rules as the configuration in effect shows them: with the members that are set.
+nlohmann::ordered_json rules_json(const RuleTable& rules);
+
+}  // namespace proxy

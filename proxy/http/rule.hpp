@@ -1,0 +1,136 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "proxy/http/glob.hpp"
+
+namespace proxy {
+
+/// The requests that a rule is for. An empty list stands for all.
+struct RuleMatch {
+    std::vector<Glob> hosts;           // lower case, without a port
+    std::vector<Glob> paths;           // without the query; see path_for_rules()
+    std::vector<std::string> methods;  // a HEAD counts as a GET
+};
+
+/// The statements of an origin that a rule leaves out of account.
+struct Ignored {
+    bool no_store = false, is_private = false, no_cache = false, set_cookie = false, vary = false;
+
+    bool any() const { return no_store || is_private || no_cache || set_cookie || vary; }
+    bool operator==(const Ignored&) const = default;
+};
+
+/// The part of a rule that decides whether a response is stored, and how long it lives. All spans
+/// count from the response's arrival at the first node of the cluster.
+struct StoringRule {
+    /// The lifetime of responses with a status, in place of the origin's. Sorted by status.
+    std::vector<std::pair<unsigned, std::chrono::seconds>> fresh_for;
+    std::optional<std::chrono::seconds> at_least, at_most;
+    std::optional<std::chrono::seconds> stale_while_revalidate, stale_if_error;
+    std::vector<unsigned> stale_on;  // statuses of the origin that count as its failure
+    bool immutable = false;          // fresh for ever, also for clients that reload
+    bool share_authorized = false;   // responses to requests with Authorization are for all
+    Ignored ignored;
+
+    std::optional<std::chrono::seconds> lifetime_for(unsigned status) const;
+};
+
+/// The part of the query that stays in the key of the cache. The origin always gets the whole.
+struct QueryRule {
+    enum class Mode : std::uint8_t { whole, keep, drop, ignore };
+    Mode mode = Mode::whole;
+    std::vector<Glob> names;  // of the parameters that are kept, or dropped
+    bool sorted = false;      // by name, then by value
+
+    bool changes_key() const { return mode != Mode::whole || sorted; }
+};
+
+/// Changes to the fields of a message.
+struct FieldEdits {
+    using Line = std::pair<std::string, std::string>;  // name, value
+    std::vector<Line> set;                             // replaces all lines of the name
+    std::vector<Line> add;
+    std::vector<std::string> remove;
+
+    bool empty() const { return set.empty() && add.empty() && remove.empty(); }
+    /// The lines of this name are left out of the message.
+    bool takes_away(std::string_view name) const;
+};
+
+/// One entry of `rules`.
+struct Rule {
+    std::string name;
+    RuleMatch match;
+    StoringRule storing;
+    QueryRule query;
+    bool bypass = false;  // such requests go past the cache
+    FieldEdits request_fields, response_fields;
+    std::vector<std::string> tags;  // that each stored response gets, to purge by
+    /// A hash of `storing` by its meaning, the same in every process; 0 if it changes nothing. A
+    /// stored response keeps the mark of the rule that judged it.
+    std::uint32_t mark = 0;
+};
+
+/// The form of a path in which rules compare it: without the query, percent-encoded unreserved
+/// characters decoded, dot segments resolved (RFC 3986 §6.2.2), and runs of `/` as one. Origins
+/// treat these spellings alike, so no spelling evades a rule. `scratch` may hold the result.
+std::string_view path_for_rules(std::string_view path_and_query, std::string& scratch);
+
+/// The query of `path_and_query` as `rule` leaves it in the key, with its `?`; empty: none.
+std::string query_for_key(const QueryRule& rule, std::string_view path_and_query);
+
+/// The ordered list of rules. The first that matches a request applies to it. Immutable; any
+/// thread. A look-up costs one hash of the host and one comparison of eight bytes for each rule
+/// that is for this host.
+class RuleTable {
+public:
+    RuleTable() = default;
+    explicit RuleTable(std::vector<Rule> rules);
+
+    bool empty() const { return rules_.empty(); }
+    const std::vector<Rule>& all() const { return rules_; }
+
+    /// Null: none matches. `host`: lower case. The result lives as long as the table.
+    const Rule* find(std::string_view method, std::string_view host,
+                     std::string_view path_and_query) const;
+
+    /// A hash over all that decides about keys: 0 if no rule changes keys. Equal tables have equal
+    /// hashes in all processes.
+    std::uint64_t key_hash() const { return key_hash_; }
+
+private:
+    /// One path of one rule.
+    struct Candidate {
+        std::uint64_t mask, bytes;  // of the first eight bytes that the path must have
+        std::uint32_t rule, path;   // path: an index, or kAnyPath
+    };
+    using Candidates = std::vector<Candidate>;
+
+    void add_candidates(std::size_t rule, Candidates& to) const;
+    const Rule* first_of(const Candidates& candidates, std::string_view method,
+                         std::string_view unlisted_host, std::string_view path) const;
+
+    std::vector<Rule> rules_;
+    struct HashOfText {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view text) const {
+            return std::hash<std::string_view>()(text);
+        }
+    };
+    /// Of each host that a rule names in full.
+    std::unordered_map<std::string, Candidates, HashOfText, std::equal_to<>> by_host_;
+    Candidates others_;                                    // for all other hosts
+    std::uint64_t key_hash_ = 0;
+};
+
+}  // namespace proxy

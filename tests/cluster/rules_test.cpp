@@ -1,0 +1,249 @@
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "proxy/config/config_json.hpp"
+#include "proxy/config/parse_config.hpp"
+#include "tests/cluster/fixture.hpp"
+
+namespace proxy::test {
+namespace rules_test {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// Nodes with rules in front of an origin that numbers its responses.
+class Rules : public NodesTest {
+protected:
+    ~Rules() override {
+        kill("a");
+        kill("b");
+        std::filesystem::remove(file_);
+    }
+
+    static RuleTable rules(const std::string& list) {
+        auto read = parse_config(
+            R"({"node": "a", "listen": "1.2.3.4:5", "forward": {"enabled": true}, "rules": )" +
+            list + "}");
+        EXPECT_TRUE(read.config) << describe(read.errors);
+        return read.config ? read.config->rules : RuleTable();
+    }
+    Config ruled(const std::string& list, const std::string& node = "a", unsigned nodes = 1) const {
+        auto settings = nodes == 1 ? config(node) : config(node, nodes);
+        settings.rules = rules(list);
+        return settings;
+    }
+    Node& run(const std::string& list) { return start(ruled(list), file_); }
+    /// Other rules for node a, which is running.
+    void reload(const std::string& list) const {
+        std::ofstream(file_, std::ios::trunc) << effective_config(ruled(list));
+        const auto answer = admin_client("a").ask("POST", "/api/v1/reload", "", "");
+        EXPECT_EQ(answer.status, 200u) << answer.body;
+    }
+    /// The origin answers `fields` and the number of the request.
+    ScriptedOrigin::Scripted numbered(std::string fields) {
+        return origin.set([this, fields = std::move(fields)](Exchange& e) {
+            e.answer(fields, "response " + std::to_string(++number));
+        });
+    }
+    bool is_hit(std::string_view target, std::string_view fields = {}) const {
+        return contains(get("a", target, fields).cache_status(), "; hit");
+    }
+    json explained(std::string_view url) const {
+        return json::parse(admin("a", "/api/v1/explain?url=" + std::string(url)).body);
+    }
+
+    std::atomic<int> number{0};
+    const std::filesystem::path file_ = std::filesystem::temp_directory_path() /
+                                        ("hearsay-rules-" + std::to_string(::getpid()) + ".json");
+};
+
+TEST_F(Rules, OneObjectBehindManySignatures) {
+    const auto scripted = numbered(fresh());
+    run(R"([{"name": "signed", "match": {"paths": ["/blobs/*"]},
+             "query": {"drop": ["X-Amz-*", "sig"]}}])");
+    EXPECT_EQ(get("a", "/blobs/1?v=2&sig=one").body, "response 1");
+    EXPECT_EQ(get("a", "/blobs/1?X-Amz-Date=7&v=2&sig=two").body, "response 1");
+    EXPECT_EQ(get("a", "/blobs/1?v=3&sig=one").body, "response 2");
+    EXPECT_EQ(get("a", "/other?sig=one").body, "response 3");
+    EXPECT_EQ(get("a", "/other?sig=two").body, "response 4");
+    EXPECT_THAT(origin.heads().at(0), HasSubstr("GET /blobs/1?v=2&sig=one HTTP/1.1"))
+        << "the origin gets the signature";
+    EXPECT_EQ(explained("http%3A%2F%2Forigin.test%2Fblobs%2F1%3Fv%3D2%26sig%3Dthree").at("here"),
+              "fresh");
+    EXPECT_EQ(explained("http%3A%2F%2Forigin.test%2Fblobs%2F1%3Fsig%3D1").at("rule"), "signed");
+    EXPECT_EQ(explained("http%3A%2F%2Forigin.test%2F").at("rule"), nullptr);
+}
+
+TEST_F(Rules, APurgeAndAnUnsafeMethodEndTheObjectBehindAnySignature) {  // RFC 9111 §4.4
+    const auto scripted = numbered(fresh());
+    run(R"([{"name": "signed", "query": {"drop": ["sig"]}}])");
+    EXPECT_EQ(get("a", "/one?sig=1").body, "response 1");
+    EXPECT_EQ(client().ask("PURGE", "/one?sig=2").status, 200u);
+    EXPECT_EQ(get("a", "/one?sig=3").body, "response 2");
+    EXPECT_EQ(client().ask("POST", "/one?sig=4", "", "x").status, 200u);
+    EXPECT_EQ(get("a", "/one?sig=5").body, "response 4");
+    const auto purged = admin_client().ask("POST", "/api/v1/purge",
+                                          "Content-Type: application/json\r\n",
+                                           R"({"url": "http://origin.test/one?sig=6"})");
+    EXPECT_EQ(json::parse(purged.body).at("objects"), 1) << purged.body;
+    EXPECT_EQ(get("a", "/one").body, "response 5");
+}
+
+TEST_F(Rules, APurgeByRuleEndsWhatTheRuleJudged) {
+    const auto scripted = numbered(fresh());
+    run(R"([{"name": "docs", "match": {"paths": ["/docs/*"]}, "tags": ["manual"]}])");
+    get("a", "/docs/1");
+    get("a", "/docs/2");
+    get("a", "/other");
+    const auto purge = [&](const char* order) {
+        const auto answer = admin_client().ask("POST", "/api/v1/purge",
+                                          "Content-Type: application/json\r\n", order);
+        return json::parse(answer.body).at("objects").get<int>();
+    };
+    EXPECT_EQ(purge(R"({"rules": ["docs"]})"), 2);
+    EXPECT_FALSE(is_hit("/docs/1"));
+    EXPECT_TRUE(is_hit("/other"));
+    EXPECT_EQ(purge(R"({"tags": ["manual"]})"), 1);
+    EXPECT_EQ(purge(R"({"rules": ["other"]})"), 0);
+}
+
+TEST_F(Rules, GiveALifetimeAndItEndsWithTheRule) {
+    const auto scripted = numbered("Cache-Control: max-age=0\r\nETag: \"1\"\r\n");
+    run(R"([{"name": "long", "fresh_for": "1h"}])");
+    EXPECT_EQ(get("a", "/one").body, "response 1");
+    EXPECT_TRUE(is_hit("/one"));
+    reload(R"([{"name": "longer", "fresh_for": "1h"}])");
+    EXPECT_TRUE(is_hit("/one")) << "the rule means the same";
+    reload(R"([{"name": "long", "fresh_for": "2h"}])");
+    EXPECT_FALSE(is_hit("/one")) << "another rule judges anew, with a validation";
+    EXPECT_THAT(origin.heads().at(1), HasSubstr("If-None-Match: \"1\""));
+    EXPECT_TRUE(is_hit("/one"));
+    reload("[]");
+    EXPECT_FALSE(is_hit("/one")) << "the origin's max-age=0 counts again";
+}
+
+TEST_F(Rules, WhatOnlyARuleSharesEndsWithTheRule) {
+    const auto scripted = numbered("Cache-Control: private, max-age=600\r\nETag: \"1\"\r\n");
+    run(R"([{"name": "ours", "ignore": ["private"]}])");
+    EXPECT_EQ(get("a", "/one", "Cookie: user=1\r\n").body, "response 1");
+    EXPECT_TRUE(is_hit("/one", "Cookie: user=2\r\n"));
+    reload("[]");
+    EXPECT_EQ(get("a", "/one").body, "response 2");
+    EXPECT_THAT(origin.heads().at(1), Not(HasSubstr("If-None-Match")))
+        << "a private response of another client is not even validated";
+    EXPECT_FALSE(is_hit("/one"));
+}
+
+TEST_F(Rules, AnIgnoredCookieGoesToItsClientAlone) {
+    const auto scripted = numbered(fresh("Set-Cookie: user=1\r\n"));
+    run(R"([{"name": "static", "ignore": ["set-cookie"]}])");
+    EXPECT_EQ(get("a", "/one").field("Set-Cookie"), "user=1");
+    const auto second = get("a", "/one");
+    EXPECT_EQ(second.body, "response 1");
+    EXPECT_EQ(second.field("Set-Cookie"), "");
+}
+
+TEST_F(Rules, ShareContentOfAuthorizedRequestsOnlyWhereTheySaySo) {
+    const auto scripted = numbered(fresh());
+    run(R"([{"name": "digests", "match": {"paths": ["/sha256/*"]}, "share_authorized": true}])");
+    const auto* authorized = "Authorization: Bearer 1\r\n";
+    EXPECT_EQ(get("a", "/sha256/1", authorized).body, "response 1");
+    EXPECT_TRUE(is_hit("/sha256/1", "Authorization: Bearer 2\r\n"));
+    EXPECT_EQ(get("a", "/page", authorized).body, "response 2");
+    EXPECT_FALSE(is_hit("/page", authorized));
+}
+
+TEST_F(Rules, SendRequestsPastTheCache) {
+    const auto scripted = numbered(fresh());
+    run(R"([{"name": "live", "match": {"paths": ["/live/*"]}, "bypass": true}])");
+    EXPECT_EQ(get("a", "/live/1").body, "response 1");
+    EXPECT_EQ(get("a", "/live/1").body, "response 2");
+    EXPECT_EQ(status("a").cache.objects, 0u);
+    reload("[]");
+    EXPECT_EQ(get("a", "/live/1").body, "response 3");
+    reload(R"([{"name": "live", "bypass": true}])");
+    EXPECT_EQ(get("a", "/live/1").body, "response 4") << "stored content is bypassed, too";
+}
+
+TEST_F(Rules, ChangeFieldsOfRequestsBeforeAVariantIsSelected) {
+    const auto scripted = origin.set([this](Exchange& e) {
+        e.answer(fresh("Vary: Accept-Encoding\r\n"),
+                 e.field("Accept-Encoding") + std::to_string(++number));
+    });
+    run(R"([{"name": "one-coding", "request_fields":
+             {"set": {"Accept-Encoding": "gzip", "X-Key": "k"}, "remove": ["X-Secret"]}}])");
+    EXPECT_EQ(get("a", "/one", "Accept-Encoding: br\r\nX-Secret: s\r\n").body, "gzip1");
+    EXPECT_EQ(get("a", "/one", "Accept-Encoding: deflate\r\n").body, "gzip1");
+    EXPECT_THAT(origin.heads().at(0), HasSubstr("X-Key: k"));
+    EXPECT_THAT(origin.heads().at(0), Not(HasSubstr("X-Secret")));
+}
+
+TEST_F(Rules, ChangeFieldsOfHitsAndMissesAlike) {
+    const auto scripted =
+        numbered(fresh("Server: secret\r\nX-Frame-Options: none\r\nX-Kept: 1\r\n"));
+    run(R"([{"name": "hardened", "response_fields":
+             {"set": {"X-Frame-Options": "DENY"}, "add": {"X-Added": "2"}, "remove": ["server"]}}])");
+    for (const auto* method : {"GET", "GET", "POST"}) {
+        const auto answer = client().ask(method, "/one");
+        EXPECT_EQ(answer.field("X-Frame-Options"), "DENY") << method;
+        EXPECT_EQ(answer.field("X-Added"), "2") << method;
+        EXPECT_EQ(answer.field("X-Kept"), "1") << method;
+        EXPECT_EQ(answer.field("Server"), "") << method;
+        EXPECT_TRUE(answer.complete) << method;
+    }
+    reload("[]");
+    EXPECT_EQ(get("a", "/two").field("Server"), "secret");
+}
+
+TEST_F(Rules, AnImmutableObjectOutlivesReloadsOfItsClients) {
+    const auto scripted = numbered("");
+    run(R"([{"name": "digests", "immutable": true}])");
+    EXPECT_EQ(get("a", "/one").body, "response 1");
+    EXPECT_TRUE(is_hit("/one", "Cache-Control: no-cache\r\n"));
+    EXPECT_TRUE(is_hit("/one", "Cache-Control: max-age=0\r\n"));
+}
+
+TEST_F(Rules, ServeStaleContentByTheRulesWindow) {
+    std::atomic<bool> well{true};
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (well)
+            e.answer("Cache-Control: max-age=0\r\nETag: \"1\"\r\n", "content");
+        else
+            e.answer("", "no", "503 Service Unavailable");
+    });
+    run(R"([{"name": "mirror", "match": {"paths": ["/m/*"]}, "stale_if_error": "1h",
+             "at_least": "0s"}])");
+    get("a", "/m/1");
+    get("a", "/other");
+    well = false;
+    EXPECT_EQ(get("a", "/m/1").body, "content");
+    EXPECT_EQ(get("a", "/other").status, 503u);
+}
+
+TEST_F(Rules, EqualRulesShareAndOthersRefuseEachOther) {
+    const auto scripted = numbered(fresh());
+    const auto* by_path = R"([{"name": "signed", "query": {"drop": ["sig"]}}])";
+    start(ruled(by_path, "a", 2));
+    start(ruled(by_path, "b", 2));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
+    EXPECT_EQ(get("a", "/one?sig=1").body, "response 1");
+    ASSERT_TRUE(eventually([&] { return announced("a", 1); }));
+    EXPECT_EQ(get("b", "/one?sig=2").body, "response 1");
+    EXPECT_EQ(count("b", Outcome::peer_hit), 1u);
+    kill("b");
+    start(ruled(R"([{"name": "signed", "query": {"drop": ["token"]}}])", "b", 2));
+    ASSERT_TRUE(eventually([&] {
+        return status("a").cluster.link_refusals.count("rules_differ") > 0 ||
+               status("b").cluster.link_refusals.count("rules_differ") > 0;
+    }));
+    EXPECT_EQ(get("b", "/one?sig=3").body, "response 2") << "it is not asked";
+}
+
+}  // namespace rules_test
+}  // namespace proxy::test

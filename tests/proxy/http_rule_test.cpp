@@ -1,0 +1,179 @@
+#include "proxy/http/rule.hpp"
+
+#include <gtest/gtest.h>
+
+#include "proxy/http/cache_key.hpp"
+
+namespace proxy {
+namespace http_rule_test {
+
+using namespace std::chrono_literals;
+
+Rule rule(std::string name, std::vector<Glob> hosts, std::vector<Glob> paths = {},
+          std::vector<std::string> methods = {}) {
+    Rule rule;
+    rule.name = std::move(name);
+    rule.match = {std::move(hosts), std::move(paths), std::move(methods)};
+    return rule;
+}
+
+std::string found(const RuleTable& table, std::string_view host, std::string_view path,
+                  std::string_view method = "GET") {
+    const auto* rule = table.find(method, host, path);
+    return rule ? rule->name : "none";
+}
+
+TEST(RuleTable, TheFirstRuleThatMatchesApplies) {
+    const RuleTable table({rule("wheels", {Glob("files.test")}, {Glob("*.whl")}),
+                           rule("files", {Glob("files.test")}),
+                           rule("subdomains", {Glob("*.test")}, {Glob("/a/*"), Glob("/b/*")}),
+                           rule("last", {}, {Glob("/everywhere")})});
+    EXPECT_EQ(found(table, "files.test", "/x/y.whl"), "wheels");
+    EXPECT_EQ(found(table, "files.test", "/x/y.zip"), "files");
+    EXPECT_EQ(found(table, "other.test", "/b/c"), "subdomains");
+    EXPECT_EQ(found(table, "other.test", "/c"), "none");
+    EXPECT_EQ(found(table, "other.test", "/everywhere"), "last");
+    EXPECT_EQ(found(table, "elsewhere.example", "/everywhere"), "last");
+    EXPECT_EQ(found(table, "elsewhere.example", "/a/b"), "none");
+    EXPECT_EQ(found(RuleTable(), "files.test", "/"), "none");
+}
+
+TEST(RuleTable, AnEarlierWildcardComesBeforeALaterName) {
+    const RuleTable table({rule("wild", {Glob("*.test")}, {Glob("/a*")}),
+                           rule("named", {Glob("h.test"), Glob("*.example")})});
+    EXPECT_EQ(found(table, "h.test", "/abc"), "wild");
+    EXPECT_EQ(found(table, "h.test", "/b"), "named");
+    EXPECT_EQ(found(table, "x.example", "/b"), "named");
+    EXPECT_EQ(found(table, "x.test", "/b"), "none");
+}
+
+TEST(RuleTable, ComparesPathsShorterAndLongerThanAWord) {
+    const RuleTable table({rule("short", {}, {Glob("/a")}), rule("long", {}, {Glob("/12345678/*")}),
+                           rule("seven", {}, {Glob("/123456*")})});
+    EXPECT_EQ(found(table, "h", "/a"), "short");
+    EXPECT_EQ(found(table, "h", "/a?b"), "short") << "the query does not count";
+    EXPECT_EQ(found(table, "h", "/ab"), "none");
+    EXPECT_EQ(found(table, "h", "/12345678/x"), "long");
+    EXPECT_EQ(found(table, "h", "/1234567"), "seven");
+    EXPECT_EQ(found(table, "h", "*"), "none");
+}
+
+TEST(RuleTable, MethodsChooseAndHeadIsAGet) {
+    const RuleTable table({rule("reads", {}, {}, {"GET"}), rule("writes", {}, {}, {"PUT", "POST"})});
+    EXPECT_EQ(found(table, "h", "/", "HEAD"), "reads");
+    EXPECT_EQ(found(table, "h", "/", "POST"), "writes");
+    EXPECT_EQ(found(table, "h", "/", "DELETE"), "none");
+}
+
+TEST(RuleTable, NoSpellingOfAPathEvadesARule) {  // RFC 3986 §6.2.2
+    const RuleTable table({rule("closed", {}, {Glob("/closed/*")})});
+    for (const auto* path : {"/closed/x", "/%63losed/x", "/c%6Cosed/x", "//closed//x", "/./closed/x",
+                             "/a/../closed/x", "/a/%2e%2E/closed/x", "/../closed/x", "/closed/"})
+        EXPECT_EQ(found(table, "h", path), "closed") << path;
+    for (const auto* path : {"/closed/../x", "/closed", "/open/closed/x", "/closed%2Fx", "/%zzclosed/"})
+        EXPECT_EQ(found(table, "h", path), "none") << path;
+}
+
+TEST(PathForRules, ResolvesDotsWithoutTouchingTheRest) {
+    const auto normal = [](std::string_view path) {
+        std::string scratch;
+        return std::string(path_for_rules(path, scratch));
+    };
+    EXPECT_EQ(normal("/a/b?c=/../d"), "/a/b");
+    EXPECT_EQ(normal("/a/./b/"), "/a/b/");
+    EXPECT_EQ(normal("/a/.."), "/");
+    EXPECT_EQ(normal("/.hidden/..x"), "/.hidden/..x");
+    EXPECT_EQ(normal("/a%20b/%7Ec"), "/a%20b/~c");
+    EXPECT_EQ(normal("/a%2"), "/a%2");
+    EXPECT_EQ(normal("//"), "/");
+    EXPECT_EQ(normal("*"), "*");
+}
+
+std::string query(const QueryRule& rule, std::string_view target) {
+    const auto once = query_for_key(rule, target);
+    const auto path = std::string(target.substr(0, target.find('?')));
+    EXPECT_EQ(query_for_key(rule, path + once), once) << "a peer applies the rule again";
+    return once;
+}
+
+TEST(QueryForKey, KeepsDropsOrIgnoresParameters) {
+    const QueryRule keep{QueryRule::Mode::keep, {Glob("v"), Glob("id*")}, false};
+    EXPECT_EQ(query(keep, "/a?x=1&v=2&idx=3&V=4"), "?v=2&idx=3");
+    EXPECT_EQ(query(keep, "/a?x=1"), "");
+    const QueryRule drop{QueryRule::Mode::drop, {Glob("X-Amz-*"), Glob("sig")}, false};
+    EXPECT_EQ(query(drop, "/a?X-Amz-Date=1&v=2&sig"), "?v=2");
+    EXPECT_EQ(query(drop, "/a?v=2&&w"), "?v=2&&w");
+    EXPECT_EQ(query(drop, "/a"), "");
+    EXPECT_EQ(query({QueryRule::Mode::ignore, {}, false}, "/a?b"), "");
+}
+
+TEST(QueryForKey, SortsByNameAndKeepsTheOrderOfEqualNames) {
+    const QueryRule sorted{QueryRule::Mode::whole, {}, true};
+    EXPECT_EQ(query(sorted, "/a?b=2&a=9&b=1&a=3"), "?a=9&a=3&b=2&b=1");
+    EXPECT_TRUE(sorted.changes_key());
+    EXPECT_FALSE(QueryRule().changes_key());
+}
+
+TEST(CacheKeyWithARule, LeavesTheTargetForTheOriginAsReceived) {
+    CacheKey key;
+    ASSERT_EQ(key.assign_url("http://h/a?b=1&sig=2"), TargetError::none);
+    key.replace_query("?b=1");
+    EXPECT_EQ(key.uri(), "http://h/a?b=1");
+    EXPECT_EQ(key.path(), "/a?b=1&sig=2");
+    EXPECT_EQ(key.origin(), "http://h");
+    const auto copy = key;
+    EXPECT_EQ(copy.path(), "/a?b=1&sig=2");
+    ASSERT_EQ(key.assign_url("http://h/c?d"), TargetError::none);
+    EXPECT_EQ(key.path(), "/c?d") << "nothing stays of the request before";
+    key.replace_query("?d");
+    EXPECT_EQ(key.uri(), "http://h/c?d");
+}
+
+TEST(RuleTable, ItsHashCoversAllThatDecidesAboutKeys) {
+    auto plain = rule("p", {Glob("h")});
+    auto keys = rule("k", {Glob("g")});
+    keys.query.mode = QueryRule::Mode::ignore;
+    EXPECT_EQ(RuleTable({plain}).key_hash(), 0u);
+    const auto hash = RuleTable({plain, keys}).key_hash();
+    EXPECT_NE(hash, 0u);
+    EXPECT_NE(RuleTable({keys, plain}).key_hash(), hash) << "an earlier rule shadows a later one";
+    EXPECT_EQ(RuleTable({keys, plain}).key_hash(), RuleTable({keys}).key_hash());
+    auto renamed = keys;
+    renamed.name = "other";
+    renamed.storing.at_least = 1h;
+    EXPECT_EQ(RuleTable({plain, renamed}).key_hash(), hash) << "they change no key";
+    auto narrower = keys;
+    narrower.match.paths.emplace_back("/x");
+    EXPECT_NE(RuleTable({plain, narrower}).key_hash(), hash);
+    auto sorted = keys;
+    sorted.query.sorted = true;
+    EXPECT_NE(RuleTable({plain, sorted}).key_hash(), hash);
+}
+
+TEST(RuleTable, ItsHashIsTheSameInEveryProcess) {  // links compare it: protocol/FORMAT.md
+    auto keys = rule("k", {Glob("g")});
+    keys.query.mode = QueryRule::Mode::ignore;
+    EXPECT_EQ(RuleTable({keys}).key_hash(), 11463713548144545246u);
+}
+
+TEST(RuleMark, FollowsTheMeaningOfStoringAlone) {
+    const auto mark = [](const Rule& rule) { return RuleTable({rule}).all().front().mark; };
+    const auto none = rule("a", {});
+    EXPECT_EQ(mark(none), 0u) << "such a rule judges as the settings of the cache do";
+    auto lasting = none;
+    lasting.storing.at_least = 1h;
+    const auto before = mark(lasting);
+    EXPECT_NE(before, 0u);
+    lasting.name = "b";
+    lasting.match.paths.emplace_back("/b");
+    lasting.response_fields.remove.emplace_back("Server");
+    EXPECT_EQ(mark(lasting), before);
+    lasting.storing.at_least = 2h;
+    EXPECT_NE(mark(lasting), before);
+    auto sharing = none;
+    sharing.storing.share_authorized = true;
+    EXPECT_NE(mark(sharing), 0u);
+}
+
+}  // namespace http_rule_test
+}  // namespace proxy
