@@ -227,11 +227,11 @@ std::string text_in(const Json& object, const char* name) {
 
 }  // namespace
 
-int purge_command(const NodeChoice& choice, const std::vector<std::string>& urls,
-                  const std::vector<std::string>& tags, bool json) {
+int purge_command(const NodeChoice& choice, const PurgeNames& names, bool json) {
     Json order = Json::object();
-    if (!urls.empty()) order["urls"] = urls;
-    if (!tags.empty()) order["tags"] = tags;
+    if (!names.urls.empty()) order["urls"] = names.urls;
+    if (!names.tags.empty()) order["tags"] = names.tags;
+    if (!names.rules.empty()) order["rules"] = names.rules;
     const auto body = order.dump(-1, ' ', true, Json::error_handler_t::replace);
     const auto posted = post(choice, "/api/v1/purge", body, kAdminTimeout,
                              [](unsigned status) { return status == 200 || status == 202; });

@@ -18,11 +18,14 @@ struct NodeChoice {
 /// not answer.
 int status_command(const std::vector<NodeChoice>&, bool json);
 int healthcheck_command(const NodeChoice&);
-/// `hearsay purge`: invalidates the stored responses of these URLs or tags in the whole cluster.
+/// The stored responses that a purge names.
+struct PurgeNames {
+    std::vector<std::string> urls, tags, rules;
+};
+/// `hearsay purge`: invalidates these stored responses in the whole cluster.
 /// Returns kFailed while a reachable node has yet to confirm. `json` prints the node's answer
 /// unchanged.
-int purge_command(const NodeChoice&, const std::vector<std::string>& urls,
-                  const std::vector<std::string>& tags, bool json);
+int purge_command(const NodeChoice&, const PurgeNames& names, bool json);
 /// `hearsay reload`: returns kFailed if the node refuses the file and keeps its configuration.
 int reload_command(const NodeChoice&, bool json);
 int drain_command(const NodeChoice&);

@@ -32,7 +32,7 @@ struct CommandLine {
     std::string config;
     bool json = false, strict = false, peers = false;
     NodeChoice node;
-    std::vector<std::string> purged_urls, purged_tags;
+    PurgeNames purged;
     InitCommand init;
     std::vector<std::string> nodes;
     std::string explained;
@@ -226,10 +226,12 @@ void add_disk(CLI::App& app, DiskCommand& disk) {
 /// The commands that give orders to a running node.
 void add_orders(CLI::App& app, CommandLine& line) {
     auto& purge = *app.add_subcommand(
-        "purge", "Invalidates stored responses by URL or tag, in the whole cluster");
-    option(purge, "urls", "URL...", line.purged_urls, "Complete URLs, as clients request them");
-    option(purge, "--tag", "TAG", line.purged_tags,
+        "purge", "Invalidates stored responses by URL, tag or rule, in the whole cluster");
+    option(purge, "urls", "URL...", line.purged.urls, "Complete URLs, as clients request them");
+    option(purge, "--tag", "TAG", line.purged.tags,
            "Tag of the responses (Surrogate-Key); any number of times");
+    option(purge, "--rule", "NAME", line.purged.rules,
+           "All responses that the rule of this name stored; any number of times");
     add_node_options(purge, "--at", line.node);
     purge.add_flag("--json", line.json, "Prints the node's answer unchanged");
     purge.footer(
@@ -429,9 +431,10 @@ int run_check(CommandLine& line) {
 }
 
 int run_purge(CommandLine& line) {
-    if (line.purged_urls.empty() && line.purged_tags.empty())
-        return needs("purge", "a URL or --tag");
-    return purge_command(line.node, line.purged_urls, line.purged_tags, line.json);
+    const auto& names = line.purged;
+    if (names.urls.empty() && names.tags.empty() && names.rules.empty())
+        return needs("purge", "a URL, --tag or --rule");
+    return purge_command(line.node, names, line.json);
 }
 
 int run_explain(CommandLine& line) {

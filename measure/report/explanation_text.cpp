@@ -104,6 +104,7 @@ std::string explanation_text(std::string_view json, std::string& why) {
     const auto peers = at != page.end() && at->is_array() ? *at : ReportedJson::array();
     Writer out(false);
     out.line("{}", text_of(page, "url"));
+    if (const auto rule = text_of(page, "rule"); !rule.empty()) out.line("  rule: {}", rule);
     out.line("  here: {}", here_text(page));
     out.line("  origin: {}, which answers after: {}", text_of(page, "origin"),
              milliseconds_text(number_of(page, "origin_answer_seconds")));

@@ -20,6 +20,7 @@ using boost::beast::http::field;
 bool needs_rule(const StoringRequest& storing, unsigned status, Fields fields,
                 const Received& from) {
     auto rules = storing.request.policy().rules();
+    if (rules.rule->authorize) return true;
     if (rules.rule->ignored.vary && !vary_names(fields).empty()) return true;
     rules.rule = nullptr;
     const auto said = response_directives(fields, rules);

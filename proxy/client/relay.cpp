@@ -170,6 +170,10 @@ asio::awaitable<void> Relay::respond(CacheStatus status, Outcome outcome) {
     const auto& head = exchange_.head();
     auto& books = transaction_.books;
     auto& fields = transaction_.writer.fields();
+    if (is_safe_method(request_.head.method)) {
+        const auto why = transaction_.why_too_young(head.status, head.fields);
+        if (why) co_return co_await transaction_.refuse_too_young(*why);
+    }
     LiveFields live;
     const StoredFields stored(head.fields, request_.site.policy.rules());
     render_response(head, config_.node, stored, exchange_.arrival().wall, fields, live);

@@ -80,6 +80,9 @@ asio::awaitable<void> RequestSteps::run() {
         response.select_variant();
         const auto plan = response.plan();
         auto served = Served::responded;
+        if (plan.serves())
+            if (const auto why = response.why_too_young())
+                co_return co_await transaction_.refuse_too_young(*why);
         if (!plan.serves())
             served = co_await response.fetch_or_follow(plan);
         else if (response.is_in_blocks())

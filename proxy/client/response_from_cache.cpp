@@ -160,8 +160,9 @@ RequestFacts ResponseFromCache::request_facts() const {
     facts.conditions_for_origin =
         find(fields, field::if_match) || find(fields, field::if_unmodified_since);
     const auto* rule = request_.site.policy.rule;
-    facts.authorization =
-        find(fields, field::authorization) && !(rule && rule->storing.share_authorized);
+    const auto authorizes_each = rule && rule->storing.authorize;
+    facts.authorization = authorizes_each || (find(fields, field::authorization) &&
+                                              !(rule && rule->storing.share_authorized));
     facts.has_peers = request_.config().cluster.has_value();
     facts.may_use_blocks = may_use_blocks_;
     if (facts.range.single() && frontend_.upstream.part_responses.size() > 0) {
@@ -295,6 +296,11 @@ asio::awaitable<bool> ResponseFromCache::lies_far_ahead(const Fill::Reader& read
 
 asio::awaitable<Served> ResponseFromCache::respond(const FromFill& from) {
     const auto& incoming = from.state.incoming;
+    if (const auto why =
+            transaction_.why_too_young(incoming.response->status, incoming.response->fields())) {
+        co_await transaction_.refuse_too_young(*why);
+        co_return Served::responded;
+    }
     const auto status = describe(books_, from, status_, detail_);
     if (incoming.response->blocks && request_.head.verb == verb::get) {
         std::shared_ptr<const RequestSnapshot> led;
@@ -330,6 +336,10 @@ asio::awaitable<Served> ResponseFromCache::respond_to_failure(const Fill::State&
     status.forward_status = state.incoming.upstream_status;
     const auto asked = went_forward(state.error);
     if (stands_in(state.error)) {
+        if (const auto why = why_too_young()) {
+            co_await transaction_.refuse_too_young(*why);
+            co_return Served::responded;
+        }
         books_.cache = CacheResult::stale;
         if (!asked) status.forward = Forward::none;
         if (is_in_blocks()) co_return co_await respond_in_blocks(status);

@@ -52,6 +52,11 @@ public:
     ResponsePlan plan();
 
     // By a plan that serves:
+    /// Why the stored response is refused as too young, if so.
+    std::optional<std::string> why_too_young() const {
+        if (!request_.site.policy.rule) return std::nullopt;
+        return transaction_.why_too_young(found_.response->status, found_.response->fields());
+    }
     bool is_in_blocks() const;
     boost::asio::awaitable<Served> respond_in_blocks() { return respond_in_blocks(status_); }
     boost::asio::awaitable<void> respond_whole() { return respond_whole(status_); }

@@ -6,6 +6,7 @@
 
 #include "proxy/client/departure.hpp"
 #include "proxy/client/error_response.hpp"
+#include "proxy/http/min_age.hpp"
 #include "proxy/http/number.hpp"
 #include "proxy/http/response_head.hpp"
 #include "proxy/net/wall_clock.hpp"
@@ -108,6 +109,19 @@ asio::awaitable<void> Transaction::refuse_fault(bool begun) {
         books.cut_short();
     else
         co_await refuse(500, "An error that is not expected; the node's log says which.");
+}
+
+std::optional<std::string> Transaction::why_too_young(unsigned status, Fields response) const {
+    const auto* rule = request.site.policy.rule;
+    if (!rule || !rule->min_age || request.from_peer) return std::nullopt;
+    return proxy::why_too_young(*rule, status, response, wall_now());
+}
+
+asio::awaitable<void> Transaction::refuse_too_young(std::string_view why) {
+    ++frontend.counters.refusals[RequestRefusal::too_young];
+    books.outcome = Outcome::error;
+    books.source = Source::none;
+    co_await refuse(403, why);
 }
 
 asio::awaitable<void> Transaction::refuse_without_site(NoSite reason) {

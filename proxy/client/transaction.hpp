@@ -59,6 +59,9 @@ struct Transaction {
     /// Ends a request after an exception. `begun`: a part of a response has gone out, which cannot
     /// be taken back.
     boost::asio::awaitable<void> refuse_fault(bool begun);
+    /// Why the rule of the request refuses this response to a client as too young, if so.
+    std::optional<std::string> why_too_young(unsigned status, Fields response) const;
+    boost::asio::awaitable<void> refuse_too_young(std::string_view why);
     /// Refuses a request without a site.
     boost::asio::awaitable<void> refuse_without_site(NoSite reason);
     /// Refuses a request whose fetch failed.

@@ -130,8 +130,24 @@ void read_storing(ConfigContext& context, ConfigSection& in, StoringRule& out) {
         in.fail("at_most", "must be at least at_least");
     read_span(in, "stale_while_revalidate", out.stale_while_revalidate);
     read_span(in, "stale_if_error", out.stale_if_error);
+    for (const auto& [value, path] : in.elements("stale_on")) {
+        const auto status = value->is_number_unsigned() ? value->get<std::uint64_t>() : 0;
+        if (status < 400 || status > 599)
+            context.fail(path, "must be a status from 400 to 599");
+        else
+            out.stale_on.push_back(static_cast<unsigned>(status));
+    }
+    std::sort(out.stale_on.begin(), out.stale_on.end());
+    if (out.stale_on.size() > kMaxRuleTexts)
+        in.fail("stale_on", "must have at most " + std::to_string(kMaxRuleTexts) + " elements");
+    if (in.has("stale_on") && !in.has("stale_if_error"))
+        in.fail("stale_on", "needs stale_if_error: how long the stored response may be stale");
     in.read("immutable", out.immutable);
     in.read("share_authorized", out.share_authorized);
+    if (const auto who = in.text("authorize")) {
+        if (*who != "origin") in.fail("authorize", "must be \"origin\"");
+        out.authorize = true;
+    }
     read_ignored(context, in, out.ignored);
 }
 
@@ -215,6 +231,7 @@ Rule read_rule(ConfigContext& context, ConfigSection& in) {
     read_match(context, in, rule.match);
     read_storing(context, in, rule.storing);
     in.read("bypass", rule.bypass);
+    read_span(in, "min_age", rule.min_age);
     read_query(context, in, rule.query);
     read_edits(context, in, "request_fields", rule.request_fields);
     read_edits(context, in, "response_fields", rule.response_fields);
@@ -247,8 +264,10 @@ void show_storing(ordered_json& out, const StoringRule& rule) {
     show_span(out, "at_most", rule.at_most);
     show_span(out, "stale_while_revalidate", rule.stale_while_revalidate);
     show_span(out, "stale_if_error", rule.stale_if_error);
+    if (!rule.stale_on.empty()) out["stale_on"] = rule.stale_on;
     if (rule.immutable) out["immutable"] = true;
     if (rule.share_authorized) out["share_authorized"] = true;
+    if (rule.authorize) out["authorize"] = "origin";
     for (std::size_t i = 0; i < kIgnoredNames.size(); ++i)
         if (rule.ignored.*kIgnoredMembers.at(i)) out["ignore"].push_back(kIgnoredNames.at(i));
 }
@@ -282,6 +301,7 @@ ordered_json rule_json(const Rule& rule) {
     if (!match.empty()) out["match"] = std::move(match);
     show_storing(out, rule.storing);
     if (rule.bypass) out["bypass"] = true;
+    show_span(out, "min_age", rule.min_age);
     show_query(out, rule.query);
     show_edits(out, "request_fields", rule.request_fields);
     show_edits(out, "response_fields", rule.response_fields);

@@ -257,6 +257,9 @@ constexpr std::array kTable{
             "Replaces the directive of RFC 5861, and `must-revalidate`."},
     Setting{"rules[].stale_if_error", ElementValue{"time span"}, Effect::on_reload,
             "Replaces the directive of RFC 5861, and `must-revalidate`."},
+    Setting{"rules[].stale_on", ElementValue{"list of statuses"}, Effect::on_reload,
+            "Statuses of the origin, such as 429, that count as its failure: within "
+            "`stale_if_error` the client gets the stored response in their place."},
     Setting{"rules[].immutable", ElementValue{"boolean"}, Effect::on_reload,
             "Content never changes: it is fresh for ever, and a client that reloads gets "
             "the stored copy. Danger: only a purge corrects a wrong copy."},
@@ -269,8 +272,19 @@ constexpr std::array kTable{
             "Responses to requests with `Authorization` are stored for all clients. Danger: "
             "a client without these credentials gets them. It is for content whose URL is "
             "the secret, such as digests."},
+    Setting{"rules[].authorize", ElementValue{"`origin`"}, Effect::on_reload,
+            "The origin authorizes each client. The node stores content with a strong `ETag`, "
+            "whatever credentials the request had. Before a client gets a stored body, its own "
+            "request goes to the origin with `If-None-Match`. A 304, or a 200 with the same "
+            "`ETag`, gives the stored body, or the body of a peer; any other answer goes to this "
+            "client alone. Without an answer of the origin the client gets an error. With `query` "
+            "one body serves all signatures of a URL."},
     Setting{"rules[].bypass", ElementValue{"boolean"}, Effect::on_reload,
             "Matching requests go past the cache."},
+    Setting{"rules[].min_age", ElementValue{"time span"}, Effect::on_reload,
+            "Content that the origin changed more recently, by `Last-Modified`, is refused with "
+            "403 and the reason. It is a cooldown against fresh malicious packages. Content "
+            "without `Last-Modified` is refused, too."},
     Setting{"rules[].query", ElementValue{"`ignore`, or object"}, Effect::on_reload,
             "The part of the query that stays in the key. The origin gets the whole query "
             "of the request that fetches. All nodes of a cluster need the same rules up to "

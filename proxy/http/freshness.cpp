@@ -119,6 +119,11 @@ void apply_rule(Freshness& freshness, const StoringRule& rule, unsigned status, 
     if (rule.stale_while_revalidate)
         freshness.stale_while_revalidate = saturate(*rule.stale_while_revalidate);
     if (rule.stale_if_error) freshness.stale_if_error = saturate(*rule.stale_if_error);
+    if (rule.authorize) {
+        freshness.each_client = freshness.always_validate = freshness.never_stale = true;
+        freshness.source = LifetimeSource::rule;
+        freshness.lifetime = saturate(kMaxDelta);
+    }
     const auto states_stale = rule.stale_while_revalidate || rule.stale_if_error;
     if (states_stale && !freshness.always_validate) freshness.never_stale = false;
 }
@@ -131,6 +136,7 @@ bool identifies_user(Fields request) {
 
 bool may_be_personal(Fields request, const Freshness& freshness, const CacheRules& rules) {
     if (freshness.is_explicit()) return false;
+    if (rules.rule && rules.rule->authorize) return false;
     if (!rules.rule || !rules.rule->share_authorized) return identifies_user(request);
     return std::any_of(request.begin(), request.end(),
                        [](const Field& line) { return line.id == http_field::cookie; });

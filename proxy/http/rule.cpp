@@ -55,11 +55,11 @@ std::uint32_t mark_of(const StoringRule& rule) {
     append_span(text, "while=", rule.stale_while_revalidate);
     append_span(text, "error=", rule.stale_if_error);
     const auto& ignored = rule.ignored;
-    for (const auto flag : {rule.immutable, rule.share_authorized, ignored.no_store,
+    for (const auto flag : {rule.immutable, rule.share_authorized, rule.authorize, ignored.no_store,
                             ignored.is_private, ignored.no_cache, ignored.set_cookie, ignored.vary})
         text.push_back(flag ? '1' : '0');
     const auto hash = static_cast<std::uint32_t>(stable_hash(text));
-    return text == "0000000" ? 0 : std::max<std::uint32_t>(hash, 1);
+    return text == "00000000" ? 0 : std::max<std::uint32_t>(hash, 1);
 }
 
 std::uint64_t key_hash_of(const std::vector<Rule>& rules) {

@@ -37,8 +37,11 @@ struct StoringRule {
     std::vector<std::pair<unsigned, std::chrono::seconds>> fresh_for;
     std::optional<std::chrono::seconds> at_least, at_most;
     std::optional<std::chrono::seconds> stale_while_revalidate, stale_if_error;
-    std::vector<unsigned> stale_on;  // statuses of the origin that count as its failure
+    std::vector<unsigned> stale_on;  // statuses of the origin that count as its failure, sorted
     bool immutable = false;          // fresh for ever, also for clients that reload
+    /// The origin authorizes each client: a stored response answers a request only after the origin
+    /// has confirmed its ETag for this very request.
+    bool authorize = false;
     bool share_authorized = false;   // responses to requests with Authorization are for all
     Ignored ignored;
 
@@ -74,6 +77,7 @@ struct Rule {
     StoringRule storing;
     QueryRule query;
     bool bypass = false;  // such requests go past the cache
+    std::optional<std::chrono::seconds> min_age;  // younger content is refused: min_age.hpp
     FieldEdits request_fields, response_fields;
     std::vector<std::string> tags;  // that each stored response gets, to purge by
     /// A hash of `storing` by its meaning, the same in every process; 0 if it changes nothing. A

@@ -3,6 +3,7 @@
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/rule.hpp"
+#include "proxy/http/validators.hpp"
 #include "proxy/http/vary.hpp"
 
 #include <algorithm>
@@ -23,7 +24,13 @@ StorageVerdict by_status(unsigned status) {
 /// RFC 9111 §3.5, or a rule: these permit sharing, also for a request with Authorization.
 bool shared_despite_authorization(const ResponseDirectives& response, const CacheRules& rules) {
     return response.is_public || response.must_revalidate || response.s_maxage.present() ||
-           (rules.rule && rules.rule->share_authorized);
+           (rules.rule && (rules.rule->share_authorized || rules.rule->authorize));
+}
+
+/// Under StoringRule::authorize: content alone, and by a validator that tells the content of one
+/// client from another's. An origin that compares dates would confirm the content of anybody.
+bool may_be_confirmed(unsigned status, Fields response) {
+    return status >= 200 && status < 300 && validators_of(response).strong();
 }
 
 }  // namespace
@@ -61,6 +68,8 @@ StorageVerdict storage_verdict(Fields request, const RequestDirectives& directiv
                                const CacheRules& rules) {
     if (const auto verdict = by_status(status); verdict != StorageVerdict::store) return verdict;
     if (directives.no_store) return StorageVerdict::request_no_store;
+    if (rules.rule && rules.rule->authorize && !may_be_confirmed(status, response))
+        return StorageVerdict::authorization;
 
     if (const auto verdict = verdict_of(said, status); verdict != StorageVerdict::store)
         return verdict;

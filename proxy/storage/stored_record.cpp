@@ -60,7 +60,8 @@ std::string meta_of(const StoredMetadata& response) {
     }
     if (response.rule_mark != 0) {
         put<std::uint32_t>(out, response.rule_mark);
-        put<std::uint8_t>(out, response.by_rule_alone ? 1 : 0);
+        put<std::uint8_t>(out, static_cast<std::uint8_t>((response.by_rule_alone ? 1 : 0) |
+                                                         (freshness.each_client ? 2 : 0)));
     }
     return std::string(as_text(out));
 }
@@ -93,7 +94,9 @@ bool read_meta(std::string_view meta, StoredMetadata& out, bool& says_targeted) 
     }
     if ((flags & by_rule) != 0) {
         out.rule_mark = cursor.number<std::uint32_t>();
-        out.by_rule_alone = cursor.number<std::uint8_t>() != 0;
+        const auto by = cursor.number<std::uint8_t>();
+        out.by_rule_alone = (by & 1) != 0;
+        freshness.each_client = (by & 2) != 0;
     }
     return cursor.ok() && cursor.rest().empty() && out.status >= 100 && out.status <= 999;
 }
@@ -118,7 +121,7 @@ DiskTier::Write write_of(std::shared_ptr<const StoredResponse> response, std::st
     record.type = target_of_block(uri) ? RecordType::block : RecordType::response;
     record.stored = disk_time(from.arrival.wall);
     record.expires =
-        from.freshness.always_validate
+        from.freshness.always_validate && !from.freshness.each_client
             ? record.stored
             : record.stored + std::chrono::duration_cast<DiskTime::duration>(
                                   time_to_live(from.freshness, std::chrono::seconds(0)));

@@ -65,6 +65,7 @@ enum class RequestRefusal : std::uint8_t {
     proxy_header,    // a trusted proxy's PROXY header is missing, malformed or late
     upgrade,         // a handshake for a protocol outside `upgrade`
     http2_flood,     // an HTTP/2 client made too much work; its connection ended
+    too_young,       // content, by min_age of a rule
 };
 constexpr std::string_view to_string(RequestRefusal refusal) {
     switch (refusal) {
@@ -100,6 +101,8 @@ constexpr std::string_view to_string(RequestRefusal refusal) {
             return "upgrade";
         case RequestRefusal::http2_flood:
             return "http2_flood";
+        case RequestRefusal::too_young:
+            return "too_young";
     }
     return {};
 }

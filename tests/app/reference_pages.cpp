@@ -477,8 +477,11 @@ const json& written_schema() {
     "at_most": {"$ref": "#/definitions/duration"},
     "stale_while_revalidate": {"$ref": "#/definitions/duration"},
     "stale_if_error": {"$ref": "#/definitions/duration"},
+    "stale_on": {"type": "array", "maxItems": 256, "items": {"type": "integer", "minimum": 400, "maximum": 599}},
     "immutable": {"type": "boolean", "default": false},
     "share_authorized": {"type": "boolean", "default": false},
+    "authorize": {"const": "origin"},
+    "min_age": {"$ref": "#/definitions/duration"},
     "ignore": {"type": "array", "maxItems": 256, "items": {"anyOf": [
       {"enum": ["no-store", "private", "no-cache", "set-cookie", "vary"]}, {"type": "string", "pattern": ".*\\$\\{.*"}]}},
     "bypass": {"type": "boolean", "default": false},
@@ -489,7 +492,7 @@ const json& written_schema() {
     "response_fields": {"$ref": "#/definitions/edits"},
     "tags": {"type": "array", "maxItems": 256, "items": {"type": "string", "pattern": "^([!-~]+|.*\\$\\{.*)$", "maxLength": 1024}}
   },
-  "required": ["name"], "additionalProperties": false}},
+  "required": ["name"], "dependencies": {"stale_on": ["stale_if_error"]}, "additionalProperties": false}},
 "cache.disk": {"anyOf": [{"$ref": "#/definitions/disk"}, {"type": "array", "items": {"$ref": "#/definitions/disk"}, "maxItems": 16}]},
 "cluster.key": {"allOf": [{"$ref": "#/definitions/key"}]},
 "cluster.keys": {"type": "array", "items": {"$ref": "#/definitions/key"}, "minItems": 1, "maxItems": 2},

@@ -211,19 +211,25 @@ TEST_F(Rules, AnImmutableObjectOutlivesReloadsOfItsClients) {
 
 TEST_F(Rules, ServeStaleContentByTheRulesWindow) {
     std::atomic<bool> well{true};
+    std::string trouble = "503 Service Unavailable";
     const auto scripted = origin.set([&](Exchange& e) {
         if (well)
             e.answer("Cache-Control: max-age=0\r\nETag: \"1\"\r\n", "content");
         else
-            e.answer("", "no", "503 Service Unavailable");
+            e.answer("", "no", trouble);
     });
     run(R"([{"name": "mirror", "match": {"paths": ["/m/*"]}, "stale_if_error": "1h",
-             "at_least": "0s"}])");
+             "at_least": "0s", "stale_on": [429]}])");
     get("a", "/m/1");
     get("a", "/other");
     well = false;
     EXPECT_EQ(get("a", "/m/1").body, "content");
     EXPECT_EQ(get("a", "/other").status, 503u);
+    trouble = "429 Too Many Requests";
+    EXPECT_EQ(get("a", "/m/1").body, "content");
+    EXPECT_EQ(get("a", "/m/2").status, 429u) << "nothing is stored";
+    trouble = "403 Forbidden";
+    EXPECT_EQ(get("a", "/m/1").status, 403u) << "not listed";
 }
 
 TEST_F(Rules, EqualRulesShareAndOthersRefuseEachOther) {
@@ -243,6 +249,109 @@ TEST_F(Rules, EqualRulesShareAndOthersRefuseEachOther) {
                status("b").cluster.link_refusals.count("rules_differ") > 0;
     }));
     EXPECT_EQ(get("b", "/one?sig=3").body, "response 2") << "it is not asked";
+}
+
+/// An origin that knows one body with a strong ETag, and two users.
+ScriptedOrigin::Script private_registry(std::atomic<bool>& shows_conditions) {
+    return [&shows_conditions](Exchange& e) {
+        const auto who = e.field("Authorization");
+        if (who == "Bearer none") return e.answer("Cache-Control: max-age=600\r\n", "no", "404 Not Found");
+        if (who != "Bearer 1" && who != "Bearer 2" && !contains(e.target, "sig="))
+            return e.answer("Cache-Control: max-age=600\r\n", "no", "401 Unauthorized");
+        const auto known = e.field("If-None-Match") == "\"v1\"";
+        if (known && shows_conditions) return e.answer("ETag: \"v1\"\r\n", "", "304 Not Modified");
+        e.answer("ETag: \"v1\"\r\nCache-Control: max-age=600\r\n", "the private body");
+    };
+}
+constexpr auto kAuthorize = R"([{"name": "private", "query": {"drop": ["sig"]},
+                                 "authorize": "origin"}])";
+
+TEST_F(Rules, TheOriginAuthorizesEachClientOfAStoredBody) {
+    std::atomic<bool> conditions{true};
+    const auto scripted = origin.set(private_registry(conditions));
+    run(kAuthorize);
+    const auto as = [&](const char* who, const char* target = "/blob") {
+        return get("a", target, std::string("Authorization: Bearer ") + who + "\r\n");
+    };
+    EXPECT_EQ(as("1").body, "the private body");
+    EXPECT_EQ(as("2").body, "the private body");
+    EXPECT_THAT(origin.heads().at(1), HasSubstr("Authorization: Bearer 2"));
+    EXPECT_THAT(origin.heads().at(1), HasSubstr("If-None-Match: \"v1\""));
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_EQ(as("3").status, 401u) << "refused, whatever is stored";
+        EXPECT_EQ(as("none").status, 404u);
+        EXPECT_EQ(get("a", "/blob").status, 401u);
+        EXPECT_EQ(get("a", "/blob", "Cache-Control: max-stale\r\n").status, 401u);
+        EXPECT_EQ(get("a", "/blob", "Range: bytes=0-2\r\n").status, 401u);
+        EXPECT_EQ(client().ask("HEAD", "/blob").status, 401u);
+        EXPECT_EQ(as("2").body, "the private body") << "a refusal of others ends nothing";
+    }
+    const auto before = origin.requests();
+    EXPECT_EQ(as("1", "/blob?sig=1").body, "the private body");
+    EXPECT_EQ(get("a", "/blob?sig=2").body, "the private body");
+    EXPECT_EQ(origin.requests(), before + 2);
+    conditions = false;
+    EXPECT_EQ(as("1").body, "the private body") << "a 200 with the same ETag confirms it";
+    EXPECT_EQ(status("a").cache.objects, 1u);
+    origin.die();
+    EXPECT_GE(as("1").status, 500u) << "without the origin nobody is authorized";
+}
+
+TEST_F(Rules, APeerGivesABodyThatTheOriginConfirmed) {
+    std::atomic<bool> conditions{true};
+    const auto scripted = origin.set(private_registry(conditions));
+    start(ruled(kAuthorize, "a", 2));
+    start(ruled(kAuthorize, "b", 2));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
+    EXPECT_EQ(get("a", "/blob?sig=1").body, "the private body");
+    ASSERT_TRUE(eventually([&] { return announced("a", 1); }));
+    EXPECT_EQ(get("b", "/blob", "Authorization: Bearer none\r\n").status, 404u);
+    EXPECT_EQ(get("b", "/blob").status, 401u);
+    EXPECT_EQ(get("b", "/blob?sig=2").body, "the private body");
+    EXPECT_THAT(origin.heads().back(), HasSubstr("If-None-Match: \"v1\""));
+    EXPECT_EQ(count("b", Outcome::peer_hit), 1u) << "the origin sent the body once";
+}
+
+TEST_F(Rules, APeerWithoutTheRuleOpensNothing) {
+    std::atomic<bool> conditions{true};
+    const auto scripted = origin.set(private_registry(conditions));
+    start(ruled(R"([{"name": "open", "share_authorized": true}])", "a", 2));
+    start(ruled(R"([{"name": "private", "authorize": "origin"}])", "b", 2));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
+    EXPECT_EQ(get("a", "/blob", "Authorization: Bearer 1\r\n").body, "the private body");
+    ASSERT_TRUE(eventually([&] { return announced("a", 1); }));
+    EXPECT_EQ(get("b", "/blob").status, 401u);
+    EXPECT_EQ(get("b", "/blob", "Authorization: Bearer none\r\n").status, 404u);
+}
+
+TEST_F(Rules, ContentWithoutAStrongTagIsNotSharedByAuthorization) {
+    const auto scripted = numbered("Last-Modified: Thu, 01 Jan 2015 00:00:00 GMT\r\n"
+                                   "ETag: W/\"1\"\r\nCache-Control: max-age=600\r\n");
+    run(kAuthorize);
+    EXPECT_EQ(get("a", "/one").body, "response 1");
+    EXPECT_EQ(get("a", "/one").body, "response 2");
+    EXPECT_EQ(status("a").cache.objects, 0u);
+}
+
+TEST_F(Rules, YoungContentIsRefusedOnEveryWay) {
+    std::atomic<bool> old{false};
+    const auto scripted = origin.set([&](Exchange& e) {
+        e.answer(fresh(old ? "Last-Modified: Thu, 01 Jan 2015 00:00:00 GMT\r\n"
+                           : "Last-Modified: Fri, 20 Nov 2099 00:00:00 GMT\r\n"),
+                 "package");
+    });
+    run("[]");
+    EXPECT_EQ(get("a", "/stored").body, "package");
+    reload(R"([{"name": "cooldown", "min_age": "7d"}])");
+    EXPECT_EQ(get("a", "/stored").status, 403u) << "a hit";
+    EXPECT_THAT(get("a", "/miss").body, HasSubstr("The rule cooldown of this proxy refuses"));
+    EXPECT_EQ(get("a", "/range", "Range: bytes=0-1\r\n").status, 403u);
+    EXPECT_EQ(get("a", "/relay", "Range: bytes=0-1,3-4\r\n").status, 403u);
+    EXPECT_EQ(get("a", "/relay", "Cache-Control: no-store\r\n").status, 403u);
+    EXPECT_EQ(status("a").work.refusals[RequestRefusal::too_young], 5u);
+    old = true;
+    EXPECT_EQ(get("a", "/old").body, "package");
+    EXPECT_EQ(client().ask("POST", "/old", "", "x").status, 200u);
 }
 
 }  // namespace rules_test

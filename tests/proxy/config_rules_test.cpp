@@ -42,6 +42,7 @@ constexpr auto kWhole = R"([{
     "match": {"hosts": ["files.test", "*.files.test"], "paths": ["*.whl"], "methods": ["GET"]},
     "fresh_for": {"200": "1d", "404": "30s"},
     "at_least": "1h", "at_most": "30d", "stale_while_revalidate": "1m", "stale_if_error": "7d",
+    "stale_on": [503, 429], "authorize": "origin", "min_age": "7d",
     "immutable": true, "share_authorized": true,
     "ignore": ["no-store", "private", "no-cache", "set-cookie", "vary"],
     "bypass": true,
@@ -63,6 +64,9 @@ TEST(ConfigRules, ReadAllMembers) {
     EXPECT_EQ(rule.storing.at_most, 720h);
     EXPECT_EQ(rule.storing.stale_while_revalidate, 1min);
     EXPECT_EQ(rule.storing.stale_if_error, 168h);
+    EXPECT_THAT(rule.storing.stale_on, ElementsAre(429u, 503u));
+    EXPECT_TRUE(rule.storing.authorize);
+    EXPECT_EQ(rule.min_age, 168h);
     EXPECT_TRUE(rule.storing.immutable && rule.storing.share_authorized && rule.bypass);
     EXPECT_EQ(rule.storing.ignored, (Ignored{true, true, true, true, true}));
     EXPECT_EQ(rule.query.mode, QueryRule::Mode::drop);
@@ -115,6 +119,10 @@ TEST(ConfigRules, NameEachFaultAndItsPlace) {
                 ElementsAre(HasSubstr("$.rules[0].ignore[0]: must be no-store")));
     EXPECT_THAT(errors_of(R"("query": {"keep": ["a"], "drop": ["b"]})"),
                 ElementsAre(HasSubstr("either keep or drop")));
+    EXPECT_THAT(errors_of(R"("stale_on": [429])"), ElementsAre(HasSubstr("needs stale_if_error")));
+    EXPECT_THAT(errors_of(R"("stale_on": [200], "stale_if_error": "1h")"),
+                ElementsAre(HasSubstr("a status from 400 to 599")));
+    EXPECT_THAT(errors_of(R"("authorize": "me")"), ElementsAre(HasSubstr("must be \"origin\"")));
     EXPECT_THAT(errors_of(R"("query": "drop")"), ElementsAre(HasSubstr("must be \"ignore\"")));
     EXPECT_THAT(errors_of(R"("fresh": "1h")"), ElementsAre(HasSubstr("fresh_for")));
 }

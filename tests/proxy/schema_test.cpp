@@ -214,7 +214,8 @@ INSTANTIATE_TEST_SUITE_P(
                               "request_fields": {"set": {"X": "y"}, "remove": ["Z"]}, "tags": ["t"]}])"},
         Change{"/rules", R"([{"name": "r", "fresh_for": "1h", "query": "ignore", "bypass": true,
                               "immutable": true, "share_authorized": true,
-                              "stale_while_revalidate": "1s", "stale_if_error": 60}])"}));
+                              "stale_while_revalidate": "1s", "stale_if_error": 60,
+                              "stale_on": [429], "authorize": "origin", "min_age": "7d"}])"}));
 
 class BadChange : public testing::TestWithParam<Change> {};
 
@@ -285,6 +286,8 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"/rules", R"([{"name": "r", "ignore": ["everything"]}])"},
         Change{"/rules", R"([{"name": "r", "query": {"keep": ["a"], "drop": ["b"]}}])"},
         Change{"/rules", R"([{"name": "r", "query": "all"}])"},
+        Change{"/rules", R"([{"name": "r", "stale_on": [429]}])"},
+        Change{"/rules", R"([{"name": "r", "authorize": "client"}])"},
         Change{"/rules", R"([{"name": "r", "response_fields": {"remove": ["a b"]}}])"},
         Change{"/rules", R"([{"name": "r", "tags": ["a b"]}])"},
         Change{"/forwarded", R"({"origins": "add"})"}, Change{"/forwarded", R"({"peers": "off"})"},
