@@ -70,7 +70,7 @@ public:
     void start_in_place_of(Impl& earlier) {
         const auto listens = links_.bind_in_place_of(earlier.links_);
         earlier.stop();
-        context_.self = earlier.context_.self;
+        context_.self.instance = earlier.context_.self.instance;
         announcer_.take_over(earlier.announcer_);
         links_.take_over(earlier.links_);
         links_.configure();

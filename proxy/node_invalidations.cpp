@@ -28,6 +28,12 @@ std::string counted(std::uint64_t number, std::string_view noun) {
     return std::to_string(number).append(" ").append(noun).append(number == 1 ? "" : "s");
 }
 
+std::string names_of(const PurgeOrder& order) {
+    const auto urls = counted(order.uris.size(), "URL"), tags = counted(order.tags.size(), "tag");
+    if (order.rules.empty()) return urls + " and " + tags;
+    return urls + ", " + tags + " and " + counted(order.rules.size(), "rule");
+}
+
 }  // namespace
 
 NodeInvalidations::NodeInvalidations(asio::io_context& control, std::string node,
@@ -111,9 +117,8 @@ asio::awaitable<PurgeReport> NodeInvalidations::purge(PurgeOrder order) {
         list.push_back(peer.node);
     }
     spdlog::info(
-        "node {}: purged {} and {}, {} here{}; peers: {} confirmed, {} not yet, {} away",
-        report.node, counted(what.keys.size(), "URL"), counted(what.tags.size(), "tag"),
-        counted(report.objects, "object"),
+        "node {}: purged {}, {} here{}; peers: {} confirmed, {} not yet, {} away", report.node,
+        names_of(order), counted(report.objects, "object"),
         is_kept ? "" : " (which a crash might bring back, as the disk has not written it yet)",
         report.confirmed.size(), report.pending.size(), report.away.size());
     if (!is_kept) report.pending.insert(report.pending.begin(), report.node);

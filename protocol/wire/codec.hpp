@@ -18,8 +18,8 @@ enum class FrameType : std::uint8_t {
     hello = 1,
     challenge = 2,
     proof = 3,
-    refusal = 4,
-    hello_with_rules = 5,  // the same layout in all versions
+    refusal = 4,  // the same layout in all versions
+    hello_with_rules = 5,
     welcome = 16,
     snapshot_request = 17,
     heartbeat = 18,

@@ -83,9 +83,10 @@ std::vector<std::size_t> numbers_of(const protocol::PeerView& view, const summar
 /// Sends a HEAD request for `key` to the first kPeersLookedAt of these peers.
 std::shared_ptr<Looks> start_looks(Cache& cache, const CacheKey& key,
                                    const std::shared_ptr<const protocol::PeerView>& view,
-                                   const std::vector<std::size_t>& numbers, bool only_encrypted) {
+                                   const std::vector<std::size_t>& numbers, bool only_encrypted,
+                                   KeptSite site) {
     auto& upstream = cache.upstream;
-    const RequestSnapshot snapshot(Head(), key, true);
+    const RequestSnapshot snapshot(Head(), key, true, std::move(site));
     const PeerRequestHead head(snapshot, RequestDirectives(), cache.shared.field_key);
     const auto looks = std::make_shared<Looks>(upstream.executor, view->peers.size());
     for (const auto number : numbers) {
@@ -145,7 +146,8 @@ asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
     out.beside_the_origin = turns.beside_the_origin;
 
     const auto numbers = numbers_of(*view, promised);
-    const auto looks = start_looks(cache, key, view, numbers, known.only_encrypted);
+    const auto looks =
+        start_looks(cache, key, view, numbers, known.only_encrypted, keep_site(config, site, key));
     std::vector<std::pair<PeerChosen, RoundTrip>> chosen;
     for (const auto number : numbers)
         chosen.emplace_back(why_chosen(number, promised, turns, invalidated, known),

@@ -330,8 +330,7 @@ void Fetch::end_stored(StorageVerdict verdict, unsigned status, bool was_validat
     const auto now = Clock::now();
     const auto& stale = *job_.from.stale;
     const auto fresh = is_fresh(stale.freshness, stale.residence(now));
-    const auto of_its_user =
-        authorizes_each() || identifies_user(job_.wanted.request->fields);
+    const auto of_its_user = authorizes_each() || identifies_user(job_.wanted.request->fields);
     const auto fate = fate_of_stored({verdict, status, was_validation, fresh, of_its_user});
     if (fate == StoredFate::stays) return;
     const auto& claim = job_.result.claim;

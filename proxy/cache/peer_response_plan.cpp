@@ -61,6 +61,12 @@ PeerResponsePlan plan_growing(const Fill::State& growing, const ReceivedPeerRequ
 
 PeerResponsePlan plan_peer_response(const ReceivedPeerRequest& asked, const FoundForPeer& found) {
     if (!asked.may_travel) return refused(Refusal::absent);
+    // A rule of this node shares it. At a peer that rule has to be in force, too.
+    const StoredMetadata* given = found.stored;
+    if (!given && found.growing && found.growing->incoming.response)
+        given = found.growing->incoming.response.get();
+    if (given && given->by_rule_alone && given->rule_mark != asked.options.rule_mark)
+        return refused(Refusal::absent);
     if (found.stored) return plan_stored(*found.stored, asked, found);
     if (found.growing) return plan_growing(*found.growing, asked, found);
     return refused(found.other_variants ? Refusal::variant : Refusal::absent);

@@ -6,6 +6,7 @@
 
 #include "proxy/cache/storing.hpp"
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/freshness.hpp"
 #include "proxy/http/merge_304.hpp"
 #include "proxy/http/reference.hpp"
 #include "proxy/http/tags.hpp"
@@ -44,10 +45,19 @@ bool does_not_contradict(const Head& answer, field name, std::string_view stored
 }  // namespace
 
 bool judge_anew(Cache& cache, summary::KeyHash hash, std::string_view uri,
-                const StoredResponse& stored, std::uint32_t mark, Store::Clock::time_point now) {
+                const StoredResponse& stored, const SitePolicy& policy,
+                Store::Clock::time_point now) {
+    const auto rules = policy.rules();
+    const auto at = std::chrono::floor<std::chrono::seconds>(stored.arrival.wall);
+    auto judged = freshness_of(stored.status, stored.fields(), at, at, rules);
+    if (rules.rule) apply_rule(judged, *rules.rule, stored.status, false);
     auto next = outdated(stored, now);
-    next->rule_mark = mark;
+    next->rule_mark = policy.mark();
     next->by_rule_alone = false;
+    next->freshness.never_stale = judged.never_stale || stored.freshness.personal;
+    next->freshness.always_validate = judged.always_validate || stored.freshness.personal;
+    next->freshness.each_client = judged.each_client;
+    next->freshness.stale_if_error = judged.stale_if_error;
     return charge(cache.shared.store, *next, uri, now) &&
            cache.shared.store.replace(hash, &stored, std::move(next), now, now) !=
                Store::Replaced::invalidated;

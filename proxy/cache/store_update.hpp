@@ -47,10 +47,12 @@ HeadLearned judge_head(const Head& answer, StorageVerdict verdict, const StoredR
 bool speaks_of(const Head& answer, const StoredResponse& stored, Fields fields,
                bool ignores_vary = false);
 
-/// Puts a response that another rule judged under the rule with `mark`: it is stale from now on, so
-/// that its next validation judges it. False: it has left, or finds no room.
+/// Puts a response that another rule judged under `policy`: it is stale from now on, so that its
+/// next validation judges it, and it may stand in for the origin as `policy` says. False: it has
+/// left, or finds no room.
 bool judge_anew(Cache& cache, summary::KeyHash hash, std::string_view uri,
-                const StoredResponse& stored, std::uint32_t mark, Store::Clock::time_point now);
+                const StoredResponse& stored, const SitePolicy& policy,
+                Store::Clock::time_point now);
 
 /// The invalidation after a success of an unsafe method, here and at all peers: the target, the
 /// targets of Location and Content-Location at the same origin (RFC 9111 §4.4), and the groups that

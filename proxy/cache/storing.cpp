@@ -20,7 +20,9 @@ using boost::beast::http::field;
 bool needs_rule(const StoringRequest& storing, unsigned status, Fields fields,
                 const Received& from) {
     auto rules = storing.request.policy().rules();
-    if (rules.rule->authorize) return true;
+    if (rules.rule->authorize || storing.request.key.has_other_query()) return true;
+    // The peer's client may have had other fields than this one.
+    if (from.from_peer && (rules.rule->share_authorized || rules.rule->ignored.any())) return true;
     if (rules.rule->ignored.vary && !vary_names(fields).empty()) return true;
     rules.rule = nullptr;
     const auto said = response_directives(fields, rules);
@@ -58,7 +60,9 @@ StorageVerdict judge(const StoringRequest& storing, unsigned status, Fields fiel
         make_personal(metadata.freshness);
     if (!rules.rule || !rules.rule->ignored.vary) metadata.vary_names = vary_names(fields);
     append_variant(metadata.variant, metadata.vary_names, request.fields);
-    metadata.shares_cookie = rules.store_set_cookie && shares_cookie(fields);
+    const auto keeps_cookie =
+        rules.store_set_cookie && !(rules.rule && rules.rule->ignored.set_cookie);
+    metadata.shares_cookie = keeps_cookie && shares_cookie(fields);
     const auto verdict = storage_verdict(request.fields, storing.directives, status, fields, said,
                                          metadata.vary_names, metadata.freshness, rules);
     metadata.by_rule_alone =

@@ -1,5 +1,6 @@
 #include "proxy/client/peer_proof.hpp"
 
+#include <charconv>
 #include <string_view>
 
 #include "proxy/http/field_list.hpp"
@@ -14,6 +15,18 @@ bool take_last_word(std::string_view& words, std::string_view word) {
     return is_last;
 }
 
+/// 0 if the words do not end in a mark.
+std::uint32_t take_rule_mark(std::string_view& words) {
+    const auto at = words.rfind(kRuleOption);
+    if (at == std::string_view::npos) return 0;
+    const auto digits = words.substr(at + kRuleOption.size());
+    std::uint32_t mark = 0;
+    const auto* const end = digits.data() + digits.size();
+    if (std::from_chars(digits.data(), end, mark, 16).ptr != end) return 0;
+    words.remove_suffix(words.size() - at);
+    return mark;
+}
+
 }  // namespace
 
 std::optional<ProvenPeer> proven_peer(const Transaction& transaction) {
@@ -26,6 +39,7 @@ std::optional<ProvenPeer> proven_peer(const Transaction& transaction) {
     if (proof == nullptr) return std::nullopt;
     ProvenPeer peer;
     auto words = proof->value;
+    peer.options.rule_mark = take_rule_mark(words);
     peer.options.part = take_last_word(words, " part");
     peer.options.stale_too = take_last_word(words, " stale");
     const auto space = words.find(' ');

@@ -34,8 +34,9 @@ constexpr std::chrono::milliseconds kLookAhead{20};
 bool ResponseFromCache::respond_at_once() {
     const auto& response = found_.response;
     const auto* rule = request_.site.policy.rule;
-    const auto is_usual = response && !(rule && rule->min_age) && !found_.on_disk && !found_.other_variants &&
-                          response->vary_names.empty() && goes_out_at_once(transaction_, *response);
+    const auto is_usual = response && !(rule && rule->min_age) && !found_.on_disk &&
+                          !found_.other_variants && response->vary_names.empty() &&
+                          goes_out_at_once(transaction_, *response);
     if (!is_usual) return false;
     StoreFacts facts{&response->freshness, response->residence(books_.begun)};
     facts.has_fill = found_.fill != nullptr;

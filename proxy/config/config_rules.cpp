@@ -9,6 +9,7 @@
 
 #include "proxy/config/config_values.hpp"
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/same_host.hpp"
 
 namespace proxy {
 namespace {
@@ -20,20 +21,35 @@ using std::chrono::seconds;
 constexpr auto kTenYears = std::chrono::hours(24 * 3650);
 constexpr std::array<std::string_view, 5> kIgnoredNames{"no-store", "private", "no-cache",
                                                         "set-cookie", "vary"};
-constexpr std::array<bool Ignored::*, 5> kIgnoredMembers{
-    &Ignored::no_store, &Ignored::is_private, &Ignored::no_cache, &Ignored::set_cookie,
-    &Ignored::vary};
+constexpr std::array<bool Ignored::*, 5> kIgnoredMembers{&Ignored::no_store, &Ignored::is_private,
+                                                         &Ignored::no_cache, &Ignored::set_cookie,
+                                                         &Ignored::vary};
 
 /// Fields that this node writes itself, or that define the meaning of the message.
-constexpr std::array<std::string_view, 19> kOwnFields{
-    "Age",        "Cache-Status",      "Connection",       "Content-Encoding",
-    "Content-Length", "Content-Range", "Date",             "Expect",
-    "Hearsay-Fields", "Hearsay-Form",  "Hearsay-Peer",     "Host",
-    "Keep-Alive", "Proxy-Connection",  "TE",               "Trailer",
-    "Transfer-Encoding", "Upgrade",    "Via"};
+constexpr std::array<std::string_view, 20> kOwnFields{"Range",
+                                                      "Age",
+                                                      "Cache-Status",
+                                                      "Connection",
+                                                      "Content-Encoding",
+                                                      "Content-Length",
+                                                      "Content-Range",
+                                                      "Date",
+                                                      "Expect",
+                                                      "Hearsay-Fields",
+                                                      "Hearsay-Form",
+                                                      "Hearsay-Peer",
+                                                      "Host",
+                                                      "Keep-Alive",
+                                                      "Proxy-Connection",
+                                                      "TE",
+                                                      "Trailer",
+                                                      "Transfer-Encoding",
+                                                      "Upgrade",
+                                                      "Via"};
 
 bool is_own_field(std::string_view name) {
-    return std::any_of(kOwnFields.begin(), kOwnFields.end(),
+    return iequals(name.substr(0, 3), "If-") ||
+           std::any_of(kOwnFields.begin(), kOwnFields.end(),
                        [&](std::string_view own) { return iequals(own, name); });
 }
 
@@ -62,13 +78,18 @@ void read_match(ConfigContext& context, ConfigSection& rule, RuleMatch& out) {
         append_lower(lower, text);
         if (lower.find_first_of("/:?") != std::string::npos && !lower.starts_with('['))
             context.fail(path, "must be a host without a scheme, port or path; * stands for any");
-        out.hosts.emplace_back(lower);
+        std::string scratch;
+        out.hosts.emplace_back(canonical_host(lower, scratch));
     }
     for (const auto& [text, path] : texts_of(context, *in, "paths")) {
         if (!text.starts_with('/') && !text.starts_with('*'))
             context.fail(path, "must begin with / or *");
         if (text.find('?') != std::string::npos)
             context.fail(path, "must be a path without a query: rules compare the path alone");
+        std::string scratch;
+        const std::string normal(path_for_rules(text, scratch));
+        if (text.find('?') == std::string::npos && normal != text)
+            context.fail(path, "never matches, as rules compare normalised paths; write " + normal);
         out.paths.emplace_back(text);
     }
     for (const auto& [text, path] : texts_of(context, *in, "methods")) {
@@ -184,7 +205,7 @@ void read_lines(ConfigContext& context, ConfigSection& in, std::string_view key,
     for (const auto& [name, unused] : value->items()) {
         const auto text = lines.text(name);
         if (!is_token(name) || is_own_field(name)) {
-            lines.fail(name, is_token(name) ? "is a field that the node itself writes"
+            lines.fail(name, is_token(name) ? "is a field that the node itself writes or reads"
                                             : "is no name of a field");
             continue;
         }
@@ -206,7 +227,7 @@ void read_edits(ConfigContext& context, ConfigSection& rule, std::string_view ke
     read_lines(context, *in, "add", out.add);
     for (const auto& [name, path] : texts_of(context, *in, "remove")) {
         if (!is_token(name) || is_own_field(name))
-            context.fail(path, "must be the name of a field that the node does not write itself");
+            context.fail(path, "must be a field that the node itself does not write or read");
         out.remove.push_back(name);
     }
     in->done();

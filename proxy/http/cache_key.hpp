@@ -81,6 +81,8 @@ public:
     /// Gives the key this query, with its `?`, or none. The target for the origin stays as
     /// received.
     void replace_query(std::string_view query);
+    /// The key has another query than the target.
+    bool has_other_query() const { return !received_path_.empty(); }
 
     std::string_view uri() const { return text_; }
     Scheme scheme() const { return scheme_; }

@@ -99,7 +99,8 @@ Freshness freshness_of(unsigned status, Fields response, const ResponseDirective
 }
 
 void apply_rule(Freshness& freshness, const StoringRule& rule, unsigned status, bool from_peer) {
-    const auto age = from_peer ? seconds(0) : seconds(freshness.initial_age);
+    const auto received = seconds(freshness.initial_age);
+    const auto age = from_peer ? seconds(0) : received;
     const auto before = seconds(freshness.lifetime) - age;
     auto left = before;
     const auto lasts = is_lasting(status);
@@ -111,7 +112,10 @@ void apply_rule(Freshness& freshness, const StoringRule& rule, unsigned status, 
         left = *stated;
     }
     if (rule.at_least && may_live) left = std::max(left, *rule.at_least);
-    if (rule.at_most) left = std::min(left, *rule.at_most);
+    // At the first node a copy that is older than at_most was in bounds, and so it kept its Age.
+    const auto kept_age = from_peer && rule.at_most && received > *rule.at_most;
+    if (rule.at_most && !kept_age) left = std::min(left, *rule.at_most);
+    if (kept_age) left = std::min(left, received + *rule.at_most);
     if (left != before || stated) {
         freshness.lifetime = saturate(left);
         if (!from_peer) freshness.initial_age = StoredSeconds(0);
@@ -124,8 +128,16 @@ void apply_rule(Freshness& freshness, const StoringRule& rule, unsigned status, 
         freshness.source = LifetimeSource::rule;
         freshness.lifetime = saturate(kMaxDelta);
     }
-    const auto states_stale = rule.stale_while_revalidate || rule.stale_if_error;
-    if (states_stale && !freshness.always_validate) freshness.never_stale = false;
+    const auto states = [](const std::optional<seconds>& span) {
+        return span && span->count() > 0;
+    };
+    const auto may_lift = freshness.never_stale && !freshness.always_validate;
+    if (may_lift && (states(rule.stale_while_revalidate) || states(rule.stale_if_error))) {
+        freshness.never_stale = false;
+        // The window that the rule leaves out stays closed, as the origin has closed it.
+        if (!rule.stale_if_error) freshness.stale_if_error = StoredSeconds(0);
+        if (!rule.stale_while_revalidate) freshness.stale_while_revalidate = StoredSeconds(-1);
+    }
 }
 
 bool identifies_user(Fields request) {

@@ -32,8 +32,9 @@ struct Freshness {
     bool never_stale = false;  // must-revalidate, proxy-revalidate, s-maxage or no-cache (§4.2.4)
     bool has_validator = false;  // an ETag or Last-Modified
     bool personal = false;       // see make_personal()
-    bool each_client = false;    // with always_validate: peers may know of it (StoringRule::authorize)
-    bool targeted = false;       // judged by CDN-Cache-Control: ResponseDirectives::targeted
+    bool each_client =
+        false;              // with always_validate: peers may know of it (StoringRule::authorize)
+    bool targeted = false;  // judged by CDN-Cache-Control: ResponseDirectives::targeted
 
     /// The origin or a rule has given the lifetime.
     bool is_explicit() const { return source > LifetimeSource::heuristic; }

@@ -12,6 +12,9 @@ namespace proxy {
 
 /// Name and token of the sender of a peer request. The receiver does not forward it.
 inline constexpr std::string_view kPeerField = "Hearsay-Peer";
+/// The last option in kPeerField: the mark of the asking node's rule for the target, in
+/// hexadecimal.
+inline constexpr std::string_view kRuleOption = " rule=";
 /// Names and keyed hashes of the client's request fields in a peer request, which replace their
 /// values (hashed_fields.hpp).
 inline constexpr std::string_view kFieldsField = "Hearsay-Fields";

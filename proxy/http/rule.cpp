@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/same_host.hpp"
 #include "summary/key_hash.hpp"
 
 namespace proxy {
@@ -46,7 +47,15 @@ void append_span(std::string& out, std::string_view name,
     if (span) out.append(name).append(std::to_string(span->count())).append(";");
 }
 
-std::uint32_t mark_of(const StoringRule& rule) {
+std::string text_of(const QueryRule& query) {
+    std::string text(1, static_cast<char>('0' + static_cast<int>(query.mode)));
+    text.push_back(query.sorted ? 's' : 'u');
+    append_globs(text, query.names);
+    return text;
+}
+
+std::uint32_t mark_of(const Rule& whole) {
+    const auto& rule = whole.storing;
     std::string text;
     for (const auto& [status, lifetime] : rule.fresh_for)
         append_span(text, "for " + std::to_string(status) + "=", lifetime);
@@ -58,8 +67,10 @@ std::uint32_t mark_of(const StoringRule& rule) {
     for (const auto flag : {rule.immutable, rule.share_authorized, rule.authorize, ignored.no_store,
                             ignored.is_private, ignored.no_cache, ignored.set_cookie, ignored.vary})
         text.push_back(flag ? '1' : '0');
+    const auto changes_nothing = text == "00000000" && !whole.query.changes_key();
+    if (whole.query.changes_key()) text.append(text_of(whole.query));
     const auto hash = static_cast<std::uint32_t>(stable_hash(text));
-    return text == "00000000" ? 0 : std::max<std::uint32_t>(hash, 1);
+    return changes_nothing ? 0 : std::max<std::uint32_t>(hash, 1);
 }
 
 std::uint64_t key_hash_of(const std::vector<Rule>& rules) {
@@ -71,9 +82,7 @@ std::uint64_t key_hash_of(const std::vector<Rule>& rules) {
         append_globs(text, rule->match.hosts);
         append_globs(text, rule->match.paths);
         for (const auto& method : rule->match.methods) append_part(text, method);
-        text.push_back(static_cast<char>('0' + static_cast<int>(rule->query.mode)));
-        text.push_back(rule->query.sorted ? 's' : 'u');
-        append_globs(text, rule->query.names);
+        text.append(text_of(rule->query));
     }
     return std::max<std::uint64_t>(stable_hash(text), 1);
 }
@@ -94,8 +103,13 @@ void append_decoded(std::string& out, std::string_view path) {
         if (path[i] == '%' && path.size() - i > 2) {
             const auto high = hex_value(path[i + 1]), low = hex_value(path[i + 2]);
             const auto byte = static_cast<char>(high * 16 + low);
-            if (high >= 0 && low >= 0 && is_unreserved(byte)) {
-                out.push_back(byte);
+            if (high >= 0 && low >= 0) {
+                constexpr std::string_view kDigits = "0123456789ABCDEF";
+                if (is_unreserved(byte))
+                    out.push_back(byte);
+                else
+                    (out += '%', out += kDigits[static_cast<std::size_t>(high)]) +=
+                        kDigits[static_cast<std::size_t>(low)];
                 i += 2;
                 continue;
             }
@@ -193,7 +207,7 @@ std::string query_for_key(const QueryRule& rule, std::string_view path_and_query
 
 RuleTable::RuleTable(std::vector<Rule> rules) : rules_(std::move(rules)) {
     for (auto& rule : rules_) {
-        rule.mark = mark_of(rule.storing);
+        rule.mark = mark_of(rule);
         for (const auto& host : rule.match.hosts)
             if (host.is_literal()) by_host_.try_emplace(host.text());
     }
@@ -201,9 +215,9 @@ RuleTable::RuleTable(std::vector<Rule> rules) : rules_(std::move(rules)) {
         const auto& match = rules_[i].match;
         for (auto& [host, candidates] : by_host_)
             if (is_for_host(match, host)) add_candidates(i, candidates);
-        const auto names_all = !match.hosts.empty() &&
-                               std::all_of(match.hosts.begin(), match.hosts.end(),
-                                           [](const Glob& host) { return host.is_literal(); });
+        const auto names_all =
+            !match.hosts.empty() && std::all_of(match.hosts.begin(), match.hosts.end(),
+                                                [](const Glob& host) { return host.is_literal(); });
         if (!names_all) add_candidates(i, others_);
     }
     key_hash_ = key_hash_of(rules_);
@@ -227,10 +241,10 @@ const Rule* RuleTable::first_of(const Candidates& candidates, std::string_view m
     for (const auto& candidate : candidates) {
         if ((begins & candidate.mask) != candidate.bytes) continue;
         const auto& rule = rules_[candidate.rule];
-        const auto fits = (candidate.path == kAnyPath ||
-                           rule.match.paths[candidate.path].matches(path)) &&
-                          (unlisted_host.empty() || is_for_host(rule.match, unlisted_host)) &&
-                          is_for_method(rule.match, method);
+        const auto fits =
+            (candidate.path == kAnyPath || rule.match.paths[candidate.path].matches(path)) &&
+            (unlisted_host.empty() || is_for_host(rule.match, unlisted_host)) &&
+            is_for_method(rule.match, method);
         if (fits) return &rule;
     }
     return nullptr;
@@ -239,8 +253,9 @@ const Rule* RuleTable::first_of(const Candidates& candidates, std::string_view m
 const Rule* RuleTable::find(std::string_view method, std::string_view host,
                             std::string_view path_and_query) const {
     if (rules_.empty()) return nullptr;
-    std::string scratch;
+    std::string scratch, host_scratch;
     const auto path = path_for_rules(path_and_query, scratch);
+    host = canonical_host(host, host_scratch);
     const auto listed = by_host_.find(host);
     if (listed != by_host_.end()) return first_of(listed->second, method, {}, path);
     return first_of(others_, method, host, path);

@@ -42,7 +42,7 @@ struct StoringRule {
     /// The origin authorizes each client: a stored response answers a request only after the origin
     /// has confirmed its ETag for this very request.
     bool authorize = false;
-    bool share_authorized = false;   // responses to requests with Authorization are for all
+    bool share_authorized = false;  // responses to requests with Authorization are for all
     Ignored ignored;
 
     std::optional<std::chrono::seconds> lifetime_for(unsigned status) const;
@@ -76,17 +76,18 @@ struct Rule {
     RuleMatch match;
     StoringRule storing;
     QueryRule query;
-    bool bypass = false;  // such requests go past the cache
+    bool bypass = false;                          // such requests go past the cache
     std::optional<std::chrono::seconds> min_age;  // younger content is refused: min_age.hpp
     FieldEdits request_fields, response_fields;
     std::vector<std::string> tags;  // that each stored response gets, to purge by
-    /// A hash of `storing` by its meaning, the same in every process; 0 if it changes nothing. A
-    /// stored response keeps the mark of the rule that judged it.
+    /// A hash of `storing` and `query` by their meaning, the same in every process; 0 if they
+    /// change nothing. A stored response keeps the mark of the rule that judged it.
     std::uint32_t mark = 0;
 };
 
 /// The form of a path in which rules compare it: without the query, percent-encoded unreserved
-/// characters decoded, dot segments resolved (RFC 3986 §6.2.2), and runs of `/` as one. Origins
+/// characters decoded, other escapes in capitals, dot segments resolved (RFC 3986 §6.2.2), and runs
+/// of `/` as one. Origins
 /// treat these spellings alike, so no spelling evades a rule. `scratch` may hold the result.
 std::string_view path_for_rules(std::string_view path_and_query, std::string& scratch);
 
@@ -133,7 +134,7 @@ private:
     };
     /// Of each host that a rule names in full.
     std::unordered_map<std::string, Candidates, HashOfText, std::equal_to<>> by_host_;
-    Candidates others_;                                    // for all other hosts
+    Candidates others_;  // for all other hosts
     std::uint64_t key_hash_ = 0;
 };
 

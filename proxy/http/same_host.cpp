@@ -22,6 +22,13 @@ std::string_view without_dot(std::string_view name) {
 
 }  // namespace
 
+std::string_view canonical_host(std::string_view host, std::string& scratch) {
+    const auto address = literal(host);
+    if (!address) return without_dot(host);
+    scratch.assign("[").append(address->to_string()).append("]");
+    return scratch;
+}
+
 bool same_host(std::string_view a, std::string_view b) {
     if (a == b) return true;
     if (!a.starts_with('[') || !b.starts_with('[')) return without_dot(a) == without_dot(b);

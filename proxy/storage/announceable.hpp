@@ -15,7 +15,8 @@ inline constexpr std::chrono::seconds kAnnounceAtLeast{2};
 /// origin confirms for each client is announced: a peer needs only its body.
 inline bool is_announceable(const StoredMetadata& response, Arrival::Steady now) {
     const auto& freshness = response.freshness;
-    return (!freshness.always_validate || freshness.each_client) && response.vary_names != kVaryAny &&
+    return (!freshness.always_validate || freshness.each_client) &&
+           response.vary_names != kVaryAny &&
            time_to_live(freshness, response.residence(now)) > kAnnounceAtLeast;
 }
 

@@ -36,7 +36,7 @@ NodeChoice at(unsigned number) {
 TEST(Purge, SaysWhatIsGoneAndWhoIsAway) {
     const auto node = run_by(configuration("a", 1, cluster_part(1, "b", 2)));
     const auto ended = captured([] {
-        return purge_command(at(1), {"http://www.example.org/page"}, {"news", "old"}, false);
+        return purge_command(at(1), {{"http://www.example.org/page"}, {"news", "old"}, {}}, false);
     });
     EXPECT_EQ(ended.code, kOk) << ended.error;
     EXPECT_THAT(ended.out, EndsWith("purged: 0 objects here\n"
@@ -44,9 +44,11 @@ TEST(Purge, SaysWhatIsGoneAndWhoIsAway) {
     EXPECT_THAT(ended.out,
                 HasSubstr("purged 1 URL and 2 tags, 0 objects here; peers: 0 confirmed, 0 "
                           "not yet, 1 away\n"));
-    const auto json = captured([] { return purge_command(at(1), {}, {"news"}, true); });
+    const auto json = captured([] { return purge_command(at(1), {{}, {"news"}, {}}, true); });
     EXPECT_THAT(json.out, HasSubstr("\"away\": ["));
-    const auto wrong = captured([] { return purge_command(at(1), {"no url"}, {}, false); });
+    const auto by_rule = captured([] { return purge_command(at(1), {{}, {}, {"r"}}, false); });
+    EXPECT_THAT(by_rule.out, HasSubstr("purged 0 URLs, 0 tags and 1 rule, 0 objects here"));
+    const auto wrong = captured([] { return purge_command(at(1), {{"no url"}, {}, {}}, false); });
     EXPECT_EQ(wrong.code, kUsage);
     EXPECT_THAT(wrong.error, HasSubstr("status 400"));
 }
@@ -149,7 +151,7 @@ TEST(Orders, LeaveOutThePageOfAnotherServer) {
     const auto wanted = "hearsay: http://" + at.url +
                         ": the answer is not that of a hearsay node (status 404); it must be the "
                         "admin port, 9128 by default\n";
-    EXPECT_EQ(captured([&] { return purge_command(at, {}, {"news"}, false); }).error, wanted);
+    EXPECT_EQ(captured([&] { return purge_command(at, {{}, {"news"}, {}}, false); }).error, wanted);
     EXPECT_EQ(captured([&] { return reload_command(at, false); }).error, wanted);
     EXPECT_EQ(captured([&] { return drain_command(at); }).error, wanted);
     EXPECT_EQ(captured([&] { return explain_command(at, "http://h/", true); }).error, wanted);

@@ -88,9 +88,9 @@ TEST_F(Rules, APurgeAndAnUnsafeMethodEndTheObjectBehindAnySignature) {  // RFC 9
     EXPECT_EQ(get("a", "/one?sig=3").body, "response 2");
     EXPECT_EQ(client().ask("POST", "/one?sig=4", "", "x").status, 200u);
     EXPECT_EQ(get("a", "/one?sig=5").body, "response 4");
-    const auto purged = admin_client().ask("POST", "/api/v1/purge",
-                                          "Content-Type: application/json\r\n",
-                                           R"({"url": "http://origin.test/one?sig=6"})");
+    const auto purged =
+        admin_client().ask("POST", "/api/v1/purge", "Content-Type: application/json\r\n",
+                           R"({"url": "http://origin.test/one?sig=6"})");
     EXPECT_EQ(json::parse(purged.body).at("objects"), 1) << purged.body;
     EXPECT_EQ(get("a", "/one").body, "response 5");
 }
@@ -103,7 +103,7 @@ TEST_F(Rules, APurgeByRuleEndsWhatTheRuleJudged) {
     get("a", "/other");
     const auto purge = [&](const char* order) {
         const auto answer = admin_client().ask("POST", "/api/v1/purge",
-                                          "Content-Type: application/json\r\n", order);
+                                               "Content-Type: application/json\r\n", order);
         return json::parse(answer.body).at("objects").get<int>();
     };
     EXPECT_EQ(purge(R"({"rules": ["docs"]})"), 2);
@@ -255,7 +255,8 @@ TEST_F(Rules, EqualRulesShareAndOthersRefuseEachOther) {
 ScriptedOrigin::Script private_registry(std::atomic<bool>& shows_conditions) {
     return [&shows_conditions](Exchange& e) {
         const auto who = e.field("Authorization");
-        if (who == "Bearer none") return e.answer("Cache-Control: max-age=600\r\n", "no", "404 Not Found");
+        if (who == "Bearer none")
+            return e.answer("Cache-Control: max-age=600\r\n", "no", "404 Not Found");
         if (who != "Bearer 1" && who != "Bearer 2" && !contains(e.target, "sig="))
             return e.answer("Cache-Control: max-age=600\r\n", "no", "401 Unauthorized");
         const auto known = e.field("If-None-Match") == "\"v1\"";
@@ -325,8 +326,9 @@ TEST_F(Rules, APeerWithoutTheRuleOpensNothing) {
 }
 
 TEST_F(Rules, ContentWithoutAStrongTagIsNotSharedByAuthorization) {
-    const auto scripted = numbered("Last-Modified: Thu, 01 Jan 2015 00:00:00 GMT\r\n"
-                                   "ETag: W/\"1\"\r\nCache-Control: max-age=600\r\n");
+    const auto scripted = numbered(
+        "Last-Modified: Thu, 01 Jan 2015 00:00:00 GMT\r\n"
+        "ETag: W/\"1\"\r\nCache-Control: max-age=600\r\n");
     run(kAuthorize);
     EXPECT_EQ(get("a", "/one").body, "response 1");
     EXPECT_EQ(get("a", "/one").body, "response 2");
@@ -352,6 +354,57 @@ TEST_F(Rules, YoungContentIsRefusedOnEveryWay) {
     old = true;
     EXPECT_EQ(get("a", "/old").body, "package");
     EXPECT_EQ(client().ask("POST", "/old", "", "x").status, 200u);
+}
+
+TEST_F(Rules, AReloadOfKeyRulesMakesNewLinks) {
+    const auto scripted = numbered(fresh());
+    start(ruled("[]", "a", 2), file_);
+    start(ruled("[]", "b", 2));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
+    auto settings = json::parse(
+        effective_config(ruled(R"([{"name": "signed", "query": {"drop": ["sig"]}}])", "a", 2)));
+    settings["cluster"]["keys"] = config("a", 2).cluster->keys;
+    std::ofstream(file_, std::ios::trunc) << settings;
+    ASSERT_EQ(admin_client("a").ask("POST", "/api/v1/reload", "", "").status, 200u);
+    ASSERT_TRUE(eventually([&] {
+        return status("a").cluster.link_refusals.count("rules_differ") > 0 ||
+               status("b").cluster.link_refusals.count("rules_differ") > 0;
+    }));
+    EXPECT_FALSE(in_sync("a") && in_sync("b"));
+}
+
+TEST_F(Rules, OnlyAPeerWithTheSameRuleGetsWhatTheRuleShares) {
+    const auto scripted = numbered("Cache-Control: private, max-age=600\r\n");
+    const auto* sharing = R"([{"name": "ours", "ignore": ["private"]}])";
+    start(ruled(sharing, "a", 2));
+    start(ruled("[]", "b", 2));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
+    EXPECT_EQ(get("a", "/one").body, "response 1");
+    ASSERT_TRUE(eventually([&] { return announced("a", 1); }));
+    EXPECT_EQ(get("b", "/one").body, "response 2");
+    EXPECT_EQ(seen("a", "b").served, 0u);
+    kill("b");
+    start(ruled(sharing, "b", 2));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
+    EXPECT_EQ(get("b", "/one").body, "response 1");
+}
+
+TEST_F(Rules, AnIgnoredCookieIsNotStoredEvenIfTheCacheStoresCookies) {
+    const auto scripted = numbered(fresh("Set-Cookie: user=1\r\n"));
+    auto settings = ruled(R"([{"name": "static", "ignore": ["set-cookie"]}])");
+    settings.cache.rules.store_set_cookie = true;
+    start(settings);
+    EXPECT_EQ(get("a", "/one").field("Set-Cookie"), "user=1");
+    EXPECT_EQ(get("a", "/one").field("Set-Cookie"), "");
+}
+
+TEST_F(Rules, ContentBehindASignatureGoesWithTheRuleThatLeftItOut) {
+    const auto scripted = numbered(fresh());
+    run(R"([{"name": "signed", "query": {"drop": ["sig"]}}])");
+    EXPECT_EQ(get("a", "/one?sig=1").body, "response 1");
+    EXPECT_EQ(get("a", "/one").body, "response 1");
+    reload("[]");
+    EXPECT_EQ(get("a", "/one").body, "response 2");
 }
 
 }  // namespace rules_test

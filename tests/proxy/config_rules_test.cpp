@@ -110,6 +110,9 @@ TEST(ConfigRules, NameEachFaultAndItsPlace) {
                 ElementsAre(HasSubstr("$.rules[0].match.hosts[0]: must be a host")));
     EXPECT_THAT(errors_of(R"("match": {"paths": ["a", "/a?b"]})"),
                 ElementsAre(HasSubstr("must begin with /"), HasSubstr("without a query")));
+    EXPECT_THAT(
+        errors_of(R"("match": {"paths": ["/%41/*", "//x", "/a%2fb"]})"),
+        ElementsAre(HasSubstr("write /A/*"), HasSubstr("write /x"), HasSubstr("write /a%2Fb")));
     EXPECT_THAT(errors_of(R"("fresh_for": {"206": "1h"})"),
                 ElementsAre(HasSubstr("$.rules[0].fresh_for.206: is no status")));
     EXPECT_THAT(errors_of(R"("fresh_for": {"2xx": "1h"})"), ElementsAre(HasSubstr("is no status")));
@@ -128,13 +131,14 @@ TEST(ConfigRules, NameEachFaultAndItsPlace) {
 }
 
 TEST(ConfigRules, ChangeNoFieldThatTheNodeWrites) {
-    for (const auto* name : {"Content-Length", "transfer-encoding", "Host", "Via", "Hearsay-Peer"}) {
+    for (const auto* name : {"Content-Length", "transfer-encoding", "Host", "Via", "Range",
+                             "If-None-Match", "Hearsay-Peer"}) {
         const std::string quoted = std::string("\"") + name + "\"";
         EXPECT_THAT(errors_of(R"("response_fields": {"set": {)" + quoted + R"(: "1"}})"),
-                    ElementsAre(HasSubstr("the node itself writes")))
+                    ElementsAre(HasSubstr("the node itself writes or reads")))
             << name;
         EXPECT_THAT(errors_of(R"("request_fields": {"remove": [)" + quoted + "]}"),
-                    ElementsAre(HasSubstr("does not write itself")))
+                    ElementsAre(HasSubstr("does not write or read")))
             << name;
     }
     EXPECT_THAT(errors_of(R"("request_fields": {"add": {"X": "a\r\nB: c"}})"),

@@ -292,6 +292,19 @@ TEST(FreshnessByRule, RaisesAndCutsLifetimes) {
     EXPECT_FALSE(by_rule(rule, "").is_explicit()) << "a guess that is raised stays a guess";
 }
 
+TEST(FreshnessByRule, APeersCopyLivesNoLongerThanTheFirstCopy) {
+    StoringRule rule;
+    rule.at_most = 15min;
+    const auto left = [&](const char* head, bool from_peer) {
+        const auto out = by_rule(rule, head, 200, from_peer);
+        return out.lifetime - out.initial_age;
+    };
+    EXPECT_EQ(left("Cache-Control: max-age=3600\nAge: 3000\n", false), 10min);
+    EXPECT_EQ(left("Cache-Control: max-age=3600\nAge: 3060\n", true), 9min) << "a minute later";
+    EXPECT_EQ(left("Cache-Control: max-age=86400\nAge: 3000\n", false), 15min);
+    EXPECT_EQ(left("Cache-Control: max-age=86400\nAge: 60\n", true), 14min);
+}
+
 TEST(FreshnessByRule, ImmutableContentIsFreshForEver) {
     StoringRule rule;
     rule.immutable = true;
@@ -306,6 +319,13 @@ TEST(FreshnessByRule, StaleWindowsReplaceThoseOfTheOrigin) {
     EXPECT_EQ(strict.stale_if_error, 1h);
     EXPECT_FALSE(strict.never_stale);
     EXPECT_TRUE(by_rule(rule, "Cache-Control: no-cache").never_stale);
+    StoringRule renewing;
+    renewing.stale_while_revalidate = 1min;
+    const auto renewed = by_rule(renewing, "Cache-Control: max-age=60, must-revalidate");
+    EXPECT_EQ(renewed.stale_while_revalidate, 1min);
+    EXPECT_EQ(renewed.stale_if_error, 0s) << "the origin forbids it, and the rule says nothing";
+    renewing.stale_while_revalidate = 0s;
+    EXPECT_TRUE(by_rule(renewing, "Cache-Control: max-age=60, must-revalidate").never_stale);
     EXPECT_TRUE(by_rule(StoringRule(), "Cache-Control: must-revalidate").never_stale);
 }
 

@@ -58,8 +58,17 @@ TEST(RuleTable, ComparesPathsShorterAndLongerThanAWord) {
     EXPECT_EQ(found(table, "h", "*"), "none");
 }
 
+TEST(RuleTable, NoSpellingOfAHostEvadesARule) {  // RFC 3986 §3.2.2
+    const RuleTable table({rule("name", {Glob("h.test")}), rule("wild", {Glob("*.example")}),
+                           rule("address", {Glob("[::1]")})});
+    EXPECT_EQ(found(table, "h.test.", "/"), "name");
+    EXPECT_EQ(found(table, "a.example.", "/"), "wild");
+    EXPECT_EQ(found(table, "[0:0:0:0:0:0:0:1]", "/"), "address");
+}
+
 TEST(RuleTable, MethodsChooseAndHeadIsAGet) {
-    const RuleTable table({rule("reads", {}, {}, {"GET"}), rule("writes", {}, {}, {"PUT", "POST"})});
+    const RuleTable table(
+        {rule("reads", {}, {}, {"GET"}), rule("writes", {}, {}, {"PUT", "POST"})});
     EXPECT_EQ(found(table, "h", "/", "HEAD"), "reads");
     EXPECT_EQ(found(table, "h", "/", "POST"), "writes");
     EXPECT_EQ(found(table, "h", "/", "DELETE"), "none");
@@ -67,10 +76,12 @@ TEST(RuleTable, MethodsChooseAndHeadIsAGet) {
 
 TEST(RuleTable, NoSpellingOfAPathEvadesARule) {  // RFC 3986 §6.2.2
     const RuleTable table({rule("closed", {}, {Glob("/closed/*")})});
-    for (const auto* path : {"/closed/x", "/%63losed/x", "/c%6Cosed/x", "//closed//x", "/./closed/x",
-                             "/a/../closed/x", "/a/%2e%2E/closed/x", "/../closed/x", "/closed/"})
+    for (const auto* path :
+         {"/closed/x", "/%63losed/x", "/c%6Cosed/x", "//closed//x", "/./closed/x", "/a/../closed/x",
+          "/a/%2e%2E/closed/x", "/../closed/x", "/closed/"})
         EXPECT_EQ(found(table, "h", path), "closed") << path;
-    for (const auto* path : {"/closed/../x", "/closed", "/open/closed/x", "/closed%2Fx", "/%zzclosed/"})
+    for (const auto* path :
+         {"/closed/../x", "/closed", "/open/closed/x", "/closed%2Fx", "/%zzclosed/"})
         EXPECT_EQ(found(table, "h", path), "none") << path;
 }
 
@@ -84,6 +95,7 @@ TEST(PathForRules, ResolvesDotsWithoutTouchingTheRest) {
     EXPECT_EQ(normal("/a/.."), "/");
     EXPECT_EQ(normal("/.hidden/..x"), "/.hidden/..x");
     EXPECT_EQ(normal("/a%20b/%7Ec"), "/a%20b/~c");
+    EXPECT_EQ(normal("/a%2fb"), "/a%2Fb");
     EXPECT_EQ(normal("/a%2"), "/a%2");
     EXPECT_EQ(normal("//"), "/");
     EXPECT_EQ(normal("*"), "*");
@@ -170,6 +182,9 @@ TEST(RuleMark, FollowsTheMeaningOfStoringAlone) {
     EXPECT_EQ(mark(lasting), before);
     lasting.storing.at_least = 2h;
     EXPECT_NE(mark(lasting), before);
+    auto keyed = none;
+    keyed.query.mode = QueryRule::Mode::ignore;
+    EXPECT_NE(mark(keyed), 0u) << "content under another key than its URL goes with the rule";
     auto sharing = none;
     sharing.storing.share_authorized = true;
     EXPECT_NE(mark(sharing), 0u);
