@@ -51,12 +51,11 @@ BinaryFuseFilter<Fingerprint, kArity>::BinaryFuseFilter(std::size_t keys) : keys
 }
 
 template <std::unsigned_integral Fingerprint, unsigned kArity>
-std::optional<BinaryFuseFilter<Fingerprint, kArity>>
-BinaryFuseFilter<Fingerprint, kArity>::build(std::span<std::uint64_t> keys, std::uint64_t seed,
-                                             unsigned attempts) {
+std::optional<BinaryFuseFilter<Fingerprint, kArity>> BinaryFuseFilter<Fingerprint, kArity>::build(
+    std::span<std::uint64_t> keys, std::uint64_t seed, unsigned attempts) {
     if (!std::is_sorted(keys.begin(), keys.end())) std::sort(keys.begin(), keys.end());
-    const auto different = static_cast<std::size_t>(
-        std::unique(keys.begin(), keys.end()) - keys.begin());
+    const auto different =
+        static_cast<std::size_t>(std::unique(keys.begin(), keys.end()) - keys.begin());
     if (different > kMaxKeys) return std::nullopt;
     if (different == 0) return BinaryFuseFilter();
     BinaryFuseFilter filter(different);

@@ -18,6 +18,7 @@
 #include "proxy/telemetry/counters.hpp"
 #include "proxy/telemetry/episode.hpp"
 #include "proxy/telemetry/fault_wall.hpp"
+#include "proxy/telemetry/rate_limited_log.hpp"
 #include "proxy/upstream/upstream.hpp"
 
 namespace proxy {
@@ -130,6 +131,7 @@ public:
     const ConfigInEffect& settings;
     TimerWheel& wheel;
     WorkerCounters& counters;
+    RateLimitedLog listed_log;  // of requests for targets in lists that refuse nothing
     const boost::asio::any_io_executor executor;
 
 private:

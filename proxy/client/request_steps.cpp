@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "proxy/client/error_response.hpp"
+#include "proxy/client/listed_target.hpp"
 #include "proxy/client/purge_response.hpp"
 #include "proxy/client/relay.hpp"
 #include "proxy/client/response_from_cache.hpp"
@@ -52,6 +53,7 @@ asio::awaitable<void> RequestSteps::run() {
     // A stored response is given as it would be fetched: by the settings of now, or not at all.
     if (const auto none = request_.site.none)
         co_return co_await transaction_.refuse_without_site(*none);
+    if (const auto page = judge_target()) co_return co_await refuse_listed(transaction_, *page);
     if (is_upgrade()) co_return co_await pass_upgrade();
     if (goes_past_the_cache()) co_return co_await pass_by();
     // Look up, plan; respond from the store, or fetch or follow and respond from that.
@@ -159,6 +161,13 @@ std::optional<RequestRefusal> RequestSteps::judge_client() {
     if (!request_.site.of_entry() && config.forward.enabled && !requester.rights().forward)
         return RequestRefusal::forward_client;
     return std::nullopt;
+}
+
+/// The page for a target that a blocklist refuses. A site of the configuration is the operator's
+/// own choice.
+std::optional<std::string> RequestSteps::judge_target() {
+    if (request_.site.of_entry()) return std::nullopt;
+    return judge_by_blocklists(transaction_, request_.key.host(), request_.key.path());
 }
 
 asio::awaitable<void> RequestSteps::refuse_client(RequestRefusal reason) {

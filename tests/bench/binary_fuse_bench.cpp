@@ -45,10 +45,10 @@ void ask(benchmark::State& state) {
     for (auto _ : state) benchmark::DoNotOptimize(filter->contains(asked[i++ % kAsked]));
 }
 
-#define BENCH_FUSE(bits, arity)                                                         \
-    BENCHMARK(build<BinaryFuseFilter<std::uint##bits##_t, arity>>)                      \
-        ->Arg(300'000)                                                                  \
-        ->Unit(benchmark::kMillisecond);                                                \
+#define BENCH_FUSE(bits, arity)                                    \
+    BENCHMARK(build<BinaryFuseFilter<std::uint##bits##_t, arity>>) \
+        ->Arg(300'000)                                             \
+        ->Unit(benchmark::kMillisecond);                           \
     BENCHMARK(ask<BinaryFuseFilter<std::uint##bits##_t, arity>>)->Arg(300'000)->Arg(5'000'000)
 BENCH_FUSE(8, 3);
 BENCH_FUSE(8, 4);
