@@ -24,8 +24,8 @@ struct ListStamp {
 struct BlocklistFacts {
     BlocklistConfig config;
     ListStamp stamp;
-    std::uint64_t entries = 0;               // lines with a host; of hosts files, their hosts
-    std::uint64_t malformed = 0;             // lines, which are left out
+    std::uint64_t entries = 0;              // lines with a host; of hosts files, their hosts
+    std::uint64_t malformed = 0;            // lines, which are left out
     std::vector<std::string> complaints{};  // about the first of them: `line 7: no host name`
 };
 

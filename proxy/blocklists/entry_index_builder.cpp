@@ -53,11 +53,11 @@ struct EntryIndexBuilder::Collected {
     std::uint64_t records = 0;
 };
 
-EntryIndexBuilder::EntryIndexBuilder(const summary::KeyHasher& hasher,
-                                     std::filesystem::path folder, std::uint64_t list_bytes)
+EntryIndexBuilder::EntryIndexBuilder(const summary::KeyHasher& hasher, std::filesystem::path folder,
+                                     std::uint64_t list_bytes)
     : hasher_(hasher), folder_(std::move(folder)), recent_(kRecent) {
-    part_bits_ =
-        std::min(kMaxPartBits, static_cast<unsigned>(std::bit_width(list_bytes / kListBytesPerPart)));
+    part_bits_ = std::min(kMaxPartBits,
+                          static_cast<unsigned>(std::bit_width(list_bytes / kListBytesPerPart)));
     parts_.resize(std::size_t{1} << part_bits_);
 }
 

@@ -14,12 +14,13 @@ constexpr std::array<std::string_view, 7> kNowhere{
     "0.0.0.0", "127.0.0.1", "::", "::1", "0", "0:0:0:0:0:0:0:0", "0:0:0:0:0:0:0:1"};
 
 /// The names that a hosts file gives the machine itself and its networks.
-constexpr std::array<std::string_view, 14> kOwnNames{
-    "localhost",      "localhost.localdomain", "local",
-    "broadcasthost",  "ip6-localhost",         "ip6-loopback",
-    "ip6-localnet",   "ip6-mcastprefix",       "ip6-allnodes",
-    "ip6-allrouters", "ip6-allhosts",          "localhost4",
-    "localhost6",     "0.0.0.0"};
+constexpr std::array<std::string_view, 14> kOwnNames{"localhost",     "localhost.localdomain",
+                                                     "local",         "broadcasthost",
+                                                     "ip6-localhost", "ip6-loopback",
+                                                     "ip6-localnet",  "ip6-mcastprefix",
+                                                     "ip6-allnodes",  "ip6-allrouters",
+                                                     "ip6-allhosts",  "localhost4",
+                                                     "localhost6",    "0.0.0.0"};
 
 template <class List>
 bool is_in(const List& list, std::string_view text) {
@@ -63,7 +64,7 @@ bool take_host(std::string_view& authority) {
     if (colon == std::string_view::npos) return true;
     const auto port = authority.substr(colon + 1);
     authority = authority.substr(0, colon);
-    return port.size() <= 5 &&
+    return !port.empty() && port.size() <= 5 &&
            std::ranges::all_of(port, [](char c) { return c >= '0' && c <= '9'; });
 }
 

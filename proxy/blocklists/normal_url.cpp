@@ -60,8 +60,8 @@ bool is_plain(std::string_view host) {
 
 NormalHost normal_address(const ip::address& address, std::string& buffer) {
     const auto is_mapped = address.is_v6() && address.to_v6().is_v4_mapped();
-    auto plain = is_mapped ? ip::address(ip::make_address_v4(ip::v4_mapped, address.to_v6()))
-                           : address;
+    auto plain =
+        is_mapped ? ip::address(ip::make_address_v4(ip::v4_mapped, address.to_v6())) : address;
     buffer = plain.to_string();
     return {buffer, true};
 }

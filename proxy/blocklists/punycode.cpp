@@ -17,9 +17,9 @@ constexpr std::size_t kMaxLabel = 63;
 
 std::uint32_t small_letter(std::uint32_t point) {
     if (point >= 'A' && point <= 'Z') return point + 32;
-    if (point >= 0xc0 && point <= 0xde && point != 0xd7) return point + 32;    // Latin-1
+    if (point >= 0xc0 && point <= 0xde && point != 0xd7) return point + 32;     // Latin-1
     if (point >= 0x391 && point <= 0x3a9 && point != 0x3a2) return point + 32;  // Greek
-    if (point >= 0x410 && point <= 0x42f) return point + 32;                   // Cyrillic
+    if (point >= 0x410 && point <= 0x42f) return point + 32;                    // Cyrillic
     if (point >= 0x400 && point <= 0x40f) return point + 80;
     return point;
 }

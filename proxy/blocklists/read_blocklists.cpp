@@ -43,8 +43,7 @@ public:
     ~ListFile() {
         if (fd_ >= 0) ::close(fd_);
     }
-    ListFile(ListFile&& other) noexcept
-        : fd_(std::exchange(other.fd_, -1)), stamp_(other.stamp_) {}
+    ListFile(ListFile&& other) noexcept : fd_(std::exchange(other.fd_, -1)), stamp_(other.stamp_) {}
 
     /// Empty, or why the file cannot be a list.
     std::string open(const std::string& path) {
@@ -99,7 +98,7 @@ bool each_line(const ListFile& file, const Take& take) {
             rest = {};
         }
         kept = in_long_line ? 0 : rest.size();
-        std::memmove(chunk.data(), rest.data(), kept);
+        if (kept > 0) std::memmove(chunk.data(), rest.data(), kept);
     }
 }
 

@@ -69,8 +69,7 @@ FileMapping::~FileMapping() {
 std::error_code FileMapping::map(const UnlinkedFile& file) {
     *this = FileMapping();
     if (file.bytes() == 0) return {};
-    auto* const begin =
-        ::mmap(nullptr, file.bytes(), PROT_READ, MAP_SHARED, file.descriptor(), 0);
+    auto* const begin = ::mmap(nullptr, file.bytes(), PROT_READ, MAP_SHARED, file.descriptor(), 0);
     if (begin == MAP_FAILED) return system_error();
     bytes_ = {static_cast<const char*>(begin), file.bytes()};
     ::madvise(begin, file.bytes(), MADV_RANDOM);  // one page for one look-up
@@ -78,8 +77,7 @@ std::error_code FileMapping::map(const UnlinkedFile& file) {
 }
 
 void FileMapping::release() const {
-    if (!bytes_.empty())
-        ::madvise(const_cast<char*>(bytes_.data()), bytes_.size(), MADV_DONTNEED);
+    if (!bytes_.empty()) ::madvise(const_cast<char*>(bytes_.data()), bytes_.size(), MADV_DONTNEED);
 }
 
 }  // namespace proxy

@@ -28,8 +28,8 @@ std::optional<std::string> judge_by_blocklists(Transaction& transaction, std::st
     }
     ++counters.blocklist_logged;
     const auto& path_of_list = lists->lists()[entry->list].config.path;
-    if (const auto more = transaction.frontend.listed_log.admit(path_of_list,
-                                                                std::chrono::steady_clock::now()))
+    if (const auto more =
+            transaction.frontend.listed_log.admit(path_of_list, std::chrono::steady_clock::now()))
         spdlog::info("{} has asked for {}, which is on a list that refuses nothing: {}{}",
                      transaction.request.requester.text(), host, place, *more);
     return std::nullopt;
