@@ -11,6 +11,7 @@ namespace {
 constexpr std::uint64_t kListBytesPerPart = 8 << 20;  // 400,000 entries or so
 constexpr std::size_t kPartBuffer = 256 << 10, kFileBuffer = 1 << 20;
 constexpr std::size_t kRecent = 1 << 14;
+constexpr std::size_t kPrefetch = 16;            // records ahead, as they lie about in memory
 constexpr std::uint64_t kRecordsPerBucket = 16;  // at least; twice as many at most
 
 /// An entry of a part: its hash, and where its record begins.
@@ -128,7 +129,10 @@ std::string EntryIndexBuilder::sort(Collected& part, UnlinkedFile& file, std::ui
             std::bit_width(std::max<std::uint64_t>(all.size() / kRecordsPerBucket, 1)) - 1);
         out.buckets.reserve((std::size_t{1} << out.bucket_bits) + 1);
         hashes.reserve(all.size());
-        for (const auto& each : all) {
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const auto& each = all[i];
+            if (i + kPrefetch < all.size())
+                __builtin_prefetch(bytes.data() + all[i + kPrefetch].at);
             const auto record = record_bytes(bytes, each.at);
             if (hashes.empty() || hashes.back() != each.hash) {
                 hashes.push_back(each.hash);

@@ -142,8 +142,6 @@ ListLine::Result ListLine::read_domain(std::string_view line, EntryKind without_
     const auto has_dot = name.starts_with('.');
     if (has_dot) name.remove_prefix(1);
     text_.reserve(kMaxListLine);
-    if (name.find_first_of("/:@*") != std::string_view::npos && !name.starts_with('['))
-        return malformed("more than a domain");
     if (!append_name(name, has_dot ? EntryKind::domain : without_dot)) return malformed(kNoHost);
     return Result::entries;
 }

@@ -30,8 +30,8 @@ TEST_F(BlocklistsTest, RefuseADomainWithAllNamesBelowIt) {
     for (const auto* host : {"example.com", "www.example.com", "a.b.c.example.com"})
         EXPECT_EQ(judged(*lists, host), "refused d:2") << host;
     EXPECT_EQ(judged(*lists, "www.dot.example"), "refused d:3");
-    for (const auto* host : {"example.org", "notexample.com", "com", "example.com.example.org",
-                             "example", ""})
+    for (const auto* host :
+         {"example.org", "notexample.com", "com", "example.com.example.org", "example", ""})
         EXPECT_EQ(judged(*lists, host), "-") << host;
 }
 

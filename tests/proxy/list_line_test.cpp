@@ -40,7 +40,8 @@ MATCHER(IsMalformed, "") {
 TEST(ListLine, SkipsEmptyLinesAndComments) {
     for (const auto format : {BlocklistFormat::hosts, BlocklistFormat::domains,
                               BlocklistFormat::dstdomain, BlocklistFormat::urls})
-        for (const auto* text : {"", " ", "\t\r", "# comment", "  # comment", "#listcategory: \"x\""})
+        for (const auto* text :
+             {"", " ", "\t\r", "# comment", "  # comment", "#listcategory: \"x\""})
             EXPECT_THAT(read(format, text), IsEmpty()) << text;
 }
 
@@ -55,18 +56,17 @@ TEST(ListLine, ReadsHostsFilesAsPublished) {  // StevenBlack/hosts
 }
 
 TEST(ListLine, LeavesOutTheMachinesOwnNames) {
-    for (const auto* text :
-         {"127.0.0.1 localhost", "127.0.0.1 localhost.localdomain", "127.0.0.1 local",
-          "255.255.255.255 broadcasthost", "::1 ip6-loopback", "fe80::1%lo0 localhost",
-          "ff02::1 ip6-allnodes", "0.0.0.0 0.0.0.0"})
+    for (const auto* text : {"127.0.0.1 localhost", "127.0.0.1 localhost.localdomain",
+                             "127.0.0.1 local", "255.255.255.255 broadcasthost", "::1 ip6-loopback",
+                             "fe80::1%lo0 localhost", "ff02::1 ip6-allnodes", "0.0.0.0 0.0.0.0"})
         EXPECT_THAT(hosts(text), IsEmpty()) << text;
     EXPECT_THAT(hosts("127.0.0.1 localhost ads.example"), ElementsAre("host ads.example"));
 }
 
 TEST(ListLine, RefusesHostsThatLeadSomewhere) {
     for (const auto* text : {"192.168.1.5 nas.example", "10.0.0.1 localhost x.example",
-                             "ads.example", "ads.example other.example", "0.0.0.0",
-                             "0.0.0.0 a..b", "0.0.0.0 http://x/", "0.0.0.0 a.example b/c"})
+                             "ads.example", "ads.example other.example", "0.0.0.0", "0.0.0.0 a..b",
+                             "0.0.0.0 http://x/", "0.0.0.0 a.example b/c"})
         EXPECT_THAT(hosts(text), IsMalformed()) << text;
 }
 
@@ -77,6 +77,7 @@ TEST(ListLine, ReadsDomains) {  // UT1, squidGuard, e2guardian
     EXPECT_THAT(domains("  example.com  # why"), ElementsAre("domain example.com"));
     EXPECT_THAT(domains("10.1.2.3"), ElementsAre("domain 10.1.2.3"));
     EXPECT_THAT(domains("[2001:DB8::1]"), ElementsAre("domain 2001:db8::1"));
+    EXPECT_THAT(domains("2001:DB8::1"), ElementsAre("domain 2001:db8::1"));
     for (const auto* text : {"a b", "example.com/path", "http://example.com", "exa mple.com",
                              "a..b", "*.example.com", "user@example.com", "example.com:80", "."})
         EXPECT_THAT(domains(text), IsMalformed()) << text;

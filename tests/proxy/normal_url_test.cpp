@@ -34,8 +34,8 @@ TEST(NormalHost, HasTheAsciiFormOfOtherLetters) {
 }
 
 TEST(NormalHost, IsTheCanonicalAddress) {
-    for (const auto* spelling : {"127.0.0.1", "127.0.0.1.", "127.0.0%2e1", "[::ffff:127.0.0.1]",
-                                 "[::FFFF:7f00:1]"}) {
+    for (const auto* spelling :
+         {"127.0.0.1", "127.0.0.1.", "127.0.0%2e1", "[::ffff:127.0.0.1]", "[::FFFF:7f00:1]"}) {
         EXPECT_EQ(host(spelling), "127.0.0.1") << spelling;
         EXPECT_TRUE(is_address(spelling)) << spelling;
     }
@@ -74,9 +74,9 @@ TEST(Name, HasLabelsOfAKnownSize) {
 
 TEST(NormalPath, IsOneForAllSpellings) {  // RFC 3986 §6.2.2, and e2guardian's realPath()
     for (const auto* spelling :
-         {"/bad/page", "/bad/page/", "/BAD/Page", "//bad///page", "/./bad/./page",
-          "/x/../bad/page", "/%62ad/page", "/bad%2Fpage", "/bad%2fpage", "/x/%2E%2e/bad/page",
-          "/../../bad/page", "/bad/page#fragment"})
+         {"/bad/page", "/bad/page/", "/BAD/Page", "//bad///page", "/./bad/./page", "/x/../bad/page",
+          "/%62ad/page", "/bad%2Fpage", "/bad%2fpage", "/x/%2E%2e/bad/page", "/../../bad/page",
+          "/bad/page#fragment"})
         EXPECT_EQ(path(spelling), "/bad/page") << spelling;
     EXPECT_EQ(path("/bad?Query=A%20b"), "/bad?query=a b");
     EXPECT_EQ(path("/a?x=/../y"), "/a?x=/../y") << "a query has no dot segments";

@@ -20,8 +20,7 @@ TEST(Punycode, GivesALabelItsAsciiForm) {
 
 TEST(Punycode, EncodesTheSamplesOfItsStandard) {  // RFC 3492 §7.1
     EXPECT_EQ(ascii("他们为什么不说中文"), "xn--ihqwcrb4cv8a8dqg056pqjye");
-    EXPECT_EQ(ascii("почемужеонинеговорятпорусски"),
-              "xn--b1abfaaepdrnnbgefbadotcwatmq2g4l");
+    EXPECT_EQ(ascii("почемужеонинеговорятпорусски"), "xn--b1abfaaepdrnnbgefbadotcwatmq2g4l");
     EXPECT_EQ(ascii("porquénopuedensimplementehablarenespañol"),
               "xn--porqunopuedensimplementehablarenespaol-fmd56a");
 }

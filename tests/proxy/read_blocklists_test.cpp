@@ -71,7 +71,7 @@ TEST_F(ReadBlocklists, LeavesMalformedLinesOutAndNamesTheFirstOfThem) {
     EXPECT_THAT(texts(result.warnings),
                 ElementsAre("$.forward.blocklists[0]: " + path("d") +
                             ": 12 malformed lines are left out, line 2: more than one word, line "
-                            "4: more than a domain, line 5: no host name, line 6: no host name, "
+                            "4: no host name, line 5: no host name, line 6: no host name, "
                             "line 7: no host name, ..."));
     EXPECT_TRUE(result.lists->find("last.example", "/").refused) << "without a newline";
     EXPECT_EQ(result.lists->find("last.example", "/").refused->line, 15u);
@@ -96,8 +96,8 @@ TEST_F(ReadBlocklists, ReadsLinesWhereverTheBytesOfTheFileAreCut) {
     ASSERT_TRUE(result.lists);
     EXPECT_EQ(result.lists->lists().front().entries, lines + 2);
     EXPECT_EQ(result.lists->lists().front().malformed, 3u);
-    EXPECT_THAT(texts(result.warnings), ElementsAre(HasSubstr("line " + std::to_string(lines + 1) +
-                                                              ": too long")));
+    EXPECT_THAT(texts(result.warnings),
+                ElementsAre(HasSubstr("line " + std::to_string(lines + 1) + ": too long")));
     for (std::uint32_t i = 0; i < lines; i += 997) {
         const auto found = result.lists->find("host" + std::to_string(i) + ".example", "/");
         ASSERT_TRUE(found.refused) << i;
