@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <malloc.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -253,6 +254,7 @@ BlocklistsRead read_blocklists(const ForwardConfig& forward,
         } else {
             result.lists = reading.read();
             result.is_new = result.lists != nullptr;
+            ::malloc_trim(0);  // of the working memory
         }
     }
     result.errors = std::move(reading.errors);

@@ -1,5 +1,6 @@
 #include "proxy/net/blocklist_renewal.hpp"
 
+#include <malloc.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -85,7 +86,8 @@ void BlocklistRenewal::keep(std::shared_ptr<const Blocklists> lists) {
 
 /// Lists that only this object has cannot be shared again.
 void BlocklistRenewal::drop_unused() {
-    std::erase_if(kept_, [](const auto& lists) { return lists.use_count() == 1; });
+    if (std::erase_if(kept_, [](const auto& lists) { return lists.use_count() == 1; }) > 0)
+        ::malloc_trim(0);
     dropping_ = kept_.size() > 1;
     if (!dropping_) return;
     drop_timer_.expires_after(kDropInterval);

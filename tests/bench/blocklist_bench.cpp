@@ -1,5 +1,5 @@
-// Blocklists of HEARSAY_BENCH_ENTRIES domains (default: a million): a host that is in no list, which
-// nearly all are, by its number of labels; and a host that is listed.
+// Blocklists of HEARSAY_BENCH_ENTRIES domains (default: a million): a host that is in no list,
+// which nearly all are, by its number of labels; and a host that is listed.
 
 #include <benchmark/benchmark.h>
 #include <unistd.h>
