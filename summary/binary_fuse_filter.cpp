@@ -1,7 +1,9 @@
 #include "summary/binary_fuse_filter.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 namespace summary {
@@ -29,6 +31,23 @@ struct FuseCell {
     std::uint8_t count = 0;
 };
 constexpr std::uint8_t kMostInCell = 255;
+
+/// The mixed hashes of the keys, ordered by their upper bits, which choose the first segment: the
+/// passes over them then stay within a few segments at a time.
+std::vector<std::uint64_t> by_segment(std::span<const std::uint64_t> keys, std::uint64_t seed,
+                                      std::size_t segments) {
+    const auto bits = static_cast<unsigned>(std::bit_width(segments));
+    const auto block_of = [bits](std::uint64_t hash) { return (hash >> 1) >> (63 - bits); };
+    std::vector<std::uint32_t> next((std::size_t{1} << bits) + 1);
+    for (const auto key : keys) ++next[block_of(mix(key + seed)) + 1];
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    std::vector<std::uint64_t> hashes(keys.size());
+    for (const auto key : keys) {
+        const auto hash = mix(key + seed);
+        hashes[next[block_of(hash)]++] = hash;
+    }
+    return hashes;
+}
 
 /// A key that was the only one at a place, with the number of this place.
 struct PeeledKey {
@@ -71,8 +90,7 @@ std::optional<BinaryFuseFilter<Fingerprint, kArity>> BinaryFuseFilter<Fingerprin
 template <std::unsigned_integral Fingerprint, unsigned kArity>
 bool BinaryFuseFilter<Fingerprint, kArity>::fill(std::span<const std::uint64_t> keys) {
     std::vector<FuseCell> cells(table_.size());
-    for (const auto key : keys) {
-        const auto hash = mix(key + seed_);
+    for (const auto hash : by_segment(keys, seed_, table_.size() / (segment_mask_ + 1))) {
         std::uint8_t number = 0;
         for (const auto place : places(hash)) {
             auto& cell = cells[place];

@@ -33,7 +33,7 @@ public:
     BinaryFuseFilter() = default;
 
     /// Builds the filter of `keys`. The span comes back sorted, with its different keys first. The
-    /// same keys and seed always give the same filter. The work takes 30 bytes per key besides.
+    /// same keys and seed always give the same filter. The work takes 40 bytes per key besides.
     /// Returns nothing if there are too many keys, or if every attempt fails.
     static std::optional<BinaryFuseFilter> build(std::span<std::uint64_t> keys, std::uint64_t seed,
                                                  unsigned attempts = kMaxAttempts);

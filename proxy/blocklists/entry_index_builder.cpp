@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 namespace proxy {
@@ -11,8 +12,9 @@ namespace {
 constexpr std::uint64_t kListBytesPerPart = 8 << 20;  // 400,000 entries or so
 constexpr std::size_t kPartBuffer = 256 << 10, kFileBuffer = 1 << 20;
 constexpr std::size_t kRecent = 1 << 14;
+constexpr std::uint64_t kSortedTogether = 8;     // records
 constexpr std::size_t kPrefetch = 16;            // records ahead, as they lie about in memory
-constexpr std::uint64_t kRecordsPerBucket = 16;  // at least; twice as many at most
+constexpr std::uint64_t kRecordsPerBucket = 32;  // at least; twice as many at most
 
 /// An entry of a part: its hash, and where its record begins.
 struct Sorted {
@@ -36,13 +38,31 @@ bool is_same_entry(std::string_view a, std::string_view b) {
            a.substr(sizeof(EntryRecord)) == b.substr(sizeof(EntryRecord));
 }
 
-std::vector<Sorted> sorted_by_hash(std::string_view bytes) {
-    std::vector<Sorted> all;
-    for (std::size_t at = 0; at < bytes.size(); at += record_bytes(bytes, at).size())
-        all.push_back({record_at(bytes, at).hash, static_cast<std::uint32_t>(at)});
-    std::sort(all.begin(), all.end(), [](const Sorted& a, const Sorted& b) {
-        return a.hash != b.hash ? a.hash < b.hash : a.at < b.at;
-    });
+/// Sorts the records by hash, then by place. Hashes are uniform, so buckets of the same size divide
+/// them into small ones.
+std::vector<Sorted> sorted_by_hash(std::string_view bytes, std::uint64_t records,
+                                   unsigned part_bits) {
+    const auto bits = static_cast<unsigned>(std::bit_width(records / kSortedTogether));
+    std::vector<std::uint32_t> next((std::size_t{1} << bits) + 1);
+    std::vector<Sorted> mixed;
+    mixed.reserve(records);
+    for (std::size_t at = 0; at < bytes.size(); at += record_bytes(bytes, at).size()) {
+        mixed.push_back({record_at(bytes, at).hash, static_cast<std::uint32_t>(at)});
+        ++next[EntryIndex::bucket(mixed.back().hash, part_bits, bits) + 1];
+    }
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    std::vector<Sorted> all(mixed.size());
+    for (const auto& each : mixed)
+        all[next[EntryIndex::bucket(each.hash, part_bits, bits)]++] = each;
+    // Each place is the end of its bucket by now.
+    auto begin = all.begin();
+    for (std::size_t bucket = 0; bucket + 1 < next.size(); ++bucket) {
+        const auto end = all.begin() + next[bucket];
+        std::sort(begin, end, [](const Sorted& a, const Sorted& b) {
+            return a.hash != b.hash ? a.hash < b.hash : a.at < b.at;
+        });
+        begin = end;
+    }
     return all;
 }
 
@@ -117,6 +137,7 @@ std::string EntryIndexBuilder::sort(Collected& part, UnlinkedFile& file, std::ui
     bytes.reserve(part.file.bytes() + part.buffer.size());
     if (const auto error = part.file.read(bytes)) return cannot("read", error);
     bytes.append(part.buffer);
+    const auto records = part.records;
     part = Collected();
     out.begin = file.bytes();
     std::vector<std::uint64_t> hashes;
@@ -124,7 +145,7 @@ std::string EntryIndexBuilder::sort(Collected& part, UnlinkedFile& file, std::ui
     std::uint64_t written = 0;  // of this part, with what is pending
     std::vector<std::string_view> same_hash;
     {
-        const auto all = sorted_by_hash(bytes);
+        const auto all = sorted_by_hash(bytes, records, part_bits_);
         out.bucket_bits = static_cast<unsigned>(
             std::bit_width(std::max<std::uint64_t>(all.size() / kRecordsPerBucket, 1)) - 1);
         out.buckets.reserve((std::size_t{1} << out.bucket_bits) + 1);

@@ -28,7 +28,7 @@ bool is_in(const List& list, std::string_view text) {
 }
 
 bool is_blank(char c) {
-    return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
+    return static_cast<unsigned char>(c) <= ' ';
 }
 
 /// Takes the first word off the text. Empty: there is none.
@@ -98,6 +98,10 @@ ListLine::Result ListLine::read(BlocklistFormat format, std::string_view line) {
 
 /// Adds an entry of a name alone, whose text stays in `text_` or in the line. False: it is none.
 bool ListLine::append_name(std::string_view host, EntryKind kind) {
+    if (const auto labels = labels_of_plain_name(host); labels > 0) {
+        entries_.push_back({host, kind, labels});
+        return true;
+    }
     const auto normal = normal_host(host, buffer_);
     if (!normal.is_address && !is_name(normal.text)) return false;
     auto text = normal.text;

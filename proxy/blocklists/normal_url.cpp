@@ -50,12 +50,18 @@ constexpr std::array<unsigned char, 256> kNameBytes = [] {
     return table;
 }();
 
-/// A name that is in normal form already, as nearly all are.
+/// A host that is in normal form already, as nearly all are. No branch depends on its bytes, so
+/// that the compiler looks at many of them at once.
 bool is_plain(std::string_view host) {
-    if (host.empty() || host.ends_with('.')) return false;
-    const auto all_known = std::ranges::all_of(
-        host, [](char c) { return kNameBytes[static_cast<unsigned char>(c)] != kOther; });
-    return all_known && kNameBytes[static_cast<unsigned char>(host.back())] == kOfName;
+    if (host.empty() || host.back() == '.') return false;
+    if (kNameBytes[static_cast<unsigned char>(host.back())] != kOfName) return false;
+    unsigned char other = 0;
+    for (const char c : host) {
+        const auto byte = static_cast<unsigned char>(c);
+        const auto from_a = static_cast<unsigned char>(byte - 'A');
+        other |= static_cast<unsigned char>((byte == '%') | (from_a < 26) | (byte >> 7));
+    }
+    return other == 0;
 }
 
 NormalHost normal_address(const ip::address& address, std::string& buffer) {
@@ -127,6 +133,23 @@ bool is_name(std::string_view host) {
         }
     }
     return label > 0;
+}
+
+unsigned labels_of_plain_name(std::string_view host) {
+    if (host.empty() || host.size() > kMaxNameBytes) return 0;
+    unsigned labels = 1;
+    std::size_t label = 0;
+    for (const char c : host) {
+        if (c == '.') {
+            if (label == 0) return 0;
+            label = 0;
+            ++labels;
+        } else if (kNameBytes[static_cast<unsigned char>(c)] == kOther || ++label > 63) {
+            return 0;
+        }
+    }
+    const auto may_be_address = kNameBytes[static_cast<unsigned char>(host.back())] == kDigit;
+    return label == 0 || may_be_address ? 0 : labels;
 }
 
 void append_normal_path(std::string& out, std::string_view path) {

@@ -30,6 +30,10 @@ NormalHost normal_host(std::string_view host, std::string& buffer);
 /// 63 bytes, at most kMaxNameBytes in all.
 bool is_name(std::string_view host);
 
+/// The number of labels of a host that is in normal form and a name; 0 for every other, which needs
+/// normal_host(). Most lines of lists are such names.
+unsigned labels_of_plain_name(std::string_view host);
+
 /// Appends the normal form of a path with its query, as e2guardian compares it: percent-encoding is
 /// decoded once, letters of ASCII are lower case, dot segments are removed (RFC 3986 §6.2.2.3),
 /// slashes in a row are one, and the fragment and a slash at the end are gone. Empty for the root.

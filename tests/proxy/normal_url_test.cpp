@@ -72,6 +72,18 @@ TEST(Name, HasLabelsOfAKnownSize) {
     EXPECT_FALSE(is_name(longest + ".a"));
 }
 
+TEST(Name, IsPlainIfItNeedsNoOtherForm) {
+    EXPECT_EQ(labels_of_plain_name("example.com"), 2u);
+    EXPECT_EQ(labels_of_plain_name("a_b.c-d.x1.org"), 4u);
+    EXPECT_EQ(labels_of_plain_name("ru"), 1u);
+    for (const auto& other :
+         {std::string(), std::string("Example.com"), std::string("example.com."),
+          std::string(".com"), std::string("a..b"), std::string("10.1.2.3"), std::string("host1"),
+          std::string("a%62"), std::string("bücher"), std::string(64, 'a'),
+          std::string(kMaxNameBytes + 1, '.')})
+        EXPECT_EQ(labels_of_plain_name(other), 0u) << other;
+}
+
 TEST(NormalPath, IsOneForAllSpellings) {  // RFC 3986 §6.2.2, and e2guardian's realPath()
     for (const auto* spelling :
          {"/bad/page", "/bad/page/", "/BAD/Page", "//bad///page", "/./bad/./page", "/x/../bad/page",
