@@ -16,6 +16,7 @@
 #include "protocol/net/crypto.hpp"
 #include "protocol/net/plain_message.hpp"
 #include "proxy/admin/server.hpp"
+#include "proxy/blocklists/read_blocklists.hpp"
 #include "proxy/config/cluster_settings.hpp"
 #include "proxy/control_queue.hpp"
 #include "proxy/disk_watch.hpp"
@@ -71,12 +72,18 @@ std::string fresh_instance() {
     return out;
 }
 
-/// Adds the TLS contexts that the configuration names, unless it has them.
+/// Adds the TLS contexts and blocklists that the configuration names, unless it has them.
 std::shared_ptr<const Config> complete(Config config) {
     if (!config.tls_contexts) {
         const auto errors = load_tls(config);
         if (!errors.empty())
             throw std::runtime_error(errors.front().path + ": " + errors.front().message);
+    }
+    if (!config.blocklists) {
+        auto read = read_blocklists(config.forward);
+        if (!read.errors.empty())
+            throw std::runtime_error(read.errors.front().path + ": " + read.errors.front().message);
+        config.blocklists = std::move(read.lists);
     }
     return std::make_shared<const Config>(std::move(config));
 }
@@ -104,7 +111,7 @@ public:
             admin_.emplace(control_, config_->admin->listen, *this, clients_.faults);
         invalidations_.open_journals(*config_);
         if (cache_.store.disk()) entries_.begin_import();
-        reloader_.watch_certificates();
+        reloader_.watch_files();
         cluster_->start();
         proxy_port_ = workers_.front()->acceptor.port();
         link_port_ = cluster_->link_port();
@@ -357,6 +364,7 @@ private:
 
         co_await reports_.renew(workers_);
         status.work = reports_.work();
+        show_blocklists(*config_, status);
         show_store(cache_, status);
         const auto in_sync = show_links(cluster_.status(), reports_, status);
         if (config_->cluster)

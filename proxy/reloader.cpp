@@ -51,24 +51,33 @@ Reloader::Reloader(boost::asio::io_context& control, std::filesystem::path file,
       file_(std::move(file)),
       settings_(settings),
       notices_(notices),
-      certificates_(reader_.get_executor(), [this](const auto& was, CertificatesRead read) {
-          boost::asio::post(control_, [this, was, read = std::move(read)] { renewed(was, read); });
-      }) {
+      certificates_(reader_.get_executor(),
+                    [this](const auto& was, CertificatesRead read) {
+                        boost::asio::post(
+                            control_, [this, was, read = std::move(read)] { renewed(was, read); });
+                    }),
+      blocklists_(reader_.get_executor(), stop_.get_token(),
+                  [this](const auto& was, std::shared_ptr<const Blocklists> lists) {
+                      boost::asio::post(
+                          control_, [this, was, lists = std::move(lists)] { renewed(was, lists); });
+                  }) {
     status_.loaded_at = unix_time();
 }
 
 Reloader::~Reloader() {
+    stop_.request_stop();
     reader_.stop();
     reader_.join();  // the thread uses the members
 }
 
-void Reloader::watch_certificates() {
-    if (!settings_.config()->tls) return;
+void Reloader::watch_files() {
     boost::asio::post(reader_, [this, config = settings_.config()]() mutable {
         try {
-            certificates_.follow(std::move(config));
+            certificates_.follow(config);
+            blocklists_.follow(std::move(config));
         } catch (const std::exception& unexpected) {
-            spdlog::error("cannot watch certificates: {}", protocol::plain_message(unexpected));
+            spdlog::error("cannot watch certificates and blocklists: {}",
+                          protocol::plain_message(unexpected));
         }
     });
 }
@@ -83,7 +92,12 @@ void Reloader::renewed(const std::shared_ptr<const TlsContexts>& was,
     }
     for (const auto& each : certificate_doubts(*settings_.config()))
         spdlog::warn("certificates: {}: {}", each.path, each.message);
-    watch_certificates();
+    watch_files();
+}
+
+void Reloader::renewed(const std::shared_ptr<const Blocklists>& was,
+                       const std::shared_ptr<const Blocklists>& lists) {
+    if (settings_.renew_blocklists(was, lists)) watch_files();  // else a reload came first
 }
 
 void Reloader::reload(std::string cause) {
@@ -95,16 +109,16 @@ void Reloader::reload(std::string cause, Waiter waiter) {
     if (pending_ >= kMaxPending)
         return finish(cause, failed("too many reloads are waiting already"), waiter);
     ++pending_;
-    boost::asio::post(
-        reader_, [this, cause = std::move(cause), waiter = std::move(waiter)]() mutable {
-            // One reader and one control thread, both in order: the last file that was read wins.
-            auto result = std::make_shared<ConfigRead>(read());
-            boost::asio::post(control_,
-                              [this, result, cause = std::move(cause), waiter = std::move(waiter)] {
-                                  --pending_;
-                                  finish(cause, std::move(*result), waiter);
-                              });
-        });
+    boost::asio::post(reader_, [this, before = settings_.config()->blocklists,
+                                cause = std::move(cause), waiter = std::move(waiter)]() mutable {
+        // One reader and one control thread, both in order: the last file that was read wins.
+        auto result = std::make_shared<ConfigRead>(read(std::move(before)));
+        boost::asio::post(control_,
+                          [this, result, cause = std::move(cause), waiter = std::move(waiter)] {
+                              --pending_;
+                              finish(cause, std::move(*result), waiter);
+                          });
+    });
 }
 
 boost::asio::awaitable<Reloaded> Reloader::reload_and_wait(std::string cause) {
@@ -119,7 +133,7 @@ boost::asio::awaitable<Reloaded> Reloader::reload_and_wait(std::string cause) {
     co_return late;
 }
 
-ConfigRead Reloader::read() const {
+ConfigRead Reloader::read(std::shared_ptr<const Blocklists> before) {
     if (file_.empty()) return failed("this node was not started from a file");
     try {
         std::error_code error;
@@ -131,7 +145,9 @@ ConfigRead Reloader::read() const {
                 file_.string() +
                 " was removed or replaced at its source, and the old file is mounted here: "
                 "mount its folder instead, and restart");
-        ConfigRead read{load_config(file_)};  // has an error for a missing file
+        // Has an error for a missing file.
+        ConfigRead read{load_config(file_, process_environment(), {before, stop_.get_token()})};
+        if (read.config) blocklists_.keep(read.config->blocklists);
         read.is_mounted_alone = is_mounted_alone(file_);
         if (read.config) read.access_log = LogSink(read.config->log.access);
         return read;
@@ -165,7 +181,7 @@ void Reloader::finish(const std::string& cause, ConfigRead read, const Waiter& w
     const auto warnings = std::move(read.warnings);
     const auto result = applied(std::move(read));
     log_and_count(cause, result, warnings);
-    if (result.outcome == Reloaded::Outcome::applied) watch_certificates();
+    if (result.outcome == Reloaded::Outcome::applied) watch_files();
     notices_.reload_ended(status_.last_error);
     if (waiter) waiter->give(result);
 }
@@ -178,8 +194,9 @@ void Reloader::log_and_count(const std::string& cause, const Reloaded& result,
             if (!result.changed.empty()) ++status_.generation;
             status_.loaded_at = unix_time();
             status_.last_error.clear();
-            spdlog::info("{}: configuration reloaded, changed: {}{}", cause, join(result.changed),
-                         result.read_certificates ? "; certificates were read again" : "");
+            spdlog::info("{}: configuration reloaded, changed: {}{}{}", cause, join(result.changed),
+                         result.read_certificates ? "; certificates were read again" : "",
+                         result.read_blocklists ? "; blocklists were read again" : "");
             for (const auto& each : warnings)
                 spdlog::warn("{}: configuration: {}: {}", cause, each.path, each.message);
             for (const auto& each : result.warnings)

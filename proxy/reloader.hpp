@@ -5,6 +5,7 @@
 #include <boost/asio/thread_pool.hpp>
 #include <filesystem>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "proxy/config/config_changes.hpp"
 #include "proxy/config/parse_config.hpp"
 #include "proxy/net/awaited_value.hpp"
+#include "proxy/net/blocklist_renewal.hpp"
 #include "proxy/net/certificate_renewal.hpp"
 #include "proxy/service_notices.hpp"
 #include "proxy/settings_in_effect.hpp"
@@ -26,8 +28,9 @@ struct ConfigRead : ConfigResult {
 };
 
 /// Reloads the configuration file, in the order of the requests, and logs and counts the results.
-/// Puts renewed certificates in effect as well, and nothing else with them. A thread of its own
-/// reads and watches the files, because a disk may hang. All calls on the control thread.
+/// Puts renewed certificates and blocklists in effect as well, and nothing else with them. A thread
+/// of its own reads and watches the files, because a disk may hang, and because long lists take
+/// seconds. All calls on the control thread.
 class Reloader {
 public:
     static constexpr unsigned kMaxPending = 16;  // further reloads are refused
@@ -44,8 +47,8 @@ public:
     /// the reload itself goes on.
     boost::asio::awaitable<Reloaded> reload_and_wait(std::string cause);
 
-    /// Begins to watch the certificates of the configuration in effect.
-    void watch_certificates();
+    /// Begins to watch certificates and blocklists of the configuration in effect.
+    void watch_files();
 
     const ConfigStatus& status() const { return status_; }
 
@@ -53,10 +56,12 @@ private:
     using Waiter = std::shared_ptr<AwaitedValue<Reloaded>>;  // null: nobody waits
 
     void reload(std::string cause, Waiter waiter);
-    ConfigRead read() const;
+    ConfigRead read(std::shared_ptr<const Blocklists> before);
     Reloaded applied(ConfigRead read) const;
     void finish(const std::string& cause, ConfigRead read, const Waiter& waiter);
     void renewed(const std::shared_ptr<const TlsContexts>& was, const CertificatesRead& read);
+    void renewed(const std::shared_ptr<const Blocklists>& was,
+                 const std::shared_ptr<const Blocklists>& lists);
     void log_and_count(const std::string& cause, const Reloaded& result,
                        const std::vector<ConfigError>& warnings);
 
@@ -66,8 +71,11 @@ private:
     ServiceNotices& notices_;
     ConfigStatus status_;
     unsigned pending_ = 0;  // reloads
+    std::stop_source stop_;
     boost::asio::thread_pool reader_{1};
-    CertificateRenewal certificates_;  // on the reader's thread
+    // On the reader's thread.
+    CertificateRenewal certificates_;
+    BlocklistRenewal blocklists_;
 };
 
 }  // namespace proxy

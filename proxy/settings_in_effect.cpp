@@ -73,6 +73,7 @@ Reloaded SettingsInEffect::replace(ConfigResult read, LogSink access_log) {
     }
 
     const auto logged = logged_changes(*node_.config, *next, result.changed);
+    const auto had_lists = node_.config->blocklists;
     put_in_effect(next);
     if (changes("$.log.level"))
         spdlog::set_level(static_cast<spdlog::level::level_enum>(node_.config->log.level));
@@ -85,6 +86,7 @@ Reloaded SettingsInEffect::replace(ConfigResult read, LogSink access_log) {
     if (changes("$.cache.memory") && !std::exchange(cap_moves_, true)) step_cap();
     if (!logged.empty()) result.changed = logged;
     result.read_certificates = names_certificates(*node_.config);
+    result.read_blocklists = had_lists != node_.config->blocklists;
     result.outcome = Reloaded::Outcome::applied;
     return result;
 }
@@ -116,6 +118,15 @@ bool SettingsInEffect::renew_certificates(const std::shared_ptr<const TlsContext
     if (closed_ || node_.config->tls_contexts != was) return false;
     Config next = *node_.config;
     next.tls_contexts = std::move(renewed);
+    put_in_effect(std::make_shared<const Config>(std::move(next)));
+    return true;
+}
+
+bool SettingsInEffect::renew_blocklists(const std::shared_ptr<const Blocklists>& was,
+                                        std::shared_ptr<const Blocklists> renewed) {
+    if (closed_ || node_.config->blocklists != was) return false;
+    Config next = *node_.config;
+    next.blocklists = std::move(renewed);
     put_in_effect(std::make_shared<const Config>(std::move(next)));
     return true;
 }

@@ -44,6 +44,10 @@ public:
     bool renew_certificates(const std::shared_ptr<const TlsContexts>& was,
                             std::shared_ptr<const TlsContexts> renewed);
 
+    /// The same for blocklists.
+    bool renew_blocklists(const std::shared_ptr<const Blocklists>& was,
+                          std::shared_ptr<const Blocklists> renewed);
+
     const std::shared_ptr<const Config>& config() const { return node_.config.share(); }
 
     /// From now on every change is refused, because the node drains or stops. Returns false if that

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "proxy/blocklists/blocklists.hpp"
 #include "proxy/net/awaited_value.hpp"
 #include "proxy/net/tls_contexts.hpp"
 #include "proxy/upstream/ask_budget.hpp"
@@ -145,6 +146,24 @@ void show_store(SharedCache& cache, NodeStatus& status) {
     status.cache.disk_evictions = store.disk_evictions;
     status.store_disk = store.disk;
     status.window_bytes = cache.windows.used();
+}
+
+void show_blocklists(const Config& config, NodeStatus& status) {
+    const auto& work = status.work;
+    auto& numbers = status.blocklist_numbers;
+    // A name in a list is never a false positive.
+    numbers.expected_false_positives = static_cast<std::uint64_t>(
+        static_cast<double>(work.blocklist_queries - work.blocklist_confirmed) *
+            Blocklists::error() +
+        0.5);
+    if (!config.blocklists) return;
+    const auto& index = config.blocklists->index();
+    numbers.entries = index.hashes();
+    numbers.memory_bytes = index.memory_bytes();
+    numbers.file_bytes = index.file_bytes();
+    for (const auto& list : config.blocklists->lists())
+        status.blocklists.push_back({list.config.path, to_string(list.config.format),
+                                     to_string(list.config.action), list.entries, list.malformed});
 }
 
 void show_certificates(const Config& config, NodeStatus& status) {

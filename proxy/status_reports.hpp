@@ -67,6 +67,8 @@ std::vector<OriginStatus> show_origins(const OriginReports& origins, const Clust
 /// Fills the parts of `status` about memory and disk.
 void show_store(SharedCache& cache, NodeStatus& status);
 
+/// Fills the blocklists of `status`, after its counters of work.
+void show_blocklists(const Config& config, NodeStatus& status);
 /// Fills the certificates of `status`.
 void show_certificates(const Config& config, NodeStatus& status);
 

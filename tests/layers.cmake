@@ -7,14 +7,14 @@ set(layers summary protocol proxy measure app)
 # Lowest first; a room includes itself and what stands before it. `.` is the layer's own folder, which wires it up.
 set(rooms_of_measure trace origin simulate run report study tiers .)
 set(rooms_of_protocol net wire membership publishing links .)
-set(rooms_of_proxy http disk config telemetry net storage upstream cache client admin .)
+set(rooms_of_proxy http disk config blocklists telemetry net storage upstream cache client admin .)
 # What must not be known although it stands below: admin shows a node, it does not serve clients.
 set(closed_to_admin upstream cache client)
 
 # What summary/ shows: nothing of it is of one kind. Bloom filters as such are of use elsewhere, too, but not on links.
 set(shown_by_summary descriptor directory error_control false_hit_budget judge key key_hash kind own peer_set replica snapshot_reader)
 set(shown_to_protocol ${shown_by_summary})
-set(shown_to_proxy ${shown_by_summary} bloom_filter aging_bloom_filter)
+set(shown_to_proxy ${shown_by_summary} binary_fuse_filter bloom_filter aging_bloom_filter)
 # The simulator builds what the paper and Squid send.
 set(shown_to_measure ${shown_by_summary} bloom_descriptor bloom_filter counting_bloom_filter filter sizing)
 set(shown_to_app ${shown_by_summary})

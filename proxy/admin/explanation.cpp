@@ -75,6 +75,10 @@ std::string explanation_json(const Explanation& explanation) {
     page["ttl_seconds"] =
         explanation.ttl ? ordered_json(explanation.ttl->count()) : ordered_json(nullptr);
     page["just_invalidated"] = explanation.just_invalidated;
+    page["blocklist"] = explanation.blocklist.empty()
+                            ? ordered_json(nullptr)
+                            : ordered_json{{"entry", explanation.blocklist},
+                                           {"action", explanation.blocklist_action}};
     page["origin"] = explanation.origin;
     page["origin_answer_seconds"] = seconds(explanation.origin_time);
     page["beside_the_origin"] = explanation.beside_the_origin;

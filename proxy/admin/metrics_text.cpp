@@ -295,6 +295,15 @@ void add_certificates(Families& out, const std::vector<CertificateStatus>& certi
         out.value(each.expiry_seconds, {{"certificate", each.file}});
 }
 
+/// Adds the families of blocklists, if there are any.
+void add_blocklists(Families& out, const NodeStatus& status) {
+    if (status.blocklists.empty()) return;
+    add_table(out, kBlocklistNumbers, status.blocklist_numbers);
+    out.gauge("hearsay_blocklist_malformed_lines", "Lines of a blocklist that are left out.");
+    for (const auto& each : status.blocklists)
+        out.value(each.malformed_lines, {{"list", each.path}});
+}
+
 /// Numbers by the names of Prometheus' own clients.
 void add_process(Families& out, const ProcessStatus& process) {
     out.counter("process_cpu_seconds_total", "User and system CPU time of all threads.");
@@ -325,6 +334,7 @@ std::string metrics_text(const NodeStatus& status, OldNames old) {
     add_summary(out, status);
     add_config(out, status.config);
     add_certificates(out, status.certificates);
+    add_blocklists(out, status);
     out.gauge("hearsay_uptime_seconds", "Time since start.");
     out.value(status.uptime_seconds);
     out.gauge("hearsay_ready", "1 while the node takes requests.");

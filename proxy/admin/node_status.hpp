@@ -300,6 +300,44 @@ struct CertificateStatus {
     double expiry_seconds = 0;       // until then; negative afterwards
 };
 
+/// A list of forward.blocklists, as it was read.
+struct BlocklistStatus {
+    std::string path;
+    std::string_view format, action;
+    std::uint64_t entries = 0, malformed_lines = 0;
+};
+
+/// All lists together.
+struct BlocklistNumbers {
+    std::uint64_t entries = 0;  // different ones, by hash
+    std::uint64_t memory_bytes = 0, file_bytes = 0;
+    std::uint64_t expected_false_positives = 0;  // by the queries so far
+};
+inline constexpr Described<BlocklistNumbers> kBlocklistNumbers[] = {
+    {.member = &BlocklistNumbers::entries,
+     .path = "blocklists.entries",
+     .unit = "entries",
+     .help = "Different names and URLs in the blocklists.",
+     .family = "hearsay_blocklist_entries",
+     .kind = NumberKind::level},
+    {.member = &BlocklistNumbers::memory_bytes,
+     .path = "blocklists.memory_bytes",
+     .unit = "bytes",
+     .help = "Memory of the filter over the blocklists, with the index of their file.",
+     .family = "hearsay_blocklist_memory_bytes",
+     .kind = NumberKind::level},
+    {.member = &BlocklistNumbers::file_bytes,
+     .path = "blocklists.file_bytes",
+     .unit = "bytes",
+     .help = "Size of the file of sorted entries.",
+     .family = "hearsay_blocklist_file_bytes",
+     .kind = NumberKind::level},
+    {&BlocklistNumbers::expected_false_positives, "blocklists.expected_false_positives", "queries",
+     "False positives that the formula of the filter expects of so many queries.",
+     "hearsay_blocklist_expected_false_positives_total"},
+};
+static_assert(protocol::every_member_has_a_row(kBlocklistNumbers));
+
 /// A node that is out of step with peers is ready this long after its start.
 inline constexpr std::chrono::seconds kReadyAlone{2};
 
@@ -319,6 +357,8 @@ struct NodeStatus : NodeCounters {
     ClusterCounters cluster;
     ConfigStatus config;
     std::vector<CertificateStatus> certificates;  // as in tls
+    BlocklistNumbers blocklist_numbers;
+    std::vector<BlocklistStatus> blocklists;  // as in forward.blocklists
     ProcessStatus process;
 };
 

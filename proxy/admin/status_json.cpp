@@ -144,6 +144,17 @@ ordered_json certificates_json(const std::vector<CertificateStatus>& certificate
     return list;
 }
 
+ordered_json blocklists_json(const std::vector<BlocklistStatus>& lists) {
+    auto out = ordered_json::array();
+    for (const auto& each : lists)
+        out.push_back({{"path", each.path},
+                       {"format", each.format},
+                       {"action", each.action},
+                       {"entries", each.entries},
+                       {"malformed_lines", each.malformed_lines}});
+    return out;
+}
+
 ordered_json process_json(const ProcessStatus& process) {
     return {{"cpu_seconds", process.cpu_seconds},
             {"resident_bytes", process.resident_bytes},
@@ -190,6 +201,8 @@ std::string status_json(const NodeStatus& status) {
     page["cache"]["disk"] = std::move(disk);
     page["cache"]["evictions"] = status.cache.evictions + status.cache.disk_evictions;
     show_in_sections<NodeCounters>(page, status, kNodeCounters);
+    show_in_sections(page, status.blocklist_numbers, kBlocklistNumbers);
+    page["blocklists"]["lists"] = blocklists_json(status.blocklists);
     page["storage"] = reasons_json(work.verdicts);
     page["refusals"] = reasons_json(work.refusals);
     page["config"] = config_json(status.config);

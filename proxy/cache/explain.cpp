@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "proxy/blocklists/blocklists.hpp"
 #include "proxy/cache/explain_plan.hpp"
 #include "proxy/http/request_policy.hpp"
 #include "proxy/upstream/peer_head_request.hpp"
@@ -53,6 +54,18 @@ void explain_stored(Cache& cache, const CacheKey& key, summary::KeyHash hash, Cl
     } else if (found.other_variants) {
         out.here = "variant";
     }
+}
+
+/// A site of the configuration is no forward target.
+void explain_blocklists(const Config& config, const CacheKey& key, const Site& site,
+                        Explanation& out) {
+    if (!config.blocklists || site.of_entry()) return;
+    const auto listed = config.blocklists->find(key.host(), key.path());
+    const auto& entry = listed.refused ? listed.refused : listed.logged;
+    if (!entry) return;
+    out.blocklist = config.blocklists->place(*entry);
+    out.blocklist_action =
+        to_string(listed.refused ? BlocklistAction::refuse : BlocklistAction::log);
 }
 
 /// Reads the disk's copy: only its own tags show a purge, and only its head shows its freshness. If
@@ -121,6 +134,7 @@ asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
     explain_stored(cache, key, hash, Clock::now(), out);
 
     RoundTrip origin;
+    explain_blocklists(*config, key, site, out);
     if (const auto target = target_of(site, key)) {
         origin = upstream.origin_times.of(connection_key(*target));
         out.origin = target->text();

@@ -19,6 +19,7 @@
 #include "proxy/telemetry/counters.hpp"
 #include "proxy/telemetry/episode.hpp"
 #include "proxy/telemetry/fault_wall.hpp"
+#include "proxy/telemetry/rate_limited_log.hpp"
 #include "proxy/upstream/upstream.hpp"
 
 namespace proxy {
@@ -131,6 +132,7 @@ public:
     const ConfigInEffect& settings;
     TimerWheel& wheel;
     WorkerCounters& counters;
+    RateLimitedLog listed_log;  // of requests for targets in lists that refuse nothing
     const boost::asio::any_io_executor executor;
     /// Memory for the frames of an HTTP/2 connection, which takes it while it sends. Empty between
     /// the turns of connections.

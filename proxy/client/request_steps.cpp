@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "proxy/client/error_response.hpp"
+#include "proxy/client/listed_target.hpp"
 #include "proxy/client/purge_response.hpp"
 #include "proxy/client/relay.hpp"
 #include "proxy/client/response_from_cache.hpp"
@@ -41,9 +42,11 @@ bool RequestSteps::run_at_once() {
     found_.reset();
     if (!is_get_or_head()) return false;
     understood_ = understand();
+    const auto is_judged =
+        !request_.site.of_entry() && !request_.config().forward.blocklists.empty();
     const auto leads_to_the_cache = understood_->empty() && !proven_peer(transaction_) &&
-                                    !judge_client() && !request_.site.none && !is_upgrade() &&
-                                    !goes_past_the_cache();
+                                    !judge_client() && !request_.site.none && !is_judged &&
+                                    !is_upgrade() && !goes_past_the_cache();
     if (!leads_to_the_cache) return false;
     ResponseFromCache response(transaction_);
     response.look_up();
@@ -68,6 +71,7 @@ asio::awaitable<void> RequestSteps::run() {
     // A stored response is given as it would be fetched: by the settings of now, or not at all.
     if (const auto none = request_.site.none)
         co_return co_await transaction_.refuse_without_site(*none);
+    if (const auto page = judge_target()) co_return co_await refuse_listed(transaction_, *page);
     if (is_upgrade()) co_return co_await pass_upgrade();
     if (goes_past_the_cache()) co_return co_await pass_by();
     // Look up, plan; respond from the store, or fetch or follow and respond from that.
@@ -182,6 +186,13 @@ std::optional<RequestRefusal> RequestSteps::judge_client() {
     if (!request_.site.of_entry() && config.forward.enabled && !requester.rights().forward)
         return RequestRefusal::forward_client;
     return std::nullopt;
+}
+
+/// The page for a target that a blocklist refuses. A site of the configuration is the operator's
+/// own choice.
+std::optional<std::string> RequestSteps::judge_target() {
+    if (request_.site.of_entry()) return std::nullopt;
+    return judge_by_blocklists(transaction_, request_.key.host(), request_.key.path());
 }
 
 asio::awaitable<void> RequestSteps::refuse_client(RequestRefusal reason) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "proxy/client/error_response.hpp"
+#include "proxy/client/listed_target.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/upstream/origin_request.hpp"
 #include "proxy/upstream/origin_trouble.hpp"
@@ -202,6 +203,9 @@ asio::awaitable<void> serve_connect(Transaction& transaction) {
         co_await transaction.refuse(refusal->status, refusal->text);
         co_return;
     }
+    // Nobody but client and origin knows the path.
+    if (const auto page = judge_by_blocklists(transaction, authority.host, std::nullopt))
+        co_return co_await refuse_listed(transaction, *page);
     UpstreamTarget target{{{}, authority.port}, true};
     append_lower(target.host, authority.address());
     target.client = request.requester.text();

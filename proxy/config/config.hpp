@@ -33,6 +33,24 @@ inline constexpr std::array<std::string_view, 2> kClientDirectivesNames{"obey", 
 /// The private networks that clients may reach: none, all, or the listed ones.
 enum class Destinations : std::uint8_t { deny, allow, listed };
 
+/// What the lines of a published blocklist name. `hosts`: an address, and hosts that count alone.
+/// `domains`: a domain with its subdomains. `dstdomain`: the same after a dot, else one host.
+/// `urls`: host and begin of a path.
+enum class BlocklistFormat : std::uint8_t { hosts, domains, dstdomain, urls };
+inline constexpr std::array<std::string_view, 4> kBlocklistFormatNames{"hosts", "domains",
+                                                                       "dstdomain", "urls"};
+/// What happens to a request for a target in a blocklist.
+enum class BlocklistAction : std::uint8_t { refuse, log };
+inline constexpr std::array<std::string_view, 2> kBlocklistActionNames{"refuse", "log"};
+
+/// An entry of `forward.blocklists`.
+struct BlocklistConfig {
+    std::string path;
+    BlocklistFormat format = BlocklistFormat::domains;
+    BlocklistAction action = BlocklistAction::refuse;
+    bool operator==(const BlocklistConfig&) const = default;
+};
+
 /// The forward proxy: its users, and the destinations that they may name.
 struct ForwardConfig {
     bool enabled = false;
@@ -45,6 +63,8 @@ struct ForwardConfig {
     Destinations private_destinations =
         Destinations::deny;         // of targets that no origin entry matches
     PrefixList private_prefixes{};  // with `listed`: the open destinations besides public addresses
+    std::vector<BlocklistConfig> blocklists{};  // at most kMaxBlocklists
+    std::string blocklist_folder{};             // for the sorted lists; empty: see list_folder()
 };
 
 /// The rights of client addresses, and the proxies that speak for clients.
@@ -255,6 +275,7 @@ struct TimeoutsConfig {
 };
 
 struct TlsContexts;
+class Blocklists;
 
 /// All settings of a node, with their defaults. The JSON uses the same names; its schema is
 /// configs/hearsay.schema.json. Any thread may read a configuration that is in use, as nobody
@@ -286,6 +307,9 @@ struct Config {
     std::map<std::string, std::string> given;
     /// Made by load_tls() (proxy/net/tls_contexts.hpp). No setting.
     std::shared_ptr<const TlsContexts> tls_contexts;
+    /// Made of `forward.blocklists` by read_blocklists() (proxy/blocklists/read_blocklists.hpp).
+    /// Null without a list, or without a forward proxy. No setting.
+    std::shared_ptr<const Blocklists> blocklists;
 };
 
 inline constexpr std::size_t kMinKeyBytes = protocol::kMinClusterKeyBytes;
@@ -294,6 +318,7 @@ inline constexpr std::size_t kMaxPeers = protocol::kMaxPeers;
 inline constexpr std::size_t kMaxPrefixes = 256;   // of one list
 inline constexpr std::size_t kMinTokenBytes = 16;  // of admin.token
 inline constexpr std::size_t kMaxTokenBytes = 1024;
+inline constexpr std::size_t kMaxBlocklists = 128;  // of forward.blocklists
 inline constexpr std::size_t kMaxAdminNames = 64;
 inline constexpr std::size_t kMaxUpgrades = 16;
 inline constexpr std::size_t kMaxCertificates = 256;  // in tls.certificates
@@ -328,6 +353,8 @@ std::string describe(const std::vector<ConfigError>& errors);
 std::string_view to_string(DiskAdmission admission);
 std::string_view to_string(CopyPolicy policy);
 std::string_view to_string(ForwardedMode mode);
+std::string_view to_string(BlocklistFormat format);
+std::string_view to_string(BlocklistAction action);
 std::string_view to_string(TokenFor what);
 std::string_view to_string(LogLevel level);
 std::string_view to_string(AccessFormat format);

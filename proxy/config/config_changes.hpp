@@ -36,6 +36,7 @@ struct Reloaded {
     /// Applied, and the certificate files were read again. Their content may be new under the same
     /// names.
     bool read_certificates = false;
+    bool read_blocklists = false;  // applied, with other blocklists than before, or without them
 };
 
 }  // namespace proxy

@@ -86,6 +86,14 @@ std::string_view to_string(ForwardedMode mode) {
     return name_in(kForwardedModeNames, mode);
 }
 
+std::string_view to_string(BlocklistFormat format) {
+    return name_in(kBlocklistFormatNames, format);
+}
+
+std::string_view to_string(BlocklistAction action) {
+    return name_in(kBlocklistActionNames, action);
+}
+
 std::string_view to_string(TokenFor what) {
     return name_in(kTokenForNames, what);
 }

@@ -156,6 +156,36 @@ constexpr std::array kTable{
         "and of its peers are refused in every case, also peers that DNS found, and the "
         "node's own ports at peers' addresses. The rule applies to connections: content "
         "that is already stored is still served."},
+    Setting{
+        "forward.blocklists", SpecialValue{read_blocklist_list, show_blocklists, "list of objects"},
+        Effect::on_reload,
+        "Published lists of targets that clients may not reach; see `blocklists.md`. They apply "
+        "to forward targets and to `CONNECT`, before the store is asked, and not to sites in "
+        "`origins`. A request of a peer is not judged, because the peer judges its own client. "
+        "A list that cannot be read prevents a start; at a reload the former lists stay. The "
+        "node notices a changed file and reads it without a reload. Files that are unchanged "
+        "are not read again."},
+    Setting{"forward.blocklists[].path", ElementValue{"absolute path"}, Effect::on_reload,
+            "The list, as text.", true},
+    Setting{"forward.blocklists[].format",
+            ElementValue{"`hosts`, `domains`, `dstdomain` or `urls`"}, Effect::on_reload,
+            "`hosts`: lines as in `/etc/hosts` that lead nowhere; each host counts alone. "
+            "`domains`: a domain with its subdomains (UT1, squidGuard, e2guardian). `dstdomain`: "
+            "the same for a name that begins with a dot, and one host otherwise (Squid). `urls`: a "
+            "host and the begin of a path, which also count for subdomains of the host. `CONNECT` "
+            "shows no path, so a line with a path does not apply to it.",
+            true},
+    Setting{"forward.blocklists[].action", ElementValue{"`refuse` or `log`"}, Effect::on_reload,
+            "`refuse` answers 403 with list and line. `log` only counts the request and notes it "
+            "in the logs.",
+            false, nullptr, "`refuse`"},
+    Setting{"forward.blocklist_folder",
+            text<&Config::forward, &ForwardConfig::blocklist_folder>("path of a folder"),
+            Effect::on_reload,
+            "Folder for the sorted entries of the lists, in a file without a name that ends with "
+            "the process. It takes about 40 bytes per entry, twice that while a list is read, and "
+            "for a moment at a reload both. `check` and a start warn about tmpfs.",
+            false, check_blocklists, "`$TMPDIR`, or else `/var/tmp` or `/tmp`"},
     Setting{"forwarded", SectionValue{}, Effect::on_reload,
             "Statements about the client in requests to origins."},
     Setting{"forwarded.origins",

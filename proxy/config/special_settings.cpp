@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "proxy/config/config_blocklists.hpp"
 #include "proxy/config/config_certificates.hpp"
 #include "proxy/config/config_disk.hpp"
 #include "proxy/config/config_origins.hpp"
@@ -119,6 +120,10 @@ void read_destinations(ConfigContext& context, ConfigSection& in, Config& out) {
     }
 }
 
+void read_blocklist_list(ConfigContext& context, ConfigSection& in, Config& out) {
+    read_blocklist_settings(context, in, out.forward.blocklists);
+}
+
 void read_dropped(ConfigContext& context, ConfigSection& in, Config& out) {
     auto& names = out.forwarded.drop;
     if (in.has("drop")) names.clear();
@@ -208,6 +213,15 @@ ordered_json show_destinations(const Config& config) {
     return forward.private_destinations == Destinations::deny ? "deny" : "allow";
 }
 
+ordered_json show_blocklists(const Config& config) {
+    auto list = ordered_json::array();
+    for (const auto& each : config.forward.blocklists)
+        list.push_back({{"path", each.path},
+                        {"format", to_string(each.format)},
+                        {"action", to_string(each.action)}});
+    return list;
+}
+
 ordered_json show_dropped(const Config& config) {
     return config.forwarded.drop;
 }
@@ -265,6 +279,15 @@ void check_token_for(ConfigContext&, ConfigSection& in, Config& out) {
 void check_proxy_protocol(ConfigContext&, ConfigSection& in, Config& out) {
     if (out.clients.proxy_protocol && !in.has("trusted_proxies"))
         in.fail("proxy_protocol", "needs trusted_proxies: who sends PROXY headers");
+}
+
+void check_blocklists(ConfigContext&, ConfigSection& in, Config& out) {
+    const auto& forward = out.forward;
+    if (!forward.blocklist_folder.empty() && !forward.blocklist_folder.starts_with('/') &&
+        !in.failed("blocklist_folder"))
+        in.fail("blocklist_folder", "must be an absolute path");
+    if (!forward.blocklists.empty() && !forward.enabled)
+        in.doubt("blocklists", "is not read, because forward.enabled is false");
 }
 
 /// A disk is there for large objects.

@@ -13,7 +13,13 @@ namespace proxy {
 
 CertificateRenewal::CertificateRenewal(const boost::asio::any_io_executor& executor,
                                        Renewed renewed)
-    : renewed_(std::move(renewed)), files_(executor, [this] { note_change(); }), timer_(executor) {}
+    : renewed_(std::move(renewed)), files_(executor, [this] {
+          try {
+              look();
+          } catch (const std::exception& unexpected) {
+              spdlog::error("cannot renew certificates: {}", protocol::plain_message(unexpected));
+          }
+      }) {}
 
 void CertificateRenewal::follow(std::shared_ptr<const Config> config) {
     config_ = std::move(config);
@@ -23,7 +29,7 @@ void CertificateRenewal::follow(std::shared_ptr<const Config> config) {
     if (std::any_of(all.begin(), all.end(), [](const auto& certificate) {
             return stamp_of(certificate->files) != certificate->stamp;
         }))
-        note_change();
+        files_.note_change();
 }
 
 void CertificateRenewal::watch() {
@@ -39,26 +45,6 @@ void CertificateRenewal::watch() {
             "watched: {}",
             text);
     trouble_ = text;
-}
-
-void CertificateRenewal::note_change() {
-    settling_.changed(Settling::Clock::now());
-    if (!waiting_) wait();
-}
-
-void CertificateRenewal::wait() {
-    waiting_ = true;
-    timer_.expires_at(*settling_.due());
-    timer_.async_wait([this](const boost::system::error_code& error) {
-        waiting_ = false;
-        if (error) return;
-        if (!settling_.take(Settling::Clock::now())) return wait();
-        try {
-            look();
-        } catch (const std::exception& unexpected) {
-            spdlog::error("cannot renew certificates: {}", protocol::plain_message(unexpected));
-        }
-    });
 }
 
 void CertificateRenewal::look() {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <functional>
 #include <map>
 #include <memory>
@@ -9,8 +8,7 @@
 #include <vector>
 
 #include "proxy/config/config.hpp"
-#include "proxy/net/file_watch.hpp"
-#include "proxy/net/settling.hpp"
+#include "proxy/net/settled_watch.hpp"
 #include "proxy/net/tls_contexts.hpp"
 
 namespace proxy {
@@ -32,15 +30,10 @@ public:
 
 private:
     void watch();
-    void note_change();
-    void wait();
     void look();
 
     Renewed renewed_;
-    FileWatch files_;
-    boost::asio::steady_timer timer_;
-    Settling settling_;
-    bool waiting_ = false;  // for the timer
+    SettledWatch files_;
     std::shared_ptr<const Config> config_;
     std::map<std::string, PairStamp> failed_;  // CertificatesRead::failed of the last look
     std::string trouble_;                      // with the watch, as logged

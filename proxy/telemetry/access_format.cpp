@@ -254,6 +254,7 @@ void append_json_line(std::string& out, const AccessRecord& record) {
     if (!record.origin.empty()) append_json_member(out, "origin", record.origin);
     if (!record.rule.empty()) append_json_member(out, "rule", record.rule);
     if (!record.cache_status.empty()) append_json_member(out, "cache_status", record.cache_status);
+    if (!record.blocklist.empty()) append_json_member(out, "blocklist", record.blocklist);
     if (record.aborted) out.append(",\"aborted\":true");
     out.append("}\n");
 }

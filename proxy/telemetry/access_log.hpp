@@ -45,6 +45,7 @@ struct AccessRecord {
     std::string_view rule;    // name of the entry of `rules` that applied, or empty
     std::string_view content_type, referer, user_agent;
     std::string_view cache_status;  // this node's member of Cache-Status, as sent
+    std::string_view blocklist;     // file and line of the list that has the target, or empty
     bool validated = false;         // a 304 has confirmed the stored response
     bool client_reload = false;     // the client's own directives forced validation
     bool aborted = false;           // the answer broke off: the client left, or a source failed
@@ -59,7 +60,7 @@ struct AccessRecord {
 /// status, bytes, dur_ms, outcome, cache, source, protocol, cache_status (as sent) and, if they
 /// apply: peer and peer_verdict (after a peer request; in the line of a peer request, peer is its
 /// sender), peers_asked (after several peer requests: objects with peer and verdict, in order),
-/// origin (the address that answered), rule (its name), aborted (true).
+/// origin (the address that answered), rule (its name), blocklist (file and line), aborted (true).
 void append_json_line(std::string& out, const AccessRecord& record);
 /// Squid's native access.log: time elapsed client result/status bytes method URL user
 /// hierarchy/server type. The bytes are `sent`; the server is an origin's address or a peer's name.

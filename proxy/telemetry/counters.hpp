@@ -66,6 +66,7 @@ enum class RequestRefusal : std::uint8_t {
     upgrade,         // a handshake for a protocol outside `upgrade`
     http2_flood,     // an HTTP/2 client made too much work; its connection ended
     too_young,       // content, by min_age of a rule
+    blocklist,       // forward.blocklists
 };
 constexpr std::string_view to_string(RequestRefusal refusal) {
     switch (refusal) {
@@ -103,6 +104,8 @@ constexpr std::string_view to_string(RequestRefusal refusal) {
             return "http2_flood";
         case RequestRefusal::too_young:
             return "too_young";
+        case RequestRefusal::blocklist:
+            return "blocklist";
     }
     return {};
 }
@@ -126,6 +129,9 @@ struct TrafficCounters {
     std::uint64_t bytes_from_peers = 0, bytes_from_origins = 0;
     std::uint64_t collapsed = 0;
     std::uint64_t connections_accepted = 0, connections_made_room = 0;
+    /// Of the filter over the blocklists, and its positive answers.
+    std::uint64_t blocklist_queries = 0, blocklist_confirmed = 0, blocklist_false_positives = 0;
+    std::uint64_t blocklist_logged = 0;
 };
 
 /// described.hpp explains the fields of a row.
@@ -199,6 +205,24 @@ inline constexpr Described<TrafficCounters> kTrafficCounters[] = {
     {&TrafficCounters::connections_made_room, "connections.made_room", "connections",
      "Client connections that waited for a request and were closed to make room for new ones.",
      "hearsay_connections_made_room_total"},
+    {&TrafficCounters::blocklist_queries, "blocklists.queries", "queries",
+     "Names and URLs that the filter over the blocklists was asked for.",
+     "hearsay_blocklist_queries_total"},
+    {&TrafficCounters::blocklist_confirmed,
+     "blocklists.confirmed",
+     "queries",
+     "Positive answers of the filter, by what the file of entries said: confirmed; false_positive.",
+     "hearsay_blocklist_positives_total",
+     {"result", "confirmed"}},
+    {&TrafficCounters::blocklist_false_positives,
+     "blocklists.false_positives",
+     "queries",
+     "",
+     "hearsay_blocklist_positives_total",
+     {"result", "false_positive"}},
+    {&TrafficCounters::blocklist_logged, "blocklists.logged", "requests",
+     "Requests for targets in a blocklist that logs and refuses nothing.",
+     "hearsay_blocklist_logged_total"},
 };
 static_assert(protocol::every_member_has_a_row(kTrafficCounters));
 

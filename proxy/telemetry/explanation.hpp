@@ -19,6 +19,10 @@ struct Explanation {
     /// An invalidation of this URL is so recent that a miss asks the origin alone.
     bool just_invalidated = false;
 
+    /// The entry of a blocklist that has this URL: `FILE, line N`; empty without one.
+    std::string blocklist;
+    std::string_view blocklist_action;  // refuse, log
+
     struct Peer {
         std::string node;
         bool promises = false;  // its summary promises the key

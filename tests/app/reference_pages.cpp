@@ -39,6 +39,7 @@ proxy::NodeStatus full_status() {
     cluster.link_refusals["wrong_key"] = 1;
     status.disk.emplace_back().path = "/d";
     status.certificates.push_back({"/c.pem", {"a.example"}, "EC", 0, 0});
+    status.blocklists.push_back({"/l", "hosts", "refuse", 0, 0});
     return status;
 }
 
@@ -448,6 +449,14 @@ const json& written_schema() {
 "admin.names": {"type": "array", "maxItems": 64, "items": {"type": "string", "minLength": 1}},
 "forward.connect_ports": {"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": 65535}},
 "forward.private_destinations": {"anyOf": [{"enum": ["deny", "allow"]}, {"type": "string", "pattern": ".*\\$\\{.*"}, {"$ref": "#/definitions/prefixes"}]},
+"forward.blocklists": {"type": "array", "maxItems": 128, "items": {
+  "type": "object",
+  "properties": {
+    "path": {"type": "string", "pattern": "^(/.*|.*\\$\\{.*)$"},
+    "format": {"anyOf": [{"enum": ["hosts", "domains", "dstdomain", "urls"]}, {"type": "string", "pattern": ".*\\$\\{.*"}]},
+    "action": {"anyOf": [{"enum": ["refuse", "log"]}, {"type": "string", "pattern": ".*\\$\\{.*"}]}},
+  "required": ["path", "format"], "additionalProperties": false}},
+"forward.blocklist_folder": {"pattern": "^(/.*|.*\\$\\{.*)$"},
 "forwarded.drop": {"type": "array", "maxItems": 64, "items": {"$ref": "#/definitions/token"}},
 "upgrade": {"type": "array", "maxItems": 16, "items": {"$ref": "#/definitions/token"}},
 "origins": {"type": "array", "items": {

@@ -47,6 +47,13 @@ TEST(ExplanationText, SaysHowLongSomethingIsStillFreshOrHasBeenStale) {
                 HasSubstr("here: stale, for 3 s\n"));
 }
 
+TEST(ExplanationText, NamesTheEntryOfABlocklist) {
+    EXPECT_THAT(explained(R"({"here": "absent",
+                              "blocklist": {"entry": "/l, line 3", "action": "refuse"}})"),
+                HasSubstr("\n  blocklist: /l, line 3 (refuse)\n"));
+    EXPECT_THAT(explained(R"({"here": "absent", "blocklist": null})"), Not(HasSubstr("blocklist")));
+}
+
 TEST(ExplanationText, SaysWhyOnlyTheOriginIsAsked) {
     EXPECT_THAT(explained(R"({"here": "absent", "just_invalidated": true})"),
                 HasSubstr("ask: the origin: it was invalidated less than 2 s ago\n"));

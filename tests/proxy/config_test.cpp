@@ -109,7 +109,9 @@ TEST(Config, ReadsEverySection) {
         "clients": {"allow": ["10.0.0.0/8"], "deny": ["10.9.0.0/16"], "trusted_proxies": ["10.0.0.7"],
                     "proxy_protocol": true},
         "forward": {"enabled": true, "connect_ports": [443, 8443], "private_destinations": "allow",
-                    "clients": ["10.1.0.0/16"]},
+                    "clients": ["10.1.0.0/16"], "blocklist_folder": "/var/tmp",
+                    "blocklists": [{"path": "/l", "format": "hosts"},
+                                   {"path": "/${TOKEN}", "format": "urls", "action": "log"}]},
         "forwarded": {"origins": "off", "forward": "replace", "drop": ["X-A"]}, "upgrade": ["WebSocket", "x"],
         "origins": [{"host": "WWW.Example.org", "url": "http://o.example"},
                     {"host": "*", "url": "http://[::1]:8000/"}],
@@ -149,6 +151,11 @@ TEST(Config, ReadsEverySection) {
     EXPECT_TRUE(c.forward.enabled);
     EXPECT_THAT(c.forward.connect_ports, ElementsAre(443, 8443));
     EXPECT_EQ(c.forward.private_destinations, Destinations::allow);
+    EXPECT_THAT(c.forward.blocklists,
+                ElementsAre(BlocklistConfig{"/l", BlocklistFormat::hosts},
+                            BlocklistConfig{"/" + std::string(kToken), BlocklistFormat::urls,
+                                            BlocklistAction::log}));
+    EXPECT_EQ(c.forward.blocklist_folder, "/var/tmp");
     ASSERT_EQ(c.origins.size(), 2u);
     EXPECT_EQ(c.origins[0].host, "www.example.org");
     EXPECT_EQ(c.origins[0].server, (HostPort{"o.example", 80}));
@@ -437,6 +444,55 @@ TEST(Config, RefusesIncompleteCertificates) {
                 R"(", "key": "/k"})";
     EXPECT_THAT(with(", \"certificates\": [" + many + "]"),
                 ElementsAre("$.tls.certificates: must be at most 256"));
+}
+
+TEST(Config, ShowsBlocklistsAsItReadsThem) {
+    const auto with = good(file(R"(, "forward": {"enabled": true, "blocklist_folder": "/t",
+        "blocklists": [{"path": "/a", "format": "domains", "action": "log"},
+                       {"path": "/b", "format": "dstdomain"}]})"));
+    const auto text = effective_config(with);
+    EXPECT_EQ(effective_config(good(text)), text);
+    auto other = with;
+    other.forward.blocklists[1].action = BlocklistAction::log;
+    EXPECT_THAT(changed_settings(with, other), ElementsAre("$.forward.blocklists"));
+    EXPECT_THAT(restart_only(with, other, {"$.forward.blocklists"}), IsEmpty());
+}
+
+TEST(Config, RefusesBlocklistsThatMakeNoSense) {
+    const auto with = [](std::string_view lists) {
+        return errors(file(
+            std::string(R"(, "forward": {"enabled": true, "blocklists": )").append(lists) + "}"));
+    };
+    EXPECT_THAT(
+        with(R"([{"path": "relative", "format": "hosts"}, {"action": "refuse"},
+                         {"path": "/a", "format": "adblock", "action": "allow", "x": 1}, "/a"])"),
+        UnorderedElementsAre(
+            "$.forward.blocklists[0].path: must be an absolute path",
+            "$.forward.blocklists[1].path: missing", "$.forward.blocklists[1].format: missing",
+            "$.forward.blocklists[2].format: must be one of \"hosts\", \"domains\", "
+            "\"dstdomain\", \"urls\"",
+            "$.forward.blocklists[2].action: must be one of \"refuse\", \"log\"",
+            "$.forward.blocklists[2].x: unknown key",
+            "$.forward.blocklists[3]: must be an object, not a string"));
+    EXPECT_THAT(with(R"([{"path": "/a", "format": "hosts"}, {"path": "/a", "format": "urls"}])"),
+                ElementsAre("$.forward.blocklists[1].path: is that of $.forward.blocklists[0] "
+                            "again"));
+    std::string many;
+    for (std::size_t i = 0; i <= kMaxBlocklists; ++i)
+        many += (i == 0 ? "" : ",") + std::string(R"({"path": "/)") + std::to_string(i) +
+                R"(", "format": "hosts"})";
+    EXPECT_THAT(with("[" + many + "]"), ElementsAre("$.forward.blocklists: must be at most 128"));
+    EXPECT_THAT(errors(file(R"(, "forward": {"enabled": true, "blocklist_folder": "tmp"})")),
+                ElementsAre("$.forward.blocklist_folder: must be an absolute path"));
+}
+
+TEST(Config, DoubtsBlocklistsWithoutAForwardProxy) {
+    const auto result =
+        parse_config(file(R"(, "forward": {"blocklists": [{"path": "/a", "format": "hosts"}]})"));
+    ASSERT_TRUE(result.config);
+    EXPECT_THAT(result.warnings,
+                Contains(ConfigError{"$.forward.blocklists",
+                                     "is not read, because forward.enabled is false"}));
 }
 
 TEST(Config, RefusesTlsThatMakesNoSense) {

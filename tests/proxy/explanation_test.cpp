@@ -37,6 +37,8 @@ TEST(Explanation, ShowsUnknownValuesAsNull) {
     explanation.here = "stale";
     explanation.ttl = -3s;
     explanation.origin = "o:80";
+    explanation.blocklist = "/l, line 3";
+    explanation.blocklist_action = "log";
     explanation.origin_time = 250ms;
     explanation.peers = {{"b", true, "has", "asked", 1, 1ms},
                          {"c", false, {}, "not_in_step", 0, 0ms}};
@@ -52,6 +54,9 @@ TEST(Explanation, ShowsUnknownValuesAsNull) {
     EXPECT_TRUE(page["peers"][1]["turn"].is_null());
     EXPECT_EQ(page["peers"][1]["choice"], "not_in_step");
     const auto nothing = nlohmann::json::parse(explanation_json({}));
+    EXPECT_EQ(page["blocklist"]["entry"], "/l, line 3");
+    EXPECT_EQ(page["blocklist"]["action"], "log");
+    EXPECT_TRUE(nothing["blocklist"].is_null());
     EXPECT_TRUE(nothing["ttl_seconds"].is_null());
     EXPECT_EQ(nothing["here"], "absent");
 }

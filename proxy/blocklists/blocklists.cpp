@@ -1,0 +1,91 @@
+#include "proxy/blocklists/blocklists.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "proxy/blocklists/normal_url.hpp"
+
+namespace proxy {
+
+Blocklists::Blocklists(std::vector<BlocklistFacts> lists, const summary::KeyHasher& hasher,
+                       std::unique_ptr<EntryIndex> index, unsigned least_labels)
+    : lists_(std::move(lists)),
+      hasher_(hasher),
+      index_(std::move(index)),
+      least_labels_(least_labels) {}
+
+/// Asks for the host, then for each domain above it. A host has at most 255 bytes, so at most 128
+/// names are asked for.
+ListedTarget Blocklists::find(std::string_view host, std::optional<std::string_view> path) const {
+    std::string buffer;
+    const auto normal = normal_host(host, buffer);
+    Asked asked{normal.text, path};
+    auto labels = normal.is_address
+                      ? kMaxLabels
+                      : 1 + static_cast<unsigned>(std::ranges::count(normal.text, '.'));
+    auto name = normal.text;
+    while (labels >= least_labels_ && !ask_name(name, asked) && !normal.is_address) {
+        const auto dot = name.find('.');
+        if (dot == std::string_view::npos) break;
+        name.remove_prefix(dot + 1);
+        --labels;
+    }
+    return std::move(asked.result);
+}
+
+std::string Blocklists::place(ListedAt entry) const {
+    return lists_[entry.list].config.path + ", line " + std::to_string(entry.line);
+}
+
+/// Asks filter and file for a text, and counts both.
+template <class Take>
+void Blocklists::look_up(std::string_view text, ListedTarget& result, const Take& take) const {
+    const auto hash = hasher_(text).high;
+    ++result.queries;
+    if (!index_->may_have(hash)) return;
+    ++result.positives;
+    auto is_confirmed = false;
+    index_->each(hash, text, [&](const EntryRecord& entry) {
+        is_confirmed = true;
+        take(entry);
+    });
+    if (is_confirmed) ++result.confirmed;
+}
+
+void Blocklists::take(const EntryRecord& entry, ListedTarget& result) const {
+    if (entry.list >= lists_.size()) return;
+    const auto refuses = lists_[entry.list].config.action == BlocklistAction::refuse;
+    auto& first = refuses ? result.refused : result.logged;
+    if (!first) first = ListedAt{entry.list, entry.line};
+}
+
+/// True if the target is refused, so that nothing more need be asked.
+bool Blocklists::ask_name(std::string_view name, Asked& asked) const {
+    auto has_paths = false;
+    look_up(name, asked.result, [&](const EntryRecord& entry) {
+        if (entry.kind == EntryKind::domain ||
+            (entry.kind == EntryKind::host && name.size() == asked.host.size()))
+            take(entry, asked.result);
+        has_paths = has_paths || entry.kind == EntryKind::url_host;
+    });
+    if (has_paths && asked.path && !asked.result.refused) ask_paths(name, asked);
+    return asked.result.refused.has_value();
+}
+
+/// Asks for each beginning of the path that an entry could be.
+void Blocklists::ask_paths(std::string_view name, Asked& asked) const {
+    asked.url.assign(name);
+    append_normal_path(asked.url, *asked.path);
+    const std::string_view url = asked.url;
+    std::size_t boundaries = 0;
+    for (auto end = name.size() + 1; end <= url.size() && boundaries <= kMaxPathBoundaries; ++end) {
+        if (end < url.size() && !is_path_boundary(url[end])) continue;
+        ++boundaries;
+        look_up(url.substr(0, end), asked.result, [&](const EntryRecord& entry) {
+            if (entry.kind == EntryKind::url) take(entry, asked.result);
+        });
+        if (asked.result.refused) return;
+    }
+}
+
+}  // namespace proxy

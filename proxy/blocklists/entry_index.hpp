@@ -1,0 +1,105 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "proxy/blocklists/list_line.hpp"
+#include "proxy/blocklists/unlinked_file.hpp"
+#include "summary/binary_fuse_filter.hpp"
+
+namespace proxy {
+
+/// An entry as the file has it; its text follows. A file is written and read by one process, so the
+/// bytes are those of the machine, and there is no version.
+struct EntryRecord {
+    std::uint64_t hash = 0;  // of the text
+    std::uint32_t line = 0;
+    std::uint8_t list = 0;
+    EntryKind kind = EntryKind::domain;
+    std::uint16_t text_bytes = 0;
+};
+static_assert(sizeof(EntryRecord) == 16);
+static_assert(kMaxBlocklists <= 1 + UINT8_MAX && kMaxListLine <= UINT16_MAX);
+
+/// The entries of all lists: a filter in memory over a file that is sorted by hash and mapped. The
+/// filter answers nearly every question with no. The file confirms the rest: it has the entries of
+/// one hash beside each other, in a bucket of some 48 records whose place is known, so that a
+/// look-up reads one or two pages. Memory: 2.2 bytes per hash for the filter and about 0.1 for the
+/// places of buckets. Any number of threads.
+///
+/// A look-up may wait for the disk that holds the file, as any access to mapped memory. That is
+/// rare: a look-up follows a positive answer of the filter, and the system has the pages of a new
+/// file in its cache.
+class EntryIndex {
+public:
+    using EntryFilter = summary::BinaryFuseFilter<std::uint16_t, 4>;
+
+    /// The hashes with the same upper bits.
+    struct Part {
+        EntryFilter filter;
+        std::uint64_t begin = 0;             // in the file
+        unsigned bucket_bits = 0;            // the next bits of a hash choose its bucket
+        std::vector<std::uint32_t> buckets;  // where each begins within the part, and the end
+    };
+
+    EntryIndex() = default;
+    /// `parts`: 2^part_bits of them.
+    EntryIndex(unsigned part_bits, std::vector<Part> parts, FileMapping file);
+
+    /// False: no entry has this hash. True for an EntryFilter::kError of the other hashes.
+    bool may_have(std::uint64_t hash) const {
+        return !parts_.empty() && parts_[upper(hash, part_bits_)].filter.contains(hash);
+    }
+
+    /// Calls `take(const EntryRecord&)` for each entry with this hash and text.
+    template <class Take>
+    void each(std::uint64_t hash, std::string_view text, const Take& take) const {
+        note_look();
+        for (auto rest = bucket_of(hash); rest.size() >= sizeof(EntryRecord);) {
+            EntryRecord record;
+            std::memcpy(&record, rest.data(), sizeof(record));
+            rest.remove_prefix(sizeof(record));
+            const auto bytes = std::min<std::size_t>(record.text_bytes, rest.size());
+            if (record.hash == hash && rest.substr(0, bytes) == text) take(record);
+            if (record.hash > hash) return;
+            rest.remove_prefix(bytes);
+        }
+    }
+
+    std::uint64_t hashes() const { return hashes_; }
+    /// Of filter and places of buckets.
+    std::uint64_t memory_bytes() const { return memory_bytes_; }
+    std::uint64_t file_bytes() const { return file_.bytes().size(); }
+
+    /// The `bits` upper bits of a hash.
+    static std::size_t upper(std::uint64_t hash, unsigned bits) {
+        return static_cast<std::size_t>((hash >> 1) >> (63 - bits));
+    }
+    static std::size_t bucket(std::uint64_t hash, unsigned part_bits, unsigned bucket_bits) {
+        return upper(hash << part_bits, bucket_bits);
+    }
+
+private:
+    /// A look-up makes the pages around its bucket resident, 64 KiB by default.
+    static constexpr unsigned kLooksPerRelease = 32;
+
+    std::string_view bucket_of(std::uint64_t hash) const;
+    void note_look() const {
+        if (looks_.fetch_add(1, std::memory_order_relaxed) % kLooksPerRelease ==
+            kLooksPerRelease - 1)
+            file_.release();
+    }
+
+    unsigned part_bits_ = 0;
+    std::vector<Part> parts_;
+    FileMapping file_;
+    std::uint64_t hashes_ = 0, memory_bytes_ = 0;
+    mutable std::atomic<unsigned> looks_{0};
+};
+
+}  // namespace proxy
