@@ -12,6 +12,8 @@ using namespace std::chrono_literals;
 /// The response as the disk gives it back.
 std::shared_ptr<StoredResponse> kept(StoredMetadata metadata) {
     metadata.status = 200;
+    metadata.arrival.wall =
+        std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
     metadata.head_fields = "ETag: \"1\"\r\n";
     metadata.freshness.lifetime = StoredSeconds(600);
     metadata.freshness.source = LifetimeSource::rule;
