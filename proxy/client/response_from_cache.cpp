@@ -298,8 +298,7 @@ asio::awaitable<bool> ResponseFromCache::lies_far_ahead(const Fill::Reader& read
 
 asio::awaitable<Served> ResponseFromCache::respond(const FromFill& from) {
     const auto& incoming = from.state.incoming;
-    if (const auto why =
-            transaction_.why_too_young(incoming.response->status, incoming.response->fields())) {
+    if (const auto why = why_too_young(*incoming.response)) {
         co_await transaction_.refuse_too_young(*why);
         co_return Served::responded;
     }
@@ -338,7 +337,7 @@ asio::awaitable<Served> ResponseFromCache::respond_to_failure(const Fill::State&
     status.forward_status = state.incoming.upstream_status;
     const auto asked = went_forward(state.error);
     if (stands_in(state.error)) {
-        if (const auto why = why_too_young()) {
+        if (const auto why = why_too_young(*found_.response)) {
             co_await transaction_.refuse_too_young(*why);
             co_return Served::responded;
         }
