@@ -306,7 +306,7 @@ OriginMeaning Fetch::meaning_of(const OriginRunner& runner, const RequestAdditio
         const auto& sent = asked.validators;
         if (authorizes_each() && asked.kind == OriginRequestKind::validate_stored &&
             result.head->status == 200 && sent.strong() &&
-            only_value(result.head->fields, field::etag) == sent.etag)
+            only_value(result.head->fields, boost::beast::http::field::etag) == sent.etag)
             return {OriginStep::renew_stored};
         const auto* rule = job_.wanted.request->policy().rule;
         if (rule && std::ranges::binary_search(rule->storing.stale_on, result.head->status) &&
