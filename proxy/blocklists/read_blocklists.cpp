@@ -221,7 +221,8 @@ void doubt_lists(const Blocklists& lists, std::vector<ConfigError>& out) {
         const auto& list = lists.lists()[i];
         if (list.malformed > 0) {
             auto text = list.config.path + ": " + std::to_string(list.malformed) +
-                        " malformed lines are left out";
+                        (list.malformed == 1 ? " malformed line is left out"
+                                             : " malformed lines are left out");
             for (const auto& complaint : list.complaints) text.append(", ").append(complaint);
             if (list.malformed > list.complaints.size()) text.append(", ...");
             out.push_back({setting_of(i), std::move(text)});

@@ -565,6 +565,7 @@ ordered_json members_schema(std::string_view parent, const ordered_json& all) {
         } else if (has_fixed_default(setting)) {
             if (const auto* value = find_in(all, setting.path)) schema["default"] = *value;
         }
+        if (!is_section(setting) && written != written_schema().end()) schema.update(*written);
         properties[std::string(setting.key())] = std::move(schema);
     }
     return properties;
