@@ -1,8 +1,9 @@
 #include "proxy/admin/explanation.hpp"
 
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <optional>
+
+#include "proxy/http/escape.hpp"
 
 namespace proxy {
 namespace {
@@ -20,11 +21,9 @@ std::optional<std::string> percent_decoded(std::string_view text) {
             out.push_back(text[i]);
             continue;
         }
-        unsigned byte = 0;
-        const auto* const digits = text.data() + i + 1;
-        if (text.size() - i < 3 || std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2)
-            return std::nullopt;
-        out.push_back(static_cast<char>(byte));
+        const auto byte = escaped_byte(text.substr(i));
+        if (!byte) return std::nullopt;
+        out.push_back(*byte);
         i += 2;
     }
     return out;

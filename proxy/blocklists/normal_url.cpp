@@ -5,6 +5,7 @@
 #include <boost/asio/ip/address.hpp>
 
 #include "proxy/blocklists/punycode.hpp"
+#include "proxy/http/escape.hpp"
 #include "proxy/http/field_list.hpp"
 
 namespace proxy {
@@ -12,24 +13,12 @@ namespace {
 
 namespace ip = boost::asio::ip;
 
-int hex_value(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
-
 /// Appends the text with each valid `%xx` as its byte.
 void append_unescaped(std::string& out, std::string_view text) {
     for (std::size_t i = 0; i < text.size(); ++i) {
-        const auto high = text[i] == '%' && text.size() - i > 2 ? hex_value(text[i + 1]) : -1;
-        const auto low = high >= 0 ? hex_value(text[i + 2]) : -1;
-        if (low >= 0) {
-            out.push_back(static_cast<char>(high * 16 + low));
-            i += 2;
-        } else {
-            out.push_back(text[i]);
-        }
+        const auto byte = escaped_byte(text.substr(i));
+        out.push_back(byte.value_or(text[i]));
+        if (byte) i += 2;
     }
 }
 

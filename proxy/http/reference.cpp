@@ -11,7 +11,13 @@ std::string_view before_query(std::string_view path) {
     return path.substr(0, path.find('?'));
 }
 
-/// RFC 3986 §5.2.4, for a path that begins with a slash. The query stays as it is.
+bool has_scheme(std::string_view reference) {
+    const auto colon = reference.find(':');
+    return colon < reference.find_first_of("/?");
+}
+
+}  // namespace
+
 std::string without_dot_segments(std::string_view text) {
     const auto path = before_query(text);
     std::string out;
@@ -28,13 +34,6 @@ std::string without_dot_segments(std::string_view text) {
     }
     return out.append(text.substr(path.size()));
 }
-
-bool has_scheme(std::string_view reference) {
-    const auto colon = reference.find(':');
-    return colon < reference.find_first_of("/?");
-}
-
-}  // namespace
 
 bool resolve_same_origin(const CacheKey& base, std::string_view reference, CacheKey& out) {
     reference = reference.substr(0, reference.find('#'));

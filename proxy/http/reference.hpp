@@ -2,9 +2,14 @@
 
 #include "proxy/http/cache_key.hpp"
 
+#include <string>
 #include <string_view>
 
 namespace proxy {
+
+/// Removes dot segments (RFC 3986 §5.2.4) from a path that begins with a slash. A query stays as it
+/// is.
+std::string without_dot_segments(std::string_view path_and_query);
 
 /// Resolves a URI reference, as in Location and Content-Location, against the target URI of its
 /// request into `out` (RFC 3986 §5.2, without dot segments and fragment). Returns false for other

@@ -4,7 +4,9 @@
 #include <array>
 #include <cstring>
 
+#include "proxy/http/escape.hpp"
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/reference.hpp"
 #include "proxy/http/same_host.hpp"
 #include "summary/key_hash.hpp"
 
@@ -92,47 +94,22 @@ bool is_unreserved(char c) {
            c == '.' || c == '_' || c == '~';
 }
 
-int hex_value(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
+/// Appends the path with unreserved characters decoded, other escapes in capitals, and runs of `/`
+/// as one.
 void append_decoded(std::string& out, std::string_view path) {
     for (std::size_t i = 0; i < path.size(); ++i) {
-        if (path[i] == '%' && path.size() - i > 2) {
-            const auto high = hex_value(path[i + 1]), low = hex_value(path[i + 2]);
-            const auto byte = static_cast<char>(high * 16 + low);
-            if (high >= 0 && low >= 0) {
-                constexpr std::string_view kDigits = "0123456789ABCDEF";
-                if (is_unreserved(byte))
-                    out.push_back(byte);
-                else
-                    (out += '%', out += kDigits[static_cast<std::size_t>(high)]) +=
-                        kDigits[static_cast<std::size_t>(low)];
-                i += 2;
-                continue;
-            }
+        const auto byte = escaped_byte(path.substr(i));
+        if (!byte) {
+            if (path[i] != '/' || !out.ends_with('/')) out.push_back(path[i]);
+            continue;
         }
-        out.push_back(path[i]);
+        if (is_unreserved(*byte))
+            out.push_back(*byte);
+        else
+            for (const char c : path.substr(i, 3))
+                out.push_back(c >= 'a' && c <= 'f' ? static_cast<char>(c - 'a' + 'A') : c);
+        i += 2;
     }
-}
-
-/// Resolves `.`, `..` and empty segments of a path that begins with `/`.
-std::string resolved(std::string_view path) {
-    std::string out;
-    while (!path.empty()) {
-        path.remove_prefix(1);
-        const auto segment = path.substr(0, path.find('/'));
-        path.remove_prefix(segment.size());
-        if (segment == "..") out.resize(out.empty() ? 0 : out.rfind('/'));
-        const auto is_name = !segment.empty() && segment != "." && segment != "..";
-        if (is_name)
-            out.append("/").append(segment);
-        else if (path.empty())
-            out.push_back('/');
-    }
-    return out;
 }
 
 std::string_view parameter_name(std::string_view parameter) {
@@ -178,7 +155,7 @@ std::string_view path_for_rules(std::string_view path_and_query, std::string& sc
     std::string decoded;
     decoded.reserve(path.size());
     append_decoded(decoded, path);
-    scratch = resolved(decoded);
+    scratch = without_dot_segments(decoded);
     return scratch;
 }
 

@@ -1,11 +1,9 @@
 #include "proxy/upstream/peer_request_head.hpp"
 
-#include <array>
-#include <charconv>
-
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hashed_fields.hpp"
 #include "proxy/http/hop_by_hop.hpp"
+#include "proxy/http/number.hpp"
 #include "proxy/http/response_head.hpp"
 
 namespace proxy {
@@ -45,9 +43,8 @@ std::string PeerRequestHead::text(std::string_view node, std::string_view token,
     if (directives_.max_stale) append_seconds(out, "max-stale", *directives_.max_stale);
     out.append("\r\n").append(kPeerField).append(": ").append(node).append(" ").append(token);
     if (const auto mark = request_.policy().mark(); mark != 0) {
-        std::array<char, 8> digits{};
-        const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), mark, 16).ptr;
-        out.append(kRuleOption).append(digits.data(), end);
+        out.append(kRuleOption);
+        append_number(out, mark, 16);
     }
     if (!hashes_->empty()) out.append("\r\n").append(kFieldsField).append(": ").append(*hashes_);
     out.append("\r\nVia: 1.1 ").append(node).append("\r\n\r\n");
