@@ -133,8 +133,8 @@ asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
     co_await read_from_disk(cache, key, hash);
     explain_stored(cache, key, hash, Clock::now(), out);
 
-    RoundTrip origin;
     explain_blocklists(*config, key, site, out);
+    RoundTrip origin;
     if (const auto target = target_of(site, key)) {
         origin = upstream.origin_times.of(connection_key(*target));
         out.origin = target->text();

@@ -290,26 +290,21 @@ asio::awaitable<void> Fetch::take_origin(OriginStep step, const RequestAdditions
     co_await delivery_.deliver(exchange);
 }
 
-/// The origin decides for each client whether it gets the stored response.
-bool Fetch::authorizes_each() const {
-    const auto* rule = job_.wanted.request->policy().rule;
-    return rule && rule->storing.authorize;
-}
-
 OriginMeaning Fetch::meaning_of(const OriginRunner& runner, const RequestAdditions& asked) const {
     OriginResult result;
     result.error = *runner.result;
     if (result.error == FetchError::none) {
         result.head = &runner.exchange.head();
         result.length = runner.exchange.content_length();
+        const auto& policy = job_.wanted.request->policy();
         // The client may have what is stored. An origin without conditions says so with a 200.
         const auto& sent = asked.validators;
-        if (authorizes_each() && asked.kind == OriginRequestKind::validate_stored &&
+        if (policy.authorizes_each() && asked.kind == OriginRequestKind::validate_stored &&
             result.head->status == 200 && sent.strong() &&
             only_value(result.head->fields, boost::beast::http::field::etag) == sent.etag)
             return {OriginStep::renew_stored};
-        const auto* rule = job_.wanted.request->policy().rule;
-        if (rule && std::ranges::binary_search(rule->storing.stale_on, result.head->status) &&
+        if (policy.rule &&
+            std::ranges::binary_search(policy.rule->storing.stale_on, result.head->status) &&
             may_stand_in(OriginTrouble::error))
             return {OriginStep::fail, FetchError::origin_error};
     }
@@ -330,7 +325,8 @@ void Fetch::end_stored(StorageVerdict verdict, unsigned status, bool was_validat
     const auto now = Clock::now();
     const auto& stale = *job_.from.stale;
     const auto fresh = is_fresh(stale.freshness, stale.residence(now));
-    const auto of_its_user = authorizes_each() || identifies_user(job_.wanted.request->fields);
+    const auto& request = *job_.wanted.request;
+    const auto of_its_user = request.policy().authorizes_each() || identifies_user(request.fields);
     const auto fate = fate_of_stored({verdict, status, was_validation, fresh, of_its_user});
     if (fate == StoredFate::stays) return;
     const auto& claim = job_.result.claim;

@@ -50,7 +50,6 @@ private:
     boost::asio::awaitable<void> probe_unattended(OriginRunner& runner);
     boost::asio::awaitable<void> take_origin(OriginStep step, const RequestAdditions& asked,
                                              Exchange& exchange);
-    bool authorizes_each() const;
     OriginMeaning meaning_of(const OriginRunner& runner, const RequestAdditions& asked) const;
 
     bool may_stand_in(OriginTrouble trouble) const;

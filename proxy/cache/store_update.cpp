@@ -99,9 +99,8 @@ void learn_from_head(Cache& cache, const Relayed& relayed) {
     const auto stored = cache.look_up(hash, uri, request.fields, now).response;
     if (!stored || stored->status != 200) return;
     const auto fields = stored->fields();
-    const auto* rule = request.policy().rule;
     const auto learned = judge_head(answer.head, draft(storing, answer).verdict, *stored, fields,
-                                    rule && rule->storing.ignored.vary);
+                                    request.policy().ignores_vary());
     if (learned == HeadLearned::nothing) return;
     if (learned == HeadLearned::ends) return void(cache.shared.drop(hash, now));
     std::shared_ptr<StoredResponse> next;

@@ -58,11 +58,9 @@ StorageVerdict judge(const StoringRequest& storing, unsigned status, Fields fiel
     if (is_origin_trouble(status) || status == 429) metadata.freshness.never_stale = true;
     if (!from.from_peer && may_be_personal(request.fields, metadata.freshness, rules))
         make_personal(metadata.freshness);
-    if (!rules.rule || !rules.rule->ignored.vary) metadata.vary_names = vary_names(fields);
+    if (!request.policy().ignores_vary()) metadata.vary_names = vary_names(fields);
     append_variant(metadata.variant, metadata.vary_names, request.fields);
-    const auto keeps_cookie =
-        rules.store_set_cookie && !(rules.rule && rules.rule->ignored.set_cookie);
-    metadata.shares_cookie = keeps_cookie && shares_cookie(fields);
+    metadata.shares_cookie = rules.keeps_cookies() && shares_cookie(fields);
     const auto verdict = storage_verdict(request.fields, storing.directives, status, fields, said,
                                          metadata.vary_names, metadata.freshness, rules);
     metadata.by_rule_alone =

@@ -51,9 +51,9 @@ void Request::rewrite_forwarded() {
 void Request::edit_fields(const FieldEdits& edits) {
     if (edits.empty()) return;
     std::erase_if(head.fields, [&](const Field& line) { return edits.takes_away(line.name); });
-    for (const auto* lines : {&edits.set, &edits.add})
-        for (const auto& [name, value] : *lines)
-            head.fields.push_back({boost::beast::http::string_to_field(name), name, value});
+    edits.each_new([this](const std::string& name, const std::string& value) {
+        head.fields.push_back({boost::beast::http::string_to_field(name), name, value});
+    });
 }
 
 /// An origin may take these fields for another target than the key's, also when they are spelled

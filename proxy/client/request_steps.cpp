@@ -42,10 +42,8 @@ bool RequestSteps::run_at_once() {
     found_.reset();
     if (!is_get_or_head()) return false;
     understood_ = understand();
-    const auto is_judged =
-        !request_.site.of_entry() && !request_.config().forward.blocklists.empty();
     const auto leads_to_the_cache = understood_->empty() && !proven_peer(transaction_) &&
-                                    !judge_client() && !request_.site.none && !is_judged &&
+                                    !judge_client() && !request_.site.none && !may_be_listed() &&
                                     !is_upgrade() && !goes_past_the_cache();
     if (!leads_to_the_cache) return false;
     ResponseFromCache response(transaction_);
@@ -84,11 +82,10 @@ asio::awaitable<void> RequestSteps::run() {
         response.select_variant();
         const auto plan = response.plan();
         auto served = Served::responded;
-        if (plan.serves())
-            if (const auto why = response.why_too_young())
-                co_return co_await transaction_.refuse_too_young(*why);
         if (!plan.serves())
             served = co_await response.fetch_or_follow(plan);
+        else if (const auto why = response.why_too_young())
+            co_await transaction_.refuse_too_young(*why);
         else if (response.is_in_blocks())
             served = co_await response.respond_in_blocks();
         else
@@ -188,10 +185,14 @@ std::optional<RequestRefusal> RequestSteps::judge_client() {
     return std::nullopt;
 }
 
-/// The page for a target that a blocklist refuses. A site of the configuration is the operator's
-/// own choice.
+/// Blocklists are for forward targets. A site of the configuration is the operator's own choice.
+bool RequestSteps::may_be_listed() const {
+    return request_.config().blocklists && !request_.site.of_entry();
+}
+
+/// The page for a target that a blocklist refuses.
 std::optional<std::string> RequestSteps::judge_target() {
-    if (request_.site.of_entry()) return std::nullopt;
+    if (!may_be_listed()) return std::nullopt;
     return judge_by_blocklists(transaction_, request_.key.host(), request_.key.path());
 }
 
@@ -270,9 +271,8 @@ bool RequestSteps::is_get_or_head() const {
 }
 
 bool RequestSteps::goes_past_the_cache() const {
-    const auto* rule = request_.site.policy.rule;
     return !is_get_or_head() || !request_.body->done() || request_.directives.no_store ||
-           (rule && rule->bypass);
+           request_.site.policy.bypasses();
 }
 
 asio::awaitable<void> RequestSteps::pass_by() {

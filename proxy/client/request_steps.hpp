@@ -39,6 +39,7 @@ private:
     TargetError find_target();
     std::optional<RequestRefusal> judge_client();
     Hops judge_hops();
+    bool may_be_listed() const;
     std::optional<std::string> judge_target();
     bool is_upgrade() const;
     bool is_get_or_head() const;

@@ -33,8 +33,7 @@ constexpr std::chrono::milliseconds kLookAhead{20};
 
 bool ResponseFromCache::respond_at_once() {
     const auto& response = found_.response;
-    const auto* rule = request_.site.policy.rule;
-    const auto is_usual = response && !(rule && rule->min_age) && !found_.on_disk &&
+    const auto is_usual = response && !transaction_.judges_age() && !found_.on_disk &&
                           !found_.other_variants && response->vary_names.empty() &&
                           goes_out_at_once(transaction_, *response);
     if (!is_usual) return false;
@@ -161,10 +160,9 @@ RequestFacts ResponseFromCache::request_facts() const {
     facts.if_range = find(fields, field::if_range) != nullptr;
     facts.conditions_for_origin =
         find(fields, field::if_match) || find(fields, field::if_unmodified_since);
-    const auto* rule = request_.site.policy.rule;
-    const auto authorizes_each = rule && rule->storing.authorize;
-    facts.authorization = authorizes_each || (find(fields, field::authorization) &&
-                                              !(rule && rule->storing.share_authorized));
+    const auto& policy = request_.site.policy;
+    facts.authorization = policy.authorizes_each() ||
+                          (find(fields, field::authorization) && !policy.shares_authorized());
     facts.has_peers = request_.config().cluster.has_value();
     facts.may_use_blocks = may_use_blocks_;
     if (facts.range.single() && frontend_.upstream.part_responses.size() > 0) {
@@ -298,7 +296,7 @@ asio::awaitable<bool> ResponseFromCache::lies_far_ahead(const Fill::Reader& read
 
 asio::awaitable<Served> ResponseFromCache::respond(const FromFill& from) {
     const auto& incoming = from.state.incoming;
-    if (const auto why = why_too_young(*incoming.response)) {
+    if (const auto why = transaction_.why_too_young(*incoming.response)) {
         co_await transaction_.refuse_too_young(*why);
         co_return Served::responded;
     }
@@ -337,7 +335,7 @@ asio::awaitable<Served> ResponseFromCache::respond_to_failure(const Fill::State&
     status.forward_status = state.incoming.upstream_status;
     const auto asked = went_forward(state.error);
     if (stands_in(state.error)) {
-        if (const auto why = why_too_young(*found_.response)) {
+        if (const auto why = why_too_young()) {
             co_await transaction_.refuse_too_young(*why);
             co_return Served::responded;
         }

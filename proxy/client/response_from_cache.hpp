@@ -53,7 +53,9 @@ public:
 
     // By a plan that serves:
     /// Why the stored response is refused as too young, if so.
-    std::optional<std::string> why_too_young() const { return why_too_young(*found_.response); }
+    std::optional<std::string> why_too_young() const {
+        return transaction_.why_too_young(*found_.response);
+    }
     bool is_in_blocks() const;
     boost::asio::awaitable<Served> respond_in_blocks() { return respond_in_blocks(status_); }
     boost::asio::awaitable<void> respond_whole() { return respond_whole(status_); }
@@ -66,11 +68,6 @@ public:
 private:
     using Stored = std::shared_ptr<const StoredResponse>;
 
-    std::optional<std::string> why_too_young(const StoredResponse& response) const {
-        const auto* rule = request_.site.policy.rule;
-        if (!rule || !rule->min_age) return std::nullopt;
-        return transaction_.why_too_young(response.status, response.fields());
-    }
     boost::asio::awaitable<Served> respond_in_blocks(const CacheStatus& status);
     boost::asio::awaitable<void> respond_whole(const CacheStatus& status);
     void serve_stored(const ResponsePlan& plan, std::chrono::seconds residence);

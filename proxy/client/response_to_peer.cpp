@@ -64,8 +64,7 @@ public:
 private:
     static bool may_travel(const Transaction& transaction) {
         const auto& cluster = *transaction.request.config().cluster;
-        const auto* rule = transaction.request.site.policy.rule;
-        if (rule && rule->bypass) return false;
+        if (transaction.request.site.policy.bypasses()) return false;
         return transaction.connection.encrypted() ||
                !stays_encrypted(cluster, transaction.request.key);
     }

@@ -32,9 +32,9 @@ FieldBlock Transaction::edit(const FieldEdits& edits, FieldBlock stored) {
     auto& own = writer.fields();
     const auto before = std::exchange(own, {});
     append_kept(own, before);
-    for (const auto* lines : {&edits.set, &edits.add})
-        for (const auto& [name, value] : *lines)
-            own.append(name).append(": "sv).append(value).append("\r\n"sv);
+    edits.each_new([&own](const std::string& name, const std::string& value) {
+        own.append(name).append(": "sv).append(value).append("\r\n"sv);
+    });
     edited_fields.clear();
     append_kept(edited_fields, stored);
     return edited_fields;
@@ -111,10 +111,19 @@ asio::awaitable<void> Transaction::refuse_fault(bool begun) {
         co_await refuse(500, "An error that is not expected; the node's log says which.");
 }
 
-std::optional<std::string> Transaction::why_too_young(unsigned status, Fields response) const {
+bool Transaction::judges_age() const {
     const auto* rule = request.site.policy.rule;
-    if (!rule || !rule->min_age || request.from_peer) return std::nullopt;
-    return proxy::why_too_young(*rule, status, response, wall_now());
+    return rule && rule->min_age && !request.from_peer;
+}
+
+std::optional<std::string> Transaction::why_too_young(unsigned status, Fields response) const {
+    if (!judges_age()) return std::nullopt;
+    return proxy::why_too_young(*request.site.policy.rule, status, response, wall_now());
+}
+
+std::optional<std::string> Transaction::why_too_young(const StoredMetadata& response) const {
+    if (!judges_age()) return std::nullopt;  // before the fields are read
+    return why_too_young(response.status, response.fields());
 }
 
 asio::awaitable<void> Transaction::refuse_too_young(std::string_view why) {

@@ -59,8 +59,11 @@ struct Transaction {
     /// Ends a request after an exception. `begun`: a part of a response has gone out, which cannot
     /// be taken back.
     boost::asio::awaitable<void> refuse_fault(bool begun);
-    /// Why the rule of the request refuses this response to a client as too young, if so.
+    /// The rule of the request, which a client sent, refuses young content.
+    bool judges_age() const;
+    /// Why that rule refuses this response as too young, if so.
     std::optional<std::string> why_too_young(unsigned status, Fields response) const;
+    std::optional<std::string> why_too_young(const StoredMetadata& response) const;
     boost::asio::awaitable<void> refuse_too_young(std::string_view why);
     /// Refuses a request without a site.
     boost::asio::awaitable<void> refuse_without_site(NoSite reason);

@@ -194,6 +194,10 @@ void leave_out(ResponseDirectives& out, const Ignored& ignored) {
 
 }  // namespace
 
+bool CacheRules::keeps_cookies() const {
+    return store_set_cookie && !(rule && rule->ignored.set_cookie);
+}
+
 std::optional<std::chrono::seconds> parse_delta_seconds(std::string_view text) {
     if (text.empty()) return std::nullopt;
     std::int64_t value = 0;

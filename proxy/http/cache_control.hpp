@@ -21,6 +21,9 @@ struct CacheRules {
     std::chrono::nanoseconds heuristic_maximum = std::chrono::hours(24);
     std::chrono::nanoseconds stale_when_unreachable = std::chrono::hours(24);  // 0: never
     const StoringRule* rule = nullptr;  // of `rules` for this request, which must outlive this
+
+    /// Set-Cookie is stored: the settings want it, and no rule ignores it.
+    bool keeps_cookies() const;
 };
 
 /// The largest span; larger numbers count as this one (RFC 9111 §1.2.2).

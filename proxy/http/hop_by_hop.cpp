@@ -1,7 +1,5 @@
 #include "proxy/http/hop_by_hop.hpp"
 
-#include "proxy/http/rule.hpp"
-
 #include "proxy/http/field_list.hpp"
 
 #include <algorithm>
@@ -77,8 +75,7 @@ StoredFields::StoredFields(Fields response, const CacheRules& rules)
 
 StoredFields::StoredFields(Fields response, const CacheRules& rules,
                            std::span<const std::string_view> withheld)
-    : hop_by_hop_(response),
-      cookies_too_(rules.store_set_cookie && !(rules.rule && rules.rule->ignored.set_cookie)) {
+    : hop_by_hop_(response), cookies_too_(rules.keeps_cookies()) {
     for (const auto list : withheld) {
         ListMembers names(list);
         while (const auto name = names.next()) withheld_.add(*name);

@@ -66,6 +66,12 @@ struct FieldEdits {
     std::vector<std::string> remove;
 
     bool empty() const { return set.empty() && add.empty() && remove.empty(); }
+    /// Calls `append` with name and value of each new line, those of `set` first.
+    template <class Append>
+    void each_new(const Append& append) const {
+        for (const auto* lines : {&set, &add})
+            for (const auto& [name, value] : *lines) append(name, value);
+    }
     /// The lines of this name are left out of the message.
     bool takes_away(std::string_view name) const;
 };

@@ -26,6 +26,11 @@ std::optional<NoSite> why_none(const Config& config, bool absolute_form) {
     return std::nullopt;
 }
 
+void apply(const Rule* for_get, CacheKey& key) {
+    if (for_get && for_get->query.changes_key())
+        key.replace_query(query_for_key(for_get->query, key.path()));
+}
+
 }  // namespace
 
 CacheRules SitePolicy::rules() const {
@@ -53,14 +58,14 @@ Site choose_site(const Config& config, const CacheKey& key, bool absolute_form) 
 void choose_rule(const Config& config, std::string_view method, CacheKey& key, SitePolicy& policy) {
     if (config.rules.empty()) return;
     policy.rule = config.rules.find(method, key.host(), key.path());
-    apply_key_rule(config.rules, key);
+    if (method == "GET" || method == "HEAD")
+        apply(policy.rule, key);
+    else
+        apply_key_rule(config.rules, key);
 }
 
 void apply_key_rule(const RuleTable& rules, CacheKey& key) {
-    if (rules.key_hash() == 0) return;
-    const auto* rule = rules.find("GET", key.host(), key.path());
-    if (rule && rule->query.changes_key())
-        key.replace_query(query_for_key(rule->query, key.path()));
+    if (rules.key_hash() != 0) apply(rules.find("GET", key.host(), key.path()), key);
 }
 
 std::optional<UpstreamTarget> target_of(const Site& site, const CacheKey& key,

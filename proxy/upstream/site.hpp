@@ -32,6 +32,11 @@ struct SitePolicy {
     CacheRules rules() const;
     /// The mark of the rule that judges responses now; 0: none does.
     std::uint32_t mark() const { return rule ? rule->mark : 0; }
+    /// Questions to that rule; false without one.
+    bool bypasses() const { return rule && rule->bypass; }
+    bool authorizes_each() const { return rule && rule->storing.authorize; }
+    bool shares_authorized() const { return rule && rule->storing.share_authorized; }
+    bool ignores_vary() const { return rule && rule->storing.ignored.vary; }
 };
 
 /// The server behind a site. Today each site has one; groups of several will stand here.
