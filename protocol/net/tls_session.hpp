@@ -42,9 +42,9 @@ struct TlsLine {
 };
 
 /// TLS over a connected TCP socket, which outlives it. Each step returns at once, and names the
-/// event of the socket to wait for before its repetition. OpenSSL works on the socket itself. What
-/// it writes is collected in a buffer of the thread first; records that the socket does not take
-/// are held here. One thread at a time.
+/// event of the socket to wait for before its repetition. OpenSSL reads the socket itself.
+/// Its records collect in a buffer of the thread, and go out in one call of send(). The session
+/// holds records that the socket does not take. One thread at a time.
 class TlsSession {
 public:
     using Socket = boost::asio::ip::tcp::socket;

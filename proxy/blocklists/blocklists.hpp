@@ -35,7 +35,7 @@ struct ListedAt {
     std::uint32_t line = 0;
 };
 
-/// What the lists say about one target, and the work that it took.
+/// The verdict of the lists on one target, and the work that it took.
 struct ListedTarget {
     std::optional<ListedAt> refused, logged;  // the first of each
     std::uint32_t queries = 0;                // of the filter

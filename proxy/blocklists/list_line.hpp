@@ -13,7 +13,7 @@ namespace proxy {
 /// The longest line of a list, in bytes without its end.
 inline constexpr std::size_t kMaxListLine = 8192;
 
-/// What an entry covers. The values stand in the file of sorted entries.
+/// The targets that an entry covers. The values stand in the file of sorted entries.
 enum class EntryKind : std::uint8_t {
     domain,    // the name and all names below it
     host,      // the name alone

@@ -9,10 +9,10 @@
 
 namespace proxy {
 
-// Bounds of one HTTP/2 connection beside those of the configuration. The bytes that a client can
-// make it hold are at most `http2.streams` times the sum of limits.head, kHttp2FreeBytes and
-// kHttp2SmallBody; for the whole connection kHttp2Unsent and one frame; and what is charged to
-// limits.body_windows.
+// Bounds of one HTTP/2 connection beside those of the configuration. A client can make it
+// hold these bytes at most: for each of `http2.streams`, limits.head, kHttp2FreeBytes and
+// kHttp2SmallBody; for the connection, kHttp2Unsent and one frame. limits.body_windows bounds the
+// bytes that are charged to it.
 
 /// Bytes of a request's body that a client may send before the node has asked for more. Any client
 /// may send so many before it has read a setting, and some fail with a smaller one.

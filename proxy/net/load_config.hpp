@@ -9,7 +9,7 @@
 
 namespace proxy {
 
-/// What a reload knows beside the file.
+/// The state of a node that reloads, beside the file.
 struct LoadedBefore {
     std::shared_ptr<const Blocklists> blocklists = nullptr;  // in effect; taken again if unchanged
     std::stop_token stop = {};                               // the result is not wanted any more
