@@ -93,19 +93,18 @@ void Books::log(Frontend& frontend, const Request& request, const ResponseWriter
     record.validated = validated;
     record.client_reload = client_reload;
     record.cache_status = cache_status;
-    record.blocklist = blocklist;
+    if (blocklist) record.blocklist = *blocklist;
     record.aborted = aborted;
     frontend.shared.access_log.write(record);
 }
 
 std::size_t Books::kept_bytes() const {
     return proxy::kept_bytes(peer) + proxy::kept_bytes(server) + proxy::kept_bytes(content_type) +
-           proxy::kept_bytes(cache_status) + proxy::kept_bytes(blocklist);
+           proxy::kept_bytes(cache_status);
 }
 
 void Books::give_back() {
-    for (auto* text : {&peer, &server, &content_type, &cache_status, &blocklist})
-        proxy::give_back(*text);
+    for (auto* text : {&peer, &server, &content_type, &cache_status}) proxy::give_back(*text);
 }
 
 }  // namespace proxy

@@ -29,7 +29,8 @@ struct Books {
     std::string server;                           // address of the last origin that answered
     std::string content_type;
     std::string cache_status;  // as sent, if there is a log
-    std::string blocklist;     // file and line of the list that has the target
+    /// File and line of the list that has the target; null: none has it. Few requests need it.
+    std::unique_ptr<const std::string> blocklist;
     bool validated = false;    // the stored response was confirmed by a 304
     bool client_reload = false;
     bool aborted = false;            // the response ended before its end

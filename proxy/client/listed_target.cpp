@@ -20,7 +20,7 @@ std::optional<std::string> judge_by_blocklists(Transaction& transaction, std::st
     const auto& entry = listed.refused ? listed.refused : listed.logged;
     if (!entry) return std::nullopt;
     const auto place = lists->place(*entry);
-    transaction.books.blocklist = place;
+    transaction.books.blocklist = std::make_unique<const std::string>(place);
     if (listed.refused) {
         ++counters.refusals[RequestRefusal::blocklist];
         return "This proxy does not let requests through to " + std::string(host) +

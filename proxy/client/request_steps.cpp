@@ -69,7 +69,8 @@ asio::awaitable<void> RequestSteps::run() {
     // A stored response is given as it would be fetched: by the settings of now, or not at all.
     if (const auto none = request_.site.none)
         co_return co_await transaction_.refuse_without_site(*none);
-    if (const auto page = judge_target()) co_return co_await refuse_listed(transaction_, *page);
+    if (may_be_listed())
+        if (const auto page = judge_target()) co_return co_await refuse_listed(transaction_, *page);
     if (is_upgrade()) co_return co_await pass_upgrade();
     if (goes_past_the_cache()) co_return co_await pass_by();
     // Look up, plan; respond from the store, or fetch or follow and respond from that.
@@ -190,9 +191,8 @@ bool RequestSteps::may_be_listed() const {
     return request_.config().blocklists && !request_.site.of_entry();
 }
 
-/// The page for a target that a blocklist refuses.
+/// The page for a target that a blocklist refuses. Precondition: may_be_listed().
 std::optional<std::string> RequestSteps::judge_target() {
-    if (!may_be_listed()) return std::nullopt;
     return judge_by_blocklists(transaction_, request_.key.host(), request_.key.path());
 }
 
