@@ -69,8 +69,7 @@ asio::awaitable<void> RequestSteps::run() {
     // A stored response is given as it would be fetched: by the settings of now, or not at all.
     if (const auto none = request_.site.none)
         co_return co_await transaction_.refuse_without_site(*none);
-    if (may_be_listed())
-        if (const auto page = judge_target()) co_return co_await refuse_listed(transaction_, *page);
+    if (is_refused_by_list()) co_return co_await refuse_listed(transaction_, *page_);
     if (is_upgrade()) co_return co_await pass_upgrade();
     if (goes_past_the_cache()) co_return co_await pass_by();
     // Look up, plan; respond from the store, or fetch or follow and respond from that.
@@ -85,8 +84,8 @@ asio::awaitable<void> RequestSteps::run() {
         auto served = Served::responded;
         if (!plan.serves())
             served = co_await response.fetch_or_follow(plan);
-        else if (const auto why = response.why_too_young())
-            co_await transaction_.refuse_too_young(*why);
+        else if (is_too_young(response))
+            co_await transaction_.refuse_too_young(*page_);
         else if (response.is_in_blocks())
             served = co_await response.respond_in_blocks();
         else
@@ -191,9 +190,18 @@ bool RequestSteps::may_be_listed() const {
     return request_.config().blocklists && !request_.site.of_entry();
 }
 
-/// The page for a target that a blocklist refuses. Precondition: may_be_listed().
-std::optional<std::string> RequestSteps::judge_target() {
-    return judge_by_blocklists(transaction_, request_.key.host(), request_.key.path());
+/// True: `page_` has the text for a target that a blocklist refuses.
+bool RequestSteps::is_refused_by_list() {
+    if (!may_be_listed()) return false;
+    page_ = judge_by_blocklists(transaction_, request_.key.host(), request_.key.path());
+    return page_.has_value();
+}
+
+/// True: `page_` has the text for a stored response that a rule refuses as too young.
+bool RequestSteps::is_too_young(const ResponseFromCache& response) {
+    if (!transaction_.judges_age()) return false;
+    page_ = response.why_too_young();
+    return page_.has_value();
 }
 
 asio::awaitable<void> RequestSteps::refuse_client(RequestRefusal reason) {

@@ -12,6 +12,8 @@
 
 namespace proxy {
 
+class ResponseFromCache;
+
 /// The steps from a parsed head to the end of the response, whatever the transport. run() lists
 /// them in order; each private function is one step, or a refusal. The transport parses the head
 /// before, and closes the books and breaks off an incomplete response afterwards. CONNECT is the
@@ -40,7 +42,8 @@ private:
     std::optional<RequestRefusal> judge_client();
     Hops judge_hops();
     bool may_be_listed() const;
-    std::optional<std::string> judge_target();
+    bool is_refused_by_list();
+    bool is_too_young(const ResponseFromCache& response);
     bool is_upgrade() const;
     bool is_get_or_head() const;
     bool goes_past_the_cache() const;
@@ -55,7 +58,8 @@ private:
     Transaction& transaction_;
     Frontend& frontend_;
     Request& request_;
-    std::string max_forwards_;  // that the next hop reads
+    std::string max_forwards_;         // that the next hop reads
+    std::optional<std::string> page_;  // of a refusal; here, as the frame of run() has to be small
     // What run_at_once() leaves for run(): the result of understand(), and that of the look-up.
     std::optional<std::string_view> understood_;
     std::optional<Store::Found> found_;
