@@ -377,7 +377,7 @@ void add_status(CLI::App& app, CommandLine& line) {
     option(command, "nodes", "HOST:PORT...", line.nodes,
            "Admin addresses (dns:HOST:PORT for every address of a name); name all nodes for the "
            "hit rate of the cluster");
-    add_node_options(command, "--url", line.node);
+    add_node_options(command, "--at,--url", line.node);
     command.footer(sharing_legend() + "\n\n" + command.get_footer());
     command.add_flag("--json", line.json, "Prints the nodes' answers unchanged");
 }
@@ -385,7 +385,7 @@ void add_status(CLI::App& app, CommandLine& line) {
 void add_healthcheck_and_explain(CLI::App& app, CommandLine& line) {
     auto& healthcheck =
         *app.add_subcommand("healthcheck", "Exits 0 if a node is ready, otherwise 1");
-    add_node_options(healthcheck, "--url", line.node);
+    add_node_options(healthcheck, "--at,--url", line.node);
     auto& explain = *app.add_subcommand("explain",
                                         "Shows which nodes store a URL, which summaries claim it, "
                                         "and which peers a miss would ask");

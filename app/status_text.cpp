@@ -145,7 +145,7 @@ void print_disk_trouble(const measure::DiskSample& d) {
 
 void print_disk(const measure::NodeSample& n) {
     if (n.disk.empty()) return;
-    fmt::print("disk {}, {} of index in memory, {}, {} not written as asked for once\n",
+    fmt::print("disk {}, {} of index in memory, {}, {} not admitted (requested once)\n",
                measure::amount(n.store_disk.disk_objects, "object"),
                measure::amount(n.store_disk.disk_index_bytes, "byte"),
                measure::amount(n.store_disk.disk_hits, "hit"),

@@ -97,9 +97,10 @@ struct StartedNode {
 };
 
 void log_start(const StartedNode& about, const Node& node) {
-    spdlog::info("node {}: proxy at {}{}, admin at {}", about.name,
-                 bound(about.proxy, node.proxy_port()), about.tls,
-                 about.admin ? bound(*about.admin, node.admin_port()) : "none");
+    spdlog::info("node {}: proxy at {}{}, {}", about.name, bound(about.proxy, node.proxy_port()),
+                 about.tls,
+                 about.admin ? "admin at " + bound(*about.admin, node.admin_port())
+                             : "no admin port");
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ public:
     std::optional<Bytes> take_payload(std::size_t max_bytes);
 
     /// A copy of the bits, made in slices while they change. For a receiver of all later deltas it
-    /// equals a snapshot taken at its begin: deltas name values, and they also name bits that
+    /// equals a snapshot taken at its start: deltas name values, and they also name bits that
     /// changed to and fro in the meantime.
     class CopiedBits {
     public:

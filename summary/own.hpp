@@ -43,7 +43,7 @@ public:
     bool removed(KeyHash entry);
     std::uint64_t objects() const;
 
-    /// Objects changed since take_delta() or the begin of the epoch. One object stored and one
+    /// Objects changed since take_delta() or the start of the epoch. One object stored and one
     /// removed are one replacement, which counts once.
     std::uint64_t changed_since_announced() const;
     /// Takes the changes, or the first `changes_at_once` of them, as the next generation, and
@@ -99,7 +99,7 @@ public:
     /// Ends the import. If any keys came, the summary grows (growing()) and announces them as one
     /// new epoch.
     void end_import();
-    /// True from begin_import() to the begin of that epoch.
+    /// True from begin_import() to the start of that epoch.
     bool importing() const;
 
     /// Gives back memory that growing has left over, in slices. Returns false when all is given

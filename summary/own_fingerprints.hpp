@@ -39,7 +39,7 @@ public:
     bool removed(KeyHash key);
 
     std::uint64_t objects() const { return objects_; }
-    /// Objects changed since take_delta() or the begin of the epoch. One object stored and one
+    /// Objects changed since take_delta() or the start of the epoch. One object stored and one
     /// removed count once.
     std::uint64_t changed_since_announced() const { return std::max(stored_, removed_); }
 

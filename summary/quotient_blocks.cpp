@@ -128,7 +128,7 @@ std::uint64_t QuotientBlocks::matches(std::uint64_t index, std::uint64_t asked,
     return found & asked;
 }
 
-/// The begin of a block's run number `run`: one past the end of the run before.
+/// The start of a block's run number `run`: one past the end of the run before.
 std::uint64_t QuotientBlocks::run_start(Block block, unsigned run) const {
     if (run == 0) return block.start;
     for (auto at = block.start; at < block.end(); at += 64) {

@@ -30,7 +30,7 @@ void check_network(const SimulatedNetwork& network, std::size_t proxies) {
     if (!(network.dropped >= 0 && network.dropped < 1))
         refuse("the loss must be a part of the deltas, below 1");
     for (const auto& [from, until, cut_off] : network.partitions) {
-        check_time(from, "the begin of a partition");
+        check_time(from, "the start of a partition");
         check_time(until, "the end of a partition");
         if (until <= from)
             refuse(fmt::format("a partition from {} to {} ends before it begins",

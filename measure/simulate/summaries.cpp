@@ -19,7 +19,7 @@ std::uint64_t frame_bytes(const protocol::Message& message) {
     return protocol::kTaggedOverheadBytes + body.size();
 }
 
-/// Bytes of a whole snapshot: its begin and its parts.
+/// Bytes of a whole snapshot: its start and its parts.
 std::uint64_t frame_bytes(const protocol::SnapshotImage& image) {
     const auto payload = image.payload.size();
     const auto parts = (payload + protocol::kSnapshotPartBytes - 1) / protocol::kSnapshotPartBytes;

@@ -9,7 +9,7 @@
 #include "protocol/wire/keys.hpp"
 #include "protocol/wire/message.hpp"
 
-/// The begin of a link: both ends prove that they have a cluster key, name themselves, and agree on
+/// The start of a link: both ends prove that they have a cluster key, name themselves, and agree on
 /// secrets for this link. Pure functions of the messages; FORMAT.md has the exact computation. The
 /// connection ends after any error. A Refusal carries the error to the other end. One thread per
 /// object.

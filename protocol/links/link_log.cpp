@@ -28,7 +28,7 @@ void LinkLog::failed(std::string_view link, const boost::system::error_code& err
 
 void LinkLog::left_unproven(std::string_view link, std::string_view who,
                             const boost::system::error_code& error, TimePoint now) {
-    note(link, fmt::format("left before its proof, as a check from {} does", who), error, "", now,
+    note(link, fmt::format("ended before its proof, as `hearsay check --peers` at {} does", who), error, "", now,
          Expectation::usual);
 }
 

@@ -31,7 +31,7 @@ public:
     using Found = std::function<void(const DnsPeers& name, std::span<const PeerPlace> places)>;
 
     /// `found` is called after each answer, and may call anything but the destructor. Trouble with
-    /// a name is logged at its begin and at its end.
+    /// a name is logged at its start and at its end.
     PeerFinder(boost::asio::any_io_executor executor, DnsSettings dns, std::chrono::nanoseconds gap,
                Found found);
     ~PeerFinder() { stop(); }

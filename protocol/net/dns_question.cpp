@@ -10,6 +10,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <cstring>
 #include <optional>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -86,6 +87,16 @@ NameAnswer services_of(int status, const unsigned char* reply, int bytes, std::s
     return answer;
 }
 
+/// A host that is meant as an address, as no name ends in a number. Resolver takes well-formed
+/// addresses. c-ares would read others in its own way (`127.0.0.010`), past every list of hosts.
+bool looks_like_address(std::string_view host) {
+    if (host.find(':') != std::string_view::npos) return true;
+    if (host.ends_with('.')) host.remove_suffix(1);
+    const auto last = host.substr(host.rfind('.') + 1);
+    return !last.empty() &&
+           std::all_of(last.begin(), last.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
 /// Drives one channel of c-ares. The handlers of its waits share it, as they may run after its end.
 class Channel : public std::enable_shared_from_this<Channel> {
 public:
@@ -129,6 +140,8 @@ public:
                     channel.answer_ = services_of(result, reply, bytes, channel.most_);
                 },
                 this);
+        } else if (status == ARES_SUCCESS && looks_like_address(host)) {
+            answer_ = answer_of(ARES_EBADNAME, nullptr, most_);
         } else if (status == ARES_SUCCESS) {
             ares_addrinfo_hints hints{};
             hints.ai_family = AF_UNSPEC;

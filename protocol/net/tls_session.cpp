@@ -82,6 +82,10 @@ struct SocketBio {
             if (from.taken == from.received.size()) from.received = {};
             return static_cast<int>(n);
         }
+        if (from.messages > kTlsMostMessages) {
+            errno = EPROTO;
+            return -1;
+        }
         const auto n = ::recv(from.socket, data, static_cast<std::size_t>(size), MSG_DONTWAIT);
         if (n < 0 && would_block()) BIO_set_retry_read(bio);
         if (n == 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
@@ -112,6 +116,12 @@ struct SocketBio {
     }
 };
 
+/// OpenSSL's callback for each message.
+void count_message(int is_written, int, int type, const void*, std::size_t, SSL*, void* line) {
+    auto& of = *static_cast<TlsLine*>(line);
+    if (!is_written && type == SSL3_RT_HANDSHAKE && of.open) ++of.messages;
+}
+
 /// Where the records of one write() are collected, for all sessions of the thread.
 std::string& batch_of_thread() {
     static thread_local std::string batch;
@@ -138,6 +148,8 @@ TlsSession::TlsSession(SSL_CTX& context, TlsSide side, Socket& socket, std::stri
     if (!ssl_) throw std::bad_alloc();
     auto* const bio = SocketBio::create(line_);
     SSL_set_bio(ssl_.get(), bio, bio);
+    SSL_set_msg_callback(ssl_.get(), count_message);
+    SSL_set_msg_callback_arg(ssl_.get(), &line_);
     side == TlsSide::server ? SSL_set_accept_state(ssl_.get()) : SSL_set_connect_state(ssl_.get());
 }
 
@@ -199,6 +211,8 @@ Step TlsSession::after(int result) {
     if (const auto verified = SSL_get_verify_result(ssl);
         verified != X509_V_OK && ERR_GET_REASON(code) == SSL_R_CERTIFICATE_VERIFY_FAILED)
         why_ = X509_verify_cert_error_string(verified);
+    else if (line_.messages > kTlsMostMessages)
+        why_ = "too many messages of a handshake";
     else if (text)
         why_ = text;
     else
@@ -211,7 +225,9 @@ Step TlsSession::handshake() {
     if (failed_) return Step::failed;
     forget_errors();
     errno = 0;
-    return after(SSL_do_handshake(ssl_.get()));
+    const auto step = after(SSL_do_handshake(ssl_.get()));
+    line_.open = step == Step::done;
+    return step;
 }
 
 Step TlsSession::read(asio::mutable_buffer into, std::size_t& got) {
@@ -230,6 +246,7 @@ Step TlsSession::read(asio::mutable_buffer into, std::size_t& got) {
             return after(result);
         }
         got += n;
+        line_.messages = 0;
     } while (got < into.size() && SSL_has_pending(ssl_.get()));
     return Step::done;
 }

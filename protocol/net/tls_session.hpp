@@ -39,7 +39,13 @@ struct TlsLine {
     std::size_t taken = 0;
     std::string* batch = nullptr;  // takes the records of a write() in place of the socket
     std::string held = {};         // records that the socket has not taken yet
+    bool open = false;             // the handshake is done
+    unsigned messages = 0;         // of a handshake, after its end and since the last data
 };
+
+/// After its handshake a session fails at so many messages of a handshake in a row, without data
+/// between them. OpenSSL would take key updates (RFC 8446 §4.6.3) for as long as bytes are there.
+inline constexpr unsigned kTlsMostMessages = 32;
 
 /// TLS over a connected TCP socket, which outlives it. Each step returns at once, and names the
 /// event of the socket to wait for before its repetition. OpenSSL reads the socket itself.

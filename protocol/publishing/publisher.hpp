@@ -21,7 +21,7 @@ struct Announcement {
 };
 
 /// A snapshot, and the fields of its frame. With many objects it takes several slices. A subscriber
-/// that waits for it needs all announcements since its begin.
+/// that waits for it needs all announcements since its start.
 struct SnapshotImage {
     SnapshotBegin begin;  // payload_bytes is valid when it is ready
     Bytes payload;

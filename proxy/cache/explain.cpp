@@ -83,7 +83,7 @@ asio::awaitable<void> read_from_disk(Cache& cache, const CacheKey& key, summary:
     }
 }
 
-/// All peers that somebody is.
+/// All peers whose number is in use.
 std::vector<std::size_t> numbers_of(const protocol::PeerView& view, const summary::PeerSet& first) {
     std::vector<std::size_t> numbers;
     for (const auto promises : {true, false})

@@ -65,7 +65,9 @@ public:
     Wakeup& wakeup() { return *wakeup_; }
 
     bool done() const override { return tunnel_ || has_ended(); }
-    std::optional<std::uint64_t> length() const override { return length_; }
+    std::optional<std::uint64_t> length() const override {
+        return tunnel_ ? std::nullopt : length_;
+    }
     bool has_open_length() const override { return open_ && !tunnel_; }
     bool has_come() const override { return !come_.empty(); }
     bool take(std::vector<std::string_view>& pieces) override;

@@ -27,6 +27,8 @@ constexpr std::size_t kUnusedBytes = 16 * 1024, kRestingBytes = 4 * 1024;
 constexpr std::size_t kStreamsPerTurn = 16;
 /// RFC 9113 §4.1.
 constexpr std::size_t kFrameHead = 9;
+/// More than the head of a response may have, with the bytes that nghttp2 counts for its lines.
+constexpr std::size_t kMostHeadBytes = 64 * 1024 * 1024;
 
 Http2Stream* stream_of(nghttp2_session* session, std::int32_t id) {
     return static_cast<Http2Stream*>(nghttp2_session_get_stream_user_data(session, id));
@@ -104,6 +106,17 @@ struct Http2Connection::Callbacks {
         return 0;
     }
 
+    /// nghttp2 has dropped a frame that it was given. A response without its head ends with an error.
+    static int on_frame_not_sent(nghttp2_session* session, const nghttp2_frame* frame, int,
+                                 void*) {
+        auto* const stream = stream_of(session, frame->hd.stream_id);
+        if (!stream || frame->hd.type != NGHTTP2_HEADERS) return 0;
+        return guarded([&] {
+            stream->writer.reset(NGHTTP2_INTERNAL_ERROR);
+            return 0;
+        });
+    }
+
     static int on_stream_close(nghttp2_session* session, std::int32_t id, std::uint32_t,
                                void* user) {
         auto* const stream = stream_of(session, id);
@@ -139,6 +152,7 @@ struct Http2Connection::Callbacks {
             nghttp2_session_callbacks_set_on_frame_recv_callback(to, on_frame);
             nghttp2_session_callbacks_set_on_data_chunk_recv_callback(to, on_data);
             nghttp2_session_callbacks_set_on_frame_send_callback(to, on_frame_sent);
+            nghttp2_session_callbacks_set_on_frame_not_send_callback(to, on_frame_not_sent);
             nghttp2_session_callbacks_set_on_stream_close_callback(to, on_stream_close);
             nghttp2_session_callbacks_set_send_data_callback(to, send_data);
             return to;
@@ -154,6 +168,8 @@ struct Http2Connection::Callbacks {
             // Http2FrameBudget has the limit of resets.
             nghttp2_option_set_stream_reset_rate_limit(to, kNoLimit, kNoLimit);
             nghttp2_option_set_builtin_recv_extension_type(to, NGHTTP2_PRIORITY_UPDATE);
+            // `limits.head` has the limit of responses. nghttp2 counts more bytes for each line.
+            nghttp2_option_set_max_send_header_block_length(to, kMostHeadBytes);
             return to;
         }();
         return made;
@@ -165,6 +181,7 @@ Http2Connection::Http2Connection(Frontend& frontend, ClientConnection& connectio
       connection_(connection),
       tasks_(frontend.executor),
       to_send_(std::make_shared<Wakeup>(frontend.executor)),
+      all_sent_(std::make_shared<Wakeup>(frontend.executor)),
       watch_(*this),
       rest_watch_(*this) {
     nghttp2_session* made = nullptr;
@@ -212,6 +229,7 @@ asio::awaitable<void> Http2Connection::serve(std::string_view received) {
             send();
         }
         if (!goes_on || over_ || !nghttp2_session_want_read(session())) break;
+        if (unsent_heads_ > kHttp2UnsentHeads) co_await wait_until_sent();
         const auto more = co_await connection_.receive_some();
         if (!more || over_) break;
         auto& input = connection_.input();
@@ -276,11 +294,17 @@ void Http2Connection::take_frame(const nghttp2_frame& frame, Http2Stream* stream
     if (!stream) return;
     if (frame.hd.type == NGHTTP2_HEADERS && frame.headers.cat == NGHTTP2_HCAT_REQUEST) {
         take_no_head();
-        ready_.push_back(stream);
         stream->take_head(ends_stream(frame));
-    } else if ((frame.hd.type == NGHTTP2_HEADERS || frame.hd.type == NGHTTP2_DATA) &&
-               ends_stream(frame)) {
-        stream->body.end();
+        if (!stream->find_room()) {
+            nghttp2_submit_rst_stream(session(), NGHTTP2_FLAG_NONE, stream->id(),
+                                      NGHTTP2_REFUSED_STREAM);
+            return;
+        }
+        if (stream->expects_end()) return stream->wait_for_end();
+        ready_.push_back(stream);
+    } else if (frame.hd.type == NGHTTP2_HEADERS || frame.hd.type == NGHTTP2_DATA) {
+        if (ends_stream(frame)) stream->body.end();
+        if (stream->stop_waiting()) ready_.push_back(stream);
     }
 }
 
@@ -308,9 +332,12 @@ void Http2Connection::take_no_head() {
 }
 
 /// Called with the first frame of a request's head. Streams whose code still runs count, so that a
-/// client cannot have more of them by resets (CVE-2023-44487).
+/// client cannot have more of them by resets (CVE-2023-44487). Those whose response has ended are
+/// over for the client. Their code ends in this turn or the next one, and as many of them may be
+/// here as streams in use.
 int Http2Connection::begin_stream(std::int32_t id) {
-    if (streams_.size() >= frontend_.config().http2.streams) {
+    const auto most = frontend_.config().http2.streams;
+    if (streams_.size() - leaving_ >= most || leaving_ > most) {
         nghttp2_submit_rst_stream(session(), NGHTTP2_FLAG_NONE, id, NGHTTP2_REFUSED_STREAM);
         return 0;
     }
@@ -360,6 +387,7 @@ void Http2Connection::close_stream(Http2Stream& stream) {
     if (coming_ == &stream) take_no_head();
     const auto ready = std::ranges::find(ready_, &stream) != ready_.end();
     stream.close();
+    if (stream.is_leaving()) ++leaving_;
     // A stream that is ready ends in serve_ready(), a running one in serve_stream().
     if (!ready && !stream.is_running()) ended_.push_back(&stream);
 }
@@ -369,6 +397,7 @@ void Http2Connection::free_ended() {
 }
 
 void Http2Connection::end_stream(Http2Stream& stream) {
+    if (stream.is_leaving()) --leaving_;
     stream.finish();
     const auto place = std::ranges::find_if(
         streams_, [&](const std::unique_ptr<Http2Stream>& each) { return each.get() == &stream; });
@@ -423,6 +452,29 @@ void Http2Connection::send_soon() {
     if (!busy_ && !blocked_) to_send_->notify();
 }
 
+/// A client that takes nothing could collect heads of responses here, also those of streams that it
+/// has reset.
+void Http2Connection::submitted(std::size_t bytes) {
+    if (!blocked_) return;
+    unsent_heads_ += bytes;
+    if (unsent_heads_ <= kHttp2UnsentHeads * (heads_room_.size() + 1)) return;
+    auto room = read_ahead(frontend_.cache.shared.windows, kHttp2UnsentHeads);
+    if (!room) return calm();
+    heads_room_.push_back(std::move(*room));
+}
+
+asio::awaitable<void> Http2Connection::wait_until_sent() {
+    while (unsent_heads_ > 0 && !over_) co_await all_sent_->wait_until(Clock::time_point::max());
+}
+
+void Http2Connection::serve_late(std::int32_t id) {
+    auto* const stream = stream_of(session(), id);
+    if (!stream || over_) return;
+    ready_.push_back(stream);
+    serve_ready();
+    send_soon();
+}
+
 void Http2Connection::taken(std::int32_t stream, std::size_t bytes) {
     nghttp2_session_consume_stream(session(), stream, bytes);
     send_soon();
@@ -450,6 +502,11 @@ void Http2Connection::send() {
     }
     if (blocked_) to_send_->notify();  // send_loop() waits for the socket
     if (unsent_.empty()) return_frames();
+    if (!blocked_ && unsent_heads_ > 0) {
+        unsent_heads_ = 0;
+        heads_room_.clear();
+        all_sent_->notify();
+    }
     free_ended();
 }
 
@@ -493,6 +550,7 @@ void Http2Connection::abandon() {
     over_ = true;
     connection_.give_way();
     to_send_->notify();
+    all_sent_->notify();
 }
 
 asio::awaitable<void> Http2Connection::send_loop() {

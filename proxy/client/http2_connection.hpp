@@ -82,6 +82,7 @@ private:
     bool has_room_for_frames();
     void return_frames();
     void watch_sending();
+    boost::asio::awaitable<void> wait_until_sent();
     bool is_fast_enough();
     void judge_sending();
     void abandon();
@@ -96,6 +97,8 @@ private:
     // Http2Output, Http2Body::Windows
     nghttp2_session* session() override { return session_.get(); }
     void send_soon() override;
+    void submitted(std::size_t bytes) override;
+    void serve_late(std::int32_t stream) override;
     std::int64_t taken() override { return connection_.taken(); }
     void taken(std::int32_t stream, std::size_t bytes) override;
     void widen(std::int32_t stream, std::size_t bytes) override;
@@ -110,6 +113,7 @@ private:
     std::unique_ptr<nghttp2_session, SessionFree> session_;
     protocol::TaskGroup tasks_;  // a coroutine for each stream, and the one that sends
     std::shared_ptr<Wakeup> to_send_;
+    std::shared_ptr<Wakeup> all_sent_;  // or over_
     SendWatch watch_;
     RestWatch rest_watch_;
     bool rest_watched_ = false;
@@ -120,11 +124,14 @@ private:
     std::vector<std::unique_ptr<Http2Stream>> unused_;
     std::vector<Http2Stream*> ready_;  // their heads have come
     std::vector<Http2Stream*> ended_;  // to be freed outside of nghttp2
+    std::size_t leaving_ = 0;          // of streams_: see Http2Stream::is_leaving()
     Http2Stream* coming_ = nullptr;    // a part of its head has come
     Http2FrameHeads heads_;
     Http2FrameBudget budget_;
     std::string out_;                                // frames, while they are made or wait
     Charge frames_room_;                             // for more than kHttp2Unsent of them
+    std::size_t unsent_heads_ = 0;  // bytes of heads that nghttp2 was given while blocked_
+    std::vector<Charge> heads_room_;                 // for more than kHttp2UnsentHeads of them
     std::vector<boost::asio::const_buffer> unsent_;  // of out_
     bool busy_ = false;       // frames are read or made: no further ones are sent from here
     bool blocked_ = false;    // the socket takes no more

@@ -53,8 +53,9 @@ private:
     std::size_t skip_ = kPreface;  // bytes before the next head
 };
 
-/// DATA with fewer bytes of content is small.
-inline constexpr std::size_t kHttp2SmallData = 64;
+/// DATA with fewer bytes of content is small. An upload of short lines has frames of 20 bytes and
+/// more, so it may be as fast as the client likes.
+inline constexpr std::size_t kHttp2SmallData = 16;
 
 /// The price of a frame in Http2FrameBudget. A head of a request is free, because `http2.streams`
 /// bounds the work for it. Small DATA costs a fraction, so that a tunnel with thousands of short

@@ -10,9 +10,16 @@
 namespace proxy {
 
 // Bounds of one HTTP/2 connection beside those of the configuration. A client can make it
-// hold these bytes at most: for each of `http2.streams`, limits.head, kHttp2FreeBytes and
-// kHttp2SmallBody; for the connection, kHttp2Unsent and one frame. limits.body_windows bounds the
-// bytes that are charged to it.
+// hold these bytes at most: for each of `http2.streams`, two times kHttp2FreeHead, kHttp2FreeBytes
+// and kHttp2SmallBody; for the connection, limits.head, kHttp2Unsent, kHttp2UnsentHeads and one
+// frame. limits.body_windows bounds all other bytes, which are charged to it.
+
+/// Bytes of a request's head that are not charged to limits.body_windows. A few bytes of HPACK can
+/// become a head of limits.head.
+inline constexpr std::size_t kHttp2FreeHead = 4 * 1024;
+/// Bytes of heads of responses that wait for the socket without a charge. With more of them the
+/// node reads no further requests until the client has taken all.
+inline constexpr std::size_t kHttp2UnsentHeads = 256 * 1024;
 
 /// Bytes of a request's body that a client may send before the node has asked for more. Any client
 /// may send so many before it has read a setting, and some fail with a smaller one.
@@ -36,6 +43,8 @@ inline constexpr std::size_t kHttp2SmallBody = 4 * 1024;
 /// A body that its early response has made useless is dropped for so long at most, and until the
 /// client has sent none of it for so long. HTTP/1.1 does the same.
 inline constexpr std::chrono::seconds kHttp2DropBody{30}, kHttp2DropIdle{2};
+/// The end of a GET or HEAD without content may come so long after its head.
+inline constexpr std::chrono::milliseconds kHttp2WaitForEnd{100};
 /// Frames without a body that may wait for the socket. A client that asks for more of them than it
 /// reads loses its connection.
 inline constexpr std::size_t kHttp2QueuedFrames = 1000;

@@ -5,8 +5,10 @@
 
 #include "proxy/client/client_connection.hpp"
 #include "proxy/client/error_response.hpp"
+#include "proxy/client/frontend.hpp"
 #include "proxy/client/http2_limits.hpp"
 #include "proxy/client/tunnel.hpp"
+#include "proxy/http/upgrade.hpp"
 
 namespace proxy {
 
@@ -25,6 +27,7 @@ Http2Stream::Http2Stream(Frontend& frontend, ClientConnection& connection, Http2
       writer(frontend, output, wakeup),
       frontend_(frontend),
       connection_(connection),
+      output_(output),
       tunnel_(body, writer, std::make_shared<Wakeup>(frontend.executor)),
       transaction_{frontend, connection, request_, writer, books_, wakeup},
       steps_(transaction_) {
@@ -33,7 +36,7 @@ Http2Stream::Http2Stream(Frontend& frontend, ClientConnection& connection, Http2
 
 void Http2Stream::begin(std::int32_t id) {
     id_ = id;
-    running_ = failed_ = false;
+    running_ = failed_ = waiting_ = leaving_ = unknown_protocol_ = false;
     bad_head_ = ParseError::ok;
     head.clear();
     writer.start(id);
@@ -59,19 +62,57 @@ void Http2Stream::take_head(bool ended) {
     if (bad_head_ == ParseError::ok && method == verb::connect) take_connect();
 }
 
+/// The request's code has a copy of the fields.
+bool Http2Stream::find_room() {
+    if (head.bytes() <= kHttp2FreeHead) return true;
+    auto room = read_ahead(frontend_.cache.shared.windows, 2 * head.bytes());
+    if (!room) return false;
+    head_room_ = std::move(*room);
+    return true;
+}
+
+bool Http2Stream::expects_end() const {
+    const auto method = request_.head.verb;
+    return bad_head_ == ParseError::ok && (method == verb::get || method == verb::head) &&
+           body.is_open() && body.has_open_length();
+}
+
+void Http2Stream::wait_for_end() {
+    waiting_ = true;
+    frontend_.wheel.arm(*this, Clock::now() + kHttp2WaitForEnd);
+}
+
+bool Http2Stream::stop_waiting() {
+    if (waiting_) frontend_.wheel.disarm(*this);
+    return std::exchange(waiting_, false);
+}
+
 /// A CONNECT becomes a tunnel; with a protocol, it is a handshake on the way to one (RFC 8441 §4).
 void Http2Stream::take_connect() {
     transaction_.opener = &tunnel_;
-    if (!head.protocol().empty()) tunnel_.ask_upgrade(request_.head, head.protocol());
+    if (head.protocol().empty()) return;
+    // Bytes that follow belong to the other protocol, so they are no content (RFC 8441 §4).
+    if (head.length()) bad_head_ = ParseError::bad_length;
+    tunnel_.ask_upgrade(request_.head, head.protocol());
+    const auto wish =
+        upgrade_wish(request_.head.fields, request_.head.version, request_.config().upgrade);
+    unknown_protocol_ = wish.state == UpgradeWish::State::none;
+}
+
+/// To the client a success would mean that the other protocol begins (RFC 8441 §4).
+asio::awaitable<void> Http2Stream::refuse_protocol() {
+    ++frontend_.counters.refusals[RequestRefusal::upgrade];
+    co_await transaction_.refuse(501, "The protocol of this CONNECT is not let through (upgrade).");
 }
 
 asio::awaitable<void> Http2Stream::run() {
     if (bad_head_ != ParseError::ok) return transaction_.refuse_head(bad_head_);
+    if (unknown_protocol_) return refuse_protocol();
     return request_.head.verb == verb::connect ? serve_connect(transaction_) : steps_.run();
 }
 
 bool Http2Stream::serve_at_once() {
-    if (bad_head_ != ParseError::ok) return false;
+    if (bad_head_ != ParseError::ok || unknown_protocol_) return false;
     try {
         if (!steps_.run_at_once()) return false;
     } catch (...) {
@@ -116,8 +157,10 @@ void Http2Stream::response_sent() {
     frontend_.wheel.arm(*this, Clock::now() + kHttp2DropIdle);
 }
 
-/// The client has not taken the response, or not ended a body that is dropped.
+/// The client has not taken the response, or not ended a body that is dropped, or not ended a
+/// request without content.
 void Http2Stream::expire() {
+    if (std::exchange(waiting_, false)) return output_.serve_late(id_);
     if (!writer.has_ended()) return writer.reset(NGHTTP2_CANCEL);
     const auto now = Clock::now();
     const auto sends = body.received_bytes() > received_then_;
@@ -129,6 +172,7 @@ void Http2Stream::expire() {
 
 void Http2Stream::close() {
     frontend_.wheel.disarm(*this);
+    leaving_ = writer.has_ended() && !writer.closed();
     writer.close();
     body.close();
     if (!running_) return;  // nobody waits for any of these
@@ -142,6 +186,7 @@ void Http2Stream::finish() {
     books_.close(frontend_, request_, writer);
     books_.peers_asked.reset();
     body.finish();
+    head_room_ = Charge();
 }
 
 std::size_t Http2Stream::kept_bytes() const {

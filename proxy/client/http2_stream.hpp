@@ -14,6 +14,7 @@
 #include "proxy/client/transaction.hpp"
 #include "proxy/http/http2_head.hpp"
 #include "proxy/net/timer_wheel.hpp"
+#include "proxy/storage/memory.hpp"
 
 namespace proxy {
 
@@ -33,6 +34,15 @@ public:
     void begin(std::int32_t id);
     /// Takes the head that the lines of `head` have become. `ended`: no body follows.
     void take_head(bool ended);
+    /// Charges a large head to limits.body_windows until finish(). False: there is no room.
+    bool find_room();
+    /// A request without content whose end comes in a frame of its own, as some clients send it
+    /// (RFC 9113 §8.1). It is no request with content, and has to be served as others of its kind.
+    bool expects_end() const;
+    /// Waits for that frame for kHttp2WaitForEnd at most, then calls Http2Output::serve_late().
+    void wait_for_end();
+    /// True if it was waiting.
+    bool stop_waiting();
     /// Serves the request without a coroutine, if that is possible. False: serve() has to follow.
     bool serve_at_once();
     /// Serves the request, after begin_serving(). It has no exceptions but those of a cancelled
@@ -52,6 +62,8 @@ public:
     void begin_serving() { running_ = true; }
     bool is_running() const { return running_; }
     bool is_closed() const { return writer.closed(); }
+    /// close() came after the end of the response.
+    bool is_leaving() const { return leaving_; }
 
     std::size_t kept_bytes() const;
     void give_back();
@@ -65,14 +77,20 @@ private:
                 Http2Body::Windows& windows, const std::shared_ptr<Wakeup>& wakeup);
     void expire() override;
     void take_connect();
+    boost::asio::awaitable<void> refuse_protocol();
     boost::asio::awaitable<void> run();
     void end_response();
 
     Frontend& frontend_;
     ClientConnection& connection_;
+    Http2Output& output_;
     std::int32_t id_ = 0;
     bool running_ = false;
-    bool failed_ = false;  // serve_at_once() has met an exception
+    bool waiting_ = false;  // for the end of the request
+    bool leaving_ = false;
+    bool unknown_protocol_ = false;  // of an extended CONNECT
+    Charge head_room_;               // for a large head
+    bool failed_ = false;            // serve_at_once() has met an exception
     std::chrono::steady_clock::time_point drops_until_{};
     std::int64_t received_then_ = 0;  // at the last look at a body that is dropped
     ParseError bad_head_ = ParseError::ok;

@@ -19,6 +19,7 @@ namespace {
 class Lines {
 public:
     void add(std::string_view name, std::string_view value) {
+        bytes_ += name.size() + value.size();
         lines_.push_back(
             {bytes_of(name), bytes_of(value), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE});
     }
@@ -27,6 +28,8 @@ public:
     }
     const nghttp2_nv* data() const { return lines_.data(); }
     std::size_t size() const { return lines_.size(); }
+    /// Of all names and values.
+    std::size_t bytes() const { return bytes_; }
 
 private:
     static constexpr std::size_t kUsual = 24;  // which need no allocation
@@ -36,6 +39,7 @@ private:
     }
 
     boost::container::small_vector<nghttp2_nv, kUsual> lines_;
+    std::size_t bytes_ = 0;
 };
 
 ssize_t read_body(nghttp2_session*, std::int32_t, std::uint8_t*, std::size_t room,
@@ -87,6 +91,7 @@ void Http2Writer::submit() {
     const auto has_bytes = head_.has_body && head_.length != 0;
     nghttp2_submit_response(output_.session(), stream_, lines.data(), lines.size(),
                             has_bytes ? &body : nullptr);
+    output_.submitted(lines.bytes());
 }
 
 ResponseWriter::Progress Http2Writer::write_now(BodyPiece& piece) {
@@ -196,6 +201,7 @@ asio::awaitable<void> Http2Writer::interim(unsigned status, FieldBlock fields) {
     lines.add(fields);
     nghttp2_submit_headers(output_.session(), NGHTTP2_FLAG_NONE, stream_, nullptr, lines.data(),
                            lines.size(), nullptr);
+    output_.submitted(lines.bytes());
     output_.send_soon();
 }
 

@@ -26,6 +26,10 @@ public:
     virtual nghttp2_session* session() = 0;
     /// Frames are to be sent as soon as the present work is done.
     virtual void send_soon() = 0;
+    /// nghttp2 has been given the head of a response, of so many bytes.
+    virtual void submitted(std::size_t bytes) = 0;
+    /// The rest of this request is late. It is served now.
+    virtual void serve_late(std::int32_t stream) = 0;
     /// Bytes of all streams that the client has taken.
     virtual std::int64_t taken() = 0;
 };

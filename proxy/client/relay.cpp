@@ -204,8 +204,9 @@ asio::awaitable<void> Relay::respond(CacheStatus status, Outcome outcome) {
     }
     copy.finish(Clock::now());
     // With half a request on it the connection would take the next one for the rest, and after a
-    // response that came before the body's end nobody knows how much the origin has read.
-    if (sent_whole_) exchange_.finish();
+    // response that came before the body's end nobody knows how much the origin has read. An origin
+    // that has read an Upgrade may have changed its mind about what follows.
+    if (sent_whole_ && upgrade_.empty()) exchange_.finish();
 }
 
 /// A client that learns of a change does not see the state before it, even if this process ends at

@@ -68,6 +68,7 @@ public:
 
     std::vector<ConfigError> find() && {
         origins();
+        rules();
         if (config_.cluster) cluster(*config_.cluster);
         disk();
         access_log();
@@ -119,6 +120,22 @@ private:
             doubt("$.forward.enabled",
                   "is for CONNECT alone, as " + entry("$.origins", *any) + " takes every host");
         }
+    }
+
+    /// A rule that matches every request leaves none to the rules after it.
+    void rules() {
+        const auto& all = config_.rules.all();
+        const auto matches_all = [](const Rule& rule) {
+            const auto& match = rule.match;
+            const auto is_star = [](const Glob& glob) { return glob.text() == "*"; };
+            return (match.hosts.empty() || std::ranges::any_of(match.hosts, is_star)) &&
+                   (match.paths.empty() || std::ranges::any_of(match.paths, is_star)) &&
+                   match.methods.empty();
+        };
+        const auto last = std::ranges::find_if(all, matches_all);
+        if (last == all.end() || last + 1 == all.end()) return;
+        doubt(entry("$.rules", static_cast<std::size_t>(last + 1 - all.begin())),
+              "is never used: the rule " + last->name + " before it is for every request");
     }
 
     std::size_t first_with(std::string_view host) const {

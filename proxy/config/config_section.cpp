@@ -18,7 +18,7 @@ std::string wrong_type(std::string_view wanted, const nlohmann::json& value) {
     return std::string("must be ").append(wanted).append(", not ").append(kind_of(value));
 }
 
-/// A string or number as the file has it, with variables by name, or its begin.
+/// A string or number as the file has it, with variables by name, or its beginning.
 std::string as_written(const nlohmann::json& value) {
     constexpr std::size_t kMostShown = 64;
     auto text = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);

@@ -96,8 +96,7 @@ private:
     Fault mark(char c) {
         if (c == '}' || c == ']') {
             if (last_ == Last::comma)
-                return {comma_, std::string("a comma stands before the ") + c +
-                                    ", and nothing between them"};
+                return {comma_, std::string("a comma stands behind the last element, before ") + c};
             if (!open_.empty()) open_.pop_back();
             return step(Last::value);
         }

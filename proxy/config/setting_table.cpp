@@ -172,7 +172,7 @@ constexpr std::array kTable{
             "`hosts`: lines as in `/etc/hosts` that lead nowhere; each host counts alone. "
             "`domains`: a domain with its subdomains (UT1, squidGuard, e2guardian). `dstdomain`: "
             "the same for a name that begins with a dot, and one host otherwise (Squid). `urls`: a "
-            "host and the begin of a path, which also count for subdomains of the host. `CONNECT` "
+            "host and the start of a path, which also count for subdomains of the host. `CONNECT` "
             "shows no path, so a line with a path does not apply to it.",
             true},
     Setting{"forward.blocklists[].action", ElementValue{"`refuse` or `log`"}, Effect::on_reload,
@@ -183,8 +183,8 @@ constexpr std::array kTable{
             text<&Config::forward, &ForwardConfig::blocklist_folder>("path of a folder"),
             Effect::on_reload,
             "Folder for the sorted entries of the lists, in a file without a name that ends with "
-            "the process. It takes about 40 bytes per entry, twice that while a list is read, and "
-            "for a moment at a reload both. `check` and a start warn about tmpfs.",
+            "the process. It takes about 32 bytes per entry, and 32 to 64 more while a list is "
+            "read. `check` and a start warn about tmpfs.",
             false, check_blocklists, "`$TMPDIR`, or else `/var/tmp` or `/tmp`"},
     Setting{"forwarded", SectionValue{}, Effect::on_reload,
             "Statements about the client in requests to origins."},
@@ -653,7 +653,7 @@ constexpr std::array kTable{
             duration<&Config::timeouts, &TimeoutsConfig::tunnel_idle>(10ms, 24h), Effect::on_reload,
             "A tunnel or upgraded connection without a byte in either direction is closed."},
     Setting{"timeouts.drain", duration<&Config::timeouts, &TimeoutsConfig::drain>(0ns, 24h),
-            Effect::on_reload, "From the begin of a drain until remaining work is cut."},
+            Effect::on_reload, "From the start of a drain until remaining work is cut."},
     Setting{"timeouts.drain_grace",
             duration<&Config::timeouts, &TimeoutsConfig::drain_grace>(0ns, 24h), Effect::on_reload,
             "Part of `drain` during which listeners stay open while `/readyz` says 503. A load "

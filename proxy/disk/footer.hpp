@@ -31,7 +31,7 @@ DiskResult<SegmentHeader> decode_segment_header(DiskView sector);
 
 /// The description of a record in the footer. It views memory of the object that gives it.
 struct FooterEntry {
-    std::uint32_t sector = 0;   // its begin, in kDiskSector
+    std::uint32_t sector = 0;   // its start, in kDiskSector
     std::uint32_t sectors = 0;  // its size
     std::uint64_t seq = 0;
     DiskTime stored{}, expires{};

@@ -39,7 +39,7 @@ public:
     /// Called after `failed`. Its maker sets it before others have the object.
     void when_spoilt(std::function<void(const RecordBody&)> then) { spoilt_ = std::move(then); }
 
-    // Offsets count from the begin of the body. Precondition: the range lies within it.
+    // Offsets count from the start of the body. Precondition: the range lies within it.
 
     /// The page cache has these bytes. False while a thread reads a slice, as its pages count as
     /// cached before they arrive and are verified.

@@ -53,7 +53,7 @@ struct Reclaiming {
 using SyncLater = std::function<void(SegmentPtr)>;
 
 /// The segments of one directory as one log: records are added at its end, and whole segments are
-/// removed at its begin. The files stay within the cap, apart from removed ones that still have
+/// removed at its start. The files stay within the cap, apart from removed ones that still have
 /// readers. Records that were used lately are written again when their segment goes, as far as
 /// readmittable() allows. The writer's thread only; find(), stats() and set_cap() from any thread.
 class SegmentLog {

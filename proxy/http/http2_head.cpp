@@ -47,6 +47,13 @@ bool is_of_connection(field id, std::string_view name) {
     }
 }
 
+/// A host without the port that the scheme has anyway (RFC 9110 §4.2.3).
+std::string_view without_default_port(std::string_view host, std::string_view scheme) {
+    const std::string_view port = scheme == "http" ? ":80" : scheme == "https" ? ":443" : "";
+    if (!port.empty() && host.ends_with(port)) host.remove_suffix(port.size());
+    return host;
+}
+
 }  // namespace
 
 void Http2Head::clear() {
@@ -70,7 +77,10 @@ void Http2Head::add(std::string_view name, std::string_view value, const HeadLim
     const auto bytes = text_.size() + name.size() + value.size() + kLineBytes * (lines_.size() + 1);
     if (name == ":path" && value.size() > limits.request_line_bytes)
         return fail(ParseError::target_too_long);
-    if (bytes > limits.head_bytes || lines_.size() >= limits.lines)
+    const auto is_crumb = name == "cookie";
+    if (is_crumb) ++crumbs_;
+    const auto lines = lines_.size() - (crumbs_ > 1 ? crumbs_ - 1 : 0);
+    if (bytes > limits.head_bytes || lines >= limits.lines)
         return fail(ParseError::head_too_large);
     if (name.starts_with(':')) return add_pseudo(name, value);
     Line line;
@@ -116,7 +126,6 @@ ParseError Http2Head::judge_line(const Field& line) {
     if (has_forbidden_octet(line.value) || is_padded(line.value)) return ParseError::bad_value;
     if (is_of_connection(line.id, line.name)) return ParseError::bad_field;
     if (line.id == field::te && !iequals(line.value, "trailers")) return ParseError::bad_field;
-    if (line.id == field::cookie) ++crumbs_;
     if (line.id == field::content_length) {
         const auto length = parse_number(line.value);
         if (!length || *length > kMaxMessageBody || length_) return ParseError::bad_length;
@@ -151,7 +160,9 @@ ParseError Http2Head::put_host(Head& head) const {
     for (const auto& line : lines_) {
         if (line.id != field::host) continue;
         const auto stated = text_of(line.value);
-        if (host && !iequals(*host, stated)) return ParseError::host_count;
+        const auto same = !host || iequals(without_default_port(*host, scheme()),
+                                           without_default_port(stated, scheme()));
+        if (!same) return ParseError::host_count;
         host = stated;
     }
     if (!host) return ParseError::host_count;

@@ -35,6 +35,8 @@ public:
     /// The number in Content-Length, after finish().
     std::optional<std::uint64_t> length() const { return length_; }
 
+    /// Bytes of its texts.
+    std::size_t bytes() const { return text_.size() + cookies_.size(); }
     std::size_t kept_bytes() const;
     void give_back();
 

@@ -1,8 +1,28 @@
 #include "proxy/http/min_age.hpp"
 
+#include <algorithm>
+#include <cstdint>
+
 #include "proxy/http/field_list.hpp"
 
 namespace proxy {
+
+namespace {
+
+/// `3 days`, `90 seconds`: in the largest unit that gives a whole number.
+std::string span_text(std::chrono::seconds span) {
+    struct Unit {
+        std::int64_t seconds;
+        const char* name;
+    };
+    constexpr Unit kUnits[] = {{86'400, "day"}, {3'600, "hour"}, {60, "minute"}, {1, "second"}};
+    const auto unit = *std::ranges::find_if(
+        kUnits, [&](const Unit& each) { return span.count() % each.seconds == 0; });
+    const auto count = span.count() / unit.seconds;
+    return std::to_string(count) + " " + unit.name + (count == 1 ? "" : "s");
+}
+
+}  // namespace
 
 std::optional<std::string> why_too_young(const Rule& rule, unsigned status, Fields response,
                                          WallTime now) {
@@ -10,7 +30,7 @@ std::optional<std::string> why_too_young(const Rule& rule, unsigned status, Fiel
     if (!rule.min_age || !has_content) return std::nullopt;
     std::string text("The rule ");
     text.append(rule.name).append(" of this proxy refuses content that is younger than ");
-    text.append(std::to_string(rule.min_age->count())).append(" seconds (min_age). ");
+    text.append(span_text(*rule.min_age)).append(" (min_age). ");
     const auto stated = only_value(response, boost::beast::http::field::last_modified);
     const auto modified = parse_http_date(stated, now);
     if (!modified) {

@@ -116,9 +116,38 @@ std::string_view parameter_name(std::string_view parameter) {
     return parameter.substr(0, parameter.find('='));
 }
 
+/// The name as an origin reads it. `scratch` may hold the result.
+std::string_view decoded_name(std::string_view parameter, std::string& scratch) {
+    const auto name = parameter_name(parameter);
+    if (name.find_first_of("%+") == std::string_view::npos) return name;
+    scratch.clear();
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        const auto byte = escaped_byte(name.substr(i));
+        scratch.push_back(byte ? *byte : name[i] == '+' ? ' ' : name[i]);
+        if (byte) i += 2;
+    }
+    return scratch;
+}
+
 bool matches_any(const std::vector<Glob>& globs, std::string_view text) {
     return std::any_of(globs.begin(), globs.end(),
                        [&](const Glob& glob) { return glob.matches(text); });
+}
+
+/// The parameter is a part of the key.
+bool stays_in_key(const QueryRule& rule, std::string_view parameter, std::string& scratch) {
+    if (rule.mode == QueryRule::Mode::whole) return true;
+    if (parameter.find(';') != std::string_view::npos) return true;
+    const auto name = decoded_name(parameter, scratch);
+    const auto listed = matches_any(rule.names, name);
+    if (rule.mode == QueryRule::Mode::drop) return !listed;
+    return listed || !std::all_of(name.begin(), name.end(), is_unreserved);
+}
+
+/// A segment that is `.` or `..` for an origin which ignores its parameters.
+bool is_dots(std::string_view segment) {
+    const auto stem = segment.substr(0, segment.find(';'));
+    return stem == "." || stem == "..";
 }
 
 bool is_for_method(const RuleMatch& match, std::string_view method) {
@@ -159,16 +188,39 @@ std::string_view path_for_rules(std::string_view path_and_query, std::string& sc
     return scratch;
 }
 
+std::string path_by_lax_origins(std::string_view path) {
+    if (path.find_first_of("%\\;") == std::string_view::npos) return {};
+    std::string slashes;
+    for (std::size_t i = 0; i < path.size(); ++i) {
+        const auto escape = path.substr(i, 3);
+        const auto slash = escape == "%2F" || escape == "%5C";
+        slashes.push_back(slash || path[i] == '\\' ? '/' : path[i]);
+        if (slash) i += 2;
+    }
+    std::string out;
+    auto has_dots = false;
+    for (std::string_view rest = slashes; !rest.empty();) {
+        const auto end = rest.find('/', 1);
+        auto segment = rest.substr(0, end);
+        rest.remove_prefix(segment.size());
+        if (is_dots(segment.substr(1))) {
+            has_dots = true;
+            segment = segment.substr(0, segment.find(';'));
+        }
+        if (segment != "/" || rest.empty()) out.append(segment);
+    }
+    return has_dots ? without_dot_segments(out) : std::string();
+}
+
 std::string query_for_key(const QueryRule& rule, std::string_view path_and_query) {
     const auto mark = path_and_query.find('?');
     if (mark == std::string_view::npos || rule.mode == QueryRule::Mode::ignore) return {};
     auto rest = path_and_query.substr(mark + 1);
     std::vector<std::string_view> kept;
+    std::string scratch;
     for (;;) {
         const auto parameter = rest.substr(0, rest.find('&'));
-        const auto listed = matches_any(rule.names, parameter_name(parameter));
-        if (rule.mode == QueryRule::Mode::whole || listed == (rule.mode == QueryRule::Mode::keep))
-            kept.push_back(parameter);
+        if (stays_in_key(rule, parameter, scratch)) kept.push_back(parameter);
         if (parameter.size() == rest.size()) break;
         rest.remove_prefix(parameter.size() + 1);
     }
@@ -198,6 +250,10 @@ RuleTable::RuleTable(std::vector<Rule> rules) : rules_(std::move(rules)) {
         if (!names_all) add_candidates(i, others_);
     }
     key_hash_ = key_hash_of(rules_);
+    two_readings_.name = kTwoReadings;
+    two_readings_.bypass = true;
+    for (const auto& rule : rules_)
+        two_readings_.min_age = std::max(two_readings_.min_age, rule.min_age);
 }
 
 void RuleTable::add_candidates(std::size_t rule, Candidates& to) const {
@@ -233,6 +289,13 @@ const Rule* RuleTable::find(std::string_view method, std::string_view host,
     std::string scratch, host_scratch;
     const auto path = path_for_rules(path_and_query, scratch);
     host = canonical_host(host, host_scratch);
+    const auto* const rule = find_plain(method, host, path);
+    const auto lax = path_by_lax_origins(path);
+    return lax.empty() || find_plain(method, host, lax) == rule ? rule : &two_readings_;
+}
+
+const Rule* RuleTable::find_plain(std::string_view method, std::string_view host,
+                                  std::string_view path) const {
     const auto listed = by_host_.find(host);
     if (listed != by_host_.end()) return first_of(listed->second, method, {}, path);
     return first_of(others_, method, host, path);

@@ -93,11 +93,18 @@ struct Rule {
 
 /// The form of a path in which rules compare it: without the query, percent-encoded unreserved
 /// characters decoded, other escapes in capitals, dot segments resolved (RFC 3986 §6.2.2), and runs
-/// of `/` as one. Origins
-/// treat these spellings alike, so no spelling evades a rule. `scratch` may hold the result.
+/// of `/` as one. Origins treat these spellings alike, so no spelling evades a rule. `scratch` may
+/// hold the result.
 std::string_view path_for_rules(std::string_view path_and_query, std::string& scratch);
 
-/// The query of `path_and_query` as `rule` leaves it in the key, with its `?`; empty: none.
+/// The same of a path in which an origin may see dot segments that it does not have by RFC 3986,
+/// because the origin takes `%2F`, `%5C` or a backslash for a slash, or ignores parameters
+/// (`..;x`). Empty: no such segment is there. `path`: as path_for_rules() returns it.
+std::string path_by_lax_origins(std::string_view path);
+
+/// The query of `path_and_query` as `rule` leaves it in the key, with its `?`; empty: none. Names
+/// are compared in decoded form. A parameter stays that an origin might read as another one: one
+/// with a `;`, and for `keep` one whose name has other bytes than letters, digits and `-._~`.
 std::string query_for_key(const QueryRule& rule, std::string_view path_and_query);
 
 /// The ordered list of rules. The first that matches a request applies to it. Immutable; any
@@ -105,6 +112,11 @@ std::string query_for_key(const QueryRule& rule, std::string_view path_and_query
 /// that is for this host.
 class RuleTable {
 public:
+    /// The name of the rule for a path that an origin may read in two ways, when different rules
+    /// are for the two. Such a request goes past the cache, and the longest `min_age` of all rules
+    /// applies to it.
+    static constexpr std::string_view kTwoReadings = "(two readings of the path)";
+
     RuleTable() = default;
     explicit RuleTable(std::vector<Rule> rules);
 
@@ -128,6 +140,8 @@ private:
     using Candidates = std::vector<Candidate>;
 
     void add_candidates(std::size_t rule, Candidates& to) const;
+    const Rule* find_plain(std::string_view method, std::string_view host,
+                           std::string_view path) const;
     const Rule* first_of(const Candidates& candidates, std::string_view method,
                          std::string_view unlisted_host, std::string_view path) const;
 
@@ -141,6 +155,7 @@ private:
     /// Of each host that a rule names in full.
     std::unordered_map<std::string, Candidates, HashOfText, std::equal_to<>> by_host_;
     Candidates others_;  // for all other hosts
+    Rule two_readings_;    // kTwoReadings
     std::uint64_t key_hash_ = 0;
 };
 

@@ -26,7 +26,7 @@ std::string time_doubt(const CertificateFacts& facts, WallTime now) {
     if (now < facts.not_before)
         return facts.file + " is not valid before " + rfc3339(facts.not_before);
     if (facts.not_after <= now)
-        return facts.file + " has expired " + span_text(now - facts.not_after) + " ago, on " +
+        return facts.file + " expired " + span_text(now - facts.not_after) + " ago, on " +
                rfc3339(facts.not_after);
     if (facts.not_after - now < kExpiresSoon)
         return facts.file + " expires in " + span_text(facts.not_after - now) + ", on " +

@@ -17,7 +17,7 @@ public:
     void begin() { moved_then_.reset(); }
     bool begun() const { return moved_then_.has_value(); }
 
-    /// Notes the begin of a wait. `moved`: bytes so far, of which differences count. Returns the
+    /// Notes the start of a wait. `moved`: bytes so far, of which differences count. Returns the
     /// time of the next check.
     Clock::time_point wait(Clock::time_point now, std::int64_t moved, Clock::duration window) {
         if (!moved_then_) open(moved);

@@ -121,7 +121,7 @@ public:
                          std::uint64_t invalidations) const {
         return invalidations_.memory().any_noted_since(names, invalidations);
     }
-    /// An invalidation is noted at its begin, and again when the disk has ended the key: a record
+    /// An invalidation is noted at its start, and again when the disk has ended the key: a record
     /// that was read in between is refused, too.
     static constexpr std::uint64_t kNotesEach = 2;
     /// When the key or one of the tags was last invalidated, or may have been. Older copies of

@@ -5,7 +5,7 @@
 
 namespace proxy {
 
-/// A period in which a resource is short (descriptors, memory). Its owner logs the begin and the
+/// A period in which a resource is short (descriptors, memory). Its owner logs the start and the
 /// end, instead of each request in between. Any thread.
 class Episode {
 public:

@@ -20,7 +20,7 @@ public:
     };
     static constexpr std::size_t kMax = 8;  // the last ones, for a body in blocks
 
-    /// Notes the begin of a peer request. Returns its number for answered().
+    /// Notes the start of a peer request. Returns its number for answered().
     std::uint64_t asked(const std::string& node) {
         if (all_.size() == kMax) {
             all_.pop_front();

@@ -40,7 +40,7 @@ TEST(Purge, SaysWhatIsGoneAndWhoIsAway) {
     });
     EXPECT_EQ(ended.code, kOk) << ended.error;
     EXPECT_THAT(ended.out, EndsWith("purged: 0 objects here\n"
-                                    "away: b: it will drop them before it serves again\n"));
+                                    "away: b; a node that is away drops the objects before it serves again\n"));
     EXPECT_THAT(ended.out,
                 HasSubstr("purged 1 URL and 2 tags, 0 objects here; peers: 0 confirmed, 0 "
                           "not yet, 1 away\n"));

@@ -111,7 +111,7 @@ TEST(Check, WarnsOfCertificatesThatExpireSoonOrAreNeverUsed) {
     EXPECT_THAT(doubtful.error, HasSubstr("warning: $.tls.certificate: " + soon.certificate +
                                           " expires in 13 days, on "));
     EXPECT_THAT(doubtful.error, HasSubstr("warning: $.tls.certificates[0].certificate: " +
-                                          late.certificate + " has expired 2 days ago, on "));
+                                          late.certificate + " expired 2 days ago, on "));
     EXPECT_THAT(doubtful.error, HasSubstr("warning: $.tls.certificates[0]: is never used: "));
 
     const auto wrong = with(soon.key);
@@ -242,7 +242,7 @@ TEST(Status, ShowsEachDirectoryOfTheDisk) {
         return status_command({{node.address().text(), {}}}, false);
     });
     EXPECT_THAT(ended.out, HasSubstr("disk 4,000 objects, 80,000 bytes of index in memory, 7 hits, "
-                                     "5 not written as asked for once\n"));
+                                     "5 not admitted (requested once)\n"));
     EXPECT_THAT(ended.out, ContainsRegex("directory +state +used +of .* last error\n"
                                          "/var/cache/a +ready +1 MiB +1,024 MiB +4,000 +2 MiB +0 "
                                          "+7 +2 +0\n"

@@ -140,6 +140,76 @@ TEST_F(Http2, AStoredResponseThatMayNotServeIsFetchedAgain) {
     EXPECT_EQ(origin.heads().size(), 5u);
 }
 
+TEST_F(Http2, AResponseHeadOfManyLinesPasses) {
+    start_node([](Config& settings) { settings.limits.head = 200 * 1024; });
+    std::string lines;
+    for (int i = 0; i < 150; ++i)
+        lines.append("X-Line-" + std::to_string(i) + ": " + std::string(600, 'x') + "\r\n");
+    const auto scripted = origin.set([&](auto& exchange) { exchange.answer(fresh(lines), "ok"); });
+    auto client = connect();
+    for (int i = 0; i < 2; ++i) {
+        const auto& answer = client.fetch(Http2Client::get("/x"));
+        EXPECT_EQ(answer.status, 200u);
+        EXPECT_EQ(answer.body, "ok");
+        EXPECT_EQ(answer.field("x-line-149").size(), 600u);
+    }
+}
+
+TEST_F(Http2, AGetWhoseEndComesLaterIsServedByTheCache) {  // RFC 9113 §8.1
+    start_node();
+    const auto scripted = origin.set([](auto& exchange) { exchange.answer(fresh(), "ok"); });
+    auto client = connect();
+    for (int i = 0; i < 2; ++i) {
+        const auto stream = client.begin(Http2Client::get("/x"), false);
+        client.send_data(stream, "", true);
+        EXPECT_EQ(client.response(stream).body, "ok");
+    }
+    EXPECT_TRUE(eventually([&] { return count("a", Outcome::local_hit) == 1; }));
+    ASSERT_EQ(origin.heads().size(), 1u);
+    EXPECT_FALSE(contains(origin.heads().front(), "Transfer-Encoding"));
+}
+
+TEST_F(Http2, AGetWithContentOrWithoutAnEndReachesTheOrigin) {
+    start_node();
+    const auto scripted = origin.set([](auto& exchange) { exchange.answer(fresh(), "ok"); });
+    auto client = connect();
+    const auto with_content = client.begin(Http2Client::get("/x"), false);
+    client.send_data(with_content, "content", true);
+    EXPECT_EQ(client.response(with_content).body, "ok");
+    EXPECT_TRUE(contains(origin.heads().front(), "Transfer-Encoding: chunked"));
+    const auto open = client.begin(Http2Client::get("/y"), false);
+    EXPECT_TRUE(eventually([&] { return origin.heads().size() == 2; }));
+    client.send_data(open, "", true);
+    EXPECT_EQ(client.response(open).body, "ok");
+}
+
+TEST_F(Http2, AResetEndsTheWaitForTheEndOfAGet) {
+    start_node();
+    auto client = connect();
+    const auto stream = client.begin(Http2Client::get("/x"), false);
+    client.send_reset(stream, 8);
+    EXPECT_EQ(client.fetch(Http2Client::get("/y")).status, 200u);
+    expect_alive();
+}
+
+TEST_F(Http2, AnUploadOfShortLinesGoesOn) {
+    start_node();
+    const auto scripted = origin.set([](auto& exchange) {
+        exchange.answer({}, std::to_string(exchange.body.size()));
+    });
+    auto client = connect();
+    const auto stream = client.begin(Http2Client::lines("POST", "/x"), false);
+    std::string line("\0\0\x14\0\0\0\0\0\1", 9), many;
+    line.append(20, 'x');
+    for (int i = 0; i < 1'000; ++i) many.append(line);
+    for (int i = 0; i < 60; ++i) {
+        while (client.windows[stream] + 65'535 < 20'000u * (i + 1) && client.read_frame()) continue;
+        ASSERT_TRUE(client.send(many)) << i;
+    }
+    client.send_data(stream, "", true);
+    EXPECT_EQ(client.response(stream).body, "1200000");
+}
+
 TEST_F(Http2, StreamsAreServedAtTheSameTime) {
     start_node();
     Gate gate;
@@ -735,6 +805,93 @@ TEST_F(Http2, AConnectThatIsNotAllowedIsRefused) {
     EXPECT_EQ(refused.status, 403u);
 }
 
+TEST_F(Http2, AnExtendedConnectHasNoContent) {  // RFC 8441 §4
+    start_node();
+    const auto scripted = origin.set([](auto& exchange) { exchange.answer(fresh(), "page"); });
+    auto client = connect();
+    const auto ask = [&](const char* protocol, const Lines& more) {
+        Lines lines{{":method", "CONNECT"},
+                    {":protocol", protocol},
+                    {":scheme", "http"},
+                    {":path", "/x"},
+                    {":authority", "origin.test"}};
+        lines.insert(lines.end(), more.begin(), more.end());
+        const auto stream = client.begin(lines, false);
+        client.read_body(stream, 1);
+        return client.streams[stream].status;
+    };
+    // A length would make an origin wait for content, and take the next request for it.
+    EXPECT_EQ(ask("websocket", {{"content-length", "60"}}), 400u);
+    EXPECT_TRUE(origin.heads().empty());
+    EXPECT_EQ(ask("websocket", {}), 502u);  // the origin has not switched
+    ASSERT_EQ(origin.heads().size(), 1u);
+    EXPECT_FALSE(contains(origin.heads().front(), "Content-Length"));
+}
+
+TEST_F(Http2, AnUnknownProtocolIsNoOrdinaryRequest) {  // RFC 8441 §4: a success opens a tunnel
+    start_node();
+    const auto scripted = origin.set([](auto& exchange) { exchange.answer(fresh(), "page"); });
+    auto client = connect();
+    EXPECT_EQ(client.fetch(Http2Client::get("/x")).body, "page");
+    for (const auto* protocol : {"connect-udp", "foo"}) {
+        const auto& refused = client.fetch({{":method", "CONNECT"},
+                                            {":protocol", protocol},
+                                            {":scheme", "http"},
+                                            {":path", "/x"},
+                                            {":authority", "origin.test"}});
+        EXPECT_EQ(refused.status, 501u);
+    }
+    EXPECT_EQ(origin.heads().size(), 1u);
+}
+
+TEST_F(Http2, LargeHeadsAreChargedToTheWindows) {
+    start_node([](Config& settings) {
+        settings.limits.body_windows = 2 << 20;
+        settings.limits.head = 64 * 1024;
+    });
+    Gate gate;
+    const auto scripted = origin.set([&](auto& exchange) {
+        gate.wait();
+        exchange.answer({}, "ok");
+    });
+    auto client = connect();
+    const Lines large{{"cache-control", "no-store"}, {"x-large", std::string(40'000, 'x')}};
+    std::vector<std::int32_t> streams;
+    for (int i = 0; i < 60; ++i) streams.push_back(client.begin(Http2Client::get("/x", large)));
+    const auto small = client.begin(Http2Client::get("/small"));
+    for (const auto stream : streams)
+        while (stream > streams[20] && !client.streams[stream].ended &&
+               !client.streams[stream].reset && client.read_frame())
+            continue;
+    gate.open();
+    auto refused = 0, served = 0;
+    for (const auto stream : streams) {
+        const auto& answer = client.response(stream);
+        if (answer.reset == kRefusedStream) ++refused;
+        if (answer.status == 200) ++served;
+    }
+    EXPECT_EQ(refused + served, 60);
+    EXPECT_GE(served, 10);
+    EXPECT_GE(refused, 40);
+    EXPECT_EQ(client.response(small).body, "ok");
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(client.fetch(Http2Client::get("/x", large)).body, "ok");
+}
+
+TEST_F(Http2, HeadsThatAClientDoesNotTakeAreBounded) {
+    start_node([](Config& settings) { settings.limits.body_windows = 1 << 20; });
+    std::string lines;
+    for (int i = 0; i < 40; ++i)
+        lines.append("X-Line-" + std::to_string(i) + ": " + std::string(1'000, 'x') + "\r\n");
+    const auto scripted = origin.set([&](auto& exchange) { exchange.answer(fresh(lines), "ok"); });
+    auto client = connect();
+    EXPECT_EQ(client.fetch(Http2Client::get("/x")).body, "ok");
+    // 12 MB of heads, of which the socket takes a part.
+    for (int i = 0; i < 300; ++i) client.send_reset(client.begin(Http2Client::get("/x")), 8);
+    const auto last = client.begin(Http2Client::get("/x"));
+    if (!client.response(last).ended) EXPECT_EQ(client.goaway, kEnhanceYourCalm);
+    expect_alive();
+}
+
 TEST_F(Http2, AnEndOfATunnelReachesBothSides) {
     start_node([&](Config& settings) {
         settings.forward.enabled = true;
@@ -883,6 +1040,32 @@ TEST_F(Http2, ATlsClientChoosesItInTheHandshake) {  // RFC 9113 §3.2
         EXPECT_EQ(answer.body.size(), 100'000u);
     }
     EXPECT_TRUE(eventually([&] { return count("a", Outcome::local_hit) == 1; }));
+}
+
+TEST_F(Http2, AStreamThatHasEndedForTheClientDoesNotCount) {  // RFC 9113 §5.1.2
+    static Certificates certificates;
+    const auto files = certificates.issue("DNS:a.test");
+    start_node([&](Config& settings) {
+        settings.tls = TlsConfig{{address("a"), kTlsPort}, files.certificate, files.key};
+        settings.http2.streams = 2;
+    });
+    const auto scripted =
+        origin.set([](auto& exchange) { exchange.answer(fresh(), std::string(140'000, 's')); });
+    std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_client_method()), SSL_CTX_free);
+    static constexpr unsigned char kNames[] = "\x02h2";
+    SSL_CTX_set_alpn_protos(context.get(), kNames, sizeof kNames - 1);
+    TlsEnd end(context.get(), Socket::connect(address("a"), kTlsPort), false, "a.test");
+    ASSERT_TRUE(end.open());
+    Http2Client client(std::move(end));
+    auto lines = Http2Client::get("/x");
+    lines[1].second = "https";
+    auto before = client.begin(lines);
+    for (int i = 0; i < 200; ++i) {
+        const auto next = client.begin(lines);
+        EXPECT_EQ(client.response(before).body.size(), 140'000u);
+        ASSERT_FALSE(client.response(before).reset) << i;
+        before = next;
+    }
 }
 
 }  // namespace http2_test

@@ -305,6 +305,23 @@ TEST_F(TlsClients, ShareAnswersThatVaryByWhatOnlyTheNodeSays) {
     EXPECT_EQ(secure().get("/one").cache_status().substr(0, 6), "a; hit");
 }
 
+TEST_F(TlsClients, MayNotSendKeyUpdatesWithoutEnd) {  // RFC 8446 §4.6.3
+    start(tls_config());
+    auto few = secure();
+    for (int i = 0; i < 20; ++i) {
+        ASSERT_EQ(SSL_key_update(few.end.ssl(), SSL_KEY_UPDATE_NOT_REQUESTED), 1);
+        SSL_do_handshake(few.end.ssl());
+    }
+    EXPECT_EQ(few.get("/x").status, 200u);
+    auto many = secure();
+    for (int i = 0; i < 5'000; ++i) {
+        if (SSL_key_update(many.end.ssl(), SSL_KEY_UPDATE_NOT_REQUESTED) != 1) break;
+        if (SSL_do_handshake(many.end.ssl()) != 1) break;
+    }
+    EXPECT_NE(many.get("/x").status, 200u);
+    EXPECT_EQ(few.get("/x").status, 200u);
+}
+
 TEST_F(TlsClients, GetPipelinedAnswersInOrder) {
     start(tls_config());
     auto client = secure();

@@ -70,6 +70,14 @@ protected:
     std::unique_ptr<Resolver> resolver;
 };
 
+TEST_F(ResolverTest, AnOddSpellingOfAnAddressIsNoName) {
+    for (const auto* host : {"127.0.0.010", "127.0.0.009", "127.00.0.9", "127.1", "2130706433",
+                             "0177.0.0.9.", "::127.0.0.09"})
+        EXPECT_FALSE(resolve(host)) << host;
+    EXPECT_TRUE(resolve("127.0.0.9"));
+    EXPECT_TRUE(resolve("9.example"));
+}
+
 TEST_F(ResolverTest, LiteralAddressesAnswerAtOnceAndAskNobody) {
     EXPECT_EQ(text(resolve("127.0.0.1", 80, kPast)), "127.0.0.1 80");
     EXPECT_EQ(text(resolve("::1", 65535, kPast)), "::1 65535");

@@ -136,6 +136,15 @@ TEST(ConfigReview, FindsOriginsThatAreNeverUsed) {
                 ElementsAre(StartsWith("$.forward.enabled: is for CONNECT alone")));
 }
 
+TEST(ConfigReview, FindsRulesThatAreNeverUsed) {
+    EXPECT_THAT(warnings(with(R"({"rules": [{"name": "a", "match": {"paths": ["*"]}},
+                                            {"name": "b", "fresh_for": "1m"}]})")),
+                ElementsAre("$.rules[1]: is never used: the rule a before it is for every request"));
+    EXPECT_THAT(warnings(with(R"({"rules": [{"name": "a", "match": {"methods": ["GET"]}},
+                                            {"name": "b", "fresh_for": "1m"}]})")),
+                IsEmpty());
+}
+
 TEST(ConfigReview, FindsANodeThatAsksItself) {
     EXPECT_THAT(warnings(with(R"({"origins": [{"host": "*", "url": "http://10.0.0.1:3128"}]})")),
                 ElementsAre("$.origins[0].url: is this node itself ($.listen)"));

@@ -55,7 +55,7 @@ TEST(Http2FrameHeads, AFrameCostsByWhatItBrings) {
     EXPECT_EQ(price_of({NGHTTP2_HEADERS, 0, 0}), 0);
     EXPECT_EQ(price_of({NGHTTP2_CONTINUATION, 0, 10}), 0);
     EXPECT_EQ(price_of({NGHTTP2_CONTINUATION, 0, 0}), 1);
-    EXPECT_EQ(price_of({kData, 0, 64}), 0);
+    EXPECT_EQ(price_of({kData, 0, 20}), 0);
     EXPECT_EQ(price_of({kData, 0, 0}), 1);
     EXPECT_EQ(price_of({kData, 0, 1}), 1.0 / 32);
     EXPECT_EQ(price_of({kData, kEnd, 0}), 1.0 / 32);

@@ -66,6 +66,8 @@ TEST(Http2Head, HostStandsInForAnAbsentAuthority) {  // RFC 9113 §8.3.1
 TEST(Http2Head, AHostThatContradictsTheAuthorityIsRefused) {  // RFC 9113 §8.3.1
     EXPECT_EQ(error_of(with({{"host", "other.test"}})), ParseError::host_count);
     EXPECT_EQ(error_of(with({{"host", "A.TEST"}})), ParseError::ok);
+    EXPECT_EQ(error_of(with({{"host", "a.test:443"}})), ParseError::ok);
+    EXPECT_EQ(error_of(with({{"host", "a.test:80"}})), ParseError::host_count);
     EXPECT_EQ(error_of({{":method", "GET"}, {":scheme", "http"}, {":path", "/"}}),
               ParseError::host_count);
     EXPECT_EQ(error_of({{":method", "GET"},
@@ -192,6 +194,8 @@ TEST(Http2Head, ALargeHeadIsRefusedAndKeepsNoMore) {
                    limits)
                   ->error,
               ParseError::target_too_long);
+    const Lines crumbs(20, {"cookie", "a=1"});
+    EXPECT_EQ(read(crumbs, limits)->error, ParseError::bad_request_line);  // not too large
     Http2Head lines;
     for (int i = 0; i < 100'000; ++i) lines.add("x", "y", limits);
     EXPECT_LT(lines.kept_bytes(), 4096u);

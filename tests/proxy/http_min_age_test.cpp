@@ -24,6 +24,7 @@ std::optional<std::string> refusal(std::chrono::seconds modified_ago, unsigned s
 }
 
 TEST(MinAge, RefusesYoungContentAndSaysWhenItPasses) {
+    EXPECT_THAT(refusal(0s).value(), HasSubstr("younger than 7 days (min_age)"));
     EXPECT_THAT(refusal(24h * 7 - 1s).value(), HasSubstr("it passes at 2026-11-20T12:00:01Z"));
     EXPECT_FALSE(refusal(24h * 7));
     EXPECT_FALSE(refusal(24h * 365));

@@ -85,6 +85,29 @@ TEST(RuleTable, NoSpellingOfAPathEvadesARule) {  // RFC 3986 §6.2.2
         EXPECT_EQ(found(table, "h", path), "none") << path;
 }
 
+TEST(RuleTable, APathOfTwoReadingsGoesPastTheCache) {
+    Rule files, account;
+    files.name = "files";
+    files.match.paths = {Glob("/static/*")};
+    files.storing.ignored.is_private = true;
+    account.name = "account";
+    account.match.paths = {Glob("/account*")};
+    account.min_age = std::chrono::hours(1);
+    const RuleTable table({files, account});
+    for (const auto* path :
+         {"/static/..%2faccount", "/static/%2e%2e%2Faccount", "/static/..%5Caccount",
+          "/static/..\\account", "/static/..;a=1/account", "/static/x/..%2f..%2faccount"}) {
+        const auto* const rule = table.find("GET", "h", path);
+        ASSERT_TRUE(rule) << path;
+        EXPECT_EQ(rule->name, RuleTable::kTwoReadings) << path;
+        EXPECT_TRUE(rule->bypass);
+        EXPECT_EQ(rule->min_age, std::chrono::hours(1));
+    }
+    for (const auto* path : {"/static/a%2Fb", "/static/..%2Fstatic/b", "/static/a;b", "/static/a..%2F"})
+        EXPECT_EQ(table.find("GET", "h", path)->name, "files") << path;
+    EXPECT_FALSE(table.find("GET", "h", "/other/..%2Fmore"));
+}
+
 TEST(PathForRules, ResolvesDotsWithoutTouchingTheRest) {
     const auto normal = [](std::string_view path) {
         std::string scratch;
@@ -117,6 +140,19 @@ TEST(QueryForKey, KeepsDropsOrIgnoresParameters) {
     EXPECT_EQ(query(drop, "/a?v=2&&w"), "?v=2&&w");
     EXPECT_EQ(query(drop, "/a"), "");
     EXPECT_EQ(query({QueryRule::Mode::ignore, {}, false}, "/a?b"), "");
+}
+
+TEST(QueryForKey, NoSpellingOfAParameterEvadesARule) {
+    QueryRule keep, drop;
+    keep.mode = QueryRule::Mode::keep;
+    keep.names = {Glob("v")};
+    drop.mode = QueryRule::Mode::drop;
+    drop.names = {Glob("utm_*")};
+    EXPECT_EQ(query_for_key(keep, "/x?v=1&%76=2"), "?v=1&%76=2");
+    EXPECT_EQ(query_for_key(keep, "/x?v=1&v[]=2&+v=3&w=4"), "?v=1&v[]=2&+v=3");
+    EXPECT_EQ(query_for_key(keep, "/x?v=1&a=1;v=2"), "?v=1&a=1;v=2");
+    EXPECT_EQ(query_for_key(drop, "/x?v=2&utm_x=1;v=3"), "?v=2&utm_x=1;v=3");
+    EXPECT_EQ(query_for_key(drop, "/x?v=2&%75tm_x=1"), "?v=2");
 }
 
 TEST(QueryForKey, SortsByNameAndKeepsTheOrderOfEqualNames) {

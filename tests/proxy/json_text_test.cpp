@@ -66,9 +66,9 @@ TEST(JsonText, NamesTheCauseOfWhatPeopleGetWrong) {
     EXPECT_EQ(why("{\"a\": 1 /* one */}"), "line 1, column 9: JSON has no comments");
     EXPECT_EQ(why("# a\n{}"), "line 1, column 1: JSON has no comments");
     EXPECT_EQ(why("{\"a\": 1,\n}"),
-              "line 1, column 8: a comma stands before the }, and nothing between them");
+              "line 1, column 8: a comma stands behind the last element, before }");
     EXPECT_EQ(why("[1, 2 , ]"),
-              "line 1, column 7: a comma stands before the ], and nothing between them");
+              "line 1, column 7: a comma stands behind the last element, before ]");
     EXPECT_EQ(why("{\"a\": 1\n \"b\": 2}"), "line 2, column 2: a comma is missing before this");
     EXPECT_EQ(why("{\"a\": {\"b\": [1, 2], \"c\": 1}"),
               "line 1, column 28: the file ends inside an object that begins in line 1, column 1");

@@ -183,7 +183,7 @@ private:
     }
     void write() {
         if (!own.write_some(1 + random_.below(900))) return;
-        // Whoever gets it can follow from the generation of its begin.
+        // Whoever gets it can follow from the generation of its start.
         auto newcomer = replica_of(payload_, own.shape());
         for (const auto& change : since_) ASSERT_TRUE(follow(newcomer, change));
         ASSERT_EQ(test::fingerprints_of(newcomer), test::fingerprints_of(*replica_));
