@@ -97,10 +97,9 @@ struct StartedNode {
 };
 
 void log_start(const StartedNode& about, const Node& node) {
-    spdlog::info("node {}: proxy at {}{}, {}", about.name, bound(about.proxy, node.proxy_port()),
-                 about.tls,
-                 about.admin ? "admin at " + bound(*about.admin, node.admin_port())
-                             : "no admin port");
+    spdlog::info(
+        "node {}: proxy at {}{}, {}", about.name, bound(about.proxy, node.proxy_port()), about.tls,
+        about.admin ? "admin at " + bound(*about.admin, node.admin_port()) : "no admin port");
 }
 
 }  // namespace

@@ -28,8 +28,8 @@ void LinkLog::failed(std::string_view link, const boost::system::error_code& err
 
 void LinkLog::left_unproven(std::string_view link, std::string_view who,
                             const boost::system::error_code& error, TimePoint now) {
-    note(link, fmt::format("ended before its proof, as `hearsay check --peers` at {} does", who), error, "", now,
-         Expectation::usual);
+    note(link, fmt::format("ended before its proof, as `hearsay check --peers` at {} does", who),
+         error, "", now, Expectation::usual);
 }
 
 void LinkLog::note(std::string_view link, std::string_view what,

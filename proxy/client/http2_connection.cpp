@@ -106,9 +106,9 @@ struct Http2Connection::Callbacks {
         return 0;
     }
 
-    /// nghttp2 has dropped a frame that it was given. A response without its head ends with an error.
-    static int on_frame_not_sent(nghttp2_session* session, const nghttp2_frame* frame, int,
-                                 void*) {
+    /// nghttp2 has dropped a frame that it was given. A response without its head ends with an
+    /// error.
+    static int on_frame_not_sent(nghttp2_session* session, const nghttp2_frame* frame, int, void*) {
         auto* const stream = stream_of(session, frame->hd.stream_id);
         if (!stream || frame->hd.type != NGHTTP2_HEADERS) return 0;
         return guarded([&] {
@@ -230,6 +230,8 @@ asio::awaitable<void> Http2Connection::serve(std::string_view received) {
         }
         if (!goes_on || over_ || !nghttp2_session_want_read(session())) break;
         if (unsent_heads_ > kHttp2UnsentHeads) co_await wait_until_sent();
+        if (leaving_ >= kStreamsPerTurn)
+            co_await asio::post(frontend_.executor, asio::use_awaitable);
         const auto more = co_await connection_.receive_some();
         if (!more || over_) break;
         auto& input = connection_.input();
@@ -333,11 +335,9 @@ void Http2Connection::take_no_head() {
 
 /// Called with the first frame of a request's head. Streams whose code still runs count, so that a
 /// client cannot have more of them by resets (CVE-2023-44487). Those whose response has ended are
-/// over for the client. Their code ends in this turn or the next one, and as many of them may be
-/// here as streams in use.
+/// over for the client, and serve() lets their code end.
 int Http2Connection::begin_stream(std::int32_t id) {
-    const auto most = frontend_.config().http2.streams;
-    if (streams_.size() - leaving_ >= most || leaving_ > most) {
+    if (streams_.size() - leaving_ >= frontend_.config().http2.streams) {
         nghttp2_submit_rst_stream(session(), NGHTTP2_FLAG_NONE, id, NGHTTP2_REFUSED_STREAM);
         return 0;
     }

@@ -128,10 +128,10 @@ private:
     Http2Stream* coming_ = nullptr;    // a part of its head has come
     Http2FrameHeads heads_;
     Http2FrameBudget budget_;
-    std::string out_;                                // frames, while they are made or wait
-    Charge frames_room_;                             // for more than kHttp2Unsent of them
-    std::size_t unsent_heads_ = 0;  // bytes of heads that nghttp2 was given while blocked_
-    std::vector<Charge> heads_room_;                 // for more than kHttp2UnsentHeads of them
+    std::string out_;                 // frames, while they are made or wait
+    Charge frames_room_;              // for more than kHttp2Unsent of them
+    std::size_t unsent_heads_ = 0;    // bytes of heads that nghttp2 was given while blocked_
+    std::vector<Charge> heads_room_;  // for more than kHttp2UnsentHeads of them
     std::vector<boost::asio::const_buffer> unsent_;  // of out_
     bool busy_ = false;       // frames are read or made: no further ones are sent from here
     bool blocked_ = false;    // the socket takes no more

@@ -1,9 +1,11 @@
 #include "proxy/client/relay.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "proxy/cache/store_update.hpp"
+#include "proxy/client/response_from_cache.hpp"
 #include "proxy/client/tunnel.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hop_by_hop.hpp"
@@ -30,7 +32,7 @@ constexpr std::chrono::seconds kKeptAtMost{1};
 
 }  // namespace
 
-Relay::Relay(Transaction& transaction, std::string upgrade)
+Relay::Relay(Transaction& transaction, std::string upgrade, ResponseFromCache* stale)
     : transaction_(transaction),
       frontend_(transaction.frontend),
       request_(transaction.request),
@@ -41,7 +43,8 @@ Relay::Relay(Transaction& transaction, std::string upgrade)
       exchange_(frontend_.upstream.pool, frontend_.upstream.head_limits()),
       watch_(transaction, exchange_),
       upload_(transaction, exchange_),
-      upgrade_(std::move(upgrade)) {
+      upgrade_(std::move(upgrade)),
+      stale_(stale) {
     if (!upgrade_.empty()) exchange_.allow_upgrade();
     exchange_.count_into(frontend_.counters.bytes_from_origins);
     exchange_.on_interim([this](const Head& interim) { return upload_.pass_on(interim); });
@@ -50,10 +53,26 @@ Relay::Relay(Transaction& transaction, std::string upgrade)
 asio::awaitable<void> Relay::run(CacheStatus status, Outcome outcome) {
     auto error = co_await ask();
     transaction_.books.note_server(exchange_.server());
+    const auto is_head = request_.head.verb == verb::head;
+    if (const auto why = trouble(error); stale_ && is_head && stale_->stands_in(why)) {
+        const auto answered = error == FetchError::none ? exchange_.head().status : 0;
+        if (error == FetchError::none) exchange_.finish();
+        co_await stale_->stand_in(why, answered);
+        co_return;
+    }
     if (error == FetchError::none && switched_unasked()) error = FetchError::malformed;
     if (error == FetchError::none && switched()) co_return co_await become_tunnel();
     if (error == FetchError::none && !unasked_304()) co_return co_await respond(status, outcome);
     co_await refuse(error, status);
+}
+
+/// The failure of the origin that a stored response may hide: that of the request, or a status.
+FetchError Relay::trouble(FetchError error) const {
+    if (error != FetchError::none) return error;
+    const auto status = exchange_.head().status;
+    const auto* const rule = request_.site.policy.rule;
+    const auto by_rule = rule && std::ranges::binary_search(rule->storing.stale_on, status);
+    return by_rule || is_origin_trouble(status) ? FetchError::origin_error : FetchError::none;
 }
 
 asio::awaitable<FetchError> Relay::ask() {
@@ -287,14 +306,14 @@ asio::awaitable<void> Relay::refuse(FetchError error, CacheStatus status) {
 }
 
 asio::awaitable<void> relay_to_origin(Transaction& transaction, Forward why, Outcome outcome,
-                                      std::string upgrade) {
+                                      std::string upgrade, ResponseFromCache* stale) {
     CacheStatus status;
     status.forward = why;
     if (const auto none = transaction.request.site.none) {
         co_await transaction.refuse_without_site(*none);
         co_return;
     }
-    Relay relay(transaction, std::move(upgrade));
+    Relay relay(transaction, std::move(upgrade), stale);
     co_await relay.run(status, outcome);
 }
 

@@ -16,6 +16,7 @@
 namespace proxy {
 
 class KeptCopy;
+class ResponseFromCache;
 
 /// Passes one request through to the origin and the response back. Bodies stream both ways in
 /// bounded memory, and nothing of a response is stored but the copy that a POST names (KeptCopy).
@@ -34,7 +35,8 @@ class Relay {
 public:
     /// `upgrade`: protocols to ask for (RFC 9110 §7.8), or empty; after a 101 the connection is a
     /// tunnel.
-    Relay(Transaction& transaction, std::string upgrade);
+    /// `stale`: has the stored response that may stand in for the origin's; null: none does.
+    Relay(Transaction& transaction, std::string upgrade, ResponseFromCache* stale);
     Relay(const Relay&) = delete;
     Relay& operator=(const Relay&) = delete;
 
@@ -44,6 +46,7 @@ private:
     using Clock = std::chrono::steady_clock;
 
     boost::asio::awaitable<FetchError> ask();
+    FetchError trouble(FetchError error) const;
     boost::asio::awaitable<FetchError> put();
     boost::asio::awaitable<FetchError> send_once(const Exchange::Request& out, Kept kept,
                                                  bool has_body, bool expects);
@@ -73,13 +76,16 @@ private:
     Upload upload_;
     Clock::time_point sent_at_;
     const std::string upgrade_;  // the protocols to ask for; empty: none
-    bool sent_whole_ = true;     // the request, so the connection can carry another one
+    ResponseFromCache* const stale_;
+    bool sent_whole_ = true;  // the request, so the connection can carry another one
     bool client_gone_ = false;
 };
 
 /// Relays a request to its site, or refuses it when there is nowhere to go. `why` goes into
 /// Cache-Status, `outcome` into the books.
+/// A HEAD gets the head of a stored response in `stale` where a GET would get that response.
 boost::asio::awaitable<void> relay_to_origin(Transaction& transaction, Forward why, Outcome outcome,
-                                             std::string upgrade = {});
+                                             std::string upgrade = {},
+                                             ResponseFromCache* stale = nullptr);
 
 }  // namespace proxy

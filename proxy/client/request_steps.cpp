@@ -93,7 +93,8 @@ asio::awaitable<void> RequestSteps::run() {
         if (served == Served::responded) co_return;
         if (served == Served::alone) break;
     }
-    co_await relay_to_origin(transaction_, response.forward(), Outcome::origin_fetch);
+    co_await relay_to_origin(transaction_, response.forward(), Outcome::origin_fetch, {},
+                             &response);
 }
 
 /// The head becomes key, directives and form of the target. Returns the fault in it, or

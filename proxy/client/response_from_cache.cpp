@@ -318,33 +318,41 @@ asio::awaitable<void> ResponseFromCache::pass_interim(
         co_await transaction_.writer.interim(response.status, response.fields);
 }
 
-/// May the stored response be given to this client in place of one that could not be fetched?
 bool ResponseFromCache::stands_in(FetchError error) const {
     const auto& stale = found_.response;
+    const auto& fields = request_.head.fields;
+    if (find(fields, field::if_match) || find(fields, field::if_unmodified_since)) return false;
     const auto trouble = trouble_of(error);
     return stale && trouble &&
            may_serve_stale(request_.directives, stale->freshness, stale->residence(Clock::now()),
                            *trouble, request_.site.policy.rules());
 }
 
+asio::awaitable<Served> ResponseFromCache::stand_in(FetchError error, unsigned status) {
+    if (const auto why = why_too_young()) {
+        co_await transaction_.refuse_too_young(*why);
+        co_return Served::responded;
+    }
+    auto by = status_;
+    by.detail = to_string(error);
+    by.forward_status = status;
+    if (!went_forward(error)) by.forward = Forward::none;
+    books_.cache = CacheResult::stale;
+    if (is_in_blocks()) co_return co_await respond_in_blocks(by);
+    co_await respond_whole(by);
+    co_return Served::responded;
+}
+
 /// Without an answer from upstream the response is the stored one, though stale, if that is allowed
 /// (RFC 9111 §4.2.4), else an error.
 asio::awaitable<Served> ResponseFromCache::respond_to_failure(const Fill::State& state) {
+    if (stands_in(state.error)) {
+        co_return co_await stand_in(state.error, state.incoming.upstream_status);
+    }
     auto status = status_;
     status.detail = to_string(state.error);
     status.forward_status = state.incoming.upstream_status;
     const auto asked = went_forward(state.error);
-    if (stands_in(state.error)) {
-        if (const auto why = why_too_young()) {
-            co_await transaction_.refuse_too_young(*why);
-            co_return Served::responded;
-        }
-        books_.cache = CacheResult::stale;
-        if (!asked) status.forward = Forward::none;
-        if (is_in_blocks()) co_return co_await respond_in_blocks(status);
-        co_await respond_whole(status);
-        co_return Served::responded;
-    }
     books_.source = Source::none;
     if (!asked) status.forward = Forward::nowhere;
     const auto error = state.error == FetchError::none ? FetchError::head_timeout : state.error;

@@ -62,6 +62,12 @@ public:
     // By any other plan:
     boost::asio::awaitable<Served> fetch_or_follow(ResponsePlan plan);
 
+    // After a failure of the origin that this object has not met itself:
+    /// May the stored response be given to this client in place of one that could not be fetched?
+    bool stands_in(FetchError error) const;
+    /// Gives it. `status`: of the origin's response, 0 without one.
+    boost::asio::awaitable<Served> stand_in(FetchError error, unsigned status);
+
     /// Why the store could not serve the request.
     Forward forward() const { return forward_; }
 
@@ -82,7 +88,6 @@ private:
     boost::asio::awaitable<bool> lies_far_ahead(const Fill::Reader& reader,
                                                 const Fill::State& state);
     boost::asio::awaitable<Served> respond(const FromFill& from);
-    bool stands_in(FetchError error) const;
     boost::asio::awaitable<Served> respond_to_failure(const Fill::State& state);
 
     Transaction& transaction_;

@@ -80,8 +80,7 @@ void Http2Head::add(std::string_view name, std::string_view value, const HeadLim
     const auto is_crumb = name == "cookie";
     if (is_crumb) ++crumbs_;
     const auto lines = lines_.size() - (crumbs_ > 1 ? crumbs_ - 1 : 0);
-    if (bytes > limits.head_bytes || lines >= limits.lines)
-        return fail(ParseError::head_too_large);
+    if (bytes > limits.head_bytes || lines >= limits.lines) return fail(ParseError::head_too_large);
     if (name.starts_with(':')) return add_pseudo(name, value);
     Line line;
     line.id = boost::beast::http::string_to_field({name.data(), name.size()});

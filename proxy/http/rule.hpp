@@ -155,7 +155,7 @@ private:
     /// Of each host that a rule names in full.
     std::unordered_map<std::string, Candidates, HashOfText, std::equal_to<>> by_host_;
     Candidates others_;  // for all other hosts
-    Rule two_readings_;    // kTwoReadings
+    Rule two_readings_;  // kTwoReadings
     std::uint64_t key_hash_ = 0;
 };
 

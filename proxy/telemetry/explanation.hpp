@@ -10,7 +10,8 @@
 namespace proxy {
 
 /// A node's view of one URL, for a GET without fields: its own copy, what the peers'
-/// summaries promise and what the peers have, and the targets of a miss. cache/explain fills it, and the admin port shows it.
+/// summaries promise and what the peers have, and the targets of a miss. cache/explain fills it,
+/// and the admin port shows it.
 struct Explanation {
     std::string url;                          // the target URI: the key of store and summaries
     std::string rule;                         // the entry of `rules` that applies; empty: none

@@ -39,8 +39,10 @@ TEST(Purge, SaysWhatIsGoneAndWhoIsAway) {
         return purge_command(at(1), {{"http://www.example.org/page"}, {"news", "old"}, {}}, false);
     });
     EXPECT_EQ(ended.code, kOk) << ended.error;
-    EXPECT_THAT(ended.out, EndsWith("purged: 0 objects here\n"
-                                    "away: b; a node that is away drops the objects before it serves again\n"));
+    EXPECT_THAT(
+        ended.out,
+        EndsWith("purged: 0 objects here\n"
+                 "away: b; a node that is away drops the objects before it serves again\n"));
     EXPECT_THAT(ended.out,
                 HasSubstr("purged 1 URL and 2 tags, 0 objects here; peers: 0 confirmed, 0 "
                           "not yet, 1 away\n"));

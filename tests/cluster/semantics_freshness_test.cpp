@@ -475,6 +475,24 @@ TEST_P(Freshness, ServesStaleWhenTheOriginIsAwayAndNothingForbidsIt) {
         EXPECT_EQ(get("/window", fields).status, 502u) << fields;
 }
 
+TEST_P(Freshness, ServesAStaleHeadWhereAGetWouldGetTheResponse) {  // RFC 5861 §4
+    const auto old = ok(control("max-age=50, stale-if-error=100") + "Age: 100\r\n", "old text");
+    says("/error", {old, "HTTP/1.1 503 X\r\nContent-Length: 0\r\n\r\n"});
+    says("/out", {ok(control("max-age=50, stale-if-error=20") + "Age: 100\r\n"),
+                  "HTTP/1.1 503 X\r\nContent-Length: 0\r\n\r\n"});
+    says("/down", {old});
+    for (const auto* path : {"/error", "/out", "/down"}) EXPECT_EQ(get(path).status, 200u);
+    const auto stale = ask("HEAD", "/error");
+    EXPECT_EQ(stale.status, 200u);
+    EXPECT_EQ(stale.field("Content-Length"), "8");
+    EXPECT_TRUE(contains(stale.cache_status(), "fwd=stale; fwd-status=503"));
+    EXPECT_EQ(ask("HEAD", "/out").status, 503u);
+    EXPECT_EQ(ask("HEAD", "/error", "If-Match: \"v\"\r\n").status, 503u);
+    origin.die();
+    EXPECT_EQ(ask("HEAD", "/down").status, 200u);
+    EXPECT_EQ(ask("HEAD", "/out").status, 502u);
+}
+
 TEST_P(Freshness, ServesNothingStaleWhereConfigured) {  // 31
     auto strict = settings();
     strict.cache.rules.stale_when_unreachable = 0s;

@@ -124,10 +124,10 @@ TEST_F(LinkLogTest, ALinkThatNeverWasHasNotEnded) {
 
 TEST_F(LinkLogTest, ACheckOfPeersIsNoWarning) {
     log.left_unproven("link from 10.0.0.7", "c", make_error_code(Error::connection_closed), kNow);
-    EXPECT_EQ(
-        logged(),
-        "info a: link from 10.0.0.7 ended before its proof, as `hearsay check --peers` at c does: connection "
-        "closed by the peer [connection_closed]\n");
+    EXPECT_EQ(logged(),
+              "info a: link from 10.0.0.7 ended before its proof, as `hearsay check --peers` at c "
+              "does: connection "
+              "closed by the peer [connection_closed]\n");
     EXPECT_EQ(log.counts().at("connection_closed"), 1U);
 }
 

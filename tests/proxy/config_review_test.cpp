@@ -137,9 +137,10 @@ TEST(ConfigReview, FindsOriginsThatAreNeverUsed) {
 }
 
 TEST(ConfigReview, FindsRulesThatAreNeverUsed) {
-    EXPECT_THAT(warnings(with(R"({"rules": [{"name": "a", "match": {"paths": ["*"]}},
+    EXPECT_THAT(
+        warnings(with(R"({"rules": [{"name": "a", "match": {"paths": ["*"]}},
                                             {"name": "b", "fresh_for": "1m"}]})")),
-                ElementsAre("$.rules[1]: is never used: the rule a before it is for every request"));
+        ElementsAre("$.rules[1]: is never used: the rule a before it is for every request"));
     EXPECT_THAT(warnings(with(R"({"rules": [{"name": "a", "match": {"methods": ["GET"]}},
                                             {"name": "b", "fresh_for": "1m"}]})")),
                 IsEmpty());

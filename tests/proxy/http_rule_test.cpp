@@ -103,7 +103,8 @@ TEST(RuleTable, APathOfTwoReadingsGoesPastTheCache) {
         EXPECT_TRUE(rule->bypass);
         EXPECT_EQ(rule->min_age, std::chrono::hours(1));
     }
-    for (const auto* path : {"/static/a%2Fb", "/static/..%2Fstatic/b", "/static/a;b", "/static/a..%2F"})
+    for (const auto* path :
+         {"/static/a%2Fb", "/static/..%2Fstatic/b", "/static/a;b", "/static/a..%2F"})
         EXPECT_EQ(table.find("GET", "h", path)->name, "files") << path;
     EXPECT_FALSE(table.find("GET", "h", "/other/..%2Fmore"));
 }
