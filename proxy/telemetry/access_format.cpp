@@ -201,13 +201,9 @@ std::string_view squid_hierarchy(const AccessRecord& record) {
     return asked_origin ? "HIER_DIRECT" : "HIER_NONE";
 }
 
-/// The user field marks peer requests, because the log has no users. Names of users exclude a colon
-/// (RFC 7617 §2).
+/// The user field also marks peer requests. Names of users exclude a colon (RFC 7617 §2).
 void append_user(std::string& out, const AccessRecord& record) {
-    if (record.role == Role::client) {
-        out.push_back('-');
-        return;
-    }
+    if (record.role == Role::client) return append_word(out, record.user);
     out.append("peer:");
     if (!record.peer.empty()) append_word(out, record.peer);
 }
@@ -234,6 +230,7 @@ void append_json_line(std::string& out, const AccessRecord& record) {
     out.push_back('"');
     append_json_member(out, "role", to_string(record.role));
     append_json_member(out, "client", record.client);
+    if (!record.user.empty()) append_json_member(out, "user", record.user);
     append_json_member(out, "method", record.method);
     append_json_member(out, "url", record.url);
     out.append(",\"status\":");
