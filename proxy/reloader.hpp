@@ -29,9 +29,9 @@ struct ConfigRead : ConfigResult {
 };
 
 /// Reloads the configuration file, in the order of the requests, and logs and counts the results.
-/// Puts renewed certificates, users and blocklists in effect as well, and nothing else with them. A thread
-/// of its own reads and watches the files, because a disk may hang, and because long lists take
-/// seconds. All calls on the control thread.
+/// Puts renewed certificates, users and blocklists in effect as well, and nothing else with them. A
+/// thread of its own reads and watches the files, because a disk may hang, and because long lists
+/// take seconds. All calls on the control thread.
 class Reloader {
 public:
     static constexpr unsigned kMaxPending = 16;  // further reloads are refused

@@ -32,8 +32,8 @@ void Accounts::make_room(Shard& shard, Time now) const {
             at = entries.erase(at);
             continue;
         }
-        if (!in_use && (emptiest == entries.end() ||
-                        at->second->empty_at() < emptiest->second->empty_at()))
+        if (!in_use &&
+            (emptiest == entries.end() || at->second->empty_at() < emptiest->second->empty_at()))
             emptiest = at;
         ++at;
     }

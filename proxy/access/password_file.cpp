@@ -23,9 +23,8 @@ std::string hash_of_nobody() {
 std::string_view fault_of_name(std::string_view user) {
     if (user.empty()) return "has no name in front of its colon";
     if (user.size() > kMaxUserBytes) return "has a name of more than 255 bytes";
-    if (std::ranges::any_of(user, [](char c) {
-            return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-        }))
+    if (std::ranges::any_of(
+            user, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }))
         return "has a control character in its name";
     return {};
 }

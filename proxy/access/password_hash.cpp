@@ -14,20 +14,16 @@
 namespace proxy {
 namespace {
 
-constexpr unsigned kMostBcryptCost = 16;    // about 4 s
-constexpr unsigned kMostRounds = 5'000'000; // of SHA-2, about 2 s
+constexpr unsigned kMostBcryptCost = 16;     // about 4 s
+constexpr unsigned kMostRounds = 5'000'000;  // of SHA-2, about 2 s
 
 /// A scheme of crypt(5). `last`: the bytes behind the last `$`.
 struct HashScheme {
     std::string_view prefix;
     std::size_t last;
 };
-constexpr std::array<HashScheme, 6> kSchemes{{{"$2y$", 53},
-                                              {"$2b$", 53},
-                                              {"$2a$", 53},
-                                              {"$y$", 43},
-                                              {"$6$", 86},
-                                              {"$5$", 43}}};
+constexpr std::array<HashScheme, 6> kSchemes{
+    {{"$2y$", 53}, {"$2b$", 53}, {"$2a$", 53}, {"$y$", 43}, {"$6$", 86}, {"$5$", 43}}};
 
 bool is_of_crypt_alphabet(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
@@ -75,7 +71,8 @@ std::string_view to_string(HashFault fault) {
         case HashFault::none:
             return "good";
         case HashFault::weak:
-            return "is no hash of a scheme that withstands guessing (MD5, DES, SHA-1 and plain text "
+            return "is no hash of a scheme that withstands guessing (MD5, DES, SHA-1 and plain "
+                   "text "
                    "do not); htpasswd -B makes a good one";
         case HashFault::unknown:
             return "is no hash of bcrypt, yescrypt, SHA-512 or SHA-256";

@@ -73,7 +73,8 @@ private:
         for (;;) {
             TokenBucket bucket{Time(std::chrono::nanoseconds(was))};
             if (!make(bucket)) return;
-            const std::int64_t next = std::chrono::nanoseconds(bucket.full_at.time_since_epoch()).count();
+            const std::int64_t next =
+                std::chrono::nanoseconds(bucket.full_at.time_since_epoch()).count();
             if (full_at_.compare_exchange_weak(was, next, std::memory_order_relaxed)) return;
         }
     }

@@ -58,9 +58,9 @@ std::optional<PasswordJudgement> Authenticator::ask(const PasswordFile& users,
     const auto now = Clock::now();
     const std::lock_guard lock(mutex_);
     constexpr std::string_view kEnd("\0", 1);
-    const auto key = hmac_({protocol::bytes_of(user), protocol::bytes_of(kEnd),
-                            protocol::bytes_of(password), protocol::bytes_of(kEnd),
-                            protocol::bytes_of(known ? std::string_view(hash) : "")});
+    const auto key =
+        hmac_({protocol::bytes_of(user), protocol::bytes_of(kEnd), protocol::bytes_of(password),
+               protocol::bytes_of(kEnd), protocol::bytes_of(known ? std::string_view(hash) : "")});
     if (const auto right = verified_.find(key, now))
         return PasswordJudgement{*right ? Word::right : Word::wrong};
     if (closed_) return PasswordJudgement{Word::busy, false, {}, kAgainIn};

@@ -39,11 +39,11 @@ struct PasswordJudgement {
 };
 
 /// Checks passwords of a node's clients. A check takes 50 to 300 ms of a processor, so a thread of
-/// its own makes one after the other, and VerifiedPasswords remembers the results. Requests with the same
-/// credentials wait for one check together. The clients' networks have turns, and at most kWaiting
-/// checks wait, so that guesses of one client delay others by one check at a time. A network with
-/// many wrong passwords gets no check for a while; remembered results still count. An unknown user
-/// costs as much as a known one. The thread starts with the first check. Any thread.
+/// its own makes one after the other, and VerifiedPasswords remembers the results. Requests with
+/// the same credentials wait for one check together. The clients' networks have turns, and at most
+/// kWaiting checks wait, so that guesses of one client delay others by one check at a time. A
+/// network with many wrong passwords gets no check for a while; remembered results still count. An
+/// unknown user costs as much as a known one. The thread starts with the first check. Any thread.
 class Authenticator {
 public:
     static constexpr std::size_t kWaiting = 256;         // checks

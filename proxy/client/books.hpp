@@ -51,7 +51,6 @@ struct Books {
     /// request counts in no limit any more.
     void close(Frontend& frontend, Request& request, const ResponseWriter& writer);
 
-
     /// Bytes of memory that are kept from request to request.
     std::size_t kept_bytes() const;
     void give_back();

@@ -46,8 +46,7 @@ NotAdmitted over_limit(ClientShare::Entered entered, Clock::time_point now, cons
 }
 
 NotAdmitted unproven(RequestRefusal reason, std::string text, const std::string& realm) {
-    return {reason, 407, std::move(text),
-            "Proxy-Authenticate: " + basic_challenge(realm) + "\r\n"};
+    return {reason, 407, std::move(text), "Proxy-Authenticate: " + basic_challenge(realm) + "\r\n"};
 }
 
 /// The steps of one admission. Each returns a refusal, if there is one.

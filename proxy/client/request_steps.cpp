@@ -43,9 +43,10 @@ bool RequestSteps::run_at_once() {
     found_.reset();
     if (!is_get_or_head()) return false;
     understood_ = understand();
-    const auto leads_to_the_cache = understood_->empty() && !request_.config().access && !proven_peer(transaction_) &&
-                                    !judge_client() && !request_.site.none && !may_be_listed() &&
-                                    !is_upgrade() && !goes_past_the_cache();
+    const auto leads_to_the_cache = understood_->empty() && !request_.config().access &&
+                                    !proven_peer(transaction_) && !judge_client() &&
+                                    !request_.site.none && !may_be_listed() && !is_upgrade() &&
+                                    !goes_past_the_cache();
     if (!leads_to_the_cache) return false;
     ResponseFromCache response(transaction_);
     response.look_up();
@@ -192,8 +193,8 @@ std::optional<RequestRefusal> RequestSteps::judge_client() {
 
 /// A PURGE has a rule of its own, and a request without a site gets no further.
 AskedPlace RequestSteps::asked_place() const {
-    const auto is_forward = !request_.site.of_entry() && !request_.site.none &&
-                            request_.head.verb != verb::purge;
+    const auto is_forward =
+        !request_.site.of_entry() && !request_.site.none && request_.head.verb != verb::purge;
     return {request_.key.host(), request_.key.port(), is_forward};
 }
 

@@ -61,7 +61,7 @@ private:
     std::optional<End> end_;
     unsigned ended_ = 0;  // directions
     std::uint64_t& bytes_down_;
-    ClientShare* const share_;             // null: the client's bandwidth has no limit
+    ClientShare* const share_;            // null: the client's bandwidth has no limit
     const std::shared_ptr<Wakeup> held_;  // of the direction to the client; null without share_
 };
 

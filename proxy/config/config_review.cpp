@@ -282,7 +282,8 @@ private:
         for (const auto& [path, each] :
              {std::pair{"$.clients.limits.per_address.burst", &limits.per_address},
               std::pair{"$.clients.limits.per_user.burst", &limits.per_user}})
-            if (each->burst > 0 && each->requests == 0) doubt(path, "has no effect without requests");
+            if (each->burst > 0 && each->requests == 0)
+                doubt(path, "has no effect without requests");
     }
 
     const Config& config_;

@@ -60,8 +60,8 @@ constexpr CountValue limit(std::uint64_t high) {
     return count<&Config::clients, &ClientsConfig::limits, Whose, What>(0, high);
 }
 template <auto Whose>
-constexpr SizeValue kBandwidth = size<&Config::clients, &ClientsConfig::limits, Whose,
-                                      &ClientAllowance::bandwidth>(0, kTiB);
+constexpr SizeValue kBandwidth =
+    size<&Config::clients, &ClientsConfig::limits, Whose, &ClientAllowance::bandwidth>(0, kTiB);
 constexpr auto kPerClient = &ClientLimits::per_address;
 constexpr auto kPerUser = &ClientLimits::per_user;
 
@@ -200,27 +200,28 @@ constexpr std::array kTable{
             "Clients of the forward proxy prove themselves by name and password (Basic), for each "
             "request and `CONNECT`; others get 407. Requests for sites in `origins` need none, and "
             "peers prove themselves by their token. See `access.md`."},
-    Setting{"forward.authentication.users",
-            text<&Config::forward, &ForwardConfig::authentication, &AuthenticationConfig::users>(
-                "path of a users' file"),
-            Effect::on_reload,
-            "Lines `user:hash` as `htpasswd -B` writes them. Hashes are bcrypt, yescrypt, SHA-512 or "
-            "SHA-256. The node notices a changed file and reads it without a reload. A file "
-            "that cannot be read prevents a start; later the former one stays. `check` warns if "
-            "every user of the machine can read it.",
-            true, check_users},
+    Setting{
+        "forward.authentication.users",
+        text<&Config::forward, &ForwardConfig::authentication, &AuthenticationConfig::users>(
+            "path of a users' file"),
+        Effect::on_reload,
+        "Lines `user:hash` as `htpasswd -B` writes them. Hashes are bcrypt, yescrypt, SHA-512 or "
+        "SHA-256. The node notices a changed file and reads it without a reload. A file "
+        "that cannot be read prevents a start; later the former one stays. `check` warns if "
+        "every user of the machine can read it.",
+        true, check_users},
     Setting{"forward.authentication.realm",
             text<&Config::forward, &ForwardConfig::authentication, &AuthenticationConfig::realm>(
                 "text"),
             Effect::on_reload, "The name that a browser shows beside the question for a password.",
             false, check_realm},
-    Setting{"forward.authentication.in_clear",
-            flag<&Config::forward, &ForwardConfig::authentication,
-                 &AuthenticationConfig::in_clear>(),
-            Effect::on_reload,
-            "Passwords may come over connections in the clear. Otherwise only loopback and "
-            "`tls.listen` take them, and others get 403, so that no client sends a password "
-            "that anybody on the way can read."},
+    Setting{
+        "forward.authentication.in_clear",
+        flag<&Config::forward, &ForwardConfig::authentication, &AuthenticationConfig::in_clear>(),
+        Effect::on_reload,
+        "Passwords may come over connections in the clear. Otherwise only loopback and "
+        "`tls.listen` take them, and others get 403, so that no client sends a password "
+        "that anybody on the way can read."},
     Setting{"forward.destinations", SectionValue{}, Effect::on_reload,
             "The hosts that clients of the forward proxy may name, also in `CONNECT`. Others get "
             "403. The rule applies to requests, so stored content is refused, too."},

@@ -315,9 +315,8 @@ void check_users(ConfigContext&, ConfigSection& in, Config& out) {
 
 void check_realm(ConfigContext&, ConfigSection& in, Config& out) {
     const auto& realm = out.forward.authentication->realm;
-    if (realm.size() > kMaxRealmBytes || !std::ranges::all_of(realm, [](char c) {
-            return c >= 0x20 && c < 0x7f;
-        }))
+    if (realm.size() > kMaxRealmBytes ||
+        !std::ranges::all_of(realm, [](char c) { return c >= 0x20 && c < 0x7f; }))
         in.fail("realm", "must be at most " + std::to_string(kMaxRealmBytes) +
                              " printable characters of ASCII");
 }

@@ -59,9 +59,10 @@ struct AccessRecord {
 
 /// json: an object with the keys ts (RFC 3339, UTC, milliseconds), role, client, method, url,
 /// status, bytes, dur_ms, outcome, cache, source, protocol, cache_status (as sent) and, if they
-/// apply: user (who has proven itself), peer and peer_verdict (after a peer request; in the line of a peer request, peer is its
-/// sender), peers_asked (after several peer requests: objects with peer and verdict, in order),
-/// origin (the address that answered), rule (its name), blocklist (file and line), aborted (true).
+/// apply: user (who has proven itself), peer and peer_verdict (after a peer request; in the line of
+/// a peer request, peer is its sender), peers_asked (after several peer requests: objects with peer
+/// and verdict, in order), origin (the address that answered), rule (its name), blocklist (file and
+/// line), aborted (true).
 void append_json_line(std::string& out, const AccessRecord& record);
 /// Squid's native access.log: time elapsed client result/status bytes method URL user
 /// hierarchy/server type. The bytes are `sent`; the server is an origin's address or a peer's name.

@@ -56,17 +56,17 @@ enum class RequestRefusal : std::uint8_t {
     no_route,         // no origin matches, and forward mode is off
     destination,      // a private address, a listener of this node or a peer, a forbidden port
     too_many_connections,
-    timeout,         // of the head
-    loop,            // 508
-    tls,             // a failed handshake
-    forbidden,       // PURGE from an address outside purge.allow
-    client,          // clients.allow and clients.deny
-    forward_client,  // forward.clients
-    proxy_header,    // a trusted proxy's PROXY header is missing, malformed or late
-    upgrade,         // a handshake for a protocol outside `upgrade`
-    http2_flood,     // an HTTP/2 client made too much work; its connection ended
-    too_young,       // content, by min_age of a rule
-    blocklist,       // forward.blocklists
+    timeout,               // of the head
+    loop,                  // 508
+    tls,                   // a failed handshake
+    forbidden,             // PURGE from an address outside purge.allow
+    client,                // clients.allow and clients.deny
+    forward_client,        // forward.clients
+    proxy_header,          // a trusted proxy's PROXY header is missing, malformed or late
+    upgrade,               // a handshake for a protocol outside `upgrade`
+    http2_flood,           // an HTTP/2 client made too much work; its connection ended
+    too_young,             // content, by min_age of a rule
+    blocklist,             // forward.blocklists
     no_credentials,        // forward.authentication: none, or none of Basic; 407
     wrong_credentials,     // 407
     credentials_in_clear,  // none are taken over this connection; 403
@@ -265,8 +265,8 @@ inline constexpr Described<TrafficCounters> kTrafficCounters[] = {
      "hearsay_passwords_total",
      {"how", "remembered"}},
     {&TrafficCounters::password_check_us, "authentication.check_microseconds", "microseconds",
-     "Time of a processor for the checks of passwords.",
-     "hearsay_password_check_microseconds_total"},
+     "Time of the thread that checks passwords (hearsay_password_check_seconds_total has seconds).",
+     ""},
     {&TrafficCounters::bandwidth_waits, "bandwidth_waits", "waits",
      "Pauses of responses and tunnels by a limit of bandwidth.", "hearsay_bandwidth_waits_total"},
 };

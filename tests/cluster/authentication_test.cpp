@@ -20,7 +20,8 @@ constexpr std::uint16_t kTlsPort = 3130;
 /// Of "secret", by bcrypt and SHA-512 at their lowest costs.
 constexpr auto kSecretByBcrypt = "$2y$04$ewgWxtsM1mFu1GPGRjf9ruXIHQ9gYpUPKW9GSZJHuQ8db9HoVtbRC";
 constexpr auto kSecretBySha =
-    "$6$rounds=1000$iNjkgjkjYYAkdqHI$vLF193zSYuwsl.lTiOf10x1nXxLyKgCaOl2CPtfjZql5SIDpbxRuohFz1YF6wBhF3L4Dmtuq/OC80WuxVuFTY/";
+    "$6$rounds=1000$iNjkgjkjYYAkdqHI$vLF193zSYuwsl."
+    "lTiOf10x1nXxLyKgCaOl2CPtfjZql5SIDpbxRuohFz1YF6wBhF3L4Dmtuq/OC80WuxVuFTY/";
 /// `Basic` of ann:secret, bob:secret, ann:wrong.
 constexpr auto kAnn = "Basic YW5uOnNlY3JldA==", kBob = "Basic Ym9iOnNlY3JldA==",
                kWrong = "Basic YW5uOndyb25n";
@@ -94,7 +95,8 @@ TEST_F(Authentication, JudgesOtherSchemesAndFaultsAsNoProof) {
     for (const auto* value : {"Bearer YW5uOnNlY3JldA==", "Digest username=\"ann\"", "Negotiate x"})
         EXPECT_EQ(get("a", url("/one"), line(value)).status, 407u) << value;
     EXPECT_EQ(refused(RequestRefusal::no_credentials), 3u);
-    for (const auto* value : {"Basic", "Basic !!!!", "Basic YW5u", "Basic  ", "Basic YW5uOnNlY3JldA"})
+    for (const auto* value :
+         {"Basic", "Basic !!!!", "Basic YW5u", "Basic  ", "Basic YW5uOnNlY3JldA"})
         EXPECT_EQ(get("a", url("/one"), line(value)).status, 407u) << value;
     EXPECT_EQ(get("a", url("/one"), line(kAnn) + line(kAnn)).status, 407u) << "two of them";
     EXPECT_EQ(refused(RequestRefusal::wrong_credentials), 6u);
@@ -158,8 +160,8 @@ TEST_F(Authentication, IsNotAskedOverAConnectionInTheClear) {
     settings.clients.trusted_proxies = {"127.0.0.1"};
     settings.clients.proxy_protocol = true;
     start(settings);
-    const auto header = "\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c"s +
-                        "\x0a\x01\x02\x03\x7f\0\0\x01\0\x01\0\x02"s;
+    const auto header =
+        "\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c"s + "\x0a\x01\x02\x03\x7f\0\0\x01\0\x01\0\x02"s;
     auto far = client();
     far.socket.send(header);
     const auto refusal = far.get(url("/one"));
@@ -191,9 +193,8 @@ TEST_F(Authentication, GoesNoFurtherAndIsNotLogged) {
     auto settings = forward_config();
     settings.log.access = path("access.log");
     start(settings);
-    const auto scripted = origin.set([](auto& exchange) {
-        exchange.answer(fresh("Vary: Proxy-Authorization\r\n"), "x");
-    });
+    const auto scripted = origin.set(
+        [](auto& exchange) { exchange.answer(fresh("Vary: Proxy-Authorization\r\n"), "x"); });
     EXPECT_EQ(get("a", url("/one"), line(kAnn)).status, 200u);
     EXPECT_TRUE(contains(get("a", url("/one"), line(kBob)).cache_status(), "hit"))
         << "one response for all users";

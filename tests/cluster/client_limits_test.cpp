@@ -109,9 +109,8 @@ TEST_F(ClientLimitsOfANode, SlowDownWhatTheClientGets) {
     settings.clients.limits.per_address.bandwidth = 1 << 20;
     start(settings);
     const std::string body(1280 * 1024, 'x');
-    const auto scripted = origin.set([&](auto& exchange) {
-        exchange.answer(exchange.method == "GET" ? fresh() : "", body);
-    });
+    const auto scripted = origin.set(
+        [&](auto& exchange) { exchange.answer(exchange.method == "GET" ? fresh() : "", body); });
     const auto begun = std::chrono::steady_clock::now();
     EXPECT_EQ(get("a", "/one").body.size(), body.size());
     // A second's worth was there at the begin, and the last eighth is paid for later.

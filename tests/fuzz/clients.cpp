@@ -1,9 +1,9 @@
 // What clients say in TLS, and what proxies before this one say of their clients.
 
 #include "protocol/net/plain_address.hpp"
-#include "proxy/http/basic_credentials.hpp"
 #include "proxy/client/client_access.hpp"
 #include "proxy/client/proxy_header.hpp"
+#include "proxy/http/basic_credentials.hpp"
 #include "proxy/http/forwarded.hpp"
 #include "proxy/net/server_name.hpp"
 #include "tests/fuzz/fuzz.hpp"

@@ -42,8 +42,7 @@ TEST(Accounts, InUseAreNeverForgotten) {
     std::vector<AccountUse> uses;
     for (int i = 0; i < 100; ++i) uses.emplace_back(accounts.open(key(i), kNow));
     EXPECT_EQ(accounts.size(), 100u);
-    for (int i = 0; i < 100; ++i)
-        EXPECT_EQ(accounts.open(key(i), kNow)->in_progress, 1u) << i;
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(accounts.open(key(i), kNow)->in_progress, 1u) << i;
     uses.clear();
     for (int i = 100; i < 1000; ++i) accounts.open(key(i), kNow);
     EXPECT_LE(accounts.size(), Accounts::kShards);

@@ -500,16 +500,14 @@ TEST(Config, RefusesAccessRulesThatMakeNoSense) {
 }
 
 TEST(Config, DoubtsAccessRulesWithoutAnEffect) {
-    const auto warnings = [](const std::string& more) {
-        return parse_config(file(more)).warnings;
-    };
-    EXPECT_THAT(warnings(R"(, "forward": {"authentication": {"users": "/u"},
+    const auto warnings = [](const std::string& more) { return parse_config(file(more)).warnings; };
+    EXPECT_THAT(
+        warnings(R"(, "forward": {"authentication": {"users": "/u"},
                              "destinations": {"deny": ["a"]}})"),
-                testing::IsSupersetOf(
-                    {ConfigError{"$.forward.authentication",
-                                 "has no effect, because forward.enabled is false"},
-                     ConfigError{"$.forward.destinations",
-                                 "has no effect, because forward.enabled is false"}}));
+        testing::IsSupersetOf({ConfigError{"$.forward.authentication",
+                                           "has no effect, because forward.enabled is false"},
+                               ConfigError{"$.forward.destinations",
+                                           "has no effect, because forward.enabled is false"}}));
     EXPECT_THAT(warnings(R"(, "clients": {"limits": {"per_user": {"requests": 1}}})"),
                 Contains(ConfigError{"$.clients.limits.per_user",
                                      "has no effect, because there are no users without "

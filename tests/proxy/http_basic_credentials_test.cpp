@@ -49,8 +49,7 @@ TEST(BasicCredentials, AreMalformedWithAnyDoubt) {
 }
 
 TEST(BasicCredentials, HaveAChallengeThatQuotesTheRealm) {
-    EXPECT_EQ(basic_challenge("a \"b\" \\"),
-              R"(Basic realm="a \"b\" \\", charset="UTF-8")");
+    EXPECT_EQ(basic_challenge("a \"b\" \\"), R"(Basic realm="a \"b\" \\", charset="UTF-8")");
 }
 
 }  // namespace basic_credentials_test

@@ -39,9 +39,9 @@ TEST(JudgeDestination, DenyWinsOverAllow) {
 TEST(JudgeDestination, ComparesEverySpellingAlike) {
     const auto some = rules(
         R"({"deny": ["Bad.TEST.", "[2001:DB8:0::1]", "10.0.0.1", "xn--mller-kva.test", "a*:8080"]})");
-    for (const auto* host : {"bad.test", "BAD.test", "bad.test.", "b%61d.test", "[2001:db8::1]",
-                             "[2001:0db8:0:0::1]", "10.0.0.1", "[::ffff:10.0.0.1]",
-                             "m\xc3\xbcller.test", "M\xc3\x9cLLER.test"})
+    for (const auto* host :
+         {"bad.test", "BAD.test", "bad.test.", "b%61d.test", "[2001:db8::1]", "[2001:0db8:0:0::1]",
+          "10.0.0.1", "[::ffff:10.0.0.1]", "m\xc3\xbcller.test", "M\xc3\x9cLLER.test"})
         EXPECT_NE(why_not_destination(some, host, 80), "") << host;
     EXPECT_EQ(why_not_destination(some, "abc", 8080), "deny: a*:8080");
     EXPECT_EQ(why_not_destination(some, "abc", 80), "");

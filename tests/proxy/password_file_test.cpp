@@ -78,14 +78,16 @@ TEST(PasswordFile, NamesTheLineOfAFaultAndShowsNoHash) {
                 ElementsAre("f, line 2: the line has no colon between a name and a hash"));
     EXPECT_THAT(errors(":" + std::string(kBcryptY)),
                 ElementsAre("f, line 1: the line has no name in front of its colon"));
-    EXPECT_THAT(errors(good + good), ElementsAre("f, line 2: the line has the name of a line before"));
+    EXPECT_THAT(errors(good + good),
+                ElementsAre("f, line 2: the line has the name of a line before"));
     EXPECT_THAT(errors("a\tb:" + std::string(kBcryptY)),
                 ElementsAre(HasSubstr("control character in its name")));
     EXPECT_THAT(errors("bob:hunter2"), ElementsAre(HasSubstr("line 1: the line has what is no hash "
                                                              "of a scheme that withstands")));
     EXPECT_THAT(errors("bob:hunter2")[0], testing::Not(HasSubstr("hunter2")));
     EXPECT_THAT(errors("bob:$2y$10$short"), ElementsAre(HasSubstr("cut off")));
-    EXPECT_THAT(errors(std::string(300, 'u') + ":" + kBcryptY), ElementsAre(HasSubstr("255 bytes")));
+    EXPECT_THAT(errors(std::string(300, 'u') + ":" + kBcryptY),
+                ElementsAre(HasSubstr("255 bytes")));
     EXPECT_THAT(errors("bob:" + std::string(2000, 'x')), ElementsAre(HasSubstr("1024 bytes")));
     std::string many;
     for (int i = 0; i < 100; ++i) many.append("x\n");
@@ -95,15 +97,16 @@ TEST(PasswordFile, NamesTheLineOfAFaultAndShowsNoHash) {
 TEST(PasswordFile, MayHaveNoUser) {
     const auto read = parse("");
     ASSERT_TRUE(read.file);
-    EXPECT_EQ(judge_hash(read.file->usual_hash()), HashFault::none) << "a check of it takes its time";
+    EXPECT_EQ(judge_hash(read.file->usual_hash()), HashFault::none)
+        << "a check of it takes its time";
     EXPECT_FALSE(has_hash("", read.file->usual_hash()));
 }
 
 TEST(PasswordFile, IsReadFromADisk) {
     const test::TemporaryDirectory folder;
     const auto path = (folder.path() / "users").string();
-    EXPECT_THAT(read_users(path).errors, ElementsAre("cannot read " + path +
-                                                     ": No such file or directory"));
+    EXPECT_THAT(read_users(path).errors,
+                ElementsAre("cannot read " + path + ": No such file or directory"));
     EXPECT_THAT(read_users(folder.path()).errors, ElementsAre(HasSubstr("it is no file")));
     std::ofstream(path) << "ann:" << kBcryptY << "\n";
     const auto read = read_users(path);
