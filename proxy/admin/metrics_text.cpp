@@ -197,9 +197,6 @@ void add_requests(Families& out, const WorkerCounters& work) {
     out.value(work.origin_hedges - std::min(work.origin_hedges_outrun, work.origin_hedges),
               {{"first", "origin"}});
     out.value(work.origin_hedges_outrun, {{"first", "peer"}});
-    out.counter("hearsay_password_check_seconds_total",
-                "Time of the thread that checks passwords.");
-    out.value(static_cast<double>(work.password_check_us) / 1e6, {});
     out.counter("hearsay_storage_verdicts_total",
                 "Responses by storage verdict: stored, or the reason against it.");
     add_each(out, "verdict", work.verdicts);

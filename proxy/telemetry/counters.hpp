@@ -265,8 +265,7 @@ inline constexpr Described<TrafficCounters> kTrafficCounters[] = {
      "hearsay_passwords_total",
      {"how", "remembered"}},
     {&TrafficCounters::password_check_us, "authentication.check_microseconds", "microseconds",
-     "Time of the thread that checks passwords (hearsay_password_check_seconds_total has seconds).",
-     ""},
+     "Time of the thread that checks passwords.", "hearsay_password_check_seconds_total"},
     {&TrafficCounters::bandwidth_waits, "bandwidth_waits", "waits",
      "Pauses of responses and tunnels by a limit of bandwidth.", "hearsay_bandwidth_waits_total"},
 };
