@@ -15,6 +15,7 @@
 
 #include "protocol/net/crypto.hpp"
 #include "protocol/net/plain_message.hpp"
+#include "proxy/access/access_rules.hpp"
 #include "proxy/admin/server.hpp"
 #include "proxy/blocklists/read_blocklists.hpp"
 #include "proxy/config/cluster_settings.hpp"
@@ -72,10 +73,15 @@ std::string fresh_instance() {
     return out;
 }
 
-/// Adds the TLS contexts and blocklists that the configuration names, unless it has them.
+/// Adds the TLS contexts, users and blocklists that the configuration names, unless it has them.
 std::shared_ptr<const Config> complete(Config config) {
     if (!config.tls_contexts) {
         const auto errors = load_tls(config);
+        if (!errors.empty())
+            throw std::runtime_error(errors.front().path + ": " + errors.front().message);
+    }
+    if (!config.access) {
+        const auto errors = load_access(config);
         if (!errors.empty())
             throw std::runtime_error(errors.front().path + ": " + errors.front().message);
     }
@@ -156,6 +162,7 @@ public:
     void join() {
         for (auto& thread : threads_)
             if (thread.joinable()) thread.join();
+        clients_.authenticator.close();  // its thread knows coroutines of the workers
         cache_.close();
         invalidations_.close();
     }

@@ -60,7 +60,13 @@ Reloader::Reloader(boost::asio::io_context& control, std::filesystem::path file,
                   [this](const auto& was, std::shared_ptr<const Blocklists> lists) {
                       boost::asio::post(
                           control_, [this, was, lists = std::move(lists)] { renewed(was, lists); });
-                  }) {
+                  }),
+      users_(reader_.get_executor(), [this](const auto& was, auto rules) {
+          boost::asio::post(control_, [this, was, rules = std::move(rules)] {
+              // Else a reload came first.
+              if (settings_.renew_access(was, rules)) watch_files();
+          });
+      }) {
     status_.loaded_at = unix_time();
 }
 
@@ -74,9 +80,10 @@ void Reloader::watch_files() {
     boost::asio::post(reader_, [this, config = settings_.config()]() mutable {
         try {
             certificates_.follow(config);
+            users_.follow(config);
             blocklists_.follow(std::move(config));
         } catch (const std::exception& unexpected) {
-            spdlog::error("cannot watch certificates and blocklists: {}",
+            spdlog::error("cannot watch certificates, users and blocklists: {}",
                           protocol::plain_message(unexpected));
         }
     });

@@ -15,6 +15,7 @@
 #include "proxy/net/awaited_value.hpp"
 #include "proxy/net/blocklist_renewal.hpp"
 #include "proxy/net/certificate_renewal.hpp"
+#include "proxy/net/users_renewal.hpp"
 #include "proxy/service_notices.hpp"
 #include "proxy/settings_in_effect.hpp"
 #include "proxy/telemetry/log_sink.hpp"
@@ -28,9 +29,9 @@ struct ConfigRead : ConfigResult {
 };
 
 /// Reloads the configuration file, in the order of the requests, and logs and counts the results.
-/// Puts renewed certificates and blocklists in effect as well, and nothing else with them. A thread
-/// of its own reads and watches the files, because a disk may hang, and because long lists take
-/// seconds. All calls on the control thread.
+/// Puts renewed certificates, users and blocklists in effect as well, and nothing else with them. A
+/// thread of its own reads and watches the files, because a disk may hang, and because long lists
+/// take seconds. All calls on the control thread.
 class Reloader {
 public:
     static constexpr unsigned kMaxPending = 16;  // further reloads are refused
@@ -47,7 +48,7 @@ public:
     /// the reload itself goes on.
     boost::asio::awaitable<Reloaded> reload_and_wait(std::string cause);
 
-    /// Begins to watch certificates and blocklists of the configuration in effect.
+    /// Begins to watch certificates, users and blocklists of the configuration in effect.
     void watch_files();
 
     const ConfigStatus& status() const { return status_; }
@@ -76,6 +77,7 @@ private:
     // On the reader's thread.
     CertificateRenewal certificates_;
     BlocklistRenewal blocklists_;
+    UsersRenewal users_;
 };
 
 }  // namespace proxy

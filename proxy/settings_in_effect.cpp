@@ -131,6 +131,15 @@ bool SettingsInEffect::renew_blocklists(const std::shared_ptr<const Blocklists>&
     return true;
 }
 
+bool SettingsInEffect::renew_access(const std::shared_ptr<const AccessRules>& was,
+                                    std::shared_ptr<const AccessRules> renewed) {
+    if (closed_ || node_.config->access != was) return false;
+    Config next = *node_.config;
+    next.access = std::move(renewed);
+    put_in_effect(std::make_shared<const Config>(std::move(next)));
+    return true;
+}
+
 void SettingsInEffect::put_in_effect(std::shared_ptr<const Config> config) {
     node_.config.replace(std::move(config));
     for (auto& worker : node_.workers)

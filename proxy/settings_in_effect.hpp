@@ -48,6 +48,10 @@ public:
     bool renew_blocklists(const std::shared_ptr<const Blocklists>& was,
                           std::shared_ptr<const Blocklists> renewed);
 
+    /// The same for the users of the forward proxy.
+    bool renew_access(const std::shared_ptr<const AccessRules>& was,
+                      std::shared_ptr<const AccessRules> renewed);
+
     const std::shared_ptr<const Config>& config() const { return node_.config.share(); }
 
     /// From now on every change is refused, because the node drains or stops. Returns false if that

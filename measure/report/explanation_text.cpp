@@ -108,6 +108,8 @@ std::string explanation_text(std::string_view json, std::string& why) {
     out.line("  here: {}", here_text(page));
     if (const auto listed = page.find("blocklist"); listed != page.end() && listed->is_object())
         out.line("  blocklist: {} ({})", text_of(*listed, "entry"), text_of(*listed, "action"));
+    if (const auto denied = text_of(page, "destination_denied"); !denied.empty())
+        out.line("  refused by forward.destinations: {}", denied);
     out.line("  origin: {}, which answers after: {}", text_of(page, "origin"),
              milliseconds_text(number_of(page, "origin_answer_seconds")));
     out.line("  a miss would ask: {}", whom_a_miss_asks(page, peers));

@@ -78,6 +78,9 @@ std::string explanation_json(const Explanation& explanation) {
                             ? ordered_json(nullptr)
                             : ordered_json{{"entry", explanation.blocklist},
                                            {"action", explanation.blocklist_action}};
+    page["destination_denied"] = explanation.destination.empty()
+                                     ? ordered_json(nullptr)
+                                     : ordered_json(explanation.destination);
     page["origin"] = explanation.origin;
     page["origin_answer_seconds"] = seconds(explanation.origin_time);
     page["beside_the_origin"] = explanation.beside_the_origin;

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "proxy/access/judge_destination.hpp"
 #include "proxy/blocklists/blocklists.hpp"
 #include "proxy/cache/explain_plan.hpp"
 #include "proxy/http/request_policy.hpp"
@@ -134,6 +135,8 @@ asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
     explain_stored(cache, key, hash, Clock::now(), out);
 
     explain_blocklists(*config, key, site, out);
+    if (!site.of_entry() && !site.none)
+        out.destination = why_not_destination(config->forward.destinations, key.host(), key.port());
     RoundTrip origin;
     if (const auto target = target_of(site, key)) {
         origin = upstream.origin_times.of(connection_key(*target));

@@ -11,10 +11,14 @@ namespace proxy {
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
+std::uint64_t BodySender::most_of_piece() const {
+    const auto left = what_.bytes.value_or(std::numeric_limits<std::uint64_t>::max());
+    return share_ ? std::min(left, share_->piece()) : left;
+}
+
 bool BodySender::send_now() {
     while (step_ == Step::go_on) {
-        piece_ = body_.peek(what_.bytes.value_or(std::numeric_limits<std::uint64_t>::max()),
-                            ResponseWriter::kMaxBuffers, writer_.next_piece());
+        piece_ = body_.peek(most_of_piece(), ResponseWriter::kMaxBuffers, writer_.next_piece());
         if (piece_.failed) {
             step_ = Step::broken_off;
             break;
@@ -40,6 +44,12 @@ asio::awaitable<bool> BodySender::run() {
             piece_sent(sent);
         } else if (step_ == Step::paused) {
             co_await asio::post(transaction_.frontend.executor, asio::use_awaitable);
+            turn_bytes_ = 0;
+            step_ = Step::go_on;
+        } else if (step_ == Step::held) {
+            if (what_.stored_as) transaction_.frontend.cache.shared.store.pin(*what_.stored_as);
+            const auto goes_on = co_await transaction_.wait_for_bandwidth();
+            if (!goes_on) co_return false;
             turn_bytes_ = 0;
             step_ = Step::go_on;
         } else if (step_ == Step::starved) {
@@ -68,6 +78,7 @@ void BodySender::piece_sent(bool whole) {
     } else {
         from.add(what_.stored_in, bytes);
     }
+    if (share_) share_->sent(bytes, Clock::now());
     if (!whole) {
         step_ = Step::client_gone;
         return;
@@ -86,6 +97,10 @@ void BodySender::piece_sent(bool whole) {
 
 BodySender::Step BodySender::go_on_or_pause() {
     turn_bytes_ += piece_.bytes;
+    if (share_ && share_->has_bandwidth()) {
+        const auto now = Clock::now();
+        if (share_->ready_at(now) > now) return Step::held;
+    }
     return turn_bytes_ < kTurnBytes ? Step::go_on : Step::paused;
 }
 

@@ -35,6 +35,7 @@ public:
           writer_(transaction.writer),
           body_(body),
           what_(what),
+          share_(transaction.request.share.get()),
           counted_(writer_.body_bytes()) {
         if (!writer_.takes_files()) body.give_bytes_only();
     }
@@ -50,6 +51,7 @@ private:
     enum class Step : std::uint8_t {
         go_on,
         paused,  // for other clients
+        held,    // by a limit of bandwidth
         blocked,
         starved,
         done,
@@ -59,11 +61,13 @@ private:
 
     void piece_sent(bool whole);
     Step go_on_or_pause();
+    std::uint64_t most_of_piece() const;
 
     Transaction& transaction_;
     ResponseWriter& writer_;
     BodyReader& body_;
     What what_;
+    ClientShare* const share_;  // null: the client has no limits
     Step step_ = Step::go_on;
     BodyPiece piece_;               // that is being sent
     std::uint64_t counted_;         // bytes of the response's body that the books have

@@ -38,7 +38,12 @@ void Books::settle() {
     if (looked_up && cut) outcome = Outcome::error;
 }
 
-void Books::close(Frontend& frontend, const Request& request, const ResponseWriter& writer) {
+void Books::close(Frontend& frontend, Request& request, const ResponseWriter& writer) {
+    count(frontend, request, writer);
+    request.share.reset();
+}
+
+void Books::count(Frontend& frontend, const Request& request, const ResponseWriter& writer) {
     const auto duration = std::chrono::steady_clock::now() - begun;
     auto& counters = frontend.counters;
     const auto bytes = writer.body_bytes() + tunnel_bytes;
@@ -67,6 +72,7 @@ void Books::log(Frontend& frontend, const Request& request, const ResponseWriter
                 std::chrono::duration_cast<std::chrono::system_clock::duration>(duration);
     record.duration = duration;
     record.client = request.requester.text();
+    if (request.share) record.user = request.share->user;
     record.method = head.method;
     record.url = request.key.uri().empty() ? head.target : request.key.uri();
     record.version = static_cast<unsigned>(head.version);

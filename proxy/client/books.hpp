@@ -47,14 +47,16 @@ struct Books {
     /// The body ends too soon: the rest of it cannot be had.
     void cut_short() { aborted = cut = true; }
 
-    /// Adds the request to the counters and writes its line. `writer` has the counts of bytes.
-    void close(Frontend& frontend, const Request& request, const ResponseWriter& writer);
+    /// Adds the request to the counters and writes its line. `writer` has the counts of bytes. The
+    /// request counts in no limit any more.
+    void close(Frontend& frontend, Request& request, const ResponseWriter& writer);
 
     /// Bytes of memory that are kept from request to request.
     std::size_t kept_bytes() const;
     void give_back();
 
 private:
+    void count(Frontend& frontend, const Request& request, const ResponseWriter& writer);
     /// Decides outcome and source by the origin of most bytes of the body.
     void settle();
     void log(Frontend& frontend, const Request& request, const ResponseWriter& writer,

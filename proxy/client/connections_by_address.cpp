@@ -1,16 +1,9 @@
 #include "proxy/client/connections_by_address.hpp"
 
-#include <algorithm>
 #include <functional>
 #include <string_view>
 
 namespace proxy {
-namespace {
-
-constexpr std::size_t kNetworkBytes = 8;  // of an IPv6 address: its /64
-
-}  // namespace
-
 ConnectionsByAddress::Ticket::~Ticket() {
     if (!shard_) return;
     const std::lock_guard lock(shard_->mutex);
@@ -18,15 +11,7 @@ ConnectionsByAddress::Ticket::~Ticket() {
 }
 
 ConnectionsByAddress::Ticket ConnectionsByAddress::take(const boost::asio::ip::address& address) {
-    Network network{};
-    if (address.is_v4()) {
-        const auto bytes = address.to_v4().to_bytes();
-        std::copy(bytes.begin(), bytes.end(), network.begin() + kNetworkBytes);
-        network.back() = 4;  // no /64 looks so
-    } else {
-        const auto bytes = address.to_v6().to_bytes();
-        std::copy_n(bytes.begin(), kNetworkBytes, network.begin());
-    }
+    const auto network = client_network(address);
     const std::string_view key(reinterpret_cast<const char*>(network.data()), network.size());
     auto& shard = shards_[std::hash<std::string_view>()(key) % kShards];
     const std::lock_guard lock(shard.mutex);

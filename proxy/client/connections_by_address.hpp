@@ -9,17 +9,18 @@
 #include <mutex>
 #include <utility>
 
+#include "proxy/access/client_network.hpp"
+
 namespace proxy {
 
 /// Counts the open connections of each client address. An IPv6 address counts with its /64, because
 /// the owner of one of its addresses has all of them. Memory: some 80 bytes for each address with a
 /// connection. Any thread.
 class ConnectionsByAddress {
-    using Network = std::array<unsigned char, 16>;
     struct Entry {
         std::atomic<std::uint32_t> open{0};
     };
-    using Entries = std::map<Network, Entry>;
+    using Entries = std::map<ClientNetwork, Entry>;
     struct Shard {
         std::mutex mutex;
         Entries entries;

@@ -8,8 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "proxy/access/accounts.hpp"
 #include "proxy/cache/cache.hpp"
 #include "proxy/client/admitted.hpp"
+#include "proxy/client/authenticator.hpp"
 #include "proxy/client/connections_by_address.hpp"
 #include "proxy/config/config_in_effect.hpp"
 #include "proxy/net/high_water_mark.hpp"
@@ -38,6 +40,8 @@ struct SharedFrontend {
     std::atomic<bool> draining{false};
     std::atomic<std::uint64_t> connections{0};
     ConnectionsByAddress addresses;
+    Accounts address_accounts, user_accounts;  // of clients.limits
+    Authenticator authenticator;
     HighWaterMark high_water_mark;
     /// Clients get half of the limit of open files, so that each can be served from upstream.
     const std::uint64_t connections_possible = descriptor_limit() / 2;

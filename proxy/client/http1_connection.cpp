@@ -40,7 +40,7 @@ Http1Connection::Http1Connection(Frontend& frontend, ClientConnection& connectio
 }
 
 asio::awaitable<bool> Http1Connection::run() {
-    using Received = ClientConnection::Received;
+    using Reception = ClientConnection::Received;
     const auto established = co_await establish();
     if (!established) co_return false;
     if (connection_.chose_http2()) co_return true;
@@ -48,7 +48,7 @@ asio::awaitable<bool> Http1Connection::run() {
     do {
         if (connection_.input().empty()) rest();
         const auto received = co_await connection_.receive_head();
-        if (received == Received::closed) {
+        if (received == Reception::closed) {
             connection_.part();
             co_return false;
         }
@@ -59,9 +59,9 @@ asio::awaitable<bool> Http1Connection::run() {
         }
         begin_request();
         auto error = connection_.refusal();
-        if (received == Received::head) error = reader_.parse(request_.head);
+        if (received == Reception::head) error = reader_.parse(request_.head);
         if (std::exchange(first, false) && is_http2(error)) co_return true;
-        const auto parsed = received == Received::head && error == ParseError::ok;
+        const auto parsed = received == Reception::head && error == ParseError::ok;
         if (only_for_peers_ && !(parsed && proven_peer(transaction_))) {
             ++frontend_.counters.refusals[RequestRefusal::proxy_header];
             connection_.part();
@@ -164,15 +164,15 @@ void Http1Connection::show_line(std::string_view bytes) {
 /// next request begins, so the connection closes.
 asio::awaitable<void> Http1Connection::refuse_unparsed(ClientConnection::Received received,
                                                        ParseError error) {
-    using Received = ClientConnection::Received;
+    using Reception = ClientConnection::Received;
     reader_.forget();
-    if (received == Received::timed_out) {
+    if (received == Reception::timed_out) {
         ++frontend_.counters.refusals[RequestRefusal::timeout];
         co_await transaction_.refuse(408, "The request's head did not come in time.");
     } else {
         co_await transaction_.refuse_head(error);
     }
-    show_line(received == Received::head ? connection_.head_bytes() : connection_.input().data());
+    show_line(received == Reception::head ? connection_.head_bytes() : connection_.input().data());
 }
 
 /// Ends the connection after its last response.

@@ -1,6 +1,7 @@
 #include "proxy/client/relay.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -240,7 +241,6 @@ asio::awaitable<void> Relay::wait_until_kept() {
 /// Passes the body of the response as it comes. False when it was not passed as a whole.
 asio::awaitable<bool> Relay::pass_body(KeptCopy& copy) {
     auto& books = transaction_.books;
-    auto& writer = transaction_.writer;
     while (!exchange_.done()) {
         watch_.begin();
         const auto error = co_await exchange_.read_body(Clock::now() + config_.timeouts.body_idle);
@@ -253,22 +253,49 @@ asio::awaitable<bool> Relay::pass_body(KeptCopy& copy) {
             books.cut_short();
             co_return false;
         }
-        BodyPiece piece;
-        piece.end = exchange_.done();
-        auto& buffers = writer.next_piece();
-        for (const auto bytes : exchange_.pieces()) {
-            copy.append(bytes, Clock::now());
-            buffers.emplace_back(bytes.data(), bytes.size());
-            piece.bytes += bytes.size();
-        }
-        const auto before = writer.body_bytes();
-        const auto sent = co_await writer.write(piece);
-        books.from.add(Source::origin, writer.body_bytes() - before);
+        for (const auto bytes : exchange_.pieces()) copy.append(bytes, Clock::now());
+        const auto sent = co_await pass_pieces();
         if (!sent) {
             books.aborted = true;
             co_return false;
         }
     }
+    co_return true;
+}
+
+/// Sends the bytes that have been read: together, or in parts as large as the client's bandwidth
+/// asks for. False: the client is gone.
+asio::awaitable<bool> Relay::pass_pieces() {
+    auto& writer = transaction_.writer;
+    auto* const share = request_.share.get();
+    const auto most = share ? share->piece() : std::numeric_limits<std::uint64_t>::max();
+    const auto& pieces = exchange_.pieces();
+    std::size_t at = 0, taken = 0;  // the next piece, and the bytes of it that are gone
+    do {
+        BodyPiece part;
+        auto& buffers = writer.next_piece();
+        while (at < pieces.size() && part.bytes < most) {
+            auto bytes = std::string_view(pieces[at]).substr(taken);
+            bytes = bytes.substr(0, std::min<std::uint64_t>(bytes.size(), most - part.bytes));
+            buffers.emplace_back(bytes.data(), bytes.size());
+            part.bytes += bytes.size();
+            taken += bytes.size();
+            if (taken == pieces[at].size()) {
+                ++at;
+                taken = 0;
+            }
+        }
+        part.end = exchange_.done() && at == pieces.size();
+        const auto before = writer.body_bytes();
+        const auto sent = co_await writer.write(part);
+        const auto bytes = writer.body_bytes() - before;
+        transaction_.books.from.add(Source::origin, bytes);
+        if (!sent) co_return false;
+        if (!share) continue;
+        share->sent(bytes, Clock::now());
+        const auto goes_on = co_await transaction_.wait_for_bandwidth();
+        if (!goes_on) co_return false;
+    } while (at < pieces.size());
     co_return true;
 }
 

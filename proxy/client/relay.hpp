@@ -58,6 +58,7 @@ private:
     ResponseHead response_head() const;
     boost::asio::awaitable<void> wait_until_kept();
     boost::asio::awaitable<bool> pass_body(KeptCopy& copy);
+    boost::asio::awaitable<bool> pass_pieces();
     boost::asio::awaitable<void> refuse(FetchError error, CacheStatus status);
     bool switched() const { return exchange_.head().status == 101; }
     bool switched_unasked() const;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "proxy/access/client_share.hpp"
 #include "proxy/client/client_access.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/http/cache_control.hpp"
@@ -58,6 +59,8 @@ struct Request {
     bool states_scheme = false, states_host = false;
     bool from_peer = false;  // a peer sent it, so it is no client request
     RequestBody* body = nullptr;
+    /// Its part in the limits of its client, from its admission to its end; null without limits.
+    std::unique_ptr<ClientShare> share;
 
     const Config& config() const { return *settings; }
     /// Begins the next request under `in_effect`. The caller parses the head into `head`.

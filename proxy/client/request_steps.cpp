@@ -9,6 +9,7 @@
 #include "proxy/client/listed_target.hpp"
 #include "proxy/client/purge_response.hpp"
 #include "proxy/client/relay.hpp"
+#include "proxy/client/request_admission.hpp"
 #include "proxy/client/response_from_cache.hpp"
 #include "proxy/client/response_to_peer.hpp"
 #include "proxy/http/field_list.hpp"
@@ -42,9 +43,10 @@ bool RequestSteps::run_at_once() {
     found_.reset();
     if (!is_get_or_head()) return false;
     understood_ = understand();
-    const auto leads_to_the_cache = understood_->empty() && !proven_peer(transaction_) &&
-                                    !judge_client() && !request_.site.none && !may_be_listed() &&
-                                    !is_upgrade() && !goes_past_the_cache();
+    const auto leads_to_the_cache = understood_->empty() && !request_.config().access &&
+                                    !proven_peer(transaction_) && !judge_client() &&
+                                    !request_.site.none && !may_be_listed() && !is_upgrade() &&
+                                    !goes_past_the_cache();
     if (!leads_to_the_cache) return false;
     ResponseFromCache response(transaction_);
     response.look_up();
@@ -62,6 +64,10 @@ asio::awaitable<void> RequestSteps::run() {
     // Admit: a peer by its token, a client by its address.
     if (const auto peer = proven_peer(transaction_)) co_return co_await serve_peer(*peer);
     if (const auto reason = judge_client()) co_return co_await refuse_client(*reason);
+    if (request_.config().access) {
+        const auto admitted = co_await admit_request(transaction_, asked_place());
+        if (!admitted) co_return;
+    }
     // Requests that the cache has no part in.
     if (request_.head.verb == verb::purge) co_return co_await respond_to_purge(transaction_);
     const auto here = judge_hops();
@@ -184,6 +190,13 @@ std::optional<RequestRefusal> RequestSteps::judge_client() {
     if (!request_.site.of_entry() && config.forward.enabled && !requester.rights().forward)
         return RequestRefusal::forward_client;
     return std::nullopt;
+}
+
+/// A PURGE has a rule of its own, and a request without a site gets no further.
+AskedPlace RequestSteps::asked_place() const {
+    const auto is_forward =
+        !request_.site.of_entry() && !request_.site.none && request_.head.verb != verb::purge;
+    return {request_.key.host(), request_.key.port(), is_forward};
 }
 
 /// Blocklists are for forward targets. A site of the configuration is the operator's own choice.

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "proxy/client/peer_proof.hpp"
+#include "proxy/client/request_admission.hpp"
 #include "proxy/client/transaction.hpp"
 #include "proxy/storage/store.hpp"
 
@@ -41,6 +42,7 @@ private:
     TargetError find_target();
     std::optional<RequestRefusal> judge_client();
     Hops judge_hops();
+    AskedPlace asked_place() const;
     bool may_be_listed() const;
     bool is_refused_by_list();
     bool is_too_young(const ResponseFromCache& response);

@@ -83,6 +83,10 @@ struct Transaction {
     /// the client has left, the books say `aborted`.
     boost::asio::awaitable<News> wait_for_news(std::chrono::steady_clock::time_point deadline);
 
+    /// Waits until the bandwidth of the client has room, as long as the client is there. False: it
+    /// has left, and the books say `aborted`. Returns at once without a limit.
+    boost::asio::awaitable<bool> wait_for_bandwidth();
+
 private:
     FieldBlock edit(const FieldEdits& edits, FieldBlock stored);
 };

@@ -13,6 +13,7 @@
 
 #include "proxy/client/error_response.hpp"
 #include "proxy/client/listed_target.hpp"
+#include "proxy/client/request_admission.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/upstream/origin_request.hpp"
 #include "proxy/upstream/origin_trouble.hpp"
@@ -60,6 +61,7 @@ void Tunnel::finish(End how) {
     end_ = how;
     client_.cancel();
     upstream_.cancel();
+    if (held_) held_->notify();
 }
 
 void Tunnel::was_reset(const TunnelSide& side) {
@@ -75,10 +77,23 @@ asio::awaitable<bool> Tunnel::wait_for(TunnelSide& side, Step step) {
     co_return !end_.has_value();
 }
 
+/// False when the tunnel is over. A tunnel is not idle while it is held.
+asio::awaitable<bool> Tunnel::wait_for_bandwidth() {
+    auto now = Clock::now();
+    if (share_->ready_at(now) > now) ++frontend_.counters.bandwidth_waits;
+    for (auto ready = share_->ready_at(now); !end_ && ready > now; ready = share_->ready_at(now)) {
+        frontend_.wheel.arm(*this, ready + frontend_.config().timeouts.tunnel_idle);
+        co_await held_->wait_until(ready);
+        now = Clock::now();
+    }
+    co_return !end_.has_value();
+}
+
 /// One direction, until its end has been passed on. `unsent` goes first.
 asio::awaitable<void> Tunnel::copy(TunnelSide& from, TunnelSide& to, std::string unsent) {
     auto wanted = Step::done;    // there may be more at hand
     std::optional<Charge> room;  // for `unsent`
+    const auto is_held = share_ && &to == &client_;
     for (;;) {
         while (!unsent.empty()) {
             std::size_t sent = 0;
@@ -96,8 +111,13 @@ asio::awaitable<void> Tunnel::copy(TunnelSide& from, TunnelSide& to, std::string
             const auto ready = co_await wait_for(from, wanted);
             if (!ready) co_return;
         }
+        if (is_held) {
+            const auto goes_on = co_await wait_for_bandwidth();
+            if (!goes_on) co_return;
+        }
         room = read_ahead(frontend_.cache.shared.windows, kPieceBytes);
-        const auto at_most = room ? kPieceBytes : kSmallPieceBytes;
+        std::size_t at_most = room ? kPieceBytes : kSmallPieceBytes;
+        if (is_held) at_most = std::min<std::uint64_t>(at_most, share_->piece());
         const auto moved = move_some(from, to, unsent, at_most, wanted);
         if (moved == Moved::from_broke) co_return was_reset(from);
         if (moved == Moved::to_broke) co_return was_reset(to);
@@ -143,7 +163,9 @@ asio::awaitable<void> Tunnel::watch(TunnelSide& side) {
 
 void Tunnel::passed_on(const TunnelSide& to, std::size_t bytes) {
     still_alive();
-    if (&to == &client_) bytes_down_ += bytes;
+    if (&to != &client_) return;
+    bytes_down_ += bytes;
+    if (share_) share_->sent(bytes, Clock::now());
 }
 
 namespace {
@@ -203,6 +225,11 @@ asio::awaitable<void> serve_connect(Transaction& transaction) {
         co_await transaction.refuse(refusal->status, refusal->text);
         co_return;
     }
+    if (config.access) {
+        const auto admitted =
+            co_await admit_request(transaction, {authority.host, authority.port, true});
+        if (!admitted) co_return;
+    }
     // Nobody but client and origin knows the path.
     if (const auto page = judge_by_blocklists(transaction, authority.host, std::nullopt))
         co_return co_await refuse_listed(transaction, *page);
@@ -243,7 +270,8 @@ asio::awaitable<void> run_tunnel(Transaction& transaction, UpstreamConnection& u
     auto early_down = upstream.buffer.take_all();
     auto& client = opener.side();
     SocketSide far(upstream.socket, upstream.tls.get());
-    Tunnel tunnel(transaction.frontend, client, far, books.tunnel_bytes);
+    Tunnel tunnel(transaction.frontend, client, far, books.tunnel_bytes,
+                  transaction.request.share.get());
     const auto end = co_await tunnel.run(std::move(early_up), std::move(early_down));
     books.aborted = end != Tunnel::End::clean && end != Tunnel::End::idle;
     if (end == Tunnel::End::client_reset) {

@@ -23,9 +23,16 @@ namespace proxy {
 /// thread; several coroutines, which all end before run() does. Frontend and sockets outlive it.
 class Tunnel final : TimerWheel::Timer {
 public:
-    /// `bytes_down` grows by the bytes that the client is sent.
-    Tunnel(Frontend& frontend, TunnelSide& client, TunnelSide& upstream, std::uint64_t& bytes_down)
-        : frontend_(frontend), client_(client), upstream_(upstream), bytes_down_(bytes_down) {}
+    /// `bytes_down` grows by the bytes that the client is sent. `share`: limits of these; null
+    /// without one.
+    Tunnel(Frontend& frontend, TunnelSide& client, TunnelSide& upstream, std::uint64_t& bytes_down,
+           ClientShare* share = nullptr)
+        : frontend_(frontend),
+          client_(client),
+          upstream_(upstream),
+          bytes_down_(bytes_down),
+          share_(share && share->has_bandwidth() ? share : nullptr),
+          held_(share_ ? std::make_shared<Wakeup>(frontend.executor) : nullptr) {}
 
     enum class End : std::uint8_t { clean, idle, cancelled, client_reset, upstream_reset };
 
@@ -41,6 +48,7 @@ private:
     void finish(End how);
     void was_reset(const TunnelSide& side);
     boost::asio::awaitable<bool> wait_for(TunnelSide& side, Step step);
+    boost::asio::awaitable<bool> wait_for_bandwidth();
     boost::asio::awaitable<void> copy(TunnelSide& from, TunnelSide& to, std::string unsent);
     Moved move_some(TunnelSide& from, TunnelSide& to, std::string& unsent, std::size_t at_most,
                     Step& wanted);
@@ -53,6 +61,8 @@ private:
     std::optional<End> end_;
     unsigned ended_ = 0;  // directions
     std::uint64_t& bytes_down_;
+    ClientShare* const share_;            // null: the client's bandwidth has no limit
+    const std::shared_ptr<Wakeup> held_;  // of the direction to the client; null without share_
 };
 
 /// Serves one CONNECT (RFC 9110 §9.3.6): connects to the authority that the client names, says 200,

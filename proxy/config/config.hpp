@@ -51,9 +51,32 @@ struct BlocklistConfig {
     bool operator==(const BlocklistConfig&) const = default;
 };
 
+/// The users of the forward proxy, who prove themselves by a password.
+struct AuthenticationConfig {
+    std::string users;  // absolute path of a file in the form of htpasswd
+    std::string realm = "hearsay";
+    bool in_clear = false;  // passwords may come over connections in the clear
+};
+
+/// A pattern of hosts, and a port or all of them (0).
+struct DestinationPattern {
+    std::string text;  // as written
+    Glob host;         // lower case, without a final dot; an IPv6 address without brackets
+    std::uint16_t port = 0;
+};
+
+/// The targets that clients of the forward proxy may name. access/judge_destination.hpp judges.
+struct DestinationRules {
+    std::vector<DestinationPattern> allow{};  // empty: all
+    std::vector<DestinationPattern> deny{};   // wins
+    bool empty() const { return allow.empty() && deny.empty(); }
+};
+
 /// The forward proxy: its users, and the destinations that they may name.
 struct ForwardConfig {
     bool enabled = false;
+    std::optional<AuthenticationConfig> authentication = std::nullopt;  // absent: none
+    DestinationRules destinations{};
     /// The clients that may use this node as a forward proxy. 100.64.0.0/10 is missing, because its
     /// addresses are strangers behind a carrier's NAT.
     PrefixList clients{
@@ -67,12 +90,28 @@ struct ForwardConfig {
     std::string blocklist_folder{};             // for the sorted lists; empty: see list_folder()
 };
 
+/// The use that one client or user may make of the node. 0: without a limit.
+struct ClientAllowance {
+    std::uint64_t requests = 0;     // per second
+    std::uint64_t burst = 0;        // requests at once; 0: as many as `requests`
+    std::uint64_t connections = 0;  // requests and tunnels in progress
+    std::uint64_t bandwidth = 0;    // bytes/s of bodies and tunnels towards the client
+
+    bool any() const { return requests > 0 || connections > 0 || bandwidth > 0; }
+};
+
+struct ClientLimits {
+    ClientAllowance per_address, per_user;
+    bool any() const { return per_address.any() || per_user.any(); }
+};
+
 /// The rights of client addresses, and the proxies that speak for clients.
 struct ClientsConfig {
     PrefixList allow{"0.0.0.0/0", "::/0"};
     PrefixList deny{};             // wins over `allow`
     PrefixList trusted_proxies{};  // their X-Forwarded-For counts
     bool proxy_protocol = false;   // connections from these begin with a PROXY v2 header
+    ClientLimits limits{};
 };
 
 /// The client's data in X-Forwarded-* and Forwarded of origin requests. `append` keeps the
@@ -275,6 +314,7 @@ struct TimeoutsConfig {
 };
 
 struct TlsContexts;
+struct AccessRules;
 class Blocklists;
 
 /// All settings of a node, with their defaults. The JSON uses the same names; its schema is
@@ -310,6 +350,9 @@ struct Config {
     /// Made of `forward.blocklists` by read_blocklists() (proxy/blocklists/read_blocklists.hpp).
     /// Null without a list, or without a forward proxy. No setting.
     std::shared_ptr<const Blocklists> blocklists;
+    /// Made of `forward.authentication`, `forward.destinations` and `clients.limits` by
+    /// load_access() (proxy/access/access_rules.hpp). Null without any of these. No setting.
+    std::shared_ptr<const AccessRules> access;
 };
 
 inline constexpr std::size_t kMinKeyBytes = protocol::kMinClusterKeyBytes;
@@ -318,7 +361,10 @@ inline constexpr std::size_t kMaxPeers = protocol::kMaxPeers;
 inline constexpr std::size_t kMaxPrefixes = 256;   // of one list
 inline constexpr std::size_t kMinTokenBytes = 16;  // of admin.token
 inline constexpr std::size_t kMaxTokenBytes = 1024;
-inline constexpr std::size_t kMaxBlocklists = 128;  // of forward.blocklists
+inline constexpr std::size_t kMaxBlocklists = 128;     // of forward.blocklists
+inline constexpr std::size_t kMaxRealmBytes = 128;     // of forward.authentication
+inline constexpr std::size_t kMaxDestinations = 1024;  // of one list of forward.destinations
+inline constexpr std::uint64_t kMinBandwidth = 1024;   // bytes/s, of clients.limits
 inline constexpr std::size_t kMaxAdminNames = 64;
 inline constexpr std::size_t kMaxUpgrades = 16;
 inline constexpr std::size_t kMaxCertificates = 256;  // in tls.certificates

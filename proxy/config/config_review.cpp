@@ -74,6 +74,7 @@ public:
         access_log();
         admin();
         everybody();
+        access();
         nobody();
         leaving();
         return std::move(found_);
@@ -282,6 +283,24 @@ private:
         };
         if (let_in(true) || (!only_v4 && let_in(false))) return;
         doubt(clients.allow.empty() ? "$.clients.allow" : "$.clients", "lets no client in");
+    }
+
+    void access() {
+        const auto& forward = config_.forward;
+        if (!forward.enabled) {
+            const auto* const why = "has no effect, because forward.enabled is false";
+            if (forward.authentication) doubt("$.forward.authentication", why);
+            if (!forward.destinations.empty()) doubt("$.forward.destinations", why);
+        }
+        const auto& limits = config_.clients.limits;
+        if (limits.per_user.any() && !forward.authentication)
+            doubt("$.clients.limits.per_user",
+                  "has no effect, because there are no users without forward.authentication");
+        for (const auto& [path, each] :
+             {std::pair{"$.clients.limits.per_address.burst", &limits.per_address},
+              std::pair{"$.clients.limits.per_user.burst", &limits.per_user}})
+            if (each->burst > 0 && each->requests == 0)
+                doubt(path, "has no effect without requests");
     }
 
     const Config& config_;

@@ -117,6 +117,10 @@ std::vector<ConfigError> open_secrets(const Config& config, const std::filesyste
                 found.push_back({certificate_setting(*config.tls, i) + ".key",
                                  pairs[i].key + " can be read by every user of this machine"});
     }
+    if (const auto& authentication = config.forward.authentication;
+        authentication && is_for_everybody(authentication->users))
+        found.push_back({"$.forward.authentication.users",
+                         authentication->users + " can be read by every user of this machine"});
     if (!written.empty() && is_for_everybody(file))
         for (const auto& path : written)
             found.push_back({path, "stands in " + file.string() +

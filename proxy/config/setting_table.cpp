@@ -47,6 +47,24 @@ constexpr CountValue kPerAddress{
     },
     set<std::uint64_t, &Config::limits, &LimitsConfig::connections_per_address>, 1, 10'000'000};
 
+constexpr SectionValue kAuthentication{
+    [](const Config& config) { return config.forward.authentication.has_value(); },
+    [](Config& config) {
+        if (!config.forward.authentication) config.forward.authentication.emplace();
+    },
+    nullptr};
+
+/// A number of `clients.limits`.
+template <auto Whose, auto What>
+constexpr CountValue limit(std::uint64_t high) {
+    return count<&Config::clients, &ClientsConfig::limits, Whose, What>(0, high);
+}
+template <auto Whose>
+constexpr SizeValue kBandwidth =
+    size<&Config::clients, &ClientsConfig::limits, Whose, &ClientAllowance::bandwidth>(0, kTiB);
+constexpr auto kPerClient = &ClientLimits::per_address;
+constexpr auto kPerUser = &ClientLimits::per_user;
+
 constexpr std::array kTable{
     Setting{"node", SpecialValue{read_name, show_name, "string"}, Effect::after_restart,
             "The name must be unique in the cluster and among the proxies that its requests "
@@ -132,6 +150,42 @@ constexpr std::array kTable{
             "2, also at `tls.listen`. A connection without the header is served as long as each "
             "request proves to be a peer request, and closed without an answer otherwise.",
             false, check_proxy_protocol},
+    Setting{"clients.limits", SectionValue{}, Effect::on_reload,
+            "How much one client, or one user, may use of this node. Peers that prove themselves "
+            "have no such limits. See `access.md`."},
+    Setting{"clients.limits.per_address", SectionValue{}, Effect::on_reload,
+            "Limits of an address, or of an IPv6 /64. Behind a trusted proxy they apply to the "
+            "client that it names, and a trusted proxy itself has none. "
+            "`limits.connections_per_address` limits open connections."},
+    Setting{"clients.limits.per_address.requests",
+            limit<kPerClient, &ClientAllowance::requests>(1'000'000), Effect::on_reload,
+            "Requests per second; a `CONNECT` is one. More get 429 with `Retry-After`. 0: no "
+            "limit."},
+    Setting{"clients.limits.per_address.burst",
+            limit<kPerClient, &ClientAllowance::burst>(10'000'000), Effect::on_reload,
+            "Requests at once after a pause. 0: as many as `requests`."},
+    Setting{"clients.limits.per_address.connections",
+            limit<kPerClient, &ClientAllowance::connections>(10'000'000), Effect::on_reload,
+            "Requests and tunnels in progress at a time, over all connections and HTTP/2 streams. "
+            "More get 429. Connections that wait for a request do not count. 0: no limit."},
+    Setting{"clients.limits.per_address.bandwidth", kBandwidth<kPerClient>, Effect::on_reload,
+            "Bytes per second towards the client, of bodies and tunnels, in all its connections "
+            "together. The node sends more slowly then; uploads are not slowed down. 0: no limit; "
+            "else at least 1KiB.",
+            false, check_bandwidth},
+    Setting{"clients.limits.per_user", SectionValue{}, Effect::on_reload,
+            "The same limits of a user of `forward.authentication`, from all addresses together. "
+            "Both kinds of limits apply."},
+    Setting{"clients.limits.per_user.requests",
+            limit<kPerUser, &ClientAllowance::requests>(1'000'000), Effect::on_reload,
+            "As for an address."},
+    Setting{"clients.limits.per_user.burst", limit<kPerUser, &ClientAllowance::burst>(10'000'000),
+            Effect::on_reload, "As for an address."},
+    Setting{"clients.limits.per_user.connections",
+            limit<kPerUser, &ClientAllowance::connections>(10'000'000), Effect::on_reload,
+            "As for an address."},
+    Setting{"clients.limits.per_user.bandwidth", kBandwidth<kPerUser>, Effect::on_reload,
+            "As for an address.", false, check_bandwidth},
     Setting{"forward", SectionValue{}, Effect::on_reload,
             "A forward proxy for targets that no site matches."},
     Setting{"forward.enabled", flag<&Config::forward, &ForwardConfig::enabled>(), Effect::on_reload,
@@ -142,6 +196,43 @@ constexpr std::array kTable{
             "Addresses that may use the forward proxy and tunnels, and that may read content "
             "stored for forward targets. `100.64.0.0/10` is not in the default, because "
             "strangers share it behind a carrier's NAT. Others get 403."},
+    Setting{"forward.authentication", kAuthentication, Effect::on_reload,
+            "Clients of the forward proxy prove themselves by name and password (Basic), for each "
+            "request and `CONNECT`; others get 407. Requests for sites in `origins` need none, and "
+            "peers prove themselves by their token. See `access.md`."},
+    Setting{
+        "forward.authentication.users",
+        text<&Config::forward, &ForwardConfig::authentication, &AuthenticationConfig::users>(
+            "path of a users' file"),
+        Effect::on_reload,
+        "Lines `user:hash` as `htpasswd -B` writes them. Hashes are bcrypt, yescrypt, SHA-512 or "
+        "SHA-256. The node notices a changed file and reads it without a reload. A file "
+        "that cannot be read prevents a start; later the former one stays. `check` warns if "
+        "every user of the machine can read it.",
+        true, check_users},
+    Setting{"forward.authentication.realm",
+            text<&Config::forward, &ForwardConfig::authentication, &AuthenticationConfig::realm>(
+                "text"),
+            Effect::on_reload, "The name that a browser shows beside the question for a password.",
+            false, check_realm},
+    Setting{
+        "forward.authentication.in_clear",
+        flag<&Config::forward, &ForwardConfig::authentication, &AuthenticationConfig::in_clear>(),
+        Effect::on_reload,
+        "Passwords may come over connections in the clear. Otherwise only loopback and "
+        "`tls.listen` take them, and others get 403, so that no client sends a password "
+        "that anybody on the way can read."},
+    Setting{"forward.destinations", SectionValue{}, Effect::on_reload,
+            "The hosts that clients of the forward proxy may name, also in `CONNECT`. Others get "
+            "403. The rule applies to requests, so stored content is refused, too."},
+    Setting{"forward.destinations.allow",
+            SpecialValue{read_allowed_destinations, show_allowed_destinations, "list of hosts"},
+            Effect::on_reload,
+            "Hosts, in which `*` stands for any text, with a port or without: `*.example`, "
+            "`[2001:db8::1]:443`. An empty list allows all."},
+    Setting{"forward.destinations.deny",
+            SpecialValue{read_denied_destinations, show_denied_destinations, "list of hosts"},
+            Effect::on_reload, "The same for hosts that are refused. `deny` wins over `allow`."},
     Setting{"forward.connect_ports",
             SpecialValue{read_connect_ports, show_connect_ports, "list of ports"},
             Effect::on_reload,

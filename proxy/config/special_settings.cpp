@@ -8,6 +8,7 @@
 
 #include "proxy/config/config_blocklists.hpp"
 #include "proxy/config/config_certificates.hpp"
+#include "proxy/config/config_destinations.hpp"
 #include "proxy/config/config_disk.hpp"
 #include "proxy/config/config_origins.hpp"
 #include "proxy/config/config_peers.hpp"
@@ -124,6 +125,14 @@ void read_blocklist_list(ConfigContext& context, ConfigSection& in, Config& out)
     read_blocklist_settings(context, in, out.forward.blocklists);
 }
 
+void read_allowed_destinations(ConfigContext& context, ConfigSection& in, Config& out) {
+    read_patterns(context, in, "allow", out.forward.destinations.allow);
+}
+
+void read_denied_destinations(ConfigContext& context, ConfigSection& in, Config& out) {
+    read_patterns(context, in, "deny", out.forward.destinations.deny);
+}
+
 void read_dropped(ConfigContext& context, ConfigSection& in, Config& out) {
     auto& names = out.forwarded.drop;
     if (in.has("drop")) names.clear();
@@ -222,6 +231,14 @@ ordered_json show_blocklists(const Config& config) {
     return list;
 }
 
+ordered_json show_allowed_destinations(const Config& config) {
+    return texts_of_patterns(config.forward.destinations.allow);
+}
+
+ordered_json show_denied_destinations(const Config& config) {
+    return texts_of_patterns(config.forward.destinations.deny);
+}
+
 ordered_json show_dropped(const Config& config) {
     return config.forwarded.drop;
 }
@@ -288,6 +305,33 @@ void check_blocklists(ConfigContext&, ConfigSection& in, Config& out) {
         in.fail("blocklist_folder", "must be an absolute path");
     if (!forward.blocklists.empty() && !forward.enabled)
         in.doubt("blocklists", "is not read, because forward.enabled is false");
+}
+
+void check_users(ConfigContext&, ConfigSection& in, Config& out) {
+    if (in.has("users") && !in.failed("users") &&
+        !out.forward.authentication->users.starts_with('/'))
+        in.fail("users", "must be an absolute path");
+}
+
+void check_realm(ConfigContext&, ConfigSection& in, Config& out) {
+    const auto& realm = out.forward.authentication->realm;
+    if (realm.size() > kMaxRealmBytes ||
+        !std::ranges::all_of(realm, [](char c) { return c >= 0x20 && c < 0x7f; }))
+        in.fail("realm", "must be at most " + std::to_string(kMaxRealmBytes) +
+                             " printable characters of ASCII");
+}
+
+void check_bandwidth(ConfigContext&, ConfigSection& in, Config& out) {
+    const auto& limits = out.clients.limits;
+    const auto is_low = [](const ClientAllowance& each) {
+        return each.bandwidth > 0 && each.bandwidth < kMinBandwidth;
+    };
+    const auto& own = in.path("bandwidth") == "$.clients.limits.per_user.bandwidth"
+                          ? limits.per_user
+                          : limits.per_address;
+    if (is_low(own))
+        in.fail("bandwidth", "must be 0, which is no limit, or at least " +
+                                 format_size(kMinBandwidth) + " per second");
 }
 
 /// A disk is there for large objects.

@@ -3,6 +3,7 @@
 #include <iterator>
 #include <utility>
 
+#include "proxy/access/access_rules.hpp"
 #include "proxy/blocklists/read_blocklists.hpp"
 #include "proxy/config/config_review.hpp"
 #include "proxy/config/disk_folders.hpp"
@@ -25,6 +26,7 @@ ConfigResult load(const std::filesystem::path& file, const Environment& environm
     if (!result.config) return result;
     result.errors = missing_files(*result.config);
     append(result.errors, load_tls(*result.config));
+    append(result.errors, load_access(*result.config));
     if (disks == Disks::inspected) append(result.errors, unusable_disks(*result.config));
     if (result.errors.empty()) {  // long work, which would be in vain with an error
         auto lists = read_blocklists(result.config->forward, before.blocklists, before.stop);

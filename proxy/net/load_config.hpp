@@ -16,8 +16,9 @@ struct LoadedBefore {
 };
 
 /// Loads all that a node needs before it opens its ports: read_config(), and the certificates, keys
-/// and CAs that the file names (Config::tls_contexts), and its blocklists (Config::blocklists).
-/// Also checks the other files and folders, and warns of certificates that expire soon.
+/// and CAs that the file names (Config::tls_contexts), its users (Config::access), and its
+/// blocklists (Config::blocklists). Also checks the other files and folders, and warns of
+/// certificates that expire soon.
 ConfigResult load_config(const std::filesystem::path& file,
                          const Environment& environment = process_environment(),
                          const LoadedBefore& before = {});

@@ -178,7 +178,8 @@ void append_milliseconds(std::string& out, nanoseconds duration) {
 std::string_view squid_result(const AccessRecord& record) {
     switch (record.outcome) {
         case Outcome::error:
-            if (record.status == 403) return "TCP_DENIED";
+            if (record.status == 403 || record.status == 407 || record.status == 429)
+                return "TCP_DENIED";
             return record.status >= 500 ? "TCP_MISS" : "NONE_NONE";
         case Outcome::uncacheable:
             return record.method == "CONNECT" ? "TCP_TUNNEL" : "TCP_MISS";
@@ -201,13 +202,9 @@ std::string_view squid_hierarchy(const AccessRecord& record) {
     return asked_origin ? "HIER_DIRECT" : "HIER_NONE";
 }
 
-/// The user field marks peer requests, because the log has no users. Names of users exclude a colon
-/// (RFC 7617 §2).
+/// The user field also marks peer requests. Names of users exclude a colon (RFC 7617 §2).
 void append_user(std::string& out, const AccessRecord& record) {
-    if (record.role == Role::client) {
-        out.push_back('-');
-        return;
-    }
+    if (record.role == Role::client) return append_word(out, record.user);
     out.append("peer:");
     if (!record.peer.empty()) append_word(out, record.peer);
 }
@@ -234,6 +231,7 @@ void append_json_line(std::string& out, const AccessRecord& record) {
     out.push_back('"');
     append_json_member(out, "role", to_string(record.role));
     append_json_member(out, "client", record.client);
+    if (!record.user.empty()) append_json_member(out, "user", record.user);
     append_json_member(out, "method", record.method);
     append_json_member(out, "url", record.url);
     out.append(",\"status\":");

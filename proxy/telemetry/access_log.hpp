@@ -27,6 +27,7 @@ struct AccessRecord {
     std::chrono::system_clock::time_point ts;  // of the complete head of the request
     std::chrono::nanoseconds duration{0};      // from `ts` to the last byte of the answer
     std::string_view client;                   // address without port
+    std::string_view user;                     // that has proven itself, or empty
     std::string_view method;                   // as received
     std::string_view url;                      // target URI, or the raw target of a refused request
     unsigned version = 11;                     // 10, 11 or 20
@@ -58,13 +59,14 @@ struct AccessRecord {
 
 /// json: an object with the keys ts (RFC 3339, UTC, milliseconds), role, client, method, url,
 /// status, bytes, dur_ms, outcome, cache, source, protocol, cache_status (as sent) and, if they
-/// apply: peer and peer_verdict (after a peer request; in the line of a peer request, peer is its
-/// sender), peers_asked (after several peer requests: objects with peer and verdict, in order),
-/// origin (the address that answered), rule (its name), blocklist (file and line), aborted (true).
+/// apply: user (who has proven itself), peer and peer_verdict (after a peer request; in the line of
+/// a peer request, peer is its sender), peers_asked (after several peer requests: objects with peer
+/// and verdict, in order), origin (the address that answered), rule (its name), blocklist (file and
+/// line), aborted (true).
 void append_json_line(std::string& out, const AccessRecord& record);
 /// Squid's native access.log: time elapsed client result/status bytes method URL user
 /// hierarchy/server type. The bytes are `sent`; the server is an origin's address or a peer's name.
-/// The user is `peer:NAME` in the line of a peer request, and else `-`.
+/// The user is `peer:NAME` in the line of a peer request, and `-` for a client without one.
 void append_squid_line(std::string& out, const AccessRecord& record);
 /// Apache's combined format in UTC, with the origin's address as last field. The user is as in
 /// Squid's format.

@@ -56,17 +56,25 @@ enum class RequestRefusal : std::uint8_t {
     no_route,         // no origin matches, and forward mode is off
     destination,      // a private address, a listener of this node or a peer, a forbidden port
     too_many_connections,
-    timeout,         // of the head
-    loop,            // 508
-    tls,             // a failed handshake
-    forbidden,       // PURGE from an address outside purge.allow
-    client,          // clients.allow and clients.deny
-    forward_client,  // forward.clients
-    proxy_header,    // a trusted proxy's PROXY header is missing, malformed or late
-    upgrade,         // a handshake for a protocol outside `upgrade`
-    http2_flood,     // an HTTP/2 client made too much work; its connection ended
-    too_young,       // content, by min_age of a rule
-    blocklist,       // forward.blocklists
+    timeout,               // of the head
+    loop,                  // 508
+    tls,                   // a failed handshake
+    forbidden,             // PURGE from an address outside purge.allow
+    client,                // clients.allow and clients.deny
+    forward_client,        // forward.clients
+    proxy_header,          // a trusted proxy's PROXY header is missing, malformed or late
+    upgrade,               // a handshake for a protocol outside `upgrade`
+    http2_flood,           // an HTTP/2 client made too much work; its connection ended
+    too_young,             // content, by min_age of a rule
+    blocklist,             // forward.blocklists
+    no_credentials,        // forward.authentication: none, or none of Basic; 407
+    wrong_credentials,     // 407
+    credentials_in_clear,  // none are taken over this connection; 403
+    unverified,            // too many passwords wait for a check; 503
+    over_guesses,          // too many wrong passwords of an address; 429
+    over_rate,             // clients.limits, requests; 429
+    over_connections,      // clients.limits, connections; 429
+    destination_denied,    // forward.destinations; 403
 };
 constexpr std::string_view to_string(RequestRefusal refusal) {
     switch (refusal) {
@@ -106,6 +114,22 @@ constexpr std::string_view to_string(RequestRefusal refusal) {
             return "too_young";
         case RequestRefusal::blocklist:
             return "blocklist";
+        case RequestRefusal::no_credentials:
+            return "no_credentials";
+        case RequestRefusal::wrong_credentials:
+            return "wrong_credentials";
+        case RequestRefusal::credentials_in_clear:
+            return "credentials_in_clear";
+        case RequestRefusal::unverified:
+            return "unverified";
+        case RequestRefusal::over_guesses:
+            return "over_guesses";
+        case RequestRefusal::over_rate:
+            return "over_rate";
+        case RequestRefusal::over_connections:
+            return "over_connections";
+        case RequestRefusal::destination_denied:
+            return "destination_denied";
     }
     return {};
 }
@@ -132,6 +156,10 @@ struct TrafficCounters {
     /// Of the filter over the blocklists, and its positive answers.
     std::uint64_t blocklist_queries = 0, blocklist_confirmed = 0, blocklist_false_positives = 0;
     std::uint64_t blocklist_logged = 0;
+    /// Requests with credentials by how these were judged: by a check of the hash, or by the result
+    /// of an earlier one. The time of the checks in microseconds.
+    std::uint64_t passwords_checked = 0, passwords_remembered = 0, password_check_us = 0;
+    std::uint64_t bandwidth_waits = 0;
 };
 
 /// described.hpp explains the fields of a row.
@@ -223,6 +251,23 @@ inline constexpr Described<TrafficCounters> kTrafficCounters[] = {
     {&TrafficCounters::blocklist_logged, "blocklists.logged", "requests",
      "Requests for targets in a blocklist that logs and refuses nothing.",
      "hearsay_blocklist_logged_total"},
+    {&TrafficCounters::passwords_checked,
+     "authentication.checked",
+     "requests",
+     "Requests whose password was judged, by how: checked against its hash; remembered from an "
+     "earlier check, or judged by the check for another request.",
+     "hearsay_passwords_total",
+     {"how", "checked"}},
+    {&TrafficCounters::passwords_remembered,
+     "authentication.remembered",
+     "requests",
+     "",
+     "hearsay_passwords_total",
+     {"how", "remembered"}},
+    {&TrafficCounters::password_check_us, "authentication.check_microseconds", "microseconds",
+     "Time of the thread that checks passwords.", "hearsay_password_check_seconds_total"},
+    {&TrafficCounters::bandwidth_waits, "bandwidth_waits", "waits",
+     "Pauses of responses and tunnels by a limit of bandwidth.", "hearsay_bandwidth_waits_total"},
 };
 static_assert(protocol::every_member_has_a_row(kTrafficCounters));
 

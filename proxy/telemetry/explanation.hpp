@@ -24,6 +24,9 @@ struct Explanation {
     std::string blocklist;
     std::string_view blocklist_action;  // refuse, log
 
+    /// Why `forward.destinations` refuses this URL; empty if it does not.
+    std::string destination;
+
     struct Peer {
         std::string node;
         bool promises = false;  // its summary promises the key

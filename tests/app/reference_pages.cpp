@@ -447,6 +447,11 @@ const json& written_schema() {
 "node": {"allOf": [{"$ref": "#/definitions/node"}]},
 "admin.token": {"type": "string", "pattern": "^([-._~+/0-9A-Za-z]{16,1024}=*|.*\\$\\{.*)$"},
 "admin.names": {"type": "array", "maxItems": 64, "items": {"type": "string", "minLength": 1}},
+"forward.authentication": {"required": ["users"]},
+"forward.authentication.users": {"pattern": "^(/.*|.*\\$\\{.*)$"},
+"forward.authentication.realm": {"pattern": "^([ -~]{1,128}|.*\\$\\{.*)$"},
+"forward.destinations.allow": {"$ref": "#/definitions/places"},
+"forward.destinations.deny": {"$ref": "#/definitions/places"},
 "forward.connect_ports": {"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": 65535}},
 "forward.private_destinations": {"anyOf": [{"enum": ["deny", "allow"]}, {"type": "string", "pattern": ".*\\$\\{.*"}, {"$ref": "#/definitions/prefixes"}]},
 "forward.blocklists": {"type": "array", "maxItems": 128, "items": {
@@ -514,6 +519,8 @@ const json& written_schema() {
      "http": {"type": "integer", "minimum": 1, "maximum": 65535}, "link": {"type": "integer", "minimum": 1, "maximum": 65535}},
    "required": ["dns"], "dependencies": {"http": ["link"], "link": ["http"]}, "additionalProperties": false}]}},
 "definitions": {
+  "places": {"description": "hosts with a port or without; * stands for any text", "type": "array", "maxItems": 1024,
+    "items": {"type": "string", "pattern": "^(\\[[^/?#@% \\]]+\\](:[0-9]{1,5})?|[^/?#@%:\\[ ]+(:[0-9]{1,5})?|.*\\$\\{.*)$", "maxLength": 512}},
   "endpoint": {"type": "string", "description": "host:port, an IPv6 address in brackets", "pattern": "^(.+:[0-9]{1,5}|.*\\$\\{.*)$"},
   "duration": {"description": "a number with a unit, or a number of seconds", "anyOf": [
     {"type": "number", "minimum": 0}, {"type": "string", "pattern": "^([0-9]+(\\.[0-9]+)?(ns|us|ms|s|m|h|d)|.*\\$\\{.*)$"}]},

@@ -3,6 +3,7 @@
 #include "protocol/net/plain_address.hpp"
 #include "proxy/client/client_access.hpp"
 #include "proxy/client/proxy_header.hpp"
+#include "proxy/http/basic_credentials.hpp"
 #include "proxy/http/forwarded.hpp"
 #include "proxy/net/server_name.hpp"
 #include "tests/fuzz/fuzz.hpp"
@@ -80,5 +81,27 @@ int fuzz_forwarded(const std::uint8_t* data, std::size_t size) {
         FUZZ_CHECK((after.state == ForwardedClient::State::unreadable) ==
                    (client.state == ForwardedClient::State::unreadable));
     }
+    return 0;
+}
+
+/// Accepted credentials have no byte that a users' file cannot have, and are read alike as a field
+/// of another name spelling.
+int fuzz_basic_credentials(const std::uint8_t* data, std::size_t size) {
+    using State = proxy::ProxyCredentials::State;
+    const auto value = as_text(data, size);
+    const proxy::Field line{boost::beast::http::field::proxy_authorization, "Proxy-Authorization",
+                            value};
+    const auto found = proxy::proxy_credentials({&line, 1});
+    if (found.state != State::given) {
+        FUZZ_CHECK(found.user.empty() && found.password.empty());
+        return 0;
+    }
+    FUZZ_CHECK(!found.user.empty() && found.user.find(':') == std::string::npos);
+    FUZZ_CHECK(found.user.size() <= proxy::kMaxUserBytes);
+    FUZZ_CHECK(found.password.size() <= proxy::kMaxPasswordBytes);
+    for (const char c : found.user + found.password)
+        FUZZ_CHECK(static_cast<unsigned char>(c) >= 0x20 && c != 0x7f);
+    const proxy::Field twice[] = {line, line};
+    FUZZ_CHECK(proxy::proxy_credentials(twice).state == State::malformed);
     return 0;
 }

@@ -1,6 +1,8 @@
 // Files that a person gives us: the configuration, and request logs, our own among them.
 
 #include "measure/trace/log_line.hpp"
+#include "proxy/access/password_file.hpp"
+#include "proxy/access/password_hash.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/config/config_json.hpp"
 #include "proxy/config/parse_config.hpp"
@@ -134,5 +136,29 @@ int fuzz_access_line(const std::uint8_t* data, std::size_t size) {
     measure::LineParser native(measure::LogFormat::squid);
     const auto squid = read_back(native, line, proxy::AccessFormat::squid, record);
     FUZZ_CHECK(squid.time_ms == time.count() && squid.method == record.method);
+    return 0;
+}
+
+/// Each user of an accepted file has a good hash, and the lines read alike in another order.
+int fuzz_users_file(const std::uint8_t* data, std::size_t size) {
+    const auto text = as_text(data, size);
+    const auto read = proxy::parse_users(text, "f");
+    FUZZ_CHECK(read.errors.empty() == (read.file != nullptr));
+    FUZZ_CHECK(read.errors.size() <= proxy::kMaxShownFaults);
+    if (!read.file) return 0;
+    FUZZ_CHECK(proxy::judge_hash(read.file->usual_hash()) == proxy::HashFault::none);
+    std::string reversed;
+    std::size_t users = 0;
+    for (auto rest = text; !rest.empty();) {
+        const auto line = cut(rest, '\n');
+        reversed = std::string(line) + "\n" + reversed;
+        if (line.empty() || line == "\r" || line.starts_with('#')) continue;
+        ++users;
+        const auto* const hash = read.file->hash_of(line.substr(0, line.find(':')));
+        FUZZ_CHECK(hash && proxy::judge_hash(*hash) == proxy::HashFault::none);
+    }
+    FUZZ_CHECK(read.file->size() == users);
+    const auto again = proxy::parse_users(reversed, "f");
+    FUZZ_CHECK(again.file && *again.file == *read.file);
     return 0;
 }

@@ -52,6 +52,10 @@ TEST(ExplanationText, NamesTheEntryOfABlocklist) {
                               "blocklist": {"entry": "/l, line 3", "action": "refuse"}})"),
                 HasSubstr("\n  blocklist: /l, line 3 (refuse)\n"));
     EXPECT_THAT(explained(R"({"here": "absent", "blocklist": null})"), Not(HasSubstr("blocklist")));
+    EXPECT_THAT(explained(R"({"here": "absent", "destination_denied": "deny: *.test"})"),
+                HasSubstr("\n  refused by forward.destinations: deny: *.test\n"));
+    EXPECT_THAT(explained(R"({"here": "absent", "destination_denied": null})"),
+                Not(HasSubstr("destinations")));
 }
 
 TEST(ExplanationText, SaysWhyOnlyTheOriginIsAsked) {

@@ -234,6 +234,8 @@ TEST(SquidLine, SeparatesErrors) {
     EXPECT_THAT(squid(r), HasSubstr(" NONE_NONE/400 "));
     r.status = 403;
     EXPECT_THAT(squid(r), HasSubstr(" TCP_DENIED/403 "));
+    r.status = 407;
+    EXPECT_THAT(squid(r), HasSubstr(" TCP_DENIED/407 "));
     r.status = 504;
     EXPECT_THAT(squid(r), HasSubstr(" TCP_MISS/504 "));
     r.status = 0;
@@ -278,6 +280,17 @@ TEST(CombinedLine, HasApachesFormat) {
     EXPECT_EQ(line(AccessFormat::combined, r),
               "192.0.2.1 - - [20/Nov/2026:12:50:33 +0000] \"GET http://example.org/a?b HTTP/1.1\" "
               "200 1024 \"http://ref.example/\" \"curl/8 \\\"x\\\"\" 10.0.0.7:8080\n");
+}
+
+TEST(AccessLines, NameTheUser) {
+    auto r = record();
+    r.user = "ann b";
+    EXPECT_THAT(squid(r), HasSubstr(" GET http://example.org/a?b ann%20b HIER_NONE/- text/html\n"));
+    EXPECT_THAT(line(AccessFormat::combined, r), StartsWith("192.0.2.1 - ann%20b [20/Nov/2026"));
+    EXPECT_THAT(line(AccessFormat::json, r),
+                HasSubstr("\"client\":\"192.0.2.1\",\"user\":\"ann b\","));
+    r.user = "";
+    EXPECT_THAT(line(AccessFormat::json, r), testing::Not(HasSubstr("user")));
 }
 
 TEST(CombinedLine, MarksTheRequestOfAPeerInTheFieldOfTheUser) {

@@ -351,6 +351,11 @@ TEST(ConfigReview, FindsSecretsThatEverybodyCanRead) {
     config.tls->certificates.clear();
     fs::permissions(key, fs::perms(0640));
     EXPECT_THAT(found(), ElementsAre(StartsWith("$.cluster.key: ")));
+    config.forward.authentication = AuthenticationConfig{key};
+    fs::permissions(key, fs::perms(0644));
+    config.tls.reset();
+    EXPECT_THAT(lines(open_secrets(config, file, {})),
+                ElementsAre(StartsWith("$.forward.authentication.users: " + key.string())));
     fs::permissions(folder, fs::perms(0750));
     EXPECT_THAT(found(), IsEmpty()) << "nobody else gets there";
     fs::remove_all(folder);

@@ -1,6 +1,7 @@
 #include "proxy/config/config.hpp"
 #include "proxy/config/config_certificates.hpp"
 #include "proxy/config/config_changes.hpp"
+#include "proxy/config/config_destinations.hpp"
 #include "proxy/config/config_json.hpp"
 #include "proxy/config/parse_config.hpp"
 
@@ -107,8 +108,12 @@ TEST(Config, ReadsEverySection) {
         "$schema": "x", "node": "a", "listen": "[::1]:3128", "workers": 4,
         "admin": {"listen": "0.0.0.0:9000", "token": "${TOKEN}", "token_for": "all", "names": ["Node-A"]},
         "clients": {"allow": ["10.0.0.0/8"], "deny": ["10.9.0.0/16"], "trusted_proxies": ["10.0.0.7"],
-                    "proxy_protocol": true},
+                    "proxy_protocol": true,
+                    "limits": {"per_address": {"requests": 1, "burst": 2, "connections": 3, "bandwidth": "4KiB"},
+                               "per_user": {"requests": 5, "burst": 6, "connections": 7, "bandwidth": 8000}}},
         "forward": {"enabled": true, "connect_ports": [443, 8443], "private_destinations": "allow",
+                    "authentication": {"users": "/u", "realm": "r", "in_clear": true},
+                    "destinations": {"allow": ["*.A", "b:80"], "deny": ["[0::1]:25"]},
                     "clients": ["10.1.0.0/16"], "blocklist_folder": "/var/tmp",
                     "blocklists": [{"path": "/l", "format": "hosts"},
                                    {"path": "/${TOKEN}", "format": "urls", "action": "log"}]},
@@ -143,6 +148,21 @@ TEST(Config, ReadsEverySection) {
     EXPECT_THAT(c.clients.deny.texts(), ElementsAre("10.9.0.0/16"));
     EXPECT_THAT(c.clients.trusted_proxies.texts(), ElementsAre("10.0.0.7"));
     EXPECT_TRUE(c.clients.proxy_protocol);
+    EXPECT_EQ(c.clients.limits.per_address.requests, 1u);
+    EXPECT_EQ(c.clients.limits.per_address.burst, 2u);
+    EXPECT_EQ(c.clients.limits.per_address.connections, 3u);
+    EXPECT_EQ(c.clients.limits.per_address.bandwidth, 4096u);
+    EXPECT_EQ(c.clients.limits.per_user.requests, 5u);
+    EXPECT_EQ(c.clients.limits.per_user.burst, 6u);
+    EXPECT_EQ(c.clients.limits.per_user.connections, 7u);
+    EXPECT_EQ(c.clients.limits.per_user.bandwidth, 8000u);
+    EXPECT_EQ(c.forward.authentication->users, "/u");
+    EXPECT_EQ(c.forward.authentication->realm, "r");
+    EXPECT_TRUE(c.forward.authentication->in_clear);
+    EXPECT_THAT(texts_of_patterns(c.forward.destinations.allow), ElementsAre("*.A", "b:80"));
+    EXPECT_EQ(c.forward.destinations.allow[0].host.text(), "*.a");
+    EXPECT_EQ(c.forward.destinations.deny[0].host.text(), "::1");
+    EXPECT_EQ(c.forward.destinations.deny[0].port, 25);
     EXPECT_THAT(c.forward.clients.texts(), ElementsAre("10.1.0.0/16"));
     EXPECT_EQ(c.forwarded.origins, ForwardedMode::off);
     EXPECT_EQ(c.forwarded.forward, ForwardedMode::replace);
@@ -444,6 +464,57 @@ TEST(Config, RefusesIncompleteCertificates) {
                 R"(", "key": "/k"})";
     EXPECT_THAT(with(", \"certificates\": [" + many + "]"),
                 ElementsAre("$.tls.certificates: must be at most 256"));
+}
+
+TEST(Config, ShowsAccessRulesAsItReadsThem) {
+    const auto with = good(file(R"(, "clients": {"limits": {"per_address": {"requests": 7}}},
+        "forward": {"enabled": true, "authentication": {"users": "/u", "realm": "a \"b\""},
+        "destinations": {"allow": ["*.A.test."], "deny": ["[0::1]:80"]}})"));
+    const auto text = effective_config(with);
+    EXPECT_EQ(effective_config(good(text)), text);
+    auto other = with;
+    other.forward.authentication.reset();
+    other.clients.limits.per_address.requests = 8;
+    other.forward.destinations.deny.clear();
+    const auto changed = changed_settings(with, other);
+    EXPECT_THAT(changed, testing::IsSupersetOf({"$.clients.limits.per_address.requests",
+                                                "$.forward.destinations.deny"}));
+    EXPECT_THAT(restart_only(with, other, changed), IsEmpty());
+}
+
+TEST(Config, RefusesAccessRulesThatMakeNoSense) {
+    const auto forward = [](const std::string& more) {
+        return errors(file(R"(, "forward": {"enabled": true, )" + more + "}"));
+    };
+    EXPECT_THAT(forward(R"("authentication": {"users": "relative"})"),
+                ElementsAre("$.forward.authentication.users: must be an absolute path"));
+    EXPECT_THAT(forward(R"("authentication": {"users": "/u", "realm": "a\nb"})"),
+                ElementsAre("$.forward.authentication.realm: must be at most 128 printable "
+                            "characters of ASCII"));
+    EXPECT_THAT(forward(R"("authentication": {})"),
+                ElementsAre("$.forward.authentication.users: missing"));
+    EXPECT_THAT(
+        errors(file(R"(, "clients": {"limits": {"per_user": {"bandwidth": 1000}}})")),
+        ElementsAre("$.clients.limits.per_user.bandwidth: must be 0, which is no limit, or at "
+                    "least 1KiB per second"));
+}
+
+TEST(Config, DoubtsAccessRulesWithoutAnEffect) {
+    const auto warnings = [](const std::string& more) { return parse_config(file(more)).warnings; };
+    EXPECT_THAT(
+        warnings(R"(, "forward": {"authentication": {"users": "/u"},
+                             "destinations": {"deny": ["a"]}})"),
+        testing::IsSupersetOf({ConfigError{"$.forward.authentication",
+                                           "has no effect, because forward.enabled is false"},
+                               ConfigError{"$.forward.destinations",
+                                           "has no effect, because forward.enabled is false"}}));
+    EXPECT_THAT(warnings(R"(, "clients": {"limits": {"per_user": {"requests": 1}}})"),
+                Contains(ConfigError{"$.clients.limits.per_user",
+                                     "has no effect, because there are no users without "
+                                     "forward.authentication"}));
+    EXPECT_THAT(warnings(R"(, "clients": {"limits": {"per_address": {"burst": 1}}})"),
+                Contains(ConfigError{"$.clients.limits.per_address.burst",
+                                     "has no effect without requests"}));
 }
 
 TEST(Config, ShowsBlocklistsAsItReadsThem) {

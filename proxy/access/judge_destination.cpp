@@ -1,0 +1,23 @@
+#include "proxy/access/judge_destination.hpp"
+
+#include <algorithm>
+
+#include "proxy/blocklists/normal_url.hpp"
+
+namespace proxy {
+
+std::string why_not_destination(const DestinationRules& rules, std::string_view host,
+                                std::uint16_t port) {
+    if (rules.empty()) return {};
+    std::string buffer;
+    const auto normal = normal_host(host, buffer).text;
+    const auto matches = [&](const DestinationPattern& pattern) {
+        return (pattern.port == 0 || pattern.port == port) && pattern.host.matches(normal);
+    };
+    const auto denied = std::ranges::find_if(rules.deny, matches);
+    if (denied != rules.deny.end()) return "deny: " + denied->text;
+    if (rules.allow.empty() || std::ranges::any_of(rules.allow, matches)) return {};
+    return "it is not in allow";
+}
+
+}  // namespace proxy
