@@ -30,8 +30,10 @@ BodyVersion version_of(const StoredMetadata& response, std::uint64_t length,
                 text.append("\n").append(boost::beast::http::to_string(name)).append(line.value);
     if (!negotiates_only(response.vary_names))
         text.append("\n").append(response.vary_names).append("\n").append(response.variant);
+    if (response.server != 0) text.append("\nserver ").append(std::to_string(response.server));
     constexpr std::string_view kDigits = "0123456789abcdef";
-    BodyVersion version{std::string(validators_of(fields).etag), std::string(kFormDigits, '0')};
+    BodyVersion version{std::string(validators_of(fields).etag), std::string(kFormDigits, '0'),
+                        response.server};
     auto hash = hasher(text).low;
     for (auto& digit : version.form) {
         digit = kDigits[hash >> 60];

@@ -74,7 +74,7 @@ public:
     TimerWheel wheel{io.get_executor()};
     WorkerCounters counters;
     Upstream upstream{io.get_executor(),     wheel,   in_effect, shared.windows,
-                      shared.part_responses, counters};
+                      shared.part_responses, shared.groups, counters};
     Cache cache{shared, upstream};
     CacheKey key;
     std::unique_ptr<FetchJob> job;
