@@ -210,8 +210,7 @@ std::optional<NodeSample> parse_status(std::string_view text, std::string& why) 
             take(entry, "trouble", name.trouble);
         }
     }
-    if (const auto servers = json.find("upstreams");
-        servers != json.end() && servers->is_array()) {
+    if (const auto servers = json.find("upstreams"); servers != json.end() && servers->is_array()) {
         for (const auto& entry : *servers) {
             auto& server = out.servers.emplace_back();
             take(entry, "group", server.group);

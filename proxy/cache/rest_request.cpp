@@ -21,7 +21,8 @@ bool RestRequest::prepare() {
     const auto incoming = job_.result.fill->state().incoming;
     const auto& block = job_.wanted.block;
     received_when_sent_ = job_.result.fill->received();
-    rest_ = rest_of(version_.etag, received_when_sent_, block ? std::optional(block->range) : std::nullopt,
+    rest_ = rest_of(version_.etag, received_when_sent_,
+                    block ? std::optional(block->range) : std::nullopt,
                     block                   ? std::optional(block->length)
                     : incoming.length_known ? std::optional(incoming.length)
                                             : std::nullopt);

@@ -69,7 +69,7 @@ asio::awaitable<FetchError> Relay::ask() {
         auto& cache = frontend_.cache.shared;
         cache.invalidate(cache.of({&uri, 1}), Clock::now());
     }
-    if (!client_gone()) 
+    if (!client_gone())
         origin_request_.ended(error, exchange_.malformed(),
                               error == FetchError::none ? exchange_.head().status : 0);
     co_return error;
@@ -94,8 +94,7 @@ asio::awaitable<FetchError> Relay::put() {
     for (;;) {
         const auto error = co_await put_once(origin_request_.connect_by(latest));
         const auto status = error == FetchError::none ? exchange_.head().status : 0;
-        if (watch_.client_left() || client_gone() ||
-            !origin_request_.goes_on_after(error, status))
+        if (watch_.client_left() || client_gone() || !origin_request_.goes_on_after(error, status))
             co_return error;
         exchange_.finish();
     }
@@ -116,7 +115,7 @@ asio::awaitable<FetchError> Relay::put_once(Clock::time_point connect_by) {
     auto error = co_await send_once(out, Kept::recent, connect_by, has_body, expects);
     const Unanswered how{exchange_.reused(), exchange_.heard_answer(), exchange_.was_unread(),
                          is_repeatable_method(method), upload_.kept_all()};
-    if (may_send_again(error, how)) 
+    if (may_send_again(error, how))
         error = co_await send_once(out, Kept::none, Clock::now() + config_.timeouts.origin_connect,
                                    has_body, expects);
     upload_.forget();
@@ -300,7 +299,8 @@ asio::awaitable<void> Relay::refuse(FetchError error, CacheStatus status) {
     }
     status.detail = to_string(error);
     if (!went_forward(error)) status.forward = Forward::nowhere;
-    co_await transaction_.refuse_fetch(error, origin_request_.target().host, status, exchange_.malformed());
+    co_await transaction_.refuse_fetch(error, origin_request_.target().host, status,
+                                       exchange_.malformed());
 }
 
 asio::awaitable<void> relay_to_origin(Transaction& transaction, Forward why, Outcome outcome,

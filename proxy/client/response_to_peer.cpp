@@ -160,8 +160,10 @@ private:
     void append_server(const StoredResponse& stored) {
         if (stored.server == 0) return;
         std::array<char, 8> digits;
-        const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), stored.server, 16);
-        const std::string_view value(digits.data(), static_cast<std::size_t>(end.ptr - digits.data()));
+        const auto end =
+            std::to_chars(digits.data(), digits.data() + digits.size(), stored.server, 16);
+        const std::string_view value(digits.data(),
+                                     static_cast<std::size_t>(end.ptr - digits.data()));
         transaction_.writer.fields().append(kServerField).append(": ").append(value).append("\r\n");
     }
 

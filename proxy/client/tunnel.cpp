@@ -216,8 +216,8 @@ asio::awaitable<void> serve_connect(Transaction& transaction) {
     const auto deadline = Clock::now() + config.timeouts.origin_connect;
     UpstreamPool::Result<UpstreamPtr> acquired = FetchError::origin_down;
     while (asked.allowed()) {
-        acquired = co_await frontend.upstream.pool.acquire(
-            asked.target(), asked.connect_by(deadline), Kept::none);
+        acquired = co_await frontend.upstream.pool.acquire(asked.target(),
+                                                           asked.connect_by(deadline), Kept::none);
         if (acquired || !asked.goes_on_after(acquired.error())) break;
     }
     asked.ended(acquired ? FetchError::none : acquired.error());

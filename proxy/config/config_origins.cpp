@@ -110,9 +110,8 @@ void read_health(ConfigContext& context, ConfigSection& entry, HealthCheck& out)
     if (!in) return;
     in->require("path");
     if (const auto path = in->text("path")) {
-        const auto is_clean = std::ranges::all_of(*path, [](unsigned char c) {
-            return c > 0x20 && c != 0x7f;
-        });
+        const auto is_clean =
+            std::ranges::all_of(*path, [](unsigned char c) { return c > 0x20 && c != 0x7f; });
         if (!path->starts_with('/') || !is_clean)
             in->fail("path", "must begin with / and have no spaces");
         out.path = *path;
@@ -126,8 +125,9 @@ void read_health(ConfigContext& context, ConfigSection& entry, HealthCheck& out)
         if (const auto range = statuses_of(*value))
             out.expect.push_back(*range);
         else
-            context.fail(path, "must be a status such as 200, or a range such as \"2xx\" or "
-                               "\"200-399\"");
+            context.fail(path,
+                         "must be a status such as 200, or a range such as \"2xx\" or "
+                         "\"200-399\"");
     }
     if (in->has("expect") && out.expect.empty() && !in->failed("expect"))
         in->fail("expect", "must have a status");
@@ -138,8 +138,10 @@ void read_health(ConfigContext& context, ConfigSection& entry, HealthCheck& out)
 void read_group(ConfigContext& context, ConfigSection& in, OriginConfig& out) {
     UpstreamGroupConfig group;
     group.name = out.host + out.path;
-    if (in.has("upstreams")) read_servers(context, in, group);
-    else in.take("upstreams");
+    if (in.has("upstreams"))
+        read_servers(context, in, group);
+    else
+        in.take("upstreams");
     if (const auto word = in.choice("balance", kBalanceNames))
         group.balance = static_cast<Balance>(*word);
     read_health(context, in, group.health);
@@ -178,8 +180,8 @@ void read_origin_path(ConfigSection& in, OriginConfig& out) {
     if (!path->starts_with('/') || path->find_first_of("?*# ") != std::string::npos)
         return in.fail("path", "must be the begin of a path, such as /api/, without * and query");
     if (normal != *path)
-        return in.fail("path", "never matches, as paths compare in normal form; write " +
-                                   std::string(normal));
+        return in.fail(
+            "path", "never matches, as paths compare in normal form; write " + std::string(normal));
     if (*path != "/") out.path = *path;
 }
 

@@ -20,7 +20,8 @@ namespace proxy {
 namespace {
 
 constexpr std::size_t kMaxCredentials = 512;  // bytes
-constexpr std::string_view kParentUrl = "must be http://host:port or http://user:password@host:port";
+constexpr std::string_view kParentUrl =
+    "must be http://host:port or http://user:password@host:port";
 
 std::string base64_of(std::string_view bytes) {
     std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // with the NUL that OpenSSL writes
@@ -65,13 +66,14 @@ std::optional<UpstreamServer> parent_of(std::string_view url, std::string& fault
         parent.credentials = base64_of(*credentials);
         url.remove_prefix(at + 1);
     }
-    auto place = url.find_first_of("/?#") == std::string_view::npos ? parse_host_port(url)
-                                                                    : std::nullopt;
+    auto place =
+        url.find_first_of("/?#") == std::string_view::npos ? parse_host_port(url) : std::nullopt;
     if (!place) {
         fault = kParentUrl;
         return std::nullopt;
     }
-    parent.place = std::move(*place);
+    append_lower(parent.place.host, place->host);
+    parent.place.port = place->port;
     parent.mark = mark_of_server(parent.place.text());
     return parent;
 }
@@ -85,9 +87,8 @@ void read_parents(ConfigContext& context, ConfigSection& in, ForwardConfig& out)
     group.parents = true;
     const auto elements = in.elements("parent");
     for (const auto& [value, path] : elements) {
-        const auto shows_secret = value->is_string() &&
-                                  value->get_ref<const std::string&>().find('@') !=
-                                      std::string::npos;
+        const auto shows_secret = value->is_string() && value->get_ref<const std::string&>().find(
+                                                            '@') != std::string::npos;
         const auto url =
             shows_secret ? secret_of(context, *value, path) : text_of(context, *value, path);
         if (!url) continue;
@@ -119,8 +120,9 @@ void read_no_proxy(ConfigContext& context, ConfigSection& in, ForwardConfig& out
         boost::asio::ip::make_address(*text, is_name);
         if (!is_name || text->find('/') != std::string::npos) {
             if (!out.no_proxy.prefixes.add(*text))
-                context.fail(path, "must be a host, a glob such as *.example.org, or a prefix "
-                                   "such as 10.0.0.0/8");
+                context.fail(path,
+                             "must be a host, a glob such as *.example.org, or a prefix "
+                             "such as 10.0.0.0/8");
         } else {
             std::string lower, scratch;
             append_lower(lower, *text);

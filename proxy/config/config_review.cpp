@@ -113,8 +113,8 @@ private:
                 continue;
             }
             for (std::size_t k = 0; k < origin.group->servers.size(); ++k)
-                server(origin.group->servers[k].place, entry((path + ".upstreams").c_str(), k) +
-                                                           ".url");
+                server(origin.group->servers[k].place,
+                       entry((path + ".upstreams").c_str(), k) + ".url");
         }
         if (config_.forward.parents)
             for (std::size_t i = 0; i < config_.forward.parents->servers.size(); ++i)
@@ -126,8 +126,7 @@ private:
     }
 
     void server(const HostPort& place, const std::string& path) {
-        if (const auto* self = own(place))
-            doubt(path, "is this node itself (" + self->path + ")");
+        if (const auto* self = own(place)) doubt(path, "is this node itself (" + self->path + ")");
         if (!config_.cluster) return;
         for (const auto& peer : config_.cluster->peers)
             if (peer.node != config_.node && peer.http == place)

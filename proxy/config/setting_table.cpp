@@ -239,9 +239,10 @@ constexpr std::array kTable{
             "not listed are left out of the request. Most clients with a configured proxy use "
             "`CONNECT` for WebSockets, even for `ws:`; then port 80 must be in "
             "`forward.connect_ports`."},
-    Setting{"origins", SpecialValue{read_sites, show_sites, "list"}, Effect::on_reload,
-            "The first entry that matches host and path decides, in every form of request. A request "
-            "that no entry matches goes to its target if `forward` is enabled."},
+    Setting{
+        "origins", SpecialValue{read_sites, show_sites, "list"}, Effect::on_reload,
+        "The first entry that matches host and path decides, in every form of request. A request "
+        "that no entry matches goes to its target if `forward` is enabled."},
     Setting{"origins[].host", ElementValue{"string"}, Effect::on_reload,
             "Host of the target without a port, `*.example.org` for all names below "
             "`example.org`, or `*` for every host. IPv6 addresses compare "
@@ -253,7 +254,8 @@ constexpr std::array kTable{
             "compare in the form of `rules`, and reach the server unchanged.",
             false, nullptr, "every path"},
     Setting{"origins[].url", ElementValue{"string"}, Effect::on_reload,
-            "Server of the site; either `url` or `upstreams` is required. The node uses a kept connection only while the name still has "
+            "Server of the site; either `url` or `upstreams` is required. The node uses a kept "
+            "connection only while the name still has "
             "its address, so it follows DNS when the TTL (1 s to 1 h) is over. The first "
             "request after that starts a look-up in the background. Running requests and "
             "tunnels keep their connection. If the origin closes a kept connection at the "
@@ -280,8 +282,8 @@ constexpr std::array kTable{
             "Share of the requests.", false, nullptr, "`1`"},
     Setting{"origins[].upstreams[].backup", ElementValue{"boolean"}, Effect::on_reload,
             "The server gets requests only while all others are down.", false, nullptr, "`false`"},
-    Setting{"origins[].balance",
-            ElementValue{"`round_robin`, `least_in_flight` or `rendezvous`"}, Effect::on_reload,
+    Setting{"origins[].balance", ElementValue{"`round_robin`, `least_in_flight` or `rendezvous`"},
+            Effect::on_reload,
             "Choice of the server. `rendezvous` gives each URL to one server, so ETags and caches "
             "of the servers stay in use.",
             false, nullptr, "`round_robin`"},

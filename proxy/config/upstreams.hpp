@@ -50,7 +50,7 @@ std::uint32_t mark_of_server(std::string_view place);
 struct HealthCheck {
     std::string path;  // empty: there are none
     std::chrono::nanoseconds every = std::chrono::seconds(5);
-    std::chrono::nanoseconds timeout = std::chrono::seconds(2);  // of one check, at most `every`
+    std::chrono::nanoseconds timeout = std::chrono::seconds(2);     // of one check, at most `every`
     std::vector<std::pair<unsigned, unsigned>> expect{{200, 399}};  // ranges of good statuses
 
     bool expects(unsigned status) const;
@@ -70,8 +70,8 @@ struct UpstreamGroupConfig {
 
 /// Targets that forward mode reaches without a parent.
 struct NoProxy {
-    std::vector<Glob> hosts;  // lower case; `*.example.org` covers names below it
-    PrefixList prefixes;      // for hosts that are addresses
+    std::vector<Glob> hosts;         // lower case; `*.example.org` covers names below it
+    PrefixList prefixes;             // for hosts that are addresses
     std::vector<std::string> texts;  // as they were given
 
     /// `host`: as CacheKey::address() has it.

@@ -24,13 +24,13 @@ BodyVersion version_of(const StoredMetadata& response, std::uint64_t length,
                        const summary::KeyHasher& hasher) {
     const auto fields = response.fields();
     auto text = std::to_string(length);
+    if (response.server != 0) text.append(" ").append(std::to_string(response.server));
     for (const auto name : {field::content_encoding, field::content_language})
         for (const auto& line : fields)
             if (line.id == name)
                 text.append("\n").append(boost::beast::http::to_string(name)).append(line.value);
     if (!negotiates_only(response.vary_names))
         text.append("\n").append(response.vary_names).append("\n").append(response.variant);
-    if (response.server != 0) text.append("\nserver ").append(std::to_string(response.server));
     constexpr std::string_view kDigits = "0123456789abcdef";
     BodyVersion version{std::string(validators_of(fields).etag), std::string(kFormDigits, '0'),
                         response.server};

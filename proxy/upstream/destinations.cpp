@@ -216,20 +216,17 @@ Destination judge_unresolved(const Config& config, PeerPlaces found, const std::
     std::string scratch;
     const std::string name(canonical_host(host, scratch));
     if (name == "localhost" || name.ends_with(".localhost")) {
-        const Surroundings around{is_house ? interface_addresses() : std::vector<ip::address>(),
-                                  {},
-                                  found};
+        const Surroundings around{
+            is_house ? interface_addresses() : std::vector<ip::address>(), {}, found};
         return judge_destination(config, around, ip::address_v4::loopback(), port);
     }
     auto address = literal(name);
     // A resolver also takes `127.1` and `2130706433` for addresses.
     in_addr v4{};
-    if (!address && ::inet_aton(name.c_str(), &v4) != 0)
-        address = ip::address_v4(ntohl(v4.s_addr));
+    if (!address && ::inet_aton(name.c_str(), &v4) != 0) address = ip::address_v4(ntohl(v4.s_addr));
     if (address) {
-        const Surroundings around{is_house ? interface_addresses() : std::vector<ip::address>(),
-                                  {},
-                                  found};
+        const Surroundings around{
+            is_house ? interface_addresses() : std::vector<ip::address>(), {}, found};
         return judge_destination(config, around, *address, port);
     }
     if (!is_house) return Destination::open;

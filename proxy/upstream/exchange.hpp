@@ -180,7 +180,7 @@ private:
     Clock::time_point asked_at_{};  // request_time_ on the steady clock
     Arrival arrival_;
     std::string server_;
-    std::uint32_t mark_ = 0;  // of the target
+    std::uint32_t mark_ = 0;         // of the target
     bool announces_a_body_ = false;  // the head that answers HEAD
     Clock::duration time_to_head_{0};
 };

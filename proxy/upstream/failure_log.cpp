@@ -15,10 +15,12 @@ using Clock = std::chrono::steady_clock;
 void log_failure(RateLimitedLog& log, const UpstreamTarget& origin, FetchError error,
                  ParseError what) {
     if (!consequences_of(error).is_logged) return;
-    const auto place = place_text(origin);
-    if (const auto more = log.admit(place, Clock::now()))
-        spdlog::warn("{} [{} {}]{}", explain(error, origin.host, what), place, to_string(error),
-                     *more);
+    auto place = place_text(origin);
+    // A broken parent fails all targets, and is one trouble.
+    const auto more = log.admit(origin.via ? origin.via->place.text() : place, Clock::now());
+    if (!more) return;
+    if (origin.via) place.append(" through ").append(origin.via->place.text());
+    spdlog::warn("{} [{} {}]{}", explain(error, origin.host, what), place, to_string(error), *more);
 }
 
 void log_part(RateLimitedLog& log, const UpstreamTarget& origin, PartTrouble trouble,

@@ -98,10 +98,9 @@ void OriginRequest::book_in_group(FetchError error, unsigned status) {
     if (meaning.by != EndedBy::origin && error != FetchError::none) return;
     auto end = UpstreamGroup::End::answered;
     if (error != FetchError::none)
-        end = is_of_connecting(error) ||
-                      (!target_.via && (error == FetchError::reset ||
-                                        error == FetchError::head_timeout ||
-                                        error == FetchError::tls_failed))
+        end = is_of_connecting(error) || (!target_.via && (error == FetchError::reset ||
+                                                           error == FetchError::head_timeout ||
+                                                           error == FetchError::tls_failed))
                   ? UpstreamGroup::End::unreachable
                   : UpstreamGroup::End::failed;
     else if (!target_.via && is_gateway_trouble(status))

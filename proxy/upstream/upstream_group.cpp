@@ -13,7 +13,8 @@ namespace {
 /// its part of all weights, and its loss moves its own keys alone.
 double rendezvous_value(std::uint64_t spread, std::uint32_t mark, double weight) {
     constexpr double kSteps = 9007199254740992.0;  // 2^53
-    const auto place = (static_cast<double>(summary::mix(spread ^ summary::mix(mark)) >> 11) + 0.5) / kSteps;
+    const auto place =
+        (static_cast<double>(summary::mix(spread ^ summary::mix(mark)) >> 11) + 0.5) / kSteps;
     return -weight / std::log(place);
 }
 
@@ -40,18 +41,31 @@ void UpstreamGroup::follow(std::shared_ptr<const UpstreamGroupConfig> config) {
         // Without checks nothing would put it back.
         if (config->health.path.empty()) servers[i].was_checked = servers[i].checked_down = false;
     }
+    const auto stays = [&](const Server& one) {
+        return std::ranges::find(servers, one.mark, &Server::mark) != servers.end();
+    };
+    former_.insert(former_.end(), servers_.begin(), servers_.end());
+    std::erase_if(former_, stays);
+    if (former_.size() > kMaxUpstreams)
+        former_.erase(former_.begin(), former_.end() - static_cast<std::ptrdiff_t>(kMaxUpstreams));
     servers_ = std::move(servers);
     config_ = std::move(config);
 }
 
 const UpstreamGroup::Server* UpstreamGroup::find(std::uint32_t mark) const {
-    const auto found = std::ranges::find(servers_, mark, &Server::mark);
-    return found == servers_.end() ? nullptr : &*found;
+    for (const auto* all : {&servers_, &former_}) {
+        const auto found = std::ranges::find(*all, mark, &Server::mark);
+        if (found != all->end()) return &*found;
+    }
+    return nullptr;
 }
 
 UpstreamGroup::Server* UpstreamGroup::at(std::uint32_t mark) {
-    const auto found = std::ranges::find(servers_, mark, &Server::mark);
-    return found == servers_.end() ? nullptr : &*found;
+    for (auto* all : {&servers_, &former_}) {
+        const auto found = std::ranges::find(*all, mark, &Server::mark);
+        if (found != all->end()) return &*found;
+    }
+    return nullptr;
 }
 
 ServerState UpstreamGroup::state_of(const Server& server, Time now) const {

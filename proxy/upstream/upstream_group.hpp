@@ -32,7 +32,8 @@ class UpstreamGroup {
 public:
     using Time = std::chrono::steady_clock::time_point;
 
-    /// The servers of `config` at the end of this. A server that stays keeps its state.
+    /// Makes the servers those of `config`. A server that stays keeps its state, and the state of
+    /// others is kept for a while: requests under two configurations take turns during a reload.
     void follow(std::shared_ptr<const UpstreamGroupConfig> config);
     const std::shared_ptr<const UpstreamGroupConfig>& config() const { return config_; }
 
@@ -82,7 +83,7 @@ public:
 
         bool is_up() const { return !ejected && !checked_down; }
     };
-    /// Null for an unknown server.
+    /// Null for an unknown server; also the state of one that a reload took out lately.
     const Server* find(std::uint32_t mark) const;
     ServerState state_of(const Server& server, Time now) const;
 
@@ -94,6 +95,7 @@ private:
 
     std::shared_ptr<const UpstreamGroupConfig> config_;
     std::vector<Server> servers_;  // in the order of config_->servers
+    std::vector<Server> former_;   // of earlier configurations, kMaxUpstreams at most
 };
 
 }  // namespace proxy

@@ -23,7 +23,7 @@ namespace {
 namespace asio = boost::asio;
 using tcp = asio::ip::tcp;
 
-constexpr std::size_t kSpareNodes = 16;    // of the list of idle connections
+constexpr std::size_t kSpareNodes = 16;  // of the list of idle connections
 constexpr std::size_t kTunnelReadBytes = 2048;
 constexpr std::size_t kMaxTickets = 1024;  // then they are all dropped: they only save time
 
@@ -271,9 +271,8 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
     protocol::Endpoints admitted;
     for (const auto& endpoint : *endpoints) {
         const auto verdict =
-            is_judged
-                ? judge_destination(*config, around, endpoint.address(), endpoint.port())
-                : Destination::open;
+            is_judged ? judge_destination(*config, around, endpoint.address(), endpoint.port())
+                      : Destination::open;
         if (verdict == Destination::open)
             admitted.push_back(endpoint);
         else

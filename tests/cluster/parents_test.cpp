@@ -45,8 +45,7 @@ protected:
     }
     /// The head of the answer to a CONNECT; what follows belongs to the tunnel.
     static std::string connect(Client& client, const std::string& authority) {
-        client.socket.send("CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority +
-                           "\r\n\r\n");
+        client.socket.send("CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n\r\n");
         std::string head;
         while (!head.ends_with("\r\n\r\n") && client.socket.receive(head, 1)) {
         }
@@ -68,7 +67,8 @@ TEST_F(Parents, GetTheTargetInAbsoluteForm) {
     EXPECT_EQ(answer.body, "1 of http://no.such.name.test:81/x?q") << "nothing was resolved here";
     EXPECT_TRUE(contains(get("a", "http://no.such.name.test:81/x?q").cache_status(), "hit"));
     EXPECT_TRUE(contains(one.heads()[0], "\r\nHost: no.such.name.test:81\r\n")) << one.heads()[0];
-    EXPECT_EQ(client().ask("POST", "http://other.test/y", {}, "x").body, "1 of http://other.test/y");
+    EXPECT_EQ(client().ask("POST", "http://other.test/y", {}, "x").body,
+              "1 of http://other.test/y");
     EXPECT_EQ(one.connections(), 1u) << "targets share the connection";
 }
 
@@ -78,8 +78,9 @@ TEST_F(Parents, OpenTunnelsForClients) {
     EXPECT_TRUE(connect(tunnel, "no.such.name.test:4443").starts_with("HTTP/1.1 200 "));
     EXPECT_EQ(tunnel.get("/inside").body, "1 of /inside");
     const auto head = one.heads().at(0);
-    EXPECT_TRUE(head.starts_with("CONNECT no.such.name.test:4443 HTTP/1.1\r\n"
-                                 "Host: no.such.name.test:4443\r\nVia: 1.1 a\r\n"))
+    EXPECT_TRUE(
+        head.starts_with("CONNECT no.such.name.test:4443 HTTP/1.1\r\n"
+                         "Host: no.such.name.test:4443\r\nVia: 1.1 a\r\n"))
         << head;
 }
 
@@ -213,9 +214,10 @@ TEST_F(Parents, GetNoTargetOfTheHouse) {
 
 TEST_F(Parents, CarryHttpsOfForwardTargets) {
     Certificates certificates;
-    TlsOrigin server(certificates.issue("DNS:localhost,DNS:secure.test"), [](const auto&, const auto&) {
-        return std::string("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret");
-    });
+    TlsOrigin server(certificates.issue("DNS:localhost,DNS:secure.test"),
+                     [](const auto&, const auto&) {
+                         return std::string("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret");
+                     });
     ::setenv("SSL_CERT_FILE", certificates.ca().c_str(), 1);
     // Another node is the parent.
     auto above = forward("b");

@@ -436,8 +436,9 @@ TEST(Config, RefusesGroupsThatMakeNoSense) {
     const auto with = [](std::string_view members) { return errors(with_origin(members)); };
     EXPECT_THAT(with(R"("url": "http://o", "upstreams": [{"url": "http://o"}])"),
                 ElementsAre("$.origins[0].url: give either url or upstreams, not both"));
-    EXPECT_THAT(with(R"("url": "http://o", "balance": "rendezvous")"),
-                ElementsAre("$.origins[0].balance: is for a group: give upstreams in place of url"));
+    EXPECT_THAT(
+        with(R"("url": "http://o", "balance": "rendezvous")"),
+        ElementsAre("$.origins[0].balance: is for a group: give upstreams in place of url"));
     EXPECT_THAT(with(R"("upstreams": [])"),
                 ElementsAre("$.origins[0].upstreams: must be 1 to 64 servers"));
     EXPECT_THAT(with(R"("upstreams": [{"url": "http://o"}, {"url": "http://O:80"}])"),
@@ -471,10 +472,11 @@ TEST(Config, WarnsOfWhatDecidesNothingWithOneServer) {
         with_origin(R"("upstreams": [{"url": "http://o", "weight": 3}], "balance": "rendezvous")"),
         {});
     ASSERT_THAT(parsed.errors, IsEmpty());
-    EXPECT_THAT(parsed.warnings,
-                IsSupersetOf({ConfigError{"$.origins[0].balance", "decides nothing with one server"},
-                              ConfigError{"$.origins[0].upstreams[0].weight",
-                                          "decides nothing with one server"}}));
+    EXPECT_THAT(
+        parsed.warnings,
+        testing::IsSupersetOf(
+            {ConfigError{"$.origins[0].balance", "decides nothing with one server"},
+             ConfigError{"$.origins[0].upstreams[0].weight", "decides nothing with one server"}}));
 }
 
 TEST(Config, ReadsParentProxiesAndNeverShowsTheirCredentials) {
@@ -495,9 +497,9 @@ TEST(Config, ReadsParentProxiesAndNeverShowsTheirCredentials) {
     const auto other = good(with(R"(["http://p:3128", "http://us%3aer:else@[::1]:81/"])"));
     EXPECT_THAT(changed_settings(c, other), ElementsAre("$.forward.parent"));
     EXPECT_THAT(changed_settings(c, c), IsEmpty());
-    for (const auto* bad : {"https://u:s3cret@p:3128", "http://us3cret@p:3128",
-                            "http://u:s3cret%@p:3128", "http://u:s3cret@p:3128/x",
-                            "http://u:s3cret%0a@p:3128", "http://u:s3cret@p"}) {
+    for (const auto* bad :
+         {"https://u:s3cret@p:3128", "http://us3cret@p:3128", "http://u:s3cret%@p:3128",
+          "http://u:s3cret@p:3128/x", "http://u:s3cret%0a@p:3128", "http://u:s3cret@p"}) {
         const auto faults = errors(with("[\"" + std::string(bad) + "\"]"));
         ASSERT_EQ(faults.size(), 1u) << bad;
         EXPECT_THAT(faults[0], HasSubstr("$.forward.parent[0]: ")) << bad;
@@ -511,8 +513,8 @@ TEST(Config, ReadsTargetsThatNeedNoParent) {
     const auto c = good(file(
         R"(, "forward": {"no_proxy": ["*.Example.org", "10.0.0.0/8", "::1", "localhost", "a*.test"]})"));
     const auto& direct = c.forward.no_proxy;
-    for (const auto* host : {"www.example.org", "a.b.example.org.", "10.1.2.3", "::1", "localhost",
-                             "abc.test"})
+    for (const auto* host :
+         {"www.example.org", "a.b.example.org.", "10.1.2.3", "::1", "localhost", "abc.test"})
         EXPECT_TRUE(direct.contains(host)) << host;
     for (const auto* host : {"example.org", "badexample.org", "11.0.0.1", "::2", "localhost.x"})
         EXPECT_FALSE(direct.contains(host)) << host;
@@ -653,7 +655,8 @@ TEST(Config, ChecksOrigins) {
         return errors(R"({"node": "a", "listen": "a:1", "origins": [{"host": ")" + host +
                       R"(", "url": ")" + url + "\"}]}");
     };
-    for (const char* host : {"", "a b", "a:80", "user@a", "*.example", "http://a"}) {
+    for (const char* host :
+         {"", "a b", "a:80", "user@a", "*example", "a.*.example", "*.", "http://a"}) {
         EXPECT_THAT(origin(host, "http://o"),
                     ElementsAre(HasSubstr("$.origins[0].host: must be a host")))
             << host;

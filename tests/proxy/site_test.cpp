@@ -52,8 +52,8 @@ TEST_F(SiteTest, MatchesNamesBelowAWildcard) {
 TEST_F(SiteTest, MatchesThePathInNormalForm) {
     config.origins = {{"*", {"10.0.0.1", 81}}, {"*", {"10.0.0.2", 82}}};
     config.origins[0].path = "/api";
-    for (const auto* path : {"/api", "/api/", "/api?x", "/api/a/b", "/%61pi/x", "//api/x",
-                             "/x/../api", "/./api/x"})
+    for (const auto* path :
+         {"/api", "/api/", "/api?x", "/api/a/b", "/%61pi/x", "//api/x", "/x/../api", "/./api/x"})
         EXPECT_EQ(upstream("http://h.test" + std::string(path)).port, 81) << path;
     for (const auto* path : {"/", "/apix", "/x/api", "/API", "/api/../x", "/?/api"})
         EXPECT_EQ(upstream("http://h.test" + std::string(path)).port, 82) << path;

@@ -40,8 +40,7 @@ protected:
     }
     std::string turns(unsigned count) {
         std::string text;
-        for (unsigned i = 0; i < count; ++i)
-            text.push_back(static_cast<char>('a' + first() - 1));
+        for (unsigned i = 0; i < count; ++i) text.push_back(static_cast<char>('a' + first() - 1));
         return text;
     }
     void fail(std::uint32_t mark, unsigned times = kServerFailures) {
@@ -241,8 +240,14 @@ TEST_F(UpstreamGroupTest, KeepsTheStateOfServersThatStay) {
     follow();
     EXPECT_FALSE(group.is_up(2));
     EXPECT_EQ(group.find(3)->in_flight, 1u);
-    EXPECT_EQ(group.find(1), nullptr);
-    EXPECT_EQ(group.ended(1, End::answered, now), Change::none) << "of a request from before";
+    EXPECT_EQ(turns(2), "bb") << "the third server, by its new place";
+    fail(1);  // by requests from before
+    use(Balance::round_robin, {1, 1, 1});
+    EXPECT_FALSE(group.is_up(1)) << "a request under the former configuration finds it as it is";
+    EXPECT_FALSE(group.is_up(2));
+    EXPECT_EQ(group.find(3)->in_flight, 1u);
+    EXPECT_EQ(group.find(9), nullptr);
+    EXPECT_EQ(group.ended(9, End::answered, now), Change::none);
 }
 
 TEST_F(UpstreamGroupTest, TakesParentsInOrder) {
