@@ -259,8 +259,10 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
         if (!seat) co_return FetchError::busy;
     }
     const auto is_judged = target.on_clients_word && !target.via;
-    const auto endpoints = co_await resolver_.resolve(dialled_place(target), deadline,
-                                                      target.via ? std::string() : target.client);
+    auto place = dialled_place(target);
+    auto client = target.via ? std::string() : target.client;
+    const auto endpoints =
+        co_await resolver_.resolve(std::move(place), deadline, std::move(client));
     if (!endpoints) co_return why_not_resolved(endpoints.error());
     const auto config = config_.share();
     const auto places = peer_places_;
