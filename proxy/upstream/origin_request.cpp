@@ -14,6 +14,9 @@ namespace {
 namespace asio = boost::asio;
 using End = OriginHealth::End;
 
+/// A server that was down gets so long for a connection while others are up.
+constexpr std::chrono::seconds kTrialPatience{1};
+
 /// The server got nothing of the request.
 bool is_of_connecting(FetchError error) {
     return error == FetchError::connect_failed || error == FetchError::connect_timeout ||
@@ -110,15 +113,16 @@ void OriginRequest::book_in_group(FetchError error, unsigned status) {
 
 bool OriginRequest::goes_on_after(FetchError error, unsigned status) {
     if (!open_ || !turn_ || !turn_->has_next()) return false;
-    const auto is_unsent = is_of_connecting(error) || error == FetchError::tls_failed ||
-                           error == FetchError::busy || error == FetchError::parent_refused;
+    const auto is_unsent = is_of_connecting(error) || error == FetchError::busy ||
+                           (error == FetchError::tls_failed && !target_.via) ||
+                           error == FetchError::parent_refused;
     const auto may_repeat =
         terms_.is_repeatable &&
         (error == FetchError::reset || (error == FetchError::none && !target_.via &&
                                         is_gateway_trouble(status) && !turn_->all_down()));
     if (!is_unsent && !may_repeat) return false;
     ended(error, ParseError::ok, status);
-    turn_->next();
+    turn_->next(std::chrono::steady_clock::now());
     choose();
     open_ = true;
     counted_ = false;
@@ -129,7 +133,8 @@ bool OriginRequest::goes_on_after(FetchError error, unsigned status) {
 OriginHealth::Time OriginRequest::connect_by(OriginHealth::Time latest) const {
     if (!turn_ || !turn_->has_next()) return latest;
     const auto now = std::chrono::steady_clock::now();
-    return now + std::max<std::chrono::nanoseconds>(latest - now, {}) / 2;
+    const auto half = now + std::max<std::chrono::nanoseconds>(latest - now, {}) / 2;
+    return turn_->is_trial() ? std::min(half, now + kTrialPatience) : half;
 }
 
 void OriginRequest::book(End end) {

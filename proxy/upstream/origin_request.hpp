@@ -47,7 +47,8 @@ public:
     /// that server, and the result is true. A request that may have been executed stays where it
     /// is. A 502, 503 or 504 also leads to the next server.
     bool goes_on_after(FetchError error, unsigned status = 0);
-    /// The deadline for the connection: with other servers to come, half of the time to `latest`.
+    /// The deadline for the connection: with other servers to come, half of the time to `latest`,
+    /// and less for a server that is down.
     OriginHealth::Time connect_by(OriginHealth::Time latest) const;
     /// Books the time from the request to the head.
     void answered_after(std::chrono::nanoseconds time) {

@@ -132,7 +132,7 @@ UpstreamGroup::Order UpstreamGroup::order(std::uint64_t spread, bool may_try, Ti
         sort(kind, spread, now);
         out.servers.insert(out.servers.end(), kind.begin(), kind.end());
     }
-    if (!may_try) return out;
+    if (!may_try || !config_->health.path.empty()) return out;
     for (std::size_t i = 0; i < servers_.size(); ++i) {
         auto& server = servers_[i];
         if (!server.ejected || server.checked_down || now < server.try_again_at) continue;
@@ -164,12 +164,14 @@ void UpstreamGroup::came_back(Server& server, Time now) {
     server.turn = 0;
 }
 
-UpstreamGroup::Change UpstreamGroup::ended(std::uint32_t mark, End end, Time now) {
+UpstreamGroup::Change UpstreamGroup::ended(std::uint32_t mark, End end, Time began, Time now) {
     auto* server = at(mark);
     if (server == nullptr) return Change::none;
     const auto was_up = server->is_up();
     if (end != End::answered) ++server->failures;
+    if (end == End::unreachable && began < server->answered_at) return Change::none;
     if (end != End::unreachable) {
+        server->answered_at = now;
         server->failures_in_row = 0;
         server->ejected = false;
         if (was_up || !server->is_up()) return Change::none;

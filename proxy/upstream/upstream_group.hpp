@@ -45,7 +45,8 @@ public:
     };
     /// Backups come behind the other servers. If no server is up the order has all of them, because
     /// a try may do better than an error. `may_try`: the request can go to another server if the
-    /// first one fails, so it may find out whether a server is back. `spread`: a hash of the URL.
+    /// first one fails, so it may find out whether a server is back, unless checks do that.
+    /// `spread`: a hash of the URL.
     Order order(std::uint64_t spread, bool may_try, Time now);
     /// True if this server takes requests.
     bool is_up(std::uint32_t mark) const;
@@ -60,7 +61,9 @@ public:
     enum class End : std::uint8_t { answered, failed, unreachable };
     /// A change for the log.
     enum class Change : std::uint8_t { none, went_down, came_back };
-    Change ended(std::uint32_t mark, End end, Time now);
+    /// `began`: of the request. A server that has answered others meanwhile has a slow resource,
+    /// and is not unreachable.
+    Change ended(std::uint32_t mark, End end, Time began, Time now);
     /// The result of an active check.
     Change checked(std::uint32_t mark, bool good, Time now);
 
@@ -70,6 +73,7 @@ public:
         unsigned in_flight = 0;
         // Passive: requests.
         unsigned failures_in_row = 0;
+        Time answered_at{};
         bool ejected = false;
         Time try_again_at{};
         std::chrono::nanoseconds pause{0};

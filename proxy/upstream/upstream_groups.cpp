@@ -30,8 +30,9 @@ std::shared_ptr<UpstreamGroups::Shared> UpstreamGroups::find(const Config& confi
         if (by_name_.size() >= sweep_at_) {
             // Beside this map only the turns own a group, and its configuration may be gone.
             std::erase_if(by_name_, [](const auto& entry) {
-                return entry.second.use_count() == 1 &&
-                       entry.second->group.config().use_count() == 1;
+                if (entry.second.use_count() > 1) return false;
+                const std::lock_guard last(entry.second->mutex);
+                return entry.second->group.config().use_count() == 1;
             });
             sweep_at_ = 64 + 2 * by_name_.size();
         }
@@ -60,14 +61,15 @@ UpstreamGroups::Turn::Turn(UpstreamGroups& groups, Config config, std::uint64_t 
             order_ = group.order(spread, may_try, now);
         }
     }
-    enter();
+    enter(now);
 }
 
 const UpstreamServer* UpstreamGroups::Turn::server() const {
     return at_ < order_.servers.size() ? &config_->servers[order_.servers[at_]] : nullptr;
 }
 
-void UpstreamGroups::Turn::enter() {
+void UpstreamGroups::Turn::enter(Time now) {
+    entered_ = now;
     if (const auto* now_at = server()) {
         const std::lock_guard lock(shared_->mutex);
         shared_->group.began(now_at->mark);
@@ -81,10 +83,10 @@ void UpstreamGroups::Turn::leave() {
     shared_->group.left(server()->mark);
 }
 
-void UpstreamGroups::Turn::next() {
+void UpstreamGroups::Turn::next(Time now) {
     leave();
     ++at_;
-    enter();
+    enter(now);
 }
 
 void UpstreamGroups::Turn::ended(UpstreamGroup::End end, Time now) {
@@ -93,7 +95,7 @@ void UpstreamGroups::Turn::ended(UpstreamGroup::End end, Time now) {
     auto change = Change::none;
     {
         const std::lock_guard lock(shared_->mutex);
-        change = shared_->group.ended(now_at->mark, end, now);
+        change = shared_->group.ended(now_at->mark, end, entered_, now);
     }
     log_change(change, *config_, now_at->mark, "requests fail");
 }

@@ -41,22 +41,24 @@ public:
         /// Null: the pinned server is not there, or is down while another one is up.
         const UpstreamServer* server() const;
         bool all_down() const { return order_.all_down; }
-        bool is_trial() const { return order_.trial; }
+        /// The present server is down, and this request finds out whether it is back.
+        bool is_trial() const { return order_.trial && at_ == 0; }
         /// Another server follows.
         bool has_next() const { return at_ + 1 < order_.servers.size(); }
         /// Goes to the next server. Precondition: has_next().
-        void next();
+        void next(Time now);
         /// Notes a result of the present server, and logs a change.
         void ended(UpstreamGroup::End end, Time now);
 
     private:
-        void enter();
+        void enter(Time now);
         void leave();
 
         std::shared_ptr<Shared> shared_;
         Config config_;
         UpstreamGroup::Order order_;
         std::size_t at_ = 0;
+        Time entered_;  // the present server
         bool in_flight_ = false;
     };
 

@@ -1,6 +1,7 @@
 // Groups of servers behind one entry of `origins`.
 #include <array>
 #include <atomic>
+#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -357,6 +358,68 @@ TEST_F(UpstreamBlocks, AreCutRatherThanContinuedByAnotherServer) {
     const auto again = get("a", "/file");
     EXPECT_TRUE(again.complete);
     EXPECT_EQ(again.body, (is_one ? at_two : at_one).content) << "anew, from the other one";
+}
+
+/// A peer with a body of a server, which stalls in the middle.
+class UpstreamPeers : public Upstreams {
+protected:
+    UpstreamPeers() { encrypt = false; }
+    /// What b gets for a body that node a announces, when `Hearsay-Server` is `mark`.
+    Answer through_stalled_peer(std::uint32_t mark) {
+        std::array<char, 16> line{};
+        std::snprintf(line.data(), line.size(), "%x\r\n", mark);
+        const auto server =
+            mark == 0 ? std::string() : "Hearsay-Server: " + std::string(line.data());
+        Gate never;
+        ScriptedOrigin stalled([&](Exchange& e) {
+            e.send("HTTP/1.1 200 OK\r\n" + fresh("ETag: \"v\"\r\nContent-Length: 10\r\n") + server +
+                   "\r\n11111");
+            never.wait();
+            e.keep = false;
+        });
+        const auto serve = [](std::string name) {
+            return [name](Exchange& e) {
+                if (e.field("Range").empty())
+                    return e.answer(fresh("ETag: \"v\"\r\n"), std::string(10, name[0]));
+                e.answer(fresh("ETag: \"v\"\r\nContent-Range: bytes 5-9/10\r\n"),
+                         std::string(5, name[0]), "206 Partial Content");
+            };
+        };
+        const auto first = one.set(serve("1"));
+        const auto second = two.set(serve("2"));
+        use(2);
+        auto asking = grouped(config("b", 2));
+        asking.cluster->peers.front().http = {"127.0.0.1", stalled.port()};
+        asking.cluster->peer_stall = 50ms;
+        start(grouped(config("a", 2)));
+        start(asking);
+        EXPECT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
+        EXPECT_EQ(get("a", "/0").status, 200u);
+        EXPECT_TRUE(eventually([&] { return announced("a", 1); }));
+        const auto answer = get("b", "/0");
+        EXPECT_FALSE(contains(answer.head, "Hearsay-Server"));
+        never.open();
+        return answer;
+    }
+};
+
+TEST_F(UpstreamPeers, AreContinuedByTheServerThatTheyName) {
+    use(2);
+    const auto answer = through_stalled_peer(group.servers[0].mark);
+    EXPECT_TRUE(answer.complete);
+    EXPECT_EQ(answer.body, "1111111111");
+}
+
+TEST_F(UpstreamPeers, AreCutIfTheirServerIsUnknown) {
+    const auto answer = through_stalled_peer(0);
+    EXPECT_FALSE(answer.complete);
+    EXPECT_EQ(answer.body, "11111");
+}
+
+TEST_F(UpstreamPeers, AreCutIfTheirServerIsNotInTheGroup) {
+    const auto answer = through_stalled_peer(77);
+    EXPECT_FALSE(answer.complete);
+    EXPECT_EQ(answer.body, "11111");
 }
 
 class UpstreamLogs : protected LogCapture, public Upstreams {};

@@ -44,7 +44,7 @@ protected:
         return text;
     }
     void fail(std::uint32_t mark, unsigned times = kServerFailures) {
-        for (unsigned i = 0; i < times; ++i) last = group.ended(mark, End::unreachable, now);
+        for (unsigned i = 0; i < times; ++i) last = group.ended(mark, End::unreachable, now, now);
     }
 
     UpstreamGroupConfig terms;
@@ -110,7 +110,7 @@ TEST_F(UpstreamGroupTest, TakesAServerOutAfterFailuresInARow) {
     use(Balance::round_robin, {1, 1});
     fail(1, kServerFailures - 1);
     EXPECT_TRUE(group.is_up(1));
-    group.ended(1, End::answered, now);
+    group.ended(1, End::answered, now, now);
     fail(1, kServerFailures - 1);
     EXPECT_TRUE(group.is_up(1)) << "an answer in between starts the count anew";
     fail(1, 1);
@@ -120,9 +120,21 @@ TEST_F(UpstreamGroupTest, TakesAServerOutAfterFailuresInARow) {
     EXPECT_EQ(order(), "b") << "a retry does not wait for it either";
 }
 
+TEST_F(UpstreamGroupTest, KeepsAServerWithOneSlowResource) {
+    use(Balance::round_robin, {1, 1});
+    const auto began = now;
+    now += 10s;
+    group.ended(1, End::answered, now - 1s, now);
+    for (unsigned i = 0; i < 10; ++i) group.ended(1, End::unreachable, began, now);
+    EXPECT_TRUE(group.is_up(1)) << "it has answered others meanwhile";
+    fail(1);
+    EXPECT_FALSE(group.is_up(1));
+}
+
 TEST_F(UpstreamGroupTest, KeepsAServerThatAnswersBadly) {
     use(Balance::round_robin, {1, 1});
-    for (unsigned i = 0; i < 10; ++i) EXPECT_EQ(group.ended(1, End::failed, now), Change::none);
+    for (unsigned i = 0; i < 10; ++i)
+        EXPECT_EQ(group.ended(1, End::failed, now, now), Change::none);
     EXPECT_TRUE(group.is_up(1));
     EXPECT_EQ(group.find(1)->failures, 10u);
 }
@@ -141,7 +153,7 @@ TEST_F(UpstreamGroupTest, TriesAServerOnceAfterEachPause) {
     EXPECT_EQ(first(0, true), 2u) << "the pause has doubled";
     now += kServerPauseFirst;
     EXPECT_EQ(first(0, true), 1u);
-    EXPECT_EQ(group.ended(1, End::answered, now), Change::came_back);
+    EXPECT_EQ(group.ended(1, End::answered, now, now), Change::came_back);
     EXPECT_TRUE(group.is_up(1));
 }
 
@@ -162,7 +174,7 @@ TEST_F(UpstreamGroupTest, UsesABackupOnlyWhileAllOthersAreDown) {
     EXPECT_EQ(turns(2), "bb");
     fail(2);
     EXPECT_EQ(turns(2), "cc");
-    group.ended(1, End::answered, now);
+    group.ended(1, End::answered, now, now);
     EXPECT_EQ(first(), 1u);
 }
 
@@ -181,7 +193,7 @@ TEST_F(UpstreamGroupTest, RaisesTheWeightOfARecoveredServerSlowly) {
     use(Balance::round_robin, {1, 1});
     EXPECT_EQ(turns(4), "abab") << "a start is no recovery";
     fail(1);
-    group.ended(1, End::answered, now);
+    group.ended(1, End::answered, now, now);
     EXPECT_EQ(group.state_of(*group.find(1), now), ServerState::slow_start);
     const auto share = [this] {
         const auto taken = turns(110);
@@ -214,7 +226,7 @@ TEST_F(UpstreamGroupTest, LeavesTheReturnOfACheckedServerToItsChecks) {
     group.checked(1, false, now);
     now += kServerPauseMax;
     EXPECT_EQ(first(0, true), 2u);
-    EXPECT_EQ(group.ended(1, End::answered, now), Change::none);
+    EXPECT_EQ(group.ended(1, End::answered, now, now), Change::none);
     EXPECT_FALSE(group.is_up(1)) << "an answer to a request is no good check";
     terms.health.path.clear();
     follow();
@@ -227,6 +239,8 @@ TEST_F(UpstreamGroupTest, EndsAPauseByGoodChecks) {
     group.checked(1, true, now);
     fail(1);
     EXPECT_FALSE(group.is_up(1));
+    now += kServerPauseMax;
+    EXPECT_FALSE(group.order(0, true, now).trial) << "no client has to wait for it";
     group.checked(1, true, now);
     EXPECT_EQ(group.checked(1, true, now), Change::came_back);
     EXPECT_TRUE(group.is_up(1));
@@ -247,7 +261,7 @@ TEST_F(UpstreamGroupTest, KeepsTheStateOfServersThatStay) {
     EXPECT_FALSE(group.is_up(2));
     EXPECT_EQ(group.find(3)->in_flight, 1u);
     EXPECT_EQ(group.find(9), nullptr);
-    EXPECT_EQ(group.ended(9, End::answered, now), Change::none);
+    EXPECT_EQ(group.ended(9, End::answered, now, now), Change::none);
 }
 
 TEST_F(UpstreamGroupTest, TakesParentsInOrder) {
