@@ -164,6 +164,15 @@ void print_disk(const measure::NodeSample& n) {
     if (!n.peers.empty()) fmt::print("\n");
 }
 
+void print_servers(const std::vector<measure::NodeSample::Server>& servers) {
+    if (servers.empty()) return;
+    std::vector<Row> rows{{"group", "server", "state", "requests", "failures", "in flight"}};
+    for (const auto& s : servers)
+        rows.push_back({s.group, s.server, s.state, measure::grouped(s.requests),
+                        measure::grouped(s.failures), measure::grouped(s.in_flight)});
+    fmt::print("\n{}\n", table_text(rows, Last::number));
+}
+
 }  // namespace
 
 void print_status(const measure::NodeSample& n) {
@@ -191,6 +200,7 @@ void print_status(const measure::NodeSample& n) {
     for (const auto& place : n.unanswered) fmt::print("no answer from {}\n", place);
     for (const auto& node : n.unplaced)
         fmt::print("no room for the listed peer {} (cluster.max_peers)\n", node);
+    print_servers(n.servers);
     print_disk(n);
     if (n.peers.empty()) return;
     fmt::print("links {} sent, {} received, {} out, {} in\n",

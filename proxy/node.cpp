@@ -138,6 +138,7 @@ public:
             enter_thread("control");
             clients_.faults.run(control_, "control thread");
         });
+        workers_.front()->check_upstreams();
         for (auto& worker : workers_) {
             worker->start();
             threads_.emplace_back([this, &worker = *worker] {
@@ -373,6 +374,7 @@ private:
         status.work = reports_.work();
         show_blocklists(*config_, status);
         show_store(cache_, status);
+        show_upstreams(*config_, cache_.groups, status);
         const auto in_sync = show_links(cluster_.status(), reports_, status);
         if (config_->cluster)
             status.cluster.origins = show_origins(reports_.origins(), *config_->cluster);

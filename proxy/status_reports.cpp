@@ -148,6 +148,19 @@ void show_store(SharedCache& cache, NodeStatus& status) {
     status.window_bytes = cache.windows.used();
 }
 
+void show_upstreams(const Config& config, UpstreamGroups& groups, NodeStatus& status) {
+    const auto now = std::chrono::steady_clock::now();
+    const auto add = [&](const UpstreamGroups::Config& group) {
+        if (!group) return;
+        for (const auto& server : groups.report(group, now))
+            status.upstreams.push_back({group->name, server.place, to_string(server.state),
+                                        server.weight, server.backup, server.counts.requests,
+                                        server.counts.failures, server.counts.in_flight});
+    };
+    for (const auto& origin : config.origins) add(origin.group);
+    add(config.forward.parents);
+}
+
 void show_blocklists(const Config& config, NodeStatus& status) {
     const auto& work = status.work;
     auto& numbers = status.blocklist_numbers;

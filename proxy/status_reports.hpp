@@ -67,6 +67,9 @@ std::vector<OriginStatus> show_origins(const OriginReports& origins, const Clust
 /// Fills the parts of `status` about memory and disk.
 void show_store(SharedCache& cache, NodeStatus& status);
 
+/// Fills the servers of groups, and the parent proxies.
+void show_upstreams(const Config& config, UpstreamGroups& groups, NodeStatus& status);
+
 /// Fills the blocklists of `status`, after its counters of work.
 void show_blocklists(const Config& config, NodeStatus& status);
 /// Fills the certificates of `status`.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "proxy/telemetry/to_the_wall.hpp"
+#include "proxy/upstream/upstream_prober.hpp"
 
 namespace proxy {
 
@@ -13,11 +14,15 @@ Worker::Worker(SharedCache& shared_cache, SharedFrontend& shared_frontend,
                std::shared_ptr<const Config> config, int acceptor_fd)
     : settings(std::move(config)),
       upstream(io.get_executor(), wheel, settings, shared_cache.windows,
-               shared_cache.part_responses, counters),
+               shared_cache.part_responses, shared_cache.groups, counters),
       cache{shared_cache, upstream},
       frontend(shared_frontend, cache, settings),
       acceptor(frontend, io) {
     acceptor.listen(acceptor_fd, Scheme::http);
+}
+
+void Worker::check_upstreams() {
+    upstream.probes.spawn(probe_upstreams(upstream));
 }
 
 void Worker::drain() {

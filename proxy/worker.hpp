@@ -25,6 +25,8 @@ public:
 
     /// Starts to accept. Call it before run().
     void start() { acceptor.start(); }
+    /// Also checks the servers of groups, for all workers. Call it before run().
+    void check_upstreams();
     /// Runs until stop(), or until the last request ends after drain().
     void run() {
         frontend.shared.faults.run(io, "worker");

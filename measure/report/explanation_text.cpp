@@ -112,6 +112,14 @@ std::string explanation_text(std::string_view json, std::string& why) {
         out.line("  refused by forward.destinations: {}", denied);
     out.line("  origin: {}, which answers after: {}", text_of(page, "origin"),
              milliseconds_text(number_of(page, "origin_answer_seconds")));
+    if (const auto servers = page.find("servers");
+        servers != page.end() && servers->is_array() && !servers->empty()) {
+        std::string order;
+        for (const auto& each : *servers)
+            if (each.is_string())
+                order.append(order.empty() ? "" : ", then ").append(each.get<std::string>());
+        out.line("  servers: {}", order);
+    }
     out.line("  a miss would ask: {}", whom_a_miss_asks(page, peers));
     if (!peers.empty()) write_peers(peers, out);
     return out.take();

@@ -210,6 +210,17 @@ std::optional<NodeSample> parse_status(std::string_view text, std::string& why) 
             take(entry, "trouble", name.trouble);
         }
     }
+    if (const auto servers = json.find("upstreams"); servers != json.end() && servers->is_array()) {
+        for (const auto& entry : *servers) {
+            auto& server = out.servers.emplace_back();
+            take(entry, "group", server.group);
+            take(entry, "server", server.server);
+            take(entry, "state", server.state);
+            take(entry, "requests", server.requests);
+            take(entry, "failures", server.failures);
+            take(entry, "in_flight", server.in_flight);
+        }
+    }
     take_texts(cluster, "unanswered", out.unanswered);
     take_texts(cluster, "unplaced", out.unplaced);
     if (const auto peers = cluster.find("peers"); peers != cluster.end() && peers->is_array()) {

@@ -67,6 +67,11 @@ struct NodeSample {
         std::string trouble;
     };
     std::vector<Name> names;
+    struct Server {  // of a group of `origins`, or a parent proxy
+        std::string group, server, state;
+        std::uint64_t requests = 0, failures = 0, in_flight = 0;
+    };
+    std::vector<Server> servers;
     std::vector<std::string> unanswered;  // places without an identified node, and the reason
     std::vector<std::string> unplaced;    // listed nodes beyond the limit of peers
 

@@ -82,6 +82,7 @@ std::string explanation_json(const Explanation& explanation) {
                                      ? ordered_json(nullptr)
                                      : ordered_json(explanation.destination);
     page["origin"] = explanation.origin;
+    page["servers"] = explanation.servers;
     page["origin_answer_seconds"] = seconds(explanation.origin_time);
     page["beside_the_origin"] = explanation.beside_the_origin;
     page["peers"] = std::move(peers);

@@ -304,6 +304,25 @@ void add_blocklists(Families& out, const NodeStatus& status) {
         out.value(each.malformed_lines, {{"list", each.path}});
 }
 
+/// Adds the families of servers in groups, if there are any.
+void add_upstreams(Families& out, const std::vector<UpstreamStatus>& servers) {
+    if (servers.empty()) return;
+    const auto labels = [](const UpstreamStatus& each) {
+        return Labels{{"group", each.group}, {"server", each.server}};
+    };
+    out.gauge("hearsay_upstream_up",
+              "1 while a server of a group, or a parent proxy, gets requests; 0 while it is down.");
+    for (const auto& each : servers) out.value(each.state == "down" ? 0.0 : 1.0, labels(each));
+    out.counter("hearsay_upstream_requests_total", "Requests to a server of a group.");
+    for (const auto& each : servers) out.value(each.requests, labels(each));
+    out.counter("hearsay_upstream_failures_total",
+                "Requests to a server of a group without a usable response, and those answered "
+                "with 502, 503 or 504.");
+    for (const auto& each : servers) out.value(each.failures, labels(each));
+    out.gauge("hearsay_upstream_in_flight", "Requests that are open at a server of a group.");
+    for (const auto& each : servers) out.value(each.in_flight, labels(each));
+}
+
 /// Numbers by the names of Prometheus' own clients.
 void add_process(Families& out, const ProcessStatus& process) {
     out.counter("process_cpu_seconds_total", "User and system CPU time of all threads.");
@@ -335,6 +354,7 @@ std::string metrics_text(const NodeStatus& status, OldNames old) {
     add_config(out, status.config);
     add_certificates(out, status.certificates);
     add_blocklists(out, status);
+    add_upstreams(out, status.upstreams);
     out.gauge("hearsay_uptime_seconds", "Time since start.");
     out.value(status.uptime_seconds);
     out.gauge("hearsay_ready", "1 while the node takes requests.");

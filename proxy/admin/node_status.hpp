@@ -281,6 +281,16 @@ struct ClusterCounters : protocol::LinkCounters {
     std::vector<OriginStatus> origins;  // the last ones of the last worker
 };
 
+/// One server of a group of `origins`, or one parent proxy.
+struct UpstreamStatus {
+    std::string group;  // host and path of the entry, or `forward.parent`
+    std::string server;
+    std::string_view state;  // up, slow_start, down
+    unsigned weight = 1;
+    bool backup = false;
+    std::uint64_t requests = 0, failures = 0, in_flight = 0;  // of all workers
+};
+
 /// The configuration in effect, and the results of reloads.
 struct ConfigStatus {
     std::uint64_t generation = 1;  // 1 at the start; a reload with changes adds 1
@@ -359,6 +369,7 @@ struct NodeStatus : NodeCounters {
     std::vector<CertificateStatus> certificates;  // as in tls
     BlocklistNumbers blocklist_numbers;
     std::vector<BlocklistStatus> blocklists;  // as in forward.blocklists
+    std::vector<UpstreamStatus> upstreams;
     ProcessStatus process;
 };
 

@@ -155,6 +155,20 @@ ordered_json blocklists_json(const std::vector<BlocklistStatus>& lists) {
     return out;
 }
 
+ordered_json upstreams_json(const std::vector<UpstreamStatus>& servers) {
+    auto out = ordered_json::array();
+    for (const auto& each : servers)
+        out.push_back({{"group", each.group},
+                       {"server", each.server},
+                       {"state", each.state},
+                       {"weight", each.weight},
+                       {"backup", each.backup},
+                       {"requests", each.requests},
+                       {"failures", each.failures},
+                       {"in_flight", each.in_flight}});
+    return out;
+}
+
 ordered_json process_json(const ProcessStatus& process) {
     return {{"cpu_seconds", process.cpu_seconds},
             {"resident_bytes", process.resident_bytes},
@@ -203,6 +217,7 @@ std::string status_json(const NodeStatus& status) {
     show_in_sections<NodeCounters>(page, status, kNodeCounters);
     show_in_sections(page, status.blocklist_numbers, kBlocklistNumbers);
     page["blocklists"]["lists"] = blocklists_json(status.blocklists);
+    page["upstreams"] = upstreams_json(status.upstreams);
     page["storage"] = reasons_json(work.verdicts);
     page["refusals"] = reasons_json(work.refusals);
     page["config"] = config_json(status.config);

@@ -25,8 +25,8 @@ std::optional<BlockIndex> make_index(Delivery& delivery, const Received& from,
     head.status = 200;
     std::erase_if(head.fields, [](const Field& line) { return line.id == field::content_range; });
     BlockIndex index;
-    index.draft = delivery.draft(
-        {head, from.request_time, from.arrival, from.own_lines, from.from_peer, from.took});
+    index.draft = delivery.draft({head, from.request_time, from.arrival, from.own_lines,
+                                  from.from_peer, from.took, from.server});
     if (index.draft.verdict != StorageVerdict::store) return std::nullopt;
     // The key of a block names the version alone, so a body that is for one client has none.
     if (index.draft.response->freshness.personal) return std::nullopt;

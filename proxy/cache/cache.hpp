@@ -67,6 +67,7 @@ struct SharedCache {
     Store store;
     BlockFlows flows;
     PartResponses part_responses;
+    UpstreamGroups groups;
 
 private:
     std::mutex remote_hits_access_;

@@ -127,8 +127,8 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
     const auto sent_by = sender.from;
     begin(from, std::move(made), std::move(sender), length);
 
-    const auto version = version_at_origin(from.head, sent_by);
-    const auto can_resume = !version.empty();
+    const auto version = version_at_origin(from, sent_by);
+    const auto can_resume = !version.etag.empty();
     std::optional<RestRequest> rest;
     if (can_resume) rest.emplace(cache_, job_, version);
     auto watch = watch_of(exchange, sent_by, rest ? &*rest : nullptr);
@@ -185,8 +185,9 @@ asio::awaitable<bool> Delivery::run_slice(Exchange& exchange, const Received& fr
     if (end.resume) {
         log_failure(cache_.upstream.log, origin, error, exchange.malformed());
         exchange.finish();
-        RestRequest rest(cache_, job_, block.version.etag);
-        error = co_await resume(block.version.etag, error, rest);
+        const AtOrigin version{block.version.etag, block.version.server};
+        RestRequest rest(cache_, job_, version);
+        error = co_await resume(version, error, rest);
     }
     if (error == FetchError::none)
         error = judge_size(job_.result.fill->received(), block.range.size());
@@ -202,18 +203,23 @@ asio::awaitable<void> Delivery::deliver(Exchange& exchange) {
 }
 
 /// The strong tag by which the origin can give the rest of a peer's body, or of a block of its own;
-/// empty: it cannot.
-std::string Delivery::version_at_origin(const Head& head, Fill::From from) const {
-    if (!job_.wanted.request->origin()) return {};
-    if (job_.wanted.block) return job_.wanted.block->version.etag;
-    if (from == Fill::From::origin) return {};
-    const auto validators = validators_of(head.fields);
-    return validators.strong() ? std::string(validators.etag) : std::string();
+/// empty: it cannot. Servers of one group may give one tag to different bytes, so only the server
+/// of the first bytes will do.
+AtOrigin Delivery::version_at_origin(const Received& from, Fill::From sent_by) const {
+    const auto& origin = job_.wanted.request->origin();
+    if (!origin) return {};
+    if (job_.wanted.block)
+        return {job_.wanted.block->version.etag, job_.wanted.block->version.server};
+    if (sent_by == Fill::From::origin) return {};
+    const auto validators = validators_of(from.head.fields);
+    const auto is_unknown = origin->group && !origin->group->parents && from.server == 0;
+    if (is_unknown || !validators.strong()) return {};
+    return {std::string(validators.etag), from.server};
 }
 
-/// The sender of a body died, stalled or was left, so the rest comes from the origin. `etag`: of
+/// The sender of a body died, stalled or was left, so the rest comes from the origin. `version`: by
 /// version_at_origin(); `first`: the first request for it.
-asio::awaitable<FetchError> Delivery::resume(std::string_view etag, FetchError broke_off,
+asio::awaitable<FetchError> Delivery::resume(const AtOrigin& version, FetchError broke_off,
                                              RestRequest& first) {
     const auto from_origin = job_.result.fill->state().incoming.from == Fill::From::origin;
     auto error = broke_off;
@@ -235,7 +241,7 @@ asio::awaitable<FetchError> Delivery::resume(std::string_view etag, FetchError b
         }
         const auto wanted = co_await pause(*time);
         if (!wanted) co_return FetchError::abandoned;
-        RestRequest again(cache_, job_, etag);
+        RestRequest again(cache_, job_, version);
         error = co_await take_rest(again);
         if (error == FetchError::none || job_.progress.given_up) co_return error;
         not_before = again.not_before();

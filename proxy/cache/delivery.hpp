@@ -9,6 +9,7 @@
 
 #include "proxy/cache/fetch_job.hpp"
 #include "proxy/cache/fill_writer.hpp"
+#include "proxy/cache/resume_plan.hpp"
 #include "proxy/cache/storing.hpp"
 #include "proxy/upstream/exchange.hpp"
 
@@ -71,8 +72,8 @@ private:
     void begin(const Received& from, Draft made, Sender sender,
                const std::optional<std::uint64_t>& length);
     Draft block_draft(const Received& from) const;
-    std::string version_at_origin(const Head& head, Fill::From from) const;
-    boost::asio::awaitable<FetchError> resume(std::string_view etag, FetchError broke_off,
+    AtOrigin version_at_origin(const Received& from, Fill::From sent_by) const;
+    boost::asio::awaitable<FetchError> resume(const AtOrigin& version, FetchError broke_off,
                                               RestRequest& first);
     boost::asio::awaitable<FetchError> take_rest(RestRequest& rest);
     void note_rate(const UpstreamTarget& origin);

@@ -140,7 +140,9 @@ asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
     RoundTrip origin;
     if (const auto target = target_of(site, key)) {
         origin = upstream.origin_times.of(connection_key(*target));
-        out.origin = target->text();
+        out.origin = place_text(*target);
+        if (target->group)
+            out.servers = upstream.groups.candidates(target->group, target->spread, now);
         out.origin_time = origin.mean();
     }
     const auto view = upstream.peers;

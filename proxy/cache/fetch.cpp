@@ -200,8 +200,10 @@ bool Fetch::take_head(PeerRequest& asked, const Received& from, bool validated) 
 /// The origin request, not sent yet. Precondition: `kind` is not impossible.
 std::shared_ptr<OriginRunner> Fetch::prepare_origin(OriginRequestKind kind) {
     additions_ = additions_for(kind, job_, stale_copy_);
+    const auto& block = job_.wanted.block;
+    const auto pin = block ? std::optional(block->version.server) : std::nullopt;
     auto runner =
-        std::make_shared<OriginRunner>(cache_.upstream, job_.wanted.request, has_stand_in());
+        std::make_shared<OriginRunner>(cache_.upstream, job_.wanted.request, has_stand_in(), pin);
     runner->lines = std::move(additions_.lines);
     runner->exchange.on_interim([run = runner.get(), fill = job_.result.fill](const Head& interim) {
         return pass_interim_on(run->lost ? nullptr : fill.get(), run->snapshot->config().node,
@@ -385,8 +387,9 @@ asio::awaitable<bool> Fetch::fetch_copy(const StaleCopy& copy, Exchange& not_mod
     Head merged = given;
     merged.fields = updated.merged();
     // The body is the peer's; the fields of the exchange with the origin are for this client.
-    const Received from{merged, validation.request_time, validation.arrival, updated.own_lines(),
-                        false,  validation.took};
+    const Received from{
+        merged, validation.request_time, validation.arrival,        updated.own_lines(),
+        false,  validation.took,         exchange.received().server};
     if (head_alone) co_return take_head(asked, from, true);
     auto made = delivery_.draft(from);
     Delivery::Sender sender{Fill::From::peer, peer->node, 304, not_modified.server()};

@@ -7,8 +7,8 @@ namespace proxy {
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
-RestRequest::RestRequest(Cache& cache, FetchJob& job, std::string_view etag)
-    : cache_(cache), job_(job), etag_(etag) {}
+RestRequest::RestRequest(Cache& cache, FetchJob& job, const AtOrigin& version)
+    : cache_(cache), job_(job), version_(version) {}
 
 RestRequest::~RestRequest() {
     if (!origin_) return;
@@ -21,13 +21,15 @@ bool RestRequest::prepare() {
     const auto incoming = job_.result.fill->state().incoming;
     const auto& block = job_.wanted.block;
     received_when_sent_ = job_.result.fill->received();
-    rest_ = rest_of(etag_, received_when_sent_, block ? std::optional(block->range) : std::nullopt,
+    rest_ = rest_of(version_.etag, received_when_sent_,
+                    block ? std::optional(block->range) : std::nullopt,
                     block                   ? std::optional(block->length)
                     : incoming.length_known ? std::optional(incoming.length)
                                             : std::nullopt);
     if (rest_.last && rest_.first > *rest_.last) return false;
-    origin_ = std::make_shared<OriginRunner>(cache_.upstream, job_.wanted.request, false);
-    append_range_request(origin_->lines, rest_.first, rest_.last, etag_);
+    origin_ = std::make_shared<OriginRunner>(cache_.upstream, job_.wanted.request, false,
+                                             version_.server);
+    append_range_request(origin_->lines, rest_.first, rest_.last, version_.etag);
     return true;
 }
 

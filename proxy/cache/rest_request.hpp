@@ -1,9 +1,9 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <cstdint>
 #include <memory>
 #include <optional>
-#include <string_view>
 
 #include "proxy/cache/cache.hpp"
 #include "proxy/cache/fetch_job.hpp"
@@ -17,9 +17,9 @@ namespace proxy {
 /// that runs the fetch. Its end makes a loser of a request under way.
 class RestRequest {
 public:
-    /// For a response whose head has come. `etag`: strong, of its version at the origin. Sends
-    /// nothing yet. Precondition: the job's request has an origin.
-    RestRequest(Cache& cache, FetchJob& job, std::string_view etag);
+    /// For a response whose head has come. `version`: outlives this. Sends nothing yet.
+    /// Precondition: the job's request has an origin.
+    RestRequest(Cache& cache, FetchJob& job, const AtOrigin& version);
     ~RestRequest();
     RestRequest(const RestRequest&) = delete;
     RestRequest& operator=(const RestRequest&) = delete;
@@ -48,7 +48,7 @@ private:
 
     Cache& cache_;
     FetchJob& job_;
-    const std::string_view etag_;
+    const AtOrigin& version_;
     Rest rest_;
     std::uint64_t received_when_sent_ = 0;  // bytes of the body
     std::shared_ptr<OriginRunner> origin_;

@@ -19,6 +19,12 @@ namespace proxy {
 /// The time that a sender may be silent. It is shorter for a peer, which is near.
 std::chrono::nanoseconds silence_at_most(Fill::From from, const Config& config);
 
+/// The version of a body at its origin: a strong tag, and the mark of its server in a group.
+struct AtOrigin {
+    std::string etag;  // empty: the origin cannot give the rest of the body
+    std::uint32_t server = 0;
+};
+
 /// The state of a body whose sender has ended, or was left.
 struct BodyEnd {
     FetchError error = FetchError::none;  // none: it is whole

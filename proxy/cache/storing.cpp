@@ -43,6 +43,7 @@ StorageVerdict judge(const StoringRequest& storing, unsigned status, Fields fiel
     const auto rules = request.policy().rules();
     metadata.status = static_cast<std::uint16_t>(status);
     metadata.rule_mark = request.policy().mark();
+    metadata.server = from.server;
     // The whole seconds of the transfer count as age at once, the rest as time in the store. So no
     // tick of a clock on the way makes a response a second older than it is.
     const auto whole = std::chrono::floor<std::chrono::seconds>(from.took);
@@ -135,6 +136,7 @@ Refreshed refreshed(const StoringRequest& storing, const StoredResponse& stored,
     auto& response = *result.draft.response;
     result.draft.verdict =
         judge(storing, stored.status, updated.merged(), not_modified, result.draft);
+    response.server = stored.server;  // a 304 of another server brings no bytes
     // A response for one client stays personal, whatever another client's exchange says. Only a new
     // response can be for all.
     if (stored.freshness.personal) make_personal(response.freshness);

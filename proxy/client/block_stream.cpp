@@ -307,6 +307,7 @@ asio::awaitable<bool> BlockStream::send_out_of_whole(ByteRange rest) {
     if (state.released || !incoming.response || !is_whole_of(*incoming.response, version_.etag))
         co_return false;
     if (incoming.length_known && incoming.length != index_->blocks->length) co_return false;
+    if (incoming.response->server != index_->server) co_return false;  // perhaps other bytes
     BodyReader body(reader);
     body.consume(rest.first);
     BodySender::What what;

@@ -39,8 +39,9 @@ Relay::Relay(Transaction& transaction, std::string upgrade, ResponseFromCache* s
       request_(transaction.request),
       config_(transaction.config()),
       snapshot_(request_.snapshot(false)),
-      target_(*snapshot_->origin()),
-      origin_request_(frontend_.upstream, target_),
+      origin_request_(frontend_.upstream, *snapshot_->origin(),
+                      {false, is_repeatable_method(request_.head.method) && request_.body->done(),
+                       std::nullopt}),
       exchange_(frontend_.upstream.pool, frontend_.upstream.head_limits()),
       watch_(transaction, exchange_),
       upload_(transaction, exchange_),
@@ -77,7 +78,7 @@ FetchError Relay::trouble(FetchError error) const {
 }
 
 asio::awaitable<FetchError> Relay::ask() {
-    if (!origin_request_.allowed()) co_return FetchError::origin_down;
+    if (!origin_request_.allowed()) co_return origin_request_.why_not();
     sent_at_ = Clock::now();
     watch_.begin();
     const auto error = co_await put();
@@ -88,7 +89,9 @@ asio::awaitable<FetchError> Relay::ask() {
         auto& cache = frontend_.cache.shared;
         cache.invalidate(cache.of({&uri, 1}), Clock::now());
     }
-    if (!client_gone()) origin_request_.ended(error, exchange_.malformed());
+    if (!client_gone())
+        origin_request_.ended(error, exchange_.malformed(),
+                              error == FetchError::none ? exchange_.head().status : 0);
     co_return error;
 }
 
@@ -105,31 +108,45 @@ std::string Relay::own_lines(bool expects) const {
     return lines;
 }
 
+/// To the servers of a group one after the other, as far as the request allows it.
 asio::awaitable<FetchError> Relay::put() {
+    const auto latest = Clock::now() + config_.timeouts.origin_connect;
+    for (;;) {
+        const auto error = co_await put_once(origin_request_.connect_by(latest));
+        const auto status = error == FetchError::none ? exchange_.head().status : 0;
+        if (watch_.client_left() || client_gone() || !origin_request_.goes_on_after(error, status))
+            co_return error;
+        exchange_.finish();
+    }
+}
+
+asio::awaitable<FetchError> Relay::put_once(Clock::time_point connect_by) {
     const auto has_body = !request_.body->done();
     const auto expects = has_body && expects_continue();
     const auto& method = request_.head.method;
-    Exchange::Request out{origin_request(*snapshot_, config_.node, own_lines(expects)),
+    const auto& target = origin_request_.target();
+    Exchange::Request out{origin_request(*snapshot_, target, config_.node, own_lines(expects)),
                           request_.head.verb == verb::head,
                           is_repeatable_method(method) && !has_body};
     if (out.may_retry) {
-        const Exchange::Patience patience{Clock::now() + config_.timeouts.origin_connect,
-                                          config_.timeouts.origin_head};
-        co_return co_await exchange_.run(target_, out, patience);
+        const Exchange::Patience patience{connect_by, config_.timeouts.origin_head};
+        co_return co_await exchange_.run(target, out, patience);
     }
-    auto error = co_await send_once(out, Kept::recent, has_body, expects);
+    auto error = co_await send_once(out, Kept::recent, connect_by, has_body, expects);
     const Unanswered how{exchange_.reused(), exchange_.heard_answer(), exchange_.was_unread(),
                          is_repeatable_method(method), upload_.kept_all()};
-    if (may_send_again(error, how)) error = co_await send_once(out, Kept::none, has_body, expects);
+    if (may_send_again(error, how))
+        error = co_await send_once(out, Kept::none, Clock::now() + config_.timeouts.origin_connect,
+                                   has_body, expects);
     upload_.forget();
     co_return error;
 }
 
-asio::awaitable<FetchError> Relay::send_once(const Exchange::Request& out, Kept kept, bool has_body,
+asio::awaitable<FetchError> Relay::send_once(const Exchange::Request& out, Kept kept,
+                                             Clock::time_point connect_by, bool has_body,
                                              bool expects) {
     sent_whole_ = true;
-    auto error =
-        co_await exchange_.connect(target_, Clock::now() + config_.timeouts.origin_connect, kept);
+    auto error = co_await exchange_.connect(origin_request_.target(), connect_by, kept);
     if (error != FetchError::none) co_return error;
     if (has_body && exchange_.reused()) upload_.keep_for_another();
     error = co_await exchange_.send(out.head, Clock::now() + config_.timeouts.body_idle);
@@ -324,12 +341,13 @@ asio::awaitable<void> Relay::refuse(FetchError error, CacheStatus status) {
     }
     if (error == FetchError::none) {  // else it is counted and logged
         ++frontend_.counters.origin_failures;
-        log_failure(frontend_.upstream.log, target_, FetchError::malformed);
+        log_failure(frontend_.upstream.log, origin_request_.target(), FetchError::malformed);
         error = FetchError::malformed;
     }
     status.detail = to_string(error);
     if (!went_forward(error)) status.forward = Forward::nowhere;
-    co_await transaction_.refuse_fetch(error, target_.host, status, exchange_.malformed());
+    co_await transaction_.refuse_fetch(error, origin_request_.target().host, status,
+                                       exchange_.malformed());
 }
 
 asio::awaitable<void> relay_to_origin(Transaction& transaction, Forward why, Outcome outcome,

@@ -48,8 +48,10 @@ private:
     boost::asio::awaitable<FetchError> ask();
     FetchError trouble(FetchError error) const;
     boost::asio::awaitable<FetchError> put();
+    boost::asio::awaitable<FetchError> put_once(Clock::time_point connect_by);
     boost::asio::awaitable<FetchError> send_once(const Exchange::Request& out, Kept kept,
-                                                 bool has_body, bool expects);
+                                                 Clock::time_point connect_by, bool has_body,
+                                                 bool expects);
     std::string own_lines(bool expects) const;
     bool expects_continue() const;
 
@@ -70,7 +72,6 @@ private:
     Request& request_;
     const Config& config_;
     const std::shared_ptr<const RequestSnapshot> snapshot_;
-    const UpstreamTarget& target_;  // of the snapshot
     OriginRequest origin_request_;
     Exchange exchange_;
     ClientWatch watch_;

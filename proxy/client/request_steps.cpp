@@ -30,9 +30,10 @@ std::string host_of_any(const std::vector<OriginConfig>& origins) {
     const auto any = std::find_if(origins.begin(), origins.end(),
                                   [](const OriginConfig& entry) { return entry.host == "*"; });
     if (any == origins.end()) return {};
-    auto host = any->server.text();
+    const auto& server = any->group ? any->group->servers.front().place : any->server;
+    auto host = server.text();
     const auto scheme = any->tls ? Scheme::https : Scheme::http;
-    if (any->server.port == default_port(scheme)) host.resize(host.rfind(':'));
+    if (server.port == default_port(scheme)) host.resize(host.rfind(':'));
     return host;
 }
 

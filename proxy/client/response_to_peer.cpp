@@ -145,6 +145,7 @@ private:
     asio::awaitable<void> give(PeerResponsePlan::Kind kind) {
         if (kind == PeerResponsePlan::Kind::growing) co_return co_await give_growing();
         const auto& stored = *response();
+        append_server(stored);
         books_.cache = CacheResult::hit;
         CacheStatus status;
         status.ttl = time_to_live(stored.freshness, stored.residence(books_.begun));
@@ -155,9 +156,21 @@ private:
                                         hash_);
     }
 
+    /// States the server of a group whose bytes these are.
+    void append_server(const StoredResponse& stored) {
+        if (stored.server == 0) return;
+        std::array<char, 8> digits;
+        const auto end =
+            std::to_chars(digits.data(), digits.data() + digits.size(), stored.server, 16);
+        const std::string_view value(digits.data(),
+                                     static_cast<std::size_t>(end.ptr - digits.data()));
+        transaction_.writer.fields().append(kServerField).append(": ").append(value).append("\r\n");
+    }
+
     /// Sends what has been judged, whatever becomes of the fill meanwhile: a body that is counted
     /// as given is sent, or cut where the peer sees it.
     asio::awaitable<void> give_growing() {
+        append_server(*response());
         const FromFill from{*reader_, growing_, false};
         note_source(books_, from);
         CacheStatus status;

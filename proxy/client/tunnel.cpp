@@ -236,11 +236,17 @@ asio::awaitable<void> serve_connect(Transaction& transaction) {
     UpstreamTarget target{{{}, authority.port}, true};
     append_lower(target.host, authority.address());
     target.client = request.requester.text();
+    target.tunnel = true;
+    const auto& forward = config.forward;
+    if (forward.parents && !forward.no_proxy.contains(target.host)) target.group = forward.parents;
     OriginRequest asked(frontend.upstream, target);
+    const auto deadline = Clock::now() + config.timeouts.origin_connect;
     UpstreamPool::Result<UpstreamPtr> acquired = FetchError::origin_down;
-    if (asked.allowed())
-        acquired = co_await frontend.upstream.pool.acquire(
-            target, Clock::now() + config.timeouts.origin_connect, Kept::none);
+    while (asked.allowed()) {
+        acquired = co_await frontend.upstream.pool.acquire(asked.target(),
+                                                           asked.connect_by(deadline), Kept::none);
+        if (acquired || !asked.goes_on_after(acquired.error())) break;
+    }
     asked.ended(acquired ? FetchError::none : acquired.error());
     if (!acquired) {
         const auto error = acquired.error();

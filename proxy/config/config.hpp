@@ -2,6 +2,7 @@
 
 #include "protocol/membership/peer_config.hpp"
 #include "proxy/config/prefix_list.hpp"
+#include "proxy/config/upstreams.hpp"
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/forwarded.hpp"
 #include "proxy/http/rule.hpp"
@@ -88,6 +89,9 @@ struct ForwardConfig {
     PrefixList private_prefixes{};  // with `listed`: the open destinations besides public addresses
     std::vector<BlocklistConfig> blocklists{};  // at most kMaxBlocklists
     std::string blocklist_folder{};             // for the sorted lists; empty: see list_folder()
+    /// The proxies that requests and tunnels to forward targets go through; null: none.
+    std::shared_ptr<const UpstreamGroupConfig> parents = nullptr;
+    NoProxy no_proxy{};  // targets that are reached without them
 };
 
 /// The use that one client or user may make of the node. 0: without a limit.
@@ -156,14 +160,17 @@ struct OriginTlsConfig {
 
 struct TlsClient;
 
-/// An entry of `origins`: the host of targets, and the server that has their content.
+/// An entry of `origins`: the hosts of targets, and the servers that have their content.
 struct OriginConfig {
-    std::string host;                                   // of the target, lower case; `*` is any
-    HostPort server;                                    // from `url`: http[s]://host[:port]
+    std::string host;  // of the target, lower case; `*` is any, `*.h` any name below h
+    HostPort server;   // from `url`: http[s]://host[:port]; with `upstreams`: unused
     std::optional<OriginTlsConfig> tls = std::nullopt;  // set exactly when it is https
     /// Made of `tls` by load_tls() (proxy/net/tls_contexts.hpp), and set exactly with it. No
     /// setting.
     std::shared_ptr<const TlsClient> trust = nullptr;
+    std::string path = {};  // of the target, its begin; empty is any
+    /// From `upstreams`; null with a `url`.
+    std::shared_ptr<const UpstreamGroupConfig> group = nullptr;
 };
 
 /// The PEM files of a server certificate: the chain, the server's own first; its key.

@@ -51,6 +51,14 @@ std::vector<std::string> changed_settings(const Config& from, const Config& to) 
     if (from.admin && to.admin && from.admin->token != to.admin->token &&
         std::find(changed.begin(), changed.end(), "$.admin.token") == changed.end())
         changed.push_back("$.admin.token");
+    const auto has_same_parents = [&] {
+        const auto& a = from.forward.parents;
+        const auto& b = to.forward.parents;
+        return a && b ? a->servers == b->servers : !a && !b;
+    };
+    if (!has_same_parents() &&
+        std::find(changed.begin(), changed.end(), "$.forward.parent") == changed.end())
+        changed.push_back("$.forward.parent");
     return changed;
 }
 

@@ -1,35 +1,195 @@
 #include "proxy/config/config_origins.hpp"
 
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "proxy/config/config_values.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/rule.hpp"
 
 namespace proxy {
 namespace {
 
+constexpr std::string_view kOriginUrl = "must be http[s]://host or http[s]://host:port";
+constexpr auto kOneDay = std::chrono::hours(24);
+
 /// http[s]://host[:port][/]
-void read_origin_url(ConfigSection& in, OriginConfig& out) {
-    in.require("url");
+std::optional<UpstreamServer> server_of(ConfigContext& context, const std::string& url,
+                                        const std::string& path) {
+    CacheKey target;
+    const auto error = target.assign_url(url);
+    auto why = error == TargetError::none ? std::string(", without a path")
+                                          : ": " + std::string(to_string(error));
+    if (error != TargetError::none || target.path() != "/") {
+        context.fail(path, std::string(kOriginUrl) + why);
+        return std::nullopt;
+    }
+    UpstreamServer server;
+    server.place = {std::string(target.address()), target.port()};
+    server.tls = target.scheme() == Scheme::https;
+    server.mark = mark_of_server(server.place.text());
+    return server;
+}
+
+void read_origin_url(ConfigContext& context, ConfigSection& in, OriginConfig& out) {
     const auto url = in.text("url");
     if (!url) return;
-    static const std::string kExpected = "must be http[s]://host or http[s]://host:port";
-    CacheKey target;
-    const auto error = target.assign_url(*url);
-    if (error != TargetError::none) {
-        return in.fail("url", kExpected + ": " + std::string(to_string(error)));
+    const auto server = server_of(context, *url, in.path("url"));
+    if (!server) return;
+    out.server = server->place;
+    if (server->tls) out.tls.emplace();
+}
+
+void read_servers(ConfigContext& context, ConfigSection& in, UpstreamGroupConfig& out) {
+    const auto elements = in.elements("upstreams");
+    for (const auto& [value, path] : elements) {
+        ConfigSection one(context, *value, path);
+        one.require("url");
+        const auto url = one.text("url");
+        auto server = url ? server_of(context, *url, one.path("url")) : std::nullopt;
+        unsigned weight = 1;
+        one.read("weight", weight, 1u, kMaxUpstreamWeight);
+        auto backup = false;
+        one.read("backup", backup);
+        one.done();
+        if (!server) continue;
+        server->weight = weight;
+        server->backup = backup;
+        const auto is_known = [&](const UpstreamServer& other) {
+            return other.mark == server->mark;
+        };
+        if (std::ranges::any_of(out.servers, is_known))
+            context.fail(one.path("url"), "is the same server again");
+        if (!out.servers.empty() && out.servers.front().tls != server->tls)
+            context.fail(one.path("url"),
+                         "must have the scheme of the first one: all http or all https");
+        out.servers.push_back(std::move(*server));
     }
-    if (target.path() != "/") return in.fail("url", kExpected + ", without a path");
-    out.server = {std::string(target.address()), target.port()};
-    if (target.scheme() == Scheme::https) out.tls.emplace();
+    if (elements.empty() || elements.size() > kMaxUpstreams)
+        in.fail("upstreams", "must be 1 to " + std::to_string(kMaxUpstreams) + " servers");
+    const auto is_backup = [](const UpstreamServer& server) { return server.backup; };
+    if (!out.servers.empty() && std::ranges::all_of(out.servers, is_backup))
+        in.fail("upstreams", "must have a server that is no backup");
+}
+
+/// `200`, or `2xx`, or `200-399`.
+std::optional<std::pair<unsigned, unsigned>> statuses_of(const nlohmann::json& value) {
+    const auto is_status = [](unsigned status) { return status >= 100 && status <= 599; };
+    if (value.is_number_unsigned()) {
+        const auto status = value.get<std::uint64_t>();
+        if (status < 100 || status > 599) return std::nullopt;
+        return std::pair{static_cast<unsigned>(status), static_cast<unsigned>(status)};
+    }
+    if (!value.is_string()) return std::nullopt;
+    const auto& text = value.get_ref<const std::string&>();
+    if (text.size() == 3 && text.ends_with("xx") && text[0] >= '1' && text[0] <= '5') {
+        const auto hundreds = static_cast<unsigned>(text[0] - '0') * 100;
+        return std::pair{hundreds, hundreds + 99};
+    }
+    unsigned low = 0, high = 0;
+    const auto* const end = text.data() + text.size();
+    const auto first = std::from_chars(text.data(), end, low);
+    const auto is_single = first.ptr == end;
+    if (is_single) high = low;
+    if (first.ec != std::errc() || (!is_single && *first.ptr != '-')) return std::nullopt;
+    if (!is_single && std::from_chars(first.ptr + 1, end, high).ptr != end) return std::nullopt;
+    if (!is_status(low) || !is_status(high) || low > high) return std::nullopt;
+    return std::pair{low, high};
+}
+
+void read_health(ConfigContext& context, ConfigSection& entry, HealthCheck& out) {
+    auto in = entry.section("health");
+    if (!in) return;
+    in->require("path");
+    if (const auto path = in->text("path")) {
+        const auto is_clean =
+            std::ranges::all_of(*path, [](unsigned char c) { return c > 0x20 && c != 0x7f; });
+        if (!path->starts_with('/') || !is_clean)
+            in->fail("path", "must begin with / and have no spaces");
+        out.path = *path;
+    }
+    in->read("every", out.every, std::chrono::milliseconds(100), kOneDay);
+    out.timeout = std::min(out.timeout, out.every);
+    in->read("timeout", out.timeout, std::chrono::milliseconds(10), kOneDay);
+    if (out.timeout > out.every) in->fail("timeout", "must be at most every");
+    if (in->has("expect")) out.expect.clear();
+    for (const auto& [value, path] : in->elements("expect")) {
+        if (const auto range = statuses_of(*value))
+            out.expect.push_back(*range);
+        else
+            context.fail(path,
+                         "must be a status such as 200, or a range such as \"2xx\" or "
+                         "\"200-399\"");
+    }
+    if (in->has("expect") && out.expect.empty() && !in->failed("expect"))
+        in->fail("expect", "must have a status");
+    in->done();
+}
+
+/// The members that only a group has.
+void read_group(ConfigContext& context, ConfigSection& in, OriginConfig& out) {
+    UpstreamGroupConfig group;
+    group.name = out.host + out.path;
+    if (in.has("upstreams"))
+        read_servers(context, in, group);
+    else
+        in.take("upstreams");
+    if (const auto word = in.choice("balance", kBalanceNames))
+        group.balance = static_cast<Balance>(*word);
+    read_health(context, in, group.health);
+    in.read("slow_start", group.slow_start, std::chrono::nanoseconds(0), kOneDay);
+    if (in.has("url") == in.has("upstreams"))
+        return in.fail("url", in.has("url") ? "give either url or upstreams, not both"
+                                            : "missing: give url or upstreams");
+    if (!in.has("upstreams")) {
+        for (const auto* key : {"balance", "health", "slow_start"})
+            if (in.has(key)) in.fail(key, "is for a group: give upstreams in place of url");
+        return;
+    }
+    if (group.servers.empty()) return;
+    if (group.servers.size() == 1) {
+        if (in.has("balance")) in.doubt("balance", "decides nothing with one server");
+        if (group.servers.front().weight != 1)
+            in.doubt("upstreams[0].weight", "decides nothing with one server");
+    }
+    if (group.servers.front().tls) out.tls.emplace();
+    out.group = std::make_shared<const UpstreamGroupConfig>(std::move(group));
+}
+
+bool is_origin_host(std::string_view host) {
+    if (host == "*") return true;
+    if (host.starts_with("*.")) host.remove_prefix(2);
+    Authority authority;
+    return host.find('*') == std::string_view::npos &&
+           parse_authority(host, authority) == TargetError::none && authority.host == host;
+}
+
+void read_origin_path(ConfigSection& in, OriginConfig& out) {
+    const auto path = in.text("path");
+    if (!path) return;
+    std::string scratch;
+    const auto normal = path_for_rules(*path, scratch);
+    if (!path->starts_with('/') || path->find_first_of("?*# ") != std::string::npos)
+        return in.fail("path", "must be the begin of a path, such as /api/, without * and query");
+    if (normal != *path)
+        return in.fail(
+            "path", "never matches, as paths compare in normal form; write " + std::string(normal));
+    if (*path != "/") out.path = *path;
 }
 
 void read_origin_tls(ConfigSection& in, std::optional<OriginTlsConfig>& out) {
     auto tls = in.section("tls");
     if (!tls) return;
-    if (!out && !in.failed("url")) in.fail("tls", "is only for a url that begins with https://");
+    if (!out && !in.failed("url") && !in.failed("upstreams"))
+        in.fail("tls", "is only for a url that begins with https://");
     OriginTlsConfig read;
     tls->read("verify", read.verify);
     if (const auto ca = tls->text("ca")) {
@@ -54,18 +214,58 @@ void read_origins(ConfigContext& context, ConfigSection& root, std::vector<Origi
         OriginConfig origin;
         in.require("host");
         if (const auto host = in.text("host")) {
-            Authority authority;
-            if (*host != "*" && (parse_authority(*host, authority) != TargetError::none ||
-                                 authority.host != *host)) {
-                in.fail("host", "must be a host name without a port, or \"*\"");
-            }
+            if (!is_origin_host(*host))
+                in.fail("host",
+                        "must be a host name without a port, \"*.\" and such a name, or \"*\"");
             append_lower(origin.host, *host);
         }
-        read_origin_url(in, origin);
+        read_origin_path(in, origin);
+        read_origin_url(context, in, origin);
+        read_group(context, in, origin);
         read_origin_tls(in, origin.tls);
         in.done();
         out.push_back(std::move(origin));
     }
+}
+
+nlohmann::ordered_json origins_json(const std::vector<OriginConfig>& origins) {
+    using nlohmann::ordered_json;
+    auto list = ordered_json::array();
+    for (const auto& origin : origins) {
+        const auto url_of = [&](const HostPort& place) {
+            return (origin.tls ? "https://" : "http://") + place.text();
+        };
+        ordered_json entry{{"host", origin.host}};
+        if (!origin.path.empty()) entry["path"] = origin.path;
+        if (!origin.group) entry["url"] = url_of(origin.server);
+        if (origin.group) {
+            const auto& group = *origin.group;
+            auto servers = ordered_json::array();
+            for (const auto& server : group.servers)
+                servers.push_back({{"url", url_of(server.place)},
+                                   {"weight", server.weight},
+                                   {"backup", server.backup}});
+            entry["upstreams"] = std::move(servers);
+            entry["balance"] = kBalanceNames.at(static_cast<std::size_t>(group.balance));
+            entry["slow_start"] = format_duration(group.slow_start);
+            if (!group.health.path.empty()) {
+                auto expect = ordered_json::array();
+                for (const auto& [low, high] : group.health.expect)
+                    expect.push_back(std::to_string(low) + "-" + std::to_string(high));
+                entry["health"] = {{"path", group.health.path},
+                                   {"every", format_duration(group.health.every)},
+                                   {"timeout", format_duration(group.health.timeout)},
+                                   {"expect", std::move(expect)}};
+            }
+        }
+        if (origin.tls) {
+            entry["tls"] = {{"verify", origin.tls->verify}};
+            if (!origin.tls->ca.empty()) entry["tls"]["ca"] = origin.tls->ca;
+            if (!origin.tls->name.empty()) entry["tls"]["name"] = origin.tls->name;
+        }
+        list.push_back(std::move(entry));
+    }
+    return list;
 }
 
 }  // namespace proxy

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <vector>
 
 #include "proxy/config/config.hpp"
@@ -9,5 +10,8 @@ namespace proxy {
 
 /// Reads the list `origins` of the configuration.
 void read_origins(ConfigContext& context, ConfigSection& root, std::vector<OriginConfig>& out);
+
+/// The list as the configuration has it, with defaults.
+nlohmann::ordered_json origins_json(const std::vector<OriginConfig>& origins);
 
 }  // namespace proxy

@@ -101,22 +101,26 @@ private:
         for (std::size_t i = 0; i < config_.origins.size(); ++i) {
             const auto& origin = config_.origins[i];
             const auto path = entry("$.origins", i);
+            const auto is_whole = origin.path.empty();
             if (any) {
                 doubt(path,
                       "is never used: " + entry("$.origins", *any) + " before it takes every host");
-            } else if (const auto same = first_with(origin.host); same < i) {
+            } else if (const auto same = first_with(origin); same < i) {
                 doubt(path + ".host", "is never used: " + entry("$.origins", same) +
                                           " before it is for the same host");
             }
-            if (!any && origin.host == "*") any = i;
-            if (const auto* self = own(origin.server))
-                doubt(path + ".url", "is this node itself (" + self->path + ")");
-            if (!config_.cluster) continue;
-            for (const auto& peer : config_.cluster->peers) {
-                if (peer.node != config_.node && peer.http == origin.server)
-                    doubt(path + ".url", "is the peer " + peer.node + ": peers are asked anyway");
+            if (!any && is_whole && origin.host == "*") any = i;
+            if (!origin.group) {
+                server(origin.server, path + ".url");
+                continue;
             }
+            for (std::size_t k = 0; k < origin.group->servers.size(); ++k)
+                server(origin.group->servers[k].place,
+                       entry((path + ".upstreams").c_str(), k) + ".url");
         }
+        if (config_.forward.parents)
+            for (std::size_t i = 0; i < config_.forward.parents->servers.size(); ++i)
+                server(config_.forward.parents->servers[i].place, entry("$.forward.parent", i));
         if (any && config_.forward.enabled) {
             doubt("$.forward.enabled",
                   "is for CONNECT alone, as " + entry("$.origins", *any) + " takes every host");
@@ -139,12 +143,22 @@ private:
               "is never used: the rule " + last->name + " before it is for every request");
     }
 
-    std::size_t first_with(std::string_view host) const {
+    void server(const HostPort& place, const std::string& path) {
+        if (const auto* self = own(place)) doubt(path, "is this node itself (" + self->path + ")");
+        if (!config_.cluster) return;
+        for (const auto& peer : config_.cluster->peers)
+            if (peer.node != config_.node && peer.http == place)
+                doubt(path, "is the peer " + peer.node + ": peers are asked anyway");
+    }
+
+    /// The first entry that takes all requests of this one.
+    std::size_t first_with(const OriginConfig& one) const {
         const auto& all = config_.origins;
-        return static_cast<std::size_t>(
-            std::find_if(all.begin(), all.end(),
-                         [&](const OriginConfig& origin) { return same_host(origin.host, host); }) -
-            all.begin());
+        const auto found = std::find_if(all.begin(), all.end(), [&](const OriginConfig& origin) {
+            return same_host(origin.host, one.host) &&
+                   (origin.path.empty() || origin.path == one.path);
+        });
+        return static_cast<std::size_t>(found - all.begin());
     }
 
     void cluster(const ClusterConfig& cluster) {

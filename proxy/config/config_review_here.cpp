@@ -72,8 +72,18 @@ using Names = std::map<std::string, std::vector<std::string>>;
 
 Names names_of(const Config& config) {
     Names names;
-    for (std::size_t i = 0; i < config.origins.size(); ++i)
-        names[config.origins[i].server.host].push_back("$.origins[" + std::to_string(i) + "].url");
+    for (std::size_t i = 0; i < config.origins.size(); ++i) {
+        const auto& origin = config.origins[i];
+        const auto path = "$.origins[" + std::to_string(i) + "].";
+        if (!origin.group) names[origin.server.host].push_back(path + "url");
+        for (std::size_t k = 0; origin.group && k < origin.group->servers.size(); ++k)
+            names[origin.group->servers[k].place.host].push_back(path + "upstreams[" +
+                                                                 std::to_string(k) + "].url");
+    }
+    const auto& parents = config.forward.parents;
+    for (std::size_t i = 0; parents && i < parents->servers.size(); ++i)
+        names[parents->servers[i].place.host].push_back("$.forward.parent[" + std::to_string(i) +
+                                                        "]");
     if (!config.cluster) return names;
     for (std::size_t i = 0; i < config.cluster->peers.size(); ++i) {
         const auto& peer = config.cluster->peers[i];

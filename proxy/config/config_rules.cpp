@@ -26,7 +26,7 @@ constexpr std::array<bool Ignored::*, 5> kIgnoredMembers{&Ignored::no_store, &Ig
                                                          &Ignored::vary};
 
 /// Fields that this node writes itself, or that define the meaning of the message.
-constexpr std::array<std::string_view, 20> kOwnFields{"Range",
+constexpr std::array<std::string_view, 21> kOwnFields{"Range",
                                                       "Age",
                                                       "Cache-Status",
                                                       "Connection",
@@ -38,6 +38,7 @@ constexpr std::array<std::string_view, 20> kOwnFields{"Range",
                                                       "Hearsay-Fields",
                                                       "Hearsay-Form",
                                                       "Hearsay-Peer",
+                                                      "Hearsay-Server",
                                                       "Host",
                                                       "Keep-Alive",
                                                       "Proxy-Connection",

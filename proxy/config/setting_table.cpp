@@ -277,6 +277,21 @@ constexpr std::array kTable{
             "the process. It takes about 32 bytes per entry, and 32 to 64 more while a list is "
             "read. `check` and a start warn about tmpfs.",
             false, check_blocklists, "`$TMPDIR`, or else `/var/tmp` or `/tmp`"},
+    Setting{"forward.parent",
+            SpecialValue{read_parent_list, show_parents, "list of `http://` URLs"},
+            Effect::on_reload,
+            "Proxies that forward requests and `CONNECT` go through: `http://host:port`, or "
+            "`http://user:password@host:port` for Basic credentials, best as `${NAME}`. The first "
+            "one that is up gets the request. A request for `http` goes out in absolute form; "
+            "`https` and `CONNECT` use a tunnel. The parent resolves names, so "
+            "`private_destinations` judges only addresses in the target, and `localhost`. Sites in "
+            "`origins` never use a parent."},
+    Setting{"forward.no_proxy",
+            SpecialValue{read_no_proxy_list, show_no_proxy, "list of hosts, globs and prefixes"},
+            Effect::on_reload,
+            "Forward targets that the node reaches without a parent. A prefix is for hosts that "
+            "are addresses, because names are not resolved for this.",
+            false, check_parents},
     Setting{"forwarded", SectionValue{}, Effect::on_reload,
             "Statements about the client in requests to origins."},
     Setting{"forwarded.origins",
@@ -315,16 +330,23 @@ constexpr std::array kTable{
             "not listed are left out of the request. Most clients with a configured proxy use "
             "`CONNECT` for WebSockets, even for `ws:`; then port 80 must be in "
             "`forward.connect_ports`."},
-    Setting{"origins", SpecialValue{read_sites, show_sites, "list"}, Effect::on_reload,
-            "The first entry that matches the host decides, in every form of request. A request "
-            "that no entry matches goes to its target if `forward` is enabled."},
+    Setting{
+        "origins", SpecialValue{read_sites, show_sites, "list"}, Effect::on_reload,
+        "The first entry that matches host and path decides, in every form of request. A request "
+        "that no entry matches goes to its target if `forward` is enabled."},
     Setting{"origins[].host", ElementValue{"string"}, Effect::on_reload,
-            "Host of the target without a port, or `*` for every host. IPv6 addresses compare "
+            "Host of the target without a port, `*.example.org` for all names below "
+            "`example.org`, or `*` for every host. IPv6 addresses compare "
             "as addresses, and a final dot does not matter. Each spelling still has a key of "
             "its own. An HTTP/1.0 request without `Host` goes to the first entry for `*`.",
             true},
+    Setting{"origins[].path", ElementValue{"string"}, Effect::on_reload,
+            "Begin of the target's path. `/api/` covers all below it, `/api` also itself. Paths "
+            "compare in the form of `rules`, and reach the server unchanged.",
+            false, nullptr, "every path"},
     Setting{"origins[].url", ElementValue{"string"}, Effect::on_reload,
-            "Server of the site. The node uses a kept connection only while the name still has "
+            "Server of the site; either `url` or `upstreams` is required. The node uses a kept "
+            "connection only while the name still has "
             "its address, so it follows DNS when the TTL (1 s to 1 h) is over. The first "
             "request after that starts a look-up in the background. Running requests and "
             "tunnels keep their connection. If the origin closes a kept connection at the "
@@ -337,8 +359,43 @@ constexpr std::array kTable{
             "not fit together twice, the node takes bodies of that directory in one piece for "
             "ten minutes. If the origin refuses a part (401, 403, 404, 410), the same holds for "
             "that one path. Requests with `Authorization` or `Cookie` teach the node no "
-            "refusal.",
+            "refusal."},
+    Setting{"origins[].upstreams", ElementValue{"list of objects"}, Effect::on_reload,
+            "Servers with the same content, at most 64, in place of `url`; see `upstreams.md`. All "
+            "are http or all are https, with one `tls`. A server that fails three requests in a "
+            "row (no connection, a reset or silence before a response) gets none for 1 s, doubling "
+            "to 8 s. A GET or another repeatable request goes on to the next server after such a "
+            "failure, and after a 502, 503 or 504. Other methods do so only if no connection was "
+            "made. If all servers are down, requests try them all the same."},
+    Setting{"origins[].upstreams[].url", ElementValue{"string"}, Effect::on_reload,
+            "`http[s]://host[:port]`.", true},
+    Setting{"origins[].upstreams[].weight", ElementValue{"1 to 256"}, Effect::on_reload,
+            "Share of the requests.", false, nullptr, "`1`"},
+    Setting{"origins[].upstreams[].backup", ElementValue{"boolean"}, Effect::on_reload,
+            "The server gets requests only while all others are down.", false, nullptr, "`false`"},
+    Setting{"origins[].balance", ElementValue{"`round_robin`, `least_in_flight` or `rendezvous`"},
+            Effect::on_reload,
+            "Choice of the server. `rendezvous` gives each URL to one server, so ETags and caches "
+            "of the servers stay in use.",
+            false, nullptr, "`round_robin`"},
+    Setting{"origins[].slow_start", ElementValue{"time"}, Effect::on_reload,
+            "Time in which a server that is up again grows from a tenth to its whole weight.",
+            false, nullptr, "`0s`"},
+    Setting{"origins[].health", ElementValue{"object"}, Effect::on_reload,
+            "Active checks of the servers. Two results in a row change the state of a server; the "
+            "first result counts alone."},
+    Setting{"origins[].health.path", ElementValue{"string"}, Effect::on_reload,
+            "Path and query of the GET, with the site's `host` in `Host`, or the server's if that "
+            "has a `*`.",
             true},
+    Setting{"origins[].health.every", ElementValue{"time"}, Effect::on_reload,
+            "Time between two checks of one server.", false, nullptr, "`5s`"},
+    Setting{"origins[].health.timeout", ElementValue{"time"}, Effect::on_reload,
+            "Time for connection and head of a check, at most `every`.", false, nullptr,
+            "`2s`, or `every` if that is less"},
+    Setting{"origins[].health.expect", ElementValue{"list of statuses"}, Effect::on_reload,
+            "Statuses of a good check: `200`, `\"2xx\"` or `\"200-399\"`.", false, nullptr,
+            "`[\"200-399\"]`"},
     Setting{"origins[].tls", ElementValue{"object"}, Effect::on_reload,
             "How the server proves itself."},
     Setting{"origins[].tls.verify", ElementValue{"boolean"}, Effect::on_reload,

@@ -11,6 +11,7 @@
 #include "proxy/config/config_destinations.hpp"
 #include "proxy/config/config_disk.hpp"
 #include "proxy/config/config_origins.hpp"
+#include "proxy/config/config_parents.hpp"
 #include "proxy/config/config_peers.hpp"
 #include "proxy/config/config_rules.hpp"
 #include "proxy/config/config_values.hpp"
@@ -133,6 +134,14 @@ void read_denied_destinations(ConfigContext& context, ConfigSection& in, Config&
     read_patterns(context, in, "deny", out.forward.destinations.deny);
 }
 
+void read_parent_list(ConfigContext& context, ConfigSection& in, Config& out) {
+    read_parents(context, in, out.forward);
+}
+
+void read_no_proxy_list(ConfigContext& context, ConfigSection& in, Config& out) {
+    read_no_proxy(context, in, out.forward);
+}
+
 void read_dropped(ConfigContext& context, ConfigSection& in, Config& out) {
     auto& names = out.forwarded.drop;
     if (in.has("drop")) names.clear();
@@ -239,6 +248,20 @@ ordered_json show_denied_destinations(const Config& config) {
     return texts_of_patterns(config.forward.destinations.deny);
 }
 
+/// Without credentials.
+ordered_json show_parents(const Config& config) {
+    auto list = ordered_json::array();
+    if (!config.forward.parents) return list;
+    for (const auto& parent : config.forward.parents->servers)
+        list.push_back((parent.credentials.empty() ? "http://" : "http://(secret)@") +
+                       parent.place.text());
+    return list;
+}
+
+ordered_json show_no_proxy(const Config& config) {
+    return config.forward.no_proxy.texts;
+}
+
 ordered_json show_dropped(const Config& config) {
     return config.forwarded.drop;
 }
@@ -248,18 +271,7 @@ ordered_json show_upgrade(const Config& config) {
 }
 
 ordered_json show_sites(const Config& config) {
-    auto list = ordered_json::array();
-    for (const auto& origin : config.origins) {
-        ordered_json entry{{"host", origin.host},
-                           {"url", (origin.tls ? "https://" : "http://") + origin.server.text()}};
-        if (origin.tls) {
-            entry["tls"] = {{"verify", origin.tls->verify}};
-            if (!origin.tls->ca.empty()) entry["tls"]["ca"] = origin.tls->ca;
-            if (!origin.tls->name.empty()) entry["tls"]["name"] = origin.tls->name;
-        }
-        list.push_back(std::move(entry));
-    }
-    return list;
+    return origins_json(config.origins);
 }
 
 ordered_json show_rules(const Config& config) {
@@ -332,6 +344,14 @@ void check_bandwidth(ConfigContext&, ConfigSection& in, Config& out) {
     if (is_low(own))
         in.fail("bandwidth", "must be 0, which is no limit, or at least " +
                                  format_size(kMinBandwidth) + " per second");
+}
+
+void check_parents(ConfigContext&, ConfigSection& in, Config& out) {
+    const auto& forward = out.forward;
+    if (forward.parents && !forward.enabled)
+        in.doubt("parent", "is not used, because forward.enabled is false");
+    if (!forward.parents && !forward.no_proxy.texts.empty())
+        in.doubt("no_proxy", "decides nothing without forward.parent");
 }
 
 /// A disk is there for large objects.

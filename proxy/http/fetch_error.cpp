@@ -42,6 +42,10 @@ std::string_view to_string(FetchError error) {
             return "part_refused";
         case FetchError::not_in_parts:
             return "not_in_parts";
+        case FetchError::parent_refused:
+            return "parent_refused";
+        case FetchError::parent_denied:
+            return "parent_denied";
         case FetchError::abandoned:
             return "abandoned";
         case FetchError::stopping:
@@ -122,6 +126,13 @@ std::string explain(FetchError error, std::string_view host, ParseError what) {
             return about("The origin ", " refused a part of what it had begun to send.");
         case FetchError::not_in_parts:
             return about("The origin ", " answered a range request in a way that cannot be used.");
+        case FetchError::parent_refused:
+            return about("The parent proxy could open no tunnel to ",
+                         " (parent_refused): the log has its status.");
+        case FetchError::parent_denied:
+            return about("The parent proxy does not allow a tunnel to ",
+                         " (parent_denied). The log has its status; 407 is about the credentials "
+                         "in forward.parent.");
         case FetchError::stopping:
             return "This proxy is shutting down.";
         case FetchError::none:

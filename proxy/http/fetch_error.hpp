@@ -28,6 +28,8 @@ enum class FetchError {
     changed,         // the origin sent a part of another version: start again
     part_refused,    // the origin refused this client a part
     not_in_parts,    // parts that cannot be blocks: request the client's own range
+    parent_refused,  // a parent proxy could not open a tunnel: 5xx
+    parent_denied,   // a parent proxy does not allow a tunnel: 403, 407
     abandoned,       // all waiting clients have left
     stopping,
 };

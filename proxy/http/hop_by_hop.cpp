@@ -25,7 +25,8 @@ bool always_stops(const Field& field) {
             return true;
         case http_field::unknown:
             return iequals(field.name, kPeerField) || iequals(field.name, kFieldsField) ||
-                   iequals(field.name, kFormField) || iequals(field.name, "HTTP2-Settings");
+                   iequals(field.name, kFormField) || iequals(field.name, kServerField) ||
+                   iequals(field.name, "HTTP2-Settings");
         default:
             return false;
     }

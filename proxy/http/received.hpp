@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string_view>
 
 #include "proxy/http/arrival.hpp"
@@ -19,6 +20,9 @@ struct Received {
     bool from_peer = false;
     /// From the request to the head, by the steady clock.
     std::chrono::nanoseconds took{0};
+    /// The mark of the server in a group of `origins[].upstreams` that gave it, also through a
+    /// peer; 0: of no group.
+    std::uint32_t server = 0;
 };
 
 }  // namespace proxy

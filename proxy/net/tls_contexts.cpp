@@ -56,7 +56,9 @@ public:
             std::shared_ptr<const TlsClient> client;
             if (origin.tls) {
                 const auto path = "$.origins[" + std::to_string(i) + "].tls.ca";
-                const auto& name = origin.tls->name.empty() ? origin.server.host : origin.tls->name;
+                // Each server of a group proves its own host, unless one name is given for all.
+                const auto& name = origin.tls->name.empty() && !origin.group ? origin.server.host
+                                                                             : origin.tls->name;
                 client = make_client(origin.tls->verify, origin.tls->ca, name, path,
                                      TlsTrust::Reads::all_now);
             }

@@ -24,6 +24,7 @@ BodyVersion version_of(const StoredMetadata& response, std::uint64_t length,
                        const summary::KeyHasher& hasher) {
     const auto fields = response.fields();
     auto text = std::to_string(length);
+    if (response.server != 0) text.append(" ").append(std::to_string(response.server));
     for (const auto name : {field::content_encoding, field::content_language})
         for (const auto& line : fields)
             if (line.id == name)
@@ -31,7 +32,8 @@ BodyVersion version_of(const StoredMetadata& response, std::uint64_t length,
     if (!negotiates_only(response.vary_names))
         text.append("\n").append(response.vary_names).append("\n").append(response.variant);
     constexpr std::string_view kDigits = "0123456789abcdef";
-    BodyVersion version{std::string(validators_of(fields).etag), std::string(kFormDigits, '0')};
+    BodyVersion version{std::string(validators_of(fields).etag), std::string(kFormDigits, '0'),
+                        response.server};
     auto hash = hasher(text).low;
     for (auto& digit : version.form) {
         digit = kDigits[hash >> 60];

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "proxy/storage/stored_response.hpp"
@@ -12,10 +13,13 @@ namespace proxy {
 struct BodyVersion {
     std::string etag;  // strong
     /// Stands for everything else that the bytes may depend on: the length of the body, its coding
-    /// and language, and the client, if the body varies by more than content negotiation. It is the
-    /// hash under the cluster's secret, in kFormDigits lower-case hex digits, so it keeps these
-    /// properties secret.
+    /// and language, the server of a group, and the client, if the body varies by more than content
+    /// negotiation. It is the hash under the cluster's secret, in kFormDigits lower-case hex
+    /// digits, so it keeps these properties secret.
     std::string form;
+    /// The mark of the server in a group that gave it, which is a part of `form`; 0: of no group.
+    /// Only that server is asked for more of the body.
+    std::uint32_t server = 0;
 
     bool operator==(const BodyVersion&) const = default;
 };

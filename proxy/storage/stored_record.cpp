@@ -24,7 +24,14 @@ enum Flag : std::uint8_t {
     in_blocks = 16,
     by_targeted = 32,
     says_by_targeted = 64,  // earlier versions lack the last two
-    by_rule = 128,          // the mark of the rule follows, and by_rule_alone
+    has_marks = 128,        // the mark of the rule follows (0: none), then MarkFlag
+};
+
+/// The byte behind the mark of the rule.
+enum MarkFlag : std::uint8_t {
+    by_rule_alone = 1,
+    each_client = 2,
+    of_group = 4,  // the mark of the server follows
 };
 
 /// The memory that a queued record views.
@@ -39,6 +46,7 @@ DiskTime disk_time(WallTime time) {
 
 std::string meta_of(const StoredMetadata& response) {
     const auto& freshness = response.freshness;
+    const auto has_any_mark = response.rule_mark != 0 || response.server != 0;
     DiskBytes out;
     put<std::uint8_t>(out, kMetaVersion);
     put<std::uint8_t>(out, static_cast<std::uint8_t>(freshness.source));
@@ -49,7 +57,7 @@ std::string meta_of(const StoredMetadata& response) {
                                        (freshness.personal ? personal : 0) |
                                        (response.blocks ? in_blocks : 0) |
                                        (freshness.targeted ? by_targeted : 0) | says_by_targeted |
-                                       (response.rule_mark != 0 ? by_rule : 0)));
+                                       (has_any_mark ? has_marks : 0)));
     put<std::uint16_t>(out, response.status);
     for (const auto seconds : {freshness.lifetime, freshness.initial_age,
                                freshness.stale_while_revalidate, freshness.stale_if_error})
@@ -58,11 +66,14 @@ std::string meta_of(const StoredMetadata& response) {
         put<std::uint64_t>(out, response.blocks->length);
         put<std::uint64_t>(out, response.blocks->block_bytes);
     }
-    if (response.rule_mark != 0) {
+    if (has_any_mark) {
         put<std::uint32_t>(out, response.rule_mark);
-        put<std::uint8_t>(out, static_cast<std::uint8_t>((response.by_rule_alone ? 1 : 0) |
-                                                         (freshness.each_client ? 2 : 0)));
+        put<std::uint8_t>(out,
+                          static_cast<std::uint8_t>((response.by_rule_alone ? by_rule_alone : 0) |
+                                                    (freshness.each_client ? each_client : 0) |
+                                                    (response.server != 0 ? of_group : 0)));
     }
+    if (response.server != 0) put<std::uint32_t>(out, response.server);
     return std::string(as_text(out));
 }
 
@@ -92,11 +103,12 @@ bool read_meta(std::string_view meta, StoredMetadata& out, bool& says_targeted) 
         if (blocks.length == 0 || blocks.block_bytes == 0) return false;
         out.blocks = blocks;
     }
-    if ((flags & by_rule) != 0) {
+    if ((flags & has_marks) != 0) {
         out.rule_mark = cursor.number<std::uint32_t>();
         const auto by = cursor.number<std::uint8_t>();
-        out.by_rule_alone = (by & 1) != 0;
-        freshness.each_client = (by & 2) != 0;
+        out.by_rule_alone = (by & by_rule_alone) != 0;
+        freshness.each_client = (by & each_client) != 0;
+        if ((by & of_group) != 0) out.server = cursor.number<std::uint32_t>();
     }
     return cursor.ok() && cursor.rest().empty() && out.status >= 100 && out.status <= 999;
 }

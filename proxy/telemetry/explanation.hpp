@@ -39,6 +39,9 @@ struct Explanation {
     std::vector<Peer> peers;
     bool beside_the_origin = false;  // the peer is far, and is asked to measure its distance
     std::string origin;              // host:port, or empty
+    /// The servers of its group, or the parent proxies, in the order in which a request would try
+    /// them now; empty without a group.
+    std::vector<std::string> servers;
     std::chrono::nanoseconds origin_time{0};  // to the head of its answer; 0: unknown
 };
 

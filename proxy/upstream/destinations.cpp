@@ -1,5 +1,6 @@
 #include "proxy/upstream/destinations.hpp"
 
+#include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
 
@@ -8,6 +9,7 @@
 #include <optional>
 
 #include "protocol/net/plain_address.hpp"
+#include "proxy/http/same_host.hpp"
 
 namespace proxy {
 namespace {
@@ -206,6 +208,35 @@ Destination judge_destination(const Config& config, const Surroundings& around,
             break;
     }
     return is_public(plain) ? Destination::open : Destination::closed;
+}
+
+Destination judge_unresolved(const Config& config, PeerPlaces found, const std::string& host,
+                             std::uint16_t port) {
+    const auto is_house = is_house_port(config, found, port);
+    std::string scratch;
+    const std::string name(canonical_host(host, scratch));
+    if (name == "localhost" || name.ends_with(".localhost")) {
+        const Surroundings around{
+            is_house ? interface_addresses() : std::vector<ip::address>(), {}, found};
+        return judge_destination(config, around, ip::address_v4::loopback(), port);
+    }
+    auto address = literal(name);
+    // A resolver also takes `127.1` and `2130706433` for addresses.
+    in_addr v4{};
+    if (!address && ::inet_aton(name.c_str(), &v4) != 0) address = ip::address_v4(ntohl(v4.s_addr));
+    if (address) {
+        const Surroundings around{
+            is_house ? interface_addresses() : std::vector<ip::address>(), {}, found};
+        return judge_destination(config, around, *address, port);
+    }
+    if (!is_house) return Destination::open;
+    const auto names = peer_names(config, found);
+    const auto own = own_listeners(config);
+    const auto is_named = std::ranges::any_of(names, [&](auto each) { return each == name; }) ||
+                          std::ranges::any_of(own, [&](const auto* listener) {
+                              return listener->port == port && listener->host == name;
+                          });
+    return is_named ? Destination::own_house : Destination::open;
 }
 
 }  // namespace proxy

@@ -49,4 +49,10 @@ std::vector<std::string_view> peer_names(const Config& config, PeerPlaces found)
 Destination judge_destination(const Config& config, const Surroundings& around,
                               const boost::asio::ip::address& address, std::uint16_t port);
 
+/// Judges a target that a parent proxy is to resolve, by its text alone. An address is judged as
+/// above. A name is of the house if a listener or a peer has it at this port; `localhost` and names
+/// below it count as the loopback address. The parent judges every other name.
+Destination judge_unresolved(const Config& config, PeerPlaces found, const std::string& host,
+                             std::uint16_t port);
+
 }  // namespace proxy

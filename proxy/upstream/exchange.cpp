@@ -1,7 +1,9 @@
 #include "proxy/upstream/exchange.hpp"
 
 #include <boost/asio/buffer.hpp>
+#include <charconv>
 
+#include "proxy/http/field_list.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/mended_head.hpp"
 #include "proxy/http/retry_after.hpp"
@@ -21,7 +23,23 @@ FetchError why_ended(const boost::system::error_code& ec) {
     return ec == asio::error::operation_aborted ? FetchError::abandoned : FetchError::reset;
 }
 
+/// The mark of the server from which a peer has its copy; 0: of no group.
+std::uint32_t server_of_peer(Fields response) {
+    std::uint32_t mark = 0;
+    for (const auto& line : response) {
+        if (!iequals(line.name, kServerField)) continue;
+        const auto* const end = line.value.data() + line.value.size();
+        if (std::from_chars(line.value.data(), end, mark, 16).ptr != end) return 0;
+    }
+    return mark;
+}
+
 }  // namespace
+
+Received Exchange::received() const {
+    const auto server = with_peer_ ? server_of_peer(head_.fields) : mark_;
+    return {head_, request_time_, arrival_, {}, false, arrival_.steady - asked_at_, server};
+}
 
 asio::awaitable<FetchError> Exchange::run(const UpstreamTarget& target, const Request& request,
                                           Patience patience) {
@@ -53,6 +71,7 @@ asio::awaitable<FetchError> Exchange::connect(const UpstreamTarget& target,
     auto acquired = co_await pool_.acquire(target, deadline, kept);
     if (!acquired) co_return acquired.error();
     connection_ = std::move(*acquired);
+    mark_ = target.mark;
     if (kept == Kept::recent && connection_->used)
         acknowledged_ = bytes_acknowledged(connection_->socket.native_handle());
     if (with_peer_) recover_quickly(connection_->socket.native_handle());

@@ -115,9 +115,7 @@ public:
     /// The sender's Retry-After, as a time; no request should go out before.
     std::optional<Clock::time_point> not_before() const;
     /// The head with the time of its request.
-    Received received() const {
-        return {head_, request_time_, arrival_, {}, false, arrival_.steady - asked_at_};
-    }
+    Received received() const;
 
     /// The body ended as its framing said.
     bool done() const { return parser_ && parser_->is_done(); }
@@ -182,6 +180,7 @@ private:
     Clock::time_point asked_at_{};  // request_time_ on the steady clock
     Arrival arrival_;
     std::string server_;
+    std::uint32_t mark_ = 0;         // of the target
     bool announces_a_body_ = false;  // the head that answers HEAD
     Clock::duration time_to_head_{0};
 };

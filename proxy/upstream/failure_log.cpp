@@ -15,15 +15,17 @@ using Clock = std::chrono::steady_clock;
 void log_failure(RateLimitedLog& log, const UpstreamTarget& origin, FetchError error,
                  ParseError what) {
     if (!consequences_of(error).is_logged) return;
-    const auto place = origin.text();
-    if (const auto more = log.admit(place, Clock::now()))
-        spdlog::warn("{} [{} {}]{}", explain(error, origin.host, what), place, to_string(error),
-                     *more);
+    auto place = place_text(origin);
+    // A broken parent fails all targets, and is one trouble.
+    const auto more = log.admit(origin.via ? origin.via->place.text() : place, Clock::now());
+    if (!more) return;
+    if (origin.via) place.append(" through ").append(origin.via->place.text());
+    spdlog::warn("{} [{} {}]{}", explain(error, origin.host, what), place, to_string(error), *more);
 }
 
 void log_part(RateLimitedLog& log, const UpstreamTarget& origin, PartTrouble trouble,
               unsigned status, bool in_one_piece) {
-    const auto place = origin.text();
+    const auto place = place_text(origin);
     const auto more = log.admit("parts of " + place, Clock::now());
     if (!more) return;
     spdlog::warn("{} did not give a part of a body: {}{} [{} {}]{}", origin.host,

@@ -40,10 +40,12 @@ struct PeerRunner {
 /// coroutine share it. A lost one is given up after kLatestHead.
 struct OriginRunner final : TimerWheel::Timer {
     /// Precondition: `asks` has an origin.
-    OriginRunner(Upstream& in, std::shared_ptr<const RequestSnapshot> asks, bool has_stand_in)
+    /// `pin`: as OriginTerms has it.
+    OriginRunner(Upstream& in, std::shared_ptr<const RequestSnapshot> asks, bool has_stand_in,
+                 std::optional<std::uint32_t> pin = std::nullopt)
         : upstream(in),
           snapshot(std::move(asks)),
-          request(upstream, *snapshot->origin(), has_stand_in),
+          request(upstream, *snapshot->origin(), {has_stand_in, true, pin}),
           exchange(upstream.pool, upstream.head_limits()) {}
 
     /// Sends the request with `lines` and waits for the head.

@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "proxy/upstream/failure_log.hpp"
@@ -13,23 +14,67 @@ namespace {
 namespace asio = boost::asio;
 using End = OriginHealth::End;
 
+/// A server that was down gets so long for a connection while others are up.
+constexpr std::chrono::seconds kTrialPatience{1};
+
+/// The server got nothing of the request.
+bool is_of_connecting(FetchError error) {
+    return error == FetchError::connect_failed || error == FetchError::connect_timeout ||
+           error == FetchError::resolve_failed || error == FetchError::resolve_timeout;
+}
+
+/// A server without its application. Another one may have it.
+bool is_gateway_trouble(unsigned status) {
+    return status >= 502 && status <= 504;
+}
+
 }  // namespace
 
-OriginRequest::OriginRequest(Upstream& upstream, UpstreamTarget target, bool has_stand_in)
+OriginRequest::OriginRequest(Upstream& upstream, UpstreamTarget target, OriginTerms terms)
     : upstream_(upstream),
       target_(std::move(target)),
       key_(connection_key(target_)),
+      terms_(terms),
       began_(std::chrono::steady_clock::now()),
-      leave_(upstream.origin_health.may_ask(key_, has_stand_in, began_)),
+      leave_(target_.group ? ask_group()
+                           : upstream.origin_health.may_ask(key_, terms.has_stand_in, began_)),
       open_(allowed()) {
-    if (!allowed())
+    if (!allowed() && why_not_ == FetchError::origin_down)
         ++upstream.counters.origin_down_requests;
-    else if (!target_.on_clients_word)
+    else if (allowed() && !target_.on_clients_word)
         count();
 }
 
+/// Chooses the first server. A parent proxy is not the source of the content, so any will do.
+OriginHealth::Leave OriginRequest::ask_group() {
+    using Leave = OriginHealth::Leave;
+    const auto is_pinned = terms_.pin && !target_.group->parents;
+    if (is_pinned) why_not_ = FetchError::changed;
+    if (is_pinned && *terms_.pin == 0) return Leave::no;
+    turn_.emplace(upstream_.groups, target_.group, target_.spread, terms_.is_repeatable,
+                  is_pinned ? *terms_.pin : 0, began_);
+    if (!turn_->server()) return Leave::no;
+    if (turn_->all_down() && terms_.has_stand_in && !turn_->is_trial()) {
+        turn_.reset();
+        return Leave::no;
+    }
+    choose();
+    return turn_->all_down() && turn_->is_trial() ? Leave::trial : Leave::ask;
+}
+
+void OriginRequest::choose() {
+    const auto* server = turn_->server();
+    if (target_.group->parents) {
+        target_.via = server;
+        return;
+    }
+    static_cast<HostPort&>(target_) = server->place;
+    target_.mark = server->mark;
+}
+
 OriginRequest::~OriginRequest() {
-    if (open_) count();
+    if (!open_) return;
+    count();
     book(End::unknown);
 }
 
@@ -37,7 +82,7 @@ void OriginRequest::count() {
     if (!std::exchange(counted_, true)) ++upstream_.counters.origin_requests;
 }
 
-void OriginRequest::ended(FetchError error, ParseError malformed) {
+void OriginRequest::ended(FetchError error, ParseError malformed, unsigned status) {
     if (!open_) return;
     const auto& meaning = consequences_of(error);
     if (meaning.by == EndedBy::rule) return book(End::unknown);
@@ -46,12 +91,56 @@ void OriginRequest::ended(FetchError error, ParseError malformed) {
         ++upstream_.counters.origin_failures;
         log_failure(upstream_.log, target_, error, malformed);
     }
+    if (turn_) book_in_group(error, status);
     book(meaning.end);
+}
+
+/// A parent that passes an error of its target on is well. So is one whose tunnel breaks.
+void OriginRequest::book_in_group(FetchError error, unsigned status) {
+    const auto& meaning = consequences_of(error);
+    if (meaning.by != EndedBy::origin && error != FetchError::none) return;
+    auto end = UpstreamGroup::End::answered;
+    if (error != FetchError::none)
+        end = is_of_connecting(error) || (!target_.via && (error == FetchError::reset ||
+                                                           error == FetchError::head_timeout ||
+                                                           error == FetchError::tls_failed))
+                  ? UpstreamGroup::End::unreachable
+                  : UpstreamGroup::End::failed;
+    else if (!target_.via && is_gateway_trouble(status))
+        end = UpstreamGroup::End::failed;
+    turn_->ended(end, std::chrono::steady_clock::now());
+}
+
+bool OriginRequest::goes_on_after(FetchError error, unsigned status) {
+    if (!open_ || !turn_ || !turn_->has_next()) return false;
+    const auto is_unsent = is_of_connecting(error) || error == FetchError::busy ||
+                           (error == FetchError::tls_failed && !target_.via) ||
+                           error == FetchError::parent_refused;
+    const auto may_repeat =
+        terms_.is_repeatable &&
+        (error == FetchError::reset || (error == FetchError::none && !target_.via &&
+                                        is_gateway_trouble(status) && !turn_->all_down()));
+    if (!is_unsent && !may_repeat) return false;
+    ended(error, ParseError::ok, status);
+    turn_->next(std::chrono::steady_clock::now());
+    choose();
+    open_ = true;
+    counted_ = false;
+    if (!target_.on_clients_word) count();
+    return true;
+}
+
+OriginHealth::Time OriginRequest::connect_by(OriginHealth::Time latest) const {
+    if (!turn_ || !turn_->has_next()) return latest;
+    const auto now = std::chrono::steady_clock::now();
+    const auto half = now + std::max<std::chrono::nanoseconds>(latest - now, {}) / 2;
+    return turn_->is_trial() ? std::min(half, now + kTrialPatience) : half;
 }
 
 void OriginRequest::book(End end) {
     if (!open_) return;
     open_ = false;
+    if (turn_) return;
     const auto now = std::chrono::steady_clock::now();
     const auto name = std::string_view(key_).substr(0, key_.find_first_of("!/"));
     const auto change = upstream_.origin_health.ended(key_, end, began_, now);
@@ -80,15 +169,25 @@ void OriginRequest::book(End end) {
 asio::awaitable<FetchError> send_origin_request(const RequestSnapshot& asks, std::string_view lines,
                                                 Exchange& exchange, OriginRequest& asked) {
     const auto& config = asks.config();
-    if (!asked.allowed()) co_return FetchError::origin_down;
-    const Exchange::Request request{origin_request(asks, config.node, lines), false, true};
-    const Exchange::Patience patience{Exchange::Clock::now() + config.timeouts.origin_connect,
-                                      config.timeouts.origin_head};
+    if (!asked.allowed()) co_return asked.why_not();
+    const auto& timeouts = config.timeouts;
+    const auto connected = Exchange::Clock::now() + timeouts.origin_connect;
     exchange.count_into(asked.received_bytes());
-    const auto error = co_await exchange.run(asked.target(), request, patience);
-    if (error == FetchError::none) asked.answered_after(exchange.time_to_head());
-    asked.ended(error, exchange.malformed());
-    co_return error;
+    for (;;) {
+        const auto& target = asked.target();
+        const Exchange::Request request{origin_request(asks, target, config.node, lines), false,
+                                        true};
+        const Exchange::Patience patience{asked.connect_by(connected), timeouts.origin_head};
+        const auto error = co_await exchange.run(target, request, patience);
+        const auto status = error == FetchError::none ? exchange.head().status : 0;
+        if (asked.goes_on_after(error, status)) {
+            exchange.finish();
+            continue;
+        }
+        if (error == FetchError::none) asked.answered_after(exchange.time_to_head());
+        asked.ended(error, exchange.malformed(), status);
+        co_return error;
+    }
 }
 
 }  // namespace proxy

@@ -16,6 +16,7 @@ constexpr ErrorMeaning kNotConnected    {kUnreachable, End::not_connected, Ended
 constexpr ErrorMeaning kNotAnswered     {kUnreachable, End::not_answered,  EndedBy::origin,    true,   true,  true};
 constexpr ErrorMeaning kBrokeOff        {kUnreachable, End::answered,      EndedBy::origin,    true,   true,  true};
 constexpr ErrorMeaning kNotTrusted      {kUnreachable, End::answered,      EndedBy::origin,    true,   false, false};
+constexpr ErrorMeaning kTunnelRefused   {kUnreachable, End::answered,      EndedBy::origin,    true,   true,  false};
 constexpr ErrorMeaning kNonsense        {kError,       End::answered,      EndedBy::origin,    true,   true,  true};
 constexpr ErrorMeaning kAnsweredError   {kError,       End::answered,      EndedBy::origin,    true,   true,  false};
 constexpr ErrorMeaning kAnsweredOther   {kError,       End::answered,      EndedBy::origin,    true,   false, false};
@@ -43,7 +44,10 @@ const ErrorMeaning& consequences_of(FetchError error) {
         case FetchError::reset:
             return kBrokeOff;
         case FetchError::tls_failed:
+        case FetchError::parent_denied:
             return kNotTrusted;
+        case FetchError::parent_refused:
+            return kTunnelRefused;
         case FetchError::malformed:
             return kNonsense;
         case FetchError::origin_error:

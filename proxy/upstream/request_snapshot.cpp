@@ -64,16 +64,20 @@ RequestSnapshot::RequestSnapshot(const Head& request, const CacheKey& target, bo
     }
 }
 
-std::string origin_request(const RequestSnapshot& request, std::string_view node,
-                           std::string_view extra_lines) {
+std::string origin_request(const RequestSnapshot& request, const UpstreamTarget& to,
+                           std::string_view node, std::string_view extra_lines) {
+    const auto to_parent = to.via != nullptr && !to.through_tunnel();
     std::string out;
     out.reserve(request.text.size() + request.forwarded.size() + request.key.uri().size() +
                 extra_lines.size() + 96);
-    out.append(request.method)
-        .append(" "sv)
-        .append(request.key.path())
+    out.append(request.method).append(" "sv);
+    if (to_parent) out.append("http://"sv).append(request.host);
+    const auto path = request.key.path();
+    out.append(to_parent && path == "*" ? ""sv : std::string_view(path))  // RFC 9112 §3.2.4
         .append(" HTTP/1.1\r\nHost: "sv);
     out.append(request.host).append("\r\n"sv).append(request.text);
+    if (to_parent && !to.via->credentials.empty())
+        out.append("Proxy-Authorization: Basic "sv).append(to.via->credentials).append("\r\n"sv);
     out.append(request.forwarded)
         .append(extra_lines)
         .append(via(request.version))

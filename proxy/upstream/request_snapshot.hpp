@@ -39,8 +39,9 @@ struct RequestSnapshot {
     std::vector<Field> fields;
 };
 
-/// The head of a request, empty line included.
-std::string origin_request(const RequestSnapshot& request, std::string_view node,
-                           std::string_view extra_lines);
+/// The head of a request, empty line included. `to`: the server that was chosen for it. A parent
+/// proxy gets the target in absolute form.
+std::string origin_request(const RequestSnapshot& request, const UpstreamTarget& to,
+                           std::string_view node, std::string_view extra_lines);
 
 }  // namespace proxy

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <functional>
 #include <utility>
 
 #include "proxy/http/same_host.hpp"
@@ -10,11 +11,32 @@
 namespace proxy {
 namespace {
 
-const OriginConfig* match_origin(const std::vector<OriginConfig>& origins, std::string_view host) {
-    const auto found = std::ranges::find_if(origins, [&](const OriginConfig& origin) {
-        return origin.host == "*" || same_host(origin.host, host);
-    });
-    return found == origins.end() ? nullptr : &*found;
+/// `pattern`: `*`, `*.example.org` or a host.
+bool is_host_of(std::string_view pattern, std::string_view host) {
+    if (!pattern.starts_with('*')) return same_host(pattern, host);
+    if (pattern.size() == 1) return true;
+    std::string scratch;
+    const auto name = canonical_host(host, scratch);
+    const auto end = pattern.substr(1);  // with its dot
+    return name.size() > end.size() && name.ends_with(end);
+}
+
+/// `/api` and `/api/` cover `/api/x`, and `/api` also covers itself.
+bool covers(std::string_view prefix, std::string_view path) {
+    if (!path.starts_with(prefix)) return false;
+    return prefix.ends_with('/') || path.size() == prefix.size() || path[prefix.size()] == '/';
+}
+
+const OriginConfig* match_origin(const std::vector<OriginConfig>& origins, const CacheKey& key) {
+    std::string scratch;
+    std::optional<std::string_view> path;
+    for (const auto& origin : origins) {
+        if (!is_host_of(origin.host, key.host())) continue;
+        if (origin.path.empty()) return &origin;
+        if (!path) path = path_for_rules(key.path(), scratch);
+        if (covers(origin.path, *path)) return &origin;
+    }
+    return nullptr;
 }
 
 /// Why a target that no entry of `origins` matches has no site, if so.
@@ -43,14 +65,20 @@ CacheRules SitePolicy::rules() const {
 Site choose_site(const Config& config, const CacheKey& key, bool absolute_form) {
     Site site;
     site.policy.cache = &config.cache;
-    site.entry = match_origin(config.origins, key.host());
+    site.entry = match_origin(config.origins, key);
     if (site.entry) {
         site.policy.acts_for_origin = true;
-        site.upstream.server = &site.entry->server;
+        if (site.entry->group)
+            site.upstream.group = &site.entry->group;
+        else
+            site.upstream.server = &site.entry->server;
         if (site.entry->tls) site.trust = &site.entry->trust;
         return site;
     }
     site.none = why_none(config, absolute_form);
+    const auto& forward = config.forward;
+    if (!site.none && forward.parents && !forward.no_proxy.contains(key.address()))
+        site.upstream.group = &forward.parents;
     if (!site.none && key.scheme() == Scheme::https) site.trust = &config.tls_contexts->forward;
     return site;
 }
@@ -81,6 +109,16 @@ std::optional<UpstreamTarget> target_of(const Site& site, const CacheKey& key,
         target.client = client;
     }
     if (site.trust) target.tls = *site.trust;
+    if (site.upstream.group) {
+        target.group = *site.upstream.group;
+        if (!target.group->parents) {
+            target.host = target.group->name;
+            target.port = 0;
+            target.on_clients_word = false;
+            target.client.clear();
+        }
+        target.spread = std::hash<std::string_view>()(key.uri());
+    }
     assert(!site.trust || target.tls);
     return target;
 }

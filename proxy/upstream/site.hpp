@@ -39,9 +39,13 @@ struct SitePolicy {
     bool ignores_vary() const { return rule && rule->storing.ignored.vary; }
 };
 
-/// The server behind a site. Today each site has one; groups of several will stand here.
+/// The server behind a site, or the group of them. Neither is set for a forward target without a
+/// parent proxy, which is its own server.
 struct SiteUpstream {
-    const HostPort* server = nullptr;  // of the entry of `origins`; null: the target itself
+    const HostPort* server = nullptr;  // of the entry of `origins`
+    /// The servers of the entry, or the parent proxies of a forward target. An OriginRequest
+    /// chooses one of them.
+    const std::shared_ptr<const UpstreamGroupConfig>* group = nullptr;
 };
 
 /// The site of one request: the entry of `origins` or the forward target that the request is for,
@@ -60,9 +64,11 @@ struct Site {
     bool of_entry() const { return entry != nullptr; }
 };
 
-/// Chooses the first entry of `origins` that matches the host of `key` (`*`, or same_host()),
-/// whatever the form of the request. Without a match and with forward mode on, an absolute-form
-/// request is its own target. The entry's `url` decides about TLS; for a target, its scheme does.
+/// Chooses the first entry of `origins` that matches host and path of `key`, whatever the form of
+/// the request: a host is `*`, `*.h` for any name below h, or the same_host(). A path covers itself
+/// and all below it, in the form of path_for_rules(). Without a match and with forward mode on, an
+/// absolute-form request is its own target. The entry's `url` decides about TLS; for a target, its
+/// scheme does.
 Site choose_site(const Config& config, const CacheKey& key, bool absolute_form);
 
 /// Chooses the first entry of `rules` that matches a request for `key`, and leaves out of the key

@@ -17,7 +17,7 @@ constexpr std::chrono::seconds kOnItsWay{2};
 
 Upstream::Upstream(boost::asio::any_io_executor io, TimerWheel& timers,
                    const ConfigInEffect& in_effect, MemoryBudget& windows, PartResponses& parts,
-                   WorkerCounters& counted)
+                   UpstreamGroups& servers, WorkerCounters& counted)
     : executor(std::move(io)),
       wheel(timers),
       settings(in_effect),
@@ -25,6 +25,7 @@ Upstream::Upstream(boost::asio::any_io_executor io, TimerWheel& timers,
       resolver(executor),
       pool(executor, wheel, resolver, settings, windows, counters.peer_handshakes),
       part_responses(parts),
+      groups(servers),
       miss_samples(std::random_device()()),
       fetches(executor),
       probes(executor) {}

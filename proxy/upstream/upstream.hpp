@@ -21,6 +21,7 @@
 #include "proxy/upstream/part_responses.hpp"
 #include "proxy/upstream/peer_record.hpp"
 #include "proxy/upstream/request_snapshot.hpp"
+#include "proxy/upstream/upstream_groups.hpp"
 #include "proxy/upstream/upstream_pool.hpp"
 
 namespace proxy {
@@ -29,7 +30,8 @@ namespace proxy {
 struct Upstream {
     /// All must outlive this. A reload replaces `in_effect`.
     Upstream(boost::asio::any_io_executor io, TimerWheel& timers, const ConfigInEffect& in_effect,
-             MemoryBudget& windows, PartResponses& parts, WorkerCounters& counted);
+             MemoryBudget& windows, PartResponses& parts, UpstreamGroups& servers,
+             WorkerCounters& counted);
 
     const Config& config() const { return *settings; }
     HeadLimits head_limits() const;
@@ -67,6 +69,7 @@ struct Upstream {
     OriginHealth origin_health;
     OriginTimes origin_times;
     PartResponses& part_responses;                    // of all workers
+    UpstreamGroups& groups;                           // of all workers
     RateLimitedLog log;                               // of failing origins and peers
     std::shared_ptr<const protocol::PeerView> peers;  // null: no cluster
     std::vector<PeerRecord> peer_records;             // index as in peers

@@ -9,10 +9,12 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <cerrno>
+#include <charconv>
 #include <utility>
 
 #include "protocol/net/plain_address.hpp"
 #include "protocol/net/psk_context.hpp"
+#include "proxy/http/message_parser.hpp"
 #include "proxy/net/tls_contexts.hpp"
 
 namespace proxy {
@@ -21,7 +23,8 @@ namespace {
 namespace asio = boost::asio;
 using tcp = asio::ip::tcp;
 
-constexpr std::size_t kSpareNodes = 16;    // of the list of idle connections
+constexpr std::size_t kSpareNodes = 16;  // of the list of idle connections
+constexpr std::size_t kTunnelReadBytes = 2048;
 constexpr std::size_t kMaxTickets = 1024;  // then they are all dropped: they only save time
 
 FetchError error_of(Destination refused) {
@@ -62,6 +65,38 @@ PeerPlaces all_of(const std::shared_ptr<const std::vector<protocol::PeerPlace>>&
     return places ? PeerPlaces(*places) : PeerPlaces();
 }
 
+/// The place that a connection leads to.
+const HostPort& dialled_place(const UpstreamTarget& target) {
+    return target.via ? target.via->place : target;
+}
+
+/// The requests that may share a connection. A parent reads the target of each request.
+std::string pool_key(const UpstreamTarget& target) {
+    if (!target.via) return connection_key(target);
+    auto key = target.through_tunnel() ? connection_key(target) : std::string();
+    return key.append("^").append(target.via->place.text());
+}
+
+/// The request for a tunnel (RFC 9110 §9.3.6).
+std::string connect_request(const UpstreamTarget& target, std::string_view node) {
+    const auto authority = target.text();
+    std::string out("CONNECT ");
+    out.append(authority).append(" HTTP/1.1\r\nHost: ").append(authority).append("\r\n");
+    if (!target.via->credentials.empty())
+        out.append("Proxy-Authorization: Basic ").append(target.via->credentials).append("\r\n");
+    return out.append("Via: 1.1 ").append(node).append("\r\n\r\n");
+}
+
+/// The status of a head; 0: it is none.
+unsigned status_in(std::string_view head) {
+    constexpr std::size_t kAt = 9;  // behind `HTTP/1.1 `
+    unsigned status = 0;
+    if (!head.starts_with("HTTP/1.") || head.size() < kAt + 3) return 0;
+    const auto* const from = head.data() + kAt;
+    const auto read = std::from_chars(from, from + 3, status);
+    return read.ptr == from + 3 && status >= 100 ? status : 0;
+}
+
 }  // namespace
 
 std::size_t idle_share(std::size_t per_origin, unsigned workers) {
@@ -73,8 +108,13 @@ std::string address_text(const boost::asio::ip::tcp::endpoint& endpoint) {
         .text();
 }
 
+std::string place_text(const UpstreamTarget& target) {
+    const auto is_group = target.group && !target.group->parents && target.mark == 0;
+    return is_group ? target.host : target.text();
+}
+
 std::string connection_key(const UpstreamTarget& target) {
-    auto key = target.text();
+    auto key = place_text(target);
     if (target.on_clients_word)
         key += '!';  // never hand such a client a connection opened for an origin entry
     if (target.tls) key.append("/tls").append(std::to_string(target.tls->id));
@@ -177,11 +217,12 @@ UpstreamPtr UpstreamPool::take_idle(const UpstreamTarget& target, const std::str
         // It may be one of its name's addresses again, as some names give a few at a time.
         if (idle.quiet_until > now) continue;
         if (!idle.by_address &&
-            !resolver_.leads_to(target.host, idle.remote.address(), target.client))
+            !resolver_.leads_to(dialled_place(target).host, idle.remote.address(),
+                                target.via ? std::string() : target.client))
             continue;
         auto taken = remove(candidate);
         if (still_quiet(*taken) &&
-            (!target.on_clients_word || is_still_open(*config_, all_of(peer_places_), *taken)))
+            (!taken->on_clients_word || is_still_open(*config_, all_of(peer_places_), *taken)))
             return taken;
     }
     return nullptr;
@@ -201,7 +242,11 @@ std::shared_ptr<const void> UpstreamPool::take_seat(const std::string& key) {
 
 asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
     const UpstreamTarget& target, Clock::time_point deadline, Kept kept) {
-    const auto key = connection_key(target);
+    if (target.via && target.on_clients_word) {
+        const auto closed = judge_text(target);
+        if (closed != FetchError::none) co_return closed;
+    }
+    const auto key = pool_key(target);
     if (kept != Kept::none) {
         auto idle = take_idle(target, key, kept);
         if (idle) co_return idle;
@@ -213,7 +258,11 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
         if (remove_oldest(key)) seat = take_seat(key);
         if (!seat) co_return FetchError::busy;
     }
-    const auto endpoints = co_await resolver_.resolve(target, deadline, target.client);
+    const auto is_judged = target.on_clients_word && !target.via;
+    auto place = dialled_place(target);
+    auto client = target.via ? std::string() : target.client;
+    const auto endpoints =
+        co_await resolver_.resolve(std::move(place), deadline, std::move(client));
     if (!endpoints) co_return why_not_resolved(endpoints.error());
     const auto config = config_.share();
     const auto places = peer_places_;
@@ -224,9 +273,8 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
     protocol::Endpoints admitted;
     for (const auto& endpoint : *endpoints) {
         const auto verdict =
-            target.on_clients_word
-                ? judge_destination(*config, around, endpoint.address(), endpoint.port())
-                : Destination::open;
+            is_judged ? judge_destination(*config, around, endpoint.address(), endpoint.port())
+                      : Destination::open;
         if (verdict == Destination::open)
             admitted.push_back(endpoint);
         else
@@ -240,6 +288,11 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
         co_return why_not_connected(dialled.error());
     }
     auto connection = new_connection(target, key, std::move(*dialled), std::move(seat));
+    if (target.through_tunnel()) {
+        connection->deadline.set(deadline);
+        const auto refused = co_await open_tunnel(*connection, target);
+        if (refused != FetchError::none) co_return refused;
+    }
     if (!target.tls && !target.encrypted) co_return connection;
     connection->deadline.set(deadline);
     const auto failed = co_await secure(*connection, target);
@@ -255,11 +308,11 @@ UpstreamPtr UpstreamPool::new_connection(const UpstreamTarget& target, const std
     connection->socket = std::move(socket);
     connection->seat = std::move(seat);
     connection->to_peer = target.peer;
-    connection->on_clients_word = target.on_clients_word;
+    connection->on_clients_word = target.on_clients_word && !target.via;
     boost::system::error_code ec;
     connection->remote = connection->socket.remote_endpoint(ec);
     connection->address = address_text(connection->remote);
-    asio::ip::make_address(target.host, ec);
+    asio::ip::make_address(dialled_place(target).host, ec);
     connection->by_address = !ec;
     connection->socket.set_option(tcp::no_delay(true), ec);
     return connection;
@@ -269,7 +322,7 @@ asio::awaitable<FetchError> UpstreamPool::look_around(const Config& config,
                                                       const UpstreamTarget& target,
                                                       Clock::time_point deadline,
                                                       Surroundings& out) {
-    if (!target.on_clients_word || !is_house_port(config, out.found, target.port))
+    if (!target.on_clients_word || target.via || !is_house_port(config, out.found, target.port))
         co_return FetchError::none;
     out.own = interface_addresses();
     for (const auto name : peer_names(config, out.found)) {
@@ -285,6 +338,45 @@ asio::awaitable<FetchError> UpstreamPool::look_around(const Config& config,
         }
     }
     co_return FetchError::none;
+}
+
+FetchError UpstreamPool::judge_text(const UpstreamTarget& target) const {
+    const auto verdict = judge_unresolved(*config_, all_of(peer_places_), target.host, target.port);
+    return verdict == Destination::open ? FetchError::none : error_of(verdict);
+}
+
+/// Bytes behind the head belong to the tunnel. Under TLS the server speaks second, so there are
+/// none.
+asio::awaitable<FetchError> UpstreamPool::open_tunnel(UpstreamConnection& connection,
+                                                      const UpstreamTarget& target) {
+    const auto request = connect_request(target, config_->node);
+    boost::system::error_code ec;
+    auto sent = connection.write_now(asio::buffer(request), ec);
+    if (!ec && sent < request.size())
+        co_await connection.write(asio::buffer(request.data() + sent, request.size() - sent), ec);
+    auto& buffer = connection.buffer;
+    std::size_t scanned = 0, head = 0;
+    while (!ec && head == 0 && buffer.size() <= config_->limits.head) {
+        const auto room = buffer.prepare(kTunnelReadBytes);
+        const auto got = co_await connection.read_some(room, ec);
+        buffer.commit(got);
+        head = find_head_end(buffer.data(), scanned);
+    }
+    if (connection.deadline.expired()) co_return FetchError::connect_timeout;
+    if (ec == asio::error::operation_aborted) co_return FetchError::abandoned;
+    if (ec) co_return FetchError::reset;
+    const auto status = head == 0 ? 0 : status_in(buffer.data().substr(0, head));
+    buffer.consume(head);
+    if (status >= 200 && status < 300) {
+        if (target.tls && !buffer.empty()) co_return FetchError::malformed;
+        co_return FetchError::none;
+    }
+    if (status == 0) co_return FetchError::malformed;
+    const auto place = target.via->place.text();
+    if (const auto more = tls_log_.admit(place + " " + target.text(), Clock::now()))
+        spdlog::warn("the parent proxy {} refused a tunnel to {} with {}{}", place, target.text(),
+                     status, *more);
+    co_return status < 500 ? FetchError::parent_denied : FetchError::parent_refused;
 }
 
 void UpstreamPool::begin_tls(UpstreamConnection& connection, const UpstreamTarget& target) {

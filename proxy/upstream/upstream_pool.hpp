@@ -97,6 +97,19 @@ struct UpstreamTarget : HostPort {
     std::string client = {};
     bool peer = false;  // another node: the pool keeps as many idle connections as it has room for
     bool encrypted = false;  // of a peer: by the key of the cluster (TlsContexts::peers)
+
+    /// The servers, or the parent proxies, of which an OriginRequest chooses one; null: host and
+    /// port are the server. Until the choice host and port are the name of the group, or the
+    /// forward target.
+    std::shared_ptr<const UpstreamGroupConfig> group = nullptr;
+    std::uint64_t spread = 0;  // a hash of the URL, for Balance::rendezvous
+    std::uint32_t mark = 0;    // of the chosen server; 0: there is no group
+    /// The chosen parent proxy, an element of `group`; null: the connection is direct.
+    const UpstreamServer* via = nullptr;
+    bool tunnel = false;  // the bytes are a client's: a parent is to open a tunnel
+
+    /// The parent passes bytes on, and reads no requests.
+    bool through_tunnel() const { return via != nullptr && (tunnel || tls); }
 };
 
 /// The idle connections that a request may use. The other side may be closing any of them.
@@ -168,6 +181,11 @@ private:
     void begin_tls(UpstreamConnection& connection, const UpstreamTarget& target);
     boost::asio::awaitable<FetchError> secure(UpstreamConnection& connection,
                                               const UpstreamTarget& target);
+    /// Asks the parent of `target` for a tunnel to it.
+    boost::asio::awaitable<FetchError> open_tunnel(UpstreamConnection& connection,
+                                                   const UpstreamTarget& target);
+    /// Judges a target that a parent will resolve, by its own text.
+    FetchError judge_text(const UpstreamTarget& target) const;
     void log_tls_failure(const UpstreamTarget& target, std::string_view why);
     UpstreamPtr new_connection(const UpstreamTarget& target, const std::string& key,
                                boost::asio::ip::tcp::socket socket,
@@ -202,11 +220,14 @@ private:
     std::size_t sweep_at_ = 64;
     bool looking_after_idle_ = false;                                   // expire() will come
     std::unordered_map<std::string, protocol::SslSessionPtr> tickets_;  // by key
-    RateLimitedLog tls_log_;
+    RateLimitedLog tls_log_;  // and of parents that refuse tunnels
     std::shared_ptr<const std::vector<protocol::PeerPlace>> peer_places_;
 };
 
-/// The identity of a connection: host:port, the party that named it, and its TLS context.
+/// The place of a target for logs: host:port, or the name of a group without a choice.
+std::string place_text(const UpstreamTarget& target);
+/// The identity of an origin, for measurements: host:port or the name of a group, the party that
+/// named it, and its TLS context. Connections through a parent have it in common.
 std::string connection_key(const UpstreamTarget& target);
 
 }  // namespace proxy

@@ -40,6 +40,7 @@ proxy::NodeStatus full_status() {
     status.disk.emplace_back().path = "/d";
     status.certificates.push_back({"/c.pem", {"a.example"}, "EC", 0, 0});
     status.blocklists.push_back({"/l", "hosts", "refuse", 0, 0});
+    status.upstreams.push_back({"*", "a:1", "up"});
     return status;
 }
 
@@ -462,21 +463,41 @@ const json& written_schema() {
     "action": {"anyOf": [{"enum": ["refuse", "log"]}, {"type": "string", "pattern": ".*\\$\\{.*"}]}},
   "required": ["path", "format"], "additionalProperties": false}},
 "forward.blocklist_folder": {"pattern": "^(/.*|.*\\$\\{.*)$"},
+"forward.parent": {"type": "array", "maxItems": 64, "items": {"type": "string", "pattern": "^([Hh][Tt][Tt][Pp]://([^/?#@]*@)?[^/?#@]+:[0-9]{1,5}/?|.*\\$\\{.*)$"}},
+"forward.no_proxy": {"type": "array", "maxItems": 256, "items": {"type": "string", "minLength": 1, "maxLength": 1024}},
 "forwarded.drop": {"type": "array", "maxItems": 64, "items": {"$ref": "#/definitions/token"}},
 "upgrade": {"type": "array", "maxItems": 16, "items": {"$ref": "#/definitions/token"}},
 "origins": {"type": "array", "items": {
   "type": "object",
   "properties": {
     "host": {"type": "string", "minLength": 1},
-    "url": {"type": "string", "pattern": "^([Hh][Tt][Tt][Pp][Ss]?://[^/@]+/?|.*\\$\\{.*)$"},
+    "path": {"type": "string", "pattern": "^(/[^?*# ]*|.*\\$\\{.*)$"},
+    "url": {"$ref": "#/definitions/origin"},
+    "upstreams": {"type": "array", "minItems": 1, "maxItems": 64, "items": {"type": "object", "properties": {
+      "url": {"$ref": "#/definitions/origin"},
+      "weight": {"type": "integer", "minimum": 1, "maximum": 256, "default": 1},
+      "backup": {"type": "boolean", "default": false}}, "required": ["url"], "additionalProperties": false}},
+    "balance": {"anyOf": [{"enum": ["round_robin", "least_in_flight", "rendezvous"]}, {"type": "string", "pattern": ".*\\$\\{.*"}]},
+    "slow_start": {"$ref": "#/definitions/duration"},
+    "health": {"type": "object", "properties": {
+      "path": {"type": "string", "pattern": "^(/[^ ]*|.*\\$\\{.*)$"},
+      "every": {"$ref": "#/definitions/duration"},
+      "timeout": {"$ref": "#/definitions/duration"},
+      "expect": {"type": "array", "minItems": 1, "items": {"anyOf": [
+        {"type": "integer", "minimum": 100, "maximum": 599}, {"type": "string", "pattern": "^([1-5]xx|[1-5][0-9][0-9](-[1-5][0-9][0-9])?)$"}]}}},
+      "required": ["path"], "additionalProperties": false},
     "tls": {"type": "object", "properties": {
       "verify": {"type": "boolean", "default": true},
       "ca": {"type": "string", "minLength": 1},
       "name": {"type": "string", "minLength": 1}}, "additionalProperties": false}
   },
   "if": {"required": ["tls"]},
-  "then": {"properties": {"url": {"pattern": "^([Hh][Tt][Tt][Pp][Ss]://|.*\\$\\{)"}}},
-  "required": ["host", "url"], "additionalProperties": false}},
+  "then": {"properties": {
+    "url": {"pattern": "^([Hh][Tt][Tt][Pp][Ss]://|.*\\$\\{)"},
+    "upstreams": {"items": {"properties": {"url": {"pattern": "^([Hh][Tt][Tt][Pp][Ss]://|.*\\$\\{)"}}}}}},
+  "required": ["host"], "oneOf": [{"required": ["url"]}, {"required": ["upstreams"]}],
+  "dependencies": {"balance": ["upstreams"], "slow_start": ["upstreams"], "health": ["upstreams"]},
+  "additionalProperties": false}},
 "rules": {"type": "array", "maxItems": 1024, "items": {
   "type": "object",
   "properties": {
@@ -521,6 +542,7 @@ const json& written_schema() {
 "definitions": {
   "places": {"description": "hosts with a port or without; * stands for any text", "type": "array", "maxItems": 1024,
     "items": {"type": "string", "pattern": "^(\\[[^/?#@% \\]]+\\](:[0-9]{1,5})?|[^/?#@%:\\[ ]+(:[0-9]{1,5})?|.*\\$\\{.*)$", "maxLength": 512}},
+  "origin": {"type": "string", "pattern": "^([Hh][Tt][Tt][Pp][Ss]?://[^/@]+/?|.*\\$\\{.*)$"},
   "endpoint": {"type": "string", "description": "host:port, an IPv6 address in brackets", "pattern": "^(.+:[0-9]{1,5}|.*\\$\\{.*)$"},
   "duration": {"description": "a number with a unit, or a number of seconds", "anyOf": [
     {"type": "number", "minimum": 0}, {"type": "string", "pattern": "^([0-9]+(\\.[0-9]+)?(ns|us|ms|s|m|h|d)|.*\\$\\{.*)$"}]},

@@ -92,6 +92,42 @@ private:
         std::filesystem::temp_directory_path() / ("hearsay-reload-" + std::to_string(::getpid()));
 };
 
+TEST_F(Reload, KeepsTheStateOfServersThatStayInAGroup) {
+    ScriptedOrigin other([](Exchange& e) { e.answer("Cache-Control: no-store\r\n", "other"); });
+    ScriptedOrigin dead([](Exchange&) {});
+    dead.die();
+    UpstreamGroupConfig group;
+    group.name = "*";
+    for (const auto port : {dead.port(), origin.port(), other.port()}) {
+        auto& server = group.servers.emplace_back();
+        server.place = {"127.0.0.1", port};
+        server.mark = mark_of_server(server.place.text());
+    }
+    auto settings = config("a");
+    const auto use = [&] {
+        settings.origins.front().group = std::make_shared<const UpstreamGroupConfig>(group);
+    };
+    use();
+    run(settings);
+    ASSERT_TRUE(eventually([&] {
+        get("a", "/", "Cache-Control: no-store\r\n");
+        return status("a").upstreams[0].state == "down";
+    }));
+    const auto requests = status("a").upstreams[1].requests;
+    group.servers.pop_back();
+    group.servers[1].weight = 7;
+    use();
+    EXPECT_EQ(reload(settings), paths({"$.origins"}));
+    const auto now = status("a").upstreams;
+    ASSERT_EQ(now.size(), 2u);
+    EXPECT_EQ(now[0].state, "down");
+    EXPECT_EQ(now[1].requests, requests);
+    EXPECT_EQ(now[1].weight, 7u);
+    const auto before = other.requests();
+    for (int i = 0; i < 4; ++i) EXPECT_EQ(get("a", "/" + std::to_string(i)).status, 200u);
+    EXPECT_EQ(other.requests(), before);
+}
+
 TEST_F(Reload, TakesNewOriginsUnderLoadWithoutLosingARequest) {
     ScriptedOrigin other([](Exchange& e) { e.answer("Cache-Control: no-store\r\n", "new"); });
     const auto scripted =

@@ -64,6 +64,9 @@ TEST(ExplanationText, SaysWhyOnlyTheOriginIsAsked) {
     const auto alone = explained(R"({"here": "absent", "peers": []})");
     EXPECT_THAT(alone, HasSubstr("ask: the origin\n"));
     EXPECT_THAT(alone, Not(HasSubstr("choice")));
+    EXPECT_THAT(alone, Not(HasSubstr("servers")));
+    EXPECT_THAT(explained(R"({"here": "absent", "servers": ["a:1", "b:2"]})"),
+                HasSubstr("  servers: a:1, then b:2\n"));
     EXPECT_THAT(explained(R"({"here": "absent", "beside_the_origin": true,
                               "peers": [{"node": "far", "turn": 1}]})"),
                 HasSubstr("ask: the origin, and far beside it"));

@@ -42,6 +42,16 @@ TEST(BodyVersion, IsOneForAllThatNegotiateAndAnotherForEachClient) {
     EXPECT_NE(form(one), form(stored()));
 }
 
+TEST(BodyVersion, IsAnotherForEachServerOfAGroup) {
+    auto one = stored(), other = stored();
+    one.server = 7;
+    other.server = 8;
+    EXPECT_EQ(version_of(one, 100, test::hasher()).server, 7u);
+    EXPECT_NE(form(one), form(other));
+    EXPECT_NE(form(one), form(stored()));
+    EXPECT_NE(form(one), form(stored(), 1007));
+}
+
 /// What protocol/FORMAT.md says of the text that is hashed.
 TEST(BodyVersion, IsTheHashOfTheTextThatThePageDescribes) {
     auto response = stored("Content-Encoding: gzip\r\n");

@@ -412,6 +412,140 @@ TEST(Config, ReadsWhatTlsNeeds) {
     EXPECT_EQ(effective_config(good(text)), text);
 }
 
+std::string with_origin(std::string_view members) {
+    return R"({"node": "a", "listen": "a:1", "origins": [{"host": "*", )" + std::string(members) +
+           "}]}";
+}
+
+TEST(Config, ReadsGroupsOfServers) {
+    const auto c = good(with_origin(R"("path": "/api", "upstreams": [
+        {"url": "https://one"}, {"url": "https://[::1]:8443", "weight": 7, "backup": true}],
+        "balance": "least_in_flight", "slow_start": "30s", "tls": {"ca": "/ca"},
+        "health": {"path": "/up?q", "every": "1s", "expect": [200, "3xx", "400-404"]})"));
+    ASSERT_EQ(c.origins.size(), 1u);
+    EXPECT_EQ(c.origins[0].path, "/api");
+    ASSERT_TRUE(c.origins[0].group);
+    const auto& group = *c.origins[0].group;
+    EXPECT_EQ(group.name, "*/api");
+    ASSERT_EQ(group.servers.size(), 2u);
+    EXPECT_EQ(group.servers[0].place, (HostPort{"one", 443}));
+    EXPECT_EQ(group.servers[0].weight, 1u);
+    EXPECT_EQ(group.servers[0].mark, mark_of_server("one:443"));
+    EXPECT_EQ(group.servers[1].place, (HostPort{"::1", 8443}));
+    EXPECT_EQ(group.servers[1].weight, 7u);
+    EXPECT_TRUE(group.servers[1].backup);
+    EXPECT_EQ(group.balance, Balance::least_in_flight);
+    EXPECT_EQ(group.slow_start, 30s);
+    EXPECT_EQ(group.health.every, 1s);
+    EXPECT_EQ(group.health.timeout, 1s) << "not longer than the interval";
+    for (const auto status : {200u, 300u, 399u, 400u, 404u})
+        EXPECT_TRUE(group.health.expects(status)) << status;
+    for (const auto status : {199u, 201u, 405u, 503u})
+        EXPECT_FALSE(group.health.expects(status)) << status;
+    ASSERT_TRUE(c.origins[0].tls);
+    EXPECT_EQ(c.origins[0].tls->ca, "/ca");
+    const auto text = effective_config(c);
+    EXPECT_EQ(effective_config(good(text)), text);
+    auto other = good(text);
+    EXPECT_THAT(changed_settings(c, other), IsEmpty());
+    other = good(with_origin(R"("path": "/api", "upstreams": [{"url": "https://one"}])"));
+    EXPECT_THAT(changed_settings(c, other), ElementsAre("$.origins"));
+}
+
+TEST(Config, RefusesGroupsThatMakeNoSense) {
+    const auto with = [](std::string_view members) { return errors(with_origin(members)); };
+    EXPECT_THAT(with(R"("url": "http://o", "upstreams": [{"url": "http://o"}])"),
+                ElementsAre("$.origins[0].url: give either url or upstreams, not both"));
+    EXPECT_THAT(
+        with(R"("url": "http://o", "balance": "rendezvous")"),
+        ElementsAre("$.origins[0].balance: is for a group: give upstreams in place of url"));
+    EXPECT_THAT(with(R"("upstreams": [])"),
+                ElementsAre("$.origins[0].upstreams: must be 1 to 64 servers"));
+    EXPECT_THAT(with(R"("upstreams": [{"url": "http://o"}, {"url": "http://O:80"}])"),
+                ElementsAre("$.origins[0].upstreams[1].url: is the same server again"));
+    EXPECT_THAT(with(R"("upstreams": [{"url": "http://o"}, {"url": "https://p"}])"),
+                ElementsAre(HasSubstr("upstreams[1].url: must have the scheme of the first one")));
+    EXPECT_THAT(with(R"("upstreams": [{"url": "http://o", "backup": true}])"),
+                ElementsAre("$.origins[0].upstreams: must have a server that is no backup"));
+    EXPECT_THAT(with(R"("upstreams": [{"url": "http://o"}], "health": {"path": "up"})"),
+                ElementsAre("$.origins[0].health.path: must begin with / and have no spaces"));
+    EXPECT_THAT(with(R"("upstreams": [{"url": "http://o"}], "health": {"path": "/",
+                     "every": "1s", "timeout": "2s"})"),
+                ElementsAre("$.origins[0].health.timeout: must be at most every"));
+    for (const auto* expect : {"\"6xx\"", "99", "600", "\"300-200\"", "\"x\"", "\"200-\"", "null"})
+        EXPECT_THAT(with(R"("upstreams": [{"url": "http://o"}], "health": {"path": "/",
+                         "expect": [)" +
+                         std::string(expect) + "]}"),
+                    ElementsAre(HasSubstr("$.origins[0].health.expect[0]: must be a status")))
+            << expect;
+    for (const auto* path : {"api", "/a?b", "/a*", ""})
+        EXPECT_THAT(with(R"("url": "http://o", "path": ")" + std::string(path) + "\""),
+                    ElementsAre(HasSubstr("$.origins[0].path: must be the begin of a path")))
+            << path;
+    EXPECT_THAT(with(R"("url": "http://o", "path": "/%61pi")"),
+                ElementsAre("$.origins[0].path: never matches, as paths compare in normal form; "
+                            "write /api"));
+}
+
+TEST(Config, WarnsOfWhatDecidesNothingWithOneServer) {
+    const auto parsed = parse_config(
+        with_origin(R"("upstreams": [{"url": "http://o", "weight": 3}], "balance": "rendezvous")"),
+        {});
+    ASSERT_THAT(parsed.errors, IsEmpty());
+    EXPECT_THAT(
+        parsed.warnings,
+        testing::IsSupersetOf(
+            {ConfigError{"$.origins[0].balance", "decides nothing with one server"},
+             ConfigError{"$.origins[0].upstreams[0].weight", "decides nothing with one server"}}));
+}
+
+TEST(Config, ReadsParentProxiesAndNeverShowsTheirCredentials) {
+    const auto with = [](std::string_view parents) {
+        return file(R"(, "forward": {"enabled": true, "parent": )" + std::string(parents) + "}");
+    };
+    const auto c = good(with(R"(["http://p:3128", "http://us%3aer:p%40ss@[::1]:81/"])"));
+    ASSERT_TRUE(c.forward.parents);
+    const auto& parents = c.forward.parents->servers;
+    ASSERT_EQ(parents.size(), 2u);
+    EXPECT_EQ(parents[0].place, (HostPort{"p", 3128}));
+    EXPECT_EQ(parents[0].credentials, "");
+    EXPECT_EQ(parents[1].place, (HostPort{"::1", 81}));
+    EXPECT_EQ(parents[1].credentials, "dXM6ZXI6cEBzcw==");  // us:er:p@ss
+    const auto text = effective_config(c);
+    EXPECT_THAT(text, HasSubstr("http://(secret)@[::1]:81"));
+    EXPECT_THAT(text, Not(HasSubstr("p%40ss")));
+    const auto other = good(with(R"(["http://p:3128", "http://us%3aer:else@[::1]:81/"])"));
+    EXPECT_THAT(changed_settings(c, other), ElementsAre("$.forward.parent"));
+    EXPECT_THAT(changed_settings(c, c), IsEmpty());
+    for (const auto* bad :
+         {"https://u:s3cret@p:3128", "http://us3cret@p:3128", "http://u:s3cret%@p:3128",
+          "http://u:s3cret@p:3128/x", "http://u:s3cret%0a@p:3128", "http://u:s3cret@p"}) {
+        const auto faults = errors(with("[\"" + std::string(bad) + "\"]"));
+        ASSERT_EQ(faults.size(), 1u) << bad;
+        EXPECT_THAT(faults[0], HasSubstr("$.forward.parent[0]: ")) << bad;
+        EXPECT_THAT(faults[0], Not(HasSubstr("s3cret")));
+    }
+    EXPECT_THAT(errors(with(R"(["http://p:1", "http://P:1"])")),
+                ElementsAre("$.forward.parent[1]: is the same proxy again"));
+}
+
+TEST(Config, ReadsTargetsThatNeedNoParent) {
+    const auto c = good(file(
+        R"(, "forward": {"no_proxy": ["*.Example.org", "10.0.0.0/8", "::1", "localhost", "a*.test"]})"));
+    const auto& direct = c.forward.no_proxy;
+    for (const auto* host :
+         {"www.example.org", "a.b.example.org.", "10.1.2.3", "::1", "localhost", "abc.test"})
+        EXPECT_TRUE(direct.contains(host)) << host;
+    for (const auto* host : {"example.org", "badexample.org", "11.0.0.1", "::2", "localhost.x"})
+        EXPECT_FALSE(direct.contains(host)) << host;
+    const auto text = effective_config(c);
+    EXPECT_EQ(effective_config(good(text)), text);
+    EXPECT_THAT(errors(file(R"(, "forward": {"no_proxy": ["10.0.0.0/33", "http://x", ""]})")),
+                ElementsAre(HasSubstr("$.forward.no_proxy[0]: must be a host, a glob"),
+                            HasSubstr("$.forward.no_proxy[1]: must be"),
+                            HasSubstr("$.forward.no_proxy[2]: must be")));
+}
+
 TEST(Config, ReadsSeveralCertificates) {
     const auto alone = good(file(R"(, "tls": {"listen": "a:2", "certificates": [
         {"certificate": "/1.pem", "key": "/1.key"}, {"certificate": "/2.pem", "key": "/2.key"}]})"));
@@ -592,7 +726,8 @@ TEST(Config, ChecksOrigins) {
         return errors(R"({"node": "a", "listen": "a:1", "origins": [{"host": ")" + host +
                       R"(", "url": ")" + url + "\"}]}");
     };
-    for (const char* host : {"", "a b", "a:80", "user@a", "*.example", "http://a"}) {
+    for (const char* host :
+         {"", "a b", "a:80", "user@a", "*example", "a.*.example", "*.", "http://a"}) {
         EXPECT_THAT(origin(host, "http://o"),
                     ElementsAre(HasSubstr("$.origins[0].host: must be a host")))
             << host;
@@ -604,7 +739,8 @@ TEST(Config, ChecksOrigins) {
             << url;
     }
     EXPECT_THAT(errors(R"({"node": "a", "listen": "a:1", "origins": [{}]})"),
-                ElementsAre("$.origins[0].host: missing", "$.origins[0].url: missing"));
+                ElementsAre("$.origins[0].host: missing",
+                            "$.origins[0].url: missing: give url or upstreams"));
 }
 
 TEST(Config, ChecksNodesAndEndpoints) {

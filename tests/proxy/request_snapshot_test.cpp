@@ -17,14 +17,14 @@ const auto kFieldKey = protocol::field_key("0123456789abcdef0123456789abcdef");
 TEST(RequestSnapshot, SendsOriginsTheHostOfTheKey) {  // else who asks first chooses for all
     const auto head = request_head("GET", "/a%2f?q", {line("Host", "H.test:80"), line("X-A", "1")});
     const RequestSnapshot snapshot(head, key_of("/a%2f?q", "H.test:80"), true);
-    EXPECT_EQ(origin_request(snapshot, "n", ""),
+    EXPECT_EQ(origin_request(snapshot, {}, "n", ""),
               "GET /a%2f?q HTTP/1.1\r\nHost: h.test\r\nX-A: 1\r\nVia: 1.1 n\r\n\r\n");
 }
 
 TEST(RequestSnapshot, TakesTheHostOfAnAbsoluteTarget) {  // RFC 9112 §3.2.2
     const auto head = request_head("GET", "http://real.test/x", {line("Host", "other.test")});
     const RequestSnapshot snapshot(head, key_of("http://real.test/x", "other.test"), true);
-    EXPECT_EQ(origin_request(snapshot, "n", ""),
+    EXPECT_EQ(origin_request(snapshot, {}, "n", ""),
               "GET /x HTTP/1.1\r\nHost: real.test\r\nVia: 1.1 n\r\n\r\n");
 }
 
@@ -51,7 +51,7 @@ TEST(RequestSnapshot, NamesTheClientToOriginsOnly) {
         {line("Host", "h.test"), line("X-Forwarded-For", "10.0.0.1"), line("X-B", "2"),
          line("Forwarded", "for=10.0.0.1"), line("Connection", "x-forwarded-for, forwarded")});
     const RequestSnapshot snapshot(head, key_of("/a"), true);
-    EXPECT_EQ(origin_request(snapshot, "n", ""),
+    EXPECT_EQ(origin_request(snapshot, {}, "n", ""),
               "GET /a HTTP/1.1\r\nHost: h.test\r\nX-B: 2\r\nX-Forwarded-For: 10.0.0.1\r\n"
               "Forwarded: for=10.0.0.1\r\nVia: 1.1 n\r\n\r\n")
         << "whatever Connection names";

@@ -41,6 +41,57 @@ TEST_F(SiteTest, ComparesHostsAsUrisDo) {  // RFC 3986 §3.2.2
     EXPECT_FALSE(site("http://xb.test/").of_entry());
 }
 
+TEST_F(SiteTest, MatchesNamesBelowAWildcard) {
+    config.origins = {{"*.h.test", {"10.0.0.1", 81}}};
+    for (const auto* host : {"a.h.test", "a.b.H.test", "a.h.test."})
+        EXPECT_TRUE(site("http://" + std::string(host) + "/").of_entry()) << host;
+    for (const auto* host : {"h.test", "xh.test", ".h.test", "a.h.test.x"})
+        EXPECT_FALSE(site("http://" + std::string(host) + "/").of_entry()) << host;
+}
+
+TEST_F(SiteTest, MatchesThePathInNormalForm) {
+    config.origins = {{"*", {"10.0.0.1", 81}}, {"*", {"10.0.0.2", 82}}};
+    config.origins[0].path = "/api";
+    for (const auto* path :
+         {"/api", "/api/", "/api?x", "/api/a/b", "/%61pi/x", "//api/x", "/x/../api", "/./api/x"})
+        EXPECT_EQ(upstream("http://h.test" + std::string(path)).port, 81) << path;
+    for (const auto* path : {"/", "/apix", "/x/api", "/API", "/api/../x", "/?/api"})
+        EXPECT_EQ(upstream("http://h.test" + std::string(path)).port, 82) << path;
+    config.origins[0].path = "/api/";
+    EXPECT_EQ(upstream("http://h.test/api/x").port, 81);
+    EXPECT_EQ(upstream("http://h.test/api").port, 82);
+}
+
+TEST_F(SiteTest, LeavesTheServerOfAGroupOpen) {
+    UpstreamGroupConfig group;
+    group.name = "*";
+    group.servers.emplace_back().place = {"10.0.0.9", 90};
+    config.origins = {{"*", {}}};
+    config.origins[0].group = std::make_shared<const UpstreamGroupConfig>(group);
+    const auto target = upstream("http://h.test/x");
+    EXPECT_EQ(target.group, config.origins[0].group);
+    EXPECT_EQ(connection_key(target), "*");
+    EXPECT_FALSE(target.on_clients_word);
+    EXPECT_NE(target.spread, upstream("http://h.test/y").spread);
+}
+
+TEST_F(SiteTest, HasTheParentsOfForwardTargets) {
+    UpstreamGroupConfig parents;
+    parents.parents = true;
+    parents.servers.emplace_back().place = {"10.0.0.9", 90};
+    config.forward.enabled = true;
+    config.forward.parents = std::make_shared<const UpstreamGroupConfig>(parents);
+    config.forward.no_proxy.hosts.emplace_back("*.direct.test");
+    config.origins = {{"h.test", {"10.0.0.1", 81}}};
+    const auto target = upstream("http://else.test:8080/");
+    EXPECT_EQ(target.group, config.forward.parents);
+    EXPECT_EQ(target.host, "else.test");
+    EXPECT_EQ(target.port, 8080);
+    EXPECT_TRUE(target.on_clients_word);
+    EXPECT_FALSE(upstream("http://a.direct.test/").group);
+    EXPECT_FALSE(upstream("http://h.test/").group) << "an entry of origins goes direct";
+}
+
 TEST_F(SiteTest, IsTheTargetInForwardMode) {
     config.forward.enabled = true;
     const auto found = upstream("http://[::1]:8080/");

@@ -39,6 +39,22 @@ TEST(StoredRecord, KeepsTheMarkOfTheRuleThatJudged) {
     EXPECT_EQ(kept({})->rule_mark, 0u);
 }
 
+TEST(StoredRecord, KeepsTheServerOfAGroup) {
+    StoredMetadata metadata;
+    metadata.server = 0x87654321;
+    const auto back = kept(metadata);
+    ASSERT_TRUE(back);
+    EXPECT_EQ(back->server, 0x87654321u);
+    EXPECT_EQ(back->rule_mark, 0u);
+    metadata.rule_mark = 5;
+    metadata.blocks = Blocks{100, 10};
+    const auto both = kept(metadata);
+    ASSERT_TRUE(both);
+    EXPECT_EQ(both->server, 0x87654321u);
+    EXPECT_EQ(both->rule_mark, 5u);
+    EXPECT_EQ(kept({})->server, 0u);
+}
+
 TEST(StoredRecord, ThatTheOriginConfirmsForEachClientStaysAnnounceable) {
     StoredMetadata metadata;
     metadata.rule_mark = 1;

@@ -1,0 +1,140 @@
+#include "proxy/config/config_parents.hpp"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <boost/asio/ip/address.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "proxy/config/config_values.hpp"
+#include "proxy/http/cache_key.hpp"
+#include "proxy/http/escape.hpp"
+#include "proxy/http/field_list.hpp"
+#include "proxy/http/same_host.hpp"
+
+namespace proxy {
+namespace {
+
+constexpr std::size_t kMaxCredentials = 512;  // bytes
+constexpr std::string_view kParentUrl =
+    "must be http://host:port or http://user:password@host:port";
+
+std::string base64_of(std::string_view bytes) {
+    std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // with the NUL that OpenSSL writes
+    const auto written = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                                         reinterpret_cast<const unsigned char*>(bytes.data()),
+                                         static_cast<int>(bytes.size()));
+    text.resize(static_cast<std::size_t>(written));
+    return text;
+}
+
+/// `user:password` with its escapes decoded; none for a fault.
+std::optional<std::string> decoded_credentials(std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto byte = escaped_byte(text.substr(i));
+        if (text[i] == '%' && !byte) return std::nullopt;
+        out.push_back(byte.value_or(text[i]));
+        if (byte) i += 2;
+        if (static_cast<unsigned char>(out.back()) < 0x20 || out.back() == 0x7f)
+            return std::nullopt;
+    }
+    if (out.size() > kMaxCredentials || out.find(':') == std::string::npos) return std::nullopt;
+    return out;
+}
+
+/// The parent of a URL, or the fault, which shows nothing of the URL.
+std::optional<UpstreamServer> parent_of(std::string_view url, std::string& fault) {
+    constexpr std::string_view kScheme = "http://";
+    if (!iequals(url.substr(0, kScheme.size()), kScheme)) {
+        fault = kParentUrl;
+        return std::nullopt;
+    }
+    url.remove_prefix(kScheme.size());
+    if (url.ends_with('/')) url.remove_suffix(1);
+    UpstreamServer parent;
+    if (const auto at = url.rfind('@'); at != std::string_view::npos) {
+        const auto credentials = decoded_credentials(url.substr(0, at));
+        if (!credentials) {
+            fault = "has credentials that are not user:password, percent-encoded";
+            return std::nullopt;
+        }
+        parent.credentials = base64_of(*credentials);
+        url.remove_prefix(at + 1);
+    }
+    auto place =
+        url.find_first_of("/?#") == std::string_view::npos ? parse_host_port(url) : std::nullopt;
+    if (!place) {
+        fault = kParentUrl;
+        return std::nullopt;
+    }
+    append_lower(parent.place.host, place->host);
+    parent.place.port = place->port;
+    parent.mark = mark_of_server(parent.place.text());
+    return parent;
+}
+
+}  // namespace
+
+void read_parents(ConfigContext& context, ConfigSection& in, ForwardConfig& out) {
+    UpstreamGroupConfig group;
+    group.name = "forward.parent";
+    group.balance = Balance::in_order;
+    group.parents = true;
+    const auto elements = in.elements("parent");
+    for (const auto& [value, path] : elements) {
+        const auto shows_secret = value->is_string() && value->get_ref<const std::string&>().find(
+                                                            '@') != std::string::npos;
+        const auto url =
+            shows_secret ? secret_of(context, *value, path) : text_of(context, *value, path);
+        if (!url) continue;
+        std::string fault;
+        auto parent = parent_of(*url, fault);
+        if (!parent) {
+            context.fail(path, fault);
+            continue;
+        }
+        const auto is_known = [&](const UpstreamServer& other) {
+            return other.mark == parent->mark;
+        };
+        if (std::ranges::any_of(group.servers, is_known))
+            context.fail(path, "is the same proxy again");
+        group.servers.push_back(std::move(*parent));
+    }
+    if (elements.size() > kMaxUpstreams)
+        in.fail("parent", "must be at most " + std::to_string(kMaxUpstreams));
+    if (!group.servers.empty())
+        out.parents = std::make_shared<const UpstreamGroupConfig>(std::move(group));
+}
+
+void read_no_proxy(ConfigContext& context, ConfigSection& in, ForwardConfig& out) {
+    const auto elements = in.elements("no_proxy");
+    for (const auto& [value, path] : elements) {
+        const auto text = text_of(context, *value, path);
+        if (!text) continue;
+        boost::system::error_code is_name;
+        boost::asio::ip::make_address(*text, is_name);
+        if (!is_name || text->find('/') != std::string::npos) {
+            if (!out.no_proxy.prefixes.add(*text))
+                context.fail(path,
+                             "must be a host, a glob such as *.example.org, or a prefix "
+                             "such as 10.0.0.0/8");
+        } else {
+            std::string lower, scratch;
+            append_lower(lower, *text);
+            if (lower.empty() || lower.size() > kMaxRuleText ||
+                lower.find_first_of(":@?# ") != std::string::npos)
+                context.fail(path, "must be a host without a scheme or port; * stands for any");
+            out.no_proxy.hosts.emplace_back(canonical_host(lower, scratch));
+        }
+        out.no_proxy.texts.push_back(*text);
+    }
+    if (elements.size() > kMaxNoProxy)
+        in.fail("no_proxy", "must be at most " + std::to_string(kMaxNoProxy));
+}
+
+}  // namespace proxy

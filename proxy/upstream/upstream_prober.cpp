@@ -1,0 +1,102 @@
+#include "proxy/upstream/upstream_prober.hpp"
+
+#include <algorithm>
+#include <boost/asio/steady_timer.hpp>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "protocol/net/deadline.hpp"
+#include "proxy/upstream/exchange.hpp"
+#include "proxy/upstream/origin_trouble.hpp"
+
+namespace proxy {
+namespace {
+
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+using Group = std::shared_ptr<const UpstreamGroupConfig>;
+
+/// A reload shows after so long.
+constexpr std::chrono::seconds kLookForReload{1};
+
+/// One check of one server. Immutable.
+struct ServerCheck {
+    Group group;
+    UpstreamTarget target;
+    std::string text;  // the request
+};
+
+std::string check_text(const OriginConfig& origin, const UpstreamServer& server,
+                       const std::string& node) {
+    const auto host = origin.host.starts_with('*') ? server.place.text() : origin.host;
+    std::string out("GET ");
+    out.append(origin.group->health.path).append(" HTTP/1.1\r\nHost: ").append(host);
+    return out.append("\r\nAccept: */*\r\nVia: 1.1 ").append(node).append("\r\n\r\n");
+}
+
+asio::awaitable<void> check_server(Upstream& upstream, std::shared_ptr<const ServerCheck> check) {
+    const auto& health = check->group->health;
+    Exchange exchange(upstream.pool, upstream.head_limits());
+    const auto latest = Clock::now() + health.timeout;
+    const Exchange::Request out{check->text, false, true};
+    const Exchange::Patience patience{latest, health.timeout, latest};
+    const auto error = co_await exchange.run(check->target, out, patience);
+    const auto& meaning = consequences_of(error);
+    // A limit of this node says nothing about the server.
+    if (error != FetchError::none && meaning.by != EndedBy::origin) co_return;
+    auto good = false;
+    std::string why(to_string(error));
+    if (error == FetchError::none) {
+        const auto status = exchange.head().status;
+        good = health.expects(status);
+        why = "its check was answered with " + std::to_string(status);
+    }
+    upstream.groups.checked(check->group, check->target.mark, good, why, Clock::now());
+    if (error == FetchError::none) co_await exchange.discard(latest);
+}
+
+}  // namespace
+
+asio::awaitable<void> probe_upstreams(Upstream& upstream) {
+    using Name = std::pair<std::string, std::uint32_t>;  // group and server
+    std::map<Name, Clock::time_point> due;
+    asio::steady_timer timer(upstream.executor);
+    for (;;) {
+        const auto now = Clock::now();
+        auto next = now + kLookForReload;
+        std::map<Name, Clock::time_point> still;
+        {
+            const auto config = upstream.settings.share();
+            for (const auto& origin : config->origins) {
+                const auto& group = origin.group;
+                if (!group || group->health.path.empty()) continue;
+                for (const auto& server : group->servers) {
+                    const Name name{group->name, server.mark};
+                    const auto known = due.find(name);
+                    auto at = known == due.end() ? now : known->second;
+                    if (at <= now) {
+                        auto check = std::make_shared<ServerCheck>();
+                        check->group = group;
+                        static_cast<HostPort&>(check->target) = server.place;
+                        check->target.mark = server.mark;
+                        if (origin.tls) check->target.tls = origin.trust;
+                        check->text = check_text(origin, server, config->node);
+                        auto task = check_server(upstream, std::move(check));
+                        upstream.probes.spawn(std::move(task));
+                        at = now + group->health.every;
+                    }
+                    still[name] = at;
+                    next = std::min(next, at);
+                }
+            }
+        }
+        due = std::move(still);
+        timer.expires_at(next);
+        const auto [cancelled] = co_await timer.async_wait(protocol::as_result);
+        if (cancelled) co_return;
+    }
+}
+
+}  // namespace proxy
