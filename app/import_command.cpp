@@ -68,7 +68,7 @@ int import_command(const ImportCommand& command) {
         fmt::print("{}", done.json);
     } else {
         try {
-            write_new(command.output, done.json, 0644);
+            write_new(command.output, done.json, 0600);  // may hold a password of a parent
         } catch (const std::runtime_error& error) {
             return fail(kFailed, "{}", error.what());
         }

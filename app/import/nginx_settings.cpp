@@ -58,7 +58,6 @@ constexpr std::string_view kNginxIdle[] = {
 
 struct NginxAdvice {
     std::string_view name, why;
-    bool is_warning = false;
 };
 constexpr NginxAdvice kNginxAdvice[] = {
     {"resolver", "the node uses the name servers of the machine (/etc/resolv.conf)"},
@@ -66,12 +65,8 @@ constexpr NginxAdvice kNginxAdvice[] = {
     {"client_max_body_size", "let the origin refuse large bodies"},
     {"gzip", "the node passes on what the origin compresses"},
     {"brotli", "the node passes on what the origin compresses"},
-    {"limit_req_zone", "see clients.limits"},
-    {"limit_conn_zone", "see limits.connections_per_address"},
-    {"limit_req", "see clients.limits. OPEN: clients have no rate", true},
-    {"limit_conn", "see limits.connections_per_address. OPEN: the default holds", true},
-    {"limit_rate", "see clients.limits"},
-    {"limit_rate_after", "see clients.limits"},
+    {"limit_rate", "clients.limits.per_address.bandwidth is for all responses to a client"},
+    {"limit_rate_after", "clients.limits.per_address.bandwidth counts from the first byte"},
     {"expires", "write Cache-Control with response_fields of a rule"},
     {"error_page", "the node writes its own pages"},
     {"rewrite", "the node rewrites no path; let the origin do it"},
@@ -92,7 +87,7 @@ constexpr NginxAdvice kNginxAdvice[] = {
     {"proxy_method", "the origin gets the method of the client"},
     {"proxy_set_body", "the origin gets the body of the client"},
     {"proxy_bind", "the system chooses the address; use policy routing"},
-    {"proxy_limit_rate", "see clients.limits"},
+    {"proxy_limit_rate", "the node reads from origins as fast as clients take it"},
     {"ssl_stapling", "the node sends no OCSP response"},
     {"ssl_stapling_verify", "the node sends no OCSP response"},
     {"ssl_trusted_certificate", "the node sends no OCSP response"},
@@ -111,6 +106,7 @@ public:
 
     NginxZones run(const std::vector<Directive>& directives) {
         walk(directives);
+        for (const auto* line : limits_) limit(*line);
         for (const auto& [path, ms] : spans_) draft_.set(path, import_span_text(ms));
         const auto believed = proxy::iequals(real_ip_, "X-Forwarded-For") || real_ip_ == "proxy_protocol";
         if (!trusted_.empty() && !believed) {
@@ -149,6 +145,10 @@ private:
             cache_path(line);
         else if (name == "set_real_ip_from")
             trust(line);
+        else if (name == "limit_req_zone" || name == "limit_conn_zone")
+            limit_zone(line);
+        else if (name == "limit_req" || name == "limit_conn")
+            limits_.push_back(&line);
         else if (name == "real_ip_header")
             real_ip_ = line.word(0);
         else if (name == "proxy_set_header" && proxy::iequals(line.word(0), "X-Forwarded-For"))
@@ -161,8 +161,6 @@ private:
         else if (advice != std::end(kNginxAdvice)) {
             if (line.word(0) == "off" || line.word(0) == "default")
                 draft_.needs_nothing(line);
-            else if (advice->is_warning)
-                draft_.warn(line, advice->why);
             else
                 draft_.leave_out(line, advice->why);
         } else {
@@ -264,6 +262,49 @@ private:
         trusted_.insert(trusted_.end(), networks->begin(), networks->end());
     }
 
+    void limit_zone(const Directive& line) {
+        std::string zone;
+        std::uint64_t rate = 0;
+        for (const auto& word : line.words) {
+            const std::string_view text = word.text;
+            if (text.starts_with("zone=")) zone = text.substr(5, text.substr(5).find(':'));
+            if (text.starts_with("rate=") && text.ends_with("r/s"))
+                rate = import_size(text.substr(5, text.size() - 8), "").value_or(0);
+        }
+        const auto key = line.word(0);
+        const bool by_client = key == "$binary_remote_addr" || key == "$remote_addr";
+        if (by_client) rates_[zone] = std::min<std::uint64_t>(rate, 1'000'000);
+    }
+
+    /// The strictest limit of all places holds for all requests of an address.
+    void limit(const Directive& line) {
+        const bool of_requests = line.name == "limit_req";
+        std::string zone(line.word(0));
+        std::uint64_t burst = 0, count = of_requests ? 0 : import_size(line.word(1), "").value_or(0);
+        for (const auto& word : line.words) {
+            const std::string_view text = word.text;
+            if (text.starts_with("zone=")) zone = text.substr(5);
+            if (text.starts_with("burst=")) burst = import_size(text.substr(6), "").value_or(0);
+        }
+        const auto known = rates_.find(zone);
+        if (of_requests && known != rates_.end()) count = known->second;
+        if (known == rates_.end() || count == 0 || count > 1'000'000)
+            return draft_.warn(line, "clients.limits counts whole requests per second, and "
+                                     "connections, of an address. OPEN: this limit is left out");
+        const std::string path = std::string("clients.limits.per_address.") +
+                                 (of_requests ? "requests" : "connections");
+        const auto former = draft_.has(path)
+                                ? draft_.settings()["clients"]["limits"]["per_address"]
+                                                   [of_requests ? "requests" : "connections"]
+                                                       .get<std::uint64_t>()
+                                : count;
+        if (count > former) return;
+        draft_.set(path, count);
+        if (of_requests)
+            draft_.set("clients.limits.per_address.burst",
+                       std::min<std::uint64_t>(std::max(burst + 1, count), 10'000'000));
+    }
+
     void forwarded(const Directive& line) {
         if (line.word(1) == "$remote_addr") draft_.set("forwarded.origins", "replace");
     }
@@ -272,6 +313,8 @@ private:
     NginxZones zones_;
     std::map<std::string, std::uint64_t> spans_;
     Networks trusted_;
+    std::map<std::string, std::uint64_t> rates_;  // of the zones by client; 0: of connections
+    std::vector<const Directive*> limits_;
     std::string real_ip_ = "X-Real-IP";  // the default of nginx
 };
 

@@ -140,7 +140,8 @@ private:
 
     /// True if a location is nginx's own page.
     static bool is_status(const NginxLocation& location) {
-        return has_name(location.scope.innermost(), "stub_status");
+        const auto& level = location.scope.innermost();
+        return has_name(level, "stub_status") || has_name(level, "vhost_traffic_status_display");
     }
 
     bool leave(const NginxSite& site, const Directive& because, const std::string& why) {
@@ -327,7 +328,10 @@ private:
                     weight > 1)
                     one["weight"] = weight;
             }
-            if (!down) list.push_back(std::move(one));
+            const auto again = std::any_of(list.begin(), list.end(), [&](const Json& other) {
+                return other["url"] == one["url"];
+            });
+            if (!down && !again) list.push_back(std::move(one));
         }
         seen_upstreams_.insert(upstream.place);
         if (list.empty()) return false;

@@ -7,7 +7,8 @@ namespace {
 
 using Kind = SquidCondition::Kind;
 
-constexpr std::size_t kMostConnectPorts = 64;
+constexpr int kMostPortsOfRange = 64;
+constexpr std::size_t kMostDeniedPorts = 256;
 
 template <class List>
 void append_new(List& to, const List& from) {
@@ -101,6 +102,7 @@ private:
                         limit(grant.sources, one.sources);
                     break;
                 case Kind::hosts:
+                    if (!one.why.empty()) return lost(one.why);
                     if (one.negated ? one.narrower : one.wider)
                         return lost("globs cannot say the hosts exactly; use dstdomain");
                     if (one.negated)
@@ -129,6 +131,7 @@ private:
                               changed.denied_sources.size() == out_.denied_sources.size();
         out_ = std::move(changed);
         for (const auto* one : safe) only_ports(line, one->ports);
+        if (!safe.empty()) for_all(line);
         if (!is_plain && !out_.grants.empty())
             draft_.leave_out(line, "denials win in hearsay. Closed: the exception of this line holds "
                                    "for all clients");
@@ -157,7 +160,8 @@ private:
         }
         if (find(all, Kind::private_addresses, false)) return;  // is denied by default
         if (all.size() == 1 && deny_one(line, all.front())) return;
-        if (all.size() == 2 && find(all, Kind::connect, false) && deny_connect(line, all)) return;
+        if (all.size() == 2 && find(all, Kind::connect, false) && deny_connect(line, all))
+            return for_all(line);
         if (find(all, Kind::purge, false)) {
             if (!out_.purge) out_.purge.emplace();
             return;
@@ -189,7 +193,7 @@ private:
                 return true;
             case Kind::hosts:
                 if (one.negated) {
-                    if (one.wider) return false;
+                    if (one.wider || !one.why.empty()) return false;
                     limit(limits_.hosts, one.hosts);
                     return true;
                 }
@@ -203,8 +207,9 @@ private:
             case Kind::ports:
                 if (one.negated)
                     only_ports(line, one.ports);
-                else
-                    without_ports(line, one.ports);
+                else if (!without_ports(one.ports))
+                    return false;
+                for_all(line);
                 return true;
             case Kind::connect:
                 if (!one.negated) allow_connect({});
@@ -229,58 +234,66 @@ private:
     /// `CONNECT` with one further condition.
     bool deny_connect(const Directive& line, const std::vector<SquidCondition>& all) {
         if (const auto* ports = find(all, Kind::ports, true)) {
-            std::vector<std::uint16_t> listed;
-            for (const auto& [low, high] : ports->ports) {
-                if (high - low >= static_cast<int>(kMostConnectPorts)) {
-                    draft_.leave_out(line, "forward.connect_ports lists ports one by one; add the "
-                                           "needed ones of the range " +
-                                               std::to_string(low) + "-" + std::to_string(high));
-                    continue;
-                }
-                for (unsigned port = low; port <= high; ++port)
-                    listed.push_back(static_cast<std::uint16_t>(port));
-            }
-            allow_connect(listed);
-            return true;
-        }
-        if (const auto* ports = find(all, Kind::ports, false)) {
-            refused_.insert(refused_.end(), ports->ports.begin(), ports->ports.end());
+            allow_connect(one_by_one(line, ports->ports));
             return true;
         }
         return false;
     }
 
-    void allow_connect(const std::vector<std::uint16_t>& ports) {
-        if (!out_.connect_ports) {
-            out_.connect_ports = ports;
+    /// The ports of short ranges. Long ones are left out, which permits less.
+    std::vector<std::uint16_t> one_by_one(const Directive& line, const PortRanges& ranges) {
+        std::vector<std::uint16_t> listed;
+        for (const auto& [low, high] : ranges) {
+            if (high - low >= kMostPortsOfRange) {
+                draft_.leave_out(line, "ports are listed one by one. Closed: the range " +
+                                           std::to_string(low) + "-" + std::to_string(high) +
+                                           " is left out; add the ports that you need, such as "
+                                           "*:8080 in forward.destinations.allow");
+                continue;
+            }
+            for (unsigned port = low; port <= high; ++port)
+                listed.push_back(static_cast<std::uint16_t>(port));
+        }
+        return listed;
+    }
+
+    static void limit(std::optional<std::vector<std::uint16_t>>& ports,
+                      const std::vector<std::uint16_t>& to) {
+        if (!ports) {
+            ports = to;
             return;
         }
-        std::erase_if(*out_.connect_ports, [&](std::uint16_t port) {
-            return std::find(ports.begin(), ports.end(), port) == ports.end();
+        std::erase_if(*ports, [&](std::uint16_t port) {
+            return std::find(to.begin(), to.end(), port) == to.end();
         });
     }
 
+    void allow_connect(const std::vector<std::uint16_t>& ports) { limit(out_.connect_ports, ports); }
+
     /// Only these ports are permitted, with and without CONNECT.
-    void only_ports(const Directive& line, const PortRanges& ports) {
-        safe_.push_back(ports);
-        draft_.warn(line, "forward.connect_ports restricts CONNECT alone. OPEN: plain http reaches "
-                          "every port; let a firewall refuse the others");
+    void only_ports(const Directive& line, const PortRanges& ranges) {
+        limit(out_.ports, one_by_one(line, ranges));
     }
 
-    void without_ports(const Directive& line, const PortRanges& ports) {
-        refused_.insert(refused_.end(), ports.begin(), ports.end());
-        draft_.warn(line, "forward.connect_ports restricts CONNECT alone. OPEN: plain http reaches "
-                          "these ports; let a firewall refuse them");
+    /// False if they are too many to list.
+    bool without_ports(const PortRanges& ranges) {
+        for (const auto& [low, high] : ranges) {
+            if (high - low + 1 + static_cast<int>(out_.denied_ports.size()) >
+                static_cast<int>(kMostDeniedPorts))
+                return false;
+            for (unsigned port = low; port <= high; ++port)
+                out_.denied_ports.push_back(static_cast<std::uint16_t>(port));
+        }
+        return true;
     }
 
     void finish_ports() {
-        if (safe_.empty() && refused_.empty() && !out_.connect_ports) return;
+        if (!out_.ports && out_.denied_ports.empty() && !out_.connect_ports) return;
         if (!out_.connect_ports) out_.connect_ports = std::vector<std::uint16_t>{443};
+        if (out_.ports) limit(out_.connect_ports, *out_.ports);
         std::erase_if(*out_.connect_ports, [&](std::uint16_t port) {
-            return contains_port(refused_, port) ||
-                   std::any_of(safe_.begin(), safe_.end(), [&](const PortRanges& ranges) {
-                       return !contains_port(ranges, port);
-                   });
+            return std::find(out_.denied_ports.begin(), out_.denied_ports.end(), port) !=
+                   out_.denied_ports.end();
         });
     }
 
@@ -296,8 +309,6 @@ private:
     ImportDraft& draft_;
     SquidAccess out_;
     SquidGrant limits_;  // what the denials so far leave
-    std::vector<PortRanges> safe_;
-    PortRanges refused_;
     bool ended_ = false;
 };
 

@@ -23,16 +23,17 @@ struct SquidAccess {
     std::vector<SquidGrant> grants;
     Networks denied_sources;
     std::vector<std::string> denied_hosts;
-    std::vector<std::string> blocklists;                    // files of the form dstdomain
+    std::vector<std::string> blocklists;                      // files of the form dstdomain
+    std::optional<std::vector<std::uint16_t>> ports;          // of any target; nothing: all
+    std::vector<std::uint16_t> denied_ports;                  // of any target
     std::optional<std::vector<std::uint16_t>> connect_ports;  // nothing: the default
-    std::optional<Networks> purge;                          // who may purge
+    std::optional<Networks> purge;                            // who may purge
 };
 
 /// Reads the lines of `http_access` in their order: the first that matches decides, and the opposite
 /// of the last one holds for the rest. The result never permits more than the lines do: a grant that
 /// cannot be expressed is left out, and a denial that cannot be expressed ends the list as
 /// `deny all`. `draft` gets a warning for both.
-/// The one exception is the port of a target without CONNECT, which no setting restricts.
 SquidAccess read_squid_access(const std::vector<const Directive*>& lines, const SquidAcls& acls,
                               ImportDraft& draft);
 

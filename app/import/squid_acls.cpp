@@ -154,7 +154,14 @@ SquidCondition of_protocols(const std::vector<std::string>& values) {
 std::vector<std::string> hosts_of_domain(std::string_view domain) {
     std::string lower;
     proxy::append_lower(lower, domain);
-    if (lower.starts_with("*.")) lower.erase(0, 1);
+    if (lower.find(':') != std::string::npos && !lower.starts_with('['))
+        lower = "[" + lower + "]";
+    // No request names a host in other bytes.
+    if (lower.empty() || std::any_of(lower.begin(), lower.end(), [](char c) {
+            return c <= ' ' || c >= '\x7f' || std::string_view("/?#@%*").find(c) != std::string::npos;
+        }))
+        return {};
+    while (lower.size() > 1 && lower.ends_with('.')) lower.pop_back();
     if (!lower.starts_with('.')) return {lower};
     return {lower.substr(1), "*" + lower};
 }
@@ -176,12 +183,6 @@ std::vector<std::string> common_hosts(const std::vector<std::string>& a,
                 std::find(out.begin(), out.end(), host) == out.end())
                 out.push_back(host);
     return out;
-}
-
-bool contains_port(const PortRanges& ranges, std::uint16_t port) {
-    return std::any_of(ranges.begin(), ranges.end(), [&](const auto& range) {
-        return range.first <= port && port <= range.second;
-    });
 }
 
 std::string SquidAcls::add(const Directive& acl) {
@@ -258,6 +259,8 @@ SquidCondition SquidAcls::of_list(const std::string& name, const List& list) con
         return unknown_condition(has_users_ ? "hearsay lets all users of the file in, or none"
                                             : "hearsay checks passwords of a file alone "
                                               "(auth_param basic with basic_ncsa_auth)");
+    } else if (type == "transaction_initiator") {
+        return simple_condition(Kind::never);  // requests of Squid itself
     } else if (type == "url_regex" && name == "manager") {
         return simple_condition(Kind::manager);
     } else {
@@ -265,7 +268,10 @@ SquidCondition SquidAcls::of_list(const std::string& name, const List& list) con
     }
     if (list.unreadable && out.list_files.empty())
         return unknown_condition("the file " + list.files.front() + " cannot be read here");
-    if (list.unreadable) out.narrower = true;
+    if (list.unreadable) {
+        out.narrower = true;
+        out.why = "the file " + list.files.front() + " cannot be read here";
+    }
     if (values.empty() && !list.unreadable) return simple_condition(Kind::never);
     return out;
 }

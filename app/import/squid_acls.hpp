@@ -39,7 +39,7 @@ struct SquidCondition {
     std::vector<std::string> list_files;   // of the form dstdomain; `hosts` has their lines, too
     std::vector<std::string> own_hosts;    // without the lines of the files
     PortRanges ports;
-    std::string why;
+    std::string why;  // of `unknown`, and of hosts in a file that cannot be read
 };
 
 /// The access lists of a squid.conf, also those that Squid itself defines.
@@ -81,6 +81,5 @@ std::vector<std::string> hosts_of_domain(std::string_view domain);
 std::vector<std::string> common_hosts(const std::vector<std::string>& a,
                                       const std::vector<std::string>& b);
 bool covers_hosts(const std::vector<std::string>& outer, const std::vector<std::string>& inner);
-bool contains_port(const PortRanges& ranges, std::uint16_t port);
 
 }  // namespace app

@@ -17,7 +17,8 @@ namespace {
 using Json = ImportDraft::Json;
 using Lines = std::vector<const Directive*>;
 
-constexpr std::size_t kMostPrefixes = proxy::kMaxPrefixes, kMostHosts = proxy::kMaxRuleTexts;
+constexpr std::size_t kMostPrefixes = proxy::kMaxPrefixes, kMostHosts = proxy::kMaxRuleTexts,
+                      kMostDestinations = 1024;  // of a list of forward.destinations
 
 /// A port of Squid in the form of `listen`. Nothing for a text without a port.
 std::optional<std::string> listen_text(std::string_view word) {
@@ -160,7 +161,11 @@ private:
 
     void tls_port(bool forwards) {
         for (const auto* line : lines_["https_port"]) {
-            const auto where = listen_text(line->word(0));
+            const auto is_intercepted =
+                std::any_of(line->words.begin(), line->words.end(), [](const Word& word) {
+                    return word.text == "intercept" || word.text == "tproxy";
+                });
+            const auto where = is_intercepted ? std::nullopt : listen_text(line->word(0));
             std::string certificate, key;
             bool accelerates = false;
             for (const auto& word : line->words) {
@@ -224,9 +229,11 @@ private:
         if (access.denied_sources.size() > kMostPrefixes ||
             (grant && grant->sources && grant->sources->size() > kMostPrefixes))
             return warn("addresses");
-        if (access.denied_hosts.size() > kMostHosts ||
-            (grant && grant->hosts && grant->hosts->size() > kMostHosts))
-            return warn("hosts");
+        const auto hosts = grant && grant->hosts ? grant->hosts->size() : 1;
+        const auto ports = access.ports ? access.ports->size() : 1;
+        if (access.denied_hosts.size() + access.denied_ports.size() > kMostDestinations ||
+            hosts * ports > kMostDestinations)
+            return warn("hosts and ports");
         return true;
     }
 
@@ -262,9 +269,11 @@ private:
         if (!grant->sources && !grant->user)
             draft_.warn("http_access permits every address, and so does forward.clients: strangers "
                         "find an open proxy soon");
-        if (grant->hosts) draft_.set("forward.destinations.allow", *grant->hosts);
-        if (!access.denied_hosts.empty())
-            draft_.set("forward.destinations.deny", access.denied_hosts);
+        if (access.ports && access.ports->empty()) {
+            draft_.warn("http_access permits no single port. Closed: the node lets no client in");
+            return nobody();
+        }
+        destinations(access, *grant);
         for (const auto& file : access.blocklists)
             draft_.settings()["forward"]["blocklists"].push_back(
                 {{"path", file}, {"format", "dstdomain"}, {"action", "refuse"}});
@@ -275,6 +284,23 @@ private:
             // As with Squid, passwords cross the network as the clients send them.
             draft_.set("forward.authentication.in_clear", true);
         }
+    }
+
+    /// The only place that writes forward.destinations: patterns of hosts and ports.
+    void destinations(const SquidAccess& access, const SquidGrant& grant) {
+        auto allow = Json::array(), deny = Json::array();
+        const std::vector<std::string> all{"*"};
+        if (grant.hosts || access.ports)
+            for (const auto& host : grant.hosts ? *grant.hosts : all) {
+                if (!access.ports) allow.push_back(host);
+                if (access.ports)
+                    for (const auto port : *access.ports)
+                        allow.push_back(host + ":" + std::to_string(port));
+            }
+        for (const auto& host : access.denied_hosts) deny.push_back(host);
+        for (const auto port : access.denied_ports) deny.push_back("*:" + std::to_string(port));
+        if (!allow.empty()) draft_.set("forward.destinations.allow", std::move(allow));
+        if (!deny.empty()) draft_.set("forward.destinations.deny", std::move(deny));
     }
 
     void parents() {
@@ -292,7 +318,7 @@ private:
                                                  "lists exceptions");
                 lost = true;
             } else {
-                draft_.settings()["forward"]["parent"].push_back({{"url", peer.url}});
+                draft_.settings()["forward"]["parent"].push_back(peer.url);
                 any = true;
             }
         }
@@ -318,7 +344,8 @@ private:
         if (list.empty()) draft_.settings()["forward"].erase("no_proxy");
     }
 
-    /// The entries of `origins` of an accelerator.
+    /// The entries of `origins` of an accelerator. A site has one port, so that those of targets
+    /// do not matter.
     void sites(const SquidAccess& access, const std::optional<SquidGrant>& grant) {
         for (const auto& file : access.blocklists)
             draft_.warn("a site has no blocklist (" + file + "). Closed: the node lets no client in");

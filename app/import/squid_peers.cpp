@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "proxy/http/field_list.hpp"
+
 namespace app {
 namespace {
 
@@ -36,9 +38,19 @@ void read_peer_option(SquidPeer& peer, std::string_view option, ImportDraft& dra
         std::from_chars(text->data(), text->data() + text->size(), peer.weight);
     if (option.starts_with("forceddomain="))
         draft.leave_out(*peer.line, "the origin gets the Host of the client (forceddomain)");
-    if (option.starts_with("login=") && option != "login=PASSTHRU") {
-        draft.warn(*peer.line, "forward.parent takes no login. Closed: this peer is left out");
-        peer.usable = false;
+    if (const auto login = value_of(option, "login"); login && *login != "PASSTHRU") {
+        const auto is_plain = std::all_of(login->begin(), login->end(), [](char c) {
+            return proxy::is_token(std::string_view(&c, 1)) || c == ':';
+        });
+        if (!peer.origin && is_plain && std::count(login->begin(), login->end(), ':') == 1) {
+            peer.login = *login + "@";
+            draft.leave_out(*peer.line, "the password stands in forward.parent now; better write "
+                                        "${NAME}");
+        } else if (!peer.origin) {
+            draft.warn(*peer.line, "forward.parent takes a fixed name and password. Closed: this "
+                                   "peer is left out");
+            peer.usable = false;
+        }
     }
     for (const auto* const key : {"sslcert", "tls-cert"})
         if (value_of(option, key)) {
@@ -106,7 +118,7 @@ std::vector<SquidPeer> read_squid_peers(const std::vector<const Directive*>& lin
             draft.warn(*line, "forward.parent takes no TLS. Closed: this peer is left out");
             peer.usable = false;
         }
-        peer.url = (tls ? "https://" : "http://") + host_in_url(line->word(0)) + ":" +
+        peer.url = (tls ? "https://" : "http://") + peer.login + host_in_url(line->word(0)) + ":" +
                    std::string(line->word(2));
         read_peer_access(peer, access, acls, draft);
         out.push_back(std::move(peer));
@@ -114,7 +126,16 @@ std::vector<SquidPeer> read_squid_peers(const std::vector<const Directive*>& lin
     return out;
 }
 
-Json squid_origin(const std::string& host, const std::vector<const SquidPeer*>& peers) {
+Json squid_origin(const std::string& host, std::vector<const SquidPeer*> peers) {
+    // One server counts once, and all of a group have one scheme.
+    std::vector<const SquidPeer*> all;
+    for (const auto* peer : peers)
+        if (std::none_of(all.begin(), all.end(), [&](const SquidPeer* other) {
+                return other->url == peer->url ||
+                       other->url.starts_with("https") != peer->url.starts_with("https");
+            }))
+            all.push_back(peer);
+    peers = std::move(all);
     Json out{{"host", host}};
     if (peers.size() == 1) {
         out["url"] = peers.front()->url;

@@ -12,6 +12,7 @@ namespace app {
 struct SquidPeer {
     const Directive* line = nullptr;
     std::string name, url;
+    std::string login;             // `name:password@` of a parent
     bool origin = false;           // originserver
     bool usable = false;           // a setting can name it
     int weight = 1;
@@ -28,6 +29,6 @@ std::vector<SquidPeer> read_squid_peers(const std::vector<const Directive*>& lin
                                         const SquidAcls& acls, ImportDraft& draft);
 
 /// `url`, or `upstreams` with `balance`, of an entry of `origins`, and its `tls`.
-ImportDraft::Json squid_origin(const std::string& host, const std::vector<const SquidPeer*>& peers);
+ImportDraft::Json squid_origin(const std::string& host, std::vector<const SquidPeer*> peers);
 
 }  // namespace app

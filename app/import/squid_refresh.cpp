@@ -113,7 +113,7 @@ public:
 
 private:
     /// The members of a rule for a pattern.
-    Json members(const Directive& line, const RefreshPattern& pattern) {
+    Json members(const Directive& line, const RefreshPattern& pattern, bool is_whole = false) {
         Json rule = Json::object();
         if (pattern.override_expire && pattern.minimum > 0)
             rule["at_least"] = minutes_text(pattern.minimum);
@@ -123,6 +123,9 @@ private:
                                        std::to_string(pattern.minimum) + " minutes out");
         if (pattern.override_expire && pattern.maximum > 0)
             rule["at_most"] = minutes_text(std::max(pattern.maximum, pattern.minimum));
+        if (pattern.minimum == 0 && pattern.maximum == 0 && !is_whole)
+            draft_.leave_out(line, "cache.heuristic holds for all URLs; `at_most`: \"0s\" would also "
+                                   "cut the lifetimes that the origin states");
         if (pattern.max_stale) rule["stale_if_error"] = minutes_text(*pattern.max_stale);
         if (!pattern.lost.empty()) draft_.leave_out(line, pattern.lost);
         if (!pattern.widens()) return rule;
@@ -170,7 +173,7 @@ private:
                        static_cast<double>(std::min<std::uint64_t>(pattern.percent, 100)) / 100);
             draft_.set("cache.heuristic.maximum", minutes_text(pattern.maximum));
         }
-        auto rule = members(line, pattern);
+        auto rule = members(line, pattern, true);
         if (!rule.empty()) draft_.add_rule("refresh-" + std::to_string(++count_), std::move(rule));
     }
 
