@@ -12,6 +12,10 @@ namespace {
 
 using Json = ImportDraft::Json;
 
+bool is_variable_byte(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
 /// The names of the variables in a text.
 std::vector<std::string> variables_of(std::string_view text) {
     std::vector<std::string> out;
@@ -19,8 +23,7 @@ std::vector<std::string> variables_of(std::string_view text) {
         ++at;
         if (text.substr(at, 1) == "{") ++at;
         auto end = at;
-        while (end < text.size() && (proxy::is_token(text.substr(end, 1)) && text[end] != '-' &&
-                                     text[end] != '.' && text[end] != '|' && text[end] != '&'))
+        while (end < text.size() && is_variable_byte(text[end]))
             ++end;
         out.emplace_back(text.substr(at, end - at));
         at = end;
@@ -206,7 +209,14 @@ private:
     }
 
     void fields() {
-        for (const auto* line : scope_.nearest("proxy_set_header")) set_header(*line);
+        bool names_host = false;
+        for (const auto* line : scope_.nearest("proxy_set_header")) {
+            names_host = names_host || proxy::iequals(line->word(0), "Host");
+            set_header(*line);
+        }
+        for (const auto* line : scope_.innermost())
+            if (line->name == "proxy_pass" && !names_host)
+                draft_.leave_out(*line, "the origin gets the Host of the client, and not its own name");
         for (const auto* line : scope_.nearest("proxy_hide_header"))
             if (is_own(line->word(0)))
                 draft_.leave_out(*line, "the node writes this field itself");

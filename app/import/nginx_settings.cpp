@@ -19,13 +19,13 @@ constexpr std::string_view kOfSites[] = {
     "proxy_cache_valid", "proxy_cache_key", "proxy_cache_use_stale", "proxy_cache_background_update",
     "proxy_cache_bypass", "proxy_no_cache", "proxy_ignore_headers", "proxy_hide_header",
     "proxy_set_header", "add_header", "allow", "deny", "ssl_certificate", "ssl_certificate_key",
-    "return", "set", "if", "auth_basic", "auth_request", "auth_jwt", "ssl_verify_client",
+    "return", "set", "auth_basic", "auth_request", "auth_jwt", "ssl_verify_client",
     "valid_referers", "secure_link", "limit_except", "internal", "satisfy", "modsecurity", "root",
     "alias", "fastcgi_pass", "uwsgi_pass", "scgi_pass", "grpc_pass", "try_files", "stub_status",
-    "proxy_ssl_verify", "proxy_ssl_trusted_certificate", "proxy_ssl_name", "proxy_ssl_certificate",
+    "proxy_ssl_verify", "proxy_ssl_trusted_certificate", "proxy_ssl_name", 
     "access_by_lua_block", "access_by_lua_file", "access_by_lua", "js_access", "real_ip_header",
     "set_real_ip_from", "proxy_cache_path", "access_log", "keepalive", "keepalive_requests",
-    "keepalive_timeout", "zone", "ip_hash", "least_conn", "hash", "random", "proxy_store",
+    "keepalive_timeout", "zone", "ip_hash", "least_conn", "hash", "random",
     "auth_basic_user_file", "proxy_protocol"};
 
 /// Directives without a counterpart that change nothing for clients, or that hearsay does anyhow.
@@ -92,6 +92,10 @@ constexpr NginxAdvice kNginxAdvice[] = {
     {"ssl_stapling_verify", "the node sends no OCSP response"},
     {"ssl_trusted_certificate", "the node sends no OCSP response"},
     {"ssl_client_certificate", "the node asks clients for no certificate"},
+    {"if", "hearsay has no conditions"},
+    {"proxy_ssl_certificate", "hearsay shows origins no certificate"},
+    {"proxy_ssl_certificate_key", "hearsay shows origins no certificate"},
+    {"proxy_store", "the node stores no plain files"},
     {"stream", "hearsay relays no plain TCP"},
     {"mirror", "hearsay mirrors no requests"}};
 
@@ -302,7 +306,7 @@ private:
         draft_.set(path, count);
         if (of_requests)
             draft_.set("clients.limits.per_address.burst",
-                       std::min<std::uint64_t>(std::max(burst + 1, count), 10'000'000));
+                       std::min<std::uint64_t>(burst + 1, 10'000'000));
     }
 
     void forwarded(const Directive& line) {

@@ -313,6 +313,11 @@ private:
             if (line.name == "hash") out["balance"] = "rendezvous";
             if (line.name == "ip_hash" && first)
                 draft_.leave_out(line, "hearsay does not choose by the client's address");
+            constexpr std::array<std::string_view, 9> kKnown{
+                "server", "least_conn", "hash",   "ip_hash", "keepalive", "keepalive_timeout",
+                "zone",   "random",     "keepalive_requests"};
+            if (first && std::find(kKnown.begin(), kKnown.end(), line.name) == kKnown.end())
+                draft_.leave_out(line, "hearsay has no setting for it");
             if (line.name != "server") continue;
             Json one{{"url", scheme + std::string(line.word(0))}};
             bool down = line.word(0).starts_with("unix:");

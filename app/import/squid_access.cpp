@@ -27,6 +27,10 @@ public:
                 draft_.needs_nothing(*line);  // never reached
                 continue;
             }
+            if (line->words.size() < 2) {
+                draft_.leave_out(*line, "names no list; Squid skips it, too");
+                continue;
+            }
             const auto action = line->word(0);
             last_denies = action == "deny";
             if (action != "allow" && action != "deny")
@@ -111,6 +115,7 @@ private:
                         limit(grant.hosts, one.hosts);
                     break;
                 case Kind::private_addresses:
+                    changed.relies_on_private = true;
                     if (one.negated) break;
                     return lost("forward.private_destinations admits addresses for all clients");
                 case Kind::user:
@@ -158,7 +163,10 @@ private:
             ended_ = true;
             return;
         }
-        if (find(all, Kind::private_addresses, false)) return;  // is denied by default
+        if (find(all, Kind::private_addresses, false)) {
+            out_.relies_on_private = true;  // forward.private_destinations denies them
+            return;
+        }
         if (all.size() == 1 && deny_one(line, all.front())) return;
         if (all.size() == 2 && find(all, Kind::connect, false) && deny_connect(line, all))
             return for_all(line);

@@ -28,6 +28,7 @@ struct SquidAccess {
     std::vector<std::uint16_t> denied_ports;                  // of any target
     std::optional<std::vector<std::uint16_t>> connect_ports;  // nothing: the default
     std::optional<Networks> purge;                            // who may purge
+    bool relies_on_private = false;  // private targets are denied, as is the default
 };
 
 /// Reads the lines of `http_access` in their order: the first that matches decides, and the opposite

@@ -54,13 +54,14 @@ public:
         uncached();
         import_refresh_patterns(lines_["refresh_pattern"], draft_);
         trusted_proxies();
+        for (const auto* line : lines_["delay_parameters"]) bandwidth(*line);
     }
 
 private:
     /// Takes what stands for itself, and puts the rest aside by name.
     void sort(const Directive& line) {
         constexpr std::string_view kTogether[] = {
-            "http_access", "http_port", "https_port", "cache_peer", "refresh_pattern", "auth_param",
+            "http_access", "http_port", "delay_parameters", "https_port", "cache_peer", "refresh_pattern", "auth_param",
             "never_direct", "always_direct", "follow_x_forwarded_for", "http_reply_access",
             "miss_access", "ssl_bump", "url_rewrite_program", "redirect_program", "icap_enable",
             "ecap_enable", "adapted_http_access", "http_access2", "url_rewrite_access",
@@ -274,6 +275,9 @@ private:
             return nobody();
         }
         destinations(access, *grant);
+        if (access.relies_on_private && draft_.has("forward.parent"))
+            draft_.warn("forward.parent resolves names, and http_access denies targets at private "
+                        "addresses. OPEN: names with such addresses pass; let the parent refuse them");
         for (const auto& file : access.blocklists)
             draft_.settings()["forward"]["blocklists"].push_back(
                 {{"path", file}, {"format", "dstdomain"}, {"action", "refuse"}});
@@ -453,8 +457,25 @@ private:
             draft_.set("clients.trusted_proxies", texts_of_networks(trusted));
     }
 
+    /// The rate of one client: the last pair of a pool. The slowest pool holds for every client.
+    void bandwidth(const Directive& line) {
+        if (line.words.size() < 3 || line.word(1) != "-1/-1")
+            draft_.leave_out(line, "hearsay limits clients, not all of them together");
+        const auto pair = line.words.empty() ? std::string_view() : std::string_view(line.words.back().text);
+        const auto rate = import_size(pair.substr(0, pair.find('/')), "");
+        if (line.words.size() < 3 || !rate || *rate < 1024) {
+            if (line.words.size() >= 3 && pair != "-1/-1")
+                draft_.leave_out(line, "clients.limits.per_address.bandwidth has at least 1KiB");
+            return;
+        }
+        if (slowest_ != 0 && slowest_ <= *rate) return;
+        slowest_ = *rate;
+        draft_.set("clients.limits.per_address.bandwidth", import_size_text(*rate));
+    }
+
     SquidAcls acls_;
     ImportDraft& draft_;
+    std::uint64_t slowest_ = 0;
     std::map<std::string, Lines> lines_;
     Lines cache_, peer_access_;
     std::vector<SquidPeer> peers_;

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "proxy/http/field_list.hpp"
-
 namespace app {
 namespace {
 
@@ -40,7 +38,8 @@ void read_peer_option(SquidPeer& peer, std::string_view option, ImportDraft& dra
         draft.leave_out(*peer.line, "the origin gets the Host of the client (forceddomain)");
     if (const auto login = value_of(option, "login"); login && *login != "PASSTHRU") {
         const auto is_plain = std::all_of(login->begin(), login->end(), [](char c) {
-            return proxy::is_token(std::string_view(&c, 1)) || c == ':';
+            return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                   std::string_view("-._~:").find(c) != std::string_view::npos;
         });
         if (!peer.origin && is_plain && std::count(login->begin(), login->end(), ':') == 1) {
             peer.login = *login + "@";

@@ -39,6 +39,8 @@ int fuzz_server_name(const std::uint8_t* data, std::size_t size);
 int fuzz_proxy_header(const std::uint8_t* data, std::size_t size);
 int fuzz_forwarded(const std::uint8_t* data, std::size_t size);
 int fuzz_disk(const std::uint8_t* data, std::size_t size);
+int fuzz_squid_conf(const std::uint8_t* data, std::size_t size);
+int fuzz_nginx_conf(const std::uint8_t* data, std::size_t size);
 
 struct FuzzTarget {
     std::string_view name;  // also that of its folder in corpus/
@@ -64,6 +66,8 @@ inline constexpr FuzzTarget kFuzzTargets[] = {
     {"proxy_header", fuzz_proxy_header},
     {"forwarded", fuzz_forwarded},
     {"disk", fuzz_disk},
+    {"squid_conf", fuzz_squid_conf},
+    {"nginx_conf", fuzz_nginx_conf},
 };
 
 inline std::string_view as_text(const std::uint8_t* data, std::size_t size) {
