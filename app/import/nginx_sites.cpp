@@ -144,6 +144,16 @@ private:
         return has_name(level, "stub_status") || has_name(level, "vhost_traffic_status_display");
     }
 
+    /// True if the location is a page of errors, which nginx itself asks for.
+    static bool is_error_page(const NginxLocation& location) {
+        const auto& level = location.scope.innermost();
+        if (location.kind != NginxLocation::Kind::exact || has_name(level, "proxy_pass")) return false;
+        const auto pages = location.scope.nearest("error_page");
+        return std::any_of(pages.begin(), pages.end(), [&](const Directive* page) {
+            return !page->words.empty() && page->words.back().text == location.text;
+        });
+    }
+
     bool leave(const NginxSite& site, const Directive& because, const std::string& why) {
         draft_.warn(because, why + ". Closed: the server at " + site.directive->place +
                                  " is left out");
@@ -168,7 +178,9 @@ private:
                                 ? access_of(site.scope)
                                 : access_of(site.locations[site.proxied.front()].scope);
         for (const auto& location : site.locations) {
-            if (location.kind == NginxLocation::Kind::named || is_status(location)) continue;
+            if (location.kind == NginxLocation::Kind::named || is_status(location) ||
+                is_error_page(location))
+                continue;
             const auto& level = location.scope.innermost();
             const auto& line = *location.directive;
             if (const auto why = refusal(level); !why.empty()) return leave(site, line, why);
@@ -382,7 +394,7 @@ private:
             if (!has_name(location->scope.innermost(), "proxy_pass")) {
                 from = fallback(site, *location);
                 if (!from) {
-                    if (!is_status(*location))
+                    if (!is_status(*location) && !is_error_page(*location))
                         draft_.leave_out(*location->directive, "hearsay serves no files and writes no "
                                                                "answers; a shorter prefix may take "
                                                                "these requests");

@@ -170,6 +170,8 @@ TEST(ImportNginx, LeavesAServerOutThatRefusesWhatHearsayCannot) {
         expect_valid(done);
     }
     EXPECT_FALSE(lets_nobody_in(site("auth_basic off; ssl_verify_client off;")));
+    EXPECT_FALSE(lets_nobody_in(
+        site("error_page 500 502 /50x.html; location = /50x.html { internal; root /srv; }")));
     EXPECT_FALSE(lets_nobody_in(site("location /st { stub_status; allow 127.0.0.1; deny all; }")));
 }
 
