@@ -24,7 +24,8 @@ void list_remarks(const ImportDraft& draft) {
                        remark.place, remark.place.empty() ? "" : ": ",
                        measure::printable(remark.text));
         }
-    const auto taken = draft.directives() - std::min(draft.directives(), draft.idle() + draft.listed());
+    const auto taken =
+        draft.directives() - std::min(draft.directives(), draft.idle() + draft.listed());
     fmt::print(stderr,
                "{} directives: {} taken over, {} need no setting, {} listed above; {} warnings\n",
                draft.directives(), taken, draft.idle(), draft.listed(), draft.warnings());
@@ -44,8 +45,9 @@ Imported import_file(const std::string& file, std::optional<SourceFormat> format
             [&](const std::string& name) { return read_beside(file, name, files); }, out.draft);
     else
         import_nginx(source.directives, out.draft);
-    out.json = out.draft.finish().dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace) +
-               "\n";
+    out.json =
+        out.draft.finish().dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace) +
+        "\n";
     return out;
 }
 

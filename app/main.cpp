@@ -289,7 +289,8 @@ void add_import(CLI::App& app, ImportCommand& importing) {
         "import", "Translates a squid.conf, or nginx's proxy_cache, and lists what has no setting");
     command.footer(kImportFooter);
     option(command, "file", "FILE", importing.file, "squid.conf or nginx.conf; required");
-    option(command, "--format", "FORMAT", importing.format, "squid or nginx; the default is a guess")
+    option(command, "--format", "FORMAT", importing.format,
+           "squid or nginx; the default is a guess")
         ->check(CLI::IsMember({"squid", "nginx"}).description(""));
     option(command, "--output", "FILE", importing.output,
            "Writes the configuration to this file, which must be new");
@@ -456,7 +457,8 @@ int run_check(CommandLine& line) {
 }
 
 int run_import(CommandLine& line) {
-    if (line.importing.file.empty()) return needs("import", "a FILE, the configuration to translate");
+    if (line.importing.file.empty())
+        return needs("import", "a FILE, the configuration to translate");
     return import_command(line.importing);
 }
 

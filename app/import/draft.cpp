@@ -15,7 +15,7 @@ namespace {
 using Json = ImportDraft::Json;
 
 constexpr std::array<std::string_view, 14> kSectionOrder{
-    "node",    "listen",    "tls",     "workers", "admin", "clients", "forward",
+    "node",      "listen",  "tls",     "workers", "admin", "clients", "forward",
     "forwarded", "upgrade", "origins", "rules",   "cache", "log",     "purge"};
 constexpr std::uint64_t kTenYearsMs = std::uint64_t{3650} * 24 * 3'600'000;
 constexpr std::size_t kShownBytes = 72;
@@ -92,7 +92,7 @@ void ImportDraft::edit_fields(const char* edits, const char* kind, std::string_v
 void ImportDraft::remark(ImportRemark::Weight weight, const Directive& directive,
                          std::string_view why) {
     remarks_.push_back({weight, directive.place, shown(directive).append(": ").append(why)});
-    listed_.emplace(directive.place, directive.name);
+    listed_.insert(&directive);
 }
 
 void ImportDraft::warn(const Directive& directive, std::string_view why) {
@@ -107,11 +107,23 @@ void ImportDraft::leave_out(const Directive& directive, std::string_view why) {
     remark(ImportRemark::Weight::left_out, directive, why);
 }
 
-std::size_t ImportDraft::warnings() const {
+void ImportDraft::lose_block(const Directive& directive) {
+    for (const auto& each : directive.block) {
+        listed_.insert(&each);
+        lose_block(each);
+    }
+}
+
+std::size_t ImportDraft::idle() const {
     return static_cast<std::size_t>(
-        std::count_if(remarks_.begin(), remarks_.end(), [](const ImportRemark& remark) {
-            return remark.weight == ImportRemark::Weight::warning;
-        }));
+        std::count_if(idle_.begin(), idle_.end(),
+                      [&](const Directive* each) { return !listed_.contains(each); }));
+}
+
+std::size_t ImportDraft::warnings() const {
+    return static_cast<std::size_t>(std::count_if(
+        remarks_.begin(), remarks_.end(),
+        [](const ImportRemark& remark) { return remark.weight == ImportRemark::Weight::warning; }));
 }
 
 Json ImportDraft::finish() const {
@@ -219,9 +231,9 @@ std::optional<std::uint64_t> import_span(std::string_view text) {
         auto unit = text.substr(0, letters);
         text.remove_prefix(letters);
         if (unit.size() > 2 && unit.ends_with('s')) unit.remove_suffix(1);
-        const auto* const found =
-            std::find_if(std::begin(kUnits), std::end(kUnits),
-                         [&](const auto& each) { return each.name == (unit.empty() ? "s" : unit); });
+        const auto* const found = std::find_if(
+            std::begin(kUnits), std::end(kUnits),
+            [&](const auto& each) { return each.name == (unit.empty() ? "s" : unit); });
         if (found == std::end(kUnits)) return std::nullopt;
         const auto ms = count * static_cast<double>(found->ms);
         sum = ms >= static_cast<double>(kTenYearsMs)

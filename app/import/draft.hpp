@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -22,7 +23,8 @@ struct ImportRemark {
     std::string text;
 };
 
-/// The configuration that grows from a foreign one, with the remarks about it.
+/// The configuration that grows from a foreign one, with the remarks about it. The directives have
+/// to outlive the translation; the counts tell them apart by their addresses.
 class ImportDraft {
 public:
     using Json = nlohmann::ordered_json;
@@ -36,7 +38,8 @@ public:
     void add_rule(std::string name, Json rule);
     bool has_rules() const { return !rules_.empty(); }
     /// A change of fields that holds for every request: `edits` is request_fields or
-    /// response_fields, `kind` is set, add or remove. A later value of a field replaces the earlier.
+    /// response_fields, `kind` is set, add or remove. A later value of a field replaces the
+    /// earlier.
     void edit_fields(const char* edits, const char* kind, std::string_view name,
                      std::string_view value);
 
@@ -47,7 +50,9 @@ public:
     /// The directive is not taken over.
     void leave_out(const Directive& directive, std::string_view why);
     /// The directive needs no setting.
-    void needs_nothing(const Directive&) { ++idle_; }
+    void needs_nothing(const Directive& directive) { idle_.insert(&directive); }
+    /// Counts everything in the block of a directive that was left out as listed.
+    void lose_block(const Directive& directive);
     void count(std::size_t directives) { directives_ += directives; }
 
     /// The complete configuration: sections in the order of the reference, rules with the changes
@@ -57,8 +62,9 @@ public:
     const std::vector<ImportRemark>& remarks() const { return remarks_; }
     std::size_t warnings() const;
     std::size_t directives() const { return directives_; }
-    std::size_t idle() const { return idle_; }
-    /// Directives with a remark.
+    /// Directives that need no setting, without those that are listed.
+    std::size_t idle() const;
+    /// Directives with a remark, or in a block with one.
     std::size_t listed() const { return listed_.size(); }
 
 private:
@@ -68,8 +74,8 @@ private:
     std::vector<Json> rules_;
     Json edits_ = Json::object();
     std::vector<ImportRemark> remarks_;
-    std::set<std::pair<std::string, std::string>> listed_;
-    std::size_t directives_ = 0, idle_ = 0;
+    std::set<const Directive*> listed_, idle_;
+    std::size_t directives_ = 0;
 };
 
 /// The begin of a directive, for messages: printable, at most 72 bytes.

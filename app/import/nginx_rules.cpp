@@ -23,8 +23,7 @@ std::vector<std::string> variables_of(std::string_view text) {
         ++at;
         if (text.substr(at, 1) == "{") ++at;
         auto end = at;
-        while (end < text.size() && is_variable_byte(text[end]))
-            ++end;
+        while (end < text.size() && is_variable_byte(text[end])) ++end;
         out.emplace_back(text.substr(at, end - at));
         at = end;
     }
@@ -62,9 +61,10 @@ private:
     /// False if the key has parts that hearsay does not tell apart.
     bool key() {
         constexpr std::array<std::string_view, 16> kInKey{
-            "scheme",       "proxy_host",  "host",    "http_host",     "server_name", "server_port",
-            "hostname",     "uri",         "is_args", "document_uri",  "request_method",
-            "request_body", "slice_range", "",        "server_addr",   "proxy_port"};
+            "scheme",         "proxy_host",   "host",        "http_host", "server_name",
+            "server_port",    "hostname",     "uri",         "is_args",   "document_uri",
+            "request_method", "request_body", "slice_range", "",          "server_addr",
+            "proxy_port"};
         constexpr std::array<std::string_view, 3> kWhole{"request_uri", "args", "query_string"};
         const auto lines = scope_.nearest("proxy_cache_key");
         if (lines.empty()) return true;
@@ -95,8 +95,8 @@ private:
     bool exceptions() {
         // hearsay obeys these statements of a client, or stores no such response.
         constexpr std::array<std::string_view, 7> kObeyed{
-            "http_pragma",      "http_cache_control",       "http_authorization", "http_upgrade",
-            "http_range",       "upstream_http_set_cookie", "http_x_no_cache"};
+            "http_pragma", "http_cache_control",       "http_authorization", "http_upgrade",
+            "http_range",  "upstream_http_set_cookie", "http_x_no_cache"};
         for (const auto* line : scope_.nearest("proxy_no_cache"))
             for (const auto& name : variables_of(scope_.replaced(line->rest(0)))) {
                 if (is_one_of(kObeyed, name)) continue;
@@ -112,8 +112,9 @@ private:
         for (const auto* line : scope_.nearest("proxy_cache_bypass"))
             for (const auto& name : variables_of(scope_.replaced(line->rest(0))))
                 if (!is_one_of(kObeyed, name)) {
-                    draft_.leave_out(*line, "such requests get the stored response; clients may send "
-                                            "Cache-Control: no-cache");
+                    draft_.leave_out(*line,
+                                     "such requests get the stored response; clients may send "
+                                     "Cache-Control: no-cache");
                     break;
                 }
         return true;
@@ -198,11 +199,22 @@ private:
 
     /// The node writes or reads these fields itself.
     static bool is_own(std::string_view name) {
-        constexpr std::array<std::string_view, 16> kOwn{
-            "range",            "age",           "cache-status", "connection", "content-encoding",
-            "content-length",   "content-range", "date",         "expect",     "host",
-            "keep-alive",       "te",            "trailer",      "upgrade",    "via",
-            "transfer-encoding"};
+        constexpr std::array<std::string_view, 16> kOwn{"range",
+                                                        "age",
+                                                        "cache-status",
+                                                        "connection",
+                                                        "content-encoding",
+                                                        "content-length",
+                                                        "content-range",
+                                                        "date",
+                                                        "expect",
+                                                        "host",
+                                                        "keep-alive",
+                                                        "te",
+                                                        "trailer",
+                                                        "upgrade",
+                                                        "via",
+                                                        "transfer-encoding"};
         std::string lower;
         proxy::append_lower(lower, name);
         return lower.starts_with("if-") || is_one_of(kOwn, lower) || !proxy::is_token(name);
@@ -216,7 +228,8 @@ private:
         }
         for (const auto* line : scope_.innermost())
             if (line->name == "proxy_pass" && !names_host)
-                draft_.leave_out(*line, "the origin gets the Host of the client, and not its own name");
+                draft_.leave_out(*line,
+                                 "the origin gets the Host of the client, and not its own name");
         for (const auto* line : scope_.nearest("proxy_hide_header"))
             if (is_own(line->word(0)))
                 draft_.leave_out(*line, "the node writes this field itself");
@@ -240,9 +253,9 @@ private:
     }
 
     void set_header(const Directive& line) {
-        constexpr std::array<std::string_view, 5> kForwarded{
-            "x-forwarded-for", "x-forwarded-proto", "x-forwarded-host", "x-forwarded-port",
-            "x-forwarded-server"};
+        constexpr std::array<std::string_view, 5> kForwarded{"x-forwarded-for", "x-forwarded-proto",
+                                                             "x-forwarded-host", "x-forwarded-port",
+                                                             "x-forwarded-server"};
         std::string lower;
         proxy::append_lower(lower, line.word(0));
         const auto value = scope_.replaced(line.word(1));
@@ -257,8 +270,9 @@ private:
         } else if (is_one_of(kForwarded, lower)) {
             draft_.needs_nothing(line);  // see forwarded.origins
         } else if (is_own(lower) || value.find('$') != std::string::npos) {
-            draft_.leave_out(line, "rules set fields to fixed values, and not every field; the "
-                                   "client's address is in X-Forwarded-For");
+            draft_.leave_out(line,
+                             "rules set fields to fixed values, and not every field; the "
+                             "client's address is in X-Forwarded-For");
         } else if (value.empty()) {
             remove("request_fields", line.word(0));
         } else {
@@ -290,14 +304,16 @@ std::optional<std::vector<std::string>> nginx_paths(const NginxLocation& locatio
             if (text == "/") return out;
             out.push_back(text + "*");
             break;
-        case Kind::exact: out.push_back(text); break;
-        case Kind::named: return std::nullopt;
+        case Kind::exact:
+            out.push_back(text);
+            break;
+        case Kind::named:
+            return std::nullopt;
         case Kind::regex:
         case Kind::regex_any_case: {
             std::string lower;
             proxy::append_lower(lower, text);
-            const auto globs =
-                globs_of_regex(location.kind == Kind::regex_any_case ? lower : text);
+            const auto globs = globs_of_regex(location.kind == Kind::regex_any_case ? lower : text);
             if (!globs || globs->wider) return std::nullopt;
             for (const auto& glob : globs->globs) {
                 if (glob == "*" || glob == "/*") return std::vector<std::string>();

@@ -14,47 +14,180 @@ namespace {
 using Json = ImportDraft::Json;
 
 /// Directives that nginx_sites.cpp and nginx_rules.cpp look at.
-constexpr std::string_view kOfSites[] = {
-    "http", "server", "location", "upstream", "listen", "server_name", "proxy_pass", "proxy_cache",
-    "proxy_cache_valid", "proxy_cache_key", "proxy_cache_use_stale", "proxy_cache_background_update",
-    "proxy_cache_bypass", "proxy_no_cache", "proxy_ignore_headers", "proxy_hide_header",
-    "proxy_set_header", "add_header", "allow", "deny", "ssl_certificate", "ssl_certificate_key",
-    "return", "set", "auth_basic", "auth_request", "auth_jwt", "ssl_verify_client",
-    "valid_referers", "secure_link", "limit_except", "internal", "satisfy", "modsecurity", "root",
-    "alias", "fastcgi_pass", "uwsgi_pass", "scgi_pass", "grpc_pass", "try_files", "stub_status",
-    "proxy_ssl_verify", "proxy_ssl_trusted_certificate", "proxy_ssl_name", 
-    "access_by_lua_block", "access_by_lua_file", "access_by_lua", "js_access", "real_ip_header",
-    "set_real_ip_from", "proxy_cache_path", "access_log", "keepalive", "keepalive_requests",
-    "keepalive_timeout", "zone", "ip_hash", "least_conn", "hash", "random",
-    "auth_basic_user_file", "proxy_protocol"};
+constexpr std::string_view kOfSites[] = {"http",
+                                         "server",
+                                         "location",
+                                         "upstream",
+                                         "listen",
+                                         "server_name",
+                                         "proxy_pass",
+                                         "proxy_cache",
+                                         "proxy_cache_valid",
+                                         "proxy_cache_key",
+                                         "proxy_cache_use_stale",
+                                         "proxy_cache_background_update",
+                                         "proxy_cache_bypass",
+                                         "proxy_no_cache",
+                                         "proxy_ignore_headers",
+                                         "proxy_hide_header",
+                                         "proxy_set_header",
+                                         "add_header",
+                                         "allow",
+                                         "deny",
+                                         "ssl_certificate",
+                                         "ssl_certificate_key",
+                                         "return",
+                                         "set",
+                                         "auth_basic",
+                                         "auth_request",
+                                         "auth_jwt",
+                                         "ssl_verify_client",
+                                         "valid_referers",
+                                         "secure_link",
+                                         "limit_except",
+                                         "internal",
+                                         "satisfy",
+                                         "modsecurity",
+                                         "root",
+                                         "alias",
+                                         "fastcgi_pass",
+                                         "uwsgi_pass",
+                                         "scgi_pass",
+                                         "grpc_pass",
+                                         "try_files",
+                                         "stub_status",
+                                         "proxy_ssl_verify",
+                                         "proxy_ssl_trusted_certificate",
+                                         "proxy_ssl_name",
+                                         "access_by_lua_block",
+                                         "access_by_lua_file",
+                                         "access_by_lua",
+                                         "js_access",
+                                         "real_ip_header",
+                                         "set_real_ip_from",
+                                         "proxy_cache_path",
+                                         "access_log",
+                                         "keepalive",
+                                         "keepalive_requests",
+                                         "keepalive_timeout",
+                                         "zone",
+                                         "ip_hash",
+                                         "least_conn",
+                                         "hash",
+                                         "random",
+                                         "auth_basic_user_file",
+                                         "proxy_protocol"};
 
 /// Directives without a counterpart that change nothing for clients, or that hearsay does anyhow.
-constexpr std::string_view kNginxIdle[] = {
-    "events", "worker_connections", "multi_accept", "use", "user", "pid", "error_log", "daemon",
-    "master_process", "load_module", "worker_rlimit_nofile", "worker_cpu_affinity", "worker_priority",
-    "pcre_jit", "types", "default_type", "sendfile", "sendfile_max_chunk", "aio", "directio",
-    "tcp_nopush", "tcp_nodelay", "server_tokens", "types_hash_max_size", "types_hash_bucket_size",
-    "server_names_hash_bucket_size", "server_names_hash_max_size", "map_hash_bucket_size",
-    "variables_hash_max_size", "reset_timedout_connection", "output_buffers", "postpone_output",
-    "open_file_cache", "open_file_cache_valid", "open_file_cache_min_uses", "open_file_cache_errors",
-    "log_format", "log_not_found", "log_subrequest", "charset", "index", "autoindex", "etag",
-    "proxy_http_version", "proxy_buffering", "proxy_buffers", "proxy_buffer_size",
-    "proxy_busy_buffers_size", "proxy_temp_path", "proxy_temp_file_write_size",
-    "proxy_max_temp_file_size", "proxy_request_buffering", "proxy_cache_lock",
-    "proxy_cache_lock_timeout", "proxy_cache_lock_age", "proxy_cache_revalidate",
-    "proxy_cache_min_uses", "proxy_cache_convert_head", "proxy_cache_max_range_offset",
-    "proxy_ssl_server_name", "proxy_ssl_session_reuse", "proxy_ssl_protocols", "proxy_ssl_ciphers",
-    "proxy_headers_hash_max_size", "proxy_headers_hash_bucket_size", "proxy_socket_keepalive",
-    "proxy_force_ranges", "proxy_pass_header", "proxy_pass_request_headers",
-    "proxy_pass_request_body", "client_header_buffer_size", "client_body_buffer_size",
-    "client_body_temp_path", "large_client_header_buffers", "ssl_protocols", "ssl_ciphers",
-    "ssl_prefer_server_ciphers", "ssl_session_cache", "ssl_session_timeout", "ssl_session_tickets",
-    "ssl_dhparam", "ssl_ecdh_curve", "ssl_buffer_size", "ssl", "http2", "http2_push_preload",
-    "underscores_in_headers", "real_ip_recursive", "slice", "merge_slashes", "proxy_intercept_errors",
-    "chunked_transfer_encoding", "keepalive_disable", "proxy_ignore_client_abort", "server_name_in_redirect",
-    "port_in_redirect", "absolute_redirect", "max_ranges", "gzip_static", "if_modified_since",
-    "fastcgi_param", "fastcgi_index", "fastcgi_split_path_info", "uwsgi_param", "lua_package_path",
-    "proxy_next_upstream_tries", "fastcgi_buffers", "fastcgi_buffer_size", "fastcgi_read_timeout"};
+constexpr std::string_view kNginxIdle[] = {"events",
+                                           "worker_connections",
+                                           "multi_accept",
+                                           "use",
+                                           "user",
+                                           "pid",
+                                           "error_log",
+                                           "daemon",
+                                           "master_process",
+                                           "load_module",
+                                           "worker_rlimit_nofile",
+                                           "worker_cpu_affinity",
+                                           "worker_priority",
+                                           "pcre_jit",
+                                           "types",
+                                           "default_type",
+                                           "sendfile",
+                                           "sendfile_max_chunk",
+                                           "aio",
+                                           "directio",
+                                           "tcp_nopush",
+                                           "tcp_nodelay",
+                                           "server_tokens",
+                                           "types_hash_max_size",
+                                           "types_hash_bucket_size",
+                                           "server_names_hash_bucket_size",
+                                           "server_names_hash_max_size",
+                                           "map_hash_bucket_size",
+                                           "variables_hash_max_size",
+                                           "reset_timedout_connection",
+                                           "output_buffers",
+                                           "postpone_output",
+                                           "open_file_cache",
+                                           "open_file_cache_valid",
+                                           "open_file_cache_min_uses",
+                                           "open_file_cache_errors",
+                                           "log_format",
+                                           "log_not_found",
+                                           "log_subrequest",
+                                           "charset",
+                                           "index",
+                                           "autoindex",
+                                           "etag",
+                                           "proxy_http_version",
+                                           "proxy_buffering",
+                                           "proxy_buffers",
+                                           "proxy_buffer_size",
+                                           "proxy_busy_buffers_size",
+                                           "proxy_temp_path",
+                                           "proxy_temp_file_write_size",
+                                           "proxy_max_temp_file_size",
+                                           "proxy_request_buffering",
+                                           "proxy_cache_lock",
+                                           "proxy_cache_lock_timeout",
+                                           "proxy_cache_lock_age",
+                                           "proxy_cache_revalidate",
+                                           "proxy_cache_min_uses",
+                                           "proxy_cache_convert_head",
+                                           "proxy_cache_max_range_offset",
+                                           "proxy_ssl_server_name",
+                                           "proxy_ssl_session_reuse",
+                                           "proxy_ssl_protocols",
+                                           "proxy_ssl_ciphers",
+                                           "proxy_headers_hash_max_size",
+                                           "proxy_headers_hash_bucket_size",
+                                           "proxy_socket_keepalive",
+                                           "proxy_force_ranges",
+                                           "proxy_pass_header",
+                                           "proxy_pass_request_headers",
+                                           "proxy_pass_request_body",
+                                           "client_header_buffer_size",
+                                           "client_body_buffer_size",
+                                           "client_body_temp_path",
+                                           "large_client_header_buffers",
+                                           "ssl_protocols",
+                                           "ssl_ciphers",
+                                           "ssl_prefer_server_ciphers",
+                                           "ssl_session_cache",
+                                           "ssl_session_timeout",
+                                           "ssl_session_tickets",
+                                           "ssl_dhparam",
+                                           "ssl_ecdh_curve",
+                                           "ssl_buffer_size",
+                                           "ssl",
+                                           "http2",
+                                           "http2_push_preload",
+                                           "underscores_in_headers",
+                                           "real_ip_recursive",
+                                           "slice",
+                                           "merge_slashes",
+                                           "proxy_intercept_errors",
+                                           "chunked_transfer_encoding",
+                                           "keepalive_disable",
+                                           "proxy_ignore_client_abort",
+                                           "server_name_in_redirect",
+                                           "port_in_redirect",
+                                           "absolute_redirect",
+                                           "max_ranges",
+                                           "gzip_static",
+                                           "if_modified_since",
+                                           "fastcgi_param",
+                                           "fastcgi_index",
+                                           "fastcgi_split_path_info",
+                                           "uwsgi_param",
+                                           "lua_package_path",
+                                           "proxy_next_upstream_tries",
+                                           "fastcgi_buffers",
+                                           "fastcgi_buffer_size",
+                                           "fastcgi_read_timeout"};
 
 struct NginxAdvice {
     std::string_view name, why;
@@ -112,10 +245,13 @@ public:
         walk(directives);
         for (const auto* line : limits_) limit(*line);
         for (const auto& [path, ms] : spans_) draft_.set(path, import_span_text(ms));
-        const auto believed = proxy::iequals(real_ip_, "X-Forwarded-For") || real_ip_ == "proxy_protocol";
+        const auto believed =
+            proxy::iequals(real_ip_, "X-Forwarded-For") || real_ip_ == "proxy_protocol";
         if (!trusted_.empty() && !believed) {
-            draft_.warn("set_real_ip_from: hearsay reads the client's address from X-Forwarded-For, not "
-                        "from " + real_ip_ + ". Closed: no proxy is trusted");
+            draft_.warn(
+                "set_real_ip_from: hearsay reads the client's address from X-Forwarded-For, not "
+                "from " +
+                real_ip_ + ". Closed: no proxy is trusted");
         } else if (!trusted_.empty()) {
             auto list = Json::array();
             for (const auto& network : trusted_) list.push_back(text_of(network));
@@ -138,8 +274,9 @@ private:
 
     void take(const Directive& line) {
         const auto& name = line.name;
-        const auto advice = std::find_if(std::begin(kNginxAdvice), std::end(kNginxAdvice),
-                                         [&](const NginxAdvice& each) { return each.name == name; });
+        const auto advice =
+            std::find_if(std::begin(kNginxAdvice), std::end(kNginxAdvice),
+                         [&](const NginxAdvice& each) { return each.name == name; });
         if (take_span(line)) return;
         if (name == "worker_processes")
             workers(line);
@@ -210,8 +347,9 @@ private:
     void access_log(const Directive& line) {
         const auto where = line.word(0);
         if (draft_.has("log.access"))
-            return where == "off" ? draft_.needs_nothing(line)
-                                  : draft_.leave_out(line, "there is one access log; the first counts");
+            return where == "off"
+                       ? draft_.needs_nothing(line)
+                       : draft_.leave_out(line, "there is one access log; the first counts");
         if (where == "off") return draft_.needs_nothing(line);
         if (!where.starts_with('/') || where.find('$') != std::string_view::npos)
             return draft_.leave_out(line, "log.access is a file or stdout");
@@ -284,7 +422,8 @@ private:
     void limit(const Directive& line) {
         const bool of_requests = line.name == "limit_req";
         std::string zone(line.word(0));
-        std::uint64_t burst = 0, count = of_requests ? 0 : import_size(line.word(1), "").value_or(0);
+        std::uint64_t burst = 0,
+                      count = of_requests ? 0 : import_size(line.word(1), "").value_or(0);
         for (const auto& word : line.words) {
             const std::string_view text = word.text;
             if (text.starts_with("zone=")) zone = text.substr(5);
@@ -293,14 +432,16 @@ private:
         const auto known = rates_.find(zone);
         if (of_requests && known != rates_.end()) count = known->second;
         if (known == rates_.end() || count == 0 || count > 1'000'000)
-            return draft_.warn(line, "clients.limits counts whole requests per second, and "
-                                     "connections, of an address. OPEN: this limit is left out");
-        const std::string path = std::string("clients.limits.per_address.") +
-                                 (of_requests ? "requests" : "connections");
+            return draft_.warn(line,
+                               "clients.limits counts whole requests per second, and "
+                               "connections, of an address. OPEN: this limit is left out");
+        const std::string path =
+            std::string("clients.limits.per_address.") + (of_requests ? "requests" : "connections");
         const auto former = draft_.has(path)
-                                ? draft_.settings()["clients"]["limits"]["per_address"]
-                                                   [of_requests ? "requests" : "connections"]
-                                                       .get<std::uint64_t>()
+                                ? draft_
+                                      .settings()["clients"]["limits"]["per_address"]
+                                                 [of_requests ? "requests" : "connections"]
+                                      .get<std::uint64_t>()
                                 : count;
         if (count > former) return;
         draft_.set(path, count);

@@ -6,45 +6,12 @@
 #include <map>
 #include <utility>
 
-#include "proxy/http/field_list.hpp"
+#include "app/import/nginx_servers.hpp"
 
 namespace app {
 namespace {
 
 using Json = ImportDraft::Json;
-
-bool has_name(const NginxScope::Block& level, std::string_view name) {
-    return std::any_of(level.begin(), level.end(),
-                       [&](const Directive* each) { return each->name == name; });
-}
-
-/// `0.0.0.0:80` for every spelling of port 80 at all addresses. Empty: not a port of TCP.
-std::string normal_listen(std::string_view word) {
-    if (word.starts_with("unix:")) return {};
-    const auto is_port = [](std::string_view text) {
-        return !text.empty() && text.size() < 6 &&
-               text.find_first_not_of("0123456789") == std::string_view::npos;
-    };
-    if (is_port(word)) return "0.0.0.0:" + std::string(word);
-    const auto colon = word.rfind(':');
-    const bool has_port = colon != std::string_view::npos && is_port(word.substr(colon + 1)) &&
-                          !word.ends_with(']');
-    const auto host = has_port ? word.substr(0, colon) : word;
-    const auto port = has_port ? word.substr(colon + 1) : std::string_view("80");
-    if (host == "*" || host == "[::]" || host == "0.0.0.0") return "0.0.0.0:" + std::string(port);
-    return std::string(host) + ":" + std::string(port);
-}
-
-/// One server, read.
-struct NginxSite {
-    const Directive* directive = nullptr;
-    NginxScope scope;
-    std::vector<NginxLocation> locations;
-    std::vector<std::string> plain, tls;  // listeners
-    std::vector<std::string> exact, wildcard;
-    bool is_default = false, proxy_protocol = false;
-    std::vector<std::size_t> proxied;  // of locations
-};
 
 class NginxSites {
 public:
@@ -54,7 +21,8 @@ public:
     void run() {
         for (const auto* each : outermost_.innermost()) {
             if (each->name == "upstream") upstreams_[std::string(each->word(0))] = each;
-            if (each->name == "server") read(*each);
+            if (each->name == "server")
+                sites_.push_back(read_nginx_site(*each, outermost_, draft_));
         }
         std::vector<const NginxSite*> taken;
         for (const auto& site : sites_)
@@ -65,132 +33,47 @@ public:
     }
 
 private:
-    void read(const Directive& server) {
-        NginxSite site{&server, outermost_.inside(server), {}, {}, {}, {}, {}, false, false, {}};
-        site.locations = locations_of(site.scope);
-        for (const auto* each : site.scope.innermost()) {
-            if (each->name == "listen") listen(site, *each);
-            if (each->name == "server_name")
-                for (const auto& word : each->words) server_name(site, *each, word.text);
-        }
-        if (site.plain.empty() && site.tls.empty()) site.plain.emplace_back("0.0.0.0:80");
-        if (site.exact.empty() && site.wildcard.empty()) site.is_default = true;
-        for (std::size_t i = 0; i < site.locations.size(); ++i)
-            if (has_name(site.locations[i].scope.innermost(), "proxy_pass") &&
-                site.locations[i].kind != NginxLocation::Kind::named)
-                site.proxied.push_back(i);
-        sites_.push_back(std::move(site));
-    }
-
-    void listen(NginxSite& site, const Directive& line) {
-        const auto where = normal_listen(line.word(0));
-        bool tls = false;
-        for (const auto& word : line.words) {
-            tls = tls || word.text == "ssl" || word.text == "quic";
-            site.is_default = site.is_default || word.text.starts_with("default");
-            site.proxy_protocol = site.proxy_protocol || word.text == "proxy_protocol";
-            if (word.text == "quic") return draft_.leave_out(line, "the node speaks no HTTP/3");
-        }
-        if (where.empty()) return draft_.leave_out(line, "the node listens at TCP alone");
-        if (site.scope.word("ssl") == "on") tls = true;
-        auto& list = tls ? site.tls : site.plain;
-        if (std::find(list.begin(), list.end(), where) == list.end()) list.push_back(where);
-    }
-
-    void server_name(NginxSite& site, const Directive& line, const std::string& text) {
-        std::string name;
-        proxy::append_lower(name, text);
-        if (name == "_" || name.empty()) {
-            site.is_default = true;
-        } else if (name.starts_with('.')) {
-            site.exact.push_back(name.substr(1));
-            site.wildcard.push_back("*" + name);
-        } else if (name.starts_with("*.")) {
-            site.wildcard.push_back(name);
-        } else if (name.starts_with('~') || name.find('*') != std::string::npos ||
-                   name.find('$') != std::string::npos) {
-            draft_.leave_out(line, "origins[].host is a name or *.name");
-        } else {
-            site.exact.push_back(name);
-        }
-    }
-
-    /// Why the server refuses requests in a way that no setting has. Empty: it does not.
-    std::string refusal(const NginxScope::Block& level) const {
-        constexpr std::array<std::string_view, 8> kChecks{
-            "auth_request",        "auth_jwt",           "secure_link", "limit_except",
-            "access_by_lua_block", "access_by_lua_file", "js_access",   "modsecurity"};
-        for (const auto* each : level) {
-            const auto off = each->word(0) == "off";
-            if (each->name == "auth_basic" && !off) return "sites ask for no password";
-            if (each->name == "ssl_verify_client" && !off) return "clients show no certificate";
-            if (each->name == "valid_referers") return "hearsay has no rule by Referer";
-            if (!off && std::find(kChecks.begin(), kChecks.end(), each->name) != kChecks.end())
-                return "hearsay has no " + each->name;
-            if (each->name == "if" && refuses(each->block)) return "hearsay has no conditions";
-        }
-        return {};
-    }
-
-    static bool refuses(const std::vector<Directive>& block) {
-        return std::any_of(block.begin(), block.end(), [](const Directive& each) {
-            return (each.name == "return" && each.word(0).starts_with('4')) || each.name == "deny";
-        });
-    }
-
-    /// True if a location is nginx's own page.
-    static bool is_status(const NginxLocation& location) {
-        const auto& level = location.scope.innermost();
-        return has_name(level, "stub_status") || has_name(level, "vhost_traffic_status_display");
-    }
-
-    /// True if the location is a page of errors, which nginx itself asks for.
-    static bool is_error_page(const NginxLocation& location) {
-        const auto& level = location.scope.innermost();
-        if (location.kind != NginxLocation::Kind::exact || has_name(level, "proxy_pass")) return false;
-        const auto pages = location.scope.nearest("error_page");
-        return std::any_of(pages.begin(), pages.end(), [&](const Directive* page) {
-            return !page->words.empty() && page->words.back().text == location.text;
-        });
-    }
-
     bool leave(const NginxSite& site, const Directive& because, const std::string& why) {
-        draft_.warn(because, why + ". Closed: the server at " + site.directive->place +
-                                 " is left out");
+        draft_.warn(because,
+                    why + ". Closed: the server at " + site.directive->place + " is left out");
+        draft_.lose_block(*site.directive);
         return false;
     }
 
     /// Decides whether hearsay can serve the site without permitting more than nginx.
     bool fits(const NginxSite& site) {
         if (site.proxied.empty() && !proxies_by_name(site)) {
-            draft_.leave_out(*site.directive, "no location has proxy_pass; hearsay serves no files");
+            draft_.leave_out(*site.directive,
+                             "no location has proxy_pass; hearsay serves no files");
+            draft_.lose_block(*site.directive);
             return false;
         }
         for (const auto* level : {&outermost_.innermost(), &site.scope.innermost()}) {
-            const auto why = refusal(*level);
+            const auto why = nginx_refusal(*level);
             if (!why.empty()) return leave(site, *site.directive, why);
         }
         if (has_name(site.scope.innermost(), "return")) {
-            draft_.leave_out(*site.directive, "the server answers itself; hearsay writes no answers");
+            draft_.leave_out(*site.directive,
+                             "the server answers itself; hearsay writes no answers");
+            draft_.lose_block(*site.directive);
             return false;
         }
         const auto wanted = site.proxied.empty()
                                 ? access_of(site.scope)
                                 : access_of(site.locations[site.proxied.front()].scope);
         for (const auto& location : site.locations) {
-            if (location.kind == NginxLocation::Kind::named || is_status(location) ||
-                is_error_page(location))
-                continue;
+            if (location.kind == NginxLocation::Kind::named || is_own_page(location)) continue;
             const auto& level = location.scope.innermost();
             const auto& line = *location.directive;
-            if (const auto why = refusal(level); !why.empty()) return leave(site, line, why);
+            if (const auto why = nginx_refusal(level); !why.empty()) return leave(site, line, why);
             const auto refused = std::any_of(level.begin(), level.end(), [](const Directive* each) {
                 return each->name == "internal" ||
                        (each->name == "return" && each->word(0).starts_with('4'));
             });
             if (refused || !(access_of(location.scope) == wanted))
-                return leave(site, line, "hearsay refuses no request by its path; let the origin do so "
-                                         "and take the location out");
+                return leave(site, line,
+                             "hearsay refuses no request by its path; let the origin do so "
+                             "and take the location out");
         }
         return clients(site, wanted) && same_listener(site);
     }
@@ -231,9 +114,10 @@ private:
         if (site.proxy_protocol != proxy_protocol_ ||
             (!first && !known && !fresh_plain && !fresh_tls) ||
             (!first && !known && (site.plain.empty() ? !fresh_tls : !fresh_plain)))
-            return leave(site, *site.directive,
-                         "a node has one `listen` and one tls.listen, and this server is at another "
-                         "port; run a second node");
+            return leave(
+                site, *site.directive,
+                "a node has one `listen` and one tls.listen, and this server is at another "
+                "port; run a second node");
         if (fresh_plain) plain_ = site.plain.front();
         if (fresh_tls) tls_ = site.tls.front();
         return true;
@@ -247,19 +131,22 @@ private:
             if (draft_.has("clients.trusted_proxies"))
                 draft_.set("clients.proxy_protocol", true);
             else
-                draft_.warn("proxy_protocol needs set_real_ip_from. Closed: connections with a PROXY "
-                            "header get an error");
+                draft_.warn(
+                    "proxy_protocol needs set_real_ip_from. Closed: connections with a PROXY "
+                    "header get an error");
         }
         for (const auto* site : taken) {
             if (site->plain.empty() && plain_ != "127.0.0.1:3128")
-                draft_.warn(*site->directive, "the server has TLS alone. OPEN: its hosts answer at " +
-                                                  plain_ + " without TLS, too");
+                draft_.warn(*site->directive,
+                            "the server has TLS alone. OPEN: its hosts answer at " + plain_ +
+                                " without TLS, too");
             for (const auto* list : {&site->plain, &site->tls})
                 for (const auto& where : *list)
                     if (where != plain_ && where != tls_)
-                        draft_.leave_out(*site->directive, "a node has one `listen` and one "
-                                                           "tls.listen; " +
-                                                               where + " is not taken over");
+                        draft_.leave_out(*site->directive,
+                                         "a node has one `listen` and one "
+                                         "tls.listen; " +
+                                             where + " is not taken over");
         }
         if (!access_) return;
         const auto texts = [](const Networks& networks) {
@@ -326,8 +213,9 @@ private:
             if (line.name == "ip_hash" && first)
                 draft_.leave_out(line, "hearsay does not choose by the client's address");
             constexpr std::array<std::string_view, 9> kKnown{
-                "server", "least_conn", "hash",   "ip_hash", "keepalive", "keepalive_timeout",
-                "zone",   "random",     "keepalive_requests"};
+                "server",  "least_conn", "hash",
+                "ip_hash", "keepalive",  "keepalive_timeout",
+                "zone",    "random",     "keepalive_requests"};
             if (first && std::find(kKnown.begin(), kKnown.end(), line.name) == kKnown.end())
                 draft_.leave_out(line, "hearsay has no setting for it");
             if (line.name != "server") continue;
@@ -369,15 +257,18 @@ private:
             if (location.kind != Kind::named) all.push_back(&location);
         const auto rank = [](const NginxLocation* each) {
             switch (each->kind) {
-                case Kind::exact: return std::pair<int, std::size_t>{0, 0};
-                case Kind::strong_prefix: return std::pair{1, ~each->text.size()};
-                case Kind::prefix: return std::pair{3, ~each->text.size()};
-                default: return std::pair<int, std::size_t>{2, 0};
+                case Kind::exact:
+                    return std::pair<int, std::size_t>{0, 0};
+                case Kind::strong_prefix:
+                    return std::pair{1, ~each->text.size()};
+                case Kind::prefix:
+                    return std::pair{3, ~each->text.size()};
+                default:
+                    return std::pair<int, std::size_t>{2, 0};
             }
         };
-        std::stable_sort(all.begin(), all.end(), [&](const auto* a, const auto* b) {
-            return rank(a) < rank(b);
-        });
+        std::stable_sort(all.begin(), all.end(),
+                         [&](const auto* a, const auto* b) { return rank(a) < rank(b); });
         return all;
     }
 
@@ -389,15 +280,17 @@ private:
     Read read_site(const NginxSite& site) {
         using Kind = NginxLocation::Kind;
         Read out;
+        std::vector<std::pair<const NginxLocation*, Json>> expressions;
         for (const auto* location : in_order(site)) {
             const auto* from = location;
             if (!has_name(location->scope.innermost(), "proxy_pass")) {
                 from = fallback(site, *location);
                 if (!from) {
-                    if (!is_status(*location) && !is_error_page(*location))
-                        draft_.leave_out(*location->directive, "hearsay serves no files and writes no "
-                                                               "answers; a shorter prefix may take "
-                                                               "these requests");
+                    if (!is_own_page(*location))
+                        draft_.leave_out(*location->directive,
+                                         "hearsay serves no files and writes no "
+                                         "answers; a shorter prefix may take "
+                                         "these requests");
                     continue;
                 }
                 draft_.leave_out(*location->directive,
@@ -405,23 +298,43 @@ private:
             }
             const auto members = target_members(*from);
             if (!members) {
-                draft_.warn(*location->directive, "the target of proxy_pass is no fixed address. "
-                                                  "Closed: the location is left out");
+                draft_.warn(*location->directive,
+                            "the target of proxy_pass is no fixed address. "
+                            "Closed: the location is left out");
+                draft_.lose_block(*location->directive);
                 continue;
             }
             const bool is_regex =
                 location->kind == Kind::regex || location->kind == Kind::regex_any_case;
-            if (const auto target = target_of(from->scope); !is_regex && target->path &&
-                                                            *target->path != location->text) {
+            if (const auto target = target_of(from->scope);
+                !is_regex && target->path && *target->path != location->text) {
                 draft_.warn(*location->directive, "hearsay rewrites no path (" + *target->path +
                                                       "). Closed: the location is left out");
+                draft_.lose_block(*location->directive);
                 continue;
             }
-            if (!is_regex)
+            if (is_regex)
+                expressions.emplace_back(location, *members);
+            else
                 out.origins.emplace_back(location->text == "/" ? "" : location->text, *members);
             rule(*location, from->scope, out);
         }
+        for (const auto& [location, members] : expressions) others(*location, members, out);
         return out;
+    }
+
+    /// Says what becomes of requests for an expression, if the prefixes have other servers.
+    void others(const NginxLocation& location, const Json& members, const Read& site) {
+        const auto whole = std::find_if(site.origins.begin(), site.origins.end(),
+                                        [](const auto& each) { return each.first.empty(); });
+        if (whole == site.origins.end())
+            draft_.warn(*location.directive,
+                        "origins[].path is the begin of a path. Closed: without a "
+                        "location for / these requests get no answer");
+        else if (whole->second != members)
+            draft_.warn(*location.directive,
+                        "origins[].path is the begin of a path. The requests go to "
+                        "the servers of the other locations");
     }
 
     /// The named location that `try_files` or `error_page` leads to, if it has `proxy_pass`.
@@ -443,8 +356,9 @@ private:
     void rule(const NginxLocation& location, const NginxScope& scope, Read& out) {
         const auto paths = nginx_paths(location);
         if (!paths)
-            return draft_.leave_out(*location.directive, "globs cannot say this path; the requests "
-                                                         "follow the rule of a prefix");
+            return draft_.leave_out(*location.directive,
+                                    "globs cannot say this path; the requests "
+                                    "follow the rule of a prefix");
         auto members = nginx_rule(scope, zones_, draft_);
         Json one = Json::object();
         if (!paths->empty()) one["match"]["paths"] = *paths;

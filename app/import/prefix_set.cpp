@@ -45,9 +45,8 @@ Networks networks_of_range(std::uint32_t first, std::uint32_t last) {
         while (bits < 32 && (at & ((std::uint64_t{2} << bits) - 1)) == 0 &&
                at + (std::uint64_t{2} << bits) - 1 <= last)
             ++bits;
-        out.emplace_back(
-            ip::network_v4(ip::address_v4(static_cast<std::uint32_t>(at)),
-                           static_cast<unsigned short>(32 - bits)));
+        out.emplace_back(ip::network_v4(ip::address_v4(static_cast<std::uint32_t>(at)),
+                                        static_cast<unsigned short>(32 - bits)));
         at += std::uint64_t{1} << bits;
     }
     return out;
@@ -136,9 +135,9 @@ Networks all_networks() {
 bool is_private(const Network& network) {
     static const Networks own = [] {
         Networks out;
-        for (const auto* text : {"127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16",
-                                 "169.254.0.0/16", "0.0.0.0/8", "::1", "::", "fc00::/7",
-                                 "fe80::/10"}) {
+        for (const auto* text :
+             {"127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16",
+              "0.0.0.0/8", "::1", "::", "fc00::/7", "fe80::/10"}) {
             const auto parsed = parse_networks(text);
             out.insert(out.end(), parsed->begin(), parsed->end());
         }

@@ -25,8 +25,8 @@ Networks intersection(const Networks& a, const Networks& b);
 bool covers_all(const Networks& outer, const Networks& inner);
 /// Every address of IPv4 and IPv6.
 Networks all_networks();
-/// True if `network` is of addresses that forward.private_destinations refuses by default: loopback,
-/// private, link-local and "this network".
+/// True if `network` is of addresses that forward.private_destinations refuses by default:
+/// loopback, private, link-local and "this network".
 bool is_private(const Network& network);
 
 }  // namespace app

@@ -81,18 +81,26 @@ private:
         const char c = rest_.front();
         rest_.remove_prefix(1);
         switch (c) {
-            case '^': return {std::string(1, kBegin)};
-            case '$': return {std::string(1, kEnd)};
-            case '(': return group(depth);
-            case '[': return byte_class();
-            case '\\': return escape();
+            case '^':
+                return {std::string(1, kBegin)};
+            case '$':
+                return {std::string(1, kEnd)};
+            case '(':
+                return group(depth);
+            case '[':
+                return byte_class();
+            case '\\':
+                return escape();
             case '*':
             case '+':
             case '?':
             case '{':
             case kBegin:
-            case kEnd: failed_ = true; return {};
-            default: return {std::string(1, c)};
+            case kEnd:
+                failed_ = true;
+                return {};
+            default:
+                return {std::string(1, c)};
         }
     }
 

@@ -14,9 +14,9 @@ struct RegexGlobs {
     bool wider = false;              // the globs may match more: `.+`
 };
 
-/// Translates literals, escaped punctuation, `.*`, `.+`, groups of alternatives, small classes, `?`,
-/// and the anchors. A bare dot counts as the dot itself. Nothing for other constructs, and for more
-/// than 64 globs.
+/// Translates literals, escaped punctuation, `.*`, `.+`, groups of alternatives, small classes,
+/// `?`, and the anchors. A bare dot counts as the dot itself. Nothing for other constructs, and for
+/// more than 64 globs.
 std::optional<RegexGlobs> globs_of_regex(std::string_view regex);
 
 /// A glob over whole URLs, as a host and a path. An empty part stands for all.

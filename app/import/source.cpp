@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostBytes = 4 << 20, kMostFiles = 256, kMostDepth = 8;
 /// Files of the packages of nginx that say nothing about sites or access.
 constexpr std::array<std::string_view, 8> kKnownFiles{
-    "mime.types",     "proxy_params", "fastcgi_params",         "uwsgi_params",
-    "scgi_params",    "fastcgi.conf", "options-ssl-nginx.conf", "modules-enabled/*.conf"};
+    "mime.types",  "proxy_params", "fastcgi_params",         "uwsgi_params",
+    "scgi_params", "fastcgi.conf", "options-ssl-nginx.conf", "modules-enabled/*.conf"};
 
 std::optional<std::string> read_file_here(const std::string& path, std::size_t most) {
     std::error_code error;
@@ -82,8 +82,10 @@ public:
 private:
     Lexed read(const std::string& text, const std::string& path, std::size_t depth) {
         bytes_ += text.size();
-        const auto name = measure::printable(depth == 0 ? fs::path(path).filename().string() : path);
-        auto lexed = *format_ == SourceFormat::squid ? lex_squid(text, name) : lex_nginx(text, name);
+        const auto name =
+            measure::printable(depth == 0 ? fs::path(path).filename().string() : path);
+        auto lexed =
+            *format_ == SourceFormat::squid ? lex_squid(text, name) : lex_nginx(text, name);
         if (lexed.error.empty()) follow(lexed.directives, depth, lexed.error);
         return lexed;
     }
@@ -110,17 +112,19 @@ private:
         std::vector<std::string> found;
         for (const auto& path : paths)
             if (found.empty()) found = files_.find(path);
-        const auto is_known = std::any_of(kKnownFiles.begin(), kKnownFiles.end(),
-                                          [&](std::string_view known) { return name.ends_with(known); });
+        const auto is_known =
+            std::any_of(kKnownFiles.begin(), kKnownFiles.end(),
+                        [&](std::string_view known) { return name.ends_with(known); });
         if (found.empty() && !is_known && name.find_first_of("*?[") == std::string::npos)
             error = fmt::format("{}: cannot find {}: copy it beside the file, or take the line out",
                                 at.place, measure::printable(name));
         if (is_known && *format_ == SourceFormat::nginx) return;
         for (const auto& path : found) {
             if (depth + 1 >= kMostDepth || ++count_ > kMostFiles) {
-                error = fmt::format("{}: includes more than {} files, or more than {} inside each "
-                                    "other",
-                                    at.place, kMostFiles, kMostDepth);
+                error = fmt::format(
+                    "{}: includes more than {} files, or more than {} inside each "
+                    "other",
+                    at.place, kMostFiles, kMostDepth);
                 return;
             }
             const auto text = files_.read(path, kMostBytes - std::min(bytes_, kMostBytes));
@@ -157,7 +161,8 @@ SourceFormat guess_format(std::string_view text) {
     const auto is_known = [&](const Directive& each) {
         return std::find(kOfNginx.begin(), kOfNginx.end(), each.name) != kOfNginx.end();
     };
-    return has_block || std::any_of(as_nginx.directives.begin(), as_nginx.directives.end(), is_known)
+    return has_block ||
+                   std::any_of(as_nginx.directives.begin(), as_nginx.directives.end(), is_known)
                ? SourceFormat::nginx
                : SourceFormat::squid;
 }

@@ -57,8 +57,9 @@ private:
     /// A denial also holds for what earlier lines permit, because the settings have no order.
     void for_all(const Directive& line) {
         if (!out_.grants.empty())
-            draft_.leave_out(line, "denials win in hearsay. Closed: this one holds for the clients "
-                                   "of earlier lines, too");
+            draft_.leave_out(line,
+                             "denials win in hearsay. Closed: this one holds for the clients "
+                             "of earlier lines, too");
     }
 
     void end_with(const Directive& line, const std::string& why) {
@@ -72,7 +73,8 @@ private:
             auto one = acls_.condition(line.word(i));
             if (one.kind == Kind::never || (one.kind == Kind::manager && !one.negated))
                 return draft_.needs_nothing(line);  // hearsay has an admin port for that
-            if (one.kind != Kind::always && one.kind != Kind::manager) all.push_back(std::move(one));
+            if (one.kind != Kind::always && one.kind != Kind::manager)
+                all.push_back(std::move(one));
         }
         if (denies)
             deny(line, all);
@@ -119,7 +121,8 @@ private:
                     if (one.negated) break;
                     return lost("forward.private_destinations admits addresses for all clients");
                 case Kind::user:
-                    if (one.negated) return lost("hearsay asks every client for a password, or none");
+                    if (one.negated)
+                        return lost("hearsay asks every client for a password, or none");
                     grant.user = true;
                     break;
                 case Kind::ports:
@@ -129,7 +132,8 @@ private:
                 case Kind::connect:
                 case Kind::purge:
                     return lost("hearsay cannot permit a method to some clients alone");
-                default: return lost(one.why);
+                default:
+                    return lost(one.why);
             }
         }
         const bool is_plain = changed.denied_hosts.size() == out_.denied_hosts.size() &&
@@ -138,8 +142,9 @@ private:
         for (const auto* one : safe) only_ports(line, one->ports);
         if (!safe.empty()) for_all(line);
         if (!is_plain && !out_.grants.empty())
-            draft_.leave_out(line, "denials win in hearsay. Closed: the exception of this line holds "
-                                   "for all clients");
+            draft_.leave_out(line,
+                             "denials win in hearsay. Closed: the exception of this line holds "
+                             "for all clients");
         if (!grant.sources && !grant.hosts && !grant.user && safe.empty() && is_plain)
             ended_ = true;  // nobody gets further
         out_.grants.push_back(std::move(grant));
@@ -150,8 +155,9 @@ private:
         for (const auto& one : all) {
             if (one.kind == Kind::purge) continue;
             if (one.kind != Kind::sources || one.negated)
-                return draft_.warn(line, "purge.allow has addresses alone. Closed: this line permits "
-                                         "nothing");
+                return draft_.warn(line,
+                                   "purge.allow has addresses alone. Closed: this line permits "
+                                   "nothing");
             limit(from, one.sources);
         }
         if (!out_.purge) out_.purge.emplace();
@@ -208,7 +214,8 @@ private:
                 if (!deny_hosts(one)) return false;
                 for_all(line);
                 return true;
-            case Kind::private_addresses: return !one.negated;
+            case Kind::private_addresses:
+                return !one.negated;
             case Kind::user:
                 if (one.negated) limits_.user = true;
                 return one.negated;
@@ -222,7 +229,8 @@ private:
             case Kind::connect:
                 if (!one.negated) allow_connect({});
                 return !one.negated;
-            default: return false;
+            default:
+                return false;
         }
     }
 
@@ -276,7 +284,9 @@ private:
         });
     }
 
-    void allow_connect(const std::vector<std::uint16_t>& ports) { limit(out_.connect_ports, ports); }
+    void allow_connect(const std::vector<std::uint16_t>& ports) {
+        limit(out_.connect_ports, ports);
+    }
 
     /// Only these ports are permitted, with and without CONNECT.
     void only_ports(const Directive& line, const PortRanges& ranges) {
@@ -386,8 +396,9 @@ std::optional<SquidGrant> single_grant(std::vector<SquidGrant> grants, ImportDra
         auto hosts = one.hosts ? one.hosts : other.hosts;
         if (one.hosts && other.hosts) hosts = common_hosts(*one.hosts, *other.hosts);
         if (hosts && hosts->empty()) {
-            draft.warn(*other.from, "all clients of a node may ask for the same hosts. Closed: this "
-                                    "line permits nothing");
+            draft.warn(*other.from,
+                       "all clients of a node may ask for the same hosts. Closed: this "
+                       "line permits nothing");
             continue;
         }
         draft.warn(*other.from,

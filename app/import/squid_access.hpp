@@ -11,9 +11,9 @@ namespace app {
 
 /// Clients, and the hosts that they may ask for.
 struct SquidGrant {
-    std::optional<Networks> sources;                 // nothing: any
-    std::optional<std::vector<std::string>> hosts;   // nothing: any
-    bool user = false;                               // only after a password
+    std::optional<Networks> sources;                // nothing: any
+    std::optional<std::vector<std::string>> hosts;  // nothing: any
+    bool user = false;                              // only after a password
     const Directive* from = nullptr;
 };
 
@@ -31,10 +31,10 @@ struct SquidAccess {
     bool relies_on_private = false;  // private targets are denied, as is the default
 };
 
-/// Reads the lines of `http_access` in their order: the first that matches decides, and the opposite
-/// of the last one holds for the rest. The result never permits more than the lines do: a grant that
-/// cannot be expressed is left out, and a denial that cannot be expressed ends the list as
-/// `deny all`. `draft` gets a warning for both.
+/// Reads the lines of `http_access` in their order: the first that matches decides, and the
+/// opposite of the last one holds for the rest. The result never permits more than the lines do: a
+/// grant that cannot be expressed is left out, and a denial that cannot be expressed ends the list
+/// as `deny all`. `draft` gets a warning for both.
 SquidAccess read_squid_access(const std::vector<const Directive*>& lines, const SquidAcls& acls,
                               ImportDraft& draft);
 

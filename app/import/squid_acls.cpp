@@ -36,14 +36,17 @@ std::string reason_against(const std::string& type) {
         {"rep_header", "hearsay has no rule by a field of the response"},
         {"req_mime_type", "hearsay has no rule by the type of a request body"},
         {"rep_mime_type", "hearsay has no rule by the type of a response"},
-        {"url_regex", "hearsay compares no URLs; put domains and URLs in a list for "
-                      "forward.blocklists (format urls)"},
-        {"urlpath_regex", "hearsay compares no paths for access; list the URLs in "
-                          "forward.blocklists (format urls)"},
+        {"url_regex",
+         "hearsay compares no URLs; put domains and URLs in a list for "
+         "forward.blocklists (format urls)"},
+        {"urlpath_regex",
+         "hearsay compares no paths for access; list the URLs in "
+         "forward.blocklists (format urls)"},
         {"maxconn", "limits.connections_per_address bounds connections, not access"},
         {"max_user_ip", "hearsay does not count the addresses of a user"},
-        {"external", "hearsay asks no helper program; see forward.blocklists and "
-                     "forward.authentication"},
+        {"external",
+         "hearsay asks no helper program; see forward.blocklists and "
+         "forward.authentication"},
         {"ident", "hearsay has no ident; see forward.authentication"},
         {"arp", "hearsay knows clients by IP address, not by MAC address"},
         {"eui64", "hearsay knows clients by IP address, not by MAC address"},
@@ -117,7 +120,8 @@ SquidCondition of_ports(const std::vector<std::string>& values) {
         std::uint16_t low = 0, high = 0;
         const auto dash = value.find('-');
         const auto first = std::string_view(value).substr(0, dash);
-        const auto last = dash == std::string::npos ? first : std::string_view(value).substr(dash + 1);
+        const auto last =
+            dash == std::string::npos ? first : std::string_view(value).substr(dash + 1);
         const auto read = [](std::string_view text, std::uint16_t& port) {
             const auto* const end = text.data() + text.size();
             const auto [stop, error] = std::from_chars(text.data(), end, port);
@@ -154,11 +158,11 @@ SquidCondition of_protocols(const std::vector<std::string>& values) {
 std::vector<std::string> hosts_of_domain(std::string_view domain) {
     std::string lower;
     proxy::append_lower(lower, domain);
-    if (lower.find(':') != std::string::npos && !lower.starts_with('['))
-        lower = "[" + lower + "]";
+    if (lower.find(':') != std::string::npos && !lower.starts_with('[')) lower = "[" + lower + "]";
     // No request names a host in other bytes.
     if (lower.empty() || std::any_of(lower.begin(), lower.end(), [](char c) {
-            return c <= ' ' || c >= '\x7f' || std::string_view("/?#@%*").find(c) != std::string::npos;
+            return c <= ' ' || c >= '\x7f' ||
+                   std::string_view("/?#@%*").find(c) != std::string::npos;
         }))
         return {};
     while (lower.size() > 1 && lower.ends_with('.')) lower.pop_back();

@@ -64,7 +64,7 @@ private:
         std::vector<std::string> values;      // of the lines
         std::vector<std::string> from_files;  // of the files
         std::vector<std::string> files;
-        bool unreadable = false;         // one of the files
+        bool unreadable = false;  // one of the files
         bool ignores_case = false;
     };
     static SquidCondition of_builtin(std::string_view name);

@@ -60,12 +60,17 @@ public:
 private:
     /// Takes what stands for itself, and puts the rest aside by name.
     void sort(const Directive& line) {
-        constexpr std::string_view kTogether[] = {
-            "http_access", "http_port", "delay_parameters", "https_port", "cache_peer", "refresh_pattern", "auth_param",
-            "never_direct", "always_direct", "follow_x_forwarded_for", "http_reply_access",
-            "miss_access", "ssl_bump", "url_rewrite_program", "redirect_program", "icap_enable",
-            "ecap_enable", "adapted_http_access", "http_access2", "url_rewrite_access",
-            "redirector_access", "adaptation_access"};
+        constexpr std::string_view kTogether[] = {"http_access",       "http_port",
+                                                  "delay_parameters",  "https_port",
+                                                  "cache_peer",        "refresh_pattern",
+                                                  "auth_param",        "never_direct",
+                                                  "always_direct",     "follow_x_forwarded_for",
+                                                  "http_reply_access", "miss_access",
+                                                  "ssl_bump",          "url_rewrite_program",
+                                                  "redirect_program",  "icap_enable",
+                                                  "ecap_enable",       "adapted_http_access",
+                                                  "http_access2",      "url_rewrite_access",
+                                                  "redirector_access", "adaptation_access"};
         const auto& name = line.name;
         if (name == "acl") {
             const auto error = acls_.add(line);
@@ -99,8 +104,9 @@ private:
         for (const auto* line : lines_["auth_param"]) {
             if (line->word(0) != "basic") {
                 if (line->word(1) == "program")
-                    draft_.leave_out(*line, "hearsay knows Basic with a file of users; see "
-                                            "forward.authentication");
+                    draft_.leave_out(*line,
+                                     "hearsay knows Basic with a file of users; see "
+                                     "forward.authentication");
                 else
                     draft_.needs_nothing(*line);
                 continue;
@@ -129,19 +135,21 @@ private:
                 });
             };
             if (has("intercept") || has("tproxy") || has("transparent")) {
-                draft_.leave_out(*line, "hearsay does not take intercepted connections; let clients "
-                                        "name the proxy (PAC, environment)");
+                draft_.leave_out(*line,
+                                 "hearsay does not take intercepted connections; let clients "
+                                 "name the proxy (PAC, environment)");
                 continue;
             }
             if (has("ssl-bump"))
-                draft_.leave_out(*line, "hearsay opens no TLS of CONNECT; list https sites in "
-                                        "`origins`");
+                draft_.leave_out(*line,
+                                 "hearsay opens no TLS of CONNECT; list https sites in "
+                                 "`origins`");
             if (!where) {
                 draft_.leave_out(*line, "is no port");
                 continue;
             }
-            const bool accelerates = has("accel") || has("vhost") || has("defaultsite") ||
-                                     has("vport");
+            const bool accelerates =
+                has("accel") || has("vhost") || has("defaultsite") || has("vport");
             if (draft_.has("listen")) {
                 draft_.leave_out(*line, "a node has one `listen`; the first http_port counts");
                 continue;
@@ -155,17 +163,17 @@ private:
         tls_port(forwards);
         if (!draft_.has("listen")) {
             draft_.set("listen", "127.0.0.1:3128");
-            draft_.warn("no http_port can be taken over. Closed: the node listens at 127.0.0.1:3128 "
-                        "alone");
+            draft_.warn(
+                "no http_port can be taken over. Closed: the node listens at 127.0.0.1:3128 "
+                "alone");
         }
     }
 
     void tls_port(bool forwards) {
         for (const auto* line : lines_["https_port"]) {
-            const auto is_intercepted =
-                std::any_of(line->words.begin(), line->words.end(), [](const Word& word) {
-                    return word.text == "intercept" || word.text == "tproxy";
-                });
+            const auto is_intercepted = std::any_of(
+                line->words.begin(), line->words.end(),
+                [](const Word& word) { return word.text == "intercept" || word.text == "tproxy"; });
             const auto where = is_intercepted ? std::nullopt : listen_text(line->word(0));
             std::string certificate, key;
             bool accelerates = false;
@@ -184,8 +192,9 @@ private:
                     close(*line, "hearsay asks clients for no certificate");
             }
             if (!where || certificate.empty() || draft_.has("tls") || (accelerates && forwards)) {
-                draft_.leave_out(*line, "tls.listen needs a port and a certificate, and is for the "
-                                        "same sites as `listen`");
+                draft_.leave_out(*line,
+                                 "tls.listen needs a port and a certificate, and is for the "
+                                 "same sites as `listen`");
                 continue;
             }
             is_accelerator_ = is_accelerator_ || accelerates;
@@ -199,11 +208,13 @@ private:
     void filters() {
         for (const auto* line : lines_["url_rewrite_program"])
             if (line->word(0) != "none")
-                close(*line, "hearsay asks no program about URLs; a filter's lists go to "
-                             "forward.blocklists");
+                close(*line,
+                      "hearsay asks no program about URLs; a filter's lists go to "
+                      "forward.blocklists");
         for (const auto* line : lines_["redirect_program"])
-            close(*line, "hearsay asks no program about URLs; a filter's lists go to "
-                         "forward.blocklists");
+            close(*line,
+                  "hearsay asks no program about URLs; a filter's lists go to "
+                  "forward.blocklists");
         for (const auto* const name : {"icap_enable", "ecap_enable"})
             for (const auto* line : lines_[name])
                 if (line->word(0) == "on") close(*line, "hearsay has no ICAP or eCAP");
@@ -216,8 +227,9 @@ private:
             if (line->word(0) == "terminate")
                 close(*line, "hearsay opens no TLS of CONNECT, and ends none");
             else
-                draft_.leave_out(*line, "hearsay opens no TLS of CONNECT; list https sites in "
-                                        "`origins`");
+                draft_.leave_out(*line,
+                                 "hearsay opens no TLS of CONNECT; list https sites in "
+                                 "`origins`");
         }
     }
 
@@ -261,23 +273,27 @@ private:
         who_may(access);
         parents();
         if (is_closed_ || !grant) {
-            if (!is_closed_) draft_.warn("http_access permits nothing that can be expressed. Closed: "
-                                         "the node lets no client in");
+            if (!is_closed_)
+                draft_.warn(
+                    "http_access permits nothing that can be expressed. Closed: "
+                    "the node lets no client in");
             return nobody();
         }
         draft_.set("forward.enabled", true);
         draft_.set("forward.clients", texts_of_networks(grant->sources.value_or(all_networks())));
         if (!grant->sources && !grant->user)
-            draft_.warn("http_access permits every address, and so does forward.clients: strangers "
-                        "find an open proxy soon");
+            draft_.warn(
+                "http_access permits every address, and so does forward.clients: strangers "
+                "find an open proxy soon");
         if (access.ports && access.ports->empty()) {
             draft_.warn("http_access permits no single port. Closed: the node lets no client in");
             return nobody();
         }
         destinations(access, *grant);
         if (access.relies_on_private && draft_.has("forward.parent"))
-            draft_.warn("forward.parent resolves names, and http_access denies targets at private "
-                        "addresses. OPEN: names with such addresses pass; let the parent refuse them");
+            draft_.warn(
+                "forward.parent resolves names, and http_access denies targets at private "
+                "addresses. OPEN: names with such addresses pass; let the parent refuse them");
         for (const auto& file : access.blocklists)
             draft_.settings()["forward"]["blocklists"].push_back(
                 {{"path", file}, {"format", "dstdomain"}, {"action", "refuse"}});
@@ -318,8 +334,9 @@ private:
                 lost = true;
             } else if (!peer.usable || !peer.hosts.empty()) {
                 if (!peer.hosts.empty())
-                    draft_.leave_out(*peer.line, "forward.parent is for all hosts; forward.no_proxy "
-                                                 "lists exceptions");
+                    draft_.leave_out(*peer.line,
+                                     "forward.parent is for all hosts; forward.no_proxy "
+                                     "lists exceptions");
                 lost = true;
             } else {
                 draft_.settings()["forward"]["parent"].push_back(peer.url);
@@ -327,8 +344,9 @@ private:
             }
         }
         if (never_direct && lost && !any) {
-            draft_.warn("never_direct asks for a parent, and none can be taken over. Closed: the node "
-                        "lets no client in");
+            draft_.warn(
+                "never_direct asks for a parent, and none can be taken over. Closed: the node "
+                "lets no client in");
             is_closed_ = true;
         }
         for (const auto* line : lines_["always_direct"]) direct(*line, any);
@@ -352,15 +370,17 @@ private:
     /// do not matter.
     void sites(const SquidAccess& access, const std::optional<SquidGrant>& grant) {
         for (const auto& file : access.blocklists)
-            draft_.warn("a site has no blocklist (" + file + "). Closed: the node lets no client in");
+            draft_.warn("a site has no blocklist (" + file +
+                        "). Closed: the node lets no client in");
         if (!fits(grant, access)) return nobody();
         who_may(access);
         const bool user = grant && grant->user;
         if (user) draft_.warn("sites ask for no password. Closed: the node lets no client in");
         if (is_closed_ || !grant || user || !access.blocklists.empty()) {
             if (!grant && !is_closed_)
-                draft_.warn("http_access permits nothing that can be expressed. Closed: the node lets "
-                            "no client in");
+                draft_.warn(
+                    "http_access permits nothing that can be expressed. Closed: the node lets "
+                    "no client in");
             return nobody();
         }
         if (grant->sources) draft_.set("clients.allow", texts_of_networks(*grant->sources));
@@ -373,7 +393,8 @@ private:
             }
             auto hosts = peer.hosts;
             if (hosts.empty() && grant->hosts) hosts = *grant->hosts;
-            if (!peer.hosts.empty() && grant->hosts) hosts = common_hosts(peer.hosts, *grant->hosts);
+            if (!peer.hosts.empty() && grant->hosts)
+                hosts = common_hosts(peer.hosts, *grant->hosts);
             if (hosts.empty() && peer.hosts.empty() && !grant->hosts)
                 hosts = {default_site_.empty() ? "*" : default_site_};
             for (const auto& host : hosts) {
@@ -387,8 +408,9 @@ private:
         });
         if (!refuses_exactly(access, order) || order.empty()) {
             if (order.empty())
-                draft_.warn("no cache_peer with originserver can be taken over. Closed: the node lets "
-                            "no client in");
+                draft_.warn(
+                    "no cache_peer with originserver can be taken over. Closed: the node lets "
+                    "no client in");
             return nobody();
         }
         draft_.settings()["origins"] = Json::array();
@@ -414,8 +436,9 @@ private:
                 if (line->words.size() < 2 || line->word(1) == "all")
                     draft_.needs_nothing(*line);
                 else
-                    draft_.leave_out(*line, "a rule without members, before the others, stands for "
-                                            "an exception");
+                    draft_.leave_out(*line,
+                                     "a rule without members, before the others, stands for "
+                                     "an exception");
                 continue;
             }
             const auto one = acls_.condition(line->word(1));
@@ -427,11 +450,13 @@ private:
                 draft_.add_rule("uncached-" + std::string(line->word(1)),
                                 {{"match", {{"hosts", one.hosts}}}, {"bypass", true}});
             } else if (line->word(1) == "QUERY") {
-                draft_.leave_out(*line, "a URL with a query is stored if its origin states a "
-                                        "lifetime");
+                draft_.leave_out(*line,
+                                 "a URL with a query is stored if its origin states a "
+                                 "lifetime");
             } else {
-                draft_.warn(*line, "a rule matches by host, path and method. Closed: no request uses "
-                                   "the cache; narrow the rule `uncached`");
+                draft_.warn(*line,
+                            "a rule matches by host, path and method. Closed: no request uses "
+                            "the cache; narrow the rule `uncached`");
                 draft_.add_rule("uncached", {{"bypass", true}});
             }
         }
@@ -447,11 +472,13 @@ private:
                 trusted.clear();
                 break;
             }
-            if (line->words.size() == 2 && one.kind == SquidCondition::Kind::sources && !one.negated)
+            if (line->words.size() == 2 && one.kind == SquidCondition::Kind::sources &&
+                !one.negated)
                 trusted.insert(trusted.end(), one.sources.begin(), one.sources.end());
             else
-                draft_.warn(*line, "clients.trusted_proxies has addresses. Closed: the field is not "
-                                   "believed");
+                draft_.warn(*line,
+                            "clients.trusted_proxies has addresses. Closed: the field is not "
+                            "believed");
         }
         if (!trusted.empty() && trusted.size() <= kMostPrefixes)
             draft_.set("clients.trusted_proxies", texts_of_networks(trusted));
@@ -461,7 +488,8 @@ private:
     void bandwidth(const Directive& line) {
         if (line.words.size() < 3 || line.word(1) != "-1/-1")
             draft_.leave_out(line, "hearsay limits clients, not all of them together");
-        const auto pair = line.words.empty() ? std::string_view() : std::string_view(line.words.back().text);
+        const auto pair =
+            line.words.empty() ? std::string_view() : std::string_view(line.words.back().text);
         const auto rate = import_size(pair.substr(0, pair.find('/')), "");
         if (line.words.size() < 3 || !rate || *rate < 1024) {
             if (line.words.size() >= 3 && pair != "-1/-1")

@@ -43,18 +43,21 @@ void read_peer_option(SquidPeer& peer, std::string_view option, ImportDraft& dra
         });
         if (!peer.origin && is_plain && std::count(login->begin(), login->end(), ':') == 1) {
             peer.login = *login + "@";
-            draft.leave_out(*peer.line, "the password stands in forward.parent now; better write "
-                                        "${NAME}");
+            draft.leave_out(*peer.line,
+                            "the password stands in forward.parent now; better write "
+                            "${NAME}");
         } else if (!peer.origin) {
-            draft.warn(*peer.line, "forward.parent takes a fixed name and password. Closed: this "
-                                   "peer is left out");
+            draft.warn(*peer.line,
+                       "forward.parent takes a fixed name and password. Closed: this "
+                       "peer is left out");
             peer.usable = false;
         }
     }
     for (const auto* const key : {"sslcert", "tls-cert"})
         if (value_of(option, key)) {
-            draft.warn(*peer.line, "hearsay shows origins no certificate. Closed: this peer is left "
-                                   "out");
+            draft.warn(*peer.line,
+                       "hearsay shows origins no certificate. Closed: this peer is left "
+                       "out");
             peer.usable = false;
         }
 }
@@ -86,8 +89,9 @@ void read_peer_access(SquidPeer& peer, const std::vector<const Directive*>& acce
                    !only->negated && !only->wider) {
             peer.hosts.insert(peer.hosts.end(), only->hosts.begin(), only->hosts.end());
         } else {
-            draft.warn(*line, "a peer can be chosen by the host of the target alone. Closed: the peer "
-                              "is left out");
+            draft.warn(*line,
+                       "a peer can be chosen by the host of the target alone. Closed: the peer "
+                       "is left out");
             peer.usable = false;
         }
     }
@@ -102,8 +106,9 @@ std::vector<SquidPeer> read_squid_peers(const std::vector<const Directive*>& lin
     for (const auto* line : lines) {
         const auto type = line->word(1);
         if (type == "sibling" || type == "multicast") {
-            draft.leave_out(*line, "siblings become nodes of a cluster: run hearsay on each, with "
-                                   "files of `hearsay init`");
+            draft.leave_out(*line,
+                            "siblings become nodes of a cluster: run hearsay on each, with "
+                            "files of `hearsay init`");
             continue;
         }
         SquidPeer peer;

@@ -12,13 +12,13 @@ namespace app {
 struct SquidPeer {
     const Directive* line = nullptr;
     std::string name, url;
-    std::string login;             // `name:password@` of a parent
-    bool origin = false;           // originserver
-    bool usable = false;           // a setting can name it
+    std::string login;    // `name:password@` of a parent
+    bool origin = false;  // originserver
+    bool usable = false;  // a setting can name it
     int weight = 1;
-    bool verify = true;            // its certificate
+    bool verify = true;  // its certificate
     std::string ca, tls_name;
-    std::string balance;           // the setting's word; empty: none is given
+    std::string balance;             // the setting's word; empty: none is given
     std::vector<std::string> hosts;  // that it is for; empty: all
 };
 

@@ -58,7 +58,8 @@ std::optional<RefreshPattern> read_refresh(const Directive& line) {
     if (line.word(at) == "-i" || line.word(at) == "+i") out.ignores_case = line.word(at++) == "-i";
     if (line.words.size() < at + 4) return std::nullopt;
     out.regex = line.word(at);
-    const auto minimum = whole_minutes(line.word(at + 1)), percent = whole_minutes(line.word(at + 2)),
+    const auto minimum = whole_minutes(line.word(at + 1)),
+               percent = whole_minutes(line.word(at + 2)),
                maximum = whole_minutes(line.word(at + 3));
     if (!minimum || !percent || !maximum) return std::nullopt;
     out.minimum = *minimum;
@@ -84,8 +85,9 @@ public:
             return draft_.needs_nothing(line);
         if (regex == "." || regex == ".*" || regex == "^") return whole(line, *pattern);
         if (regex == "(/cgi-bin/|\\?)" || regex == "(cgi-bin|\\?)" || regex == "cgi-bin|\\?") {
-            draft_.leave_out(line, "rules compare no query; a response without a lifetime gets one "
-                                   "by cache.heuristic with a query, too");
+            draft_.leave_out(line,
+                             "rules compare no query; a response without a lifetime gets one "
+                             "by cache.heuristic with a query, too");
             open_ = true;
             return;
         }
@@ -101,8 +103,9 @@ public:
                 all = false;
         if (!globs || globs->wider || parts.empty()) {
             if (!pattern->widens()) open_ = true;
-            return draft_.leave_out(line, "globs cannot say this pattern; write a rule with "
-                                          "match.paths by hand");
+            return draft_.leave_out(line,
+                                    "globs cannot say this pattern; write a rule with "
+                                    "match.paths by hand");
         }
         if (!all) {
             draft_.leave_out(line, "globs cannot say all of this pattern; the rest has no rule");
@@ -118,20 +121,23 @@ private:
         if (pattern.override_expire && pattern.minimum > 0)
             rule["at_least"] = minutes_text(pattern.minimum);
         else if (pattern.minimum > 0)
-            draft_.leave_out(line, "at_least would also raise a lifetime that the origin states; the "
-                                   "rule leaves the " +
-                                       std::to_string(pattern.minimum) + " minutes out");
+            draft_.leave_out(line,
+                             "at_least would also raise a lifetime that the origin states; the "
+                             "rule leaves the " +
+                                 std::to_string(pattern.minimum) + " minutes out");
         if (pattern.override_expire && pattern.maximum > 0)
             rule["at_most"] = minutes_text(std::max(pattern.maximum, pattern.minimum));
         if (pattern.minimum == 0 && pattern.maximum == 0 && !is_whole)
-            draft_.leave_out(line, "cache.heuristic holds for all URLs; `at_most`: \"0s\" would also "
-                                   "cut the lifetimes that the origin states");
+            draft_.leave_out(line,
+                             "cache.heuristic holds for all URLs; `at_most`: \"0s\" would also "
+                             "cut the lifetimes that the origin states");
         if (pattern.max_stale) rule["stale_if_error"] = minutes_text(*pattern.max_stale);
         if (!pattern.lost.empty()) draft_.leave_out(line, pattern.lost);
         if (!pattern.widens()) return rule;
         if (open_) {
-            draft_.warn(line, "a pattern before this one has no rule. Closed: the options that store "
-                              "or share more are left out");
+            draft_.warn(line,
+                        "a pattern before this one has no rule. Closed: the options that store "
+                        "or share more are left out");
             return rule;
         }
         if (!pattern.ignored.empty()) rule["ignore"] = pattern.ignored;

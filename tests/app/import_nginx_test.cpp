@@ -4,6 +4,7 @@
 
 #include "app/import_command.hpp"
 #include "proxy/config/parse_config.hpp"
+#include "tests/app/readable_import.hpp"
 
 namespace app {
 namespace import_nginx_test {
@@ -27,6 +28,7 @@ Result nginx(const std::string& text) {
     EXPECT_EQ(done.error, "");
     if (!done.error.empty()) return {};
     Result out{Json::parse(done.json), {}, done.json, done.draft.warnings()};
+    expect_readable(done.json);
     for (const auto& remark : done.draft.remarks())
         out.remarks += (remark.weight == ImportRemark::Weight::warning ? "W " : "") + remark.place +
                        ": " + remark.text + "\n";
@@ -93,15 +95,17 @@ http {
 }
 
 TEST(ImportNginx, TrustsNoProxyThatNamesClientsInAnotherField) {
-    auto done = nginx("set_real_ip_from 10.0.0.0/8;\nserver { location / { proxy_pass http://a; "
-                            "proxy_set_header Host $host; } }");
+    auto done = nginx(
+        "set_real_ip_from 10.0.0.0/8;\nserver { location / { proxy_pass http://a; "
+        "proxy_set_header Host $host; } }");
     EXPECT_FALSE(done.json.contains("clients"));
     EXPECT_EQ(done.warnings, 1u);
 }
 
 TEST(ImportNginx, GivesLifetimesOnlyWhereNginxIgnoresTheOrigin) {
-    auto done = site("", "proxy_ignore_headers Cache-Control Expires Set-Cookie Vary; "
-                               "proxy_cache_valid 200 302 10m; proxy_cache_valid 404 1m;");
+    auto done = site("",
+                     "proxy_ignore_headers Cache-Control Expires Set-Cookie Vary; "
+                     "proxy_cache_valid 200 302 10m; proxy_cache_valid 404 1m;");
     auto& rule = done.json["rules"][0];
     EXPECT_EQ(rule["fresh_for"], Json::parse(R"({"200":"10m","302":"10m","404":"1m"})"));
     EXPECT_EQ(rule["ignore"],
@@ -111,7 +115,8 @@ TEST(ImportNginx, GivesLifetimesOnlyWhereNginxIgnoresTheOrigin) {
     EXPECT_FALSE(stated.json["rules"][0].contains("fresh_for"));
     EXPECT_THAT(stated.remarks, HasSubstr(R"("fresh_for": {"200":"10m","301":"10m","302":"10m"})"));
     auto nothing = site("", "proxy_ignore_headers Cache-Control Expires;");
-    EXPECT_EQ(nothing.json["rules"][0]["bypass"], true) << "nginx stores nothing without a lifetime";
+    EXPECT_EQ(nothing.json["rules"][0]["bypass"], true)
+        << "nginx stores nothing without a lifetime";
 }
 
 TEST(ImportNginx, ServesStaleContentAsLongAsNginxKeepsIt) {
@@ -130,21 +135,23 @@ TEST(ImportNginx, KeepsTheQueryThatTheKeyHas) {
     EXPECT_FALSE(rule("$scheme$proxy_host$request_uri").contains("query"));
     EXPECT_FALSE(rule("\"$host$uri$is_args$args\"").contains("query"));
     EXPECT_EQ(rule("$host$uri")["query"], "ignore");
-    EXPECT_EQ(rule("$host$uri$arg_page$arg_size")["query"], Json::parse(R"({"keep":["page","size"]})"));
+    EXPECT_EQ(rule("$host$uri$arg_page$arg_size")["query"],
+              Json::parse(R"({"keep":["page","size"]})"));
 }
 
 TEST(ImportNginx, BypassesTheCacheWhereTheKeyTellsClientsApart) {
-    for (const auto* line : {"proxy_cache_key $host$request_uri$cookie_session;",
-                             "proxy_cache_key $host$request_uri$http_accept_language;",
-                             "proxy_cache_key $host$request_uri$mobile;",
-                             "proxy_no_cache $cookie_session;", "proxy_no_cache $skip;",
-                             "set $k $cookie_id; proxy_cache_key $host$request_uri$k;"}) {
+    for (const auto* line :
+         {"proxy_cache_key $host$request_uri$cookie_session;",
+          "proxy_cache_key $host$request_uri$http_accept_language;",
+          "proxy_cache_key $host$request_uri$mobile;", "proxy_no_cache $cookie_session;",
+          "proxy_no_cache $skip;", "set $k $cookie_id; proxy_cache_key $host$request_uri$k;"}) {
         auto done = site("", line);
         EXPECT_EQ(done.json["rules"][0]["bypass"], true) << line;
         EXPECT_EQ(done.warnings, 1u) << done.remarks;
     }
-    auto obeyed = site("", "proxy_no_cache $http_pragma $http_authorization; "
-                                 "proxy_cache_bypass $http_upgrade;");
+    auto obeyed = site("",
+                       "proxy_no_cache $http_pragma $http_authorization; "
+                       "proxy_cache_bypass $http_upgrade;");
     EXPECT_FALSE(obeyed.json["rules"][0].contains("bypass"));
     EXPECT_EQ(obeyed.remarks, "");
 }
@@ -236,16 +243,18 @@ server { listen 80; server_name .e.example;
     std::string order;
     for (const auto& entry : done.json["origins"])
         order += entry["host"].get<std::string>() + entry.value("path", "") + " ";
-    EXPECT_EQ(order, "e.example/api/v2/ e.example/api/ e.example *.w.example *.e.example/api/v2/ "
-                     "*.e.example/api/ *.e.example * ");
+    EXPECT_EQ(order,
+              "e.example/api/v2/ e.example/api/ e.example *.w.example *.e.example/api/v2/ "
+              "*.e.example/api/ *.e.example * ");
 }
 
 TEST(ImportNginx, OrdersRulesAsNginxChoosesLocations) {
-    auto done = site("location ~* \\.(css|JS)$ { proxy_pass http://10.0.0.5:8080; proxy_cache z; "
-                           "proxy_set_header Host $host; }\n"
-                           "location ^~ /static/ { proxy_pass http://10.0.0.5:8080; proxy_set_header Host "
-                           "$host; }\n"
-                           "location = /x { proxy_pass http://10.0.0.5:8080; proxy_set_header Host $host; }");
+    auto done = site(
+        "location ~* \\.(css|JS)$ { proxy_pass http://10.0.0.5:8080; proxy_cache z; "
+        "proxy_set_header Host $host; }\n"
+        "location ^~ /static/ { proxy_pass http://10.0.0.5:8080; proxy_set_header Host "
+        "$host; }\n"
+        "location = /x { proxy_pass http://10.0.0.5:8080; proxy_set_header Host $host; }");
     auto& rules = done.json["rules"];
     ASSERT_EQ(rules.size(), 4u) << done.text;
     EXPECT_EQ(rules[0]["match"]["paths"], Json::parse(R"(["/x"])"));
@@ -253,6 +262,16 @@ TEST(ImportNginx, OrdersRulesAsNginxChoosesLocations) {
     EXPECT_EQ(rules[2]["match"]["paths"], Json::parse(R"(["*.css","*.js"])"));
     EXPECT_FALSE(rules[3]["match"].contains("paths"));
     EXPECT_EQ(done.json["origins"].size(), 1u) << "the other paths lead to the same server";
+}
+
+TEST(ImportNginx, SaysWhatBecomesOfExpressionsWithServersOfTheirOwn) {
+    auto done =
+        site("location ~ \\.php$ { proxy_pass http://10.0.0.6; proxy_set_header Host $host; }");
+    EXPECT_EQ(done.json["origins"].size(), 1u);
+    EXPECT_THAT(done.remarks, HasSubstr("the servers of the other locations"));
+    auto alone = nginx("server { listen 80; location ~ \\.ts$ { proxy_pass http://a; } }");
+    EXPECT_TRUE(lets_nobody_in(alone));
+    EXPECT_THAT(alone.remarks, HasSubstr("without a location for /"));
 }
 
 TEST(ImportNginx, LeavesRewrittenPathsOut) {
@@ -264,18 +283,20 @@ TEST(ImportNginx, LeavesRewrittenPathsOut) {
 }
 
 TEST(ImportNginx, KnowsVariablesWithAFixedValue) {
-    auto fixed = nginx("server { listen 80; location / { set $b http://app.example:81; "
-                             "proxy_pass $b; proxy_set_header Host $host; } }");
+    auto fixed = nginx(
+        "server { listen 80; location / { set $b http://app.example:81; "
+        "proxy_pass $b; proxy_set_header Host $host; } }");
     EXPECT_EQ(fixed.json["origins"][0]["url"], "http://app.example:81");
     auto open = nginx("server { listen 80; location / { proxy_pass http://$host; } }");
     EXPECT_TRUE(lets_nobody_in(open));
 }
 
 TEST(ImportNginx, ChangesFields) {
-    auto done = site("", "add_header X-Frame-Options DENY always; add_header X-Cache "
-                               "$upstream_cache_status; proxy_hide_header X-Powered-By; "
-                               "proxy_set_header Accept-Encoding \"\"; proxy_set_header X-App one; "
-                               "proxy_set_header X-Real-IP $remote_addr;");
+    auto done = site("",
+                     "add_header X-Frame-Options DENY always; add_header X-Cache "
+                     "$upstream_cache_status; proxy_hide_header X-Powered-By; "
+                     "proxy_set_header Accept-Encoding \"\"; proxy_set_header X-App one; "
+                     "proxy_set_header X-Real-IP $remote_addr;");
     auto& rule = done.json["rules"][0];
     EXPECT_EQ(rule["response_fields"]["add"]["X-Frame-Options"], "DENY");
     EXPECT_EQ(rule["response_fields"]["remove"], Json::parse(R"(["X-Powered-By"])"));
@@ -286,12 +307,13 @@ TEST(ImportNginx, ChangesFields) {
 }
 
 TEST(ImportNginx, LimitsClients) {
-    auto done = nginx("limit_req_zone $binary_remote_addr zone=r:10m rate=10r/s;\n"
-                            "limit_conn_zone $binary_remote_addr zone=c:10m;\n"
-                            "limit_req_zone $server_name zone=s:10m rate=5r/s;\n"
-                            "server { listen 80; limit_req zone=r burst=20 nodelay; limit_conn c 8;\n"
-                            "limit_req zone=s;\n"
-                            "location / { proxy_pass http://a; proxy_set_header Host $host; } }");
+    auto done = nginx(
+        "limit_req_zone $binary_remote_addr zone=r:10m rate=10r/s;\n"
+        "limit_conn_zone $binary_remote_addr zone=c:10m;\n"
+        "limit_req_zone $server_name zone=s:10m rate=5r/s;\n"
+        "server { listen 80; limit_req zone=r burst=20 nodelay; limit_conn c 8;\n"
+        "limit_req zone=s;\n"
+        "location / { proxy_pass http://a; proxy_set_header Host $host; } }");
     auto& limits = done.json["clients"]["limits"]["per_address"];
     EXPECT_EQ(limits["requests"], 10);
     EXPECT_EQ(limits["burst"], 21);
@@ -309,17 +331,20 @@ TEST(ImportNginx, ListsWhatHasNoSetting) {
 }
 
 TEST(ImportNginx, NamesEveryConditionAndTheHostThatTheOriginGets) {
-    auto done = nginx("server { listen 80;\nif ($scheme = http) { set $x 1; }\n"
-                      "location / {\nproxy_pass http://a; proxy_ssl_certificate /c.pem; } }");
+    auto done = nginx(
+        "server { listen 80;\nif ($scheme = http) { set $x 1; }\n"
+        "location / {\nproxy_pass http://a; proxy_ssl_certificate /c.pem; } }");
     EXPECT_THAT(done.remarks, HasSubstr("nginx.conf:2: if ($scheme = http): "));
-    EXPECT_THAT(done.remarks, HasSubstr("nginx.conf:4: proxy_pass http://a: the origin gets the Host"));
+    EXPECT_THAT(done.remarks,
+                HasSubstr("nginx.conf:4: proxy_pass http://a: the origin gets the Host"));
     EXPECT_THAT(done.remarks, HasSubstr("proxy_ssl_certificate /c.pem: "));
 }
 
 TEST(ImportNginx, TakesTheTargetBehindFilesForAllRequests) {
-    auto done = nginx("server { listen 80; server_name a.example; root /srv;\n"
-                            "location / { try_files $uri @app; }\n"
-                            "location @app { proxy_pass http://10.0.0.5; proxy_set_header Host $host; } }");
+    auto done = nginx(
+        "server { listen 80; server_name a.example; root /srv;\n"
+        "location / { try_files $uri @app; }\n"
+        "location @app { proxy_pass http://10.0.0.5; proxy_set_header Host $host; } }");
     EXPECT_EQ(done.json["origins"][0]["url"], "http://10.0.0.5") << done.text;
     EXPECT_THAT(done.remarks, HasSubstr("hearsay serves no files; @app gets all requests"));
 }

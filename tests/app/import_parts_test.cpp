@@ -42,7 +42,8 @@ TEST(SquidLexer, KeepsASignWithinAWord) {
 
 TEST(NginxLexer, ReadsBlocksQuotesAndVariables) {
     const auto read = lex_nginx(
-        "http { # all\n server { listen 80; location ~ \"\\.(a|b){1}$\" { set $x ${y}z; } } }", "f");
+        "http { # all\n server { listen 80; location ~ \"\\.(a|b){1}$\" { set $x ${y}z; } } }",
+        "f");
     ASSERT_EQ(read.error, "");
     ASSERT_EQ(read.directives.size(), 1u);
     const auto& server = read.directives[0].block.at(0);
@@ -60,8 +61,9 @@ TEST(NginxLexer, SkipsCodeAndKeepsWhatFollows) {
 
 TEST(NginxLexer, NamesThePlaceOfAFault) {
     const std::pair<const char*, const char*> kFaults[] = {
-        {"a {\n", "no closing brace"}, {"a 1\n", "no semicolon"},   {"a;\n}", "f:2: a closing brace"},
-        {"a \"b", "never closed"},     {"{ a; }", "without a name"}, {";", "without a directive"},
+        {"a {\n", "no closing brace"},     {"a 1\n", "no semicolon"},
+        {"a;\n}", "f:2: a closing brace"}, {"a \"b", "never closed"},
+        {"{ a; }", "without a name"},      {";", "without a directive"},
         {"a { b }", "no semicolon"}};
     for (const auto& [text, fault] : kFaults)
         EXPECT_THAT(lex_nginx(text, "f").error, HasSubstr(fault)) << text;
@@ -87,8 +89,8 @@ TEST(ImportNetworks, ReadsPrefixesMasksAndRanges) {
     EXPECT_THAT(networks("0.0.0.0-255.255.255.255"), ElementsAre("0.0.0.0/0"));
     EXPECT_THAT(networks("fe80::/10"), ElementsAre("fe80::/10"));
     EXPECT_THAT(networks("all"), ElementsAre("0.0.0.0/0", "::/0"));
-    for (const auto* text : {"host.example", "10.0.0.0/33", "10.0.0.0/255.0.255.0", "10.0.0.9-10.0.0.1",
-                             "", "::/129", "10.0.0.1-::1"})
+    for (const auto* text : {"host.example", "10.0.0.0/33", "10.0.0.0/255.0.255.0",
+                             "10.0.0.9-10.0.0.1", "", "::/129", "10.0.0.1-::1"})
         EXPECT_THAT(networks(text), ElementsAre("none")) << text;
 }
 
@@ -117,8 +119,8 @@ TEST(RegexGlobs, TranslateWhatGlobsCanSay) {
     EXPECT_TRUE(globs_of_regex("a.b")->narrower);
     EXPECT_TRUE(globs_of_regex("a.+b")->wider);
     EXPECT_FALSE(globs_of_regex("a\\.b$")->narrower);
-    for (const auto* regex : {"[0-9]+", "(a)*", "\\d", "a{2}", "(a", "a)", "(?=a)", "a^b", "[^a]", "\\*",
-                              "a*", "*", "a\\"})
+    for (const auto* regex : {"[0-9]+", "(a)*", "\\d", "a{2}", "(a", "a)", "(?=a)", "a^b", "[^a]",
+                              "\\*", "a*", "*", "a\\"})
         EXPECT_THAT(globs(regex), ElementsAre("none")) << regex;
 }
 
@@ -180,8 +182,8 @@ SourceFiles files(std::map<std::string, std::string> all) {
     out.find = [all](const std::string& pattern) {
         std::vector<std::string> found;
         for (const auto& [path, text] : all)
-            if (path == pattern || (pattern.ends_with('*') &&
-                                    path.starts_with(pattern.substr(0, pattern.size() - 1))))
+            if (path == pattern ||
+                (pattern.ends_with('*') && path.starts_with(pattern.substr(0, pattern.size() - 1))))
                 found.push_back(path);
         return found;
     };
@@ -207,7 +209,8 @@ TEST(ImportSource, NamesTheLineOfAFileThatIsMissing) {
     EXPECT_THAT(source({{"/x/main.conf", "a 1\ninclude gone.conf\n"}}).error,
                 HasSubstr("main.conf:2: cannot find gone.conf"));
     EXPECT_THAT(source({}).error, HasSubstr("cannot be read"));
-    EXPECT_EQ(source({{"/x/main.conf", "include conf.d/*\n"}}).error, "") << "a pattern may be idle";
+    EXPECT_EQ(source({{"/x/main.conf", "include conf.d/*\n"}}).error, "")
+        << "a pattern may be idle";
 }
 
 TEST(ImportSource, EndsACircle) {

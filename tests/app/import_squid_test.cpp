@@ -4,6 +4,7 @@
 
 #include "app/import_command.hpp"
 #include "proxy/config/parse_config.hpp"
+#include "tests/app/readable_import.hpp"
 
 namespace app {
 namespace import_squid_test {
@@ -33,6 +34,7 @@ Result squid(const std::string& text, std::map<std::string, std::string> more = 
     const auto done = import_file("/x/squid.conf", SourceFormat::squid, files);
     EXPECT_EQ(done.error, "");
     Result out{Json::parse(done.json), {}, done.json, done.draft.warnings()};
+    expect_readable(done.json);
     for (const auto& remark : done.draft.remarks())
         out.remarks += (remark.weight == ImportRemark::Weight::warning ? "W " : "") + remark.place +
                        ": " + remark.text + "\n";
@@ -94,8 +96,9 @@ http_access allow all
 }
 
 TEST(ImportSquid, ListsWhatHasNoSettingWithItsLineAndAdvice) {
-    auto done = squid("http_port 3128\nsnmp_port 3401\ndns_nameservers 10.0.0.53\nfrobnicate 1\n"
-                            "icp_port 0\nhttp_port 3129 intercept\ncache_peer c2 sibling 3128 3130\n");
+    auto done = squid(
+        "http_port 3128\nsnmp_port 3401\ndns_nameservers 10.0.0.53\nfrobnicate 1\n"
+        "icp_port 0\nhttp_port 3129 intercept\ncache_peer c2 sibling 3128 3130\n");
     EXPECT_THAT(done.remarks, HasSubstr("squid.conf:2: snmp_port 3401: read /metrics"));
     EXPECT_THAT(done.remarks, HasSubstr("squid.conf:3: dns_nameservers 10.0.0.53: "));
     EXPECT_THAT(done.remarks, HasSubstr("squid.conf:4: frobnicate 1: hearsay has no setting"));
@@ -106,7 +109,8 @@ TEST(ImportSquid, ListsWhatHasNoSettingWithItsLineAndAdvice) {
 
 TEST(ImportSquid, PermitsTheClientsOfTheList) {
     auto done = access(
-        "http_access deny CONNECT !ssl\nhttp_access allow localhost manager\nhttp_access deny manager\n"
+        "http_access deny CONNECT !ssl\nhttp_access allow localhost manager\nhttp_access deny "
+        "manager\n"
         "http_access allow lan\nhttp_access allow localhost\nhttp_access deny all\n");
     EXPECT_EQ(done.json["forward"]["enabled"], true);
     EXPECT_EQ(done.json["forward"]["clients"], Json::parse(R"(["10.0.0.0/8","127.0.0.1","::1"])"));
@@ -136,9 +140,9 @@ TEST(ImportSquid, ReadsNoLineBehindOneThatMatchesAll) {
 }
 
 TEST(ImportSquid, ClosesWhereADenialHasNoSetting) {
-    for (const auto* line : {"http_access deny late\n", "http_access deny words\n",
-                             "http_access deny late words\n", "http_access deny gone\n",
-                             "http_access deny !late\n"}) {
+    for (const auto* line :
+         {"http_access deny late\n", "http_access deny words\n", "http_access deny late words\n",
+          "http_access deny gone\n", "http_access deny !late\n"}) {
         auto done = access(std::string(line) + "http_access allow lan\n");
         EXPECT_TRUE(lets_nobody_in(done)) << line << done.text;
         EXPECT_THAT(done.remarks, HasSubstr("W squid.conf:10: "));
@@ -162,8 +166,9 @@ TEST(ImportSquid, DeniesMoreWhereConditionsCannotBeCombined) {
     auto late = access("http_access deny dmz late\nhttp_access allow all\n");
     EXPECT_EQ(late.json["clients"]["deny"][0], "192.168.1.0/24");
     EXPECT_THAT(late.remarks, HasSubstr("the clients alone decide"));
-    EXPECT_EQ(access("http_access deny !lan late\nhttp_access allow all\n").json["forward"]["clients"],
-              Json::parse(R"(["10.0.0.0/8"])"));
+    EXPECT_EQ(
+        access("http_access deny !lan late\nhttp_access allow all\n").json["forward"]["clients"],
+        Json::parse(R"(["10.0.0.0/8"])"));
 }
 
 TEST(ImportSquid, NarrowsByNegatedConditions) {
@@ -188,70 +193,82 @@ TEST(ImportSquid, GivesEveryClientWhatTheStrictestMay) {
 }
 
 TEST(ImportSquid, RefusesHostsAndPorts) {
-    auto done = access("http_access deny bad\nhttp_access deny !safe\nhttp_access allow lan\n"
-                             "http_access deny all\n");
+    auto done = access(
+        "http_access deny bad\nhttp_access deny !safe\nhttp_access allow lan\n"
+        "http_access deny all\n");
     auto& to = done.json["forward"]["destinations"];
     EXPECT_EQ(to["deny"], Json::parse(R"(["bad.example","*.bad.example"])"));
     EXPECT_EQ(to["allow"], Json::parse(R"(["*:80","*:443"])"));
     EXPECT_EQ(done.warnings, 0u) << done.remarks;
-    auto ranges = squid("http_port 1\nacl safe port 80 1025-65535\nhttp_access deny !safe\n"
-                              "http_access allow all\n");
+    auto ranges = squid(
+        "http_port 1\nacl safe port 80 1025-65535\nhttp_access deny !safe\n"
+        "http_access allow all\n");
     EXPECT_EQ(ranges.json["forward"]["destinations"]["allow"], Json::parse(R"(["*:80"])"));
     EXPECT_THAT(ranges.remarks, HasSubstr("1025-65535 is left out"));
-    auto denied = squid("http_port 1\nacl smtp port 25\nhttp_access deny smtp\n"
-                              "http_access allow all\n");
+    auto denied = squid(
+        "http_port 1\nacl smtp port 25\nhttp_access deny smtp\n"
+        "http_access allow all\n");
     EXPECT_EQ(denied.json["forward"]["destinations"]["deny"], Json::parse(R"(["*:25"])"));
-    auto many = squid("http_port 1\nacl high port 1024-65535\nhttp_access deny high\n"
-                            "http_access allow all\n");
+    auto many = squid(
+        "http_port 1\nacl high port 1024-65535\nhttp_access deny high\n"
+        "http_access allow all\n");
     EXPECT_TRUE(lets_nobody_in(many));
 }
 
 TEST(ImportSquid, RefusesAListInAFileAsABlocklist) {
-    auto done = squid("http_port 1\nacl ads dstdomain \"/etc/squid/ads.txt\" .ads.example\n"
-                            "http_access deny ads\nhttp_access allow localhost\n");
+    auto done = squid(
+        "http_port 1\nacl ads dstdomain \"/etc/squid/ads.txt\" .ads.example\n"
+        "http_access deny ads\nhttp_access allow localhost\n");
     EXPECT_EQ(done.json["forward"]["blocklists"][0]["path"], "/etc/squid/ads.txt");
     EXPECT_EQ(done.json["forward"]["blocklists"][0]["format"], "dstdomain");
     EXPECT_EQ(done.json["forward"]["destinations"]["deny"][0], "ads.example");
 }
 
 TEST(ImportSquid, NeedsTheFileOfAListThatPermits) {
-    const std::string text = "http_port 1\nacl good dstdomain \"/etc/squid/good.txt\"\n"
-                             "http_access allow good\nhttp_access deny all\n";
+    const std::string text =
+        "http_port 1\nacl good dstdomain \"/etc/squid/good.txt\"\n"
+        "http_access allow good\nhttp_access deny all\n";
     auto missing = squid(text);
     EXPECT_TRUE(lets_nobody_in(missing));
     EXPECT_THAT(missing.remarks, HasSubstr("good.txt cannot be read here"));
     auto read = squid(text, {{"/x/good.txt", "# ours\n.good.example\n"}});
     EXPECT_EQ(read.json["forward"]["destinations"]["allow"][0], "good.example");
-    auto negated = squid("http_port 1\nacl good dstdomain \"/etc/squid/good.txt\"\n"
-                               "http_access deny !good\nhttp_access allow all\n");
+    auto negated = squid(
+        "http_port 1\nacl good dstdomain \"/etc/squid/good.txt\"\n"
+        "http_access deny !good\nhttp_access allow all\n");
     EXPECT_TRUE(lets_nobody_in(negated));
 }
 
 TEST(ImportSquid, JudgesTargetsByAddressOnlyWhereTheyArePrivate) {
-    auto inner = squid("http_port 1\nacl inner dst 10.0.0.0/8 192.168.0.0/16\n"
-                             "http_access deny inner\nhttp_access deny to_localhost\n"
-                             "http_access allow all\n");
+    auto inner = squid(
+        "http_port 1\nacl inner dst 10.0.0.0/8 192.168.0.0/16\n"
+        "http_access deny inner\nhttp_access deny to_localhost\n"
+        "http_access allow all\n");
     EXPECT_EQ(inner.json["forward"]["clients"].size(), 2u) << "hearsay denies these by default";
-    auto outer = squid("http_port 1\nacl outer dst 203.0.113.0/24\nhttp_access deny outer\n"
-                             "http_access allow all\n");
+    auto outer = squid(
+        "http_port 1\nacl outer dst 203.0.113.0/24\nhttp_access deny outer\n"
+        "http_access allow all\n");
     EXPECT_TRUE(lets_nobody_in(outer));
 }
 
 TEST(ImportSquid, AsksForPasswordsOfAFile) {
-    const std::string users = "http_port 1\nauth_param basic program /usr/lib/squid/basic_ncsa_auth "
-                              "/etc/squid/passwd\nauth_param basic realm Our proxy\n"
-                              "acl users proxy_auth REQUIRED\n";
+    const std::string users =
+        "http_port 1\nauth_param basic program /usr/lib/squid/basic_ncsa_auth "
+        "/etc/squid/passwd\nauth_param basic realm Our proxy\n"
+        "acl users proxy_auth REQUIRED\n";
     auto done = squid(users + "http_access deny !users\nhttp_access allow localhost\n");
     auto& asked = done.json["forward"]["authentication"];
     EXPECT_EQ(asked["users"], "/etc/squid/passwd");
     EXPECT_EQ(asked["realm"], "Our proxy");
-    auto mixed = squid(users + "http_access allow localhost\nhttp_access allow users\n"
-                                     "http_access deny all\n");
+    auto mixed = squid(users +
+                       "http_access allow localhost\nhttp_access allow users\n"
+                       "http_access deny all\n");
     EXPECT_TRUE(mixed.json["forward"].contains("authentication")) << "for everybody";
     EXPECT_EQ(mixed.warnings, 1u);
-    auto ldap = squid("http_port 1\nauth_param basic program /usr/lib/squid/basic_ldap_auth -b x\n"
-                            "acl users proxy_auth REQUIRED\nhttp_access allow users\n"
-                            "http_access deny all\n");
+    auto ldap = squid(
+        "http_port 1\nauth_param basic program /usr/lib/squid/basic_ldap_auth -b x\n"
+        "acl users proxy_auth REQUIRED\nhttp_access allow users\n"
+        "http_access deny all\n");
     EXPECT_TRUE(lets_nobody_in(ldap));
     auto one = squid(users + "acl boss proxy_auth anna\nhttp_access allow boss\n");
     EXPECT_TRUE(lets_nobody_in(one));
@@ -263,8 +280,9 @@ TEST(ImportSquid, SkipsLinesWithoutConditionsAsSquidDoes) {
 }
 
 TEST(ImportSquid, SaysThatAParentResolvesTheNamesOfPrivateTargets) {
-    auto done = access("http_access deny to_localhost\nhttp_access allow lan\n"
-                       "cache_peer up parent 3128 0\n");
+    auto done = access(
+        "http_access deny to_localhost\nhttp_access allow lan\n"
+        "cache_peer up parent 3128 0\n");
     EXPECT_THAT(done.remarks, HasSubstr("OPEN: names"));
     EXPECT_EQ(access("http_access deny to_localhost\nhttp_access allow lan\n").warnings, 0u);
 }
@@ -276,16 +294,18 @@ TEST(ImportSquid, ClosesWithFiltersThatItDoesNotKnow) {
         EXPECT_TRUE(lets_nobody_in(done)) << line;
         EXPECT_GE(done.warnings, 1u);
     }
-    EXPECT_FALSE(lets_nobody_in(access("http_access allow lan\nhttp_reply_access allow all\n"
-                                       "icap_enable off\nssl_bump splice all\n")));
+    EXPECT_FALSE(
+        lets_nobody_in(access("http_access allow lan\nhttp_reply_access allow all\n"
+                              "icap_enable off\nssl_bump splice all\n")));
 }
 
 TEST(ImportSquid, SendsRequestsToParents) {
-    auto done = access("http_access allow lan\nacl ours dstdomain .our.example\n"
-                             "cache_peer up1.example parent 3128 0 no-query default\n"
-                             "cache_peer up2.example parent 8080 7 login=anna:secret\n"
-                             "never_direct allow all\nalways_direct allow ours\n"
-                             "always_direct allow to_linklocal\n");
+    auto done = access(
+        "http_access allow lan\nacl ours dstdomain .our.example\n"
+        "cache_peer up1.example parent 3128 0 no-query default\n"
+        "cache_peer up2.example parent 8080 7 login=anna:secret\n"
+        "never_direct allow all\nalways_direct allow ours\n"
+        "always_direct allow to_linklocal\n");
     EXPECT_EQ(done.json["forward"]["parent"],
               Json::parse(R"(["http://up1.example:3128","http://anna:secret@up2.example:8080"])"));
     EXPECT_EQ(done.json["forward"]["no_proxy"], Json::parse(R"(["our.example","*.our.example"])"));
@@ -294,8 +314,8 @@ TEST(ImportSquid, SendsRequestsToParents) {
 TEST(ImportSquid, ClosesWithoutTheParentThatAllRequestsNeed) {
     for (const auto* options : {"tls", "login=PASS", "login=*:x"}) {
         auto done = access(std::string("http_access allow lan\nnever_direct allow all\n"
-                                             "cache_peer up parent 3128 0 ") +
-                                 options + "\n");
+                                       "cache_peer up parent 3128 0 ") +
+                           options + "\n");
         EXPECT_TRUE(lets_nobody_in(done)) << options << done.text;
     }
 }
@@ -340,7 +360,8 @@ http_access allow all
 }
 
 TEST(ImportSquid, ClosesSitesThatOnlySomeClientsMayNotSee) {
-    const auto peer = std::string("http_port 80 accel vhost\ncache_peer a parent 80 0 originserver\n");
+    const auto peer =
+        std::string("http_port 80 accel vhost\ncache_peer a parent 80 0 originserver\n");
     EXPECT_TRUE(lets_nobody_in(squid(peer + "acl x dstdomain x.example\nhttp_access deny x\n"
                                             "http_access allow all\n")));
     EXPECT_TRUE(lets_nobody_in(squid(peer + "acl p urlpath_regex ^/admin\nhttp_access deny p\n"
@@ -371,8 +392,9 @@ refresh_pattern . 0 20% 4320
 }
 
 TEST(ImportSquid, SharesNoMoreBehindAPatternThatHasNoRule) {
-    auto done = squid("http_port 1\nrefresh_pattern /private/[0-9]+ 0 0% 0\n"
-                            "refresh_pattern . 10 20% 60 override-expire ignore-private\n");
+    auto done = squid(
+        "http_port 1\nrefresh_pattern /private/[0-9]+ 0 0% 0\n"
+        "refresh_pattern . 10 20% 60 override-expire ignore-private\n");
     EXPECT_FALSE(done.json["rules"][0].contains("ignore")) << done.text;
     EXPECT_THAT(done.remarks, HasSubstr("W squid.conf:3: "));
 }
@@ -384,8 +406,9 @@ TEST(ImportSquid, RaisesNoLifetimeThatTheOriginStates) {
 }
 
 TEST(ImportSquid, BypassesTheCacheWhereSquidDoes) {
-    auto done = squid("http_port 1\nacl live dstdomain .live.example\ncache deny live\n"
-                            "acl late time 20:00-23:59\ncache deny late\n");
+    auto done = squid(
+        "http_port 1\nacl live dstdomain .live.example\ncache deny live\n"
+        "acl late time 20:00-23:59\ncache deny late\n");
     EXPECT_EQ(done.json["rules"][0]["match"]["hosts"][1], "*.live.example");
     EXPECT_EQ(done.json["rules"][0]["bypass"], true);
     EXPECT_FALSE(done.json["rules"][1].contains("match"));
@@ -416,29 +439,33 @@ request_header_add X-Office north all
 }
 
 TEST(ImportSquid, TrustsTheProxiesThatSquidBelieves) {
-    auto done = squid("http_port 1\nfollow_x_forwarded_for allow localhost\n"
-                            "follow_x_forwarded_for deny all\n");
+    auto done = squid(
+        "http_port 1\nfollow_x_forwarded_for allow localhost\n"
+        "follow_x_forwarded_for deny all\n");
     EXPECT_EQ(done.json["clients"]["trusted_proxies"], Json::parse(R"(["127.0.0.1","::1"])"));
     expect_valid(done);
 }
 
 TEST(ImportSquid, SlowsClientsDown) {
-    auto done = squid("http_port 1\ndelay_pools 1\ndelay_class 1 2\ndelay_access 1 allow all\n"
-                            "delay_parameters 1 -1/-1 64000/128000\n");
+    auto done = squid(
+        "http_port 1\ndelay_pools 1\ndelay_class 1 2\ndelay_access 1 allow all\n"
+        "delay_parameters 1 -1/-1 64000/128000\n");
     EXPECT_EQ(done.json["clients"]["limits"]["per_address"]["bandwidth"], "64KB");
 }
 
 TEST(ImportSquid, LetsThePurgersPurge) {
-    auto done = squid("http_port 1\nacl purge method PURGE\nacl ops src 10.1.0.0/16\n"
-                            "http_access allow purge ops\nhttp_access deny purge\n"
-                            "http_access allow localhost\n");
+    auto done = squid(
+        "http_port 1\nacl purge method PURGE\nacl ops src 10.1.0.0/16\n"
+        "http_access allow purge ops\nhttp_access deny purge\n"
+        "http_access allow localhost\n");
     EXPECT_EQ(done.json["purge"]["allow"], Json::parse(R"(["10.1.0.0/16"])"));
     expect_valid(done);
 }
 
 TEST(ImportSquid, ServesTls) {
-    auto done = squid("http_port 3128\nhttps_port 3129 tls-cert=/c.pem tls-key=/k.pem\n"
-                            "https_port 3130 intercept tls-cert=/c.pem\n");
+    auto done = squid(
+        "http_port 3128\nhttps_port 3129 tls-cert=/c.pem tls-key=/k.pem\n"
+        "https_port 3130 intercept tls-cert=/c.pem\n");
     EXPECT_EQ(done.json["tls"], Json::parse(R"({"listen":"0.0.0.0:3129","certificate":"/c.pem",
                                                "key":"/k.pem"})"));
     EXPECT_THAT(done.remarks, HasSubstr("squid.conf:3: "));
