@@ -1,15 +1,11 @@
 #include "app/init_command.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstddef>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -18,6 +14,7 @@
 
 #include "app/exit_codes.hpp"
 #include "app/fail.hpp"
+#include "app/new_file.hpp"
 #include "measure/trace/printable.hpp"
 #include "protocol/net/crypto.hpp"
 #include "protocol/net/plain_address.hpp"
@@ -44,27 +41,6 @@ std::string new_key() {
     std::string out;
     for (const auto each : bytes) out += fmt::format("{:02x}", std::to_integer<unsigned>(each));
     return out;
-}
-
-/// Writes a new file, and leaves an existing one alone. Throws std::runtime_error that names the
-/// file.
-void write_new(const fs::path& file, const std::string& text, mode_t mode) {
-    const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (fd < 0)
-        throw std::runtime_error(
-            fmt::format("{}: {}", measure::printable(file.string()), std::strerror(errno)));
-    std::size_t written = 0;
-    while (written < text.size()) {
-        const auto got = ::write(fd, text.data() + written, text.size() - written);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) break;
-        written += static_cast<std::size_t>(got);
-    }
-    const int error = errno;
-    const bool closed = ::close(fd) == 0;
-    if (written == text.size() && closed) return;
-    throw std::runtime_error(
-        fmt::format("{}: {}", measure::printable(file.string()), std::strerror(error)));
 }
 
 /// The host to listen at: the node's own address if it is given as one, otherwise every address.

@@ -15,6 +15,7 @@
 #include "app/commands.hpp"
 #include "app/demo_command.hpp"
 #include "app/disk_command.hpp"
+#include "app/import_command.hpp"
 #include "app/init_command.hpp"
 #include "app/simulate_options.hpp"
 #include "app/status_text.hpp"
@@ -34,6 +35,7 @@ struct CommandLine {
     NodeChoice node;
     PurgeNames purged;
     InitCommand init;
+    ImportCommand importing;
     std::vector<std::string> nodes;
     std::string explained;
     std::string help_on;
@@ -272,6 +274,29 @@ void add_init(CLI::App& app, InitCommand& init) {
            "Makes reverse proxies for this server; the default is forward proxies");
 }
 
+constexpr const char* kImportFooter =
+    R"(The configuration goes to standard output, and the list of what it leaves out to standard error:
+warnings about access and privacy first, then the rest with the place of each line. What the command
+cannot express it closes: the node permits nothing that the source refuses, except in the lines
+with OPEN. Files that FILE includes are read, too.
+
+  hearsay import /etc/squid/squid.conf --output node.json && hearsay check node.json
+
+Exit codes: 0; 1 if a file is unreadable, --output exists, or --strict met a warning; 2 usage.)";
+
+void add_import(CLI::App& app, ImportCommand& importing) {
+    auto& command = *app.add_subcommand(
+        "import", "Translates a squid.conf, or nginx's proxy_cache, and lists what has no setting");
+    command.footer(kImportFooter);
+    option(command, "file", "FILE", importing.file, "squid.conf or nginx.conf; required");
+    option(command, "--format", "FORMAT", importing.format,
+           "squid or nginx; the default is a guess")
+        ->check(CLI::IsMember({"squid", "nginx"}).description(""));
+    option(command, "--output", "FILE", importing.output,
+           "Writes the configuration to this file, which must be new");
+    command.add_flag("--strict", importing.strict, "Ends with 1 if there is a warning");
+}
+
 int run_replay(CommandLine& line) {
     ReplayCommand& replay = line.replay;
     if (replay.trace.path.empty() && !replay.synthetic) {
@@ -399,6 +424,7 @@ void add_healthcheck_and_explain(CLI::App& app, CommandLine& line) {
 void add_commands(CLI::App& app, CommandLine& line) {
     add_run_and_check(app, line);
     add_init(app, line.init);
+    add_import(app, line.importing);
     add_demo(app, line.demo);
     add_replay(app, line);
     add_simulate(app, line.simulate);
@@ -430,6 +456,12 @@ int run_check(CommandLine& line) {
     return check_command(line.config, line.strict, line.peers);
 }
 
+int run_import(CommandLine& line) {
+    if (line.importing.file.empty())
+        return needs("import", "a FILE, the configuration to translate");
+    return import_command(line.importing);
+}
+
 int run_purge(CommandLine& line) {
     const auto& names = line.purged;
     if (names.urls.empty() && names.tags.empty() && names.rules.empty())
@@ -456,6 +488,7 @@ constexpr Command kCommands[] = {
     {"run", run_node},
     {"check", run_check},
     {"init", [](CommandLine& line) { return init_command(line.init); }},
+    {"import", run_import},
     {"demo", [](CommandLine& line) { return demo_command(line.demo); }},
     {"replay", run_replay},
     {"simulate", [](CommandLine& line) { return simulate_command(std::move(line.simulate)); }},

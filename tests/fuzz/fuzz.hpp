@@ -41,6 +41,8 @@ int fuzz_forwarded(const std::uint8_t* data, std::size_t size);
 int fuzz_disk(const std::uint8_t* data, std::size_t size);
 int fuzz_users_file(const std::uint8_t* data, std::size_t size);
 int fuzz_basic_credentials(const std::uint8_t* data, std::size_t size);
+int fuzz_squid_conf(const std::uint8_t* data, std::size_t size);
+int fuzz_nginx_conf(const std::uint8_t* data, std::size_t size);
 
 struct FuzzTarget {
     std::string_view name;  // also that of its folder in corpus/
@@ -68,6 +70,8 @@ inline constexpr FuzzTarget kFuzzTargets[] = {
     {"disk", fuzz_disk},
     {"users_file", fuzz_users_file},
     {"basic_credentials", fuzz_basic_credentials},
+    {"squid_conf", fuzz_squid_conf},
+    {"nginx_conf", fuzz_nginx_conf},
 };
 
 inline std::string_view as_text(const std::uint8_t* data, std::size_t size) {
