@@ -130,6 +130,7 @@ asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
     Explanation out;
     out.url = key.uri();
     if (site.policy.rule) out.rule = site.policy.rule->name;
+    out.follow_redirects = site.policy.follows_redirects();
     co_await read_from_disk(cache, key, hash);
     explain_stored(cache, key, hash, Clock::now(), out);
 

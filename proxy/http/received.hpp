@@ -8,6 +8,8 @@
 
 namespace proxy {
 
+class Redirects;
+
 /// A received head with its times (RFC 9111 §4.2.3). Views the receiver's buffer.
 struct Received {
     const Head& head;
@@ -19,6 +21,8 @@ struct Received {
     bool from_peer = false;
     /// From the request to the head, by the steady clock.
     std::chrono::nanoseconds took{0};
+    /// The redirects that led to it; null: none did.
+    const Redirects* redirects = nullptr;
 };
 
 }  // namespace proxy

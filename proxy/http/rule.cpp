@@ -69,6 +69,8 @@ std::uint32_t mark_of(const Rule& whole) {
     for (const auto flag : {rule.immutable, rule.share_authorized, rule.authorize, ignored.no_store,
                             ignored.is_private, ignored.no_cache, ignored.set_cookie, ignored.vary})
         text.push_back(flag ? '1' : '0');
+    if (rule.follow_redirects)
+        text.push_back('f');  // other rules keep the marks of earlier versions
     const auto changes_nothing = text == "00000000" && !whole.query.changes_key();
     if (whole.query.changes_key()) text.append(text_of(whole.query));
     const auto hash = static_cast<std::uint32_t>(stable_hash(text));
@@ -299,6 +301,17 @@ const Rule* RuleTable::find_plain(std::string_view method, std::string_view host
     const auto listed = by_host_.find(host);
     if (listed != by_host_.end()) return first_of(listed->second, method, {}, path);
     return first_of(others_, method, host, path);
+}
+
+bool RuleTable::names_host(std::string_view host) const {
+    std::string scratch;
+    host = canonical_host(host, scratch);
+    return std::any_of(rules_.begin(), rules_.end(), [&](const Rule& rule) {
+        const auto& hosts = rule.match.hosts;
+        return std::any_of(hosts.begin(), hosts.end(), [&](const Glob& glob) {
+            return glob.text().find_first_not_of('*') != std::string::npos && glob.matches(host);
+        });
+    });
 }
 
 }  // namespace proxy

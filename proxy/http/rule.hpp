@@ -43,6 +43,8 @@ struct StoringRule {
     /// has confirmed its ETag for this very request.
     bool authorize = false;
     bool share_authorized = false;  // responses to requests with Authorization are for all
+    /// The node follows redirects of a GET, and stores the final response: redirects.hpp.
+    bool follow_redirects = false;
     Ignored ignored;
 
     std::optional<std::chrono::seconds> lifetime_for(unsigned status) const;
@@ -126,6 +128,9 @@ public:
     /// Null: none matches. `host`: lower case. The result lives as long as the table.
     const Rule* find(std::string_view method, std::string_view host,
                      std::string_view path_and_query) const;
+
+    /// A rule names this host, by another pattern than `*` alone. `host`: lower case.
+    bool names_host(std::string_view host) const;
 
     /// A hash over all that decides about keys: 0 if no rule changes keys. Equal tables have equal
     /// hashes in all processes.

@@ -16,6 +16,7 @@ struct BodyVersion {
     /// hash under the cluster's secret, in kFormDigits lower-case hex digits, so it keeps these
     /// properties secret.
     std::string form;
+    std::string source = {};  // source_of() of redirects.hpp; part of `form`, too
 
     bool operator==(const BodyVersion&) const = default;
 };

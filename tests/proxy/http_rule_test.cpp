@@ -23,6 +23,23 @@ std::string found(const RuleTable& table, std::string_view host, std::string_vie
     return rule ? rule->name : "none";
 }
 
+TEST(RuleTable, NamesHostsByOtherPatternsThanAllHosts) {
+    const RuleTable table({rule("all", {Glob("*"), Glob("**")}), rule("any", {}),
+                           rule("some", {Glob("a.test"), Glob("*.b.test"), Glob("[::1]")})});
+    for (const auto* host : {"a.test", "x.b.test", "a.test.", "[0:0::1]"})
+        EXPECT_TRUE(table.names_host(host)) << host;
+    for (const auto* host : {"b.test", "c.test", ""}) EXPECT_FALSE(table.names_host(host)) << host;
+}
+
+TEST(RuleTable, FollowingRedirectsIsPartOfTheMark) {
+    auto one = rule("one", {});
+    one.storing.at_least = 1h;
+    auto other = one;
+    other.storing.follow_redirects = true;
+    const RuleTable table({one, other});
+    EXPECT_NE(table.all()[0].mark, table.all()[1].mark);
+}
+
 TEST(RuleTable, TheFirstRuleThatMatchesApplies) {
     const RuleTable table({rule("wheels", {Glob("files.test")}, {Glob("*.whl")}),
                            rule("files", {Glob("files.test")}),
