@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "proxy/cache/resume_plan.hpp"
+#include "proxy/http/tags.hpp"
 
 namespace proxy {
 namespace {
@@ -40,7 +41,10 @@ BlockRun::BlockRun(Cache& cache, FetchJob& job, Of of, Exchange& exchange)
                                of.storable,
                                {body_.tags.begin(), body_.tags.end()},
                                job.result.claim.invalidations()};
-    owner.names.push_back(cache_.shared.key_hasher(job.wanted.request->key.uri()));
+    const auto uri = job.wanted.request->key.uri();
+    owner.names.push_back(cache_.shared.key_hasher(uri));
+    for (const auto& tag : prefix_tags_of(uri, cache_.shared.key_hasher))
+        owner.names.push_back(tag);
     job.progress.flow = std::make_shared<BlockFlow>(body_.blocks, covered_, job.result.wakeup,
                                                     job.wanted.request->config().limits.body_window,
                                                     std::move(owner));

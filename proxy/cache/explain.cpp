@@ -146,7 +146,7 @@ asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
 
     const auto promised =
         view->directory ? view->directory->candidates({hash, key.uri()}) : summary::PeerSet();
-    const auto invalidated_at = cache.shared.store.invalidated_at(hash);
+    const auto invalidated_at = cache.shared.store.invalidated_at(hash, key.uri());
     const auto invalidated =
         invalidated_at ? SinceInvalidation(now - *invalidated_at) : std::nullopt;
     const PeerFacts known{view->peers,

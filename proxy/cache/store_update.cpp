@@ -182,7 +182,7 @@ KeptCopy::KeptCopy(Cache& cache, const Relayed& relayed, std::optional<std::uint
         !charge(store_, *response, uri, answer.arrival.steady))
         return;
     invalidations_ = store_.invalidations();
-    if (store_.invalidated_at(hash, response->tags) >= sent_at) return;
+    if (store_.invalidated_at(hash, uri, response->tags) >= sent_at) return;
     copy_ = std::make_unique<Copy>(cache, request.policy(), hash, uri);
     Fill::Incoming kept;
     kept.response = std::move(response);

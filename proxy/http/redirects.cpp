@@ -21,15 +21,13 @@ using std::chrono::seconds;
 /// Fields of a final response that Redirects writes anew, or that would be wrong under the first
 /// URL.
 constexpr std::array<std::string_view, 7> kReplaced{
-    "Cache-Control", "CDN-Cache-Control", "Expires", "Pragma", "Location", "Content-Location",
-    kSourceField};
+    "Cache-Control", "CDN-Cache-Control", "Expires",   "Pragma",
+    "Location",      "Content-Location",  kSourceField};
 /// Fields by which a host speaks of itself as a whole.
-constexpr std::array<std::string_view, 6> kOfItsHost{"Set-Cookie2", "Clear-Site-Data",
-                                                     "Strict-Transport-Security",
-                                                     "Alt-Svc",     "Report-To", "NEL"};
-constexpr std::array<std::string_view, 6> kOpenToAll{"Accept",          "Accept-Encoding",
-                                                     "Accept-Language", "User-Agent",
-                                                     "Cache-Control",   "Pragma"};
+constexpr std::array<std::string_view, 6> kOfItsHost{
+    "Set-Cookie2", "Clear-Site-Data", "Strict-Transport-Security", "Alt-Svc", "Report-To", "NEL"};
+constexpr std::array<std::string_view, 6> kOpenToAll{
+    "Accept", "Accept-Encoding", "Accept-Language", "User-Agent", "Cache-Control", "Pragma"};
 
 template <class Names>
 bool is_one_of(const Names& names, std::string_view name) {
@@ -114,8 +112,7 @@ seconds Redirects::take(const Received& from, bool by_cdn_cache_control) {
     explicit_ = explicit_ && freshness.is_explicit();
     left_ = std::min(left_, seconds(freshness.lifetime) - age);
     left_client_ = std::min(left_client_, left_);
-    if (said.max_age.present())
-        left_client_ = std::min(left_client_, said.max_age.value - age);
+    if (said.max_age.present()) left_client_ = std::min(left_client_, said.max_age.value - age);
     no_store_ = no_store_ || verdict == StorageVerdict::no_store ||
                 verdict == StorageVerdict::must_understand;
     private_ = private_ || said.is_private;
@@ -193,8 +190,7 @@ void Redirects::end_unfollowed(const Received& redirect, const CacheKey& at) {
         if (!resolve_reference(at, line.value, target)) continue;
         const auto fragment = line.value.find('#');
         location_text_ = target.uri();
-        if (fragment != std::string_view::npos)
-            location_text_.append(line.value.substr(fragment));
+        if (fragment != std::string_view::npos) location_text_.append(line.value.substr(fragment));
         fields_.back().value = location_text_;
     }
 }

@@ -34,8 +34,8 @@ bool is_redirect(unsigned status);
 
 /// The target of this redirect by its form: the URL that Location names. None for another status,
 /// for several Locations, for a URL that cannot be requested, and for http behind https. None also
-/// for a redirect with a cookie that `keeps_cookie` reserves for the client: it belongs to a session.
-/// `at`: the URL that redirects.
+/// for a redirect with a cookie that `keeps_cookie` reserves for the client: it belongs to a
+/// session. `at`: the URL that redirects.
 std::optional<CacheKey> redirect_target(const Head& head, const CacheKey& at, bool keeps_cookie);
 
 /// True for a field that tells another host nothing about the client but what it can read: the
@@ -44,8 +44,8 @@ bool may_go_to_another_host(const Field& line);
 
 /// The redirects between a client's URL and a final response. The final response gets the narrowest
 /// statements of all of them, so it lives under the first URL as if that had given it: the least
-/// lifetime, each `no-store`, `private` and `no-cache`, sharing only if all permit it, and the names
-/// of all Vary. One request; views into it last as long as it does.
+/// lifetime, each `no-store`, `private` and `no-cache`, sharing only if all permit it, and the
+/// names of all Vary. One request; views into it last as long as it does.
 class Redirects {
 public:
     /// `rules`: of the first URL. The statements that its rule ignores are passed on like others.
@@ -55,8 +55,9 @@ public:
 
     /// A redirect that is followed.
     void add(const Received& redirect);
-    /// The final response, which came from `target`: a cache key, with the part of its query that the
-    /// rules leave. `from_another`: from another scheme, host or port than those of the first URL.
+    /// The final response, which came from `target`: a cache key, with the part of its query that
+    /// the rules leave. `from_another`: from another scheme, host or port than those of the first
+    /// URL.
     void end_at(const Received& final, std::string_view target, bool from_another);
     /// The last redirect goes to the client, which follows it itself. `at`: the URL that gave it. A
     /// relative Location would lead from the first URL to another place.

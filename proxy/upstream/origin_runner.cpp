@@ -41,7 +41,8 @@ asio::awaitable<FetchError> OriginRunner::run_and_follow() {
     if (answered != FetchError::none) co_return answered;
     const auto redirects = std::make_shared<Redirects>(snapshot->policy().rules());
     const auto keeps_cookie = !snapshot->policy().rule->storing.ignored.set_cookie;
-    std::vector<std::string> visited{std::string(snapshot->key.origin()).append(snapshot->key.path())};
+    std::vector<std::string> visited{
+        std::string(snapshot->key.origin()).append(snapshot->key.path())};
     auto at = snapshot->key;
     while (!lost && redirects->count() < kMaxRedirects) {
         const auto target = redirect_target(response().head(), at, keeps_cookie);
@@ -51,7 +52,7 @@ asio::awaitable<FetchError> OriginRunner::run_and_follow() {
         lines_count_ = is_source(*target);
         if (!lines_count_ && wants_part) co_return FetchError::changed;
         auto hop = std::make_unique<Exchange>(upstream.pool, upstream.head_limits());
-        if (on_interim_) hop->on_interim(on_interim_);
+        if (on_interim_ && is_same_origin(*target, snapshot->key)) hop->on_interim(on_interim_);
         OriginRequest asked(upstream, *next->origin(), has_stand_in);
         auto before = std::exchange(followed_, std::move(hop));
         const auto error = co_await send_origin_request(*next, lines_count_ ? lines : std::string(),
@@ -59,6 +60,7 @@ asio::awaitable<FetchError> OriginRunner::run_and_follow() {
         if (error != FetchError::none) {
             if (has_stand_in || wants_part || lost) co_return error;
             followed_ = std::move(before);
+            lines_count_ = false;
             break;
         }
         auto& redirect = before ? *before : exchange_;

@@ -49,8 +49,8 @@ struct OriginRunner final : TimerWheel::Timer {
     const std::shared_ptr<const RequestSnapshot> snapshot;
     const bool has_stand_in;
     std::string lines;
-    /// Set: `lines` name a version, by conditions or If-Range, that came from this source_of(). They
-    /// are for its URL alone.
+    /// Set: `lines` name a version, by conditions or If-Range, that came from this source_of().
+    /// They are for its URL alone.
     std::optional<std::string> source;
     bool wants_part = false;  // of that version; its other URLs have none
     std::function<void()>

@@ -46,8 +46,8 @@ protected:
     /// The origin sends each request to a new signature of the same path.
     auto signing(std::string fields = {}) {
         return origin.set([this, fields = std::move(fields)](Exchange& e) {
-            e.answer("Location: http://cdn.test/real" + e.target + "?sig=" +
-                         std::to_string(++signatures) + "\r\n" + fields,
+            e.answer("Location: http://cdn.test/real" + e.target +
+                         "?sig=" + std::to_string(++signatures) + "\r\n" + fields,
                      "this way", kFound);
         });
     }
@@ -96,8 +96,8 @@ TEST_F(FollowedRedirects, TakeNoCredentialToAnotherHost) {
     EXPECT_THAT(origin.heads().at(0), HasSubstr("Bearer secret"));
     EXPECT_THAT(origin.heads().at(0), HasSubstr("Cookie: user=1"));
     const auto head = cdn.heads().at(0);
-    for (const auto* left_out : {"secret", "Cookie", "Api-Key", "Authorization", "10.9.8.7",
-                                 "origin.test", "Forwarded"})
+    for (const auto* left_out :
+         {"secret", "Cookie", "Api-Key", "Authorization", "10.9.8.7", "origin.test", "Forwarded"})
         EXPECT_THAT(head, Not(HasSubstr(left_out)));
     EXPECT_THAT(head, HasSubstr("Accept-Language: de"));
 }
@@ -221,9 +221,8 @@ TEST_F(FollowedRedirects, ACookieOfAnotherHostKeepsTheResponseOutOfTheStore) {
 TEST_F(FollowedRedirects, LiveNoLongerThanTheRedirectsPermit) {
     std::string redirect = "Cache-Control: max-age=60\r\n";
     std::string final = "Cache-Control: public, max-age=600\r\nETag: \"1\"\r\n";
-    const auto first = origin.set([&](Exchange& e) {
-        e.answer("Location: http://cdn.test/x\r\n" + redirect, "", kFound);
-    });
+    const auto first = origin.set(
+        [&](Exchange& e) { e.answer("Location: http://cdn.test/x\r\n" + redirect, "", kFound); });
     const auto second = cdn.set([&](Exchange& e) { e.answer(final, "content"); });
     run(kJudge);
     EXPECT_EQ(get("a", "/1").field("Cache-Control"), "max-age=60");
@@ -261,9 +260,9 @@ TEST_F(FollowedRedirects, AValidatorGoesToTheUrlThatGaveIt) {
     std::string path = "/one";
     const auto first = origin.set([&](Exchange& e) {
         if (path.empty()) return e.answer("ETag: \"1\"\r\n", "own content");
-        e.answer("Location: http://cdn.test" + path + "?sig=" + std::to_string(++signatures) +
-                     "\r\n",
-                 "", kFound);
+        e.answer(
+            "Location: http://cdn.test" + path + "?sig=" + std::to_string(++signatures) + "\r\n",
+            "", kFound);
     });
     const auto second = cdn.set([&](Exchange& e) {
         const auto fields = std::string("ETag: \"1\"\r\n");
@@ -290,8 +289,8 @@ TEST_F(FollowedRedirects, TheOriginAuthorizesEachClientByItsRedirect) {
         const auto who = e.field("Authorization");
         if (who.empty()) return e.answer("", "no", "401 Unauthorized");
         const auto path = who == "Bearer other" ? "/other" : "/blob";
-        e.answer("Location: http://cdn.test" + std::string(path) + "?sig=" +
-                     std::to_string(++signatures) + "\r\n",
+        e.answer("Location: http://cdn.test" + std::string(path) +
+                     "?sig=" + std::to_string(++signatures) + "\r\n",
                  "", "307 Temporary Redirect");
     });
     const auto second = cdn.set([&](Exchange& e) {

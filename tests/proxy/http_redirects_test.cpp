@@ -45,7 +45,8 @@ TEST(RedirectTarget, IsTheOneLocation) {
     EXPECT_EQ(to("https://a.test/"), "https://a.test/");
     EXPECT_EQ(to("https://a.test/", 308, "https://b.test/"), "https://a.test/");
     EXPECT_EQ(to("http://a.test/", 303, "https://a.test/"), "none") << "never out of TLS";
-    for (const auto status : {200u, 201u, 300u, 304u, 305u, 404u}) EXPECT_EQ(to("z", status), "none");
+    for (const auto status : {200u, 201u, 300u, 304u, 305u, 404u})
+        EXPECT_EQ(to("z", status), "none");
     for (const auto* bad : {"", "ftp://a.test/", "http://user@a.test/", "http:///x", "http://a b/"})
         EXPECT_EQ(to(bad), "none") << bad;
     EXPECT_EQ(target(head(302, {}), "http://a.test/"), "none");
@@ -62,8 +63,8 @@ TEST(RedirectTarget, IsOfASessionWithACookie) {
 TEST(AnotherHost, GetsNoFieldThatMayBeACredential) {
     for (const auto* name : {"Accept", "accept-encoding", "User-Agent"})
         EXPECT_TRUE(may_go_to_another_host(line(name, "x"))) << name;
-    for (const auto* name : {"Authorization", "Cookie", "Proxy-Authorization", "X-Api-Key", "Referer",
-                             "X-Forwarded-For", "Forwarded", "Host", "Via"})
+    for (const auto* name : {"Authorization", "Cookie", "Proxy-Authorization", "X-Api-Key",
+                             "Referer", "X-Forwarded-For", "Forwarded", "Host", "Via"})
         EXPECT_FALSE(may_go_to_another_host(line(name, "x"))) << name;
 }
 
