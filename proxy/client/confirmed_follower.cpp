@@ -27,8 +27,8 @@ bool confirms(const Head& head, const Validators& sent) {
 
 }  // namespace
 
-/// The head of the other fetch tells the tag of its body. With that the client's own request goes to
-/// the origin, and after its consent the body comes from the other fetch.
+/// The head of the other fetch tells the tag of its body. With that the client's own request goes
+/// to the origin, and after its consent the body comes from the other fetch.
 asio::awaitable<Served> ResponseFromCache::follow_confirmed(std::shared_ptr<Fill> fill) {
     Fill::Reader reader(std::move(fill), transaction_.wakeup, false);
     const auto deadline = std::chrono::steady_clock::now() + kFollowAtMost;
@@ -45,8 +45,8 @@ asio::awaitable<Served> ResponseFromCache::follow_confirmed(std::shared_ptr<Fill
     if (response->blocks) co_return Served::look_again;  // the index is stored
     const auto fields = response->fields();
     const Validators sent{validators_of(fields).etag, {}, {}};
-    if (!sent.strong() || !response->freshness.each_client || !may_give(request_.site.policy, *response) ||
-        !is_variant(*response, request_.head.fields))
+    if (!sent.strong() || !response->freshness.each_client ||
+        !may_give(request_.site.policy, *response) || !is_variant(*response, request_.head.fields))
         co_return Served::alone;
     const auto asked =
         std::make_unique<OriginRunner>(frontend_.upstream, request_.snapshot(true), false);

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "proxy/disk/second_request.hpp"
-#include "proxy/http/tags.hpp"
 
 namespace proxy {
 namespace {
@@ -155,21 +154,21 @@ bool DiskDirectory::covers(std::uint64_t seq, summary::KeyHash key, std::string_
                            std::span<const summary::KeyHash> tags) const {
     if (seq >= newest_tombstone_) return false;
     std::vector<summary::KeyHash> prefixes;
-    if (has_prefixes_)
-        prefixes =
-            prefix_tags_of(uri, [this](std::string_view text) { return owner_.hash_of(text); });
+    if (has_prefixes_) prefixes = owner_.prefix_tags_of(uri);
     const std::lock_guard lock(tombstones_mutex_);
     return tombstones_.cover(seq, key, tags) ||
            (!prefixes.empty() && tombstones_.cover(seq, key, prefixes));
 }
 
 void DiskDirectory::note(const FooterEntry& tombstone) {
+    if (std::ranges::any_of(tombstone.tags,
+                            [this](auto hash) { return owner_.is_prefix_tag(hash); }))
+        has_prefixes_ = true;
     std::uint64_t overflows = 0;
     {
         const std::lock_guard lock(tombstones_mutex_);
         const auto before = tombstones_.overflows();
         tombstones_.note(tombstone);
-        has_prefixes_ = tombstones_.has_prefixes();
         newest_tombstone_ = tombstones_.newest();
         overflows = tombstones_.overflows() - before;
     }

@@ -128,7 +128,7 @@ private:
     mutable std::mutex tombstones_mutex_;
     Tombstones tombstones_;
     std::atomic<std::uint64_t> newest_tombstone_{0};
-    std::atomic<bool> has_prefixes_{false};  // as the tombstones have
+    std::atomic<bool> has_prefixes_{false};  // a tombstone is, or was, that of a prefix
 
     mutable std::mutex trouble_mutex_;  // for the next four
     FaultWindow faults_;

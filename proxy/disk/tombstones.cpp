@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "protocol/wire/invalidation.hpp"
-
 namespace proxy {
 
 void Tombstones::note(std::span<const summary::KeyHash> hashes, std::uint64_t seq) {
@@ -12,7 +10,6 @@ void Tombstones::note(std::span<const summary::KeyHash> hashes, std::uint64_t se
     newest_ = std::max(newest_, seq);
     for (const auto& hash : hashes) {
         if (seq <= all_) return;  // all_ covers as much
-        has_prefixes_ = has_prefixes_ || protocol::is_prefix_tag(hash);
         if (hashes_.size() >= most_ && !hashes_.contains(hash)) overflow();
         auto& known = hashes_[hash];
         known = std::max(known, seq);

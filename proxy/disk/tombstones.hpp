@@ -27,9 +27,6 @@ public:
 
     bool cover(std::uint64_t seq, summary::KeyHash key,
                std::span<const summary::KeyHash> tags) const;
-    /// One of the hashes is, or was, the tag of a prefix: those of a record's key are to be asked
-    /// about, too.
-    bool has_prefixes() const { return has_prefixes_; }
     /// The latest seq of a tombstone: later records are uncovered.
     std::uint64_t newest() const { return newest_; }
     std::size_t size() const { return hashes_.size(); }
@@ -43,7 +40,6 @@ private:
     std::size_t most_;
     std::uint64_t all_ = 0, newest_ = 0;
     std::uint64_t overflows_ = 0;
-    bool has_prefixes_ = false;
     boost::unordered_flat_map<summary::KeyHash, std::uint64_t, summary::HashOfKeyHash> hashes_;
 };
 
