@@ -232,6 +232,7 @@ int purge_command(const NodeChoice& choice, const PurgeNames& names, bool json) 
     if (!names.urls.empty()) order["urls"] = names.urls;
     if (!names.tags.empty()) order["tags"] = names.tags;
     if (!names.rules.empty()) order["rules"] = names.rules;
+    if (!names.prefixes.empty()) order["prefixes"] = names.prefixes;
     const auto body = order.dump(-1, ' ', true, Json::error_handler_t::replace);
     const auto posted = post(choice, "/api/v1/purge", body, kAdminTimeout,
                              [](unsigned status) { return status == 200 || status == 202; });

@@ -228,12 +228,14 @@ void add_disk(CLI::App& app, DiskCommand& disk) {
 /// The commands that give orders to a running node.
 void add_orders(CLI::App& app, CommandLine& line) {
     auto& purge = *app.add_subcommand(
-        "purge", "Invalidates stored responses by URL, tag or rule, in the whole cluster");
+        "purge", "Invalidates stored responses by URL, tag, rule or prefix, in the whole cluster");
     option(purge, "urls", "URL...", line.purged.urls, "Complete URLs, as clients request them");
     option(purge, "--tag", "TAG", line.purged.tags,
            "Tag of the responses (Surrogate-Key); any number of times");
     option(purge, "--rule", "NAME", line.purged.rules,
            "All responses that the rule of this name stored; any number of times");
+    option(purge, "--prefix", "URL/", line.purged.prefixes,
+           "All URLs that begin with this one, which ends with a slash; any number of times");
     add_node_options(purge, "--at", line.node);
     purge.add_flag("--json", line.json, "Prints the node's answer unchanged");
     purge.footer(
@@ -464,8 +466,8 @@ int run_import(CommandLine& line) {
 
 int run_purge(CommandLine& line) {
     const auto& names = line.purged;
-    if (names.urls.empty() && names.tags.empty() && names.rules.empty())
-        return needs("purge", "a URL, --tag or --rule");
+    if (names.urls.empty() && names.tags.empty() && names.rules.empty() && names.prefixes.empty())
+        return needs("purge", "a URL, --tag, --rule or --prefix");
     return purge_command(line.node, names, line.json);
 }
 

@@ -30,8 +30,10 @@ std::string counted(std::uint64_t number, std::string_view noun) {
 
 std::string names_of(const PurgeOrder& order) {
     const auto urls = counted(order.uris.size(), "URL"), tags = counted(order.tags.size(), "tag");
-    if (order.rules.empty()) return urls + " and " + tags;
-    return urls + ", " + tags + " and " + counted(order.rules.size(), "rule");
+    if (order.rules.empty() && order.prefixes.empty()) return urls + " and " + tags;
+    return urls + ", " + tags + ", " + counted(order.rules.size(), "rule") + " and " +
+           std::to_string(order.prefixes.size()) +
+           (order.prefixes.size() == 1 ? " prefix" : " prefixes");
 }
 
 }  // namespace

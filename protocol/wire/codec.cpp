@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "protocol/wire/heartbeat.hpp"
+#include "protocol/wire/invalidation.hpp"
 #include "protocol/wire/keys.hpp"
 #include "protocol/wire/wire.hpp"
 
@@ -195,7 +196,11 @@ FrameType type_of(const Message& message) {
                                  [](const Delta&) { return FrameType::delta; },
                                  [](const CheckHash&) { return FrameType::check_hash; },
                                  [](const Goodbye&) { return FrameType::goodbye; },
-                                 [](const Invalidate&) { return FrameType::invalidate; },
+                                 [](const Invalidate& order) {
+                                     return std::ranges::any_of(order.tags, is_prefix_tag)
+                                                ? FrameType::invalidate_prefixes
+                                                : FrameType::invalidate;
+                                 },
                                  [](const InvalidateAll&) { return FrameType::invalidate_all; },
                                  [](const Confirm&) { return FrameType::confirm; }},
                       message);
@@ -267,6 +272,7 @@ Result<Message> decode(std::uint8_t type, ByteView body) {
         case FrameType::goodbye:
             return complete<Message>(in, Goodbye{});
         case FrameType::invalidate:
+        case FrameType::invalidate_prefixes:
             return decode_invalidate(in, body.size());
         case FrameType::invalidate_all: {
             const InvalidateAll order{in.u64()};

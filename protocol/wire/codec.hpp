@@ -31,6 +31,7 @@ enum class FrameType : std::uint8_t {
     invalidate = 24,
     invalidate_all = 25,
     confirm = 26,
+    invalidate_prefixes = 27,  // an invalidate with is_prefix_tag() among its tags
 };
 
 inline constexpr std::size_t kKeyHashBytes = 16;

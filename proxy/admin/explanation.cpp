@@ -70,6 +70,7 @@ std::string explanation_json(const Explanation& explanation) {
     page["url"] = explanation.url;
     page["rule"] =
         explanation.rule.empty() ? ordered_json(nullptr) : ordered_json(explanation.rule);
+    if (explanation.follow_redirects) page["follow_redirects"] = true;
     page["here"] = explanation.here;
     page["ttl_seconds"] =
         explanation.ttl ? ordered_json(explanation.ttl->count()) : ordered_json(nullptr);

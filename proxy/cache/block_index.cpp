@@ -26,7 +26,7 @@ std::optional<BlockIndex> make_index(Delivery& delivery, const Received& from,
     std::erase_if(head.fields, [](const Field& line) { return line.id == field::content_range; });
     BlockIndex index;
     index.draft = delivery.draft({head, from.request_time, from.arrival, from.own_lines,
-                                  from.from_peer, from.took, from.server});
+                                  from.from_peer, from.took, from.server, from.redirects});
     if (index.draft.verdict != StorageVerdict::store) return std::nullopt;
     // The key of a block names the version alone, so a body that is for one client has none.
     if (index.draft.response->freshness.personal) return std::nullopt;
@@ -75,7 +75,8 @@ boost::asio::awaitable<void> run_in_blocks(Delivery& delivery, BlockIndex index,
     auto version = version_of(*whole, whole->blocks->length, cache.shared.key_hasher);
     BlockRun::Of of{blocks_of(*whole, std::move(version)), covered, true};
     BlockRun run(cache, delivery.job(), std::move(of), exchange);
-    Delivery::Sender sender{Fill::From::origin, {}, exchange.head().status, exchange.server()};
+    Delivery::Sender sender{
+        Fill::From::origin, {}, exchange.head().status, exchange.server(), exchange.redirects()};
     publish(delivery, std::move(index), std::move(sender));
     co_await run.run(nullptr);
 }

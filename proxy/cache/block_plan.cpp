@@ -4,6 +4,7 @@
 
 #include "proxy/cache/resume_plan.hpp"
 #include "proxy/http/number.hpp"
+#include "proxy/http/redirects.hpp"
 #include "proxy/http/validators.hpp"
 
 namespace proxy {
@@ -15,9 +16,10 @@ bool is_given(const WantedBlock& wanted, const Head& head,
     return is_wanted(wanted, head) && length == wanted.range.size();
 }
 
-bool is_whole_of(const StoredMetadata& response, std::string_view etag) {
+bool is_whole_of(const StoredMetadata& response, const BodyVersion& version) {
+    const auto fields = response.fields();
     return response.status == 200 && !response.blocks &&
-           validators_of(response.fields()).etag == etag;
+           validators_of(fields).etag == version.etag && source_of(fields) == version.source;
 }
 
 FirstBlock first_block(const RangeRequest& part, bool of_a_version,

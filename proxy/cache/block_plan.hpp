@@ -54,9 +54,9 @@ bool is_given(const WantedBlock& wanted, const Head& head,
 /// True for the requested part, as far as the body reaches.
 bool is_wanted(const RangeRequest& part, const ContentRange& given);
 
-/// True for the whole body of that version, in one piece. A body in blocks can go on by it. `etag`:
-/// strong.
-bool is_whole_of(const StoredMetadata& response, std::string_view etag);
+/// True for the whole body with the strong tag and the source of that version, in one piece. A body
+/// in blocks can go on by it.
+bool is_whole_of(const StoredMetadata& response, const BodyVersion& version);
 
 /// The length of a body that a peer has in blocks, from its response: a 304 without a body, whose
 /// Content-Length is that of the whole. The peer request had no condition, so the 304 has only this

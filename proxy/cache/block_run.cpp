@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "proxy/cache/resume_plan.hpp"
+#include "proxy/http/tags.hpp"
 
 namespace proxy {
 namespace {
@@ -40,7 +41,10 @@ BlockRun::BlockRun(Cache& cache, FetchJob& job, Of of, Exchange& exchange)
                                of.storable,
                                {body_.tags.begin(), body_.tags.end()},
                                job.result.claim.invalidations()};
-    owner.names.push_back(cache_.shared.key_hasher(job.wanted.request->key.uri()));
+    const auto uri = job.wanted.request->key.uri();
+    owner.names.push_back(cache_.shared.key_hasher(uri));
+    for (const auto& tag : prefix_tags_of(uri, cache_.shared.key_hasher))
+        owner.names.push_back(tag);
     job.progress.flow = std::make_shared<BlockFlow>(body_.blocks, covered_, job.result.wakeup,
                                                     job.wanted.request->config().limits.body_window,
                                                     std::move(owner));
@@ -128,8 +132,8 @@ asio::awaitable<bool> BlockRun::send_into(Delivery& delivery, const ByteRange& b
     append_content_range(range, {block, body_.blocks.length});
     const auto answer = exchange_.received();
     const auto head = head_of_block(answer.head, range);
-    const Received from{head,  answer.request_time, answer.arrival, answer.own_lines,
-                        false, answer.took};
+    const Received from{head,  answer.request_time, answer.arrival,  answer.own_lines,
+                        false, answer.took,         answer.redirects};
     std::function<void(std::uint64_t)> count = [this](std::uint64_t bytes) { came(bytes); };
     co_return co_await delivery.run_slice(exchange_, from, std::move(count));
 }

@@ -62,7 +62,14 @@ std::size_t SharedCache::drop(const protocol::Invalidation& what, Store::Clock::
         store.invalidate_all(now);
     }
     for (const auto& key : what.keys) dropped += drop(key, now);
-    for (const auto& tag : what.tags) dropped += store.invalidate_tag(tag, now);
+    std::vector<summary::KeyHash> prefixes;
+    for (const auto& tag : what.tags) {
+        if (protocol::is_prefix_tag(tag))
+            prefixes.push_back(tag);
+        else
+            dropped += store.invalidate_tag(tag, now);
+    }
+    if (!prefixes.empty()) dropped += store.invalidate_prefixes(prefixes, key_hasher, now);
     return dropped;
 }
 

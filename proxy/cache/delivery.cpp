@@ -78,6 +78,7 @@ Fill::Incoming Delivery::incoming_of(Draft& made, Sender sender,
     incoming.from = sender.from;
     incoming.peer = std::move(sender.peer);
     incoming.server = std::move(sender.server);
+    incoming.redirects = sender.redirects;
     incoming.upstream_status = sender.upstream_status;
     incoming.live = std::move(live);
     incoming.verdict = made.verdict;
@@ -171,7 +172,8 @@ void Delivery::settle(FetchError error, unsigned status) {
 asio::awaitable<bool> Delivery::run_slice(Exchange& exchange, const Received& from,
                                           std::function<void(std::uint64_t)> on_bytes) {
     const auto& block = *job_.wanted.block;
-    begin(from, draft(from), {Fill::From::origin, {}, from.head.status, exchange.server()},
+    begin(from, draft(from),
+          {Fill::From::origin, {}, from.head.status, exchange.server(), exchange.redirects()},
           block.range.size());
     const auto& origin = *job_.wanted.request->origin();
     FillWriter::Watch watch;
@@ -198,7 +200,8 @@ asio::awaitable<bool> Delivery::run_slice(Exchange& exchange, const Received& fr
 asio::awaitable<void> Delivery::deliver(Exchange& exchange) {
     const auto from = exchange.received();
     auto made = draft(from);
-    Sender sender{Fill::From::origin, {}, from.head.status, exchange.server()};
+    Sender sender{
+        Fill::From::origin, {}, from.head.status, exchange.server(), exchange.redirects()};
     co_await run(exchange, from, std::move(made), std::move(sender));
 }
 

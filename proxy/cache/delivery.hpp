@@ -42,6 +42,7 @@ public:
         std::string peer;
         unsigned upstream_status = 0;
         std::string server = {};  // address of the origin that sent that head; empty for a peer
+        unsigned redirects = 0;   // that were followed to it
     };
     /// Passes a response on: the head `from`, with its draft `made`, and the body as it comes.
     /// False if the sender broke off.

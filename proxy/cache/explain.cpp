@@ -131,6 +131,7 @@ asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
     Explanation out;
     out.url = key.uri();
     if (site.policy.rule) out.rule = site.policy.rule->name;
+    out.follow_redirects = site.policy.follows_redirects();
     co_await read_from_disk(cache, key, hash);
     explain_stored(cache, key, hash, Clock::now(), out);
 
@@ -150,7 +151,7 @@ asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
 
     const auto promised =
         view->directory ? view->directory->candidates({hash, key.uri()}) : summary::PeerSet();
-    const auto invalidated_at = cache.shared.store.invalidated_at(hash);
+    const auto invalidated_at = cache.shared.store.invalidated_at(hash, key.uri());
     const auto invalidated =
         invalidated_at ? SinceInvalidation(now - *invalidated_at) : std::nullopt;
     const PeerFacts known{view->peers,

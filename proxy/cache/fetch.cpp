@@ -22,7 +22,7 @@ constexpr std::string_view kStaleToo = " stale";
 
 /// Status of the response; 0: there is none.
 unsigned status_of(const OriginRunner& runner) {
-    return *runner.result == FetchError::none ? runner.exchange.head().status : 0;
+    return *runner.result == FetchError::none ? runner.response().head().status : 0;
 }
 
 /// `fill`: null when no reader wants this response any more.
@@ -202,10 +202,11 @@ std::shared_ptr<OriginRunner> Fetch::prepare_origin(OriginRequestKind kind) {
     additions_ = additions_for(kind, job_, stale_copy_);
     const auto& block = job_.wanted.block;
     const auto pin = block ? std::optional(block->version.server) : std::nullopt;
-    auto runner =
-        std::make_shared<OriginRunner>(cache_.upstream, job_.wanted.request, has_stand_in(), pin);
+    auto runner = std::make_shared<OriginRunner>(cache_.upstream, job_.wanted.request,
+                                                 has_stand_in(), pin, std::move(additions_.source));
     runner->lines = std::move(additions_.lines);
-    runner->exchange.on_interim([run = runner.get(), fill = job_.result.fill](const Head& interim) {
+    runner->wants_part = kind == OriginRequestKind::block;
+    runner->on_interim([run = runner.get(), fill = job_.result.fill](const Head& interim) {
         return pass_interim_on(run->lost ? nullptr : fill.get(), run->snapshot->config().node,
                                interim);
     });
@@ -232,13 +233,14 @@ asio::awaitable<void> Fetch::ask_origin(bool only_whole) {
         const auto ended = co_await runner->run();
         runner->result = ended;
     }
-    const auto asked = std::move(additions_);
+    auto asked = std::move(additions_);
+    if (!runner->lines_count()) asked.did_not_count();
     const auto meaning = meaning_of(*runner, asked);
     if (meaning.step == OriginStep::fail)
-        delivery_.fail(
-            {meaning.error, status_of(*runner), meaning.unshareable, runner->exchange.malformed()});
+        delivery_.fail({meaning.error, status_of(*runner), meaning.unshareable,
+                        runner->response().malformed()});
     else
-        co_await take_origin(meaning.step, asked, runner->exchange);
+        co_await take_origin(meaning.step, asked, runner->response());
 }
 
 /// Finds out whether the origin is back, behind a stored response that is given at once.
@@ -296,8 +298,8 @@ OriginMeaning Fetch::meaning_of(const OriginRunner& runner, const RequestAdditio
     OriginResult result;
     result.error = *runner.result;
     if (result.error == FetchError::none) {
-        result.head = &runner.exchange.head();
-        result.length = runner.exchange.content_length();
+        result.head = &runner.response().head();
+        result.length = runner.response().content_length();
         const auto& policy = job_.wanted.request->policy();
         // The client may have what is stored. An origin without conditions says so with a 200.
         const auto& sent = asked.validators;
@@ -347,7 +349,7 @@ bool Fetch::renew_stored(const Exchange& not_modified, Fields stored) {
     if (verdict == StorageVerdict::store && !delivery_.charge(*fresh.draft.response))
         verdict = StorageVerdict::no_room;
     delivery_.give(std::move(fresh.draft), std::move(fresh.live), true,
-                   {Fill::From::origin, {}, 304, not_modified.server()});
+                   {Fill::From::origin, {}, 304, not_modified.server(), not_modified.redirects()});
     return true;
 }
 
@@ -387,12 +389,18 @@ asio::awaitable<bool> Fetch::fetch_copy(const StaleCopy& copy, Exchange& not_mod
     Head merged = given;
     merged.fields = updated.merged();
     // The body is the peer's; the fields of the exchange with the origin are for this client.
-    const Received from{
-        merged, validation.request_time, validation.arrival,        updated.own_lines(),
-        false,  validation.took,         exchange.received().server};
+    const Received from{merged,
+                        validation.request_time,
+                        validation.arrival,
+                        updated.own_lines(),
+                        false,
+                        validation.took,
+                        exchange.received().server,
+                        validation.redirects};
     if (head_alone) co_return take_head(asked, from, true);
     auto made = delivery_.draft(from);
-    Delivery::Sender sender{Fill::From::peer, peer->node, 304, not_modified.server()};
+    Delivery::Sender sender{Fill::From::peer, peer->node, 304, not_modified.server(),
+                            not_modified.redirects()};
     const auto faultless =
         co_await delivery_.run(exchange, from, std::move(made), std::move(sender));
     asked.close(faultless ? PeerVerdict::hit : PeerVerdict::failure);

@@ -139,8 +139,10 @@ bool FetchPeers::is_current(const StoredMetadata& copy, Time now) const {
 SinceInvalidation FetchPeers::since_invalidation(Time now,
                                                  std::span<const summary::KeyHash> tags) const {
     const auto& store = cache_.shared.store;
-    auto at = store.invalidated_at(job_.result.claim.hash(), tags);
-    if (job_.wanted.block) at = std::max(at, store.invalidated_at(job_.wanted.block->target));
+    auto at = store.invalidated_at(job_.result.claim.hash(), job_.result.claim.uri(), tags);
+    if (job_.wanted.block)
+        at = std::max(
+            at, store.invalidated_at(job_.wanted.block->target, job_.wanted.request->key.uri()));
     return at ? SinceInvalidation(now - *at) : std::nullopt;
 }
 

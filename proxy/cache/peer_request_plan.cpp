@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "proxy/http/redirects.hpp"
 #include "proxy/http/request_policy.hpp"
 
 namespace proxy {
@@ -112,13 +113,14 @@ CopyUse use_of_copy(CopyPolicy policy, const RemoteHit& hit, RemoteHits& lately)
 std::optional<StaleCopy> stale_copy_at(std::string_view peer, const Head& refusal) {
     const auto known = validators_of(refusal.fields);
     if (!known.any()) return std::nullopt;
-    return StaleCopy{std::string(peer), std::string(known.etag), std::string(known.last_modified)};
+    return StaleCopy{std::string(peer), std::string(known.etag), std::string(known.last_modified),
+                     std::string(source_of(refusal.fields))};
 }
 
 bool is_that_copy(const StaleCopy& copy, const Head& head, bool head_alone) {
     const auto held = validators_of(head.fields);
     return (head.status == 200 || head_alone) && held.etag == copy.etag &&
-           held.last_modified == copy.last_modified;
+           held.last_modified == copy.last_modified && source_of(head.fields) == copy.source;
 }
 
 PeerRace::PeerRace(const PeerTurns& whom, const RoundTrip& nearest, const RoundTrip& origin,

@@ -116,6 +116,7 @@ CopyUse use_of_copy(CopyPolicy policy, const RemoteHit& hit, RemoteHits& lately)
 /// A peer's copy that needs a validation before its use.
 struct StaleCopy {
     std::string peer, etag, last_modified;
+    std::string source = {};  // source_of() of redirects.hpp
     Validators validators() const { return {etag, last_modified, {}}; }
 };
 /// The copy, from the head of the peer's refusal; none without a validator.

@@ -2,6 +2,7 @@
 
 #include "proxy/cache/block_plan.hpp"
 #include "proxy/cache/fetch_peers.hpp"
+#include "proxy/http/redirects.hpp"
 
 namespace proxy {
 
@@ -13,15 +14,18 @@ RequestAdditions additions_for(OriginRequestKind kind, const FetchJob& job,
         case OriginRequestKind::block:
             append_range_request(request.lines, job.wanted.block->range.first,
                                  job.wanted.block->to_ask().last, job.wanted.block->version.etag);
+            request.source = job.wanted.block->version.source;
             break;
         case OriginRequestKind::validate_stored:
             request.stored_fields = job.from.stale->fields();
             request.validators = validators_of(request.stored_fields);
             append_validation(request.lines, request.validators);
+            request.source = std::string(source_of(request.stored_fields));
             break;
         case OriginRequestKind::validate_copy:
             request.validators = copy->validators();
             append_validation(request.lines, request.validators);
+            request.source = copy->source;
             break;
         case OriginRequestKind::first_block: {
             const auto range =

@@ -19,6 +19,14 @@ struct RequestAdditions {
     std::string lines;                 // each with its CRLF
     std::vector<Field> stored_fields;  // of the response to be validated
     Validators validators;             // as sent
+    /// Set: `lines` name a version from this source: OriginRunner::source.
+    std::optional<std::string> source = {};
+
+    /// They did not go to the URL that gave the response, which is as for the client's own request.
+    void did_not_count() {
+        kind = OriginRequestKind::as_client;
+        validators = {};
+    }
 };
 /// `kind`: by what_to_ask(); `copy`: of a peer, for validate_copy.
 RequestAdditions additions_for(OriginRequestKind kind, const FetchJob& job,

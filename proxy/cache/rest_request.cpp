@@ -1,6 +1,7 @@
 #include "proxy/cache/rest_request.hpp"
 
 #include "proxy/cache/peer_response_pace.hpp"
+#include "proxy/http/redirects.hpp"
 
 namespace proxy {
 
@@ -27,9 +28,12 @@ bool RestRequest::prepare() {
                     : incoming.length_known ? std::optional(incoming.length)
                                             : std::nullopt);
     if (rest_.last && rest_.first > *rest_.last) return false;
+    const std::string source = block ? block->version.source
+                                     : std::string(source_of(incoming.response->fields()));
     origin_ = std::make_shared<OriginRunner>(cache_.upstream, job_.wanted.request, false,
-                                             version_.server);
+                                             version_.server, source);
     append_range_request(origin_->lines, rest_.first, rest_.last, version_.etag);
+    origin_->wants_part = true;
     return true;
 }
 
@@ -45,11 +49,11 @@ void RestRequest::ask_beside(Exchange& sender) {
 void RestRequest::judge(Exchange& sender) {
     const auto answered = origin_->result == FetchError::none;
     // A 200 begins with the bytes that the sender has given already.
-    took_over_ = answered && origin_->exchange.head().status == 206 &&
-                 goes_on_with(rest_, origin_->exchange.head()) &&
+    took_over_ = answered && origin_->response().head().status == 206 &&
+                 goes_on_with(rest_, origin_->response().head()) &&
                  may_take_over(received_when_sent_, job_.result.fill->received());
     if (took_over_) return sender.abandon();
-    if (answered) not_before_ = origin_->exchange.not_before();
+    if (answered) not_before_ = origin_->response().not_before();
     origin_->lose();
     origin_.reset();
 }
@@ -71,20 +75,20 @@ asio::awaitable<FetchError> RestRequest::ask() {
     }
     origin_->take();
     if (*origin_->result != FetchError::none) co_return *origin_->result;
-    const auto& head = origin_->exchange.head();
+    const auto& head = origin_->response().head();
     rest_given_ = goes_on_with(rest_, head);
     co_return (rest_given_ ? FetchError::none
                            : why_not_that(head, identifies_user(job_.wanted.request->fields)));
 }
 
 unsigned RestRequest::status() const {
-    return origin_ && origin_->result == FetchError::none ? origin_->exchange.head().status : 0;
+    return origin_ && origin_->result == FetchError::none ? origin_->response().head().status : 0;
 }
 
 std::optional<Clock::time_point> RestRequest::not_before() const {
     if (!origin_) return not_before_;
     if (origin_->result != FetchError::none) return std::nullopt;
-    return origin_->exchange.not_before();
+    return origin_->response().not_before();
 }
 
 }  // namespace proxy

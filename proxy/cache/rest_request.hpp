@@ -33,7 +33,7 @@ public:
     /// Waits for the origin's response, and sends the request if there is none of use under way.
     /// `none`: the origin gives the rest. Its first comes_twice() bytes are there already.
     boost::asio::awaitable<FetchError> ask();
-    Exchange& exchange() { return origin_->exchange; }
+    Exchange& exchange() { return origin_->response(); }
     std::uint64_t comes_twice() const { return job_.result.fill->received() - rest_given_->first; }
     /// The length of the body once the rest has come.
     std::uint64_t whole() const { return rest_given_->end; }

@@ -8,6 +8,7 @@
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/freshness.hpp"
 #include "proxy/http/merge_304.hpp"
+#include "proxy/http/redirects.hpp"
 #include "proxy/http/reference.hpp"
 #include "proxy/http/tags.hpp"
 #include "proxy/http/validators.hpp"
@@ -99,6 +100,7 @@ void learn_from_head(Cache& cache, const Relayed& relayed) {
     const auto stored = cache.look_up(hash, uri, request.fields, now).response;
     if (!stored || stored->status != 200) return;
     const auto fields = stored->fields();
+    if (!source_of(fields).empty()) return;  // a HEAD is not followed to it
     const auto learned = judge_head(answer.head, draft(storing, answer).verdict, *stored, fields,
                                     request.policy().ignores_vary());
     if (learned == HeadLearned::nothing) return;
@@ -180,7 +182,7 @@ KeptCopy::KeptCopy(Cache& cache, const Relayed& relayed, std::optional<std::uint
         !charge(store_, *response, uri, answer.arrival.steady))
         return;
     invalidations_ = store_.invalidations();
-    if (store_.invalidated_at(hash, response->tags) >= sent_at) return;
+    if (store_.invalidated_at(hash, uri, response->tags) >= sent_at) return;
     copy_ = std::make_unique<Copy>(cache, request.policy(), hash, uri);
     Fill::Incoming kept;
     kept.response = std::move(response);

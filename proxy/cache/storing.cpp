@@ -4,6 +4,7 @@
 #include "proxy/http/freshness.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/merge_304.hpp"
+#include "proxy/http/redirects.hpp"
 #include "proxy/http/request_policy.hpp"
 #include "proxy/http/response_head.hpp"
 #include "proxy/http/rule.hpp"
@@ -21,6 +22,7 @@ bool needs_rule(const StoringRequest& storing, unsigned status, Fields fields,
                 const Received& from) {
     auto rules = storing.request.policy().rules();
     if (rules.rule->authorize || storing.request.key.has_other_query()) return true;
+    if (!source_of(fields).empty()) return true;
     // The peer's client may have had other fields than this one.
     if (from.from_peer && (rules.rule->share_authorized || rules.rule->ignored.any())) return true;
     if (rules.rule->ignored.vary && !vary_names(fields).empty()) return true;
@@ -33,6 +35,14 @@ bool needs_rule(const StoringRequest& storing, unsigned status, Fields fields,
                                          vary_names(fields), freshness, rules);
     return verdict != StorageVerdict::store || said.no_cache ||
            (!from.from_peer && may_be_personal(request, freshness, rules));
+}
+
+/// The verdict on what the redirects before a response left out of it.
+StorageVerdict verdict_of(const Redirects& redirects, const CacheRules& rules) {
+    if (redirects.left_to_client()) return StorageVerdict::is_private;
+    const auto ignores_cookies = rules.rule && rules.rule->ignored.set_cookie;
+    return redirects.dropped_cookies() && !ignores_cookies ? StorageVerdict::set_cookie
+                                                           : StorageVerdict::store;
 }
 
 /// Sets all of the response but its head's text, and `withheld`. Returns the verdict.
@@ -54,6 +64,8 @@ StorageVerdict judge(const StoringRequest& storing, unsigned status, Fields fiel
     made.withheld = said.withheld();
     metadata.freshness =
         freshness_of(status, fields, said, from.request_time, response_time, rules);
+    if (from.redirects && !from.redirects->is_explicit() && metadata.freshness.is_explicit())
+        metadata.freshness.source = LifetimeSource::heuristic;
     if (rules.rule) apply_rule(metadata.freshness, *rules.rule, status, from.from_peer);
     // An error that may pass has no place where the origin has news.
     if (is_origin_trouble(status) || status == 429) metadata.freshness.never_stale = true;
@@ -62,8 +74,10 @@ StorageVerdict judge(const StoringRequest& storing, unsigned status, Fields fiel
     if (!request.policy().ignores_vary()) metadata.vary_names = vary_names(fields);
     append_variant(metadata.variant, metadata.vary_names, request.fields);
     metadata.shares_cookie = rules.keeps_cookies() && shares_cookie(fields);
-    const auto verdict = storage_verdict(request.fields, storing.directives, status, fields, said,
-                                         metadata.vary_names, metadata.freshness, rules);
+    auto verdict = storage_verdict(request.fields, storing.directives, status, fields, said,
+                                   metadata.vary_names, metadata.freshness, rules);
+    if (verdict == StorageVerdict::store && from.redirects)
+        verdict = verdict_of(*from.redirects, rules);
     metadata.by_rule_alone =
         rules.rule && verdict == StorageVerdict::store && needs_rule(storing, status, fields, from);
     auto tags = tags_of(fields, request.key.origin(), storing.key_hasher);

@@ -304,7 +304,7 @@ asio::awaitable<bool> BlockStream::send_out_of_whole(ByteRange rest) {
     if (leads) start_fetch(frontend_.cache, std::move(job));
     const auto state = co_await head_of(reader);
     const auto& incoming = state.incoming;
-    if (state.released || !incoming.response || !is_whole_of(*incoming.response, version_.etag))
+    if (state.released || !incoming.response || !is_whole_of(*incoming.response, version_))
         co_return false;
     if (incoming.length_known && incoming.length != index_->blocks->length) co_return false;
     if (incoming.response->server != index_->server) co_return false;  // perhaps other bytes

@@ -96,6 +96,7 @@ void Books::log(Frontend& frontend, const Request& request, const ResponseWriter
     record.content_type = content_type;
     record.referer = value_or_empty(head.fields, field::referer);
     record.user_agent = value_or_empty(head.fields, field::user_agent);
+    record.redirects = redirects;
     record.validated = validated;
     record.client_reload = client_reload;
     record.cache_status = cache_status;

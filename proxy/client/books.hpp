@@ -31,6 +31,7 @@ struct Books {
     std::string cache_status;  // as sent, if there is a log
     /// File and line of the list that has the target; null: none has it. Few requests need it.
     std::unique_ptr<const std::string> blocklist;
+    unsigned redirects = 0;  // that were followed
     bool validated = false;  // the stored response was confirmed by a 304
     bool client_reload = false;
     bool aborted = false;            // the response ended before its end

@@ -140,13 +140,21 @@ asio::awaitable<Served> ResponseFromCache::fetch_or_follow(ResponsePlan plan) {
     job->from.may_ask_peers = plan.may_ask_peers;
     if (plan.in_part)
         job->wanted.part = WantedPart{range_request(request_.head.fields), plan.of_version};
-    if (!plan.collapse || vain_waits_ >= kMaxVainWaits) {
+    // What is stored needs the same consent of the origin, and no other fetch.
+    const auto asks_each =
+        request_.site.policy.authorizes_each() && !found_.response && !found_.unshareable;
+    if ((!plan.collapse && !asks_each) || vain_waits_ >= kMaxVainWaits) {
         job->result.claim.stay_alone(found_.invalidations);
     } else if (auto taken = job->result.claim.take(found_); !taken.leads) {
         if (!taken.other) co_return Served::look_again;
         status_.collapsed = true;
         if (vain_waits_ == 0) ++frontend_.counters.collapsed;
-        const auto served = co_await follow(std::move(taken.other));
+        auto other = std::move(taken.other);
+        auto served = Served::alone;
+        if (asks_each)
+            served = co_await follow_confirmed(std::move(other));
+        else
+            served = co_await follow(std::move(other));
         if (served != Served::alone) co_return served;
         status_.collapsed = false;
     }

@@ -82,6 +82,7 @@ private:
     void renew();
     boost::asio::awaitable<Served> lead(std::unique_ptr<FetchJob> job);
     boost::asio::awaitable<Served> follow(std::shared_ptr<Fill> fill);
+    boost::asio::awaitable<Served> follow_confirmed(std::shared_ptr<Fill> fill);
     boost::asio::awaitable<Served> read(Fill::Reader& reader, bool leads);
     boost::asio::awaitable<void> pass_interim(const std::vector<InterimResponse>& responses);
     FetchSeen seen(const FromFill& from, bool came_first) const;

@@ -14,6 +14,7 @@ using Clock = std::chrono::steady_clock;
 void note_source(Books& books, const FromFill& from) {
     const auto& incoming = from.state.incoming;
     books.note_server(incoming.server);
+    books.redirects = incoming.redirects;
     if (from.leads && incoming.from == Fill::From::peer) books.peer = incoming.peer;
     if (!from.leads) books.cache = CacheResult::hit;
 }

@@ -13,6 +13,7 @@
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hashed_fields.hpp"
 #include "proxy/http/hop_by_hop.hpp"
+#include "proxy/http/redirects.hpp"
 #include "proxy/http/response_head.hpp"
 #include "proxy/http/validators.hpp"
 #include "proxy/net/wall_clock.hpp"
@@ -131,7 +132,8 @@ private:
         std::string validators;
         if (plan.name_validators)
             for (const auto& line : FieldBlock(response()->head_fields))
-                if (line.id == field::etag || line.id == field::last_modified)
+                if (line.id == field::etag || line.id == field::last_modified ||
+                    iequals(line.name, kSourceField))
                     append_line(validators, line);
         co_await refuse(plan.refusal, validators);
     }

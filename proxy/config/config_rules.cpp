@@ -166,6 +166,7 @@ void read_storing(ConfigContext& context, ConfigSection& in, StoringRule& out) {
         in.fail("stale_on", "needs stale_if_error: how long the stored response may be stale");
     in.read("immutable", out.immutable);
     in.read("share_authorized", out.share_authorized);
+    in.read("follow_redirects", out.follow_redirects);
     if (const auto who = in.text("authorize")) {
         if (*who != "origin") in.fail("authorize", "must be \"origin\"");
         out.authorize = true;
@@ -290,6 +291,7 @@ void show_storing(ordered_json& out, const StoringRule& rule) {
     if (rule.immutable) out["immutable"] = true;
     if (rule.share_authorized) out["share_authorized"] = true;
     if (rule.authorize) out["authorize"] = "origin";
+    if (rule.follow_redirects) out["follow_redirects"] = true;
     for (std::size_t i = 0; i < kIgnoredNames.size(); ++i)
         if (rule.ignored.*kIgnoredMembers.at(i)) out["ignore"].push_back(kIgnoredNames.at(i));
 }

@@ -450,6 +450,10 @@ constexpr std::array kTable{
             "Responses to requests with `Authorization` are stored for all clients. Danger: "
             "a client without these credentials gets them. It is for content whose URL is "
             "the secret, such as digests."},
+    Setting{"rules[].follow_redirects", ElementValue{"boolean"}, Effect::on_reload,
+            "The node follows redirects of a GET to hosts that an origin or a rule names, "
+            "at most 5, and stores the final response under the first URL. It never follows "
+            "from https to http, and sends no credentials to another host."},
     Setting{"rules[].authorize", ElementValue{"`origin`"}, Effect::on_reload,
             "The origin authorizes each client. The node stores content with a strong `ETag`, "
             "whatever credentials the request had. Before a client gets a stored body, its own "

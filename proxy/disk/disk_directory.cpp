@@ -39,7 +39,7 @@ DiskDirectory::DiskDirectory(DiskCalls& calls, Config config, SuperFile super, D
               [this](const DiskWriter::Job& job, DiskPlace place) -> DiskResult<DiskPlace> {
                   // A tombstone is written even if a later one covers it.
                   if (!is_tombstone(job.record.type) &&
-                      covers(job.record.seq, job.key, job.record.tags))
+                      covers(job.record.seq, job.key, job.record.uri, job.record.tags))
                       return DiskError::purged;
                   return in_directory(config_.index, place);
               }),
@@ -145,19 +145,25 @@ DiskResult<LoadedRecord> DiskDirectory::judge(DiskResult<LoadedRecord> loaded) {
     }
     const auto& record = loaded->record;
     if (record.seq < newest_tombstone_ &&
-        covers(record.seq, owner_.hash_of(record.uri), record.tags))
+        covers(record.seq, owner_.hash_of(record.uri), record.uri, record.tags))
         return DiskError::purged;
     return loaded;
 }
 
-bool DiskDirectory::covers(std::uint64_t seq, summary::KeyHash key,
+bool DiskDirectory::covers(std::uint64_t seq, summary::KeyHash key, std::string_view uri,
                            std::span<const summary::KeyHash> tags) const {
     if (seq >= newest_tombstone_) return false;
+    std::vector<summary::KeyHash> prefixes;
+    if (has_prefixes_) prefixes = owner_.prefix_tags_of(uri);
     const std::lock_guard lock(tombstones_mutex_);
-    return tombstones_.cover(seq, key, tags);
+    return tombstones_.cover(seq, key, tags) ||
+           (!prefixes.empty() && tombstones_.cover(seq, key, prefixes));
 }
 
 void DiskDirectory::note(const FooterEntry& tombstone) {
+    if (std::ranges::any_of(tombstone.tags,
+                            [this](auto hash) { return owner_.is_prefix_tag(hash); }))
+        has_prefixes_ = true;
     std::uint64_t overflows = 0;
     {
         const std::lock_guard lock(tombstones_mutex_);
@@ -207,7 +213,7 @@ Reclaiming DiskDirectory::reclaiming() {
     };
     made.uses = [this, out](const FooterEntry& entry, DiskPlace place) -> std::optional<unsigned> {
         if (entry.seq < newest_tombstone_ &&
-            covers(entry.seq, owner_.hash_of(entry.uri), entry.tags))
+            covers(entry.seq, owner_.hash_of(entry.uri), entry.uri, entry.tags))
             return std::nullopt;
         return owner_.uses(entry, out(place));
     };
@@ -232,7 +238,7 @@ RecoveryHooks DiskDirectory::recovery_hooks() {
     hooks.opened = [this](SegmentPtr segment) { return log_.adopt(std::move(segment)); };
     hooks.tombstone = [this](const FooterEntry& entry) { note(entry); };
     hooks.counts = [this](const FooterEntry& entry, summary::KeyHash key) {
-        return hooks_.is_home(key) && !covers(entry.seq, key, entry.tags);
+        return hooks_.is_home(key) && !covers(entry.seq, key, entry.uri, entry.tags);
     };
     hooks.recovered = [this](std::span<RecoveredKey> batch) {
         for (auto& one : batch) one.place = in_directory(config_.index, one.place);

@@ -100,7 +100,7 @@ private:
     bool come_back();
     void finish();
 
-    bool covers(std::uint64_t seq, summary::KeyHash key,
+    bool covers(std::uint64_t seq, summary::KeyHash key, std::string_view uri,
                 std::span<const summary::KeyHash> tags) const;
     void note(const FooterEntry& tombstone);
     DiskResult<LoadedRecord> judge(DiskResult<LoadedRecord> loaded);
@@ -128,6 +128,7 @@ private:
     mutable std::mutex tombstones_mutex_;
     Tombstones tombstones_;
     std::atomic<std::uint64_t> newest_tombstone_{0};
+    std::atomic<bool> has_prefixes_{false};  // a tombstone is, or was, that of a prefix
 
     mutable std::mutex trouble_mutex_;  // for the next four
     FaultWindow faults_;

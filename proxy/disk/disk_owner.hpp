@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "proxy/disk/recovery.hpp"
 
@@ -23,6 +24,10 @@ struct LostPlaces {
 class DiskOwner {
 public:
     virtual summary::KeyHash hash_of(std::string_view uri) const = 0;
+    /// A tombstone of this hash ends all keys with one prefix. Then prefix_tags_of() a key names
+    /// those of its prefixes, which its record does not have among its tags.
+    virtual bool is_prefix_tag(summary::KeyHash hash) const = 0;
+    virtual std::vector<summary::KeyHash> prefix_tags_of(std::string_view uri) const = 0;
     /// Records that recovery found, in batches, the newest first.
     virtual void recovered(std::span<const RecoveredKey> batch) = 0;
     /// The use count of the record at `place`; none if the index lacks it.

@@ -9,6 +9,8 @@
 
 namespace proxy {
 
+class Redirects;
+
 /// A received head with its times (RFC 9111 §4.2.3). Views the receiver's buffer.
 struct Received {
     const Head& head;
@@ -23,6 +25,8 @@ struct Received {
     /// The mark of the server in a group of `origins[].upstreams` that gave it, also through a
     /// peer; 0: of no group.
     std::uint32_t server = 0;
+    /// The redirects that led to it; null: none did.
+    const Redirects* redirects = nullptr;
 };
 
 }  // namespace proxy

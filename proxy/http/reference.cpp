@@ -35,7 +35,7 @@ std::string without_dot_segments(std::string_view text) {
     return out.append(text.substr(path.size()));
 }
 
-bool resolve_same_origin(const CacheKey& base, std::string_view reference, CacheKey& out) {
+bool resolve_reference(const CacheKey& base, std::string_view reference, CacheKey& out) {
     reference = reference.substr(0, reference.find('#'));
     std::string uri;
     if (!has_scheme(reference)) uri.append(to_string(base.scheme())).append(":");
@@ -53,12 +53,17 @@ bool resolve_same_origin(const CacheKey& base, std::string_view reference, Cache
     CacheKey resolved;  // bytes, scheme and authority are checked there
     if (resolved.assign(base.scheme(), boost::beast::http::verb::get, uri, {}) != TargetError::none)
         return false;
-    if (resolved.scheme() != base.scheme() || resolved.host() != base.host() ||
-        resolved.port() != base.port())
-        return false;
     const auto path = without_dot_segments(resolved.path());
-    return out.assign(base.scheme(), boost::beast::http::verb::get, path, base.authority()) ==
-           TargetError::none;
+    return out.assign(resolved.scheme(), boost::beast::http::verb::get, path,
+                      resolved.authority()) == TargetError::none;
+}
+
+bool is_same_origin(const CacheKey& a, const CacheKey& b) {
+    return a.scheme() == b.scheme() && a.host() == b.host() && a.port() == b.port();
+}
+
+bool resolve_same_origin(const CacheKey& base, std::string_view reference, CacheKey& out) {
+    return resolve_reference(base, reference, out) && is_same_origin(base, out);
 }
 
 }  // namespace proxy

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 
 #include "proxy/http/escape.hpp"
@@ -13,7 +14,7 @@
 namespace proxy {
 namespace {
 
-constexpr std::uint32_t kAnyPath = ~std::uint32_t{0};
+constexpr std::uint32_t kAny = ~std::uint32_t{0};
 constexpr std::size_t kFirstBytes = sizeof(std::uint64_t);
 
 /// A hash that every process computes alike.
@@ -30,8 +31,18 @@ std::uint64_t stable_hash(std::string_view text) {
 /// The first eight bytes of `text` as a number, zeros behind a shorter text.
 std::uint64_t first_bytes(std::string_view text) {
     std::uint64_t word = 0;
-    std::memcpy(&word, text.data(), std::min(text.size(), kFirstBytes));
+    if (text.size() >= kFirstBytes)
+        std::memcpy(&word, text.data(), kFirstBytes);
+    else
+        std::memcpy(&word, text.data(), text.size());
     return word;
+}
+
+/// A pattern of the form `*.suffix` matches all hosts with this ending, and no others.
+std::optional<std::string_view> suffix_of(const Glob& host) {
+    const std::string_view text = host.text();
+    const auto is_suffix = text.starts_with("*.") && text.find('*', 1) == std::string_view::npos;
+    return is_suffix ? std::optional(text.substr(1)) : std::nullopt;
 }
 
 void append_part(std::string& out, std::string_view part) {
@@ -69,6 +80,8 @@ std::uint32_t mark_of(const Rule& whole) {
     for (const auto flag : {rule.immutable, rule.share_authorized, rule.authorize, ignored.no_store,
                             ignored.is_private, ignored.no_cache, ignored.set_cookie, ignored.vary})
         text.push_back(flag ? '1' : '0');
+    if (rule.follow_redirects)
+        text.push_back('f');  // other rules keep the marks of earlier versions
     const auto changes_nothing = text == "00000000" && !whole.query.changes_key();
     if (whole.query.changes_key()) text.append(text_of(whole.query));
     const auto hash = static_cast<std::uint32_t>(stable_hash(text));
@@ -110,6 +123,18 @@ void append_decoded(std::string& out, std::string_view path) {
                 out.push_back(c >= 'a' && c <= 'f' ? static_cast<char>(c - 'a' + 'A') : c);
         i += 2;
     }
+}
+
+/// The path has one reading, and is in the form of path_for_rules(): it has no `%`, no backslash and
+/// no parameters, and neither `/` nor `.` behind a slash.
+bool is_plain(std::string_view path) {
+    char before = 0;
+    for (const char c : path) {
+        const auto is_odd = c == '%' || c == '\\' || c == ';';
+        if (is_odd || (before == '/' && (c == '/' || c == '.'))) return false;
+        before = c;
+    }
+    return true;
 }
 
 std::string_view parameter_name(std::string_view parameter) {
@@ -177,10 +202,7 @@ bool FieldEdits::takes_away(std::string_view name) const {
 
 std::string_view path_for_rules(std::string_view path_and_query, std::string& scratch) {
     const auto path = path_and_query.substr(0, path_and_query.find('?'));
-    const auto is_plain = path.find('%') == std::string_view::npos &&
-                          path.find("//") == std::string_view::npos &&
-                          path.find("/.") == std::string_view::npos;
-    if (is_plain || !path.starts_with('/')) return path;
+    if (is_plain(path) || !path.starts_with('/')) return path;
     std::string decoded;
     decoded.reserve(path.size());
     append_decoded(decoded, path);
@@ -241,13 +263,19 @@ RuleTable::RuleTable(std::vector<Rule> rules) : rules_(std::move(rules)) {
             if (host.is_literal()) by_host_.try_emplace(host.text());
     }
     for (std::size_t i = 0; i < rules_.size(); ++i) {
-        const auto& match = rules_[i].match;
+        const auto& hosts = rules_[i].match.hosts;
         for (auto& [host, candidates] : by_host_)
-            if (is_for_host(match, host)) add_candidates(i, candidates);
-        const auto names_all =
-            !match.hosts.empty() && std::all_of(match.hosts.begin(), match.hosts.end(),
-                                                [](const Glob& host) { return host.is_literal(); });
-        if (!names_all) add_candidates(i, others_);
+            if (is_for_host(rules_[i].match, host)) add_candidates(i, candidates);
+        if (hosts.empty()) add_candidates(i, of_all_hosts_);
+        for (std::size_t host = 0; host < hosts.size(); ++host) {
+            if (hosts[host].is_literal()) continue;
+            if (const auto suffix = suffix_of(hosts[host])) {
+                add_candidates(i, by_suffix_[std::string(*suffix)]);
+                suffix_lengths_.set(suffix->size() % suffix_lengths_.size());
+            } else {
+                add_pattern(i, host);
+            }
+        }
     }
     key_hash_ = key_hash_of(rules_);
     two_readings_.name = kTwoReadings;
@@ -256,49 +284,117 @@ RuleTable::RuleTable(std::vector<Rule> rules) : rules_(std::move(rules)) {
         two_readings_.min_age = std::max(two_readings_.min_age, rule.min_age);
 }
 
-void RuleTable::add_candidates(std::size_t rule, Candidates& to) const {
-    const auto& paths = rules_[rule].match.paths;
-    const auto number = static_cast<std::uint32_t>(rule);
-    if (paths.empty()) to.push_back({0, 0, number, kAnyPath});
-    for (std::size_t i = 0; i < paths.size(); ++i) {
-        const auto prefix = paths[i].prefix();
-        const std::string ones(std::min(prefix.size(), kFirstBytes), '\xff');
-        to.push_back(
-            {first_bytes(ones), first_bytes(prefix), number, static_cast<std::uint32_t>(i)});
+void RuleTable::Candidates::add(std::string_view prefix, const Candidate& candidate) {
+    const auto mask = first_bytes(std::string(std::min(prefix.size(), kFirstBytes), '\xff'));
+    if (prefix.empty()) return any_.push_back(candidate);
+    auto group = std::ranges::find(groups_, mask, &Group::mask);
+    if (group == groups_.end()) group = groups_.insert(group, Group{mask, {}});
+    group->by_bytes[first_bytes(prefix)].push_back(candidate);
+}
+
+template <class Visit>
+void RuleTable::Candidates::each(std::string_view text, const Visit& visit) const {
+    for (const auto& candidate : any_)
+        if (!visit(candidate)) break;
+    if (groups_.empty()) return;
+    const auto word = first_bytes(text);
+    for (const auto& group : groups_) {
+        const auto found = group.by_bytes.find(word & group.mask);
+        if (found == group.by_bytes.end()) continue;
+        for (const auto& candidate : found->second)
+            if (!visit(candidate)) break;
     }
 }
 
-const Rule* RuleTable::first_of(const Candidates& candidates, std::string_view method,
-                                std::string_view unlisted_host, std::string_view path) const {
-    const auto begins = first_bytes(path);
-    for (const auto& candidate : candidates) {
-        if ((begins & candidate.mask) != candidate.bytes) continue;
-        const auto& rule = rules_[candidate.rule];
+std::size_t RuleTable::HashOfText::operator()(std::string_view text) const {
+    // The words at begin, middle and end. Texts that differ elsewhere share a hash, which costs a
+    // comparison each: the configuration alone chooses what is in the tables.
+    if (text.size() < kFirstBytes) return summary::mix(first_bytes(text) + text.size());
+    const auto middle = first_bytes(text.substr((text.size() - kFirstBytes) / 2));
+    const auto end = first_bytes(text.substr(text.size() - kFirstBytes));
+    return summary::mix(first_bytes(text) + std::rotl(middle, 21) + std::rotl(end, 42) +
+                        text.size());
+}
+
+void RuleTable::add_candidates(std::size_t rule, Candidates& to) const {
+    const auto& paths = rules_[rule].match.paths;
+    const auto number = static_cast<std::uint32_t>(rule);
+    if (paths.empty()) to.add({}, {number, kAny});
+    for (std::size_t i = 0; i < paths.size(); ++i)
+        to.add(paths[i].prefix(), {number, static_cast<std::uint32_t>(i)});
+}
+
+void RuleTable::add_pattern(std::size_t rule, std::size_t host) {
+    const auto& match = rules_[rule].match;
+    Candidate one{static_cast<std::uint32_t>(rule), kAny, static_cast<std::uint32_t>(host)};
+    const auto prefix = match.hosts[host].prefix();
+    if (match.paths.empty()) by_pattern_.add(prefix, one);
+    for (one.path = 0; one.path < match.paths.size(); ++one.path) by_pattern_.add(prefix, one);
+}
+
+/// Lowers `first` to the first rule among the candidates, if that stands before it.
+template <bool kByPattern>
+void RuleTable::find_first(const Candidates& candidates, const Asked& asked,
+                           std::size_t& first) const {
+    candidates.each(kByPattern ? asked.host : asked.path, [&](const Candidate& candidate) {
+        if (candidate.rule >= first) return false;
+        const auto& match = rules_[candidate.rule].match;
         const auto fits =
-            (candidate.path == kAnyPath || rule.match.paths[candidate.path].matches(path)) &&
-            (unlisted_host.empty() || is_for_host(rule.match, unlisted_host)) &&
-            is_for_method(rule.match, method);
-        if (fits) return &rule;
-    }
-    return nullptr;
+            (candidate.path == kAny || match.paths[candidate.path].matches(asked.path)) &&
+            (!kByPattern || match.hosts[candidate.host].matches(asked.host)) &&
+            is_for_method(match, asked.method);
+        if (fits) first = candidate.rule;
+        return !fits;
+    });
 }
 
 const Rule* RuleTable::find(std::string_view method, std::string_view host,
                             std::string_view path_and_query) const {
     if (rules_.empty()) return nullptr;
+    const auto path = path_and_query.substr(0, path_and_query.find('?'));
+    const auto is_canonical = !host.starts_with('[') && !host.ends_with('.');
+    if (is_canonical && is_plain(path)) return find_plain({method, host, path});
     std::string scratch, host_scratch;
-    const auto path = path_for_rules(path_and_query, scratch);
-    host = canonical_host(host, host_scratch);
-    const auto* const rule = find_plain(method, host, path);
-    const auto lax = path_by_lax_origins(path);
-    return lax.empty() || find_plain(method, host, lax) == rule ? rule : &two_readings_;
+    const Asked asked{method, canonical_host(host, host_scratch), path_for_rules(path, scratch)};
+    const auto* const rule = find_plain(asked);
+    const auto lax = path_by_lax_origins(asked.path);
+    const auto is_one =
+        lax.empty() || find_plain({asked.method, asked.host, lax}) == rule;
+    return is_one ? rule : &two_readings_;
 }
 
-const Rule* RuleTable::find_plain(std::string_view method, std::string_view host,
-                                  std::string_view path) const {
-    const auto listed = by_host_.find(host);
-    if (listed != by_host_.end()) return first_of(listed->second, method, {}, path);
-    return first_of(others_, method, host, path);
+const Rule* RuleTable::find_plain(const Asked& asked) const {
+    auto first = rules_.size();
+    const auto& host = asked.host;
+    const auto listed = by_host_.empty() ? by_host_.end() : by_host_.find(host);
+    if (listed != by_host_.end()) {
+        find_first<false>(listed->second, asked, first);
+    } else {
+        find_first<false>(of_all_hosts_, asked, first);
+        find_first<true>(by_pattern_, asked, first);
+        if (!by_suffix_.empty()) find_first_of_suffix(asked, first);
+    }
+    return first < rules_.size() ? &rules_[first] : nullptr;
+}
+
+void RuleTable::find_first_of_suffix(const Asked& asked, std::size_t& first) const {
+    const auto& host = asked.host;
+    for (auto dot = host.find('.'); dot != std::string_view::npos; dot = host.find('.', dot + 1)) {
+        if (!suffix_lengths_[(host.size() - dot) % suffix_lengths_.size()]) continue;
+        const auto ending = by_suffix_.find(host.substr(dot));
+        if (ending != by_suffix_.end()) find_first<false>(ending->second, asked, first);
+    }
+}
+
+bool RuleTable::names_host(std::string_view host) const {
+    std::string scratch;
+    host = canonical_host(host, scratch);
+    return std::any_of(rules_.begin(), rules_.end(), [&](const Rule& rule) {
+        const auto& hosts = rule.match.hosts;
+        return std::any_of(hosts.begin(), hosts.end(), [&](const Glob& glob) {
+            return glob.text().find_first_not_of('*') != std::string::npos && glob.matches(host);
+        });
+    });
 }
 
 }  // namespace proxy

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <bitset>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -7,11 +9,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "proxy/http/glob.hpp"
+#include "summary/key_hash.hpp"
 
 namespace proxy {
 
@@ -43,6 +45,8 @@ struct StoringRule {
     /// has confirmed its ETag for this very request.
     bool authorize = false;
     bool share_authorized = false;  // responses to requests with Authorization are for all
+    /// The node follows redirects of a GET, and stores the final response: redirects.hpp.
+    bool follow_redirects = false;
     Ignored ignored;
 
     std::optional<std::chrono::seconds> lifetime_for(unsigned status) const;
@@ -108,8 +112,9 @@ std::string path_by_lax_origins(std::string_view path);
 std::string query_for_key(const QueryRule& rule, std::string_view path_and_query);
 
 /// The ordered list of rules. The first that matches a request applies to it. Immutable; any
-/// thread. A look-up costs one hash of the host and one comparison of eight bytes for each rule
-/// that is for this host.
+/// thread. A look-up costs one hash of the host, one of each of its suffixes that a rule names as
+/// `*.suffix`, and a few of the first bytes of host and path. Then it compares the rules with these
+/// first bytes.
 class RuleTable {
 public:
     /// The name of the rule for a path that an origin may read in two ways, when different rules
@@ -127,6 +132,9 @@ public:
     const Rule* find(std::string_view method, std::string_view host,
                      std::string_view path_and_query) const;
 
+    /// A rule names this host, by another pattern than `*` alone. `host`: lower case.
+    bool names_host(std::string_view host) const;
+
     /// A hash over all that decides about keys: 0 if no rule changes keys. Equal tables have equal
     /// hashes in all processes.
     std::uint64_t key_hash() const { return key_hash_; }
@@ -134,28 +142,59 @@ public:
 private:
     /// One path of one rule.
     struct Candidate {
-        std::uint64_t mask, bytes;  // of the first eight bytes that the path must have
-        std::uint32_t rule, path;   // path: an index, or kAnyPath
+        std::uint32_t rule, path;  // path: an index, or kAny
+        std::uint32_t host = 0;    // index of its pattern, in by_pattern_ alone
     };
-    using Candidates = std::vector<Candidate>;
+    /// Candidates by the first eight bytes that a text must have: its path, or its host. A look-up
+    /// costs one hash for each number of such bytes that occurs, at most nine.
+    class Candidates {
+    public:
+        /// `prefix`: of the text. In the order of rules.
+        void add(std::string_view prefix, const Candidate& candidate);
+        /// Calls `visit` with those that may be for `text`. It returns false to skip the rest,
+        /// which stand behind it.
+        template <class Visit>
+        void each(std::string_view text, const Visit& visit) const;
+
+    private:
+        struct HashOfWord {
+            using is_avalanching = void;
+            std::size_t operator()(std::uint64_t word) const { return summary::mix(word); }
+        };
+        struct Group {
+            std::uint64_t mask;  // of the bytes
+            boost::unordered_flat_map<std::uint64_t, std::vector<Candidate>, HashOfWord> by_bytes;
+        };
+        std::vector<Candidate> any_;  // for every text
+        std::vector<Group> groups_;
+    };
+    /// A request under judgement.
+    struct Asked {
+        std::string_view method, host, path;
+    };
 
     void add_candidates(std::size_t rule, Candidates& to) const;
-    const Rule* find_plain(std::string_view method, std::string_view host,
-                           std::string_view path) const;
-    const Rule* first_of(const Candidates& candidates, std::string_view method,
-                         std::string_view unlisted_host, std::string_view path) const;
+    void add_pattern(std::size_t rule, std::size_t host);
+    const Rule* find_plain(const Asked& asked) const;
+    void find_first_of_suffix(const Asked& asked, std::size_t& first) const;
+    template <bool kByPattern>
+    void find_first(const Candidates& candidates, const Asked& asked, std::size_t& first) const;
 
     std::vector<Rule> rules_;
     struct HashOfText {
         using is_transparent = void;
-        std::size_t operator()(std::string_view text) const {
-            return std::hash<std::string_view>()(text);
-        }
+        using is_avalanching = void;
+        std::size_t operator()(std::string_view text) const;
     };
     /// Of each host that a rule names in full.
-    std::unordered_map<std::string, Candidates, HashOfText, std::equal_to<>> by_host_;
-    Candidates others_;  // for all other hosts
-    Rule two_readings_;  // kTwoReadings
+    using ByText = boost::unordered_flat_map<std::string, Candidates, HashOfText, std::equal_to<>>;
+    ByText by_host_;
+    // For all other hosts:
+    ByText by_suffix_;                 // of patterns such as `*.example.net`, without the star
+    std::bitset<256> suffix_lengths_;  // modulo 256
+    Candidates of_all_hosts_;
+    Candidates by_pattern_;  // other patterns
+    Rule two_readings_;      // kTwoReadings
     std::uint64_t key_hash_ = 0;
 };
 

@@ -60,6 +60,19 @@ summary::KeyHash surrogate_tag(std::string_view tag, const summary::KeyHasher& h
     return hasher(std::string("surrogate-key ").append(tag));
 }
 
+std::vector<std::string_view> prefixes_of(std::string_view uri) {
+    constexpr std::string_view kBehindScheme = "://";
+    std::vector<std::string_view> prefixes;
+    auto at = uri.find(kBehindScheme);
+    if (at == std::string_view::npos) return prefixes;
+    const auto path = uri.substr(0, uri.find_first_of("? "));  // a block's key has a space
+    for (at = path.find('/', at + kBehindScheme.size());
+         at != std::string_view::npos && prefixes.size() < kMaxUriPrefixes;
+         at = path.find('/', at + 1))
+        prefixes.push_back(path.substr(0, at + 1));
+    return prefixes;
+}
+
 std::optional<Tags> tags_of(Fields response, std::string_view origin,
                             const summary::KeyHasher& hasher) {
     Tags tags;

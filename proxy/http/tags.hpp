@@ -1,9 +1,11 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "protocol/wire/invalidation.hpp"
 #include "proxy/http/fields.hpp"
 #include "summary/key_hash.hpp"
 
@@ -37,6 +39,26 @@ summary::KeyHash rule_tag(std::string_view name, const summary::KeyHasher& hashe
 /// Adds the tag of `rule`, and those that it lists, to the sorted `tags`. False: too many.
 bool add_rule_tags(std::vector<summary::KeyHash>& tags, const Rule& rule,
                    const summary::KeyHasher& hasher);
+
+/// Slashes of a path at which a prefix may end; later ones are not looked at.
+inline constexpr std::size_t kMaxUriPrefixes = 64;
+
+/// The prefixes of a cache key that end with a slash of its path: `http://h/`, `http://h/a/`. The
+/// key may be that of a block, which begins with the key of its target.
+std::vector<std::string_view> prefixes_of(std::string_view uri);
+
+/// The tag of all keys with this prefix. Responses do not have it among their tags: it is computed
+/// where a purge by prefix is known. `hash`: of a text, by the hasher of keys.
+template <class Hash>
+summary::KeyHash prefix_tag(std::string_view prefix, const Hash& hash) {
+    return protocol::as_prefix_tag(hash(std::string("prefix ").append(prefix)));
+}
+template <class Hash>
+std::vector<summary::KeyHash> prefix_tags_of(std::string_view uri, const Hash& hash) {
+    std::vector<summary::KeyHash> tags;
+    for (const auto prefix : prefixes_of(uri)) tags.push_back(prefix_tag(prefix, hash));
+    return tags;
+}
 
 /// For sorting.
 bool precedes(const summary::KeyHash& a, const summary::KeyHash& b);

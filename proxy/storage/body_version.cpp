@@ -4,6 +4,7 @@
 #include <ranges>
 
 #include "proxy/http/hashed_fields.hpp"
+#include "proxy/http/redirects.hpp"
 #include "proxy/http/validators.hpp"
 
 namespace proxy {
@@ -31,9 +32,11 @@ BodyVersion version_of(const StoredMetadata& response, std::uint64_t length,
                 text.append("\n").append(boost::beast::http::to_string(name)).append(line.value);
     if (!negotiates_only(response.vary_names))
         text.append("\n").append(response.vary_names).append("\n").append(response.variant);
+    const std::string source(source_of(fields));
+    if (!source.empty()) text.append("\nsource\n").append(source);
     constexpr std::string_view kDigits = "0123456789abcdef";
     BodyVersion version{std::string(validators_of(fields).etag), std::string(kFormDigits, '0'),
-                        response.server};
+                        response.server, source};
     auto hash = hasher(text).low;
     for (auto& digit : version.form) {
         digit = kDigits[hash >> 60];

@@ -20,6 +20,7 @@ struct BodyVersion {
     /// The mark of the server in a group that gave it, which is a part of `form`; 0: of no group.
     /// Only that server is asked for more of the body.
     std::uint32_t server = 0;
+    std::string source = {};  // source_of() of redirects.hpp; part of `form`, too
 
     bool operator==(const BodyVersion&) const = default;
 };

@@ -64,6 +64,7 @@ bool Claims::publish(summary::KeyHash key, std::string_view uri, const Fill* fil
     const auto is_new = entry->variants.empty();
     const auto lost = in.disk.has_lost_body(key, *response);
     if (lost || invalidated_.noted_since(key, invalidations) ||
+        invalidated_.prefix_noted_since(uri, invalidations) ||
         invalidated_.any_noted_since(response->tags, invalidations)) {
         // The next request must not validate a lost body once more.
         const auto has_lost = [&](const auto& one) { return one.response->body == response->body; };
@@ -149,7 +150,9 @@ Claims::Replaced Claims::replace(summary::KeyHash key, const StoredResponse* old
     const auto place = std::ranges::find_if(
         variants, [old](const auto& variant) { return variant.response.get() == old; });
     if (place == variants.end()) return Replaced::gone;
-    if (invalidated_.last(key, response->tags) >= asked) return Replaced::invalidated;
+    const auto ended =
+        std::max(invalidated_.last(key, response->tags), invalidated_.last_prefix(entry->uri));
+    if (ended >= asked) return Replaced::invalidated;
     dropped = std::move(*place);
     variants.erase(place);
     auto& renewed = variants.emplace_back(std::move(response));

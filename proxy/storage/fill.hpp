@@ -55,6 +55,7 @@ public:
         From from = From::origin;
         std::string peer;          // node that sent the response, when `from` is peer
         std::string server;        // address of the origin that did, or confirmed it by a 304
+        unsigned redirects = 0;    // that were followed to it
         std::uint64_t length = 0;  // body length if `length_known`
         bool length_known = false;
         unsigned upstream_status = 0;  // of the last answer from an origin or peer; 0 if none

@@ -1,5 +1,7 @@
 #include "proxy/storage/invalidation_memory.hpp"
 
+#include "proxy/http/tags.hpp"
+
 namespace proxy {
 
 void InvalidationMemory::note(summary::KeyHash what, Time now) {
@@ -17,6 +19,28 @@ void InvalidationMemory::note(summary::KeyHash what, Time now) {
     move_to_stretch(latest_.front());
     places_.erase(latest_.front().what);
     latest_.pop_front();
+}
+
+void InvalidationMemory::note_prefix(summary::KeyHash tag, const summary::KeyHasher& hasher,
+                                     Time now) {
+    prefix_hasher_.store(&hasher, std::memory_order_release);
+    note(tag, now);
+}
+
+bool InvalidationMemory::prefix_noted_since(std::string_view uri,
+                                            std::uint64_t invalidations) const {
+    const auto* const hasher = prefix_hasher_.load(std::memory_order_acquire);
+    return hasher && invalidations != this->invalidations() &&
+           any_noted_since(prefix_tags_of(uri, *hasher), invalidations);
+}
+
+std::optional<InvalidationMemory::Time> InvalidationMemory::last_prefix(
+    std::string_view uri) const {
+    std::optional<Time> latest;
+    const auto* const hasher = prefix_hasher_.load(std::memory_order_acquire);
+    if (!hasher) return latest;
+    for (const auto& tag : prefix_tags_of(uri, *hasher)) latest = std::max(latest, last(tag));
+    return latest;
 }
 
 void InvalidationMemory::move_to_stretch(const Latest& oldest) {

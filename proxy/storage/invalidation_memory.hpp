@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "summary/bloom_filter.hpp"
 #include "summary/key_hash.hpp"
@@ -41,6 +42,8 @@ public:
 
     /// A repeated key reuses its room.
     void note(summary::KeyHash what, Time now);
+    /// The same for the tag of a prefix. `hasher`: of keys; it must outlive this.
+    void note_prefix(summary::KeyHash tag, const summary::KeyHasher& hasher, Time now);
     /// Notes an invalidation of everything.
     void note_all(Time now);
 
@@ -53,6 +56,8 @@ public:
         return std::ranges::any_of(
             names, [&](const auto& name) { return noted_since(name, invalidations); });
     }
+    /// One of the prefixes of this key was noted after that.
+    bool prefix_noted_since(std::string_view uri, std::uint64_t invalidations) const;
     /// The time of the last note, or an upper bound of it.
     std::optional<Time> last(summary::KeyHash what) const;
     /// The latest time among the key and its tags.
@@ -61,6 +66,9 @@ public:
         for (const auto& tag : tags) latest = std::max(latest, last(tag));
         return latest;
     }
+
+    /// The latest time among the prefixes of this key.
+    std::optional<Time> last_prefix(std::string_view uri) const;
 
 private:
     struct Note {
@@ -83,6 +91,8 @@ private:
     void move_to_stretch(const Latest& oldest);             // under the mutex
 
     const Limits limits_;
+    /// Null while no prefix was noted: then a key has no tags but those of its response.
+    std::atomic<const summary::KeyHasher*> prefix_hasher_{nullptr};
     std::atomic<std::uint64_t> invalidations_{0};
     mutable std::mutex mutex_;
     std::list<Latest> latest_;  // oldest first

@@ -1,7 +1,11 @@
 #include "proxy/storage/invalidations.hpp"
 
 #include <algorithm>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <vector>
+
+#include "proxy/http/tags.hpp"
+#include "proxy/storage/blocks.hpp"
 
 namespace proxy {
 
@@ -57,6 +61,59 @@ std::size_t Invalidations::invalidate_tag(summary::KeyHash tag, Clock::time_poin
     // The index of a body may have got the tag after the fetch of some blocks.
     for (const auto& target : ended.in_blocks) invalidate(target, now);
     return ended.uris;
+}
+
+template <class IsBelow>
+std::vector<summary::KeyHash> Invalidations::keys_below(StoreShard& in, const IsBelow& is_below) {
+    std::vector<summary::KeyHash> keys;
+    in.memory.for_each([&](const MemoryShelf::Entry& entry) {
+        if (is_below(entry.uri)) keys.push_back(entry.hash);
+    });
+    in.pending.for_each([&](const summary::KeyHash& key, std::string_view uri) {
+        if (is_below(uri)) keys.push_back(key);
+    });
+    return keys;
+}
+
+std::size_t Invalidations::invalidate_prefixes(std::span<const summary::KeyHash> tags,
+                                               const summary::KeyHasher& hasher,
+                                               Clock::time_point now) {
+    Ended ended;
+    const boost::unordered_flat_set<summary::KeyHash, summary::HashOfKeyHash> wanted(tags.begin(),
+                                                                                     tags.end());
+    const auto note = [&] {
+        for (const auto& tag : tags) memory_.note_prefix(tag, hasher, now);
+    };
+    const auto is_below = [&](std::string_view uri) {
+        return std::ranges::any_of(prefixes_of(uri), [&](std::string_view prefix) {
+            return wanted.contains(prefix_tag(prefix, hasher));
+        });
+    };
+    std::size_t blocks = 0;
+    note();
+    for (auto& in : shards_) {
+        const std::lock_guard lock(in.mutex);
+        for (const auto& key : keys_below(in, is_below)) {
+            const auto* const entry = in.memory.find(key);
+            if (entry && target_of_block(entry->uri)) ++blocks;
+            drop_target(in, key, ended);
+        }
+    }
+    if (disk_.tier()) {
+        {
+            const auto locks = shards_.lock_all();
+            for (const auto& tag : tags) disk_.end(tag);
+            note();
+        }
+        for (auto& in : shards_) {
+            const std::lock_guard lock(in.mutex);
+            for (const auto& key : keys_below(in, is_below)) drop_key(in, key, ended);
+        }
+    } else {
+        note();
+    }
+    for (const auto& target : ended.in_blocks) invalidate(target, now);
+    return ended.uris - blocks;
 }
 
 void Invalidations::drop_tagged_in_turn(summary::KeyHash tag, Ended& ended) {

@@ -4,6 +4,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
 
 #include "proxy/storage/announcement_ledger.hpp"
 #include "proxy/storage/invalidation_memory.hpp"
@@ -36,6 +39,14 @@ public:
     bool invalidate(summary::KeyHash key, Clock::time_point now);
     /// The same for all keys with this tag. Returns the number of target URIs in memory.
     std::size_t invalidate_tag(summary::KeyHash tag, Clock::time_point now);
+    /// The same for all keys below these prefixes, whose tags these are. Looks through all keys in
+    /// memory. `hasher`: of keys; it must outlive this.
+    ///
+    /// The locks of all shards are too dear for such a look. So a second look follows the
+    /// tombstone: it ends each key that came from the disk behind the first one, with a tombstone
+    /// of its own.
+    std::size_t invalidate_prefixes(std::span<const summary::KeyHash> tags,
+                                    const summary::KeyHasher& hasher, Clock::time_point now);
     /// The same for everything.
     void invalidate_all(Clock::time_point now);
 
@@ -52,6 +63,10 @@ private:
     void drop_tagged(StoreShard& shard, summary::KeyHash tag, Ended& ended);
     void drop_target(StoreShard& shard, summary::KeyHash key, Ended& ended);
     void drop_all(StoreShard& shard, Ended& ended);
+
+    /// The targets in the shard, stored or pending, whose keys `is_below` selects.
+    template <class IsBelow>
+    static std::vector<summary::KeyHash> keys_below(StoreShard& shard, const IsBelow& is_below);
 
     void drop_tagged_in_turn(summary::KeyHash tag, Ended& ended);
 

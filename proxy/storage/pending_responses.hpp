@@ -69,6 +69,12 @@ public:
         return tagged_.first(tag);
     }
 
+    /// Calls `visit` with the hash and the URI of each target.
+    template <class Visit>
+    void for_each(const Visit& visit) const {
+        for (const auto& [key, target] : targets_) visit(key, target.fetches.front().uri);
+    }
+
     /// Requests like this one fetch each for itself.
     bool is_unshareable(summary::KeyHash target, const Selecting& request, const Stored& stored,
                         Clock::time_point now);

@@ -45,6 +45,20 @@ void add_rule(const json& value, const std::string& where, PurgeOrder& order) {
     order.rules.push_back(value.get<std::string>());
 }
 
+void add_prefix(const json& value, const std::string& where, PurgeOrder& order) {
+    if (!value.is_string()) throw Wrong{where + " must be a string."};
+    CacheKey key;
+    const auto error = key.assign_url(value.get_ref<const std::string&>());
+    if (error != TargetError::none)
+        throw Wrong{where + " must be the beginning of URLs, http://host/path/: " +
+                    std::string(to_string(error)) + "."};
+    const auto prefixes = prefixes_of(key.uri());
+    if (!key.uri().ends_with('/') || prefixes.empty() || prefixes.back() != key.uri())
+        throw Wrong{where + " must end with a slash of the path, of which it has at most " +
+                    std::to_string(kMaxUriPrefixes) + "."};
+    order.prefixes.emplace_back(key.uri());
+}
+
 template <class Add>
 void add_each(const json& value, const std::string& name, Add add, PurgeOrder& order) {
     if (!value.is_array()) throw Wrong{name + " must be an array."};
@@ -66,13 +80,17 @@ PurgeOrder read(const json& body) {
             add_each(value, name, add_tag, order);
         else if (name == "rules")
             add_each(value, name, add_rule, order);
+        else if (name == "prefixes")
+            add_each(value, name, add_prefix, order);
         else
-            throw Wrong{name + " is not known: give url, urls, tags or rules."};
+            throw Wrong{name + " is not known: give url, urls, tags, rules or prefixes."};
     }
-    const auto all = order.uris.size() + order.tags.size() + order.rules.size();
-    if (all == 0) throw Wrong{"Nothing to purge: give url, urls, tags or rules."};
+    const auto all =
+        order.uris.size() + order.tags.size() + order.rules.size() + order.prefixes.size();
+    if (all == 0) throw Wrong{"Nothing to purge: give url, urls, tags, rules or prefixes."};
     if (all > kMaxPurged)
-        throw Wrong{"At most " + std::to_string(kMaxPurged) + " URLs, tags and rules at once."};
+        throw Wrong{"At most " + std::to_string(kMaxPurged) +
+                    " URLs, tags, rules and prefixes at once."};
     return order;
 }
 
@@ -101,6 +119,7 @@ protocol::Invalidation named(const PurgeOrder& order, const summary::KeyHasher& 
     protocol::Invalidation what;
     for (const auto& uri : order.uris) what.keys.push_back(hasher(uri));
     for (const auto& rule : order.rules) what.tags.push_back(rule_tag(rule, hasher));
+    for (const auto& prefix : order.prefixes) what.tags.push_back(prefix_tag(prefix, hasher));
     for (const auto& tag : order.tags) what.tags.push_back(surrogate_tag(tag, hasher));
     return what;
 }

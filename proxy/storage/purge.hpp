@@ -13,16 +13,18 @@
 
 namespace proxy {
 
-inline constexpr std::size_t kMaxPurged = 1024;  // URLs, tags and rules of one order together
+/// URLs, tags, rules and prefixes of one order together.
+inline constexpr std::size_t kMaxPurged = 1024;
 inline constexpr std::size_t kMaxPurgeTagBytes = 1024;  // of one tag
 /// An order waits this long for the confirmations of peers. Later ones still take effect.
 inline constexpr std::chrono::seconds kPurgeDeadline{1};
 
 /// A purge in the whole cluster, as an operator orders it.
 struct PurgeOrder {
-    std::vector<std::string> uris;   // as CacheKey has them, with all variants
-    std::vector<std::string> tags;   // of Surrogate-Key
-    std::vector<std::string> rules;  // names of entries of `rules`
+    std::vector<std::string> uris;      // as CacheKey has them, with all variants
+    std::vector<std::string> tags;      // of Surrogate-Key
+    std::vector<std::string> rules;     // names of entries of `rules`
+    std::vector<std::string> prefixes;  // of URIs; each ends with a slash of the path
 };
 /// The order as stores and peers get it.
 protocol::Invalidation named(const PurgeOrder& order, const summary::KeyHasher& hasher);
@@ -40,7 +42,7 @@ struct PurgeReport {
 };
 
 /// Reads the body of POST /api/v1/purge: an object with one or more of `url`, `urls`, `tags`,
-/// `rules`.
+/// `rules`, `prefixes`.
 /// Returns a sentence for the user if it is wrong.
 std::variant<PurgeOrder, std::string> parse_purge(std::string_view json);
 

@@ -33,7 +33,9 @@ void ShelfKeeper::recovered(StoreShard& in, std::span<const RecoveredKey* const>
         if (i + kAhead < records.size()) in.disk.index.prefetch(records[i + kAhead]->key);
         const auto& one = *records[i];
         // A response that was fetched, or a key that was invalidated, since the start is newer.
-        if (invalidated.last(one.key) || invalidated.any_noted_since(one.entry.tags, 0)) continue;
+        if (invalidated.last(one.key) || invalidated.last_prefix(one.entry.uri) ||
+            invalidated.any_noted_since(one.entry.tags, 0))
+            continue;
         if (in.memory.find(one.key)) continue;
         DiskEntry record;
         record.place = one.place;

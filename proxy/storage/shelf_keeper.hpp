@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "proxy/disk/disk_owner.hpp"
+#include "proxy/http/tags.hpp"
 #include "proxy/storage/announcement_ledger.hpp"
 #include "proxy/storage/invalidations.hpp"
 #include "proxy/storage/store_disk.hpp"
@@ -22,6 +23,12 @@ public:
         : shards_(shards), disk_(disk), ledger_(ledger), invalidations_(invalidations) {}
 
     summary::KeyHash hash_of(std::string_view uri) const override { return disk_.hash_of(uri); }
+    bool is_prefix_tag(summary::KeyHash hash) const override {
+        return protocol::is_prefix_tag(hash);
+    }
+    std::vector<summary::KeyHash> prefix_tags_of(std::string_view uri) const override {
+        return proxy::prefix_tags_of(uri, [this](std::string_view text) { return hash_of(text); });
+    }
     void recovered(std::span<const RecoveredKey> batch) override;
     /// The uses of the record or of its response in memory, whichever are more.
     std::optional<unsigned> uses(const FooterEntry& entry, DiskPlace place) override;

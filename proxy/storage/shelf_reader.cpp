@@ -116,6 +116,7 @@ bool ShelfReader::store(const Asked& asked, Response response) {
     auto& in = shards_.of(key);
     const std::lock_guard lock(in.mutex);
     if (invalidated_.noted_since(key, asked.invalidations) ||
+        invalidated_.prefix_noted_since(asked.uri, asked.invalidations) ||
         invalidated_.any_noted_since(response->tags, asked.invalidations)) {
         in.forget(ledger_, key, place);
         return true;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -104,12 +105,16 @@ public:
     /// For Claim.
     Claims& claims() { return claims_; }
 
-    /// See Invalidations for these three.
+    /// See Invalidations for these four.
     bool invalidate(summary::KeyHash hash, Clock::time_point now) {
         return invalidations_.invalidate(hash, now);
     }
     std::size_t invalidate_tag(summary::KeyHash tag, Clock::time_point now) {
         return invalidations_.invalidate_tag(tag, now);
+    }
+    std::size_t invalidate_prefixes(std::span<const summary::KeyHash> tags,
+                                    const summary::KeyHasher& hasher, Clock::time_point now) {
+        return invalidations_.invalidate_prefixes(tags, hasher, now);
     }
     void invalidate_all(Clock::time_point now) { invalidations_.invalidate_all(now); }
     void expect_blocks() { invalidations_.note_blocks(); }
@@ -124,11 +129,13 @@ public:
     /// An invalidation is noted at its start, and again when the disk has ended the key: a record
     /// that was read in between is refused, too.
     static constexpr std::uint64_t kNotesEach = 2;
-    /// When the key or one of the tags was last invalidated, or may have been. Older copies of
-    /// peers are unusable.
+    /// When the key, one of its prefixes or one of the tags was last invalidated, or may have been.
+    /// Older copies of peers are unusable.
     std::optional<Clock::time_point> invalidated_at(
-        summary::KeyHash hash, std::span<const summary::KeyHash> tags = {}) const {
-        return invalidations_.memory().last(hash, tags);
+        summary::KeyHash hash, std::string_view uri,
+        std::span<const summary::KeyHash> tags = {}) const {
+        const auto& memory = invalidations_.memory();
+        return std::max(memory.last(hash, tags), memory.last_prefix(uri));
     }
     /// See StoreDisk::ends().
     std::uint64_t disk_ends() const { return disk_.ends(); }

@@ -251,6 +251,10 @@ void append_json_line(std::string& out, const AccessRecord& record) {
         append_peers_asked(out, record.peers_asked->all());
     if (!record.origin.empty()) append_json_member(out, "origin", record.origin);
     if (!record.rule.empty()) append_json_member(out, "rule", record.rule);
+    if (record.redirects > 0) {
+        out.append(",\"redirects\":");
+        append_number(out, record.redirects);
+    }
     if (!record.cache_status.empty()) append_json_member(out, "cache_status", record.cache_status);
     if (!record.blocklist.empty()) append_json_member(out, "blocklist", record.blocklist);
     if (record.aborted) out.append(",\"aborted\":true");

@@ -15,6 +15,7 @@ namespace proxy {
 struct Explanation {
     std::string url;                          // the target URI: the key of store and summaries
     std::string rule;                         // the entry of `rules` that applies; empty: none
+    bool follow_redirects = false;            // of that rule
     std::string_view here = "absent";         // fresh, stale, filling, variant, disk, absent
     std::optional<std::chrono::seconds> ttl;  // of the stored response; negative if stale
     /// An invalidation of this URL is so recent that a miss asks the origin alone.

@@ -13,6 +13,7 @@
 #include "proxy/http/arrival.hpp"
 #include "proxy/http/message_parser.hpp"
 #include "proxy/http/received.hpp"
+#include "proxy/http/redirects.hpp"
 #include "proxy/upstream/upstream_pool.hpp"
 
 namespace proxy {
@@ -116,6 +117,14 @@ public:
     std::optional<Clock::time_point> not_before() const;
     /// The head with the time of its request.
     Received received() const;
+    /// The response came by these redirects, or is the last of them: head() has the fields that
+    /// they give it from now on.
+    void came_by(std::shared_ptr<const Redirects> redirects) {
+        head_.fields = redirects->fields();
+        redirects_ = std::move(redirects);
+    }
+    /// The redirects that were followed to it.
+    unsigned redirects() const { return redirects_ ? redirects_->count() : 0; }
 
     /// The body ended as its framing said.
     bool done() const { return parser_ && parser_->is_done(); }
@@ -159,6 +168,7 @@ private:
     std::shared_ptr<Listener> listener_;  // its wait may outlive this
     std::string head_bytes_;              // viewed by head_, as the buffer moves on
     Head head_;
+    std::shared_ptr<const Redirects> redirects_;  // null: none
     std::optional<ResponseParser> parser_;
     std::vector<std::string_view> pieces_;
     std::size_t pending_ = 0;  // bytes at the front of the buffer that pieces_ still view

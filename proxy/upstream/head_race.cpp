@@ -27,25 +27,10 @@ asio::awaitable<void> run_origin(std::shared_ptr<OriginRunner> self,
     if (!self->lost && self->on_end) self->on_end();
     wakeup->notify();
     if (self->lost && error == FetchError::none)
-        co_await self->exchange.discard(Clock::now() + kLatestHead);
+        co_await self->response().discard(Clock::now() + kLatestHead);
 }
 
 }  // namespace
-
-asio::awaitable<FetchError> OriginRunner::run() {
-    return send_origin_request(*snapshot, lines, exchange, request);
-}
-
-void OriginRunner::take() {
-    taken_ = true;
-}
-
-void OriginRunner::lose() {
-    if (lost || taken_ || !under_way) return;
-    lost = true;
-    ++upstream.counters.origin_hedges_outrun;
-    if (!result) upstream.wheel.arm(*this, Clock::now() + kLatestHead);
-}
 
 bool HeadRace::start(std::shared_ptr<PeerRunner> runner, std::string request) {
     auto task = run_peer(runner, std::move(request), wakeup_);

@@ -9,7 +9,7 @@
 
 #include "proxy/net/timer_wheel.hpp"
 #include "proxy/net/wakeup.hpp"
-#include "proxy/upstream/origin_request.hpp"
+#include "proxy/upstream/origin_runner.hpp"
 #include "proxy/upstream/peer_request.hpp"
 
 namespace proxy {
@@ -34,43 +34,6 @@ struct PeerRunner {
         verdict;         // once it has ended; `hit`: the owner judges and reads the response
     bool taken = false;  // the owner has looked at the verdict
     bool lost = false;   // the request has no owner any more
-};
-
-/// The origin request of a fetch, alone or beside peers. The fetch and, beside peers, the request's
-/// coroutine share it. A lost one is given up after kLatestHead.
-struct OriginRunner final : TimerWheel::Timer {
-    /// Precondition: `asks` has an origin.
-    /// `pin`: as OriginTerms has it.
-    OriginRunner(Upstream& in, std::shared_ptr<const RequestSnapshot> asks, bool has_stand_in,
-                 std::optional<std::uint32_t> pin = std::nullopt)
-        : upstream(in),
-          snapshot(std::move(asks)),
-          request(upstream, *snapshot->origin(), {has_stand_in, true, pin}),
-          exchange(upstream.pool, upstream.head_limits()) {}
-
-    /// Sends the request with `lines` and waits for the head.
-    boost::asio::awaitable<FetchError> run();
-    /// The owner uses the result of a request that went out beside a peer.
-    void take();
-    /// The request loses its owner, which the worker's counters show. No effect after take(), or on
-    /// a request without a peer beside it.
-    void lose();
-
-    Upstream& upstream;
-    const std::shared_ptr<const RequestSnapshot> snapshot;
-    std::string lines;
-    std::function<void()>
-        on_end;  // for an owner that waits for other events, too; not called after lose()
-    OriginRequest request;
-    Exchange exchange;
-    bool under_way = false;            // beside a peer
-    std::optional<FetchError> result;  // once it has ended
-    bool lost = false;
-
-private:
-    bool taken_ = false;
-
-    void expire() override { exchange.abandon(); }
 };
 
 /// The race of one fetch. Belongs to the coroutine that waits. Its end makes losers of all peers

@@ -36,6 +36,7 @@ struct SitePolicy {
     bool bypasses() const { return rule && rule->bypass; }
     bool authorizes_each() const { return rule && rule->storing.authorize; }
     bool shares_authorized() const { return rule && rule->storing.share_authorized; }
+    bool follows_redirects() const { return rule && rule->storing.follow_redirects; }
     bool ignores_vary() const { return rule && rule->storing.ignored.vary; }
 };
 

@@ -515,6 +515,7 @@ const json& written_schema() {
     "stale_on": {"type": "array", "maxItems": 256, "items": {"type": "integer", "minimum": 400, "maximum": 599}},
     "immutable": {"type": "boolean", "default": false},
     "share_authorized": {"type": "boolean", "default": false},
+    "follow_redirects": {"type": "boolean", "default": false},
     "authorize": {"const": "origin"},
     "min_age": {"$ref": "#/definitions/duration"},
     "ignore": {"type": "array", "maxItems": 256, "items": {"anyOf": [

@@ -4,6 +4,7 @@
     tests/bench/check_budgets.py build/release/hearsay                      # or: ./dev budget
     tests/bench/check_budgets.py build/release/hearsay --record REASON [--only NAME...]
     tests/bench/check_budgets.py build/release/hearsay --show NAME          # the functions of one request
+    tests/bench/check_budgets.py build/release/hearsay --rules 0 10 100     # the costs with so many `rules`
 
 hit         instructions of a 1 KiB hit in memory, on a kept-alive connection
 connection  the same on a connection that the client opens and closes for the request
@@ -183,12 +184,24 @@ def check(results):
     return kept
 
 
+def compare_rules(program, names, counts):
+    """Prints the costs with each number of rules, and their ratio to those with the first one."""
+    first = None
+    for count in counts:
+        Node.rule_count = count
+        values = {name: value for name, (value, _) in measure(program, names).items()}
+        first = first or values
+        for name, value in values.items():
+            print(f"{count} rules, {name}: {value:,.0f} {unit(name)}, {value / first[name]:.3f} of {counts[0]} rules")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
     parser.add_argument("--record", metavar="REASON", help="record the measured values as budgets, for this reason")
     parser.add_argument("--only", nargs="+", metavar="NAME", default=[], help="measure these only")
     parser.add_argument("--show", metavar="NAME", help="print the functions of one request of this kind")
+    parser.add_argument("--rules", nargs="+", type=int, metavar="COUNT", help="compare nodes with so many rules")
     args = parser.parse_args()
     all_names = list(REQUESTS) + ["object"]
     names = [args.show] if args.show else args.only or all_names
@@ -198,6 +211,9 @@ def main():
         parser.error("--record needs a reason in words")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
     program = os.path.abspath(args.program)
+    if args.rules:
+        compare_rules(program, [name for name in names if name != "object"], args.rules)
+        return
     results = measure(program, names)
     if args.show:
         for function, cost in records.by_own_cost(results[args.show][1])[:records.KEPT_FUNCTIONS]:

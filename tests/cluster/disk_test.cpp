@@ -42,6 +42,25 @@ private:
     TemporaryDirectory directory_;
 };
 
+TEST_F(Disk, APurgeByPrefixEndsRecordsThatNobodyHasRead) {
+    std::atomic<int> number{0};
+    const auto scripted =
+        origin.set([&](Exchange& e) { e.answer(fresh(), std::to_string(++number)); });
+    const auto settings = with_disk(config("a"));
+    start(settings);
+    for (const auto* path : {"/d/1", "/d/e/2", "/other"}) get("a", path);
+    ASSERT_TRUE(eventually([&] { return is_written("a", 3); }));
+    restart(settings);
+    purge("a", R"({"prefixes": ["http://origin.test/d/"]})");
+    EXPECT_EQ(get("a", "/d/1").body, "4");
+    EXPECT_EQ(get("a", "/other").body, "3");
+    ASSERT_TRUE(eventually([&] { return is_written("a", 2); }));
+    restart(settings);
+    EXPECT_EQ(get("a", "/d/1").body, "4") << "a later record is not covered";
+    EXPECT_EQ(get("a", "/d/e/2").body, "5") << "the order outlives the process";
+    EXPECT_EQ(get("a", "/other").body, "3");
+}
+
 TEST_F(Disk, AResponseStoredUnderOtherSettingsIsNotGiven) {
     const auto scripted = origin.set([&](Exchange& e) {
         if (e.target == "/cookie") return e.answer(fresh("Set-Cookie: a=b\r\n"), "x");

@@ -347,6 +347,67 @@ TEST_F(Purge, ByTagAlsoEndsAFetchUnderWay) {
     EXPECT_EQ(status("a").cache.objects, 1u);
 }
 
+TEST_F(Purge, ByPrefixEndsWhatIsBelowItEverywhere) {
+    std::atomic<int> number{0};
+    const auto scripted =
+        origin.set([&](Exchange& e) { e.answer(fresh(), std::to_string(++number)); });
+    start_cluster(2);
+    const std::vector<std::string> below{"/docs/", "/docs/1", "/docs/a/b/2?x=1", "/docs/%41"};
+    const std::vector<std::string> beside{"/doc", "/docs", "/docsx/1", "/a/docs/1", "/?/docs/"};
+    for (const auto& list : {below, beside})
+        for (const auto& target : list) {
+            get("a", target);
+            get("b", target);
+        }
+    auto admin = admin_client("a");
+    const auto purge = [&](const std::string& body) {
+        return admin.ask("POST", "/api/v1/purge", "Content-Type: application/json\r\n", body);
+    };
+    const auto purged = purge(R"({"prefixes": ["http://origin.test/docs/"]})");
+    EXPECT_EQ(purged.status, 200u) << purged.body;
+    EXPECT_EQ(json::parse(purged.body).at("objects"), below.size());
+    const auto before = number.load();
+    for (const auto& target : beside) {
+        EXPECT_TRUE(contains(get("a", target).cache_status(), "; hit")) << target;
+        EXPECT_TRUE(contains(get("b", target).cache_status(), "; hit")) << target;
+    }
+    EXPECT_EQ(number, before);
+    for (const auto& target : below) EXPECT_EQ(get("b", target).body, std::to_string(number));
+    EXPECT_EQ(number, before + static_cast<int>(below.size()));
+    EXPECT_EQ(json::parse(purge(R"({"prefixes": ["http://origin.test"]})").body).at("objects"),
+              beside.size());
+    EXPECT_EQ(status("b").cache.objects, 0u);
+    EXPECT_EQ(purge(R"({"prefixes": ["http://origin.test/docs"]})").status, 400u);
+}
+
+TEST_F(Purge, ByPrefixAlsoEndsAFetchUnderWayAndBlocks) {
+    Gate gate;
+    std::atomic<bool> purged{false};
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (e.target == "/d/slow" && !purged) gate.wait();
+        File{bytes(10 * kBlock, purged ? 2 : 1)}.answer(e);
+    });
+    auto settings = config("a");
+    settings.cache.block = kBlock;
+    settings.cache.slice_from = 4 * kBlock;
+    start(settings);
+    EXPECT_EQ(get("a", "/d/large", "Range: bytes=0-9\r\n").body, bytes(10));
+    EXPECT_EQ(get("a", "/d/large").body, bytes(10 * kBlock));
+    auto first = client("a");
+    first.begin("GET", "/d/slow", "Range: bytes=0-9\r\n");
+    ASSERT_TRUE(gate.wait_for(1));
+    const auto answer =
+        admin_client("a").ask("POST", "/api/v1/purge", "Content-Type: application/json\r\n",
+                              R"({"prefixes": ["http://origin.test/d/"]})");
+    EXPECT_EQ(json::parse(answer.body).at("objects"), 1) << "blocks are no objects";
+    EXPECT_EQ(status("a").cache.objects, 0u);
+    purged = true;
+    gate.open();
+    first.read();
+    EXPECT_EQ(get("a", "/d/slow").body, bytes(10 * kBlock, 2));
+    EXPECT_EQ(get("a", "/d/large").body, bytes(10 * kBlock, 2)) << "under the same tag";
+}
+
 // Some origins name a body's tags with the whole alone.
 TEST_F(Purge, ByTagTakesBlocksThatDoNotSayThatTheyHaveIt) {
     std::atomic<bool> purged{false}, tagged{true};

@@ -298,6 +298,61 @@ TEST_F(Rules, TheOriginAuthorizesEachClientOfAStoredBody) {
     EXPECT_GE(as("1").status, 500u) << "without the origin nobody is authorized";
 }
 
+TEST_F(Rules, TheOriginAuthorizesConcurrentClientsAndSendsOneBody) {
+    constexpr int kClients = 10;
+    Gate gate;
+    std::atomic<int> bodies{0}, confirmed{0};
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (e.field("Authorization") == "Bearer none")
+            return e.answer("Cache-Control: max-age=600\r\n", "no", "401 Unauthorized");
+        if (e.field("If-None-Match") == "\"v1\"") {
+            ++confirmed;
+            return e.answer("ETag: \"v1\"\r\n", "", "304 Not Modified");
+        }
+        ++bodies;
+        e.send("HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: 8\r\n\r\nthe ");
+        gate.wait();
+        e.send("body");
+    });
+    run(kAuthorize);
+    const auto as = [](int who) { return "Authorization: Bearer " + std::to_string(who) + "\r\n"; };
+    std::vector<Client> clients;
+    for (int i = 0; i < kClients; ++i) {
+        clients.push_back(client());
+        clients.back().begin("GET", "/blob", as(i));
+        if (i == 0) {
+            ASSERT_TRUE(clients.back().read_at_least(4));
+        }
+    }
+    ASSERT_TRUE(eventually([&] { return confirmed == kClients - 1; }));
+    for (auto& one : clients)
+        EXPECT_TRUE(one.read_at_least(4)) << "it follows the body as it comes";
+    EXPECT_EQ(get("a", "/blob", "Authorization: Bearer none\r\n").status, 401u);
+    gate.open();
+    for (auto& one : clients) EXPECT_EQ(one.read().body, "the body");
+    EXPECT_EQ(bodies, 1);
+    EXPECT_EQ(get("a", "/blob", as(1)).body, "the body");
+    EXPECT_EQ(bodies, 1);
+}
+
+TEST_F(Rules, ConcurrentClientsGetNoBodyOfAnother) {
+    Gate gate;
+    const auto scripted = origin.set([&](Exchange& e) {
+        const auto who = e.field("Authorization");
+        e.send("HTTP/1.1 200 OK\r\nETag: \"" + who.substr(7) + "\"\r\nContent-Length: 9\r\n\r\n" +
+               who);
+        if (who == "Bearer 1") gate.wait();
+        e.send(".");
+    });
+    run(kAuthorize);
+    auto first = client();
+    first.begin("GET", "/blob", "Authorization: Bearer 1\r\n");
+    ASSERT_TRUE(first.read_at_least(8));
+    EXPECT_EQ(get("a", "/blob", "Authorization: Bearer 2\r\n").body, "Bearer 2.");
+    gate.open();
+    EXPECT_EQ(first.read().body, "Bearer 1.");
+}
+
 TEST_F(Rules, APeerGivesABodyThatTheOriginConfirmed) {
     std::atomic<bool> conditions{true};
     const auto scripted = origin.set(private_registry(conditions));

@@ -7,6 +7,7 @@
 
 #include "protocol/membership/peering_config.hpp"
 #include "protocol/wire/heartbeat.hpp"
+#include "protocol/wire/invalidation.hpp"
 #include "tests/protocol/bytes.hpp"
 #include "tests/summary/keys.hpp"
 
@@ -59,6 +60,7 @@ std::vector<Message> messages() {
             Goodbye{},
             Invalidate{3, {{1, 2}, {3, 4}}, {{5, 6}}},
             Invalidate{1, {}, {{~std::uint64_t{0}, 7}}},
+            Invalidate{2, {{1, 2}}, {as_prefix_tag({3, 4})}},
             Invalidate{kMaxInvalidatedAtOnce,
                        std::vector<summary::KeyHash>(kMaxInvalidatedAtOnce, {8, 9}),
                        {}},
@@ -216,7 +218,7 @@ TEST(Codec, TypesOfTheOtherPhaseAndUnknownOnesAreUnknown) {
     for (unsigned number = 0; number < 256; ++number) {
         const auto byte = static_cast<std::uint8_t>(number);
         const bool is_hello = number >= 1 && number <= 5;
-        const bool is_tagged = number >= 16 && number <= 26;
+        const bool is_tagged = number >= 16 && number <= 27;
         const bool unknown_hello = decode_hello(byte, {}).error() == Error::unknown_frame;
         const auto decoded = decode(byte, {});
         const bool unknown_tagged = !decoded && decoded.error() == Error::unknown_frame;

@@ -119,13 +119,13 @@ TEST(Whole, GoesOnWhereBlocksOfTheSameVersionStop) {  // RFC 9111 §3.4
     StoredMetadata response;
     response.status = 200;
     response.head_fields = "ETag: \"1\"\r\n";
-    EXPECT_TRUE(is_whole_of(response, "\"1\""));
-    EXPECT_FALSE(is_whole_of(response, "\"2\""));
+    EXPECT_TRUE(is_whole_of(response, BodyVersion{"\"1\"", {}, {}}));
+    EXPECT_FALSE(is_whole_of(response, BodyVersion{"\"2\"", {}, {}}));
     response.blocks = Blocks{250, 100};
-    EXPECT_FALSE(is_whole_of(response, "\"1\"")) << "in blocks again";
+    EXPECT_FALSE(is_whole_of(response, BodyVersion{"\"1\"", {}, {}})) << "in blocks again";
     response.blocks.reset();
     response.status = 503;
-    EXPECT_FALSE(is_whole_of(response, "\"1\""));
+    EXPECT_FALSE(is_whole_of(response, BodyVersion{"\"1\"", {}, {}}));
 }
 
 TEST(FirstBlock, BringsIndexAndBlock) {

@@ -23,6 +23,10 @@ public:
     };
 
     summary::KeyHash hash_of(std::string_view uri) const override { return test::hash_of(uri); }
+    bool is_prefix_tag(summary::KeyHash /*hash*/) const override { return false; }
+    std::vector<summary::KeyHash> prefix_tags_of(std::string_view /*uri*/) const override {
+        return {};
+    }
     void recovered(std::span<const RecoveredKey> batch) override {
         const std::lock_guard lock(mutex_);
         for (const auto& one : batch) {

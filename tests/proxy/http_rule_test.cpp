@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+
 #include "proxy/http/cache_key.hpp"
 
 namespace proxy {
@@ -21,6 +24,59 @@ std::string found(const RuleTable& table, std::string_view host, std::string_vie
                   std::string_view method = "GET") {
     const auto* rule = table.find(method, host, path);
     return rule ? rule->name : "none";
+}
+
+TEST(RuleTable, FindsTheRuleThatALookAtEachOneFinds) {
+    const std::vector<std::string> hosts{"a.test", "b.a.test",      "c.b.a.test",     "a.example",
+                                         "test",   "abcdefgh.test", "abcdefghi.test", "[::1]"};
+    const std::vector<std::string> host_patterns{"a.test", "*.a.test",  "*.test",  "*",
+                                                 "a.*",    "abcdefgh*", "*a.test", "*.b.*",
+                                                 "[::1]",  "test"};
+    const std::vector<std::string> paths{"/",         "/a",          "/a/b",      "/a/b.whl",
+                                         "/abcdefgh", "/abcdefgh/i", "/abcdefghi"};
+    const std::vector<std::string> path_patterns{"/",          "/a*",         "/a/*", "*.whl",
+                                                 "/abcdefgh*", "/abcdefgh/*", "*",    "/a"};
+    std::mt19937 random(7);
+    const auto some = [&](const std::vector<std::string>& of) {
+        std::vector<Glob> list;
+        for (auto n = random() % 4; n > 0; --n) list.emplace_back(of[random() % of.size()]);
+        return list;
+    };
+    const auto any = [](const std::vector<Glob>& globs, const std::string& text) {
+        return globs.empty() ||
+               std::ranges::any_of(globs, [&](const Glob& glob) { return glob.matches(text); });
+    };
+    for (int round = 0; round < 100; ++round) {
+        std::vector<Rule> rules;
+        for (int i = 0; i < 12; ++i)
+            rules.push_back(rule(std::to_string(i), some(host_patterns), some(path_patterns)));
+        const RuleTable table(rules);
+        for (const auto& host : hosts)
+            for (const auto& path : paths) {
+                const auto first = std::ranges::find_if(rules, [&](const Rule& one) {
+                    return any(one.match.hosts, host) && any(one.match.paths, path);
+                });
+                EXPECT_EQ(found(table, host, path), first == rules.end() ? "none" : first->name)
+                    << host << path;
+            }
+    }
+}
+
+TEST(RuleTable, NamesHostsByOtherPatternsThanAllHosts) {
+    const RuleTable table({rule("all", {Glob("*"), Glob("**")}), rule("any", {}),
+                           rule("some", {Glob("a.test"), Glob("*.b.test"), Glob("[::1]")})});
+    for (const auto* host : {"a.test", "x.b.test", "a.test.", "[0:0::1]"})
+        EXPECT_TRUE(table.names_host(host)) << host;
+    for (const auto* host : {"b.test", "c.test", ""}) EXPECT_FALSE(table.names_host(host)) << host;
+}
+
+TEST(RuleTable, FollowingRedirectsIsPartOfTheMark) {
+    auto one = rule("one", {});
+    one.storing.at_least = 1h;
+    auto other = one;
+    other.storing.follow_redirects = true;
+    const RuleTable table({one, other});
+    EXPECT_NE(table.all()[0].mark, table.all()[1].mark);
 }
 
 TEST(RuleTable, TheFirstRuleThatMatchesApplies) {

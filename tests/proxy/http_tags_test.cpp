@@ -45,6 +45,27 @@ TEST(Tags, OfAMalformedListAreNone) {  // RFC 9651 §4.2
     EXPECT_EQ(tags_of(fields, kOrigin, hasher()), hashes({}));
 }
 
+TEST(Prefixes, EndWithTheSlashesOfThePath) {
+    using Prefixes = std::vector<std::string_view>;
+    EXPECT_EQ(prefixes_of("http://h/"), Prefixes{"http://h/"});
+    EXPECT_EQ(prefixes_of("http://h:8/a//b?c/d"),
+              (Prefixes{"http://h:8/", "http://h:8/a/", "http://h:8/a//"}));
+    EXPECT_EQ(prefixes_of("http://h/a/b \"e/tag\" form"), (Prefixes{"http://h/", "http://h/a/"}))
+        << "of a block";
+    EXPECT_EQ(prefixes_of("http://h*"), Prefixes{});
+    EXPECT_EQ(prefixes_of("u"), Prefixes{});
+    EXPECT_EQ(prefixes_of("http://h" + std::string(1000, '/')).size(), kMaxUriPrefixes);
+}
+
+TEST(Prefixes, HaveTagsOfTheirOwn) {
+    const auto hash = [](std::string_view text) { return summary::KeyHash{text.size(), 7}; };
+    const auto tag = prefix_tag("http://h/", hash);
+    EXPECT_TRUE(protocol::is_prefix_tag(tag));
+    EXPECT_FALSE(protocol::is_prefix_tag(hash("http://h/")));
+    EXPECT_EQ(tag.high, 7u);
+    EXPECT_EQ(prefix_tags_of("http://h/a", hash), std::vector{tag});
+}
+
 TEST(Tags, AreBounded) {
     std::string many;
     for (std::size_t i = 0; i < kMaxTags; ++i) many += std::to_string(i) + " ";

@@ -75,6 +75,27 @@ TEST_F(InvalidationsTest, EndsByTagInAllShards) {
     EXPECT_EQ(events.all_announced(), 1u);
 }
 
+TEST_F(InvalidationsTest, EndsAllKeysBelowAPrefix) {
+    const std::string coming = "http://h/a/coming", beside = "http://h/ab/coming";
+    for (int i = 0; i < 100; ++i) put("http://h/a/" + std::to_string(i));
+    put("http://h/a");
+    put("http://g/a/1");
+    begin(coming);
+    begin(beside);
+    const auto count = invalidations.memory().invalidations();
+    const std::vector tags{prefix_tag("http://h/a/", hash), prefix_tag("http://other/", hash)};
+    EXPECT_EQ(invalidations.invalidate_prefixes(tags, test::hasher(), kNow), 100u);
+    EXPECT_FALSE(is_pending(coming));
+    EXPECT_TRUE(is_pending(beside));
+    EXPECT_TRUE(has("http://h/a"));
+    EXPECT_TRUE(has("http://g/a/1"));
+    const auto& memory = invalidations.memory();
+    EXPECT_EQ(memory.last_prefix("http://h/a/b/c?d"), kNow);
+    EXPECT_EQ(memory.last_prefix("http://h/b/"), std::nullopt);
+    EXPECT_TRUE(memory.prefix_noted_since("http://h/a/", count));
+    EXPECT_FALSE(memory.prefix_noted_since("http://h/a/", memory.invalidations()));
+}
+
 TEST_F(InvalidationsTest, EndsAlsoTheStoredResponsesOfAPendingOneWithTheTag) {
     const std::string uri = "u";
     put(uri);

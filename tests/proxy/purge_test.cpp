@@ -30,10 +30,11 @@ TEST(PurgeOrder, ReportsTheFaultOfABadOrder) {
     EXPECT_EQ(wrong(""), "The body is not JSON.");
     EXPECT_EQ(wrong(std::string(900'000, '[')), "The body is nested more than 32 deep.");
     EXPECT_EQ(wrong("[]"), "The body must be a JSON object.");
-    EXPECT_EQ(wrong("{}"), "Nothing to purge: give url, urls, tags or rules.");
-    EXPECT_EQ(wrong(R"({"urls": []})"), "Nothing to purge: give url, urls, tags or rules.");
+    EXPECT_EQ(wrong("{}"), "Nothing to purge: give url, urls, tags, rules or prefixes.");
+    EXPECT_EQ(wrong(R"({"urls": []})"),
+              "Nothing to purge: give url, urls, tags, rules or prefixes.");
     EXPECT_EQ(wrong(R"({"url": "http://h/", "all": true})"),
-              "all is not known: give url, urls, tags or rules.");
+              "all is not known: give url, urls, tags, rules or prefixes.");
     EXPECT_EQ(wrong(R"({"url": 1})"), "url must be a string.");
     EXPECT_EQ(wrong(R"({"url": "http://h/a", "url": "http://h/b"})"),
               "$.url stands twice in one object.");
@@ -47,6 +48,13 @@ TEST(PurgeOrder, ReportsTheFaultOfABadOrder) {
     EXPECT_TRUE(wrong(R"({"tags": [""]})").starts_with("tags[0] must be a tag"));
     EXPECT_EQ(wrong(R"({"rules": [1]})"), "rules[0] must be a string.");
     EXPECT_EQ(wrong(R"({"rules": ["r"]})"), "taken");
+    EXPECT_EQ(wrong(R"({"prefixes": ["http://h", "https://h/a/b/"]})"), "taken");
+    for (const auto* bad : {"http://h/a", "http://h/a?/", "http://h/?a/"})
+        EXPECT_TRUE(wrong(json{{"prefixes", {bad}}}.dump()).starts_with("prefixes[0] must end"))
+            << bad;
+    EXPECT_TRUE(wrong(R"({"prefixes": ["/a/"]})").starts_with("prefixes[0] must be the beginning"));
+    EXPECT_TRUE(wrong(json{{"prefixes", {"http://h" + std::string(65, '/')}}}.dump())
+                    .starts_with("prefixes[0] must end"));
 }
 
 TEST(PurgeOrder, IsBounded) {
@@ -54,7 +62,7 @@ TEST(PurgeOrder, IsBounded) {
     for (std::size_t i = 0; i < kMaxPurged; ++i) body["tags"].push_back(std::to_string(i));
     EXPECT_EQ(wrong(body.dump()), "taken");
     body["url"] = "http://h/";
-    EXPECT_EQ(wrong(body.dump()), "At most 1024 URLs, tags and rules at once.");
+    EXPECT_EQ(wrong(body.dump()), "At most 1024 URLs, tags, rules and prefixes at once.");
     body["tags"].push_back("more");
     EXPECT_EQ(wrong(body.dump()), "tags must have at most 1024 elements.");
     EXPECT_TRUE(wrong(json{{"tags", {std::string(kMaxPurgeTagBytes + 1, 'x')}}}.dump())

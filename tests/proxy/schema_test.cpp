@@ -236,7 +236,8 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"/rules", R"([{"name": "r", "fresh_for": "1h", "query": "ignore", "bypass": true,
                               "immutable": true, "share_authorized": true,
                               "stale_while_revalidate": "1s", "stale_if_error": 60,
-                              "stale_on": [429], "authorize": "origin", "min_age": "7d"}])"}));
+                              "stale_on": [429], "authorize": "origin", "min_age": "7d",
+                              "follow_redirects": true}])"}));
 
 class BadChange : public testing::TestWithParam<Change> {};
 

@@ -89,8 +89,20 @@ class Relay(Server):
         connection.close()
 
 
+def rules(count):
+    """A list as a mirror has it: hosts in full, patterns of hosts, paths. The last one is for the requests of Client."""
+    kinds = [lambda i: {"hosts": [f"host{i}.example.org"], "paths": ["/packages/*", "*.whl"]},
+             lambda i: {"hosts": [f"*.zone{i}.example.net"]},
+             lambda i: {"paths": [f"/path{i}/*"]},
+             lambda i: {"hosts": [f"registry{i}.example.org", f"cdn{i}.*"], "methods": ["GET"]}]
+    matches = [kinds[i % len(kinds)](i) for i in range(count - 1)] + [{"hosts": ["*.example.com"]}] * (count > 0)
+    return [{"name": f"rule{i}", "match": match} for i, match in enumerate(matches)]
+
+
 class Node:
     """One `hearsay run`, under callgrind if `profile` names a file. `peer` is name, address and address for requests."""
+
+    rule_count = 0
 
     def __init__(self, program, folder, name, address, peer, origin, profile=None):
         self.name, self.address, self.is_measured = name, address, profile is not None
@@ -98,7 +110,7 @@ class Node:
         config = {
             "node": name, "listen": f"{self.address}:3128", "workers": 1, "admin": {"listen": f"{self.address}:9128"},
             "origins": [{"host": "*", "url": f"http://{origin}:8000"}],
-            "cache": {"memory": "512MiB"},
+            "cache": {"memory": "512MiB"}, "rules": rules(self.rule_count),
             "cluster": {"key": "the budget of a request, 40 bytes in all", "listen": f"{self.address}:3129",
                         "peers": peers, "copy": "always", "misses_per_sample": 0, "peer_budget": FOREVER,
                         "peer_budget_min": FOREVER, "peer_budget_max": FOREVER, "peer_detour": FOREVER,

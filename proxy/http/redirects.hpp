@@ -1,0 +1,102 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proxy/http/cache_control.hpp"
+#include "proxy/http/cache_key.hpp"
+#include "proxy/http/fields.hpp"
+#include "proxy/http/received.hpp"
+
+namespace proxy {
+
+// Redirects that this node follows for a rule with `follow_redirects`, and the fields of the final
+// response under the first URL. No I/O, no clock.
+
+/// The redirects that one request follows at most.
+inline constexpr unsigned kMaxRedirects = 5;
+
+/// The field of a followed response that tells its own URL from others: source_text() of it. It
+/// travels with the response, also to peers. A validator says nothing about the content of another
+/// URL, so it goes only to the URL that gave it.
+inline constexpr std::string_view kSourceField = "Hearsay-Source";
+/// The value of that field; empty: the response came from the URL of its request.
+std::string_view source_of(Fields response);
+/// 32 hex digits of a hash of the URL. Nobody can read the URL out of it.
+std::string source_text(std::string_view url);
+
+/// Statuses that send a GET to another place (RFC 9110 §15.4).
+bool is_redirect(unsigned status);
+
+/// The target of this redirect by its form: the URL that Location names. None for another status,
+/// for several Locations, for a URL that cannot be requested, and for http behind https. None also
+/// for a redirect with a cookie that `keeps_cookie` reserves for the client: it belongs to a
+/// session. `at`: the URL that redirects.
+std::optional<CacheKey> redirect_target(const Head& head, const CacheKey& at, bool keeps_cookie);
+
+/// True for a field that tells another host nothing about the client but what it can read: the
+/// negotiation fields, User-Agent and Cache-Control. Any other field may be a credential.
+bool may_go_to_another_host(const Field& line);
+
+/// The redirects between a client's URL and a final response. The final response gets the narrowest
+/// statements of all of them, so it lives under the first URL as if that had given it: the least
+/// lifetime, each `no-store`, `private` and `no-cache`, sharing only if all permit it, and the
+/// names of all Vary. One request; views into it last as long as it does.
+class Redirects {
+public:
+    /// `rules`: of the first URL. The statements that its rule ignores are passed on like others.
+    explicit Redirects(const CacheRules& rules) : rules_(rules) { rules_.rule = nullptr; }
+    Redirects(const Redirects&) = delete;
+    Redirects& operator=(const Redirects&) = delete;
+
+    /// A redirect that is followed.
+    void add(const Received& redirect);
+    /// The final response, which came from `target`: a cache key, with the part of its query that
+    /// the rules leave. `from_another`: from another scheme, host or port than those of the first
+    /// URL.
+    void end_at(const Received& final, std::string_view target, bool from_another);
+    /// The last redirect goes to the client, which follows it itself. `at`: the URL that gave it. A
+    /// relative Location would lead from the first URL to another place.
+    void end_unfollowed(const Received& redirect, const CacheKey& at);
+
+    unsigned count() const { return count_; }
+    /// The last redirect was left to the client. It stands for this client and this moment.
+    bool left_to_client() const { return source_.empty(); }
+    /// The final response brought cookies of another host, which are left out. Whether they matter
+    /// is for the rule to say.
+    bool dropped_cookies() const { return dropped_cookies_; }
+    /// Every response states its lifetime.
+    bool is_explicit() const { return explicit_; }
+    /// The fields of the final response under the first URL.
+    const std::vector<Field>& fields() const { return fields_; }
+
+private:
+    std::chrono::seconds take(const Received& from);
+    std::chrono::seconds take(const Received& from, bool by_cdn_cache_control);
+    std::string cache_control(const ResponseDirectives& final, std::chrono::seconds age) const;
+
+    CacheRules rules_;
+    unsigned count_ = 0;
+    std::string source_;
+    bool dropped_cookies_ = false;
+    std::vector<Field> fields_;
+    std::string control_text_, vary_text_, location_text_;
+
+    // The narrowest statements so far.
+    bool explicit_ = true;
+    bool no_store_ = false, no_cache_ = false, private_ = false;
+    bool permits_sharing_ = true;  // RFC 9111 §3.5
+    bool must_revalidate_ = false, immutable_ = true, no_transform_ = false;
+    bool all_s_maxage_ = true, any_s_maxage_ = false;
+    std::chrono::seconds left_ = kMaxDelta;         // for this cache
+    std::chrono::seconds left_client_ = kMaxDelta;  // for the caches of clients
+    /// The least window that all state; -1: one states none.
+    std::chrono::seconds while_revalidate_ = kMaxDelta, if_error_ = kMaxDelta;
+    std::string vary_;
+};
+
+}  // namespace proxy

@@ -1,0 +1,95 @@
+#include "proxy/upstream/origin_runner.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "proxy/http/redirects.hpp"
+#include "proxy/http/reference.hpp"
+#include "proxy/upstream/ask_budget.hpp"
+#include "proxy/upstream/redirected_request.hpp"
+
+namespace proxy {
+namespace {
+
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+
+/// The rest of a redirect's body is mostly there with its head. A later one costs the connection.
+constexpr std::chrono::milliseconds kRestOfRedirect{20};
+
+}  // namespace
+
+asio::awaitable<FetchError> OriginRunner::run() {
+    if (snapshot->policy().follows_redirects()) return run_and_follow();
+    return send_origin_request(*snapshot, lines, exchange_, request);
+}
+
+void OriginRunner::on_interim(Exchange::OnInterim handler) {
+    if (snapshot->policy().follows_redirects()) on_interim_ = handler;
+    exchange_.on_interim(std::move(handler));
+}
+
+/// `url`: another one than that of the request.
+bool OriginRunner::is_source(const CacheKey& url) const {
+    return !source || source_text(key_by_rules(*snapshot, url)) == *source;
+}
+
+asio::awaitable<FetchError> OriginRunner::run_and_follow() {
+    lines_count_ = !source || source->empty();
+    const auto answered = co_await send_origin_request(
+        *snapshot, lines_count_ ? lines : std::string(), exchange_, request);
+    if (answered != FetchError::none) co_return answered;
+    const auto redirects = std::make_shared<Redirects>(snapshot->policy().rules());
+    const auto keeps_cookie = !snapshot->policy().rule->storing.ignored.set_cookie;
+    std::vector<std::string> visited{
+        std::string(snapshot->key.origin()).append(snapshot->key.path())};
+    auto at = snapshot->key;
+    while (!lost && redirects->count() < kMaxRedirects) {
+        const auto target = redirect_target(response().head(), at, keeps_cookie);
+        if (!target || std::ranges::find(visited, target->uri()) != visited.end()) break;
+        const auto next = redirected_request(*snapshot, *target);
+        if (!next) break;
+        lines_count_ = is_source(*target);
+        if (!lines_count_ && wants_part) co_return FetchError::changed;
+        auto hop = std::make_unique<Exchange>(upstream.pool, upstream.head_limits());
+        if (on_interim_ && is_same_origin(*target, snapshot->key)) hop->on_interim(on_interim_);
+        OriginRequest asked(upstream, *next->origin(),
+                            {has_stand_in, true, lines_count_ ? pin : std::nullopt});
+        auto before = std::exchange(followed_, std::move(hop));
+        const auto error = co_await send_origin_request(*next, lines_count_ ? lines : std::string(),
+                                                        *followed_, asked);
+        if (error != FetchError::none) {
+            if (has_stand_in || wants_part || lost) co_return error;
+            followed_ = std::move(before);
+            lines_count_ = false;
+            break;
+        }
+        auto& redirect = before ? *before : exchange_;
+        redirects->add(redirect.received());
+        co_await redirect.discard(Clock::now() + kRestOfRedirect);
+        visited.emplace_back(target->uri());
+        at = *target;
+    }
+    if (!lines_count_ && wants_part) co_return FetchError::changed;
+    const auto is_left = is_redirect(response().head().status);
+    if (is_left)
+        redirects->end_unfollowed(response().received(), at);
+    else if (redirects->count() > 0)
+        redirects->end_at(response().received(), key_by_rules(*snapshot, at),
+                          !is_same_origin(at, snapshot->key));
+    if (is_left || redirects->count() > 0) response().came_by(redirects);
+    co_return FetchError::none;
+}
+
+void OriginRunner::take() {
+    taken_ = true;
+}
+
+void OriginRunner::lose() {
+    if (lost || taken_ || !under_way) return;
+    lost = true;
+    ++upstream.counters.origin_hedges_outrun;
+    if (!result) upstream.wheel.arm(*this, Clock::now() + kLatestHead);
+}
+
+}  // namespace proxy

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "proxy/net/timer_wheel.hpp"
+#include "proxy/upstream/exchange.hpp"
+#include "proxy/upstream/origin_request.hpp"
+#include "proxy/upstream/request_snapshot.hpp"
+
+namespace proxy {
+
+/// The origin request of a fetch, alone or beside peers. The fetch and, beside peers, the request's
+/// coroutine share it. A lost one is given up after kLatestHead. Where the rule of the request says
+/// so, it follows redirects.
+struct OriginRunner final : TimerWheel::Timer {
+    /// Precondition: `asks` has an origin. `has_a_stored`: a stored response may be given while the
+    /// origin is unreachable. `server`: as OriginTerms::pin has it, for the URL of `version_source`.
+    OriginRunner(Upstream& in, std::shared_ptr<const RequestSnapshot> asks, bool has_a_stored,
+                 std::optional<std::uint32_t> server = std::nullopt,
+                 std::optional<std::string> version_source = std::nullopt)
+        : upstream(in),
+          snapshot(std::move(asks)),
+          has_stand_in(has_a_stored),
+          source(std::move(version_source)),
+          pin(server),
+          request(upstream, *snapshot->origin(),
+                  {has_stand_in, true, source && !source->empty() ? std::nullopt : pin}),
+          exchange_(upstream.pool, upstream.head_limits()) {}
+
+    /// Sends the request with `lines` and waits for the final head. A redirect whose target cannot
+    /// be had is the response itself, unless a stored response can be given, or a part is wanted.
+    boost::asio::awaitable<FetchError> run();
+    /// The owner uses the result of a request that went out beside a peer.
+    void take();
+    /// The request loses its owner, which the worker's counters show. No effect after take(), or on
+    /// a request without a peer beside it.
+    void lose();
+
+    /// The response, and the way to its body.
+    Exchange& response() { return followed_ ? *followed_ : exchange_; }
+    const Exchange& response() const { return followed_ ? *followed_ : exchange_; }
+    /// The response has answered `lines`. False: its URL got none, as the lines are about a version
+    /// of another URL.
+    bool lines_count() const { return lines_count_; }
+    /// Awaited for each interim head; see Exchange.
+    void on_interim(Exchange::OnInterim handler);
+
+    Upstream& upstream;
+    const std::shared_ptr<const RequestSnapshot> snapshot;
+    const bool has_stand_in;
+    /// Set: `lines` name a version, by conditions or If-Range, that came from this source_of().
+    /// They are for its URL alone.
+    const std::optional<std::string> source;
+    const std::optional<std::uint32_t> pin;
+    std::string lines;
+    bool wants_part = false;  // of that version; its other URLs have none
+    std::function<void()>
+        on_end;  // for an owner that waits for other events, too; not called after lose()
+    OriginRequest request;
+    bool under_way = false;            // beside a peer
+    std::optional<FetchError> result;  // once it has ended
+    bool lost = false;
+
+private:
+    boost::asio::awaitable<FetchError> run_and_follow();
+    bool is_source(const CacheKey& url) const;
+    void expire() override { response().abandon(); }
+
+    Exchange exchange_;
+    std::unique_ptr<Exchange> followed_;  // null: the first response counts
+    Exchange::OnInterim on_interim_;
+    bool taken_ = false;
+    bool lines_count_ = true;
+};
+
+}  // namespace proxy

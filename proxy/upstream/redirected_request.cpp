@@ -1,0 +1,75 @@
+#include "proxy/upstream/redirected_request.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "proxy/access/judge_destination.hpp"
+#include "proxy/blocklists/blocklists.hpp"
+#include "proxy/http/field_list.hpp"
+#include "proxy/http/redirects.hpp"
+#include "proxy/http/reference.hpp"
+#include "proxy/net/tls_contexts.hpp"
+
+namespace proxy {
+namespace {
+
+/// The site of a target on another host than the first. Its upstream is unset where the node does
+/// not follow.
+KeptSite site_of_redirect(const RequestSnapshot& asks, const CacheKey& target) {
+    const auto& config = asks.config();
+    auto site = choose_site(config, target, true);
+    KeptSite kept{asks.kept.config, site, std::nullopt};
+    const auto serves_all = site.of_entry() && site.entry->host == "*";
+    if (site.of_entry() && !serves_all) {
+        kept.origin = target_of(site, target);
+        return kept;
+    }
+    if (!config.rules.names_host(target.host())) return kept;
+    site = Site{};
+    site.policy.cache = &config.cache;
+    if (target.scheme() == Scheme::https) site.trust = &config.tls_contexts->forward;
+    const auto& forward = config.forward;
+    if (forward.parents && !forward.no_proxy.contains(target.address()))
+        site.upstream.group = &forward.parents;
+    kept.site = site;
+    // The host that redirects may name many others; it has one share of the look-ups.
+    kept.origin = target_of(site, target, std::string(asks.key.host()));
+    return kept;
+}
+
+}  // namespace
+
+std::shared_ptr<const RequestSnapshot> redirected_request(const RequestSnapshot& asks,
+                                                          const CacheKey& target) {
+    const auto is_same = is_same_origin(asks.key, target);
+    auto site = is_same ? asks.kept : site_of_redirect(asks, target);
+    if (!site.origin) return nullptr;
+    const auto& config = asks.config();
+    const auto& lists = config.blocklists;
+    const auto is_refused =
+        (lists && lists->find(target.host(), target.path()).refused) ||
+        !why_not_destination(config.forward.destinations, target.host(), target.port()).empty();
+    if (is_refused && !site.site.of_entry()) return nullptr;
+    Head head;
+    head.method = "GET";
+    head.version = asks.version;
+    const auto& edits = asks.policy().rule->request_fields;
+    const auto is_new = [&](const Field& line) {
+        auto found = false;
+        edits.each_new([&](const std::string& name, const std::string&) {
+            found = found || iequals(name, line.name);
+        });
+        return found;
+    };
+    for (const auto& line : asks.fields)
+        if (is_same || (may_go_to_another_host(line) && !is_new(line))) head.fields.push_back(line);
+    return std::make_shared<RequestSnapshot>(head, target, true, std::move(site));
+}
+
+std::string key_by_rules(const RequestSnapshot& asks, const CacheKey& url) {
+    auto key = url;
+    apply_key_rule(asks.config().rules, key);
+    return std::string(key.uri());
+}
+
+}  // namespace proxy
