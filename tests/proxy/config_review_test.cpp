@@ -136,6 +136,7 @@ TEST(ConfigReview, FindsOriginsThatAreNeverUsed) {
                 ElementsAre(StartsWith("$.forward.enabled: is for CONNECT alone")));
 }
 
+<<<<<<< HEAD
 TEST(ConfigReview, FindsRulesThatAreNeverUsed) {
     EXPECT_THAT(
         warnings(with(R"({"rules": [{"name": "a", "match": {"paths": ["*"]}},
@@ -144,9 +145,32 @@ TEST(ConfigReview, FindsRulesThatAreNeverUsed) {
     EXPECT_THAT(warnings(with(R"({"rules": [{"name": "a", "match": {"methods": ["GET"]}},
                                             {"name": "b", "fresh_for": "1m"}]})")),
                 IsEmpty());
+=======
+TEST(ConfigReview, TellsPathsOfOneHostApart) {
+    EXPECT_THAT(warnings(with(R"({"origins": [{"host": "*", "path": "/a", "url": "http://o"},
+                                      {"host": "*", "path": "/b", "url": "http://o"},
+                                      {"host": "*", "url": "http://p"}]})")),
+                IsEmpty());
+    EXPECT_THAT(warnings(with(R"({"origins": [{"host": "x.test", "url": "http://o"},
+                                      {"host": "x.test", "path": "/a", "url": "http://p"}]})")),
+                ElementsAre("$.origins[1].host: is never used: $.origins[0] before it is for the "
+                            "same host"));
+}
+
+TEST(ConfigReview, FindsParentsWithoutAForwardProxy) {
+    EXPECT_THAT(warnings(with(R"({"forward": {"parent": ["http://10.0.0.9:3128"]}})")),
+                ElementsAre("$.forward.parent: is not used, because forward.enabled is false"));
+    EXPECT_THAT(warnings(with(R"({"forward": {"no_proxy": ["x.test"]}})")),
+                ElementsAre("$.forward.no_proxy: decides nothing without forward.parent"));
+>>>>>>> up
 }
 
 TEST(ConfigReview, FindsANodeThatAsksItself) {
+    EXPECT_THAT(warnings(with(R"({"origins": [{"host": "*", "upstreams": [
+                    {"url": "http://10.0.0.9"}, {"url": "http://10.0.0.1:3128"}]}]})")),
+                ElementsAre("$.origins[0].upstreams[1].url: is this node itself ($.listen)"));
+    EXPECT_THAT(warnings(with(R"({"forward": {"parent": ["http://10.0.0.1:3128"]}})")),
+                testing::Contains("$.forward.parent[0]: is this node itself ($.listen)"));
     EXPECT_THAT(warnings(with(R"({"origins": [{"host": "*", "url": "http://10.0.0.1:3128"}]})")),
                 ElementsAre("$.origins[0].url: is this node itself ($.listen)"));
     EXPECT_THAT(warnings(with(R"({"listen": "0.0.0.0:3128",

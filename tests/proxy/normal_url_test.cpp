@@ -60,11 +60,11 @@ TEST(Name, HasLabelsOfAKnownSize) {
     EXPECT_TRUE(is_name("example.com"));
     EXPECT_TRUE(is_name("_dmarc.a-b.c3"));
     EXPECT_TRUE(is_name("ru"));
-    EXPECT_TRUE(is_name(std::string(63, 'a') + ".com"));
+    EXPECT_TRUE(is_name(std::string(63, 'a').append(".com")));
     for (const auto& bad :
          {std::string(), std::string("."), std::string(".com"), std::string("a..b"),
           std::string("a."), std::string("a b"), std::string("A.com"), std::string("a/b"),
-          std::string("*.com"), std::string(64, 'a') + ".com"})
+          std::string("*.com"), std::string(64, 'a').append(".com")})
         EXPECT_FALSE(is_name(bad)) << bad;
     std::string longest = "a";
     while (longest.size() < kMaxNameBytes) longest += ".a";
