@@ -136,7 +136,6 @@ TEST(ConfigReview, FindsOriginsThatAreNeverUsed) {
                 ElementsAre(StartsWith("$.forward.enabled: is for CONNECT alone")));
 }
 
-<<<<<<< HEAD
 TEST(ConfigReview, FindsRulesThatAreNeverUsed) {
     EXPECT_THAT(
         warnings(with(R"({"rules": [{"name": "a", "match": {"paths": ["*"]}},
@@ -145,7 +144,8 @@ TEST(ConfigReview, FindsRulesThatAreNeverUsed) {
     EXPECT_THAT(warnings(with(R"({"rules": [{"name": "a", "match": {"methods": ["GET"]}},
                                             {"name": "b", "fresh_for": "1m"}]})")),
                 IsEmpty());
-=======
+}
+
 TEST(ConfigReview, TellsPathsOfOneHostApart) {
     EXPECT_THAT(warnings(with(R"({"origins": [{"host": "*", "path": "/a", "url": "http://o"},
                                       {"host": "*", "path": "/b", "url": "http://o"},
@@ -162,7 +162,6 @@ TEST(ConfigReview, FindsParentsWithoutAForwardProxy) {
                 ElementsAre("$.forward.parent: is not used, because forward.enabled is false"));
     EXPECT_THAT(warnings(with(R"({"forward": {"no_proxy": ["x.test"]}})")),
                 ElementsAre("$.forward.no_proxy: decides nothing without forward.parent"));
->>>>>>> up
 }
 
 TEST(ConfigReview, FindsANodeThatAsksItself) {
