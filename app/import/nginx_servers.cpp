@@ -18,8 +18,8 @@ std::string normal_listen(std::string_view word) {
     };
     if (is_port(word)) return "0.0.0.0:" + std::string(word);
     const auto colon = word.rfind(':');
-    const bool has_port = colon != std::string_view::npos && is_port(word.substr(colon + 1)) &&
-                          !word.ends_with(']');
+    const bool has_port =
+        colon != std::string_view::npos && is_port(word.substr(colon + 1)) && !word.ends_with(']');
     const auto host = has_port ? word.substr(0, colon) : word;
     const auto port = has_port ? word.substr(colon + 1) : std::string_view("80");
     if (host == "*" || host == "[::]" || host == "0.0.0.0") return "0.0.0.0:" + std::string(port);
@@ -74,7 +74,7 @@ bool has_name(const NginxScope::Block& level, std::string_view name) {
 }
 
 NginxSite read_nginx_site(const Directive& server, const NginxScope& outermost,
-                         ImportDraft& draft) {
+                          ImportDraft& draft) {
     NginxSite site{&server, outermost.inside(server), {}, {}, {}, {}, {}, false, false, {}};
     site.locations = locations_of(site.scope);
     for (const auto* each : site.scope.innermost()) {
@@ -109,7 +109,8 @@ std::string nginx_refusal(const NginxScope::Block& level) {
 
 bool is_own_page(const NginxLocation& location) {
     const auto& level = location.scope.innermost();
-    if (has_name(level, "stub_status") || has_name(level, "vhost_traffic_status_display")) return true;
+    if (has_name(level, "stub_status") || has_name(level, "vhost_traffic_status_display"))
+        return true;
     if (location.kind != NginxLocation::Kind::exact || has_name(level, "proxy_pass")) return false;
     const auto pages = location.scope.nearest("error_page");
     return std::any_of(pages.begin(), pages.end(), [&](const Directive* page) {

@@ -280,7 +280,7 @@ private:
     Read read_site(const NginxSite& site) {
         using Kind = NginxLocation::Kind;
         Read out;
-        std::vector<std::pair<const NginxLocation*, Json>> expressions;
+        std::vector<std::pair<const NginxLocation*, Json>> no_prefixes;
         for (const auto* location : in_order(site)) {
             const auto* from = location;
             if (!has_name(location->scope.innermost(), "proxy_pass")) {
@@ -298,9 +298,10 @@ private:
             }
             const auto members = target_members(*from);
             if (!members) {
-                draft_.warn(*location->directive,
-                            "the target of proxy_pass is no fixed address. "
-                            "Closed: the location is left out");
+                draft_.warn(
+                    *location->directive,
+                    "the target of proxy_pass is no fixed address. The location is left out. "
+                    "OPEN if a shorter prefix takes its requests");
                 draft_.lose_block(*location->directive);
                 continue;
             }
@@ -309,21 +310,22 @@ private:
             if (const auto target = target_of(from->scope);
                 !is_regex && target->path && *target->path != location->text) {
                 draft_.warn(*location->directive, "hearsay rewrites no path (" + *target->path +
-                                                      "). Closed: the location is left out");
+                                                      "). The location is left out. OPEN if a "
+                                                      "shorter prefix takes its requests");
                 draft_.lose_block(*location->directive);
                 continue;
             }
-            if (is_regex)
-                expressions.emplace_back(location, *members);
+            if (is_regex || location->kind == Kind::exact)
+                no_prefixes.emplace_back(location, *members);
             else
                 out.origins.emplace_back(location->text == "/" ? "" : location->text, *members);
             rule(*location, from->scope, out);
         }
-        for (const auto& [location, members] : expressions) others(*location, members, out);
+        for (const auto& [location, members] : no_prefixes) others(*location, members, out);
         return out;
     }
 
-    /// Says what becomes of requests for an expression, if the prefixes have other servers.
+    /// Says what becomes of requests for one path or an expression, if `/` has other servers.
     void others(const NginxLocation& location, const Json& members, const Read& site) {
         const auto whole = std::find_if(site.origins.begin(), site.origins.end(),
                                         [](const auto& each) { return each.first.empty(); });

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <utility>
 
@@ -7,6 +6,7 @@
 #include "app/import/squid_access.hpp"
 #include "app/import/squid_acls.hpp"
 #include "app/import/squid_peers.hpp"
+#include "app/import/squid_ports.hpp"
 #include "app/import/squid_refresh.hpp"
 #include "app/import/squid_settings.hpp"
 #include "proxy/config/config.hpp"
@@ -20,19 +20,6 @@ using Lines = std::vector<const Directive*>;
 constexpr std::size_t kMostPrefixes = proxy::kMaxPrefixes, kMostHosts = proxy::kMaxRuleTexts,
                       kMostDestinations = 1024;  // of a list of forward.destinations
 
-/// A port of Squid in the form of `listen`. Nothing for a text without a port.
-std::optional<std::string> listen_text(std::string_view word) {
-    const auto colon = word.rfind(':');
-    const auto port = colon == std::string_view::npos ? word : word.substr(colon + 1);
-    unsigned number = 0;
-    const auto* const end = port.data() + port.size();
-    const auto [stop, error] = std::from_chars(port.data(), end, number);
-    if (error != std::errc() || stop != end || number == 0 || number > 65535) return std::nullopt;
-    if (colon == std::string_view::npos) return "0.0.0.0:" + std::to_string(number);
-    if (!word.starts_with('[') && word.find(':') != colon) return std::nullopt;
-    return std::string(word);
-}
-
 class SquidImport {
 public:
     SquidImport(const std::function<std::optional<std::string>(const std::string&)>& read,
@@ -42,12 +29,13 @@ public:
     void run(const std::vector<Directive>& directives) {
         for (const auto& line : directives) sort(line);
         authentication();
-        ports();
+        ports_ = read_squid_ports(lines_["http_port"], lines_["https_port"], draft_);
+        is_closed_ = is_closed_ || ports_.asks_for_certificates;
         filters();
         peers_ = read_squid_peers(lines_["cache_peer"], peer_access_, acls_, draft_);
         const auto access = read_squid_access(lines_["http_access"], acls_, draft_);
         const auto one = single_grant(access.grants, draft_);
-        if (is_accelerator_)
+        if (ports_.accelerates)
             sites(access, one);
         else
             forward(access, one);
@@ -121,86 +109,6 @@ private:
             } else {
                 draft_.leave_out(*line, "hearsay reads users from a file alone (basic_ncsa_auth)");
             }
-        }
-    }
-
-    void ports() {
-        bool forwards = false;
-        for (const auto* line : lines_["http_port"]) {
-            const auto where = listen_text(line->word(0));
-            const auto has = [&](std::string_view option) {
-                return std::any_of(line->words.begin(), line->words.end(), [&](const Word& word) {
-                    return word.text == option || (word.text.starts_with(option) &&
-                                                   word.text.substr(option.size(), 1) == "=");
-                });
-            };
-            if (has("intercept") || has("tproxy") || has("transparent")) {
-                draft_.leave_out(*line,
-                                 "hearsay does not take intercepted connections; let clients "
-                                 "name the proxy (PAC, environment)");
-                continue;
-            }
-            if (has("ssl-bump"))
-                draft_.leave_out(*line,
-                                 "hearsay opens no TLS of CONNECT; list https sites in "
-                                 "`origins`");
-            if (!where) {
-                draft_.leave_out(*line, "is no port");
-                continue;
-            }
-            const bool accelerates =
-                has("accel") || has("vhost") || has("defaultsite") || has("vport");
-            if (draft_.has("listen")) {
-                draft_.leave_out(*line, "a node has one `listen`; the first http_port counts");
-                continue;
-            }
-            draft_.set("listen", *where);
-            is_accelerator_ = accelerates;
-            forwards = !accelerates;
-            for (const auto& word : line->words)
-                if (word.text.starts_with("defaultsite=")) default_site_ = word.text.substr(12);
-        }
-        tls_port(forwards);
-        if (!draft_.has("listen")) {
-            draft_.set("listen", "127.0.0.1:3128");
-            draft_.warn(
-                "no http_port can be taken over. Closed: the node listens at 127.0.0.1:3128 "
-                "alone");
-        }
-    }
-
-    void tls_port(bool forwards) {
-        for (const auto* line : lines_["https_port"]) {
-            const auto is_intercepted = std::any_of(
-                line->words.begin(), line->words.end(),
-                [](const Word& word) { return word.text == "intercept" || word.text == "tproxy"; });
-            const auto where = is_intercepted ? std::nullopt : listen_text(line->word(0));
-            std::string certificate, key;
-            bool accelerates = false;
-            for (const auto& word : line->words) {
-                const auto value = [&](std::string_view name, std::string& to) {
-                    if (word.text.starts_with(name)) to = word.text.substr(name.size());
-                };
-                value("cert=", certificate);
-                value("tls-cert=", certificate);
-                value("key=", key);
-                value("tls-key=", key);
-                if (word.text == "accel" || word.text.starts_with("defaultsite"))
-                    accelerates = true;
-                if (word.text.starts_with("defaultsite=")) default_site_ = word.text.substr(12);
-                if (word.text.starts_with("clientca=") || word.text.starts_with("tls-clientca="))
-                    close(*line, "hearsay asks clients for no certificate");
-            }
-            if (!where || certificate.empty() || draft_.has("tls") || (accelerates && forwards)) {
-                draft_.leave_out(*line,
-                                 "tls.listen needs a port and a certificate, and is for the "
-                                 "same sites as `listen`");
-                continue;
-            }
-            is_accelerator_ = is_accelerator_ || accelerates;
-            draft_.set("tls.listen", *where);
-            draft_.set("tls.certificate", certificate);
-            draft_.set("tls.key", key.empty() ? certificate : key);
         }
     }
 
@@ -396,7 +304,7 @@ private:
             if (!peer.hosts.empty() && grant->hosts)
                 hosts = common_hosts(peer.hosts, *grant->hosts);
             if (hosts.empty() && peer.hosts.empty() && !grant->hosts)
-                hosts = {default_site_.empty() ? "*" : default_site_};
+                hosts = {ports_.default_site.empty() ? "*" : ports_.default_site};
             for (const auto& host : hosts) {
                 if (covers_hosts(access.denied_hosts, {host})) continue;
                 if (by_host[host].empty()) order.push_back(host);
@@ -507,8 +415,9 @@ private:
     std::map<std::string, Lines> lines_;
     Lines cache_, peer_access_;
     std::vector<SquidPeer> peers_;
-    std::string users_, realm_, default_site_;
-    bool is_accelerator_ = false, is_closed_ = false;
+    SquidPorts ports_;
+    std::string users_, realm_;
+    bool is_closed_ = false;
 };
 
 }  // namespace

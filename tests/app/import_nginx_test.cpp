@@ -272,6 +272,8 @@ TEST(ImportNginx, SaysWhatBecomesOfExpressionsWithServersOfTheirOwn) {
     auto alone = nginx("server { listen 80; location ~ \\.ts$ { proxy_pass http://a; } }");
     EXPECT_TRUE(lets_nobody_in(alone));
     EXPECT_THAT(alone.remarks, HasSubstr("without a location for /"));
+    auto exact = nginx("server { listen 80; location = / { proxy_pass http://a; } }");
+    EXPECT_TRUE(lets_nobody_in(exact)) << "an entry of origins is for all paths that begin so";
 }
 
 TEST(ImportNginx, LeavesRewrittenPathsOut) {
