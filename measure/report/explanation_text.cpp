@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "measure/report/writer.hpp"
@@ -38,6 +40,9 @@ std::string here_text(const ReportedJson& page) {
     const bool has_ttl = ttl != page.end() && ttl->is_number_integer();
     const auto seconds = has_ttl ? ttl->get<std::int64_t>() : 0;
     if (!has_ttl) return word;
+    if (is_true(page, "authorize")) return "stored, and the origin confirms each use";
+    constexpr std::int64_t kForEver = std::numeric_limits<std::int32_t>::max();
+    if (seconds >= kForEver) return word + " for ever";
     return seconds >= 0 ? fmt::format("{}, for {} s more", word, seconds)
                         : fmt::format("{}, for {} s", word, -seconds);
 }
@@ -110,6 +115,10 @@ std::string explanation_text(std::string_view json, std::string& why) {
         out.line("  blocklist: {} ({})", text_of(*listed, "entry"), text_of(*listed, "action"));
     if (const auto denied = text_of(page, "destination_denied"); !denied.empty())
         out.line("  refused by forward.destinations: {}", denied);
+    if (const auto refused = text_of(page, "refused"); !refused.empty()) {
+        out.line("  a client gets: {}", refused);
+        return out.take();
+    }
     out.line("  origin: {}, which answers after: {}", text_of(page, "origin"),
              milliseconds_text(number_of(page, "origin_answer_seconds")));
     if (const auto servers = page.find("servers");

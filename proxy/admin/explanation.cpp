@@ -71,6 +71,8 @@ std::string explanation_json(const Explanation& explanation) {
     page["rule"] =
         explanation.rule.empty() ? ordered_json(nullptr) : ordered_json(explanation.rule);
     if (explanation.follow_redirects) page["follow_redirects"] = true;
+    if (explanation.authorize) page["authorize"] = true;
+    if (!explanation.refused.empty()) page["refused"] = explanation.refused;
     page["here"] = explanation.here;
     page["ttl_seconds"] =
         explanation.ttl ? ordered_json(explanation.ttl->count()) : ordered_json(nullptr);

@@ -69,6 +69,14 @@ void explain_blocklists(const Config& config, const CacheKey& key, const Site& s
         to_string(listed.refused ? BlocklistAction::refuse : BlocklistAction::log);
 }
 
+/// The refusal that comes before all content.
+std::string_view refusal_of(const Site& site, const Explanation& known) {
+    if (site.none) return "403 (forward.enabled, origins)";
+    if (known.blocklist_action == to_string(BlocklistAction::refuse))
+        return "403 (forward.blocklists)";
+    return known.destination.empty() ? "" : "403 (forward.destinations)";
+}
+
 /// Reads the disk's copy: only its own tags show a purge, and only its head shows its freshness. If
 /// that takes too long, or is too much, the copy counts as there.
 asio::awaitable<void> read_from_disk(Cache& cache, const CacheKey& key, summary::KeyHash hash) {
@@ -132,12 +140,14 @@ asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
     out.url = key.uri();
     if (site.policy.rule) out.rule = site.policy.rule->name;
     out.follow_redirects = site.policy.follows_redirects();
+    out.authorize = site.policy.authorizes_each();
     co_await read_from_disk(cache, key, hash);
     explain_stored(cache, key, hash, Clock::now(), out);
 
     explain_blocklists(*config, key, site, out);
     if (!site.of_entry() && !site.none)
         out.destination = why_not_destination(config->forward.destinations, key.host(), key.port());
+    out.refused = refusal_of(site, out);
     RoundTrip origin;
     if (const auto target = target_of(site, key)) {
         origin = upstream.origin_times.of(connection_key(*target));

@@ -16,6 +16,10 @@ struct Explanation {
     std::string url;                          // the target URI: the key of store and summaries
     std::string rule;                         // the entry of `rules` that applies; empty: none
     bool follow_redirects = false;            // of that rule
+    bool authorize = false;                   // of that rule: the origin confirms each use
+    /// What a client gets in place of any content: the status, and the setting that says so. Empty:
+    /// it may get content.
+    std::string refused;
     std::string_view here = "absent";         // fresh, stale, filling, variant, disk, absent
     std::optional<std::chrono::seconds> ttl;  // of the stored response; negative if stale
     /// An invalidation of this URL is so recent that a miss asks the origin alone.

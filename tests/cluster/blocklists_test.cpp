@@ -288,6 +288,7 @@ TEST_F(ListedTargets, AreExplained) {
     EXPECT_EQ(refusal["blocklist"]["entry"], path("domains") + ", line 2");
     EXPECT_EQ(refusal["blocklist"]["action"], "refuse");
     EXPECT_EQ(explain("http%3A%2F%2Flogged.test%2F")["blocklist"]["action"], "log");
+    EXPECT_FALSE(explain("http%3A%2F%2Flogged.test%2F").contains("refused"));
     EXPECT_TRUE(explain("http%3A%2F%2Fother.test%2F")["blocklist"].is_null());
     EXPECT_EQ(status("a").work.blocklist_queries, 0u) << "nothing is counted";
 }

@@ -199,6 +199,7 @@ TEST_F(ClientLimitsOfANode, LeaveDestinationsOutThatAreDenied) {
         return nlohmann::json::parse(admin("a", "/api/v1/explain?url=" + encoded).body);
     };
     EXPECT_EQ(explain("http%3A%2F%2Fwww.bad.test%2F")["destination_denied"], "deny: *.bad.test");
+    EXPECT_EQ(explain("http%3A%2F%2Fwww.bad.test%2F")["refused"], "403 (forward.destinations)");
     EXPECT_TRUE(explain("http%3A%2F%2Fgood.test%2F")["destination_denied"].is_null());
 }
 

@@ -87,5 +87,25 @@ TEST(PercentEncoded, LeavesWhatMeansNothing) {
               "http%3A%2F%2Fh%2F~a-b_c.d%3Fe%3D1%26f%23%FF");
 }
 
+TEST(ExplanationText, ARefusedTargetHasNoOrigin) {
+    std::string why;
+    const auto text = explanation_text(
+        R"({"url": "http://x/", "here": "absent", "refused": "403 (forward.blocklists)",
+            "origin": "x:80"})",
+        why);
+    EXPECT_NE(text.find("  a client gets: 403 (forward.blocklists)\n"), std::string::npos) << text;
+    EXPECT_EQ(text.find("origin"), std::string::npos) << text;
+}
+
+TEST(ExplanationText, NamesUsesThatNeedTheOriginAndLifetimesWithoutAnEnd) {
+    std::string why;
+    const auto authorized = explanation_text(
+        R"({"url": "http://x/", "here": "fresh", "ttl_seconds": 60, "authorize": true})", why);
+    EXPECT_NE(authorized.find("here: stored, and the origin confirms each use"), std::string::npos);
+    const auto immutable = explanation_text(
+        R"({"url": "http://x/", "here": "fresh", "ttl_seconds": 2147483647})", why);
+    EXPECT_NE(immutable.find("here: fresh for ever"), std::string::npos);
+}
+
 }  // namespace explanation_text_test
 }  // namespace measure
