@@ -49,9 +49,9 @@ asio::awaitable<Served> ResponseFromCache::follow_confirmed(std::shared_ptr<Fill
         !may_give(request_.site.policy, *response) || !is_variant(*response, request_.head.fields))
         co_return Served::alone;
     const auto asked =
-        std::make_unique<OriginRunner>(frontend_.upstream, request_.snapshot(true), false);
+        std::make_unique<OriginRunner>(frontend_.upstream, request_.snapshot(true), false,
+                                       std::nullopt, std::string(source_of(fields)));
     append_validation(asked->lines, sent);
-    asked->source = std::string(source_of(fields));
     const auto error = co_await asked->run();
     if (error != FetchError::none) co_return Served::alone;
     auto& exchange = asked->response();
