@@ -34,6 +34,7 @@ public:
 
     /// Bytes of a body may go out from this time on; `now` or earlier: at once.
     Time ready_at(Time now) const;
+    bool has_to_wait(Time now) const { return ready_at(now) > now; }
     /// Counts bytes that went out.
     void sent(std::uint64_t bytes, Time now);
     /// The most bytes to send before the next look at ready_at(): an eighth of a second.

@@ -78,7 +78,8 @@ void BodySender::piece_sent(bool whole) {
     } else {
         from.add(what_.stored_in, bytes);
     }
-    if (share_) share_->sent(bytes, Clock::now());
+    if (share_) [[unlikely]]
+        share_->sent(bytes, Clock::now());
     if (!whole) {
         step_ = Step::client_gone;
         return;
@@ -97,10 +98,8 @@ void BodySender::piece_sent(bool whole) {
 
 BodySender::Step BodySender::go_on_or_pause() {
     turn_bytes_ += piece_.bytes;
-    if (share_ && share_->has_bandwidth()) {
-        const auto now = Clock::now();
-        if (share_->ready_at(now) > now) return Step::held;
-    }
+    if (share_ && share_->has_to_wait(Clock::now())) [[unlikely]]
+        return Step::held;
     return turn_bytes_ < kTurnBytes ? Step::go_on : Step::paused;
 }
 

@@ -56,19 +56,31 @@ bool RequestSteps::run_at_once() {
     return responded;
 }
 
+asio::awaitable<void> RequestSteps::run() {
+    return request_.config().access ? run_if_admitted() : run_steps();
+}
+
+/// A coroutine of its own, as the frame of run_steps() has to be small. A peer has no limits, and
+/// who may not ask is refused below.
+asio::awaitable<void> RequestSteps::run_if_admitted() {
+    if (!understood_) understood_ = understand();
+    if (understood_->empty() && !proven_peer(transaction_) && !judge_client()) {
+        const auto place = asked_place();
+        const auto admitted = co_await admit_request(transaction_, place);
+        if (!admitted) co_return;
+    }
+    co_await run_steps();
+}
+
 /// All steps in order. Locals stay below 1,020 bytes: larger frames of coroutines are not used
 /// again.
-asio::awaitable<void> RequestSteps::run() {
+asio::awaitable<void> RequestSteps::run_steps() {
     // Understand the parsed head: target, key, directives. Choose the site.
     const auto bad = understood_ ? *std::exchange(understood_, {}) : understand();
     if (!bad.empty()) co_return co_await refuse_target(bad);
     // Admit: a peer by its token, a client by its address.
     if (const auto peer = proven_peer(transaction_)) co_return co_await serve_peer(*peer);
     if (const auto reason = judge_client()) co_return co_await refuse_client(*reason);
-    if (request_.config().access) {
-        const auto admitted = co_await admit_request(transaction_, asked_place());
-        if (!admitted) co_return;
-    }
     // Requests that the cache has no part in.
     if (request_.head.verb == verb::purge) co_return co_await respond_to_purge(transaction_);
     const auto here = judge_hops();

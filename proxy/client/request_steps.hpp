@@ -15,11 +15,11 @@ namespace proxy {
 
 class ResponseFromCache;
 
-/// The steps from a parsed head to the end of the response, whatever the transport. run() lists
-/// them in order; each private function is one step, or a refusal. The transport parses the head
-/// before, and closes the books and breaks off an incomplete response afterwards. CONNECT is the
-/// connection's own matter (tunnel.hpp). One object serves the requests of a client one after the
-/// other, on the thread of its connection. The transaction outlives it.
+/// The steps from a parsed head to the end of the response, whatever the transport.
+/// run_steps() lists them in order; each private function is one step, or a refusal. The transport
+/// parses the head before, and closes the books and breaks off an incomplete response afterwards.
+/// CONNECT is the connection's own matter (tunnel.hpp). One object serves the requests of a client
+/// one after the other, on the thread of its connection. The transaction outlives it.
 class RequestSteps {
 public:
     explicit RequestSteps(Transaction& transaction)
@@ -38,6 +38,8 @@ private:
     /// Where OPTIONS and TRACE end.
     enum class Hops : std::uint8_t { pass_on, last_hop, malformed };
 
+    boost::asio::awaitable<void> run_steps();
+    boost::asio::awaitable<void> run_if_admitted();
     std::string_view understand();
     TargetError find_target();
     std::optional<RequestRefusal> judge_client();
@@ -61,8 +63,9 @@ private:
     Frontend& frontend_;
     Request& request_;
     std::string max_forwards_;         // that the next hop reads
-    std::optional<std::string> page_;  // of a refusal; here, as the frame of run() has to be small
-    // What run_at_once() leaves for run(): the result of understand(), and that of the look-up.
+    std::optional<std::string> page_;  // of a refusal; here, as the frame of run_steps() is small
+    // What run_at_once() leaves for run_steps(): the result of understand(), and that of the
+    // look-up.
     std::optional<std::string_view> understood_;
     std::optional<Store::Found> found_;
 };

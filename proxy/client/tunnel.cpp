@@ -226,8 +226,8 @@ asio::awaitable<void> serve_connect(Transaction& transaction) {
         co_return;
     }
     if (config.access) {
-        const auto admitted =
-            co_await admit_request(transaction, {authority.host, authority.port, true});
+        const AskedPlace place{authority.host, authority.port, true};
+        const auto admitted = co_await admit_request(transaction, place);
         if (!admitted) co_return;
     }
     // Nobody but client and origin knows the path.
