@@ -233,6 +233,7 @@ int purge_command(const NodeChoice& choice, const PurgeNames& names, bool json) 
     if (!names.tags.empty()) order["tags"] = names.tags;
     if (!names.rules.empty()) order["rules"] = names.rules;
     if (!names.prefixes.empty()) order["prefixes"] = names.prefixes;
+    if (names.soft) order["soft"] = true;
     const auto body = order.dump(-1, ' ', true, Json::error_handler_t::replace);
     const auto posted = post(choice, "/api/v1/purge", body, kAdminTimeout,
                              [](unsigned status) { return status == 200 || status == 202; });
@@ -249,8 +250,9 @@ int purge_command(const NodeChoice& choice, const PurgeNames& names, bool json) 
     const auto objects = count != report.end() && count->is_number_unsigned()
                              ? count->get<std::uint64_t>()
                              : std::uint64_t{0};
-    fmt::print("purged: {} here{}{}\n", measure::amount(objects, "object"),
-               confirmed.empty() ? "" : "; gone at ", fmt::join(confirmed, ", "));
+    fmt::print("{}: {} here{}{}\n", names.soft ? "made stale" : "purged",
+               measure::amount(objects, "object"), confirmed.empty() ? "" : "; gone at ",
+               fmt::join(confirmed, ", "));
     if (!away.empty())
         fmt::print("away: {}; a node that is away drops the objects before it serves again\n",
                    fmt::join(away, ", "));

@@ -22,6 +22,7 @@ int healthcheck_command(const NodeChoice&);
 struct PurgeNames {
     std::vector<std::string> urls, tags, rules;
     std::vector<std::string> prefixes = {};
+    bool soft = false;
 };
 /// `hearsay purge`: invalidates these stored responses in the whole cluster.
 /// Returns kFailed while a reachable node has yet to confirm. `json` prints the node's answer

@@ -236,6 +236,8 @@ void add_orders(CLI::App& app, CommandLine& line) {
            "All responses that the rule of this name stored; any number of times");
     option(purge, "--prefix", "URL/", line.purged.prefixes,
            "All URLs that begin with this one, which ends with a slash; any number of times");
+    purge.add_flag("--soft", line.purged.soft,
+                   "Makes the responses of the asked node stale in place of removing them");
     add_node_options(purge, "--at", line.node);
     purge.add_flag("--json", line.json, "Prints the node's answer unchanged");
     purge.footer(

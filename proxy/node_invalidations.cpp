@@ -103,7 +103,7 @@ asio::awaitable<PurgeReport> NodeInvalidations::purge(PurgeOrder order) {
     report.node = node_;
     const auto what = named(order, cache_.key_hasher);
     const auto now = Clock::now();
-    report.objects = cache_.drop(what, now);
+    report.objects = order.soft ? cache_.drop_softly(what, now) : cache_.drop(what, now);
     announce(what);
     const auto number = cluster_->last_invalidation();
     const auto deadline = now + kPurgeDeadline;
@@ -119,8 +119,8 @@ asio::awaitable<PurgeReport> NodeInvalidations::purge(PurgeOrder order) {
         list.push_back(peer.node);
     }
     spdlog::info(
-        "node {}: purged {}, {} here{}; peers: {} confirmed, {} not yet, {} away", report.node,
-        names_of(order), counted(report.objects, "object"),
+        "node {}: {} {}, {} here{}; peers: {} confirmed, {} not yet, {} away", report.node,
+        order.soft ? "made stale:" : "purged", names_of(order), counted(report.objects, "object"),
         is_kept ? "" : " (which a crash might bring back, as the disk has not written it yet)",
         report.confirmed.size(), report.pending.size(), report.away.size());
     if (!is_kept) report.pending.insert(report.pending.begin(), report.node);

@@ -73,6 +73,14 @@ std::size_t SharedCache::drop(const protocol::Invalidation& what, Store::Clock::
     return dropped;
 }
 
+std::size_t SharedCache::drop_softly(const protocol::Invalidation& what,
+                                     Store::Clock::time_point now) {
+    auto kept = store.take_for_soft_purge(what, key_hasher);
+    const auto dropped = drop(what, now);
+    store.put_back(kept, now);
+    return dropped;
+}
+
 std::size_t SharedCache::invalidate(protocol::Invalidation what, Store::Clock::time_point now) {
     if (what.empty()) return 0;
     const auto dropped = drop(what, now);

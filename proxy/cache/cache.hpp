@@ -41,6 +41,8 @@ struct SharedCache {
     /// invalidations to the others itself, and a copy that the origin contradicts concerns no third
     /// node.
     std::size_t drop(const protocol::Invalidation& what, Store::Clock::time_point now);
+    /// The same, but responses in memory that can be validated stay, as stale ones.
+    std::size_t drop_softly(const protocol::Invalidation& what, Store::Clock::time_point now);
     /// The same for all variants of one target URI.
     bool drop(summary::KeyHash hash, Store::Clock::time_point now) {
         return store.invalidate(hash, now);

@@ -125,8 +125,8 @@ void append_decoded(std::string& out, std::string_view path) {
     }
 }
 
-/// The path has one reading, and is in the form of path_for_rules(): it has no `%`, no backslash and
-/// no parameters, and neither `/` nor `.` behind a slash.
+/// The path has one reading, and is in the form of path_for_rules(): it has no `%`, no backslash
+/// and no parameters, and neither `/` nor `.` behind a slash.
 bool is_plain(std::string_view path) {
     char before = 0;
     for (const char c : path) {
@@ -358,8 +358,7 @@ const Rule* RuleTable::find(std::string_view method, std::string_view host,
     const Asked asked{method, canonical_host(host, host_scratch), path_for_rules(path, scratch)};
     const auto* const rule = find_plain(asked);
     const auto lax = path_by_lax_origins(asked.path);
-    const auto is_one =
-        lax.empty() || find_plain({asked.method, asked.host, lax}) == rule;
+    const auto is_one = lax.empty() || find_plain({asked.method, asked.host, lax}) == rule;
     return is_one ? rule : &two_readings_;
 }
 

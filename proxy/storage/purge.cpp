@@ -80,6 +80,10 @@ PurgeOrder read(const json& body) {
             add_each(value, name, add_tag, order);
         else if (name == "rules")
             add_each(value, name, add_rule, order);
+        else if (name == "soft" && value.is_boolean())
+            order.soft = value.get<bool>();
+        else if (name == "soft")
+            throw Wrong{"soft must be true or false."};
         else if (name == "prefixes")
             add_each(value, name, add_prefix, order);
         else

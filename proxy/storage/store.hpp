@@ -21,6 +21,7 @@
 #include "proxy/storage/shelf_keeper.hpp"
 #include "proxy/storage/shelf_reader.hpp"
 #include "proxy/storage/shelf_writer.hpp"
+#include "proxy/storage/soft_purge.hpp"
 #include "proxy/storage/store_disk.hpp"
 #include "proxy/storage/store_disk_status.hpp"
 #include "proxy/storage/store_shard.hpp"
@@ -117,6 +118,14 @@ public:
         return invalidations_.invalidate_prefixes(tags, hasher, now);
     }
     void invalidate_all(Clock::time_point now) { invalidations_.invalidate_all(now); }
+    /// The two halves of a purge that makes responses stale; in between they are invalidated.
+    SoftPurge take_for_soft_purge(const protocol::Invalidation& what,
+                                  const summary::KeyHasher& hasher) {
+        return {shards_, what, hasher};
+    }
+    void put_back(SoftPurge& purge, Clock::time_point now) {
+        purge.put_back(shards_, memory_, claims_, invalidations_.memory(), now);
+    }
     void expect_blocks() { invalidations_.note_blocks(); }
     /// Grows by kNotesEach with each key and each tag that is invalidated, and with each body in
     /// blocks that ends by a tag. Found has the same count, for a caller without a look-up.

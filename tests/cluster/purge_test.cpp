@@ -408,6 +408,51 @@ TEST_F(Purge, ByPrefixAlsoEndsAFetchUnderWayAndBlocks) {
     EXPECT_EQ(get("a", "/d/large").body, bytes(10 * kBlock, 2)) << "under the same tag";
 }
 
+TEST_F(Purge, SoftlyKeepsTheBodiesOfTheAskedNode) {
+    std::atomic<int> bodies{0}, validations{0};
+    std::atomic<bool> well{true};
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (!well) return e.answer("", "no", "503 Service Unavailable");
+        const auto fields =
+            fresh("ETag: \"1\"\r\nSurrogate-Key: t\r\nCache-Control: stale-if-error=1000\r\n");
+        if (e.target == "/d/plain")
+            return e.answer(fresh("Surrogate-Key: t\r\n"), std::to_string(++bodies));
+        if (e.field("If-None-Match") == "\"1\"") {
+            ++validations;
+            return e.send("HTTP/1.1 304 Not Modified\r\n" + fields + "\r\n");
+        }
+        e.answer(fields, std::to_string(++bodies));
+    });
+    start_cluster(2);
+    EXPECT_EQ(get("a", "/d/one").body, "1");
+    ASSERT_TRUE(eventually([&] { return announced("a", 1); }));
+    EXPECT_EQ(get("b", "/d/one").body, "1");
+    EXPECT_EQ(get("a", "/d/plain").body, "2");
+    auto admin = admin_client("a");
+    for (const auto* order : {R"({"url": "http://origin.test/d/one", "soft": true})",
+                              R"({"tags": ["t"], "soft": true})",
+                              R"({"prefixes": ["http://origin.test/d/"], "soft": true})"}) {
+        const auto purged =
+            admin.ask("POST", "/api/v1/purge", "Content-Type: application/json\r\n", order);
+        EXPECT_EQ(purged.status, 200u) << purged.body;
+        const auto before = validations.load();
+        well = false;
+        EXPECT_EQ(get("a", "/d/one").body, "1") << "stale-if-error applies";
+        EXPECT_EQ(get("b", "/d/one").status, 503u) << "the copy of the other node has gone";
+        well = true;
+        EXPECT_EQ(get("a", "/d/one").body, "1");
+        EXPECT_EQ(validations, before + 1) << order;
+        EXPECT_TRUE(contains(get("a", "/d/one").cache_status(), "; hit"));
+    }
+    EXPECT_EQ(get("a", "/d/plain").body, "3") << "nothing could validate it";
+    EXPECT_EQ(bodies, 3);
+    EXPECT_EQ(admin
+                  .ask("POST", "/api/v1/purge", "Content-Type: application/json\r\n",
+                       R"({"tags": ["t"], "soft": 1})")
+                  .status,
+              400u);
+}
+
 // Some origins name a body's tags with the whole alone.
 TEST_F(Purge, ByTagTakesBlocksThatDoNotSayThatTheyHaveIt) {
     std::atomic<bool> purged{false}, tagged{true};

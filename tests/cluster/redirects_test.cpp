@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "proxy/config/parse_config.hpp"
+#include "proxy/http/redirects.hpp"
 #include "tests/cluster/file.hpp"
 #include "tests/cluster/fixture.hpp"
 
@@ -309,6 +310,64 @@ TEST_F(FollowedRedirects, TheOriginAuthorizesEachClientByItsRedirect) {
         << "an equal tag of another URL confirms nothing";
     EXPECT_EQ(get("a", "/v2/x", "Authorization: Bearer 1\r\n").body, "/blob3");
     EXPECT_EQ(contents, 3);
+}
+
+TEST_F(FollowedRedirects, TheOtherHostJudgesEachSignature) {
+    const auto first = origin.set([&](Exchange& e) {
+        e.answer(
+            "Location: http://cdn.test/blob?sig=" + e.field("Authorization").substr(7) + "\r\n", "",
+            "307 Temporary Redirect");
+    });
+    const auto second = cdn.set([&](Exchange& e) {
+        if (contains(e.target, "sig=bad"))
+            return e.answer("Cache-Control: max-age=600\r\n", "no", "403 Forbidden");
+        if (e.field("If-None-Match") == "\"1\"")
+            return e.answer("ETag: \"1\"\r\n", "", "304 Not Modified");
+        e.answer("ETag: \"1\"\r\n", "content " + std::to_string(++contents));
+    });
+    run(R"([{"name": "blobs", "match": {"hosts": ["origin.test"]}, "follow_redirects": true,
+             "authorize": "origin"},
+            {"name": "cdn", "match": {"hosts": ["cdn.test"]}, "query": {"drop": ["sig"]}}])");
+    const auto as = [&](const char* who) {
+        return get("a", "/blob", std::string("Authorization: Bearer ") + who + "\r\n");
+    };
+    EXPECT_EQ(as("good").body, "content 1");
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_EQ(as("bad").status, 403u);
+        EXPECT_EQ(as("good").body, "content 1") << "the refusal of another ends nothing";
+    }
+    EXPECT_EQ(contents, 1);
+}
+
+TEST_F(FollowedRedirects, AForgedSourceSendsNoValidatorElsewhere) {
+    std::atomic<bool> moved{false};
+    const auto forged = source_text("http://cdn.test/other");
+    const auto first = origin.set([&](Exchange& e) {
+        if (moved) return e.answer("Location: http://cdn.test/blob\r\n", "", kFound);
+        e.answer("Hearsay-Source: " + forged + "\r\nETag: \"1\"\r\nCache-Control: max-age=0\r\n",
+                 "own");
+    });
+    const auto second = cdn.set([&](Exchange& e) {
+        if (!e.field("If-None-Match").empty()) return e.answer("", "", "304 Not Modified");
+        e.answer("ETag: \"1\"\r\nHearsay-Source: " + forged + "\r\n", "content");
+    });
+    run(kJudge);
+    EXPECT_EQ(get("a", "/blob").body, "own");
+    moved = true;
+    const auto answer = get("a", "/blob");
+    EXPECT_EQ(answer.body, "content");
+    EXPECT_EQ(answer.field("Hearsay-Source"), source_text("http://cdn.test/blob"));
+}
+
+TEST_F(FollowedRedirects, AHeadLeavesTheResultAlone) {
+    const auto first = signing();
+    const auto second = content("ETag: \"1\"\r\n");
+    run(kFollow);
+    EXPECT_EQ(client().ask("HEAD", "/blob").status, 302u) << "nothing is stored yet";
+    EXPECT_EQ(get("a", "/blob").body, "content 1");
+    EXPECT_EQ(client().ask("HEAD", "/blob").status, 200u);
+    EXPECT_EQ(client().ask("HEAD", "/blob", "Cache-Control: no-cache\r\n").status, 302u);
+    EXPECT_TRUE(is_hit("/blob"));
 }
 
 TEST_F(FollowedRedirects, BlocksOfALargeBodyComeByThem) {
