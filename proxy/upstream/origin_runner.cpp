@@ -36,8 +36,8 @@ bool OriginRunner::is_source(const CacheKey& url) const {
 
 asio::awaitable<FetchError> OriginRunner::run_and_follow() {
     lines_count_ = !source || source->empty();
-    const auto answered = co_await send_origin_request(
-        *snapshot, lines_count_ ? lines : std::string(), exchange_, request);
+    auto sent = lines_count_ ? lines : std::string();
+    const auto answered = co_await send_origin_request(*snapshot, sent, exchange_, request);
     if (answered != FetchError::none) co_return answered;
     const auto redirects = std::make_shared<Redirects>(snapshot->policy().rules());
     const auto keeps_cookie = !snapshot->policy().rule->storing.ignored.set_cookie;
@@ -56,8 +56,8 @@ asio::awaitable<FetchError> OriginRunner::run_and_follow() {
         OriginRequest asked(upstream, *next->origin(),
                             {has_stand_in, true, lines_count_ ? pin : std::nullopt});
         auto before = std::exchange(followed_, std::move(hop));
-        const auto error = co_await send_origin_request(*next, lines_count_ ? lines : std::string(),
-                                                        *followed_, asked);
+        sent = lines_count_ ? lines : std::string();
+        const auto error = co_await send_origin_request(*next, sent, *followed_, asked);
         if (error != FetchError::none) {
             if (has_stand_in || wants_part || lost) co_return error;
             followed_ = std::move(before);
