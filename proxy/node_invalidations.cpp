@@ -30,10 +30,11 @@ std::string counted(std::uint64_t number, std::string_view noun) {
 
 std::string names_of(const PurgeOrder& order) {
     const auto urls = counted(order.uris.size(), "URL"), tags = counted(order.tags.size(), "tag");
-    if (order.rules.empty() && order.prefixes.empty()) return urls + " and " + tags;
-    return urls + ", " + tags + ", " + counted(order.rules.size(), "rule") + " and " +
-           std::to_string(order.prefixes.size()) +
-           (order.prefixes.size() == 1 ? " prefix" : " prefixes");
+    const auto rules = counted(order.rules.size(), "rule");
+    if (!order.prefixes.empty())
+        return urls + ", " + tags + ", " + rules + " and " + std::to_string(order.prefixes.size()) +
+               (order.prefixes.size() == 1 ? " prefix" : " prefixes");
+    return order.rules.empty() ? urls + " and " + tags : urls + ", " + tags + " and " + rules;
 }
 
 }  // namespace

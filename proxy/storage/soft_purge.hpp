@@ -15,10 +15,11 @@
 
 namespace proxy {
 
-/// A purge that makes responses stale in place of ending them. The constructor takes the responses in
-/// memory that the order names; the caller then ends everything that it names, as for any purge; and
-/// put_back() stores the taken ones again, stale from `now` on. So each other result, older copies of
-/// peers and records on the disk, is refused as after a purge, and what stays needs a validation.
+/// A purge that makes responses stale in place of ending them. The constructor takes the responses
+/// in memory that the order names; the caller then ends everything that it names, as for any purge;
+/// and put_back() stores the taken ones again, stale from `now` on. So each other result, older
+/// copies of peers and records on the disk, is refused as after a purge, and what stays needs a
+/// validation.
 ///
 /// Bodies in blocks and bodies that stand on a disk alone are not taken: they end. Any thread; each
 /// call locks one shard at a time. The store must outlive it.
