@@ -28,6 +28,8 @@ protected:
         job->result.fill->add_block(10, {});
         job->result.fill->append("four");
     }
+    const AtOrigin version{"\"1\""};
+
     FetchError ask(RestRequest& rest) {
         std::optional<FetchError> error;
         boost::asio::co_spawn(io, wait(rest, error), boost::asio::detached);
@@ -43,7 +45,7 @@ private:
 };
 
 TEST_F(RestRequestTest, GoesToTheOrigin) {
-    RestRequest rest(cache, *job, "\"1\"");
+    RestRequest rest(cache, *job, version);
     EXPECT_EQ(ask(rest), FetchError::busy);
     EXPECT_EQ(counters.origin_requests, 1u);
     EXPECT_EQ(rest.status(), 0u) << "there was no response";
@@ -51,7 +53,7 @@ TEST_F(RestRequestTest, GoesToTheOrigin) {
 }
 
 TEST_F(RestRequestTest, IsNotSentWhenAllBytesHaveCome) {
-    RestRequest rest(cache, *job, "\"1\"");
+    RestRequest rest(cache, *job, version);
     job->wanted.block = WantedBlock{{0, 3}, 10, {"\"1\"", "0f"}, job->result.claim.hash()};
     EXPECT_EQ(ask(rest), FetchError::changed);
     EXPECT_EQ(counters.origin_requests, 0u);
@@ -59,7 +61,7 @@ TEST_F(RestRequestTest, IsNotSentWhenAllBytesHaveCome) {
 
 TEST_F(RestRequestTest, BesideASenderLeavesThatAloneUntilTheOriginResponds) {
     Exchange sender(upstream.pool, upstream.head_limits());
-    RestRequest rest(cache, *job, "\"1\"");
+    RestRequest rest(cache, *job, version);
     rest.ask_beside(sender);
     EXPECT_EQ(counters.origin_hedges, 1u);
     EXPECT_FALSE(rest.took_over());
@@ -70,7 +72,7 @@ TEST_F(RestRequestTest, BesideASenderLeavesThatAloneUntilTheOriginResponds) {
 TEST_F(RestRequestTest, IsALoserAtItsEnd) {
     Exchange sender(upstream.pool, upstream.head_limits());
     {
-        RestRequest rest(cache, *job, "\"1\"");
+        RestRequest rest(cache, *job, version);
         rest.ask_beside(sender);
     }
     EXPECT_EQ(counters.origin_hedges_outrun, 1u);

@@ -375,7 +375,7 @@ TEST_F(StoreTest, DropsStoredAndPendingResponsesAtOnce) {
     EXPECT_EQ(store.stats().objects, 0u);
     EXPECT_EQ(announced("one"), 0);
     EXPECT_FALSE(first.publish(response("old"), kNow));
-    EXPECT_EQ(store.invalidated_at(hash("never seen")), kNow + 5s);
+    EXPECT_EQ(store.invalidated_at(hash("never seen"), "never seen"), kNow + 5s);
     EXPECT_TRUE(put("u", response("new")));
     EXPECT_EQ(store.stats().objects, 1u);
 }
@@ -425,7 +425,7 @@ TEST_F(StoreTest, RefusesAResponseWhoseTagWasInvalidatedDuringItsFetch) {
     EXPECT_EQ(store.invalidate_tag(hash("a"), kNow), 0u) << "nothing was stored yet";
     EXPECT_TRUE(newcomer.take(find("u")).leads) << "newcomers fetch anew";
     EXPECT_FALSE(first.publish(tagged(response("old"), {"a"}), kNow));
-    EXPECT_EQ(store.invalidated_at(hash("v"), tags), kNow);
+    EXPECT_EQ(store.invalidated_at(hash("v"), "v", tags), kNow);
 }
 
 TEST_F(StoreTest, LetsNoRequestFollowAfterAnInvalidationBeforeTheHead) {
@@ -441,9 +441,9 @@ TEST_F(StoreTest, RefusesNoCopyForInvalidationsOfOtherKeys) {
     for (int i = 0; i < 100'000; ++i) store.invalidate(hash(std::to_string(i)), kNow);
     int refused = 0;
     for (int i = 0; i < 1'000; ++i)
-        refused += store.invalidated_at(hash("u" + std::to_string(i))).has_value();
+        refused += store.invalidated_at(hash("u" + std::to_string(i)), "u" + std::to_string(i)).has_value();
     EXPECT_LE(refused, 5);
-    EXPECT_EQ(store.invalidated_at(hash("7")), kNow);
+    EXPECT_EQ(store.invalidated_at(hash("7"), "7"), kNow);
 }
 
 TEST_F(StoreTest, ServesManyThreads) {
