@@ -63,12 +63,14 @@ asio::awaitable<void> RequestSteps::run() {
 /// A coroutine of its own, as the frame of run_steps() has to be small. A peer has no limits, and
 /// who may not ask is refused below.
 asio::awaitable<void> RequestSteps::run_if_admitted() {
-    if (!understood_) understood_ = understand();
-    if (understood_->empty() && !proven_peer(transaction_) && !judge_client()) {
+    // Kept in a local variable: a refused request must leave nothing for the next one.
+    const auto bad = understood_ ? *std::exchange(understood_, {}) : understand();
+    if (bad.empty() && !proven_peer(transaction_) && !judge_client()) {
         const auto place = asked_place();
         const auto admitted = co_await admit_request(transaction_, place);
         if (!admitted) co_return;
     }
+    understood_ = bad;
     co_await run_steps();
 }
 

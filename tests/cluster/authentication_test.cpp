@@ -80,13 +80,14 @@ TEST_F(Authentication, IsAskedOfClientsOfTheForwardProxy) {
     EXPECT_TRUE(contains(refusal.body, "forward.authentication")) << refusal.body;
     EXPECT_EQ(refusal.cache_status(), "a; detail=no_credentials");
     EXPECT_EQ(connection.get(url("/one"), line(kWrong)).status, 407u);
+    EXPECT_EQ(connection.get(url("/two")).status, 407u) << "nothing is left of the one before";
     EXPECT_EQ(connection.get(url("/one"), line(kAnn)).status, 200u) << "the connection goes on";
     EXPECT_EQ(connection.get(url("/one"), line(kBob)).status, 200u);
     EXPECT_EQ(connection.ask("POST", url("/one"), line(kAnn), "x").status, 200u);
     EXPECT_EQ(connection.get(url("/one")).status, 407u) << "what is stored, too";
     EXPECT_EQ(client().ask("POST", url("/one"), "", "x").status, 407u);
     EXPECT_EQ(origin.requests(), 2u);
-    EXPECT_EQ(refused(RequestRefusal::no_credentials), 3u);
+    EXPECT_EQ(refused(RequestRefusal::no_credentials), 4u);
     EXPECT_EQ(refused(RequestRefusal::wrong_credentials), 1u);
 }
 
