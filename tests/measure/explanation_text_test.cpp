@@ -90,8 +90,8 @@ TEST(PercentEncoded, LeavesWhatMeansNothing) {
 TEST(ExplanationText, ARefusedTargetHasNoOrigin) {
     std::string why;
     const auto text = explanation_text(
-        R"({"url": "http://x/", "here": "absent", "refused": "403 (forward.blocklists)",
-            "origin": "x:80"})",
+        R"json({"url": "http://x/", "here": "absent", "refused": "403 (forward.blocklists)",
+                "origin": "x:80"})json",
         why);
     EXPECT_NE(text.find("  a client gets: 403 (forward.blocklists)\n"), std::string::npos) << text;
     EXPECT_EQ(text.find("origin"), std::string::npos) << text;
