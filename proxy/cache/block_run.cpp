@@ -132,8 +132,8 @@ asio::awaitable<bool> BlockRun::send_into(Delivery& delivery, const ByteRange& b
     append_content_range(range, {block, body_.blocks.length});
     const auto answer = exchange_.received();
     const auto head = head_of_block(answer.head, range);
-    const Received from{head,        answer.request_time, answer.arrival, answer.own_lines, false,
-                        answer.took, answer.server,       answer.redirects};
+    const Received from{head,  answer.request_time, answer.arrival, answer.own_lines,
+                        false, answer.took,         answer.server,  answer.redirects};
     std::function<void(std::uint64_t)> count = [this](std::uint64_t bytes) { came(bytes); };
     co_return co_await delivery.run_slice(exchange_, from, std::move(count));
 }

@@ -389,14 +389,9 @@ asio::awaitable<bool> Fetch::fetch_copy(const StaleCopy& copy, Exchange& not_mod
     Head merged = given;
     merged.fields = updated.merged();
     // The body is the peer's; the fields of the exchange with the origin are for this client.
-    const Received from{merged,
-                        validation.request_time,
-                        validation.arrival,
-                        updated.own_lines(),
-                        false,
-                        validation.took,
-                        exchange.received().server,
-                        validation.redirects};
+    const Received from{
+        merged, validation.request_time, validation.arrival,         updated.own_lines(),
+        false,  validation.took,         exchange.received().server, validation.redirects};
     if (head_alone) co_return take_head(asked, from, true);
     auto made = delivery_.draft(from);
     Delivery::Sender sender{Fill::From::peer, peer->node, 304, not_modified.server(),

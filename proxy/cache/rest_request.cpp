@@ -28,8 +28,8 @@ bool RestRequest::prepare() {
                     : incoming.length_known ? std::optional(incoming.length)
                                             : std::nullopt);
     if (rest_.last && rest_.first > *rest_.last) return false;
-    const std::string source = block ? block->version.source
-                                     : std::string(source_of(incoming.response->fields()));
+    const std::string source =
+        block ? block->version.source : std::string(source_of(incoming.response->fields()));
     origin_ = std::make_shared<OriginRunner>(cache_.upstream, job_.wanted.request, false,
                                              version_.server, source);
     append_range_request(origin_->lines, rest_.first, rest_.last, version_.etag);

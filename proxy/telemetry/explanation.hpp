@@ -13,10 +13,10 @@ namespace proxy {
 /// summaries promise and what the peers have, and the targets of a miss. cache/explain fills it,
 /// and the admin port shows it.
 struct Explanation {
-    std::string url;                          // the target URI: the key of store and summaries
-    std::string rule;                         // the entry of `rules` that applies; empty: none
-    bool follow_redirects = false;            // of that rule
-    bool authorize = false;                   // of that rule: the origin confirms each use
+    std::string url;                // the target URI: the key of store and summaries
+    std::string rule;               // the entry of `rules` that applies; empty: none
+    bool follow_redirects = false;  // of that rule
+    bool authorize = false;         // of that rule: the origin confirms each use
     /// What a client gets in place of any content: the status, and the setting that says so. Empty:
     /// it may get content.
     std::string refused;

@@ -38,7 +38,7 @@ std::uint32_t server_of_peer(Fields response) {
 
 Received Exchange::received() const {
     const auto server = with_peer_ ? server_of_peer(head_.fields) : mark_;
-    return {head_, request_time_, arrival_, {}, false, arrival_.steady - asked_at_,
+    return {head_,  request_time_,   arrival_, {}, false, arrival_.steady - asked_at_,
             server, redirects_.get()};
 }
 

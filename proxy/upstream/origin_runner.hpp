@@ -19,7 +19,8 @@ namespace proxy {
 /// so, it follows redirects.
 struct OriginRunner final : TimerWheel::Timer {
     /// Precondition: `asks` has an origin. `has_a_stored`: a stored response may be given while the
-    /// origin is unreachable. `server`: as OriginTerms::pin has it, for the URL of `version_source`.
+    /// origin is unreachable. `server`: as OriginTerms::pin has it, for the URL of
+    /// `version_source`.
     OriginRunner(Upstream& in, std::shared_ptr<const RequestSnapshot> asks, bool has_a_stored,
                  std::optional<std::uint32_t> server = std::nullopt,
                  std::optional<std::string> version_source = std::nullopt)

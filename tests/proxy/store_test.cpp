@@ -441,7 +441,8 @@ TEST_F(StoreTest, RefusesNoCopyForInvalidationsOfOtherKeys) {
     for (int i = 0; i < 100'000; ++i) store.invalidate(hash(std::to_string(i)), kNow);
     int refused = 0;
     for (int i = 0; i < 1'000; ++i)
-        refused += store.invalidated_at(hash("u" + std::to_string(i)), "u" + std::to_string(i)).has_value();
+        refused += store.invalidated_at(hash("u" + std::to_string(i)), "u" + std::to_string(i))
+                       .has_value();
     EXPECT_LE(refused, 5);
     EXPECT_EQ(store.invalidated_at(hash("7"), "7"), kNow);
 }
