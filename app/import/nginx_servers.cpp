@@ -97,7 +97,7 @@ std::string nginx_refusal(const NginxScope::Block& level) {
         "access_by_lua_block", "access_by_lua_file", "js_access",   "modsecurity"};
     for (const auto* each : level) {
         const auto off = each->word(0) == "off";
-        if (each->name == "auth_basic" && !off) return "sites ask for no password";
+        if (each->name == "auth_basic" && !off) return "sites in origins cannot ask for a password";
         if (each->name == "ssl_verify_client" && !off) return "clients show no certificate";
         if (each->name == "valid_referers") return "hearsay has no rule by Referer";
         if (!off && std::find(kChecks.begin(), kChecks.end(), each->name) != kChecks.end())

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <functional>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -277,10 +279,18 @@ private:
         std::vector<Json> rules;
     };
 
+    /// A location for one path, or for an expression.
+    struct NoPrefix {
+        const NginxLocation* location;
+        Json members;
+        std::size_t rule;  // in Read::rules, or kNoRule
+    };
+    static constexpr auto kNoRule = std::numeric_limits<std::size_t>::max();
+
     Read read_site(const NginxSite& site) {
         using Kind = NginxLocation::Kind;
         Read out;
-        std::vector<std::pair<const NginxLocation*, Json>> no_prefixes;
+        std::vector<NoPrefix> no_prefixes;
         for (const auto* location : in_order(site)) {
             const auto* from = location;
             if (!has_name(location->scope.innermost(), "proxy_pass")) {
@@ -315,14 +325,40 @@ private:
                 draft_.lose_block(*location->directive);
                 continue;
             }
-            if (is_regex || location->kind == Kind::exact)
-                no_prefixes.emplace_back(location, *members);
-            else
-                out.origins.emplace_back(location->text == "/" ? "" : location->text, *members);
+            const auto at = out.rules.size();
             rule(*location, from->scope, out);
+            const bool has_rule = out.rules.size() > at;
+            if (is_regex || location->kind == Kind::exact) {
+                no_prefixes.push_back({location, *members, has_rule ? at : kNoRule});
+                continue;
+            }
+            if (!location->text.ends_with('/'))
+                draft_.leave_out(*location->directive,
+                                 "origins[].path ends where a segment ends, so " + location->text +
+                                     "x goes to a shorter prefix");
+            out.origins.emplace_back(location->text == "/" ? "" : location->text, *members);
         }
-        for (const auto& [location, members] : no_prefixes) others(*location, members, out);
+        // From the last one on, so that the numbers of the others stay.
+        std::ranges::sort(no_prefixes, std::ranges::greater(), &NoPrefix::rule);
+        for (const auto& each : no_prefixes) {
+            others(*each.location, each.members, out);
+            if (each.rule != kNoRule && meets_others(*each.location, each.members, out))
+                out.rules.erase(out.rules.begin() + static_cast<std::ptrdiff_t>(each.rule));
+        }
         return out;
+    }
+
+    /// A prefix leads its requests to other servers, also those that the expression is for. A rule
+    /// for the expression would judge content of these servers.
+    bool meets_others(const NginxLocation& location, const Json& members, const Read& site) {
+        const auto other = std::ranges::find_if(
+            site.origins, [&](const auto& each) { return each.second != members; });
+        if (other == site.origins.end()) return false;
+        draft_.warn(*location.directive,
+                    "requests for " + (other->first.empty() ? "/" : other->first) +
+                        " go to its own servers, also those of this location. The rule of this "
+                        "location is left out");
+        return true;
     }
 
     /// Says what becomes of requests for one path or an expression, if `/` has other servers.
@@ -331,11 +367,11 @@ private:
                                         [](const auto& each) { return each.first.empty(); });
         if (whole == site.origins.end())
             draft_.warn(*location.directive,
-                        "origins[].path is the begin of a path. Closed: without a "
+                        "origins[].path is the start of a path. Closed: without a "
                         "location for / these requests get no answer");
         else if (whole->second != members)
             draft_.warn(*location.directive,
-                        "origins[].path is the begin of a path. The requests go to "
+                        "origins[].path is the start of a path. The requests go to "
                         "the servers of the other locations");
     }
 

@@ -283,7 +283,9 @@ private:
         if (!fits(grant, access)) return nobody();
         who_may(access);
         const bool user = grant && grant->user;
-        if (user) draft_.warn("sites ask for no password. Closed: the node lets no client in");
+        if (user)
+            draft_.warn(
+                "sites in origins cannot ask for a password. Closed: the node lets no client in");
         if (is_closed_ || !grant || user || !access.blocklists.empty()) {
             if (!grant && !is_closed_)
                 draft_.warn(

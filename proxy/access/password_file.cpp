@@ -63,7 +63,7 @@ PasswordFileRead parse_users(std::string_view text, const std::string& name) {
         if (const auto why = fault_of_name(user); !why.empty())
             fail(why);
         else if (fault != HashFault::none)
-            fail("has what " + std::string(to_string(fault)));
+            fail("has a hash that " + std::string(to_string(fault)));
         else if (file->hashes_.size() >= kMaxUsers)
             fail("has one user too many: there may be 100000");
         else if (!file->hashes_.emplace(user, hash).second)

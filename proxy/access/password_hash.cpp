@@ -71,13 +71,11 @@ std::string_view to_string(HashFault fault) {
         case HashFault::none:
             return "good";
         case HashFault::weak:
-            return "is no hash of a scheme that withstands guessing (MD5, DES, SHA-1 and plain "
-                   "text "
-                   "do not); htpasswd -B makes a good one";
+            return "is too weak (MD5, DES, SHA-1, plain text); htpasswd -B makes a good hash";
         case HashFault::unknown:
-            return "is no hash of bcrypt, yescrypt, SHA-512 or SHA-256";
+            return "is none of bcrypt, yescrypt, SHA-512 or SHA-256";
         case HashFault::cut_off:
-            return "is a hash that is cut off, or too long";
+            return "is cut off, or too long";
         case HashFault::too_costly:
             return "is a hash that takes many seconds to check (bcrypt above 16, rounds above "
                    "5000000)";

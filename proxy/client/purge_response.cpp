@@ -22,9 +22,8 @@ asio::awaitable<void> respond_to_purge(Transaction& transaction) {
         ++transaction.frontend.counters.refusals[RequestRefusal::forbidden];
         books.outcome = Outcome::error;
         co_await transaction.refuse(403,
-                                    "PURGE is not for this address (purge.allow), nor "
-                                    "through a proxy that is not in "
-                                    "clients.trusted_proxies.");
+                                    "This address may not PURGE (purge.allow), or the request came "
+                                    "through a proxy outside clients.trusted_proxies.");
         co_return;
     }
     PurgeOrder order;

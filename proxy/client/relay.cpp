@@ -112,8 +112,9 @@ std::string Relay::own_lines(bool expects) const {
 asio::awaitable<FetchError> Relay::put() {
     const auto latest = Clock::now() + config_.timeouts.origin_connect;
     for (;;) {
-        const auto error = co_await put_once(origin_request_.connect_by(latest));
-        const auto status = error == FetchError::none ? exchange_.head().status : 0;
+        const auto ended = co_await put_once(origin_request_.connect_by(latest));
+        const auto status = ended == FetchError::none ? exchange_.head().status : 0;
+        const auto error = judged_by_parent(origin_request_.target(), ended, status);
         if (watch_.client_left() || client_gone() || !origin_request_.goes_on_after(error, status))
             co_return error;
         exchange_.finish();

@@ -36,7 +36,7 @@ enum class Destinations : std::uint8_t { deny, allow, listed };
 
 /// What the lines of a published blocklist name. `hosts`: an address, and hosts that count alone.
 /// `domains`: a domain with its subdomains. `dstdomain`: the same after a dot, else one host.
-/// `urls`: host and begin of a path.
+/// `urls`: host and start of a path.
 enum class BlocklistFormat : std::uint8_t { hosts, domains, dstdomain, urls };
 inline constexpr std::array<std::string_view, 4> kBlocklistFormatNames{"hosts", "domains",
                                                                        "dstdomain", "urls"};

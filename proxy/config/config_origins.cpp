@@ -178,7 +178,7 @@ void read_origin_path(ConfigSection& in, OriginConfig& out) {
     std::string scratch;
     const auto normal = path_for_rules(*path, scratch);
     if (!path->starts_with('/') || path->find_first_of("?*# ") != std::string::npos)
-        return in.fail("path", "must be the begin of a path, such as /api/, without * and query");
+        return in.fail("path", "must be the start of a path, such as /api/, without * and query");
     if (normal != *path)
         return in.fail(
             "path", "never matches, as paths compare in normal form; write " + std::string(normal));

@@ -268,6 +268,12 @@ private:
         if (config_.forward.enabled && is_all(config_.forward.clients) &&
             !is_loopback(config_.listen.host))
             doubt("$.forward.clients", "lets everybody in: strangers find an open proxy soon");
+        const auto& users = config_.forward.authentication;
+        if (config_.forward.enabled && users && !users->in_clear && !config_.tls &&
+            !is_loopback(config_.listen.host))
+            doubt("$.forward.authentication",
+                  "takes passwords over TLS or from loopback alone, and there is no tls.listen: "
+                  "other clients get 403");
         if (is_all(config_.purge.allow)) doubt("$.purge.allow", "lets everybody purge");
         if (is_all(config_.clients.trusted_proxies))
             doubt("$.clients.trusted_proxies", "lets everybody say whose request it is");

@@ -50,7 +50,8 @@ void UsersRenewal::look() {
         for (const auto& error : read.errors)
             spdlog::error("users not renewed, the former ones stay: {}", error);
     if (!read.file || *read.file == *was->users) return;
-    spdlog::info("the users' file was read again: {} users", read.file->size());
+    spdlog::info("the users' file was read again: {} user{}", read.file->size(),
+                 read.file->size() == 1 ? "" : "s");
     auto rules = *was;
     rules.users = std::move(read.file);
     renewed_(was, std::make_shared<const AccessRules>(std::move(rules)));

@@ -54,8 +54,8 @@ void add_prefix(const json& value, const std::string& where, PurgeOrder& order) 
                     std::string(to_string(error)) + "."};
     const auto prefixes = prefixes_of(key.uri());
     if (!key.uri().ends_with('/') || prefixes.empty() || prefixes.back() != key.uri())
-        throw Wrong{where + " must end with a slash of the path, of which it has at most " +
-                    std::to_string(kMaxUriPrefixes) + "."};
+        throw Wrong{where + " must end with a slash, and its path may have at most " +
+                    std::to_string(kMaxUriPrefixes) + " slashes."};
     order.prefixes.emplace_back(key.uri());
 }
 

@@ -166,6 +166,11 @@ void OriginRequest::book(End end) {
     }
 }
 
+FetchError judged_by_parent(const UpstreamTarget& target, FetchError error, unsigned status) {
+    const auto denied = error == FetchError::none && target.via && status == 407;
+    return denied ? FetchError::parent_denied : error;
+}
+
 asio::awaitable<FetchError> send_origin_request(const RequestSnapshot& asks, std::string_view lines,
                                                 Exchange& exchange, OriginRequest& asked) {
     const auto& config = asks.config();
@@ -178,8 +183,9 @@ asio::awaitable<FetchError> send_origin_request(const RequestSnapshot& asks, std
         const Exchange::Request request{origin_request(asks, target, config.node, lines), false,
                                         true};
         const Exchange::Patience patience{asked.connect_by(connected), timeouts.origin_head};
-        const auto error = co_await exchange.run(target, request, patience);
-        const auto status = error == FetchError::none ? exchange.head().status : 0;
+        const auto ended = co_await exchange.run(target, request, patience);
+        const auto status = ended == FetchError::none ? exchange.head().status : 0;
+        const auto error = judged_by_parent(target, ended, status);
         if (asked.goes_on_after(error, status)) {
             exchange.finish();
             continue;

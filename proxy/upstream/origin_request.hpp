@@ -78,6 +78,10 @@ private:
     bool counted_ = false;  // as a request; if a rule may still forbid it, at its end
 };
 
+/// A 407 of a parent proxy is about this node's credentials, so it is no response for a client
+/// (RFC 9110 §15.5.8): it becomes FetchError::parent_denied.
+FetchError judged_by_parent(const UpstreamTarget& target, FetchError error, unsigned status);
+
 /// Sends `request` to the origin of `asked`, with `lines` beside its own, and waits for the head.
 /// A group gives it to one server after the other, as goes_on_after() says. On success `exchange`
 /// has the head, and the worker's OriginTimes have its time.

@@ -55,6 +55,19 @@ void expect_valid(const Result& result) {
     EXPECT_TRUE(read.config) << proxy::describe(read.errors) << result.text;
 }
 
+TEST(ImportNginx, ARuleOfAnExpressionJudgesNoContentOfOtherServers) {
+    const auto done = nginx(
+        "proxy_cache_path /var/cache/nginx keys_zone=z:10m;\n"
+        "server {\n listen 80; server_name a.example;\n"
+        " location / { proxy_pass http://10.0.0.5; proxy_cache z; }\n"
+        " location /api/ { proxy_pass http://10.0.0.6; }\n"
+        " location ~ \\.png$ { proxy_pass http://10.0.0.5; proxy_cache z; "
+        "proxy_ignore_headers Cache-Control Expires; proxy_cache_valid 200 1h; }\n}\n");
+    EXPECT_THAT(done.text, Not(HasSubstr("png")));
+    EXPECT_THAT(done.remarks, HasSubstr("W /x/nginx.conf:6"));
+    EXPECT_THAT(done.remarks, HasSubstr("The rule of this location is left out"));
+}
+
 TEST(ImportNginx, MakesASiteOfAServer) {
     auto done = site("");
     EXPECT_EQ(done.json["listen"], "0.0.0.0:80");

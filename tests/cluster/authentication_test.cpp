@@ -238,7 +238,7 @@ TEST_F(Authentication, EndsWithTheLineOfTheUser) {
     write_users(std::string("bob:") + kSecretBySha + "\n");
     EXPECT_TRUE(eventually([&] { return ann.get(url("/one"), line(kAnn)).status == 407; }));
     EXPECT_EQ(bob.get(url("/one"), line(kBob)).status, 200u);
-    EXPECT_EQ(logged("the users' file was read again: 1 users").size(), 1u);
+    EXPECT_EQ(logged("the users' file was read again: 1 user").size(), 1u);
     write_users("bob:plain\n");
     EXPECT_TRUE(eventually([&] { return !logged("users not renewed").empty(); }));
     EXPECT_TRUE(logged("plain text").size() == 1 && logged(", line 1: ").size() == 1);

@@ -163,6 +163,20 @@ TEST_F(Parents, MayRefuseATunnel) {
     EXPECT_EQ(later.status, 502u);
 }
 
+TEST_F(Parents, AskTheNodeForCredentialsAndNotItsClients) {  // RFC 9110 §15.5.8
+    const auto scripted = one.set([](Exchange& e) {
+        e.answer("Proxy-Authenticate: Basic realm=\"one\"\r\n", "who?",
+                 "407 Proxy Authentication Required");
+    });
+    start(through({parent(one.port())}));
+    for (const auto* method : {"GET", "POST"}) {
+        const auto answer = client().ask(method, "http://x.test/page");
+        EXPECT_EQ(answer.status, 502u) << method;
+        EXPECT_TRUE(contains(answer.cache_status(), "detail=parent_denied")) << answer.head;
+        EXPECT_FALSE(contains(answer.body, "who?"));
+    }
+}
+
 TEST_F(Parents, MaySayNothingOfUse) {
     start(through({parent(one.port())}));
     for (const auto* said : {"HTTP/1.1 20 OK\r\n\r\n", "SSH-2.0-x\r\n\r\n"}) {

@@ -480,7 +480,7 @@ TEST(Config, RefusesGroupsThatMakeNoSense) {
             << expect;
     for (const auto* path : {"api", "/a?b", "/a*", ""})
         EXPECT_THAT(with(R"("url": "http://o", "path": ")" + std::string(path) + "\""),
-                    ElementsAre(HasSubstr("$.origins[0].path: must be the begin of a path")))
+                    ElementsAre(HasSubstr("$.origins[0].path: must be the start of a path")))
             << path;
     EXPECT_THAT(with(R"("url": "http://o", "path": "/%61pi")"),
                 ElementsAre("$.origins[0].path: never matches, as paths compare in normal form; "

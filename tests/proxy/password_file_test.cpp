@@ -82,8 +82,8 @@ TEST(PasswordFile, NamesTheLineOfAFaultAndShowsNoHash) {
                 ElementsAre("f, line 2: the line has the name of a line before"));
     EXPECT_THAT(errors("a\tb:" + std::string(kBcryptY)),
                 ElementsAre(HasSubstr("control character in its name")));
-    EXPECT_THAT(errors("bob:hunter2"), ElementsAre(HasSubstr("line 1: the line has what is no hash "
-                                                             "of a scheme that withstands")));
+    EXPECT_THAT(errors("bob:hunter2"),
+                ElementsAre(HasSubstr("line 1: the line has a hash that is too weak")));
     EXPECT_THAT(errors("bob:hunter2")[0], testing::Not(HasSubstr("hunter2")));
     EXPECT_THAT(errors("bob:$2y$10$short"), ElementsAre(HasSubstr("cut off")));
     EXPECT_THAT(errors(std::string(300, 'u') + ":" + kBcryptY),
