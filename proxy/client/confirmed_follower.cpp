@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "proxy/cache/storing.hpp"
 #include "proxy/client/body_sender.hpp"
 #include "proxy/client/response_from_cache.hpp"
 #include "proxy/http/field_list.hpp"
@@ -48,9 +49,9 @@ asio::awaitable<Served> ResponseFromCache::follow_confirmed(std::shared_ptr<Fill
     if (!sent.strong() || !response->freshness.each_client ||
         !may_give(request_.site.policy, *response) || !is_variant(*response, request_.head.fields))
         co_return Served::alone;
-    const auto asked =
-        std::make_unique<OriginRunner>(frontend_.upstream, request_.snapshot(true), false,
-                                       std::nullopt, std::string(source_of(fields)));
+    const auto snapshot = request_.snapshot(true);
+    const auto asked = std::make_unique<OriginRunner>(frontend_.upstream, snapshot, false,
+                                                      std::nullopt, std::string(source_of(fields)));
     append_validation(asked->lines, sent);
     const auto error = co_await asked->run();
     if (error != FetchError::none) co_return Served::alone;
@@ -60,10 +61,15 @@ asio::awaitable<Served> ResponseFromCache::follow_confirmed(std::shared_ptr<Fill
     const auto status = exchange.head().status;
     const auto server = exchange.server();
     const auto redirects = exchange.redirects();
+    // The other client's fields are not for this one: the origin has sent its own.
+    const StoringRequest storing{frontend_.cache.shared.key_hasher, *snapshot, request_.directives};
+    const auto own = refreshed(storing, *response, fields, exchange.received());
+    if (own.too_large) co_return Served::alone;
     if (status == 304) exchange.finish();  // else its end closes the connection before the body
     state = reader.state();
     if (state.phase == Fill::Phase::failed) co_return Served::look_again;
-    const FromFill from{reader, state, false};
+    state.incoming.response = own.draft.response;
+    const FromFill from{reader, state, false, own.live.get()};
     note_source(books_, from);
     books_.note_server(server);
     books_.redirects = redirects;

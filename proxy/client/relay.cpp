@@ -56,7 +56,8 @@ asio::awaitable<void> Relay::run(CacheStatus status, Outcome outcome) {
     auto error = co_await ask();
     transaction_.books.note_server(exchange_.server());
     const auto is_head = request_.head.verb == verb::head;
-    if (const auto why = trouble(error); stale_ && is_head && stale_->stands_in(why)) {
+    const auto why = trouble(error);
+    if (why != FetchError::none && stale_ && is_head && stale_->stands_in(why)) {
         const auto answered = error == FetchError::none ? exchange_.head().status : 0;
         if (error == FetchError::none) exchange_.finish();
         co_await stale_->stand_in(why, answered);
@@ -108,14 +109,19 @@ std::string Relay::own_lines(bool expects) const {
     return lines;
 }
 
-/// To the servers of a group one after the other, as far as the request allows it.
+/// To the servers of a group one after the other, as far as the request allows it. One that cannot
+/// be repeated stays with the first server that it was sent to: its body is gone from here, and the
+/// server may have executed it.
 asio::awaitable<FetchError> Relay::put() {
     const auto latest = Clock::now() + config_.timeouts.origin_connect;
+    const auto repeatable =
+        is_repeatable_method(request_.head.method) && request_.body->done() && upgrade_.empty();
     for (;;) {
         const auto ended = co_await put_once(origin_request_.connect_by(latest));
         const auto status = ended == FetchError::none ? exchange_.head().status : 0;
         const auto error = judged_by_parent(origin_request_.target(), ended, status);
-        if (watch_.client_left() || client_gone() || !origin_request_.goes_on_after(error, status))
+        if (watch_.client_left() || client_gone() || (begun_ && !repeatable) ||
+            !origin_request_.goes_on_after(error, status))
             co_return error;
         exchange_.finish();
     }
@@ -150,6 +156,7 @@ asio::awaitable<FetchError> Relay::send_once(const Exchange::Request& out, Kept 
     auto error = co_await exchange_.connect(origin_request_.target(), connect_by, kept);
     if (error != FetchError::none) co_return error;
     if (has_body && exchange_.reused()) upload_.keep_for_another();
+    begun_ = true;
     error = co_await exchange_.send(out.head, Clock::now() + config_.timeouts.body_idle);
     if (error == FetchError::none && expects && !request_.body->has_come()) {
         error = co_await upload_.await_consent();

@@ -79,6 +79,7 @@ private:
     Clock::time_point sent_at_;
     const std::string upgrade_;  // the protocols to ask for; empty: none
     ResponseFromCache* const stale_;
+    bool begun_ = false;      // a server was sent a request that cannot be repeated
     bool sent_whole_ = true;  // the request, so the connection can carry another one
     bool client_gone_ = false;
 };

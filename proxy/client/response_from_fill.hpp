@@ -13,12 +13,16 @@ struct FromFill {
     Fill::Reader& reader;
     const Fill::State& state;
     bool leads = false;  // the fetch is this request's own
+    /// Fields of the origin's consent to this request, which another one's fill answers; or null.
+    const LiveFields* consent = nullptr;
 
     /// The body was fetched for this request. A response that a 304 has confirmed serves everybody
     /// as a hit does.
     bool fetched() const { return leads && !state.incoming.validated; }
-    /// Fields that are for the leader alone; may be null.
-    const LiveFields* live() const { return leads ? state.incoming.live.get() : nullptr; }
+    /// Fields that are for this client alone; may be null.
+    const LiveFields* live() const {
+        return consent ? consent : leads ? state.incoming.live.get() : nullptr;
+    }
 };
 
 /// Notes peer, origin and cache result in the books.

@@ -215,6 +215,10 @@ Destination judge_unresolved(const Config& config, PeerPlaces found, const std::
     const auto is_house = is_house_port(config, found, port);
     std::string scratch;
     const std::string name(canonical_host(host, scratch));
+    // A parent might read these as another host than every list of this node does.
+    if (name.find('%') != std::string::npos || name.empty() || name.front() == '.' ||
+        name.back() == '.' || name.find("..") != std::string::npos)
+        return Destination::closed;
     if (name == "localhost" || name.ends_with(".localhost")) {
         const Surroundings around{
             is_house ? interface_addresses() : std::vector<ip::address>(), {}, found};
@@ -223,7 +227,7 @@ Destination judge_unresolved(const Config& config, PeerPlaces found, const std::
     auto address = literal(name);
     // A resolver also takes `127.1` and `2130706433` for addresses.
     in_addr v4{};
-    if (!address && ::inet_aton(name.c_str(), &v4) != 0) address = ip::address_v4(ntohl(v4.s_addr));
+    if (!address && ::inet_aton(name.c_str(), &v4) != 0) return Destination::closed;
     if (address) {
         const Surroundings around{
             is_house ? interface_addresses() : std::vector<ip::address>(), {}, found};

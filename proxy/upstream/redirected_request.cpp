@@ -41,8 +41,12 @@ KeptSite site_of_redirect(const RequestSnapshot& asks, const CacheKey& target) {
 
 std::shared_ptr<const RequestSnapshot> redirected_request(const RequestSnapshot& asks,
                                                           const CacheKey& target) {
-    const auto is_same = is_same_origin(asks.key, target);
-    auto site = is_same ? asks.kept : site_of_redirect(asks, target);
+    const auto chosen = choose_site(asks.config(), target, true);
+    const auto is_of_host = is_same_origin(asks.key, target);
+    const auto is_same = is_of_host && chosen.entry == asks.kept.site.entry;
+    auto site = is_same      ? asks.kept
+                : is_of_host ? keep_site(asks.kept.config, chosen, target)
+                             : site_of_redirect(asks, target);
     if (!site.origin) return nullptr;
     const auto& config = asks.config();
     const auto& lists = config.blocklists;

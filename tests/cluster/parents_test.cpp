@@ -219,7 +219,8 @@ TEST_F(Parents, GetNoTargetOfTheHouse) {
     };
     for (const auto* url :
          {"http://127.0.0.1/", "http://10.0.0.1/", "http://[::1]/", "http://localhost/",
-          "http://x.LOCALHOST./", "http://127.1/", "http://2130706433/", "http://0x7f.1/"})
+          "http://x.LOCALHOST./", "http://127.1/", "http://2130706433/", "http://0x7f.1/",
+          "http://127%2e0.0.1/", "http://localhos%74/", "http://localhost../"})
         EXPECT_TRUE(contains(refused(url), "detail=not_allowed")) << url;
     EXPECT_TRUE(contains(refused("http://" + address("a") + ":3128/"), "detail=own_listener"));
     EXPECT_TRUE(contains(refused("http://localhost:3128/"), "detail="));

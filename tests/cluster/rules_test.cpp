@@ -307,10 +307,12 @@ TEST_F(Rules, TheOriginAuthorizesConcurrentClientsAndSendsOneBody) {
             return e.answer("Cache-Control: max-age=600\r\n", "no", "401 Unauthorized");
         if (e.field("If-None-Match") == "\"v1\"") {
             ++confirmed;
-            return e.answer("ETag: \"v1\"\r\n", "", "304 Not Modified");
+            return e.answer("ETag: \"v1\"\r\nX-User: " + e.field("Authorization") + "\r\n", "",
+                            "304 Not Modified");
         }
         ++bodies;
-        e.send("HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: 8\r\n\r\nthe ");
+        e.send("HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: 8\r\nX-User: " +
+               e.field("Authorization") + "\r\n\r\nthe ");
         gate.wait();
         e.send("body");
     });
@@ -329,7 +331,11 @@ TEST_F(Rules, TheOriginAuthorizesConcurrentClientsAndSendsOneBody) {
         EXPECT_TRUE(one.read_at_least(4)) << "it follows the body as it comes";
     EXPECT_EQ(get("a", "/blob", "Authorization: Bearer none\r\n").status, 401u);
     gate.open();
-    for (auto& one : clients) EXPECT_EQ(one.read().body, "the body");
+    for (int i = 0; i < kClients; ++i) {
+        const auto answer = clients[i].read();
+        EXPECT_EQ(answer.body, "the body");
+        EXPECT_EQ(answer.field("X-User"), "Bearer " + std::to_string(i)) << "its own, no other's";
+    }
     EXPECT_EQ(bodies, 1);
     EXPECT_EQ(get("a", "/blob", as(1)).body, "the body");
     EXPECT_EQ(bodies, 1);

@@ -99,6 +99,19 @@ TEST_F(Upstreams, NeverRepeatAPostThatAServerMayHaveRead) {
     EXPECT_EQ(one.requests() + two.requests(), 1u);
 }
 
+TEST_F(Upstreams, NeverGiveARestOfABodyToTheNext) {
+    use(2);
+    start_group();
+    EXPECT_EQ(turns(2), "12");  // both connections are kept
+    // The first server reads the head, ends, and takes no connection any more.
+    one.before_body([this](Exchange& e) {
+        e.keep = false;
+        one.die();
+    });
+    EXPECT_EQ(client().ask("PUT", "/", {}, "body").status, 502u);
+    EXPECT_EQ(two.requests(), 1u);
+}
+
 TEST_F(Upstreams, GiveAGetToTheNextAfterAReset) {
     use(2);
     const auto scripted = one.set([](Exchange& e) {
