@@ -64,7 +64,7 @@ TEST(ImportNginx, ARuleOfAnExpressionJudgesNoContentOfOtherServers) {
         " location ~ \\.png$ { proxy_pass http://10.0.0.5; proxy_cache z; "
         "proxy_ignore_headers Cache-Control Expires; proxy_cache_valid 200 1h; }\n}\n");
     EXPECT_THAT(done.text, Not(HasSubstr("png")));
-    EXPECT_THAT(done.remarks, HasSubstr("W /x/nginx.conf:6"));
+    EXPECT_THAT(done.remarks, HasSubstr("W nginx.conf:6"));
     EXPECT_THAT(done.remarks, HasSubstr("The rule of this location is left out"));
 }
 

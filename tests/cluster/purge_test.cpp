@@ -372,7 +372,10 @@ TEST_F(Purge, ByPrefixEndsWhatIsBelowItEverywhere) {
         EXPECT_TRUE(contains(get("b", target).cache_status(), "; hit")) << target;
     }
     EXPECT_EQ(number, before);
-    for (const auto& target : below) EXPECT_EQ(get("b", target).body, std::to_string(number));
+    for (const auto& target : below) {
+        const auto body = get("b", target).body;
+        EXPECT_EQ(body, std::to_string(number));
+    }
     EXPECT_EQ(number, before + static_cast<int>(below.size()));
     EXPECT_EQ(json::parse(purge(R"({"prefixes": ["http://origin.test"]})").body).at("objects"),
               beside.size());
