@@ -445,8 +445,14 @@ TEST_F(Rules, OnlyAPeerWithTheSameRuleGetsWhatTheRuleShares) {
     EXPECT_EQ(get("b", "/one").body, "response 2");
     EXPECT_EQ(seen("a", "b").served, 0u);
     kill("b");
+    ASSERT_TRUE(eventually([&] { return !in_sync("a"); })) << "that of the former b";
     start(ruled(sharing, "b", 2));
     ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
+    // The worker thread of a learns the new token a moment after the link is up.
+    ASSERT_TRUE(eventually([&] {
+        const auto url = "/api/v1/explain?url=http%3A%2F%2Forigin.test%2Fone";
+        return contains(admin("b", url).body, "\"has\": \"has\"");
+    }));
     EXPECT_EQ(get("b", "/one").body, "response 1");
 }
 
