@@ -107,10 +107,15 @@ void ImportDraft::leave_out(const Directive& directive, std::string_view why) {
     remark(ImportRemark::Weight::left_out, directive, why);
 }
 
+bool holds_directives(std::string_view block) {
+    return block == "http" || block == "server" || block == "location" || block == "if" ||
+           block == "limit_except";
+}
+
 void ImportDraft::lose_block(const Directive& directive) {
     for (const auto& each : directive.block) {
         listed_.insert(&each);
-        lose_block(each);
+        if (holds_directives(each.name)) lose_block(each);
     }
 }
 

@@ -23,6 +23,10 @@ struct ImportRemark {
     std::string text;
 };
 
+/// The content of this block of nginx counts as directives. That of others, such as `map`, is a
+/// part of the directive.
+bool holds_directives(std::string_view block);
+
 /// The configuration that grows from a foreign one, with the remarks about it. The directives have
 /// to outlive the translation; the counts tell them apart by their addresses.
 class ImportDraft {

@@ -266,9 +266,7 @@ private:
             draft_.count(1);
             take(each);
             const auto& name = each.name;
-            if (each.has_block && (name == "http" || name == "server" || name == "location" ||
-                                   name == "if" || name == "limit_except"))
-                walk(each.block);
+            if (each.has_block && holds_directives(name)) walk(each.block);
         }
     }
 
