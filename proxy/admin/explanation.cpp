@@ -13,22 +13,6 @@ using nlohmann::ordered_json;
 constexpr std::string_view kUsage =
     "It takes ?url= and a whole URL, percent-encoded: ?url=http%3A%2F%2Fhost%2Fpath.";
 
-/// Returns nullopt for a `%` that lacks two hexadecimal digits.
-std::optional<std::string> percent_decoded(std::string_view text) {
-    std::string out;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] != '%') {
-            out.push_back(text[i]);
-            continue;
-        }
-        const auto byte = escaped_byte(text.substr(i));
-        if (!byte) return std::nullopt;
-        out.push_back(*byte);
-        i += 2;
-    }
-    return out;
-}
-
 double seconds(std::chrono::nanoseconds time) {
     return std::chrono::duration<double>(time).count();
 }

@@ -4,9 +4,9 @@
 
 #include <array>
 #include <cstddef>
-#include <span>
 
 #include "protocol/net/crypto.hpp"
+#include "proxy/http/base64.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/response_head.hpp"
 
@@ -23,22 +23,13 @@ namespace {
 constexpr auto kNoDeadline = Clock::time_point::max();
 constexpr std::size_t kKeyBytes = 16;
 
-std::string in_base64(std::span<const std::byte> bytes) {
-    std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // with the NUL that OpenSSL writes
-    const auto written = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                                         reinterpret_cast<const unsigned char*>(bytes.data()),
-                                         static_cast<int>(bytes.size()));
-    text.resize(static_cast<std::size_t>(written));
-    return text;
-}
-
 /// Sec-WebSocket-Accept for a key (RFC 6455 §4.2.2).
 std::string accept_for(std::string_view key) {
     auto text = std::string(key).append("258EAFA5-E914-47DA-95CA-C5AB0DC85B11");
     std::array<unsigned char, EVP_MAX_MD_SIZE> hash;
     unsigned size = 0;
     EVP_Digest(text.data(), text.size(), hash.data(), &size, EVP_sha1(), nullptr);
-    return in_base64(std::as_bytes(std::span(hash).first(size)));
+    return to_base64({reinterpret_cast<const char*>(hash.data()), size});
 }
 
 /// A field of the handshake that means nothing in HTTP/2 (RFC 8441 §5).
@@ -59,7 +50,7 @@ void Http2Tunnel::ask_upgrade(Head& head, std::string_view protocol) {
     protocol_ = protocol;
     std::array<std::byte, kKeyBytes> random;
     protocol::random_bytes(random);
-    key_ = in_base64(random);
+    key_ = to_base64({reinterpret_cast<const char*>(random.data()), random.size()});
     head.verb = verb::get;
     head.method = "GET";
     std::erase_if(head.fields, is_of_handshake);

@@ -1,7 +1,5 @@
 #include "proxy/config/config_parents.hpp"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
 #include <memory>
@@ -11,6 +9,7 @@
 #include <utility>
 
 #include "proxy/config/config_values.hpp"
+#include "proxy/http/base64.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/escape.hpp"
 #include "proxy/http/field_list.hpp"
@@ -23,28 +22,13 @@ constexpr std::size_t kMaxCredentials = 512;  // bytes
 constexpr std::string_view kParentUrl =
     "must be http://host:port or http://user:password@host:port";
 
-std::string base64_of(std::string_view bytes) {
-    std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // with the NUL that OpenSSL writes
-    const auto written = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                                         reinterpret_cast<const unsigned char*>(bytes.data()),
-                                         static_cast<int>(bytes.size()));
-    text.resize(static_cast<std::size_t>(written));
-    return text;
-}
-
 /// `user:password` with its escapes decoded; none for a fault.
 std::optional<std::string> decoded_credentials(std::string_view text) {
-    std::string out;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const auto byte = escaped_byte(text.substr(i));
-        if (text[i] == '%' && !byte) return std::nullopt;
-        out.push_back(byte.value_or(text[i]));
-        if (byte) i += 2;
-        if (static_cast<unsigned char>(out.back()) < 0x20 || out.back() == 0x7f)
-            return std::nullopt;
-    }
-    if (out.size() > kMaxCredentials || out.find(':') == std::string::npos) return std::nullopt;
-    return out;
+    auto pair = percent_decoded(text);
+    if (!pair || pair->size() > kMaxCredentials || pair->find(':') == std::string::npos ||
+        has_control(*pair, 0x20))
+        return std::nullopt;
+    return pair;
 }
 
 /// The parent of a URL, or the fault, which shows nothing of the URL.
@@ -63,7 +47,7 @@ std::optional<UpstreamServer> parent_of(std::string_view url, std::string& fault
             fault = "has credentials that are not user:password, percent-encoded";
             return std::nullopt;
         }
-        parent.credentials = base64_of(*credentials);
+        parent.credentials = to_base64(*credentials);
         url.remove_prefix(at + 1);
     }
     auto place =

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <charconv>
+#include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace proxy {
@@ -14,6 +16,18 @@ inline std::optional<char> escaped_byte(std::string_view text) {
     const auto* const end = text.data() + 3;
     if (std::from_chars(text.data() + 1, end, byte, 16).ptr != end) return std::nullopt;
     return static_cast<char>(byte);
+}
+
+/// The text with each escape as its byte; nullopt for a `%` that begins none.
+inline std::optional<std::string> percent_decoded(std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto byte = escaped_byte(text.substr(i));
+        if (text[i] == '%' && !byte) return std::nullopt;
+        out.push_back(byte.value_or(text[i]));
+        if (byte) i += 2;
+    }
+    return out;
 }
 
 }  // namespace proxy
