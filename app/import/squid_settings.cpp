@@ -4,6 +4,7 @@
 #include <string>
 
 #include "proxy/config/config.hpp"
+#include "proxy/config/config_rules.hpp"
 #include "proxy/disk/disk_index.hpp"
 #include "proxy/http/field_list.hpp"
 
@@ -268,28 +269,9 @@ void import_workers(const Directive& line, ImportDraft& draft) {
     draft.set("workers", std::clamp<std::uint64_t>(*count, 1, proxy::kMaxWorkers));
 }
 
-/// Does the node write or read this field itself, so that no rule may change it?
+/// No rule may change this field.
 bool is_untouchable(std::string_view name) {
-    constexpr std::string_view kOwn[] = {"Range",
-                                         "Age",
-                                         "Cache-Status",
-                                         "Connection",
-                                         "Content-Encoding",
-                                         "Content-Length",
-                                         "Content-Range",
-                                         "Date",
-                                         "Expect",
-                                         "Host",
-                                         "Keep-Alive",
-                                         "Proxy-Connection",
-                                         "TE",
-                                         "Trailer",
-                                         "Transfer-Encoding",
-                                         "Upgrade",
-                                         "Via"};
-    return !proxy::is_token(name) || proxy::iequals(name.substr(0, 3), "If-") ||
-           std::any_of(std::begin(kOwn), std::end(kOwn),
-                       [&](std::string_view own) { return proxy::iequals(own, name); });
+    return !proxy::is_token(name) || proxy::is_own_field(name);
 }
 
 }  // namespace

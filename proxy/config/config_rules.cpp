@@ -48,12 +48,6 @@ constexpr std::array<std::string_view, 21> kOwnFields{"Range",
                                                       "Upgrade",
                                                       "Via"};
 
-bool is_own_field(std::string_view name) {
-    return iequals(name.substr(0, 3), "If-") ||
-           std::any_of(kOwnFields.begin(), kOwnFields.end(),
-                       [&](std::string_view own) { return iequals(own, name); });
-}
-
 /// The texts of a list, each with its path.
 std::vector<std::pair<std::string, std::string>> texts_of(ConfigContext& context, ConfigSection& in,
                                                           std::string_view key) {
@@ -334,6 +328,12 @@ ordered_json rule_json(const Rule& rule) {
 }
 
 }  // namespace
+
+bool is_own_field(std::string_view name) {
+    return iequals(name.substr(0, 3), "If-") ||
+           std::any_of(kOwnFields.begin(), kOwnFields.end(),
+                       [&](std::string_view own) { return iequals(own, name); });
+}
 
 void read_rules(ConfigContext& context, ConfigSection& root, RuleTable& out) {
     std::vector<Rule> rules;
