@@ -307,9 +307,7 @@ OriginMeaning Fetch::meaning_of(const OriginRunner& runner, const RequestAdditio
             result.head->status == 200 && sent.strong() &&
             only_value(result.head->fields, boost::beast::http::field::etag) == sent.etag)
             return {OriginStep::renew_stored};
-        if (policy.rule &&
-            std::ranges::binary_search(policy.rule->storing.stale_on, result.head->status) &&
-            may_stand_in(OriginTrouble::error))
+        if (policy.takes_for_failure(result.head->status) && may_stand_in(OriginTrouble::error))
             return {OriginStep::fail, FetchError::origin_error};
     }
     return proxy::meaning_of(asked.kind, asked.validators, result,

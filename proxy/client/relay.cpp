@@ -39,9 +39,9 @@ Relay::Relay(Transaction& transaction, std::string upgrade, ResponseFromCache* s
       request_(transaction.request),
       config_(transaction.config()),
       snapshot_(request_.snapshot(false)),
-      origin_request_(frontend_.upstream, *snapshot_->origin(),
-                      {false, is_repeatable_method(request_.head.method) && request_.body->done(),
-                       std::nullopt}),
+      has_body_(!request_.body->done()),
+      repeatable_(is_repeatable_method(request_.head.method) && !has_body_),
+      origin_request_(frontend_.upstream, *snapshot_->origin(), {false, repeatable_, std::nullopt}),
       exchange_(frontend_.upstream.pool, frontend_.upstream.head_limits()),
       watch_(transaction, exchange_),
       upload_(transaction, exchange_),
@@ -73,9 +73,8 @@ asio::awaitable<void> Relay::run(CacheStatus status, Outcome outcome) {
 FetchError Relay::trouble(FetchError error) const {
     if (error != FetchError::none) return error;
     const auto status = exchange_.head().status;
-    const auto* const rule = request_.site.policy.rule;
-    const auto by_rule = rule && std::ranges::binary_search(rule->storing.stale_on, status);
-    return by_rule || is_origin_trouble(status) ? FetchError::origin_error : FetchError::none;
+    const auto failed = request_.site.policy.takes_for_failure(status) || is_origin_trouble(status);
+    return failed ? FetchError::origin_error : FetchError::none;
 }
 
 asio::awaitable<FetchError> Relay::ask() {
@@ -114,13 +113,11 @@ std::string Relay::own_lines(bool expects) const {
 /// server may have executed it.
 asio::awaitable<FetchError> Relay::put() {
     const auto latest = Clock::now() + config_.timeouts.origin_connect;
-    const auto repeatable =
-        is_repeatable_method(request_.head.method) && request_.body->done() && upgrade_.empty();
     for (;;) {
         const auto ended = co_await put_once(origin_request_.connect_by(latest));
         const auto status = ended == FetchError::none ? exchange_.head().status : 0;
         const auto error = judged_by_parent(origin_request_.target(), ended, status);
-        if (watch_.client_left() || client_gone() || (begun_ && !repeatable) ||
+        if (watch_.client_left() || client_gone() || begun_ ||
             !origin_request_.goes_on_after(error, status))
             co_return error;
         exchange_.finish();
@@ -128,34 +125,30 @@ asio::awaitable<FetchError> Relay::put() {
 }
 
 asio::awaitable<FetchError> Relay::put_once(Clock::time_point connect_by) {
-    const auto has_body = !request_.body->done();
-    const auto expects = has_body && expects_continue();
-    const auto& method = request_.head.method;
+    const auto expects = has_body_ && expects_continue();
     const auto& target = origin_request_.target();
     Exchange::Request out{origin_request(*snapshot_, target, config_.node, own_lines(expects)),
-                          request_.head.verb == verb::head,
-                          is_repeatable_method(method) && !has_body};
+                          request_.head.verb == verb::head, repeatable_};
     if (out.may_retry) {
         const Exchange::Patience patience{connect_by, config_.timeouts.origin_head};
         co_return co_await exchange_.run(target, out, patience);
     }
-    auto error = co_await send_once(out, Kept::recent, connect_by, has_body, expects);
+    auto error = co_await send_once(out, Kept::recent, connect_by, expects);
     const Unanswered how{exchange_.reused(), exchange_.heard_answer(), exchange_.was_unread(),
-                         is_repeatable_method(method), upload_.kept_all()};
+                         is_repeatable_method(request_.head.method), upload_.kept_all()};
     if (may_send_again(error, how))
         error = co_await send_once(out, Kept::none, Clock::now() + config_.timeouts.origin_connect,
-                                   has_body, expects);
+                                   expects);
     upload_.forget();
     co_return error;
 }
 
 asio::awaitable<FetchError> Relay::send_once(const Exchange::Request& out, Kept kept,
-                                             Clock::time_point connect_by, bool has_body,
-                                             bool expects) {
+                                             Clock::time_point connect_by, bool expects) {
     sent_whole_ = true;
     auto error = co_await exchange_.connect(origin_request_.target(), connect_by, kept);
     if (error != FetchError::none) co_return error;
-    if (has_body && exchange_.reused()) upload_.keep_for_another();
+    if (has_body_ && exchange_.reused()) upload_.keep_for_another();
     begun_ = true;
     error = co_await exchange_.send(out.head, Clock::now() + config_.timeouts.body_idle);
     if (error == FetchError::none && expects && !request_.body->has_come()) {
@@ -163,7 +156,7 @@ asio::awaitable<FetchError> Relay::send_once(const Exchange::Request& out, Kept 
         sent_whole_ = false;
         if (error != FetchError::none || upload_.answered()) co_return error;
     }
-    if (error == FetchError::none && has_body) {
+    if (error == FetchError::none && has_body_) {
         watch_.end();  // the body comes from the client, which may end its side behind it
         error = co_await upload_.send_body();
         watch_.begin();

@@ -50,8 +50,7 @@ private:
     boost::asio::awaitable<FetchError> put();
     boost::asio::awaitable<FetchError> put_once(Clock::time_point connect_by);
     boost::asio::awaitable<FetchError> send_once(const Exchange::Request& out, Kept kept,
-                                                 Clock::time_point connect_by, bool has_body,
-                                                 bool expects);
+                                                 Clock::time_point connect_by, bool expects);
     std::string own_lines(bool expects) const;
     bool expects_continue() const;
 
@@ -72,6 +71,8 @@ private:
     Request& request_;
     const Config& config_;
     const std::shared_ptr<const RequestSnapshot> snapshot_;
+    const bool has_body_;
+    const bool repeatable_;  // the request as a whole may be sent more than once
     OriginRequest origin_request_;
     Exchange exchange_;
     ClientWatch watch_;
@@ -79,7 +80,7 @@ private:
     Clock::time_point sent_at_;
     const std::string upgrade_;  // the protocols to ask for; empty: none
     ResponseFromCache* const stale_;
-    bool begun_ = false;      // a server was sent a request that cannot be repeated
+    bool begun_ = false;      // a server was sent a request that is not repeatable_
     bool sent_whole_ = true;  // the request, so the connection can carry another one
     bool client_gone_ = false;
 };

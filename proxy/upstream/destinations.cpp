@@ -219,12 +219,8 @@ Destination judge_unresolved(const Config& config, PeerPlaces found, const std::
     if (name.find('%') != std::string::npos || name.empty() || name.front() == '.' ||
         name.back() == '.' || name.find("..") != std::string::npos)
         return Destination::closed;
-    if (name == "localhost" || name.ends_with(".localhost")) {
-        const Surroundings around{
-            is_house ? interface_addresses() : std::vector<ip::address>(), {}, found};
-        return judge_destination(config, around, ip::address_v4::loopback(), port);
-    }
     auto address = literal(name);
+    if (name == "localhost" || name.ends_with(".localhost")) address = ip::address_v4::loopback();
     // A resolver also takes `127.1` and `2130706433` for addresses.
     in_addr v4{};
     if (!address && ::inet_aton(name.c_str(), &v4) != 0) return Destination::closed;

@@ -62,6 +62,10 @@ CacheRules SitePolicy::rules() const {
     return rules;
 }
 
+bool SitePolicy::takes_for_failure(unsigned status) const {
+    return rule && std::ranges::binary_search(rule->storing.stale_on, status);
+}
+
 Site choose_site(const Config& config, const CacheKey& key, bool absolute_form) {
     Site site;
     site.policy.cache = &config.cache;

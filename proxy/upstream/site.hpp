@@ -38,6 +38,8 @@ struct SitePolicy {
     bool shares_authorized() const { return rule && rule->storing.share_authorized; }
     bool follows_redirects() const { return rule && rule->storing.follow_redirects; }
     bool ignores_vary() const { return rule && rule->storing.ignored.vary; }
+    /// A response of this status counts as a failure of the origin (`stale_on`).
+    bool takes_for_failure(unsigned status) const;
 };
 
 /// The server behind a site, or the group of them. Neither is set for a forward target without a

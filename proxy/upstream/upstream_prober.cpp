@@ -36,6 +36,17 @@ std::string check_text(const OriginConfig& origin, const UpstreamServer& server,
     return out.append("\r\nAccept: */*\r\nVia: 1.1 ").append(node).append("\r\n\r\n");
 }
 
+std::shared_ptr<const ServerCheck> check_of(const OriginConfig& origin,
+                                            const UpstreamServer& server, const std::string& node) {
+    auto check = std::make_shared<ServerCheck>();
+    check->group = origin.group;
+    static_cast<HostPort&>(check->target) = server.place;
+    check->target.mark = server.mark;
+    if (origin.tls) check->target.tls = origin.trust;
+    check->text = check_text(origin, server, node);
+    return check;
+}
+
 asio::awaitable<void> check_server(Upstream& upstream, std::shared_ptr<const ServerCheck> check) {
     const auto& health = check->group->health;
     Exchange exchange(upstream.pool, upstream.head_limits());
@@ -57,43 +68,43 @@ asio::awaitable<void> check_server(Upstream& upstream, std::shared_ptr<const Ser
     if (error == FetchError::none) co_await exchange.discard(latest);
 }
 
+using Name = std::pair<std::string, std::uint32_t>;  // group and server
+using Due = std::map<Name, Clock::time_point>;
+
+/// Starts the checks of these servers that are due, and notes in `next` when each has its next one.
+void start_checks(Upstream& upstream, const OriginConfig& origin, const Due& due, Due& next) {
+    const auto now = Clock::now();
+    for (const auto& server : origin.group->servers) {
+        const Name name{origin.group->name, server.mark};
+        const auto known = due.find(name);
+        auto at = known == due.end() ? now : known->second;
+        if (at <= now) {
+            auto check = check_of(origin, server, upstream.config().node);
+            auto task = check_server(upstream, std::move(check));
+            upstream.probes.spawn(std::move(task));
+            at = now + origin.group->health.every;
+        }
+        next[name] = at;
+    }
+}
+
 }  // namespace
 
 asio::awaitable<void> probe_upstreams(Upstream& upstream) {
-    using Name = std::pair<std::string, std::uint32_t>;  // group and server
-    std::map<Name, Clock::time_point> due;
+    Due due;
     asio::steady_timer timer(upstream.executor);
     for (;;) {
-        const auto now = Clock::now();
-        auto next = now + kLookForReload;
-        std::map<Name, Clock::time_point> still;
+        Due next;
         {
             const auto config = upstream.settings.share();
-            for (const auto& origin : config->origins) {
-                const auto& group = origin.group;
-                if (!group || group->health.path.empty()) continue;
-                for (const auto& server : group->servers) {
-                    const Name name{group->name, server.mark};
-                    const auto known = due.find(name);
-                    auto at = known == due.end() ? now : known->second;
-                    if (at <= now) {
-                        auto check = std::make_shared<ServerCheck>();
-                        check->group = group;
-                        static_cast<HostPort&>(check->target) = server.place;
-                        check->target.mark = server.mark;
-                        if (origin.tls) check->target.tls = origin.trust;
-                        check->text = check_text(origin, server, config->node);
-                        auto task = check_server(upstream, std::move(check));
-                        upstream.probes.spawn(std::move(task));
-                        at = now + group->health.every;
-                    }
-                    still[name] = at;
-                    next = std::min(next, at);
-                }
-            }
+            for (const auto& origin : config->origins)
+                if (origin.group && !origin.group->health.path.empty())
+                    start_checks(upstream, origin, due, next);
         }
-        due = std::move(still);
-        timer.expires_at(next);
+        auto soonest = Clock::now() + kLookForReload;
+        for (const auto& [name, at] : next) soonest = std::min(soonest, at);
+        due = std::move(next);
+        timer.expires_at(soonest);
         const auto [cancelled] = co_await timer.async_wait(protocol::as_result);
         if (cancelled) co_return;
     }
