@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/import_command.hpp"
 #include "proxy/config/parse_config.hpp"
 #include "tests/app/readable_import.hpp"
 
@@ -13,26 +12,13 @@ using Json = nlohmann::ordered_json;
 using testing::HasSubstr;
 using testing::Not;
 
-struct Result {
-    Json json;
-    std::string remarks;  // `W ` before a warning, a line each
-    std::string text;
-    std::size_t warnings = 0;
-};
+using Result = ReadableImport;
 
 Result nginx(const std::string& text) {
     SourceFiles files;
     files.read = [&](const std::string&, std::size_t) { return std::optional(text); };
     files.find = [&](const std::string&) { return std::vector<std::string>(); };
-    const auto done = import_file("/x/nginx.conf", SourceFormat::nginx, files);
-    EXPECT_EQ(done.error, "");
-    if (!done.error.empty()) return {};
-    Result out{Json::parse(done.json), {}, done.json, done.draft.warnings()};
-    expect_readable(done.json);
-    for (const auto& remark : done.draft.remarks())
-        out.remarks += (remark.weight == ImportRemark::Weight::warning ? "W " : "") + remark.place +
-                       ": " + remark.text + "\n";
-    return out;
+    return readable_import("/x/nginx.conf", SourceFormat::nginx, files);
 }
 
 /// A server with one cached location, which `in_server` and `in_location` add to.

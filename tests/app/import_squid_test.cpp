@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/import_command.hpp"
 #include "proxy/config/parse_config.hpp"
 #include "tests/app/readable_import.hpp"
 
@@ -13,12 +12,7 @@ using Json = nlohmann::ordered_json;
 using testing::HasSubstr;
 using testing::Not;
 
-struct Result {
-    Json json;
-    std::string remarks;  // `W ` before a warning, a line each
-    std::string text;
-    std::size_t warnings = 0;
-};
+using Result = ReadableImport;
 
 Result squid(const std::string& text, std::map<std::string, std::string> more = {}) {
     more["/x/squid.conf"] = text;
@@ -31,14 +25,7 @@ Result squid(const std::string& text, std::map<std::string, std::string> more = 
     files.find = [&](const std::string& path) {
         return more.contains(path) ? std::vector<std::string>{path} : std::vector<std::string>();
     };
-    const auto done = import_file("/x/squid.conf", SourceFormat::squid, files);
-    EXPECT_EQ(done.error, "");
-    Result out{Json::parse(done.json), {}, done.json, done.draft.warnings()};
-    expect_readable(done.json);
-    for (const auto& remark : done.draft.remarks())
-        out.remarks += (remark.weight == ImportRemark::Weight::warning ? "W " : "") + remark.place +
-                       ": " + remark.text + "\n";
-    return out;
+    return readable_import("/x/squid.conf", SourceFormat::squid, files);
 }
 
 /// `lines` after a port, with the lists that a default file has.
