@@ -34,7 +34,7 @@ struct Directive {
     }
 };
 
-/// What a lexer made of one file.
+/// The result of a lexer for one file.
 struct Lexed {
     std::vector<Directive> directives;
     std::string error;  // with its place; empty: the text is well-formed

@@ -82,7 +82,7 @@ private:
     std::size_t directives_ = 0;
 };
 
-/// The begin of a directive, for messages: printable, at most 72 bytes.
+/// The start of a directive, for messages: printable, at most 72 bytes.
 std::string shown(const Directive& directive);
 
 /// A number with a unit of Squid or nginx as bytes: `256 MB`, `10m`, `4096`. Units have 1,024 each.

@@ -45,7 +45,7 @@ struct NginxLocation {
 };
 std::vector<NginxLocation> locations_of(const NginxScope& server);
 
-/// What `allow` and `deny` say of clients, as clients.allow and clients.deny.
+/// The clients that `allow` and `deny` name, as clients.allow and clients.deny.
 struct NginxAccess {
     std::optional<Networks> allowed;  // nothing: everybody
     Networks denied;

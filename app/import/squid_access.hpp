@@ -17,8 +17,8 @@ struct SquidGrant {
     const Directive* from = nullptr;
 };
 
-/// What `http_access` permits, in the form of the settings: each client may do what one grant says,
-/// less what is denied to everybody.
+/// The rights that `http_access` gives, in the form of the settings: each client has those of one
+/// grant, less what is denied to everybody.
 struct SquidAccess {
     std::vector<SquidGrant> grants;
     Networks denied_sources;

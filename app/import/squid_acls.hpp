@@ -15,8 +15,8 @@ namespace app {
 
 using PortRanges = std::vector<std::pair<std::uint16_t, std::uint16_t>>;
 
-/// What one word of an access line (`localnet`, `!Safe_ports`) asks of a request, in terms of the
-/// settings.
+/// The condition that one word of an access line (`localnet`, `!Safe_ports`) makes for a request,
+/// in terms of the settings.
 struct SquidCondition {
     enum class Kind : std::uint8_t {
         always,

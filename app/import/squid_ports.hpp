@@ -7,7 +7,7 @@
 
 namespace app {
 
-/// What the ports of a squid.conf say besides `listen` and `tls`.
+/// The statements of the ports of a squid.conf besides `listen` and `tls`.
 struct SquidPorts {
     bool accelerates = false;            // the node serves sites, and forwards nothing
     std::string default_site;            // for requests without a host

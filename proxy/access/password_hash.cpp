@@ -30,7 +30,7 @@ bool is_of_crypt_alphabet(char c) {
            c == '/' || c == '$' || c == '=';
 }
 
-/// The number at the begin of `text`; 0: there is none, or it is too large.
+/// The number at the start of `text`; 0: there is none, or it is too large.
 unsigned leading_number(std::string_view text) {
     unsigned number = 0;
     const auto result = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -168,7 +168,7 @@ struct OriginConfig {
     /// Made of `tls` by load_tls() (proxy/net/tls_contexts.hpp), and set exactly with it. No
     /// setting.
     std::shared_ptr<const TlsClient> trust = nullptr;
-    std::string path = {};  // of the target, its begin; empty is any
+    std::string path = {};  // of the target, its start; empty is any
     /// From `upstreams`; null with a `url`.
     std::shared_ptr<const UpstreamGroupConfig> group = nullptr;
 };

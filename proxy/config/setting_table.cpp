@@ -372,7 +372,9 @@ constexpr std::array kTable{
     Setting{"origins[].upstreams[].weight", ElementValue{"1 to 256"}, Effect::on_reload,
             "Share of the requests.", false, nullptr, "`1`"},
     Setting{"origins[].upstreams[].backup", ElementValue{"boolean"}, Effect::on_reload,
-            "The server gets requests only while all others are down.", false, nullptr, "`false`"},
+            "The server comes last: it gets requests while all others are down, and repeats that "
+            "all of them have failed.",
+            false, nullptr, "`false`"},
     Setting{"origins[].balance", ElementValue{"`round_robin`, `least_in_flight` or `rendezvous`"},
             Effect::on_reload,
             "Choice of the server. `rendezvous` gives each URL to one server, so ETags and caches "

@@ -16,7 +16,7 @@
 
 namespace proxy {
 
-/// Reads a body from its begin to its end, from the memory of the store, from the disk, or from a
+/// Reads a body from start to end, from the memory of the store, from the disk, or from a
 /// fill. The place of a body stays hidden from its sender; a further place becomes a further
 /// alternative here. One thread. It allocates memory only for a body on the disk.
 class BodyReader {
