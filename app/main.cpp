@@ -280,8 +280,8 @@ void add_init(CLI::App& app, InitCommand& init) {
 
 constexpr const char* kImportFooter =
     R"(The configuration goes to standard output, and the list of what it leaves out to standard error:
-warnings about access and privacy first, then the rest with the place of each line. What the command
-cannot express it closes: the node permits nothing that the source refuses, except in the lines
+warnings about access and privacy first, then the rest with the place of each line. The command
+denies what has no setting: the node permits nothing that the source refuses, except in the lines
 with OPEN. Files that FILE includes are read, too.
 
   hearsay import /etc/squid/squid.conf --output node.json && hearsay check node.json
