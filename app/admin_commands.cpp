@@ -200,7 +200,7 @@ Posted post(const NodeChoice& choice, const std::string& target, const std::stri
             out.code = no_node(out.where, *answer);
             return out;
         }
-        const bool wrong_order = answer->status == 400;
+        const bool wrong_order = answer->status == 400 || answer->status == 422;
         out.code = fail(wrong_order ? kUsage : kFailed, "http://{}: status {}: {}{}", out.where,
                         answer->status, first_line(*answer), token_hint(*answer, *admin));
     } catch (const std::invalid_argument& error) {

@@ -32,6 +32,7 @@
 #include "proxy/service_notices.hpp"
 #include "proxy/settings_in_effect.hpp"
 #include "proxy/status_reports.hpp"
+#include "proxy/storage/first_sight_file.hpp"
 #include "proxy/storage/purge.hpp"
 #include "proxy/telemetry/to_the_wall.hpp"
 #include "proxy/watchdog.hpp"
@@ -116,6 +117,7 @@ public:
         if (config_->admin)
             admin_.emplace(control_, config_->admin->listen, *this, clients_.faults);
         invalidations_.open_journals(*config_);
+        open_first_sights();
         if (cache_.store.disk()) entries_.begin_import();
         reloader_.watch_files();
         cluster_->start();
@@ -164,6 +166,7 @@ public:
         for (auto& thread : threads_)
             if (thread.joinable()) thread.join();
         clients_.authenticator.close();  // its thread knows coroutines of the workers
+        first_sight_files_.reset();
         cache_.close();
         invalidations_.close();
     }
@@ -195,6 +198,22 @@ private:
             watched.push_back({worker->io.get_executor(), &worker->finished});
         watchdog_.emplace(control_, std::move(watched), manager.patience() / kReportsInPatience,
                           [&manager] { manager.alive(); });
+    }
+
+    void open_first_sights() {
+        if (!cache_.store.disk()) return;
+        std::vector<std::filesystem::path> directories;
+        for (const auto& each : config_->cache.disk) directories.emplace_back(each.path);
+        first_sight_files_.emplace(cache_.disk_calls, std::move(directories), cache_.secret_mark(),
+                                   cache_.first_sights);
+    }
+
+    void keep_first_sights() {
+        if (!first_sight_files_) return;
+        first_sight_files_->maintain(std::chrono::steady_clock::now());
+        for (const auto& [directory, error] : first_sight_files_->take_troubles())
+            spdlog::warn("disk {}: {}: times of first sight (min_age) may be lost",
+                         directory.string(), error.message());
     }
 
     protocol::ClusterHooks cluster_hooks() {
@@ -331,6 +350,7 @@ private:
             if (config_->cluster) asio::co_spawn(control_, note_false_hits(), kToTheWall);
             if (disk) disk_watch_.look(disk->status());
             invalidations_.maintain_journals();
+            keep_first_sights();
         });
     }
 
@@ -395,6 +415,7 @@ private:
     DiskWatch disk_watch_;
     NodeInvalidations invalidations_;
     SharedFrontend clients_;
+    std::optional<FirstSightFiles> first_sight_files_;  // with a disk
     std::vector<std::unique_ptr<Worker>> workers_;
     std::optional<Watchdog> watchdog_;
     std::optional<AdminServer> admin_;

@@ -43,6 +43,7 @@ std::string here_text(const ReportedJson& page) {
     if (is_true(page, "authorize")) return "stored, and the origin confirms each use";
     constexpr std::int64_t kForEver = std::numeric_limits<std::int32_t>::max();
     if (seconds >= kForEver) return word + " for ever";
+    if (seconds == 0 && word == "stale") return word;
     return seconds >= 0 ? fmt::format("{}, for {} s more", word, seconds)
                         : fmt::format("{}, for {} s", word, -seconds);
 }
@@ -110,6 +111,11 @@ std::string explanation_text(std::string_view json, std::string& why) {
     Writer out(false);
     out.line("{}", text_of(page, "url"));
     if (const auto rule = text_of(page, "rule"); !rule.empty()) out.line("  rule: {}", rule);
+    if (is_true(page, "follow_redirects")) out.line("  redirects: the node follows them");
+    if (const auto age = text_of(page, "min_age"); !age.empty()) {
+        const auto seen = text_of(page, "first_seen");
+        out.line("  min_age: {}{}", age, seen.empty() ? "" : " (first seen at " + seen + ")");
+    }
     out.line("  here: {}", here_text(page));
     if (const auto listed = page.find("blocklist"); listed != page.end() && listed->is_object())
         out.line("  blocklist: {} ({})", text_of(*listed, "entry"), text_of(*listed, "action"));

@@ -56,6 +56,8 @@ std::string explanation_json(const Explanation& explanation) {
         explanation.rule.empty() ? ordered_json(nullptr) : ordered_json(explanation.rule);
     if (explanation.follow_redirects) page["follow_redirects"] = true;
     if (explanation.authorize) page["authorize"] = true;
+    if (!explanation.min_age.empty()) page["min_age"] = explanation.min_age;
+    if (!explanation.first_seen.empty()) page["first_seen"] = explanation.first_seen;
     if (!explanation.refused.empty()) page["refused"] = explanation.refused;
     page["here"] = explanation.here;
     page["ttl_seconds"] =

@@ -152,6 +152,10 @@ asio::awaitable<Response> purge(const Request& request, NodeControl& node) {
     auto order = parse_purge(request.body());
     if (const auto* wrong = std::get_if<std::string>(&order))
         co_return admin_text(request, http::status::bad_request, *wrong + "\n");
+    const auto config = node.config();
+    const auto unknown = unknown_rule(std::get<PurgeOrder>(order), config->rules.all());
+    if (!unknown.empty())
+        co_return admin_text(request, http::status::unprocessable_entity, unknown + "\n");
     auto purging = node.purge(std::move(std::get<PurgeOrder>(order)));
     const auto report = co_await std::move(purging);
     co_return json(request, http::int_to_status(status_of(report)), purge_json(report));

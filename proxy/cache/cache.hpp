@@ -13,6 +13,7 @@
 #include "proxy/cache/peer_request_plan.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/storage/block_flow.hpp"
+#include "proxy/storage/first_sights.hpp"
 #include "proxy/storage/memory.hpp"
 #include "proxy/storage/node_events.hpp"
 #include "proxy/storage/store.hpp"
@@ -69,6 +70,7 @@ struct SharedCache {
     Store store;
     BlockFlows flows;
     PartResponses part_responses;
+    FirstSights first_sights{key_hasher};  // of content under `min_age` of a rule
     UpstreamGroups groups;
 
 private:

@@ -6,7 +6,9 @@
 #include "proxy/access/judge_destination.hpp"
 #include "proxy/blocklists/blocklists.hpp"
 #include "proxy/cache/explain_plan.hpp"
+#include "proxy/http/min_age.hpp"
 #include "proxy/http/request_policy.hpp"
+#include "proxy/net/wall_clock.hpp"
 #include "proxy/upstream/peer_head_request.hpp"
 #include "proxy/upstream/peer_request_head.hpp"
 #include "proxy/upstream/site.hpp"
@@ -55,6 +57,20 @@ void explain_stored(Cache& cache, const CacheKey& key, summary::KeyHash hash, Cl
     } else if (found.other_variants) {
         out.here = "variant";
     }
+}
+
+/// Notes nothing: a look is no request.
+void explain_age(Cache& cache, const CacheKey& key, summary::KeyHash hash, const Rule& rule,
+                 Explanation& out) {
+    const auto found = cache.look_up(hash, key.uri(), {}, Clock::now());
+    if (!rule.min_age || !found.response) return;
+    const auto& stored = *found.response;
+    const auto fields = stored.fields();
+    const auto now = wall_now();
+    const auto seen = cache.shared.first_sights.find({rule, key.uri(), stored.status, fields}, now);
+    const auto why = why_too_young(rule, stored.status, fields, now, seen);
+    out.min_age = why.value_or("passes");
+    if (seen) out.first_seen = rfc3339(*seen);
 }
 
 /// A site of the configuration is no forward target.
@@ -144,6 +160,7 @@ asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
     co_await read_from_disk(cache, key, hash);
     explain_stored(cache, key, hash, Clock::now(), out);
 
+    if (site.policy.rule) explain_age(cache, key, hash, *site.policy.rule, out);
     explain_blocklists(*config, key, site, out);
     if (!site.of_entry() && !site.none)
         out.destination = why_not_destination(config->forward.destinations, key.host(), key.port());

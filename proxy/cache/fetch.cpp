@@ -11,6 +11,7 @@
 #include "proxy/http/interim.hpp"
 #include "proxy/http/request_policy.hpp"
 #include "proxy/http/validators.hpp"
+#include "proxy/net/wall_clock.hpp"
 
 namespace proxy {
 namespace {
@@ -154,6 +155,7 @@ asio::awaitable<bool> Fetch::take_peer(HeadRace& race, PeerRunner& runner) {
         peers_.learn_from(runner, false, origin_usual_, Clock::now());
         co_return false;
     }
+    learn_first_sight(head);
     auto from = exchange.received();
     from.from_peer = true;
     if (!job_.wanted.block && length_of_head_alone(head)) {
@@ -175,6 +177,16 @@ asio::awaitable<bool> Fetch::take_peer(HeadRace& race, PeerRunner& runner) {
         co_await delivery_.run(exchange, from, std::move(made), std::move(sender));
     asked.close(faultless ? PeerVerdict::hit : PeerVerdict::failure);
     co_return true;
+}
+
+/// A peer may state when it first saw the content that it gives.
+void Fetch::learn_first_sight(const Head& of_peer) const {
+    const auto& request = *job_.wanted.request;
+    const auto* rule = request.policy().rule;
+    if (!rule || !rule->min_age) return;
+    const auto status = length_of_head_alone(of_peer) ? 200u : of_peer.status;
+    cache_.shared.first_sights.learn({*rule, request.key.uri(), status, of_peer.fields},
+                                     wall_now());
 }
 
 void Fetch::peer_won(HeadRace& race, const PeerRunner& winner) {
@@ -384,6 +396,7 @@ asio::awaitable<bool> Fetch::fetch_copy(const StaleCopy& copy, Exchange& not_mod
         asked.close(PeerVerdict::unusable);  // unless it has ended in another way
         co_return false;
     }
+    learn_first_sight(given);
     Head merged = given;
     merged.fields = updated.merged();
     // The body is the peer's; the fields of the exchange with the origin are for this client.

@@ -42,6 +42,7 @@ private:
                     const std::shared_ptr<const protocol::PeerView>& view);
     bool start_origin(HeadRace& race);
     boost::asio::awaitable<bool> take_peer(HeadRace& race, PeerRunner& runner);
+    void learn_first_sight(const Head& of_peer) const;
     void peer_won(HeadRace& race, const PeerRunner& winner);
     bool take_head(PeerRequest& asked, const Received& from, bool validated = false);
 

@@ -39,7 +39,7 @@ bool needs_rule(const StoringRequest& storing, unsigned status, Fields fields,
 
 /// The verdict on what the redirects before a response left out of it.
 StorageVerdict verdict_of(const Redirects& redirects, const CacheRules& rules) {
-    if (redirects.left_to_client()) return StorageVerdict::is_private;
+    if (redirects.why_left() != StorageVerdict::store) return redirects.why_left();
     const auto ignores_cookies = rules.rule && rules.rule->ignored.set_cookie;
     return redirects.dropped_cookies() && !ignores_cookies ? StorageVerdict::set_cookie
                                                            : StorageVerdict::store;

@@ -14,6 +14,7 @@
 #include "proxy/client/authenticator.hpp"
 #include "proxy/client/connections_by_address.hpp"
 #include "proxy/config/config_in_effect.hpp"
+#include "proxy/http/rule.hpp"
 #include "proxy/net/high_water_mark.hpp"
 #include "proxy/net/timer_wheel.hpp"
 #include "proxy/storage/node_events.hpp"
@@ -136,7 +137,8 @@ public:
     const ConfigInEffect& settings;
     TimerWheel& wheel;
     WorkerCounters& counters;
-    RateLimitedLog listed_log;  // of requests for targets in lists that refuse nothing
+    RuleTable::HostMemo last_host;  // of requests
+    RateLimitedLog listed_log;      // of requests for targets in lists that refuse nothing
     const boost::asio::any_io_executor executor;
     /// Memory for the frames of an HTTP/2 connection, which takes it while it sends. Empty between
     /// the turns of connections.

@@ -209,7 +209,8 @@ asio::awaitable<void> Relay::respond(CacheStatus status, Outcome outcome) {
     auto& books = transaction_.books;
     auto& fields = transaction_.writer.fields();
     if (is_safe_method(request_.head.method)) {
-        const auto why = transaction_.why_too_young(head.status, head.fields);
+        const auto why =
+            transaction_.why_too_young(head.status, head.fields, exchange_.arrival().wall);
         if (why) co_return co_await transaction_.refuse_too_young(*why);
     }
     LiveFields live;

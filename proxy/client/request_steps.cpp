@@ -127,7 +127,7 @@ std::string_view RequestSteps::understand() {
     const HopByHop hop_by_hop(head.fields);
     if (hop_by_hop.too_many()) return "too many connection options";
     auto& policy = request_.site.policy;
-    choose_rule(request_.config(), head.method, request_.key, policy);
+    choose_rule(request_.config(), head.method, request_.key, policy, &frontend_.last_host);
     request_.hash = frontend_.cache.shared.key_hasher(request_.key.uri());
     const auto is_immutable = policy.rule && policy.rule->storing.immutable;
     request_.directives = request_directives(

@@ -13,6 +13,7 @@
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hashed_fields.hpp"
 #include "proxy/http/hop_by_hop.hpp"
+#include "proxy/http/number.hpp"
 #include "proxy/http/redirects.hpp"
 #include "proxy/http/response_head.hpp"
 #include "proxy/http/validators.hpp"
@@ -148,6 +149,7 @@ private:
         if (kind == PeerResponsePlan::Kind::growing) co_return co_await give_growing();
         const auto& stored = *response();
         append_server(stored);
+        append_first_seen(stored);
         books_.cache = CacheResult::hit;
         CacheStatus status;
         status.ttl = time_to_live(stored.freshness, stored.residence(books_.begun));
@@ -169,10 +171,26 @@ private:
         transaction_.writer.fields().append(kServerField).append(": ").append(value).append("\r\n");
     }
 
+    /// States when the cluster first saw the content, where a rule of this node counts from there.
+    void append_first_seen(const StoredResponse& stored) {
+        const auto* rule = request_.site.policy.rule;
+        if (!rule || !rule->min_age) return;
+        const auto fields = stored.fields();
+        auto& sights = frontend_.cache.shared.first_sights;
+        const auto seen = sights.note({*rule, request_.key.uri(), stored.status, fields},
+                                      stored.arrival.wall, wall_now());
+        if (!seen) return;
+        transaction_.writer.fields().append(kFirstSeenField).append(": ");
+        append_number(transaction_.writer.fields(),
+                      static_cast<std::uint64_t>(seen->time_since_epoch().count()));
+        transaction_.writer.fields().append("\r\n");
+    }
+
     /// Sends what has been judged, whatever becomes of the fill meanwhile: a body that is counted
     /// as given is sent, or cut where the peer sees it.
     asio::awaitable<void> give_growing() {
         append_server(*response());
+        append_first_seen(*response());
         const FromFill from{*reader_, growing_, false};
         note_source(books_, from);
         CacheStatus status;

@@ -116,14 +116,19 @@ bool Transaction::judges_age() const {
     return rule && rule->min_age && !request.from_peer;
 }
 
-std::optional<std::string> Transaction::why_too_young(unsigned status, Fields response) const {
+std::optional<std::string> Transaction::why_too_young(unsigned status, Fields response,
+                                                      WallTime arrived) const {
     if (!judges_age()) return std::nullopt;
-    return proxy::why_too_young(*request.site.policy.rule, status, response, wall_now());
+    const auto now = wall_now();
+    const auto& rule = *request.site.policy.rule;
+    auto& sights = frontend.cache.shared.first_sights;
+    const auto seen = sights.note({rule, request.key.uri(), status, response}, arrived, now);
+    return proxy::why_too_young(rule, status, response, now, seen);
 }
 
 std::optional<std::string> Transaction::why_too_young(const StoredMetadata& response) const {
     if (!judges_age()) return std::nullopt;  // before the fields are read
-    return why_too_young(response.status, response.fields());
+    return why_too_young(response.status, response.fields(), response.arrival.wall);
 }
 
 asio::awaitable<void> Transaction::refuse_too_young(std::string_view why) {

@@ -13,6 +13,7 @@
 #include "proxy/client/response_writer.hpp"
 #include "proxy/http/cache_status.hpp"
 #include "proxy/http/fetch_error.hpp"
+#include "proxy/http/http_date.hpp"
 #include "proxy/http/live_fields.hpp"
 #include "proxy/net/wakeup.hpp"
 
@@ -61,8 +62,9 @@ struct Transaction {
     boost::asio::awaitable<void> refuse_fault(bool begun);
     /// The rule of the request, which a client sent, refuses young content.
     bool judges_age() const;
-    /// Why that rule refuses this response as too young, if so.
-    std::optional<std::string> why_too_young(unsigned status, Fields response) const;
+    /// Why that rule refuses this response as too young, if so. Notes its first sight.
+    std::optional<std::string> why_too_young(unsigned status, Fields response,
+                                             WallTime arrived) const;
     std::optional<std::string> why_too_young(const StoredMetadata& response) const;
     boost::asio::awaitable<void> refuse_too_young(std::string_view why);
     /// Refuses a request without a site.

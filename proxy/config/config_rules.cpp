@@ -26,7 +26,7 @@ constexpr std::array<bool Ignored::*, 5> kIgnoredMembers{&Ignored::no_store, &Ig
                                                          &Ignored::vary};
 
 /// Fields that this node writes itself, or that define the meaning of the message.
-constexpr std::array<std::string_view, 21> kOwnFields{"Range",
+constexpr std::array<std::string_view, 22> kOwnFields{"Range",
                                                       "Age",
                                                       "Cache-Status",
                                                       "Connection",
@@ -36,6 +36,7 @@ constexpr std::array<std::string_view, 21> kOwnFields{"Range",
                                                       "Date",
                                                       "Expect",
                                                       "Hearsay-Fields",
+                                                      "Hearsay-First-Seen",
                                                       "Hearsay-Form",
                                                       "Hearsay-Peer",
                                                       "Hearsay-Server",

@@ -468,7 +468,8 @@ constexpr std::array kTable{
     Setting{"rules[].min_age", ElementValue{"time span"}, Effect::on_reload,
             "Content that the origin changed more recently, by `Last-Modified`, is refused with "
             "403 and the reason. It is a cooldown against fresh malicious packages. Content "
-            "without `Last-Modified` is refused, too."},
+            "without `Last-Modified` counts from its first sight in the cluster, by its `ETag`. "
+            "Content without both is refused."},
     Setting{"rules[].query", ElementValue{"`ignore`, or object"}, Effect::on_reload,
             "The part of the query that stays in the key. The origin gets the whole query "
             "of the request that fetches. All nodes of a cluster need the same rules up to "

@@ -36,6 +36,7 @@ public:
     // Other files that may be there before the super file; so may all names with the prefix kOurs.
     static constexpr const char* kSecretName = "hearsay.secret";
     static constexpr const char* kJournalName = "hearsay.invalidations";
+    static constexpr const char* kFirstSightsName = "hearsay.first-sights";
     static constexpr const char* kOurs = "hearsay.";
 
     /// Locks the directory for the lifetime of the object, and makes the file in a directory that

@@ -30,4 +30,10 @@ inline std::optional<std::string> percent_decoded(std::string_view text) {
     return out;
 }
 
+/// An unreserved character (RFC 3986 §2.3): it means the same as its escape.
+inline bool is_unreserved(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.' || c == '_' || c == '~';
+}
+
 }  // namespace proxy

@@ -27,6 +27,9 @@ inline constexpr std::string_view kFormField = "Hearsay-Form";
 /// (StoredMetadata::server).
 inline constexpr std::string_view kServerField = "Hearsay-Server";
 
+/// When the cluster first saw the content of a peer's copy (min_age.hpp).
+inline constexpr std::string_view kFirstSeenField = "Hearsay-First-Seen";
+
 /// Limit for the options of Connection, and for the field names in the argument of a no-cache or
 /// private directive. Real messages have fewer.
 inline constexpr std::size_t kMaxNamedFields = 32;
@@ -46,10 +49,10 @@ private:
 /// Selects the fields of one head that stop at this hop (RFC 9110 §7.6.1, RFC 9111 §3.1):
 /// Connection and the fields that it names, Keep-Alive, Proxy-Connection, TE, Transfer-Encoding,
 /// Upgrade, Proxy-Authenticate, Proxy-Authentication-Info, Proxy-Authorization, kPeerField,
-/// kFieldsField, kFormField and kServerField. Trailer stops too, because the parser drops the
-/// trailers (RFC 9110 §6.6.2). Content-Length and Host always pass, because they define the meaning
-/// of the message. Views the head. Cheap for a Connection field that is absent, or is close or
-/// keep-alive.
+/// kFieldsField, kFormField, kServerField and kFirstSeenField. Trailer stops too, because the
+/// parser drops the trailers (RFC 9110 §6.6.2). Content-Length and Host always pass, because they
+/// define the meaning of the message. Views the head. Cheap for a Connection field that is absent,
+/// or is close or keep-alive.
 class HopByHop {
 public:
     explicit HopByHop(Fields head);

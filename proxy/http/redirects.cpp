@@ -85,6 +85,12 @@ std::optional<CacheKey> redirect_target(const Head& head, const CacheKey& at, bo
     return target;
 }
 
+StorageVerdict why_without_target(const Head& head, bool keeps_cookie) {
+    return keeps_cookie && std::ranges::any_of(head.fields, is_set_cookie)
+               ? StorageVerdict::redirect_cookie
+               : StorageVerdict::redirect_target;
+}
+
 bool may_go_to_another_host(const Field& line) {
     return is_one_of(kOpenToAll, line.name);
 }
@@ -182,7 +188,8 @@ void Redirects::end_at(const Received& final, std::string_view target, bool from
     fields_.push_back({field::unknown, kSourceField, source_});
 }
 
-void Redirects::end_unfollowed(const Received& redirect, const CacheKey& at) {
+void Redirects::end_unfollowed(const Received& redirect, const CacheKey& at, StorageVerdict why) {
+    why_left_ = why;
     CacheKey target;
     for (const auto& line : redirect.head.fields) {
         fields_.push_back(line);

@@ -11,6 +11,7 @@
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/fields.hpp"
 #include "proxy/http/received.hpp"
+#include "proxy/http/storage_verdict.hpp"
 
 namespace proxy {
 
@@ -38,6 +39,9 @@ bool is_redirect(unsigned status);
 /// session. `at`: the URL that redirects.
 std::optional<CacheKey> redirect_target(const Head& head, const CacheKey& at, bool keeps_cookie);
 
+/// The verdict on a redirect without such a target: redirect_cookie or redirect_target.
+StorageVerdict why_without_target(const Head& head, bool keeps_cookie);
+
 /// True for a field that tells another host nothing about the client but what it can read: the
 /// negotiation fields, User-Agent and Cache-Control. Any other field may be a credential.
 bool may_go_to_another_host(const Field& line);
@@ -60,12 +64,14 @@ public:
     /// URL.
     void end_at(const Received& final, std::string_view target, bool from_another);
     /// The last redirect goes to the client, which follows it itself. `at`: the URL that gave it. A
-    /// relative Location would lead from the first URL to another place.
-    void end_unfollowed(const Received& redirect, const CacheKey& at);
+    /// relative Location would lead from the first URL to another place. `why`: one of the verdicts
+    /// on redirects.
+    void end_unfollowed(const Received& redirect, const CacheKey& at, StorageVerdict why);
 
     unsigned count() const { return count_; }
-    /// The last redirect was left to the client. It stands for this client and this moment.
-    bool left_to_client() const { return source_.empty(); }
+    /// Why the last redirect was left to the client; `store`: none was. Such a redirect stands for
+    /// this client and this moment, so it is not stored.
+    StorageVerdict why_left() const { return why_left_; }
     /// The final response brought cookies of another host, which are left out. Whether they matter
     /// is for the rule to say.
     bool dropped_cookies() const { return dropped_cookies_; }
@@ -82,6 +88,7 @@ private:
     CacheRules rules_;
     unsigned count_ = 0;
     std::string source_;
+    StorageVerdict why_left_ = StorageVerdict::store;
     bool dropped_cookies_ = false;
     std::vector<Field> fields_;
     std::string control_text_, vary_text_, location_text_;

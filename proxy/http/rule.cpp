@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstring>
 
@@ -102,11 +103,6 @@ std::uint64_t key_hash_of(const std::vector<Rule>& rules) {
     return std::max<std::uint64_t>(stable_hash(text), 1);
 }
 
-bool is_unreserved(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '.' || c == '_' || c == '~';
-}
-
 /// Appends the path with unreserved characters decoded, other escapes in capitals, and runs of `/`
 /// as one.
 void append_decoded(std::string& out, std::string_view path) {
@@ -128,45 +124,21 @@ void append_decoded(std::string& out, std::string_view path) {
 /// The path has one reading, and is in the form of path_for_rules(): it has no `%`, no backslash
 /// and no parameters, and neither `/` nor `.` behind a slash.
 bool is_plain(std::string_view path) {
-    char before = 0;
+    constexpr std::uint8_t kOdd = 1, kSlash = 2, kDot = 4;
+    static constexpr std::array<std::uint8_t, 256> kKinds = [] {
+        std::array<std::uint8_t, 256> kinds{};
+        for (const unsigned char c : {'%', '\\', ';'}) kinds[c] = kOdd;
+        kinds['/'] = kSlash;
+        kinds['.'] = kDot;
+        return kinds;
+    }();
+    std::uint8_t refused = kOdd;
     for (const char c : path) {
-        const auto is_odd = c == '%' || c == '\\' || c == ';';
-        if (is_odd || (before == '/' && (c == '/' || c == '.'))) return false;
-        before = c;
+        const auto kind = kKinds[static_cast<unsigned char>(c)];
+        if ((kind & refused) != 0) return false;
+        refused = kind == kSlash ? kOdd | kSlash | kDot : kOdd;
     }
     return true;
-}
-
-std::string_view parameter_name(std::string_view parameter) {
-    return parameter.substr(0, parameter.find('='));
-}
-
-/// The name as an origin reads it. `scratch` may hold the result.
-std::string_view decoded_name(std::string_view parameter, std::string& scratch) {
-    const auto name = parameter_name(parameter);
-    if (name.find_first_of("%+") == std::string_view::npos) return name;
-    scratch.clear();
-    for (std::size_t i = 0; i < name.size(); ++i) {
-        const auto byte = escaped_byte(name.substr(i));
-        scratch.push_back(byte ? *byte : name[i] == '+' ? ' ' : name[i]);
-        if (byte) i += 2;
-    }
-    return scratch;
-}
-
-bool matches_any(const std::vector<Glob>& globs, std::string_view text) {
-    return std::any_of(globs.begin(), globs.end(),
-                       [&](const Glob& glob) { return glob.matches(text); });
-}
-
-/// The parameter is a part of the key.
-bool stays_in_key(const QueryRule& rule, std::string_view parameter, std::string& scratch) {
-    if (rule.mode == QueryRule::Mode::whole) return true;
-    if (parameter.find(';') != std::string_view::npos) return true;
-    const auto name = decoded_name(parameter, scratch);
-    const auto listed = matches_any(rule.names, name);
-    if (rule.mode == QueryRule::Mode::drop) return !listed;
-    return listed || !std::all_of(name.begin(), name.end(), is_unreserved);
 }
 
 /// A segment that is `.` or `..` for an origin which ignores its parameters.
@@ -182,7 +154,8 @@ bool is_for_method(const RuleMatch& match, std::string_view method) {
 }
 
 bool is_for_host(const RuleMatch& match, std::string_view host) {
-    return match.hosts.empty() || matches_any(match.hosts, host);
+    return match.hosts.empty() ||
+           std::ranges::any_of(match.hosts, [&](const Glob& glob) { return glob.matches(host); });
 }
 
 }  // namespace
@@ -232,28 +205,6 @@ std::string path_by_lax_origins(std::string_view path) {
         if (segment != "/" || rest.empty()) out.append(segment);
     }
     return has_dots ? without_dot_segments(out) : std::string();
-}
-
-std::string query_for_key(const QueryRule& rule, std::string_view path_and_query) {
-    const auto mark = path_and_query.find('?');
-    if (mark == std::string_view::npos || rule.mode == QueryRule::Mode::ignore) return {};
-    auto rest = path_and_query.substr(mark + 1);
-    std::vector<std::string_view> kept;
-    std::string scratch;
-    for (;;) {
-        const auto parameter = rest.substr(0, rest.find('&'));
-        if (stays_in_key(rule, parameter, scratch)) kept.push_back(parameter);
-        if (parameter.size() == rest.size()) break;
-        rest.remove_prefix(parameter.size() + 1);
-    }
-    // Parameters of one name keep their order, because origins may read it.
-    if (rule.sorted)
-        std::stable_sort(kept.begin(), kept.end(), [](std::string_view a, std::string_view b) {
-            return parameter_name(a) < parameter_name(b);
-        });
-    std::string out;
-    for (const auto parameter : kept) out.append(out.empty() ? "?" : "&").append(parameter);
-    return out;
 }
 
 RuleTable::RuleTable(std::vector<Rule> rules) : rules_(std::move(rules)) {
@@ -338,22 +289,38 @@ void RuleTable::find_first(const Candidates& candidates, const Asked& asked,
                            std::size_t& first) const {
     candidates.each(kByPattern ? asked.host : asked.path, [&](const Candidate& candidate) {
         if (candidate.rule >= first) return false;
-        const auto& match = rules_[candidate.rule].match;
-        const auto fits =
-            (candidate.path == kAny || match.paths[candidate.path].matches(asked.path)) &&
-            (!kByPattern || match.hosts[candidate.host].matches(asked.host)) &&
-            is_for_method(match, asked.method);
-        if (fits) first = candidate.rule;
-        return !fits;
+        const auto& hosts = rules_[candidate.rule].match.hosts;
+        if (!kByPattern || hosts[candidate.host].matches(asked.host))
+            look_at(candidate, asked, first);
+        return candidate.rule < first;
     });
 }
 
+/// Lowers `first` to the rule of the candidate, whose host fits, if path and method do.
+void RuleTable::look_at(const Candidate& candidate, const Asked& asked, std::size_t& first) const {
+    const auto& match = rules_[candidate.rule].match;
+    const auto is_for_path =
+        candidate.path == kAny || match.paths[candidate.path].matches(asked.path);
+    if (is_for_path && is_for_method(match, asked.method)) first = candidate.rule;
+}
+
+/// Calls `visit` with the candidates of each `*.suffix` that matches.
+template <class Visit>
+void RuleTable::each_suffix(std::string_view host, const Visit& visit) const {
+    if (by_suffix_.empty()) return;
+    for (auto dot = host.find('.'); dot != std::string_view::npos; dot = host.find('.', dot + 1)) {
+        if (!suffix_lengths_[(host.size() - dot) % suffix_lengths_.size()]) continue;
+        const auto ending = by_suffix_.find(host.substr(dot));
+        if (ending != by_suffix_.end()) visit(ending->second);
+    }
+}
+
 const Rule* RuleTable::find(std::string_view method, std::string_view host,
-                            std::string_view path_and_query) const {
+                            std::string_view path_and_query, HostMemo* memo) const {
     if (rules_.empty()) return nullptr;
     const auto path = path_and_query.substr(0, path_and_query.find('?'));
     const auto is_canonical = !host.starts_with('[') && !host.ends_with('.');
-    if (is_canonical && is_plain(path)) return find_plain({method, host, path});
+    if (is_canonical && is_plain(path)) return find_plain({method, host, path, memo});
     std::string scratch, host_scratch;
     const Asked asked{method, canonical_host(host, host_scratch), path_for_rules(path, scratch)};
     const auto* const rule = find_plain(asked);
@@ -363,6 +330,7 @@ const Rule* RuleTable::find(std::string_view method, std::string_view host,
 }
 
 const Rule* RuleTable::find_plain(const Asked& asked) const {
+    if (asked.memo) return find_by_memo(asked);
     auto first = rules_.size();
     const auto& host = asked.host;
     const auto listed = by_host_.empty() ? by_host_.end() : by_host_.find(host);
@@ -371,18 +339,47 @@ const Rule* RuleTable::find_plain(const Asked& asked) const {
     } else {
         find_first<false>(of_all_hosts_, asked, first);
         find_first<true>(by_pattern_, asked, first);
-        if (!by_suffix_.empty()) find_first_of_suffix(asked, first);
+        each_suffix(host, [&](const Candidates& candidates) {
+            find_first<false>(candidates, asked, first);
+        });
     }
     return first < rules_.size() ? &rules_[first] : nullptr;
 }
 
-void RuleTable::find_first_of_suffix(const Asked& asked, std::size_t& first) const {
-    const auto& host = asked.host;
-    for (auto dot = host.find('.'); dot != std::string_view::npos; dot = host.find('.', dot + 1)) {
-        if (!suffix_lengths_[(host.size() - dot) % suffix_lengths_.size()]) continue;
-        const auto ending = by_suffix_.find(host.substr(dot));
-        if (ending != by_suffix_.end()) find_first<false>(ending->second, asked, first);
+const Rule* RuleTable::find_by_memo(const Asked& asked) const {
+    auto& memo = *asked.memo;
+    if (memo.table_ != number_.value() || memo.host_ != asked.host) remember(asked.host, memo);
+    auto first = rules_.size();
+    for (const auto* candidates : memo.by_path_) find_first<false>(*candidates, asked, first);
+    for (const auto& candidate : memo.by_pattern_)
+        if (candidate.rule < first) look_at(candidate, asked, first);
+    return first < rules_.size() ? &rules_[first] : nullptr;
+}
+
+void RuleTable::remember(std::string_view host, HostMemo& memo) const {
+    memo.table_ = 0;  // until it is complete
+    memo.host_ = host;
+    memo.by_path_.clear();
+    memo.by_pattern_.clear();
+    const auto listed = by_host_.find(host);
+    if (listed != by_host_.end()) {
+        memo.by_path_.push_back(&listed->second);
+    } else {
+        memo.by_path_.push_back(&of_all_hosts_);
+        each_suffix(host,
+                    [&](const Candidates& candidates) { memo.by_path_.push_back(&candidates); });
+        by_pattern_.each(host, [&](const Candidate& candidate) {
+            const auto& pattern = rules_[candidate.rule].match.hosts[candidate.host];
+            if (pattern.matches(host)) memo.by_pattern_.push_back(candidate);
+            return true;
+        });
     }
+    memo.table_ = number_.value();
+}
+
+RuleTable::Number::Number() {
+    static std::atomic<std::uint64_t> last{0};
+    value_ = ++last;
 }
 
 bool RuleTable::names_host(std::string_view host) const {

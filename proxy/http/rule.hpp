@@ -128,9 +128,11 @@ public:
     bool empty() const { return rules_.empty(); }
     const std::vector<Rule>& all() const { return rules_; }
 
-    /// Null: none matches. `host`: lower case. The result lives as long as the table.
+    class HostMemo;
+    /// Null: none matches. `host`: lower case. The result lives as long as the table. `memo` makes
+    /// the look-up cheaper for the host of the last one; null: there is none.
     const Rule* find(std::string_view method, std::string_view host,
-                     std::string_view path_and_query) const;
+                     std::string_view path_and_query, HostMemo* memo = nullptr) const;
 
     /// A rule names this host, by another pattern than `*` alone. `host`: lower case.
     bool names_host(std::string_view host) const;
@@ -171,12 +173,31 @@ private:
     /// A request under judgement.
     struct Asked {
         std::string_view method, host, path;
+        HostMemo* memo = nullptr;
+    };
+    /// A number of one object: no other one ever has it, and a copy is another one.
+    class Number {
+    public:
+        Number();
+        Number(const Number&) : Number() {}
+        Number& operator=(const Number& other) {
+            if (this != &other) value_ = Number().value_;
+            return *this;
+        }
+        std::uint64_t value() const { return value_; }
+
+    private:
+        std::uint64_t value_;
     };
 
     void add_candidates(std::size_t rule, Candidates& to) const;
     void add_pattern(std::size_t rule, std::size_t host);
     const Rule* find_plain(const Asked& asked) const;
-    void find_first_of_suffix(const Asked& asked, std::size_t& first) const;
+    const Rule* find_by_memo(const Asked& asked) const;
+    void remember(std::string_view host, HostMemo& memo) const;
+    template <class Visit>
+    void each_suffix(std::string_view host, const Visit& visit) const;
+    void look_at(const Candidate& candidate, const Asked& asked, std::size_t& first) const;
     template <bool kByPattern>
     void find_first(const Candidates& candidates, const Asked& asked, std::size_t& first) const;
 
@@ -196,6 +217,19 @@ private:
     Candidates by_pattern_;  // other patterns
     Rule two_readings_;      // kTwoReadings
     std::uint64_t key_hash_ = 0;
+    Number number_;
+};
+
+/// The candidates for the host that a reader of a table asked for last. It needs neither hashes nor
+/// comparisons of the host as long as the host and the table stay the same. It may outlive tables.
+/// One thread. Memory: the host, and one entry for each pattern that matches it.
+class RuleTable::HostMemo {
+private:
+    friend class RuleTable;
+    std::uint64_t table_ = 0;  // its Number; 0: none
+    std::string host_;
+    std::vector<const Candidates*> by_path_;
+    std::vector<Candidate> by_pattern_;
 };
 
 }  // namespace proxy

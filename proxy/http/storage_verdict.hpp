@@ -27,6 +27,12 @@ enum class StorageVerdict : std::uint8_t {
     set_cookie,       // unless the configuration lets cookies be stored
     no_freshness,     // without explicit freshness and without a status for heuristics
     not_reusable,     // stale from the start, and without a validator
+    // of a redirect that a rule lets the node follow, and that the client follows itself:
+    redirect_target,  // no Location, several, none that can be requested, or http behind https
+    redirect_cookie,  // it has a cookie for its client
+    redirect_host,    // no origin and no rule names the host, or a list or setting refuses it
+    redirect_loop,    // it leads to a URL of the chain, or the chain is too long
+    redirect_failed,  // the target did not answer
     // decided during the fetch:
     too_large,      // above object_max
     no_room,        // memory for filling is used up
@@ -65,6 +71,16 @@ constexpr std::string_view to_string(StorageVerdict verdict) {
             return "no_freshness";
         case StorageVerdict::not_reusable:
             return "not_reusable";
+        case StorageVerdict::redirect_target:
+            return "redirect_target";
+        case StorageVerdict::redirect_cookie:
+            return "redirect_cookie";
+        case StorageVerdict::redirect_host:
+            return "redirect_host";
+        case StorageVerdict::redirect_loop:
+            return "redirect_loop";
+        case StorageVerdict::redirect_failed:
+            return "redirect_failed";
         case StorageVerdict::too_large:
             return "too_large";
         case StorageVerdict::no_room:

@@ -48,7 +48,12 @@ void add_rule(const json& value, const std::string& where, PurgeOrder& order) {
 void add_prefix(const json& value, const std::string& where, PurgeOrder& order) {
     if (!value.is_string()) throw Wrong{where + " must be a string."};
     CacheKey key;
-    const auto error = key.assign_url(value.get_ref<const std::string&>());
+    const auto& begin = value.get_ref<const std::string&>();
+    if (begin.find('*') != std::string::npos)
+        throw Wrong{where +
+                    " must be without a star: a prefix is no pattern, and stands for all "
+                    "URLs that begin with it. Purge others by URL, rule or tag."};
+    const auto error = key.assign_url(begin);
     if (error != TargetError::none)
         throw Wrong{where + " must be the beginning of URLs, http://host/path/: " +
                     std::string(to_string(error)) + "."};
@@ -126,6 +131,20 @@ protocol::Invalidation named(const PurgeOrder& order, const summary::KeyHasher& 
     for (const auto& prefix : order.prefixes) what.tags.push_back(prefix_tag(prefix, hasher));
     for (const auto& tag : order.tags) what.tags.push_back(surrogate_tag(tag, hasher));
     return what;
+}
+
+std::string unknown_rule(const PurgeOrder& order, const std::vector<Rule>& rules) {
+    constexpr std::size_t kMostNamed = 20;
+    for (const auto& name : order.rules) {
+        if (std::ranges::find(rules, name, &Rule::name) != rules.end()) continue;
+        auto text = "No rule has the name " + name + ".";
+        if (rules.empty()) return text + " The node has no rules.";
+        text += rules.size() > kMostNamed ? " Some of the rules are: " : " The rules are: ";
+        for (std::size_t i = 0; i < std::min(rules.size(), kMostNamed); ++i)
+            text.append(i == 0 ? "" : ", ").append(rules[i].name);
+        return text + ".";
+    }
+    return {};
 }
 
 unsigned status_of(const PurgeReport& report) {

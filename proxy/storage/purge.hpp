@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "protocol/wire/invalidation.hpp"
+#include "proxy/http/rule.hpp"
 #include "summary/key_hash.hpp"
 
 namespace proxy {
@@ -46,6 +47,10 @@ struct PurgeReport {
 /// `rules`, `prefixes`.
 /// Returns a sentence for the user if it is wrong.
 std::variant<PurgeOrder, std::string> parse_purge(std::string_view json);
+
+/// A sentence for the user if the order names a rule that `rules` lacks: a slip would purge
+/// nothing, and look like success. Empty: all rules are there.
+std::string unknown_rule(const PurgeOrder& order, const std::vector<Rule>& rules);
 
 /// 200 if the order is complete here and at all peers, else 202.
 unsigned status_of(const PurgeReport& report);

@@ -17,6 +17,9 @@ struct Explanation {
     std::string rule;               // the entry of `rules` that applies; empty: none
     bool follow_redirects = false;  // of that rule
     bool authorize = false;         // of that rule: the origin confirms each use
+    /// The judgement of `min_age` of that rule about the stored content; empty without both.
+    std::string min_age;
+    std::string first_seen;  // when its age counts from there: of the content, in RFC 3339
     /// What a client gets in place of any content: the status, and the setting that says so. Empty:
     /// it may get content.
     std::string refused;

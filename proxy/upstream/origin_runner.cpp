@@ -44,10 +44,14 @@ asio::awaitable<FetchError> OriginRunner::run_and_follow() {
     std::vector<std::string> visited{
         std::string(snapshot->key.origin()).append(snapshot->key.path())};
     auto at = snapshot->key;
+    auto why_left = StorageVerdict::redirect_loop;
     while (!lost && redirects->count() < kMaxRedirects) {
-        const auto target = redirect_target(response().head(), at, keeps_cookie);
+        const auto& head = response().head();
+        const auto target = redirect_target(head, at, keeps_cookie);
+        if (!target) why_left = why_without_target(head, keeps_cookie);
         if (!target || std::ranges::find(visited, target->uri()) != visited.end()) break;
         const auto next = redirected_request(*snapshot, *target);
+        if (!next) why_left = StorageVerdict::redirect_host;
         if (!next) break;
         lines_count_ = is_source(*target);
         if (!lines_count_ && wants_part) co_return FetchError::changed;
@@ -62,6 +66,7 @@ asio::awaitable<FetchError> OriginRunner::run_and_follow() {
             if (has_stand_in || wants_part || lost) co_return error;
             followed_ = std::move(before);
             lines_count_ = false;
+            why_left = StorageVerdict::redirect_failed;
             break;
         }
         auto& redirect = before ? *before : exchange_;
@@ -73,7 +78,7 @@ asio::awaitable<FetchError> OriginRunner::run_and_follow() {
     if (!lines_count_ && wants_part) co_return FetchError::changed;
     const auto is_left = is_redirect(response().head().status);
     if (is_left)
-        redirects->end_unfollowed(response().received(), at);
+        redirects->end_unfollowed(response().received(), at, why_left);
     else if (redirects->count() > 0)
         redirects->end_at(response().received(), key_by_rules(*snapshot, at),
                           !is_same_origin(at, snapshot->key));

@@ -87,9 +87,10 @@ Site choose_site(const Config& config, const CacheKey& key, bool absolute_form) 
     return site;
 }
 
-void choose_rule(const Config& config, std::string_view method, CacheKey& key, SitePolicy& policy) {
+void choose_rule(const Config& config, std::string_view method, CacheKey& key, SitePolicy& policy,
+                 RuleTable::HostMemo* memo) {
     if (config.rules.empty()) return;
-    policy.rule = config.rules.find(method, key.host(), key.path());
+    policy.rule = config.rules.find(method, key.host(), key.path(), memo);
     if (method == "GET" || method == "HEAD")
         apply(policy.rule, key);
     else

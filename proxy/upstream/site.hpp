@@ -76,8 +76,10 @@ Site choose_site(const Config& config, const CacheKey& key, bool absolute_form);
 
 /// Chooses the first entry of `rules` that matches a request for `key`, and leaves out of the key
 /// what that rule leaves out of the query. The rule that changes the key is the one for GET, so
-/// that a request of any method has the key of the content that it may change.
-void choose_rule(const Config& config, std::string_view method, CacheKey& key, SitePolicy& policy);
+/// that a request of any method has the key of the content that it may change. `memo`: see
+/// RuleTable::find().
+void choose_rule(const Config& config, std::string_view method, CacheKey& key, SitePolicy& policy,
+                 RuleTable::HostMemo* memo = nullptr);
 
 /// The key under which the content of `key` is stored: see choose_rule().
 void apply_key_rule(const RuleTable& rules, CacheKey& key);

@@ -122,6 +122,7 @@ TEST_F(FollowedRedirects, GoToNamedHostsAlone) {
         const auto answer = get("a", "/blob");
         EXPECT_EQ(answer.status, 302u);
         EXPECT_EQ(answer.field("Location"), "http://unnamed.test/x");
+        EXPECT_THAT(answer.cache_status(), HasSubstr("detail=redirect_host"));
     }
     EXPECT_EQ(origin.requests(), 2u) << "a redirect that is left to the client is not stored";
 }
@@ -146,6 +147,7 @@ TEST_F(FollowedRedirects, EndInALoopWithTheLastRedirect) {
     const auto answer = get("a", "/a");
     EXPECT_EQ(answer.status, 302u);
     EXPECT_EQ(answer.field("Location"), "http://origin.test/a#part") << "as seen from /a/b";
+    EXPECT_THAT(answer.cache_status(), HasSubstr("detail=redirect_loop"));
     EXPECT_EQ(origin.requests(), 2u);
 }
 
@@ -157,6 +159,7 @@ TEST_F(FollowedRedirects, EndAfterFive) {
     const auto answer = get("a", "/");
     EXPECT_EQ(answer.status, 301u);
     EXPECT_EQ(answer.field("Location"), "http://origin.test/xxxxxx");
+    EXPECT_THAT(answer.cache_status(), HasSubstr("detail=redirect_loop"));
     EXPECT_EQ(origin.requests(), 6u);
 }
 
@@ -169,6 +172,7 @@ TEST_F(FollowedRedirects, ATargetOutOfReachLeavesTheRedirectToTheClient) {
     EXPECT_EQ(answer.status, 302u);
     EXPECT_EQ(answer.field("Location"), "http://cdn.test/real/blob?sig=1");
     EXPECT_EQ(answer.body, "this way");
+    EXPECT_EQ(status("a").work.verdicts[StorageVerdict::redirect_failed], 1u);
     EXPECT_EQ(get("a", "/blob").field("Location"), "http://cdn.test/real/blob?sig=2")
         << "no client gets the signature of another";
 }

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -9,6 +10,7 @@
 #include "proxy/config/config_json.hpp"
 #include "proxy/config/parse_config.hpp"
 #include "tests/cluster/fixture.hpp"
+#include "tests/proxy/disk_kit.hpp"
 
 namespace proxy::test {
 namespace rules_test {
@@ -16,6 +18,7 @@ namespace rules_test {
 using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using namespace std::chrono_literals;
 
 /// Nodes with rules in front of an origin that numbers its responses.
 class Rules : public NodesTest {
@@ -110,7 +113,10 @@ TEST_F(Rules, APurgeByRuleEndsWhatTheRuleJudged) {
     EXPECT_FALSE(is_hit("/docs/1"));
     EXPECT_TRUE(is_hit("/other"));
     EXPECT_EQ(purge(R"({"tags": ["manual"]})"), 1);
-    EXPECT_EQ(purge(R"({"rules": ["other"]})"), 0);
+    const auto unknown = admin_client().ask(
+        "POST", "/api/v1/purge", "Content-Type: application/json\r\n", R"({"rules": ["other"]})");
+    EXPECT_EQ(unknown.status, 422u);
+    EXPECT_EQ(unknown.body, "No rule has the name other. The rules are: docs.\n");
 }
 
 TEST_F(Rules, GiveALifetimeAndItEndsWithTheRule) {
@@ -415,6 +421,62 @@ TEST_F(Rules, YoungContentIsRefusedOnEveryWay) {
     old = true;
     EXPECT_EQ(get("a", "/old").body, "package");
     EXPECT_EQ(client().ask("POST", "/old", "", "x").status, 200u);
+}
+
+constexpr auto kTagged = "ETag: \"1\"\r\n";
+constexpr auto kUrlOfOne = "http%3A%2F%2Forigin.test%2Fone";
+
+TEST_F(Rules, ContentWithoutLastModifiedAgesFromItsFirstSight) {
+    const auto scripted = origin.set([&](Exchange& e) { e.answer(fresh(kTagged), "package"); });
+    run(R"([{"name": "cooldown", "min_age": "1s"}])");
+    const auto first = get("a", "/one");
+    EXPECT_EQ(first.status, 403u);
+    EXPECT_THAT(first.body, HasSubstr("The proxy first saw it at "));
+    EXPECT_TRUE(eventually([&] { return get("a", "/one").body == "package"; }));
+    EXPECT_EQ(explained(kUrlOfOne).at("min_age"), "passes");
+    EXPECT_TRUE(explained(kUrlOfOne).contains("first_seen"));
+    reload(R"([{"name": "cooldown", "min_age": "7d"}])");
+    EXPECT_EQ(get("a", "/one").status, 403u);
+    EXPECT_THAT(explained(kUrlOfOne).at("min_age").get<std::string>(), HasSubstr("it passes at "));
+    EXPECT_EQ(origin.heads().size(), 1u);
+}
+
+TEST_F(Rules, ContentWithoutAnyIdentityStaysRefused) {
+    const auto scripted = numbered(fresh());
+    run(R"([{"name": "cooldown", "min_age": "1s"}])");
+    EXPECT_THAT(get("a", "/one").body, HasSubstr("neither Last-Modified nor one ETag"));
+}
+
+TEST_F(Rules, APeerTellsWhenTheClusterFirstSawTheContent) {
+    const auto scripted = origin.set([&](Exchange& e) { e.answer(fresh(kTagged), "package"); });
+    const auto* const rule = R"([{"name": "cooldown", "min_age": "7d"}])";
+    start(ruled(rule, "a", 2));
+    start(ruled(rule, "b", 2));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
+    const auto first = get("a", "/one");
+    EXPECT_EQ(first.status, 403u);
+    ASSERT_TRUE(eventually([&] { return announced("a", 1); }));
+    const auto begun = std::chrono::system_clock::now();
+    ASSERT_TRUE(eventually([&] { return std::chrono::system_clock::now() - begun > 1100ms; }));
+    const auto second = get("b", "/one", "X-First: 1\r\n");
+    EXPECT_EQ(second.body, first.body) << "with the time of the other node";
+    EXPECT_EQ(origin.heads().size(), 1u);
+}
+
+TEST_F(Rules, AFirstSightSurvivesARestartWithADisk) {
+    const TemporaryDirectory directory;
+    const auto scripted = origin.set(
+        [&](Exchange& e) { e.answer("Cache-Control: no-store\r\nETag: \"1\"\r\n", "package"); });
+    auto settings = ruled(R"([{"name": "cooldown", "min_age": "7d"}])");
+    settings.cache.disk = {{directory.path().string(), 256ull << 20}};
+    start(settings);
+    const auto first = get("a", "/one");
+    EXPECT_EQ(first.status, 403u);
+    kill("a");
+    const auto begun = std::chrono::system_clock::now();
+    ASSERT_TRUE(eventually([&] { return std::chrono::system_clock::now() - begun > 1100ms; }));
+    start(settings);
+    EXPECT_EQ(get("a", "/one").body, first.body);
 }
 
 TEST_F(Rules, AReloadOfKeyRulesMakesNewLinks) {

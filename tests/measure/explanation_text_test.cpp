@@ -45,6 +45,16 @@ TEST(ExplanationText, SaysHowLongSomethingIsStillFreshOrHasBeenStale) {
                 HasSubstr("here: fresh, for 40 s more\n"));
     EXPECT_THAT(explained(R"({"here": "stale", "ttl_seconds": -3})"),
                 HasSubstr("here: stale, for 3 s\n"));
+    EXPECT_THAT(explained(R"({"here": "stale", "ttl_seconds": 0})"), HasSubstr("here: stale\n"));
+}
+
+TEST(ExplanationText, SaysWhatARuleDoesToTheResponse) {
+    EXPECT_THAT(explained(R"({"here": "absent", "rule": "r", "follow_redirects": true})"),
+                HasSubstr("  rule: r\n  redirects: the node follows them\n"));
+    EXPECT_THAT(explained(R"({"here": "fresh", "min_age": "passes", "first_seen": "2026"})"),
+                HasSubstr("\n  min_age: passes (first seen at 2026)\n"));
+    EXPECT_THAT(explained(R"({"here": "absent"})"),
+                AllOf(Not(HasSubstr("min_age")), Not(HasSubstr("redirects"))));
 }
 
 TEST(ExplanationText, NamesTheEntryOfABlocklist) {

@@ -20,7 +20,7 @@ std::optional<std::string> refusal(std::chrono::seconds modified_ago, unsigned s
     rule.min_age = 24h * 7;
     std::string line("Last-Modified: ");
     append_http_date(line, kNow - modified_ago);
-    return why_too_young(rule, status, Head(line.c_str()), kNow);
+    return why_too_young(rule, status, Head(line.c_str()), kNow, std::nullopt);
 }
 
 TEST(MinAge, RefusesYoungContentAndSaysWhenItPasses) {
@@ -41,9 +41,31 @@ TEST(MinAge, RefusesContentOfUnknownAge) {
     rule.min_age = 1s;
     for (const auto* head : {"Date: x", "Last-Modified: yesterday",
                              "Last-Modified: Thu, 01 Jan 2015 00:00:00 GMT\nLast-Modified: x"})
-        EXPECT_THAT(why_too_young(rule, 200, Head(head), kNow).value(), HasSubstr("unknown"));
+        EXPECT_THAT(why_too_young(rule, 200, Head(head), kNow, std::nullopt).value(),
+                    HasSubstr("unknown"));
     rule.min_age.reset();
-    EXPECT_FALSE(why_too_young(rule, 200, Head("Date: x"), kNow));
+    EXPECT_FALSE(why_too_young(rule, 200, Head("Date: x"), kNow, std::nullopt));
+}
+
+TEST(MinAge, CountsFromTheFirstSightWithoutLastModified) {
+    Rule rule;
+    rule.min_age = 24h;
+    const Head tagged("ETag: \"1\"");
+    EXPECT_EQ(tag_of_first_sight(rule, 200, tagged, kNow), "\"1\"");
+    EXPECT_THAT(
+        why_too_young(rule, 200, tagged, kNow, kNow - 23h).value(),
+        HasSubstr("first saw it at 2026-11-19T13:00:00Z; it passes at 2026-11-20T13:00:00Z"));
+    EXPECT_FALSE(why_too_young(rule, 200, tagged, kNow, kNow - 24h));
+    EXPECT_EQ(tag_of_first_sight(rule, 404, tagged, kNow), "") << "no content";
+    EXPECT_EQ(tag_of_first_sight(Rule(), 200, tagged, kNow), "") << "no such rule";
+}
+
+TEST(MinAge, PrefersLastModifiedToTheFirstSight) {
+    Rule rule;
+    rule.min_age = 24h;
+    const Head both("ETag: \"1\"\nLast-Modified: Fri, 20 Nov 2026 11:00:00 GMT");
+    EXPECT_EQ(tag_of_first_sight(rule, 200, both, kNow), "");
+    EXPECT_TRUE(why_too_young(rule, 200, both, kNow, kNow - 240h));
 }
 
 }  // namespace http_min_age_test

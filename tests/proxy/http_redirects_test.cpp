@@ -161,7 +161,7 @@ TEST(Redirects, LeaveOutWhatIsWrongUnderTheFirstUrl) {
     EXPECT_EQ(chain.value("Hearsay-Source"), source_text("http://b.test/"));
     EXPECT_EQ(source_of(chain.redirects.fields()), source_text("http://b.test/"));
     EXPECT_TRUE(chain.redirects.dropped_cookies());
-    EXPECT_FALSE(chain.redirects.left_to_client());
+    EXPECT_EQ(chain.redirects.why_left(), StorageVerdict::store);
     const Chain same({}, final, false);
     EXPECT_EQ(same.value("Set-Cookie"), "a=1");
     EXPECT_FALSE(same.redirects.dropped_cookies());
@@ -172,11 +172,19 @@ TEST(Redirects, ThatAreLeftToTheClientHaveAWholeLocation) {
     const auto last = head(307, {line("Location", "2#part"), line("X-A", "1")});
     Redirects redirects{CacheRules{}};
     redirects.add({first, kNow, {}});
-    redirects.end_unfollowed({last, kNow, {}}, key("http://b.test/x/1"));
-    EXPECT_TRUE(redirects.left_to_client());
+    redirects.end_unfollowed({last, kNow, {}}, key("http://b.test/x/1"),
+                             StorageVerdict::redirect_host);
+    EXPECT_EQ(redirects.why_left(), StorageVerdict::redirect_host);
     ASSERT_EQ(redirects.fields().size(), 2u);
     EXPECT_EQ(redirects.fields()[0].value, "http://b.test/x/2#part");
     EXPECT_EQ(redirects.fields()[1].value, "1");
+}
+
+TEST(Redirects, WithoutATargetHaveAReason) {
+    const auto cookie = head(302, {line("Location", "/x"), line("Set-Cookie", "a=1")});
+    EXPECT_EQ(why_without_target(cookie, true), StorageVerdict::redirect_cookie);
+    EXPECT_EQ(why_without_target(cookie, false), StorageVerdict::redirect_target);
+    EXPECT_EQ(why_without_target(head(302, {}), true), StorageVerdict::redirect_target);
 }
 
 }  // namespace http_redirects_test

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <random>
 
 #include "proxy/http/cache_key.hpp"
@@ -21,8 +22,8 @@ Rule rule(std::string name, std::vector<Glob> hosts, std::vector<Glob> paths = {
 }
 
 std::string found(const RuleTable& table, std::string_view host, std::string_view path,
-                  std::string_view method = "GET") {
-    const auto* rule = table.find(method, host, path);
+                  std::string_view method = "GET", RuleTable::HostMemo* memo = nullptr) {
+    const auto* rule = table.find(method, host, path, memo);
     return rule ? rule->name : "none";
 }
 
@@ -46,6 +47,7 @@ TEST(RuleTable, FindsTheRuleThatALookAtEachOneFinds) {
         return globs.empty() ||
                std::ranges::any_of(globs, [&](const Glob& glob) { return glob.matches(text); });
     };
+    RuleTable::HostMemo memo;
     for (int round = 0; round < 100; ++round) {
         std::vector<Rule> rules;
         for (int i = 0; i < 12; ++i)
@@ -56,10 +58,23 @@ TEST(RuleTable, FindsTheRuleThatALookAtEachOneFinds) {
                 const auto first = std::ranges::find_if(rules, [&](const Rule& one) {
                     return any(one.match.hosts, host) && any(one.match.paths, path);
                 });
-                EXPECT_EQ(found(table, host, path), first == rules.end() ? "none" : first->name)
-                    << host << path;
+                const auto name = first == rules.end() ? "none" : first->name;
+                EXPECT_EQ(found(table, host, path), name) << host << path;
+                EXPECT_EQ(found(table, host, path, "GET", &memo), name) << host << path;
             }
     }
+}
+
+TEST(RuleTable, AMemoIsOfOneTable) {
+    RuleTable::HostMemo memo;
+    auto table = std::make_unique<RuleTable>(std::vector{rule("one", {Glob("*.test")})});
+    EXPECT_EQ(found(*table, "a.test", "/", "GET", &memo), "one");
+    const RuleTable copy(*table);
+    *table = RuleTable({rule("two", {Glob("*.test")})});
+    EXPECT_EQ(found(*table, "a.test", "/", "GET", &memo), "two") << "at the same place";
+    table.reset();
+    EXPECT_EQ(found(copy, "a.test", "/", "GET", &memo), "one");
+    EXPECT_EQ(found(copy, "b.example", "/", "GET", &memo), "none");
 }
 
 TEST(RuleTable, NamesHostsByOtherPatternsThanAllHosts) {

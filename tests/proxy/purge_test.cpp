@@ -55,6 +55,21 @@ TEST(PurgeOrder, ReportsTheFaultOfABadOrder) {
     EXPECT_TRUE(wrong(R"({"prefixes": ["/a/"]})").starts_with("prefixes[0] must be the beginning"));
     EXPECT_TRUE(wrong(json{{"prefixes", {"http://h" + std::string(65, '/')}}}.dump())
                     .starts_with("prefixes[0] must end"));
+    EXPECT_TRUE(wrong(R"({"prefixes": ["http://h/a*/"]})")
+                    .starts_with("prefixes[0] must be without a star: a prefix is no pattern"));
+}
+
+TEST(PurgeOrder, NamesARuleThatIsThere) {
+    std::vector<Rule> rules(2);
+    rules[0].name = "docs";
+    rules[1].name = "blobs";
+    PurgeOrder order;
+    EXPECT_EQ(unknown_rule(order, rules), "");
+    order.rules = {"blobs", "docs"};
+    EXPECT_EQ(unknown_rule(order, rules), "");
+    order.rules = {"blobs", "doc"};
+    EXPECT_EQ(unknown_rule(order, rules), "No rule has the name doc. The rules are: docs, blobs.");
+    EXPECT_EQ(unknown_rule(order, {}), "No rule has the name blobs. The node has no rules.");
 }
 
 TEST(PurgeOrder, IsBounded) {
