@@ -12,12 +12,14 @@
 #include "app/commands.hpp"
 #include "app/fail.hpp"
 #include "app/status_text.hpp"
+#include "app/traffic_report.hpp"
 #include "measure/report/explanation_text.hpp"
 #include "measure/report/numbers.hpp"
 #include "measure/run/http_get.hpp"
 #include "measure/run/node_addresses.hpp"
 #include "measure/run/node_sample.hpp"
 #include "measure/trace/printable.hpp"
+#include "proxy/config/config_values.hpp"
 #include "proxy/config/parse_config.hpp"
 #include "proxy/net/load_config.hpp"
 
@@ -367,6 +369,61 @@ int healthcheck_command(const NodeChoice& choice) {
         return kOk;
     } catch (const std::invalid_argument& error) {
         return fail(kUsage, "{}", error.what());
+    }
+}
+
+/// The traffic of one node, or nothing after a report on standard error.
+std::optional<TrafficReport> read_traffic_of(const AdminPort& port, std::chrono::nanoseconds since,
+                                             std::string_view hint) {
+    const auto where = port.at.text();
+    const auto target = "/api/v1/history?span=" + std::string(span_for(since));
+    const auto answer = measure::http_get(port.at, target, kAdminTimeout, port.token);
+    if (!answer) {
+        fail(kFailed, "no node answers at http://{}: {}{}", where, answer.error().message(), hint);
+        return std::nullopt;
+    }
+    if (!may_be_of_a_node(*answer)) {
+        no_node(where, *answer);
+        return std::nullopt;
+    }
+    if (answer->status != 200) {
+        fail(kFailed, "http://{}: status {}: {}{}", where, answer->status, first_line(*answer),
+             token_hint(*answer, port));
+        return std::nullopt;
+    }
+    auto report = read_traffic(answer->body, since);
+    if (!report) no_node(where, *answer);
+    return report;
+}
+
+int report_command(const std::vector<NodeChoice>& choices, const std::string& since, bool json) {
+    constexpr auto kLongest = 24h * 7;
+    const auto span = proxy::parse_duration(since);
+    if (!span || *span <= 0s || *span > kLongest)
+        return fail(kUsage, "--since takes a duration of at most 7 days, such as 15m, 24h or 7d");
+    try {
+        std::string why;
+        const auto admins = admins_of(choices, why);
+        if (admins.empty() && !why.empty()) return fail(kBadConfig, "{}", why);
+        const auto hint = choices.size() == 1
+                              ? address_hint(choices.front(), "HOST:PORT, --at, or --config")
+                              : std::string();
+        std::vector<TrafficReport> nodes;
+        for (const auto& port : admins)
+            if (auto report = read_traffic_of(port, *span, hint))
+                nodes.push_back(std::move(*report));
+        if (json && !nodes.empty()) fmt::print("{}", traffic_json(nodes, *span));
+        TrafficReport together;
+        for (const auto& node : nodes) {
+            if (!json) fmt::print("{}", traffic_text(node));
+            together += node;
+        }
+        if (!json && nodes.size() > 1) fmt::print("{}", traffic_text(together));
+        return nodes.size() == admins.size() ? kOk : kFailed;
+    } catch (const std::invalid_argument& error) {
+        return fail(kUsage, "{}", error.what());
+    } catch (const std::runtime_error& error) {
+        return fail(kFailed, "{}", error.what());
     }
 }
 

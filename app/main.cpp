@@ -38,6 +38,7 @@ struct CommandLine {
     ImportCommand importing;
     std::vector<std::string> nodes;
     std::string explained;
+    std::string since = "24h";
     std::string help_on;
     std::string origin_listen = "127.0.0.1:8000";
     measure::OriginOptions origin;
@@ -328,12 +329,21 @@ int run_origin(CommandLine& line) {
     return origin_command(line.origin);
 }
 
-int run_status(const CommandLine& line) {
+/// The nodes of a command for several.
+std::vector<NodeChoice> choices_of(const CommandLine& line) {
     std::vector<NodeChoice> choices;
     for (const auto& url : line.nodes) choices.push_back({url, {}});
     if (!line.node.url.empty() || !line.node.config.empty() || choices.empty())
         choices.push_back(line.node);
-    return status_command(choices, line.json);
+    return choices;
+}
+
+int run_status(const CommandLine& line) {
+    return status_command(choices_of(line), line.json);
+}
+
+int run_report(const CommandLine& line) {
+    return report_command(choices_of(line), line.since, line.json);
 }
 
 int no_command(const CLI::App& app, const std::string& name) {
@@ -411,6 +421,17 @@ void add_status(CLI::App& app, CommandLine& line) {
     command.add_flag("--json", line.json, "Prints the nodes' answers unchanged");
 }
 
+void add_report(CLI::App& app, CommandLine& line) {
+    auto& command = *app.add_subcommand(
+        "report", "Shows what running nodes spared the origins lately: one node, or several");
+    option(command, "nodes", "HOST:PORT...", line.nodes,
+           "Admin addresses (dns:HOST:PORT for every address of a name)");
+    option(command, "--since", "TIME", line.since, "The last 15m, 24h, ..., up to 7d")
+        ->capture_default_str();
+    add_node_options(command, "--at", line.node);
+    command.add_flag("--json", line.json, "Prints JSON");
+}
+
 void add_healthcheck_and_explain(CLI::App& app, CommandLine& line) {
     auto& healthcheck =
         *app.add_subcommand("healthcheck", "Exits 0 if a node is ready, otherwise 1");
@@ -434,6 +455,7 @@ void add_commands(CLI::App& app, CommandLine& line) {
     add_simulate(app, line.simulate);
     add_origin(app, line);
     add_status(app, line);
+    add_report(app, line);
     add_orders(app, line);
     add_disk(app, line.disk);
     add_healthcheck_and_explain(app, line);
@@ -498,6 +520,7 @@ constexpr Command kCommands[] = {
     {"simulate", [](CommandLine& line) { return simulate_command(std::move(line.simulate)); }},
     {"origin", run_origin},
     {"status", [](CommandLine& line) { return run_status(line); }},
+    {"report", [](CommandLine& line) { return run_report(line); }},
     {"purge", run_purge},
     {"reload", [](CommandLine& line) { return reload_command(line.node, line.json); }},
     {"drain", [](CommandLine& line) { return drain_command(line.node); }},

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <boost/asio/steady_timer.hpp>
+#include <cassert>
 #include <functional>
 #include <new>
 #include <stdexcept>
@@ -142,6 +143,12 @@ public:
         }
     }
 
+    void report(Bytes bytes) {
+        assert(!bytes.empty() && bytes.size() <= kMaxReportBytes);
+        auto& report = context_.report;
+        report = {report.number + 1, std::make_shared<const Bytes>(std::move(bytes))};
+    }
+
     ClusterStatus status() const;
     PeerLinks& links() { return links_; }
     const PeerLinks& links() const { return links_; }
@@ -278,6 +285,12 @@ void Cluster::stop() {
 }
 ClusterStatus Cluster::status() const {
     return impl_->status();
+}
+void Cluster::report(Bytes bytes) {
+    impl_->report(std::move(bytes));
+}
+std::vector<ReceivedReport> Cluster::received_reports() const {
+    return std::as_const(*impl_).links().received_reports();
 }
 
 }  // namespace protocol

@@ -103,6 +103,12 @@ public:
 
     ClusterStatus status() const;
 
+    /// Sets the report that peers get after their next heartbeats. Peers of an earlier version get
+    /// none. Precondition: 1 to kMaxReportBytes bytes.
+    void report(Bytes bytes);
+    /// The last reports of peers, in no order.
+    std::vector<ReceivedReport> received_reports() const;
+
 private:
     class Impl;
     std::shared_ptr<Impl> impl_;

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/executor_work_guard.hpp>
@@ -20,6 +21,7 @@
 #include "proxy/blocklists/read_blocklists.hpp"
 #include "proxy/config/cluster_settings.hpp"
 #include "proxy/control_queue.hpp"
+#include "proxy/dashboard_data.hpp"
 #include "proxy/disk_watch.hpp"
 #include "proxy/explain_url.hpp"
 #include "proxy/net/awaited_value.hpp"
@@ -47,6 +49,9 @@ namespace asio = boost::asio;
 constexpr std::chrono::milliseconds kHousekeeping{5000}, kHousekeepingOfImport{100};
 /// After this time peers get the keys that recovery has found so far, even if it still reads.
 constexpr std::chrono::seconds kImportAtMost{60};
+/// Samples of the history, and reports to peers. The first comes soon, so that peers see a new
+/// node.
+constexpr std::chrono::milliseconds kFirstSample{200}, kSampleInterval{5000};
 constexpr std::chrono::seconds kGoodbyeDeadline{1};  // for peers to read the goodbye
 constexpr std::chrono::seconds kReopenDeadline{2};   // AccessLog::kPatience, and time for the disk
 constexpr std::chrono::seconds kEndingTakes{5};      // at most, after the drain time
@@ -101,7 +106,8 @@ class Node::Impl final : public ControlQueue::Handler, public NodeControl {
     using Whom = protocol::Cluster::Whom;
 
 public:
-    Impl(Config settings, std::filesystem::path file, ServiceManager manager)
+    Impl(Config settings, std::filesystem::path file, ServiceManager manager,
+         std::shared_ptr<const RecentErrors> errors)
         : config_(complete(std::move(settings))),
           cluster_(control_, *config_, cluster_hooks()),
           entries_(queue_, cluster_, cluster_settings(*config_).summary_kind),
@@ -111,7 +117,8 @@ public:
           clients_(*config_, queue_),
           notices_(manager, config_, cluster_, clients_),
           settings_({config_, cluster_, control_, cache_, clients_, workers_}),
-          reloader_(control_, std::move(file), settings_, notices_) {
+          reloader_(control_, std::move(file), settings_, notices_),
+          dashboard_(control_, workers_, config_, std::move(errors)) {
         make_workers();
         if (manager.patience() > manager.patience().zero()) make_watchdog();
         if (config_->admin)
@@ -135,6 +142,7 @@ public:
         started_ = std::chrono::steady_clock::now();
         if (admin_) admin_->start();
         keep_house();
+        keep_history(started_ + kFirstSample);
         running_workers_ = workers_.size();
         threads_.emplace_back([this] {
             enter_thread("control");
@@ -169,6 +177,7 @@ public:
         first_sight_files_.reset();
         cache_.close();
         invalidations_.close();
+        dashboard_.close();
     }
 
     NodeStatus wait_for_status() {
@@ -347,21 +356,35 @@ private:
                 entries_.end_import(loading))
                 ::malloc_trim(0);
             notices_.refresh();
-            if (config_->cluster) asio::co_spawn(control_, note_false_hits(), kToTheWall);
             if (disk) disk_watch_.look(disk->status());
             invalidations_.maintain_journals();
             keep_first_sights();
         });
     }
 
-    /// Workers learn the causes of false hits with a delay. The error of the own summary follows
-    /// the sums.
-    asio::awaitable<void> note_false_hits() {
+    /// Takes a sample at `at`, and every kSampleInterval from then on.
+    void keep_history(std::chrono::steady_clock::time_point at) {
+        sampling_.expires_at(at);
+        sampling_.async_wait([this, at](const boost::system::error_code& ec) {
+            if (ec || !keep_) return;
+            keep_history(std::max(at + kSampleInterval, std::chrono::steady_clock::now()));
+            asio::co_spawn(control_, sample(), kToTheWall);
+        });
+    }
+
+    /// Adds the present counts to the history, and reports them to peers. Workers learn the causes
+    /// of false hits with a delay; the error of the own summary follows the sums.
+    asio::awaitable<void> sample() {
         co_await reports_.renew(workers_);
-        summary::FalseHitsSeen seen{reports_.work().summary_lookups, reports_.gone().collisions};
+        if (!keep_) co_return;
+        const auto work = reports_.work();
+        dashboard_.sample(work);
+        if (!config_->cluster) co_return;
+        summary::FalseHitsSeen seen{work.summary_lookups, reports_.gone().collisions};
         for (const auto& [node, report] : reports_.peers())
             seen.collisions += report.counts.collisions;
         cluster_->note_false_hits(seen);
+        cluster_->report(encode_report(dashboard_.report(observe())));
     }
 
     void end_control() {
@@ -369,19 +392,15 @@ private:
         grace_timer_.cancel();
         if (watchdog_) watchdog_->stop();
         housekeeping_.cancel();
+        sampling_.cancel();
         if (admin_) admin_->stop();
         cluster_->stop();
         keep_.reset();
     }
 
     asio::awaitable<NodeStatus> status() override {
-        NodeStatus status;
-        status.node = config_->node;
-        status.instance = instance_;
-        status.version = HEARSAY_VERSION;
-        status.uptime_seconds =
-            std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
-        status.draining = clients_.draining;
+        co_await reports_.renew(workers_);
+        auto status = observe();
         status.connections = clients_.connections;
         status.log_dropped = clients_.access_log.dropped();
         status.log_failed = clients_.access_log.failed();
@@ -389,19 +408,40 @@ private:
         status.config = reloader_.status();
         show_certificates(*config_, status);
         status.process = process_status();
-
-        co_await reports_.renew(workers_);
-        status.work = reports_.work();
         show_blocklists(*config_, status);
-        show_store(cache_, status);
         show_upstreams(*config_, cache_.groups, status);
-        const auto in_sync = show_links(cluster_.status(), reports_, status);
         if (config_->cluster)
             status.cluster.origins = show_origins(reports_.origins(), *config_->cluster);
-        status.ready = !status.draining &&
-                       (in_sync || std::chrono::steady_clock::now() - started_ >= kReadyAlone);
         co_return status;
     }
+
+    /// The parts of the status that peers hear of, by the last reports of the workers.
+    NodeStatus observe() {
+        NodeStatus status;
+        status.node = config_->node;
+        status.instance = instance_;
+        status.version = HEARSAY_VERSION;
+        const auto uptime = std::chrono::steady_clock::now() - started_;
+        status.uptime_seconds = std::chrono::duration<double>(uptime).count();
+        status.draining = clients_.draining;
+        status.work = reports_.work();
+        show_store(cache_, status);
+        const auto in_sync = show_links(cluster_.status(), reports_, status);
+        status.ready = !status.draining && (in_sync || uptime >= kReadyAlone);
+        return status;
+    }
+
+    asio::awaitable<ClusterView> cluster_view() override {
+        co_await reports_.renew(workers_);
+        const auto status = observe();
+        co_return view_of(status, dashboard_.report(status), cluster_->received_reports());
+    }
+    std::vector<HistoryPoint> history(Span span) override {
+        return dashboard_.history().points(span);
+    }
+    asio::awaitable<SiteTotals> sites() override { return dashboard_.sites(); }
+    asio::awaitable<TopLists> top() override { return dashboard_.top(); }
+    std::vector<RecentErrors::Line> recent_errors() override { return dashboard_.errors(); }
 
     const std::string instance_ = fresh_instance();
     ConfigInEffect config_;  // control thread, once that runs
@@ -420,18 +460,22 @@ private:
     std::optional<Watchdog> watchdog_;
     std::optional<AdminServer> admin_;
     asio::steady_timer drain_timer_{control_}, grace_timer_{control_}, housekeeping_{control_};
+    asio::steady_timer sampling_{control_};
     ServiceNotices notices_;
     SettingsInEffect settings_;
     Reloader reloader_;
     std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
     std::size_t running_workers_ = 0;  // control thread
     WorkerReports reports_{control_};
+    DashboardData dashboard_;
     std::vector<std::thread> threads_;
     std::uint16_t proxy_port_ = 0, admin_port_ = 0, link_port_ = 0;
 };
 
-Node::Node(Config config, std::filesystem::path file, ServiceManager manager)
-    : impl_(std::make_unique<Impl>(std::move(config), std::move(file), manager)) {}
+Node::Node(Config config, std::filesystem::path file, ServiceManager manager,
+           std::shared_ptr<const RecentErrors> errors)
+    : impl_(
+          std::make_unique<Impl>(std::move(config), std::move(file), manager, std::move(errors))) {}
 Node::~Node() = default;
 void Node::start() {
     impl_->start();

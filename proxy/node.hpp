@@ -9,6 +9,7 @@
 #include "proxy/blocked_signals.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/service_manager.hpp"
+#include "proxy/telemetry/recent_errors.hpp"
 
 namespace proxy {
 
@@ -18,7 +19,9 @@ class Node {
 public:
     /// Binds all ports. Throws std::exception with a sentence for the user. `file`: absolute path
     /// of the configuration; a node without one refuses reloads. `manager` gets the node's phases.
-    explicit Node(Config config, std::filesystem::path file = {}, ServiceManager manager = {});
+    /// `errors`: lines of the error log for the admin port, or null.
+    explicit Node(Config config, std::filesystem::path file = {}, ServiceManager manager = {},
+                  std::shared_ptr<const RecentErrors> errors = nullptr);
     ~Node();  // stop() and join()
     Node(const Node&) = delete;
     Node& operator=(const Node&) = delete;

@@ -34,14 +34,19 @@ void raise_descriptor_limit() {
     ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// Sends the error log to standard error; standard output is for the access log.
-void set_up_log(LogLevel level) {
+/// Sends the error log to standard error; standard output is for the access log. Returns its last
+/// lines for the admin port.
+std::shared_ptr<const RecentErrors> set_up_log(LogLevel level) {
     const auto colours =
         std::getenv("NO_COLOR") ? spdlog::color_mode::never : spdlog::color_mode::automatic;
-    spdlog::set_default_logger(std::make_shared<spdlog::logger>(
-        "", std::make_shared<ErrorSink>(
-                std::make_shared<spdlog::sinks::stderr_color_sink_mt>(colours), STDERR_FILENO)));
+    const auto lines = std::make_shared<RecentErrors>();
+    const auto to_stderr = std::make_shared<ErrorSink>(
+        std::make_shared<spdlog::sinks::stderr_color_sink_mt>(colours), STDERR_FILENO);
+    const std::initializer_list<spdlog::sink_ptr> sinks{to_stderr,
+                                                        std::make_shared<RecentErrorsSink>(lines)};
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>("", sinks));
     spdlog::set_level(static_cast<spdlog::level::level_enum>(level));
+    return lines;
 }
 
 void ignore_signals() {
@@ -106,7 +111,7 @@ void log_start(const StartedNode& about, const Node& node) {
 
 int run_node(Config config, const std::filesystem::path& file, BlockedSignals& blocked,
              const std::vector<ConfigError>& warnings) {
-    set_up_log(config.log.level);
+    const auto errors = set_up_log(config.log.level);
     ignore_signals();
     raise_descriptor_limit();
     for (const auto& each : warnings) spdlog::warn("{}: {}", each.path, each.message);
@@ -116,7 +121,7 @@ int run_node(Config config, const std::filesystem::path& file, BlockedSignals& b
         signals.add(SIGUSR1);
         blocked.release();
         const StartedNode about(config);
-        Node node(std::move(config), file, ServiceManager::of_this_process());
+        Node node(std::move(config), file, ServiceManager::of_this_process(), errors);
         node.start();
         log_start(about, node);
         asio::co_spawn(main, handle_signals(signals, node), asio::detached);

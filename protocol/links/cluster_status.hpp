@@ -11,6 +11,7 @@
 #include "protocol/membership/peer_finder.hpp"
 #include "protocol/net/error.hpp"
 #include "protocol/publishing/link_counters.hpp"
+#include "protocol/wire/codec.hpp"
 
 namespace protocol {
 
@@ -78,6 +79,14 @@ struct ClusterStatus : LinkCounters {
     std::vector<std::string> unplaced;      // listed peers beyond max_peers
     Own own;
     std::map<std::string, std::uint64_t> refusals;  // links ended or refused, by reason
+};
+
+/// The last report that a peer has sent, for the layer above. It may be of an earlier link.
+struct ReceivedReport {
+    std::string node;
+    Bytes bytes;
+    std::chrono::nanoseconds age{0};
+    std::chrono::nanoseconds interval{0};  // the peer promises a heartbeat within this time
 };
 
 }  // namespace protocol

@@ -2,6 +2,8 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "protocol/links/hello.hpp"
@@ -11,6 +13,7 @@
 #include "protocol/membership/peering_config.hpp"
 #include "protocol/publishing/invalidation_log.hpp"
 #include "protocol/publishing/publisher.hpp"
+#include "protocol/wire/codec.hpp"
 #include "protocol/wire/keys.hpp"
 
 namespace protocol {
@@ -54,6 +57,14 @@ struct LinkState {
     std::vector<Pulse> pulses;
 
     bool leaving = false;  // this node has sent a goodbye
+
+    /// The report of this node, for all peers that take reports. A link sends each number once,
+    /// after a heartbeat. Null: there is none yet.
+    struct OwnReport {
+        std::uint64_t number = 0;  // grows with each report
+        std::shared_ptr<const Bytes> bytes;
+    };
+    OwnReport report;
 
     /// The interval of this node's heartbeats on each link; it follows the number of peers.
     std::chrono::nanoseconds beat_interval;

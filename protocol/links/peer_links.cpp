@@ -455,6 +455,20 @@ std::uint64_t PeerLinks::cannot_dial(std::size_t number) const {
     return dial_report(publication->last_end().error);
 }
 
+std::vector<ReceivedReport> PeerLinks::received_reports() const {
+    const auto now = Clock::now();
+    std::vector<ReceivedReport> all;
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+        if (known_[i].empty()) continue;
+        const auto& last = subscriptions_.last_report(i);
+        if (last.bytes.empty()) continue;
+        const auto promised =
+            i < context_.pulses.size() ? context_.pulses[i].promised : std::chrono::milliseconds(0);
+        all.push_back({known_[i], last.bytes, now - last.at, promised});
+    }
+    return all;
+}
+
 void PeerLinks::report(ClusterStatus& status) const {
     const auto now = Clock::now();
     const auto count = [&](const LinkCounters& more) {

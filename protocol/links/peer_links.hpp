@@ -72,6 +72,8 @@ public:
 
     /// Adds the state of peers, places and names, and the counters of links.
     void report(ClusterStatus& status) const;
+    /// The last reports of peers.
+    std::vector<ReceivedReport> received_reports() const;
 
 private:
     using Contact = Membership::ContactId;

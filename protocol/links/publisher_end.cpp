@@ -73,15 +73,23 @@ void PublisherEnd::on_message(const Message& message, TimePoint now) {
         outbox_->want_snapshot();
         wake();
     } else if (const auto* beat = std::get_if<Heartbeat>(&message)) {
-        auto& pulse = state_.pulse(*peer_);
-        pulse.listens_elsewhere = beat->objects == kListensElsewhere;
-        pulse.it_cannot_dial = reason_in(beat->objects).empty() ? 0 : beat->objects;
-        // A peer that came during the drain has missed the goodbye itself.
-        if (pulse.it_cannot_dial == kHasLeftReport) pulse.said_goodbye = true;
-        pulse.promised = beat->next;
+        take(*beat);
     } else {
         end(make_error_code(Error::unexpected_frame));
     }
+}
+
+void PublisherEnd::take(const Heartbeat& beat) {
+    auto& pulse = state_.pulse(*peer_);
+    pulse.listens_elsewhere = beat.objects == kListensElsewhere;
+    pulse.it_cannot_dial = reason_in(beat.objects).empty() ? 0 : beat.objects;
+    // A peer that came during the drain has missed the goodbye itself.
+    if (pulse.it_cannot_dial == kHasLeftReport) pulse.said_goodbye = true;
+    pulse.promised = beat.next;
+    const bool takes = (beat.features & kTakesReports) != 0;
+    if (std::exchange(takes_reports_, takes) || !has_report()) return;
+    report_follows_ = true;  // a new link need not wait for a heartbeat
+    wake();
 }
 
 void PublisherEnd::begin(TimePoint now) {
@@ -126,9 +134,25 @@ std::optional<LinkEnd::Said> PublisherEnd::next(TimePoint now) {
         if (auto order = state_.invalidations.next(*peer_)) return std::move(*order);
         if (awaits_confirmation()) return std::nullopt;
     }
+    if (std::exchange(report_follows_, false)) {
+        if (auto report = next_report()) return std::move(*report);
+    }
     outbox_->beat_every(state_.beat_interval);
-    if (auto message = outbox_->next(state_.publisher, now)) return std::move(*message);
-    return std::nullopt;
+    auto message = outbox_->next(state_.publisher, now);
+    if (!message) return std::nullopt;
+    report_follows_ = std::holds_alternative<Heartbeat>(*message) && has_report();
+    return std::move(*message);
+}
+
+bool PublisherEnd::has_report() const {
+    return takes_reports_ && !kept_.leaving && state_.report.bytes &&
+           state_.report.number != reported_.number;
+}
+
+std::optional<Message> PublisherEnd::next_report() {
+    if (!has_report()) return std::nullopt;
+    reported_ = state_.report;
+    return Report{*reported_.bytes};
 }
 
 LinkEnd::TimePoint PublisherEnd::due() const {
@@ -136,7 +160,8 @@ LinkEnd::TimePoint PublisherEnd::due() const {
     if (says_ != Says::nothing) return TimePoint::min();
     if (!outbox_) return TimePoint::max();
     if (!finished() && state_.invalidations.has_next(*peer_)) return TimePoint::min();
-    return awaits_confirmation() ? TimePoint::max() : outbox_->due();
+    if (awaits_confirmation()) return TimePoint::max();
+    return report_follows_ ? TimePoint::min() : outbox_->due();
 }
 
 LinkEnd::Limit PublisherEnd::limit() const {

@@ -17,7 +17,8 @@ namespace protocol {
 ///
 /// Invalidations go first, even in the middle of a snapshot, since peers must stop using the
 /// content at once; then the messages of the Outbox follow. The goodbye waits until all
-/// invalidations are confirmed.
+/// invalidations are confirmed. A new report of the node follows a heartbeat, so that it costs no
+/// wait and no write of its own.
 class PublisherEnd final : public LinkEnd {
 public:
     /// State kept from one connection to the next.
@@ -74,6 +75,9 @@ private:
     void begin(TimePoint now);
     bool awaits_confirmation() const;
     void judge_standing();
+    void take(const Heartbeat& beat);
+    bool has_report() const;
+    std::optional<Message> next_report();
 
     LinkState& state_;
     Owner& owner_;
@@ -83,8 +87,11 @@ private:
     enum class Says { hello, nothing, proof } says_ = Says::hello;
     std::string answered_;
     std::optional<std::size_t> peer_;
-    Instance instance_{};           // of the peer, while the link is up
-    std::optional<Outbox> outbox_;  // while the link is up
+    Instance instance_{};            // of the peer, while the link is up
+    std::optional<Outbox> outbox_;   // while the link is up
+    bool takes_reports_ = false;     // the peer, on this connection
+    bool report_follows_ = false;    // the report is the next message after invalidations
+    LinkState::OwnReport reported_;  // the last one sent; keeps its bytes alive
     TimePoint hello_until_, heard_at_;
 };
 

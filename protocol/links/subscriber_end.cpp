@@ -43,6 +43,7 @@ void Subscriptions::take_over(const Subscriptions& earlier, std::size_t peer) {
     slots_[peer].instance = earlier.slots_[peer].instance;
     slots_[peer].receipts = earlier.slots_[peer].receipts;
     slots_[peer].descriptors = earlier.slots_[peer].descriptors;
+    slots_[peer].report = earlier.slots_[peer].report;
 }
 
 void Subscriptions::report(std::size_t peer, TimePoint now, ClusterStatus::Peer& status) const {
@@ -233,6 +234,11 @@ void SubscriberEnd::on_message(const Message& message, TimePoint now) {
     auto& pulse = state_.pulse(peer);
     pulse.heard_at = now;
     if (const auto* beat = std::get_if<Heartbeat>(&message)) pulse.promised = beat->next;
+    if (const auto* report = std::get_if<Report>(&message)) {
+        slot.report.bytes.assign(report->body.begin(), report->body.end());
+        slot.report.at = now;
+        return;
+    }
     const auto* begin = std::get_if<SnapshotBegin>(&message);
     if (begin != nullptr && !slot.descriptors.take(begin->summary, now))
         return end(make_error_code(Error::too_many_shapes));
@@ -254,6 +260,7 @@ void SubscriberEnd::on_message(const Message& message, TimePoint now) {
 
 /// Only the instance's invalidations count.
 void SubscriberEnd::take_last_words(const Message& message, TimePoint now) {
+    if (std::holds_alternative<Report>(message)) return;
     if (std::holds_alternative<SnapshotBegin>(message))
         return end(make_error_code(Error::duplicate_id));
     const auto action = session_->on_message(message, now);
@@ -298,8 +305,10 @@ std::optional<LinkEnd::Said> SubscriberEnd::next(TimePoint now) {
     session_->beat_every(state_.beat_interval);
     session_->set_heard_elsewhere(state_.pulse(*peer_).listens_elsewhere);
     session_->set_dial_report(state_.pulse(*peer_).cannot_dial);
-    if (auto message = session_->next(now)) return std::move(*message);
-    return std::nullopt;
+    auto message = session_->next(now);
+    if (!message) return std::nullopt;
+    if (auto* beat = std::get_if<Heartbeat>(&*message)) beat->features = kTakesReports;
+    return std::move(*message);
 }
 
 LinkEnd::TimePoint SubscriberEnd::due() const {

@@ -73,6 +73,12 @@ public:
     std::optional<TimePoint> silent_since(std::size_t peer) const;
     /// Address of the link from the peer, if there is one.
     std::optional<Address> came_from(std::size_t peer) const;
+    /// The last report of the peer, over all its connections; without bytes: there is none.
+    struct LastReport {
+        Bytes bytes;
+        TimePoint at{};
+    };
+    const LastReport& last_report(std::size_t peer) const { return slots_[peer].report; }
 
 private:
     friend class SubscriberEnd;
@@ -89,6 +95,7 @@ private:
         std::optional<TimePoint> linked_at;  // time of its latest link
         TimePoint left_at{};                 // end of its latest link
         LastEnd last_end;
+        LastReport report;
     };
 
     LinkState& state_;

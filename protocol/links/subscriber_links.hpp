@@ -56,6 +56,9 @@ public:
     std::optional<boost::asio::ip::address> came_from(std::size_t peer) const {
         return peers_.came_from(peer);
     }
+    const Subscriptions::LastReport& last_report(std::size_t peer) const {
+        return peers_.last_report(peer);
+    }
 
 private:
     awaitable<void> serve(std::shared_ptr<void> owner, boost::asio::ip::tcp::socket socket);

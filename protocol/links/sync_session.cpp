@@ -137,6 +137,11 @@ std::optional<SyncSession::Action> SyncSession::take(const Confirm&, TimePoint) 
     return Close{Error::unexpected_frame};
 }
 
+/// The end of the link keeps reports; they say nothing about the summary.
+std::optional<SyncSession::Action> SyncSession::take(const Report&, TimePoint) {
+    return std::nullopt;
+}
+
 bool SyncSession::note_applied(std::uint64_t last) {
     named_ = std::max(named_, last);
     confirm_again_ = confirm_again_ || last <= kept_;  // the confirmation was lost

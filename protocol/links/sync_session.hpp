@@ -108,6 +108,7 @@ private:
     std::optional<Action> take(const Invalidate& order, TimePoint now);
     std::optional<Action> take(const InvalidateAll& order, TimePoint now);
     std::optional<Action> take(const Confirm& confirm, TimePoint now);
+    std::optional<Action> take(const Report& report, TimePoint now);
     /// Returns true for a new invalidation. Either kind is confirmed once it is kept.
     bool note_applied(std::uint64_t last);
     /// An invalidation named on an earlier link is confirmed only after this link has named it

@@ -19,6 +19,10 @@ struct Overloaded : Handlers... {
 template <class... Handlers>  // clang before 17 does not deduce aggregates by itself
 Overloaded(Handlers...)->Overloaded<Handlers...>;
 
+/// The first byte of a heartbeat's generation has the features. A generation never grows that far.
+constexpr unsigned kFeaturesShift = 56;
+constexpr std::uint64_t kGenerationMask = (std::uint64_t{1} << kFeaturesShift) - 1;
+
 std::string node_id(WireReader& in, bool& valid) {
     auto id = in.text();
     valid = valid && !id.empty() && id.size() <= kMaxNodeIdBytes;
@@ -139,7 +143,7 @@ public:
     void operator()(const Goodbye&) {}
     void operator()(const Heartbeat& beat) {
         out_.u64(beat.epoch);
-        out_.u64(beat.generation);
+        out_.u64(beat.generation | std::uint64_t{beat.features} << kFeaturesShift);
         out_.u64(beat.objects);
         out_.u32(static_cast<std::uint32_t>(beat.next.count()));
     }
@@ -169,6 +173,7 @@ public:
     }
     void operator()(const InvalidateAll& order) { out_.u64(order.last); }
     void operator()(const Confirm& confirm) { out_.u64(confirm.last); }
+    void operator()(const Report& report) { out_.bytes(report.body); }
 
 private:
     WireWriter out_;
@@ -202,7 +207,8 @@ FrameType type_of(const Message& message) {
                                                 : FrameType::invalidate;
                                  },
                                  [](const InvalidateAll&) { return FrameType::invalidate_all; },
-                                 [](const Confirm&) { return FrameType::confirm; }},
+                                 [](const Confirm&) { return FrameType::confirm; },
+                                 [](const Report&) { return FrameType::report; }},
                       message);
 }
 
@@ -244,7 +250,9 @@ Result<Message> decode(std::uint8_t type, ByteView body) {
         case FrameType::heartbeat: {
             Heartbeat beat;
             beat.epoch = in.u64();
-            beat.generation = in.u64();
+            const auto generation = in.u64();
+            beat.generation = generation & kGenerationMask;
+            beat.features = static_cast<std::uint8_t>(generation >> kFeaturesShift);
             beat.objects = in.u64();
             beat.next = std::chrono::milliseconds(in.u32());
             return complete<Message>(in, beat, beat.next <= kMaxBeatInterval);
@@ -281,6 +289,11 @@ Result<Message> decode(std::uint8_t type, ByteView body) {
         case FrameType::confirm: {
             const Confirm confirm{in.u64()};
             return complete<Message>(in, confirm, confirm.last > 0);
+        }
+        case FrameType::report: {
+            const Report report{in.rest()};
+            const auto bytes = report.body.size();
+            return complete<Message>(in, report, bytes > 0 && bytes <= kMaxReportBytes);
         }
         default:
             return make_error_code(Error::unknown_frame);

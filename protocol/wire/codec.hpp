@@ -32,8 +32,10 @@ enum class FrameType : std::uint8_t {
     invalidate_all = 25,
     confirm = 26,
     invalidate_prefixes = 27,  // an invalidate with is_prefix_tag() among its tags
+    report = 28,
 };
 
+inline constexpr std::size_t kMaxReportBytes = 1024;
 inline constexpr std::size_t kKeyHashBytes = 16;
 inline constexpr std::size_t kInvalidateHeadBytes = 12;     // last, count of keys
 inline constexpr std::size_t kMaxInvalidatedAtOnce = 1024;  // hashes in one frame

@@ -62,6 +62,9 @@ struct SnapshotRequest {  // subscriber
 /// link (dial_report.hpp).
 inline constexpr std::uint64_t kListensElsewhere = 1;
 
+/// Feature of a subscriber: it reads reports. A build that lacks the feature sends 0.
+inline constexpr std::uint8_t kTakesReports = 1;
+
 /// From the publisher: its last announcement, sent after all announcements. From the subscriber:
 /// the generation of its replica (all zero: none).
 struct Heartbeat {
@@ -69,6 +72,7 @@ struct Heartbeat {
     /// The sender promises another message within this time, here or on the other link; at most
     /// kMaxBeatInterval. 0: no promise.
     std::chrono::milliseconds next{0};
+    std::uint8_t features = 0;  // of a subscriber: bits like kTakesReports; of a publisher: 0
     bool operator==(const Heartbeat&) const = default;
 };
 struct SnapshotBegin {  // publisher; its payload follows directly, in parts
@@ -113,12 +117,18 @@ struct Confirm {  // subscriber: everything up to `last` is dropped, even if the
     std::uint64_t last = 0;
     bool operator==(const Confirm&) const = default;
 };
+/// From the publisher, to subscribers with kTakesReports: numbers about its node. The bytes are
+/// opaque here; the layer above makes and reads them.
+struct Report {
+    ByteView body;
+    bool operator==(const Report& other) const { return std::ranges::equal(body, other.body); }
+};
 struct Goodbye {  // publisher; the last message
     bool operator==(const Goodbye&) const = default;
 };
 
 using HelloMessage = std::variant<Hello, Challenge, Proof, Refusal>;
 using Message = std::variant<Welcome, SnapshotRequest, Heartbeat, SnapshotBegin, SnapshotPart,
-                             Delta, CheckHash, Goodbye, Invalidate, InvalidateAll, Confirm>;
+                             Delta, CheckHash, Goodbye, Invalidate, InvalidateAll, Confirm, Report>;
 
 }  // namespace protocol

@@ -5,9 +5,11 @@
 #include <optional>
 #include <variant>
 
+#include "proxy/admin/dashboard_page.hpp"
 #include "proxy/admin/explanation.hpp"
 #include "proxy/admin/metrics_text.hpp"
 #include "proxy/admin/status_json.hpp"
+#include "proxy/admin/view_json.hpp"
 #include "proxy/config/config_json.hpp"
 
 namespace proxy {
@@ -20,7 +22,6 @@ using Request = AdminRequest;
 using Response = AdminResponse;
 
 constexpr const char* kJson = "application/json";
-constexpr const char* kText = "text/plain; charset=utf-8";
 
 Response json(const Request& request, http::status status, std::string body) {
     return admin_response(request, status, kJson, std::move(body));
@@ -80,6 +81,16 @@ std::string reload_json(const Reloaded& reloaded) {
         out["errors"] = errors_json(reloaded.errors);
     }
     return out.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+/// The span that the query names, or the shortest without a query.
+std::optional<Span> span_in(std::string_view target) {
+    constexpr std::string_view kParameter = "span=";
+    const auto begin = target.find('?');
+    if (begin == std::string_view::npos) return Span::minutes_15;
+    const auto query = target.substr(begin + 1);
+    if (!query.starts_with(kParameter)) return std::nullopt;
+    return span_named(query.substr(kParameter.size()));
 }
 
 /// Whether the target has this parameter behind `?`.
@@ -191,8 +202,44 @@ asio::awaitable<Response> reopen_logs(const Request& request, NodeControl& node)
         : admin_text(request, http::status::internal_server_error, why_not + "\n");
 }
 
+asio::awaitable<Response> show_nodes(const Request& request, NodeControl& node) {
+    const auto view = co_await node.cluster_view();
+    co_return json(request, http::status::ok, nodes_json(view));
+}
+
+asio::awaitable<Response> show_history(const Request& request, NodeControl& node) {
+    const auto target = request.target();
+    const auto span = span_in({target.data(), target.size()});
+    if (!span)
+        co_return admin_text(request, http::status::bad_request,
+                             "The only parameter is span: 15m, 6h or 7d.\n");
+    co_return json(request, http::status::ok,
+                   history_json(node.config()->node, *span, node.history(*span), clocks_now()));
+}
+
+asio::awaitable<Response> show_sites(const Request& request, NodeControl& node) {
+    const auto totals = co_await node.sites();
+    co_return json(request, http::status::ok, sites_json(totals));
+}
+
+asio::awaitable<Response> show_top(const Request& request, NodeControl& node) {
+    const auto lists = co_await node.top();
+    co_return json(request, http::status::ok, top_json(lists));
+}
+
+asio::awaitable<Response> show_errors(const Request& request, NodeControl& node) {
+    co_return json(request, http::status::ok, recent_errors_json(node.recent_errors()));
+}
+
+asio::awaitable<Response> show_settings(const Request& request, NodeControl& node) {
+    co_return json(request, http::status::ok, settings_json(*node.config()));
+}
+
 /// A new route needs a row, a handler above, and a section in docs/reference/admin-api.md.
 constexpr AdminRoute kRoutes[] = {
+    {AdminMethod::get, "/", Guard::page, "shows the dashboard", show_dashboard},
+    {AdminMethod::get, kDashboardFolder, Guard::page, "has the files of the dashboard",
+     show_dashboard},
     {AdminMethod::get, "/healthz", Guard::open, "says that the process lives", healthz},
     {AdminMethod::get, "/readyz", Guard::open, "says whether the node takes requests", readyz},
     {AdminMethod::get, "/metrics", Guard::open, "is for Prometheus", metrics},
@@ -201,6 +248,18 @@ constexpr AdminRoute kRoutes[] = {
     {AdminMethod::post, "/api/v1/peers", Guard::guarded, "changes them", change_peers},
     {AdminMethod::get, "/api/v1/summary", Guard::open, "shows the own summary", show_summary},
     {AdminMethod::get, "/api/v1/config", Guard::guarded, "shows what is in effect", show_config},
+    {AdminMethod::get, "/api/v1/nodes", Guard::open, "shows all nodes, by their reports",
+     show_nodes},
+    {AdminMethod::get, "/api/v1/history", Guard::open,
+     "shows the traffic of the last ?span=15m, 6h or 7d", show_history},
+    {AdminMethod::get, "/api/v1/sites", Guard::open, "counts requests by site and rule",
+     show_sites},
+    {AdminMethod::get, "/api/v1/top", Guard::guarded, "shows the most frequent URLs and clients",
+     show_top},
+    {AdminMethod::get, "/api/v1/errors", Guard::guarded, "shows the last warnings and errors",
+     show_errors},
+    {AdminMethod::get, "/api/v1/settings", Guard::guarded,
+     "shows settings with their defaults and sources", show_settings},
     {AdminMethod::get, "/api/v1/explain", Guard::guarded,
      "says of ?url= where it is, and whom a miss would ask", explain},
     {AdminMethod::post, "/api/v1/purge", Guard::guarded, "purges, in the whole cluster", purge},
@@ -222,21 +281,6 @@ static_assert(changes_are_guarded());
 
 std::span<const AdminRoute> admin_routes() {
     return kRoutes;
-}
-
-Response admin_response(const Request& request, http::status status, std::string_view type,
-                        std::string body) {
-    Response response(status, request.version());
-    response.set(http::field::content_type, beast::string_view(type.data(), type.size()));
-    response.set(http::field::cache_control, "no-store");
-    response.keep_alive(request.keep_alive());
-    response.body() = std::move(body);
-    response.prepare_payload();
-    return response;
-}
-
-Response admin_text(const Request& request, http::status status, std::string body) {
-    return admin_response(request, status, kText, std::move(body));
 }
 
 }  // namespace proxy

@@ -25,12 +25,22 @@ std::string_view path_of(std::string_view target) {
     return target.substr(0, target.find('?'));
 }
 
+bool covers(const AdminRoute& route, std::string_view path) {
+    if (route.path == path) return true;
+    return route.path.size() > 1 && route.path.ends_with('/') && path.starts_with(route.path);
+}
+
 }  // namespace
 
 const AdminRoute* find_route(http::verb method, std::string_view target) {
     for (const auto& route : admin_routes())
-        if (route.path == path_of(target) && takes(route, method)) return &route;
+        if (covers(route, path_of(target)) && takes(route, method)) return &route;
     return nullptr;
+}
+
+bool is_page(http::verb method, std::string_view target) {
+    const auto* route = find_route(method, target);
+    return route != nullptr && route->guard == Guard::page;
 }
 
 bool is_guarded(http::verb method, std::string_view target) {
@@ -45,7 +55,7 @@ AdminResponse no_route(const AdminRequest& request) {
     for (const auto& route : admin_routes()) {
         const std::string method(name(route.method));
         all += method + ' ' + std::string(route.path) + ' ' + std::string(route.does) + ".\n";
-        if (route.path != path) continue;
+        if (!covers(route, path)) continue;
         allow += (allow.empty() ? "" : ", ") + method;
         if (route.method == AdminMethod::get) allow += ", HEAD";
         here += (here.empty() ? "" : ", ") + method + ' ' + std::string(route.does);

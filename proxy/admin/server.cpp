@@ -27,8 +27,10 @@ constexpr std::chrono::seconds kDeadline{5};
 std::optional<AdminResponse> refuse(const AdminRequest& request, const AdminConfig& config,
                                     const asio::ip::address& from) {
     const auto target = request.target();
-    const auto guarded = is_guarded(request.method(), {target.data(), target.size()});
-    const auto admission = admit(config, request, guarded, from);
+    const std::string_view path(target.data(), target.size());
+    auto rules = config;
+    if (is_page(request.method(), path)) rules.token_for = TokenFor::changes;
+    const auto admission = admit(rules, request, is_guarded(request.method(), path), from);
     if (admission == Admission::needs_token) {
         auto refusal =
             admin_text(request, http::status::unauthorized, std::string(explain(admission)) + "\n");

@@ -60,8 +60,20 @@ void Books::count(Frontend& frontend, const Request& request, const ResponseWrit
         ++counters.requests[outcome];
         counters.durations[static_cast<std::size_t>(outcome)].observe(duration);
         counters.bytes_to_clients += bytes;
+        note_site(frontend, request, bytes);
     }
     if (frontend.shared.access_log.enabled()) log(frontend, request, writer, duration);
+}
+
+void Books::note_site(Frontend& frontend, const Request& request, std::uint64_t bytes) const {
+    if (!request.settings) return;
+    const auto& site = request.site;
+    const auto has_site = !site.none && !request.key.uri().empty();
+    frontend.site_counts.count(request.settings, site.entry, has_site, site.policy.rule, outcome,
+                               bytes);
+    if (!frontend.top.is_turn()) return;
+    const auto& admin = request.config().admin;
+    frontend.top.note(admin ? &*admin : nullptr, request.key.uri(), request.requester.text());
 }
 
 void Books::log(Frontend& frontend, const Request& request, const ResponseWriter& writer,

@@ -58,6 +58,8 @@ struct Books {
 
 private:
     void count(Frontend& frontend, const Request& request, const ResponseWriter& writer);
+    /// Adds the request to the counts of its site and rule, and to the most frequent ones.
+    void note_site(Frontend& frontend, const Request& request, std::uint64_t bytes) const;
     /// Decides outcome and source by the origin of most bytes of the body.
     void settle();
     void log(Frontend& frontend, const Request& request, const ResponseWriter& writer,

@@ -23,6 +23,8 @@
 #include "proxy/telemetry/episode.hpp"
 #include "proxy/telemetry/fault_wall.hpp"
 #include "proxy/telemetry/rate_limited_log.hpp"
+#include "proxy/telemetry/site_counts.hpp"
+#include "proxy/telemetry/top_requests.hpp"
 #include "proxy/upstream/upstream.hpp"
 
 namespace proxy {
@@ -138,7 +140,9 @@ public:
     TimerWheel& wheel;
     WorkerCounters& counters;
     RuleTable::HostMemo last_host;  // of requests
-    RateLimitedLog listed_log;      // of requests for targets in lists that refuse nothing
+    SiteCounts site_counts;
+    TopRequests top;
+    RateLimitedLog listed_log;  // of requests for targets in lists that refuse nothing
     const boost::asio::any_io_executor executor;
     /// Memory for the frames of an HTTP/2 connection, which takes it while it sends. Empty between
     /// the turns of connections.

@@ -141,6 +141,10 @@ struct ForwardedConfig {
 enum class TokenFor : std::uint8_t { changes, all };
 inline constexpr std::array<std::string_view, 2> kTokenForNames{"changes", "all"};
 
+/// The list of the most frequent URLs at the admin port. A query may hold secrets.
+enum class TopUrls : std::uint8_t { off, without_query, whole };
+inline constexpr std::array<std::string_view, 3> kTopUrlsNames{"off", "without_query", "whole"};
+
 inline constexpr std::uint16_t kAdminPort = 9128;
 
 /// The admin port and its guard.
@@ -149,6 +153,8 @@ struct AdminConfig {
     std::string token{};  // empty: there is none, and its routes respond on loopback only
     TokenFor token_for = TokenFor::changes;
     std::vector<std::string> names{};  // lower case: good in Host, as are addresses and localhost
+    TopUrls top_urls = TopUrls::without_query;
+    bool top_clients = false;  // the list of the most frequent clients
 };
 
 /// The proof of identity that an https origin must give.

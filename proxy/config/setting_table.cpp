@@ -125,6 +125,13 @@ constexpr std::array kTable{
             check_token_for},
     Setting{"admin.names", SpecialValue{read_admin_names, show_admin_names, "list of host names"},
             Effect::on_reload, "Names that `Host` may state besides addresses and `localhost`."},
+    Setting{"admin.top_urls", choice<&Config::admin, &AdminConfig::top_urls>(kTopUrlsNames),
+            Effect::on_reload,
+            "The list of the most frequent URLs (`/api/v1/top`, guarded): `off`, `without_query`, "
+            "or `whole`, as a query may hold secrets."},
+    Setting{"admin.top_clients", flag<&Config::admin, &AdminConfig::top_clients>(),
+            Effect::on_reload,
+            "The same list has the addresses of the clients with the most requests."},
     Setting{"clients", SectionValue{}, Effect::on_reload,
             "Addresses that may send requests, and proxies that speak for others."},
     Setting{"clients.allow", prefixes<&Config::clients, &ClientsConfig::allow>(), Effect::on_reload,

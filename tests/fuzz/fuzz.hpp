@@ -34,6 +34,7 @@ int fuzz_config(const std::uint8_t* data, std::size_t size);
 int fuzz_trace_line(const std::uint8_t* data, std::size_t size);
 int fuzz_access_line(const std::uint8_t* data, std::size_t size);
 int fuzz_frame(const std::uint8_t* data, std::size_t size);
+int fuzz_report(const std::uint8_t* data, std::size_t size);
 int fuzz_summary(const std::uint8_t* data, std::size_t size);
 int fuzz_server_name(const std::uint8_t* data, std::size_t size);
 int fuzz_proxy_header(const std::uint8_t* data, std::size_t size);
@@ -63,6 +64,7 @@ inline constexpr FuzzTarget kFuzzTargets[] = {
     {"trace_line", fuzz_trace_line},
     {"access_line", fuzz_access_line},
     {"frame", fuzz_frame},
+    {"report", fuzz_report},
     {"summary", fuzz_summary},
     {"server_name", fuzz_server_name},
     {"proxy_header", fuzz_proxy_header},

@@ -1,6 +1,7 @@
 // What peers send: frames, and the summaries in them.
 
 #include "protocol/wire/frame.hpp"
+#include "proxy/admin/node_report.hpp"
 #include "summary/coding.hpp"
 #include "summary/judge.hpp"
 #include "summary/kind.hpp"
@@ -172,6 +173,21 @@ void check_rice(unsigned parameter, std::uint64_t universe, ByteView bytes) {
 }
 
 }  // namespace
+
+/// A report that is read and written again is the same report, as far as it has room.
+int fuzz_report(const std::uint8_t* data, std::size_t size) {
+    const auto report = proxy::decode_report(as_bytes(data, size));
+    if (!report) return 0;
+    FUZZ_CHECK(size <= protocol::kMaxReportBytes);
+    const auto again = proxy::encode_report(*report);
+    FUZZ_CHECK(again.size() <= protocol::kMaxReportBytes);
+    const auto reread = proxy::decode_report(again);
+    FUZZ_CHECK(reread && reread->numbers == report->numbers && reread->version == report->version);
+    FUZZ_CHECK(reread->links.size() <= report->links.size());
+    FUZZ_CHECK(reread->links.size() + reread->links_left_out ==
+               report->links.size() + report->links_left_out);
+    return 0;
+}
 
 /// First byte: what the rest is, and in what pieces it comes.
 int fuzz_frame(const std::uint8_t* data, std::size_t size) {

@@ -53,6 +53,8 @@ std::vector<Message> messages() {
     return {Welcome{},
             SnapshotRequest{},
             Heartbeat{1, 2, 3, kMaxBeatInterval},
+            Heartbeat{1, 2, 3, kMaxBeatInterval, kTakesReports},
+            Report{kPayload},
             SnapshotBegin{~std::uint64_t{0}, 5, 6, kDescriptor, 129},
             SnapshotPart{kPayload},
             Delta{7, 8, kPayload},
@@ -111,8 +113,9 @@ TEST(Codec, ABodyCutShortAnywhereIsMalformed) {
         }
     }
     for (const auto& message : messages()) {
-        const bool open_ended =
-            std::holds_alternative<SnapshotPart>(message) || std::holds_alternative<Delta>(message);
+        const bool open_ended = std::holds_alternative<SnapshotPart>(message) ||
+                                std::holds_alternative<Delta>(message) ||
+                                std::holds_alternative<Report>(message);
         const auto whole = body(message);
         auto fixed = whole.size() - (open_ended ? kPayload.size() - 1 : 0);
         if (std::holds_alternative<SnapshotBegin>(message)) fixed -= kDescriptor.bytes().size() - 1;
@@ -135,6 +138,7 @@ TEST(Codec, BytesLeftOverAreMalformed) {
     for (const auto& message : messages()) {
         if (std::holds_alternative<SnapshotPart>(message)) continue;
         if (std::holds_alternative<Delta>(message)) continue;
+        if (std::holds_alternative<Report>(message)) continue;
         auto bytes = body(message);
         bytes.push_back({});
         EXPECT_EQ(decode(type(message), bytes).error(), Error::malformed_frame);
@@ -196,6 +200,21 @@ TEST(Codec, AHeartbeatPromisesTheNextWithinAMinute) {
     const auto later = body(Message(Heartbeat{1, 2, 3, kMaxBeatInterval + 1ms}));
     EXPECT_EQ(decode(type, later).error(), Error::malformed_frame);
     EXPECT_EQ(decode(type, Bytes(28, std::byte{0xff})).error(), Error::malformed_frame);
+}
+
+TEST(Codec, AReportHasOneTo1024Bytes) {
+    const auto type = static_cast<std::uint8_t>(FrameType::report);
+    EXPECT_EQ(decode(type, {}).error(), Error::malformed_frame);
+    EXPECT_TRUE(decode(type, Bytes(kMaxReportBytes)));
+    EXPECT_EQ(decode(type, Bytes(kMaxReportBytes + 1)).error(), Error::malformed_frame);
+}
+
+TEST(Codec, AnEarlierBuildReadsNoFeaturesInAGeneration) {
+    const auto plain = body(Message(Heartbeat{1, 2, 3, kMaxBeatInterval}));
+    const auto with = body(Message(Heartbeat{1, 2, 3, kMaxBeatInterval, kTakesReports}));
+    ASSERT_EQ(plain.size(), with.size());
+    for (std::size_t i = 0; i < plain.size(); ++i)
+        EXPECT_EQ(plain[i] != with[i], i == 8) << i;  // the first byte of the generation
 }
 
 TEST(Codec, AnInvalidationNamesOneTo1024HashesAndCountsThemFromOne) {

@@ -92,8 +92,11 @@ const std::string kHeartbeat =
     "fc73b674317ceb3fc416d05633718adf";
 const std::string kSubscribersHeartbeat =
     "0000003603120000000000000002"
-    "00000000000006a400000000000000010000000000000001000001f4"
-    "4a11d51111ea254486c0a61f87b38c87";
+    "00000000000006a401000000000000010000000000000001000001f4"
+    "bfe56005e8d9ae32e892585f276cc81d";
+const std::string kReportBody = "010105302e312e30020501003c0301030a00080162030102000028";
+const std::string kReport =
+    "00000035031c0000000000000007" + kReportBody + "9b2aa544e395329d94fb91e16c891049";
 const std::string kRefusal = "00000003030465";
 
 /// The hex digits of the page's examples, without their comments: indented lines up to the first
@@ -195,9 +198,11 @@ TEST_F(Format, TaggedFramesReadAsOnThePage) {
     EXPECT_EQ(hex(sealed(publisher, Delta{1700, 1, delta})), kDelta);
     EXPECT_EQ(hex(sealed(publisher, CheckHash{1700, 1, 0xe8ccb037911d7607})), kCheckHash);
     EXPECT_EQ(hex(sealed(publisher, Heartbeat{1700, 1, 3, 1000ms})), kHeartbeat);
-    EXPECT_EQ(hex(sealed(subscriber, Heartbeat{1700, 1, kListensElsewhere, 500ms})),
+    EXPECT_EQ(hex(sealed(subscriber, Heartbeat{1700, 1, kListensElsewhere, 500ms, kTakesReports})),
               kSubscribersHeartbeat);
     EXPECT_EQ(hex(sealed(publisher, InvalidateAll{70000})), kInvalidateAll);
+    const auto report = unhex(kReportBody);
+    EXPECT_EQ(hex(sealed(publisher, Report{report})), kReport);
 }
 
 TEST_F(Format, TheAnnouncementsOfThePagePutASubscriberInStep) {
@@ -224,7 +229,10 @@ TEST_F(Format, TheAnnouncementsOfThePagePutASubscriberInStep) {
     ASSERT_TRUE(beat);
     session.kept(2);
     EXPECT_EQ(session.next(now), Message(Confirm{2}));
-    EXPECT_EQ(session.next(now), *beat);
+    auto own = session.next(now);
+    ASSERT_TRUE(own && std::holds_alternative<Heartbeat>(*own));
+    std::get<Heartbeat>(*own).features = kTakesReports;  // SubscriberEnd adds it
+    EXPECT_EQ(own, *beat);
 }
 
 TEST_F(Format, ThePageHasTheSameBytes) {
@@ -233,7 +241,7 @@ TEST_F(Format, ThePageHasTheSameBytes) {
          {kKeyId,     kHashSecret,           kKeyHash,        kFieldKey,     kHello,   kChallenge,
           kProof,     kFromPublisher,        kFromSubscriber, kToken,        kWelcome, kInvalidate,
           kConfirm,   kInvalidateAll,        kSnapshotBegin,  kSnapshotPart, kDelta,   kCheckHash,
-          kHeartbeat, kSubscribersHeartbeat, kRefusal,        kTlsKey}) {
+          kHeartbeat, kSubscribersHeartbeat, kRefusal,        kTlsKey,       kReport}) {
         EXPECT_NE(page.find(bytes), std::string::npos) << bytes;
     }
 }

@@ -136,6 +136,71 @@ TEST_F(PublisherEndTest, APeerThatIsForgottenMeanwhileIsNotWelcome) {
     EXPECT_FALSE(end().up());
 }
 
+/// The reports among all that an end has to say now.
+std::vector<Bytes> reports_of(LinkEnd& end, TimePoint now) {
+    std::vector<Bytes> all;
+    while (const auto said = end.next(now)) {
+        const auto* message = std::get_if<Message>(&*said);
+        const auto* report = message == nullptr ? nullptr : std::get_if<Report>(message);
+        if (report != nullptr) all.emplace_back(report->body.begin(), report->body.end());
+    }
+    return all;
+}
+
+std::shared_ptr<const Bytes> bytes_of_report(unsigned value) {
+    return std::make_shared<const Bytes>(3, static_cast<std::byte>(value));
+}
+
+TEST_F(PublisherEndTest, AReportFollowsTheNextHeartbeatOnce) {
+    link();
+    a.state.report = {1, bytes_of_report(1)};
+    EXPECT_TRUE(reports_of(end(), kNow).empty()) << "there is no heartbeat to follow";
+    const auto later = kNow + a.state.config.timings.heartbeat;
+    EXPECT_EQ(reports_of(end(), later), std::vector<Bytes>{*bytes_of_report(1)});
+    EXPECT_TRUE(reports_of(end(), later + a.state.config.timings.heartbeat).empty());
+    a.state.report = {2, bytes_of_report(2)};
+    EXPECT_EQ(reports_of(end(), later + 2 * a.state.config.timings.heartbeat),
+              std::vector<Bytes>{*bytes_of_report(2)});
+}
+
+TEST_F(PublisherEndTest, ANewLinkCarriesTheReportAtOnce) {
+    a.state.report = {7, bytes_of_report(7)};
+    link();
+    const auto& last = b.subscriptions.last_report(0);
+    EXPECT_EQ(last.bytes, *bytes_of_report(7));
+    EXPECT_EQ(last.at, kNow);
+}
+
+TEST_F(PublisherEndTest, APeerOfAnEarlierVersionGetsNoReport) {
+    a.state.report = {1, bytes_of_report(1)};
+    b_end = subscribing(b);
+    b_end->on_hello(HelloMessage(says<Hello>(end())), kNow);
+    end().on_hello(HelloMessage(says<Challenge>(*b_end)), kNow);
+    b_end->on_hello(HelloMessage(says<Proof>(end())), kNow);
+    end().on_message(says<Welcome>(*b_end), kNow);
+    end().on_message(Heartbeat{0, 0, kListensElsewhere, 1s}, kNow);
+    EXPECT_TRUE(reports_of(end(), kNow).empty());
+    EXPECT_TRUE(reports_of(end(), kNow + 2s).empty());
+    end().on_message(Heartbeat{0, 0, kListensElsewhere, 1s, kTakesReports}, kNow + 2s);
+    EXPECT_LE(end().due(), kNow + 2s);
+    EXPECT_EQ(reports_of(end(), kNow + 2s).size(), 1U);
+}
+
+TEST_F(PublisherEndTest, AReportMayStandBetweenThePartsOfASnapshot) {
+    link();
+    b_end->on_message(SnapshotBegin{1, 0, 0, a.state.publisher.own().descriptor(), 1000}, kNow);
+    b_end->on_message(Report{*bytes_of_report(5)}, kNow + 1s);
+    EXPECT_FALSE(b_end->over(kNow + 1s));
+    EXPECT_EQ(b.subscriptions.last_report(0).bytes, *bytes_of_report(5));
+}
+
+TEST_F(PublisherEndTest, ALeavingNodeSendsNoReport) {
+    link();
+    a.state.report = {1, bytes_of_report(1)};
+    end().say_goodbye();
+    EXPECT_TRUE(reports_of(end(), kNow + 10s).empty());
+}
+
 TEST_F(PublisherEndTest, SilenceIsTheEndUnlessThePeerIsHeardElsewhereOrHasPromisedLess) {
     link();
     const auto gone_after = a.state.config.timings.gone_after;

@@ -98,22 +98,45 @@ TEST(AdminRoutes, AreFoundByMethodAndPathWithoutTheQuery) {
     }
     EXPECT_EQ(find_route(http::verb::get, "/api/v1/drain"), nullptr);
     EXPECT_EQ(find_route(http::verb::get, "/healthz/"), nullptr);
-    EXPECT_EQ(find_route(http::verb::get, "/"), nullptr);
+    EXPECT_EQ(find_route(http::verb::get, "//"), nullptr);
+    const auto* files = find_route(http::verb::get, "/dashboard/charts.js?v=1");
+    ASSERT_NE(files, nullptr);
+    EXPECT_EQ(files->path, "/dashboard/");
+    EXPECT_EQ(find_route(http::verb::post, "/dashboard/charts.js"), nullptr);
 }
 
 TEST(AdminRoutes, AreGuardedUnlessTheyOnlyLook) {
     using http::verb;
     for (const auto* open : {"/healthz", "/readyz", "/metrics", "/api/v1/status", "/api/v1/peers",
-                             "/api/v1/summary", "/api/v1/status?x", "/"}) {
+                             "/api/v1/summary", "/api/v1/status?x", "/", "/dashboard/charts.js",
+                             "/api/v1/nodes", "/api/v1/history?span=6h", "/api/v1/sites"}) {
         EXPECT_FALSE(is_guarded(verb::get, open)) << open;
         EXPECT_FALSE(is_guarded(verb::head, open)) << open;
         EXPECT_TRUE(is_guarded(verb::post, open)) << open;
         EXPECT_TRUE(is_guarded(verb::options, open)) << open;
     }
-    for (const auto* guarded :
-         {"/api/v1/explain", "/api/v1/config", "/api/v1/config?x", "/api/v1/drain",
-          "/api/v1/reload", "/api/v1/purge", "/api/v1/what-comes-later"})
+    for (const auto* guarded : {"/api/v1/explain", "/api/v1/config", "/api/v1/config?x",
+                                "/api/v1/drain", "/api/v1/reload", "/api/v1/purge", "/api/v1/top",
+                                "/api/v1/errors", "/api/v1/settings", "/api/v1/what-comes-later"})
         EXPECT_TRUE(is_guarded(verb::get, guarded)) << guarded;
+}
+
+TEST(AdminRoutes, OnlyPagesAreOpenWhateverTheSettingsSay) {
+    for (const auto& route : admin_routes())
+        EXPECT_EQ(is_page(http::verb::get, route.path),
+                  route.path == "/" || route.path == "/dashboard/")
+            << route.path;
+}
+
+TEST(AdminRoutes, TheHistoryHasThreeSpans) {
+    for (const auto* query : {"", "?span=15m", "?span=6h", "?span=7d"})
+        EXPECT_EQ(answer_of({}, (std::string("/api/v1/history") + query).c_str()).result(),
+                  http::status::ok)
+            << query;
+    for (const auto* query : {"?", "?span=", "?span=8d", "?span=15m&x", "?x"})
+        EXPECT_EQ(answer_of({}, (std::string("/api/v1/history") + query).c_str()).result(),
+                  http::status::bad_request)
+            << query;
 }
 
 TEST(AdminRoutes, ListTheMethodsOfAPathInA405) {  // RFC 9110 §15.5.6

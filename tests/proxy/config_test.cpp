@@ -106,7 +106,8 @@ TEST(Config, HasDefaultsForAllThatMayBeAbsent) {
 TEST(Config, ReadsEverySection) {
     const auto c = good(R"({
         "$schema": "x", "node": "a", "listen": "[::1]:3128", "workers": 4,
-        "admin": {"listen": "0.0.0.0:9000", "token": "${TOKEN}", "token_for": "all", "names": ["Node-A"]},
+        "admin": {"listen": "0.0.0.0:9000", "token": "${TOKEN}", "token_for": "all", "names": ["Node-A"],
+                  "top_urls": "whole", "top_clients": true},
         "clients": {"allow": ["10.0.0.0/8"], "deny": ["10.9.0.0/16"], "trusted_proxies": ["10.0.0.7"],
                     "proxy_protocol": true,
                     "limits": {"per_address": {"requests": 1, "burst": 2, "connections": 3, "bandwidth": "4KiB"},
@@ -144,6 +145,8 @@ TEST(Config, ReadsEverySection) {
     EXPECT_EQ(c.admin->token, kToken);
     EXPECT_EQ(c.admin->token_for, TokenFor::all);
     EXPECT_THAT(c.admin->names, ElementsAre("node-a"));
+    EXPECT_EQ(c.admin->top_urls, TopUrls::whole);
+    EXPECT_TRUE(c.admin->top_clients);
     EXPECT_THAT(c.clients.allow.texts(), ElementsAre("10.0.0.0/8"));
     EXPECT_THAT(c.clients.deny.texts(), ElementsAre("10.9.0.0/16"));
     EXPECT_THAT(c.clients.trusted_proxies.texts(), ElementsAre("10.0.0.7"));
@@ -794,6 +797,8 @@ TEST(Config, ChecksNumbersAgainstTheirBounds) {
                              R"("admin": {"token": "sixteen and blanks"})",
                              R"("admin": {"token_for": "all"})",
                              R"("admin": {"names": ["a:9128"]})",
+                             R"("admin": {"top_urls": "all"})",
+                             R"("admin": {"top_clients": 5})",
                              R"("summary": {"false_hit_budget": 0})",
                              R"("summary": {"false_hit_budget": 0.6})",
                              R"("summary": {"peer_max": "1KiB"})",

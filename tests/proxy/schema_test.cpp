@@ -227,7 +227,8 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"/upgrade", "[]"}, Change{"/upgrade", "[\"websocket\"]"},
         Change{"/admin/token", "\"0123456789abcdef==\""},
         Change{"/admin", R"({"token": "0123456789abcdef", "token_for": "all"})"},
-        Change{"/admin/names", "[\"node-a\"]"}, Change{"/rules", R"([{"name": "r"}])"},
+        Change{"/admin/names", "[\"node-a\"]"}, Change{"/admin/top_urls", "\"off\""},
+        Change{"/admin/top_clients", "true"}, Change{"/rules", R"([{"name": "r"}])"},
         Change{"/rules",
                R"([{"name": "r", "match": {"hosts": ["*.a"], "paths": ["/b*"], "methods": ["GET"]},
                               "fresh_for": {"200": "1h", "404": 5}, "at_least": "1s", "at_most": "1d",
@@ -355,6 +356,7 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"/upgrade", "[\"a b\"]"}, Change{"/upgrade", "\"websocket\""},
         Change{"/admin/token", "\"short\""}, Change{"/admin/token_for", "\"all\""},
         Change{"/admin/token_for", "\"some\""}, Change{"/admin/names", "\"a\""},
+        Change{"/admin/top_urls", "true"}, Change{"/admin/top_clients", "\"on\""},
         Change{"/purge/allow", "\"::1\""}, Change{"/purge/allow", "[1]"}, Change{"/purge/x", "1"},
         Change{"/timeouts/drain", "\"-1s\""}, Change{"/timeouts/connect", "1"}));
 

@@ -17,6 +17,11 @@ public:
         co_return std::nullopt;
     }
     boost::asio::awaitable<std::string> reopen_logs() override { co_return std::string(); }
+    boost::asio::awaitable<ClusterView> cluster_view() override { co_return ClusterView(); }
+    std::vector<HistoryPoint> history(Span) override { return {}; }
+    boost::asio::awaitable<SiteTotals> sites() override { co_return SiteTotals(); }
+    boost::asio::awaitable<TopLists> top() override { co_return TopLists(); }
+    std::vector<RecentErrors::Line> recent_errors() override { return {}; }
 };
 
 }  // namespace proxy::test

@@ -1,0 +1,188 @@
+#include "app/traffic_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "measure/report/numbers.hpp"
+#include "measure/trace/printable.hpp"
+
+namespace app {
+namespace {
+
+using namespace std::chrono_literals;
+using OrderedJson = nlohmann::ordered_json;
+
+constexpr std::size_t kLocal = 0, kPeer = 1, kOrigin = 2, kUncacheable = 3, kFailedOnes = 4;
+
+std::uint64_t whole_number(const OrderedJson& object, std::string_view name) {
+    const auto at = object.find(name);
+    return at != object.end() && at->is_number_unsigned() ? at->get<std::uint64_t>() : 0;
+}
+
+double real_number(const OrderedJson& object, std::string_view name, double otherwise) {
+    const auto at = object.find(name);
+    return at != object.end() && at->is_number() ? at->get<double>() : otherwise;
+}
+
+/// The object of that name, or an empty one.
+OrderedJson part_of(const OrderedJson& object, std::string_view name) {
+    const auto at = object.find(name);
+    return at != object.end() && at->is_object() ? *at : OrderedJson::object();
+}
+
+/// The mean of two usual times, weighted by their requests.
+double mean(double a, std::uint64_t of_a, double b, std::uint64_t of_b) {
+    if (a < 0 || of_a == 0) return b;
+    if (b < 0 || of_b == 0) return a;
+    const auto weight_a = static_cast<double>(of_a), weight_b = static_cast<double>(of_b);
+    return (a * weight_a + b * weight_b) / (weight_a + weight_b);
+}
+
+TrafficReport report_of_point(const OrderedJson& point) {
+    TrafficReport report;
+    report.recorded_seconds = real_number(point, "seconds", 0);
+    const auto requests = part_of(point, "requests"), usual = part_of(point, "p50_ms");
+    for (std::size_t i = 0; i < kReportedOutcomes.size(); ++i) {
+        report.requests[i] = whole_number(requests, kReportedOutcomes[i]);
+        report.usual_ms[i] = real_number(usual, kReportedOutcomes[i], -1);
+    }
+    const auto bytes = part_of(point, "bytes");
+    report.to_clients = whole_number(bytes, "to_clients");
+    report.from_peers = whole_number(bytes, "from_peers");
+    report.from_origins = whole_number(bytes, "from_origins");
+    return report;
+}
+
+std::uint64_t total_of(const TrafficReport& report) {
+    return std::accumulate(report.requests.begin(), report.requests.end(), std::uint64_t{0});
+}
+
+/// What origins would have sent besides without cache and peers.
+std::uint64_t spared_bytes(const TrafficReport& report) {
+    return report.to_clients - std::min(report.to_clients, report.from_origins);
+}
+
+std::string time_text(double seconds) {
+    const auto minutes = static_cast<std::uint64_t>(seconds / 60);
+    if (minutes == 0) return fmt::format("{:.0f} s", seconds);
+    if (minutes < 60) return fmt::format("{} min", minutes);
+    return fmt::format("{} h {} min", minutes / 60, minutes % 60);
+}
+
+std::string usual_text(const TrafficReport& report, std::size_t outcome) {
+    if (report.usual_ms[outcome] < 0) return "none";
+    return measure::figure_text(report.usual_ms[outcome]) + " ms";
+}
+
+OrderedJson object_of(const TrafficReport& report) {
+    auto out = OrderedJson::object();
+    if (!report.node.empty()) out["node"] = report.node;
+    out["recorded_seconds"] = report.recorded_seconds;
+    auto requests = OrderedJson::object(), usual = OrderedJson::object();
+    for (std::size_t i = 0; i < kReportedOutcomes.size(); ++i) {
+        const std::string name(kReportedOutcomes[i]);
+        requests[name] = report.requests[i];
+        usual[name] = report.usual_ms[i] < 0 ? OrderedJson() : OrderedJson(report.usual_ms[i]);
+    }
+    out["requests"] = std::move(requests);
+    out["usual_ms"] = std::move(usual);
+    out["bytes"] = {{"to_clients", report.to_clients},
+                    {"from_peers", report.from_peers},
+                    {"from_origins", report.from_origins}};
+    out["saved"] = {{"requests_by_store", report.requests[kLocal]},
+                    {"requests_by_peers", report.requests[kPeer]},
+                    {"bytes", spared_bytes(report)},
+                    {"bytes_by_peers", report.from_peers}};
+    return out;
+}
+
+}  // namespace
+
+TrafficReport& TrafficReport::operator+=(const TrafficReport& other) {
+    recorded_seconds = std::max(recorded_seconds, other.recorded_seconds);
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        usual_ms[i] = mean(usual_ms[i], requests[i], other.usual_ms[i], other.requests[i]);
+        requests[i] += other.requests[i];
+    }
+    to_clients += other.to_clients;
+    from_peers += other.from_peers;
+    from_origins += other.from_origins;
+    return *this;
+}
+
+std::string_view span_for(std::chrono::nanoseconds since) {
+    if (since <= 15min) return "15m";
+    return since <= 6h ? "6h" : "7d";
+}
+
+std::optional<TrafficReport> read_traffic(const std::string& page, std::chrono::nanoseconds since) {
+    const auto history = OrderedJson::parse(page, nullptr, false);
+    if (!history.is_object()) return std::nullopt;
+    const auto points = history.find("points");
+    const auto node = history.find("node");
+    if (points == history.end() || !points->is_array() || node == history.end() ||
+        !node->is_string())
+        return std::nullopt;
+    const auto begin =
+        real_number(history, "now", 0) - std::chrono::duration<double>(since).count();
+    TrafficReport sum;
+    double seconds = 0;
+    for (const auto& point : *points) {
+        if (!point.is_object() || real_number(point, "t", 0) <= begin) continue;
+        const auto one = report_of_point(point);
+        seconds += one.recorded_seconds;
+        sum += one;
+    }
+    sum.node = measure::printable(node->get<std::string>());
+    sum.recorded_seconds = seconds;
+    return sum;
+}
+
+std::string traffic_text(const TrafficReport& report) {
+    using measure::grouped;
+    using measure::percent;
+    using measure::size_text;
+    const auto total = total_of(report);
+    const auto& requests = report.requests;
+    const auto share = [&](std::size_t outcome) { return percent(requests[outcome], total); };
+    const auto saved = spared_bytes(report);
+    std::string out =
+        fmt::format("{}, {} recorded\n", report.node.empty() ? "together" : "node " + report.node,
+                    time_text(report.recorded_seconds));
+    out += fmt::format(
+        "  requests       {}: {:.1f} % from the own store, {:.1f} % from peers, {:.1f} % from "
+        "origins, {:.1f} % past the cache, {:.1f} % errors\n",
+        grouped(total), share(kLocal), share(kPeer), share(kOrigin), share(kUncacheable),
+        share(kFailedOnes));
+    out += fmt::format(
+        "  usual time     {} from the own store, {} from a peer, {} from an origin\n",
+        usual_text(report, kLocal), usual_text(report, kPeer), usual_text(report, kOrigin));
+    out += fmt::format("  to clients     {}; origins sent {}\n",
+                       size_text(static_cast<double>(report.to_clients)),
+                       size_text(static_cast<double>(report.from_origins)));
+    out += fmt::format("  saved in all   {} requests, {} ({:.1f} % of the bytes)\n",
+                       grouped(requests[kLocal] + requests[kPeer]),
+                       size_text(static_cast<double>(saved)), percent(saved, report.to_clients));
+    out += fmt::format("  by sharing     {} requests, {} came from peers\n",
+                       grouped(requests[kPeer]), size_text(static_cast<double>(report.from_peers)));
+    return out;
+}
+
+std::string traffic_json(const std::vector<TrafficReport>& nodes, std::chrono::nanoseconds since) {
+    auto page = OrderedJson::object();
+    page["since_seconds"] = std::chrono::duration<double>(since).count();
+    auto list = OrderedJson::array();
+    TrafficReport together;
+    for (const auto& node : nodes) {
+        list.push_back(object_of(node));
+        together += node;
+    }
+    page["nodes"] = std::move(list);
+    page["together"] = object_of(together);
+    return page.dump(2, ' ', true, OrderedJson::error_handler_t::replace) + "\n";
+}
+
+}  // namespace app

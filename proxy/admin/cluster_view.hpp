@@ -1,0 +1,49 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "protocol/links/cluster_status.hpp"
+#include "proxy/admin/node_report.hpp"
+#include "proxy/admin/node_status.hpp"
+
+namespace proxy {
+
+/// A report older than this shows a silent node. A node that promises its heartbeats at longer
+/// intervals has three of them.
+inline constexpr std::chrono::seconds kReportIsOld{15};
+
+/// One node of the cluster, as this node knows it.
+struct NodeView {
+    std::string node;
+    bool is_self = false;
+    /// The link from it; of a peer alone.
+    protocol::PeerState link = protocol::PeerState::connecting;
+    std::optional<NodeReport> report;  // of the own node, or the last one of a peer
+    double age_seconds = 0;            // of that report
+    bool is_old = false;               // that report
+};
+
+/// All nodes that this node knows.
+struct ClusterView {
+    std::string version;
+    double now = 0;               // seconds since 1970
+    std::vector<NodeView> nodes;  // this node first, then peers as in the status
+};
+
+/// The view of a node in this state. `own`: its own report. A malformed report counts as none.
+ClusterView view_of(const NodeStatus& status, NodeReport own,
+                    const std::vector<protocol::ReceivedReport>& received);
+
+/// One word: `ready`, `not_ready` or `draining` by the report; `silent`: the report is old; `down`:
+/// the node has no link to this one; `no_report`: it has a link, but has sent no report yet, or
+/// runs an earlier build.
+std::string_view state_of(const NodeView& node);
+
+/// The page of /api/v1/nodes.
+std::string nodes_json(const ClusterView& view);
+
+}  // namespace proxy

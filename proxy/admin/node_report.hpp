@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "protocol/links/cluster_status.hpp"
+#include "protocol/wire/codec.hpp"
+#include "proxy/admin/node_status.hpp"
+
+namespace proxy {
+
+/// The numbers of a report, each with a place in kReportedNumbers.
+struct ReportedNumbers {
+    std::uint64_t ready = 0, draining = 0;  // 0 or 1
+    std::uint64_t uptime_seconds = 0;
+    std::uint64_t local_hits = 0, peer_hits = 0, origin_fetches = 0, uncacheable = 0, errors = 0;
+    std::uint64_t errors_5m = 0;  // requests that ended so in the last five minutes
+    std::uint64_t to_clients_bytes = 0, from_peers_bytes = 0, from_origins_bytes = 0;
+    std::uint64_t objects = 0;
+    std::uint64_t memory_bytes = 0, memory_cap_bytes = 0;
+    std::uint64_t disk_bytes = 0, disk_cap_bytes = 0;
+    std::uint64_t disks_faulty = 0;        // directories that are paused or off
+    std::uint64_t summary_fill_ppm = 0;    // share of the summary in use, in millionths
+    std::uint64_t expected_error_ppb = 0;  // chance of a false hit, in billionths
+    bool operator==(const ReportedNumbers&) const = default;
+};
+
+/// The wire numbers: the index of a member. New numbers go to the end, and none ever leaves.
+inline constexpr std::uint64_t ReportedNumbers::*kReportedNumbers[] = {
+    &ReportedNumbers::ready,
+    &ReportedNumbers::draining,
+    &ReportedNumbers::uptime_seconds,
+    &ReportedNumbers::local_hits,
+    &ReportedNumbers::peer_hits,
+    &ReportedNumbers::origin_fetches,
+    &ReportedNumbers::uncacheable,
+    &ReportedNumbers::errors,
+    &ReportedNumbers::errors_5m,
+    &ReportedNumbers::to_clients_bytes,
+    &ReportedNumbers::from_peers_bytes,
+    &ReportedNumbers::from_origins_bytes,
+    &ReportedNumbers::objects,
+    &ReportedNumbers::memory_bytes,
+    &ReportedNumbers::memory_cap_bytes,
+    &ReportedNumbers::disk_bytes,
+    &ReportedNumbers::disk_cap_bytes,
+    &ReportedNumbers::disks_faulty,
+    &ReportedNumbers::summary_fill_ppm,
+    &ReportedNumbers::expected_error_ppb,
+};
+static_assert(sizeof kReportedNumbers / sizeof kReportedNumbers[0] ==
+              sizeof(ReportedNumbers) / sizeof(std::uint64_t));
+
+/// A link of the reporting node with one peer, as the node sees it.
+struct ReportedLink {
+    std::string peer;
+    protocol::PeerState state = protocol::PeerState::connecting;
+    std::uint64_t hits = 0;   // responses that the node got from the peer
+    std::uint64_t given = 0;  // and those that it gave
+    std::uint64_t false_hits = 0, failures = 0;
+    std::uint64_t lag_ms = 0;
+    bool operator==(const ReportedLink&) const = default;
+};
+
+/// The report of one node to its peers, and the same numbers of the own node. All of it is for
+/// display: a peer's statements decide nothing.
+struct NodeReport {
+    std::string version;  // of the program
+    ReportedNumbers numbers;
+    std::vector<ReportedLink> links;
+    std::uint64_t links_left_out = 0;
+    bool operator==(const NodeReport&) const = default;
+};
+
+/// `memory_cap`: bytes of cache.memory.
+NodeReport report_of(const NodeStatus& status, std::uint64_t errors_5m, std::uint64_t memory_cap);
+
+/// The bytes of a report (protocol/FORMAT.md, Reports), kMaxReportBytes at most. Links with the
+/// most hits and answers given stay; `links_left_out` counts the others.
+protocol::Bytes encode_report(const NodeReport& report);
+
+/// Reads a report of this version or of a later build. Every length is checked, and names must be
+/// valid node names. Returns nothing for a malformed report, or one of another version.
+std::optional<NodeReport> decode_report(protocol::ByteView bytes);
+
+}  // namespace proxy

@@ -1,0 +1,109 @@
+#include "proxy/admin/cluster_view.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace proxy {
+namespace cluster_view_test {
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+using protocol::PeerState;
+
+class ClusterViewTest : public ::testing::Test {
+protected:
+    ClusterViewTest() {
+        status.node = "a";
+        status.version = "1.0";
+    }
+    void peer(const std::string& node, PeerState state) {
+        auto& added = status.cluster.peers.emplace_back();
+        added.node = node;
+        added.state = state;
+    }
+    static NodeReport ready() {
+        NodeReport report;
+        report.version = "1.0";
+        report.numbers.ready = 1;
+        report.numbers.local_hits = 7;
+        return report;
+    }
+    void says(const std::string& node, const NodeReport& report, std::chrono::nanoseconds age = 1s,
+              std::chrono::nanoseconds interval = 1s) {
+        received.push_back({node, encode_report(report), age, interval});
+    }
+    json page() const {
+        return json::parse(nodes_json(view_of(status, ready(), received)), nullptr, false);
+    }
+    static json node(const json& page, const std::string& name) {
+        for (const auto& each : page["nodes"])
+            if (each["node"] == name) return each;
+        return {};
+    }
+
+    NodeStatus status;
+    std::vector<protocol::ReceivedReport> received;
+};
+
+TEST_F(ClusterViewTest, TheOwnNodeComesFirstAndPeersFollow) {
+    peer("b", PeerState::in_sync);
+    says("b", ready());
+    const auto shown = page();
+    EXPECT_EQ(shown["node"], "a");
+    EXPECT_EQ(shown["version"], "1.0");
+    EXPECT_GT(shown["now"], 1e9);
+    ASSERT_EQ(shown["nodes"].size(), 2u);
+    EXPECT_EQ(shown["nodes"][0]["node"], "a");
+    EXPECT_EQ(shown["nodes"][0]["self"], true);
+    EXPECT_EQ(shown["nodes"][1]["state"], "ready");
+    EXPECT_EQ(shown["nodes"][1]["requests"]["local_hit"], 7);
+    EXPECT_EQ(shown["nodes"][1]["age_seconds"], 1.0);
+}
+
+TEST_F(ClusterViewTest, EveryStateHasItsWord) {
+    auto draining = ready();
+    draining.numbers.draining = 1;
+    auto not_ready = ready();
+    not_ready.numbers.ready = 0;
+    for (const auto* name : {"ready", "draining", "not_ready", "silent", "no_report"})
+        peer(name, PeerState::in_sync);
+    peer("gone", PeerState::gone);
+    peer("far", PeerState::lagging);
+    says("ready", ready());
+    says("draining", draining);
+    says("not_ready", not_ready);
+    says("silent", ready(), 15s + 1ms);
+    says("gone", ready());
+    says("far", ready(), 40s, 15s);
+    const auto shown = page();
+    for (const auto* name : {"ready", "draining", "not_ready", "silent", "no_report"})
+        EXPECT_EQ(node(shown, name)["state"], name);
+    EXPECT_EQ(node(shown, "gone")["state"], "down");
+    EXPECT_EQ(node(shown, "gone")["requests"]["local_hit"], 7) << "what it last said stays";
+    EXPECT_EQ(node(shown, "far")["state"], "ready") << "it promises heartbeats seldom";
+    EXPECT_TRUE(node(shown, "no_report")["age_seconds"].is_null());
+    EXPECT_FALSE(node(shown, "no_report").contains("requests"));
+}
+
+TEST_F(ClusterViewTest, AMalformedReportCountsAsNone) {
+    peer("b", PeerState::in_sync);
+    received.push_back({"b", {std::byte{1}, std::byte{2}, std::byte{9}}, 1s, 1s});
+    EXPECT_EQ(node(page(), "b")["state"], "no_report");
+}
+
+TEST_F(ClusterViewTest, BytesOfTheOwnStoreAreThoseThatNobodyElseGave) {
+    auto own = ready();
+    own.numbers.to_clients_bytes = 100;
+    own.numbers.from_peers_bytes = 20;
+    own.numbers.from_origins_bytes = 30;
+    auto few = own;
+    few.numbers.to_clients_bytes = 10;  // clients left early
+    peer("b", PeerState::in_sync);
+    says("b", few);
+    const auto shown = json::parse(nodes_json(view_of(status, own, received)), nullptr, false);
+    EXPECT_EQ(node(shown, "a")["saved"]["from_memory_bytes"], 50);
+    EXPECT_EQ(node(shown, "b")["saved"]["from_memory_bytes"], 0);
+}
+
+}  // namespace cluster_view_test
+}  // namespace proxy
