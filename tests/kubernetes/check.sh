@@ -88,5 +88,24 @@ waits=$(value statefulset.yaml "$pod.terminationGracePeriodSeconds}")
 ((drain > 0 && waits > drain)) || complain "a pod is killed after $waits s and drains for ${drain:-?} s"
 grep -q '"dns": "hearsay-peers"' "$work/hearsay.json" || complain "configmap.yaml does not name the headless service"
 
+# kubectl does not know the kinds of the Prometheus operator: these have to name what the other files have.
+pods=monitoring/podmonitor.yaml services=monitoring/servicemonitor.yaml
+labels=$(value statefulset.yaml '{.spec.template.metadata.labels}')
+is $pods '{.apiVersion}/{.kind}' monitoring.coreos.com/v1/PodMonitor
+is $pods '{.spec.selector.matchLabels}' "$labels"
+is $pods '{.spec.podMetricsEndpoints[*].port}{.spec.podMetricsEndpoints[*].path}' admin/metrics
+is $services '{.apiVersion}/{.kind} ' 'v1/Service monitoring.coreos.com/v1/ServiceMonitor '
+is $services '{.spec.selector.app\.kubernetes\.io/name}{.spec.ports[*].targetPort} ' 'hearsayadmin  '
+is $services '{.spec.endpoints[*].port}{.spec.endpoints[*].path} ' ' admin/metrics '
+is $services '{.metadata.labels.app\.kubernetes\.io/name}{.spec.selector.matchLabels.app\.kubernetes\.io/name} ' \
+    'hearsay hearsayhearsay '
+is $services '{.metadata.labels.app\.kubernetes\.io/component}{.spec.selector.matchLabels.app\.kubernetes\.io/component} ' \
+    'metrics metrics '
+job=$(value statefulset.yaml '{.metadata.labels.app\.kubernetes\.io/name}')
+[[ $job == hearsay* ]] || complain "the job would be '$job', and alerts.yml wants hearsay..."
+for file in $pods $services; do
+    grep -q '^  jobLabel: app.kubernetes.io/name  ' "$folder/$file" || complain "$file names no job"
+done
+
 ((!failures)) || exit 1
 echo "configs/kubernetes is in order, as far as $(kubectl version --client 2>/dev/null | head -n 1) can tell"

@@ -55,10 +55,12 @@ ConfigResult parse(const std::string& text) {
     });
 }
 
+/// The configurations of nodes among the examples; `monitoring` has files for other programs.
 std::vector<std::filesystem::path> example_files() {
     std::vector<std::filesystem::path> files;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(kConfigs)) {
         const auto name = entry.path().filename().string();
+        if (entry.path().parent_path().filename() == "monitoring") continue;
         if (name.ends_with(".json") && name != "hearsay.schema.json") files.push_back(entry.path());
     }
     return files;
