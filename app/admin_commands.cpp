@@ -276,6 +276,17 @@ std::string messages_of(const Json& report, const char* list) {
     return lines;
 }
 
+/// The files beside the configuration that a reload has read again.
+std::string what_was_read(const Json& report) {
+    std::vector<std::string_view> read;
+    for (const auto& [member, what] : {std::pair("certificates_read", "certificates"),
+                                       {"users_read", "users"},
+                                       {"blocklists_read", "blocklists"}})
+        if (const auto found = report.find(member); found != report.end() && *found == true)
+            read.emplace_back(what);
+    return read.empty() ? "" : fmt::format("; read again: {}", fmt::join(read, ", "));
+}
+
 int reload_command(const NodeChoice& choice, bool json) {
     const auto posted = post(choice, "/api/v1/reload", {}, kReloadTimeout, [](unsigned status) {
         return status == 200 || status == 409 || status == 422;
@@ -288,11 +299,9 @@ int reload_command(const NodeChoice& choice, bool json) {
         fmt::print(stderr, "warnings:{}\n", warnings);
     if (posted.answer.status == 200) {
         const auto changed = texts(report, "changed");
-        const auto certificates = report.find("certificates_read");
-        const auto* more = certificates != report.end() && *certificates == true
-                               ? "; certificates were read again"
-                               : "";
-        if (!json && changed.empty()) fmt::print("reloaded: nothing has changed{}\n", more);
+        const auto more = what_was_read(report);
+        const auto* const none = more.empty() ? "nothing has changed" : "no setting has changed";
+        if (!json && changed.empty()) fmt::print("reloaded: {}{}\n", none, more);
         if (!json && !changed.empty())
             fmt::print("reloaded: changed {}{}\n", fmt::join(changed, ", "), more);
         return kOk;

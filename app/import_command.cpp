@@ -26,9 +26,12 @@ void list_remarks(const ImportDraft& draft) {
         }
     const auto taken =
         draft.directives() - std::min(draft.directives(), draft.idle() + draft.listed());
-    fmt::print(stderr,
-               "{} directives: {} taken over, {} need no setting, {} listed above; {} warnings\n",
-               draft.directives(), taken, draft.idle(), draft.listed(), draft.warnings());
+    fmt::print(
+        stderr,
+        "{} directives: {} taken over, {} need no setting, {} not taken over as they are (in the "
+        "{} lines above); {} warnings\n",
+        draft.directives(), taken, draft.idle(), draft.listed(), draft.remarks().size(),
+        draft.warnings());
 }
 
 }  // namespace
@@ -38,6 +41,7 @@ Imported import_file(const std::string& file, std::optional<SourceFormat> format
     Imported out;
     const auto source = read_source(file, format, files);
     out.error = source.error;
+    out.has_format = source.has_format;
     if (!out.error.empty()) return out;
     if (*format == SourceFormat::squid)
         import_squid(
@@ -56,7 +60,7 @@ int import_command(const ImportCommand& command) {
     if (!command.format.empty())
         format = command.format == "squid" ? SourceFormat::squid : SourceFormat::nginx;
     const auto done = import_file(command.file, format, files_here());
-    if (!done.error.empty()) return fail(kFailed, "{}", done.error);
+    if (!done.error.empty()) return fail(done.has_format ? kFailed : kUsage, "{}", done.error);
     list_remarks(done.draft);
     const auto read = proxy::parse_config(done.json);
     if (!read.config) {

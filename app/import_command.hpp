@@ -17,8 +17,9 @@ struct ImportCommand {
 /// A configuration that was translated.
 struct Imported {
     ImportDraft draft;
-    std::string json;   // with a newline at its end
-    std::string error;  // the source cannot be read
+    std::string json;        // with a newline at its end
+    std::string error;       // the source cannot be read
+    bool has_format = true;  // false, with an error: the source has no known format
 };
 
 /// Translates a file and what it includes.

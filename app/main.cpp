@@ -19,6 +19,7 @@
 #include "app/init_command.hpp"
 #include "app/simulate_options.hpp"
 #include "app/status_text.hpp"
+#include "app/version.hpp"
 #include "measure/run/node_addresses.hpp"
 #include "proxy/blocked_signals.hpp"
 #include "proxy/config/config_values.hpp"
@@ -459,7 +460,8 @@ void add_commands(CLI::App& app, CommandLine& line) {
     add_orders(app, line);
     add_disk(app, line.disk);
     add_healthcheck_and_explain(app, line);
-    app.add_subcommand("version", "Prints the version");
+    app.add_subcommand("version",
+                       "Prints the version, with type, compiler and commit of the build");
     auto& help = *app.add_subcommand("help", "Prints the help of a command");
     option(help, "command", "COMMAND", line.help_on,
            "The command; the default is the list of all commands");
@@ -501,7 +503,7 @@ int run_explain(CommandLine& line) {
 }
 
 int print_version(CommandLine&) {
-    std::puts("hearsay " HEARSAY_VERSION);
+    std::printf("hearsay %s\n", version_text().c_str());
     return kOk;
 }
 
@@ -539,7 +541,7 @@ int run_command_line(int argc, char** argv, proxy::BlockedSignals* blocked) {
     });
     app.require_subcommand(0, 1);  // sub-commands are optional here: the parser would report a
                                    // missing one before an unknown option
-    app.set_version_flag("--version", "hearsay " HEARSAY_VERSION);
+    app.set_version_flag("--version", [] { return "hearsay " + version_text(); });
     CommandLine line;
     line.blocked = blocked;
     add_commands(app, line);

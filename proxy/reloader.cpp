@@ -201,8 +201,10 @@ void Reloader::log_and_count(const std::string& cause, const Reloaded& result,
             if (!result.changed.empty()) ++status_.generation;
             status_.loaded_at = unix_time();
             status_.last_error.clear();
-            spdlog::info("{}: configuration reloaded, changed: {}{}{}", cause, join(result.changed),
+            spdlog::info("{}: configuration reloaded, changed: {}{}{}{}", cause,
+                         join(result.changed),
                          result.read_certificates ? "; certificates were read again" : "",
+                         result.read_users ? "; users were read again" : "",
                          result.read_blocklists ? "; blocklists were read again" : "");
             for (const auto& each : warnings)
                 spdlog::warn("{}: configuration: {}: {}", cause, each.path, each.message);

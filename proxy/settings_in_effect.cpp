@@ -86,7 +86,9 @@ Reloaded SettingsInEffect::replace(ConfigResult read, LogSink access_log) {
     if (changes("$.cache.memory") && !std::exchange(cap_moves_, true)) step_cap();
     if (!logged.empty()) result.changed = logged;
     result.read_certificates = names_certificates(*node_.config);
-    result.read_blocklists = had_lists != node_.config->blocklists;
+    const auto& lists = node_.config->blocklists;
+    result.read_blocklists = lists && lists != had_lists;
+    result.read_users = node_.config->access && node_.config->access->users;
     result.outcome = Reloaded::Outcome::applied;
     return result;
 }

@@ -37,7 +37,8 @@ struct Directive {
 /// The result of a lexer for one file.
 struct Lexed {
     std::vector<Directive> directives;
-    std::string error;  // with its place; empty: the text is well-formed
+    std::string error;       // with its place; empty: the text is well-formed
+    bool has_format = true;  // of a source: false, with an error, if nobody knows its format
 };
 
 }  // namespace app

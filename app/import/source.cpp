@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <utility>
 
 #include "app/import/lexers.hpp"
@@ -76,6 +77,13 @@ public:
             return out;
         }
         if (!format_) format_ = guess_format(*text);
+        if (!format_) {
+            Lexed out;
+            out.has_format = false;
+            out.error = measure::printable(path) +
+                        ": no directive of Squid or nginx is in it; --format names the format";
+            return out;
+        }
         return read(*text, path, 0);
     }
 
@@ -148,23 +156,42 @@ private:
 
 }  // namespace
 
+namespace {
+
+bool has_any(const std::vector<Directive>& directives, std::span<const std::string_view> names) {
+    return std::any_of(directives.begin(), directives.end(), [&](const Directive& each) {
+        return std::find(names.begin(), names.end(), each.name) != names.end();
+    });
+}
+
+}  // namespace
+
 SourceFiles files_here() {
     return {read_file_here, find_files_here};
 }
 
-SourceFormat guess_format(std::string_view text) {
+std::optional<SourceFormat> guess_format(std::string_view text) {
+    constexpr std::array<std::string_view, 12> kOfNginx{
+        "events", "http",   "server",     "location",         "upstream",    "map",
+        "geo",    "stream", "proxy_pass", "proxy_cache_path", "proxy_cache", "server_name"};
+    // A file that only includes others is nginx's if its lines end as they do there.
     const auto as_nginx = lex_nginx(text, {});
-    if (!as_nginx.error.empty()) return SourceFormat::squid;
-    const auto has_block = std::any_of(as_nginx.directives.begin(), as_nginx.directives.end(),
-                                       [](const Directive& each) { return each.has_block; });
-    constexpr std::array<std::string_view, 3> kOfNginx{"proxy_cache_path", "proxy_pass", "include"};
-    const auto is_known = [&](const Directive& each) {
-        return std::find(kOfNginx.begin(), kOfNginx.end(), each.name) != kOfNginx.end();
-    };
-    return has_block ||
-                   std::any_of(as_nginx.directives.begin(), as_nginx.directives.end(), is_known)
-               ? SourceFormat::nginx
-               : SourceFormat::squid;
+    if (as_nginx.error.empty() && has_any(as_nginx.directives, kOfNginx))
+        return SourceFormat::nginx;
+    constexpr std::array<std::string_view, 22> kOfSquid{
+        "http_port",       "https_port",          "http_access",      "acl",
+        "cache_dir",       "cache_mem",           "cache_peer",       "cache_peer_access",
+        "icp_port",        "refresh_pattern",     "auth_param",       "cache",
+        "coredump_dir",    "access_log",          "cache_access_log", "visible_hostname",
+        "never_direct",    "always_direct",       "delay_pools",      "maximum_object_size",
+        "dns_nameservers", "cache_effective_user"};
+    const auto as_squid = lex_squid(text, {});
+    if (as_squid.error.empty() && has_any(as_squid.directives, kOfSquid))
+        return SourceFormat::squid;
+    constexpr std::array<std::string_view, 1> kOfBoth{"include"};
+    if (as_nginx.error.empty() && has_any(as_nginx.directives, kOfBoth)) return SourceFormat::nginx;
+    if (as_squid.error.empty() && has_any(as_squid.directives, kOfBoth)) return SourceFormat::squid;
+    return std::nullopt;
 }
 
 Lexed read_source(const std::string& path, std::optional<SourceFormat>& format,

@@ -23,12 +23,13 @@ SourceFiles files_here();
 
 enum class SourceFormat : std::uint8_t { squid, nginx };
 
-/// The format that the text of a configuration has.
-SourceFormat guess_format(std::string_view text);
+/// The format that the text of a configuration has, by its directives; none: it has no known one.
+std::optional<SourceFormat> guess_format(std::string_view text);
 
 /// Reads `path` with everything that it includes: at most 8 files inside each other, 256 files and
 /// 4 MiB in all. The name of an included file is first tried as it stands, then below the folder
 /// of `path`, also without /etc/squid/ or /etc/nginx/. A file that nobody can find is an error.
+/// Without a `format` that of the file is set; it stays unset, with an error, if nobody knows it.
 Lexed read_source(const std::string& path, std::optional<SourceFormat>& format,
                   const SourceFiles& files);
 

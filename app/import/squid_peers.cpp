@@ -1,7 +1,11 @@
 #include "app/import/squid_peers.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
+
+#include "proxy/http/escape.hpp"
 
 namespace app {
 namespace {
@@ -11,6 +15,32 @@ using Json = ImportDraft::Json;
 std::string host_in_url(std::string_view host) {
     if (host.find(':') == std::string_view::npos || host.starts_with('[')) return std::string(host);
     return "[" + std::string(host) + "]";
+}
+
+/// `name:password` of Squid in the form of a URL: everything but unreserved characters is encoded.
+/// Squid has its own escapes, with `%%` for a percent sign. Empty: no fixed name and password.
+std::string login_in_url(std::string_view login) {
+    const auto colon = login.find(':');
+    if (colon == std::string_view::npos || login.starts_with('*')) return {};
+    std::string out;
+    for (std::size_t i = 0; i < login.size(); ++i) {
+        const auto byte = proxy::escaped_byte(login.substr(i));
+        const auto c = byte.value_or(login[i]);
+        if (i == colon) {
+            out.push_back(':');
+            continue;
+        }
+        if (byte) i += 2;
+        if (login.substr(i, 2) == "%%") ++i;
+        const auto is_plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+                              (c >= 'A' && c <= 'Z') ||
+                              std::string_view("-._~").find(c) != std::string_view::npos;
+        if (is_plain)
+            out.push_back(c);
+        else
+            out.append(fmt::format("%{:02X}", static_cast<unsigned char>(c)));
+    }
+    return out;
 }
 
 /// The value of `name=value`, or nothing.
@@ -37,12 +67,9 @@ void read_peer_option(SquidPeer& peer, std::string_view option, ImportDraft& dra
     if (option.starts_with("forceddomain="))
         draft.leave_out(*peer.line, "the origin gets the Host of the client (forceddomain)");
     if (const auto login = value_of(option, "login"); login && *login != "PASSTHRU") {
-        const auto is_plain = std::all_of(login->begin(), login->end(), [](char c) {
-            return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                   std::string_view("-._~:").find(c) != std::string_view::npos;
-        });
-        if (!peer.origin && is_plain && std::count(login->begin(), login->end(), ':') == 1) {
-            peer.login = *login + "@";
+        const auto in_url = login_in_url(*login);
+        if (!peer.origin && !in_url.empty()) {
+            peer.login = in_url + "@";
             draft.leave_out(*peer.line,
                             "the password stands in forward.parent now; better write "
                             "${NAME}");
@@ -118,8 +145,11 @@ std::vector<SquidPeer> read_squid_peers(const std::vector<const Directive*>& lin
         bool tls = false;
         for (std::size_t i = 4; i < line->words.size(); ++i)
             read_peer_option(peer, line->word(i), draft, tls);
-        if (tls && !peer.origin) {
-            draft.warn(*line, "forward.parent takes no TLS. Closed: this peer is left out");
+        const auto is_verified_by_system = peer.verify && peer.ca.empty() && peer.tls_name.empty();
+        if (tls && !peer.origin && !is_verified_by_system) {
+            draft.warn(*line,
+                       "forward.parent verifies a certificate by the system's authorities and the "
+                       "host of the URL. Closed: this peer is left out");
             peer.usable = false;
         }
         peer.url = (tls ? "https://" : "http://") + peer.login + host_in_url(line->word(0)) + ":" +

@@ -1,6 +1,5 @@
 #include "protocol/net/tls_session.hpp"
 
-#include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
@@ -28,103 +27,17 @@ constexpr std::string_view kHttp2Name = "h2";
 /// What TLS adds to the records of a batch, with room to spare.
 constexpr std::size_t kRecordFrames = 1024;
 
-bool would_block() {
-    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
-}
-
-/// OpenSSL's own socket BIO uses write(), which raises SIGPIPE in the embedding process.
-struct SocketBio {
-    static TlsLine& line(BIO* bio) { return *static_cast<TlsLine*>(BIO_get_data(bio)); }
-
-    static int write(BIO* bio, const char* data, int size) {
-        BIO_clear_retry_flags(bio);
-        auto& to = line(bio);
-        const auto bytes = static_cast<std::size_t>(size);
-        if (to.batch) return collect(*to.batch, data, bytes) ? size : -1;
-        auto n = to.held.empty() ? ssize_t{0} : send_held(to);
-        if (n >= 0) n = to.held.empty() ? send(to.socket, data, bytes) : stop();
-        if (n < 0 && would_block()) BIO_set_retry_write(bio);
-        return static_cast<int>(n);
-    }
-
-    static bool collect(std::string& batch, const char* data, std::size_t size) {
-        try {
-            batch.append(data, size);
-            return true;
-        } catch (const std::bad_alloc&) {  // OpenSSL is C
-            errno = ENOMEM;
-            return false;
-        }
-    }
-
-    static ssize_t send(int socket, const char* data, std::size_t size) {
-        return ::send(socket, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
-    }
-
-    /// Records come before what OpenSSL makes of them afterwards, such as an alert.
-    static ssize_t send_held(TlsLine& to) {
-        const auto n = send(to.socket, to.held.data(), to.held.size());
-        if (n > 0) to.held.erase(0, static_cast<std::size_t>(n));
-        return n;
-    }
-
-    static ssize_t stop() {
-        errno = EAGAIN;
-        return -1;
-    }
-
-    static int read(BIO* bio, char* data, int size) {
-        BIO_clear_retry_flags(bio);
-        auto& from = line(bio);
-        if (!from.received.empty()) {
-            const auto n = from.received.copy(data, static_cast<std::size_t>(size), from.taken);
-            from.taken += n;
-            if (from.taken == from.received.size()) from.received = {};
-            return static_cast<int>(n);
-        }
-        if (from.messages > kTlsMostMessages) {
-            errno = EPROTO;
-            return -1;
-        }
-        const auto n = ::recv(from.socket, data, static_cast<std::size_t>(size), MSG_DONTWAIT);
-        if (n < 0 && would_block()) BIO_set_retry_read(bio);
-        if (n == 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
-        return static_cast<int>(n);
-    }
-
-    static long control(BIO* bio, int command, long, void*) {
-        if (command == BIO_CTRL_EOF) return BIO_test_flags(bio, BIO_FLAGS_IN_EOF) != 0;
-        return command == BIO_CTRL_FLUSH;
-    }
-
-    static BIO* create(TlsLine& line) {
-        static const auto method = [] {
-            std::unique_ptr<BIO_METHOD, decltype(&BIO_meth_free)> made(
-                BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "hearsay socket"),
-                BIO_meth_free);
-            if (!made) throw std::bad_alloc();
-            BIO_meth_set_write(made.get(), write);
-            BIO_meth_set_read(made.get(), read);
-            BIO_meth_set_ctrl(made.get(), control);
-            return made;
-        }();
-        auto* const bio = BIO_new(method.get());
-        if (!bio) throw std::bad_alloc();
-        BIO_set_data(bio, &line);
-        BIO_set_init(bio, 1);
-        return bio;
-    }
-};
-
 /// OpenSSL's callback for each message.
 void count_message(int is_written, int, int type, const void*, std::size_t, SSL*, void* line) {
     auto& of = *static_cast<TlsLine*>(line);
     if (!is_written && type == SSL3_RT_HANDSHAKE && of.open) ++of.messages;
 }
 
-/// Where the records of one write() are collected, for all sessions of the thread.
-std::string& batch_of_thread() {
-    static thread_local std::string batch;
+/// Where the records of one write() are collected, for all sessions of the thread. A session below
+/// another one makes records of the other's batch.
+std::string& batch_of_thread(bool is_above) {
+    static thread_local std::string batches[2];
+    auto& batch = batches[is_above ? 1 : 0];
     if (batch.capacity() == 0) batch.reserve(kTlsBatch + kRecordFrames);
     return batch;
 }
@@ -143,18 +56,32 @@ void SslFree::operator()(SSL_SESSION* session) const {
     SSL_SESSION_free(session);
 }
 
-TlsSession::TlsSession(SSL_CTX& context, TlsSide side, Socket& socket, std::string received)
-    : line_{socket.native_handle(), std::move(received)}, ssl_(SSL_new(&context)) {
+TlsSession::TlsSession(SSL_CTX& context, TlsSide side, TlsLine line)
+    : line_(std::move(line)), ssl_(SSL_new(&context)) {
     if (!ssl_) throw std::bad_alloc();
-    auto* const bio = SocketBio::create(line_);
+    auto* const bio = make_bio(line_);
     SSL_set_bio(ssl_.get(), bio, bio);
     SSL_set_msg_callback(ssl_.get(), count_message);
     SSL_set_msg_callback_arg(ssl_.get(), &line_);
     side == TlsSide::server ? SSL_set_accept_state(ssl_.get()) : SSL_set_connect_state(ssl_.get());
 }
 
+TlsSession::TlsSession(SSL_CTX& context, TlsSide side, Socket& socket, std::string received)
+    : TlsSession(context, side, TlsLine{socket.native_handle(), std::move(received)}) {}
+
 TlsSession::TlsSession(SSL_CTX& context, std::string name, SslSessionPtr resumed, Socket& socket)
     : TlsSession(context, TlsSide::client, socket) {
+    expect(std::move(name), std::move(resumed));
+}
+
+TlsSession::TlsSession(SSL_CTX& context, std::string name, SslSessionPtr resumed,
+                       std::unique_ptr<TlsSession> below)
+    : TlsSession(context, TlsSide::client, TlsLine{-1, {}, 0, below.get()}) {
+    below_ = std::move(below);
+    expect(std::move(name), std::move(resumed));
+}
+
+void TlsSession::expect(std::string name, SslSessionPtr resumed) {
     auto* const ssl = ssl_.get();
     if (name.ends_with('.')) name.pop_back();  // DNS names may end in a dot, names in TLS may not
     auto* const rules = SSL_get0_param(ssl);
@@ -260,13 +187,13 @@ Step TlsSession::write(std::span<const asio::const_buffer> from, std::size_t mos
     sent = 0;
     if (failed_) return Step::failed;
     if (unsent_ > 0 || !line_.held.empty()) return send_held(sent);
-    auto& batch = batch_of_thread();
+    auto& batch = batch_of_thread(below_ != nullptr);
     batch.clear();
     line_.batch = &batch;
     const auto step = write_records(from, most);
     line_.batch = nullptr;
     if (batch.empty()) return step;
-    const auto n = SocketBio::send(line_.socket, batch.data(), batch.size());
+    const auto n = send_to_line(line_, batch.data(), batch.size());
     if (n < 0 && !would_block()) return fail_by_system();
     const auto gone = static_cast<std::size_t>(std::max<ssize_t>(n, 0));
     if (gone == batch.size()) {
@@ -306,7 +233,7 @@ Step TlsSession::write_records(std::span<const asio::const_buffer> from, std::si
 
 Step TlsSession::send_held(std::size_t& sent) {
     if (!line_.held.empty()) {
-        const auto n = SocketBio::send_held(line_);
+        const auto n = send_held_records(line_);
         if (n < 0 && !would_block()) return fail_by_system();
         if (!line_.held.empty()) {
             sent = count_sent(static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
@@ -360,12 +287,14 @@ void TlsSession::close_notify() {
     forget_errors();
     SSL_shutdown(ssl_.get());
     forget_errors();
+    if (below_) below_->close_notify();
 }
 
 bool TlsSession::has_pending() const {
     // OpenSSL may have read the end behind the last bytes; the socket then stays unreadable.
     return SSL_has_pending(ssl_.get()) == 1 || failed_ ||
-           (SSL_get_shutdown(ssl_.get()) & SSL_RECEIVED_SHUTDOWN) != 0;
+           (SSL_get_shutdown(ssl_.get()) & SSL_RECEIVED_SHUTDOWN) != 0 ||
+           (below_ && below_->has_pending());
 }
 
 namespace {

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "protocol/net/new_tls_context.hpp"
+#include "protocol/net/tls_line.hpp"
 
 // As in <openssl/ssl.h>, which is a large header.
 typedef struct ssl_session_st SSL_SESSION;
@@ -32,25 +33,13 @@ inline constexpr std::size_t kTlsRecord = 16 * 1024;
 /// Bytes that are worth one call of send().
 inline constexpr std::size_t kTlsBatch = 5 * kTlsRecord;
 
-/// The input and output of OpenSSL: it reads `received` from `taken` on first, and then the socket.
-struct TlsLine {
-    int socket;
-    std::string received;
-    std::size_t taken = 0;
-    std::string* batch = nullptr;  // takes the records of a write() in place of the socket
-    std::string held = {};         // records that the socket has not taken yet
-    bool open = false;             // the handshake is done
-    unsigned messages = 0;         // of a handshake, after its end and since the last data
-};
-
-/// After its handshake a session fails at so many messages of a handshake in a row, without data
-/// between them. OpenSSL would take key updates (RFC 8446 §4.6.3) for as long as bytes are there.
-inline constexpr unsigned kTlsMostMessages = 32;
-
 /// TLS over a connected TCP socket, which outlives it. Each step returns at once, and names the
 /// event of the socket to wait for before its repetition. OpenSSL reads the socket itself.
 /// Its records collect in a buffer of the thread, and go out in one call of send(). The session
 /// holds records that the socket does not take. One thread at a time.
+///
+/// A session may lie above another one, through a proxy to a server: its records are the data of
+/// the session below. Steps then name the events of the socket below.
 class TlsSession {
 public:
     using Socket = boost::asio::ip::tcp::socket;
@@ -60,6 +49,9 @@ public:
     /// The client's side. `name`: name or address of the server, for SNI and the certificate.
     /// `resumed` may be null.
     TlsSession(SSL_CTX& context, std::string name, SslSessionPtr resumed, Socket& socket);
+    /// The same through `below`, whose handshake is done. Nobody else uses that one afterwards.
+    TlsSession(SSL_CTX& context, std::string name, SslSessionPtr resumed,
+               std::unique_ptr<TlsSession> below);
     TlsSession(const TlsSession&) = delete;
     TlsSession& operator=(const TlsSession&) = delete;
     ~TlsSession();
@@ -107,12 +99,16 @@ public:
     static int keep_ticket(SSL* ssl, SSL_SESSION* ticket);
 
 private:
+    TlsSession(SSL_CTX& context, TlsSide side, TlsLine line);
+    /// Sets the server's name, for SNI and its certificate, and the ticket.
+    void expect(std::string name, SslSessionPtr resumed);
     Step after(int result);
     Step write_records(std::span<const boost::asio::const_buffer> from, std::size_t most);
     Step send_held(std::size_t& sent);
     std::size_t count_sent(std::size_t gone);
     Step fail_by_system();
 
+    std::unique_ptr<TlsSession> below_;  // null: the line is the socket
     TlsLine line_;
     std::size_t unsent_ = 0;  // bytes of write(), in records that have not gone yet
     std::unique_ptr<SSL, SslFree> ssl_;

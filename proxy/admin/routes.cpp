@@ -76,6 +76,8 @@ std::string reload_json(const Reloaded& reloaded) {
     if (reloaded.outcome == Reloaded::Outcome::applied) {
         out["changed"] = reloaded.changed;
         if (reloaded.read_certificates) out["certificates_read"] = true;
+        if (reloaded.read_users) out["users_read"] = true;
+        if (reloaded.read_blocklists) out["blocklists_read"] = true;
         if (!reloaded.warnings.empty()) out["warnings"] = errors_json(reloaded.warnings);
     } else {
         out["errors"] = errors_json(reloaded.errors);

@@ -1,11 +1,18 @@
 #include "proxy/blocklists/blocklists.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "proxy/blocklists/normal_url.hpp"
 
 namespace proxy {
+namespace {
+
+/// Nearly all hosts have fewer labels.
+constexpr std::size_t kNamesAtOnce = 6;
+
+}  // namespace
 
 Blocklists::Blocklists(std::vector<BlocklistFacts> lists, const summary::KeyHasher& hasher,
                        std::unique_ptr<EntryIndex> index, unsigned least_labels)
@@ -15,7 +22,7 @@ Blocklists::Blocklists(std::vector<BlocklistFacts> lists, const summary::KeyHash
       least_labels_(least_labels) {}
 
 /// Asks for the host, then for each domain above it. A host has at most 255 bytes, so at most 128
-/// names are asked for.
+/// names are asked for. The memory is asked for several of them before the first answer is read.
 ListedTarget Blocklists::find(std::string_view host, std::optional<std::string_view> path) const {
     std::string buffer;
     const auto normal = normal_host(host, buffer);
@@ -24,32 +31,52 @@ ListedTarget Blocklists::find(std::string_view host, std::optional<std::string_v
                       ? kMaxLabels
                       : 1 + static_cast<unsigned>(std::ranges::count(normal.text, '.'));
     auto name = normal.text;
-    while (labels >= least_labels_ && !ask_name(name, asked) && !normal.is_address) {
-        const auto dot = name.find('.');
-        if (dot == std::string_view::npos) break;
-        name.remove_prefix(dot + 1);
-        --labels;
+    auto has_more = labels >= least_labels_;
+    while (has_more) {
+        std::array<Query, kNamesAtOnce> names;
+        std::size_t count = 0;
+        while (has_more && count < names.size()) {
+            names[count++] = query(name);
+            const auto dot = normal.is_address ? std::string_view::npos : name.find('.');
+            has_more = dot != std::string_view::npos && --labels >= least_labels_;
+            if (has_more) name.remove_prefix(dot + 1);
+        }
+        for (std::size_t i = 0; i < count; ++i)
+            if (ask_name(names[i], asked)) return std::move(asked.result);
     }
     return std::move(asked.result);
+}
+
+bool Blocklists::any_refuses() const {
+    return std::ranges::any_of(lists_, [](const BlocklistFacts& list) {
+        return list.config.action == BlocklistAction::refuse;
+    });
 }
 
 std::string Blocklists::place(ListedAt entry) const {
     return lists_[entry.list].config.path + ", line " + std::to_string(entry.line);
 }
 
+Blocklists::Query Blocklists::query(std::string_view text) const {
+    const auto hash = hasher_(text).high;
+    return {text, hash, index_->probe(hash)};
+}
+
 /// Asks filter and file for a text, and counts both.
 template <class Take>
-void Blocklists::look_up(std::string_view text, ListedTarget& result, const Take& take) const {
-    const auto hash = hasher_(text).high;
+void Blocklists::look_up(const Query& query, ListedTarget& result, const Take& take) const {
     ++result.queries;
-    if (!index_->may_have(hash)) return;
+    if (!query.probe.is_positive()) return;
     ++result.positives;
     auto is_confirmed = false;
-    index_->each(hash, text, [&](const EntryRecord& entry) {
+    const auto error = index_->each(query.hash, query.text, [&](const EntryRecord& entry) {
         is_confirmed = true;
         take(entry);
     });
     if (is_confirmed) ++result.confirmed;
+    if (!error) return;
+    ++result.unreadable;
+    result.error = error;
 }
 
 void Blocklists::take(const EntryRecord& entry, ListedTarget& result) const {
@@ -60,15 +87,15 @@ void Blocklists::take(const EntryRecord& entry, ListedTarget& result) const {
 }
 
 /// True if the target is refused, so that nothing more need be asked.
-bool Blocklists::ask_name(std::string_view name, Asked& asked) const {
+bool Blocklists::ask_name(const Query& name, Asked& asked) const {
     auto has_paths = false;
     look_up(name, asked.result, [&](const EntryRecord& entry) {
         if (entry.kind == EntryKind::domain ||
-            (entry.kind == EntryKind::host && name.size() == asked.host.size()))
+            (entry.kind == EntryKind::host && name.text.size() == asked.host.size()))
             take(entry, asked.result);
         has_paths = has_paths || entry.kind == EntryKind::url_host;
     });
-    if (has_paths && asked.path && !asked.result.refused) ask_paths(name, asked);
+    if (has_paths && asked.path && !asked.result.refused) ask_paths(name.text, asked);
     return asked.result.refused.has_value();
 }
 
@@ -81,7 +108,7 @@ void Blocklists::ask_paths(std::string_view name, Asked& asked) const {
     for (auto end = name.size() + 1; end <= url.size() && boundaries <= kMaxPathBoundaries; ++end) {
         if (end < url.size() && !is_path_boundary(url[end])) continue;
         ++boundaries;
-        look_up(url.substr(0, end), asked.result, [&](const EntryRecord& entry) {
+        look_up(query(url.substr(0, end)), asked.result, [&](const EntryRecord& entry) {
             if (entry.kind == EntryKind::url) take(entry, asked.result);
         });
         if (asked.result.refused) return;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "proxy/blocklists/entry_index.hpp"
@@ -41,6 +42,8 @@ struct ListedTarget {
     std::uint32_t queries = 0;                // of the filter
     std::uint32_t positives = 0;              // of these, answers that the file had to confirm
     std::uint32_t confirmed = 0;
+    std::uint32_t unreadable = 0;  // of the positives, those that the file could not confirm
+    std::error_code error{};       // why not
 };
 
 /// The lists of `forward.blocklists` together. It never changes, so any number of threads may ask
@@ -59,6 +62,9 @@ public:
     /// do not apply. May wait for a disk; see EntryIndex.
     ListedTarget find(std::string_view host, std::optional<std::string_view> path) const;
 
+    /// One of the lists refuses. Then a target whose entry is unreadable is refused as well.
+    bool any_refuses() const;
+
     const std::vector<BlocklistFacts>& lists() const { return lists_; }
     /// `FILE, line N`
     std::string place(ListedAt entry) const;
@@ -74,10 +80,18 @@ private:
         ListedTarget result{};
     };
 
+    /// A text with its hash and its question to the filter.
+    struct Query {
+        std::string_view text{};
+        std::uint64_t hash = 0;
+        EntryIndex::Probe probe{};
+    };
+
+    Query query(std::string_view text) const;
     template <class Take>
-    void look_up(std::string_view text, ListedTarget& result, const Take& take) const;
+    void look_up(const Query& query, ListedTarget& result, const Take& take) const;
     void take(const EntryRecord& entry, ListedTarget& result) const;
-    bool ask_name(std::string_view name, Asked& asked) const;
+    bool ask_name(const Query& name, Asked& asked) const;
     void ask_paths(std::string_view name, Asked& asked) const;
 
     std::vector<BlocklistFacts> lists_;

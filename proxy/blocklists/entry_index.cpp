@@ -4,7 +4,7 @@
 
 namespace proxy {
 
-EntryIndex::EntryIndex(unsigned part_bits, std::vector<Part> parts, FileMapping file)
+EntryIndex::EntryIndex(unsigned part_bits, std::vector<Part> parts, UnlinkedFile file)
     : part_bits_(part_bits), parts_(std::move(parts)), file_(std::move(file)) {
     for (const auto& part : parts_) {
         hashes_ += part.filter.keys();
@@ -13,15 +13,14 @@ EntryIndex::EntryIndex(unsigned part_bits, std::vector<Part> parts, FileMapping 
     }
 }
 
-std::string_view EntryIndex::bucket_of(std::uint64_t hash) const {
+std::error_code EntryIndex::read_bucket(std::uint64_t hash, std::string& out) const {
     if (parts_.empty()) return {};
     const auto& part = parts_[upper(hash, part_bits_)];
     const auto bucket = EntryIndex::bucket(hash, part_bits_, part.bucket_bits);
     if (bucket + 1 >= part.buckets.size()) return {};
     const auto begin = part.buckets[bucket], end = part.buckets[bucket + 1];
-    const auto file = file_.bytes();
-    if (begin > end || part.begin + end > file.size()) return {};
-    return file.substr(part.begin + begin, end - begin);
+    if (begin > end || part.begin + end > file_.bytes()) return {};
+    return file_.read(part.begin + begin, end - begin, out);
 }
 
 }  // namespace proxy

@@ -1,11 +1,12 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "proxy/blocklists/list_line.hpp"
@@ -26,15 +27,15 @@ struct EntryRecord {
 static_assert(sizeof(EntryRecord) == 16);
 static_assert(kMaxBlocklists <= 1 + UINT8_MAX && kMaxListLine <= UINT16_MAX);
 
-/// The entries of all lists: a filter in memory over a file that is sorted by hash and mapped. The
+/// The entries of all lists: a filter in memory over a file that is sorted by hash. The
 /// filter answers nearly every question with no. The file confirms the rest: it has the entries of
 /// one hash beside each other, in a bucket of some 48 records whose place is known, so that a
 /// look-up reads one or two pages. Memory: 2.2 bytes per hash for the filter and about 0.1 for the
 /// places of buckets. Any number of threads.
 ///
-/// A look-up may wait for the disk that holds the file, as any access to mapped memory. That is
-/// rare: a look-up follows a positive answer of the filter, and the system has the pages of a new
-/// file in its cache.
+/// A confirmation reads its bucket with one call, and may wait for the disk that holds the file.
+/// That is rare: it follows a positive answer of the filter, and the system has the pages of a new
+/// file in its cache. A mapping in place of the call would end the process where the disk fails.
 class EntryIndex {
 public:
     using EntryFilter = summary::BinaryFuseFilter<std::uint16_t, 4>;
@@ -49,32 +50,38 @@ public:
 
     EntryIndex() = default;
     /// `parts`: 2^part_bits of them.
-    EntryIndex(unsigned part_bits, std::vector<Part> parts, FileMapping file);
+    EntryIndex(unsigned part_bits, std::vector<Part> parts, UnlinkedFile file);
 
-    /// False: no entry has this hash. True for an EntryFilter::kError of the other hashes.
-    bool may_have(std::uint64_t hash) const {
-        return !parts_.empty() && parts_[upper(hash, part_bits_)].filter.contains(hash);
+    /// A question to the filter, whose memory is on its way into the processor's cache.
+    using Probe = EntryFilter::Probe;
+    Probe probe(std::uint64_t hash) const {
+        return parts_.empty() ? Probe() : parts_[upper(hash, part_bits_)].filter.probe(hash);
     }
+    /// False: no entry has this hash. True for an EntryFilter::kError of the other hashes.
+    bool may_have(std::uint64_t hash) const { return probe(hash).is_positive(); }
 
-    /// Calls `take(const EntryRecord&)` for each entry with this hash and text.
+    /// Calls `take(const EntryRecord&)` for each entry with this hash and text. Returns why the
+    /// file cannot be read, if so; then nothing was taken.
     template <class Take>
-    void each(std::uint64_t hash, std::string_view text, const Take& take) const {
-        note_look();
-        for (auto rest = bucket_of(hash); rest.size() >= sizeof(EntryRecord);) {
+    std::error_code each(std::uint64_t hash, std::string_view text, const Take& take) const {
+        std::string bytes;
+        if (const auto error = read_bucket(hash, bytes)) return error;
+        for (std::string_view rest(bytes); rest.size() >= sizeof(EntryRecord);) {
             EntryRecord record;
             std::memcpy(&record, rest.data(), sizeof(record));
             rest.remove_prefix(sizeof(record));
-            const auto bytes = std::min<std::size_t>(record.text_bytes, rest.size());
-            if (record.hash == hash && rest.substr(0, bytes) == text) take(record);
-            if (record.hash > hash) return;
-            rest.remove_prefix(bytes);
+            const auto size = std::min<std::size_t>(record.text_bytes, rest.size());
+            if (record.hash == hash && rest.substr(0, size) == text) take(record);
+            if (record.hash > hash) break;
+            rest.remove_prefix(size);
         }
+        return {};
     }
 
     std::uint64_t hashes() const { return hashes_; }
     /// Of filter and places of buckets.
     std::uint64_t memory_bytes() const { return memory_bytes_; }
-    std::uint64_t file_bytes() const { return file_.bytes().size(); }
+    std::uint64_t file_bytes() const { return file_.bytes(); }
 
     /// The `bits` upper bits of a hash.
     static std::size_t upper(std::uint64_t hash, unsigned bits) {
@@ -85,21 +92,12 @@ public:
     }
 
 private:
-    /// A look-up makes the pages around its bucket resident, 64 KiB by default.
-    static constexpr unsigned kLooksPerRelease = 32;
-
-    std::string_view bucket_of(std::uint64_t hash) const;
-    void note_look() const {
-        if (looks_.fetch_add(1, std::memory_order_relaxed) % kLooksPerRelease ==
-            kLooksPerRelease - 1)
-            file_.release();
-    }
+    std::error_code read_bucket(std::uint64_t hash, std::string& out) const;
 
     unsigned part_bits_ = 0;
     std::vector<Part> parts_;
-    FileMapping file_;
+    UnlinkedFile file_;
     std::uint64_t hashes_ = 0, memory_bytes_ = 0;
-    mutable std::atomic<unsigned> looks_{0};
 };
 
 }  // namespace proxy

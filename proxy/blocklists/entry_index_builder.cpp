@@ -124,9 +124,7 @@ std::string EntryIndexBuilder::finish(std::uint64_t seed, const std::stop_token&
         auto collected = std::exchange(parts_[i], Collected());  // freed when it is sorted
         if (auto why = sort(collected, file, seed + i, parts[i]); !why.empty()) return why;
     }
-    FileMapping mapping;
-    if (const auto error = mapping.map(file)) return cannot("map", error);
-    out = std::make_unique<EntryIndex>(part_bits_, std::move(parts), std::move(mapping));
+    out = std::make_unique<EntryIndex>(part_bits_, std::move(parts), std::move(file));
     return {};
 }
 

@@ -1,7 +1,6 @@
 #include "proxy/blocklists/unlinked_file.hpp"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -48,36 +47,18 @@ std::error_code UnlinkedFile::append(std::string_view bytes) {
     return {};
 }
 
-std::error_code UnlinkedFile::read(std::string& out) const {
-    auto at = out.size();
-    out.resize(at + bytes_);
-    for (std::uint64_t done = 0; done < bytes_;) {
-        const auto got = ::pread(fd_, out.data() + at, bytes_ - done, static_cast<off_t>(done));
+std::error_code UnlinkedFile::read(std::uint64_t at, std::size_t size, std::string& out) const {
+    auto to = out.size();
+    out.resize(to + size);
+    for (std::size_t done = 0; done < size;) {
+        const auto got = ::pread(fd_, out.data() + to, size - done, static_cast<off_t>(at + done));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return system_error();
         if (got == 0) return std::make_error_code(std::errc::io_error);
-        at += static_cast<std::size_t>(got);
-        done += static_cast<std::uint64_t>(got);
+        to += static_cast<std::size_t>(got);
+        done += static_cast<std::size_t>(got);
     }
     return {};
-}
-
-FileMapping::~FileMapping() {
-    if (!bytes_.empty()) ::munmap(const_cast<char*>(bytes_.data()), bytes_.size());
-}
-
-std::error_code FileMapping::map(const UnlinkedFile& file) {
-    *this = FileMapping();
-    if (file.bytes() == 0) return {};
-    auto* const begin = ::mmap(nullptr, file.bytes(), PROT_READ, MAP_SHARED, file.descriptor(), 0);
-    if (begin == MAP_FAILED) return system_error();
-    bytes_ = {static_cast<const char*>(begin), file.bytes()};
-    ::madvise(begin, file.bytes(), MADV_RANDOM);  // one page for one look-up
-    return {};
-}
-
-void FileMapping::release() const {
-    if (!bytes_.empty()) ::madvise(const_cast<char*>(bytes_.data()), bytes_.size(), MADV_DONTNEED);
 }
 
 }  // namespace proxy

@@ -79,6 +79,12 @@ void explain_blocklists(const Config& config, const CacheKey& key, const Site& s
     if (!config.blocklists || site.of_entry()) return;
     const auto listed = config.blocklists->find(key.host(), key.path());
     const auto& entry = listed.refused ? listed.refused : listed.logged;
+    if (!listed.refused && listed.unreadable > 0) {
+        out.blocklist = "the sorted file cannot be read: " + listed.error.message();
+        out.blocklist_action = to_string(config.blocklists->any_refuses() ? BlocklistAction::refuse
+                                                                          : BlocklistAction::log);
+        return;
+    }
     if (!entry) return;
     out.blocklist = config.blocklists->place(*entry);
     out.blocklist_action =

@@ -135,6 +135,7 @@ bool Fetch::start_peer(HeadRace& race, PeerRace& plan, const PeerTurns& whom,
 /// Sends the origin request while peers are still asked. False: not now; the reason shows when it
 /// is the origin's turn.
 bool Fetch::start_origin(HeadRace& race) {
+    if (backs_off()) return false;
     if (!origin_) origin_ = prepare_origin(what_to_ask_now());
     const auto& request = origin_->request;
     const bool may_start =
@@ -234,6 +235,10 @@ asio::awaitable<void> Fetch::ask_origin(bool only_whole) {
         delivery_.fail({why_not_ask(facts_of(job_, false, false))});
         co_return;
     }
+    if (!origin_ && backs_off()) {
+        delivery_.fail({FetchError::backed_off});
+        co_return;
+    }
     // A request that went out beside peers has ended; it knows nothing of their responses.
     const auto runner = origin_ ? std::exchange(origin_, nullptr) : prepare_origin(kind);
     runner->take();
@@ -248,11 +253,26 @@ asio::awaitable<void> Fetch::ask_origin(bool only_whole) {
     auto asked = std::move(additions_);
     if (!runner->lines_count()) asked.did_not_count();
     const auto meaning = meaning_of(*runner, asked);
+    const auto status = status_of(*runner);
+    const auto is_hidden = meaning.step == OriginStep::fail && asks_for_pause(status);
+    if (is_hidden || (status > 0 && !cache_.upstream.backoff.empty())) {
+        const auto got = runner->response().received();
+        cache_.upstream.note_pause(*job_.wanted.request, {got.head, got.arrival, got.took},
+                                   is_hidden);
+    }
     if (meaning.step == OriginStep::fail)
         delivery_.fail({meaning.error, status_of(*runner), meaning.unshareable,
                         runner->response().malformed()});
     else
         co_await take_origin(meaning.step, asked, runner->response());
+}
+
+/// A stored response is given at once, as the origin wants fewer requests.
+bool Fetch::backs_off() {
+    if (!backs_off_)
+        backs_off_ = !cache_.upstream.backoff.empty() && may_stand_in(OriginTrouble::error) &&
+                     cache_.upstream.backs_off(*job_.wanted.request);
+    return *backs_off_;
 }
 
 /// Finds out whether the origin is back, behind a stored response that is given at once.

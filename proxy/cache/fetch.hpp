@@ -52,6 +52,7 @@ private:
     boost::asio::awaitable<void> take_origin(OriginStep step, const RequestAdditions& asked,
                                              Exchange& exchange);
     OriginMeaning meaning_of(const OriginRunner& runner, const RequestAdditions& asked) const;
+    bool backs_off();
 
     bool may_stand_in(OriginTrouble trouble) const;
     bool has_stand_in() const { return may_stand_in(OriginTrouble::unreachable); }
@@ -67,6 +68,7 @@ private:
     Delivery delivery_;
     FetchPeers peers_;
     RoundTrip origin_usual_;                // while peers are asked
+    std::optional<bool> backs_off_;         // see backs_off(); none: not decided
     std::optional<StaleCopy> stale_copy_;   // that a peer has
     RequestAdditions additions_;            // of origin_
     std::shared_ptr<OriginRunner> origin_;  // prepared, or asked beside peers

@@ -94,7 +94,9 @@ FromFetch plan_after_wait(const FetchSeen& seen) {
         // It was given up in the moment in which this one came.
         if (seen.error == FetchError::abandoned) return FromFetch::look_again;
         // The origin got no request because a stored response stands in, but not for this request.
-        if (seen.error == FetchError::origin_down && !seen.stands_in) return FromFetch::alone;
+        const auto is_spared =
+            seen.error == FetchError::origin_down || seen.error == FetchError::backed_off;
+        if (is_spared && !seen.stands_in) return FromFetch::alone;
     }
     // A body that broke off before the head went out is no response (RFC 9110 §15.6.3).
     if (!seen.has_head) return FromFetch::failure;

@@ -13,6 +13,7 @@
 #include "proxy/client/admitted.hpp"
 #include "proxy/client/authenticator.hpp"
 #include "proxy/client/connections_by_address.hpp"
+#include "proxy/client/upload_seats.hpp"
 #include "proxy/config/config_in_effect.hpp"
 #include "proxy/http/rule.hpp"
 #include "proxy/net/high_water_mark.hpp"
@@ -143,6 +144,7 @@ public:
     SiteCounts site_counts;
     TopRequests top;
     RateLimitedLog listed_log;  // of requests for targets in lists that refuse nothing
+    UploadSeats upload_seats;
     const boost::asio::any_io_executor executor;
     /// Memory for the frames of an HTTP/2 connection, which takes it while it sends. Empty between
     /// the turns of connections.

@@ -8,6 +8,7 @@
 #include "proxy/cache/store_update.hpp"
 #include "proxy/client/response_from_cache.hpp"
 #include "proxy/client/tunnel.hpp"
+#include "proxy/client/upload_admission.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/interim.hpp"
@@ -53,11 +54,24 @@ Relay::Relay(Transaction& transaction, std::string upgrade, ResponseFromCache* s
 }
 
 asio::awaitable<void> Relay::run(CacheStatus status, Outcome outcome) {
+    if (has_body_) upload_seat_ = take_upload_seat(transaction_, *snapshot_->origin());
+    if (has_body_ && !upload_seat_) co_return co_await refuse_upload(transaction_);
+    if (backs_off()) {
+        co_await stale_->stand_in(FetchError::backed_off, 0);
+        co_return;
+    }
     auto error = co_await ask();
     transaction_.books.note_server(exchange_.server());
     const auto is_head = request_.head.verb == verb::head;
     const auto why = trouble(error);
-    if (why != FetchError::none && stale_ && is_head && stale_->stands_in(why)) {
+    const auto stands_in = why != FetchError::none && stale_ && is_head && stale_->stands_in(why);
+    if (error == FetchError::none && is_head) {
+        const auto& head = exchange_.head();
+        const auto is_hidden = stands_in && asks_for_pause(head.status);
+        frontend_.upstream.note_pause(
+            *snapshot_, {head, exchange_.arrival(), Clock::now() - sent_at_}, is_hidden);
+    }
+    if (stands_in) {
         const auto answered = error == FetchError::none ? exchange_.head().status : 0;
         if (error == FetchError::none) exchange_.finish();
         co_await stale_->stand_in(why, answered);
@@ -67,6 +81,12 @@ asio::awaitable<void> Relay::run(CacheStatus status, Outcome outcome) {
     if (error == FetchError::none && switched()) co_return co_await become_tunnel();
     if (error == FetchError::none && !unasked_304()) co_return co_await respond(status, outcome);
     co_await refuse(error, status);
+}
+
+/// A HEAD gets the stored response at once, as the origin wants fewer requests.
+bool Relay::backs_off() const {
+    return stale_ && request_.head.verb == verb::head &&
+           stale_->stands_in(FetchError::backed_off) && frontend_.upstream.backs_off(*snapshot_);
 }
 
 /// The failure of the origin that a stored response may hide: that of the request, or a status.
@@ -161,6 +181,7 @@ asio::awaitable<FetchError> Relay::send_once(const Exchange::Request& out, Kept 
         error = co_await upload_.send_body();
         watch_.begin();
         sent_whole_ = upload_.sent_whole();
+        upload_seat_.reset();
     }
     exchange_.stop_listening();
     if (error != FetchError::none) sent_whole_ = false;
@@ -348,8 +369,8 @@ asio::awaitable<void> Relay::refuse(FetchError error, CacheStatus status) {
     }
     status.detail = to_string(error);
     if (!went_forward(error)) status.forward = Forward::nowhere;
-    co_await transaction_.refuse_fetch(error, origin_request_.target().host, status,
-                                       exchange_.malformed());
+    co_await transaction_.refuse_fetch(error, request_.key.host(), request_.site.asked_server(),
+                                       status, exchange_.malformed());
 }
 
 asio::awaitable<void> relay_to_origin(Transaction& transaction, Forward why, Outcome outcome,

@@ -3,11 +3,13 @@
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "proxy/client/client_watch.hpp"
 #include "proxy/client/transaction.hpp"
 #include "proxy/client/upload.hpp"
+#include "proxy/client/upload_seats.hpp"
 #include "proxy/upstream/exchange.hpp"
 #include "proxy/upstream/origin_request.hpp"
 #include "proxy/upstream/request_snapshot.hpp"
@@ -45,6 +47,7 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
 
+    bool backs_off() const;
     boost::asio::awaitable<FetchError> ask();
     FetchError trouble(FetchError error) const;
     boost::asio::awaitable<FetchError> put();
@@ -77,6 +80,7 @@ private:
     Exchange exchange_;
     ClientWatch watch_;
     Upload upload_;
+    std::optional<UploadSeats::Seat> upload_seat_;  // while the body is on its way
     Clock::time_point sent_at_;
     const std::string upgrade_;  // the protocols to ask for; empty: none
     ResponseFromCache* const stale_;

@@ -106,7 +106,7 @@ asio::awaitable<void> RequestSteps::run_steps() {
         if (!plan.serves())
             served = co_await response.fetch_or_follow(plan);
         else if (is_too_young(response))
-            co_await transaction_.refuse_too_young(*page_);
+            co_await transaction_.refuse_too_young(page_->text);
         else if (response.is_in_blocks())
             served = co_await response.respond_in_blocks();
         else
@@ -219,7 +219,7 @@ bool RequestSteps::may_be_listed() const {
     return request_.config().blocklists && !request_.site.of_entry();
 }
 
-/// True: `page_` has the text for a target that a blocklist refuses.
+/// True: `page_` is for a target that a blocklist refuses.
 bool RequestSteps::is_refused_by_list() {
     if (!may_be_listed()) return false;
     page_ = judge_by_blocklists(transaction_, request_.key.host(), request_.key.path());
@@ -229,8 +229,10 @@ bool RequestSteps::is_refused_by_list() {
 /// True: `page_` has the text for a stored response that a rule refuses as too young.
 bool RequestSteps::is_too_young(const ResponseFromCache& response) {
     if (!transaction_.judges_age()) return false;
-    page_ = response.why_too_young();
-    return page_.has_value();
+    auto why = response.why_too_young();
+    if (!why) return false;
+    page_ = ListedPage{403, std::move(*why)};
+    return true;
 }
 
 asio::awaitable<void> RequestSteps::refuse_client(RequestRefusal reason) {

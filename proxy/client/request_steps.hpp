@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "proxy/client/listed_target.hpp"
 #include "proxy/client/peer_proof.hpp"
 #include "proxy/client/request_admission.hpp"
 #include "proxy/client/transaction.hpp"
@@ -62,8 +63,8 @@ private:
     Transaction& transaction_;
     Frontend& frontend_;
     Request& request_;
-    std::string max_forwards_;         // that the next hop reads
-    std::optional<std::string> page_;  // of a refusal; here, as the frame of run_steps() is small
+    std::string max_forwards_;        // that the next hop reads
+    std::optional<ListedPage> page_;  // of a refusal; here, as the frame of run_steps() is small
     // What run_at_once() leaves for run_steps(): the result of understand(), and that of the
     // look-up.
     std::optional<std::string_view> understood_;

@@ -21,7 +21,9 @@ asio::awaitable<void> refuse_blocks(Transaction& transaction, FetchError error,
     }
     status.detail = to_string(error);
     status.forward = Forward::partial;
-    co_await transaction.refuse_fetch(error, transaction.request.key.host(), status);
+    const auto& request = transaction.request;
+    co_await transaction.refuse_fetch(error, request.key.host(), request.site.asked_server(),
+                                      status);
 }
 
 }  // namespace

@@ -145,10 +145,11 @@ asio::awaitable<void> Transaction::refuse_without_site(NoSite reason) {
 }
 
 asio::awaitable<void> Transaction::refuse_fetch(FetchError error, std::string_view host,
-                                                CacheStatus cache, ParseError malformed) {
+                                                AskedServer asked, CacheStatus cache,
+                                                ParseError malformed) {
     if (error == FetchError::not_allowed || error == FetchError::own_listener)
         ++frontend.counters.refusals[RequestRefusal::destination];
-    const auto text = explain(error, host, malformed);
+    const auto text = explain(error, host, malformed, asked);
     co_await refuse(status_of(error), text, cache);
 }
 

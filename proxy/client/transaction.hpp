@@ -71,7 +71,8 @@ struct Transaction {
     boost::asio::awaitable<void> refuse_without_site(NoSite reason);
     /// Refuses a request whose fetch failed.
     boost::asio::awaitable<void> refuse_fetch(FetchError error, std::string_view host,
-                                              CacheStatus cache, ParseError malformed = {});
+                                              AskedServer asked, CacheStatus cache,
+                                              ParseError malformed = {});
 
     /// The list where fetches for this request note the peers they ask; null when no log needs it.
     const std::shared_ptr<PeerRequestLog>& peers_asked();

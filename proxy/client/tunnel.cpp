@@ -253,7 +253,7 @@ asio::awaitable<void> serve_connect(Transaction& transaction) {
         CacheStatus status;
         status.forward = went_forward(error) ? Forward::method : Forward::nowhere;
         status.detail = to_string(error);
-        co_await transaction.refuse_fetch(error, target.host, status);
+        co_await transaction.refuse_fetch(error, target.host, asked_server(target), status);
         co_return;
     }
     const auto upstream = std::move(*acquired);

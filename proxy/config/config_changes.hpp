@@ -36,7 +36,8 @@ struct Reloaded {
     /// Applied, and the certificate files were read again. Their content may be new under the same
     /// names.
     bool read_certificates = false;
-    bool read_blocklists = false;  // applied, with other blocklists than before, or without them
+    bool read_blocklists = false;  // applied, with other blocklists than before
+    bool read_users = false;       // applied, and the users' file was read again
 };
 
 }  // namespace proxy

@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::size_t kMaxCredentials = 512;  // bytes
 constexpr std::string_view kParentUrl =
-    "must be http://host:port or http://user:password@host:port";
+    "must be http://host:port or https://host:port, with user:password@ before the host if the "
+    "proxy asks for them";
 
 /// `user:password` with its escapes decoded; none for a fault.
 std::optional<std::string> decoded_credentials(std::string_view text) {
@@ -33,14 +34,16 @@ std::optional<std::string> decoded_credentials(std::string_view text) {
 
 /// The parent of a URL, or the fault, which shows nothing of the URL.
 std::optional<UpstreamServer> parent_of(std::string_view url, std::string& fault) {
-    constexpr std::string_view kScheme = "http://";
-    if (!iequals(url.substr(0, kScheme.size()), kScheme)) {
+    constexpr std::string_view kClear = "http://", kSecure = "https://";
+    UpstreamServer parent;
+    parent.tls = iequals(url.substr(0, kSecure.size()), kSecure);
+    const auto scheme = parent.tls ? kSecure : kClear;
+    if (!iequals(url.substr(0, scheme.size()), scheme)) {
         fault = kParentUrl;
         return std::nullopt;
     }
-    url.remove_prefix(kScheme.size());
+    url.remove_prefix(scheme.size());
     if (url.ends_with('/')) url.remove_suffix(1);
-    UpstreamServer parent;
     if (const auto at = url.rfind('@'); at != std::string_view::npos) {
         const auto credentials = decoded_credentials(url.substr(0, at));
         if (!credentials) {

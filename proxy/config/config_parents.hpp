@@ -5,8 +5,8 @@
 
 namespace proxy {
 
-/// Reads `forward.parent`: URLs of proxies, `http://[user:password@]host:port`. Credentials may be
-/// percent-encoded. No message shows them.
+/// Reads `forward.parent`: URLs of proxies, `http://[user:password@]host:port` or the same with
+/// `https`. Credentials may be percent-encoded. No message shows them.
 void read_parents(ConfigContext& context, ConfigSection& in, ForwardConfig& out);
 
 /// Reads `forward.no_proxy`: hosts, globs, addresses and prefixes.

@@ -137,6 +137,11 @@ private:
                    (match.paths.empty() || std::ranges::any_of(match.paths, is_star)) &&
                    match.methods.empty();
         };
+        for (std::size_t i = 0; i < all.size(); ++i)
+            if (all[i].bypass && all[i].storing.follow_redirects)
+                doubt(entry("$.rules", i) + ".follow_redirects",
+                      "has no effect, because the rule bypasses the store: a relayed redirect goes "
+                      "to the client");
         const auto last = std::ranges::find_if(all, matches_all);
         if (last == all.end() || last + 1 == all.end()) return;
         doubt(entry("$.rules", static_cast<std::size_t>(last + 1 - all.begin())),
@@ -312,6 +317,13 @@ private:
             if (forward.authentication) doubt("$.forward.authentication", why);
             if (!forward.destinations.empty()) doubt("$.forward.destinations", why);
         }
+        const auto is_everything = [](const DestinationPattern& pattern) {
+            return pattern.port == 0 &&
+                   pattern.host.text().find_first_not_of('*') == std::string_view::npos;
+        };
+        if (std::ranges::any_of(forward.destinations.deny, is_everything))
+            doubt("$.forward.destinations.deny",
+                  "refuses every target, and wins over allow: nothing is forwarded");
         const auto& limits = config_.clients.limits;
         if (limits.per_user.any() && !forward.authentication)
             doubt("$.clients.limits.per_user",

@@ -284,12 +284,13 @@ constexpr std::array kTable{
             "the process. It takes about 32 bytes per entry, and 32 to 64 more while a list is "
             "read. `check` and a start warn about tmpfs.",
             false, check_blocklists, "`$TMPDIR`, or else `/var/tmp` or `/tmp`"},
-    Setting{"forward.parent",
-            SpecialValue{read_parent_list, show_parents, "list of `http://` URLs"},
+    Setting{"forward.parent", SpecialValue{read_parent_list, show_parents, "list of URLs"},
             Effect::on_reload,
-            "Proxies that forward requests and `CONNECT` go through: `http://host:port`, or "
-            "`http://user:password@host:port` for Basic credentials, best as `${NAME}`. The first "
-            "one that is up gets the request. A request for `http` goes out in absolute form; "
+            "Proxies that forward requests and `CONNECT` go through: `http://host:port`, "
+            "`https://host:port`, or `https://user:password@host:port` for Basic credentials, best "
+            "as `${NAME}`. With `https` the node speaks TLS to the proxy and verifies its "
+            "certificate by the system's authorities. The first one that is up gets the request. A "
+            "request for `http` goes out in absolute form; "
             "`https` and `CONNECT` use a tunnel. The parent resolves names, so "
             "`private_destinations` judges only addresses in the target, and `localhost`. Sites in "
             "`origins` never use a parent."},

@@ -253,8 +253,8 @@ ordered_json show_parents(const Config& config) {
     auto list = ordered_json::array();
     if (!config.forward.parents) return list;
     for (const auto& parent : config.forward.parents->servers)
-        list.push_back((parent.credentials.empty() ? "http://" : "http://(secret)@") +
-                       parent.place.text());
+        list.push_back(std::string(parent.tls ? "https://" : "http://") +
+                       (parent.credentials.empty() ? "" : "(secret)@") + parent.place.text());
     return list;
 }
 

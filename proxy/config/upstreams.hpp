@@ -32,7 +32,7 @@ inline constexpr std::size_t kMaxNoProxy = 256;
 /// One server of a group, or one parent proxy.
 struct UpstreamServer {
     protocol::HostPort place;
-    bool tls = false;  // `https://`; a parent has none
+    bool tls = false;  // `https://`
     unsigned weight = 1;
     bool backup = false;
     /// Of a parent: user and password in base64, as Proxy-Authorization has them. A secret: no

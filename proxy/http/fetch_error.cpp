@@ -34,6 +34,8 @@ std::string_view to_string(FetchError error) {
             return "own_listener";
         case FetchError::origin_down:
             return "origin_down";
+        case FetchError::backed_off:
+            return "backed_off";
         case FetchError::origin_error:
             return "origin_error";
         case FetchError::changed:
@@ -46,6 +48,8 @@ std::string_view to_string(FetchError error) {
             return "parent_refused";
         case FetchError::parent_denied:
             return "parent_denied";
+        case FetchError::parent_tls_failed:
+            return "parent_tls_failed";
         case FetchError::abandoned:
             return "abandoned";
         case FetchError::stopping:
@@ -65,6 +69,7 @@ unsigned status_of(FetchError error) {
         case FetchError::not_allowed:
         case FetchError::own_listener:
             return 403;
+        case FetchError::backed_off:
         case FetchError::busy:
         case FetchError::no_descriptors:
         case FetchError::abandoned:
@@ -75,32 +80,73 @@ unsigned status_of(FetchError error) {
     }
 }
 
-std::string explain(FetchError error, std::string_view host, ParseError what) {
+namespace {
+
+/// The machine that fails before a tunnel is open.
+std::string_view first_server(AskedServer asked) {
+    switch (asked) {
+        case AskedServer::member:
+            return "The server that was asked for ";
+        case AskedServer::parent:
+        case AskedServer::tunnel:
+            return "The parent proxy for ";
+        case AskedServer::origin:
+            break;
+    }
+    return "The origin for ";
+}
+
+/// The machine that answers requests.
+std::string_view answering_server(AskedServer asked) {
+    switch (asked) {
+        case AskedServer::member:
+            return "The server that was asked for ";
+        case AskedServer::parent:
+            return "The parent proxy for ";
+        case AskedServer::tunnel:
+            return "Behind the tunnel of a parent proxy, the origin ";
+        case AskedServer::origin:
+            break;
+    }
+    return "The origin ";
+}
+
+}  // namespace
+
+std::string explain(FetchError error, std::string_view host, ParseError what, AskedServer asked) {
     const auto about = [host](std::string_view before, std::string_view after) {
         return std::string(before).append(host).append(after);
     };
+    const auto first = first_server(asked), answering = answering_server(asked);
     switch (error) {
         case FetchError::resolve_failed:
-            return about("The name of the origin for ", " could not be resolved.");
+            return asked == AskedServer::origin
+                       ? about("The name of the origin for ", " could not be resolved.")
+                       : about(first, " has a name that could not be resolved.");
         case FetchError::resolve_timeout:
-            return about("No name server said in time where the origin for ", " is.");
+            return asked == AskedServer::origin
+                       ? about("No name server said in time where the origin for ", " is.")
+                       : about(first, " has a name that no name server resolved in time.");
         case FetchError::connect_failed:
-            return about("The origin for ", " refused the connection or is unreachable.");
+            return about(first, " refused the connection or is unreachable.");
         case FetchError::connect_timeout:
-            return about("The origin for ", " did not accept a connection in time.");
+            return about(first, " did not accept a connection in time.");
         case FetchError::tls_failed:
             return about("No secure connection to the origin ",
                          " could be made (tls_failed): the log says why.");
+        case FetchError::parent_tls_failed:
+            return about("No secure connection to the parent proxy for ",
+                         " could be made (parent_tls_failed): the log says why.");
         case FetchError::head_timeout:
-            return about("The origin ", " did not answer in time.");
+            return about(answering, " did not answer in time.");
         case FetchError::body_timeout:
-            return about("The origin ", " stopped sending.");
+            return about(answering, " stopped sending.");
         case FetchError::reset:
-            return about("The origin ", " closed the connection before its answer was complete.");
+            return about(answering, " closed the connection before its answer was complete.");
         case FetchError::malformed:
             if (what == ParseError::ok)
-                return about("The origin ", " sent something that is not a valid HTTP answer.");
-            return about("The origin ", " sent something that is not a valid HTTP answer: ")
+                return about(answering, " sent something that is not a valid HTTP answer.");
+            return about(answering, " sent something that is not a valid HTTP answer: ")
                 .append(to_string(what))
                 .append(".");
         case FetchError::not_allowed:
@@ -118,6 +164,10 @@ std::string explain(FetchError error, std::string_view host, ParseError what) {
             return about("The origin ",
                          " took none of the last connections (origin_down): it is tried again "
                          "every few seconds, and by this request it was not.");
+        case FetchError::backed_off:
+            return about("The origin ",
+                         " has answered 429 or 503 lately (backed_off): this request was not put "
+                         "to it.");
         case FetchError::origin_error:
             return about("The origin ", " answered with an error.");
         case FetchError::changed:

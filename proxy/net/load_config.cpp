@@ -34,10 +34,17 @@ ConfigResult load(const std::filesystem::path& file, const Environment& environm
         append(result.warnings, std::move(lists.warnings));
         result.errors = std::move(lists.errors);
     }
-    if (!result.errors.empty())
+    if (!result.errors.empty()) {
         result.config.reset();
-    else
-        append(result.warnings, certificate_doubts(*result.config));
+        return result;
+    }
+    const auto& access = result.config->access;
+    if (access && access->users && access->users->size() == 0)
+        result.warnings.push_back(
+            {"$.forward.authentication.users",
+             result.config->forward.authentication->users +
+                 " names no user: every client of the forward proxy gets 407"});
+    append(result.warnings, certificate_doubts(*result.config));
     return result;
 }
 

@@ -75,6 +75,7 @@ enum class RequestRefusal : std::uint8_t {
     over_rate,             // clients.limits, requests; 429
     over_connections,      // clients.limits, connections; 429
     destination_denied,    // forward.destinations; 403
+    over_uploads,          // too many unfinished uploads of one client to one place; 429
 };
 constexpr std::string_view to_string(RequestRefusal refusal) {
     switch (refusal) {
@@ -128,6 +129,8 @@ constexpr std::string_view to_string(RequestRefusal refusal) {
             return "over_rate";
         case RequestRefusal::over_connections:
             return "over_connections";
+        case RequestRefusal::over_uploads:
+            return "over_uploads";
         case RequestRefusal::destination_denied:
             return "destination_denied";
     }
@@ -138,7 +141,7 @@ constexpr std::string_view to_string(RequestRefusal refusal) {
 /// reason are in WorkerCounters.
 struct TrafficCounters {
     std::uint64_t origin_requests = 0, origin_failures = 0, peer_requests = 0;
-    std::uint64_t origin_down_requests = 0;
+    std::uint64_t origin_down_requests = 0, backed_off_requests = 0;
     std::uint64_t origins_down = 0;
     std::uint64_t validations = 0;
     /// Requests to an origin during a peer request; `outrun` counts those whose answer came after
@@ -155,7 +158,7 @@ struct TrafficCounters {
     std::uint64_t connections_accepted = 0, connections_made_room = 0;
     /// Of the filter over the blocklists, and its positive answers.
     std::uint64_t blocklist_queries = 0, blocklist_confirmed = 0, blocklist_false_positives = 0;
-    std::uint64_t blocklist_logged = 0;
+    std::uint64_t blocklist_logged = 0, blocklist_unreadable = 0;
     /// Requests with credentials by how these were judged: by a check of the hash, or by the result
     /// of an earlier one. The time of the checks in microseconds.
     std::uint64_t passwords_checked = 0, passwords_remembered = 0, password_check_us = 0;
@@ -173,6 +176,9 @@ inline constexpr Described<TrafficCounters> kTrafficCounters[] = {
     {&TrafficCounters::origin_down_requests, "upstream.origin_down_requests", "requests",
      "Requests not put to an origin, as it left others without an answer.",
      "hearsay_origin_down_requests_total"},
+    {&TrafficCounters::backed_off_requests, "upstream.backed_off_requests", "requests",
+     "Requests not put to an origin that had answered 429 or 503, as a stale response stands in.",
+     "hearsay_origin_backed_off_requests_total"},
     {.member = &TrafficCounters::origins_down,
      .path = "upstream.origins_down",
      .unit = "origins",
@@ -239,7 +245,8 @@ inline constexpr Described<TrafficCounters> kTrafficCounters[] = {
     {&TrafficCounters::blocklist_confirmed,
      "blocklists.confirmed",
      "queries",
-     "Positive answers of the filter, by what the file of entries said: confirmed; false_positive.",
+     "Positive answers of the filter, by what the file of entries said: confirmed; "
+     "false_positive; unreadable.",
      "hearsay_blocklist_positives_total",
      {"result", "confirmed"}},
     {&TrafficCounters::blocklist_false_positives,
@@ -248,6 +255,12 @@ inline constexpr Described<TrafficCounters> kTrafficCounters[] = {
      "",
      "hearsay_blocklist_positives_total",
      {"result", "false_positive"}},
+    {&TrafficCounters::blocklist_unreadable,
+     "blocklists.unreadable",
+     "queries",
+     "",
+     "hearsay_blocklist_positives_total",
+     {"result", "unreadable"}},
     {&TrafficCounters::blocklist_logged, "blocklists.logged", "requests",
      "Requests for targets in a blocklist that logs and refuses nothing.",
      "hearsay_blocklist_logged_total"},

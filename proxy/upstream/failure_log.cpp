@@ -20,7 +20,10 @@ void log_failure(RateLimitedLog& log, const UpstreamTarget& origin, FetchError e
     const auto more = log.admit(origin.via ? origin.via->place.text() : place, Clock::now());
     if (!more) return;
     if (origin.via) place.append(" through ").append(origin.via->place.text());
-    spdlog::warn("{} [{} {}]{}", explain(error, origin.host, what), place, to_string(error), *more);
+    const auto is_member = origin.group && !origin.group->parents;
+    const auto text =
+        explain(error, is_member ? origin.group->name : origin.host, what, asked_server(origin));
+    spdlog::warn("{} [{} {}]{}", text, place, to_string(error), *more);
 }
 
 void log_part(RateLimitedLog& log, const UpstreamTarget& origin, PartTrouble trouble,

@@ -20,7 +20,8 @@ constexpr std::chrono::seconds kTrialPatience{1};
 /// The server got nothing of the request.
 bool is_of_connecting(FetchError error) {
     return error == FetchError::connect_failed || error == FetchError::connect_timeout ||
-           error == FetchError::resolve_failed || error == FetchError::resolve_timeout;
+           error == FetchError::resolve_failed || error == FetchError::resolve_timeout ||
+           error == FetchError::parent_tls_failed;
 }
 
 /// A server without its application. Another one may have it.

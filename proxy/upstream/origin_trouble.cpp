@@ -23,6 +23,7 @@ constexpr ErrorMeaning kAnsweredOther   {kError,       End::answered,      Ended
 constexpr ErrorMeaning kBusy            {kError,       End::unknown,        EndedBy::this_node, false,  true,  true};
 constexpr ErrorMeaning kNoDescriptors   {kError,       End::unknown,        EndedBy::this_node, false,  true,  false};
 constexpr ErrorMeaning kSpared          {kUnreachable, End::unknown,        EndedBy::this_node, false,  true,  false};
+constexpr ErrorMeaning kBackedOff       {kError,       End::unknown,        EndedBy::this_node, false,  true,  false};
 constexpr ErrorMeaning kForbidden       {kNone,        End::unknown,        EndedBy::rule,      false,  false, false};
 constexpr ErrorMeaning kAbandoned       {kError,       End::unknown,        EndedBy::nobody,    true,   false, false};
 constexpr ErrorMeaning kStopping        {kError,       End::unknown,        EndedBy::nobody,    false,  false, false};
@@ -45,6 +46,7 @@ const ErrorMeaning& consequences_of(FetchError error) {
             return kBrokeOff;
         case FetchError::tls_failed:
         case FetchError::parent_denied:
+        case FetchError::parent_tls_failed:
             return kNotTrusted;
         case FetchError::parent_refused:
             return kTunnelRefused;
@@ -63,6 +65,8 @@ const ErrorMeaning& consequences_of(FetchError error) {
             return kNoDescriptors;
         case FetchError::origin_down:
             return kSpared;
+        case FetchError::backed_off:
+            return kBackedOff;
         case FetchError::not_allowed:
         case FetchError::own_listener:
             return kForbidden;

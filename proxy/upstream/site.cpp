@@ -66,6 +66,12 @@ bool SitePolicy::takes_for_failure(unsigned status) const {
     return rule && std::ranges::binary_search(rule->storing.stale_on, status);
 }
 
+AskedServer Site::asked_server() const {
+    if (!upstream.group) return AskedServer::origin;
+    if (!(*upstream.group)->parents) return AskedServer::member;
+    return trust ? AskedServer::tunnel : AskedServer::parent;
+}
+
 Site choose_site(const Config& config, const CacheKey& key, bool absolute_form) {
     Site site;
     site.policy.cache = &config.cache;

@@ -65,6 +65,8 @@ struct Site {
 
     /// An entry of `origins` serves the site.
     bool of_entry() const { return entry != nullptr; }
+    /// For texts about a failure.
+    AskedServer asked_server() const;
 };
 
 /// Chooses the first entry of `origins` that matches host and path of `key`, whatever the form of

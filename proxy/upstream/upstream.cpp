@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "proxy/http/freshness.hpp"
+#include "proxy/http/retry_after.hpp"
 #include "proxy/upstream/failure_log.hpp"
 #include "summary/directory.hpp"
 
@@ -12,6 +13,11 @@ namespace {
 
 /// The longest time that an announcement is on its way, and waits for its turn.
 constexpr std::chrono::seconds kOnItsWay{2};
+
+std::string place_of_pause(const RequestSnapshot& request) {
+    const auto* const rule = request.policy().rule;
+    return backoff_key(*request.origin(), request.host, rule ? std::string_view(rule->name) : "");
+}
 
 }  // namespace
 
@@ -78,6 +84,24 @@ bool Upstream::in_one_piece(const UpstreamTarget& origin, std::string_view uri) 
     return part_responses.size() > 0 &&
            part_responses.in_one_piece(connection_key(origin), uri,
                                        std::chrono::steady_clock::now());
+}
+
+bool Upstream::backs_off(const RequestSnapshot& request) {
+    if (backoff.empty() || !request.origin()) return false;
+    const auto place = place_of_pause(request);
+    if (backoff.may_ask(place, OriginBackoff::Time::clock::now())) return false;
+    ++counters.backed_off_requests;
+    return true;
+}
+
+void Upstream::note_pause(const RequestSnapshot& request, const Answered& answer, bool is_hidden) {
+    const auto& [head, arrival, took] = answer;
+    const auto is_over = !asks_for_pause(head.status) && !backoff.empty();
+    if (!request.origin() || (!is_hidden && !is_over)) return;
+    const auto place = place_of_pause(request);
+    if (is_over) return backoff.answered(place, arrival.steady);
+    const auto asked_for = retry_after(head.status, head.fields, arrival.wall);
+    backoff.refused(place, asked_for, arrival.steady - took, arrival.steady);
 }
 
 void Upstream::note_false_hit(const std::string& node, const summary::Key& key,

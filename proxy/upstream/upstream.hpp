@@ -9,6 +9,7 @@
 #include "protocol/net/resolver.hpp"
 #include "protocol/net/task_group.hpp"
 #include "proxy/config/config_in_effect.hpp"
+#include "proxy/http/arrival.hpp"
 #include "proxy/http/message_parser.hpp"
 #include "proxy/net/timer_wheel.hpp"
 #include "proxy/storage/memory.hpp"
@@ -16,6 +17,7 @@
 #include "proxy/telemetry/rate_limited_log.hpp"
 #include "proxy/upstream/false_hits.hpp"
 #include "proxy/upstream/miss_samples.hpp"
+#include "proxy/upstream/origin_backoff.hpp"
 #include "proxy/upstream/origin_health.hpp"
 #include "proxy/upstream/origin_times.hpp"
 #include "proxy/upstream/part_responses.hpp"
@@ -53,6 +55,19 @@ struct Upstream {
     /// True while requests for bodies there ask for the whole.
     bool in_one_piece(const UpstreamTarget& origin, std::string_view uri) const;
 
+    /// True: the origin wants fewer requests, so a stored response is given in place of an answer.
+    /// Ask once for a request that may go out, as the one that ends a pause is counted.
+    bool backs_off(const RequestSnapshot& request);
+    /// An origin's answer, as far as it is about pauses. `took`: since the request.
+    struct Answered {
+        const Head& head;
+        Arrival arrival;
+        std::chrono::steady_clock::duration took;
+    };
+    /// Notes whether the origin wants fewer requests. `is_hidden`: it does, and a stored response
+    /// takes the place of its answer.
+    void note_pause(const RequestSnapshot& request, const Answered& answer, bool is_hidden);
+
     /// Notes a false hit of `node`, whose cause shows later.
     void note_false_hit(const std::string& node, const summary::Key& key, PeerRecord::Time now);
     /// The peer got a request in spite of its summary's no. `sampled`: only to measure that.
@@ -67,6 +82,7 @@ struct Upstream {
     protocol::Resolver resolver;
     UpstreamPool pool;
     OriginHealth origin_health;
+    OriginBackoff backoff;
     OriginTimes origin_times;
     PartResponses& part_responses;                    // of all workers
     UpstreamGroups& groups;                           // of all workers

@@ -9,13 +9,13 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <cerrno>
-#include <charconv>
 #include <utility>
 
 #include "protocol/net/plain_address.hpp"
 #include "protocol/net/psk_context.hpp"
 #include "proxy/http/message_parser.hpp"
 #include "proxy/net/tls_contexts.hpp"
+#include "proxy/upstream/parent_tunnel.hpp"
 
 namespace proxy {
 namespace {
@@ -70,31 +70,18 @@ const HostPort& dialled_place(const UpstreamTarget& target) {
     return target.via ? target.via->place : target;
 }
 
+/// The connections to a parent proxy that are alike. `parent`: null for one in the clear.
+std::string parent_key(const UpstreamServer& via, const TlsClient* parent) {
+    auto key = "^" + via.place.text();
+    if (parent) key.append("/tls").append(std::to_string(parent->id));
+    return key;
+}
+
 /// The requests that may share a connection. A parent reads the target of each request.
-std::string pool_key(const UpstreamTarget& target) {
+std::string pool_key(const UpstreamTarget& target, const TlsClient* parent) {
     if (!target.via) return connection_key(target);
     auto key = target.through_tunnel() ? connection_key(target) : std::string();
-    return key.append("^").append(target.via->place.text());
-}
-
-/// The request for a tunnel (RFC 9110 §9.3.6).
-std::string connect_request(const UpstreamTarget& target, std::string_view node) {
-    const auto authority = target.text();
-    std::string out("CONNECT ");
-    out.append(authority).append(" HTTP/1.1\r\nHost: ").append(authority).append("\r\n");
-    if (!target.via->credentials.empty())
-        out.append("Proxy-Authorization: Basic ").append(target.via->credentials).append("\r\n");
-    return out.append("Via: 1.1 ").append(node).append("\r\n\r\n");
-}
-
-/// The status of a head; 0: it is none.
-unsigned status_in(std::string_view head) {
-    constexpr std::size_t kAt = 9;  // behind `HTTP/1.1 `
-    unsigned status = 0;
-    if (!head.starts_with("HTTP/1.") || head.size() < kAt + 3) return 0;
-    const auto* const from = head.data() + kAt;
-    const auto read = std::from_chars(from, from + 3, status);
-    return read.ptr == from + 3 && status >= 100 ? status : 0;
+    return key.append(parent_key(*target.via, parent));
 }
 
 }  // namespace
@@ -106,6 +93,12 @@ std::size_t idle_share(std::size_t per_origin, unsigned workers) {
 std::string address_text(const boost::asio::ip::tcp::endpoint& endpoint) {
     return HostPort{protocol::plain_address(endpoint.address()).to_string(), endpoint.port()}
         .text();
+}
+
+AskedServer asked_server(const UpstreamTarget& target) {
+    if (!target.group) return AskedServer::origin;
+    if (!target.group->parents) return AskedServer::member;
+    return target.tunnel || target.tls ? AskedServer::tunnel : AskedServer::parent;
 }
 
 std::string place_text(const UpstreamTarget& target) {
@@ -246,7 +239,10 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
         const auto closed = judge_text(target);
         if (closed != FetchError::none) co_return closed;
     }
-    const auto key = pool_key(target);
+    const auto has_secure_parent = target.via && target.via->tls;
+    const auto parent = has_secure_parent ? config_->tls_contexts->forward : nullptr;
+    if (has_secure_parent && !parent) co_return FetchError::parent_tls_failed;  // just turned off
+    const auto key = pool_key(target, parent.get());
     if (kept != Kept::none) {
         auto idle = take_idle(target, key, kept);
         if (idle) co_return idle;
@@ -288,17 +284,29 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
         co_return why_not_connected(dialled.error());
     }
     auto connection = new_connection(target, key, std::move(*dialled), std::move(seat));
-    if (target.through_tunnel()) {
-        connection->deadline.set(deadline);
-        const auto refused = co_await open_tunnel(*connection, target);
-        if (refused != FetchError::none) co_return refused;
-    }
-    if (!target.tls && !target.encrypted) co_return connection;
+    if (!parent && !target.through_tunnel() && !target.tls && !target.encrypted)
+        co_return connection;
     connection->deadline.set(deadline);
-    const auto failed = co_await secure(*connection, target);
+    const auto failed = co_await prepare(*connection, target, parent.get());
     if (failed == FetchError::none) co_return connection;
-    if (endpoints->size() > 1 && failed != FetchError::abandoned)
+    const auto is_of_place = !target.via || failed == FetchError::parent_tls_failed;
+    if (is_of_place && endpoints->size() > 1 && failed != FetchError::abandoned)
         dialer_.distrust(key, connection->remote);
+    co_return failed;
+}
+
+/// What comes before the first request: TLS to the parent, the tunnel, TLS to the target.
+asio::awaitable<FetchError> UpstreamPool::prepare(UpstreamConnection& connection,
+                                                  const UpstreamTarget& target,
+                                                  const TlsClient* parent) {
+    auto failed = FetchError::none;
+    if (parent) failed = co_await secure_parent(connection, *target.via, *parent);
+    if (failed == FetchError::none && target.through_tunnel())
+        failed = co_await open_tunnel(connection, target);
+    if (failed != FetchError::none) co_return failed;
+    if (parent && target.through_tunnel())
+        keep_ticket_at(parent_key(*target.via, parent), connection);
+    if (target.tls || target.encrypted) failed = co_await secure(connection, target);
     co_return failed;
 }
 
@@ -365,7 +373,7 @@ asio::awaitable<FetchError> UpstreamPool::open_tunnel(UpstreamConnection& connec
     if (connection.deadline.expired()) co_return FetchError::connect_timeout;
     if (ec == asio::error::operation_aborted) co_return FetchError::abandoned;
     if (ec) co_return FetchError::reset;
-    const auto status = head == 0 ? 0 : status_in(buffer.data().substr(0, head));
+    const auto status = head == 0 ? 0 : status_in_head(buffer.data().substr(0, head));
     buffer.consume(head);
     if (status >= 200 && status < 300) {
         if (target.tls && !buffer.empty()) co_return FetchError::malformed;
@@ -379,15 +387,37 @@ asio::awaitable<FetchError> UpstreamPool::open_tunnel(UpstreamConnection& connec
     co_return status < 500 ? FetchError::parent_denied : FetchError::parent_refused;
 }
 
+protocol::SslSessionPtr UpstreamPool::take_ticket(const std::string& key) {
+    const auto known = tickets_.find(key);
+    if (known == tickets_.end()) return nullptr;
+    auto ticket = std::move(known->second);  // once only: RFC 8446 appendix C.4
+    tickets_.erase(known);
+    return ticket;
+}
+
+/// Behind a parent with TLS this is TLS within TLS.
 void UpstreamPool::begin_tls(UpstreamConnection& connection, const UpstreamTarget& target) {
-    protocol::SslSessionPtr ticket;
-    if (const auto known = tickets_.find(connection.key); known != tickets_.end()) {
-        ticket = std::move(known->second);  // once only: RFC 8446 appendix C.4
-        tickets_.erase(known);
-    }
     const auto& name = target.tls->name.empty() ? target.host : target.tls->name;
-    connection.tls = std::make_unique<protocol::TlsSession>(target.tls->trust->context(), name,
+    auto& context = target.tls->trust->context();
+    auto ticket = take_ticket(connection.key);
+    auto& tls = connection.tls;
+    if (tls)
+        tls = std::make_unique<protocol::TlsSession>(context, name, std::move(ticket),
+                                                     std::move(tls));
+    else
+        tls = std::make_unique<protocol::TlsSession>(context, name, std::move(ticket),
+                                                     connection.socket);
+}
+
+asio::awaitable<FetchError> UpstreamPool::secure_parent(UpstreamConnection& connection,
+                                                        const UpstreamServer& via,
+                                                        const TlsClient& parent) {
+    auto ticket = take_ticket(parent_key(via, &parent));
+    connection.tls = std::make_unique<protocol::TlsSession>(parent.trust->context(), via.place.host,
                                                             std::move(ticket), connection.socket);
+    auto place = "the parent proxy " + via.place.text();
+    const auto failed = co_await shake_hands(connection, std::move(place));
+    co_return failed == FetchError::tls_failed ? FetchError::parent_tls_failed : failed;
 }
 
 asio::awaitable<FetchError> UpstreamPool::secure(UpstreamConnection& connection,
@@ -400,21 +430,24 @@ asio::awaitable<FetchError> UpstreamPool::secure(UpstreamConnection& connection,
             psk->client(), protocol::TlsSide::client, connection.socket);
     else
         begin_tls(connection, target);
+    auto place = target.text();
+    const auto failed = co_await shake_hands(connection, std::move(place));
+    if (target.encrypted) ++peer_handshakes_;
+    co_return failed;
+}
+
+/// `place`: for the log.
+asio::awaitable<FetchError> UpstreamPool::shake_hands(UpstreamConnection& connection,
+                                                      std::string place) {
     boost::system::error_code ec;
     co_await tls_handshake(connection.socket, *connection.tls, ec);
-    if (target.encrypted) ++peer_handshakes_;
     if (!ec) co_return FetchError::none;
     if (connection.deadline.expired()) co_return FetchError::connect_timeout;
     if (ec == asio::error::operation_aborted) co_return FetchError::abandoned;
     if (connection.tls->was_cut()) co_return FetchError::reset;
-    log_tls_failure(target, connection.tls->why());
-    co_return FetchError::tls_failed;
-}
-
-void UpstreamPool::log_tls_failure(const UpstreamTarget& target, std::string_view why) {
-    const auto place = target.text();
     if (const auto more = tls_log_.admit(place, Clock::now()))
-        spdlog::warn("no TLS connection to {}: {}{}", place, why, *more);
+        spdlog::warn("no TLS connection to {}: {}{}", place, connection.tls->why(), *more);
+    co_return FetchError::tls_failed;
 }
 
 void UpstreamPool::distrust(const UpstreamConnection& connection) {
@@ -422,11 +455,14 @@ void UpstreamPool::distrust(const UpstreamConnection& connection) {
 }
 
 void UpstreamPool::keep_ticket(UpstreamConnection& connection) {
-    if (!connection.tls) return;
+    if (connection.tls) keep_ticket_at(connection.key, connection);
+}
+
+void UpstreamPool::keep_ticket_at(const std::string& key, UpstreamConnection& connection) {
     auto ticket = connection.tls->take_ticket();
     if (!ticket) return;
     if (tickets_.size() >= kMaxTickets) tickets_.clear();
-    tickets_[connection.key] = std::move(ticket);
+    tickets_[key] = std::move(ticket);
 }
 
 void UpstreamPool::release(UpstreamPtr connection) {

@@ -178,15 +178,24 @@ private:
     boost::asio::awaitable<FetchError> look_around(const Config& config,
                                                    const UpstreamTarget& target,
                                                    Clock::time_point deadline, Surroundings& out);
+    boost::asio::awaitable<FetchError> prepare(UpstreamConnection& connection,
+                                               const UpstreamTarget& target,
+                                               const TlsClient* parent);
     void begin_tls(UpstreamConnection& connection, const UpstreamTarget& target);
     boost::asio::awaitable<FetchError> secure(UpstreamConnection& connection,
                                               const UpstreamTarget& target);
+    boost::asio::awaitable<FetchError> secure_parent(UpstreamConnection& connection,
+                                                     const UpstreamServer& via,
+                                                     const TlsClient& parent);
+    boost::asio::awaitable<FetchError> shake_hands(UpstreamConnection& connection,
+                                                   std::string place);
+    protocol::SslSessionPtr take_ticket(const std::string& key);
+    void keep_ticket_at(const std::string& key, UpstreamConnection& connection);
     /// Asks the parent of `target` for a tunnel to it.
     boost::asio::awaitable<FetchError> open_tunnel(UpstreamConnection& connection,
                                                    const UpstreamTarget& target);
     /// Judges a target that a parent will resolve, by its own text.
     FetchError judge_text(const UpstreamTarget& target) const;
-    void log_tls_failure(const UpstreamTarget& target, std::string_view why);
     UpstreamPtr new_connection(const UpstreamTarget& target, const std::string& key,
                                boost::asio::ip::tcp::socket socket,
                                std::shared_ptr<const void> seat);
@@ -224,6 +233,8 @@ private:
     std::shared_ptr<const std::vector<protocol::PeerPlace>> peer_places_;
 };
 
+/// The machine that the request for a target goes to, for texts about its failure.
+AskedServer asked_server(const UpstreamTarget& target);
 /// The place of a target for logs: host:port, or the name of a group without a choice.
 std::string place_text(const UpstreamTarget& target);
 /// The identity of an origin, for measurements: host:port or the name of a group, the party that

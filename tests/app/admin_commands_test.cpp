@@ -84,6 +84,27 @@ TEST(Reload, SaysWhatHasChangedOrWhyNothing) {
     EXPECT_THAT(missing.error, HasSubstr("keeps the old one\n  cannot read " + file + ": No such"));
 }
 
+TEST(Reload, SaysWhichFilesWereReadAgain) {
+    const TemporaryDirectory folder("hearsay-test-");
+    const auto file = folder.path() + "/a.json", list = folder.path() + "/list",
+               users = folder.path() + "/users";
+    std::ofstream(list) << "listed.test\n";
+    std::ofstream(users) << "# nobody yet\n";
+    auto text = configuration("a", 8);
+    const std::string_view enabled = R"("enabled": true)";
+    text.insert(text.find(enabled) + enabled.size(),
+                R"(, "authentication": {"users": ")" + users + R"("}, "blocklist_folder": ")" +
+                    folder.path() + R"(", "blocklists": [{"path": ")" + list +
+                    R"(", "format": "domains"}])");
+    std::ofstream(file) << text;
+    const auto node = run_by(text, file);
+    EXPECT_THAT(captured([] { return reload_command(at(8), false); }).out,
+                EndsWith("reloaded: no setting has changed; read again: users\n"));
+    std::ofstream(list) << "listed.test\nanother.test\n";
+    EXPECT_THAT(captured([] { return reload_command(at(8), false); }).out,
+                EndsWith("reloaded: no setting has changed; read again: users, blocklists\n"));
+}
+
 TEST(ReopenLogs, MakesTheFileAnew) {
     const TemporaryDirectory folder("hearsay-test-");
     const auto log = folder.path() + "/access.log";

@@ -92,6 +92,17 @@ ScriptedServer admin(bool ready) {
     });
 }
 
+TEST(Check, WarnsOfAUsersFileWithoutUsers) {
+    const TemporaryFile file("# nobody yet\n");
+    const auto users = file.path();
+    const auto ended =
+        check(R"({"node": "a", "listen": "127.0.0.1:3128", "forward": {"enabled": true,
+        "authentication": {"users": ")" +
+              users + R"("}}})");
+    EXPECT_EQ(ended.code, kOk) << ended.error;
+    EXPECT_THAT(ended.error, HasSubstr(users + " names no user"));
+}
+
 TEST(Check, WarnsOfCertificatesThatExpireSoonOrAreNeverUsed) {
     using std::chrono::days;
     using std::chrono::hours;

@@ -48,7 +48,10 @@ TEST_F(ImportCommandTest, WritesTheConfigurationAndListsTheRestWarningsFirst) {
     EXPECT_TRUE(proxy::parse_config(ended.out).config) << ended.out;
     EXPECT_THAT(ended.error, StartsWith("WARNING squid.conf:3: http_access deny late: "));
     EXPECT_THAT(ended.error, HasSubstr("\nsquid.conf:2: snmp_port 3401: "));
-    EXPECT_THAT(ended.error, HasSubstr("5 directives: "));
+    EXPECT_THAT(
+        ended.error,
+        HasSubstr("5 directives: 3 taken over, 0 need no setting, 2 not taken over as they are "
+                  "(in the 2 lines above); 1 warnings"));
 }
 
 TEST_F(ImportCommandTest, EndsWithOneIfAskedToBeStrict) {
@@ -95,6 +98,16 @@ TEST_F(ImportCommandTest, NamesAFileThatCannotBeRead) {
     command.format = "nginx";
     EXPECT_THAT(captured([&] { return import_command(command); }).error,
                 HasSubstr("broken.conf:2: a block has no closing brace"));
+}
+
+TEST_F(ImportCommandTest, TakesNoOtherFile) {
+    ImportCommand command;
+    command.file = file("node.json", "{\"node\": \"a\"}\n");
+    const auto ended = captured([&] { return import_command(command); });
+    EXPECT_EQ(ended.code, kUsage);
+    EXPECT_THAT(ended.error, HasSubstr("node.json: no directive of Squid or nginx is in it"));
+    command.format = "squid";
+    EXPECT_NE(captured([&] { return import_command(command); }).code, kUsage);
 }
 
 TEST_F(ImportCommandTest, KeepsControlBytesFromTheTerminal) {

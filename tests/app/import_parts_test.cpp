@@ -168,7 +168,11 @@ TEST(ImportFormat, IsGuessedFromTheContent) {
     EXPECT_EQ(guess_format("http_port 3128\nhttp_access deny all\n"), SourceFormat::squid);
     EXPECT_EQ(guess_format("events { }\nhttp { }\n"), SourceFormat::nginx);
     EXPECT_EQ(guess_format("proxy_cache_path /c keys_zone=a:1m;\n"), SourceFormat::nginx);
-    EXPECT_EQ(guess_format(""), SourceFormat::squid);
+    EXPECT_EQ(guess_format("include conf.d/*;\n"), SourceFormat::nginx);
+    EXPECT_EQ(guess_format("include /etc/squid/conf.d/*.conf\n"), SourceFormat::squid);
+    for (const auto* other : {"", "# http_port 3128\n", "{\"node\": \"a\", \"http_port\": 1}\n",
+                              "int main() { return 0; }\n", "[Unit]\nDescription=x\n"})
+        EXPECT_EQ(guess_format(other), std::nullopt) << other;
 }
 
 /// Files in memory.

@@ -291,15 +291,20 @@ TEST(ImportSquid, SendsRequestsToParents) {
         "http_access allow lan\nacl ours dstdomain .our.example\n"
         "cache_peer up1.example parent 3128 0 no-query default\n"
         "cache_peer up2.example parent 8080 7 login=anna:secret\n"
+        "cache_peer up3.example parent 3129 0 tls\n"
+        "cache_peer up4.example parent 8080 0 login=anna@corp.example:a%20b:c%%d\n"
         "never_direct allow all\nalways_direct allow ours\n"
         "always_direct allow to_linklocal\n");
-    EXPECT_EQ(done.json["forward"]["parent"],
-              Json::parse(R"(["http://up1.example:3128","http://anna:secret@up2.example:8080"])"));
+    EXPECT_EQ(
+        done.json["forward"]["parent"],
+        Json::parse(
+            R"(["http://up1.example:3128","http://anna:secret@up2.example:8080","https://up3.example:3129","http://anna%40corp.example:a%20b%3Ac%25d@up4.example:8080"])"));
     EXPECT_EQ(done.json["forward"]["no_proxy"], Json::parse(R"(["our.example","*.our.example"])"));
 }
 
 TEST(ImportSquid, ClosesWithoutTheParentThatAllRequestsNeed) {
-    for (const auto* options : {"tls", "login=PASS", "login=*:x"}) {
+    for (const auto* options :
+         {"tls tls-cafile=/ca.pem", "tls sslflags=DONT_VERIFY_PEER", "login=PASS", "login=*:x"}) {
         auto done = access(std::string("http_access allow lan\nnever_direct allow all\n"
                                        "cache_peer up parent 3128 0 ") +
                            options + "\n");

@@ -14,6 +14,7 @@ namespace main_test {
 using measure::ChildProcess;
 using measure::own_executable;
 using measure::TemporaryDirectory;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -55,6 +56,12 @@ TEST(CommandLine, AsksForACommand) {
     EXPECT_EQ(ended.how, "exit code 2");
     EXPECT_THAT(ended.said, HasSubstr("give a command"));
     EXPECT_EQ(run({"--version"}).how, "exit code 0");
+}
+
+TEST(CommandLine, NamesItsBuild) {
+    for (const auto* how : {"--version", "version"})
+        EXPECT_THAT(run({how}).said,
+                    ContainsRegex("^hearsay [0-9.]+ \\([A-Za-z]+.*, [A-Za-z]+ [0-9.]+.*\\)\n$"));
 }
 
 TEST(CommandLine, GuessesTheOptionThatWasMeant) {

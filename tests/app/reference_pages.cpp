@@ -463,7 +463,7 @@ const json& written_schema() {
     "action": {"anyOf": [{"enum": ["refuse", "log"]}, {"type": "string", "pattern": ".*\\$\\{.*"}]}},
   "required": ["path", "format"], "additionalProperties": false}},
 "forward.blocklist_folder": {"pattern": "^(/.*|.*\\$\\{.*)$"},
-"forward.parent": {"type": "array", "maxItems": 64, "items": {"type": "string", "pattern": "^([Hh][Tt][Tt][Pp]://([^/?#@]*@)?[^/?#@]+:[0-9]{1,5}/?|.*\\$\\{.*)$"}},
+"forward.parent": {"type": "array", "maxItems": 64, "items": {"type": "string", "pattern": "^([Hh][Tt][Tt][Pp][Ss]?://([^/?#@]*@)?[^/?#@]+:[0-9]{1,5}/?|.*\\$\\{.*)$"}},
 "forward.no_proxy": {"type": "array", "maxItems": 256, "items": {"type": "string", "minLength": 1, "maxLength": 1024}},
 "forwarded.drop": {"type": "array", "maxItems": 64, "items": {"$ref": "#/definitions/token"}},
 "upgrade": {"type": "array", "maxItems": 16, "items": {"$ref": "#/definitions/token"}},

@@ -1,4 +1,7 @@
+#include <unistd.h>
+
 #include <atomic>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -68,6 +71,42 @@ TEST_F(ListedTargets, GetAPageWithListAndLine) {
     EXPECT_EQ(connection.ask("POST", url("/bad"), "", "x").status, 403u);
     EXPECT_EQ(origin.requests(), 1u);
     EXPECT_EQ(refused(), 4u);
+}
+
+/// Takes the content of the open files without a name below `folder`, as a failing disk does.
+std::size_t cut_unnamed_files(const std::string& folder) {
+    std::size_t cut = 0;
+    for (const auto& each : std::filesystem::directory_iterator("/proc/self/fd")) {
+        std::error_code gone;
+        const auto name = std::filesystem::read_symlink(each.path(), gone).string();
+        if (gone || !name.starts_with(folder) || !name.ends_with(" (deleted)")) continue;
+        if (::truncate(each.path().c_str(), 0) == 0) ++cut;
+    }
+    return cut;
+}
+
+TEST_F(ListedTargets, GetARefusalWhereTheDiskFailsAndOthersGoOn) {
+    add_usual_lists();
+    start(forward_config());
+    ASSERT_EQ(cut_unnamed_files(path("")), 1u);
+    const auto refusal = get("a", "http://www.listed.test/any");
+    EXPECT_EQ(refusal.status, 503u);
+    EXPECT_EQ(refusal.cache_status(), "a; detail=blocklist");
+    EXPECT_TRUE(contains(refusal.body, "may be on a list")) << refusal.body;
+    EXPECT_EQ(get("a", "http://localhost:" + std::to_string(origin.port()) + "/x").status, 200u);
+    EXPECT_EQ(status("a").work.blocklist_unreadable, 1u);
+    EXPECT_EQ(status("a").work.blocklist_false_positives, 0u);
+    EXPECT_EQ(logged("the sorted file of the blocklists cannot be read").size(), 1u);
+    const auto explained = admin("a", "/api/v1/explain?url=http://listed.test/").body;
+    EXPECT_TRUE(contains(explained, "cannot be read")) << explained;
+}
+
+TEST_F(ListedTargets, PassWhereTheDiskFailsAndAllListsOnlyLog) {
+    add("domains", kDomains, "localhost\n", BlocklistAction::log);
+    start(forward_config());
+    ASSERT_EQ(cut_unnamed_files(path("")), 1u);
+    EXPECT_EQ(get("a", "http://localhost:" + std::to_string(origin.port()) + "/x").status, 200u);
+    EXPECT_EQ(status("a").work.blocklist_unreadable, 1u);
 }
 
 TEST_F(ListedTargets, AreRefusedInEverySpelling) {

@@ -1,3 +1,5 @@
+#include <vector>
+
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
@@ -113,6 +115,60 @@ TEST_F(EarlyAnswers, AnOriginThatClosesInTheMiddleOfABodyIsABadGateway) {
     auto uploader = client();
     begin(uploader, "the first bytes");
     EXPECT_EQ(uploader.read().status, 502u);
+}
+
+/// A node with four connections to its origin.
+class StalledUploads : public NodesTest {
+protected:
+    StalledUploads() {
+        auto settings = config("a");
+        settings.limits.upstream_connections = 4;
+        start(settings);
+    }
+    /// Begins a body that never comes.
+    static void stall(Client& uploader) {
+        uploader.begin("POST", "/stalled", "Content-Length: 1000\r\n");
+        uploader.socket.send("the first bytes");
+    }
+    bool took(std::size_t uploads) const {
+        return eventually([&] { return status("a").work.origin_requests == uploads; });
+    }
+};
+
+TEST_F(StalledUploads, OfOneClientLeaveConnectionsToTheOthers) {
+    std::vector<Client> stalled;
+    for (std::size_t i = 0; i < 2; ++i) stall(stalled.emplace_back(client()));
+    ASSERT_TRUE(took(2));
+    auto more = client();
+    stall(more);
+    const auto refusal = more.read();
+    EXPECT_EQ(refusal.status, 429u);
+    EXPECT_EQ(refusal.cache_status(), "a; detail=over_uploads");
+    EXPECT_EQ(refusal.field("Retry-After"), "1");
+    EXPECT_EQ(status("a").work.refusals[RequestRefusal::over_uploads], 1u);
+    EXPECT_EQ(get("a", "/page").status, 200u) << "its other requests go on";
+    auto other = client("a", "127.0.0.77");
+    EXPECT_EQ(other.ask("POST", "/other", {}, "whole").status, 200u);
+    stalled.pop_back();
+    EXPECT_TRUE(eventually([this] {
+        return client().ask("POST", "/again", {}, "whole").status == 200;
+    })) << "an upload has ended";
+}
+
+TEST_F(StalledUploads, CountUntilTheirBodiesHaveCome) {
+    Gate gate;
+    const auto scripted = origin.set([&gate](Exchange& e) {
+        gate.wait();
+        e.answer("", "late");
+    });
+    std::vector<Client> waiting;
+    for (std::size_t i = 0; i < 3; ++i) {
+        waiting.push_back(client());
+        waiting.back().begin("POST", "/slow", {}, "whole");
+        ASSERT_TRUE(took(i + 1)) << "only the origin is slow";
+    }
+    gate.open();
+    for (auto& each : waiting) EXPECT_EQ(each.read().status, 200u);
 }
 
 }  // namespace early_answers_test

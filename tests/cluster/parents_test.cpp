@@ -141,6 +141,8 @@ TEST_F(Parents, AreTriedInOrder) {
     const auto answer = get("a", "http://x.test/all");
     EXPECT_EQ(answer.status, 502u);
     EXPECT_TRUE(contains(answer.cache_status(), "detail=connect_failed")) << answer.head;
+    EXPECT_TRUE(contains(answer.body, "The parent proxy for x.test refused the connection"))
+        << answer.body;
     auto refused = client();
     EXPECT_TRUE(connect(refused, "x.test:443").starts_with("HTTP/1.1 502 "));
 }
@@ -252,6 +254,107 @@ TEST_F(Parents, CarryHttpsOfForwardTargets) {
     EXPECT_TRUE(eventually([this] { return count("b", Outcome::uncacheable) == 1; }))
         << "one tunnel went through the parent";
     ::unsetenv("SSL_CERT_FILE");
+}
+
+/// A node whose parent is another node with TLS.
+class SecureParents : public Parents {
+protected:
+    static constexpr std::uint16_t kTlsPort = 3130;
+
+    SecureParents() { ::setenv("SSL_CERT_FILE", certificates_.ca().c_str(), 1); }
+    ~SecureParents() override { ::unsetenv("SSL_CERT_FILE"); }
+
+    /// Starts the parent "b" with a certificate for `names`.
+    void start_parent(const std::string& names, std::uint16_t tunnel_port = 443) {
+        auto above = forward("b");
+        const auto made = certificates_.issue(names);
+        above.tls = TlsConfig{{above.listen.host, kTlsPort}, made.certificate, made.key};
+        above.forward.private_destinations = Destinations::allow;
+        above.forward.connect_ports = {tunnel_port};
+        start(above);
+    }
+    void start_child(std::vector<UpstreamServer> parents) {
+        auto settings = through(std::move(parents));
+        settings.forward.private_destinations = Destinations::allow;
+        start(settings);
+    }
+    static UpstreamServer secure(std::uint16_t port, const std::string& host = address("b")) {
+        auto made = parent(port, host);
+        made.tls = true;
+        return made;
+    }
+    TlsOrigin::Script speaking(const std::string& text) const {
+        return [text](const auto&, const auto&) {
+            return "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(text.size()) +
+                   "\r\n\r\n" + text;
+        };
+    }
+
+    Certificates certificates_;
+    std::string ip_of_b_ = "IP:" + address("b");
+};
+
+TEST_F(SecureParents, GetPlainRequestsAndTunnelsByTls) {
+    start_parent(ip_of_b_, two.port());
+    auto settings = through({secure(kTlsPort)});
+    settings.forward.private_destinations = Destinations::allow;
+    settings.forward.connect_ports = {two.port()};
+    start(settings);
+    const auto place = "127.0.0.1:" + std::to_string(two.port());
+    EXPECT_EQ(get("a", "http://" + place + "/x").body, "2 of /x");
+    EXPECT_EQ(client().ask("POST", "http://" + place + "/y", {}, "x").body, "2 of /y");
+    auto tunnel = client();
+    EXPECT_TRUE(connect(tunnel, place).starts_with("HTTP/1.1 200 "));
+    EXPECT_EQ(tunnel.get("/inside").body, "2 of /inside");
+}
+
+TEST_F(SecureParents, CarryTlsWithinTls) {
+    const std::string long_text(3'000'000, 'x');
+    TlsOrigin server(certificates_.issue("DNS:localhost"), speaking(long_text));
+    start_parent(ip_of_b_, server.port());
+    start_child({secure(kTlsPort)});
+    const auto url = "https://localhost:" + std::to_string(server.port());
+    EXPECT_TRUE(get("a", url + "/one").body == long_text);
+    EXPECT_TRUE(get("a", url + "/two").body == long_text);
+    EXPECT_EQ(server.last_name(), "localhost");
+    EXPECT_EQ(server.handshakes, 1u) << "the tunnel is kept";
+    const std::string upload(2'000'000, 'u');
+    EXPECT_TRUE(client().ask("POST", url + "/three", {}, upload).body == long_text);
+}
+
+TEST_F(SecureParents, LeaveTheJudgementOfTheTargetToTheNode) {
+    TlsOrigin stranger(certificates_.issue("DNS:other.example"), speaking("stolen"));
+    start_parent(ip_of_b_, stranger.port());
+    start_child({secure(kTlsPort)});
+    const auto place = "localhost:" + std::to_string(stranger.port());
+    const auto answer = get("a", "https://" + place + "/");
+    EXPECT_EQ(answer.status, 502u);
+    EXPECT_TRUE(contains(answer.cache_status(), "detail=tls_failed")) << answer.head;
+    EXPECT_FALSE(logged("no TLS connection to " + place + ": hostname mismatch").empty());
+}
+
+TEST_F(SecureParents, MustProveThemselves) {
+    start_parent("DNS:other.example");
+    start_child({secure(kTlsPort), parent(one.port())});
+    EXPECT_EQ(get("a", "http://x.test/1").body, "1 of http://x.test/1") << "the next one has it";
+    EXPECT_FALSE(
+        logged("no TLS connection to the parent proxy " + address("b") + ":3130: ").empty());
+    one.die();
+    auto alone = forward("c");
+    alone.forward.parents = list({secure(kTlsPort)});
+    start(alone);
+    const auto answer = get("c", "http://x.test/2");
+    EXPECT_EQ(answer.status, 502u);
+    EXPECT_TRUE(contains(answer.cache_status(), "detail=parent_tls_failed")) << answer.head;
+    EXPECT_TRUE(contains(answer.body, "the parent proxy for x.test")) << answer.body;
+}
+
+TEST_F(SecureParents, MustSpeakTls) {
+    auto settings = through({secure(one.port(), "127.0.0.1"), parent(two.port())});
+    settings.timeouts.origin_connect = 1s;
+    start(settings);
+    EXPECT_EQ(get("a", "http://x.test/1").body, "2 of http://x.test/1");
+    EXPECT_EQ(one.requests(), 0u) << "nothing went out in the clear";
 }
 
 }  // namespace parents_test

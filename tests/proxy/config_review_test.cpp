@@ -264,6 +264,28 @@ TEST(ConfigReview, FindsDoorsThatAreClosedToEverybody) {
     EXPECT_THAT(warnings(with(R"({"listen": "[::]:3128", "clients": {"deny": ["0.0.0.0/0"]}})")),
                 IsEmpty());
     EXPECT_THAT(warnings(with(R"({"clients": {"deny": ["10.0.0.0/8"]}})")), IsEmpty());
+    const auto forward = [](const std::string& deny) {
+        const auto text = R"({"origins": null, "forward": {"enabled": true, "destinations":
+            {"deny": [)" + deny +
+                          "]}}}";
+        return warnings(with(text.c_str()));
+    };
+    EXPECT_THAT(forward(R"("x.test", "*")"),
+                ElementsAre("$.forward.destinations.deny: refuses every target, and wins over "
+                            "allow: nothing is forwarded"));
+    EXPECT_THAT(forward(R"("*.test", "*:25")"), IsEmpty());
+}
+
+TEST(ConfigReview, FindsRedirectsThatNobodyFollows) {
+    const auto rule = [](const std::string& more) {
+        const auto text =
+            R"({"rules": [{"name": "r", "match": {"paths": ["/x/*"]}, "follow_redirects": true)" +
+            more + "}]}";
+        return warnings(with(text.c_str()));
+    };
+    EXPECT_THAT(rule(R"(, "bypass": true)"),
+                ElementsAre(StartsWith("$.rules[0].follow_redirects: has no effect")));
+    EXPECT_THAT(rule(""), IsEmpty());
 }
 
 TEST(ConfigReview, SaysWhatAPrefixWithBitsOfAHostStandsFor) {

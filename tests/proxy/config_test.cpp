@@ -517,11 +517,16 @@ TEST(Config, ReadsParentProxiesAndNeverShowsTheirCredentials) {
     const auto text = effective_config(c);
     EXPECT_THAT(text, HasSubstr("http://(secret)@[::1]:81"));
     EXPECT_THAT(text, Not(HasSubstr("p%40ss")));
+    const auto secure = good(with(R"(["HTTPS://P:3128", "http://us%3aer:p%40ss@[::1]:81/"])"));
+    EXPECT_TRUE(secure.forward.parents->servers[0].tls);
+    EXPECT_FALSE(secure.forward.parents->servers[1].tls);
+    EXPECT_THAT(effective_config(secure), HasSubstr("\"https://p:3128\""));
+    EXPECT_THAT(changed_settings(c, secure), ElementsAre("$.forward.parent"));
     const auto other = good(with(R"(["http://p:3128", "http://us%3aer:else@[::1]:81/"])"));
     EXPECT_THAT(changed_settings(c, other), ElementsAre("$.forward.parent"));
     EXPECT_THAT(changed_settings(c, c), IsEmpty());
     for (const auto* bad :
-         {"https://u:s3cret@p:3128", "http://us3cret@p:3128", "http://u:s3cret%@p:3128",
+         {"ftp://u:s3cret@p:3128", "http://us3cret@p:3128", "http://u:s3cret%@p:3128",
           "http://u:s3cret@p:3128/x", "http://u:s3cret%0a@p:3128", "http://u:s3cret@p"}) {
         const auto faults = errors(with("[\"" + std::string(bad) + "\"]"));
         ASSERT_EQ(faults.size(), 1u) << bad;

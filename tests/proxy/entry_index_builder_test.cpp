@@ -35,10 +35,11 @@ protected:
     std::vector<std::string> found(const EntryIndex& index, std::string_view text) const {
         std::vector<std::string> out;
         const auto hash = hasher_(text).high;
-        index.each(hash, text, [&](const EntryRecord& entry) {
+        const auto error = index.each(hash, text, [&](const EntryRecord& entry) {
             out.push_back(std::to_string(entry.list) + ':' + std::to_string(entry.line) + ' ' +
                           std::to_string(static_cast<int>(entry.kind)));
         });
+        EXPECT_FALSE(error) << error.message();
         EXPECT_TRUE(out.empty() || index.may_have(hash)) << text;
         return out;
     }

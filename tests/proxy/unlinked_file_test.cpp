@@ -7,37 +7,31 @@
 namespace proxy {
 namespace unlinked_file_test {
 
-TEST(UnlinkedFile, HasNoNameAndOutlivesItsDescriptorInAMapping) {
+TEST(UnlinkedFile, HasNoNameAndGivesAnyPart) {
     const test::TemporaryDirectory folder;
-    FileMapping mapping;
-    {
-        UnlinkedFile file;
-        ASSERT_FALSE(file.open(folder.path()));
-        EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
-        ASSERT_FALSE(file.append("one "));
-        ASSERT_FALSE(file.append("two"));
-        EXPECT_EQ(file.bytes(), 7u);
-        std::string all = "all: ";
-        ASSERT_FALSE(file.read(all));
-        EXPECT_EQ(all, "all: one two");
-        ASSERT_FALSE(mapping.map(file));
-    }
-    EXPECT_EQ(mapping.bytes(), "one two");
-    mapping.release();
-    EXPECT_EQ(mapping.bytes(), "one two") << "it is read again";
-    FileMapping other = std::move(mapping);
-    EXPECT_EQ(other.bytes(), "one two");
-    EXPECT_TRUE(mapping.bytes().empty());
+    UnlinkedFile file;
+    ASSERT_FALSE(file.open(folder.path()));
+    EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+    ASSERT_FALSE(file.append("one "));
+    ASSERT_FALSE(file.append("two"));
+    EXPECT_EQ(file.bytes(), 7u);
+    std::string all = "all: ";
+    ASSERT_FALSE(file.read(all));
+    EXPECT_EQ(all, "all: one two");
+    std::string part;
+    const UnlinkedFile moved = std::move(file);
+    ASSERT_FALSE(moved.read(2, 3, part));
+    EXPECT_EQ(part, "e t");
+    EXPECT_EQ(moved.read(5, 3, part), std::errc::io_error) << "it ends before";
 }
 
 TEST(UnlinkedFile, MayBeEmpty) {
     const test::TemporaryDirectory folder;
     UnlinkedFile file;
     ASSERT_FALSE(file.open(folder.path()));
-    FileMapping mapping;
-    ASSERT_FALSE(mapping.map(file));
-    EXPECT_TRUE(mapping.bytes().empty());
-    mapping.release();
+    std::string all;
+    ASSERT_FALSE(file.read(all));
+    EXPECT_EQ(all, "");
 }
 
 TEST(UnlinkedFile, SaysThatItsFolderIsMissing) {

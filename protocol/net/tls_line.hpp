@@ -1,0 +1,43 @@
+#pragma once
+
+#include <openssl/types.h>
+#include <sys/types.h>
+
+#include <cstddef>
+#include <string>
+
+namespace protocol {
+
+class TlsSession;
+
+/// After its handshake a session fails at so many messages of a handshake in a row, without data
+/// between them. OpenSSL would take key updates (RFC 8446 §4.6.3) for as long as bytes are there.
+inline constexpr unsigned kTlsMostMessages = 32;
+
+/// The input and output of one TLS session: it reads `received` from `taken` on first, and then the
+/// socket, or the session below. One thread at a time.
+struct TlsLine {
+    int socket;
+    std::string received = {};
+    std::size_t taken = 0;
+    TlsSession* below = nullptr;   // carries the records in place of the socket
+    std::string* batch = nullptr;  // takes the records of a write() in place of both
+    std::string held = {};         // records that the socket has not taken yet
+    bool open = false;             // the handshake is done
+    unsigned messages = 0;         // of a handshake, after its end and since the last data
+};
+
+/// OpenSSL's way to `line`, which outlives it.
+BIO* make_bio(TlsLine& line);
+
+// Like send(): -1 with EAGAIN stands for a wait. After a part the next call has to begin with the
+// bytes behind it.
+ssize_t send_to_line(TlsLine& to, const char* data, std::size_t size);
+/// Sends records that are held. They come before what OpenSSL makes of them afterwards, such as an
+/// alert.
+ssize_t send_held_records(TlsLine& to);
+
+/// Whether errno says that a wait has to come first.
+bool would_block();
+
+}  // namespace protocol
