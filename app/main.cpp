@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "app/admin_commands.hpp"
+#include "app/ca_command.hpp"
 #include "app/command_line.hpp"
 #include "app/commands.hpp"
 #include "app/demo_command.hpp"
@@ -37,6 +38,7 @@ struct CommandLine {
     PurgeNames purged;
     InitCommand init;
     ImportCommand importing;
+    CaCommand ca;
     std::vector<std::string> nodes;
     std::string explained;
     std::string since = "24h";
@@ -280,6 +282,34 @@ void add_init(CLI::App& app, InitCommand& init) {
            "Makes reverse proxies for this server; the default is forward proxies");
 }
 
+constexpr const char* kCaFooter =
+    R"(The CA is for forward.intercept. It writes ca.pem, which clients have to trust, and ca-key.pem, which
+only the node may read. X.509 name constraints permit the hosts and all names below them, and no
+address, so a stolen key can pose as no other site. *.crates.io and .crates.io mean crates.io here,
+because TLS libraries disagree about the leading dot.
+
+  hearsay ca create --host pypi.org --host files.pythonhosted.org --host .crates.io /etc/hearsay/ca
+
+Exit codes: 0; 1 if a file exists already or cannot be written; 2 usage.)";
+
+void add_ca(CLI::App& app, CaCommand& ca) {
+    constexpr unsigned kMaxDays = 36'500;
+    auto& command = *app.add_subcommand(
+        "ca", "Makes a CA that can sign for the hosts of forward.intercept alone");
+    command.footer(kCaFooter);
+    option(command, "action", "create", ca.action, "Makes a new CA")
+        ->required()
+        ->check(CLI::IsMember({"create"}).description(""));
+    option(command, "folder", "DIR", ca.folder, "Folder of the two files; created if missing");
+    option(command, "--host", "HOST", ca.hosts, "Host with all names below it; any number of times")
+        ->allow_extra_args(false);
+    option(command, "--days", "N", ca.days, "Days until it expires")
+        ->capture_default_str()
+        ->check(within(1u, kMaxDays));
+    option(command, "--name", "TEXT", ca.name, "Its name in the lists of clients")
+        ->capture_default_str();
+}
+
 constexpr const char* kImportFooter =
     R"(The configuration goes to standard output, and the list of what it leaves out to standard error:
 warnings about access and privacy first, then the rest with the place of each line. The command
@@ -451,6 +481,7 @@ void add_commands(CLI::App& app, CommandLine& line) {
     add_run_and_check(app, line);
     add_init(app, line.init);
     add_import(app, line.importing);
+    add_ca(app, line.ca);
     add_demo(app, line.demo);
     add_replay(app, line);
     add_simulate(app, line.simulate);
@@ -517,6 +548,7 @@ constexpr Command kCommands[] = {
     {"check", run_check},
     {"init", [](CommandLine& line) { return init_command(line.init); }},
     {"import", run_import},
+    {"ca", [](CommandLine& line) { return ca_command(line.ca); }},
     {"demo", [](CommandLine& line) { return demo_command(line.demo); }},
     {"replay", run_replay},
     {"simulate", [](CommandLine& line) { return simulate_command(std::move(line.simulate)); }},

@@ -174,6 +174,7 @@ public:
         for (auto& thread : threads_)
             if (thread.joinable()) thread.join();
         clients_.authenticator.close();  // its thread knows coroutines of the workers
+        clients_.leaves.close();         // as does this one
         first_sight_files_.reset();
         cache_.close();
         invalidations_.close();
@@ -407,6 +408,7 @@ private:
         status.internal_errors = clients_.faults.caught();
         status.config = reloader_.status();
         show_certificates(*config_, status);
+        show_leaves(clients_.leaves.numbers(), status);
         status.process = process_status();
         show_blocklists(*config_, status);
         show_upstreams(*config_, cache_.groups, status);

@@ -97,6 +97,10 @@ void Reloader::renewed(const std::shared_ptr<const TlsContexts>& was,
         spdlog::info("certificate {} was renewed, and expires on {}", facts.file,
                      rfc3339(facts.not_after));
     }
+    if (read.renewed_authority) {
+        const auto& facts = read.contexts->interception->authority->facts;
+        spdlog::info("CA {} was renewed, and expires on {}", facts.file, rfc3339(facts.not_after));
+    }
     for (const auto& each : certificate_doubts(*settings_.config()))
         spdlog::warn("certificates: {}: {}", each.path, each.message);
     watch_files();

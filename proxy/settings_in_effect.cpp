@@ -26,7 +26,7 @@ bool needs_another_cluster(const Config& from, const Config& to) {
 }
 
 bool names_certificates(const Config& config) {
-    return config.tls ||
+    return config.tls || config.forward.intercept ||
            std::any_of(config.origins.begin(), config.origins.end(),
                        [](const auto& origin) { return origin.tls && !origin.tls->ca.empty(); });
 }

@@ -179,14 +179,20 @@ void show_blocklists(const Config& config, NodeStatus& status) {
                                      to_string(list.config.action), list.entries, list.malformed});
 }
 
+void show_leaves(const LeafNumbers& leaves, NodeStatus& status) {
+    status.leaves = {leaves.cached, leaves.minted, leaves.mint_us};
+}
+
 void show_certificates(const Config& config, NodeStatus& status) {
     const auto now = seconds(std::chrono::system_clock::now().time_since_epoch());
-    for (const auto& each : config.tls_contexts->certificates) {
-        const auto& facts = each->facts;
+    const auto add = [&](const CertificateFacts& facts) {
         // As nanoseconds, an end in the year 9999 would overflow.
         const auto end = static_cast<double>(facts.not_after.time_since_epoch().count());
         status.certificates.push_back({facts.file, facts.names, facts.key_type, end, end - now});
-    }
+    };
+    for (const auto& each : config.tls_contexts->certificates) add(each->facts);
+    if (const auto& interception = config.tls_contexts->interception)
+        add(interception->authority->facts);
 }
 
 bool show_links(const protocol::ClusterStatus& links, const WorkerReports& asked,

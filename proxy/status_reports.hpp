@@ -9,6 +9,7 @@
 
 #include "protocol/links/cluster_status.hpp"
 #include "proxy/admin/node_status.hpp"
+#include "proxy/net/leaf_certificates.hpp"
 #include "proxy/worker.hpp"
 
 namespace proxy {
@@ -72,6 +73,8 @@ void show_upstreams(const Config& config, UpstreamGroups& groups, NodeStatus& st
 
 /// Fills the blocklists of `status`, after its counters of work.
 void show_blocklists(const Config& config, NodeStatus& status);
+/// Fills the numbers of certificates for intercepted hosts.
+void show_leaves(const LeafNumbers& leaves, NodeStatus& status);
 /// Fills the certificates of `status`.
 void show_certificates(const Config& config, NodeStatus& status);
 

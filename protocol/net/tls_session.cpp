@@ -11,6 +11,7 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <cerrno>
+#include <initializer_list>
 #include <new>
 #include <system_error>
 #include <tuple>
@@ -40,6 +41,10 @@ std::string& batch_of_thread(bool is_above) {
     auto& batch = batches[is_above ? 1 : 0];
     if (batch.capacity() == 0) batch.reserve(kTlsBatch + kRecordFrames);
     return batch;
+}
+
+bool is_one_of(unsigned long code, std::initializer_list<int> reasons) {
+    return std::ranges::find(reasons, ERR_GET_REASON(code)) != reasons.end();
 }
 
 /// SSL_get_error() reads the queue of the thread, which is empty nearly always.
@@ -111,6 +116,24 @@ int TlsSession::keep_ticket(SSL* ssl, SSL_SESSION* ticket) {
     return 1;  // takes the ticket
 }
 
+bool TlsSession::present(X509* certificate, EVP_PKEY* key, std::string_view session_context) {
+    static_assert(kTlsSessionContext == SSL_MAX_SID_CTX_LENGTH);
+    forget_errors();
+    auto* const ssl = ssl_.get();
+    const auto good =
+        SSL_set_session_id_context(ssl,
+                                   reinterpret_cast<const unsigned char*>(session_context.data()),
+                                   static_cast<unsigned>(session_context.size())) == 1 &&
+        SSL_use_cert_and_key(ssl, certificate, key, nullptr, 1) == 1;
+    if (!good) ERR_clear_error();
+    return good;
+}
+
+std::string TlsSession::asked_name() const {
+    const auto* const name = SSL_get_servername(ssl_.get(), TLSEXT_NAMETYPE_host_name);
+    return name ? name : "";
+}
+
 Step TlsSession::after(int result) {
     auto* const ssl = ssl_.get();
     const auto error = SSL_get_error(ssl, result);
@@ -135,6 +158,16 @@ Step TlsSession::after(int result) {
     met_plain_http_ = ERR_GET_REASON(code) == SSL_R_HTTP_REQUEST;
     nothing_in_common_ = ERR_GET_REASON(code) == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE ||
                          ERR_GET_REASON(code) == SSL_R_NO_SUITABLE_SIGNATURE_ALGORITHM;
+    met_no_tls_ = is_one_of(code, {SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTPS_PROXY_REQUEST,
+                                   SSL_R_UNEXPECTED_MESSAGE, SSL_R_PACKET_LENGTH_TOO_LONG});
+    was_mistrusted_ = is_one_of(
+        code, {SSL_R_TLSV1_ALERT_UNKNOWN_CA, SSL_R_SSLV3_ALERT_BAD_CERTIFICATE,
+               SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN, SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE,
+               SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED, SSL_R_TLSV1_ALERT_ACCESS_DENIED});
+    no_version_ = nothing_in_common_ ||
+                  is_one_of(code, {SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_VERSION_TOO_LOW,
+                                   SSL_R_NO_SHARED_CIPHER, SSL_R_TLSV1_ALERT_PROTOCOL_VERSION,
+                                   SSL_R_NO_APPLICATION_PROTOCOL});
     if (const auto verified = SSL_get_verify_result(ssl);
         verified != X509_V_OK && ERR_GET_REASON(code) == SSL_R_CERTIFICATE_VERIFY_FAILED)
         why_ = X509_verify_cert_error_string(verified);

@@ -33,6 +33,9 @@ inline constexpr std::size_t kTlsRecord = 16 * 1024;
 /// Bytes that are worth one call of send().
 inline constexpr std::size_t kTlsBatch = 5 * kTlsRecord;
 
+/// The most bytes of TlsSession::present()'s session context.
+inline constexpr std::size_t kTlsSessionContext = 32;
+
 /// TLS over a connected TCP socket, which outlives it. Each step returns at once, and names the
 /// event of the socket to wait for before its repetition. OpenSSL reads the socket itself.
 /// Its records collect in a buffer of the thread, and go out in one call of send(). The session
@@ -55,6 +58,11 @@ public:
     TlsSession(const TlsSession&) = delete;
     TlsSession& operator=(const TlsSession&) = delete;
     ~TlsSession();
+
+    /// For the server's side, before handshake(): the certificate of this session alone, with its
+    /// key. `session_context`, of kTlsSessionContext bytes at most: tickets resume no session of
+    /// another one. False: OpenSSL refuses them.
+    bool present(X509* certificate, EVP_PKEY* key, std::string_view session_context);
 
     enum class Step {
         done,
@@ -81,6 +89,8 @@ public:
     void free_buffers();
     /// Both sides have agreed on HTTP/2 in the handshake (ALPN `h2`).
     bool chose_http2() const;
+    /// The host that the client has asked for in the handshake (SNI); empty without one.
+    std::string asked_name() const;
     /// Announces the end, if the socket takes the bytes at once.
     void close_notify();
 
@@ -89,6 +99,12 @@ public:
     /// The reason of a failed step, for the log.
     const std::string& why() const { return why_; }
     bool met_plain_http() const { return met_plain_http_; }
+    /// The bytes of the other side were no TLS.
+    bool met_no_tls() const { return met_plain_http_ || met_no_tls_; }
+    /// The other side does not trust the certificate of this one, as its alert says.
+    bool was_mistrusted() const { return was_mistrusted_; }
+    /// The failed step found no common version or parameters.
+    bool found_no_version() const { return no_version_; }
     /// Whether the failed step found the connection cut, rather than refused.
     bool was_cut() const { return was_cut_; }
     /// One side has found no common parameters, such as a key (alert handshake_failure).
@@ -117,6 +133,7 @@ private:
     bool met_plain_http_ = false;
     bool was_cut_ = false;
     bool nothing_in_common_ = false;
+    bool met_no_tls_ = false, was_mistrusted_ = false, no_version_ = false;
     bool failed_ = false;
 };
 

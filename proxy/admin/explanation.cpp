@@ -70,6 +70,7 @@ std::string explanation_json(const Explanation& explanation) {
     page["destination_denied"] = explanation.destination.empty()
                                      ? ordered_json(nullptr)
                                      : ordered_json(explanation.destination);
+    if (!explanation.intercepted.empty()) page["intercepted"] = explanation.intercepted;
     page["origin"] = explanation.origin;
     page["servers"] = explanation.servers;
     page["origin_answer_seconds"] = seconds(explanation.origin_time);

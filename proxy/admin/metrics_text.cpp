@@ -190,6 +190,9 @@ void add_requests(Families& out, const WorkerCounters& work) {
     }
     out.counter("hearsay_request_refusals_total", "Requests refused before they were served.");
     add_each(out, "reason", work.refusals);
+    out.counter("hearsay_intercept_failures_total",
+                "TLS handshakes that failed inside a CONNECT that the node answers itself.");
+    add_each(out, "reason", work.intercept_failures);
     add_table<TrafficCounters>(out, kTrafficCounters, work);
     out.counter("hearsay_origin_hedges_total",
                 "Requests to origins that were sent while a peer was still waited for, or for the "
@@ -353,6 +356,7 @@ std::string metrics_text(const NodeStatus& status, OldNames old) {
     add_summary(out, status);
     add_config(out, status.config);
     add_certificates(out, status.certificates);
+    add_table(out, kLeafStatus, status.leaves);
     add_blocklists(out, status);
     add_upstreams(out, status.upstreams);
     out.gauge("hearsay_uptime_seconds", "Time since start.");

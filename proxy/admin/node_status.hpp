@@ -348,6 +348,25 @@ inline constexpr Described<BlocklistNumbers> kBlocklistNumbers[] = {
 };
 static_assert(protocol::every_member_has_a_row(kBlocklistNumbers));
 
+/// The certificates for `forward.intercept`.
+struct LeafStatus {
+    std::uint64_t cached = 0, minted = 0, mint_us = 0;
+};
+inline constexpr Described<LeafStatus> kLeafStatus[] = {
+    {.member = &LeafStatus::cached,
+     .path = "interception.certificates",
+     .unit = "certificates",
+     .help = "Certificates for intercepted hosts in memory.",
+     .family = "hearsay_intercept_certificates",
+     .kind = NumberKind::level},
+    {&LeafStatus::minted, "interception.minted", "certificates",
+     "Certificates that were made for intercepted hosts.",
+     "hearsay_intercept_certificates_made_total"},
+    {&LeafStatus::mint_us, "interception.mint_microseconds", "microseconds",
+     "Time of the thread that makes them.", "hearsay_intercept_certificate_seconds_total"},
+};
+static_assert(protocol::every_member_has_a_row(kLeafStatus));
+
 /// A node that is out of step with peers is ready this long after its start.
 inline constexpr std::chrono::seconds kReadyAlone{2};
 
@@ -367,6 +386,7 @@ struct NodeStatus : NodeCounters {
     ClusterCounters cluster;
     ConfigStatus config;
     std::vector<CertificateStatus> certificates;  // as in tls
+    LeafStatus leaves;
     BlocklistNumbers blocklist_numbers;
     std::vector<BlocklistStatus> blocklists;  // as in forward.blocklists
     std::vector<UpstreamStatus> upstreams;

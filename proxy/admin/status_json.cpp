@@ -216,6 +216,8 @@ std::string status_json(const NodeStatus& status) {
     page["cache"]["evictions"] = status.cache.evictions + status.cache.disk_evictions;
     show_in_sections<NodeCounters>(page, status, kNodeCounters);
     show_in_sections(page, status.blocklist_numbers, kBlocklistNumbers);
+    show_in_sections(page, status.leaves, kLeafStatus);
+    page["interception"]["failures"] = reasons_json(work.intercept_failures);
     page["blocklists"]["lists"] = blocklists_json(status.blocklists);
     page["upstreams"] = upstreams_json(status.upstreams);
     page["storage"] = reasons_json(work.verdicts);

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "proxy/access/intercepted.hpp"
 #include "proxy/access/judge_destination.hpp"
 #include "proxy/blocklists/blocklists.hpp"
 #include "proxy/cache/explain_plan.hpp"
@@ -170,6 +171,11 @@ asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
     explain_blocklists(*config, key, site, out);
     if (!site.of_entry() && !site.none)
         out.destination = why_not_destination(config->forward.destinations, key.host(), key.port());
+    const auto* const pattern =
+        key.scheme() == Scheme::https
+            ? intercepting_pattern(config->forward, key.host(), key.port())
+            : nullptr;
+    if (pattern) out.intercepted = pattern->text;
     out.refused = refusal_of(site, out);
     RoundTrip origin;
     if (const auto target = target_of(site, key)) {

@@ -26,7 +26,9 @@ constexpr std::size_t kStrangersAtMost = 64;
 }  // namespace
 
 Acceptor::Acceptor(Frontend& frontend, asio::io_context& io)
-    : frontend_(frontend), io_(io), tasks_(io.get_executor()) {}
+    : frontend_(frontend), io_(io), tasks_(io.get_executor()) {
+    frontend_.serve_inside = serve_inside;
+}
 
 void Acceptor::listen(int acceptor_fd, Scheme scheme) {
     auto& door = doors_.emplace_back(io_.get_executor(), scheme);

@@ -58,6 +58,7 @@ void Books::count(Frontend& frontend, const Request& request, const ResponseWrit
         counters.bytes_to_peers += bytes;
     } else {
         ++counters.requests[outcome];
+        if (request.inside) ++counters.intercepted_requests;
         counters.durations[static_cast<std::size_t>(outcome)].observe(duration);
         counters.bytes_to_clients += bytes;
         note_site(frontend, request, bytes);
@@ -114,6 +115,7 @@ void Books::log(Frontend& frontend, const Request& request, const ResponseWriter
     record.cache_status = cache_status;
     if (blocklist) record.blocklist = *blocklist;
     record.aborted = aborted;
+    record.intercepted = intercepted || request.inside;
     frontend.shared.access_log.write(record);
 }
 

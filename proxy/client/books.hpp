@@ -35,6 +35,7 @@ struct Books {
     bool validated = false;  // the stored response was confirmed by a 304
     bool client_reload = false;
     bool aborted = false;            // the response ended before its end
+    bool intercepted = false;        // a CONNECT that this node has answered itself
     bool cut = false;                // this node ended it, as nothing more came from upstream
     std::uint64_t tunnel_bytes = 0;  // that a tunnel passed to the client
 

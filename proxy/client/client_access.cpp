@@ -62,13 +62,13 @@ ForwardedClient forwarded_client(Fields request, const PrefixList& trusted_proxi
     return found;
 }
 
-void Requester::settle(const Config& config, const ip::address& remote) {
+void Requester::settle(const Config& config, const ip::address& remote, bool believes) {
     if (remote_ != remote || text_.empty()) {
         remote_ = remote;
         text_ = remote.to_string();
     }
     rights_ = rights_of(config, remote_);
-    trusted_ = config.clients.trusted_proxies.contains(remote_);
+    trusted_ = believes && config.clients.trusted_proxies.contains(remote_);
     forget();
 }
 

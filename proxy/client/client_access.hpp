@@ -39,7 +39,9 @@ class Requester {
 public:
     /// `remote`: the address of the connection, or the one in its PROXY header. The caller repeats
     /// this when the configuration changes.
-    void settle(const Config& config, const boost::asio::ip::address& remote);
+    /// `believes`: false inside a CONNECT that the node answers itself, where the client speaks and
+    /// no proxy, whatever its address.
+    void settle(const Config& config, const boost::asio::ip::address& remote, bool believes = true);
     /// Begins the next request, which belongs to the connection's address until look().
     void begin() {
         if (behind_ != Behind::nobody) forget();

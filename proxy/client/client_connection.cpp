@@ -1,15 +1,18 @@
 #include "proxy/client/client_connection.hpp"
 
 #include <linux/sockios.h>
+#include <openssl/evp.h>
 #include <spdlog/spdlog.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <utility>
 
 #include "protocol/net/plain_address.hpp"
+#include "proxy/blocklists/normal_url.hpp"
 #include "proxy/client/proxy_header.hpp"
 #include "proxy/disk/record_body.hpp"
 #include "proxy/net/quick_recovery.hpp"
@@ -27,6 +30,20 @@ constexpr std::size_t kMaxLingerBytes = 256 * 1024;
 constexpr std::chrono::seconds kLingerForBody{30};
 constexpr std::chrono::seconds kLingerForMore{2};
 constexpr std::size_t kMaxBuffersPerCall = 64;
+
+/// No server name is none of another host.
+bool is_name_of(const Inside& inside, std::string_view asked) {
+    std::string buffer;
+    return asked.empty() || normal_host(asked, buffer).text == inside.name;
+}
+
+/// One for each host: a ticket for one host resumes no session for another.
+std::string session_context(std::string_view host) {
+    std::array<unsigned char, EVP_MAX_MD_SIZE> hash{};
+    unsigned size = 0;
+    EVP_Digest(host.data(), host.size(), hash.data(), &size, EVP_sha256(), nullptr);
+    return {reinterpret_cast<const char*>(hash.data()), protocol::kTlsSessionContext};
+}
 
 /// Drops the first `bytes` of `buffers`.
 void advance(std::vector<asio::const_buffer>& buffers, std::size_t bytes) {
@@ -175,13 +192,52 @@ asio::awaitable<ClientConnection::Handshake> ClientConnection::handshake() {
     boost::system::error_code ec;
     co_await tls_handshake(socket_, *tls_, ec);
     frontend_.wheel.disarm(*this);
-    if (!ec && !expired_) co_return Handshake::done;
-    ++frontend_.counters.refusals[RequestRefusal::tls];
+    if (!ec && !expired_) {
+        if (inside_) inside_->asked_by_name = is_name_of(*inside_, tls_->asked_name());
+        co_return Handshake::done;
+    }
+    if (inside_)
+        note_failed_inside();
+    else
+        ++frontend_.counters.refusals[RequestRefusal::tls];
     spdlog::debug("no TLS connection with the client {}: {}", remote_.to_string(),
                   expired_ ? "the handshake took too long" : tls_->why());
     const auto plain = tls_->met_plain_http();
     tls_.reset();
     co_return plain ? Handshake::plain_http : Handshake::failed;
+}
+
+bool ClientConnection::begin_inside(std::unique_ptr<Inside> inside) {
+    inside_ = std::move(inside);
+    scheme_ = Scheme::https;
+    remote_ = inside_->client;
+    ending_ = frontend_.retiring();
+    waits_since_ = frontend_.wheel.now();
+    auto bytes = input_.take_all();
+    tls_ = std::make_unique<protocol::TlsSession>(*inside_->interception->context,
+                                                  protocol::TlsSide::server, socket_,
+                                                  std::move(bytes));
+    const auto& leaf = *inside_->leaf;
+    return tls_->present(leaf.certificate.get(), leaf.key.get(), session_context(inside_->name));
+}
+
+/// Counts a failed handshake. Clients that do not trust the CA cannot go on, so the log says what
+/// to do.
+void ClientConnection::note_failed_inside() {
+    const auto why = expired_                 ? InterceptFailure::timeout
+                     : tls_->was_mistrusted() ? InterceptFailure::untrusted
+                     : tls_->met_no_tls()     ? InterceptFailure::no_tls
+                     : tls_->found_no_version() ? InterceptFailure::version
+                     : tls_->was_cut()        ? InterceptFailure::cut
+                                              : InterceptFailure::other;
+    ++frontend_.counters.intercept_failures[why];
+    if (why != InterceptFailure::untrusted) return;
+    if (const auto more = frontend_.untrusted_log.admit(inside_->name, TimerWheel::Clock::now()))
+        spdlog::warn(
+            "{} does not trust the certificate for {} ({}): give it the CA {}, or take the host "
+            "out of forward.intercept.hosts{}",
+            remote_.to_string(), inside_->name, tls_->why(),
+            inside_->interception->authority->facts.file, *more);
 }
 
 bool ClientConnection::begins_handshake(Received received) const {

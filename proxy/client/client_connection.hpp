@@ -2,6 +2,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "proxy/client/admitted.hpp"
 #include "proxy/client/departure.hpp"
 #include "proxy/client/frontend.hpp"
+#include "proxy/client/inside.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/kept_memory.hpp"
 #include "proxy/http/message_parser.hpp"
@@ -55,6 +57,11 @@ public:
     bool begins_handshake(Received received) const;
     /// That handshake, by a key of the cluster. Precondition: TlsContexts::peers.
     boost::asio::awaitable<Handshake> peer_handshake(Received received);
+    /// The connection goes on as that of the requests inside a CONNECT, with bytes that have come
+    /// already, and handshake() follows. False: OpenSSL refuses the certificate.
+    bool begin_inside(std::unique_ptr<Inside> inside);
+    /// Null outside of one.
+    const Inside* inside() const { return inside_.get(); }
     std::size_t kept_bytes() const { return head_bytes_.capacity(); }
     void give_back() { proxy::give_back(head_bytes_); }  // with what views them
 
@@ -167,10 +174,12 @@ private:
     template <class Moved>
     bool fast_enough(Pace& pace, Moved moved);
     void begin_end();
+    void note_failed_inside();
 
     Frontend& frontend_;
     boost::asio::ip::tcp::socket socket_;
     Scheme scheme_;
+    std::unique_ptr<Inside> inside_;
     std::unique_ptr<protocol::TlsSession> tls_;
     protocol::TlsSession::Step tls_wants_ =
         protocol::TlsSession::Step::done;  // what the last write waits for

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -13,10 +14,12 @@
 #include "proxy/client/admitted.hpp"
 #include "proxy/client/authenticator.hpp"
 #include "proxy/client/connections_by_address.hpp"
+#include "proxy/client/inside.hpp"
 #include "proxy/client/upload_seats.hpp"
 #include "proxy/config/config_in_effect.hpp"
 #include "proxy/http/rule.hpp"
 #include "proxy/net/high_water_mark.hpp"
+#include "proxy/net/leaf_certificates.hpp"
 #include "proxy/net/timer_wheel.hpp"
 #include "proxy/storage/node_events.hpp"
 #include "proxy/telemetry/access_log.hpp"
@@ -46,6 +49,7 @@ struct SharedFrontend {
     ConnectionsByAddress addresses;
     Accounts address_accounts, user_accounts;  // of clients.limits
     Authenticator authenticator;
+    LeafCertificates leaves;  // of forward.intercept
     HighWaterMark high_water_mark;
     /// Clients get half of the limit of open files, so that each can be served from upstream.
     const std::uint64_t connections_possible = descriptor_limit() / 2;
@@ -145,6 +149,11 @@ public:
     TopRequests top;
     RateLimitedLog listed_log;  // of requests for targets in lists that refuse nothing
     UploadSeats upload_seats;
+    /// Serves a connection of its own inside a CONNECT; null before an Acceptor is there.
+    using ServeInside = boost::asio::awaitable<void> (*)(Frontend&, Admitted,
+                                                         std::unique_ptr<Inside>);
+    ServeInside serve_inside = nullptr;
+    RateLimitedLog untrusted_log;  // of clients that refuse certificates of forward.intercept
     const boost::asio::any_io_executor executor;
     /// Memory for the frames of an HTTP/2 connection, which takes it while it sends. Empty between
     /// the turns of connections.

@@ -36,6 +36,7 @@ Http1Connection::Http1Connection(Frontend& frontend, ClientConnection& connectio
       steps_(transaction_) {
     request_.body = &reader_;
     request_.scheme = connection_.scheme();
+    request_.inside = connection_.inside();
     request_.begin(frontend.settings.share(), connection_.remote_address());
 }
 
@@ -84,6 +85,11 @@ asio::awaitable<bool> Http1Connection::run() {
             }
         }
         books_.close(frontend_, request_, writer_);
+        if (auto inside = tunnel_.take_inside()) {
+            const auto secured = co_await go_on_inside(std::move(inside));
+            if (!secured || connection_.chose_http2()) co_return secured;
+            first = true;
+        }
     } while (first || (writer_.may_be_followed() && !books_.aborted));
     co_await end();
     co_return false;
@@ -110,6 +116,22 @@ asio::awaitable<bool> Http1Connection::establish() {
         if (!good) co_return false;
     }
     if (connection_.scheme() != Scheme::https) co_return true;
+    co_return co_await secure();
+}
+
+/// The rest of the connection is that of the requests inside a CONNECT.
+asio::awaitable<bool> Http1Connection::go_on_inside(std::unique_ptr<Inside> inside) {
+    reader_.forget();
+    const auto good = connection_.begin_inside(std::move(inside));
+    if (!good) co_return false;
+    request_.scheme = connection_.scheme();
+    request_.inside = connection_.inside();
+    request_.settings = nullptr;  // the client is to be judged anew
+    co_return co_await secure();
+}
+
+/// The TLS handshake. False when the connection is over.
+asio::awaitable<bool> Http1Connection::secure() {
     const auto secured = co_await connection_.handshake();
     if (secured == ClientConnection::Handshake::plain_http) co_await refuse_plain_http();
     co_return secured == ClientConnection::Handshake::done;
@@ -132,7 +154,10 @@ asio::awaitable<bool> Http1Connection::read_proxy_header() {
 
 asio::awaitable<void> Http1Connection::refuse_plain_http() {
     begin_request();
-    co_await transaction_.refuse(400, "This port speaks TLS: ask for https://.");
+    std::string text("This port speaks TLS: ask for https://.");
+    if (const auto* inside = connection_.inside())
+        text = "In a tunnel to " + inside->authority() + " the node speaks TLS (forward.intercept).";
+    co_await transaction_.refuse(400, text);
     books_.close(frontend_, request_, writer_);
     co_await connection_.linger();
 }
@@ -199,8 +224,9 @@ void Http1Connection::rest() {
     books_.give_back();
 }
 
-asio::awaitable<void> serve_client(Frontend& frontend, Admitted client) {
-    ClientConnection connection(frontend, std::move(client));
+namespace {
+
+asio::awaitable<void> serve_connection(Frontend& frontend, ClientConnection& connection) {
     auto http1 = std::make_unique<Http1Connection>(frontend, connection);
     const auto is_http2 = co_await http1->run();
     http1.reset();
@@ -211,6 +237,20 @@ asio::awaitable<void> serve_client(Frontend& frontend, Admitted client) {
     connection.give_back();
     connection.input().clear();
     co_await serve_http2(frontend, connection, received);
+}
+
+}  // namespace
+
+asio::awaitable<void> serve_client(Frontend& frontend, Admitted client) {
+    ClientConnection connection(frontend, std::move(client));
+    co_await serve_connection(frontend, connection);
+}
+
+asio::awaitable<void> serve_inside(Frontend& frontend, Admitted client,
+                                   std::unique_ptr<Inside> inside) {
+    ClientConnection connection(frontend, std::move(client));
+    if (connection.begin_inside(std::move(inside)))
+        co_await serve_connection(frontend, connection);
 }
 
 }  // namespace proxy

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <memory>
 #include <string_view>
 
 #include "proxy/client/admitted.hpp"
@@ -10,6 +11,7 @@
 #include "proxy/client/http1_request_reader.hpp"
 #include "proxy/client/http1_tunnel.hpp"
 #include "proxy/client/http1_writer.hpp"
+#include "proxy/client/inside.hpp"
 #include "proxy/client/request.hpp"
 #include "proxy/client/request_steps.hpp"
 #include "proxy/client/transaction.hpp"
@@ -35,6 +37,8 @@ public:
 private:
     boost::asio::awaitable<bool> establish();
     boost::asio::awaitable<bool> read_proxy_header();
+    boost::asio::awaitable<bool> go_on_inside(std::unique_ptr<Inside> inside);
+    boost::asio::awaitable<bool> secure();
     boost::asio::awaitable<void> refuse_plain_http();
     boost::asio::awaitable<void> serve();
     boost::asio::awaitable<void> refuse_unparsed(ClientConnection::Received received,
@@ -61,5 +65,8 @@ private:
 
 /// Serves one client connection until it ends.
 boost::asio::awaitable<void> serve_client(Frontend& frontend, Admitted client);
+/// The same for a connection of its own inside a CONNECT.
+boost::asio::awaitable<void> serve_inside(Frontend& frontend, Admitted client,
+                                          std::unique_ptr<Inside> inside);
 
 }  // namespace proxy

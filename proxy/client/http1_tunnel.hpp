@@ -1,7 +1,9 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "proxy/client/client_connection.hpp"
 #include "proxy/client/tunnel_side.hpp"
@@ -18,6 +20,11 @@ public:
     TunnelSide& side() override { return *side_; }
     std::string take_early() override { return connection_.input().take_all(); }
     bool opens_by_success() const override { return false; }
+    /// OpenSSL works on the socket, so there is no TLS in TLS on it.
+    bool goes_on_inside() const override { return !connection_.tls(); }
+    void keep_inside(std::unique_ptr<Inside> inside) override { inside_ = std::move(inside); }
+    /// The CONNECT that keep_inside() was called for; null without one.
+    std::unique_ptr<Inside> take_inside() { return std::move(inside_); }
 
 private:
     class Side final : public SocketSide {
@@ -32,6 +39,7 @@ private:
 
     ClientConnection& connection_;
     std::optional<Side> side_;
+    std::unique_ptr<Inside> inside_;
 };
 
 }  // namespace proxy

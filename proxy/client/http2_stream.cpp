@@ -32,6 +32,7 @@ Http2Stream::Http2Stream(Frontend& frontend, ClientConnection& connection, Http2
       transaction_{frontend, connection, request_, writer, books_, wakeup},
       steps_(transaction_) {
     request_.body = &body;
+    request_.inside = connection.inside();
 }
 
 void Http2Stream::begin(std::int32_t id) {

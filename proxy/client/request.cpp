@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "proxy/access/intercepted.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/kept_memory.hpp"
 
@@ -15,7 +16,9 @@ void Request::begin(const std::shared_ptr<const Config>& in_effect,
     // All workers share the count of owners: an unchanged configuration leaves it alone.
     if (settings != in_effect) {
         settings = in_effect;
-        requester.settle(config(), remote);
+        requester.settle(config(), remote, !inside);
+        inside_is_listed = inside && intercepting_pattern(config().forward, inside->name,
+                                                          inside->port) != nullptr;
     }
     requester.begin();
     head.verb = verb::unknown;

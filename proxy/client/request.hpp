@@ -10,6 +10,7 @@
 
 #include "proxy/access/client_share.hpp"
 #include "proxy/client/client_access.hpp"
+#include "proxy/client/inside.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/cache_key.hpp"
@@ -59,6 +60,9 @@ struct Request {
     bool states_scheme = false, states_host = false;
     bool from_peer = false;  // a peer sent it, so it is no client request
     RequestBody* body = nullptr;
+    /// The CONNECT around this request, which the node answers itself; null without one.
+    const Inside* inside = nullptr;
+    bool inside_is_listed = false;  // `settings` intercept its host
     /// Its part in the limits of its client, from its admission to its end; null without limits.
     std::unique_ptr<ClientShare> share;
 

@@ -55,6 +55,7 @@ public:
     explicit Admission(Transaction& transaction)
         : transaction_(transaction), request_(transaction.request) {
         request_.share = std::make_unique<ClientShare>();
+        if (request_.inside) request_.share->user = request_.inside->user;
     }
 
     std::optional<NotAdmitted> count_address() {
@@ -74,6 +75,7 @@ public:
     }
 
     asio::awaitable<std::optional<NotAdmitted>> authenticate() {
+        if (request_.inside) co_return judge_user_inside();
         const auto settings = request_.settings;  // a reload may come during the wait
         const auto& rules = *settings->access;
         const auto& authentication = *settings->forward.authentication;
@@ -103,6 +105,17 @@ public:
             co_return std::nullopt;
         }
         co_return refusal_of(judgement, authentication.realm);
+    }
+
+    /// The CONNECT has proven the user. It may have been removed, or got another password, since.
+    std::optional<NotAdmitted> judge_user_inside() {
+        const auto& inside = *request_.inside;
+        const auto* const hash = request_.config().access->users->hash_of(inside.user);
+        if (hash && !inside.user.empty() && *hash == inside.user_hash) return std::nullopt;
+        transaction_.connection.retire();
+        return NotAdmitted{RequestRefusal::wrong_credentials, 403,
+                           "The name and password of the CONNECT are not valid any more "
+                           "(forward.authentication): connect again."};
     }
 
     std::optional<NotAdmitted> judge_place(const AskedPlace& place) const {

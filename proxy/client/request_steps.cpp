@@ -144,12 +144,14 @@ TargetError RequestSteps::find_target() {
     const auto& config = request_.config();
     const auto* line = find(head.fields, field::host);
     std::string named;
-    if (!line && head.version < 11) named = host_of_any(config.origins);
+    if (!line && head.version < 11)
+        named = request_.inside ? request_.inside->authority() : host_of_any(config.origins);
     const auto host = line ? line->value : std::string_view(named);
     const auto own = request_.scheme;
     const auto path_alone = head.target.starts_with('/') || head.target == "*";
     // HTTP/2 states scheme and authority beside the path, to an origin as to a forward proxy.
-    const auto absolute = !path_alone || (head.version >= 20 && config.forward.enabled);
+    const auto absolute = !path_alone || request_.inside ||
+                          (head.version >= 20 && config.forward.enabled);
     const auto take = [&](Scheme scheme, std::string_view by_host) {
         const auto error = request_.key.assign(scheme, head.verb, head.target, by_host);
         if (error == TargetError::none) request_.site = choose_site(config, request_.key, absolute);
@@ -200,6 +202,9 @@ std::optional<RequestRefusal> RequestSteps::judge_client() {
     const auto& config = request_.config();
     requester.look(config, request_.head.fields);
     if (!requester.rights().ask) return RequestRefusal::client;
+    if (request_.inside && judge_inside(*request_.inside, request_.key,
+                                        request_.inside_is_listed) != InsideFault::none)
+        return RequestRefusal::misdirected;
     if (via_names(request_.head.fields, config.node)) return RequestRefusal::loop;
     if (request_.head.verb == verb::purge) return std::nullopt;  // has a rule of its own
     if (!request_.site.of_entry() && config.forward.enabled && !requester.rights().forward)
@@ -243,8 +248,20 @@ asio::awaitable<void> RequestSteps::refuse_client(RequestRefusal reason) {
         co_await transaction_.refuse(508, text);
         co_return;
     }
+    if (reason == RequestRefusal::misdirected) co_return co_await refuse_misdirected();
     const auto text = explain_refused_client(reason, request_.requester.described());
     co_await transaction_.refuse(403, text);
+}
+
+/// RFC 9110 §15.5.20: the client may send the request again on another connection.
+asio::awaitable<void> RequestSteps::refuse_misdirected() {
+    const auto& inside = *request_.inside;
+    const auto fault = judge_inside(inside, request_.key, request_.inside_is_listed);
+    if (fault != InsideFault::other_target) transaction_.connection.retire();
+    const auto text = explain(fault, inside, request_.key);
+    auto status = kOwnAnswer;
+    status.detail = to_string(RequestRefusal::misdirected);
+    co_await transaction_.refuse(421, text, status);
 }
 
 /// RFC 9110 §7.6.2. An OPTIONS or TRACE of the server as a whole is for this node where no

@@ -59,6 +59,7 @@ private:
     boost::asio::awaitable<void> pass_by();
     boost::asio::awaitable<void> refuse_target(std::string_view why);
     boost::asio::awaitable<void> refuse_client(RequestRefusal reason);
+    boost::asio::awaitable<void> refuse_misdirected();
 
     Transaction& transaction_;
     Frontend& frontend_;

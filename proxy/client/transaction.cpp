@@ -149,7 +149,11 @@ asio::awaitable<void> Transaction::refuse_fetch(FetchError error, std::string_vi
                                                 ParseError malformed) {
     if (error == FetchError::not_allowed || error == FetchError::own_listener)
         ++frontend.counters.refusals[RequestRefusal::destination];
-    const auto text = explain(error, host, malformed, asked);
+    auto text = explain(error, host, malformed, asked);
+    const auto target = error == FetchError::tls_failed ? request.origin() : std::nullopt;
+    if (target)
+        if (const auto why = frontend.upstream.pool.tls_trouble(target->host); !why.empty())
+            text = explain_tls(host, why);
     co_await refuse(status_of(error), text, cache);
 }
 

@@ -11,7 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "proxy/access/intercepted.hpp"
 #include "proxy/client/error_response.hpp"
+#include "proxy/client/intercept.hpp"
 #include "proxy/client/listed_target.hpp"
 #include "proxy/client/request_admission.hpp"
 #include "proxy/http/field_list.hpp"
@@ -137,7 +139,8 @@ Tunnel::Moved Tunnel::move_some(TunnelSide& from, TunnelSide& to, std::string& u
     std::size_t got = 0;
     const auto received = from.read(asio::buffer(piece, at_most), got);
     wanted = received;
-    if (&from == &upstream_) frontend_.counters.bytes_from_origins += got;
+    if (&from == &upstream_ && leads_ == Leads::to_origin)
+        frontend_.counters.bytes_from_origins += got;
     if (received == Step::end) return Moved::end;
     if (received == Step::failed) return Moved::from_broke;
     std::string_view rest(piece.data(), got);
@@ -180,6 +183,10 @@ struct ConnectRefusal {
 std::optional<ConnectRefusal> judge_connect(const Request& request, Authority& authority) {
     const auto& fields = request.head.fields;
     const auto& forward = request.config().forward;
+    if (request.inside)
+        return ConnectRefusal{RequestRefusal::no_route, 403,
+                              "There are no tunnels inside a connection to " +
+                                  request.inside->authority() + " (forward.intercept)."};
     if (!request.requester.rights().ask)
         return ConnectRefusal{
             RequestRefusal::client, 403,
@@ -233,6 +240,8 @@ asio::awaitable<void> serve_connect(Transaction& transaction) {
     // Nobody but client and origin knows the path.
     if (const auto page = judge_by_blocklists(transaction, authority.host, std::nullopt))
         co_return co_await refuse_listed(transaction, *page);
+    if (auto name = intercepted_name(config.forward, authority.host, authority.port))
+        co_return co_await intercept_connect(transaction, std::move(*name), authority.port);
     UpstreamTarget target{{{}, authority.port}, true};
     append_lower(target.host, authority.address());
     target.client = request.requester.text();

@@ -23,14 +23,18 @@ namespace proxy {
 /// thread; several coroutines, which all end before run() does. Frontend and sockets outlive it.
 class Tunnel final : TimerWheel::Timer {
 public:
+    /// The other end: an origin, whose bytes are counted, or a connection inside this node.
+    enum class Leads : bool { to_origin, inside };
+
     /// `bytes_down` grows by the bytes that the client is sent. `share`: limits of these; null
     /// without one.
     Tunnel(Frontend& frontend, TunnelSide& client, TunnelSide& upstream, std::uint64_t& bytes_down,
-           ClientShare* share = nullptr)
+           ClientShare* share = nullptr, Leads leads = Leads::to_origin)
         : frontend_(frontend),
           client_(client),
           upstream_(upstream),
           bytes_down_(bytes_down),
+          leads_(leads),
           share_(share && share->has_bandwidth() ? share : nullptr),
           held_(share_ ? std::make_shared<Wakeup>(frontend.executor) : nullptr) {}
 
@@ -61,6 +65,7 @@ private:
     std::optional<End> end_;
     unsigned ended_ = 0;  // directions
     std::uint64_t& bytes_down_;
+    const Leads leads_;
     ClientShare* const share_;            // null: the client's bandwidth has no limit
     const std::shared_ptr<Wakeup> held_;  // of the direction to the client; null without share_
 };

@@ -4,10 +4,12 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "protocol/net/tls_session.hpp"
+#include "proxy/client/inside.hpp"
 #include "proxy/http/field_block.hpp"
 
 namespace proxy {
@@ -75,6 +77,11 @@ public:
     virtual TunnelSide& side() = 0;
     /// Bytes for the tunnel that came behind the request's head.
     virtual std::string take_early() = 0;
+    /// The connection itself can go on as that of the requests inside (`forward.intercept`). Else
+    /// they need one of their own.
+    virtual bool goes_on_inside() const { return false; }
+    /// It does so after this request. Precondition: goes_on_inside(), and the tunnel is open.
+    virtual void keep_inside(std::unique_ptr<Inside>) {}
     /// A response of success would open the tunnel, even if the origin has not switched (RFC 8441
     /// §5).
     virtual bool opens_by_success() const = 0;

@@ -73,6 +73,19 @@ struct DestinationRules {
     bool empty() const { return allow.empty() && deny.empty(); }
 };
 
+/// The PEM files of a certificate: the chain, the own one first; its key.
+struct CertificateFiles {
+    std::string certificate, key;
+};
+
+/// The hosts whose `CONNECT` the node answers itself, and the CA that signs for them.
+/// access/intercepted.hpp judges.
+struct InterceptConfig {
+    std::vector<DestinationPattern> hosts{};  // without ports; at most kMaxDestinations
+    std::vector<std::uint16_t> ports{443};
+    CertificateFiles ca{};
+};
+
 /// The forward proxy: its users, and the destinations that they may name.
 struct ForwardConfig {
     bool enabled = false;
@@ -84,6 +97,7 @@ struct ForwardConfig {
         "127.0.0.0/8",    "::1",      "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16",
         "169.254.0.0/16", "fc00::/7", "fe80::/10"};
     std::vector<std::uint16_t> connect_ports{443};
+    std::optional<InterceptConfig> intercept = std::nullopt;  // absent: all are tunnelled
     Destinations private_destinations =
         Destinations::deny;         // of targets that no origin entry matches
     PrefixList private_prefixes{};  // with `listed`: the open destinations besides public addresses
@@ -177,11 +191,6 @@ struct OriginConfig {
     std::string path = {};  // of the target, its start; empty is any
     /// From `upstreams`; null with a `url`.
     std::shared_ptr<const UpstreamGroupConfig> group = nullptr;
-};
-
-/// The PEM files of a server certificate: the chain, the server's own first; its key.
-struct CertificateFiles {
-    std::string certificate, key;
 };
 
 /// A second listener, for clients that speak TLS. It has one pair of files or a list of them, or

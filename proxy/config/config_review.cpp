@@ -316,6 +316,13 @@ private:
             const auto* const why = "has no effect, because forward.enabled is false";
             if (forward.authentication) doubt("$.forward.authentication", why);
             if (!forward.destinations.empty()) doubt("$.forward.destinations", why);
+            if (forward.intercept) doubt("$.forward.intercept", why);
+        } else if (forward.intercept) {
+            for (const auto port : forward.intercept->ports)
+                if (std::ranges::find(forward.connect_ports, port) == forward.connect_ports.end())
+                    doubt("$.forward.intercept.ports",
+                          "port " + std::to_string(port) +
+                              " has no effect, because forward.connect_ports does not allow it");
         }
         const auto is_everything = [](const DestinationPattern& pattern) {
             return pattern.port == 0 &&

@@ -131,6 +131,10 @@ std::vector<ConfigError> open_secrets(const Config& config, const std::filesyste
         authentication && is_for_everybody(authentication->users))
         found.push_back({"$.forward.authentication.users",
                          authentication->users + " can be read by every user of this machine"});
+    if (const auto& intercept = config.forward.intercept;
+        intercept && is_for_everybody(intercept->ca.key))
+        found.push_back({"$.forward.intercept.ca.key",
+                         intercept->ca.key + " can be read by every user of this machine"});
     if (!written.empty() && is_for_everybody(file))
         for (const auto& path : written)
             found.push_back({path, "stands in " + file.string() +

@@ -192,4 +192,12 @@ std::string explain(FetchError error, std::string_view host, ParseError what, As
     return "The request was abandoned.";
 }
 
+std::string explain_tls(std::string_view host, std::string_view why) {
+    return std::string("No secure connection to the origin ")
+        .append(host)
+        .append(" could be made (tls_failed): ")
+        .append(why)
+        .append(".");
+}
+
 }  // namespace proxy

@@ -51,5 +51,7 @@ enum class AskedServer : std::uint8_t {
 unsigned status_of(FetchError error);
 std::string explain(FetchError error, std::string_view host, ParseError what = ParseError::ok,
                     AskedServer asked = AskedServer::origin);
+/// The same for FetchError::tls_failed with its reason, such as `hostname mismatch`.
+std::string explain_tls(std::string_view host, std::string_view why);
 
 }  // namespace proxy

@@ -10,6 +10,17 @@
 #include "protocol/net/plain_message.hpp"
 
 namespace proxy {
+namespace {
+
+/// The server certificates, and the CA.
+std::vector<const ServerCertificate*> pairs_of(const TlsContexts& contexts) {
+    std::vector<const ServerCertificate*> pairs;
+    for (const auto& certificate : contexts.certificates) pairs.push_back(certificate.get());
+    if (contexts.interception) pairs.push_back(contexts.interception->authority->pair.get());
+    return pairs;
+}
+
+}  // namespace
 
 CertificateRenewal::CertificateRenewal(const boost::asio::any_io_executor& executor,
                                        Renewed renewed)
@@ -23,20 +34,21 @@ CertificateRenewal::CertificateRenewal(const boost::asio::any_io_executor& execu
 
 void CertificateRenewal::follow(std::shared_ptr<const Config> config) {
     config_ = std::move(config);
-    if (!config_->tls) return;  // adding and removing it needs a restart
+    const auto all = pairs_of(*config_->tls_contexts);
+    if (all.empty() && !watches_) return;
     watch();
-    const auto& all = config_->tls_contexts->certificates;
-    if (std::any_of(all.begin(), all.end(), [](const auto& certificate) {
-            return stamp_of(certificate->files) != certificate->stamp;
+    if (std::any_of(all.begin(), all.end(), [](const ServerCertificate* pair) {
+            return stamp_of(pair->files) != pair->stamp;
         }))
         files_.note_change();
 }
 
 void CertificateRenewal::watch() {
     std::vector<std::filesystem::path> files;
-    for (const auto& certificate : config_->tls_contexts->certificates)
-        for (const auto& file : {certificate->files.certificate, certificate->files.key})
+    for (const auto* const pair : pairs_of(*config_->tls_contexts))
+        for (const auto& file : {pair->files.certificate, pair->files.key})
             files.push_back(std::filesystem::absolute(file));
+    watches_ = !files.empty();
     const auto error = files_.watch(files);
     const auto text = error ? error.message() : std::string();
     if (text != trouble_ && error)

@@ -13,7 +13,8 @@
 
 namespace proxy {
 
-/// Watches the files of the server certificates, and reads those that have changed. A pair that
+/// Watches the files of the server certificates and of the CA of `forward.intercept`, and reads
+/// those that have changed. A pair that
 /// cannot be read is logged once for each state of its files; the former certificate stays. One
 /// thread, that of the executor, which may block on a disk.
 class CertificateRenewal {
@@ -35,6 +36,7 @@ private:
     Renewed renewed_;
     SettledWatch files_;
     std::shared_ptr<const Config> config_;
+    bool watches_ = false;                     // some files
     std::map<std::string, PairStamp> failed_;  // CertificatesRead::failed of the last look
     std::string trouble_;                      // with the watch, as logged
 };

@@ -57,10 +57,16 @@ std::vector<ConfigError> certificate_doubts(const TlsConfig& tls,
 }
 
 std::vector<ConfigError> certificate_doubts(const Config& config) {
-    if (!config.tls) return {};
-    std::vector<CertificateFacts> all;
-    for (const auto& each : config.tls_contexts->certificates) all.push_back(each->facts);
-    return certificate_doubts(*config.tls, all, wall_now());
+    std::vector<ConfigError> found;
+    if (config.tls) {
+        std::vector<CertificateFacts> all;
+        for (const auto& each : config.tls_contexts->certificates) all.push_back(each->facts);
+        found = certificate_doubts(*config.tls, all, wall_now());
+    }
+    if (const auto& interception = config.tls_contexts->interception)
+        for (auto& each : authority_doubts(*interception->authority, wall_now()))
+            found.push_back(std::move(each));
+    return found;
 }
 
 }  // namespace proxy

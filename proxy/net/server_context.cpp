@@ -90,6 +90,17 @@ void add_certificate(SSL_CTX* to, const ServerCertificate& certificate) {
 
 }  // namespace
 
+std::shared_ptr<SSL_CTX> new_server_context(OfferedProtocols protocols) {
+    auto context = protocol::new_tls_context(protocol::TlsSide::server);
+    // Tickets resume sessions on any worker; a session cache would need a shared lock.
+    SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
+    const auto& ours =
+        protocols == OfferedProtocols::http2_too ? kAlpnWithHttp2 : protocol::kAlpnHttp1;
+    SSL_CTX_set_alpn_select_cb(context.get(), choose_protocol,
+                               const_cast<std::string_view*>(&ours));
+    return context;
+}
+
 std::shared_ptr<SSL_CTX> make_server_context(
     std::span<const std::shared_ptr<const ServerCertificate>> all, OfferedProtocols protocols) {
     std::vector<CertificateIdentity> identities;
@@ -98,17 +109,12 @@ std::shared_ptr<SSL_CTX> make_server_context(
     std::shared_ptr<SSL_CTX> first;
     std::uint32_t number = 0;
     for (const auto& group : contexts->choice.groups()) {
-        auto context = protocol::new_tls_context(protocol::TlsSide::server);
+        auto context = new_server_context(protocols);
         auto* const raw = context.get();
-        // Tickets resume sessions on any worker; a session cache would need a shared lock. The
-        // keys of all tickets are those of the default context.
-        SSL_CTX_set_session_cache_mode(raw, SSL_SESS_CACHE_OFF);
+        // The keys of all tickets are those of the default context.
         ++number;
         SSL_CTX_set_session_id_context(raw, reinterpret_cast<const unsigned char*>(&number),
                                        sizeof number);
-        const auto& ours =
-            protocols == OfferedProtocols::http2_too ? kAlpnWithHttp2 : protocol::kAlpnHttp1;
-        SSL_CTX_set_alpn_select_cb(raw, choose_protocol, const_cast<std::string_view*>(&ours));
         for (const auto index : group) add_certificate(raw, *all[index]);
         if (first)
             contexts->others.push_back(std::move(context));

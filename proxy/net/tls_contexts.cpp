@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -14,9 +15,12 @@
 #include "protocol/wire/keys.hpp"
 #include "proxy/config/config_certificates.hpp"
 #include "proxy/net/server_context.hpp"
+#include "proxy/net/wall_clock.hpp"
 
 namespace proxy {
 namespace {
+
+constexpr auto kAuthoritySetting = "$.forward.intercept.ca";
 
 /// Whether a folder has a file that OpenSSL finds there, like `a1b2c3d4.0`.
 bool has_hashed_names(const std::string& folder) {
@@ -34,6 +38,18 @@ bool has_hashed_names(const std::string& folder) {
 
 OfferedProtocols offered_protocols(const Config& config) {
     return config.http2.enabled ? OfferedProtocols::http2_too : OfferedProtocols::http1;
+}
+
+/// Null after an error.
+std::shared_ptr<const Interception> read_interception(const Config& config,
+                                                      std::vector<ConfigError>& errors) {
+    const auto& intercept = *config.forward.intercept;
+    auto authority = read_signing_authority(intercept.ca, kAuthoritySetting, errors);
+    if (!authority) return nullptr;
+    auto faults = authority_faults(*authority, intercept, wall_now());
+    if (faults.empty()) return make_interception(std::move(authority), offered_protocols(config));
+    std::move(faults.begin(), faults.end(), std::back_inserter(errors));
+    return nullptr;
 }
 
 class Loader {
@@ -67,6 +83,8 @@ public:
         if (config_.forward.enabled)
             contexts->forward =
                 make_client(true, {}, {}, "$.forward", TlsTrust::Reads::system_when_needed);
+        if (config_.forward.enabled && config_.forward.intercept)
+            contexts->interception = read_interception(config_, errors);
         return contexts;
     }
 
@@ -148,6 +166,26 @@ private:
     std::map<std::pair<bool, std::string>, std::shared_ptr<const TlsTrust>> trusts_;
 };
 
+/// Reads the CA of `now` again if its files have changed.
+void renew_authority(const Config& config, const std::map<std::string, PairStamp>& failed_before,
+                     TlsContexts& now, CertificatesRead& read) {
+    if (!now.interception) return;
+    const auto& pair = *now.interception->authority->pair;
+    const auto stamp = stamp_of(pair.files);
+    if (stamp == pair.stamp) return;
+    const auto failed = failed_before.find(pair.files.certificate);
+    if (failed != failed_before.end() && failed->second == stamp) {
+        read.failed.insert(*failed);
+        return;
+    }
+    if (auto renewed = read_interception(config, read.errors)) {
+        now.interception = std::move(renewed);
+        read.renewed_authority = true;
+    } else {
+        read.failed.emplace(pair.files.certificate, stamp);
+    }
+}
+
 }  // namespace
 
 std::vector<ConfigError> load_tls(Config& config) {
@@ -184,8 +222,10 @@ CertificatesRead read_changed_certificates(const Config& config,
             read.failed.emplace(files.certificate, stamp);
         }
     }
-    if (read.renewed.empty()) return read;
-    now->server = make_server_context(now->certificates, offered_protocols(config));
+    renew_authority(config, failed_before, *now, read);
+    if (read.renewed.empty() && !read.renewed_authority) return read;
+    if (!read.renewed.empty())
+        now->server = make_server_context(now->certificates, offered_protocols(config));
     read.contexts = std::move(now);
     return read;
 }

@@ -257,6 +257,7 @@ void append_json_line(std::string& out, const AccessRecord& record) {
     }
     if (!record.cache_status.empty()) append_json_member(out, "cache_status", record.cache_status);
     if (!record.blocklist.empty()) append_json_member(out, "blocklist", record.blocklist);
+    if (record.intercepted) out.append(",\"intercepted\":true");
     if (record.aborted) out.append(",\"aborted\":true");
     out.append("}\n");
 }

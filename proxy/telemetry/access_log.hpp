@@ -50,6 +50,7 @@ struct AccessRecord {
     std::string_view blocklist;     // file and line of the list that has the target, or empty
     bool validated = false;         // a 304 has confirmed the stored response
     bool client_reload = false;     // the client's own directives forced validation
+    bool intercepted = false;  // by forward.intercept: the request, or the CONNECT around it
     bool aborted = false;           // the answer broke off: the client left, or a source failed
     Role role = Role::client;       // sender of the request
 };
@@ -63,7 +64,7 @@ struct AccessRecord {
 /// apply: user (who has proven itself), peer and peer_verdict (after a peer request; in the line of
 /// a peer request, peer is its sender), peers_asked (after several peer requests: objects with peer
 /// and verdict, in order), origin (the address that answered), rule (its name), redirects (how many
-/// were followed), blocklist (file and line), aborted (true).
+/// were followed), blocklist (file and line), intercepted (true), aborted (true).
 void append_json_line(std::string& out, const AccessRecord& record);
 /// Squid's native access.log: time elapsed client result/status bytes method URL user
 /// hierarchy/server type. The bytes are `sent`; the server is an origin's address or a peer's name.

@@ -28,6 +28,7 @@ WorkerCounters& WorkerCounters::operator+=(const WorkerCounters& other) {
     for (std::size_t i = 0; i < durations.size(); ++i) durations[i] += other.durations[i];
     verdicts += other.verdicts;
     refusals += other.refusals;
+    intercept_failures += other.intercept_failures;
     return *this;
 }
 

@@ -76,6 +76,8 @@ enum class RequestRefusal : std::uint8_t {
     over_connections,      // clients.limits, connections; 429
     destination_denied,    // forward.destinations; 403
     over_uploads,          // too many unfinished uploads of one client to one place; 429
+    misdirected,           // inside a CONNECT: another host than its own; 421
+    no_certificate,        // none could be made for forward.intercept; 503
 };
 constexpr std::string_view to_string(RequestRefusal refusal) {
     switch (refusal) {
@@ -133,6 +135,37 @@ constexpr std::string_view to_string(RequestRefusal refusal) {
             return "over_uploads";
         case RequestRefusal::destination_denied:
             return "destination_denied";
+        case RequestRefusal::misdirected:
+            return "misdirected";
+        case RequestRefusal::no_certificate:
+            return "no_certificate";
+    }
+    return {};
+}
+
+/// Why a TLS handshake failed inside a CONNECT that the node answers itself.
+enum class InterceptFailure : std::uint8_t {
+    untrusted,  // the client refuses the certificate
+    no_tls,     // its first bytes are of another protocol
+    version,    // no common version, cipher or application protocol
+    timeout,    // of timeouts.client_head
+    cut,        // the connection ended
+    other,
+};
+constexpr std::string_view to_string(InterceptFailure failure) {
+    switch (failure) {
+        case InterceptFailure::untrusted:
+            return "untrusted";
+        case InterceptFailure::no_tls:
+            return "no_tls";
+        case InterceptFailure::version:
+            return "version";
+        case InterceptFailure::timeout:
+            return "timeout";
+        case InterceptFailure::cut:
+            return "cut";
+        case InterceptFailure::other:
+            return "other";
     }
     return {};
 }
@@ -163,6 +196,8 @@ struct TrafficCounters {
     /// of an earlier one. The time of the checks in microseconds.
     std::uint64_t passwords_checked = 0, passwords_remembered = 0, password_check_us = 0;
     std::uint64_t bandwidth_waits = 0;
+    /// CONNECT requests that the node has answered itself, and requests inside.
+    std::uint64_t intercepted_connections = 0, intercepted_requests = 0;
 };
 
 /// described.hpp explains the fields of a row.
@@ -281,6 +316,12 @@ inline constexpr Described<TrafficCounters> kTrafficCounters[] = {
      "Time of the thread that checks passwords.", "hearsay_password_check_seconds_total"},
     {&TrafficCounters::bandwidth_waits, "bandwidth_waits", "waits",
      "Pauses of responses and tunnels by a limit of bandwidth.", "hearsay_bandwidth_waits_total"},
+    {&TrafficCounters::intercepted_connections, "interception.connections", "connections",
+     "CONNECT requests that the node has answered itself (forward.intercept).",
+     "hearsay_intercepted_connections_total"},
+    {&TrafficCounters::intercepted_requests, "interception.requests", "requests",
+     "Requests inside these connections. hearsay_requests_total has them, too.",
+     "hearsay_intercepted_requests_total"},
 };
 static_assert(protocol::every_member_has_a_row(kTrafficCounters));
 
@@ -290,6 +331,7 @@ struct WorkerCounters : TrafficCounters {
     std::array<DurationHistogram, kEnumSize<Outcome>> durations;  // index: Outcome
     PerEnum<StorageVerdict> verdicts;
     PerEnum<RequestRefusal> refusals;
+    PerEnum<InterceptFailure> intercept_failures;
 
     WorkerCounters& operator+=(const WorkerCounters& other);
     std::uint64_t total() const;

@@ -35,6 +35,10 @@ struct Explanation {
     /// Why `forward.destinations` refuses this URL; empty if it does not.
     std::string destination;
 
+    /// The entry of `forward.intercept.hosts` by which the node reads requests for this URL inside
+    /// a CONNECT; empty for one that it tunnels.
+    std::string intercepted;
+
     struct Peer {
         std::string node;
         bool promises = false;  // its summary promises the key

@@ -433,7 +433,13 @@ asio::awaitable<FetchError> UpstreamPool::secure(UpstreamConnection& connection,
     auto place = target.text();
     const auto failed = co_await shake_hands(connection, std::move(place));
     if (target.encrypted) ++peer_handshakes_;
+    if (failed == FetchError::tls_failed) note_tls_trouble(target, connection.tls->why());
     co_return failed;
+}
+
+void UpstreamPool::note_tls_trouble(const UpstreamTarget& target, std::string_view why) {
+    if (tls_troubles_.size() >= kMaxTlsTroubles) tls_troubles_.clear();
+    tls_troubles_.insert_or_assign(target.host, std::string(why));
 }
 
 /// `place`: for the log.
@@ -448,6 +454,11 @@ asio::awaitable<FetchError> UpstreamPool::shake_hands(UpstreamConnection& connec
     if (const auto more = tls_log_.admit(place, Clock::now()))
         spdlog::warn("no TLS connection to {}: {}{}", place, connection.tls->why(), *more);
     co_return FetchError::tls_failed;
+}
+
+std::string_view UpstreamPool::tls_trouble(std::string_view host) const {
+    const auto found = tls_troubles_.find(host);
+    return found == tls_troubles_.end() ? std::string_view() : found->second;
 }
 
 void UpstreamPool::distrust(const UpstreamConnection& connection) {

@@ -4,9 +4,12 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/system/result.hpp>
 #include <chrono>
+#include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -160,6 +163,9 @@ public:
     /// This connection took a request and stayed silent. The pool tries other addresses of its
     /// place first.
     void distrust(const UpstreamConnection& connection);
+    /// Why the last TLS handshake of this worker with a host failed, such as `certificate has
+    /// expired`; empty if none did.
+    std::string_view tls_trouble(std::string_view host) const;
     void close_idle();
     /// Sets the places of peers, as discovery and their links report them; null: none. An idle
     /// connection that a client named closes if a peer turns up at its port, and the next one is
@@ -187,6 +193,7 @@ private:
     boost::asio::awaitable<FetchError> secure_parent(UpstreamConnection& connection,
                                                      const UpstreamServer& via,
                                                      const TlsClient& parent);
+    void note_tls_trouble(const UpstreamTarget& target, std::string_view why);
     boost::asio::awaitable<FetchError> shake_hands(UpstreamConnection& connection,
                                                    std::string place);
     protocol::SslSessionPtr take_ticket(const std::string& key);
@@ -230,6 +237,8 @@ private:
     bool looking_after_idle_ = false;                                   // expire() will come
     std::unordered_map<std::string, protocol::SslSessionPtr> tickets_;  // by key
     RateLimitedLog tls_log_;  // and of parents that refuse tunnels
+    static constexpr std::size_t kMaxTlsTroubles = 256;
+    std::map<std::string, std::string, std::less<>> tls_troubles_;  // by host
     std::shared_ptr<const std::vector<protocol::PeerPlace>> peer_places_;
 };
 

@@ -453,6 +453,10 @@ const json& written_schema() {
 "forward.authentication.realm": {"pattern": "^([ -~]{1,128}|.*\\$\\{.*)$"},
 "forward.destinations.allow": {"$ref": "#/definitions/places"},
 "forward.destinations.deny": {"$ref": "#/definitions/places"},
+"forward.intercept": {"required": ["hosts", "ca"]},
+"forward.intercept.hosts": {"type": "array", "minItems": 1, "maxItems": 1024, "items": {"type": "string", "pattern": "^([^/?#@%:\\[ ]+|.*\\$\\{.*)$", "maxLength": 512}},
+"forward.intercept.ports": {"type": "array", "minItems": 1, "items": {"type": "integer", "minimum": 1, "maximum": 65535}},
+"forward.intercept.ca": {"required": ["certificate", "key"]},
 "forward.connect_ports": {"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": 65535}},
 "forward.private_destinations": {"anyOf": [{"enum": ["deny", "allow"]}, {"type": "string", "pattern": ".*\\$\\{.*"}, {"$ref": "#/definitions/prefixes"}]},
 "forward.blocklists": {"type": "array", "maxItems": 128, "items": {

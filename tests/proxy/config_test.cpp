@@ -115,6 +115,8 @@ TEST(Config, ReadsEverySection) {
         "forward": {"enabled": true, "connect_ports": [443, 8443], "private_destinations": "allow",
                     "authentication": {"users": "/u", "realm": "r", "in_clear": true},
                     "destinations": {"allow": ["*.A", "b:80"], "deny": ["[0::1]:25"]},
+                    "intercept": {"hosts": ["*.A", "b"], "ports": [8443],
+                                  "ca": {"certificate": "/ca.pem", "key": "/ca-key.pem"}},
                     "clients": ["10.1.0.0/16"], "blocklist_folder": "/var/tmp",
                     "blocklists": [{"path": "/l", "format": "hosts"},
                                    {"path": "/${TOKEN}", "format": "urls", "action": "log"}]},
@@ -166,6 +168,10 @@ TEST(Config, ReadsEverySection) {
     EXPECT_EQ(c.forward.destinations.allow[0].host.text(), "*.a");
     EXPECT_EQ(c.forward.destinations.deny[0].host.text(), "::1");
     EXPECT_EQ(c.forward.destinations.deny[0].port, 25);
+    EXPECT_THAT(texts_of_patterns(c.forward.intercept->hosts), ElementsAre("*.A", "b"));
+    EXPECT_THAT(c.forward.intercept->ports, ElementsAre(8443));
+    EXPECT_EQ(c.forward.intercept->ca.certificate, "/ca.pem");
+    EXPECT_EQ(c.forward.intercept->ca.key, "/ca-key.pem");
     EXPECT_THAT(c.forward.clients.texts(), ElementsAre("10.1.0.0/16"));
     EXPECT_EQ(c.forwarded.origins, ForwardedMode::off);
     EXPECT_EQ(c.forwarded.forward, ForwardedMode::replace);
@@ -784,6 +790,10 @@ TEST(Config, ChecksNumbersAgainstTheirBounds) {
                              R"("forward": {"connect_ports": [0]})",
                              R"("forward": {"connect_ports": [65536]})",
                              R"("forward": {"connect_ports": ["443"]})",
+                             R"("forward": {"intercept": {"hosts": ["192.0.2.1"],
+                                 "ca": {"certificate": "/c", "key": "/k"}}})",
+                             R"("forward": {"intercept": {"hosts": ["a"], "ports": [0],
+                                 "ca": {"certificate": "/c", "key": "/k"}}})",
                              R"("purge": {"allow": ["10.0.0.0/33"]})",
                              R"("purge": {"allow": ["localhost"]})",
                              R"("purge": {"allow": "10.0.0.1"})",

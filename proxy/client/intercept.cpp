@@ -1,0 +1,164 @@
+#include "proxy/client/intercept.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "proxy/access/access_rules.hpp"
+#include "proxy/client/admitted.hpp"
+#include "proxy/client/entrance.hpp"
+#include "proxy/client/inside.hpp"
+#include "proxy/client/tunnel.hpp"
+#include "proxy/client/tunnel_side.hpp"
+#include "proxy/net/tls_contexts.hpp"
+
+namespace proxy {
+namespace {
+
+namespace asio = boost::asio;
+using tcp = asio::ip::tcp;
+
+/// The facts that hold inside, as they are at the CONNECT.
+std::unique_ptr<Inside> inside_of(const Request& request, std::string name, std::uint16_t port) {
+    auto inside = std::make_unique<Inside>();
+    inside->name = std::move(name);
+    inside->port = port;
+    inside->client = request.requester.address();
+    inside->interception = request.config().tls_contexts->interception;
+    const auto& access = request.config().access;
+    if (!request.share || request.share->user.empty() || !access || !access->users) return inside;
+    inside->user = request.share->user;
+    if (const auto* hash = access->users->hash_of(inside->user)) inside->user_hash = *hash;
+    return inside;
+}
+
+asio::awaitable<void> refuse_inside(Transaction& transaction, RequestRefusal reason,
+                                    std::string_view text) {
+    ++transaction.frontend.counters.refusals[reason];
+    auto status = kOwnAnswer;
+    status.detail = to_string(reason);
+    co_await transaction.refuse(503, text, status);
+}
+
+/// Says 200 and counts that. False: the client has left.
+asio::awaitable<bool> open_inside(Transaction& transaction) {
+    auto& books = transaction.books;
+    books.status = 200;
+    books.outcome = Outcome::uncacheable;
+    books.source = Source::none;
+    const auto open = co_await transaction.opener->open(200, {});
+    books.aborted = !open;
+    if (open) ++transaction.frontend.counters.intercepted_connections;
+    co_return open;
+}
+
+/// Two ends of one local connection.
+struct SocketPair {
+    tcp::socket near, far;
+};
+
+std::optional<SocketPair> new_pair(const asio::any_io_executor& executor) {
+    std::array<int, 2> ends{};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0)
+        return std::nullopt;
+    SocketPair made{tcp::socket(executor), tcp::socket(executor)};
+    boost::system::error_code error;
+    made.near.assign(tcp::v4(), ends[0], error);
+    if (error) ::close(ends[0]);
+    boost::system::error_code error_far;
+    made.far.assign(tcp::v4(), ends[1], error_far);
+    if (error_far) ::close(ends[1]);
+    if (error || error_far) return std::nullopt;
+    made.near.non_blocking(true, error);
+    return made;
+}
+
+/// A connection beside the one that carries it takes a place of its own. Nothing: there is none.
+std::optional<ConnectionsByAddress::Ticket> take_place(Frontend& frontend,
+                                                       const asio::ip::address& client) {
+    auto ticket = frontend.shared.addresses.take(client);
+    const Crowd crowd{frontend.shared.connections.load(std::memory_order_relaxed),
+                      frontend.connections_allowed(), ticket.of_address() - 1,
+                      frontend.share_of_address()};
+    if (entrance(crowd) != Entrance::free) return std::nullopt;
+    return ticket;
+}
+
+/// The bytes between the client and the connection inside, until both directions have ended.
+asio::awaitable<void> pass(Tunnel& tunnel, TunnelOpener& opener, tcp::socket& near, bool& reset) {
+    auto early = opener.take_early();
+    const auto end = co_await tunnel.run(std::move(early), {});
+    reset = end == Tunnel::End::upstream_reset;
+    boost::system::error_code ignored;
+    near.close(ignored);  // so that the connection inside ends, too
+}
+
+/// Serves the connection inside. A fault there ends it alone.
+asio::awaitable<void> serve(Frontend& frontend, Admitted client, std::unique_ptr<Inside> inside) {
+    auto failed = false;
+    try {
+        co_await frontend.serve_inside(frontend, std::move(client), std::move(inside));
+    } catch (...) {
+        failed = true;
+        if (is_cancelled()) throw;
+    }
+    if (failed) frontend.shared.faults.note("intercepted connection");
+}
+
+asio::awaitable<void> serve_beside(Transaction& transaction, std::unique_ptr<Inside> inside) {
+    auto& frontend = transaction.frontend;
+    auto place = take_place(frontend, inside->client);
+    auto pair = place && frontend.serve_inside ? new_pair(frontend.executor) : std::nullopt;
+    if (!pair)
+        co_return co_await refuse_inside(transaction, RequestRefusal::too_many_connections,
+                                         "There is no place for another connection "
+                                         "(limits.connections, limits.connections_per_address).");
+    const auto open = co_await open_inside(transaction);
+    if (!open) co_return;
+    auto& opener = *transaction.opener;
+    Admitted client(std::move(pair->far), Scheme::http, inside->client);
+    client.ticket = std::move(*place);
+    SocketSide near(pair->near, nullptr);
+    // The connection inside counts its bytes itself.
+    std::uint64_t uncounted = 0;
+    Tunnel tunnel(frontend, opener.side(), near, uncounted, nullptr, Tunnel::Leads::inside);
+    auto reset = false;
+    auto passes = pass(tunnel, opener, pair->near, reset);
+    auto serves = serve(frontend, std::move(client), std::move(inside));
+    const auto executor = co_await asio::this_coro::executor;
+    auto both = asio::experimental::make_parallel_group(
+        asio::co_spawn(executor, std::move(passes), asio::deferred),
+        asio::co_spawn(executor, std::move(serves), asio::deferred));
+    co_await std::move(both).async_wait(asio::experimental::wait_for_all(), asio::use_awaitable);
+    if (reset) opener.side().reset();
+}
+
+}  // namespace
+
+asio::awaitable<void> intercept_connect(Transaction& transaction, std::string name,
+                                        std::uint16_t port) {
+    auto& frontend = transaction.frontend;
+    transaction.books.intercepted = true;
+    auto inside = inside_of(transaction.request, std::move(name), port);
+    inside->leaf = co_await frontend.shared.leaves.get(inside->interception->authority,
+                                                       inside->name, frontend.executor);
+    if (!inside->leaf)
+        co_return co_await refuse_inside(transaction, RequestRefusal::no_certificate,
+                                         "No certificate could be made for this host "
+                                         "(forward.intercept): the log says why.");
+    if (!transaction.opener->goes_on_inside())
+        co_return co_await serve_beside(transaction, std::move(inside));
+    const auto open = co_await open_inside(transaction);
+    if (open) transaction.opener->keep_inside(std::move(inside));
+}
+
+}  // namespace proxy

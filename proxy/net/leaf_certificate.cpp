@@ -1,0 +1,54 @@
+#include "proxy/net/leaf_certificate.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "proxy/net/certificate_builder.hpp"
+
+namespace proxy {
+
+LeafTimes leaf_times(const CertificateFacts& authority, std::chrono::sys_seconds now) {
+    const std::chrono::sys_seconds from = now - kLeafBackdated;
+    return {std::max(from, authority.not_before), std::min(from + kLeafLife, authority.not_after)};
+}
+
+LeafPtr mint_leaf(const SigningAuthority& authority, std::shared_ptr<EVP_PKEY> key,
+                  const std::string& host, std::chrono::sys_seconds now) {
+    auto leaf = std::make_shared<LeafCertificate>();
+    leaf->times = leaf_times(authority.facts, now);
+    if (!leaf->times.is_valid_at(now))
+        throw std::runtime_error(authority.facts.file + " is not valid now");
+    CertificateBuilder builder(key.get(), leaf->times.from, leaf->times.to);
+    builder.for_host(host);
+    builder.for_server();
+    leaf->certificate = builder.sign(authority.certificate(), authority.key());
+    leaf->key = std::move(key);
+    leaf->authority = authority.fingerprint;
+    return leaf;
+}
+
+LeafPtr LeafCache::find(const std::string& host, const std::string& authority,
+                        std::chrono::sys_seconds now) {
+    const auto found = by_host_.find(host);
+    if (found == by_host_.end()) return nullptr;
+    const auto& leaf = found->second->second;
+    if (leaf->authority != authority || !leaf->times.is_valid_at(now)) return nullptr;
+    entries_.splice(entries_.begin(), entries_, found->second);
+    return leaf;
+}
+
+void LeafCache::put(const std::string& host, LeafPtr leaf) {
+    if (const auto found = by_host_.find(host); found != by_host_.end()) {
+        found->second->second = std::move(leaf);
+        entries_.splice(entries_.begin(), entries_, found->second);
+        return;
+    }
+    if (by_host_.size() >= most_) {
+        by_host_.erase(entries_.back().first);
+        entries_.pop_back();
+    }
+    entries_.emplace_front(host, std::move(leaf));
+    by_host_.emplace(host, entries_.begin());
+}
+
+}  // namespace proxy
