@@ -7,7 +7,7 @@ set(layers summary protocol proxy measure app)
 # Lowest first; a room includes itself and what stands before it. `.` is the layer's own folder, which wires it up.
 set(rooms_of_measure trace origin simulate run report study tiers .)
 set(rooms_of_protocol net wire membership publishing links .)
-set(rooms_of_proxy http disk config blocklists access telemetry net storage upstream cache client admin .)
+set(rooms_of_proxy http disk rewrite config blocklists access telemetry net storage upstream cache client admin .)
 # What must not be known although it stands below: admin shows a node, it does not serve clients.
 set(closed_to_admin upstream cache client)
 

@@ -55,6 +55,11 @@ std::string explanation_json(const Explanation& explanation) {
     page["rule"] =
         explanation.rule.empty() ? ordered_json(nullptr) : ordered_json(explanation.rule);
     if (explanation.follow_redirects) page["follow_redirects"] = true;
+    if (!explanation.mirror.empty()) {
+        page["public"] = explanation.mirror;
+        page["url_at_origin"] = explanation.url_at_origin;
+        if (explanation.rewritten) page["rewritten"] = true;
+    }
     if (explanation.authorize) page["authorize"] = true;
     if (!explanation.min_age.empty()) page["min_age"] = explanation.min_age;
     if (!explanation.first_seen.empty()) page["first_seen"] = explanation.first_seen;

@@ -8,6 +8,7 @@
 #include "proxy/http/response_head.hpp"
 #include "proxy/http/tags.hpp"
 #include "proxy/http/validators.hpp"
+#include "proxy/rewrite/tag_mark.hpp"
 #include "proxy/upstream/failure_log.hpp"
 #include "proxy/upstream/origin_request.hpp"
 
@@ -217,6 +218,9 @@ AtOrigin Delivery::version_at_origin(const Received& from, Fill::From sent_by) c
     const auto validators = validators_of(from.head.fields);
     const auto is_unknown = origin->group && !origin->group->parents && from.server == 0;
     if (is_unknown || !validators.strong()) return {};
+    // The origin has other bytes than those that were rewritten.
+    const auto* const mirror = job_.wanted.request->policy().mirror;
+    if (mirror && has_mark(validators.etag, mirror->mark_text)) return {};
     return {std::string(validators.etag), from.server};
 }
 

@@ -51,6 +51,7 @@ void explain_stored(Cache& cache, const CacheKey& key, summary::KeyHash hash, Cl
         const auto residence = stored.residence(now);
         out.here = is_fresh(stored.freshness, residence) ? "fresh" : "stale";
         out.ttl = time_to_live(stored.freshness, residence);
+        out.rewritten = stored.by_rule_alone && !out.mirror.empty();
     } else if (found.on_disk) {
         out.here = "disk";
     } else if (found.fill) {
@@ -164,6 +165,10 @@ asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
     if (site.policy.rule) out.rule = site.policy.rule->name;
     out.follow_redirects = site.policy.follows_redirects();
     out.authorize = site.policy.authorizes_each();
+    if (const auto* const mirror = site.policy.mirror) {
+        out.mirror = mirror->here_text;
+        out.url_at_origin = mirror->url_at_origin(key.path());
+    }
     co_await read_from_disk(cache, key, hash);
     explain_stored(cache, key, hash, Clock::now(), out);
 

@@ -12,6 +12,7 @@
 #include "proxy/http/request_policy.hpp"
 #include "proxy/http/validators.hpp"
 #include "proxy/net/wall_clock.hpp"
+#include "proxy/rewrite/head_rewrite.hpp"
 
 namespace proxy {
 namespace {
@@ -339,6 +340,9 @@ OriginMeaning Fetch::meaning_of(const OriginRunner& runner, const RequestAdditio
             result.head->status == 200 && sent.strong() &&
             only_value(result.head->fields, boost::beast::http::field::etag) == sent.etag)
             return {OriginStep::renew_stored};
+        if (policy.mirror && asked.kind == OriginRequestKind::first_block &&
+            is_part_to_rewrite(*policy.mirror, *result.head, job_.wanted.request->target()))
+            return {OriginStep::ask_whole};
         if (policy.takes_for_failure(result.head->status) && may_stand_in(OriginTrouble::error))
             return {OriginStep::fail, FetchError::origin_error};
     }

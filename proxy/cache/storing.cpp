@@ -10,6 +10,7 @@
 #include "proxy/http/rule.hpp"
 #include "proxy/http/tags.hpp"
 #include "proxy/http/vary.hpp"
+#include "proxy/rewrite/head_rewrite.hpp"
 
 namespace proxy {
 namespace {
@@ -78,8 +79,12 @@ StorageVerdict judge(const StoringRequest& storing, unsigned status, Fields fiel
                                    metadata.vary_names, metadata.freshness, rules);
     if (verdict == StorageVerdict::store && from.redirects)
         verdict = verdict_of(*from.redirects, rules);
+    // A rewritten response ends with the settings that rewrote it.
+    const auto* const mirror = request.policy().mirror;
+    const auto is_bound = mirror && depends_on_mirror(*mirror, fields, request.target());
     metadata.by_rule_alone =
-        rules.rule && verdict == StorageVerdict::store && needs_rule(storing, status, fields, from);
+        verdict == StorageVerdict::store &&
+        (is_bound || (rules.rule && needs_rule(storing, status, fields, from)));
     auto tags = tags_of(fields, request.key.origin(), storing.key_hasher);
     const auto* rule = request.policy().rule;
     if (tags && (!rule || add_rule_tags(*tags, *rule, storing.key_hasher)))

@@ -25,6 +25,7 @@ void Books::begin(std::chrono::steady_clock::time_point now) {
 void Books::note_type(const StoredMetadata& response) {
     const auto fields = response.fields();
     content_type = value_or_empty(fields, field::content_type);
+    rewritten = response.by_rule_alone;
 }
 
 void Books::settle() {
@@ -110,6 +111,7 @@ void Books::log(Frontend& frontend, const Request& request, const ResponseWriter
     record.referer = value_or_empty(head.fields, field::referer);
     record.user_agent = value_or_empty(head.fields, field::user_agent);
     record.redirects = redirects;
+    record.rewritten = rewritten && request.site.policy.mirror;
     record.validated = validated;
     record.client_reload = client_reload;
     record.cache_status = cache_status;

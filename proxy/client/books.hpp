@@ -32,6 +32,7 @@ struct Books {
     /// File and line of the list that has the target; null: none has it. Few requests need it.
     std::unique_ptr<const std::string> blocklist;
     unsigned redirects = 0;  // that were followed
+    bool rewritten = false;  // for a mirror, now or when it was stored
     bool validated = false;  // the stored response was confirmed by a 304
     bool client_reload = false;
     bool aborted = false;            // the response ended before its end

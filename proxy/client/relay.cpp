@@ -17,8 +17,10 @@
 #include "proxy/http/upgrade.hpp"
 #include "proxy/http/validators.hpp"
 #include "proxy/net/awaited_value.hpp"
+#include "proxy/rewrite/head_rewrite.hpp"
 #include "proxy/upstream/failure_log.hpp"
 #include "proxy/upstream/origin_trouble.hpp"
+#include "proxy/upstream/rewrite_response.hpp"
 #include "proxy/upstream/send_again.hpp"
 
 namespace proxy {
@@ -78,6 +80,7 @@ asio::awaitable<void> Relay::run(CacheStatus status, Outcome outcome) {
         co_return;
     }
     if (error == FetchError::none && switched_unasked()) error = FetchError::malformed;
+    if (error == FetchError::none) error = rewrite();
     if (error == FetchError::none && switched()) co_return co_await become_tunnel();
     if (error == FetchError::none && !unasked_304()) co_return co_await respond(status, outcome);
     co_await refuse(error, status);
@@ -87,6 +90,30 @@ asio::awaitable<void> Relay::run(CacheStatus status, Outcome outcome) {
 bool Relay::backs_off() const {
     return stale_ && request_.head.verb == verb::head &&
            stale_->stands_in(FetchError::backed_off) && frontend_.upstream.backs_off(*snapshot_);
+}
+
+/// Gives the response of a mirrored origin its form for clients.
+FetchError Relay::rewrite() {
+    if (!request_.site.policy.mirror) return FetchError::none;
+    const auto* const sent = find(request_.head.fields, field::if_none_match);
+    const auto url = snapshot_->url_at_origin();
+    return rewrite_response(frontend_.upstream, *snapshot_,
+                            {url, request_.head.verb == verb::head,
+                             sent ? sent->value : std::string_view()},
+                            exchange_);
+}
+
+/// The head announces a part of a body that can only be rewritten as a whole. Then the request goes
+/// out once more without its range.
+bool Relay::goes_on_without_range() {
+    const auto* const mirror = request_.site.policy.mirror;
+    if (!mirror || !repeatable_ || !is_part_to_rewrite(*mirror, exchange_.head(), request_.key.path()))
+        return false;
+    std::erase_if(request_.head.fields, [](const Field& line) {
+        return line.id == field::range || line.id == field::if_range;
+    });
+    snapshot_ = request_.snapshot(false);
+    return true;
 }
 
 /// The failure of the origin that a stored response may hide: that of the request, or a status.
@@ -137,6 +164,10 @@ asio::awaitable<FetchError> Relay::put() {
         const auto ended = co_await put_once(origin_request_.connect_by(latest));
         const auto status = ended == FetchError::none ? exchange_.head().status : 0;
         const auto error = judged_by_parent(origin_request_.target(), ended, status);
+        if (error == FetchError::none && goes_on_without_range()) {
+            exchange_.finish();
+            continue;
+        }
         if (watch_.client_left() || client_gone() || begun_ ||
             !origin_request_.goes_on_after(error, status))
             co_return error;
@@ -238,6 +269,7 @@ asio::awaitable<void> Relay::respond(CacheStatus status, Outcome outcome) {
     const StoredFields stored(head.fields, request_.site.policy.rules());
     render_response(head, config_.node, stored, exchange_.arrival().wall, fields, live);
     books.source = Source::origin;
+    books.rewritten = exchange_.is_rewritten();
     if (const auto type = head.get(field::content_type)) books.content_type = *type;
     const StoringRequest storing{frontend_.cache.shared.key_hasher, *snapshot_,
                                  request_.directives};

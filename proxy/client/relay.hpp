@@ -50,6 +50,8 @@ private:
     bool backs_off() const;
     boost::asio::awaitable<FetchError> ask();
     FetchError trouble(FetchError error) const;
+    FetchError rewrite();
+    bool goes_on_without_range();
     boost::asio::awaitable<FetchError> put();
     boost::asio::awaitable<FetchError> put_once(Clock::time_point connect_by);
     boost::asio::awaitable<FetchError> send_once(const Exchange::Request& out, Kept kept,
@@ -73,7 +75,7 @@ private:
     Frontend& frontend_;
     Request& request_;
     const Config& config_;
-    const std::shared_ptr<const RequestSnapshot> snapshot_;
+    std::shared_ptr<const RequestSnapshot> snapshot_;
     const bool has_body_;
     const bool repeatable_;  // the request as a whole may be sent more than once
     OriginRequest origin_request_;

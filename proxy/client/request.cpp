@@ -6,6 +6,7 @@
 #include "proxy/access/intercepted.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/kept_memory.hpp"
+#include "proxy/rewrite/head_rewrite.hpp"
 
 namespace proxy {
 
@@ -45,8 +46,29 @@ void Request::rewrite_forwarded() {
     }
     hop.scheme = key.scheme();
     hop.host = key.authority();
+    if (const auto* const mirror = site.policy.mirror) {
+        // The origin knows nothing of its name here, and should make no links with it.
+        hop.mode = config().forwarded.forward;
+        hop.states_scheme = hop.states_host = false;
+        hop.scheme = mirror->origin.scheme;
+        hop.host = mirror->origin.authority;
+    }
     forwarded_.rewrite(head.fields, hop);
+    if (!from_peer && site.policy.mirror) ask_for_known_coding(*site.policy.mirror);
     if (!from_peer && site.policy.rule) edit_fields(site.policy.rule->request_fields);
+}
+
+/// An origin whose links are rewritten is asked for codings that the node can undo.
+void Request::ask_for_known_coding(const Mirror& mirror) {
+    if (!mirror.links) return;
+    const auto coding = coding_for_origin(head.fields);
+    if (!coding) return;
+    auto is_first = true;
+    std::erase_if(head.fields, [&](Field& line) {
+        if (line.id != boost::beast::http::field::accept_encoding) return false;
+        line.value = *coding;
+        return !std::exchange(is_first, false);
+    });
 }
 
 /// Changes the fields of a client's request as a rule says, before a variant is selected: an origin

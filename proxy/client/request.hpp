@@ -92,6 +92,7 @@ struct Request {
     void give_back();
 
 private:
+    void ask_for_known_coding(const Mirror& mirror);
     void edit_fields(const FieldEdits& edits);
     void drop_overrides();
 

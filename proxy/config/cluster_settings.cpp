@@ -12,7 +12,8 @@ protocol::PeeringConfig cluster_settings(const Config& config) {
     result.announce_delay = config.summary.announce.delay;
     if (!config.cluster) return result;
     const auto& cluster = *config.cluster;
-    result.rules = config.rules.key_hash();
+    // The public name is in the key, and peers give each other rewritten bodies.
+    result.rules = config.rules.key_hash() ^ (config.mirrors ? config.mirrors->hash() : 0);
     result.keys = cluster.keys;
     result.encrypt = cluster.encrypt;
     result.allow_clear = cluster.allow_clear;

@@ -6,6 +6,7 @@
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/forwarded.hpp"
 #include "proxy/http/rule.hpp"
+#include "proxy/rewrite/mirror.hpp"
 #include "summary/false_hit_budget.hpp"
 #include "summary/kind.hpp"
 #include "summary/peer_set.hpp"
@@ -180,6 +181,14 @@ struct OriginTlsConfig {
 
 struct TlsClient;
 
+/// The name of an entry at this node, and what is rewritten there.
+struct PublicConfig {
+    UrlPrefix url;          // from `public`
+    std::string path = {};  // of `url` or of all `upstreams`, as UrlPrefix has it
+    bool location = true, links = false;       // from `rewrite`
+    std::uint64_t rewrite_up_to = 64ull << 20;  // bytes: larger bodies keep their links
+};
+
 /// An entry of `origins`: the hosts of targets, and the servers that have their content.
 struct OriginConfig {
     std::string host;  // of the target, lower case; `*` is any, `*.h` any name below h
@@ -191,6 +200,7 @@ struct OriginConfig {
     std::string path = {};  // of the target, its start; empty is any
     /// From `upstreams`; null with a `url`.
     std::shared_ptr<const UpstreamGroupConfig> group = nullptr;
+    std::optional<PublicConfig> mirror = std::nullopt;  // set exactly with `public`
 };
 
 /// A second listener, for clients that speak TLS. It has one pair of files or a list of them, or
@@ -355,6 +365,8 @@ struct Config {
     std::vector<std::string> upgrade{
         "websocket"};  // lower case: protocols that Upgrade may ask for
     std::vector<OriginConfig> origins;
+    /// Made of the entries of `origins` with `public`; null without any. No setting.
+    std::shared_ptr<const MirrorTable> mirrors;
     RuleTable rules;
     CacheConfig cache;
     std::optional<ClusterConfig> cluster;
@@ -387,6 +399,7 @@ inline constexpr std::size_t kMaxBlocklists = 128;     // of forward.blocklists
 inline constexpr std::size_t kMaxRealmBytes = 128;     // of forward.authentication
 inline constexpr std::size_t kMaxDestinations = 1024;  // of one list of forward.destinations
 inline constexpr std::uint64_t kMinBandwidth = 1024;   // bytes/s, of clients.limits
+inline constexpr std::uint64_t kMaxRewrite = 1ull << 40;  // bytes, of origins[].rewrite_up_to
 inline constexpr std::size_t kMaxAdminNames = 64;
 inline constexpr std::size_t kMaxUpgrades = 16;
 inline constexpr std::size_t kMaxCertificates = 256;  // in tls.certificates

@@ -9,28 +9,89 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "proxy/config/config_values.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/rule.hpp"
+#include "proxy/http/same_host.hpp"
+#include "proxy/rewrite/mirror.hpp"
+#include "proxy/rewrite/url_prefix.hpp"
 
 namespace proxy {
 namespace {
 
 constexpr std::string_view kOriginUrl = "must be http[s]://host or http[s]://host:port";
+constexpr std::string_view kRewrites = "must be \"location\" or \"links\"";
 constexpr auto kOneDay = std::chrono::hours(24);
 
-/// http[s]://host[:port][/]
+std::string_view why_no_prefix(PrefixFault fault) {
+    switch (fault) {
+        case PrefixFault::no_url:
+            break;
+        case PrefixFault::query:
+            return "must have no query";
+        case PrefixFault::path:
+            return "must have a path of letters, digits and / - . _ ~, without dot segments and "
+                   "empty ones";
+    }
+    return "must be http[s]://host[:port], with or without a path";
+}
+
+/// The members of a mirror. They come first, as they decide about the form of `url`.
+void read_public(ConfigContext& context, ConfigSection& in, OriginConfig& out) {
+    if (const auto url = in.text("public")) {
+        auto fault = PrefixFault::no_url;
+        auto prefix = parse_url_prefix(*url, fault);
+        if (!prefix) in.fail("public", std::string(why_no_prefix(fault)));
+        out.mirror.emplace();
+        if (prefix) out.mirror->url = std::move(*prefix);
+    }
+    PublicConfig read;
+    if (in.has("rewrite")) read.location = false;
+    for (const auto& [value, path] : in.elements("rewrite")) {
+        const auto word = value->is_string() ? value->get<std::string>() : std::string();
+        if (word == "location")
+            read.location = true;
+        else if (word == "links")
+            read.links = true;
+        else
+            context.fail(path, std::string(kRewrites));
+    }
+    in.read_size("rewrite_up_to", read.rewrite_up_to, 1, kMaxRewrite);
+    if (!out.mirror) {
+        for (const auto* key : {"rewrite", "rewrite_up_to"})
+            if (in.has(key) && !in.has("public"))
+                in.fail(key, "is for an entry with public: give the URL that clients use");
+        return;
+    }
+    if (in.has("rewrite_up_to") && !read.links)
+        in.doubt("rewrite_up_to", "decides nothing without \"links\" in rewrite");
+    out.mirror->location = read.location;
+    out.mirror->links = read.links;
+    out.mirror->rewrite_up_to = read.rewrite_up_to;
+}
+
+/// http[s]://host[:port][/], and with `public` a path.
 std::optional<UpstreamServer> server_of(ConfigContext& context, const std::string& url,
-                                        const std::string& path) {
+                                        const std::string& path, OriginConfig& out) {
     CacheKey target;
     const auto error = target.assign_url(url);
-    auto why = error == TargetError::none ? std::string(", without a path")
+    auto why = error == TargetError::none ? std::string(", without a path unless public is given")
                                           : ": " + std::string(to_string(error));
-    if (error != TargetError::none || target.path() != "/") {
+    if (error != TargetError::none || (target.path() != "/" && !out.mirror)) {
         context.fail(path, std::string(kOriginUrl) + why);
         return std::nullopt;
+    }
+    if (out.mirror) {
+        auto fault = PrefixFault::no_url;
+        auto prefix = parse_url_prefix(url, fault);
+        if (!prefix) {
+            context.fail(path, std::string(why_no_prefix(fault)));
+            return std::nullopt;
+        }
+        out.mirror->path = std::move(prefix->path);
     }
     UpstreamServer server;
     server.place = {std::string(target.address()), target.port()};
@@ -42,19 +103,21 @@ std::optional<UpstreamServer> server_of(ConfigContext& context, const std::strin
 void read_origin_url(ConfigContext& context, ConfigSection& in, OriginConfig& out) {
     const auto url = in.text("url");
     if (!url) return;
-    const auto server = server_of(context, *url, in.path("url"));
+    const auto server = server_of(context, *url, in.path("url"), out);
     if (!server) return;
     out.server = server->place;
     if (server->tls) out.tls.emplace();
 }
 
-void read_servers(ConfigContext& context, ConfigSection& in, UpstreamGroupConfig& out) {
+void read_servers(ConfigContext& context, ConfigSection& in, OriginConfig& site,
+                  UpstreamGroupConfig& out) {
     const auto elements = in.elements("upstreams");
     for (const auto& [value, path] : elements) {
         ConfigSection one(context, *value, path);
         one.require("url");
         const auto url = one.text("url");
-        auto server = url ? server_of(context, *url, one.path("url")) : std::nullopt;
+        const auto former = site.mirror ? site.mirror->path : std::string();
+        auto server = url ? server_of(context, *url, one.path("url"), site) : std::nullopt;
         unsigned weight = 1;
         one.read("weight", weight, 1u, kMaxUpstreamWeight);
         auto backup = false;
@@ -71,6 +134,8 @@ void read_servers(ConfigContext& context, ConfigSection& in, UpstreamGroupConfig
         if (!out.servers.empty() && out.servers.front().tls != server->tls)
             context.fail(one.path("url"),
                          "must have the scheme of the first one: all http or all https");
+        if (!out.servers.empty() && site.mirror && site.mirror->path != former)
+            context.fail(one.path("url"), "must have the path of the first one");
         out.servers.push_back(std::move(*server));
     }
     if (elements.empty() || elements.size() > kMaxUpstreams)
@@ -139,7 +204,7 @@ void read_group(ConfigContext& context, ConfigSection& in, OriginConfig& out) {
     UpstreamGroupConfig group;
     group.name = out.host + out.path;
     if (in.has("upstreams"))
-        read_servers(context, in, group);
+        read_servers(context, in, out, group);
     else
         in.take("upstreams");
     if (const auto word = in.choice("balance", kBalanceNames))
@@ -219,13 +284,45 @@ void read_origins(ConfigContext& context, ConfigSection& root, std::vector<Origi
                         "must be a host name without a port, \"*.\" and such a name, or \"*\"");
             append_lower(origin.host, *host);
         }
+        const auto is_known = [&](const OriginConfig& other) {
+            return other.mirror && origin.mirror && other.mirror->url == origin.mirror->url;
+        };
         read_origin_path(in, origin);
+        read_public(context, in, origin);
         read_origin_url(context, in, origin);
         read_group(context, in, origin);
         read_origin_tls(in, origin.tls);
+        if (!in.failed("public") && std::ranges::any_of(out, is_known))
+            in.fail("public", "is the public URL of another entry, too; give each its own path");
+        if (origin.mirror && origin.group && origin.host.starts_with('*'))
+            in.fail("host", "must be the origin's name, as upstreams have no name of their own");
         in.done();
         out.push_back(std::move(origin));
     }
+}
+
+std::shared_ptr<const MirrorTable> mirrors_of(const std::vector<OriginConfig>& origins) {
+    std::vector<Mirror> mirrors;
+    for (std::size_t i = 0; i < origins.size(); ++i) {
+        const auto& origin = origins[i];
+        if (!origin.mirror) continue;
+        Mirror mirror;
+        mirror.here = origin.mirror->url;
+        mirror.origin.scheme = origin.tls ? Scheme::https : Scheme::http;
+        mirror.origin.path = origin.mirror->path;
+        const auto& server = origin.group ? origin.group->servers.front().place : origin.server;
+        auto place = server.text();
+        if (server.port == default_port(mirror.origin.scheme)) place.resize(place.rfind(':'));
+        const auto has_name = !origin.host.starts_with('*') && !same_host(Authority{origin.host}.address(), server.host);
+        mirror.origin.authority = has_name ? origin.host : place;
+        if (has_name) mirror.other_names.push_back(std::move(place));
+        mirror.location = origin.mirror->location;
+        mirror.links = origin.mirror->links;
+        mirror.up_to = origin.mirror->rewrite_up_to;
+        mirror.entry = i;
+        mirrors.push_back(std::move(mirror));
+    }
+    return mirrors.empty() ? nullptr : std::make_shared<const MirrorTable>(std::move(mirrors));
 }
 
 nlohmann::ordered_json origins_json(const std::vector<OriginConfig>& origins) {
@@ -233,7 +330,8 @@ nlohmann::ordered_json origins_json(const std::vector<OriginConfig>& origins) {
     auto list = ordered_json::array();
     for (const auto& origin : origins) {
         const auto url_of = [&](const HostPort& place) {
-            return (origin.tls ? "https://" : "http://") + place.text();
+            return (origin.tls ? "https://" : "http://") + place.text() +
+                   (origin.mirror ? origin.mirror->path : "");
         };
         ordered_json entry{{"host", origin.host}};
         if (!origin.path.empty()) entry["path"] = origin.path;
@@ -257,6 +355,13 @@ nlohmann::ordered_json origins_json(const std::vector<OriginConfig>& origins) {
                                    {"timeout", format_duration(group.health.timeout)},
                                    {"expect", std::move(expect)}};
             }
+        }
+        if (origin.mirror) {
+            entry["public"] = origin.mirror->url.text();
+            entry["rewrite"] = ordered_json::array();
+            if (origin.mirror->location) entry["rewrite"].push_back("location");
+            if (origin.mirror->links) entry["rewrite"].push_back("links");
+            entry["rewrite_up_to"] = format_size(origin.mirror->rewrite_up_to);
         }
         if (origin.tls) {
             entry["tls"] = {{"verify", origin.tls->verify}};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
@@ -10,6 +11,9 @@ namespace proxy {
 
 /// Reads the list `origins` of the configuration.
 void read_origins(ConfigContext& context, ConfigSection& root, std::vector<OriginConfig>& out);
+
+/// The mirrors of the entries with `public`; null without any.
+std::shared_ptr<const MirrorTable> mirrors_of(const std::vector<OriginConfig>& origins);
 
 /// The list as the configuration has it, with defaults.
 nlohmann::ordered_json origins_json(const std::vector<OriginConfig>& origins);

@@ -102,7 +102,9 @@ private:
             const auto& origin = config_.origins[i];
             const auto path = entry("$.origins", i);
             const auto is_whole = origin.path.empty();
-            if (any) {
+            if (origin.mirror) {
+                // Its public URL finds it.
+            } else if (any) {
                 doubt(path,
                       "is never used: " + entry("$.origins", *any) + " before it takes every host");
             } else if (const auto same = first_with(origin); same < i) {

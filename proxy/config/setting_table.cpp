@@ -394,7 +394,8 @@ constexpr std::array kTable{
             "compare in the form of `rules`, and reach the server unchanged.",
             false, nullptr, "every path"},
     Setting{"origins[].url", ElementValue{"string"}, Effect::on_reload,
-            "Server of the site; either `url` or `upstreams` is required. The node uses a kept "
+            "Server of the site, with a path only if there is a `public`; either `url` or "
+            "`upstreams` is required. The node uses a kept "
             "connection only while the name still has "
             "its address, so it follows DNS when the TTL (1 s to 1 h) is over. The first "
             "request after that starts a look-up in the background. Running requests and "
@@ -447,6 +448,24 @@ constexpr std::array kTable{
     Setting{"origins[].health.expect", ElementValue{"list of statuses"}, Effect::on_reload,
             "Statuses of a good check: `200`, `\"2xx\"` or `\"200-399\"`.", false, nullptr,
             "`[\"200-399\"]`"},
+    Setting{"origins[].public", ElementValue{"string"}, Effect::on_reload,
+            "A URL of the entry at this node: `http[s]://host[:port]`, with a path or without; see "
+            "`mirror.md`. Requests at or below it belong to the entry, whatever `host` and `path` "
+            "say, the longest URL first. The origin gets them with the path of `url` in place of "
+            "that of `public`, and with its own name in `Host`: `host`, or the host of `url` if "
+            "`host` has a `*`. The scheme is that of the client's connection, or the one that a "
+            "trusted proxy states. The URL is part of the key, so `public` and `rewrite` must be "
+            "the same at all nodes (`rules_differ` otherwise)."},
+    Setting{"origins[].rewrite", ElementValue{"list of `location` and `links`"}, Effect::on_reload,
+            "What of a response under `public` gets the public addresses of all entries in place "
+            "of those of their origins. `location`: the fields `Location`, `Content-Location`, "
+            "`Link` and `Refresh`, and Domain and Path of cookies. `links`: URLs in bodies of HTML "
+            "and JSON. A change ends the stored responses that it concerns.",
+            false, nullptr, "`[\"location\"]`"},
+    Setting{"origins[].rewrite_up_to", ElementValue{"size"}, Effect::on_reload,
+            "Bytes of a body whose links are rewritten. A body that states a greater length stays "
+            "as it is; of a body without a length, or with a coding, the rest does.",
+            false, nullptr, "`64MiB`"},
     Setting{"origins[].tls", ElementValue{"object"}, Effect::on_reload,
             "How the server proves itself."},
     Setting{"origins[].tls.verify", ElementValue{"boolean"}, Effect::on_reload,

@@ -158,6 +158,7 @@ void read_upgrade(ConfigContext& context, ConfigSection& in, Config& out) {
 
 void read_sites(ConfigContext& context, ConfigSection& in, Config& out) {
     read_origins(context, in, out.origins);
+    out.mirrors = mirrors_of(out.origins);
 }
 
 void read_rule_list(ConfigContext& context, ConfigSection& in, Config& out) {

@@ -121,6 +121,8 @@ std::string_view to_string(ParseError error) {
             return "a chunk of the body is malformed";
         case ParseError::bad_connection:
             return "Connection has too many options";
+        case ParseError::bad_coding:
+            return "the body does not have the content coding that its head states";
     }
     return "unknown";
 }

@@ -39,6 +39,7 @@ enum class ParseError {
     bad_framing,
     bad_chunk,
     bad_connection,  // see HopByHop::too_many()
+    bad_coding,      // content that does not have the coding that it states
 };
 
 std::string_view to_string(ParseError error);  // a part of a sentence

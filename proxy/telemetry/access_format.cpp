@@ -255,6 +255,7 @@ void append_json_line(std::string& out, const AccessRecord& record) {
         out.append(",\"redirects\":");
         append_number(out, record.redirects);
     }
+    if (record.rewritten) out.append(",\"rewritten\":true");
     if (!record.cache_status.empty()) append_json_member(out, "cache_status", record.cache_status);
     if (!record.blocklist.empty()) append_json_member(out, "blocklist", record.blocklist);
     if (record.intercepted) out.append(",\"intercepted\":true");

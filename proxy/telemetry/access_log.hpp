@@ -44,6 +44,7 @@ struct AccessRecord {
     const PeerRequestLog* peers_asked = nullptr;
     std::string_view origin;  // address of the origin that answered, as `10.0.0.7:8080`, or empty
     unsigned redirects = 0;   // that this node followed
+    bool rewritten = false;   // the answer has the addresses of a mirror
     std::string_view rule;    // name of the entry of `rules` that applied, or empty
     std::string_view content_type, referer, user_agent;
     std::string_view cache_status;  // this node's member of Cache-Status, as sent
@@ -64,7 +65,8 @@ struct AccessRecord {
 /// apply: user (who has proven itself), peer and peer_verdict (after a peer request; in the line of
 /// a peer request, peer is its sender), peers_asked (after several peer requests: objects with peer
 /// and verdict, in order), origin (the address that answered), rule (its name), redirects (how many
-/// were followed), blocklist (file and line), intercepted (true), aborted (true).
+/// were followed), rewritten (true: for a mirror), blocklist (file and line), intercepted (true),
+/// aborted (true).
 void append_json_line(std::string& out, const AccessRecord& record);
 /// Squid's native access.log: time elapsed client result/status bytes method URL user
 /// hierarchy/server type. The bytes are `sent`; the server is an origin's address or a peer's name.

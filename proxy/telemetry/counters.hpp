@@ -177,6 +177,7 @@ struct TrafficCounters {
     std::uint64_t origin_down_requests = 0, backed_off_requests = 0;
     std::uint64_t origins_down = 0;
     std::uint64_t validations = 0;
+    std::uint64_t responses_rewritten = 0;
     /// Requests to an origin during a peer request; `outrun` counts those whose answer came after
     /// the peer's and was dropped.
     std::uint64_t origin_hedges = 0, origin_hedges_outrun = 0;
@@ -222,6 +223,9 @@ inline constexpr Described<TrafficCounters> kTrafficCounters[] = {
      .kind = NumberKind::level},
     {&TrafficCounters::validations, "upstream.validations", "requests",
      "Requests to origins that ended in 304.", "hearsay_validations_total"},
+    {&TrafficCounters::responses_rewritten, "upstream.responses_rewritten", "responses",
+     "Responses of origins whose head or body was rewritten for a mirror (`origins[].public`).",
+     "hearsay_responses_rewritten_total"},
     // metrics_text.cpp shows these two as parts of one family.
     {&TrafficCounters::origin_hedges, "upstream.origin_hedges", "requests",
      "Requests to origins (origin_requests has them too) that were sent while a peer was still "

@@ -16,6 +16,9 @@ struct Explanation {
     std::string url;                // the target URI: the key of store and summaries
     std::string rule;               // the entry of `rules` that applies; empty: none
     bool follow_redirects = false;  // of that rule
+    std::string mirror;             // the public URL of the entry that it belongs to, or empty
+    std::string url_at_origin;      // of a mirror
+    bool rewritten = false;         // the stored response, for that mirror
     bool authorize = false;         // of that rule: the origin confirms each use
     /// The judgement of `min_age` of that rule about the stored content; empty without both.
     std::string min_age;

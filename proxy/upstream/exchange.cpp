@@ -1,6 +1,9 @@
 #include "proxy/upstream/exchange.hpp"
 
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <charconv>
 
 #include "proxy/http/field_list.hpp"
@@ -247,7 +250,7 @@ std::optional<Exchange::Clock::time_point> Exchange::not_before() const {
 }
 
 std::optional<std::uint64_t> Exchange::content_length() const {
-    if (!parser_ || !parser_->sized()) return std::nullopt;
+    if (!parser_ || !parser_->sized() || rewriter_) return std::nullopt;
     return *parser_->content_length();
 }
 
@@ -277,14 +280,14 @@ std::size_t Exchange::next_read() {
     return kUpstreamReadBytes;
 }
 
-asio::awaitable<FetchError> Exchange::read_body(Clock::time_point deadline) {
+asio::awaitable<FetchError> Exchange::read_received(Clock::time_point deadline) {
     pieces_.clear();
     connection_->buffer.consume(pending_);
     pending_ = 0;
-    if (done()) co_return FetchError::none;
+    if (came_whole()) co_return FetchError::none;
     if (!connection_->buffer.empty()) {  // what came along with the head
         if (const auto error = decode(); error != FetchError::none) co_return error;
-        if (!pieces_.empty() || done()) co_return FetchError::none;
+        if (!pieces_.empty() || came_whole()) co_return FetchError::none;
         connection_->buffer.consume(pending_);
         pending_ = 0;
     }
@@ -299,6 +302,45 @@ asio::awaitable<FetchError> Exchange::read_body(Clock::time_point deadline) {
         co_return error;
     }
     co_return decode();
+}
+
+void Exchange::take_head(std::shared_ptr<const HeadRewrite> head) {
+    head_.fields = head->fields;
+    rewritten_ = std::move(head);
+}
+
+void Exchange::rewrite_body(std::unique_ptr<BodyRewriter> rewriter, Charge charge) {
+    rewriter_ = std::move(rewriter);
+    rewriter_memory_ = std::move(charge);
+    received_pieces_.assign(pieces_.begin(), pieces_.end());
+    pieces_.clear();
+}
+
+/// A long run of coded bytes becomes much text, so other coroutines get a turn between the steps.
+asio::awaitable<FetchError> Exchange::read_rewritten(Clock::time_point deadline) {
+    if (received_pieces_.empty() && !came_whole()) {
+        const auto error = co_await read_received(deadline);
+        if (error != FetchError::none) co_return error;
+        received_pieces_.swap(pieces_);
+    } else {
+        const auto executor = co_await asio::this_coro::executor;
+        co_await asio::post(executor, asio::use_awaitable);
+        if (abandoned_) co_return FetchError::abandoned;
+    }
+    pieces_.clear();
+    co_return rewrite_some();
+}
+
+/// One step of the rewriter for the bytes that are here. There may be no result yet.
+FetchError Exchange::rewrite_some() {
+    auto none = std::string_view();
+    auto& piece = received_pieces_.empty() ? none : received_pieces_.front();
+    const auto last = came_whole() && received_pieces_.size() <= 1;
+    const auto made = rewriter_->step(piece, last);
+    if (!made) return refuse(ParseError::bad_coding);
+    if (piece.empty() && !received_pieces_.empty()) received_pieces_.erase(received_pieces_.begin());
+    if (!made->empty()) pieces_.push_back(*made);
+    return FetchError::none;
 }
 
 void Exchange::take(std::size_t bytes) {
@@ -325,10 +367,11 @@ void Exchange::finish() {
     pool_.keep_ticket(*connection_);
     read_ahead_ = Charge();
     pieces_.clear();
+    received_pieces_.clear();
     connection_->buffer.consume(pending_);
     pending_ = 0;
     // Bytes after the end of a response make the connection worthless (RFC 9112 §9.3).
-    const auto reusable = done() && !eof_ && parser_->keep_alive() && connection_->buffer.empty() &&
+    const auto reusable = came_whole() && !eof_ && parser_->keep_alive() && connection_->buffer.empty() &&
                           !connection_->deadline.expired();
     if (reusable && announces_a_body_) connection_->quiet_until = Clock::now() + kLateBody;
     if (reusable)

@@ -14,6 +14,8 @@
 #include "proxy/http/message_parser.hpp"
 #include "proxy/http/received.hpp"
 #include "proxy/http/redirects.hpp"
+#include "proxy/rewrite/body_rewriter.hpp"
+#include "proxy/rewrite/head_rewrite.hpp"
 #include "proxy/upstream/upstream_pool.hpp"
 
 namespace proxy {
@@ -123,14 +125,22 @@ public:
         head_.fields = redirects->fields();
         redirects_ = std::move(redirects);
     }
+    /// Gives the response the head that clients of a mirror get.
+    void take_head(std::shared_ptr<const HeadRewrite> head);
+    bool is_rewritten() const { return rewritten_ != nullptr; }
+    /// From now on read_body() gives what `rewriter` makes of the body, and its length is unknown.
+    /// `charge`: for the memory of `rewriter`.
+    void rewrite_body(std::unique_ptr<BodyRewriter> rewriter, Charge charge);
     /// The redirects that were followed to it.
     unsigned redirects() const { return redirects_ ? redirects_->count() : 0; }
 
     /// The body ended as its framing said.
-    bool done() const { return parser_ && parser_->is_done(); }
+    bool done() const { return came_whole() && (!rewriter_ || rewriter_->done()); }
     /// Waits for more of the body and decodes it into pieces(), which are valid until the next
     /// call. Without an error and without pieces the body is done(), or the caller calls again.
-    boost::asio::awaitable<FetchError> read_body(Clock::time_point deadline);
+    boost::asio::awaitable<FetchError> read_body(Clock::time_point deadline) {
+        return rewriter_ ? read_rewritten(deadline) : read_received(deadline);
+    }
     std::span<const std::string_view> pieces() const { return pieces_; }
     /// Drops the first bytes of pieces(), at most as many as there are.
     void take(std::size_t bytes);
@@ -153,6 +163,10 @@ private:
         bool heard = false;
     };
 
+    bool came_whole() const { return parser_ && parser_->is_done(); }
+    boost::asio::awaitable<FetchError> read_received(Clock::time_point deadline);
+    boost::asio::awaitable<FetchError> read_rewritten(Clock::time_point deadline);
+    FetchError rewrite_some();
     boost::asio::awaitable<FetchError> read_some(std::size_t least);
     ParseError parse_head(bool is_head);
     FetchError decode();
@@ -170,6 +184,10 @@ private:
     Head head_;
     std::shared_ptr<const Redirects> redirects_;  // null: none
     std::optional<ResponseParser> parser_;
+    std::shared_ptr<const HeadRewrite> rewritten_;  // viewed by head_; null: as received
+    std::unique_ptr<BodyRewriter> rewriter_;        // null: the body is as received
+    Charge rewriter_memory_;
+    std::vector<std::string_view> received_pieces_;  // that rewriter_ has yet to take
     std::vector<std::string_view> pieces_;
     std::size_t pending_ = 0;  // bytes at the front of the buffer that pieces_ still view
     std::size_t interim_bytes_ = 0;

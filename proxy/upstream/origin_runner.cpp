@@ -7,6 +7,7 @@
 #include "proxy/http/reference.hpp"
 #include "proxy/upstream/ask_budget.hpp"
 #include "proxy/upstream/redirected_request.hpp"
+#include "proxy/upstream/rewrite_response.hpp"
 
 namespace proxy {
 namespace {
@@ -20,8 +21,21 @@ constexpr std::chrono::milliseconds kRestOfRedirect{20};
 }  // namespace
 
 asio::awaitable<FetchError> OriginRunner::run() {
+    if (snapshot->policy().mirror) return run_for_mirror();
     if (snapshot->policy().follows_redirects()) return run_and_follow();
     return send_origin_request(*snapshot, lines, exchange_, request);
+}
+
+asio::awaitable<FetchError> OriginRunner::run_for_mirror() {
+    auto error = FetchError::none;
+    source_url_ = snapshot->url_at_origin();
+    if (snapshot->policy().follows_redirects())
+        error = co_await run_and_follow();
+    else
+        error = co_await send_origin_request(*snapshot, lines, exchange_, request);
+    if (error != FetchError::none) co_return error;
+    const auto sent = lines_count_ ? std::string_view(lines) : std::string_view();
+    co_return rewrite_response(upstream, *snapshot, {source_url_, false, sent}, response());
 }
 
 void OriginRunner::on_interim(Exchange::OnInterim handler) {
@@ -41,9 +55,9 @@ asio::awaitable<FetchError> OriginRunner::run_and_follow() {
     if (answered != FetchError::none) co_return answered;
     const auto redirects = std::make_shared<Redirects>(snapshot->policy().rules());
     const auto keeps_cookie = !snapshot->policy().rule->storing.ignored.set_cookie;
-    std::vector<std::string> visited{
-        std::string(snapshot->key.origin()).append(snapshot->key.path())};
-    auto at = snapshot->key;
+    const auto first = snapshot->url_at_origin();
+    std::vector<std::string> visited{std::string(first.origin()).append(first.path())};
+    auto at = first;
     auto why_left = StorageVerdict::redirect_loop;
     while (!lost && redirects->count() < kMaxRedirects) {
         const auto& head = response().head();
@@ -56,7 +70,7 @@ asio::awaitable<FetchError> OriginRunner::run_and_follow() {
         lines_count_ = is_source(*target);
         if (!lines_count_ && wants_part) co_return FetchError::changed;
         auto hop = std::make_unique<Exchange>(upstream.pool, upstream.head_limits());
-        if (on_interim_ && is_same_origin(*target, snapshot->key)) hop->on_interim(on_interim_);
+        if (on_interim_ && is_same_origin(*target, first)) hop->on_interim(on_interim_);
         OriginRequest asked(upstream, *next->origin(),
                             {has_stand_in, true, lines_count_ ? pin : std::nullopt});
         auto before = std::exchange(followed_, std::move(hop));
@@ -81,7 +95,8 @@ asio::awaitable<FetchError> OriginRunner::run_and_follow() {
         redirects->end_unfollowed(response().received(), at, why_left);
     else if (redirects->count() > 0)
         redirects->end_at(response().received(), key_by_rules(*snapshot, at),
-                          !is_same_origin(at, snapshot->key));
+                          !is_same_origin(at, first));
+    source_url_ = at;
     if (is_left || redirects->count() > 0) response().came_by(redirects);
     co_return FetchError::none;
 }

@@ -16,7 +16,7 @@ namespace proxy {
 
 /// The origin request of a fetch, alone or beside peers. The fetch and, beside peers, the request's
 /// coroutine share it. A lost one is given up after kLatestHead. Where the rule of the request says
-/// so, it follows redirects.
+/// so, it follows redirects. The response to a request of a mirror is the rewritten one.
 struct OriginRunner final : TimerWheel::Timer {
     /// Precondition: `asks` has an origin. `has_a_stored`: a stored response may be given while the
     /// origin is unreachable. `server`: as OriginTerms::pin has it, for the URL of
@@ -69,12 +69,14 @@ struct OriginRunner final : TimerWheel::Timer {
 
 private:
     boost::asio::awaitable<FetchError> run_and_follow();
+    boost::asio::awaitable<FetchError> run_for_mirror();
     bool is_source(const CacheKey& url) const;
     void expire() override { response().abandon(); }
 
     Exchange exchange_;
     std::unique_ptr<Exchange> followed_;  // null: the first response counts
     Exchange::OnInterim on_interim_;
+    CacheKey source_url_;  // with a mirror: the last URL
     bool taken_ = false;
     bool lines_count_ = true;
 };

@@ -7,6 +7,8 @@
 #include "proxy/http/forwarded.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/validators.hpp"
+#include "proxy/rewrite/mirror.hpp"
+#include "proxy/rewrite/tag_mark.hpp"
 
 namespace proxy {
 namespace {
@@ -17,6 +19,18 @@ using boost::beast::http::field;
 /// Written anew for each hop.
 bool per_hop(const Field& line) {
     return line.id == field::host || line.id == field::expect || line.id == field::content_length;
+}
+
+/// If-Range is none: with the tag of a rewritten body the origin sends a whole one, which is right.
+bool is_tag_condition(const Field& line) {
+    return line.id == field::if_none_match || line.id == field::if_match;
+}
+
+/// The same for lines of this node: conditions, or a range of a body that was not rewritten.
+std::string lines_for_origin(const Mirror& mirror, std::string_view lines) {
+    return lines.find("If-Range:") == std::string_view::npos
+               ? tags_for_origin(lines, mirror.mark_text)
+               : std::string(lines);
 }
 
 /// The beginning of Via, by the protocol in which the request came (RFC 9110 §7.6.3).
@@ -36,7 +50,9 @@ RequestSnapshot::RequestSnapshot(const Head& request, const CacheKey& target, bo
       method(whole && request.verb == boost::beast::http::verb::head ? "GET" : request.method) {
     // Not as this client wrote it (with a default port, say): an origin that builds redirects by it
     // would have them stored for all.
-    host = key.authority();
+    const auto* const mirror = policy().mirror;
+    host = mirror ? mirror->origin.authority : key.authority();
+    if (mirror) path = mirror->path_at_origin(key.path());
 
     const HopByHop hop_by_hop(request.fields);
     std::size_t bytes = 0, forwarded_bytes = 0;
@@ -57,11 +73,22 @@ RequestSnapshot::RequestSnapshot(const Head& request, const CacheKey& target, bo
         const auto name_at = into.size();
         into.append(line.name).append(": "sv);
         const auto value_at = into.size();
-        into.append(line.value).append("\r\n"sv);
+        if (mirror && is_tag_condition(line))
+            into.append(tags_for_origin(line.value, mirror->mark_text));  // never longer
+        else
+            into.append(line.value);
+        const auto value_bytes = into.size() - value_at;
+        into.append("\r\n"sv);
         const std::string_view view = into;  // never reallocates: the space was reserved
         fields.push_back({line.id, view.substr(name_at, line.name.size()),
-                          view.substr(value_at, line.value.size())});
+                          view.substr(value_at, value_bytes)});
     }
+}
+
+CacheKey RequestSnapshot::url_at_origin() const {
+    auto url = key;
+    if (const auto* const mirror = policy().mirror) url.assign_url(mirror->url_at_origin(key.path()));
+    return url;
 }
 
 std::string origin_request(const RequestSnapshot& request, const UpstreamTarget& to,
@@ -72,14 +99,19 @@ std::string origin_request(const RequestSnapshot& request, const UpstreamTarget&
                 extra_lines.size() + 96);
     out.append(request.method).append(" "sv);
     if (to_parent) out.append("http://"sv).append(request.host);
-    const auto path = request.key.path();
+    const auto path = request.target();
     out.append(to_parent && path == "*" ? ""sv : std::string_view(path))  // RFC 9112 §3.2.4
         .append(" HTTP/1.1\r\nHost: "sv);
     out.append(request.host).append("\r\n"sv).append(request.text);
     if (to_parent && !to.via->credentials.empty())
         out.append("Proxy-Authorization: Basic "sv).append(to.via->credentials).append("\r\n"sv);
-    out.append(request.forwarded)
-        .append(extra_lines)
+    const auto* const mirror = request.policy().mirror;
+    out.append(request.forwarded);
+    if (mirror && !extra_lines.empty())
+        out.append(lines_for_origin(*mirror, extra_lines));
+    else
+        out.append(extra_lines);
+    out
         .append(via(request.version))
         .append(node)
         .append("\r\n\r\n"sv);

@@ -29,11 +29,17 @@ struct RequestSnapshot {
     /// The upstream that answers it; none without a site.
     const std::optional<UpstreamTarget>& origin() const { return kept.origin; }
 
+    /// The request target for origins.
+    std::string_view target() const { return path.empty() ? key.path() : std::string_view(path); }
+    /// The URL that origins know. Its query is whole, whatever rules leave of it in the key.
+    CacheKey url_at_origin() const;
+
     const KeptSite kept;
     CacheKey key;
     int version = 11;  // of the request's protocol
     std::string method;
-    std::string host;       // for origins: as the key has it
+    std::string host;       // for origins: as the key or the mirror has it
+    std::string path;       // for origins, if a mirror gives it another form; else empty
     std::string text;       // "Name: value\r\n" each
     std::string forwarded;  // the same of those that are for origins alone: is_forwarded_field()
     std::vector<Field> fields;

@@ -7,6 +7,7 @@
 
 #include "proxy/http/same_host.hpp"
 #include "proxy/net/tls_contexts.hpp"
+#include "proxy/rewrite/url_prefix.hpp"
 
 namespace proxy {
 namespace {
@@ -21,12 +22,6 @@ bool is_host_of(std::string_view pattern, std::string_view host) {
     return name.size() > end.size() && name.ends_with(end);
 }
 
-/// `/api` and `/api/` cover `/api/x`, and `/api` also covers itself.
-bool covers(std::string_view prefix, std::string_view path) {
-    if (!path.starts_with(prefix)) return false;
-    return prefix.ends_with('/') || path.size() == prefix.size() || path[prefix.size()] == '/';
-}
-
 const OriginConfig* match_origin(const std::vector<OriginConfig>& origins, const CacheKey& key) {
     std::string scratch;
     std::optional<std::string_view> path;
@@ -34,7 +29,7 @@ const OriginConfig* match_origin(const std::vector<OriginConfig>& origins, const
         if (!is_host_of(origin.host, key.host())) continue;
         if (origin.path.empty()) return &origin;
         if (!path) path = path_for_rules(key.path(), scratch);
-        if (covers(origin.path, *path)) return &origin;
+        if (covers_path(origin.path, *path)) return &origin;
     }
     return nullptr;
 }
@@ -75,7 +70,9 @@ AskedServer Site::asked_server() const {
 Site choose_site(const Config& config, const CacheKey& key, bool absolute_form) {
     Site site;
     site.policy.cache = &config.cache;
-    site.entry = match_origin(config.origins, key);
+    if (config.mirrors) site.policy.mirror = config.mirrors->find(key);
+    site.entry = site.policy.mirror ? &config.origins[site.policy.mirror->entry]
+                                    : match_origin(config.origins, key);
     if (site.entry) {
         site.policy.acts_for_origin = true;
         if (site.entry->group)

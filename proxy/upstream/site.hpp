@@ -9,6 +9,7 @@
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/rule.hpp"
+#include "proxy/rewrite/mirror.hpp"
 #include "proxy/upstream/upstream_pool.hpp"
 
 namespace proxy {
@@ -26,12 +27,15 @@ struct SitePolicy {
     const CacheConfig* cache = nullptr;
     bool acts_for_origin = false;  // an entry of `origins` serves the site
     const Rule* rule = nullptr;    // null: none matches
+    /// The public name of the entry by which the request came; null: it came by another one.
+    const Mirror* mirror = nullptr;
 
     /// `cache.rules` for this site: CDN-Cache-Control is for caches that act for the origin
     /// (RFC 9213 §3.1).
     CacheRules rules() const;
-    /// The mark of the rule that judges responses now; 0: none does.
-    std::uint32_t mark() const { return rule ? rule->mark : 0; }
+    /// The mark of the settings that judge responses now: those of a rule and of a mirror; 0:
+    /// neither is there.
+    std::uint32_t mark() const { return (rule ? rule->mark : 0) ^ (mirror ? mirror->mark : 0); }
     /// Questions to that rule; false without one.
     bool bypasses() const { return rule && rule->bypass; }
     bool authorizes_each() const { return rule && rule->storing.authorize; }
@@ -69,8 +73,8 @@ struct Site {
     AskedServer asked_server() const;
 };
 
-/// Chooses the first entry of `origins` that matches host and path of `key`, whatever the form of
-/// the request: a host is `*`, `*.h` for any name below h, or the same_host(). A path covers itself
+/// Chooses the entry of `origins` whose `public` covers `key`, the longest first. Otherwise chooses
+/// the first entry that matches host and path of `key`, whatever the form of the request: a host is `*`, `*.h` for any name below h, or the same_host(). A path covers itself
 /// and all below it, in the form of path_for_rules(). Without a match and with forward mode on, an
 /// absolute-form request is its own target. The entry's `url` decides about TLS; for a target, its
 /// scheme does.

@@ -476,9 +476,9 @@ const json& written_schema() {
   "properties": {
     "host": {"type": "string", "minLength": 1},
     "path": {"type": "string", "pattern": "^(/[^?*# ]*|.*\\$\\{.*)$"},
-    "url": {"$ref": "#/definitions/origin"},
+    "url": {"$ref": "#/definitions/mirrored"},
     "upstreams": {"type": "array", "minItems": 1, "maxItems": 64, "items": {"type": "object", "properties": {
-      "url": {"$ref": "#/definitions/origin"},
+      "url": {"$ref": "#/definitions/mirrored"},
       "weight": {"type": "integer", "minimum": 1, "maximum": 256, "default": 1},
       "backup": {"type": "boolean", "default": false}}, "required": ["url"], "additionalProperties": false}},
     "balance": {"anyOf": [{"enum": ["round_robin", "least_in_flight", "rendezvous"]}, {"type": "string", "pattern": ".*\\$\\{.*"}]},
@@ -490,6 +490,9 @@ const json& written_schema() {
       "expect": {"type": "array", "minItems": 1, "items": {"anyOf": [
         {"type": "integer", "minimum": 100, "maximum": 599}, {"type": "string", "pattern": "^([1-5]xx|[1-5][0-9][0-9](-[1-5][0-9][0-9])?)$"}]}}},
       "required": ["path"], "additionalProperties": false},
+    "public": {"$ref": "#/definitions/mirrored"},
+    "rewrite": {"type": "array", "items": {"enum": ["location", "links"]}, "default": ["location"]},
+    "rewrite_up_to": {"$ref": "#/definitions/size"},
     "tls": {"type": "object", "properties": {
       "verify": {"type": "boolean", "default": true},
       "ca": {"type": "string", "minLength": 1},
@@ -499,8 +502,11 @@ const json& written_schema() {
   "then": {"properties": {
     "url": {"pattern": "^([Hh][Tt][Tt][Pp][Ss]://|.*\\$\\{)"},
     "upstreams": {"items": {"properties": {"url": {"pattern": "^([Hh][Tt][Tt][Pp][Ss]://|.*\\$\\{)"}}}}}},
+  "allOf": [{"if": {"not": {"required": ["public"]}}, "then": {"properties": {
+    "url": {"$ref": "#/definitions/origin"},
+    "upstreams": {"items": {"properties": {"url": {"$ref": "#/definitions/origin"}}}}}}}],
   "required": ["host"], "oneOf": [{"required": ["url"]}, {"required": ["upstreams"]}],
-  "dependencies": {"balance": ["upstreams"], "slow_start": ["upstreams"], "health": ["upstreams"]},
+  "dependencies": {"rewrite": ["public"], "rewrite_up_to": ["public"], "balance": ["upstreams"], "slow_start": ["upstreams"], "health": ["upstreams"]},
   "additionalProperties": false}},
 "rules": {"type": "array", "maxItems": 1024, "items": {
   "type": "object",
@@ -547,6 +553,7 @@ const json& written_schema() {
 "definitions": {
   "places": {"description": "hosts with a port or without; * stands for any text", "type": "array", "maxItems": 1024,
     "items": {"type": "string", "pattern": "^(\\[[^/?#@% \\]]+\\](:[0-9]{1,5})?|[^/?#@%:\\[ ]+(:[0-9]{1,5})?|.*\\$\\{.*)$", "maxLength": 512}},
+  "mirrored": {"type": "string", "pattern": "^([Hh][Tt][Tt][Pp][Ss]?://[^?#@ ]+|.*\\$\\{.*)$"},
   "origin": {"type": "string", "pattern": "^([Hh][Tt][Tt][Pp][Ss]?://[^/@]+/?|.*\\$\\{.*)$"},
   "endpoint": {"type": "string", "description": "host:port, an IPv6 address in brackets", "pattern": "^(.+:[0-9]{1,5}|.*\\$\\{.*)$"},
   "duration": {"description": "a number with a unit, or a number of seconds", "anyOf": [

@@ -44,6 +44,7 @@ int fuzz_users_file(const std::uint8_t* data, std::size_t size);
 int fuzz_basic_credentials(const std::uint8_t* data, std::size_t size);
 int fuzz_squid_conf(const std::uint8_t* data, std::size_t size);
 int fuzz_nginx_conf(const std::uint8_t* data, std::size_t size);
+int fuzz_links(const std::uint8_t* data, std::size_t size);
 
 struct FuzzTarget {
     std::string_view name;  // also that of its folder in corpus/
@@ -74,6 +75,7 @@ inline constexpr FuzzTarget kFuzzTargets[] = {
     {"basic_credentials", fuzz_basic_credentials},
     {"squid_conf", fuzz_squid_conf},
     {"nginx_conf", fuzz_nginx_conf},
+    {"links", fuzz_links},
 };
 
 inline std::string_view as_text(const std::uint8_t* data, std::size_t size) {

@@ -1,0 +1,53 @@
+#include "proxy/rewrite/url_prefix.hpp"
+
+#include <algorithm>
+
+#include "proxy/http/rule.hpp"
+
+namespace proxy {
+namespace {
+
+bool is_plain_path_byte(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("/-._~").find(c) != std::string_view::npos;
+}
+
+}  // namespace
+
+std::string UrlPrefix::text() const {
+    return std::string(to_string(scheme)).append("://").append(authority).append(path);
+}
+
+std::optional<UrlPrefix> parse_url_prefix(std::string_view url, PrefixFault& fault) {
+    CacheKey key;
+    fault = PrefixFault::no_url;
+    if (key.assign_url(url) != TargetError::none) return std::nullopt;
+    auto path = key.path();
+    fault = PrefixFault::query;
+    if (path.find('?') != std::string_view::npos) return std::nullopt;
+    fault = PrefixFault::path;
+    std::string scratch;
+    if (!std::ranges::all_of(path, is_plain_path_byte) || path_for_rules(path, scratch) != path)
+        return std::nullopt;
+    if (path.ends_with('/')) path.remove_suffix(1);
+    return UrlPrefix{key.scheme(), std::string(key.authority()), std::string(path)};
+}
+
+bool covers_path(std::string_view prefix, std::string_view path) {
+    if (!path.starts_with(prefix)) return false;
+    return prefix.empty() || prefix.ends_with('/') || path.size() == prefix.size() ||
+           path[prefix.size()] == '/';
+}
+
+bool covers_received_path(std::string_view prefix, std::string_view path) {
+    path = path.substr(0, path.find('?'));
+    if (prefix.empty()) return path.starts_with('/');
+    if (!covers_path(prefix, path)) return false;
+    std::string scratch;
+    const auto read = path_for_rules(path, scratch);
+    if (!covers_path(prefix, read)) return false;
+    const auto lax = path_by_lax_origins(read);
+    return lax.empty() || covers_path(prefix, lax);
+}
+
+}  // namespace proxy
