@@ -3,16 +3,12 @@
 #include <string>
 #include <vector>
 
+#include "app/admin_port.hpp"
+
 namespace app {
 
 // The sub-commands that send a request to a running node. Each returns the exit code and reports
 // errors on standard error.
-
-/// Selects the admin port: `url` if it is given, otherwise the port of `config`, otherwise the
-/// default one.
-struct NodeChoice {
-    std::string url, config;
-};
 
 /// `hearsay status`: prints each node, then the sums over several. Returns kFailed if a node does
 /// not answer.

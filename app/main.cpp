@@ -20,6 +20,7 @@
 #include "app/init_command.hpp"
 #include "app/simulate_options.hpp"
 #include "app/status_text.hpp"
+#include "app/top_command.hpp"
 #include "app/version.hpp"
 #include "measure/run/node_addresses.hpp"
 #include "proxy/blocked_signals.hpp"
@@ -452,6 +453,15 @@ void add_status(CLI::App& app, CommandLine& line) {
     command.add_flag("--json", line.json, "Prints the nodes' answers unchanged");
 }
 
+void add_top(CLI::App& app, CommandLine& line) {
+    auto& command = *app.add_subcommand(
+        "top", "Shows all nodes of a cluster as one of them knows it, anew each second; q ends it");
+    add_node_options(command, "--at", line.node);
+    command.footer(command.get_footer() +
+                   "\n\nWithout a terminal it prints one picture and ends. Exit codes: 0; 1 if the "
+                   "node does not answer\nat first; 2 usage; 78 bad configuration.");
+}
+
 void add_report(CLI::App& app, CommandLine& line) {
     auto& command = *app.add_subcommand(
         "report", "Shows what running nodes spared the origins lately: one node, or several");
@@ -487,6 +497,7 @@ void add_commands(CLI::App& app, CommandLine& line) {
     add_simulate(app, line.simulate);
     add_origin(app, line);
     add_status(app, line);
+    add_top(app, line);
     add_report(app, line);
     add_orders(app, line);
     add_disk(app, line.disk);
@@ -554,6 +565,7 @@ constexpr Command kCommands[] = {
     {"simulate", [](CommandLine& line) { return simulate_command(std::move(line.simulate)); }},
     {"origin", run_origin},
     {"status", [](CommandLine& line) { return run_status(line); }},
+    {"top", [](CommandLine& line) { return top_command(line.node); }},
     {"report", [](CommandLine& line) { return run_report(line); }},
     {"purge", run_purge},
     {"reload", [](CommandLine& line) { return reload_command(line.node, line.json); }},

@@ -80,14 +80,6 @@ std::string table_text(std::span<const Row> rows, Last last_column, std::size_t 
     return text;
 }
 
-/// `45 s`, `12 m`, `3 h`, `8 d`: rounded down.
-std::string lasting(double seconds) {
-    if (seconds < 120) return fmt::format("{:.0f} s", seconds);
-    if (seconds < 2 * 3600) return fmt::format("{:.0f} m", std::floor(seconds / 60));
-    if (seconds < 2 * 86400) return fmt::format("{:.0f} h", std::floor(seconds / 3600));
-    return fmt::format("{:.0f} d", std::floor(seconds / 86400));
-}
-
 std::string with_age(const std::string& error, double seconds) {
     return error.empty() || seconds <= 0 ? error : error + ", " + lasting(seconds) + " ago";
 }
@@ -174,6 +166,13 @@ void print_servers(const std::vector<measure::NodeSample::Server>& servers) {
 }
 
 }  // namespace
+
+std::string lasting(double seconds) {
+    if (seconds < 120) return fmt::format("{:.0f} s", seconds);
+    if (seconds < 2 * 3600) return fmt::format("{:.0f} m", std::floor(seconds / 60));
+    if (seconds < 2 * 86400) return fmt::format("{:.0f} h", std::floor(seconds / 3600));
+    return fmt::format("{:.0f} d", std::floor(seconds / 86400));
+}
 
 void print_status(const measure::NodeSample& n) {
     fmt::print("node {}: {}, up {:.0f} s\n", n.node,

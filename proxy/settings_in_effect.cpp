@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "protocol/net/plain_message.hpp"
+#include "proxy/access/access_rules.hpp"
 #include "proxy/config/cluster_settings.hpp"
 #include "proxy/config/config_review.hpp"
 

@@ -1,65 +1,14 @@
 #include "protocol/net/tls_line.hpp"
 
 #include <openssl/bio.h>
-#include <openssl/err.h>
 #include <sys/socket.h>
 
-#include <boost/asio/buffer.hpp>
 #include <cerrno>
 #include <memory>
 #include <new>
-#include <span>
-
-#include "protocol/net/tls_session.hpp"
 
 namespace protocol {
 namespace {
-
-using Step = TlsSession::Step;
-
-/// Keeps OpenSSL's first error of this thread while the session below works, which clears them.
-class KeptTlsError {
-public:
-    KeptTlsError() : code_(ERR_peek_error()) {}
-    KeptTlsError(const KeptTlsError&) = delete;
-    ~KeptTlsError() {
-        if (code_ == 0 || ERR_peek_error() != 0) return;
-        ERR_new();
-        ERR_set_error(ERR_GET_LIB(code_), ERR_GET_REASON(code_), nullptr);
-    }
-
-private:
-    unsigned long code_;
-};
-
-/// The result of send() or recv() that a step of the session below stands for.
-ssize_t result_of(Step step, std::size_t bytes) {
-    if (step == Step::end) return 0;
-    if (step != Step::failed && (bytes > 0 || step == Step::done))
-        return static_cast<ssize_t>(bytes);
-    errno = step == Step::failed ? ECONNRESET : EAGAIN;
-    return -1;
-}
-
-ssize_t send_below(TlsSession& below, const char* data, std::size_t size) {
-    const KeptTlsError kept;
-    const boost::asio::const_buffer bytes(data, size);
-    std::size_t sent = 0;
-    try {
-        const auto step = below.write(std::span(&bytes, 1), size, sent);
-        return result_of(step, sent);
-    } catch (const std::bad_alloc&) {  // OpenSSL is C
-        errno = ENOMEM;
-        return -1;
-    }
-}
-
-ssize_t receive_below(TlsSession& below, char* data, std::size_t size) {
-    const KeptTlsError kept;
-    std::size_t got = 0;
-    const auto step = below.read(boost::asio::buffer(data, size), got);
-    return result_of(step, got);
-}
 
 /// OpenSSL's own socket BIO uses write(), which raises SIGPIPE in the embedding process.
 struct SocketBio {
@@ -105,8 +54,8 @@ struct SocketBio {
             errno = EPROTO;
             return -1;
         }
-        const auto n = from.below ? receive_below(*from.below, data, room)
-                                  : ::recv(from.socket, data, room, MSG_DONTWAIT);
+        const auto n = from.carrier ? from.carrier->receive(data, room)
+                                    : ::recv(from.socket, data, room, MSG_DONTWAIT);
         if (n < 0 && would_block()) BIO_set_retry_read(bio);
         if (n == 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
         return static_cast<int>(n);
@@ -125,7 +74,7 @@ bool would_block() {
 }
 
 ssize_t send_to_line(TlsLine& to, const char* data, std::size_t size) {
-    if (to.below) return send_below(*to.below, data, size);
+    if (to.carrier) return to.carrier->send(data, size);
     return ::send(to.socket, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 

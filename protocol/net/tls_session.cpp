@@ -52,6 +52,30 @@ void forget_errors() {
     if (ERR_peek_error() != 0) ERR_clear_error();
 }
 
+/// Keeps OpenSSL's first error of this thread while the session below works, which clears them.
+class KeptTlsError {
+public:
+    KeptTlsError() : code_(ERR_peek_error()) {}
+    KeptTlsError(const KeptTlsError&) = delete;
+    ~KeptTlsError() {
+        if (code_ == 0 || ERR_peek_error() != 0) return;
+        ERR_new();
+        ERR_set_error(ERR_GET_LIB(code_), ERR_GET_REASON(code_), nullptr);
+    }
+
+private:
+    unsigned long code_;
+};
+
+/// The result of send() or recv() that a step of the session below stands for.
+ssize_t result_of(Step step, std::size_t bytes) {
+    if (step == Step::end) return 0;
+    if (step != Step::failed && (bytes > 0 || step == Step::done))
+        return static_cast<ssize_t>(bytes);
+    errno = step == Step::failed ? ECONNRESET : EAGAIN;
+    return -1;
+}
+
 }  // namespace
 
 void SslFree::operator()(SSL* ssl) const {
@@ -284,6 +308,26 @@ std::size_t TlsSession::count_sent(std::size_t gone) {
     const auto sent = unsent_ > 0 ? std::min(gone, unsent_ - 1) : 0;
     unsent_ -= sent;
     return sent;
+}
+
+ssize_t TlsSession::send(const char* data, std::size_t size) {
+    const KeptTlsError kept;
+    const asio::const_buffer bytes(data, size);
+    std::size_t sent = 0;
+    try {
+        const auto step = write(std::span(&bytes, 1), size, sent);
+        return result_of(step, sent);
+    } catch (const std::bad_alloc&) {  // OpenSSL is C
+        errno = ENOMEM;
+        return -1;
+    }
+}
+
+ssize_t TlsSession::receive(char* data, std::size_t size) {
+    const KeptTlsError kept;
+    std::size_t got = 0;
+    const auto step = read(asio::buffer(data, size), got);
+    return result_of(step, got);
 }
 
 Step TlsSession::fail_by_system() {

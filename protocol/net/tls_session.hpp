@@ -43,7 +43,7 @@ inline constexpr std::size_t kTlsSessionContext = 32;
 ///
 /// A session may lie above another one, through a proxy to a server: its records are the data of
 /// the session below. Steps then name the events of the socket below.
-class TlsSession {
+class TlsSession : private TlsCarrier {
 public:
     using Socket = boost::asio::ip::tcp::socket;
 
@@ -57,7 +57,7 @@ public:
                std::unique_ptr<TlsSession> below);
     TlsSession(const TlsSession&) = delete;
     TlsSession& operator=(const TlsSession&) = delete;
-    ~TlsSession();
+    ~TlsSession() override;
 
     /// For the server's side, before handshake(): the certificate of this session alone, with its
     /// key. `session_context`, of kTlsSessionContext bytes at most: tickets resume no session of
@@ -118,6 +118,9 @@ private:
     TlsSession(SSL_CTX& context, TlsSide side, TlsLine line);
     /// Sets the server's name, for SNI and its certificate, and the ticket.
     void expect(std::string name, SslSessionPtr resumed);
+    // For a session above this one.
+    ssize_t send(const char* data, std::size_t size) override;
+    ssize_t receive(char* data, std::size_t size) override;
     Step after(int result);
     Step write_records(std::span<const boost::asio::const_buffer> from, std::size_t most);
     Step send_held(std::size_t& sent);

@@ -65,6 +65,16 @@ Admission admit(const AdminConfig& config, const http::fields& request, bool gua
     return has_token(config, request) ? Admission::granted : Admission::needs_token;
 }
 
+bool is_from_own_page(const http::fields& request) {
+    if (request.count(http::field::origin) != 1 || request.count(http::field::host) != 1)
+        return false;
+    const auto origin = view(request[http::field::origin]);
+    const auto host = trim(view(request[http::field::host]));
+    for (const std::string_view scheme : {"http://", "https://"})
+        if (origin.starts_with(scheme) && iequals(origin.substr(scheme.size()), host)) return true;
+    return false;
+}
+
 std::string_view explain(Admission refused) {
     switch (refused) {
         case Admission::granted:

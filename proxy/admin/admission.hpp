@@ -23,6 +23,11 @@ enum class Admission : std::uint8_t {
 Admission admit(const AdminConfig& config, const boost::beast::http::fields& request, bool guarded,
                 const boost::asio::ip::address& from);
 
+/// Whether `Origin` names the page that this port itself serves: scheme http or https, and the
+/// authority of Host. A browser adds the field to each POST of a page, and no page can forge it
+/// (Fetch §3.2). admit() has checked Host.
+bool is_from_own_page(const boost::beast::http::fields& request);
+
 /// A sentence for the answer about the missing condition.
 std::string_view explain(Admission refused);
 

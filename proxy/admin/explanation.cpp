@@ -67,6 +67,18 @@ std::string explanation_json(const Explanation& explanation) {
     page["here"] = explanation.here;
     page["ttl_seconds"] =
         explanation.ttl ? ordered_json(explanation.ttl->count()) : ordered_json(nullptr);
+    if (explanation.stored) {
+        const auto& stored = *explanation.stored;
+        page["age_seconds"] = stored.age.count();
+        page["lifetime_seconds"] = stored.lifetime.count();
+        page["body_bytes"] = stored.body_bytes;
+        if (const auto size = stored.block_bytes; size > 0)
+            page["blocks"] = {{"count", (stored.body_bytes + size - 1) / size}, {"bytes", size}};
+    }
+    page["variants"] = explanation.variants;
+    if (explanation.not_stored)
+        page["not_stored"] = {{"verdict", explanation.not_stored->verdict},
+                              {"seconds_ago", explanation.not_stored->ago.count()}};
     page["just_invalidated"] = explanation.just_invalidated;
     page["blocklist"] = explanation.blocklist.empty()
                             ? ordered_json(nullptr)

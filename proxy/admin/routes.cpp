@@ -219,7 +219,7 @@ asio::awaitable<Response> show_history(const Request& request, NodeControl& node
                    history_json(node.config()->node, *span, node.history(*span), clocks_now()));
 }
 
-asio::awaitable<Response> show_sites(const Request& request, NodeControl& node) {
+asio::awaitable<Response> show_site_counts(const Request& request, NodeControl& node) {
     const auto totals = co_await node.sites();
     co_return json(request, http::status::ok, sites_json(totals));
 }
@@ -255,7 +255,7 @@ constexpr AdminRoute kRoutes[] = {
     {AdminMethod::get, "/api/v1/history", Guard::open,
      "shows the traffic of the last ?span=15m, 6h or 7d", show_history},
     {AdminMethod::get, "/api/v1/sites", Guard::open, "counts requests by site and rule",
-     show_sites},
+     show_site_counts},
     {AdminMethod::get, "/api/v1/top", Guard::guarded, "shows the most frequent URLs and clients",
      show_top},
     {AdminMethod::get, "/api/v1/errors", Guard::guarded, "shows the last warnings and errors",

@@ -39,9 +39,10 @@ std::optional<AdminResponse> refuse(const AdminRequest& request, const AdminConf
     }
     if (admission != Admission::granted)
         return admin_text(request, http::status::forbidden, std::string(explain(admission)) + "\n");
-    // A page in the operator's browser can send a POST here; the browser then adds Origin.
+    // A page in the operator's browser can send a POST here; the browser then adds Origin. The own
+    // dashboard may do so.
     const auto looks = request.method() == http::verb::get || request.method() == http::verb::head;
-    if (!looks && request.count(http::field::origin) > 0)
+    if (!looks && request.count(http::field::origin) > 0 && !is_from_own_page(request))
         return admin_text(request, http::status::forbidden, "Not on a web page's word.\n");
     return std::nullopt;
 }

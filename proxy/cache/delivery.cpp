@@ -161,12 +161,11 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
 
 /// The body has ended, or broken off.
 void Delivery::settle(FetchError error, unsigned status) {
-    auto& verdicts = cache_.upstream.counters.verdicts;
     if (error == FetchError::none) {
-        ++verdicts[finish()];
+        count(finish());
         return;
     }
-    ++verdicts[verdict_of(error)];
+    count(verdict_of(error));
     fail({error, status});
 }
 
@@ -304,7 +303,7 @@ void Delivery::give(Draft made, std::shared_ptr<const LiveFields> live, bool val
     incoming.length_known = true;
     incoming.validated = validated;
     writer_.body().begin(std::move(incoming), sharing, Clock::now());
-    ++cache_.upstream.counters.verdicts[finish()];
+    count(finish());
 }
 
 void Delivery::refuse(FetchError error, const Exchange& exchange) {
@@ -325,6 +324,12 @@ CopyUse Delivery::use_of(const Sender& sender) {
     const RemoteHit hit{job_.result.claim.hash(), job_.from.stale != nullptr,
                         job_.result.fill->audience().readers > 1, cache_.shared.store.has_room()};
     return cache_.shared.use_of_copy(config().cluster->copy, hit);
+}
+
+void Delivery::count(StorageVerdict verdict) {
+    ++cache_.upstream.counters.verdicts[verdict];
+    if (verdict != StorageVerdict::store)
+        cache_.shared.unstored.note(job_.result.claim.hash(), verdict, Clock::now());
 }
 
 /// Ends the complete body. Returns its final verdict.

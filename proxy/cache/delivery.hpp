@@ -81,6 +81,8 @@ private:
     boost::asio::awaitable<bool> pause(std::chrono::nanoseconds time);
     CopyUse use_of(const Sender& sender);
     StorageVerdict finish();
+    /// Counts the verdict, and notes the reason against storing for explanations.
+    void count(StorageVerdict verdict);
 
     Cache& cache_;
     FetchJob& job_;

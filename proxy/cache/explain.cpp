@@ -52,6 +52,8 @@ void explain_stored(Cache& cache, const CacheKey& key, summary::KeyHash hash, Cl
         out.here = is_fresh(stored.freshness, residence) ? "fresh" : "stale";
         out.ttl = time_to_live(stored.freshness, residence);
         out.rewritten = stored.by_rule_alone && !out.mirror.empty();
+        out.stored = {stored.freshness.initial_age + residence, stored.freshness.lifetime,
+                      stored.body_bytes(), stored.blocks ? stored.blocks->block_bytes : 0};
     } else if (found.on_disk) {
         out.here = "disk";
     } else if (found.fill) {
@@ -59,6 +61,10 @@ void explain_stored(Cache& cache, const CacheKey& key, summary::KeyHash hash, Cl
     } else if (found.other_variants) {
         out.here = "variant";
     }
+    out.variants = cache.shared.store.variants(hash, key.uri());
+    if (const auto note = cache.shared.unstored.find(hash))
+        out.not_stored = {to_string(note->verdict),
+                          std::chrono::duration_cast<std::chrono::seconds>(now - note->at)};
 }
 
 /// Notes nothing: a look is no request.

@@ -65,6 +65,13 @@ Store::Where Store::peek(summary::KeyHash hash, std::string_view uri, const Sele
     return in.disk.has_more(hash, entry) ? Where::disk : Where::nowhere;
 }
 
+std::size_t Store::variants(summary::KeyHash hash, std::string_view uri) {
+    auto& in = shards_.of(hash);
+    const std::lock_guard lock(in.mutex);
+    const auto* const entry = in.memory.find(hash);
+    return entry && entry->uri == uri ? entry->variants.size() : 0;
+}
+
 void Store::deny(summary::KeyHash hash) {
     if (!ledger_.has_lost_marks()) return;
     auto& in = shards_.of(hash);

@@ -89,6 +89,8 @@ public:
         memory,  // stored, or still arriving
         disk,    // possibly: a record shows its variant when it is read
     };
+    /// The number of variants of the URI in memory. No use counts.
+    std::size_t variants(summary::KeyHash hash, std::string_view uri);
     /// The place that find() would give a response or a fill from. It leaves the use counts alone,
     /// and the response may be gone by the time of the find().
     Where peek(summary::KeyHash hash, std::string_view uri, const Selecting& request);

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,6 +29,19 @@ struct Explanation {
     std::string refused;
     std::string_view here = "absent";         // fresh, stale, filling, variant, disk, absent
     std::optional<std::chrono::seconds> ttl;  // of the stored response; negative if stale
+    /// Of the stored response: its age and freshness lifetime (RFC 9111 §4.2), and its body.
+    struct Stored {
+        std::chrono::seconds age{0}, lifetime{0};
+        std::uint64_t body_bytes = 0, block_bytes = 0;  // the latter is 0 for a body in one piece
+    };
+    std::optional<Stored> stored;
+    std::size_t variants = 0;  // in memory
+    /// The last reason against storing a response of this URL that the node remembers.
+    struct NotStored {
+        std::string_view verdict;  // words of http/storage_verdict.hpp
+        std::chrono::seconds ago{0};
+    };
+    std::optional<NotStored> not_stored;
     /// An invalidation of this URL is so recent that a miss asks the origin alone.
     bool just_invalidated = false;
 

@@ -4,12 +4,12 @@
 
 namespace proxy {
 
-std::string connect_request(const UpstreamTarget& target, std::string_view node) {
-    const auto authority = target.text();
+std::string connect_request(std::string_view authority, std::string_view credentials,
+                            std::string_view node) {
     std::string out("CONNECT ");
     out.append(authority).append(" HTTP/1.1\r\nHost: ").append(authority).append("\r\n");
-    if (!target.via->credentials.empty())
-        out.append("Proxy-Authorization: Basic ").append(target.via->credentials).append("\r\n");
+    if (!credentials.empty())
+        out.append("Proxy-Authorization: Basic ").append(credentials).append("\r\n");
     return out.append("Via: 1.1 ").append(node).append("\r\n\r\n");
 }
 

@@ -357,7 +357,7 @@ FetchError UpstreamPool::judge_text(const UpstreamTarget& target) const {
 /// none.
 asio::awaitable<FetchError> UpstreamPool::open_tunnel(UpstreamConnection& connection,
                                                       const UpstreamTarget& target) {
-    const auto request = connect_request(target, config_->node);
+    const auto request = connect_request(target.text(), target.via->credentials, config_->node);
     boost::system::error_code ec;
     auto sent = connection.write_now(asio::buffer(request), ec);
     if (!ec && sent < request.size())

@@ -44,6 +44,39 @@ TEST_F(Explain, ShowsClaimsOfSummariesTheTruthAndTheTargetsOfAMiss) {
     EXPECT_EQ(status("b").work.total(), 0u);
 }
 
+TEST_F(Explain, ShowsAgeLifetimeAndSizeOfTheStoredResponse) {
+    start(config("a"));
+    {
+        const auto scripted = origin.set([](Exchange& e) {
+            e.answer("Cache-Control: max-age=600\r\nAge: 100\r\nVary: Accept\r\n", "twelve bytes");
+        });
+        get("a", "/one");
+    }
+    const auto page = explain("a", "one");
+    EXPECT_GE(page["age_seconds"], 100);
+    EXPECT_LT(page["age_seconds"], 200);
+    EXPECT_EQ(page["lifetime_seconds"], 600);
+    EXPECT_EQ(page["body_bytes"], 12u);
+    EXPECT_EQ(page["variants"], 1u);
+    EXPECT_FALSE(page.contains("blocks"));
+    EXPECT_FALSE(page.contains("not_stored"));
+}
+
+TEST_F(Explain, NamesTheReasonAgainstStoring) {
+    start(config("a"));
+    {
+        const auto scripted = origin.set(
+            [](Exchange& e) { e.answer("Cache-Control: private, max-age=600\r\n", "mine"); });
+        get("a", "/private");
+    }
+    const auto page = explain("a", "private");
+    EXPECT_EQ(page["here"], "absent");
+    ASSERT_TRUE(page.contains("not_stored"));
+    EXPECT_EQ(page["not_stored"]["verdict"], "private");
+    EXPECT_LT(page["not_stored"]["seconds_ago"], 60);
+    EXPECT_FALSE(explain("a", "never").contains("not_stored"));
+}
+
 TEST_F(Explain, ShowsTheStoredResponse) {
     start(config("a"));
     get("a", "/fresh");

@@ -35,6 +35,30 @@ TEST_F(AdminRequests, AreForAddressesLocalhostAndConfiguredNames) {
     EXPECT_EQ(ask({{"Host", "localhost"}, {"Host", "evil.test"}}), Admission::unknown_host);
 }
 
+TEST(OwnPage, IsTheOriginThatHasTheAuthorityOfHost) {
+    const auto is_own = [](const char* host, const char* origin) {
+        http::fields fields;
+        fields.set(http::field::host, host);
+        fields.set(http::field::origin, origin);
+        return is_from_own_page(fields);
+    };
+    EXPECT_TRUE(is_own("127.0.0.1:9128", "http://127.0.0.1:9128"));
+    EXPECT_TRUE(is_own("Localhost:9128", "http://localhost:9128"));
+    EXPECT_TRUE(is_own("[::1]:9128", "http://[::1]:9128"));
+    EXPECT_TRUE(is_own("node-a.test", "https://node-a.test")) << "TLS ends in front of the node";
+    for (const auto* origin :
+         {"null", "", "http://", "http://127.0.0.1", "http://127.0.0.1:8080", "http://evil.test",
+          "http://127.0.0.1:9128.evil.test", "http://127.0.0.1:9128/", "ftp://127.0.0.1:9128",
+          "http://127.0.0.1:9128 http://evil.test", "127.0.0.1:9128"})
+        EXPECT_FALSE(is_own("127.0.0.1:9128", origin)) << origin;
+    http::fields two;
+    two.insert(http::field::host, "h");
+    EXPECT_FALSE(is_from_own_page(two)) << "no Origin";
+    two.insert(http::field::origin, "http://h");
+    two.insert(http::field::origin, "http://evil.test");
+    EXPECT_FALSE(is_from_own_page(two));
+}
+
 TEST_F(AdminRequests, DoNotComeThroughAProxy) {
     config.token = kToken;
     for (const auto* name : {"Via", "X-Forwarded-For", "x-forwarded-for", "Forwarded"})

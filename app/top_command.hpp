@@ -1,0 +1,12 @@
+#pragma once
+
+#include "app/admin_port.hpp"
+
+namespace app {
+
+/// `hearsay top`: shows the cluster as one node knows it, anew each second, until q or a signal
+/// ends it. Prints one picture without escape sequences if standard output is no terminal. Returns
+/// the exit code: kFailed if the node does not answer at first.
+int top_command(const NodeChoice&);
+
+}  // namespace app

@@ -1,0 +1,155 @@
+#include "app/top_data.hpp"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "measure/report/numbers.hpp"
+#include "measure/trace/printable.hpp"
+
+namespace app {
+namespace {
+
+using TopJson = nlohmann::json;
+
+/// The member of an object, or null.
+const TopJson& member(const TopJson& from, const char* name) {
+    static const TopJson kNull;
+    const auto at = from.find(name);  // end() for anything but an object
+    return at == from.end() ? kNull : *at;
+}
+
+std::string text_at(const TopJson& from, const char* name) {
+    const auto& value = member(from, name);
+    return value.is_string() ? measure::printable(value.get<std::string>()) : std::string();
+}
+
+std::uint64_t count_at(const TopJson& from, const char* name) {
+    const auto& value = member(from, name);
+    return value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
+}
+
+std::optional<double> number_at(const TopJson& from, const char* name) {
+    const auto& value = member(from, name);
+    return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
+}
+
+TopRequests requests_of(const TopJson& from) {
+    return {count_at(from, "local_hit"), count_at(from, "peer_hit"), count_at(from, "origin_fetch"),
+            count_at(from, "uncacheable"), count_at(from, "error")};
+}
+
+double share_of(const TopJson& room) {
+    return measure::ratio(count_at(room, "bytes"), count_at(room, "cap_bytes"));
+}
+
+TopNode node_of(const TopJson& from) {
+    TopNode out;
+    out.node = text_at(from, "node");
+    out.state = text_at(from, "state");
+    out.self = member(from, "self") == TopJson(true);
+    out.age_seconds = number_at(from, "age_seconds").value_or(0);
+    out.requests = requests_of(member(from, "requests"));
+    const auto& saved = member(from, "saved");
+    out.saved_bytes = count_at(saved, "from_memory_bytes") + count_at(saved, "from_peers_bytes");
+    out.objects = count_at(from, "objects");
+    out.errors_5m = count_at(from, "errors_5m");
+    out.memory = share_of(member(from, "memory"));
+    out.disk = share_of(member(from, "disk"));
+    if (const auto& links = member(from, "links"); links.is_array())
+        for (const auto& link : links)
+            out.links.push_back(
+                {text_at(link, "peer"), text_at(link, "state"), count_at(link, "hits")});
+    return out;
+}
+
+TopInterval::Times times_of(const TopJson& point, const char* outcome) {
+    return {number_at(member(point, "p50_ms"), outcome),
+            number_at(member(point, "p99_ms"), outcome)};
+}
+
+}  // namespace
+
+TopRequests& TopRequests::operator+=(const TopRequests& other) {
+    local_hit += other.local_hit;
+    peer_hit += other.peer_hit;
+    origin_fetch += other.origin_fetch;
+    uncacheable += other.uncacheable;
+    error += other.error;
+    return *this;
+}
+
+std::optional<TopData> read_top_nodes(std::string_view json, std::string& why) {
+    const auto page = TopJson::parse(json, nullptr, false);
+    const auto& nodes = member(page, "nodes");
+    if (!nodes.is_array() || nodes.empty()) {
+        why = "the answer is not the list of nodes that this version of hearsay sends";
+        return std::nullopt;
+    }
+    TopData out;
+    out.node = text_at(page, "node");
+    out.version = text_at(page, "version");
+    for (const auto& each : nodes) {
+        out.nodes.push_back(node_of(each));
+        if (out.nodes.back().self)
+            out.uptime_seconds = number_at(each, "uptime_seconds").value_or(0);
+    }
+    return out;
+}
+
+void read_top_history(std::string_view json, TopData& into) {
+    const auto page = TopJson::parse(json, nullptr, false);
+    const auto& points = member(page, "points");
+    if (!points.is_array() || points.empty()) return;
+    const auto& last = points.back();
+    into.last.seconds =
+        number_at(last, "seconds").value_or(number_at(page, "interval_seconds").value_or(0));
+    into.last.requests = requests_of(member(last, "requests"));
+    into.last.local_hit = times_of(last, "local_hit");
+    into.last.peer_hit = times_of(last, "peer_hit");
+    into.last.origin_fetch = times_of(last, "origin_fetch");
+}
+
+void read_top_urls(unsigned status, std::string_view json, TopData& into) {
+    if (status == 401 || status == 403) {
+        into.urls_note = status == 401 ? "the node shows URLs with its token alone "
+                                         "(HEARSAY_ADMIN_TOKEN)"
+                                       : "the node shows URLs to loopback alone";
+        return;
+    }
+    const auto page = TopJson::parse(json, nullptr, false);
+    if (member(page, "off") == TopJson(true)) {
+        into.urls_note = "switched off (admin.top_urls)";
+        return;
+    }
+    const auto& urls = member(page, "urls");
+    if (status != 200 || !urls.is_array()) {
+        into.urls_note = "the node does not list them";
+        return;
+    }
+    for (const auto& each : urls)
+        into.urls.push_back({text_at(each, "url"), count_at(each, "requests")});
+    if (into.urls.empty()) into.urls_note = "none yet";
+}
+
+void TopRates::see(TopData& data, Clock::time_point now) {
+    std::map<std::string, Seen> next;
+    for (auto& node : data.nodes) {
+        const auto total = node.requests.total();
+        const auto known = seen_.find(node.node);
+        Seen seen{total, now, std::nullopt};
+        if (known != seen_.end()) {
+            const auto& before = known->second;
+            const auto seconds = std::chrono::duration<double>(now - before.at).count();
+            const bool waits = !node.self && total == before.total && now - before.at <= kReport;
+            if (waits)
+                seen = before;  // its next report is under way
+            else if (total >= before.total && seconds > 0)
+                seen.rate = static_cast<double>(total - before.total) / seconds;
+        }
+        node.rate = seen.rate;
+        next.insert_or_assign(node.node, seen);
+    }
+    seen_ = std::move(next);
+}
+
+}  // namespace app

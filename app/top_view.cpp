@@ -1,0 +1,306 @@
+#include "app/top_view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "app/status_text.hpp"
+#include "measure/report/numbers.hpp"
+
+namespace app {
+namespace {
+
+enum class Ink { plain, bold, dim, good, warning, bad };
+
+constexpr const char* code(Ink ink) {
+    switch (ink) {
+        case Ink::bold:
+            return "\x1b[1m";
+        case Ink::dim:
+            return "\x1b[2m";
+        case Ink::good:
+            return "\x1b[32m";
+        case Ink::warning:
+            return "\x1b[33m";
+        case Ink::bad:
+            return "\x1b[31m";
+        case Ink::plain:
+            break;
+    }
+    return "";
+}
+
+/// Builds lines that end at the edge of the screen.
+class Page {
+public:
+    explicit Page(const TopSize& size) : size_(size) {}
+
+    Page& text(std::string_view text, Ink ink = Ink::plain) {
+        const auto part = text.substr(0, size_.columns - std::min(size_.columns, width_));
+        if (part.empty()) return *this;
+        width_ += part.size();
+        const bool colored = size_.color && ink != Ink::plain;
+        line_.append(colored ? code(ink) : "").append(part).append(colored ? "\x1b[0m" : "");
+        return *this;
+    }
+    void end() {
+        lines_.push_back(std::exchange(line_, {}));
+        width_ = 0;
+    }
+    void line(std::string_view whole, Ink ink = Ink::plain) {
+        text(whole, ink);
+        end();
+    }
+    std::size_t columns() const { return size_.columns; }
+    /// The lines that are left for more.
+    std::size_t room() const {
+        if (size_.rows == 0) return std::string::npos;
+        return size_.rows - std::min(size_.rows, lines_.size());
+    }
+    std::vector<std::string> take() {
+        if (size_.rows > 0 && lines_.size() > size_.rows) lines_.resize(size_.rows);
+        return std::move(lines_);
+    }
+
+private:
+    TopSize size_;
+    std::vector<std::string> lines_;
+    std::string line_;
+    std::size_t width_ = 0;
+};
+
+Ink ink_of(std::string_view state) {
+    if (state == "ready") return Ink::good;
+    return state == "down" || state == "silent" ? Ink::bad : Ink::warning;
+}
+
+std::string percent_text(std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? "-" : fmt::format("{:.1f}", measure::percent(part, whole));
+}
+
+std::string rate_text(const std::optional<double>& rate) {
+    if (!rate) return "-";
+    return fmt::format("{:.{}f}", *rate, *rate < 10 ? 1 : 0);
+}
+
+/// 9,999 or 12.3k or 4.5M: at most six characters up to a billion.
+std::string short_count(std::uint64_t number) {
+    if (number < 10'000) return measure::grouped(number);
+    const auto value = static_cast<double>(number);
+    return number < 999'950 ? fmt::format("{:.1f}k", value / 1e3)
+                            : fmt::format("{:.1f}M", value / 1e6);
+}
+
+std::string times_text(const TopInterval::Times& times) {
+    const auto one = [](const std::optional<double>& ms) {
+        return ms ? fmt::format("{:.{}f}", *ms, *ms < 10 ? 1 : 0) : std::string("-");
+    };
+    return one(times.p50_ms) + "/" + one(times.p99_ms);
+}
+
+void write_totals(const TopData& data, Page& page) {
+    TopRequests sum;
+    std::uint64_t saved = 0, ready = 0;
+    for (const auto& node : data.nodes) {
+        sum += node.requests;
+        saved += node.saved_bytes;
+        ready += node.state == "ready" ? 1 : 0;
+    }
+    const auto all = sum.total();
+    page.text(fmt::format("{} of {} ready", ready, measure::amount(data.nodes.size(), "node")),
+              ready == data.nodes.size() ? Ink::good : Ink::bad);
+    page.text(fmt::format(
+        "   hit rate {} % ({} local, {} peers)   origin {} %   saved {}   errors {}",
+        percent_text(sum.local_hit + sum.peer_hit, all), percent_text(sum.local_hit, all),
+        percent_text(sum.peer_hit, all), percent_text(sum.origin_fetch, all),
+        measure::size_text(static_cast<double>(saved)), measure::grouped(sum.error)));
+    page.end();
+    if (data.last.seconds <= 0) {
+        page.line("this node: no interval has ended yet", Ink::dim);
+        return;
+    }
+    const auto& r = data.last.requests;
+    const auto rate = [&](std::uint64_t count) {
+        return rate_text(static_cast<double>(count) / data.last.seconds);
+    };
+    page.line(fmt::format(
+        "this node, {:.0f} s: {}/s   local {}   peer {}   origin {}   error {}   p50/p99 ms: local "
+        "{}   peer {}   origin {}",
+        data.last.seconds, rate(r.total()), rate(r.local_hit), rate(r.peer_hit),
+        rate(r.origin_fetch), rate(r.error), times_text(data.last.local_hit),
+        times_text(data.last.peer_hit), times_text(data.last.origin_fetch)));
+}
+
+/// Nodes with trouble first, then this one, then by name.
+std::vector<const TopNode*> sorted(const std::vector<TopNode>& nodes) {
+    std::vector<const TopNode*> out;
+    for (const auto& node : nodes) out.push_back(&node);
+    std::stable_sort(out.begin(), out.end(), [](const auto* a, const auto* b) {
+        return std::tuple(a->state == "ready", !a->self, a->node) <
+               std::tuple(b->state == "ready", !b->self, b->node);
+    });
+    return out;
+}
+
+std::size_t name_width(const std::vector<const TopNode*>& nodes) {
+    std::size_t width = 4;
+    for (const auto* node : nodes)
+        width = std::max(width, std::min<std::size_t>(node->node.size(), 24));
+    return width;
+}
+
+/// "all", or the number of links that are not in step and their first peer.
+std::string links_text(const TopNode& node) {
+    std::size_t out_of_step = 0;
+    const TopLink* first = nullptr;
+    for (const auto& link : node.links)
+        if (link.state != "in_step" && out_of_step++ == 0) first = &link;
+    if (first == nullptr) return node.links.empty() ? "-" : "in step";
+    return fmt::format("{}: {}{}", first->peer, first->state,
+                       out_of_step > 1 ? fmt::format(", {} more", out_of_step - 1) : "");
+}
+
+void write_nodes(const std::vector<const TopNode*>& nodes, std::size_t most, Page& page) {
+    const auto width = name_width(nodes);
+    page.line(fmt::format("{:<{}}  {:<9} {:>8} {:>7} {:>6} {:>6} {:>6} {:>9} {:>9} {:>5} {:>5} "
+                          "{:>6}  {}",
+                          "node", width, "state", "requests", "/s", "local%", "peer%", "orig%",
+                          "saved", "objects", "mem%", "disk%", "err 5m", "links"),
+              Ink::bold);
+    const auto shown = nodes.size() > most ? most - 1 : nodes.size();
+    for (std::size_t i = 0; i < shown; ++i) {
+        const auto& n = *nodes[i];
+        const auto all = n.requests.total();
+        page.text(fmt::format("{:<{}.{}}  ", n.node, width, width));
+        page.text(fmt::format("{:<9} ", n.state), ink_of(n.state));
+        page.text(fmt::format(
+            "{:>8} {:>7} {:>6} {:>6} {:>6} {:>9} {:>9} {:>5} {:>5} {:>6}  ", short_count(all),
+            rate_text(n.rate), percent_text(n.requests.local_hit, all),
+            percent_text(n.requests.peer_hit, all), percent_text(n.requests.origin_fetch, all),
+            measure::size_text(static_cast<double>(n.saved_bytes)), short_count(n.objects),
+            fmt::format("{:.0f}", n.memory * 100), fmt::format("{:.0f}", n.disk * 100),
+            short_count(n.errors_5m)));
+        const auto links = links_text(n);
+        page.text(links, links == "in step" || links == "-" ? Ink::plain : Ink::bad);
+        page.end();
+    }
+    if (shown < nodes.size())
+        page.line(fmt::format("and {}", measure::amount(nodes.size() - shown, "more node")),
+                  Ink::dim);
+}
+
+/// The nodes with most peer hits, taken and given, in the order of their names.
+std::vector<std::string> busiest(const std::vector<const TopNode*>& nodes, std::size_t most) {
+    std::map<std::string, std::uint64_t> hits;
+    for (const auto* node : nodes) {
+        hits[node->node];
+        for (const auto& link : node->links) {
+            hits[node->node] += link.hits;
+            hits[link.peer] += link.hits;
+        }
+    }
+    std::vector<std::pair<std::string, std::uint64_t>> order(hits.begin(), hits.end());
+    std::stable_sort(order.begin(), order.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    if (order.size() > most) order.resize(most);
+    std::vector<std::string> names;
+    for (auto& [name, sum] : order) names.push_back(std::move(name));
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+/// A row is a node that asked, a column the node that gave.
+void write_matrix(const std::vector<const TopNode*>& nodes, std::size_t most, Page& page) {
+    const auto width = name_width(nodes);
+    constexpr std::size_t kColumn = 8;
+    const auto beside = page.columns() > width ? (page.columns() - width) / kColumn : 0;
+    const auto names = busiest(nodes, std::min(most - 1, beside));
+    if (names.size() < 2) return;
+    auto head =
+        fmt::format("{:<{}}", "got \\ from", width).substr(0, std::max<std::size_t>(width, 10));
+    const auto first = std::max<std::size_t>(width, 10);
+    for (const auto& name : names)
+        head += fmt::format(" {:>{}.{}}", name, kColumn - 1, kColumn - 1);
+    page.line(head, Ink::bold);
+    for (const auto& asker : names) {
+        std::map<std::string_view, std::uint64_t> row;
+        for (const auto* node : nodes)
+            if (node->node == asker)
+                for (const auto& link : node->links) row[link.peer] = link.hits;
+        page.text(fmt::format("{:<{}.{}}", asker, first, first));
+        for (const auto& giver : names) {
+            const auto known = row.find(giver);
+            const auto text = giver == asker       ? "."
+                              : known == row.end() ? "-"
+                                                   : short_count(known->second);
+            page.text(fmt::format(" {:>{}}", text, kColumn - 1),
+                      text == "." ? Ink::dim : Ink::plain);
+        }
+        page.end();
+    }
+}
+
+void write_urls(const TopData& data, std::size_t most, Page& page) {
+    page.line("requests  most requested URLs", Ink::bold);
+    if (!data.urls_note.empty()) page.line("          " + data.urls_note, Ink::dim);
+    for (std::size_t i = 0; i < std::min(most, data.urls.size()); ++i)
+        page.line(fmt::format("{:>8}  {}", short_count(data.urls[i].requests), data.urls[i].url));
+}
+
+}  // namespace
+
+std::vector<std::string> top_lines(const TopData& data, const TopSize& size,
+                                   const std::string& trouble) {
+    Page page(size);
+    page.text("hearsay top  ", Ink::dim).text(data.node, Ink::bold);
+    page.text(fmt::format("  {}, up {}", data.version, lasting(data.uptime_seconds)));
+    if (size.rows > 0) page.text("   q ends", Ink::dim);
+    page.end();
+    if (!trouble.empty()) page.line(trouble, Ink::bad);
+    write_totals(data, page);
+    page.end();
+
+    const auto nodes = sorted(data.nodes);
+    // URLs get what nodes and matrix leave, and five lines at least if there are so many.
+    const auto room = page.room();
+    const auto all = size.rows == 0;
+    constexpr std::size_t kUrls = 7;
+    const auto upper = all ? room : room - std::min(room, kUrls);
+    const bool has_matrix = nodes.size() > 1;
+    const auto for_nodes = all          ? nodes.size()
+                           : has_matrix ? std::max<std::size_t>(3, upper / 2)
+                                        : std::max<std::size_t>(3, upper);
+    write_nodes(nodes, std::max<std::size_t>(for_nodes, 1), page);
+    if (has_matrix && (all || page.room() > kUrls + 4)) {
+        page.end();
+        write_matrix(nodes, all ? 16 : std::max<std::size_t>(page.room() - kUrls, 3), page);
+    }
+    if (all || page.room() > 2) {
+        page.end();
+        write_urls(data, all ? 20 : page.room() - std::min<std::size_t>(page.room(), 1), page);
+    }
+    return page.take();
+}
+
+std::string top_frame(const std::vector<std::string>& shown, const std::vector<std::string>& lines,
+                      bool anew) {
+    std::string out;
+    if (anew) out += "\x1b[H\x1b[2J";
+    const auto last = std::max(lines.size(), anew ? 0 : shown.size());
+    for (std::size_t i = 0; i < last; ++i) {
+        static const std::string kEmpty;
+        const auto& now = i < lines.size() ? lines[i] : kEmpty;
+        const auto& before = !anew && i < shown.size() ? shown[i] : kEmpty;
+        if (now == before) continue;
+        out += fmt::format("\x1b[{};1H{}\x1b[K", i + 1, now);
+    }
+    // Terminals that know this mode show the frame as a whole; others ignore it.
+    return out.empty() ? out : "\x1b[?2026h" + out + "\x1b[?2026l";
+}
+
+}  // namespace app

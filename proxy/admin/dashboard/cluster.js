@@ -1,0 +1,179 @@
+// The panel “Cluster”: problems, all nodes, links of one node.
+import {obstacle} from './api.js';
+import {byId, bytes, count, figure, h, isNumber, lasting, milliseconds, percent, ratio, table, tile, update} from './dom.js';
+import {showMatrix} from './matrix.js';
+import {findProblems} from './problems.js';
+import {LINK_REASONS, LINK_STATES, NODE_STATES, OUTCOMES} from './words.js';
+
+// Rows of a long table before the button for the rest; on narrow screens each is a card.
+const narrow = matchMedia('(max-width: 760px)');
+const most = () => narrow.matches ? 10 : 50;
+const view = {sort: 'state', down: false, all: false, links: ''};
+
+const LEVELS = {error: 'Fault', warning: 'Warning', note: 'Note'};
+const RANK = {down: 0, silent: 1, not_ready: 2, draining: 3, no_report: 4, ready: 9};
+
+const total = (requests) => requests ? OUTCOMES.reduce((all, each) => all + (requests[each] || 0), 0) : NaN;
+const part = (node, ...outcomes) =>
+    ratio(outcomes.reduce((all, each) => all + (node.requests?.[each] || 0), 0), total(node.requests));
+
+export function showCluster(known) {
+    const why = obstacle(known.nodes);
+    const nodes = why ? null : known.nodes.json;
+    const status = known.status?.json || null;
+    showProblems(findProblems({nodes, status, recent: known.recent}), nodes);
+    if (why) {
+        for (const id of ['cluster-totals', 'matrix', 'pairs', 'links']) update(byId(id));
+        update(byId('nodes'), h('p', {class: 'empty'}, why));
+        return;
+    }
+    showTotals(nodes.nodes);
+    showNodes(nodes.nodes);
+    showMatrix(nodes.nodes);
+    showLinks(nodes.nodes, status);
+}
+
+export function sortNodes(by) {
+    if (view.sort === by) view.down = !view.down;
+    else Object.assign(view, {sort: by, down: by !== 'node' && by !== 'state'});
+}
+export const showAllNodes = () => { view.all = !view.all; };
+
+function showProblems(problems, nodes) {
+    const list = problems.map((each) => h(
+        'li', {class: each.level, 'data-key': each.key},
+        h('p', null, h('b', null, LEVELS[each.level] + ': '), each.what),
+        each.todo ? h('p', {class: 'todo'}, h('b', null, 'What to do: '), each.todo) : null));
+    update(byId('problems'), list.length
+        ? h('ul', {class: 'problems', 'aria-label': 'Problems'}, list)
+        : h('p', {class: 'fine'}, nodes ? 'No problem is known: all nodes are ready, and all links are in step.' : ''));
+}
+
+function showTotals(nodes) {
+    const sum = (value) => nodes.reduce((all, node) => all + (value(node) || 0), 0);
+    const all = sum((node) => total(node.requests) || 0);
+    const share = (...outcomes) =>
+        ratio(outcomes.reduce((so_far, each) => so_far + sum((node) => node.requests?.[each]), 0), all);
+    const ready = nodes.filter((node) => node.state === 'ready').length;
+    const saved = sum((node) => (node.saved?.from_memory_bytes || 0) + (node.saved?.from_peers_bytes || 0));
+    const links = nodes.flatMap((node) => node.links || []);
+    update(byId('cluster-totals'),
+        tile('Nodes ready', `${count(ready)} of ${count(nodes.length)}`),
+        tile('Hit rate of the cluster', percent(share('local_hit', 'peer_hit')),
+             `${percent(share('local_hit'))} local, ${percent(share('peer_hit'))} peers`),
+        tile('Origin fetches', percent(share('origin_fetch')), `of ${count(all)} requests`),
+        tile('Bytes saved', bytes(saved), `${bytes(sum((node) => node.saved?.from_peers_bytes))} by peers`),
+        tile('Objects', count(sum((node) => node.objects))),
+        tile('Links in step', `${count(links.filter((link) => link.state === 'in_step').length)} of ${count(links.length)}`),
+        tile('Errors, 5 minutes', count(sum((node) => node.errors_5m))));
+}
+
+const COLUMNS = [
+    ['node', 'node', (node) => node.node],
+    ['state', 'state', (node) => RANK[node.state] ?? 1],
+    ['requests', 'requests', (node) => total(node.requests)],
+    ['local', 'local', (node) => part(node, 'local_hit')],
+    ['peers', 'peers', (node) => part(node, 'peer_hit')],
+    ['origin', 'origin', (node) => part(node, 'origin_fetch')],
+    ['saved', 'saved', (node) => (node.saved?.from_memory_bytes || 0) + (node.saved?.from_peers_bytes || 0)],
+    ['objects', 'objects', (node) => node.objects],
+    ['memory', 'memory', (node) => ratio(node.memory?.bytes, node.memory?.cap_bytes)],
+    ['disk', 'disk', (node) => ratio(node.disk?.bytes, node.disk?.cap_bytes)],
+    ['fill', 'summary fill', (node) => node.summary?.fill],
+    ['error', 'expected error', (node) => node.summary?.expected_error],
+    ['lag', 'lag', (node) => lagOf(node)],
+    ['false', 'false hits', (node) => falseHits(node)],
+    ['errors', 'errors 5 m', (node) => node.errors_5m],
+    ['age', 'report', (node) => node.self ? 0 : node.age_seconds],
+];
+const TITLES = {
+    local: 'Share of its requests that its own store answered', peers: 'Share that a peer answered',
+    origin: 'Share that the origin answered', saved: 'Bytes that its store and its peers gave in place of origins',
+    fill: 'Part of the bits of its summary that are set', error: 'Probability that its summary promises an absent key',
+    lag: 'Longest time since a summary of a peer was confirmed there', false: 'Requests to peers whose summary promised a missing object',
+    report: 'Age of its last report',
+};
+
+const lagOf = (node) => (node.links || []).reduce(
+    (most, link) => link.state === 'in_step' && isNumber(link.lag_seconds) ? Math.max(most, link.lag_seconds) : most, 0);
+const falseHits = (node) => (node.links || []).reduce((all, link) => all + (link.false_hits || 0), 0);
+
+function showNodes(nodes) {
+    const word = byId('node-filter').value.trim().toLowerCase();
+    const found = nodes.filter((node) => `${node.node} ${node.state}`.toLowerCase().includes(word));
+    const value = COLUMNS.find(([id]) => id === view.sort)[2];
+    const order = (a, b) => {
+        const x = value(a) ?? -1, y = value(b) ?? -1;
+        const least = typeof x === 'string' ? x.localeCompare(y, 'en', {numeric: true})
+                                            : (Number.isNaN(x) ? -1 : x) - (Number.isNaN(y) ? -1 : y);
+        return (view.down ? -least : least) || (b.self === true) - (a.self === true);
+    };
+    found.sort(order);
+    const shown = view.all ? found : found.slice(0, most());
+    update(byId('nodes'),
+        table('Nodes', COLUMNS.map(([id, name]) => ({
+            name, number: id !== 'node' && id !== 'state', title: TITLES[id], act: 'sort', value: id,
+            sorted: view.sort === id ? (view.down ? 'descending' : 'ascending') : null})),
+            shown.map((node) => ({key: node.node, attributes: {class: `is-${node.state}`}, cells: cellsOf(node)})),
+            {class: 'nodes'}),
+        found.length === 0 ? h('p', {class: 'empty'}, 'No node has this name or state.') : null,
+        found.length > most()
+            ? h('button', {type: 'button', 'data-act': 'all-nodes'},
+                view.all ? `Show the first ${most()} only` : `Show all ${count(found.length)} nodes`) : null);
+}
+
+function cellsOf(node) {
+    const [words] = NODE_STATES[node.state] || [node.state];
+    return [
+        h('span', null, node.node, node.self ? h('span', {class: 'hint'}, ' (this node)') : null),
+        h('span', {class: `badge ${node.state}`}, words),
+        count(total(node.requests)), percent(part(node, 'local_hit')), percent(part(node, 'peer_hit')),
+        percent(part(node, 'origin_fetch')), bytes((node.saved?.from_memory_bytes || 0) + (node.saved?.from_peers_bytes || 0)),
+        count(node.objects), used(node.memory), used(node.disk), percent(node.summary?.fill),
+        percent(node.summary?.expected_error), isNumber(lagOf(node)) ? `${figure(lagOf(node))} s` : '',
+        count(falseHits(node)), count(node.errors_5m),
+        node.self ? 'now' : isNumber(node.age_seconds) ? `${lasting(node.age_seconds)} ago` : '–'];
+}
+
+const used = (room) => !room || !(room.cap_bytes > 0) ? '–'
+    : h('span', {title: `${bytes(room.bytes)} of ${bytes(room.cap_bytes)}`}, percent(ratio(room.bytes, room.cap_bytes)));
+
+/// Links of the chosen node. Of this node itself the status knows more.
+function showLinks(nodes, status) {
+    const select = byId('link-node');
+    const chosen = nodes.find((node) => node.node === select.value) || nodes[0];
+    update(select, nodes.map((node) => h('option', {value: node.node, 'data-key': node.node}, node.node)));
+    select.value = chosen.node;
+    const details = new Map();
+    if (chosen.self) for (const peer of status?.cluster?.peers || []) details.set(peer.node, peer);
+    const links = [...(chosen.links || [])].sort(
+        (a, b) => (a.state === 'in_step') - (b.state === 'in_step') || (b.hits || 0) - (a.hits || 0));
+    const shown = links.slice(0, view.all ? links.length : most());
+    update(byId('links'),
+        chosen.state === 'silent' || chosen.state === 'down'
+            ? h('p', {class: 'hint'}, `The last report of this node is ${lasting(chosen.age_seconds)} old.`) : null,
+        links.length === 0 ? h('p', {class: 'empty'}, 'This node has no peers, or has not reported them.')
+            : table(`Links of ${chosen.node}`,
+                    [{name: 'peer'}, {name: 'state'}, {name: 'what to do'}, {name: 'hits', number: true},
+                     {name: 'given', number: true}, {name: 'false hits', number: true},
+                     {name: 'failures', number: true}, {name: 'lag', number: true}, {name: 'round trip', number: true}],
+                    shown.map((link) => ({key: link.peer, cells: linkCells(link, details.get(link.peer))})),
+                    {class: 'links'}),
+        links.length > shown.length ? h('p', {class: 'hint'}, `${count(links.length - shown.length)} more links are in step or have fewer hits.`) : null,
+        chosen.links_left_out > 0
+            ? h('p', {class: 'hint'}, `${count(chosen.links_left_out)} more links stand on that node's own dashboard; its report names those with most hits.`) : null);
+}
+
+function linkCells(link, detail) {
+    const [words, meaning, todo] = LINK_STATES[link.state] || [link.state, '', ''];
+    const reason = link.state === 'in_step' ? null : LINK_REASONS[detail?.last_error];
+    const since = isNumber(detail?.state_seconds) ? `, for ${lasting(detail.state_seconds)}` : '';
+    return [
+        link.peer, h('span', {class: `badge ${link.state}`, title: meaning}, words + since),
+        link.state === 'in_step' && !detail?.cause ? null
+            : h('span', null, reason ? `${reason[0]} ${reason[1]}` : todo || (link.state === 'in_step' ? '' : meaning),
+          detail?.cause ? h('span', {class: 'cause'}, ` Cause: ${detail.cause}.`) : null),
+        count(link.hits), count(link.given), count(link.false_hits), count(link.failures),
+        isNumber(link.lag_seconds) ? `${figure(link.lag_seconds)} s` : '–',
+        detail?.round_trip_seconds > 0 ? milliseconds(1000 * detail.round_trip_seconds) : '–'];
+}

@@ -1,0 +1,149 @@
+// The words of `hearsay status` with their meaning, and what to do. The texts agree with
+// docs/howto/troubleshoot.md and docs/reference/.
+
+export const OUTCOMES = ['local_hit', 'peer_hit', 'origin_fetch', 'uncacheable', 'error'];
+export const OUTCOME_NAMES = {
+    local_hit: 'local hit', peer_hit: 'peer hit', origin_fetch: 'origin fetch',
+    uncacheable: 'uncacheable', error: 'error',
+};
+
+/// State of a node: [words, what to do].
+export const NODE_STATES = {
+    ready: ['ready', ''],
+    not_ready: ['not ready', 'The node started just now, and waits for its peers. It is ready after two seconds at most.'],
+    draining: ['draining', 'The node leaves: it finishes its requests and ends.'],
+    no_report: ['no report yet', 'The node is linked, and its first report is under way. An earlier version of the program sends none: upgrade it.'],
+    silent: ['silent', 'The node has sent no report for 15 s. Look at its process, its machine and the network.'],
+    down: ['down', 'No link to the node is up. Look at its process, its machine and the network.'],
+};
+
+/// State of a link: [words, meaning, what to do].
+export const LINK_STATES = {
+    in_step: ['in step', 'Its summary is current, so it may be asked.', ''],
+    connecting: ['connecting', 'The peer has made no link to this node yet.',
+                 'Check that the peer runs, that it lists this node, and that it can reach cluster.listen here.'],
+    hello: ['hello', 'The link is being set up.', 'Wait. A state of minutes points to a lossy network.'],
+    waiting_snapshot: ['waiting for a snapshot', 'Its summary is on its way.',
+                       'Wait. A state of minutes points to a lossy network.'],
+    behind: ['behind', 'It has yet to confirm purges that it missed while it was away.',
+             'Wait. If it lasts, the disk of the peer may hang: look at its own dashboard.'],
+    no_address: ['no address', 'Its summary is current, but its http address is unknown.',
+                 'Give DNS a record for the address in the cause, or list the peer.'],
+    one_way: ['one way', 'The link to the peer is up; the peer cannot make its own link.',
+              'Correct the link address that the peer has for this node, or the firewall.'],
+    withdrawn: ['withdrawn', 'The peer drains or has stopped.', 'Start it again, or remove it from cluster.peers.'],
+    gone: ['gone', 'The link broke, or the peer fell silent.', 'Look at its process, its machine and the network.'],
+    refused: ['refused', 'One of the two nodes refused the other.', 'The reason says which setting differs.'],
+};
+
+/// Reason of a refused link: [cause, what to do].
+export const LINK_REASONS = {
+    wrong_key: ['The cluster keys differ.', 'Give both nodes the same cluster.key, and reload.'],
+    bad_proof: ['The cluster keys differ.', 'Give both nodes the same cluster.key, and reload.'],
+    other_hash_key: ['The last cluster key differs: a rotation is under way.', 'Finish the rotation on all nodes: docs/howto/key-rotation.md.'],
+    rules_differ: ['The rules that change keys differ.', 'Give all nodes the same list of rules, and reload.'],
+    unknown_node: ['The configuration of the peer does not list this node.', 'Add this node to cluster.peers of the peer, and reload it.'],
+    wrong_node: ['The node at this address has another name.', 'Correct the name or the address in cluster.peers.'],
+    duplicate_id: ['Two running nodes have one name.', 'Give each node a name of its own (node).'],
+    own_id: ['The address leads to this node itself.', 'Correct the address in cluster.peers.'],
+    not_encrypted: ['One of the nodes does not encrypt.', 'Upgrade both nodes, or set cluster.allow_clear for the time of the upgrade.'],
+    encrypted: ['One of the nodes does not encrypt.', 'Upgrade both nodes, or set cluster.allow_clear for the time of the upgrade.'],
+    tls_failed: ['The TLS handshake failed.', 'Check that both nodes have the same key and encrypt alike.'],
+    wrong_version: ['The peer runs another version of the program.', 'Upgrade the older node: docs/howto/upgrade.md.'],
+    unknown_kind: ['The peer uses a kind of summary that this version lacks.', 'Upgrade the older node: docs/howto/upgrade.md.'],
+    peers_full: ['The peer has reached its cluster.max_peers.', 'Raise cluster.max_peers there.'],
+    shape_refused: ['The summary of the peer is too large here.', 'Raise summary.peer_max of this node.'],
+    summary_too_large: ['The summary of the peer is too large here.', 'Raise summary.peer_max of this node.'],
+    connection_refused: ['Nothing listens at its link address.', 'Start the peer, or correct its address.'],
+    connect_timeout: ['Its link address does not answer.', 'Check the machine, the address and the firewall.'],
+    resolve_failed: ['Its name has no address.', 'Correct the name, or the DNS.'],
+};
+
+/// Reason of a failed peer request: what to do.
+export const HTTP_REASONS = {
+    not_a_peer: 'Another server answers at its http port. Correct the http port in cluster.peers.',
+    tls_failed: 'Often a wrong http port: another server answers there.',
+    head_timeout: 'Often a wrong http port, or an overloaded peer.',
+    connect_failed: 'A firewall closes its http port, or nothing listens there.',
+    unusable: 'Look for a firewall, or for clients.proxy_protocol on that port.',
+};
+
+export const DISK_STATES = {
+    loading: ['loading', 'Files of an earlier run are still being read.', ''],
+    ready: ['ready', '', ''],
+    paused: ['paused', 'Writes stop for a while after an error or on a full file system; reads continue.',
+             'Make room on the file system, or lower the size of cache.disk.'],
+    off: ['off', 'Five errors came within a minute, or the directory is gone or read-only.',
+          'Repair or replace the device: docs/howto/disk.md. The content is fetched again.'],
+};
+
+/// Choice about a peer in an explanation.
+export const CHOICES = {
+    asked: 'a miss would ask it', no_claim: 'its summary does not contain the key',
+    not_in_step: 'its summary is not current, or it cannot be asked',
+    in_the_clear: 'the URL is https, and the link is not encrypted',
+    left_alone: 'it failed, or mostly answered in vain, and gets no requests for a while',
+    too_far: 'the origin answers so much sooner that asking it does not pay',
+    others_first: 'two other peers are better',
+    just_invalidated: 'no copy could prove that it is younger than the invalidation',
+};
+export const HAS = {
+    has: 'yes, fresh', absent: 'no', stale: 'yes, stale', variant: 'only for other request fields',
+    busy: 'not known: busy', draining: 'not known: draining', unknown: 'not known: no answer',
+};
+export const HERE = {
+    fresh: 'stored and fresh', stale: 'stored, but stale: the next use validates it',
+    filling: 'arriving now', variant: 'stored for other request fields only (Vary)',
+    disk: 'on disk, but not read in time', absent: 'not stored',
+};
+
+/// Verdict about storing: [why, what to do].
+export const VERDICTS = {
+    store: ['It was stored.', ''],
+    request_no_store: ['The request said no-store.', 'Nothing: the client wants this.'],
+    no_store: ['The origin says no-store.', 'Change Cache-Control at the origin, or set a rule.'],
+    private: ['The origin says private: the response is for one client.', 'Send public or s-maxage if everybody may have it.'],
+    must_understand: ['The origin says must-understand, and the status is unknown here.', ''],
+    authorization: ['The request had Authorization.', 'Send public or s-maxage at the origin, or set authorize in a rule.'],
+    vary_any: ['Vary contains *, or too many names.', 'Name the request fields that matter in Vary.'],
+    set_cookie: ['The response sets a cookie.', 'Remove the cookie at the origin, or set cache.store_set_cookie if cookies are not personal.'],
+    no_freshness: ['The response has no lifetime.', 'Send Cache-Control: max-age at the origin, or set a lifetime by a rule.'],
+    not_reusable: ['The response is stale at once and has no validator.', 'Send a lifetime, or an ETag.'],
+    partial: ['The answer depends on a range or a condition.', ''],
+    too_large: ['The body is larger than cache.object_max or the room for it.', 'Raise cache.object_max, cache.memory or add a disk.'],
+    no_room: ['Memory is full of bodies that slow clients still read.', 'Raise cache.memory, or add a disk.'],
+    too_many_tags: ['The response has more than 1,024 tags.', 'Send fewer tags.'],
+    invalidated: ['It was purged while it arrived.', ''],
+    incomplete: ['The origin broke off inside the body.', 'Look at the log, and at the origin.'],
+    aborted: ['All its clients had left.', ''],
+};
+
+/// Reason of a refused request or connection: [meaning, setting or remedy].
+export const REFUSALS = {
+    malformed: ['The request was not valid HTTP (400).', ''],
+    too_large: ['Target or head was too long (414, 431).', ''],
+    not_implemented: ['The request needs what the node lacks (501).', ''],
+    version: ['Another version of HTTP (505).', ''],
+    no_route: ['No entry of origins matches, or forward requests are off (403, 404).', 'origins, forward.enabled'],
+    timeout: ['The request came too slowly (408).', 'timeouts'],
+    loop: ['The request had passed this node already (508).', 'Look for a circle of proxies.'],
+    destination: ['The target is private, a listener, or a closed port (403).', 'forward.private_destinations'],
+    forbidden: ['PURGE from an address that may not purge (403).', 'purge.allow'],
+    client: ['The address may not use the node (403).', 'clients.allow, clients.deny'],
+    forward_client: ['The address may not use the forward proxy (403).', 'forward.clients'],
+    upgrade: ['The upgrade is not listed (403).', 'upgrade'],
+    too_young: ['The content is younger than min_age of a rule (403).', 'rules'],
+    blocklist: ['A blocklist refuses the target (403).', 'forward.blocklists'],
+    destination_denied: ['The target is denied (403).', 'forward.destinations'],
+    credentials_in_clear: ['A password came over a connection in the clear (403).', 'forward.authentication'],
+    no_credentials: ['The client has to name a user (407).', ''],
+    wrong_credentials: ['User or password is wrong (407).', ''],
+    over_rate: ['The client is above its rate (429).', 'clients.limits'],
+    over_connections: ['The client is above its connections (429).', 'clients.limits'],
+    over_guesses: ['Too many wrong passwords (429).', ''],
+    unverified: ['Too many passwords wait for a check (503).', ''],
+    too_many_connections: ['The node or the address has too many connections.', 'limits.connections, connections_per_address'],
+    tls: ['The TLS handshake failed.', ''],
+    proxy_header: ['The PROXY header is missing or malformed.', 'clients.proxy_protocol'],
+    http2_flood: ['An HTTP/2 client made too much work.', ''],
+};
