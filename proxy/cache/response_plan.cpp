@@ -30,6 +30,14 @@ bool wants_exact_range(const ResponsePlan& plan, const StoreFacts& found,
     return found.unshareable;
 }
 
+/// The store gets nothing from this request: the origin's answer is for the client alone.
+bool goes_past_the_store(const ResponsePlan& plan, const StoreFacts& found,
+                         const RequestFacts& request) {
+    if (request.conditions_for_origin) return true;
+    if (request.is_head) return !request.fetches_for_head || found.unshareable;
+    return wants_exact_range(plan, found, request);
+}
+
 /// True if the stored response served several requests. Then its successor will, too.
 bool may_serve_many(const StoreFacts& found) {
     return !found.stored || found.stored->serves_others();
@@ -72,15 +80,15 @@ ResponsePlan plan_fetch(ResponsePlan plan, const StoreFacts& found, const Reques
     plan.may_ask_peers = may_ask_peers(directives, request.has_peers);
     if (directives.only_if_cached) {
         plan.step = ResponseStep::refuse;
-    } else if (request.is_head || request.conditions_for_origin ||
-               wants_exact_range(plan, found, request)) {
+    } else if (goes_past_the_store(plan, found, request)) {
         plan.step = ResponseStep::relay;
     } else {
         // A request whose response is likely its own neither waits for others nor lets them wait.
         // Nor does a request that the fetch under way cannot serve.
         plan.collapse = !found.unshareable && !request.authorization && may_serve_many(found) &&
                         !(found.has_fill && wants_it_new(plan, directives));
-        plan.in_part = request.may_use_blocks && !found.stored && request.range.single();
+        plan.in_part = request.may_use_blocks && !found.stored && !request.is_head &&
+                       request.range.single();
         plan.of_version = plan.in_part && request.if_range;
     }
     return plan;

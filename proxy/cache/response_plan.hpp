@@ -31,6 +31,7 @@ struct RequestFacts {
     const RequestDirectives& directives;
     RangeRequest range;
     bool is_head = false;
+    bool fetches_for_head = false;  // a rule lets a HEAD fill the store
     bool if_range = false;
     bool conditions_for_origin =
         false;  // If-Match, If-Unmodified-Since (RFC 9110 §13.1.1, §13.1.4)

@@ -169,6 +169,7 @@ RequestFacts ResponseFromCache::request_facts() const {
     facts.conditions_for_origin =
         find(fields, field::if_match) || find(fields, field::if_unmodified_since);
     const auto& policy = request_.site.policy;
+    facts.fetches_for_head = policy.fetches_for_head();
     facts.authorization = policy.authorizes_each() ||
                           (find(fields, field::authorization) && !policy.shares_authorized());
     facts.has_peers = request_.config().cluster.has_value();

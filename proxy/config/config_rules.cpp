@@ -249,6 +249,7 @@ Rule read_rule(ConfigContext& context, ConfigSection& in) {
     read_match(context, in, rule.match);
     read_storing(context, in, rule.storing);
     in.read("bypass", rule.bypass);
+    in.read("fetch_for_head", rule.fetch_for_head);
     read_span(in, "min_age", rule.min_age);
     read_query(context, in, rule.query);
     read_edits(context, in, "request_fields", rule.request_fields);
@@ -320,6 +321,7 @@ ordered_json rule_json(const Rule& rule) {
     if (!match.empty()) out["match"] = std::move(match);
     show_storing(out, rule.storing);
     if (rule.bypass) out["bypass"] = true;
+    if (rule.fetch_for_head) out["fetch_for_head"] = true;
     show_span(out, "min_age", rule.min_age);
     show_query(out, rule.query);
     show_edits(out, "request_fields", rule.request_fields);

@@ -531,6 +531,11 @@ constexpr std::array kTable{
             "`ETag`, gives the stored body, or the body of a peer; any other answer goes to this "
             "client alone. Without an answer of the origin the client gets an error. With `query` "
             "one body serves all signatures of a URL."},
+    Setting{"rules[].fetch_for_head", ElementValue{"boolean"}, Effect::on_reload,
+            "A HEAD for which nothing usable is stored becomes a GET for the store, and the client "
+            "gets its head. So the next HEAD or GET is a hit, and the response survives an outage. "
+            "It is for clients that begin with a HEAD, and for redirects and small bodies: the "
+            "node drops a large body that nobody reads. Without it a HEAD goes to the origin."},
     Setting{"rules[].bypass", ElementValue{"boolean"}, Effect::on_reload,
             "Matching requests go past the cache."},
     Setting{"rules[].min_age", ElementValue{"time span"}, Effect::on_reload,

@@ -87,6 +87,7 @@ struct Rule {
     StoringRule storing;
     QueryRule query;
     bool bypass = false;                          // such requests go past the cache
+    bool fetch_for_head = false;                  // a HEAD fills the store as a GET does
     std::optional<std::chrono::seconds> min_age;  // younger content is refused: min_age.hpp
     FieldEdits request_fields, response_fields;
     std::vector<std::string> tags;  // that each stored response gets, to purge by

@@ -38,6 +38,7 @@ struct SitePolicy {
     std::uint32_t mark() const { return (rule ? rule->mark : 0) ^ (mirror ? mirror->mark : 0); }
     /// Questions to that rule; false without one.
     bool bypasses() const { return rule && rule->bypass; }
+    bool fetches_for_head() const { return rule && rule->fetch_for_head; }
     bool authorizes_each() const { return rule && rule->storing.authorize; }
     bool shares_authorized() const { return rule && rule->storing.share_authorized; }
     bool follows_redirects() const { return rule && rule->storing.follow_redirects; }

@@ -530,6 +530,7 @@ const json& written_schema() {
     "min_age": {"$ref": "#/definitions/duration"},
     "ignore": {"type": "array", "maxItems": 256, "items": {"anyOf": [
       {"enum": ["no-store", "private", "no-cache", "set-cookie", "vary"]}, {"type": "string", "pattern": ".*\\$\\{.*"}]}},
+    "fetch_for_head": {"type": "boolean", "default": false},
     "bypass": {"type": "boolean", "default": false},
     "query": {"anyOf": [{"const": "ignore"}, {"type": "object", "properties": {
       "keep": {"$ref": "#/definitions/globs"}, "drop": {"$ref": "#/definitions/globs"}, "sort": {"type": "boolean", "default": false}},

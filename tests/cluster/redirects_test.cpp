@@ -374,6 +374,18 @@ TEST_F(FollowedRedirects, AHeadLeavesTheResultAlone) {
     EXPECT_TRUE(is_hit("/blob"));
 }
 
+TEST_F(FollowedRedirects, AHeadFollowsThemWhereARuleLetsItFillTheStore) {
+    const auto first = signing();
+    const auto second = content("ETag: \"1\"\r\n");
+    run(R"([{"name": "blobs", "match": {"hosts": ["origin.test"]}, "follow_redirects": true,
+             "fresh_for": "1h", "fetch_for_head": true},
+            {"name": "cdn", "match": {"hosts": ["cdn.test"]}, "query": {"drop": ["sig"]}}])");
+    const auto head = client().ask("HEAD", "/blob");
+    EXPECT_EQ(head.status, 200u);
+    EXPECT_EQ(head.field("ETag"), "\"1\"");
+    EXPECT_TRUE(is_hit("/blob"));
+}
+
 TEST_F(FollowedRedirects, BlocksOfALargeBodyComeByThem) {
     const File file{bytes(10 * kBlock + 100)};
     const auto first = signing();

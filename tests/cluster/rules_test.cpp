@@ -165,6 +165,44 @@ TEST_F(Rules, ShareContentOfAuthorizedRequestsOnlyWhereTheySaySo) {
     EXPECT_FALSE(is_hit("/page", authorized));
 }
 
+TEST_F(Rules, LetAHeadFillTheStore) {
+    std::atomic<int> heads = 0;
+    const auto scripted = origin.set([&](Exchange& e) {
+        heads += e.method == "HEAD";
+        if (contains(e.target, "/moved"))
+            return e.answer(fresh("Location: http://cdn.test/1\r\nX-Commit: 1\r\n"), "there", "302 Found");
+        e.answer(fresh(), "response " + std::to_string(++number));
+    });
+    run(R"([{"name": "files", "match": {"paths": ["/files/*"]}, "fetch_for_head": true}])");
+    const auto head = client().ask("HEAD", "/files/1");
+    EXPECT_EQ(head.status, 200u);
+    EXPECT_EQ(head.field("Content-Length"), "10");
+    EXPECT_EQ(head.body, "");
+    EXPECT_TRUE(is_hit("/files/1")) << "a GET of the same";
+    for (int i = 0; i < 2; ++i) {
+        const auto moved = client().ask("HEAD", "/files/moved");
+        EXPECT_EQ(moved.status, 302u);
+        EXPECT_EQ(moved.field("X-Commit"), "1");
+        EXPECT_EQ(contains(moved.cache_status(), "; hit"), i == 1) << moved.cache_status();
+    }
+    EXPECT_EQ(heads, 0);
+    client().ask("HEAD", "/other");
+    EXPECT_EQ(heads, 1) << "no rule";
+}
+
+TEST_F(Rules, GiveAHeadOfWhatIsForOneClient) {
+    std::atomic<int> heads = 0;
+    const auto scripted = origin.set([&](Exchange& e) {
+        heads += e.method == "HEAD";
+        e.answer("Cache-Control: private\r\n", e.method == "HEAD" ? "" : std::string(300'000, 'x'));
+    });
+    run(R"([{"name": "files", "fetch_for_head": true}])");
+    auto connection = client();
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(connection.ask("HEAD", "/own").status, 200u);
+    EXPECT_EQ(heads, 1) << "the second one goes past the store";
+    EXPECT_EQ(connection.ask("GET", "/own").body.size(), 300'000u) << "the connection is in order";
+}
+
 TEST_F(Rules, SendRequestsPastTheCache) {
     const auto scripted = numbered(fresh());
     run(R"([{"name": "live", "match": {"paths": ["/live/*"]}, "bypass": true}])");

@@ -45,7 +45,7 @@ constexpr auto kWhole = R"([{
     "stale_on": [503, 429], "authorize": "origin", "min_age": "7d",
     "immutable": true, "share_authorized": true,
     "ignore": ["no-store", "private", "no-cache", "set-cookie", "vary"],
-    "bypass": true,
+    "bypass": true, "fetch_for_head": true,
     "query": {"drop": ["X-Amz-*"], "sort": true},
     "request_fields": {"set": {"Accept-Encoding": "gzip"}, "add": {"X-A": "1"}, "remove": ["Cookie"]},
     "response_fields": {"set": {"X-B": "2"}, "remove": ["Server"]},
@@ -68,6 +68,7 @@ TEST(ConfigRules, ReadAllMembers) {
     EXPECT_TRUE(rule.storing.authorize);
     EXPECT_EQ(rule.min_age, 168h);
     EXPECT_TRUE(rule.storing.immutable && rule.storing.share_authorized && rule.bypass);
+    EXPECT_TRUE(rule.fetch_for_head);
     EXPECT_EQ(rule.storing.ignored, (Ignored{true, true, true, true, true}));
     EXPECT_EQ(rule.query.mode, QueryRule::Mode::drop);
     EXPECT_EQ(rule.query.names.at(0).text(), "X-Amz-*");

@@ -28,6 +28,7 @@ protected:
         request.has_peers = has_peers;
         request.peers_may_have = peers_may_have;
         request.is_head = is_head;
+        request.fetches_for_head = fetches_for_head;
         request.if_range = if_range;
         request.conditions_for_origin = conditions_for_origin;
         request.authorization = authorization;
@@ -37,8 +38,8 @@ protected:
     }
 
     StoreFacts found;
-    bool has_peers = true, peers_may_have = false, is_head = false, if_range = false,
-         conditions_for_origin = false, authorization = false, may_use_blocks = true;
+    bool has_peers = true, peers_may_have = false, is_head = false, fetches_for_head = false,
+         if_range = false, conditions_for_origin = false, authorization = false, may_use_blocks = true;
 
 private:
     Freshness freshness_;
@@ -113,6 +114,26 @@ TEST_F(ResponsePlanTest, RefusesToFetchForOnlyIfCached) {  // RFC 9111 §5.2.1.7
     EXPECT_EQ(plan("only-if-cached").step, ResponseStep::refuse);
     is_head = true;
     EXPECT_EQ(plan("only-if-cached").step, ResponseStep::refuse);
+}
+
+TEST_F(ResponsePlanTest, FillsTheStoreByAHeadWhereARuleSaysSo) {
+    is_head = true;
+    fetches_for_head = true;
+    EXPECT_EQ(plan().step, ResponseStep::fetch);
+    const auto with_range = plan("", "bytes=0-9");  // which a HEAD does not have (RFC 9110 §14.2)
+    EXPECT_EQ(with_range.step, ResponseStep::fetch);
+    EXPECT_FALSE(with_range.in_part);
+    stored("max-age=60", 61s);
+    EXPECT_EQ(plan().step, ResponseStep::fetch) << "a validation";
+    conditions_for_origin = true;
+    EXPECT_EQ(plan().step, ResponseStep::relay);
+}
+
+TEST_F(ResponsePlanTest, RelaysAHeadWhoseResponseIsForOneClient) {
+    is_head = true;
+    fetches_for_head = true;
+    found.unshareable = true;
+    EXPECT_EQ(plan().step, ResponseStep::relay) << "a GET would bring a body for nothing";
 }
 
 TEST_F(ResponsePlanTest, RelaysWhatTheStoreCannotBeFilledBy) {

@@ -248,7 +248,7 @@ INSTANTIATE_TEST_SUITE_P(
                               "immutable": true, "share_authorized": true,
                               "stale_while_revalidate": "1s", "stale_if_error": 60,
                               "stale_on": [429], "authorize": "origin", "min_age": "7d",
-                              "follow_redirects": true}])"}));
+                              "follow_redirects": true, "fetch_for_head": true}])"}));
 
 class BadChange : public testing::TestWithParam<Change> {};
 

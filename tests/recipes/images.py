@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+"""Public images with skopeo, as Docker Hub serves them: tokens for everybody, and blobs behind signed redirects."""
+from harness import scenario
+from harness.images import Registry, digest_of
+from harness.sandbox import Failure
+
+
+def pull_by_skopeo(machine, image, layer, registries=None, credentials=None):
+    options = ["--registries-conf", machine.write("registries.conf", registries or "")]
+    machine.run("skopeo", "--insecure-policy", *options, "copy", "-q", *(["--src-creds", credentials] if credentials else []),
+                "docker://" + image, f"dir:{machine.path('image')}")
+    if machine.read("image", digest_of(layer)[7:]) != layer:
+        raise Failure("skopeo got another layer")
+
+
+class Images(scenario.Recipe):
+    name, config, needs = "images", "images.json", ["skopeo", "docker-registry"]
+    indexes = ["images-tags"]
+    hosts = ["registry-1.docker.io", "auth.docker.io", "production.cloudfront.docker.com"]
+
+    def serve(self, origin):
+        self.registry = Registry(self.folder, origin, "library/hello", "registry-1.docker.io", "https://auth.docker.io/token",
+                                 "https://production.cloudfront.docker.com/registry-v2/docker/registry/v2/blobs")
+
+    def change_signatures(self):
+        self.registry.change()
+
+    def pull(self, machine):
+        place = machine.url("https://registry-1.docker.io")
+        registries = None
+        if place.startswith("http:"):
+            registries = ('[[registry]]\nprefix = "docker.io"\nlocation = "docker.io"\n'
+                          f'[[registry.mirror]]\nlocation = "{place.removeprefix("http://")}"\ninsecure = true\n')
+        pull_by_skopeo(machine, "docker.io/library/hello:latest", self.registry.layer, registries)
+
+    def stop(self):
+        self.registry.stop()
+
+
+if __name__ == "__main__":
+    scenario.main(Images)
