@@ -144,11 +144,10 @@ bool TlsSession::present(X509* certificate, EVP_PKEY* key, std::string_view sess
     static_assert(kTlsSessionContext == SSL_MAX_SID_CTX_LENGTH);
     forget_errors();
     auto* const ssl = ssl_.get();
-    const auto good =
-        SSL_set_session_id_context(ssl,
-                                   reinterpret_cast<const unsigned char*>(session_context.data()),
-                                   static_cast<unsigned>(session_context.size())) == 1 &&
-        SSL_use_cert_and_key(ssl, certificate, key, nullptr, 1) == 1;
+    const auto good = SSL_set_session_id_context(
+                          ssl, reinterpret_cast<const unsigned char*>(session_context.data()),
+                          static_cast<unsigned>(session_context.size())) == 1 &&
+                      SSL_use_cert_and_key(ssl, certificate, key, nullptr, 1) == 1;
     if (!good) ERR_clear_error();
     return good;
 }
@@ -188,10 +187,10 @@ Step TlsSession::after(int result) {
         code, {SSL_R_TLSV1_ALERT_UNKNOWN_CA, SSL_R_SSLV3_ALERT_BAD_CERTIFICATE,
                SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN, SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE,
                SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED, SSL_R_TLSV1_ALERT_ACCESS_DENIED});
-    no_version_ = nothing_in_common_ ||
-                  is_one_of(code, {SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_VERSION_TOO_LOW,
-                                   SSL_R_NO_SHARED_CIPHER, SSL_R_TLSV1_ALERT_PROTOCOL_VERSION,
-                                   SSL_R_NO_APPLICATION_PROTOCOL});
+    no_version_ =
+        nothing_in_common_ ||
+        is_one_of(code, {SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_VERSION_TOO_LOW, SSL_R_NO_SHARED_CIPHER,
+                         SSL_R_TLSV1_ALERT_PROTOCOL_VERSION, SSL_R_NO_APPLICATION_PROTOCOL});
     if (const auto verified = SSL_get_verify_result(ssl);
         verified != X509_V_OK && ERR_GET_REASON(code) == SSL_R_CERTIFICATE_VERIFY_FAILED)
         why_ = X509_verify_cert_error_string(verified);

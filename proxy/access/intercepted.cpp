@@ -7,8 +7,8 @@
 namespace proxy {
 namespace {
 
-const DestinationPattern* match(const ForwardConfig& forward, const NormalHost& host,
-                                std::uint16_t port) {
+const DestinationPattern* match_listed(const ForwardConfig& forward, const NormalHost& host,
+                                       std::uint16_t port) {
     const auto& intercept = forward.intercept;
     if (!forward.enabled || !intercept || host.is_address || !is_name(host.text)) return nullptr;
     const auto& ports = intercept->ports;
@@ -24,14 +24,14 @@ std::optional<std::string> intercepted_name(const ForwardConfig& forward, std::s
                                             std::uint16_t port) {
     std::string buffer;
     const auto normal = normal_host(host, buffer);
-    if (!match(forward, normal, port)) return std::nullopt;
+    if (!match_listed(forward, normal, port)) return std::nullopt;
     return std::string(normal.text);
 }
 
 const DestinationPattern* intercepting_pattern(const ForwardConfig& forward, std::string_view host,
                                                std::uint16_t port) {
     std::string buffer;
-    return match(forward, normal_host(host, buffer), port);
+    return match_listed(forward, normal_host(host, buffer), port);
 }
 
 }  // namespace proxy

@@ -182,10 +182,9 @@ asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
     explain_blocklists(*config, key, site, out);
     if (!site.of_entry() && !site.none)
         out.destination = why_not_destination(config->forward.destinations, key.host(), key.port());
-    const auto* const pattern =
-        key.scheme() == Scheme::https
-            ? intercepting_pattern(config->forward, key.host(), key.port())
-            : nullptr;
+    const auto* const pattern = key.scheme() == Scheme::https
+                                    ? intercepting_pattern(config->forward, key.host(), key.port())
+                                    : nullptr;
     if (pattern) out.intercepted = pattern->text;
     out.refused = refusal_of(site, out);
     RoundTrip origin;

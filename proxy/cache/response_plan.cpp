@@ -87,8 +87,8 @@ ResponsePlan plan_fetch(ResponsePlan plan, const StoreFacts& found, const Reques
         // Nor does a request that the fetch under way cannot serve.
         plan.collapse = !found.unshareable && !request.authorization && may_serve_many(found) &&
                         !(found.has_fill && wants_it_new(plan, directives));
-        plan.in_part = request.may_use_blocks && !found.stored && !request.is_head &&
-                       request.range.single();
+        plan.in_part =
+            request.may_use_blocks && !found.stored && !request.is_head && request.range.single();
         plan.of_version = plan.in_part && request.if_range;
     }
     return plan;

@@ -214,9 +214,8 @@ bool ClientConnection::begin_inside(std::unique_ptr<Inside> inside) {
     ending_ = frontend_.retiring();
     waits_since_ = frontend_.wheel.now();
     auto bytes = input_.take_all();
-    tls_ = std::make_unique<protocol::TlsSession>(*inside_->interception->context,
-                                                  protocol::TlsSide::server, socket_,
-                                                  std::move(bytes));
+    tls_ = std::make_unique<protocol::TlsSession>(
+        *inside_->interception->context, protocol::TlsSide::server, socket_, std::move(bytes));
     const auto& leaf = *inside_->leaf;
     return tls_->present(leaf.certificate.get(), leaf.key.get(), session_context(inside_->name));
 }
@@ -224,12 +223,12 @@ bool ClientConnection::begin_inside(std::unique_ptr<Inside> inside) {
 /// Counts a failed handshake. Clients that do not trust the CA cannot go on, so the log says what
 /// to do.
 void ClientConnection::note_failed_inside() {
-    const auto why = expired_                 ? InterceptFailure::timeout
-                     : tls_->was_mistrusted() ? InterceptFailure::untrusted
-                     : tls_->met_no_tls()     ? InterceptFailure::no_tls
+    const auto why = expired_                   ? InterceptFailure::timeout
+                     : tls_->was_mistrusted()   ? InterceptFailure::untrusted
+                     : tls_->met_no_tls()       ? InterceptFailure::no_tls
                      : tls_->found_no_version() ? InterceptFailure::version
-                     : tls_->was_cut()        ? InterceptFailure::cut
-                                              : InterceptFailure::other;
+                     : tls_->was_cut()          ? InterceptFailure::cut
+                                                : InterceptFailure::other;
     ++frontend_.counters.intercept_failures[why];
     if (why != InterceptFailure::untrusted) return;
     if (const auto more = frontend_.untrusted_log.admit(inside_->name, TimerWheel::Clock::now()))

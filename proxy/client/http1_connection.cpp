@@ -4,10 +4,10 @@
 #include <string>
 #include <utility>
 
+#include "proxy/client/connect.hpp"
 #include "proxy/client/error_response.hpp"
 #include "proxy/client/http2_connection.hpp"
 #include "proxy/client/peer_proof.hpp"
-#include "proxy/client/tunnel.hpp"
 #include "proxy/http/request_line.hpp"
 #include "proxy/net/tls_contexts.hpp"
 
@@ -156,7 +156,8 @@ asio::awaitable<void> Http1Connection::refuse_plain_http() {
     begin_request();
     std::string text("This port speaks TLS: ask for https://.");
     if (const auto* inside = connection_.inside())
-        text = "In a tunnel to " + inside->authority() + " the node speaks TLS (forward.intercept).";
+        text =
+            "In a tunnel to " + inside->authority() + " the node speaks TLS (forward.intercept).";
     co_await transaction_.refuse(400, text);
     books_.close(frontend_, request_, writer_);
     co_await connection_.linger();
@@ -249,8 +250,7 @@ asio::awaitable<void> serve_client(Frontend& frontend, Admitted client) {
 asio::awaitable<void> serve_inside(Frontend& frontend, Admitted client,
                                    std::unique_ptr<Inside> inside) {
     ClientConnection connection(frontend, std::move(client));
-    if (connection.begin_inside(std::move(inside)))
-        co_await serve_connection(frontend, connection);
+    if (connection.begin_inside(std::move(inside))) co_await serve_connection(frontend, connection);
 }
 
 }  // namespace proxy

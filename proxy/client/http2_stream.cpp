@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "proxy/client/client_connection.hpp"
+#include "proxy/client/connect.hpp"
 #include "proxy/client/error_response.hpp"
 #include "proxy/client/frontend.hpp"
 #include "proxy/client/http2_limits.hpp"
-#include "proxy/client/tunnel.hpp"
 #include "proxy/http/upgrade.hpp"
 
 namespace proxy {

@@ -85,16 +85,19 @@ std::optional<SocketPair> new_pair(const asio::any_io_executor& executor) {
 /// A connection beside the one that carries it takes a place of its own. Nothing: there is none.
 std::optional<ConnectionsByAddress::Ticket> take_place(Frontend& frontend,
                                                        const asio::ip::address& client) {
-    auto ticket = frontend.shared.addresses.take(client);
-    const Crowd crowd{frontend.shared.connections.load(std::memory_order_relaxed),
-                      frontend.connections_allowed(), ticket.of_address() - 1,
-                      frontend.share_of_address()};
+    ConnectionsByAddress::Ticket ticket;
+    if (!frontend.config().clients.trusted_proxies.contains(client))
+        ticket = frontend.shared.addresses.take(client);
+    Crowd crowd{frontend.shared.connections.load(std::memory_order_relaxed),
+                frontend.connections_allowed(), ticket.of_address(), frontend.share_of_address()};
+    if (crowd.of_address > 0) --crowd.of_address;  // this one
     if (entrance(crowd) != Entrance::free) return std::nullopt;
     return ticket;
 }
 
 /// The bytes between the client and the connection inside, until both directions have ended.
-asio::awaitable<void> pass(Tunnel& tunnel, TunnelOpener& opener, tcp::socket& near, bool& reset) {
+asio::awaitable<void> pass_bytes(Tunnel& tunnel, TunnelOpener& opener, tcp::socket& near,
+                                 bool& reset) {
     auto early = opener.take_early();
     const auto end = co_await tunnel.run(std::move(early), {});
     reset = end == Tunnel::End::upstream_reset;
@@ -103,7 +106,8 @@ asio::awaitable<void> pass(Tunnel& tunnel, TunnelOpener& opener, tcp::socket& ne
 }
 
 /// Serves the connection inside. A fault there ends it alone.
-asio::awaitable<void> serve(Frontend& frontend, Admitted client, std::unique_ptr<Inside> inside) {
+asio::awaitable<void> serve_guarded(Frontend& frontend, Admitted client,
+                                    std::unique_ptr<Inside> inside) {
     auto failed = false;
     try {
         co_await frontend.serve_inside(frontend, std::move(client), std::move(inside));
@@ -132,8 +136,8 @@ asio::awaitable<void> serve_beside(Transaction& transaction, std::unique_ptr<Ins
     std::uint64_t uncounted = 0;
     Tunnel tunnel(frontend, opener.side(), near, uncounted, nullptr, Tunnel::Leads::inside);
     auto reset = false;
-    auto passes = pass(tunnel, opener, pair->near, reset);
-    auto serves = serve(frontend, std::move(client), std::move(inside));
+    auto passes = pass_bytes(tunnel, opener, pair->near, reset);
+    auto serves = serve_guarded(frontend, std::move(client), std::move(inside));
     const auto executor = co_await asio::this_coro::executor;
     auto both = asio::experimental::make_parallel_group(
         asio::co_spawn(executor, std::move(passes), asio::deferred),

@@ -97,17 +97,18 @@ FetchError Relay::rewrite() {
     if (!request_.site.policy.mirror) return FetchError::none;
     const auto* const sent = find(request_.head.fields, field::if_none_match);
     const auto url = snapshot_->url_at_origin();
-    return rewrite_response(frontend_.upstream, *snapshot_,
-                            {url, request_.head.verb == verb::head,
-                             sent ? sent->value : std::string_view()},
-                            exchange_);
+    return rewrite_response(
+        frontend_.upstream, *snapshot_,
+        {url, request_.head.verb == verb::head, sent ? sent->value : std::string_view()},
+        exchange_);
 }
 
 /// The head announces a part of a body that can only be rewritten as a whole. Then the request goes
 /// out once more without its range.
 bool Relay::goes_on_without_range() {
     const auto* const mirror = request_.site.policy.mirror;
-    if (!mirror || !repeatable_ || !is_part_to_rewrite(*mirror, exchange_.head(), request_.key.path()))
+    if (!mirror || !repeatable_ ||
+        !is_part_to_rewrite(*mirror, exchange_.head(), request_.key.path()))
         return false;
     std::erase_if(request_.head.fields, [](const Field& line) {
         return line.id == field::range || line.id == field::if_range;

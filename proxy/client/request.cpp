@@ -18,8 +18,8 @@ void Request::begin(const std::shared_ptr<const Config>& in_effect,
     if (settings != in_effect) {
         settings = in_effect;
         requester.settle(config(), remote, !inside);
-        inside_is_listed = inside && intercepting_pattern(config().forward, inside->name,
-                                                          inside->port) != nullptr;
+        inside_is_listed =
+            inside && intercepting_pattern(config().forward, inside->name, inside->port) != nullptr;
     }
     requester.begin();
     head.verb = verb::unknown;

@@ -150,8 +150,8 @@ TargetError RequestSteps::find_target() {
     const auto own = request_.scheme;
     const auto path_alone = head.target.starts_with('/') || head.target == "*";
     // HTTP/2 states scheme and authority beside the path, to an origin as to a forward proxy.
-    const auto absolute = !path_alone || request_.inside ||
-                          (head.version >= 20 && config.forward.enabled);
+    const auto absolute =
+        !path_alone || request_.inside || (head.version >= 20 && config.forward.enabled);
     const auto take = [&](Scheme scheme, std::string_view by_host) {
         const auto error = request_.key.assign(scheme, head.verb, head.target, by_host);
         if (error == TargetError::none) request_.site = choose_site(config, request_.key, absolute);

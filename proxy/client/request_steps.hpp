@@ -19,7 +19,7 @@ class ResponseFromCache;
 /// The steps from a parsed head to the end of the response, whatever the transport.
 /// run_steps() lists them in order; each private function is one step, or a refusal. The transport
 /// parses the head before, and closes the books and breaks off an incomplete response afterwards.
-/// CONNECT is the connection's own matter (tunnel.hpp). One object serves the requests of a client
+/// CONNECT is the connection's own matter (connect.hpp). One object serves the requests of a client
 /// one after the other, on the thread of its connection. The transaction outlives it.
 class RequestSteps {
 public:

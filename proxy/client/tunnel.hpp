@@ -70,10 +70,6 @@ private:
     const std::shared_ptr<Wakeup> held_;  // of the direction to the client; null without share_
 };
 
-/// Serves one CONNECT (RFC 9110 §9.3.6): connects to the authority that the client names, says 200,
-/// and becomes a tunnel. Precondition: the transaction can open a tunnel.
-boost::asio::awaitable<void> serve_connect(Transaction& transaction);
-
 /// Opens the tunnel with `status` and the `fields` of an origin, and makes a tunnel of client and
 /// upstream, from the bytes that both have sent already until the end. A reset is passed on as a
 /// reset.

@@ -183,9 +183,9 @@ struct TlsClient;
 
 /// The name of an entry at this node, and what is rewritten there.
 struct PublicConfig {
-    UrlPrefix url;          // from `public`
-    std::string path = {};  // of `url` or of all `upstreams`, as UrlPrefix has it
-    bool location = true, links = false;       // from `rewrite`
+    UrlPrefix url;                        // from `public`
+    std::string path = {};                // of `url` or of all `upstreams`, as UrlPrefix has it
+    bool location = true, links = false;  // from `rewrite`
     std::uint64_t rewrite_up_to = 64ull << 20;  // bytes: larger bodies keep their links
 };
 
@@ -395,10 +395,10 @@ inline constexpr std::size_t kMaxPeers = protocol::kMaxPeers;
 inline constexpr std::size_t kMaxPrefixes = 256;   // of one list
 inline constexpr std::size_t kMinTokenBytes = 16;  // of admin.token
 inline constexpr std::size_t kMaxTokenBytes = 1024;
-inline constexpr std::size_t kMaxBlocklists = 128;     // of forward.blocklists
-inline constexpr std::size_t kMaxRealmBytes = 128;     // of forward.authentication
-inline constexpr std::size_t kMaxDestinations = 1024;  // of one list of forward.destinations
-inline constexpr std::uint64_t kMinBandwidth = 1024;   // bytes/s, of clients.limits
+inline constexpr std::size_t kMaxBlocklists = 128;        // of forward.blocklists
+inline constexpr std::size_t kMaxRealmBytes = 128;        // of forward.authentication
+inline constexpr std::size_t kMaxDestinations = 1024;     // of one list of forward.destinations
+inline constexpr std::uint64_t kMinBandwidth = 1024;      // bytes/s, of clients.limits
 inline constexpr std::uint64_t kMaxRewrite = 1ull << 40;  // bytes, of origins[].rewrite_up_to
 inline constexpr std::size_t kMaxAdminNames = 64;
 inline constexpr std::size_t kMaxUpgrades = 16;

@@ -29,7 +29,8 @@ void read_intercepted_hosts(ConfigContext& context, ConfigSection& in, Config& o
     if (hosts.empty()) in.fail(kKey, "must name a host");
     for (const auto& each : hosts) {
         if (each.port != 0)
-            in.fail(kKey, "\"" + each.text + "\" has a port: forward.intercept.ports has the ports");
+            in.fail(kKey,
+                    "\"" + each.text + "\" has a port: forward.intercept.ports has the ports");
         else if (is_address_text(each.text))
             in.fail(kKey, "\"" + each.text + "\" is an address, and only names are intercepted");
     }

@@ -313,7 +313,8 @@ std::shared_ptr<const MirrorTable> mirrors_of(const std::vector<OriginConfig>& o
         const auto& server = origin.group ? origin.group->servers.front().place : origin.server;
         auto place = server.text();
         if (server.port == default_port(mirror.origin.scheme)) place.resize(place.rfind(':'));
-        const auto has_name = !origin.host.starts_with('*') && !same_host(Authority{origin.host}.address(), server.host);
+        const auto has_name = !origin.host.starts_with('*') &&
+                              !same_host(Authority{origin.host}.address(), server.host);
         mirror.origin.authority = has_name ? origin.host : place;
         if (has_name) mirror.other_names.push_back(std::move(place));
         mirror.location = origin.mirror->location;

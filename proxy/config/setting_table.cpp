@@ -253,17 +253,19 @@ constexpr std::array kTable{
             "Ports that `CONNECT` may reach. The node cannot read or cache the content of a "
             "tunnel. To cache an https site, list it in `origins` and ask for `http://` through "
             "the node, or use `tls` or `forward.intercept`."},
-    Setting{"forward.intercept", kIntercept, Effect::on_reload,
-            "The node itself answers `CONNECT` for these hosts, with a certificate from your CA, and "
-            "reads the requests inside. They get keys, rules and peers as other requests do. All "
-            "other hosts are tunnelled untouched. See `intercept.md` for the duties that come with "
-            "it."},
-    Setting{"forward.intercept.hosts",
-            SpecialValue{read_intercepted_hosts, show_intercepted_hosts, "list of hosts"},
-            Effect::on_reload,
-            "Names of hosts, in which `*` stands for any text: `pypi.org`, `*.crates.io`. Addresses "
-            "are never intercepted. The CA has to be allowed to sign for all of them.",
-            true},
+    Setting{
+        "forward.intercept", kIntercept, Effect::on_reload,
+        "The node itself answers `CONNECT` for these hosts, with a certificate from your CA, and "
+        "reads the requests inside. They get keys, rules and peers as other requests do. All "
+        "other hosts are tunnelled untouched. See `intercept.md` for the duties that come with "
+        "it."},
+    Setting{
+        "forward.intercept.hosts",
+        SpecialValue{read_intercepted_hosts, show_intercepted_hosts, "list of hosts"},
+        Effect::on_reload,
+        "Names of hosts, in which `*` stands for any text: `pypi.org`, `*.crates.io`. Addresses "
+        "are never intercepted. The CA has to be allowed to sign for all of them.",
+        true},
     Setting{"forward.intercept.ports",
             SpecialValue{read_intercepted_ports, show_intercepted_ports, "list of ports"},
             Effect::on_reload,
@@ -280,13 +282,14 @@ constexpr std::array kTable{
             "renewed files without a reload. A CA that has expired, or whose name constraints do "
             "not permit the hosts, is an error.",
             true},
-    Setting{"forward.intercept.ca.key",
-            text<&Config::forward, &ForwardConfig::intercept, &InterceptConfig::ca,
-                 &CertificateFiles::key>(kPemFile),
-            Effect::on_reload,
-            "Its key, which only the node should be able to read. `check` warns of a file that every "
-            "user of the machine can read.",
-            true},
+    Setting{
+        "forward.intercept.ca.key",
+        text<&Config::forward, &ForwardConfig::intercept, &InterceptConfig::ca,
+             &CertificateFiles::key>(kPemFile),
+        Effect::on_reload,
+        "Its key, which only the node should be able to read. `check` warns of a file that every "
+        "user of the machine can read.",
+        true},
     Setting{
         "forward.private_destinations",
         SpecialValue{read_destinations, show_destinations, "`deny`, `allow` or a list of prefixes"},

@@ -134,8 +134,7 @@ void CertificateBuilder::basic_constraints(bool is_ca) {
 void CertificateBuilder::key_usage(std::vector<int> bits) {
     const Owned<ASN1_BIT_STRING, ASN1_BIT_STRING_free> usage(ASN1_BIT_STRING_new());
     must(usage != nullptr, "usage");
-    for (const auto bit : bits)
-        must(ASN1_BIT_STRING_set_bit(usage.get(), bit, 1) == 1, "usage");
+    for (const auto bit : bits) must(ASN1_BIT_STRING_set_bit(usage.get(), bit, 1) == 1, "usage");
     add(NID_key_usage, usage.get(), true);
 }
 

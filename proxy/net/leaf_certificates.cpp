@@ -84,8 +84,7 @@ asio::awaitable<LeafPtr> LeafCertificates::get(Authority authority, std::string 
     auto waits = false;
     if (auto leaf = find(authority, host, waits, reply)) co_return leaf;
     if (!waits) co_return nullptr;
-    const auto in_time =
-        co_await reply->wait_until(std::chrono::steady_clock::now() + kWaitAtMost);
+    const auto in_time = co_await reply->wait_until(std::chrono::steady_clock::now() + kWaitAtMost);
     if (!in_time) co_return nullptr;
     co_return reply->value();
 }

@@ -32,8 +32,8 @@ struct LeafNumbers {
 /// lives as long as this object. The thread starts with the first signature. Any thread.
 class LeafCertificates {
 public:
-    static constexpr std::size_t kCached = 1024;       // hosts
-    static constexpr std::size_t kWaiting = 256;       // hosts to be signed for
+    static constexpr std::size_t kCached = 1024;         // hosts
+    static constexpr std::size_t kWaiting = 256;         // hosts to be signed for
     static constexpr std::size_t kWaitersOfHost = 1024;  // requests
     static constexpr std::chrono::seconds kWaitAtMost{10};
 

@@ -23,7 +23,7 @@ std::vector<std::string> dns_bases(const STACK_OF(GENERAL_SUBTREE) * trees) {
 }
 
 /// `name` is `base` or below it.
-bool is_within(std::string_view name, std::string_view base) {
+bool is_in_tree(std::string_view name, std::string_view base) {
     if (base.empty()) return true;
     if (base.starts_with('.')) return name.size() > base.size() && name.ends_with(base);
     if (!name.ends_with(base)) return false;
@@ -45,18 +45,18 @@ Hosts hosts_of(std::string_view pattern) {
 }
 
 /// All of `hosts` are in the tree.
-bool permits(std::string_view base, const Hosts& hosts) {
-    if (base.empty() || hosts.is_one) return is_within(hosts.tail, base);
+bool holds_all(std::string_view base, const Hosts& hosts) {
+    if (base.empty() || hosts.is_one) return is_in_tree(hosts.tail, base);
     if (hosts.tail.empty()) return false;
     if (base.starts_with('.')) return hosts.tail.ends_with(base);
-    return is_within(hosts.tail.substr(1), base);
+    return is_in_tree(hosts.tail.substr(1), base);
 }
 
 /// Some of `hosts` may be in the tree.
-bool meets(std::string_view base, const Hosts& hosts) {
-    if (hosts.is_one) return is_within(hosts.tail, base);
-    if (hosts.tail.empty() || permits(base, hosts)) return true;
-    return is_within(base.starts_with('.') ? base.substr(1) : base, hosts.tail.substr(1));
+bool may_hold(std::string_view base, const Hosts& hosts) {
+    if (hosts.is_one) return is_in_tree(hosts.tail, base);
+    if (hosts.tail.empty() || holds_all(base, hosts)) return true;
+    return is_in_tree(base.starts_with('.') ? base.substr(1) : base, hosts.tail.substr(1));
 }
 
 }  // namespace
@@ -79,11 +79,11 @@ bool covers(const DnsConstraints& constraints, std::string_view pattern) {
     append_lower(lower, pattern);
     if (lower.ends_with('.')) lower.pop_back();
     const auto hosts = hosts_of(lower);
-    const auto is_met = [&](const std::string& base) { return meets(base, hosts); };
+    const auto is_met = [&](const std::string& base) { return may_hold(base, hosts); };
     if (std::ranges::any_of(constraints.excluded, is_met)) return false;
     if (!constraints.permitted) return true;
     return std::ranges::any_of(*constraints.permitted,
-                               [&](const std::string& base) { return permits(base, hosts); });
+                               [&](const std::string& base) { return holds_all(base, hosts); });
 }
 
 }  // namespace proxy

@@ -25,7 +25,7 @@ std::string pem_of(const Write& write) {
     return {text, static_cast<std::size_t>(size)};
 }
 
-bool is_address(const std::string& text) {
+bool is_ip_literal(const std::string& text) {
     boost::system::error_code is_no_address;
     boost::asio::ip::make_address(text, is_no_address);
     return !is_no_address;
@@ -42,7 +42,7 @@ std::vector<std::string> permitted_names(const std::vector<std::string>& hosts) 
         if (name.ends_with('.')) name.remove_suffix(1);
         if (name.starts_with("*.")) name.remove_prefix(1);
         if (name.starts_with('.')) name.remove_prefix(1);
-        if (!is_name(name) || is_address(std::string(name)))
+        if (!is_name(name) || is_ip_literal(std::string(name)))
             throw std::invalid_argument("\"" + host +
                                         "\" is no host name: pypi.org and .crates.io are");
         if (std::ranges::find(names, name) == names.end()) names.emplace_back(name);
@@ -61,8 +61,7 @@ NewAuthority make_authority(const AuthorityOrder& order, std::chrono::sys_second
     builder.for_authority();
     builder.permit(made.permitted);
     const auto certificate = builder.sign(nullptr, key.get());
-    made.certificate =
-        pem_of([&](BIO* out) { return PEM_write_bio_X509(out, certificate.get()); });
+    made.certificate = pem_of([&](BIO* out) { return PEM_write_bio_X509(out, certificate.get()); });
     made.key = pem_of([&](BIO* out) {
         return PEM_write_bio_PrivateKey(out, key.get(), nullptr, nullptr, 0, nullptr, nullptr);
     });

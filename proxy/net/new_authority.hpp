@@ -15,9 +15,9 @@ struct AuthorityOrder {
 };
 inline constexpr std::size_t kMaxCommonName = 64;  // characters; RFC 5280, appendix A.1
 
-/// The bases of name constraints for `hosts`: lower case, each once, without `*.` and a leading dot,
-/// as TLS libraries disagree about that dot. So each base permits itself and all below it. Throws
-/// std::invalid_argument for a text that is no host name, or `*` within one.
+/// The bases of name constraints for `hosts`: lower case, each once, without `*.` and a leading
+/// dot, as TLS libraries disagree about that dot. So each base permits itself and all below it.
+/// Throws std::invalid_argument for a text that is no host name, or `*` within one.
 std::vector<std::string> permitted_names(const std::vector<std::string>& hosts);
 
 /// A certificate and its key, as PEM.

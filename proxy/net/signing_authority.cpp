@@ -36,14 +36,13 @@ EVP_PKEY* SigningAuthority::key() const {
 }
 
 bool SigningAuthority::is_constrained() const {
-    return std::ranges::any_of(constraints,
-                               [](const DnsConstraints& each) { return each.permitted.has_value(); });
+    return std::ranges::any_of(
+        constraints, [](const DnsConstraints& each) { return each.permitted.has_value(); });
 }
 
 bool SigningAuthority::covers(std::string_view pattern) const {
-    return std::ranges::all_of(constraints, [&](const DnsConstraints& each) {
-        return proxy::covers(each, pattern);
-    });
+    return std::ranges::all_of(
+        constraints, [&](const DnsConstraints& each) { return proxy::covers(each, pattern); });
 }
 
 std::shared_ptr<const SigningAuthority> read_signing_authority(const CertificateFiles& files,
@@ -72,8 +71,8 @@ std::vector<ConfigError> authority_faults(const SigningAuthority& authority,
     std::vector<ConfigError> found;
     const auto& facts = authority.facts;
     if (!authority.may_sign)
-        found.push_back({kCertificateSetting,
-                         facts.file + " is no CA: `hearsay ca create` makes one"});
+        found.push_back(
+            {kCertificateSetting, facts.file + " is no CA: `hearsay ca create` makes one"});
     if (facts.not_after <= now)
         found.push_back({kCertificateSetting, facts.file + " expired on " +
                                                   rfc3339(facts.not_after) +

@@ -22,7 +22,7 @@ struct TlsContexts {
     std::shared_ptr<SSL_CTX> server;  // null without a TLS listener
     /// Those of `server`, in the order of certificate_pairs().
     std::vector<std::shared_ptr<const ServerCertificate>> certificates;
-    std::shared_ptr<const TlsClient> forward;  // for targets outside `origins`
+    std::shared_ptr<const TlsClient> forward;          // for targets outside `origins`
     std::shared_ptr<const Interception> interception;  // of forward.intercept; null without it
     /// For peer requests; null without a cluster or without `cluster.encrypt`.
     std::shared_ptr<const protocol::PskContext> peers;
@@ -43,9 +43,9 @@ struct CertificatesRead {
     std::map<std::string, PairStamp> failed;      // their state, by certificate file
 };
 
-/// Reads the pairs of `config.tls_contexts`, and its CA, again whose files have changed. A pair that cannot be
-/// read leaves the former certificate in place. `failed_before`: states of files that are not worth
-/// another read. Reads files, so it may block.
+/// Reads the pairs of `config.tls_contexts`, and its CA, again whose files have changed. A pair
+/// that cannot be read leaves the former certificate in place. `failed_before`: states of files
+/// that are not worth another read. Reads files, so it may block.
 CertificatesRead read_changed_certificates(const Config& config,
                                            const std::map<std::string, PairStamp>& failed_before);
 

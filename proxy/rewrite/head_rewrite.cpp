@@ -18,9 +18,9 @@ using boost::beast::http::field;
 constexpr std::array<std::string_view, 5> kOfBytes{"Content-Length", "Content-MD5", "Digest",
                                                    "Repr-Digest", "Content-Digest"};
 /// Fields by which the origin speaks of its own host, which is another one for clients.
-constexpr std::array<std::string_view, 6> kOfHost{"Strict-Transport-Security", "Alt-Svc",
-                                                  "Clear-Site-Data", "Public-Key-Pins",
-                                                  "Report-To", "NEL"};
+constexpr std::array<std::string_view, 6> kOfHost{
+    "Strict-Transport-Security", "Alt-Svc",   "Clear-Site-Data",
+    "Public-Key-Pins",           "Report-To", "NEL"};
 
 template <class Names>
 bool has_name_of(const Names& names, std::string_view name) {
@@ -243,7 +243,8 @@ std::optional<std::string_view> coding_for_origin(Fields request) {
     FieldMembers members(request, field::accept_encoding);
     while (const auto member = members.next()) {
         const auto name = before_parameters(*member);
-        const auto accepted = !is_zero_weight(member->substr(std::min(name.size(), member->size())));
+        const auto accepted =
+            !is_zero_weight(member->substr(std::min(name.size(), member->size())));
         if (iequals(name, "gzip") || iequals(name, "x-gzip")) gzip = accepted;
         if (name == "*") any = accepted;
     }

@@ -166,8 +166,8 @@ LinkReplacer::Match LinkReplacer::match_address(std::string_view text, std::size
     const auto second = *first == 0 ? first : slash_at(text, next + *first, last);
     if (!second) return more;
     if (*second == 0) return {};
-    return match_authority(text, at, next + *first + *second,
-                           secure ? Scheme::https : Scheme::http, *first == 2, last);
+    return match_authority(text, at, next + *first + *second, secure ? Scheme::https : Scheme::http,
+                           *first == 2, last);
 }
 
 /// `//` and an authority, with the scheme of the response. A quote or its like stands before it.
@@ -278,8 +278,8 @@ LinkReplacer::Match LinkReplacer::match_root(std::string_view text, std::size_t 
         return {Match::Kind::found, 0, 0, in_form(base, escaped)};
     }
     const auto length = mirror->origin.path.size();
-    const auto is_near = mirror->here.scheme == of_.here.scheme &&
-                         mirror->here.authority == of_.here.authority;
+    const auto is_near =
+        mirror->here.scheme == of_.here.scheme && mirror->here.authority == of_.here.authority;
     if (is_near && mirror->here.path == mirror->origin.path) return {};
     const auto to = length == 0 ? at : path->ends[length - 1];
     auto insert = is_near ? mirror->here.path : mirror->here_text;

@@ -48,8 +48,8 @@ bool is_authority(std::string_view own, Scheme scheme, std::string_view authorit
 bool has_name(const Mirror& mirror, Scheme scheme, std::string_view authority) {
     const auto is_own = [&](std::string_view own) {
         // A port is of one scheme.
-        const auto fits = scheme == mirror.origin.scheme ||
-                          (scheme == Scheme::http && !has_port(own));
+        const auto fits =
+            scheme == mirror.origin.scheme || (scheme == Scheme::http && !has_port(own));
         return fits && is_authority(own, scheme, authority);
     };
     return is_own(mirror.origin.authority) || std::ranges::any_of(mirror.other_names, is_own);
@@ -57,7 +57,8 @@ bool has_name(const Mirror& mirror, Scheme scheme, std::string_view authority) {
 
 std::string hex_of(std::uint32_t value) {
     std::string out;
-    for (int shift = 28; shift >= 0; shift -= 4) out.push_back("0123456789abcdef"[value >> shift & 15]);
+    for (int shift = 28; shift >= 0; shift -= 4)
+        out.push_back("0123456789abcdef"[value >> shift & 15]);
     return out;
 }
 
@@ -124,9 +125,8 @@ const Mirror* MirrorTable::find_address(Scheme scheme, std::string_view authorit
 }
 
 bool MirrorTable::names(Scheme scheme, std::string_view authority) const {
-    return std::ranges::any_of(mirrors_, [&](const Mirror& mirror) {
-        return has_name(mirror, scheme, authority);
-    });
+    return std::ranges::any_of(
+        mirrors_, [&](const Mirror& mirror) { return has_name(mirror, scheme, authority); });
 }
 
 }  // namespace proxy

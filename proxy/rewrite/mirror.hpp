@@ -57,7 +57,8 @@ public:
 
 private:
     std::vector<Mirror> mirrors_;  // those with the longest `here` first
-    std::vector<std::size_t> by_origin_;  // indices: those with the longest path at the origin first
+    std::vector<std::size_t>
+        by_origin_;  // indices: those with the longest path at the origin first
     std::size_t longest_authority_ = 0, longest_path_ = 0;
     std::uint64_t hash_ = 0;
 };

@@ -18,7 +18,8 @@ std::string with_mark(std::string_view tag, std::string_view infix, std::string_
 }  // namespace
 
 std::string marked_tag(std::string_view tag, std::string_view mark, bool recoded) {
-    if (tag.empty() || !recoded || tag.starts_with(kWeak)) return with_mark(tag, kKept, mark);
+    const auto weakens = recoded && tag.starts_with('"');
+    if (!weakens) return with_mark(tag, kKept, mark);
     return std::string(kWeak).append(with_mark(tag, kWeakened, mark));
 }
 
@@ -35,8 +36,8 @@ std::string tags_for_origin(std::string_view text, std::string_view mark) {
         const auto suffix = std::string(infix).append(mark);
         for (auto at = out.find(suffix); at != std::string::npos; at = out.find(suffix, at)) {
             const auto end = at + suffix.size();
-            const auto ends_tag = end == out.size() || out[end] == '"' || out[end] == ',' ||
-                                  out[end] == '\r';
+            const auto ends_tag =
+                end == out.size() || out[end] == '"' || out[end] == ',' || out[end] == '\r';
             if (!ends_tag) {
                 at = end;
                 continue;

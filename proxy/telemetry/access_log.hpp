@@ -51,7 +51,7 @@ struct AccessRecord {
     std::string_view blocklist;     // file and line of the list that has the target, or empty
     bool validated = false;         // a 304 has confirmed the stored response
     bool client_reload = false;     // the client's own directives forced validation
-    bool intercepted = false;  // by forward.intercept: the request, or the CONNECT around it
+    bool intercepted = false;       // by forward.intercept: the request, or the CONNECT around it
     bool aborted = false;           // the answer broke off: the client left, or a source failed
     Role role = Role::client;       // sender of the request
 };

@@ -338,7 +338,8 @@ FetchError Exchange::rewrite_some() {
     const auto last = came_whole() && received_pieces_.size() <= 1;
     const auto made = rewriter_->step(piece, last);
     if (!made) return refuse(ParseError::bad_coding);
-    if (piece.empty() && !received_pieces_.empty()) received_pieces_.erase(received_pieces_.begin());
+    if (piece.empty() && !received_pieces_.empty())
+        received_pieces_.erase(received_pieces_.begin());
     if (!made->empty()) pieces_.push_back(*made);
     return FetchError::none;
 }
@@ -371,8 +372,8 @@ void Exchange::finish() {
     connection_->buffer.consume(pending_);
     pending_ = 0;
     // Bytes after the end of a response make the connection worthless (RFC 9112 §9.3).
-    const auto reusable = came_whole() && !eof_ && parser_->keep_alive() && connection_->buffer.empty() &&
-                          !connection_->deadline.expired();
+    const auto reusable = came_whole() && !eof_ && parser_->keep_alive() &&
+                          connection_->buffer.empty() && !connection_->deadline.expired();
     if (reusable && announces_a_body_) connection_->quiet_until = Clock::now() + kLateBody;
     if (reusable)
         pool_.release(std::move(connection_));

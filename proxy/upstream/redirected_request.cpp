@@ -43,7 +43,8 @@ std::shared_ptr<const RequestSnapshot> redirected_request(const RequestSnapshot&
                                                           const CacheKey& target) {
     const auto chosen = choose_site(asks.config(), target, true);
     const auto is_of_host = is_same_origin(asks.url_at_origin(), target);
-    const auto is_same = is_of_host && (chosen.entry == asks.kept.site.entry || asks.policy().mirror);
+    const auto is_same =
+        is_of_host && (chosen.entry == asks.kept.site.entry || asks.policy().mirror);
     auto of_first = asks.kept;
     of_first.site.policy.mirror = nullptr;  // `target` is a URL at the origin
     auto site = is_same      ? of_first

@@ -80,14 +80,15 @@ RequestSnapshot::RequestSnapshot(const Head& request, const CacheKey& target, bo
         const auto value_bytes = into.size() - value_at;
         into.append("\r\n"sv);
         const std::string_view view = into;  // never reallocates: the space was reserved
-        fields.push_back({line.id, view.substr(name_at, line.name.size()),
-                          view.substr(value_at, value_bytes)});
+        fields.push_back(
+            {line.id, view.substr(name_at, line.name.size()), view.substr(value_at, value_bytes)});
     }
 }
 
 CacheKey RequestSnapshot::url_at_origin() const {
     auto url = key;
-    if (const auto* const mirror = policy().mirror) url.assign_url(mirror->url_at_origin(key.path()));
+    if (const auto* const mirror = policy().mirror)
+        url.assign_url(mirror->url_at_origin(key.path()));
     return url;
 }
 
@@ -111,10 +112,7 @@ std::string origin_request(const RequestSnapshot& request, const UpstreamTarget&
         out.append(lines_for_origin(*mirror, extra_lines));
     else
         out.append(extra_lines);
-    out
-        .append(via(request.version))
-        .append(node)
-        .append("\r\n\r\n"sv);
+    out.append(via(request.version)).append(node).append("\r\n\r\n"sv);
     return out;
 }
 

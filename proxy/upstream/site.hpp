@@ -75,10 +75,10 @@ struct Site {
 };
 
 /// Chooses the entry of `origins` whose `public` covers `key`, the longest first. Otherwise chooses
-/// the first entry that matches host and path of `key`, whatever the form of the request: a host is `*`, `*.h` for any name below h, or the same_host(). A path covers itself
-/// and all below it, in the form of path_for_rules(). Without a match and with forward mode on, an
-/// absolute-form request is its own target. The entry's `url` decides about TLS; for a target, its
-/// scheme does.
+/// the first entry that matches host and path of `key`, whatever the form of the request: a host is
+/// `*`, `*.h` for any name below h, or the same_host(). A path covers itself and all below it, in
+/// the form of path_for_rules(). Without a match and with forward mode on, an absolute-form request
+/// is its own target. The entry's `url` decides about TLS; for a target, its scheme does.
 Site choose_site(const Config& config, const CacheKey& key, bool absolute_form);
 
 /// Chooses the first entry of `rules` that matches a request for `key`, and leaves out of the key

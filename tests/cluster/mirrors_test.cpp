@@ -99,7 +99,8 @@ protected:
 TEST_F(Mirrors, LeadToTheOriginUnderItsOwnName) {
     const auto scripted = origin.set([](Exchange& e) { e.answer(fresh(kFile), e.target); });
     start(settings());
-    EXPECT_EQ(get("/pypi/simple/x/?y=/pypi", "X-Forwarded-Host: evil\r\n").body, "/simple/x/?y=/pypi");
+    EXPECT_EQ(get("/pypi/simple/x/?y=/pypi", "X-Forwarded-Host: evil\r\n").body,
+              "/simple/x/?y=/pypi");
     EXPECT_EQ(get("/pypi").body, "/");
     EXPECT_EQ(get("/pypi/../x").status, 404u);
     EXPECT_EQ(get("/other").status, 404u);
@@ -141,7 +142,8 @@ TEST_F(Mirrors, DoNotLinkWithNodesThatRewriteOtherwise) {
     auto other = settings("b", 2);
     other.origins.front().mirror->links = false;
     start(settled(other));
-    EXPECT_TRUE(eventually([this] { return contains(admin("a", "/api/v1/status").body, "rules_differ"); }));
+    EXPECT_TRUE(
+        eventually([this] { return contains(admin("a", "/api/v1/status").body, "rules_differ"); }));
 }
 
 TEST_F(Mirrors, ValidateByTheTagOfTheOrigin) {
@@ -163,7 +165,8 @@ TEST_F(Mirrors, RewriteWhatIsNotStored) {
         EXPECT_EQ(get("/pypi/simple/", fields).body, mirrored_page()) << fields;
     EXPECT_THAT(origin.heads().at(1), HasSubstr("Authorization: Basic eDp5"));
     const auto tag = get("/pypi/simple/", "Cache-Control: no-store\r\n").field("ETag");
-    const auto same = get("/pypi/simple/", "Cache-Control: no-store\r\nIf-None-Match: " + tag + "\r\n");
+    const auto same =
+        get("/pypi/simple/", "Cache-Control: no-store\r\nIf-None-Match: " + tag + "\r\n");
     EXPECT_EQ(same.status, 304u);
     EXPECT_EQ(same.field("ETag"), tag);
 }
@@ -176,13 +179,15 @@ TEST_F(Mirrors, AnswerHeadAsGet) {
     const auto head = ask("HEAD", "/pypi/a");
     EXPECT_EQ(head.field("Content-Length"), "");
     EXPECT_EQ(head.field("ETag"), get("/pypi/a").field("ETag"));
-    EXPECT_EQ(ask("HEAD", "/pypi/a").field("Content-Length"), std::to_string(mirrored_page().size()));
+    EXPECT_EQ(ask("HEAD", "/pypi/a").field("Content-Length"),
+              std::to_string(mirrored_page().size()));
 }
 
 TEST_F(Mirrors, UndoGzipAndApplyItAgain) {
     const auto scripted = origin.set([this](Exchange& e) {
-        e.answer(kHtml + fresh("ETag: \"1\"\r\nVary: Accept-Encoding\r\nContent-Encoding: gzip\r\n"),
-                 gzipped(page()));
+        e.answer(
+            kHtml + fresh("ETag: \"1\"\r\nVary: Accept-Encoding\r\nContent-Encoding: gzip\r\n"),
+            gzipped(page()));
     });
     start(settings());
     for (const auto* accepted : {"gzip, br", "gzip", "zstd, gzip;q=0.5"}) {
@@ -200,9 +205,8 @@ TEST_F(Mirrors, BreakABombOff) {
     GzipEncoder encoder;
     for (int i = 0; i < 16; ++i)
         ASSERT_TRUE(encoder.encode(std::string(1 << 20, 'x'), i == 15, bomb));
-    const auto scripted = origin.set([&](Exchange& e) {
-        e.answer(kHtml + fresh("Content-Encoding: gzip\r\n"), bomb);
-    });
+    const auto scripted = origin.set(
+        [&](Exchange& e) { e.answer(kHtml + fresh("Content-Encoding: gzip\r\n"), bomb); });
     auto made = settings();
     made.origins.front().mirror->rewrite_up_to = 1 << 20;
     start(settled(made));
@@ -222,9 +226,8 @@ TEST_F(Mirrors, LeaveBodiesAloneThatForbidIt) {
 }
 
 TEST_F(Mirrors, LeaveFilesAlone) {
-    const auto scripted = origin.set([this](Exchange& e) {
-        e.answer(kFile + fresh("ETag: \"1\"\r\n"), page());
-    });
+    const auto scripted =
+        origin.set([this](Exchange& e) { e.answer(kFile + fresh("ETag: \"1\"\r\n"), page()); });
     start(settings());
     const auto answer = get("/pypi/x.zip");
     EXPECT_EQ(answer.body, page());
@@ -240,26 +243,31 @@ TEST_F(Mirrors, AskForAWholePageWhenAPartIsWanted) {
                  page().substr(0, 10), "206 Partial Content");
     });
     start(settings());
-    for (const auto* fields : {"Range: bytes=0-9\r\n", "Range: bytes=0-9\r\nCache-Control: no-store\r\n"}) {
+    for (const auto* fields :
+         {"Range: bytes=0-9\r\n", "Range: bytes=0-9\r\nCache-Control: no-store\r\n"}) {
         const auto answer = get("/pypi/x", fields);
         EXPECT_EQ(mirrored_page().find(answer.body), 0u) << fields << answer.head;
         EXPECT_THAT(answer.head, Not(HasSubstr("\"1\""))) << "the tag of other bytes";
     }
-    EXPECT_EQ(get("/pypi/x", "Range: bytes=-3\r\n").body, mirrored_page().substr(mirrored_page().size() - 3));
+    EXPECT_EQ(get("/pypi/x", "Range: bytes=-3\r\n").body,
+              mirrored_page().substr(mirrored_page().size() - 3));
 }
 
 TEST_F(Mirrors, LeadRedirectsToTheMirror) {
     const auto scripted = origin.set([this](Exchange& e) {
-        if (e.target == "/slash") return e.answer("Location: /slash/\r\n", "", "301 Moved Permanently");
+        if (e.target == "/slash")
+            return e.answer("Location: /slash/\r\n", "", "301 Moved Permanently");
         if (e.target == "/file")
             return e.answer("Location: " + at_files("/a?b#c") + "\r\n", "", "302 Found");
         if (e.target == "/self")
             return e.answer("Location: " + at_origin("/self") + "\r\n", "", "302 Found");
         if (e.target == "/secure")
-            return e.answer("Location: https://127.0.0.1:" + std::to_string(origin.port()) + "/secure\r\n",
-                            "", "302 Found");
-        e.answer("Location: https://elsewhere.test/\r\nSet-Cookie: a=b; Domain=127.0.0.1; Path=/\r\n",
-                 "", "302 Found");
+            return e.answer(
+                "Location: https://127.0.0.1:" + std::to_string(origin.port()) + "/secure\r\n", "",
+                "302 Found");
+        e.answer(
+            "Location: https://elsewhere.test/\r\nSet-Cookie: a=b; Domain=127.0.0.1; Path=/\r\n",
+            "", "302 Found");
     });
     start(settings());
     EXPECT_EQ(get("/pypi/slash").field("Location"), "http://mirror.test/pypi/slash/");

@@ -170,7 +170,8 @@ TEST_F(Rules, LetAHeadFillTheStore) {
     const auto scripted = origin.set([&](Exchange& e) {
         heads += e.method == "HEAD";
         if (contains(e.target, "/moved"))
-            return e.answer(fresh("Location: http://cdn.test/1\r\nX-Commit: 1\r\n"), "there", "302 Found");
+            return e.answer(fresh("Location: http://cdn.test/1\r\nX-Commit: 1\r\n"), "there",
+                            "302 Found");
         e.answer(fresh(), "response " + std::to_string(++number));
     });
     run(R"([{"name": "files", "match": {"paths": ["/files/*"]}, "fetch_for_head": true}])");

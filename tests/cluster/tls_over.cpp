@@ -79,8 +79,7 @@ std::string TlsOver::protocol() const {
 std::string TlsOver::certificate() const {
     auto* const peer = SSL_get0_peer_certificate(ssl_.get());
     const std::shared_ptr<GENERAL_NAMES> names(
-        static_cast<GENERAL_NAMES*>(
-            X509_get_ext_d2i(peer, NID_subject_alt_name, nullptr, nullptr)),
+        static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(peer, NID_subject_alt_name, nullptr, nullptr)),
         GENERAL_NAMES_free);
     if (!names || sk_GENERAL_NAME_num(names.get()) == 0) return {};
     const auto* const first = sk_GENERAL_NAME_value(names.get(), 0)->d.dNSName;

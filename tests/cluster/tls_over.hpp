@@ -36,7 +36,7 @@ public:
     bool connect(Line line);
     bool open() const { return open_; }
     bool resumed() const;
-    std::string protocol() const;  // of ALPN
+    std::string protocol() const;     // of ALPN
     std::string certificate() const;  // its first DNS name
     std::shared_ptr<SSL_SESSION> session() const;
 

@@ -46,8 +46,8 @@ std::string in_pieces(const std::shared_ptr<const MirrorTable>& all, LinkSyntax 
     std::string out;
     std::size_t turn = 0;
     do {
-        const auto size = sizes.empty() ? text.size()
-                                        : static_cast<unsigned char>(sizes[turn++ % sizes.size()]);
+        const auto size =
+            sizes.empty() ? text.size() : static_cast<unsigned char>(sizes[turn++ % sizes.size()]);
         auto piece = text.substr(0, size);
         text.remove_prefix(piece.size());
         do links.replace(piece, text.empty(), out);

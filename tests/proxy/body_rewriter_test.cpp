@@ -64,7 +64,9 @@ std::string gunzipped(std::string_view coded) {
 std::string page(std::size_t links) {
     std::string out = "<html>\n";
     for (std::size_t i = 0; i < links; ++i)
-        out.append("<a href=\"https://pypi.test/simple/").append(std::to_string(i)).append("/\">\n");
+        out.append("<a href=\"https://pypi.test/simple/")
+            .append(std::to_string(i))
+            .append("/\">\n");
     return out.append("</html>");
 }
 
@@ -92,9 +94,11 @@ TEST(BodyRewriter, UndoesGzipAndAppliesItAgain) {
 
 TEST(BodyRewriter, TakesSeveralMembersForOneBody) {
     const auto text = page(100);
-    const auto coded = gzipped(text.substr(0, 1000)) + gzipped(text.substr(1000)) + std::string(20, '\0');
+    const auto coded =
+        gzipped(text.substr(0, 1000)) + gzipped(text.substr(1000)) + std::string(20, '\0');
     for (const std::size_t piece : {1u, 50u, 100000u})
-        EXPECT_EQ(gunzipped(rewritten(coded, true, piece).value_or("")), mirrored_page(100)) << piece;
+        EXPECT_EQ(gunzipped(rewritten(coded, true, piece).value_or("")), mirrored_page(100))
+            << piece;
 }
 
 TEST(BodyRewriter, PassesABodyThatIsNoGzip) {
@@ -122,7 +126,8 @@ TEST(BodyRewriter, LeavesTheRestOfALongBodyAsItIs) {
     EXPECT_NE(some, text);
     for (const std::size_t piece : {1u, 7u, 999u, 1000u, 1001u, 65536u}) {
         EXPECT_EQ(rewritten(text, false, piece, 1000), some) << piece;
-        EXPECT_EQ(gunzipped(rewritten(gzipped(text), true, piece, 1000).value_or("")), *some) << piece;
+        EXPECT_EQ(gunzipped(rewritten(gzipped(text), true, piece, 1000).value_or("")), *some)
+            << piece;
     }
 }
 

@@ -57,7 +57,7 @@ TEST(PublicUrl, IsAskedBeforeHostsAndInTheOrderOfItsLength) {
     EXPECT_EQ(site_of(made, "http://m/x").entry, &made.origins[0]);
     EXPECT_EQ(site_of(made, "http://m/a/x").entry, &made.origins[1]);
     EXPECT_EQ(site_of(made, "http://m/a/b").entry, &made.origins[2]);
-    EXPECT_EQ(site_of(made, "http://m/a/b").policy.mirror->origin.authority, "b");
+    EXPECT_EQ(site_of(made, "http://m/a/b").policy.mirror->origin.authority, "b:81");
     EXPECT_EQ(site_of(made, "http://m/a").policy.mirror->url_at_origin("/a/y"), "https://a/x/y");
     EXPECT_EQ(site_of(made, "http://m/x").policy.mirror, nullptr);
 }
@@ -68,10 +68,14 @@ TEST(PublicUrl, GivesTheOriginItsOwnName) {
         return made.mirrors->all().front().origin.authority;
     };
     EXPECT_EQ(authority(R"({"host": "*", "url": "https://o", "public": "http://m"})"), "o");
-    EXPECT_EQ(authority(R"({"host": "o", "url": "http://o:8080", "public": "http://m"})"), "o:8080");
-    EXPECT_EQ(authority(R"({"host": "n", "url": "http://10.0.0.1:80", "public": "http://m"})"), "n");
-    EXPECT_EQ(authority(R"({"host": "n", "upstreams": [{"url": "http://s/p"}, {"url": "http://t/p"}],
-                            "public": "http://m"})"), "n");
+    EXPECT_EQ(authority(R"({"host": "o", "url": "http://o:8080", "public": "http://m"})"),
+              "o:8080");
+    EXPECT_EQ(authority(R"({"host": "n", "url": "http://10.0.0.1:80", "public": "http://m"})"),
+              "n");
+    EXPECT_EQ(
+        authority(R"({"host": "n", "upstreams": [{"url": "http://s/p"}, {"url": "http://t/p"}],
+                            "public": "http://m"})"),
+        "n");
 }
 
 TEST(PublicUrl, SaysWhatToDoAboutAFault) {
@@ -85,12 +89,15 @@ TEST(PublicUrl, SaysWhatToDoAboutAFault) {
     EXPECT_THAT(errors(with(R"("public": "http://m", "rewrite": ["x"])")),
                 HasSubstr("rewrite[0]: must be \"location\" or \"links\""));
     EXPECT_THAT(errors(with(R"("rewrite": ["links"])")), HasSubstr("is for an entry with public"));
-    EXPECT_THAT(errors(with(R"("rewrite_up_to": "1MiB")")), HasSubstr("is for an entry with public"));
-    EXPECT_THAT(errors(R"({"host": "o", "url": "http://o/x"})"), HasSubstr("unless public is given"));
+    EXPECT_THAT(errors(with(R"("rewrite_up_to": "1MiB")")),
+                HasSubstr("is for an entry with public"));
+    EXPECT_THAT(errors(R"({"host": "o", "url": "http://o/x"})"),
+                HasSubstr("unless public is given"));
     EXPECT_THAT(errors(with(R"("public": "http://m")") + "," + with(R"("public": "http://m/")")),
                 HasSubstr("is the public URL of another entry"));
-    EXPECT_THAT(errors(R"({"host": "*", "upstreams": [{"url": "http://o"}], "public": "http://m"})"),
-                HasSubstr("must be the origin's name"));
+    EXPECT_THAT(
+        errors(R"({"host": "*", "upstreams": [{"url": "http://o"}], "public": "http://m"})"),
+        HasSubstr("must be the origin's name"));
     EXPECT_THAT(errors(R"({"host": "o", "upstreams": [{"url": "http://o"}, {"url": "http://p/x"}],
                            "public": "http://m"})"),
                 HasSubstr("must have the path of the first one"));

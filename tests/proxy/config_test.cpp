@@ -729,7 +729,8 @@ TEST(Config, RefusesTlsThatMakesNoSense) {
     EXPECT_THAT(
         with(R"("url": "https://o/p")"),
         ElementsAre(
-            "$.origins[0].url: must be http[s]://host or http[s]://host:port, without a path"));
+            "$.origins[0].url: must be http[s]://host or http[s]://host:port, without a path "
+            "unless public is given"));
     EXPECT_THAT(errors(file(R"(, "tls": {"listen": "a:2", "key": ""})")),
                 UnorderedElementsAre(HasSubstr("$.tls.certificate"),
                                      "$.tls.key: must be the path of a PEM file"));

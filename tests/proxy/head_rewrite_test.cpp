@@ -77,8 +77,9 @@ TEST_F(HeadRewriting, LeadsLocationsToTheMirror) {
 }
 
 TEST_F(HeadRewriting, LeavesOtherHostsAlone) {
-    for (const auto* url : {"https://cdn.test/x?sig=1", "https://deep.test/help",
-                            "https://pypi.test:8443/", "mailto:a@pypi.test", "https://pypi.test.evil/"})
+    for (const auto* url :
+         {"https://cdn.test/x?sig=1", "https://deep.test/help", "https://pypi.test:8443/",
+          "mailto:a@pypi.test", "https://pypi.test.evil/"})
         EXPECT_EQ(value("Location", url, 302), url);
 }
 
@@ -98,9 +99,10 @@ TEST_F(HeadRewriting, LeadsNoClientInACircle) {
 }
 
 TEST_F(HeadRewriting, RewritesTheTargetsOfLink) {
-    EXPECT_EQ(value("Link", "</a>; rel=next, <https://cdn.test/b>; title=\"</c>\", <https://pypi.test>"),
-              "<http://mirror.test/pypi/a>; rel=next, <https://cdn.test/b>; title=\"</c>\", "
-              "<http://mirror.test/pypi/>");
+    EXPECT_EQ(
+        value("Link", "</a>; rel=next, <https://cdn.test/b>; title=\"</c>\", <https://pypi.test>"),
+        "<http://mirror.test/pypi/a>; rel=next, <https://cdn.test/b>; title=\"</c>\", "
+        "<http://mirror.test/pypi/>");
     EXPECT_EQ(value("Link", "<no end"), "<no end");
 }
 
@@ -138,10 +140,10 @@ TEST_F(HeadRewriting, LeavesTheHeadAloneWithoutLocation) {
 }
 
 TEST_F(HeadRewriting, RewritesBodiesOfHtmlAndJson) {
-    for (const auto* type : {"text/html", "TEXT/HTML; charset=utf-8", "application/xhtml+xml",
-                             "application/json", "application/vnd.pypi.simple.v1+json",
-                             "application/vnd.pypi.simple.v1+html",
-                             "application/vnd.npm.install-v1+json; charset=utf-8"}) {
+    for (const auto* type :
+         {"text/html", "TEXT/HTML; charset=utf-8", "application/xhtml+xml", "application/json",
+          "application/vnd.pypi.simple.v1+json", "application/vnd.pypi.simple.v1+html",
+          "application/vnd.npm.install-v1+json; charset=utf-8"}) {
         page.fields.front().value = type;
         EXPECT_TRUE(rewrites(page)) << type;
     }
@@ -168,7 +170,9 @@ TEST_F(HeadRewriting, DropsFieldsAboutOtherBytes) {
 }
 
 TEST_F(HeadRewriting, LeavesBodiesAloneThatItMayNotOrCannotChange) {
-    const auto untouched = [this](const Head& head) { return !rewrites(head) && tag(head) == "\"a\""; };
+    const auto untouched = [this](const Head& head) {
+        return !rewrites(head) && tag(head) == "\"a\"";
+    };
     auto head = page;
     head.fields.push_back(line("Cache-Control", "max-age=1, No-Transform"));
     EXPECT_TRUE(untouched(head));

@@ -70,7 +70,8 @@ TEST(RequestsInside, AreForTheHostOfTheirConnect) {
 }
 
 TEST(RequestsInside, NameThePortUnlessItIsTheUsualOne) {
-    EXPECT_EQ(judge_inside(inside_of(8443), key_of("/a", "pypi.org:8443"), true), InsideFault::none);
+    EXPECT_EQ(judge_inside(inside_of(8443), key_of("/a", "pypi.org:8443"), true),
+              InsideFault::none);
     EXPECT_EQ(judge_inside(inside_of(8443), key_of("/a", "pypi.org"), true),
               InsideFault::other_target);
     EXPECT_EQ(inside_of(8443).authority(), "pypi.org:8443");

@@ -22,7 +22,8 @@ CertificateFacts lives(WallTime from, WallTime to) {
 }
 
 /// The reason for which OpenSSL refuses `leaf` of this CA for a host; X509_V_OK: it takes it.
-int judge(const SigningAuthority& authority, X509* leaf, const char* host, bool is_address = false) {
+int judge(const SigningAuthority& authority, X509* leaf, const char* host,
+          bool is_address = false) {
     const std::shared_ptr<X509_STORE> store(X509_STORE_new(), X509_STORE_free);
     X509_STORE_add_cert(store.get(), authority.certificate());
     const std::shared_ptr<X509_STORE_CTX> context(X509_STORE_CTX_new(), X509_STORE_CTX_free);
@@ -171,7 +172,8 @@ TEST(SigningAuthority, MustBeAValidCaThatMaySignForAllHosts) {
 TEST(SigningAuthority, IsReadWithItsOwnKey) {
     const AuthorityFiles ca({"crates.io"}), other({"crates.io"});
     std::vector<ConfigError> errors;
-    EXPECT_FALSE(read_signing_authority({ca.files().certificate, other.files().key}, "$.ca", errors));
+    EXPECT_FALSE(
+        read_signing_authority({ca.files().certificate, other.files().key}, "$.ca", errors));
     ASSERT_EQ(errors.size(), 1u);
     EXPECT_EQ(errors[0].path, "$.ca.key");
 }

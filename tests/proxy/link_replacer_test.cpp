@@ -75,12 +75,26 @@ TEST(LinkReplacer, GivesEachMirroredAddressItsPublicUrl) {
 }
 
 TEST(LinkReplacer, LeavesOtherHostsAlone) {
-    for (const auto* text :
-         {"https://pypi.test.evil/", "https://mypypi.test/", "https://pypi.test@evil/",
-          "https://evil@pypi.test/", "https://pypi.test:8443/", "https://pypi.tes", "https://pypi.testx",
-          "https:/pypi.test/", "https//pypi.test/", "ftp://pypi.test/", "git+https://pypi.test/",
-          "xhttps://pypi.test/", "https://pypi.test%2Eevil/", "http", "h", "https://", "//pypi.test",
-          "x//pypi.test/", "https://pypi.test&x", "http://plain.test/"})
+    for (const auto* text : {"https://pypi.test.evil/",
+                             "https://mypypi.test/",
+                             "https://pypi.test@evil/",
+                             "https://evil@pypi.test/",
+                             "https://pypi.test:8443/",
+                             "https://pypi.tes",
+                             "https://pypi.testx",
+                             "https:/pypi.test/",
+                             "https//pypi.test/",
+                             "ftp://pypi.test/",
+                             "git+https://pypi.test/",
+                             "xhttps://pypi.test/",
+                             "https://pypi.test%2Eevil/",
+                             "http",
+                             "h",
+                             "https://",
+                             "://pypi.test",
+                             "x//pypi.test/",
+                             "https://pypi.test&x",
+                             "http://plain.test/"})
         EXPECT_EQ(html(text), text);
 }
 
@@ -100,10 +114,12 @@ TEST(LinkReplacer, ChoosesTheLongestPathAtTheOrigin) {
 }
 
 TEST(LinkReplacer, KeepsEscapedSlashesEscaped) {
-    EXPECT_EQ(json(R"({"u":"https:\/\/pypi.test\/simple\/x","v":"https:\/\/deep.test\/simple\/y"})"),
-              R"({"u":"http:\/\/mirror.test\/pypi\/simple\/x","v":"http:\/\/mirror.test\/deep\/y"})");
+    EXPECT_EQ(
+        json(R"({"u":"https:\/\/pypi.test\/simple\/x","v":"https:\/\/deep.test\/simple\/y"})"),
+        R"({"u":"http:\/\/mirror.test\/pypi\/simple\/x","v":"http:\/\/mirror.test\/deep\/y"})");
     EXPECT_EQ(json(R"({"u":"\/\/pypi.test\/x"})"), R"({"u":"http:\/\/mirror.test\/pypi\/x"})");
-    EXPECT_EQ(json(R"("{\"u\":\"https://pypi.test\"}")"), R"("{\"u\":\"http://mirror.test/pypi\"}")");
+    EXPECT_EQ(json(R"("{\"u\":\"https://pypi.test\"}")"),
+              R"("{\"u\":\"http://mirror.test/pypi\"}")");
 }
 
 TEST(LinkReplacer, KnowsLinksWithoutAScheme) {
@@ -123,9 +139,9 @@ TEST(LinkReplacer, LeadsPathsFromTheRootToTheMirror) {
 }
 
 TEST(LinkReplacer, MakesPathsAbsoluteThatHaveNoMirror) {
-    EXPECT_EQ(html("<a href=\"/simple/x\"><a href=\"/simple/more/y\"><a href=\"/help\">",
-                   "deep.test"),
-              "<a href=\"/deep/x\"><a href=\"/deeper/y\"><a href=\"https://deep.test/help\">");
+    EXPECT_EQ(
+        html("<a href=\"/simple/x\"><a href=\"/simple/more/y\"><a href=\"/help\">", "deep.test"),
+        "<a href=\"/deep/x\"><a href=\"/deeper/y\"><a href=\"https://deep.test/help\">");
 }
 
 TEST(LinkReplacer, LeavesPathsFromTheRootAloneWhereTheyAreRight) {

@@ -60,8 +60,8 @@ TEST(UrlPrefix, CoversItselfAndAllBelow) {
 }
 
 TEST(UrlPrefix, CoversNoPathThatAnOriginReadsAsAnother) {
-    for (const auto* path : {"/a/../b", "/a/%2e%2e/b", "/a/..", "/a/..%2fb", "/a/..;x/b", "/a/..\\b",
-                             "/%61/x", "//a/x"})
+    for (const auto* path : {"/a/../b", "/a/%2e%2e/b", "/a/..", "/a/..%2fb", "/a/..;x/b",
+                             "/a/..\\b", "/%61/x", "//a/x"})
         EXPECT_FALSE(covers_received_path("/a", path)) << path;
 }
 
@@ -79,9 +79,10 @@ TEST(Mirror, PutsThePathOfTheOriginInPlaceOfItsOwn) {
 }
 
 TEST(MirrorTable, FindsTheLongestPublicUrl) {
-    const MirrorTable all({mirror("http://m/a", "https://o", 0), mirror("http://m/a/b", "https://p", 1),
-                           mirror("http://m", "https://q", 2), mirror("https://m/a", "https://r", 3),
-                           mirror("http://m:81/a", "https://s", 4)});
+    const MirrorTable all(
+        {mirror("http://m/a", "https://o", 0), mirror("http://m/a/b", "https://p", 1),
+         mirror("http://m", "https://q", 2), mirror("https://m/a", "https://r", 3),
+         mirror("http://m:81/a", "https://s", 4)});
     EXPECT_EQ(all.find(key("http://m/a/x"))->entry, 0u);
     EXPECT_EQ(all.find(key("http://m/a/b/x"))->entry, 1u);
     EXPECT_EQ(all.find(key("http://m/a/bx"))->entry, 0u);

@@ -39,7 +39,8 @@ protected:
 
     StoreFacts found;
     bool has_peers = true, peers_may_have = false, is_head = false, fetches_for_head = false,
-         if_range = false, conditions_for_origin = false, authorization = false, may_use_blocks = true;
+         if_range = false, conditions_for_origin = false, authorization = false,
+         may_use_blocks = true;
 
 private:
     Freshness freshness_;

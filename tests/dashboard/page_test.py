@@ -1,0 +1,383 @@
+#!/usr/bin/python3
+"""The dashboard in a browser, with the made-up answers of stand_in.py. Exit code 77: skipped."""
+import os
+import tempfile
+import time
+import unittest
+
+from browser import Browser
+from selenium.webdriver.common.keys import Keys
+from stand_in import EVIL, FOLDER, TOKEN, StandIn, nodes
+
+ROOM = 200 * 1024  # bytes of all files
+
+
+class Page(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="hearsay-dashboard-")
+        cls.browser = Browser(cls.folder.name)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.close()
+        cls.folder.cleanup()
+
+    def serve(self, *arguments, **named):
+        stand_in = StandIn(*arguments, **named)
+        self.addCleanup(stand_in.close)
+        self.addCleanup(self.browser.driver.get, "about:blank")
+        return stand_in
+
+    def setUp(self):
+        self.browser.size(1440, 900)
+        self.browser.prefer()
+        self.browser.complaints()
+
+    def test_files_stay_small(self):
+        total = sum(os.path.getsize(os.path.join(FOLDER, file)) for file in os.listdir(FOLDER))
+        self.assertLess(total, ROOM)
+
+    def test_shows_nodes_links_and_who_gave_whom(self):
+        stand_in = self.serve(3)
+        b = self.browser
+        b.open(stand_in.url)
+        b.shows("#problems", "No problem is known")
+        b.shows("#cluster-totals", "3 of 3", "6 of 6")
+        self.assertEqual(b.row("#nodes", "b")["state"], "ready")
+        self.assertEqual(b.row("#nodes", "a")["requests"], "145,940")
+        self.assertEqual(b.row("#nodes", "a")["report"], "now")
+        self.assertEqual(b.text(".matrix tbody tr:nth-child(2) td:nth-child(2)"), "14,000")
+        self.assertEqual(b.row("#links", "b")["hits"], "4,000")
+        self.assertEqual(b.row("#links", "b")["round trip"], "2.10 ms")
+        self.assertEqual(b.complaints(), [])
+
+    def test_says_what_to_do_about_a_node_that_is_down(self):
+        stand_in = self.serve(3, {2})
+        b = self.browser
+        b.open(stand_in.url)
+        b.shows("#problems", "Fault", "Node c: down", "Nothing listens", "What to do: ")
+        b.shows("#cluster-totals", "2 of 3", "4 of 6")
+        self.assertEqual(b.row("#nodes", "c")["report"], "15 m ago")
+        self.assertIn("Start the peer", b.row("#links", "c")["what to do"])
+
+    def test_finds_the_cause_of_common_faults(self):
+        stand_in = self.serve(3)
+        status = stand_in.answers["/api/v1/status"]
+        b = self.browser
+        b.open(stand_in.url)
+        peer = status["cluster"]["peers"][0]
+        link = stand_in.answers["/api/v1/nodes"]["nodes"][0]["links"][0]
+        peer.update(state="refused", last_error="wrong_key", cause="refused: wrong_key")
+        link["state"] = "refused"
+        b.shows("#problems", "cluster keys differ", "Give both nodes the same cluster.key")
+        peer.update(last_error="rules_differ", cause="refused: rules_differ")
+        b.shows("#problems", "rules that change keys differ", "same list of rules")
+        peer.update(state="in_step", last_error="", cause="", round_trip_seconds=0.18)
+        link["state"] = "in_step"
+        status["upstream"]["peers_too_far"] = 31
+        b.shows("#problems", "b (180 ms)", "cluster.peer_detour")
+        status["cache"]["disk"][0].update(state="paused", last_error="No space left on device")
+        b.shows("#problems", "is paused", "No space left on device", "Make room on the file system")
+        status["cluster"]["origins"][0]["answer_seconds"] = 2.5
+        b.shows("#problems", "mirror.example:80 takes 2.50 s", "overloaded or far")
+        status["config"]["last_error"] = "$.listen: changing it needs a restart"
+        b.shows("#problems", "last reload was refused", "hearsay check FILE")
+
+    def test_shows_two_hundred_nodes(self):
+        stand_in = self.serve(200, {7, 131})
+        b = self.browser
+        b.open(stand_in.url)
+        b.shows("#problems", "Nodes node-008, node-132: down")
+        self.assertEqual(b.script("return document.querySelectorAll('#nodes tbody tr').length"), 50)
+        self.assertEqual(b.text("#nodes tbody th"), "node-008", "nodes with trouble come first")
+        b.click("#nodes button[data-act='all-nodes']")
+        b.until(lambda: b.script("return document.querySelectorAll('#nodes tbody tr').length") == 200)
+        b.type("#node-filter", "node-150")
+        b.until(lambda: b.script("return document.querySelectorAll('#nodes tbody tr').length") == 1)
+        b.script("document.getElementById('matrix-canvas').focus()")
+        b.driver.switch_to.active_element.send_keys(Keys.ARROW_RIGHT)
+        b.shows("#matrix-readout", "node-001 got", "from node-002")
+        b.type("#node-filter", Keys.BACKSPACE * 10)
+        begin = time.monotonic()
+        b.script("document.querySelector('#nodes button.sort[data-value=requests]').click()")
+        self.assertLess(time.monotonic() - begin, 2, "a sort of all rows")
+        b.size(360, 800)
+        self.assertLessEqual(b.script("return document.documentElement.scrollWidth"), 360)
+        self.assertEqual(b.complaints(), [])
+
+    def test_shows_traffic_with_charts_that_keys_read(self):
+        stand_in = self.serve(3)
+        b = self.browser
+        b.open(stand_in.url, "traffic")
+        b.shows("#charts", "Requests per second", "Share of requests", "Bytes to clients", "Time to answer", "peer hit")
+        b.shows("#sites", "mirror.example", "packages", "mirror.example:80", "41.0 ms")
+        before = b.text("[data-legend=requests] .when")
+        b.script("document.querySelector('[data-chart=requests]').focus()")
+        b.driver.switch_to.active_element.send_keys(Keys.ARROW_LEFT)
+        b.until(lambda: b.text("[data-legend=requests] .when") != before)
+        self.assertIn("peer hit", b.script("return document.activeElement.getAttribute('aria-label')"))
+        b.click("#charts details summary")
+        self.assertGreater(b.script("return document.querySelectorAll('#charts details[open] tbody tr').length"), 5)
+        b.script("const s = document.getElementById('span'); s.value = '7d'; s.dispatchEvent(new Event('change'))")
+        b.until(lambda: any("span=7d" in path for _, path, _ in stand_in.requests))
+        b.shows("#top", "needs the token")
+        b.give_token(TOKEN)
+        b.shows("#top", "http://mirror.example/pool/linux.deb", "9,000", "admin.top_clients")
+
+    def test_explains_a_url(self):
+        stand_in = self.serve(3)
+        b = self.browser
+        b.open(stand_in.url, "objects")
+        b.type("#explain-url", "http://mirror.example/pool/linux.deb" + Keys.ENTER)
+        b.until(lambda: b.script("return document.getElementById('token-dialog').open"))
+        b.give_token(TOKEN)
+        b.click("#explain-form button")
+        b.shows("#explanation", "stored and fresh, for 90 m more", "30 m since", "packages", "13 blocks of 4 MiB",
+                "b, then the origin", "no (a false hit)")
+
+    def test_purges_after_a_confirmation_that_names_what_will_happen(self):
+        stand_in = self.serve(3, {2})
+        b = self.browser
+        b.open(stand_in.url, "objects")
+        b.give_token(TOKEN)
+        b.type("#purge-value", "http://h/a" + Keys.ENTER)
+        b.shows("#confirm-dialog", "all 3 nodes", "http://h/a", "all its variants", "No report comes from c")
+        self.assertEqual(b.script("return document.activeElement.id"), "confirm-cancel")
+        self.assertEqual(stand_in.orders, [], "nothing happens before the confirmation")
+        b.click("#confirm-cancel")
+        b.script("document.getElementById('purge-kind').value = 'tags'")
+        b.type("#purge-value", "news" + Keys.ENTER)
+        b.confirm()
+        b.shows("#purge-result", "dropped 1 object", "Confirmed by b", "Away: c")
+        self.assertEqual(stand_in.orders, [("/api/v1/purge", {"tags": ["news"]})])
+
+    def test_reloads_and_drains_after_a_confirmation(self):
+        stand_in = self.serve(3)
+        b = self.browser
+        b.open(stand_in.url, "settings")
+        b.give_token(TOKEN)
+        b.shows("#setting-list", "cluster.peer_detour", "20ms", "10ms", "file", "(secret)")
+        b.click("#setting-changed")
+        b.until(lambda: "cache.memory" not in b.text("#setting-list"))
+        b.click("[data-act=reload]")
+        b.shows("#confirm-dialog", "Node a reads its configuration file again", "other nodes do not reload")
+        b.confirm()
+        b.shows("#order-result", "changed $.cache.memory")
+        b.click("[data-act=drain]")
+        b.shows("#confirm-dialog", "the process ends")
+        b.confirm()
+        b.shows("#order-result", "Node a drains")
+        self.assertEqual([path for path, _ in stand_in.orders], ["/api/v1/reload", "/api/v1/drain"])
+
+    def test_keeps_the_token_in_the_memory_of_the_tab_alone(self):
+        stand_in = self.serve(3)
+        b = self.browser
+        b.open(stand_in.url, "log")
+        b.shows("#errors", "needs the token")
+        b.give_token(TOKEN)
+        b.shows("#errors", "connection refused")
+        self.assertEqual(b.script("return [localStorage.length, sessionStorage.length, document.cookie,"
+                                  " document.getElementById('token-input').value]"), [0, 0, "", ""])
+        self.assertFalse(any("token" in path.lower() for _, path, _ in stand_in.requests))
+        b.driver.refresh()
+        b.shows("#errors", "needs the token")
+
+    def test_says_that_a_token_is_refused_and_asks_no_more_with_it(self):
+        stand_in = self.serve(3)
+        b = self.browser
+        b.open(stand_in.url, "log")
+        b.give_token("another token")
+        b.shows("#alarm", "The node refuses this token")
+        b.shows("#errors", "The node refuses this token")
+        b.shows("#token-button", "Token refused")
+        tries = sum(path == "/api/v1/errors" for _, path, _ in stand_in.requests)
+        rounds = len(stand_in.requests)
+        b.until(lambda: len(stand_in.requests) > rounds + 4)
+        self.assertEqual(sum(path == "/api/v1/errors" for _, path, _ in stand_in.requests), tries)
+        b.give_token(TOKEN)
+        b.shows("#errors", "connection refused")
+        b.until(lambda: b.text("#alarm") == "")
+
+    def test_works_where_each_path_needs_the_token(self):
+        stand_in = self.serve(3)
+        stand_in.guard_all = True
+        b = self.browser
+        b.driver.get(stand_in.url)
+        b.shows("#nodes", "needs the token")
+        b.give_token(TOKEN)
+        b.shows("#cluster-totals", "3 of 3")
+
+    def test_says_since_when_the_node_is_silent_and_greys_the_old_numbers(self):
+        stand_in = self.serve(3)
+        b = self.browser
+        b.open(stand_in.url)
+        port = stand_in.server.server_port
+        stand_in.close()
+        b.shows("#alarm", "The node a has not answered since", "The numbers below are those of")
+        self.assertTrue(b.script("return document.body.classList.contains('old')"))
+        self.assertIn("No answer", b.driver.title)
+        self.serve(3, port=port)
+        b.until(lambda: b.text("#alarm") == "")
+        self.assertFalse(b.script("return document.body.classList.contains('old')"))
+
+    def test_a_hidden_page_asks_nothing(self):
+        stand_in = self.serve(3)
+        b = self.browser
+        b.open(stand_in.url)
+        # The pause between rounds is 20 ms from now on, so a round that is missing shows soon.
+        b.script("const set = window.setTimeout.bind(window); window.setTimeout = (act) => set(act, 20); window.slow = set;"
+                 "Object.defineProperty(document, 'hidden', {get: () => window.away === true})")
+        count = len(stand_in.requests)
+        b.until(lambda: len(stand_in.requests) > count + 10, "rounds of the visible page")
+        b.script("window.away = true; document.dispatchEvent(new Event('visibilitychange'))")
+        wait = "const done = arguments[0]; let n = 0; const step = () => ++n > 10 ? done() : window.slow(step, 20); step();"
+        b.driver.execute_async_script(wait)  # a round under way ends
+        count = len(stand_in.requests)
+        b.driver.execute_async_script(wait)
+        self.assertEqual(len(stand_in.requests), count)
+        b.script("window.away = false; document.dispatchEvent(new Event('visibilitychange'))")
+        b.until(lambda: len(stand_in.requests) > count)
+
+    def test_a_url_that_is_a_script_is_a_text(self):
+        stand_in = self.serve(3)
+        for node in stand_in.answers["/api/v1/nodes"]["nodes"]:
+            node["version"] = EVIL
+        stand_in.answers["/api/v1/nodes"]["nodes"][1]["node"] = EVIL
+        b = self.browser
+        b.open(stand_in.url)
+        b.give_token(TOKEN)
+        b.shows("#nodes", EVIL)
+        b.panel("log")
+        b.shows("#errors", EVIL)
+        b.panel("traffic")
+        b.shows("#top", EVIL)
+        b.script("[...document.querySelectorAll('#top button.link')].pop().click()")
+        b.shows("#explanation", EVIL)
+        self.assertEqual(b.script("return document.querySelectorAll('main img, main script').length"), 0)
+        self.assertEqual(b.complaints(), [], "the policy had nothing to stop")
+
+    def test_asks_no_other_host_and_breaks_no_policy(self):
+        stand_in = self.serve(3)
+        b = self.browser
+        b.asked()
+        b.open(stand_in.url)
+        b.give_token(TOKEN)
+        for panel in ("traffic", "objects", "capacity", "log", "settings", "cluster"):
+            b.panel(panel)
+        b.until(lambda: any(path == "/api/v1/settings" for _, path, _ in stand_in.requests))
+        elsewhere = [url for url in b.asked() if not url.startswith((stand_in.url, "data:", "about:", "chrome"))]
+        self.assertEqual(elsewhere, [])
+        self.assertEqual(b.complaints(), [])
+
+    def test_shows_disks_limits_and_refusals(self):
+        stand_in = self.serve(3)
+        b = self.browser
+        b.open(stand_in.url, "capacity")
+        b.give_token(TOKEN)
+        b.shows("#capacity", "200 MiB of 256 MiB", "812 of 10,000", "/var/cache/hearsay", "150 GiB", "2 too large", "no_route",
+                "forward.enabled", "private")
+
+    def test_fits_all_widths_without_a_sideways_scroll(self):
+        stand_in = self.serve(3, {2})
+        b = self.browser
+        b.open(stand_in.url)
+        b.give_token(TOKEN)
+        for wide, high in ((360, 740), (768, 1024), (1440, 900), (3840, 2160)):
+            b.size(wide, high)
+            for panel in ("cluster", "traffic", "objects", "capacity", "log", "settings"):
+                b.panel(panel)
+                self.assertLessEqual(b.script("return document.documentElement.scrollWidth"), wide, panel)
+
+    def test_a_larger_text_size_enlarges_everything(self):
+        stand_in = self.serve(3)
+        b = self.browser
+        b.open(stand_in.url)
+        small = b.script("return document.querySelector('nav a').getBoundingClientRect().height")
+        b.script("document.documentElement.style.fontSize = '200%'")
+        large = b.script("return document.querySelector('nav a').getBoundingClientRect().height")
+        self.assertGreater(large, 1.8 * small)
+        self.assertLessEqual(b.script("return document.documentElement.scrollWidth"), 1440)
+
+    def test_follows_the_colours_of_the_system_and_its_own_switch(self):
+        stand_in = self.serve(3)
+        b = self.browser
+        b.open(stand_in.url)
+        color = "return getComputedStyle(document.body).backgroundColor"
+        light = b.script(color)
+        b.prefer(prefers_color_scheme="dark")
+        dark = b.script(color)
+        self.assertNotEqual(light, dark)
+        b.script("const t = document.getElementById('theme'); t.value = 'light'; t.dispatchEvent(new Event('change'))")
+        self.assertEqual(b.script(color), light)
+        b.script("const t = document.getElementById('theme'); t.value = 'dark'; t.dispatchEvent(new Event('change'))")
+        self.assertEqual(b.script(color), dark)
+        b.prefer(prefers_reduced_motion="reduce")
+        self.assertIn(b.script("return getComputedStyle(document.querySelector('main')).transitionDuration"), ("0s", ""))
+
+    def test_texts_have_enough_contrast(self):
+        stand_in = self.serve(3, {2})
+        b = self.browser
+        measure = """
+            const parts = (text) => text.match(/[\\d.]+/g).map(Number);
+            const light = ([r, g, b]) => [r, g, b].map((v) => v / 255).map((v) => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
+                .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
+            const ground = (e) => { for (; e; e = e.parentElement) { const c = parts(getComputedStyle(e).backgroundColor);
+                if (c.length < 4 || c[3] > 0) return c; } return [255, 255, 255]; };
+            const low = [];
+            for (const e of document.querySelectorAll('header *, main *')) {
+                if (!e.offsetParent || ![...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim())) continue;
+                const a = light(parts(getComputedStyle(e).color)), z = light(ground(e));
+                const ratio = (Math.max(a, z) + .05) / (Math.min(a, z) + .05);
+                if (ratio < 4.5) low.push(`${e.className || e.tagName} ${e.textContent.slice(0, 30)} ${ratio.toFixed(2)}`);
+            }
+            return low;"""
+        for scheme in ("light", "dark"):
+            b.prefer(prefers_color_scheme=scheme)
+            b.open(stand_in.url)
+            b.give_token(TOKEN)
+            for panel in ("cluster", "traffic", "objects", "capacity", "log", "settings"):
+                b.panel(panel)
+                self.assertEqual(b.script(measure), [], f"{scheme} {panel}")
+
+    def test_the_keyboard_reaches_everything_in_order(self):
+        stand_in = self.serve(3)
+        b = self.browser
+        b.open(stand_in.url)
+        seen = []
+        for _ in range(10):
+            b.driver.switch_to.active_element.send_keys(Keys.TAB)
+            seen.append(b.script("const e = document.activeElement; return e.id || e.getAttribute('href') || e.className"))
+        self.assertEqual(seen[:9], ["#main", "token-button", "theme", "#cluster", "#traffic", "#objects", "#capacity", "#log",
+                                    "#settings"])
+        self.assertNotEqual(b.script("return getComputedStyle(document.activeElement).outlineStyle"), "none", "the focus is visible")
+        b.script("document.querySelector('.skip').focus()")
+        b.driver.switch_to.active_element.send_keys(Keys.ENTER)
+        self.assertEqual(b.script("return document.activeElement.id"), "main")
+        self.assertEqual(b.script("return location.hash"), "#cluster")
+
+    def test_a_refresh_keeps_the_focus(self):
+        stand_in = self.serve(3)
+        b = self.browser
+        b.open(stand_in.url)
+        b.script("document.querySelector('#nodes button.sort[data-value=objects]').focus()")
+        stand_in.answers["/api/v1/nodes"] = nodes(3, {1})
+        b.shows("#cluster-totals", "2 of 3")
+        self.assertEqual(b.script("return document.activeElement.dataset.value"), "objects")
+
+    def test_every_control_has_a_name(self):
+        stand_in = self.serve(3)
+        b = self.browser
+        b.open(stand_in.url)
+        b.give_token(TOKEN)
+        for panel in ("cluster", "traffic", "objects", "capacity", "log", "settings"):
+            b.panel(panel)
+            nameless = b.script("""
+                return [...document.querySelectorAll('input, select, button, a, canvas, svg[role=img], [role=region]')].filter((e) =>
+                    e.getClientRects().length && !(e.labels && e.labels.length) && !e.textContent.trim() && !e.getAttribute('aria-label') &&
+                    !e.getAttribute('aria-labelledby')).map((e) => e.outerHTML.slice(0, 80))""")
+            self.assertEqual(nameless, [], panel)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
