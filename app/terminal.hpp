@@ -44,8 +44,8 @@ private:
     Event read_keys();
     Event read_signal();
 
+    termios before_{};  // before has_keys_, whose initializer fills it
     bool has_keys_;
-    termios before_{};
     sigset_t unblocked_{};
     int signals_ = -1;
 };

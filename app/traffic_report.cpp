@@ -74,7 +74,7 @@ std::string time_text(double seconds) {
 
 std::string usual_text(const TrafficReport& report, std::size_t outcome) {
     if (report.usual_ms[outcome] < 0) return "none";
-    return measure::figure_text(report.usual_ms[outcome]) + " ms";
+    return measure::fixed_text(report.usual_ms[outcome], 2) + " ms";
 }
 
 OrderedJson object_of(const TrafficReport& report) {

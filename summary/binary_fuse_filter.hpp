@@ -38,37 +38,11 @@ public:
     static std::optional<BinaryFuseFilter> build(std::span<std::uint64_t> keys, std::uint64_t seed,
                                                  unsigned attempts = kMaxAttempts);
 
-    /// A question about one key: the places to read. Valid as long as the filter.
-    class Probe {
-    public:
-        /// Of a filter without keys.
-        Probe() = default;
-
-        bool is_positive() const {
-            if (!at_[0]) return false;
-            auto rest = fingerprint_;
-            for (const auto* const place : at_) rest ^= *place;
-            return rest == 0;
-        }
-
-    private:
-        friend class BinaryFuseFilter;
-        std::array<const Fingerprint*, kArity> at_{};
-        Fingerprint fingerprint_ = 0;
-    };
-    /// Asks the memory for the places of `key` and does not wait, so that questions about several
-    /// keys take about the time of one.
-    Probe probe(std::uint64_t key) const {
-        Probe probe;
-        if (table_.empty()) return probe;
-        const auto hash = mix(key + seed_);
-        probe.fingerprint_ = fingerprint(hash);
-        const auto where = places(hash);
-        for (unsigned i = 0; i < kArity; ++i) {
-            probe.at_[i] = table_.data() + where[i];
-            __builtin_prefetch(probe.at_[i]);
-        }
-        return probe;
+    /// Asks the memory for the places of `key` and does not wait, so that contains() of several
+    /// keys afterwards takes about the time of one.
+    void prefetch(std::uint64_t key) const {
+        if (table_.empty()) return;
+        for (const auto place : places(mix(key + seed_))) __builtin_prefetch(&table_[place]);
     }
 
     bool contains(std::uint64_t key) const {

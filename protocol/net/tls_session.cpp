@@ -183,16 +183,20 @@ Step TlsSession::after(int result) {
                          ERR_GET_REASON(code) == SSL_R_NO_SUITABLE_SIGNATURE_ALGORITHM;
     met_no_tls_ = is_one_of(code, {SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTPS_PROXY_REQUEST,
                                    SSL_R_UNEXPECTED_MESSAGE, SSL_R_PACKET_LENGTH_TOO_LONG});
+    // Alert decrypt_error: the client knows another CA of the same name.
     was_mistrusted_ = is_one_of(
         code, {SSL_R_TLSV1_ALERT_UNKNOWN_CA, SSL_R_SSLV3_ALERT_BAD_CERTIFICATE,
                SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN, SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE,
-               SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED, SSL_R_TLSV1_ALERT_ACCESS_DENIED});
+               SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED, SSL_R_TLSV1_ALERT_ACCESS_DENIED,
+               SSL_R_TLSV1_ALERT_DECRYPT_ERROR});
     no_version_ =
         nothing_in_common_ ||
         is_one_of(code, {SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_VERSION_TOO_LOW, SSL_R_NO_SHARED_CIPHER,
                          SSL_R_TLSV1_ALERT_PROTOCOL_VERSION, SSL_R_NO_APPLICATION_PROTOCOL});
+    // A bad signature leaves errors of libcrypto first; that of the verification is the last.
     if (const auto verified = SSL_get_verify_result(ssl);
-        verified != X509_V_OK && ERR_GET_REASON(code) == SSL_R_CERTIFICATE_VERIFY_FAILED)
+        verified != X509_V_OK &&
+        ERR_GET_REASON(ERR_peek_last_error()) == SSL_R_CERTIFICATE_VERIFY_FAILED)
         why_ = X509_verify_cert_error_string(verified);
     else if (line_.messages > kTlsMostMessages)
         why_ = "too many messages of a handshake";

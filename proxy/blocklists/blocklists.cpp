@@ -36,10 +36,12 @@ ListedTarget Blocklists::find(std::string_view host, std::optional<std::string_v
         std::array<Query, kNamesAtOnce> names;
         std::size_t count = 0;
         while (has_more && count < names.size()) {
-            names[count++] = query(name);
+            names[count] = query(name);
             const auto dot = normal.is_address ? std::string_view::npos : name.find('.');
             has_more = dot != std::string_view::npos && --labels >= least_labels_;
             if (has_more) name.remove_prefix(dot + 1);
+            if (has_more || count > 0) index_->prefetch(names[count].hash);
+            ++count;
         }
         for (std::size_t i = 0; i < count; ++i)
             if (ask_name(names[i], asked)) return std::move(asked.result);
@@ -58,15 +60,14 @@ std::string Blocklists::place(ListedAt entry) const {
 }
 
 Blocklists::Query Blocklists::query(std::string_view text) const {
-    const auto hash = hasher_(text).high;
-    return {text, hash, index_->probe(hash)};
+    return {text, hasher_(text).high};
 }
 
 /// Asks filter and file for a text, and counts both.
 template <class Take>
 void Blocklists::look_up(const Query& query, ListedTarget& result, const Take& take) const {
     ++result.queries;
-    if (!query.probe.is_positive()) return;
+    if (!index_->may_have(query.hash)) return;
     ++result.positives;
     auto is_confirmed = false;
     const auto error = index_->each(query.hash, query.text, [&](const EntryRecord& entry) {

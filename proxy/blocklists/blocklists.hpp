@@ -80,11 +80,10 @@ private:
         ListedTarget result{};
     };
 
-    /// A text with its hash and its question to the filter.
+    /// A text with its hash.
     struct Query {
-        std::string_view text{};
-        std::uint64_t hash = 0;
-        EntryIndex::Probe probe{};
+        std::string_view text;
+        std::uint64_t hash;
     };
 
     Query query(std::string_view text) const;

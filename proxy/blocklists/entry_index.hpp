@@ -52,13 +52,14 @@ public:
     /// `parts`: 2^part_bits of them.
     EntryIndex(unsigned part_bits, std::vector<Part> parts, UnlinkedFile file);
 
-    /// A question to the filter, whose memory is on its way into the processor's cache.
-    using Probe = EntryFilter::Probe;
-    Probe probe(std::uint64_t hash) const {
-        return parts_.empty() ? Probe() : parts_[upper(hash, part_bits_)].filter.probe(hash);
+    /// Brings the filter's memory for this hash on its way into the processor's cache.
+    void prefetch(std::uint64_t hash) const {
+        if (!parts_.empty()) parts_[upper(hash, part_bits_)].filter.prefetch(hash);
     }
     /// False: no entry has this hash. True for an EntryFilter::kError of the other hashes.
-    bool may_have(std::uint64_t hash) const { return probe(hash).is_positive(); }
+    bool may_have(std::uint64_t hash) const {
+        return !parts_.empty() && parts_[upper(hash, part_bits_)].filter.contains(hash);
+    }
 
     /// Calls `take(const EntryRecord&)` for each entry with this hash and text. Returns why the
     /// file cannot be read, if so; then nothing was taken.

@@ -213,6 +213,7 @@ bool ClientConnection::begin_inside(std::unique_ptr<Inside> inside) {
     remote_ = inside_->client;
     ending_ = frontend_.retiring();
     waits_since_ = frontend_.wheel.now();
+    head_bytes_.clear();  // of the CONNECT: HTTP/2 would take it for the first bytes inside
     auto bytes = input_.take_all();
     tls_ = std::make_unique<protocol::TlsSession>(
         *inside_->interception->context, protocol::TlsSide::server, socket_, std::move(bytes));

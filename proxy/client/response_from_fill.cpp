@@ -1,5 +1,6 @@
 #include "proxy/client/response_from_fill.hpp"
 
+#include <boost/beast/http/verb.hpp>
 #include <chrono>
 #include <optional>
 
@@ -75,6 +76,7 @@ asio::awaitable<void> respond_from_fill(Transaction& transaction, const FromFill
         body.consume(part.range.first);
         what.bytes = part.range.size();
     }
+    if (transaction.request.head.verb == boost::beast::http::verb::head) what.bytes = 0;
     BodySender sender(transaction, body, what);
     co_await sender.run();
 }

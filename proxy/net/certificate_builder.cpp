@@ -124,7 +124,7 @@ void CertificateBuilder::basic_constraints(bool is_ca) {
     const Owned<BASIC_CONSTRAINTS, BASIC_CONSTRAINTS_free> basic(BASIC_CONSTRAINTS_new());
     must(basic != nullptr, "constraints");
     if (is_ca) {
-        basic->ca = 1;
+        basic->ca = 0xff;  // TRUE in DER; clients in Go refuse any other byte (X.690 §11.1)
         basic->pathlen = ASN1_INTEGER_new();
         must(basic->pathlen && ASN1_INTEGER_set(basic->pathlen, 0) == 1, "path length");
     }

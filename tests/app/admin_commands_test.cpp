@@ -49,7 +49,8 @@ TEST(Purge, SaysWhatIsGoneAndWhoIsAway) {
     const auto json = captured([] { return purge_command(at(1), {{}, {"news"}, {}}, true); });
     EXPECT_THAT(json.out, HasSubstr("\"away\": ["));
     const auto by_rule = captured([] { return purge_command(at(1), {{}, {}, {"r"}}, false); });
-    EXPECT_THAT(by_rule.out, HasSubstr("purged 0 URLs, 0 tags and 1 rule, 0 objects here"));
+    EXPECT_EQ(by_rule.code, kUsage);
+    EXPECT_THAT(by_rule.error, HasSubstr("No rule has the name r. The node has no rules."));
     const auto wrong = captured([] { return purge_command(at(1), {{"no url"}, {}, {}}, false); });
     EXPECT_EQ(wrong.code, kUsage);
     EXPECT_THAT(wrong.error, HasSubstr("status 400"));

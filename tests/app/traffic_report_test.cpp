@@ -53,11 +53,11 @@ TEST(TrafficReport, SaysWhatTheStoreAndPeersSaved) {
               "node a, 10 s recorded\n"
               "  requests       20: 60.0 % from the own store, 20.0 % from peers, 20.0 % from "
               "origins, 0.0 % past the cache, 0.0 % errors\n"
-              "  usual time     1.00 ms from the own store, 3.00 ms from a peer, 30.0 ms from an "
+              "  usual time     1.00 ms from the own store, 3.00 ms from a peer, 30.00 ms from an "
               "origin\n"
-              "  to clients     20.0 KiB; origins sent 4.0 KiB\n"
-              "  saved in all   16 requests, 16.0 KiB (80.0 % of the bytes)\n"
-              "  by sharing     4 requests, 4.0 KiB came from peers\n");
+              "  to clients     20 KiB; origins sent 4 KiB\n"
+              "  saved in all   16 requests, 16 KiB (80.0 % of the bytes)\n"
+              "  by sharing     4 requests, 4 KiB came from peers\n");
     EXPECT_THAT(traffic_text({}), HasSubstr("none from a peer"));
 }
 

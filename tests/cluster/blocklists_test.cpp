@@ -262,7 +262,7 @@ TEST_F(ListedTargets, FollowTheSettingsOfAReload) {
     EXPECT_EQ(reload().status, 200u);
     EXPECT_EQ(get("a", url("/good")).status, 200u);
     EXPECT_EQ(reload().status, 200u);
-    EXPECT_EQ(logged("; blocklists were read again").size(), 2u) << "they had not changed";
+    EXPECT_EQ(logged("; blocklists were read again").size(), 1u) << "there are none to read";
 }
 
 TEST_F(ListedTargets, ChangeUnderLoadWithoutLosingARequest) {

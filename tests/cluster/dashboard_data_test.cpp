@@ -53,7 +53,8 @@ TEST_F(DashboardDataTest, EveryNodeShowsAllNodesByTheirReports) {
     EXPECT_GT(b["memory"]["cap_bytes"], 0);
     EXPECT_LT(b["age_seconds"], 15);
     EXPECT_TRUE(eventually([&] {
-        for (const auto& link : seen_node("c", "a")["links"])
+        const auto a = seen_node("c", "a");
+        for (const auto& link : a["links"])
             if (link["peer"] == "b") return link["given"] == 1;
         return false;
     }));

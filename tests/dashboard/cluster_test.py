@@ -18,7 +18,7 @@ import unittest
 from browser import Browser
 from selenium.webdriver.common.keys import Keys
 
-TOKEN = "the token of three nodes, at least 16 bytes"
+TOKEN = "the-token-of-three-nodes"
 KEY = "the cluster key of a test, of at least 32 bytes"
 SITE = "shop.example"
 OBJECTS = 20
@@ -38,6 +38,16 @@ class Cluster:
         self.folder = tempfile.mkdtemp(prefix="hearsay-dashboard-")
         self.names = ("a", "b", "c")
         self.processes = {"origin": self.start("origin", "origin", "--listen", f"{address(9)}:8000", "--workers", "1")}
+        try:
+            self.form()
+        except AssertionError:
+            for name in self.processes:
+                with open(f"{self.folder}/{name}.log") as log:
+                    print(name, log.read()[-2000:])
+            self.close()
+            raise
+
+    def form(self):
         for name in self.names:
             self.start_node(name)
         for name in self.names:
@@ -238,6 +248,8 @@ class Live(unittest.TestCase):
             b.size(wide, high)
             b.prefer(prefers_color_scheme=scheme)
             b.panel(panel)
+            if panel == "traffic":
+                b.until(lambda: b.script("return document.querySelectorAll('#charts .plot').length") == 4)
             b.until(lambda: "up to date" in b.text("#freshness"))
             b.script("window.scrollTo(0, 0); document.activeElement.blur()")
             file = os.path.join(IMAGES, name + ".png")

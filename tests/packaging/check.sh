@@ -48,8 +48,8 @@ expect() {
     [[ ${got% } == "$want" ]] || complain "completing '$*' gives '$got', not '$want'"
 }
 expect "$({ printf '%s\n' --help --version; echo "$commands"; } | sort | tr '\n' ' ' | sed 's/ $//')" ''
-expect 'replay' rep
-expect 'replay' help rep
+expect 'replay' repl
+expect 'replay' help repl
 expect '--trace' replay --tra
 expect 'files json' run ''
 expect 'files ' run --config ''

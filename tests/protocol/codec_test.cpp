@@ -237,7 +237,7 @@ TEST(Codec, TypesOfTheOtherPhaseAndUnknownOnesAreUnknown) {
     for (unsigned number = 0; number < 256; ++number) {
         const auto byte = static_cast<std::uint8_t>(number);
         const bool is_hello = number >= 1 && number <= 5;
-        const bool is_tagged = number >= 16 && number <= 27;
+        const bool is_tagged = number >= 16 && number <= 28;
         const bool unknown_hello = decode_hello(byte, {}).error() == Error::unknown_frame;
         const auto decoded = decode(byte, {});
         const bool unknown_tagged = !decoded && decoded.error() == Error::unknown_frame;

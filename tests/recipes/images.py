@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
 """Public images with skopeo, as Docker Hub serves them: tokens for everybody, and blobs behind signed redirects."""
+import base64
+import json
+
 from harness import scenario
 from harness.images import Registry, digest_of
 from harness.sandbox import Failure
 
 
-def pull_by_skopeo(machine, image, layer, registries=None, credentials=None):
+def pull_by_skopeo(machine, image, layer, registries=None, login=None):
+    """`login`: a host and the user's name and password there, with a colon between them."""
     options = ["--registries-conf", machine.write("registries.conf", registries or "")]
-    machine.run("skopeo", "--insecure-policy", *options, "copy", "-q", *(["--src-creds", credentials] if credentials else []),
-                "docker://" + image, f"dir:{machine.path('image')}")
+    auths = {login[0]: {"auth": base64.b64encode(login[1].encode()).decode()}} if login else {}
+    machine.run("skopeo", "--insecure-policy", *options, "copy", "-q", "docker://" + image, f"dir:{machine.path('image')}",
+                REGISTRY_AUTH_FILE=machine.write("auth.json", json.dumps({"auths": auths})))
     if machine.read("image", digest_of(layer)[7:]) != layer:
         raise Failure("skopeo got another layer")
 

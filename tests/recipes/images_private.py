@@ -2,7 +2,6 @@
 """Private images with skopeo: the registry judges each client, and sends each body once."""
 from harness import scenario
 from harness.images import Registry
-from harness.sandbox import Failure
 from images import pull_by_skopeo
 
 
@@ -23,10 +22,10 @@ class PrivateImages(scenario.Recipe):
 
     def pull(self, machine, password="right"):
         place = machine.url("https://ghcr.io")
-        registries = None
+        host, registries = place.partition("://")[2], None
         if place.startswith("http:"):
-            registries = f'[[registry]]\nprefix = "ghcr.io"\nlocation = "{place.removeprefix("http://")}"\ninsecure = true\n'
-        pull_by_skopeo(machine, "ghcr.io/team/hello:latest", self.registry.layer, registries, "user:" + password)
+            registries = f'[[registry]]\nprefix = "ghcr.io"\nlocation = "{host}"\ninsecure = true\n'
+        pull_by_skopeo(machine, "ghcr.io/team/hello:latest", self.registry.layer, registries, (host, "user:" + password))
 
     def pull_without_rights(self, machine):
         self.pull(machine, "wrong")

@@ -27,6 +27,7 @@ def make_tarball(manifest, data):
 
 class Npm(scenario.Recipe):
     name, config, needs, hosts = "npm", "npm.json", ["npm"], ["registry.npmjs.org"]
+    ways = ["mirror", "intercept"]
     is_signed = False
     indexes = ["npm-index"]
 

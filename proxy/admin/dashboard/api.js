@@ -16,9 +16,10 @@ export function setToken(text) {
 /// The node did not answer at all.
 export class Silence extends Error {}
 
-/// Sends one request. Returns {status, text, json}; json is null for other types. Throws Silence.
+/// Sends one request. Returns {status, text, json, outdated}; json is null for other types, and
+/// `outdated` says that the reader has entered another token meanwhile. Throws Silence.
 export async function send(path, order) {
-    const headers = {};
+    const headers = {}, used = token;
     if (token) headers.Authorization = `Bearer ${token}`;
     if (order !== undefined) headers['Content-Type'] = 'application/json';
     try {
@@ -33,15 +34,15 @@ export async function send(path, order) {
             signal: AbortSignal.timeout(TIMEOUT),
         });
         const text = await answer.text();
-        if (answer.status === 401 && token) refused = true;
-        else if (token && answer.ok) refused = false;
+        // Open paths answer whatever the token is, so their answers do not speak for it.
+        if (answer.status === 401 && token && used === token) refused = true;
         let json = null;
         try {
             json = JSON.parse(text);
         } catch {
             // A sentence in place of JSON.
         }
-        return {status: answer.status, text: text.trim(), json};
+        return {status: answer.status, text: text.trim(), json, outdated: used !== token};
     } catch (error) {
         throw new Silence(error.name === 'TimeoutError'
             ? `it has not answered within ${TIMEOUT / 1000} s` : 'no connection');

@@ -56,7 +56,9 @@ function showTotals(nodes) {
         ratio(outcomes.reduce((so_far, each) => so_far + sum((node) => node.requests?.[each]), 0), all);
     const ready = nodes.filter((node) => node.state === 'ready').length;
     const saved = sum((node) => (node.saved?.from_memory_bytes || 0) + (node.saved?.from_peers_bytes || 0));
-    const links = nodes.flatMap((node) => node.links || []);
+    // The last report of a node that is gone says nothing about its links of now.
+    const links = nodes.flatMap((node) => (node.links || []).map(
+        (link) => ({state: node.state === 'down' || node.state === 'silent' ? node.state : link.state})));
     update(byId('cluster-totals'),
         tile('Nodes ready', `${count(ready)} of ${count(nodes.length)}`),
         tile('Hit rate of the cluster', percent(share('local_hit', 'peer_hit')),

@@ -32,7 +32,7 @@ const panel = () => PANELS[location.hash.slice(1)] ? location.hash.slice(1) : 'c
 async function ask(name, path) {
     if (known[name]?.status === 401 && known[name].path === path && !known[name].again) return;
     const answer = await send(path);
-    known[name] = {...answer, path, again: answer.status !== 401};
+    known[name] = {...answer, path, again: answer.status !== 401 || answer.outdated};
 }
 
 /// The last minutes of history, for problems; once a minute is enough.
@@ -46,11 +46,13 @@ async function askRecent() {
     known.recent = points.filter((point) => point.t > last - RECENT);
 }
 
-let running = false, timer = 0;
+let running = false, again = false, timer = 0;
 
 async function refresh() {
     clearTimeout(timer);
-    if (document.hidden || running) return;
+    if (document.hidden) return;
+    again = running;  // with another token, panel or span
+    if (running) return;
     running = true;
     try {
         const before = known.status;
@@ -66,7 +68,7 @@ async function refresh() {
         known.recentAt = 0;
     } finally {
         running = false;
-        timer = setTimeout(refresh, INTERVAL);
+        timer = setTimeout(refresh, again ? 0 : INTERVAL);
     }
     show();
 }

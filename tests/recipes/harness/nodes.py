@@ -73,13 +73,14 @@ class Node:
             self.command("purge", "--soft", *(word for rule in rules for word in ("--rule", rule)))
 
     def stop(self):
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-            try:
-                self.process.wait(15)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
+        self.process.send_signal(signal.SIGTERM)
+
+    def wait_for_end(self):
+        try:
+            self.process.wait(15)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
 
 
 def derived(config, name, folder):
@@ -125,3 +126,5 @@ class Cluster:
     def stop(self):
         for node in self.nodes:
             node.stop()
+        for node in self.nodes:
+            node.wait_for_end()

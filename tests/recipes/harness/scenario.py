@@ -38,7 +38,7 @@ class Recipe:
     config = None  # file in configs/recipes
     needs = []  # programs of the clients
     hosts = []  # names of the origin's servers
-    ways = ["mirror", "intercept"]  # names of classes in access.py, in small letters
+    ways = ["mirror"]  # names of classes in access.py, in small letters
     indexes = []  # rules for content that changes: it is stale in the steps with a failing origin
     is_signed = True  # the origin signs URLs, or asks for tokens
     in_outage = SERVED  # what a client gets while the origin fails: SERVED or REFUSED
@@ -190,7 +190,7 @@ def main(kind):
     try:
         enter()
         rows = []
-        for way in [arguments.way] if arguments.way else kind.ways:
+        for way in [arguments.way] if arguments.way and kind.ways != ["proxy"] else kind.ways:
             folder = tempfile.mkdtemp(prefix=f"hearsay-recipe-{kind.name}-")
             try:
                 os.chmod(folder, 0o755)
