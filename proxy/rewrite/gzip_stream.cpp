@@ -54,7 +54,7 @@ bool GzipDecoder::decode(std::string_view& in, std::size_t most, std::string& ou
         stream.avail_out = static_cast<uInt>(out.size() - at);
         const auto result = inflate(&stream, Z_NO_FLUSH);
         is_full_ = stream.avail_out == 0 && result == Z_OK;
-        out.resize(out.size() - stream.avail_out);
+        out.erase(out.size() - stream.avail_out);  // gcc takes resize() for a growth
         in.remove_prefix(given - stream.avail_in);
         if (result == Z_STREAM_END)
             ended_ = true;
@@ -90,7 +90,7 @@ bool GzipEncoder::encode(std::string_view in, bool last, std::string& out) {
         stream.next_out = reinterpret_cast<Bytef*>(out.data() + at);
         stream.avail_out = static_cast<uInt>(kStep);
         const auto result = deflate(&stream, last ? Z_FINISH : Z_NO_FLUSH);
-        out.resize(out.size() - stream.avail_out);
+        out.erase(out.size() - stream.avail_out);  // gcc takes resize() for a growth
         if (result == Z_STREAM_END) return true;
         if (result != Z_OK && result != Z_BUF_ERROR) return false;
         if (!last && stream.avail_in == 0 && stream.avail_out > 0) return true;
