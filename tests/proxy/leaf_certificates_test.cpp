@@ -54,8 +54,8 @@ protected:
     void ask(const std::string& host, const std::string& by = "ca") {
         asio::co_spawn(
             io_,
-            [](Leaves& self, std::string host, std::string by) -> asio::awaitable<void> {
-                auto leaf = co_await self.leaves_.get(authority(by), std::move(host),
+            [](Leaves& self, std::string name, std::string signer) -> asio::awaitable<void> {
+                auto leaf = co_await self.leaves_.get(authority(signer), std::move(name),
                                                       self.io_.get_executor());
                 self.got_.push_back(std::move(leaf));
             }(*this, host, by),
