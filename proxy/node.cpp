@@ -45,7 +45,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-/// A node is ready after this time even if no peer is in sync.
+/// Intervals of keep_house(): usually, and while the keys of a start are taken in.
 constexpr std::chrono::milliseconds kHousekeeping{5000}, kHousekeepingOfImport{100};
 /// After this time peers get the keys that recovery has found so far, even if it still reads.
 constexpr std::chrono::seconds kImportAtMost{60};

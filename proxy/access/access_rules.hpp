@@ -8,7 +8,7 @@
 
 namespace proxy {
 
-/// What the settings about access have besides themselves. A request asks them only if one of
+/// The files that the settings about access name, as read. Requests need them only if one of
 /// `forward.authentication`, `forward.destinations` and `clients.limits` is set. Immutable; any
 /// thread.
 struct AccessRules {

@@ -6,7 +6,7 @@
 
 namespace proxy {
 
-/// What a hash of a users' file is good for.
+/// Judgement of a hash in a users' file.
 enum class HashFault : std::uint8_t {
     none,
     weak,       // a scheme that is broken: MD5, DES, SHA-1, plain text
@@ -20,7 +20,7 @@ enum class HashFault : std::uint8_t {
 HashFault judge_hash(std::string_view hash);
 std::string_view to_string(HashFault fault);
 
-/// Whether the password has this hash, by libcrypt. Takes 50 to 300 ms of a processor with usual
+/// Whether the password has this hash, by libcrypt. Takes 2 to 300 ms of a processor with usual
 /// hashes, and up to 16 MB of memory for yescrypt. Any thread. False for a hash that libcrypt
 /// refuses.
 bool has_hash(const std::string& password, const std::string& hash);

@@ -24,7 +24,7 @@ std::string history_json(const std::string& node, Span span,
 std::string recent_errors_json(const std::vector<RecentErrors::Line>& lines);
 std::string sites_json(const SiteTotals& totals);
 std::string top_json(const TopLists& lists);
-/// Every setting that has a default, with the value in effect, the default, and its source.
+/// Every setting in effect, with its value, its default (null: there is none) and its source.
 std::string settings_json(const Config& config);
 
 }  // namespace proxy

@@ -38,7 +38,7 @@ struct PasswordJudgement {
     std::chrono::nanoseconds again_in{};  // busy, guesses: the client may try again then
 };
 
-/// Checks passwords of a node's clients. A check takes 50 to 300 ms of a processor, so a thread of
+/// Checks passwords of a node's clients. A check takes 2 to 300 ms of a processor, so a thread of
 /// its own makes one after the other, and VerifiedPasswords remembers the results. Requests with
 /// the same credentials wait for one check together. The clients' networks have turns, and at most
 /// kWaiting checks wait, so that guesses of one client delay others by one check at a time. A

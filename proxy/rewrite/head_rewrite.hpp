@@ -47,8 +47,8 @@ struct HeadRewrite {
 /// Rewrites the fields and decides about the body.
 void rewrite_head(const RewriteRequest& request, const Head& head, HeadRewrite& out);
 
-/// What a reference in a field is for clients: the address at the mirror, or the absolute URL at
-/// the origin. Nothing: it stays as it is.
+/// Returns a reference in a field as clients get it: the address at the mirror, or the absolute URL
+/// at the origin. Nothing: it stays as it is.
 std::optional<std::string> mirrored_reference(const RewriteRequest& request,
                                               std::string_view reference);
 /// Set-Cookie without the Domain of the origin, and with a Path within the mirror: origins that
@@ -65,8 +65,9 @@ bool depends_on_mirror(const Mirror& mirror, Fields response, std::string_view p
 /// A part of a body that is rewritten as a whole, by its head: a 206 of such a type.
 bool is_part_to_rewrite(const Mirror& mirror, const Head& head, std::string_view path);
 
-/// The value of Accept-Encoding for an origin whose bodies are rewritten: of what the client
-/// accepts only gzip can be undone here. Nothing: the request has no such field.
+/// The value of Accept-Encoding for an origin whose bodies are rewritten: `gzip` if the client
+/// accepts it, as no other coding can be undone here, else `identity`. Nothing: the request has no
+/// such field.
 std::optional<std::string_view> coding_for_origin(Fields request);
 
 }  // namespace proxy
