@@ -93,7 +93,7 @@ function ofPeers(status, tell) {
                  `${percent(wasted)} of the requests to ${peer.node} were false hits: its summary promised what it lacks.`,
                  peer.evicted > peer.collisions
                      ? 'It evicts quickly: give it more memory or a disk.'
-                     : 'Its filter is too small: raise summary.bits_per_object, or the budget of false hits.');
+                     : 'Its filter is too small: lower summary.false_hit_budget of that node.');
         if (peer.state === 'in_step' && peer.last_http_error && peer.last_http_error_seconds < 600)
             tell(WARNING, `http ${peer.node}`,
                  `A request to ${peer.node} failed ${lasting(peer.last_http_error_seconds)} ago: ${peer.last_http_error}.`,

@@ -38,8 +38,8 @@ export const LINK_STATES = {
 
 /// Reason of a refused link: [cause, what to do].
 export const LINK_REASONS = {
-    wrong_key: ['The cluster keys differ.', 'Give both nodes the same cluster.key, and reload.'],
-    bad_proof: ['The cluster keys differ.', 'Give both nodes the same cluster.key, and reload.'],
+    wrong_key: ['The cluster keys differ.', 'Give both nodes the same cluster.key, and restart the one that changes.'],
+    bad_proof: ['The cluster keys differ.', 'Give both nodes the same cluster.key, and restart the one that changes.'],
     other_hash_key: ['The last cluster key differs: a rotation is under way.', 'Finish the rotation on all nodes: docs/howto/key-rotation.md.'],
     rules_differ: ['The rules that change keys differ.', 'Give all nodes the same list of rules, and reload.'],
     unknown_node: ['The configuration of the peer does not list this node.', 'Add this node to cluster.peers of the peer, and reload it.'],
@@ -116,6 +116,11 @@ export const VERDICTS = {
     invalidated: ['It was purged while it arrived.', ''],
     incomplete: ['The origin broke off inside the body.', 'Look at the log, and at the origin.'],
     aborted: ['All its clients had left.', ''],
+    redirect_host: ['The redirect leads to a host that no origin and no rule names, or that is refused.', 'List the host in origins, or in match.hosts of a rule.'],
+    redirect_target: ['The redirect has no usable Location, several, or leads from https to http.', 'Look at the Location of the origin.'],
+    redirect_cookie: ['The redirect sets a cookie for its client.', 'Add set-cookie to ignore of the rule if the cookie does not matter.'],
+    redirect_loop: ['The redirects form a circle, or there are more than five.', 'Look at the Location of the origin.'],
+    redirect_failed: ['The target of the redirect did not answer.', 'Look at the log, and at the target.'],
 };
 
 /// Reason of a refused request or connection: [meaning, setting or remedy].
@@ -141,6 +146,9 @@ export const REFUSALS = {
     over_rate: ['The client is above its rate (429).', 'clients.limits'],
     over_connections: ['The client is above its connections (429).', 'clients.limits'],
     over_guesses: ['Too many wrong passwords (429).', ''],
+    over_uploads: ['The client has too many unfinished uploads to one site (429).', 'limits.upstream_connections'],
+    misdirected: ['Inside a CONNECT, the request is for another host (421).', 'forward.intercept'],
+    no_certificate: ['No certificate could be made for an intercepted host (503).', 'forward.intercept'],
     unverified: ['Too many passwords wait for a check (503).', ''],
     too_many_connections: ['The node or the address has too many connections.', 'limits.connections, connections_per_address'],
     tls: ['The TLS handshake failed.', ''],
