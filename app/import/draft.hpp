@@ -40,7 +40,6 @@ public:
 
     /// Adds a rule. Its name is made unique.
     void add_rule(std::string name, Json rule);
-    bool has_rules() const { return !rules_.empty(); }
     /// A change of fields that holds for every request: `edits` is request_fields or
     /// response_fields, `kind` is set, add or remove. A later value of a field replaces the
     /// earlier.

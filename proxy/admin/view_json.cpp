@@ -73,6 +73,7 @@ Config defaults_beside(const Config& config) {
     if (config.cluster) defaults.cluster.emplace();
     if (config.tls) defaults.tls.emplace();
     if (config.forward.authentication) defaults.forward.authentication.emplace();
+    if (config.forward.intercept) defaults.forward.intercept.emplace();
     return defaults;
 }
 

@@ -49,9 +49,8 @@ bool NameSet::contains(std::string_view name) const {
 HopByHop::HopByHop(Fields head) {
     FieldMembers options(head, http_field::connection);
     while (const auto option = options.next()) {
-        if (iequals(*option, "close")) {
-            close_ = true;
-        } else if (iequals(*option, "keep-alive")) {
+        if (iequals(*option, "close")) continue;
+        if (iequals(*option, "keep-alive")) {
             keep_alive_ = true;
         } else if (!named_.add(*option)) {
             too_many_ = true;

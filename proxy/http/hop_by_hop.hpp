@@ -60,13 +60,12 @@ public:
 
     /// More than kMaxNamedFields options: refuse the message (400 or 502).
     bool too_many() const { return too_many_; }
-    /// Connection options of framing: RFC 9112 §9.3.
-    bool close() const { return close_; }
+    /// The option of RFC 9112 §9.3 that concerns HTTP/1.0.
     bool keep_alive() const { return keep_alive_; }
 
 private:
     NameSet named_;
-    bool too_many_ = false, close_ = false, keep_alive_ = false;
+    bool too_many_ = false, keep_alive_ = false;
 };
 
 /// Set-Cookie, or its forerunner Set-Cookie2. Both are for one client.

@@ -22,7 +22,9 @@ struct LeafTimes {
     /// In its last third it is to be renewed.
     bool is_old_at(std::chrono::sys_seconds now) const { return now >= to - (to - from) / 3; }
 };
-inline constexpr std::chrono::days kLeafLife{7}, kLeafBackdated{1};
+/// Certificates begin so long before now, for clients with a slow clock.
+inline constexpr std::chrono::days kLeafBackdated{1};
+inline constexpr std::chrono::days kLeafLife{7};
 LeafTimes leaf_times(const CertificateFacts& authority, std::chrono::sys_seconds now);
 
 /// A certificate for one host that the operator's CA has signed. Immutable; any thread.

@@ -10,11 +10,10 @@
 #include "proxy/blocklists/normal_url.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/net/certificate_builder.hpp"
+#include "proxy/net/leaf_certificate.hpp"
 
 namespace proxy {
 namespace {
-
-constexpr std::chrono::days kBackdated{1};  // for clients with a slow clock
 
 template <class Write>
 std::string pem_of(const Write& write) {
@@ -56,7 +55,7 @@ NewAuthority make_authority(const AuthorityOrder& order, std::chrono::sys_second
     made.permitted = permitted_names(order.hosts);
     made.not_after = now + order.days;
     const auto key = new_p256_key();
-    CertificateBuilder builder(key.get(), now - kBackdated, made.not_after);
+    CertificateBuilder builder(key.get(), now - kLeafBackdated, made.not_after);
     builder.name(order.name);
     builder.for_authority();
     builder.permit(made.permitted);

@@ -123,7 +123,6 @@ void LinkReplacer::replace(std::string_view& in, bool last, std::string& out) {
         }
         out.append(text.substr(done, at + match.keep - done)).append(match.insert);
         done = at = at + match.keep + match.drop;
-        ++replaced_;
     }
     out.append(text.substr(done, at - done));
     if (at > 0) before_ = text[at - 1];

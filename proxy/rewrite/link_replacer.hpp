@@ -33,8 +33,6 @@ public:
     void replace(std::string_view& in, bool last, std::string& out);
     /// Appends what is held back, unchanged. For a body whose rest is not rewritten.
     void give_back(std::string& out);
-    /// Addresses that were replaced.
-    std::uint64_t replaced() const { return replaced_; }
 
 private:
     struct Match;
@@ -55,7 +53,6 @@ private:
     const bool moves_root_;  // a path from the root means another URL at the mirror
     std::string held_;       // not decided yet
     char before_ = '\n';     // the byte before `held_`
-    std::uint64_t replaced_ = 0;
 };
 
 }  // namespace proxy

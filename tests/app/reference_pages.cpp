@@ -137,6 +137,8 @@ ordered_json defaults() {
     proxy::Config config;
     config.tls.emplace();
     config.cluster.emplace();
+    config.forward.authentication.emplace();
+    config.forward.intercept.emplace();
     return proxy::config_json(config);
 }
 
@@ -185,7 +187,7 @@ ReferencePage settings_page(const std::string& notes) {
     const std::string head =
         "| setting | values | default | change | meaning |\n|---|---|---|---|---|\n";
     page.text += head;
-    bool at_top = true;
+    auto is_first_part = true;  // the settings above all sections
     for (const auto& setting : proxy::setting_table()) {
         const auto top = setting.path.find('.') == setting.path.npos;
         if (top && is_section(setting)) {
@@ -194,14 +196,11 @@ ReferencePage settings_page(const std::string& notes) {
                               ? " Adding or removing the section needs a restart."
                               : "") +
                          "\n\n" + head;
-            at_top = false;
+            is_first_part = false;
             continue;
         }
-        if (top && !at_top) {
+        if (top && !is_first_part)
             page.text += "\n## " + std::string(setting.path) + "\n\n" + head;
-            at_top = true;
-        }
-        if (!top) at_top = false;
         page.text += "| " + code(setting.path) + " | " +
                      cell(std::visit(SettingText(), setting.value)) + " | " +
                      cell(default_of(setting, all)) + " | " +

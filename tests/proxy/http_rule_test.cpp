@@ -196,6 +196,25 @@ TEST(PathForRules, ResolvesDotsWithoutTouchingTheRest) {
     EXPECT_EQ(normal("*"), "*");
 }
 
+TEST(PathForRules, FindsWhatIsOddAtEveryPlace) {
+    const auto normal = [](std::string_view path) {
+        std::string scratch;
+        return std::string(path_for_rules(path, scratch));
+    };
+    for (std::size_t before = 1; before < 20; ++before) {
+        for (std::size_t after = 0; after < 20; ++after) {
+            const auto begin = "/" + std::string(before, 'a'), end = "b" + std::string(after, 'c');
+            EXPECT_EQ(normal(begin + "/" + end), begin + "/" + end);
+            EXPECT_EQ(normal(begin + "." + end), begin + "." + end);
+            EXPECT_EQ(normal(begin + "/." + end), begin + "/." + end) << "a hidden file";
+            EXPECT_EQ(normal(begin + "//" + end), begin + "/" + end);
+            EXPECT_EQ(normal(begin + "/./" + end), begin + "/" + end);
+            EXPECT_EQ(normal(begin + "/../" + end), "/" + end);
+            EXPECT_EQ(normal(begin + "%7E" + end), begin + "~" + end);
+        }
+    }
+}
+
 std::string query(const QueryRule& rule, std::string_view target) {
     const auto once = query_for_key(rule, target);
     const auto path = std::string(target.substr(0, target.find('?')));
