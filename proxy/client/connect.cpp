@@ -43,9 +43,10 @@ std::optional<ConnectRefusal> judge_connect(const Request& request, Authority& a
             RequestRefusal::client, 403,
             explain_refused_client(RequestRefusal::client, request.requester.described())};
     // RFC 9110 §9.3.6: a CONNECT has no content. Both meanings of the bytes behind the head, by a
-    // length and by the client, could differ.
+    // length and by the client, could differ. A length of 0, which some clients send, leaves one.
     const auto framed =
-        find(fields, field::content_length) || find(fields, field::transfer_encoding);
+        find(fields, field::transfer_encoding) ||
+        (find(fields, field::content_length) && only_value(fields, field::content_length) != "0");
     const auto bad = parse_connect_target(request.head.target, authority);
     if (bad != TargetError::none || framed) {
         std::string text("The CONNECT request is refused: ");

@@ -37,6 +37,12 @@ std::string without_dot_segments(std::string_view text) {
 
 bool resolve_reference(const CacheKey& base, std::string_view reference, CacheKey& out) {
     reference = reference.substr(0, reference.find('#'));
+    std::string without_spaces;
+    if (reference.find(' ') != std::string_view::npos) {
+        for (const char c : reference)
+            c == ' ' ? without_spaces.append("%20") : without_spaces.append(1, c);
+        reference = without_spaces;
+    }
     std::string uri;
     if (!has_scheme(reference)) uri.append(to_string(base.scheme())).append(":");
     if (!has_scheme(reference) && !reference.starts_with("//")) {
@@ -53,6 +59,8 @@ bool resolve_reference(const CacheKey& base, std::string_view reference, CacheKe
     CacheKey resolved;  // bytes, scheme and authority are checked there
     if (resolved.assign(base.scheme(), boost::beast::http::verb::get, uri, {}) != TargetError::none)
         return false;
+    if (!without_spaces.empty() && resolved.authority().find('%') != std::string_view::npos)
+        return false;  // the space was in the host
     const auto path = without_dot_segments(resolved.path());
     return out.assign(resolved.scheme(), boost::beast::http::verb::get, path,
                       resolved.authority()) == TargetError::none;

@@ -114,6 +114,40 @@ std::string mirrored_refresh(const RewriteRequest& request, std::string_view val
     return std::string(value.substr(0, at)).append(quote).append(*mirrored).append(quote);
 }
 
+/// The quoted string at the start of `text`, with its quotes; empty if it does not end.
+std::string_view quoted_string(std::string_view text) {
+    for (std::size_t at = 1; at < text.size(); ++at) {
+        if (text[at] == '"') return text.substr(0, at + 1);
+        if (text[at] == '\\') ++at;
+    }
+    return {};
+}
+
+/// `Bearer realm="https://auth.host/token"`: the realm is the address at which clients of package
+/// and image registries ask for a token. A realm that is no address of a mirror stays.
+std::string mirrored_challenge(const RewriteRequest& request, std::string_view value) {
+    constexpr std::string_view kRealm = "realm=";
+    std::string out;
+    while (!value.empty()) {
+        const auto quote = std::min(value.find('"'), value.size());
+        const auto before = value.substr(0, quote);
+        out.append(before);
+        value.remove_prefix(quote);
+        const auto quoted = quoted_string(value);
+        if (quoted.empty()) break;
+        const auto name = before.substr(before.size() - std::min(before.size(), kRealm.size()));
+        const auto text = quoted.substr(1, quoted.size() - 2);
+        std::optional<std::string> mirrored;
+        if (iequals(name, kRealm) && has_scheme(text)) mirrored = mirrored_reference(request, text);
+        if (mirrored)
+            out.append("\"").append(*mirrored).append("\"");
+        else
+            out.append(quoted);
+        value.remove_prefix(quoted.size());
+    }
+    return out.append(value);
+}
+
 std::string mirrored_cookie_path(const Mirror& mirror, std::string_view path) {
     auto out = mirror.here.path;
     if (covers_path(mirror.origin.path, path))
@@ -127,6 +161,7 @@ std::string mirrored_cookie_path(const Mirror& mirror, std::string_view path) {
 /// to the origin itself.
 std::optional<std::string> mirrored_location(const RewriteRequest& request, unsigned status,
                                              std::string_view reference) {
+    if (reference.empty()) return std::nullopt;
     auto mirrored = mirrored_reference(request, reference);
     const auto own = std::string(request.own.origin()).append(request.own.path());
     if (!mirrored || !is_redirect(status) || *mirrored != own) return mirrored;
@@ -148,6 +183,8 @@ std::optional<std::string> mirrored_value(const RewriteRequest& request, unsigne
             return mirrored_link(request, line.value);
         case field::set_cookie:
             return mirrored_cookie(request, line.value);
+        case field::www_authenticate:
+            return mirrored_challenge(request, line.value);
         default:
             if (iequals(line.name, "Refresh")) return mirrored_refresh(request, line.value);
             return std::nullopt;
@@ -227,7 +264,7 @@ bool depends_on_mirror(const Mirror& mirror, Fields response, std::string_view p
     return mirror.location && std::ranges::any_of(response, [](const Field& line) {
                return line.id == field::location || line.id == field::content_location ||
                       line.id == field::link || line.id == field::set_cookie ||
-                      iequals(line.name, "Refresh");
+                      line.id == field::www_authenticate || iequals(line.name, "Refresh");
            });
 }
 

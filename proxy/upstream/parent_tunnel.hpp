@@ -15,4 +15,9 @@ std::string connect_request(std::string_view authority, std::string_view credent
 /// The status of the head of a response; 0: it is none.
 unsigned status_in_head(std::string_view head);
 
+/// Another response follows (RFC 9110 §15.2). 101 is final: nothing was asked to switch.
+constexpr bool is_interim(unsigned status) {
+    return status >= 100 && status < 200 && status != 101;
+}
+
 }  // namespace proxy

@@ -363,18 +363,26 @@ asio::awaitable<FetchError> UpstreamPool::open_tunnel(UpstreamConnection& connec
     if (!ec && sent < request.size())
         co_await connection.write(asio::buffer(request.data() + sent, request.size() - sent), ec);
     auto& buffer = connection.buffer;
-    std::size_t scanned = 0, head = 0;
-    while (!ec && head == 0 && buffer.size() <= config_->limits.head) {
+    std::size_t scanned = 0, interim_bytes = 0;
+    unsigned status = 0;
+    // RFC 9110 §15.2: interim responses may come first. All heads together stay within the limit.
+    while (!ec && status == 0 && interim_bytes + buffer.size() <= config_->limits.head) {
+        if (const auto head = find_head_end(buffer.data(), scanned); head > 0) {
+            status = status_in_head(buffer.data().substr(0, head));
+            buffer.consume(head);
+            if (!is_interim(status)) break;
+            interim_bytes += head;
+            scanned = 0;
+            status = 0;
+            continue;
+        }
         const auto room = buffer.prepare(kTunnelReadBytes);
         const auto got = co_await connection.read_some(room, ec);
         buffer.commit(got);
-        head = find_head_end(buffer.data(), scanned);
     }
     if (connection.deadline.expired()) co_return FetchError::connect_timeout;
     if (ec == asio::error::operation_aborted) co_return FetchError::abandoned;
     if (ec) co_return FetchError::reset;
-    const auto status = head == 0 ? 0 : status_in_head(buffer.data().substr(0, head));
-    buffer.consume(head);
     if (status >= 200 && status < 300) {
         if (target.tls && !buffer.empty()) co_return FetchError::malformed;
         co_return FetchError::none;

@@ -806,6 +806,9 @@ TEST_F(Http2, AConnectThatIsNotAllowedIsRefused) {
     auto client = connect();
     const auto& refused = client.fetch({{":method", "CONNECT"}, {":authority", "127.0.0.1:1"}});
     EXPECT_EQ(refused.status, 403u);
+    const auto& none = client.fetch(
+        {{":method", "CONNECT"}, {":authority", "127.0.0.1:1"}, {"content-length", "0"}});
+    EXPECT_EQ(none.status, 403u) << "as without a length";
 }
 
 TEST_F(Http2, AnExtendedConnectHasNoContent) {  // RFC 8441 §4

@@ -165,6 +165,22 @@ TEST_F(Parents, MayRefuseATunnel) {
     EXPECT_EQ(later.status, 502u);
 }
 
+TEST_F(Parents, MaySendInterimResponsesFirst) {  // RFC 9110 §15.2
+    const auto scripted = one.set([](Exchange& e) {
+        e.send("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n");
+        if (e.target.starts_with("endless")) {
+            for (int i = 0; i < 20'000; ++i) e.send("HTTP/1.1 100 Continue\r\nX: abcdef\r\n\r\n");
+            return;
+        }
+        e.send("HTTP/1.1 200 Connection established\r\n\r\n");
+    });
+    start(through({parent(one.port())}));
+    auto tunnel = client();
+    EXPECT_TRUE(connect(tunnel, "x.test:443").starts_with("HTTP/1.1 200 "));
+    auto refused = client();
+    EXPECT_TRUE(connect(refused, "endless.test:443").starts_with("HTTP/1.1 502 "));
+}
+
 TEST_F(Parents, AskTheNodeForCredentialsAndNotItsClients) {  // RFC 9110 §15.5.8
     const auto scripted = one.set([](Exchange& e) {
         e.answer("Proxy-Authenticate: Basic realm=\"one\"\r\n", "who?",

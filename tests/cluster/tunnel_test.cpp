@@ -99,6 +99,16 @@ TEST_F(Tunnels, PassBytesBothWaysAndEndWithBothSides) {  // RFC 9110 §9.3.6
     EXPECT_EQ(status("a").work.bytes_from_origins, 32u);
 }
 
+TEST_F(Tunnels, MayStateALengthOfZero) {  // as some clients do
+    start(forward_config());
+    auto connection = client();
+    connection.socket.send("CONNECT " + authority() +
+                           " HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\nearly");
+    auto server = listener_.accept();
+    EXPECT_EQ(read_established(connection), "HTTP/1.1 200 Connection established\r\n\r\n");
+    EXPECT_EQ(receive(server, 5), "early");
+}
+
 TEST_F(Tunnels, StayOpenForTheClientAfterTheServersEnd) {
     start(forward_config());
     auto [client, server] = open();
@@ -205,6 +215,8 @@ TEST_F(Tunnels, AreOnlyOpenedToAllowedPortsByAForwardProxy) {
     EXPECT_EQ(connect("u@127.0.0.1:443").status, 400u);
     EXPECT_EQ(connect("http://127.0.0.1:443/").status, 400u);
     EXPECT_EQ(connect(authority(), "Content-Length: 4\r\n").status, 400u);
+    EXPECT_EQ(connect(authority(), "Content-Length: 0\r\nContent-Length: 4\r\n").status, 400u);
+    EXPECT_EQ(connect(authority(), "Transfer-Encoding: chunked\r\n").status, 400u);
     EXPECT_EQ(status("a").work.refusals[RequestRefusal::destination], 2u);
 
     start(config("b"));  // a reverse proxy

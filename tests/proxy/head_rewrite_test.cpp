@@ -74,6 +74,22 @@ TEST_F(HeadRewriting, LeadsLocationsToTheMirror) {
     EXPECT_EQ(value("Content-Location", "x.json"), "http://mirror.test/pypi/simple/x.json");
     EXPECT_EQ(value("Refresh", "5; URL=\"/a\""), "5; URL=\"http://mirror.test/pypi/a\"");
     EXPECT_EQ(value("Refresh", "5"), "5");
+    EXPECT_EQ(value("Location", "https://pypi.test/a b", 302), "http://mirror.test/pypi/a%20b");
+    EXPECT_EQ(value("Location", "", 302), "");
+}
+
+TEST_F(HeadRewriting, LeadsClientsToTheMirrorForTokens) {  // RFC 6750 §3
+    const auto challenge = [&](std::string_view text) {
+        return value("WWW-Authenticate", text, 401);
+    };
+    EXPECT_EQ(challenge("Bearer realm=\"https://pypi.test/token\",service=\"pypi.test\""),
+              "Bearer realm=\"http://mirror.test/pypi/token\",service=\"pypi.test\"");
+    EXPECT_EQ(challenge("Basic realm=\"a\\\"b\", Bearer Realm=\"https://deep.test/simple/t?a=b\""),
+              "Basic realm=\"a\\\"b\", Bearer Realm=\"http://mirror.test/deep/t?a=b\"");
+    for (const auto* text : {"Basic realm=\"simple\"", "Bearer realm=\"https://auth.test/token\"",
+                             "Bearer realm=\"https://pypi.test/token", "Negotiate",
+                             "Basic realm=\"", "Basic x=\"realm=\\\"https://pypi.test/\\\"\""})
+        EXPECT_EQ(challenge(text), text);
 }
 
 TEST_F(HeadRewriting, LeavesOtherHostsAlone) {

@@ -46,6 +46,8 @@ TEST(Reference, IsResolvedAgainstTheTarget) {  // RFC 3986 §5.4, fragments drop
         {"//a.test/g//h", "/g//h"},
         {"http://a.test", "/"},
         {"http://a.test?x", "/?x"},
+        {"a b/c d?e f", "/b/c/a%20b/c%20d?e%20f"},
+        {"http://a .test/", "none"},
     };
     for (const auto& [reference, path] : cases)
         EXPECT_EQ(resolve(reference), path[0] == '/' ? "http://a.test" + std::string(path) : path)
