@@ -18,7 +18,7 @@ static_assert(kBytes <= kMaxDescriptorBytes);
 /// A full filter on the ladder has at most 58 bits per object. It is left when a quarter of it is
 /// used, so a filter has fewer bits per object than this (sizing.hpp).
 constexpr std::uint64_t kMostBitsPerObject = 512;
-constexpr std::uint64_t kPayloadSlack = 64;
+constexpr std::uint64_t kBloomSlack = 64;
 
 }  // namespace
 
@@ -56,7 +56,7 @@ std::uint64_t replica_bytes(Shape shape) {
 DescriptorVerdict judge_snapshot(Shape shape, std::uint64_t objects, std::uint64_t payload_bytes) {
     if (shape.bits / kMostBitsPerObject > std::max(objects, kMinObjects))
         return DescriptorVerdict::too_large;
-    if (payload_bytes + kPayloadSlack < std::min(objects, shape.bits / 2) / 8) {
+    if (payload_bytes + kBloomSlack < std::min(objects, shape.bits / 2) / 8) {
         return DescriptorVerdict::too_large;
     }
     return payload_bytes > max_snapshot_bytes(shape.bits) ? DescriptorVerdict::malformed

@@ -18,12 +18,6 @@ void append_coding(Coding coding, Bytes& out) {
     out.push_back(static_cast<std::byte>(coding));
 }
 
-bool take_coding(Coding coding, Input& input) {
-    if (input.empty() || input.front() != static_cast<std::byte>(coding)) return false;
-    input = input.subspan(1);
-    return true;
-}
-
 /// `for_each(visit)` must call visit(position) for `count` ascending positions below `universe`.
 template <class ForEach>
 void append_positions(std::uint64_t count, std::uint64_t universe, ForEach for_each, Bytes& out) {

@@ -30,6 +30,13 @@ enum class Coding : std::uint8_t {
     fingerprint_snapshot = 6,
 };
 
+/// Takes the first byte off a payload if it is `coding`; else false.
+inline bool take_coding(Coding coding, std::span<const std::byte>& payload) {
+    if (payload.empty() || payload.front() != static_cast<std::byte>(coding)) return false;
+    payload = payload.subspan(1);
+    return true;
+}
+
 /// Encodes a delta for a filter of `bits` bits. Precondition: is_valid(delta, bits).
 void encode_delta(const Delta& delta, std::uint64_t bits, Bytes& out);
 /// Appends the delta, or the snapshot when that is smaller. Returns the coding that it has chosen.

@@ -60,12 +60,6 @@ std::optional<std::vector<std::uint64_t>> take_list(Input& input, std::uint64_t 
     return list;
 }
 
-bool take_coding(Coding coding, Input& input) {
-    if (input.empty() || input.front() != static_cast<std::byte>(coding)) return false;
-    input = input.subspan(1);
-    return true;
-}
-
 template <class Filter, class... Writes>
 bool apply_to(const FingerprintDelta& delta, Filter& filter, Writes... writes) {
     const auto erase = [&](std::uint64_t number) { return filter.erase(number, writes...); };

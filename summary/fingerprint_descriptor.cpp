@@ -17,7 +17,7 @@ static_assert(kQuotientBytes <= kMaxDescriptorBytes);
 /// A shape is left when a quarter of it is used, so a shape with much more room is implausible.
 /// Cuckoo filters come in powers of two.
 constexpr std::uint64_t kMostRoom = 16;
-constexpr std::uint64_t kPayloadSlack = 64;
+constexpr std::uint64_t kFingerprintSlack = 64;
 constexpr std::uint64_t kMostBytesEach = 8;  // of a payload, for each of the capacity
 
 void append_number(std::uint64_t number, std::vector<std::byte>& out) {
@@ -84,9 +84,9 @@ DescriptorVerdict judge_snapshot(const FingerprintShape& shape, std::uint64_t ob
                                  std::uint64_t payload_bytes) {
     const auto room = capacity(shape);
     if (room / kMostRoom > std::max(objects, kMinObjects)) return DescriptorVerdict::too_large;
-    if (payload_bytes + kPayloadSlack < std::min(objects, room) / 8)
+    if (payload_bytes + kFingerprintSlack < std::min(objects, room) / 8)
         return DescriptorVerdict::too_large;
-    const auto most = kMostBytesEach * (room + room / 8) + 2 * kPayloadSlack;
+    const auto most = kMostBytesEach * (room + room / 8) + 2 * kFingerprintSlack;
     return payload_bytes > most ? DescriptorVerdict::malformed : DescriptorVerdict::accepted;
 }
 
