@@ -179,6 +179,8 @@ void DiskDirectory::note(const FooterEntry& tombstone) {
 void DiskDirectory::note_trouble(std::string what) {
     const std::lock_guard lock(trouble_mutex_);
     last_error_ = std::move(what);
+    last_error_at_ = Clock::now();
+    last_error_is_full_ = false;
 }
 
 void DiskDirectory::set_cap(std::uint64_t bytes) {
@@ -200,6 +202,8 @@ void DiskDirectory::note_error(const boost::system::error_code& error, std::stri
     if (error == DiskError::other_key) return;  // an error of the caller
     const std::lock_guard lock(trouble_mutex_);
     last_error_ = std::string(what).append(": ").append(error.message());
+    last_error_at_ = Clock::now();
+    last_error_is_full_ = is_full(error);
     const bool of_the_disk = is_of_system(error) && !is_full(error) && !is_of_process(error);
     if (!of_the_disk || (!faults_.note(Clock::now()) && !is_gone(error))) return;
     failing_ = true;
@@ -414,6 +418,10 @@ DiskStatus DiskDirectory::status() const {
     status.read_failed = reader.failed;
     const std::lock_guard lock(trouble_mutex_);
     status.last_error = last_error_;
+    if (!last_error_.empty())
+        status.last_error_seconds =
+            std::chrono::duration<double>(Clock::now() - last_error_at_).count();
+    status.last_error_is_full = last_error_is_full_;
     status.recovered = recovered_.records;
     status.recovered_doubtful = recovered_.doubtful;
     status.recovered_torn = recovered_.torn;

@@ -130,9 +130,11 @@ private:
     std::atomic<std::uint64_t> newest_tombstone_{0};
     std::atomic<bool> has_prefixes_{false};  // a tombstone is, or was, that of a prefix
 
-    mutable std::mutex trouble_mutex_;  // for the next four
+    mutable std::mutex trouble_mutex_;  // for the next six
     FaultWindow faults_;
     std::string last_error_;
+    std::chrono::steady_clock::time_point last_error_at_{};
+    bool last_error_is_full_ = false;
     RecoveredCounts recovered_;
     double loading_seconds_ = 0;
 

@@ -39,9 +39,20 @@ struct DiskStatus : DiskCounters {
 
     std::string path;
     State state = State::loading;
-    std::string last_error;      // in plain words, or empty
-    double loading_seconds = 0;  // for the recovery at the start
+    std::string last_error;  // in plain words, or empty
+    /// The age of its last occurrence; 0 without an error.
+    double last_error_seconds = 0;
+    bool last_error_is_full = false;  // it was: no room on the file system, or a quota
+    double loading_seconds = 0;       // for the recovery at the start
 };
+
+/// An error younger than this is shown although the directory works again.
+inline constexpr double kDiskErrorShownSeconds = 3600;
+
+/// The directory had an error lately, in whatever state it is now.
+inline bool had_error_lately(const DiskStatus& disk) {
+    return !disk.last_error.empty() && disk.last_error_seconds < kDiskErrorShownSeconds;
+}
 
 constexpr std::string_view name(DiskStatus::State state) {
     switch (state) {
