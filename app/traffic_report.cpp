@@ -145,13 +145,13 @@ std::string traffic_text(const TrafficReport& report) {
     using measure::grouped;
     using measure::percent;
     using measure::size_text;
+    const auto whose = report.node.empty() ? "together" : "node " + report.node;
+    if (report.recorded_seconds <= 0) return whose + ": nothing is recorded yet; try --since 15m\n";
     const auto total = total_of(report);
     const auto& requests = report.requests;
     const auto share = [&](std::size_t outcome) { return percent(requests[outcome], total); };
     const auto saved = spared_bytes(report);
-    std::string out =
-        fmt::format("{}, {} recorded\n", report.node.empty() ? "together" : "node " + report.node,
-                    time_text(report.recorded_seconds));
+    std::string out = fmt::format("{}, {} recorded\n", whose, time_text(report.recorded_seconds));
     out += fmt::format(
         "  requests       {}: {:.1f} % from the own store, {:.1f} % from peers, {:.1f} % from "
         "origins, {:.1f} % past the cache, {:.1f} % errors\n",

@@ -33,8 +33,11 @@ std::uint32_t growth_32(std::uint64_t before, std::uint64_t now) {
     return static_cast<std::uint32_t>(std::min(growth(before, now), kMost));
 }
 
-HistoryPoint difference(const TrafficTotals& before, const TrafficTotals& now) {
+HistoryPoint difference(const TrafficTotals& before, History::Time began, const TrafficTotals& now,
+                        History::Time end) {
     HistoryPoint point;
+    point.end = end;
+    point.seconds = std::chrono::duration<float>(end - began).count();
     point.refused = growth_32(before.refused, now.refused);
     for (std::size_t i = 0; i < point.requests.size(); ++i) {
         point.requests[i] = growth_32(before.requests.values[i], now.requests.values[i]);
@@ -112,7 +115,7 @@ const HistoryPoint& History::Ring::at(std::size_t i) const {
     return points[(next + points.size() - size + i) % points.size()];
 }
 
-History::History(Time now, const TrafficTotals& totals) {
+History::History(Time now, const TrafficTotals& totals) : latest_(totals), latest_at_(now) {
     for (const auto span : kSpans) {
         auto& ring = rings_[static_cast<std::size_t>(span)];
         ring.points.resize(capacity_of(span));
@@ -122,13 +125,12 @@ History::History(Time now, const TrafficTotals& totals) {
 }
 
 void History::add(const TrafficTotals& totals, Time now) {
+    latest_ = totals;
+    latest_at_ = now;
     for (const auto span : kSpans) {
         auto& ring = rings_[static_cast<std::size_t>(span)];
         if (now - ring.last_at < interval_of(span) - kSlack) continue;
-        auto point = difference(ring.last, totals);
-        point.end = now;
-        point.seconds = std::chrono::duration<float>(now - ring.last_at).count();
-        ring.push(point);
+        ring.push(difference(ring.last, ring.last_at, totals, now));
         ring.last = totals;
         ring.last_at = now;
     }
@@ -139,6 +141,14 @@ std::vector<HistoryPoint> History::points(Span span) const {
     std::vector<HistoryPoint> all;
     all.reserve(of.size);
     for (std::size_t i = 0; i < of.size; ++i) all.push_back(of.at(i));
+    return all;
+}
+
+std::vector<HistoryPoint> History::points_so_far(Span span) const {
+    auto all = points(span);
+    const auto& of = ring(span);
+    if (latest_at_ > of.last_at)
+        all.push_back(difference(of.last, of.last_at, latest_, latest_at_));
     return all;
 }
 

@@ -72,6 +72,8 @@ public:
 
     /// The points of a span, oldest first.
     std::vector<HistoryPoint> points(Span span) const;
+    /// The same, and the interval under way as the last one: up to the last sample.
+    std::vector<HistoryPoint> points_so_far(Span span) const;
     /// The sum of an outcome over the last `within` of the finest span.
     std::uint64_t recent(Outcome outcome, std::chrono::seconds within, Time now) const;
 
@@ -92,6 +94,8 @@ private:
     const Ring& ring(Span span) const { return rings_[static_cast<std::size_t>(span)]; }
 
     std::array<Ring, kSpans.size()> rings_;
+    TrafficTotals latest_;
+    Time latest_at_;
 };
 
 }  // namespace proxy

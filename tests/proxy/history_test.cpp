@@ -129,6 +129,24 @@ TEST(History, PointsOfAnEarlierProcessStandBeforeItsOwn) {
     EXPECT_EQ(hits(history.points(Span::minutes_15).back()), 2u);
 }
 
+TEST(History, TheIntervalUnderWayIsTheLastPoint) {
+    History history(kNow);
+    EXPECT_TRUE(history.points_so_far(Span::days_7).empty()) << "no sample has come yet";
+    history.add(totals(30), kNow + 30s);
+    ASSERT_EQ(history.points_so_far(Span::days_7).size(), 1u);
+    EXPECT_EQ(hits(history.points_so_far(Span::days_7)[0]), 30u);
+    EXPECT_EQ(history.points_so_far(Span::days_7)[0].seconds, 30);
+    EXPECT_TRUE(history.points(Span::days_7).empty());
+    EXPECT_EQ(history.points_so_far(Span::minutes_15).size(), 1u) << "it has just ended";
+    history.add(totals(600), kNow + 600s);
+    history.add(totals(607), kNow + 605s);
+    const auto points = history.points_so_far(Span::days_7);
+    ASSERT_EQ(points.size(), 2u);
+    EXPECT_EQ(hits(points[0]), 600u);
+    EXPECT_EQ(hits(points[1]), 7u);
+    EXPECT_EQ(points[1].end, kNow + 605s);
+}
+
 TEST(History, SpansHaveNames) {
     for (const auto span : kSpans) EXPECT_EQ(span_named(name(span)), span);
     EXPECT_EQ(span_named("8d"), std::nullopt);
