@@ -171,8 +171,10 @@ int purge_command(const NodeChoice& choice, const PurgeNames& names, bool json) 
                measure::amount(objects, "object"), confirmed.empty() ? "" : "; gone at ",
                fmt::join(confirmed, ", "));
     if (!away.empty())
-        fmt::print("away: {}; a node that is away drops the objects before it serves again\n",
-                   fmt::join(away, ", "));
+        fmt::print(
+            "no link to {}: it drops the objects when the link is up again; until then it goes on "
+            "serving its own copies\n",
+            fmt::join(away, ", "));
     if (pending.empty()) return kOk;
     return fail(kFailed, "not confirmed yet by {}: the node goes on trying",
                 fmt::join(pending, ", "));

@@ -248,8 +248,9 @@ void add_orders(CLI::App& app, CommandLine& line) {
     purge.footer(
         purge.get_footer() +
         "\n\n  hearsay purge http://www.example.org/page --tag news\n\nExit codes: 0 after "
-        "every reachable node has confirmed; an absent node drops the responses before it "
-        "serves again. 1 if a reachable node has yet to confirm, or the asked node is silent; 2 "
+        "every linked node has confirmed; a node without a link drops the responses when its link "
+        "is up again, and until then goes on serving its own copies. 1 if a linked node has yet to "
+        "confirm, or the asked node is silent; 2 "
         "usage; 78 bad configuration.");
     auto& reload = *app.add_subcommand(
         "reload",
