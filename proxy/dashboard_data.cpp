@@ -66,7 +66,14 @@ NodeReport DashboardData::report(const NodeStatus& status) const {
 
 asio::awaitable<SiteTotals> DashboardData::sites() const {
     auto asking = ask_workers<SiteTotals>(control_, workers_, [](const Worker& worker) {
-        return worker.frontend.site_counts.totals();
+        auto totals = worker.frontend.site_counts.totals();
+        const auto now = std::chrono::steady_clock::now();
+        for (const auto& [site, answers] : worker.upstream.origin_answers.by_site(now)) {
+            SiteTotals of_origin;
+            of_origin.sites[site].origin = answers.total;
+            totals += of_origin;
+        }
+        return totals;
     });
     const auto counts = co_await std::move(asking);
     SiteTotals sum;

@@ -138,6 +138,10 @@ public:
         join();
     }
 
+    void note_warnings(const std::vector<ConfigError>& warnings) {
+        reloader_.note_warnings(warnings);
+    }
+
     void start() {
         started_ = std::chrono::steady_clock::now();
         if (admin_) admin_->start();
@@ -412,8 +416,6 @@ private:
         status.process = process_status();
         show_blocklists(*config_, status);
         show_upstreams(*config_, cache_.groups, status);
-        if (config_->cluster)
-            status.cluster.origins = show_origins(reports_.origins(), *config_->cluster);
         co_return status;
     }
 
@@ -427,6 +429,9 @@ private:
         status.uptime_seconds = std::chrono::duration<double>(uptime).count();
         status.draining = clients_.draining;
         status.work = reports_.work();
+        status.answers = reports_.answers();
+        if (config_->cluster)
+            status.cluster.origins = show_origins(reports_.origins(), *config_->cluster);
         show_store(cache_, status);
         const auto in_sync = show_links(cluster_.status(), reports_, status);
         status.ready = !status.draining && (in_sync || uptime >= kReadyAlone);
@@ -439,7 +444,7 @@ private:
         co_return view_of(status, dashboard_.report(status), cluster_->received_reports());
     }
     std::vector<HistoryPoint> history(Span span) override {
-        return dashboard_.history().points(span);
+        return dashboard_.history().points_so_far(span);
     }
     asio::awaitable<SiteTotals> sites() override { return dashboard_.sites(); }
     asio::awaitable<TopLists> top() override { return dashboard_.top(); }
@@ -479,6 +484,9 @@ Node::Node(Config config, std::filesystem::path file, ServiceManager manager,
     : impl_(
           std::make_unique<Impl>(std::move(config), std::move(file), manager, std::move(errors))) {}
 Node::~Node() = default;
+void Node::note_warnings(const std::vector<ConfigError>& warnings) {
+    impl_->note_warnings(warnings);
+}
 void Node::start() {
     impl_->start();
 }

@@ -26,6 +26,8 @@ public:
     Node(const Node&) = delete;
     Node& operator=(const Node&) = delete;
 
+    /// The status shows these doubts about the configuration until the next reload. Before start().
+    void note_warnings(const std::vector<ConfigError>& warnings);
     /// Starts the threads.
     void start();
     /// Drains the node: it withdraws the summary, becomes unready, and stops accepting after

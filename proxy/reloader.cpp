@@ -17,6 +17,7 @@
 namespace proxy {
 namespace {
 
+constexpr std::size_t kWarningsShown = 20;           // in the status; the log has all
 constexpr std::chrono::seconds kReloadDeadline{10};  // of a waiter; the reload goes on
 
 double unix_time() {
@@ -74,6 +75,14 @@ Reloader::~Reloader() {
     stop_.request_stop();
     reader_.stop();
     reader_.join();  // the thread uses the members
+}
+
+void Reloader::note_warnings(const std::vector<ConfigError>& warnings) {
+    status_.warnings.clear();
+    for (const auto& each : warnings) {
+        if (status_.warnings.size() == kWarningsShown) break;
+        status_.warnings.push_back(text_of(each));
+    }
 }
 
 void Reloader::watch_files() {
@@ -205,6 +214,7 @@ void Reloader::log_and_count(const std::string& cause, const Reloaded& result,
             if (!result.changed.empty()) ++status_.generation;
             status_.loaded_at = unix_time();
             status_.last_error.clear();
+            note_warnings(warnings);
             spdlog::info("{}: configuration reloaded, changed: {}{}{}{}", cause,
                          join(result.changed),
                          result.read_certificates ? "; certificates were read again" : "",

@@ -52,6 +52,8 @@ public:
     void watch_files();
 
     const ConfigStatus& status() const { return status_; }
+    /// The status has these until the next reload. Before the threads start.
+    void note_warnings(const std::vector<ConfigError>& warnings);
 
 private:
     using Waiter = std::shared_ptr<AwaitedValue<Reloaded>>;  // null: nobody waits

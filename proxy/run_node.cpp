@@ -122,6 +122,7 @@ int run_node(Config config, const std::filesystem::path& file, BlockedSignals& b
         blocked.release();
         const StartedNode about(config);
         Node node(std::move(config), file, ServiceManager::of_this_process(), errors);
+        node.note_warnings(warnings);
         node.start();
         log_start(about, node);
         asio::co_spawn(main, handle_signals(signals, node), asio::detached);

@@ -51,7 +51,11 @@ PeerRecord::Failure PeerReport::shown_failure() const {
 }
 
 WorkerReports::Report WorkerReports::report_of(const Worker& worker) {
-    Report report{worker.counters, {}, worker.upstream.gone_peers.counts(), {}};
+    Report report{worker.counters,
+                  {},
+                  worker.upstream.gone_peers.counts(),
+                  {},
+                  worker.upstream.origin_answers.by_site(std::chrono::steady_clock::now())};
     if (worker.upstream.peers) {
         for (std::size_t i = 0; i < worker.upstream.peers->peers.size(); ++i) {
             const auto& node = worker.upstream.peers->peers[i].node;
@@ -120,6 +124,15 @@ OriginReports WorkerReports::origins() const {
         }
     }
     return all;
+}
+
+std::vector<SiteAnswersStatus> WorkerReports::answers() const {
+    AnswersBySite sum;
+    for (const auto& report : last_)
+        for (const auto& [site, answers] : report.answers) add_answers(sum, site, answers);
+    std::vector<SiteAnswersStatus> shown;
+    for (const auto& [site, answers] : sum) shown.push_back({answers, site});
+    return shown;
 }
 
 std::vector<OriginStatus> show_origins(const OriginReports& origins,

@@ -48,6 +48,8 @@ public:
     PeerRecord::Counts gone() const;
     /// The origins of the last requests, kOriginsShown at most.
     OriginReports origins() const;
+    /// The answers of origins by site, OriginAnswers::kMaxSites and `other` at most.
+    std::vector<SiteAnswersStatus> answers() const;
 
 private:
     struct Report {
@@ -55,6 +57,7 @@ private:
         PeerReports peers;
         PeerRecord::Counts gone;
         OriginReports origins;
+        AnswersBySite answers;
     };
     static Report report_of(const Worker& worker);
 

@@ -326,6 +326,21 @@ void add_upstreams(Families& out, const std::vector<UpstreamStatus>& servers) {
     for (const auto& each : servers) out.value(each.in_flight, labels(each));
 }
 
+/// Adds the answers of origins by site, if there are any.
+void add_answers(Families& out, const std::vector<SiteAnswersStatus>& sites) {
+    if (sites.empty()) return;
+    out.counter("hearsay_origin_responses_total",
+                "Responses of the origin of a site by class: server_error is 5xx, "
+                "too_many_requests is 429, and other is the rest.");
+    for (const auto& each : sites) {
+        const auto& total = each.total;
+        const auto bad = total.server_errors + total.too_many;
+        out.value(total.server_errors, {{"site", each.site}, {"class", "server_error"}});
+        out.value(total.too_many, {{"site", each.site}, {"class", "too_many_requests"}});
+        out.value(total.answers - bad, {{"site", each.site}, {"class", "other"}});
+    }
+}
+
 /// Numbers by the names of Prometheus' own clients.
 void add_process(Families& out, const ProcessStatus& process) {
     out.counter("process_cpu_seconds_total", "User and system CPU time of all threads.");
@@ -359,6 +374,7 @@ std::string metrics_text(const NodeStatus& status, OldNames old) {
     add_table(out, kLeafStatus, status.leaves);
     add_blocklists(out, status);
     add_upstreams(out, status.upstreams);
+    add_answers(out, status.answers);
     out.gauge("hearsay_uptime_seconds", "Time since start.");
     out.value(status.uptime_seconds);
     out.gauge("hearsay_ready", "1 while the node takes requests.");

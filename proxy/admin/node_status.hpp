@@ -10,6 +10,7 @@
 #include "proxy/disk/disk_status.hpp"
 #include "proxy/storage/store_disk_status.hpp"
 #include "proxy/telemetry/counters.hpp"
+#include "proxy/telemetry/origin_answers.hpp"
 #include "proxy/telemetry/peer_counters.hpp"
 #include "proxy/telemetry/process_status.hpp"
 
@@ -291,12 +292,18 @@ struct UpstreamStatus {
     std::uint64_t requests = 0, failures = 0, in_flight = 0;  // of all workers
 };
 
+/// What the origin of one site answered.
+struct SiteAnswersStatus : SiteAnswers {
+    std::string site;  // as in /api/v1/sites
+};
+
 /// The configuration in effect, and the results of reloads.
 struct ConfigStatus {
     std::uint64_t generation = 1;  // 1 at the start; a reload with changes adds 1
     double loaded_at = 0;          // seconds since 1970, of the start or the last valid reload
     std::uint64_t reloads = 0, failures = 0;
-    std::string last_error;  // of the last reload; empty if that was valid
+    std::string last_error;             // of the last reload; empty if that was valid
+    std::vector<std::string> warnings;  // about the configuration in effect
 
     bool last_successful() const { return last_error.empty(); }
 };
@@ -390,6 +397,7 @@ struct NodeStatus : NodeCounters {
     BlocklistNumbers blocklist_numbers;
     std::vector<BlocklistStatus> blocklists;  // as in forward.blocklists
     std::vector<UpstreamStatus> upstreams;
+    std::vector<SiteAnswersStatus> answers;  // by site
     ProcessStatus process;
 };
 

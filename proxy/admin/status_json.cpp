@@ -1,8 +1,10 @@
 #include "proxy/admin/status_json.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <tuple>
 #include <utility>
 
 #include "proxy/http/http_date.hpp"
@@ -12,6 +14,8 @@ namespace proxy {
 namespace {
 
 using nlohmann::ordered_json;
+
+constexpr std::size_t kAnswersShown = 64;  // sites; /api/v1/sites has all
 
 ordered_json requests_json(const WorkerCounters& work) {
     ordered_json out{{"total", work.total()}};
@@ -80,6 +84,8 @@ ordered_json disk_json(const DiskStatus& disk) {
     ordered_json out{{"path", disk.path},
                      {"state", name(disk.state)},
                      {"last_error", disk.last_error},
+                     {"last_error_seconds", disk.last_error_seconds},
+                     {"last_error_is_full", disk.last_error_is_full},
                      {"loading_seconds", disk.loading_seconds}};
     show<DiskCounters>(out, disk, kDiskNumbers);
     return out;
@@ -126,11 +132,9 @@ std::string date_text(double unix_time) {
 }
 
 ordered_json config_json(const ConfigStatus& config) {
-    return {{"generation", config.generation},
-            {"loaded_at", date_text(config.loaded_at)},
-            {"reloads", config.reloads},
-            {"failures", config.failures},
-            {"last_error", config.last_error}};
+    return {{"generation", config.generation}, {"loaded_at", date_text(config.loaded_at)},
+            {"reloads", config.reloads},       {"failures", config.failures},
+            {"last_error", config.last_error}, {"warnings", config.warnings}};
 }
 
 ordered_json certificates_json(const std::vector<CertificateStatus>& certificates) {
@@ -166,6 +170,34 @@ ordered_json upstreams_json(const std::vector<UpstreamStatus>& servers) {
                        {"requests", each.requests},
                        {"failures", each.failures},
                        {"in_flight", each.in_flight}});
+    return out;
+}
+
+ordered_json answers_json(const OriginAnswerCounts& counts) {
+    return {{"answers", counts.answers},
+            {"server_errors", counts.server_errors},
+            {"too_many_requests", counts.too_many}};
+}
+
+/// The sites with most trouble of late, then those with most answers of late.
+ordered_json sites_answers_json(const std::vector<SiteAnswersStatus>& sites) {
+    std::vector<const SiteAnswersStatus*> order;
+    for (const auto& site : sites) order.push_back(&site);
+    const auto rank = [](const SiteAnswersStatus* site) {
+        const auto& recent = site->recent;
+        return std::tuple(recent.server_errors + recent.too_many, recent.answers);
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](const auto* a, const auto* b) { return rank(a) > rank(b); });
+    if (order.size() > kAnswersShown) order.resize(kAnswersShown);
+    auto out = ordered_json::array();
+    for (const auto* site : order) {
+        auto entry = answers_json(site->total);
+        entry["site"] = site->site;
+        entry["origin"] = site->place;
+        entry["last_5m"] = answers_json(site->recent);
+        out.push_back(std::move(entry));
+    }
     return out;
 }
 
@@ -219,6 +251,7 @@ std::string status_json(const NodeStatus& status) {
     show_in_sections(page, status.leaves, kLeafStatus);
     page["interception"]["failures"] = reasons_json(work.intercept_failures);
     page["blocklists"]["lists"] = blocklists_json(status.blocklists);
+    page["upstream"]["answers"] = sites_answers_json(status.answers);
     page["upstreams"] = upstreams_json(status.upstreams);
     page["storage"] = reasons_json(work.verdicts);
     page["refusals"] = reasons_json(work.refusals);

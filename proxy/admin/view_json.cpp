@@ -55,7 +55,11 @@ ordered_json counts_json(const std::map<std::string, SiteCount>& counts, const c
         out.push_back(
             {{key, name},
              {"requests", by_outcome([&c = count](std::size_t i) { return c.requests.values[i]; })},
-             {"bytes_to_clients", count.bytes_to_clients}});
+             {"bytes_to_clients", count.bytes_to_clients},
+             {"origin",
+              {{"answers", count.origin.answers},
+               {"server_errors", count.origin.server_errors},
+               {"too_many_requests", count.origin.too_many}}}});
     return out;
 }
 

@@ -23,6 +23,7 @@ bool is_zero(const SiteCount& count) {
 SiteCount& SiteCount::operator+=(const SiteCount& other) {
     requests += other.requests;
     bytes_to_clients += other.bytes_to_clients;
+    origin += other.origin;
     return *this;
 }
 

@@ -9,13 +9,15 @@
 
 #include "proxy/config/config.hpp"
 #include "proxy/telemetry/counters.hpp"
+#include "proxy/telemetry/origin_answers.hpp"
 
 namespace proxy {
 
-/// Client requests of one site or rule.
+/// Client requests of one site or rule, and the answers of the origin of a site.
 struct SiteCount {
     PerEnum<Outcome> requests;
     std::uint64_t bytes_to_clients = 0;
+    OriginAnswerCounts origin;  // what its origin answered; of a site alone
 
     SiteCount& operator+=(const SiteCount& other);
 };

@@ -92,6 +92,9 @@ void OriginRequest::ended(FetchError error, ParseError malformed, unsigned statu
         ++upstream_.counters.origin_failures;
         log_failure(upstream_.log, target_, error, malformed);
     }
+    if (error == FetchError::none && status != 0)
+        upstream_.origin_answers.note(target_.site, target_.host, target_.port, status,
+                                      std::chrono::steady_clock::now());
     if (turn_) book_in_group(error, status);
     book(meaning.end);
 }

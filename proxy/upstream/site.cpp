@@ -108,6 +108,7 @@ std::optional<UpstreamTarget> target_of(const Site& site, const CacheKey& key,
                                         const std::string& client) {
     if (site.none) return std::nullopt;
     UpstreamTarget target;
+    if (site.entry) target.site = site.entry->host + site.entry->path;
     if (site.upstream.server) {
         static_cast<HostPort&>(target) = *site.upstream.server;
     } else {

@@ -14,6 +14,7 @@
 #include "proxy/net/timer_wheel.hpp"
 #include "proxy/storage/memory.hpp"
 #include "proxy/telemetry/counters.hpp"
+#include "proxy/telemetry/origin_answers.hpp"
 #include "proxy/telemetry/rate_limited_log.hpp"
 #include "proxy/upstream/false_hits.hpp"
 #include "proxy/upstream/miss_samples.hpp"
@@ -84,6 +85,7 @@ struct Upstream {
     OriginHealth origin_health;
     OriginBackoff backoff;
     OriginTimes origin_times;
+    OriginAnswers origin_answers;
     PartResponses& part_responses;                    // of all workers
     UpstreamGroups& groups;                           // of all workers
     RateLimitedLog log;                               // of failing origins and peers

@@ -98,6 +98,9 @@ struct UpstreamTarget : HostPort {
     /// Address of the client that named the host; empty: the configuration named it. It keeps one
     /// client from taking all name look-ups.
     std::string client = {};
+    /// The site in counts of answers: host and path of its entry of `origins`; empty: a forward
+    /// target.
+    std::string site = {};
     bool peer = false;  // another node: the pool keeps as many idle connections as it has room for
     bool encrypted = false;  // of a peer: by the key of the cluster (TlsContexts::peers)
 
