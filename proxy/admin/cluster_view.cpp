@@ -72,7 +72,12 @@ void add_report(const NodeReport& report, ordered_json& out) {
     out["memory"] = {{"bytes", numbers.memory_bytes}, {"cap_bytes", numbers.memory_cap_bytes}};
     out["disk"] = {{"bytes", numbers.disk_bytes},
                    {"cap_bytes", numbers.disk_cap_bytes},
-                   {"faulty", numbers.disks_faulty}};
+                   {"faulty", numbers.disks_faulty},
+                   {"with_errors", numbers.disks_with_errors}};
+    if (report.judges_origins)
+        out["origins"] = {{"down", numbers.origins_down},
+                          {"slow", numbers.origins_slow},
+                          {"failing", numbers.origins_failing}};
     out["summary"] = {{"fill", static_cast<double>(numbers.summary_fill_ppm) / 1e6},
                       {"expected_error", static_cast<double>(numbers.expected_error_ppb) / 1e9}};
     out["errors_5m"] = numbers.errors_5m;
@@ -109,6 +114,7 @@ ClusterView view_of(const NodeStatus& status, NodeReport own,
 }
 
 std::string_view state_of(const NodeView& node) {
+    if (!node.is_self && node.link == protocol::PeerState::refused) return "refused";
     if (!node.is_self && !is_linked(node.link)) return "down";
     if (!node.report) return "no_report";
     if (node.is_old) return "silent";

@@ -39,8 +39,8 @@ ClusterView view_of(const NodeStatus& status, NodeReport own,
                     const std::vector<protocol::ReceivedReport>& received);
 
 /// One word: `ready`, `not_ready` or `draining` by the report; `silent`: the report is old; `down`:
-/// the node has no link to this one; `no_report`: it has a link, but has sent no report yet, or
-/// runs an earlier build.
+/// the node has no link to this one; `refused`: it runs, but one of the two refuses the other;
+/// `no_report`: it has a link, but has sent no report yet, or runs an earlier build.
 std::string_view state_of(const NodeView& node);
 
 /// The page of /api/v1/nodes.

@@ -20,6 +20,7 @@ constexpr std::size_t kMaxVersionBytes = 32;
 constexpr std::size_t kMaxVarintBytes = 10;
 constexpr std::size_t kMaxReportedLinks = 256;  // a report has no room for more
 constexpr std::size_t kFewLinks = 32;
+constexpr double kSlowAnswerSeconds = 1;  // as the dashboard has it
 static_assert(static_cast<int>(protocol::PeerState::refused) == 9, "the numbers of FORMAT.md");
 constexpr double kMillion = 1e6, kBillion = 1e9;
 /// For the head of the report and of the section of links, with its count of those left out.
@@ -122,11 +123,12 @@ bool decode_links(ByteView bytes, NodeReport& report) {
 }
 
 /// Numbers that the report lacks stay 0; those of a later build are left out.
-bool decode_numbers(ByteView bytes, ReportedNumbers& numbers) {
+bool decode_numbers(ByteView bytes, NodeReport& report) {
     ReportReader in(bytes);
     for (const auto member : kReportedNumbers) {
         if (in.empty()) break;
-        numbers.*member = in.varint();
+        report.numbers.*member = in.varint();
+        if (member == &ReportedNumbers::origins_failing) report.judges_origins = true;
     }
     return !in.failed();
 }
@@ -143,7 +145,7 @@ bool decode_section(std::uint64_t id, ByteView content, NodeReport& report) {
             report.version.assign(reinterpret_cast<const char*>(content.data()), content.size());
             return is_plain_version(report.version);
         case kNumbersSection:
-            return decode_numbers(content, report.numbers);
+            return decode_numbers(content, report);
         case kLinksSection:
             return decode_links(content, report);
         default:
@@ -197,9 +199,15 @@ NodeReport report_of(const NodeStatus& status, std::uint64_t errors_5m, std::uin
     numbers.disk_bytes = status.cache.disk_bytes;
     for (const auto& disk : status.disk) {
         numbers.disk_cap_bytes += disk.cap_bytes;
-        numbers.disks_faulty +=
-            disk.state == DiskStatus::State::paused || disk.state == DiskStatus::State::off;
+        const auto has_errors = had_error_lately(disk);
+        numbers.disks_with_errors += has_errors;
+        numbers.disks_faulty += has_errors || disk.state == DiskStatus::State::paused ||
+                                disk.state == DiskStatus::State::off;
     }
+    numbers.origins_down = status.work.origins_down;
+    for (const auto& origin : status.cluster.origins)
+        numbers.origins_slow += origin.answer_seconds > kSlowAnswerSeconds;
+    for (const auto& site : status.answers) numbers.origins_failing += is_failing(site.recent);
     numbers.summary_fill_ppm = static_cast<std::uint64_t>(status.summary.fill_ratio * kMillion);
     numbers.expected_error_ppb =
         static_cast<std::uint64_t>(status.summary.expected_false_hit * kBillion);
@@ -242,6 +250,7 @@ std::optional<NodeReport> decode_report(ByteView bytes) {
     if (bytes.front() != std::byte{kReportVersion}) return std::nullopt;
     ReportReader in(bytes.subspan(1));
     NodeReport report;
+    report.judges_origins = false;
     while (!in.empty()) {
         const auto id = in.varint();
         if (!decode_section(id, in.block(), report)) return std::nullopt;

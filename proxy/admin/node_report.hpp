@@ -22,9 +22,13 @@ struct ReportedNumbers {
     std::uint64_t objects = 0;
     std::uint64_t memory_bytes = 0, memory_cap_bytes = 0;
     std::uint64_t disk_bytes = 0, disk_cap_bytes = 0;
-    std::uint64_t disks_faulty = 0;        // directories that are paused or off
+    std::uint64_t disks_faulty = 0;        // directories that are paused, off, or had errors lately
     std::uint64_t summary_fill_ppm = 0;    // share of the summary in use, in millionths
     std::uint64_t expected_error_ppb = 0;  // chance of a false hit, in billionths
+    std::uint64_t disks_with_errors = 0;   // directories with an error of the last hour
+    std::uint64_t origins_down = 0;        // origins without an answer, summed over workers
+    std::uint64_t origins_slow = 0;        // of those asked last, with an answer after a second
+    std::uint64_t origins_failing = 0;     // sites whose origin mostly or often answers 5xx or 429
     bool operator==(const ReportedNumbers&) const = default;
 };
 
@@ -50,6 +54,10 @@ inline constexpr std::uint64_t ReportedNumbers::*kReportedNumbers[] = {
     &ReportedNumbers::disks_faulty,
     &ReportedNumbers::summary_fill_ppm,
     &ReportedNumbers::expected_error_ppb,
+    &ReportedNumbers::disks_with_errors,
+    &ReportedNumbers::origins_down,
+    &ReportedNumbers::origins_slow,
+    &ReportedNumbers::origins_failing,
 };
 static_assert(sizeof kReportedNumbers / sizeof kReportedNumbers[0] ==
               sizeof(ReportedNumbers) / sizeof(std::uint64_t));
@@ -72,6 +80,7 @@ struct NodeReport {
     ReportedNumbers numbers;
     std::vector<ReportedLink> links;
     std::uint64_t links_left_out = 0;
+    bool judges_origins = true;  // false: an earlier build, which reports nothing about them
     bool operator==(const NodeReport&) const = default;
 };
 

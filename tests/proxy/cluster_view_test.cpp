@@ -75,10 +75,12 @@ TEST_F(ClusterViewTest, EveryStateHasItsWord) {
     says("silent", ready(), 15s + 1ms);
     says("gone", ready());
     says("far", ready(), 40s, 15s);
+    peer("other", PeerState::refused);
     const auto shown = page();
     for (const auto* name : {"ready", "draining", "not_ready", "silent", "no_report"})
         EXPECT_EQ(node(shown, name)["state"], name);
     EXPECT_EQ(node(shown, "gone")["state"], "down");
+    EXPECT_EQ(node(shown, "other")["state"], "refused") << "it runs, but serves alone";
     EXPECT_EQ(node(shown, "gone")["requests"]["local_hit"], 7) << "what it last said stays";
     EXPECT_EQ(node(shown, "far")["state"], "ready") << "it promises heartbeats seldom";
     EXPECT_TRUE(node(shown, "no_report")["age_seconds"].is_null());

@@ -109,6 +109,16 @@ TEST(NodeReport, AnEarlierBuildHasFewerNumbers) {
     ASSERT_TRUE(read);
     EXPECT_EQ(read->numbers.uptime_seconds, 42u);
     EXPECT_EQ(read->numbers.objects, 0u);
+    EXPECT_FALSE(read->judges_origins);
+    // Its last number was the expected error of the summary.
+    Bytes earlier = bytes({1, 2, 20});
+    earlier.insert(earlier.end(), 20, std::byte{7});
+    const auto before = decode_report(earlier);
+    ASSERT_TRUE(before);
+    EXPECT_EQ(before->numbers.expected_error_ppb, 7u);
+    EXPECT_EQ(before->numbers.disks_with_errors, 0u);
+    EXPECT_FALSE(before->judges_origins);
+    EXPECT_TRUE(decode_report(encode_report(NodeReport{}))->judges_origins);
 }
 
 TEST(NodeReport, RefusesMalformedBytes) {
@@ -141,7 +151,16 @@ TEST(NodeReport, HasTheNumbersOfTheStatus) {
     status.work.requests[Outcome::error] = 3;
     status.work.bytes_to_clients = 1000;
     status.cache.objects = 5;
-    status.disk.resize(3);
+    status.work.origins_down = 2;
+    status.cluster.origins = {{"far.test:80", 1.5, 0, 0, 0}, {"near.test:80", 0.5, 0, 0, 0}};
+    status.answers = {{{"a.test:80", {}, {100, 38, 0}}, "a.test"},
+                      {{"b.test:80", {}, {100, 9, 1}}, "b.test"},
+                      {{"c.test:80", {}, {19, 19, 0}}, "c.test"}};
+    status.disk.resize(5);
+    status.disk[3].state = status.disk[4].state = DiskStatus::State::ready;
+    status.disk[3].last_error = status.disk[4].last_error = "writing: No space left on device";
+    status.disk[3].last_error_seconds = 3599;
+    status.disk[4].last_error_seconds = 3601;
     status.disk[0].cap_bytes = status.disk[1].cap_bytes = 100;
     status.disk[1].state = DiskStatus::State::paused;
     status.disk[2].state = DiskStatus::State::off;
@@ -161,7 +180,11 @@ TEST(NodeReport, HasTheNumbersOfTheStatus) {
     EXPECT_EQ(report.numbers.errors_5m, 2u);
     EXPECT_EQ(report.numbers.memory_cap_bytes, 4096u);
     EXPECT_EQ(report.numbers.disk_cap_bytes, 200u);
-    EXPECT_EQ(report.numbers.disks_faulty, 2u);
+    EXPECT_EQ(report.numbers.disks_faulty, 3u) << "paused, off, and one with an error lately";
+    EXPECT_EQ(report.numbers.disks_with_errors, 1u);
+    EXPECT_EQ(report.numbers.origins_down, 2u);
+    EXPECT_EQ(report.numbers.origins_slow, 1u);
+    EXPECT_EQ(report.numbers.origins_failing, 1u) << "more than a tenth of at least 20 answers";
     EXPECT_EQ(report.numbers.summary_fill_ppm, 250'000u);
     EXPECT_EQ(report.numbers.expected_error_ppb, 1'000'000u);
     const ReportedLink b{"b", PeerState::lagging, 4, 6, 0, 0, 1500};
