@@ -76,13 +76,126 @@ class Page(unittest.TestCase):
         peer.update(state="in_step", last_error="", cause="", round_trip_seconds=0.18)
         link["state"] = "in_step"
         status["upstream"]["peers_too_far"] = 31
-        b.shows("#problems", "b (180 ms)", "cluster.peer_detour")
+        b.shows("#problems", "Note: ", "b is far away: 180 ms there and back, while the origin answers in 41.0 ms",
+                "does not ask it (31 times so far)", "If it is far by design, nothing is wrong")
+        self.assertNotIn("peer_detour", b.text("#problems"))
         status["cache"]["disk"][0].update(state="paused", last_error="No space left on device")
         b.shows("#problems", "is paused", "No space left on device", "Make room on the file system")
         status["cluster"]["origins"][0]["answer_seconds"] = 2.5
         b.shows("#problems", "mirror.example:80 takes 2.50 s", "overloaded or far")
         status["config"]["last_error"] = "$.listen: changing it needs a restart"
         b.shows("#problems", "last reload was refused", "hearsay check FILE")
+
+    def test_tells_of_a_full_file_system_between_the_pauses(self):
+        stand_in = self.serve(3)
+        disk = stand_in.answers["/api/v1/status"]["cache"]["disk"][0]
+        b = self.browser
+        b.open(stand_in.url)
+        b.shows("#problems", "No problem is known")
+        full = {"last_error": "writing: No space left on device", "last_error_seconds": 240, "last_error_is_full": True, "failed": 3,
+                "refused_paused": 150, "bytes": 32 << 20, "cap_bytes": 256 << 20}
+        for state in ("ready", "paused"):
+            disk.update(full, state=state)
+            b.shows("#problems", "Warning: ", "The file system of /var/cache/hearsay is full: the node uses 32 MiB of the 256 MiB of "
+                    "cache.disk, and 153 responses were not written", "lower cache.disk[].size")
+        b.shows("#tally", "1 warning")
+        disk.update(state="ready")
+        b.panel("capacity")
+        b.shows("#capacity", "ready, errors lately", "Errors of the file system are another matter")
+        disk.update(last_error_seconds=3700)
+        b.panel("cluster")
+        b.shows("#problems", "No problem is known")
+
+    def test_tells_of_warnings_about_the_configuration(self):
+        stand_in = self.serve(3)
+        stand_in.answers["/api/v1/status"]["config"]["warnings"] = ["$.cache.disk.size: is more than the file system has"]
+        self.browser.open(stand_in.url)
+        self.browser.shows("#problems", "Note: ", "$.cache.disk.size: is more than the file system has.")
+
+    def test_tells_of_an_origin_that_answers_with_errors(self):
+        stand_in = self.serve(3)
+        site = stand_in.answers["/api/v1/status"]["upstream"]["answers"][0]
+        b = self.browser
+        b.open(stand_in.url)
+        b.shows("#problems", "No problem is known")
+        site["last_5m"] = {"answers": 100, "server_errors": 38, "too_many_requests": 0}
+        b.shows("#problems", "38 % of the answers of the origin of mirror.example were 5xx in the last five minutes", "stale_if_error")
+        site["last_5m"] = {"answers": 100, "server_errors": 0, "too_many_requests": 50}
+        b.shows("#problems", "50 % of the answers", "were 429")
+        b.panel("traffic")
+        self.assertEqual(b.row("#sites", "mirror.example")["errors of the origin"], "1.0 % 5xx")
+        b.shows("#sites", "50.0 % 429")
+
+    def test_judges_the_origins_of_other_nodes_by_their_reports(self):
+        stand_in = self.serve(3)
+        c = stand_in.answers["/api/v1/nodes"]["nodes"][2]
+        b = self.browser
+        b.open(stand_in.url)
+        b.shows("#problems", "no node reports trouble with its disks or origins")
+        del c["origins"]
+        b.shows("#problems", "Disks and origins were not judged for c")
+        c["origins"] = {"down": 0, "slow": 2, "failing": 1}
+        b.shows("#problems", "The origins of c are slow or down", "Open the page of that node", "answer with many errors")
+
+    def test_says_that_all_peers_refuse_this_node(self):
+        stand_in = self.serve(3)
+        answer, peers = stand_in.answers["/api/v1/nodes"], stand_in.answers["/api/v1/status"]["cluster"]["peers"]
+        for node in answer["nodes"][1:]:
+            node["state"] = "refused"
+            for name in set(node) - {"node", "self", "state", "age_seconds"}:
+                del node[name]
+        for link in answer["nodes"][0]["links"]:
+            link["state"] = "refused"
+        for peer in peers:
+            peer.update(state="refused", last_error="wrong_key", cause="refused: wrong_key", last_error_seconds=0)
+        b = self.browser
+        b.open(stand_in.url)
+        b.shows("#problems", "All peers refuse this node (a): The cluster keys differ. The setting of this node is probably the odd one.")
+        self.assertNotIn("ago", b.text("#problems"))
+        self.assertEqual(b.script("return document.querySelectorAll('#problems li').length"), 1)
+        b.shows("#tally", "1 fault")
+        b.shows("#cluster-totals", "1 of 3", "of the 1 node that reports")
+        for column in ("requests", "false hits", "lag", "saved", "failed requests, 5 m"):
+            self.assertEqual(b.row("#nodes", "c")[column], "\u2013", column)
+        peers[1].update(state="in_step", last_error="", cause="")
+        b.shows("#problems", "the link with b is \u201crefused\u201d. The cluster keys differ.")
+
+    def test_a_far_peer_gets_no_wrong_advice(self):
+        stand_in = self.serve(3)
+        status = stand_in.answers["/api/v1/status"]
+        peers = status["cluster"]["peers"]
+        b = self.browser
+        b.open(stand_in.url)
+        peers[0].update(last_http_error="head_timeout", last_http_error_seconds=5)
+        b.shows("#problems", "A request to b failed", "wrong http port")
+        status["upstream"]["peers_too_far"] = 16
+        peers[0].update(round_trip_seconds=0.204, hits=0)
+        b.until(lambda: "wrong http port" not in b.text("#problems"))
+        b.shows("#problems", "Warning: b is far away: 204 ms there and back", "(16 times so far)")
+        peers[1].update(round_trip_seconds=0.203)
+        b.shows("#problems", "This node is far from all its peers: b (204 ms), c (203 ms)")
+
+    def test_sorts_sites_by_requests_and_shows_twenty(self):
+        stand_in = self.serve(3)
+        sites = [{"site": f"s{i}.example", "requests": {"local_hit": i}, "bytes_to_clients": 1} for i in range(60)]
+        stand_in.answers["/api/v1/sites"]["sites"] = sites
+        b = self.browser
+        b.open(stand_in.url, "traffic")
+        b.shows("#sites", "s59.example")
+        rows = "return document.querySelectorAll('#sites [data-key^=Sites] tbody tr').length"
+        self.assertEqual(b.script(rows), 20)
+        self.assertEqual(b.text("#sites [data-key^=Sites] tbody th"), "s59.example")
+        b.click("#sites button[data-act=rows]")
+        b.until(lambda: b.script(rows) == 60)
+
+    def test_labels_of_charts_stay_readable_on_a_phone(self):
+        stand_in = self.serve(3)
+        b = self.browser
+        b.size(360, 800)
+        b.open(stand_in.url, "traffic")
+        b.shows("#charts", "Requests per second")
+        self.assertGreater(b.script("return document.querySelector('#charts .tick').getBoundingClientRect().height"), 9)
+        b.size(1440, 900)
 
     def test_shows_two_hundred_nodes(self):
         stand_in = self.serve(200, {7, 131})
@@ -142,14 +255,14 @@ class Page(unittest.TestCase):
         b.open(stand_in.url, "objects")
         b.give_token(TOKEN)
         b.type("#purge-value", "http://h/a" + Keys.ENTER)
-        b.shows("#confirm-dialog", "all 3 nodes", "http://h/a", "all its variants", "No report comes from c")
+        b.shows("#confirm-dialog", "all 3 nodes", "http://h/a", "all its variants", "No link to c. It drops the content when the link is up again")
         self.assertEqual(b.script("return document.activeElement.id"), "confirm-cancel")
         self.assertEqual(stand_in.orders, [], "nothing happens before the confirmation")
         b.click("#confirm-cancel")
         b.script("document.getElementById('purge-kind').value = 'tags'")
         b.type("#purge-value", "news" + Keys.ENTER)
         b.confirm()
-        b.shows("#purge-result", "dropped 1 object", "Confirmed by b", "Away: c")
+        b.shows("#purge-result", "dropped 1 object", "Confirmed by b", "No link to c. It drops the content when the link is up again")
         self.assertEqual(stand_in.orders, [("/api/v1/purge", {"tags": ["news"]})])
 
     def test_reloads_and_drains_after_a_confirmation(self):

@@ -58,7 +58,8 @@ def nodes(count=3, dead=(), own=0):
                     "saved": {"from_memory_bytes": local * 21000, "from_peers_bytes": 24000 * 30000,
                               "from_origins_bytes": 31000 * 26000, "to_clients_bytes": local * 21000 + 24000 * 30000 + 31000 * 26000},
                     "objects": 41000 + number, "memory": {"bytes": 200 << 20, "cap_bytes": 256 << 20},
-                    "disk": {"bytes": 150 << 30, "cap_bytes": 200 << 30, "faulty": 0},
+                    "disk": {"bytes": 150 << 30, "cap_bytes": 200 << 30, "faulty": 0, "with_errors": 0},
+                    "origins": {"down": 0, "slow": 0, "failing": 0},
                     "summary": {"fill": 0.21, "expected_error": 0.0019}, "errors_5m": 2 if number == 1 else 0,
                     "links": links, "links_left_out": left_out})
     out.insert(0, out.pop(own))
@@ -89,16 +90,20 @@ def status(count=3, dead=()):
               "last_error_seconds": 3, "last_http_error": "", "last_http_error_seconds": 0} for link in links_of(0, count, dead)]
     return {"node": name_of(0, count), "version": "0.1.0", "uptime_seconds": 86400, "ready": True, "draining": False,
             "window_bytes": 3 << 20, "log_dropped": 0, "log_failed": 0, "internal_errors": 0,
-            "upstream": {"origins_down": 0, "peers_too_far": 0}, "connections": {"open": 812, "made_room": 0},
+            "upstream": {"origins_down": 0, "peers_too_far": 0, "answers": [
+                {"site": "mirror.example", "origin": "mirror.example:80", "answers": 31000, "server_errors": 310, "too_many_requests": 0,
+                 "last_5m": {"answers": 400, "server_errors": 4, "too_many_requests": 0}}]},
+            "requests": outcomes(90000, 24000, 31000, 900, 40), "connections": {"open": 812, "made_room": 0},
             "cache": {"memory_bytes": 200 << 20, "disk_index_bytes": 18 << 20, "memory_evictions": 91000, "disk_evictions": 1200,
                       "disk_objects": 870000, "disk_hits": 31000, "disk_admission_declined": 5100, "disk": [
-                          {"path": "/var/cache/hearsay", "state": "ready", "last_error": "", "bytes": 150 << 30, "cap_bytes": 200 << 30,
+                          {"path": "/var/cache/hearsay", "state": "ready", "last_error": "",
+                           "last_error_seconds": 0, "last_error_is_full": False, "bytes": 150 << 30, "cap_bytes": 200 << 30,
                            "queued_bytes": 1 << 20, "written_bytes": 7 << 30, "read_at_once": 25000, "read_by_threads": 6000,
                            "refused_queue_full": 0, "refused_paused": 0, "refused_too_large": 2, "refused_off": 0, "read_refused": 0,
                            "failed": 0, "read_failed": 0}]},
             "refusals": {"timeout": 4, "no_route": 17}, "storage": {"store": 31000, "private": 512, "no_store": 120},
             "upstreams": [], "tls": {"certificates": []}, "process": {"open_fds": 960, "max_fds": 65536, "resident_bytes": 420 << 20},
-            "config": {"generation": 2, "loaded_at": "2026-11-27T09:30:00Z", "reloads": 1, "failures": 0, "last_error": ""},
+            "config": {"generation": 2, "loaded_at": "2026-11-27T09:30:00Z", "reloads": 1, "failures": 0, "last_error": "", "warnings": []},
             "cluster": {"peers": peers, "names": [], "unanswered": [], "unplaced": [], "origins": [
                 {"origin": "mirror.example:80", "answer_seconds": 0.041, "answer_deviation_seconds": 0.012,
                  "peer_budget_seconds": 0.06, "peer_limit_seconds": 0.051}]}}
@@ -123,7 +128,8 @@ class StandIn:
         self.guard_all = False
         self.answers = {
             "/api/v1/nodes": nodes(count, dead), "/api/v1/status": status(count, dead),
-            "/api/v1/sites": {"sites": [{"site": "mirror.example", "requests": outcomes(90000, 24000, 31000, 12, 4), "bytes_to_clients": 4 << 30}],
+            "/api/v1/sites": {"sites": [{"site": "mirror.example", "requests": outcomes(90000, 24000, 31000, 12, 4), "bytes_to_clients": 4 << 30,
+                                         "origin": {"answers": 31000, "server_errors": 310, "too_many_requests": 0}}],
                               "rules": [{"rule": "packages", "requests": outcomes(80000, 20000, 9000, 0, 0), "bytes_to_clients": 3 << 30}]},
             "/api/v1/top": {"urls": [{"url": f"http://mirror.example/pool/{name}.deb", "requests": 9000 // (i + 1), "at_most_too_many": i}
                                      for i, name in enumerate(("linux", "libc6", "openssl", "curl", "python3"))] +

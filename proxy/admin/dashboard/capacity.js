@@ -1,6 +1,7 @@
 // The panels “Disks, memory, limits”, “Log” and “Settings”.
 import {obstacle} from './api.js';
 import {byId, bytes, clock, count, gauge, h, lasting, percent, ratio, table, update} from './dom.js';
+import {hadErrorLately} from './problems.js';
 import {DISK_STATES, REFUSALS, VERDICTS} from './words.js';
 
 /// `before`: the status of the refresh before, for rates.
@@ -67,11 +68,13 @@ function disks(status, before) {
                h('div', {class: 'gauges'}, list.map((disk) => gauge(disk.path, disk.bytes, disk.cap_bytes, percent(ratio(disk.bytes, disk.cap_bytes))))),
                h('p', {class: 'hint'}, `${count(cache.disk_objects)} objects, ${count(cache.disk_hits)} hits. ` +
                    `${count(cache.disk_admission_declined)} responses stayed off the disk because they were requested only once. ` +
-                   'A full disk is usual: new content replaces old content.')]);
+                   'The node\'s own room may be full: new content replaces old content. Errors of the file system are another matter.')]);
 }
 
 function diskState(disk) {
     const [words, meaning, todo] = DISK_STATES[disk.state] || [disk.state, '', ''];
+    if (disk.state === 'ready' && hadErrorLately(disk))
+        return h('span', null, h('span', {class: 'badge disk-errors'}, 'ready, errors lately'), h('span', {class: 'cause'}, ` ${disk.last_error}, ${lasting(disk.last_error_seconds)} ago.`));
     return h('span', null, h('span', {class: `badge disk-${disk.state}`, title: meaning}, words),
              disk.last_error ? h('span', {class: 'cause'}, ` ${disk.last_error}. `) : null, todo ? ` ${todo}` : null);
 }

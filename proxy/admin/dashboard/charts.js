@@ -2,8 +2,11 @@
 // same numbers as a table.
 import {clock, h, table} from './dom.js';
 
-const WIDTH = 640, HEIGHT = 200, LEFT = 68, RIGHT = 8, TOP = 8, BOTTOM = 22;
+const HEIGHT = 200, LEFT = 68, RIGHT = 8, TOP = 8, BOTTOM = 22;
 const ROWS = 15;  // of the table
+
+/// On a narrow screen the chart has fewer units, so that its labels keep their size.
+const widthNow = () => Math.min(640, Math.max(280, window.innerWidth - 60));
 
 const cursors = new Map();  // chart -> index of the point that the reader looks at
 const drawn = new Map();    // chart -> its last description
@@ -16,7 +19,7 @@ export function chartOf(chart) {
     const cursor = Math.min(cursors.get(chart.id) ?? points.length - 1, points.length - 1);
     return h('figure', {class: 'card chart', 'data-key': chart.id},
              h('figcaption', null, h('h3', null, chart.title), chart.note ? h('p', {class: 'hint'}, chart.note) : null),
-             points.length < 2
+             points.length < 1
                  ? h('p', {class: 'empty'}, 'No numbers yet: the first ones come with the next interval.')
                  : [plot(chart, cursor), legend(chart, cursor), asTable(chart)]);
 }
@@ -56,7 +59,16 @@ function niceStep(rough) {
     return [1, 2, 2.5, 5, 10].find((each) => each * power >= rough) * power;
 }
 
+/// One interval alone, as the node has just started: a line from its begin to its end.
+function stretched(chart) {
+    const [point] = chart.points;
+    return {...chart, points: [{t: point.t - (point.seconds || chart.interval)}, point],
+            series: chart.series.map((series) => ({...series, values: [series.values[0], series.values[0]]}))};
+}
+
 function plot(chart, cursor) {
+    if (chart.points.length === 1) return plot(stretched(chart), 1);
+    const WIDTH = widthNow();
     const {points} = chart, {ticks, y} = scaleOf(chart);
     const from = points[0].t, to = points[points.length - 1].t;
     const x = (i) => LEFT + (WIDTH - LEFT - RIGHT) * (points[i].t - from) / Math.max(1, to - from);
@@ -74,7 +86,7 @@ function plot(chart, cursor) {
              ticks.map((value) => [
                  h('svg:line', {class: 'grid', x1: LEFT, x2: WIDTH - RIGHT, y1: y(value), y2: y(value)}),
                  h('svg:text', {class: 'tick', x: LEFT - 6, y: y(value) + 4, 'text-anchor': 'end'}, chart.format(value))]),
-             timeTicks(from, to).map((t) => h('svg:text', {
+             timeTicks(from, to, WIDTH < 480 ? 2 : 3).map((t) => h('svg:text', {
                  class: 'tick', x: LEFT + (WIDTH - LEFT - RIGHT) * (t - from) / Math.max(1, to - from), y: HEIGHT - 5,
                  'text-anchor': t === from ? 'start' : t === to ? 'end' : 'middle'}, timeText(t, to - from))),
              shapes,
@@ -117,9 +129,9 @@ function area(chart, x, y, base, top) {
     return path;
 }
 
-function timeTicks(from, to) {
-    return [from, from + (to - from) / 3, from + 2 * (to - from) / 3, to].map(Math.round)
-        .map((t, i) => i === 0 ? from : i === 3 ? to : t);
+function timeTicks(from, to, parts) {
+    const inner = Array.from({length: parts - 1}, (_, i) => Math.round(from + (to - from) * (i + 1) / parts));
+    return [from, ...inner, to];
 }
 
 function timeText(t, span) {
@@ -182,6 +194,7 @@ export function followCharts(root) {
         const svg = event.target.closest('svg.plot');
         if (!svg) return;
         const box = svg.getBoundingClientRect();
+        const WIDTH = svg.viewBox.baseVal.width;
         const share = ((event.clientX - box.left) / box.width * WIDTH - LEFT) / (WIDTH - LEFT - RIGHT);
         moveCursor(svg, (_, chart) => {
             const from = chart.points[0].t, to = chart.points[chart.points.length - 1].t;

@@ -1,8 +1,8 @@
 // The panel “Cluster”: problems, all nodes, links of one node.
 import {obstacle} from './api.js';
-import {byId, bytes, count, figure, h, isNumber, lasting, milliseconds, percent, ratio, table, tile, update} from './dom.js';
+import {amount, byId, bytes, count, figure, h, isNumber, lasting, milliseconds, percent, ratio, table, tile, update} from './dom.js';
 import {showMatrix} from './matrix.js';
-import {findProblems} from './problems.js';
+import {allClear, findProblems, tally} from './problems.js';
 import {LINK_REASONS, LINK_STATES, NODE_STATES, OUTCOMES} from './words.js';
 
 // Rows of a long table before the button for the rest; on narrow screens each is a card.
@@ -11,7 +11,7 @@ const most = () => narrow.matches ? 10 : 50;
 const view = {sort: 'state', down: false, all: false, links: ''};
 
 const LEVELS = {error: 'Fault', warning: 'Warning', note: 'Note'};
-const RANK = {down: 0, silent: 1, not_ready: 2, draining: 3, no_report: 4, ready: 9};
+const RANK = {down: 0, refused: 0.5, silent: 1, not_ready: 2, draining: 3, no_report: 4, ready: 9};
 
 const total = (requests) => requests ? OUTCOMES.reduce((all, each) => all + (requests[each] || 0), 0) : NaN;
 const part = (node, ...outcomes) =>
@@ -46,7 +46,10 @@ function showProblems(problems, nodes) {
         each.todo ? h('p', {class: 'todo'}, h('b', null, 'What to do: '), each.todo) : null));
     update(byId('problems'), list.length
         ? h('ul', {class: 'problems', 'aria-label': 'Problems'}, list)
-        : h('p', {class: 'fine'}, nodes ? 'No problem is known: all nodes are ready, and all links are in step.' : ''));
+        : h('p', {class: 'fine'}, nodes ? allClear(nodes) : ''));
+    // A text that stays the same is read once.
+    const words = nodes ? tally(problems) || 'No problem is known' : '';
+    if (byId('tally').textContent !== words) byId('tally').textContent = words;
 }
 
 function showTotals(nodes) {
@@ -55,19 +58,21 @@ function showTotals(nodes) {
     const share = (...outcomes) =>
         ratio(outcomes.reduce((so_far, each) => so_far + sum((node) => node.requests?.[each]), 0), all);
     const ready = nodes.filter((node) => node.state === 'ready').length;
+    const reporting = nodes.filter((node) => node.requests).length;
+    const whose = reporting < nodes.length ? `of the ${amount(reporting, 'node')} that ${reporting === 1 ? 'reports' : 'report'}` : '';
     const saved = sum((node) => (node.saved?.from_memory_bytes || 0) + (node.saved?.from_peers_bytes || 0));
     // The last report of a node that is gone says nothing about its links of now.
     const links = nodes.flatMap((node) => (node.links || []).map(
-        (link) => ({state: node.state === 'down' || node.state === 'silent' ? node.state : link.state})));
+        (link) => ({state: ['down', 'silent', 'refused'].includes(node.state) ? node.state : link.state})));
     update(byId('cluster-totals'),
         tile('Nodes ready', `${count(ready)} of ${count(nodes.length)}`),
         tile('Hit rate of the cluster', percent(share('local_hit', 'peer_hit')),
              `${percent(share('local_hit'))} local, ${percent(share('peer_hit'))} peers`),
-        tile('Origin fetches', percent(share('origin_fetch')), `of ${count(all)} requests`),
+        tile('Origin fetches', percent(share('origin_fetch')), `of ${count(all)} requests ${whose}`),
         tile('Bytes saved', bytes(saved), `${bytes(sum((node) => node.saved?.from_peers_bytes))} by peers`),
-        tile('Objects', count(sum((node) => node.objects))),
+        tile('Objects', count(sum((node) => node.objects)), whose),
         tile('Links in step', `${count(links.filter((link) => link.state === 'in_step').length)} of ${count(links.length)}`),
-        tile('Errors, 5 minutes', count(sum((node) => node.errors_5m))));
+        tile('Failed requests, 5 minutes', count(sum((node) => node.errors_5m)), whose));
 }
 
 const COLUMNS = [
@@ -77,7 +82,7 @@ const COLUMNS = [
     ['local', 'local', (node) => part(node, 'local_hit')],
     ['peers', 'peers', (node) => part(node, 'peer_hit')],
     ['origin', 'origin', (node) => part(node, 'origin_fetch')],
-    ['saved', 'saved', (node) => (node.saved?.from_memory_bytes || 0) + (node.saved?.from_peers_bytes || 0)],
+    ['saved', 'saved', (node) => savedOf(node)],
     ['objects', 'objects', (node) => node.objects],
     ['memory', 'memory', (node) => ratio(node.memory?.bytes, node.memory?.cap_bytes)],
     ['disk', 'disk', (node) => ratio(node.disk?.bytes, node.disk?.cap_bytes)],
@@ -85,7 +90,7 @@ const COLUMNS = [
     ['error', 'expected error', (node) => node.summary?.expected_error],
     ['lag', 'lag', (node) => lagOf(node)],
     ['false', 'false hits', (node) => falseHits(node)],
-    ['errors', 'errors 5 m', (node) => node.errors_5m],
+    ['errors', 'failed requests, 5 m', (node) => node.errors_5m],
     ['age', 'report', (node) => node.self ? 0 : node.age_seconds],
 ];
 const TITLES = {
@@ -93,12 +98,16 @@ const TITLES = {
     origin: 'Share that the origin answered', saved: 'Bytes that its store and its peers gave in place of origins',
     fill: 'Part of the bits of its summary that are set', error: 'Probability that its summary promises an absent key',
     lag: 'Longest time since a summary of a peer was confirmed there', false: 'Requests to peers whose summary promised a missing object',
-    report: 'Age of its last report',
+    age: 'Age of its last report', requests: 'Requests of clients since its start',
+    state: 'What its last report, and the link with it, say', objects: 'Responses in its memory and on its disks',
+    memory: 'Part of cache.memory that is in use', disk: 'Part of cache.disk that is in use',
+    errors: 'Requests of the last five minutes without a usable answer',
 };
 
-const lagOf = (node) => (node.links || []).reduce(
+const savedOf = (node) => node.saved ? (node.saved.from_memory_bytes || 0) + (node.saved.from_peers_bytes || 0) : undefined;
+const lagOf = (node) => node.links?.reduce(
     (most, link) => link.state === 'in_step' && isNumber(link.lag_seconds) ? Math.max(most, link.lag_seconds) : most, 0);
-const falseHits = (node) => (node.links || []).reduce((all, link) => all + (link.false_hits || 0), 0);
+const falseHits = (node) => node.links?.reduce((all, link) => all + (link.false_hits || 0), 0);
 
 function showNodes(nodes) {
     const word = byId('node-filter').value.trim().toLowerCase();
@@ -130,9 +139,9 @@ function cellsOf(node) {
         h('span', null, node.node, node.self ? h('span', {class: 'hint'}, ' (this node)') : null),
         h('span', {class: `badge ${node.state}`}, words),
         count(total(node.requests)), percent(part(node, 'local_hit')), percent(part(node, 'peer_hit')),
-        percent(part(node, 'origin_fetch')), bytes((node.saved?.from_memory_bytes || 0) + (node.saved?.from_peers_bytes || 0)),
+        percent(part(node, 'origin_fetch')), bytes(savedOf(node)),
         count(node.objects), used(node.memory), used(node.disk), percent(node.summary?.fill),
-        percent(node.summary?.expected_error), isNumber(lagOf(node)) ? `${figure(lagOf(node))} s` : '',
+        percent(node.summary?.expected_error), isNumber(lagOf(node)) ? `${figure(lagOf(node))} s` : '–',
         count(falseHits(node)), count(node.errors_5m),
         node.self ? 'now' : isNumber(node.age_seconds) ? `${lasting(node.age_seconds)} ago` : '–'];
 }

@@ -6,7 +6,7 @@ import {showAllNodes, showCluster, sortNodes} from './cluster.js';
 import {byId, clock, h, lasting, update} from './dom.js';
 import {draw, followMatrix} from './matrix.js';
 import {explain, PURGE_LABELS, purgeOrder} from './objects.js';
-import {showTraffic} from './traffic.js';
+import {openRows, showTraffic} from './traffic.js';
 import {NODE_STATES} from './words.js';
 
 const INTERVAL = 5000;  // milliseconds between refreshes of a visible page
@@ -207,6 +207,7 @@ const ACTS = {
     'close-dialog': (button) => button.closest('dialog').close(),
     sort: (button) => { sortNodes(button.dataset.value); show(); },
     'all-nodes': () => { showAllNodes(); show(); },
+    rows: (button) => { openRows(button.dataset.value); show(); },
     explain: (button) => { location.hash = '#objects'; look(button.dataset.value); },
     reload: () => confirm(reloadOrder()),
     drain: () => confirm(drainOrder()),

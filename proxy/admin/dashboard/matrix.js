@@ -16,7 +16,7 @@ function matrixOf(nodes) {
     const down = new Set();
     for (const node of nodes) {
         const row = hits[at.get(node.node)];
-        if (node.state === 'down' || node.state === 'silent') down.add(at.get(node.node));
+        if (['down', 'silent', 'refused'].includes(node.state)) down.add(at.get(node.node));
         if (!(node.links_left_out > 0) && node.links?.length) row.fill(0);
         for (const link of node.links || [])
             if (at.has(link.peer)) row[at.get(link.peer)] = link.hits ?? null;

@@ -75,6 +75,8 @@ function peers(list) {
             peer.round_trip_seconds > 0 ? milliseconds(1000 * peer.round_trip_seconds) : '–']})));
 }
 
+const AWAY = 'It drops the content when the link is up again; until then it goes on serving its own copies.';
+
 export const PURGE_LABELS = {urls: 'URL', tags: 'Tag', prefixes: 'URL that ends with /', rules: 'Name of the rule'};
 
 /// The words of the confirmation, and the order.
@@ -84,7 +86,7 @@ export function purgeOrder(nodes) {
         urls: 'the URL below, with all its variants and blocks', tags: 'all responses with the tag below',
         prefixes: 'all URLs that begin with the text below', rules: 'all responses that the rule below judged last',
     }[kind];
-    const away = (nodes || []).filter((node) => node.state === 'down' || node.state === 'silent').map((node) => node.node);
+    const away = (nodes || []).filter((node) => ['down', 'silent', 'refused'].includes(node.state)).map((node) => node.node);
     const size = nodes?.length ? `all ${count(nodes.length)} nodes` : 'all nodes';
     return {
         title: soft ? 'Purge softly?' : 'Purge?', go: soft ? 'Purge softly' : 'Purge',
@@ -92,7 +94,7 @@ export function purgeOrder(nodes) {
             h('p', null, soft ? `This node makes stale, and the other nodes drop, ${what}:` : `On ${size} of the cluster, this drops ${what}:`),
             h('p', {class: 'named'}, value),
             h('p', null, 'Clients get it again from the origin. It cannot be undone.'),
-            away.length ? h('p', null, `No report comes from ${away.slice(0, 6).join(', ')}. Such a node drops the content before it serves it again.`) : null],
+            away.length ? h('p', null, `No link to ${away.slice(0, 6).join(', ')}. ${AWAY}`) : null],
         path: '/api/v1/purge', order: {[kind]: [value], ...(soft ? {soft: true} : {})}, result: 'purge-result', show: purgeResult,
     };
 }
@@ -102,5 +104,5 @@ function purgeResult(answer) {
     return h('div', {class: pending.length ? 'warning note' : 'done note'},
         h('p', null, `This node dropped ${amount(objects, 'object')}. ` + (confirmed.length ? `Confirmed by ${confirmed.join(', ')}.` : '')),
         pending.length ? h('p', null, `Not confirmed yet by ${pending.join(', ')}. The node goes on trying.`) : null,
-        away.length ? h('p', null, `Away: ${away.join(', ')}. A node that is away drops the content before it serves again.`) : null);
+        away.length ? h('p', null, `No link to ${away.join(', ')}. ${AWAY}`) : null);
 }

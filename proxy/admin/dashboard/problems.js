@@ -1,10 +1,13 @@
 // Finds what is wrong, from what the node reports. A pure function: no element, no clock, no request.
-import {amount, count, lasting, milliseconds, percent, ratio} from './dom.js';
+import {amount, bytes, count, isNumber, lasting, milliseconds, percent, ratio} from './dom.js';
 import {DISK_STATES, HTTP_REASONS, LINK_REASONS, LINK_STATES, NODE_STATES} from './words.js';
 
 const ERROR = 'error', WARNING = 'warning', NOTE = 'note';
 const RANK = {[ERROR]: 0, [WARNING]: 1, [NOTE]: 2};
 const NAMED = 6;  // names in one sentence
+const LATELY = 3600;  // seconds for which an error of a disk is told
+const FEW_ANSWERS = 20, FAILING = 0.1;  // as is_failing() of the node has them
+const GONE = new Set(['down', 'silent', 'refused']);  // nodes whose report, if any, is old
 
 function names(list) {
     const shown = list.slice(0, NAMED).join(', ');
@@ -24,10 +27,27 @@ export function findProblems({nodes, status, recent}) {
         ofPeers(status, tell);
         ofDisks(status, tell);
         ofOrigins(status, tell);
+        ofAnswers(status.upstream?.answers || [], tell);
         ofProcess(status, tell);
     }
     ofTraffic(recent || [], tell);
     return found.sort((a, b) => RANK[a.level] - RANK[b.level]);
+}
+
+/// What the page has judged when it has found nothing. Nodes of earlier builds report nothing about
+/// disks and origins.
+export function allClear(nodes) {
+    const unjudged = nodes.nodes.filter((node) => !node.origins).map((node) => node.node);
+    const judged = 'No problem is known: all nodes are ready, all links are in step';
+    return unjudged.length ? `${judged.replace(', all links', ', and all links')}. Disks and origins were not judged for ${names(unjudged)}.`
+                           : `${judged}, and no node reports trouble with its disks or origins.`;
+}
+
+/// "2 faults, 1 warning", or nothing.
+export function tally(problems) {
+    return [[ERROR, 'fault'], [WARNING, 'warning'], [NOTE, 'note']]
+        .map(([level, noun]) => [problems.filter((each) => each.level === level).length, noun])
+        .filter(([number]) => number > 0).map(([number, noun]) => amount(number, noun)).join(', ');
 }
 
 /// A setting that differs, in place of a process or a network that is away: the link tells it.
@@ -37,50 +57,70 @@ const AWAY = new Set(['connection_refused', 'connect_timeout', 'resolve_failed']
 
 function ofNodes(nodes, own, tell) {
     if (!nodes) return;
-    const byState = new Map(), versions = new Map(), faulty = [];
+    const byState = new Map(), versions = new Map(), lists = {faulty: [], down: [], slow: [], failing: []};
     for (const node of nodes.nodes) {
         if (node.state !== 'ready' && !differs(own.get(node.node))) push(byState, node.state, node.node);
         if (node.version) push(versions, node.version, node.node);
-        if (!node.self && node.disk && node.disk.faulty > 0) faulty.push(node.node);
+        if (node.self || GONE.has(node.state)) continue;
+        if (node.disk?.faulty > 0) lists.faulty.push(node.node);
+        for (const trouble of ['down', 'slow', 'failing'])
+            if (node.origins?.[trouble] > 0) lists[trouble].push(node.node);
     }
     for (const [state, list] of byState) {
         const [words, todo] = NODE_STATES[state] || [state, ''];
         const causes = new Set(list.map((node) => LINK_REASONS[own.get(node)?.last_error]?.[0]).filter(Boolean));
-        tell(state === 'down' || state === 'silent' ? ERROR : state === 'no_report' ? NOTE : WARNING, `node ${state}`,
+        tell(GONE.has(state) ? ERROR : state === 'no_report' ? NOTE : WARNING, `node ${state}`,
              `${list.length === 1 ? 'Node' : 'Nodes'} ${names(list)}: ${words}. ${[...causes].join(' ')}`, todo);
     }
     if (versions.size > 1)
         tell(NOTE, 'versions', 'The nodes run different versions: ' +
              [...versions].map(([version, list]) => `${version} (${names(list)})`).join(', ') + '.',
              'Finish the upgrade: docs/howto/upgrade.md.');
-    if (faulty.length)
-        tell(WARNING, 'faulty disks', `A disk of ${names(faulty)} is paused or off.`,
+    if (lists.faulty.length)
+        tell(WARNING, 'faulty disks', `A disk of ${names(lists.faulty)} is paused or off, or had errors in the last hour.`,
              'Open the dashboard of that node: “Disks, memory, limits” names the error.');
+    if (lists.down.length + lists.slow.length)
+        tell(lists.down.length ? ERROR : WARNING, 'origins of others',
+             `The origins of ${names([...new Set([...lists.down, ...lists.slow])])} are slow or down.`,
+             'Open the page of that node: it names the origins.');
+    if (lists.failing.length)
+        tell(WARNING, 'answers of others', `The origins of ${names(lists.failing)} answer with many errors (5xx or 429).`,
+             'Open the page of that node: it names the sites.');
 }
 
-/// One problem for each peer and state of its links. A node that is away explains its links itself. The
-/// status of this node names the cause.
+/// One problem for each state of links and its reason. A node that is away explains its links itself.
+/// The status of this node names the reason.
 function ofLinks(nodes, own, tell) {
     if (!nodes) return;
-    const absent = new Set(nodes.nodes.filter((node) => node.state === 'down' || node.state === 'silent').map((node) => node.node));
+    const self = nodes.nodes.find((node) => node.self);
+    const absent = new Set(nodes.nodes.filter((node) => GONE.has(node.state)).map((node) => node.node));
     const groups = new Map();
     for (const node of nodes.nodes) {
-        if (node.state === 'down' || node.state === 'silent') continue;  // its report is old
-        for (const link of node.links || [])
-            if (link.state !== 'in_step' && (!absent.has(link.peer) || differs(own.get(link.peer)))) push(groups, `${link.peer}\n${link.state}`, node);
+        if (absent.has(node.node)) continue;  // its report is old
+        for (const link of node.links || []) {
+            const detail = own.get(link.peer);
+            if (link.state === 'in_step' || absent.has(link.peer) && !differs(detail)) continue;
+            const error = detail && link.peer !== self?.node && detail.state === link.state ? detail.last_error : '';
+            push(groups, `${link.state}\n${error || ''}`, {node: node.node, peer: link.peer, detail: node.self ? detail : null});
+        }
     }
-    for (const [key, from] of groups) {
-        const [peer, state] = key.split('\n');
+    for (const [key, list] of groups) {
+        const [state, error] = key.split('\n');
         const [words, meaning, todo] = LINK_STATES[state] || [state, '', ''];
-        const detail = from.some((node) => node.self) ? own.get(peer) : undefined;
-        const reason = detail ? LINK_REASONS[detail.last_error] : undefined;
-        const cause = detail && detail.cause ? ` ${sentence(detail.cause)}` : '';
-        const error = detail && detail.last_error && !cause.includes(detail.last_error)
-            ? ` Last error: ${detail.last_error}, ${lasting(detail.last_error_seconds)} ago.` : '';
+        const from = [...new Set(list.map((each) => each.node))], to = [...new Set(list.map((each) => each.peer))];
+        const reason = LINK_REASONS[error];
         const level = ['hello', 'waiting_snapshot', 'withdrawn'].includes(state) ? NOTE : ERROR;
+        if (reason && self && own.size > 1 && differs({state, last_error: error}) &&
+            [...own.keys()].every((peer) => to.includes(peer))) {
+            tell(level, `link ${key}`, `All peers refuse this node (${self.node}): ${reason[0]} The setting of this node is probably the odd one.`, reason[1]);
+            continue;
+        }
+        const causes = reason ? [] : [...new Set(list.map((each) => each.detail?.cause).filter(Boolean))].slice(0, NAMED);
+        const cause = causes.map((each) => ' ' + sentence(each)).join('');
         tell(level, `link ${key}`,
-             `${from.length === 1 ? 'Node' : 'Nodes'} ${names(from.map((node) => node.node))}: the link with ${peer} is “${words}”. ` +
-             (reason ? reason[0] : meaning) + cause + error, reason ? reason[1] : todo);
+             `${from.length === 1 ? 'Node' : 'Nodes'} ${names(from)}: the ${to.length === 1 ? 'link' : 'links'} with ${names(to)} ` +
+             `${to.length === 1 ? 'is' : 'are'} “${words}”. ${reason ? reason[0] : meaning}${cause}` +
+             (error && !reason && !cause.includes(error) ? ` Last error: ${error}.` : ''), reason ? reason[1] : todo);
     }
 }
 
@@ -94,7 +134,8 @@ function ofPeers(status, tell) {
                  peer.evicted > peer.collisions
                      ? 'It evicts quickly: give it more memory or a disk.'
                      : 'Its filter is too small: lower summary.false_hit_budget of that node.');
-        if (peer.state === 'in_step' && peer.last_http_error && peer.last_http_error_seconds < 600)
+        const waits = peer.last_http_error === 'head_timeout' && peer.round_trip_seconds > leastWait(cluster);
+        if (peer.state === 'in_step' && peer.last_http_error && peer.last_http_error_seconds < 600 && !waits)
             tell(WARNING, `http ${peer.node}`,
                  `A request to ${peer.node} failed ${lasting(peer.last_http_error_seconds)} ago: ${peer.last_http_error}.`,
                  HTTP_REASONS[peer.last_http_error] || 'hearsay check --peers tries its ports, and says what is wrong.');
@@ -113,27 +154,72 @@ function ofPeers(status, tell) {
         tell(WARNING, `room ${node}`, `There is no room for the listed peer ${node}.`, 'Raise cluster.max_peers.');
 }
 
+/// The least time, in seconds, after which a peer is too far or gets no more patience.
+const leastWait = (cluster) => Math.min(...(cluster.origins || [])
+    .flatMap((origin) => [origin.peer_limit_seconds, origin.peer_budget_seconds]).filter((wait) => wait > 0));
+
 function farPeers(cluster, upstream, tell) {
     if (!upstream.peers_too_far) return;
-    const limits = (cluster.origins || []).filter((each) => each.peer_limit_seconds > 0);
-    const far = (cluster.peers || []).filter((peer) => limits.some(
-        (origin) => peer.round_trip_seconds > origin.peer_limit_seconds));
-    const who = far.length ? far.slice(0, NAMED).map(
-        (peer) => `${peer.node} (${milliseconds(1000 * peer.round_trip_seconds)})`).join(', ')
-                           : 'the peers with the key';
-    tell(NOTE, 'far', `Fetches that went past ${who}, because the origin answers so much sooner: ${count(upstream.peers_too_far)}.`,
-         'Nothing, if the distance is right. Otherwise look at the network and the load of the peer, or raise cluster.peer_detour.');
+    const limits = (cluster.origins || []).filter((each) => each.peer_limit_seconds > 0)
+        .sort((a, b) => a.peer_limit_seconds - b.peer_limit_seconds);
+    const peers = cluster.peers || [];
+    const far = peers.filter((peer) => limits.length && peer.round_trip_seconds > limits[0].peer_limit_seconds);
+    const todo = 'If it should be near, look at the network and at its load. If it is far by design, nothing is wrong.';
+    const times = upstream.peers_too_far === 1 ? 'once' : `${count(upstream.peers_too_far)} times`;
+    if (far.length === 0) {
+        tell(NOTE, 'far', `This node did not ask peers that had the content, as the origin answers so much sooner (${times} so far).`, todo);
+        return;
+    }
+    const time = (peer) => milliseconds(1000 * peer.round_trip_seconds);
+    const origin = milliseconds(1000 * limits[0].answer_seconds);
+    const level = far.some((peer) => !peer.hits) ? WARNING : NOTE;
+    const one = far.length === 1, who = far.slice(0, NAMED).map((peer) => `${peer.node} (${time(peer)})`).join(', ');
+    const rest = `while the origin answers in ${origin}. So this node does not ask ${one ? 'it' : 'them'} (${times} so far).`;
+    if (far.length === peers.length && !one)
+        tell(level, 'far', `This node is far from all its peers: ${who}, ${rest}`, todo.replace('If it should', 'If this node should').replace('its load', 'the load').replace('If it is', 'If this node is'));
+    else if (one)
+        tell(level, 'far', `${far[0].node} is far away: ${time(far[0])} there and back, ${rest}`, todo.replace('If it should', `If ${far[0].node} should`));
+    else
+        tell(level, 'far', `Peers are far away: ${who} there and back, ${rest}`, todo.replace('If it should', 'If they should').replace('its load', 'their load').replace('If it is', 'If they are'));
 }
+
+/// The directory had an error in the last hour, in whatever state it is now.
+export const hadErrorLately = (disk) => Boolean(disk.last_error) && isNumber(disk.last_error_seconds) && disk.last_error_seconds < LATELY;
 
 function ofDisks(status, tell) {
     for (const disk of status.cache?.disk || []) {
         const [words, meaning, todo] = DISK_STATES[disk.state] || [disk.state, '', ''];
-        if (disk.state === 'ready') continue;
-        tell(disk.state === 'loading' ? NOTE : ERROR, `disk ${disk.path}`,
-             `The disk ${disk.path} is ${words}. ${meaning}` +
-             (disk.last_error ? ` The error: ${sentence(disk.last_error)}` : ''), todo);
+        const lately = hadErrorLately(disk);
+        if (lately && disk.last_error_is_full && disk.state !== 'off') {
+            const lost = (disk.failed || 0) + (disk.refused_paused || 0);
+            tell(WARNING, `disk ${disk.path}`,
+                 `The file system of ${disk.path} is full: the node uses ${bytes(disk.bytes)} of the ${bytes(disk.cap_bytes)} of cache.disk, ` +
+                 `and ${amount(lost, 'response')} ${lost === 1 ? 'was' : 'were'} not written.`,
+                 'Make room on the file system, or lower cache.disk[].size to what it has.');
+        } else if (lately && disk.state === 'ready') {
+            tell(WARNING, `disk ${disk.path}`, `The disk ${disk.path} had errors in the last hour; it works again. The last one: ${sentence(disk.last_error)}`,
+                 'Look at the device and at the log: docs/howto/disk.md.');
+        } else if (disk.state !== 'ready') {
+            tell(disk.state === 'loading' ? NOTE : ERROR, `disk ${disk.path}`,
+                 `The disk ${disk.path} is ${words}. ${meaning}` +
+                 (disk.last_error ? ` The error: ${sentence(disk.last_error)}` : ''), todo);
+        }
     }
 }
+
+/// `sites`: the answers of the origin of each site.
+function ofAnswers(sites, tell) {
+    for (const {site, last_5m: last = {}} of sites) {
+        const errors = last.server_errors || 0, refusals = last.too_many_requests || 0;
+        const share = ratio(errors + refusals, last.answers);
+        if (!(last.answers >= FEW_ANSWERS && share > FAILING)) continue;
+        const kinds = [errors && '5xx', refusals && '429'].filter(Boolean).join(' or ');
+        tell(WARNING, `answers ${site}`, `${Math.round(100 * share)} % of the answers of ${originOf(site)} were ${kinds} in the last five minutes.`,
+             'Look at the log and the load of the origin. The rule setting stale_if_error, with stale_on for 429, lets stored responses stand in.');
+    }
+}
+
+const originOf = (site) => site === 'forward' ? 'the targets of the forward proxy' : `the origin of ${site}`;
 
 function ofOrigins(status, tell) {
     const upstream = status.upstream || {};
@@ -155,6 +241,9 @@ function ofProcess(status, tell) {
     if (config.last_error)
         tell(ERROR, 'reload', `The last reload was refused: ${sentence(config.last_error)} The old configuration stays.`,
              'Correct the file (hearsay check FILE), and reload.');
+    for (const warning of config.warnings || [])
+        tell(NOTE, `warning ${warning}`, `The configuration: ${warning.trim().replace(/\.?$/, '.')}`,
+             'Change the setting and reload, or leave it if it is meant.');
     if (process.max_fds > 0 && process.open_fds > 0.8 * process.max_fds)
         tell(WARNING, 'descriptors', `${count(process.open_fds)} of ${count(process.max_fds)} file descriptors are open.`,
              'Raise the limit of open files (LimitNOFILE).');

@@ -16,7 +16,7 @@ function fromStore(point) {
 export function showTraffic(known) {
     showHistory(known.history);
     showSites(known.sites, known.status);
-    showTop(known.top);
+    showTop(known.top, sum(known.status?.json?.requests));
 }
 
 function showHistory(answer) {
@@ -47,7 +47,7 @@ function showHistory(answer) {
                  series: [series('local hits', 'local_hit', rate((r) => r.local_hit)),
                           series('peer hits', 'peer_hit', rate((r) => r.peer_hit)),
                           series('origin fetches', 'origin_fetch', rate((r) => r.origin_fetch)),
-                          series('errors', 'error', rate((r) => r.error), {dashed: true})]}),
+                          series('failed requests', 'error', rate((r) => r.error), {dashed: true})]}),
         chartOf({...common, id: 'bytes', title: 'Bytes to clients, by where they came from', stacked: true, binary: true,
                  format: bytesPerSecond, note: 'What the store and the peers give, the origin need not send.',
                  series: [series('own store', 'local_hit', (point) => fromStore(point) / seconds(point)),
@@ -79,7 +79,18 @@ function showTotals(points, interval) {
         tile('Origin fetches', percent(ratio(total.origin_fetch, all)), count(total.origin_fetch)),
         tile('Bytes saved', bytes(saved), `${percent(ratio(saved, saved + origins))} of the bytes to clients`),
         tile('From peers', bytes(peers), 'bytes that no origin sent again'),
-        tile('Errors', count(total.error), `${amount(refused, 'refusal')}`));
+        tile('Failed requests', count(total.error), `${amount(refused, 'refusal')}`));
+}
+
+const FIRST = 20;  // rows of a table before the button for the rest
+const opened = new Set();
+export const openRows = (caption) => { opened.has(caption) ? opened.delete(caption) : opened.add(caption); };
+
+/// Shares of 5xx and 429 in the answers of an origin.
+function troubles(origin) {
+    if (!(origin?.answers > 0)) return '–';
+    const parts = [[origin.server_errors, '5xx'], [origin.too_many_requests, '429']].filter(([number]) => number > 0);
+    return parts.length === 0 ? 'none' : parts.map(([number, kind]) => `${percent(ratio(number, origin.answers))} ${kind}`).join(', ');
 }
 
 function requestRows(list, name) {
@@ -88,22 +99,35 @@ function requestRows(list, name) {
         return {key: each[name], cells: [
             each[name], count(all), percent(ratio((r.local_hit || 0) + (r.peer_hit || 0), all)),
             percent(ratio(r.peer_hit || 0, all)), percent(ratio(r.origin_fetch || 0, all)),
-            count(r.uncacheable || 0), count(r.error || 0), bytes(each.bytes_to_clients)]};
+            count(r.uncacheable || 0), count(r.error || 0), ...(name === 'site' ? [troubles(each.origin)] : []),
+            bytes(each.bytes_to_clients)]};
     });
 }
 
-function requestTable(caption, heading, list, name) {
+function requestTable(caption, heading, all, name) {
+    all = [...all].sort((a, b) => sum(b.requests) - sum(a.requests));
+    const list = opened.has(caption) ? all : all.slice(0, FIRST);
     return h('div', {class: 'card', 'data-key': caption}, h('h3', null, caption),
         list.length === 0 ? h('p', {class: 'empty'}, 'None yet.')
-            : table(caption, [{name: heading}, {name: 'requests', number: true}, {name: 'hits', number: true},
-                              {name: 'from peers', number: true}, {name: 'origin', number: true},
-                              {name: 'uncacheable', number: true}, {name: 'errors', number: true},
-                              {name: 'to clients', number: true}], requestRows(list, name)));
+            : table(caption, [{name: heading}, {name: 'requests', number: true, title: 'Requests of clients'},
+                              {name: 'hits', number: true, title: 'Share that the own store or a peer answered'},
+                              {name: 'from peers', number: true, title: 'Share that a peer answered'},
+                              {name: 'origin', number: true, title: 'Share that the origin answered'},
+                              {name: 'uncacheable', number: true, title: 'Requests that pass the cache, such as POST'},
+                              {name: 'failed requests', number: true, title: 'Requests without a usable answer'},
+                              ...(name === 'site' ? [{name: 'errors of the origin', number: true, title: 'Shares of 5xx and 429 in what the origin answered'}] : []),
+                              {name: 'to clients', number: true, title: 'Bytes of bodies'}], requestRows(list, name)),
+        all.length > FIRST ? h('button', {type: 'button', 'data-act': 'rows', 'data-value': caption},
+                               opened.has(caption) ? `Show the first ${FIRST} only` : `Show all ${count(all.length)}`) : null);
 }
 
 function showSites(answer, status) {
     const why = obstacle(answer);
-    const origins = status?.json?.cluster?.origins || [];
+    const origins = status?.json?.cluster?.origins || [], answers = status?.json?.upstream?.answers || [];
+    const at = (place) => answers.filter((each) => each.origin === place);
+    const lately = (place) => at(place).reduce((all, {last_5m: last}) => ({
+        answers: all.answers + last.answers, server_errors: all.server_errors + last.server_errors,
+        too_many_requests: all.too_many_requests + last.too_many_requests}), {answers: 0, server_errors: 0, too_many_requests: 0});
     update(byId('sites'),
         why ? h('div', {class: 'card', 'data-key': 'why'}, h('h3', null, 'Sites and rules'), h('p', {class: 'empty'}, why))
             : [requestTable('Sites, since the start', 'site', answer.json.sites || [], 'site'),
@@ -111,27 +135,31 @@ function showSites(answer, status) {
         h('div', {class: 'card', 'data-key': 'origins'}, h('h3', null, 'Origins asked last'),
           origins.length === 0 ? h('p', {class: 'empty'}, 'None: only nodes with a cluster fill this list.')
               : table('Origins asked last',
-                      [{name: 'origin'}, {name: 'usual answer', number: true}, {name: 'varies by', number: true},
-                       {name: 'asked beside a peer after', number: true}, {name: 'a peer is too far above', number: true}],
+                      [{name: 'origin'}, {name: 'sites'}, {name: 'usual answer', number: true, title: 'Smoothed time from a request to the head of the answer'},
+                       {name: 'varies by', number: true, title: 'Smoothed deviation from it'},
+                       {name: 'errors, 5 m', number: true, title: 'Shares of 5xx and 429 in its answers of the last five minutes'},
+                       {name: 'asked beside a peer after', number: true, title: 'A peer that takes longer has the origin asked as well'},
+                       {name: 'a peer is too far above', number: true, title: 'A peer with a longer round trip is not asked'}],
                       origins.map((each) => ({key: each.origin, cells: [
-                          each.origin, milliseconds(1000 * each.answer_seconds),
-                          milliseconds(1000 * each.answer_deviation_seconds),
+                          each.origin, at(each.origin).map((one) => one.site).slice(0, 6).join(', ') || '–', milliseconds(1000 * each.answer_seconds),
+                          milliseconds(1000 * each.answer_deviation_seconds), troubles(lately(each.origin)),
                           milliseconds(1000 * each.peer_budget_seconds), milliseconds(1000 * each.peer_limit_seconds)]})))));
 }
 
-function topTable(caption, name, list, off) {
+function topTable(caption, name, list, off, all) {
     return h('div', {class: 'card', 'data-key': caption}, h('h3', null, caption),
         !list ? h('p', {class: 'empty'}, off)
         : list.length === 0 ? h('p', {class: 'empty'}, 'None yet.')
-        : table(caption, [{name}, {name: 'requests', number: true},
+        : table(caption, [{name}, {name: 'requests', number: true, title: 'Since the start of the node'},
+                          {name: 'share', number: true, title: 'Of all requests of clients since the start'},
                           {name: 'too many by at most', number: true, title: 'The count is an estimate from one request in 16 and a bounded list; the number may be lower by so much.'}],
                 list.map((each) => ({key: each[name], cells: [
                     name === 'URL' ? h('button', {type: 'button', class: 'link', 'data-act': 'explain', 'data-value': each.URL}, each.URL)
                                    : each[name],
-                    count(each.requests), count(each.at_most_too_many)]}))));
+                    count(each.requests), percent(Math.min(1, ratio(each.requests, all))), count(each.at_most_too_many)]}))));
 }
 
-function showTop(answer) {
+function showTop(answer, all) {
     const why = obstacle(answer);
     if (why) {
         update(byId('top'), h('div', {class: 'card', 'data-key': 'why'}, h('h3', null, 'Most requested URLs'), h('p', {class: 'empty'}, why)));
@@ -140,7 +168,7 @@ function showTop(answer) {
     const {urls, clients, off} = answer.json;
     update(byId('top'),
         topTable('Most requested URLs', 'URL', off ? null : urls && urls.map((each) => ({...each, URL: each.url})),
-                 'Switched off by the setting admin.top_urls.'),
+                 'Switched off by the setting admin.top_urls.', all),
         topTable('Clients with most requests', 'client', off ? null : clients,
-                 'Switched off; the setting admin.top_clients switches it on.'));
+                 'Switched off; the setting admin.top_clients switches it on.', all));
 }

@@ -13,6 +13,7 @@ export const NODE_STATES = {
     not_ready: ['not ready', 'The node started just now, and waits for its peers. It is ready after two seconds at most.'],
     draining: ['draining', 'The node leaves: it finishes its requests and ends.'],
     no_report: ['no report yet', 'The node is linked, and its first report is under way. An earlier version of the program sends none: upgrade it.'],
+    refused: ['refused', 'The node runs, but the two nodes refuse each other; it serves alone.'],
     silent: ['silent', 'The node has sent no report for 15 s. Look at its process, its machine and the network.'],
     down: ['down', 'No link to the node is up. Look at its process, its machine and the network.'],
 };
