@@ -26,6 +26,7 @@ struct TopRequests {
 struct TopLink {
     std::string peer, state;
     std::uint64_t hits = 0;  ///< peer hits that the node got from the peer
+    std::string reason{};    ///< of its last end, if the link is not in step; of the asked node
 };
 
 struct TopNode {
@@ -37,6 +38,9 @@ struct TopNode {
     double memory = 0, disk = 0;  ///< used share of the room; 0 without a disk
     std::vector<TopLink> links;
     std::optional<double> rate;  ///< requests per second, from TopRates
+    std::string reason;          ///< why the node is refused
+    bool has_report = true;
+    std::uint64_t disks_faulty = 0, origins_at_fault = 0;  ///< by its report
 };
 
 /// The last interval of the history of the asked node.
@@ -61,6 +65,7 @@ struct TopData {
     TopInterval last;
     std::vector<TopUrl> urls;
     std::string urls_note;  ///< why there are no URLs, or empty
+    std::string fault;      ///< the worst one that is known, or empty
 };
 
 /// Reads the answer of /api/v1/nodes. Returns nothing, and the reason in `why`, for anything else.

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "app/top_faults.hpp"
 #include "measure/run/http_get.hpp"
 
 namespace app {
@@ -31,6 +32,8 @@ TopReading read_top(const AdminPort& port, std::chrono::milliseconds timeout,
         out.why = fmt::format("http://{}: {}", where, out.why);
         return out;
     }
+    const auto status = measure::http_get(port.at, "/api/v1/status", timeout, port.token);
+    if (status && status->status == 200) read_top_status(status->body, *out.data);
     const auto history =
         measure::http_get(port.at, "/api/v1/history?span=15m", timeout, port.token);
     if (history && history->status == 200) read_top_history(history->body, *out.data);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "app/status_text.hpp"
+#include "app/top_faults.hpp"
 #include "measure/report/numbers.hpp"
 
 namespace app {
@@ -76,7 +77,7 @@ private:
 
 Ink ink_of(std::string_view state) {
     if (state == "ready") return Ink::good;
-    return state == "down" || state == "silent" ? Ink::bad : Ink::warning;
+    return state == "down" || state == "silent" || state == "refused" ? Ink::bad : Ink::warning;
 }
 
 std::string percent_text(std::uint64_t part, std::uint64_t whole) {
@@ -161,7 +162,8 @@ std::string links_text(const TopNode& node) {
     for (const auto& link : node.links)
         if (link.state != "in_step" && out_of_step++ == 0) first = &link;
     if (first == nullptr) return node.links.empty() ? "-" : "in step";
-    return fmt::format("{}: {}{}", first->peer, first->state,
+    return fmt::format("{}: {}{}{}{}", first->peer, first->state, first->reason.empty() ? "" : ", ",
+                       reason_words(first->reason),
                        out_of_step > 1 ? fmt::format(", {} more", out_of_step - 1) : "");
 }
 
@@ -178,6 +180,11 @@ void write_nodes(const std::vector<const TopNode*>& nodes, std::size_t most, Pag
         const auto all = n.requests.total();
         page.text(fmt::format("{:<{}.{}}  ", n.node, width, width));
         page.text(fmt::format("{:<9} ", n.state), ink_of(n.state));
+        if (!n.has_report) {
+            page.text(n.reason.empty() ? "no report" : reason_words(n.reason));
+            page.end();
+            continue;
+        }
         page.text(fmt::format(
             "{:>8} {:>7} {:>6} {:>6} {:>6} {:>9} {:>9} {:>5} {:>5} {:>6}  ", short_count(all),
             rate_text(n.rate), percent_text(n.requests.local_hit, all),
@@ -262,6 +269,7 @@ std::vector<std::string> top_lines(const TopData& data, const TopSize& size,
     if (size.rows > 0) page.text("   q ends", Ink::dim);
     page.end();
     if (!trouble.empty()) page.line(trouble, Ink::bad);
+    if (!data.fault.empty()) page.line("! " + data.fault, Ink::bad);
     write_totals(data, page);
     page.end();
 
