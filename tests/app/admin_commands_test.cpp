@@ -42,7 +42,8 @@ TEST(Purge, SaysWhatIsGoneAndWhoIsAway) {
     EXPECT_THAT(
         ended.out,
         EndsWith("purged: 0 objects here\n"
-                 "away: b; a node that is away drops the objects before it serves again\n"));
+                 "no link to b: it drops the objects when the link is up again; until then it "
+                 "goes on serving its own copies\n"));
     EXPECT_THAT(ended.out,
                 HasSubstr("purged 1 URL and 2 tags, 0 objects here; peers: 0 confirmed, 0 "
                           "not yet, 1 away\n"));

@@ -1,0 +1,66 @@
+#include "app/top_faults.hpp"
+
+#include <gtest/gtest.h>
+
+#include "app/top_view.hpp"
+
+namespace app {
+namespace top_faults_test {
+
+TopData three_nodes() {
+    TopData data;
+    data.node = "a";
+    for (const auto* name : {"a", "b", "c"}) {
+        TopNode node;
+        node.node = name;
+        node.state = "ready";
+        node.self = data.nodes.empty();
+        data.nodes.push_back(node);
+    }
+    data.nodes[0].links = {{"b", "in_step", 1}, {"c", "in_step", 1}};
+    return data;
+}
+
+TEST(TopFaults, AHealthyClusterHasNone) {
+    auto data = three_nodes();
+    read_top_status(R"({"config": {"last_error": ""}, "upstream": {"origins_down": 0, "answers": [
+        {"site": "s", "last_5m": {"answers": 100, "server_errors": 10, "too_many_requests": 0}}]},
+        "cache": {"disk": [{"path": "/d", "state": "ready", "last_error": "x", "last_error_seconds": 3601}]}})",
+                    data);
+    EXPECT_EQ(data.fault, "");
+    read_top_status("no JSON", data);
+    EXPECT_EQ(data.fault, "");
+}
+
+TEST(TopFaults, ARefusedNodeHasItsReason) {
+    auto data = three_nodes();
+    data.nodes[2].state = data.nodes[0].links[1].state = "refused";
+    data.nodes[2].has_report = false;
+    read_top_status(R"({"cluster": {"peers": [{"node": "b", "last_error": ""},
+        {"node": "c", "last_error": "wrong_key"}]}, "upstream": {"origins_down": 2}})",
+                    data);
+    EXPECT_EQ(data.fault, "c: refused, keys differ");
+    std::string page;
+    for (const auto& line : top_lines(data, {200, 0, false})) page += line + "\n";
+    EXPECT_NE(page.find("! c: refused, keys differ\n"), std::string::npos) << page;
+    EXPECT_NE(page.find("  c: refused, keys differ\n"), std::string::npos) << "its link: " << page;
+}
+
+TEST(TopFaults, DisksComeBeforeOriginsAndOtherNodes) {
+    auto data = three_nodes();
+    data.nodes[1].disks_faulty = 1;
+    read_top_status("{}", data);
+    EXPECT_EQ(data.fault, "b: a disk is off or has errors");
+    read_top_status(R"({"upstream": {"origins_down": 0, "answers": [{"site": "api.example",
+        "last_5m": {"answers": 100, "server_errors": 38, "too_many_requests": 0}}]}})",
+                    data);
+    EXPECT_EQ(data.fault,
+              "38 % of the answers of the origin of api.example were 5xx in the last five minutes");
+    read_top_status(R"({"upstream": {"origins_down": 1}, "cache": {"disk": [{"path": "/d",
+        "state": "ready", "last_error": "No space left on device", "last_error_seconds": 60}]}})",
+                    data);
+    EXPECT_EQ(data.fault, "disk /d: errors lately, No space left on device");
+}
+
+}  // namespace top_faults_test
+}  // namespace app
