@@ -41,6 +41,7 @@ proxy::NodeStatus full_status() {
     status.certificates.push_back({"/c.pem", {"a.example"}, "EC", 0, 0});
     status.blocklists.push_back({"/l", "hosts", "refuse", 0, 0});
     status.upstreams.push_back({"*", "a:1", "up"});
+    status.answers.push_back({{"a:1", {}, {}}, "a.example"});
     return status;
 }
 

@@ -129,8 +129,21 @@ TEST(Metrics, ShowEachDirectoryOfTheDisk) {
         EXPECT_THAT(text, HasSubstr(line));
 }
 
+TEST(Metrics, ShowAnswersOfOriginsBySite) {
+    auto s = status();
+    EXPECT_THAT(metrics_text(s), Not(HasSubstr("hearsay_origin_responses_total")));
+    s.answers = {{{"o:80", {100, 38, 2}, {}}, "a.test"}};
+    const auto text = metrics_text(s);
+    for (const char* line :
+         {"hearsay_origin_responses_total{site=\"a.test\",class=\"server_error\"} 38\n",
+          "hearsay_origin_responses_total{site=\"a.test\",class=\"too_many_requests\"} 2\n",
+          "hearsay_origin_responses_total{site=\"a.test\",class=\"other\"} 60\n"})
+        EXPECT_THAT(text, HasSubstr(line));
+}
+
 TEST(Metrics, KeepToTheConventionsOfPrometheus) {
     auto s = status();
+    s.answers.emplace_back();
     s.disk.emplace_back();
     std::istringstream in(metrics_text(s));
     std::set<std::string> families;

@@ -92,6 +92,8 @@ TEST(StatusJson, ShowsEachDirectoryOfTheDisk) {
     disk.path = "/var/cache/a";
     disk.state = DiskStatus::State::paused;
     disk.last_error = "No space left on device";
+    disk.last_error_seconds = 90;
+    disk.last_error_is_full = true;
     disk.bytes = 5;
     disk.loading_seconds = 0.5;
     s.disk = {disk, {}};
@@ -102,9 +104,27 @@ TEST(StatusJson, ShowsEachDirectoryOfTheDisk) {
     EXPECT_EQ(cache["disk"][0]["path"], "/var/cache/a");
     EXPECT_EQ(cache["disk"][0]["state"], "paused");
     EXPECT_EQ(cache["disk"][0]["last_error"], "No space left on device");
+    EXPECT_EQ(cache["disk"][0]["last_error_seconds"], 90);
+    EXPECT_EQ(cache["disk"][0]["last_error_is_full"], true);
     EXPECT_EQ(cache["disk"][0]["bytes"], 5);
     EXPECT_EQ(cache["disk"][0]["loading_seconds"], 0.5);
     EXPECT_EQ(cache["disk"][1]["state"], "loading");
+}
+
+TEST(StatusJson, ListsTheSitesWhoseOriginHasMostTrouble) {
+    auto s = status();
+    for (int i = 0; i < 100; ++i)
+        s.answers.push_back({{"o:80", {500, 0, 0}, {static_cast<std::uint64_t>(i), 0, 0}},
+                             "s" + std::to_string(i)});
+    s.answers[3].recent = {50, 18, 1};
+    const auto answers = json::parse(status_json(s))["upstream"]["answers"];
+    ASSERT_EQ(answers.size(), 64u);
+    EXPECT_EQ(answers[0]["site"], "s3");
+    EXPECT_EQ(answers[0]["origin"], "o:80");
+    EXPECT_EQ(answers[0]["answers"], 500);
+    EXPECT_EQ(answers[0]["last_5m"],
+              json({{"answers", 50}, {"server_errors", 18}, {"too_many_requests", 1}}));
+    EXPECT_EQ(answers[1]["site"], "s99");
 }
 
 TEST(StatusJson, ListsOnlyReasonsThatOccurred) {
