@@ -29,6 +29,7 @@ def make_crate():
 
 class Crates(scenario.Recipe):
     name, config, needs, hosts = "crates", "crates.json", ["cargo"], ["index.crates.io", "static.crates.io"]
+    ways = ["mirror", "intercept"]
     is_signed = False
     indexes = ["crates-index", "crates-index-mirror"]
 

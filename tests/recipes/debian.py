@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Debian packages with apt: `http:` through the node as a proxy, as most mirrors of Debian are used."""
+"""Debian packages with apt: `http:` through the node as a proxy, as most mirrors of Debian are used, and `https:` by interception."""
 import gzip
 import hashlib
 import os
@@ -14,7 +14,7 @@ DATE = "Sat, 01 Nov 2025 10:00:00 UTC"
 
 class Debian(scenario.Recipe):
     name, config, needs, hosts = "debian", "debian.json", ["apt-get", "dpkg-deb", "gpg"], ["deb.debian.org"]
-    ways = ["proxy"]
+    ways = ["proxy", "intercept"]
     is_signed = False
     indexes = ["debian-indexes"]
 
@@ -70,14 +70,14 @@ class Debian(scenario.Recipe):
 
     def pull(self, machine):
         key = machine.write("archive.asc", self.key)
-        machine.write("apt/sources.list", f"deb [signed-by={key} arch=amd64] http://deb.debian.org/debian bookworm main\n")
+        machine.write("apt/sources.list", f"deb [signed-by={key} arch=amd64] {self.scheme}://deb.debian.org/debian bookworm main\n")
         for folder in ("apt/parts", "apt/lists/partial", "apt/archives/partial", "download"):
             os.makedirs(machine.path(folder))
         machine.write("apt/status", "")
         machine.write("apt.conf", "\n".join(f'{name} "{value}";' for name, value in {
             "Dir::Etc": machine.path("apt"), "Dir::Etc::Parts": machine.path("apt/parts"), "Dir::State": machine.path("apt"),
             "Dir::State::Status": machine.path("apt/status"), "Dir::Cache": machine.path("apt"), "Dir::Log": machine.path("apt"),
-            "APT::Sandbox::User": "", "APT::Architecture": "amd64", "Acquire::Languages": "none", "Acquire::Retries": "0",
+            "APT::Sandbox::User": "", "Acquire::https::CAInfo": machine.access.authority, "APT::Architecture": "amd64", "Acquire::Languages": "none", "Acquire::Retries": "0",
             "APT::Update::Error-Mode": "any"}.items()))
         apt = ["apt-get", "-q"]
         machine.run(*apt, "update", APT_CONFIG=machine.path("apt.conf"))

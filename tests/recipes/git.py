@@ -29,6 +29,7 @@ CONFIG = """[user]
 
 class Git(scenario.Recipe):
     name, config, needs, hosts = "git", "git.json", ["git", "git-lfs"], ["github.com", LFS_HOST]
+    ways = ["mirror", "intercept"]
     in_outage = scenario.REFUSED  # nobody but the origin knows the present commits
 
     def serve(self, origin):

@@ -20,6 +20,7 @@ def pull_by_skopeo(machine, image, layer, registries=None, login=None):
 
 class Images(scenario.Recipe):
     name, config, needs = "images", "images.json", ["skopeo", "docker-registry"]
+    ways = ["mirror", "intercept"]
     indexes = ["images-tags"]
     hosts = ["registry-1.docker.io", "auth.docker.io", "production.cloudfront.docker.com"]
 

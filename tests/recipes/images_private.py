@@ -7,6 +7,7 @@ from images import pull_by_skopeo
 
 class PrivateImages(scenario.Recipe):
     name, config, needs = "images-private", "images-private.json", ["skopeo", "docker-registry"]
+    ways = ["mirror", "intercept"]
     hosts = ["ghcr.io", "pkg-containers.githubusercontent.com"]
     in_outage = scenario.REFUSED
 

@@ -23,6 +23,7 @@ print(snapshot_download(sys.argv[1], local_dir=sys.argv[2], max_workers=2, token
 
 class Models(scenario.Recipe):
     name, config, needs = "models", "models.json", ["curl"]
+    ways = ["mirror", "intercept"]
     hosts = ["huggingface.co", "cdn-lfs.huggingface.co"]
     indexes = ["models-lists"]
 

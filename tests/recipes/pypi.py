@@ -33,6 +33,7 @@ def make_wheel():
 
 class PyPI(scenario.Recipe):
     name, config, needs, hosts = "pypi", "pypi.json", ["pip"], ["pypi.org", "files.pythonhosted.org"]
+    ways = ["mirror", "intercept"]
     is_signed = False
     indexes = ["pypi-index"]
 

@@ -14,7 +14,7 @@ BYTES = 24 << 20
 
 class Ranges(scenario.Recipe):
     name, config, needs, hosts = "ranges", "ranges.json", ["curl", "aria2c"], [HOST]
-    ways = ["proxy"]
+    ways = ["proxy", "intercept"]
 
     def serve(self, origin):
         self.body = os.urandom(BYTES)
@@ -30,7 +30,7 @@ class Ranges(scenario.Recipe):
         return content(request, self.body, {"Content-Type": "application/octet-stream", "Cache-Control": "public, max-age=17280000"})
 
     def pull(self, machine):
-        url = f"http://{HOST}{PATH}?P1=1764000000&P2=404&P3=2&P4={self.signature}"
+        url = f"{self.scheme}://{HOST}{PATH}?P1=1764000000&P2=404&P3=2&P4={self.signature}"
         head = machine.run("curl", "-sSfI", url)
         if f"content-length: {BYTES}" not in head.lower():
             raise Failure(f"no length: {head}")
@@ -40,7 +40,8 @@ class Ranges(scenario.Recipe):
         for begin in parts:
             if machine.read(f"part{begin}") != self.body[begin:begin + (1 << 20)]:
                 raise Failure(f"curl got another part at {begin}")
-        machine.run("aria2c", "-q", "--no-conf", "--async-dns=false", "-x4", "-s4", "-k1M", "--max-tries=1", "-o", "whole", url)
+        trusted = ["--ca-certificate", machine.access.authority] if machine.access.authority else []
+        machine.run("aria2c", "-q", "--no-conf", "--async-dns=false", *trusted, "-x4", "-s4", "-k1M", "--max-tries=1", "-o", "whole", url)
         if machine.read("whole") != self.body:
             raise Failure("aria2c got another file")
 

@@ -1,4 +1,5 @@
-"""The ways in which a machine comes to the content of the origin. Each has names for /etc/hosts and an environment."""
+"""The ways in which a machine comes to the content of the origin. Each has names for /etc/hosts, an environment, and the
+file of the authority that its machines trust, or "" for none."""
 import os
 import urllib.parse
 
@@ -16,7 +17,7 @@ class Direct:
 
     def __init__(self, hosts, authority):
         self.addresses = {host: ORIGIN for host in hosts}
-        self.environment = trust(authority)
+        self.authority, self.environment = authority, trust(authority)
 
     def url(self, url):
         return url
@@ -27,7 +28,7 @@ class Proxy:
 
     def __init__(self, node, port):
         self.addresses = {}
-        self.environment = {"http_proxy": f"http://{node.address}:{port}"}
+        self.authority, self.environment = "", {"http_proxy": f"http://{node.address}:{port}"}
 
     def url(self, url):
         return url
@@ -38,7 +39,7 @@ class OwnNames:
 
     def __init__(self, hosts, node, authority):
         self.addresses = {host: node.address for host in hosts}
-        self.environment = trust(authority)
+        self.authority, self.environment = authority, trust(authority)
 
     def url(self, url):
         return url
@@ -50,7 +51,7 @@ class Mirror:
     def __init__(self, node, config):
         self.places = {entry["url"]: entry["public"] for entry in config["origins"] if "public" in entry}
         self.addresses = {urllib.parse.urlsplit(public).hostname: node.address for public in self.places.values()}
-        self.environment = {}
+        self.authority, self.environment = "", {}
 
     def url(self, url):
         place = max((place for place in self.places if url.startswith(place)), key=len)
@@ -63,6 +64,7 @@ class Intercept:
     def __init__(self, node, port, authority):
         self.addresses = {}
         proxy = f"http://{node.address}:{port}"
+        self.authority = authority
         self.environment = {**trust(authority), "http_proxy": proxy, "https_proxy": proxy, "HTTPS_PROXY": proxy}
 
     def url(self, url):

@@ -40,6 +40,7 @@ class Recipe:
     hosts = []  # names of the origin's servers
     ways = ["mirror"]  # names of classes in access.py, in small letters
     indexes = []  # rules for content that changes: it is stale in the steps with a failing origin
+    scheme = "https"  # of the URLs that the client asks for: "http" on the way "proxy"
     is_signed = True  # the origin signs URLs, or asks for tokens
     in_outage = SERVED  # what a client gets while the origin fails: SERVED or REFUSED
 
@@ -75,6 +76,8 @@ class Scenario:
     def __init__(self, program, recipe, way, folder):
         self.program, self.recipe, self.way, self.folder = program, recipe, way, folder
         self.rows, self.machines = [], 0
+        if way == "proxy":
+            recipe.scheme = "http"
         with open(os.path.join(ROOT, "configs", "recipes", recipe.config)) as file:
             self.config = json.load(file)
         self.port = port_of(self.config["listen"])
@@ -99,6 +102,10 @@ class Scenario:
         ca = {"certificate": os.path.join(folder, "ca.pem"), "key": os.path.join(folder, "ca-key.pem")}
         self.config["forward"] = {**self.config.get("forward", {}), "enabled": True,
                                   "intercept": {"hosts": self.recipe.hosts, "ca": ca}}
+        if destinations := self.config["forward"].get("destinations"):
+            destinations["allow"] = [entry.replace(":80", ":443") for entry in destinations["allow"]]
+        for entry in self.config.get("origins", []):
+            entry["url"] = entry["url"].replace("http://", "https://")
         return ca["certificate"]
 
     def access(self, node):
@@ -125,6 +132,9 @@ class Scenario:
         finally:
             seconds, book = time.monotonic() - begin, self.origin.since(mark)
             self.rows.append(Row(self.recipe.name, self.way, step, served, len(book), sum(entry.body_bytes for entry in book), seconds))
+        plain = [entry.url for entry in book if entry.url.startswith("http:")]
+        if self.way == "intercept" and plain:
+            raise Failure(f"{self.recipe.name}, {self.way}, {step}: what clients ask for by https left in the clear: {plain}")
         return book
 
     def expect_no_bodies(self, step, book):
@@ -178,6 +188,13 @@ def table(rows):
     return "\n".join(lines)
 
 
+def ways(kind, way):
+    """The ways to run: `way`, or all. A recipe for a proxy has no mirror names, so it is run by proxy in their place."""
+    if not way:
+        return kind.ways
+    return [way] if way in kind.ways or "proxy" not in kind.ways else ["proxy"]
+
+
 def main(kind):
     parser = argparse.ArgumentParser(description=kind.__doc__)
     parser.add_argument("program", help="the program hearsay")
@@ -190,7 +207,7 @@ def main(kind):
     try:
         enter()
         rows = []
-        for way in [arguments.way] if arguments.way and kind.ways != ["proxy"] else kind.ways:
+        for way in ways(kind, arguments.way):
             folder = tempfile.mkdtemp(prefix=f"hearsay-recipe-{kind.name}-")
             try:
                 os.chmod(folder, 0o755)
