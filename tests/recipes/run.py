@@ -14,11 +14,12 @@ import tempfile
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 SKIPPED = 77
-SHOWN = ["without hearsay", "first node", "second node", "another signature", "origin down"]
+SHOWN = ["without hearsay", "first node", "second node", "another signature", "origin down",
+         "origin at 429", "origin at 503"]
 
 
 def recipes():
-    others = {"run.py", "check.py"}
+    others = {"run.py", "check.py", "authority.py"}
     return sorted(name[:-3] for name in os.listdir(FOLDER) if name.endswith(".py") and name not in others)
 
 
