@@ -411,6 +411,7 @@ private:
         status.log_failed = clients_.access_log.failed();
         status.internal_errors = clients_.faults.caught();
         status.config = reloader_.status();
+        status.false_hit_budget = config_->summary.false_hit_budget;
         show_certificates(*config_, status);
         show_leaves(clients_.leaves.numbers(), status);
         status.process = process_status();

@@ -153,12 +153,14 @@ void show_store(SharedCache& cache, NodeStatus& status) {
     const auto store = cache.store.stats();
     status.cache.objects = store.objects;
     status.cache.memory_bytes = store.memory_bytes;
+    status.cache.memory_cap_bytes = store.memory_cap_bytes;
     status.cache.evictions = store.evictions;
     if (auto* disk = cache.store.disk()) status.disk = disk->status();
     for (const auto& directory : status.disk) status.cache.disk_bytes += directory.bytes;
     status.cache.disk_evictions = store.disk_evictions;
     status.store_disk = store.disk;
     status.window_bytes = cache.windows.used();
+    status.window_cap_bytes = cache.windows.cap();
 }
 
 void show_upstreams(const Config& config, UpstreamGroups& groups, NodeStatus& status) {

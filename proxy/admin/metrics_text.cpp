@@ -275,6 +275,9 @@ void add_summary(Families& out, const NodeStatus& status) {
     out.gauge("hearsay_digest_expected_false_hit_ratio",
               "Probability that the own summary promises an object that is not there.");
     out.value(status.summary.expected_false_hit);
+    out.gauge("hearsay_false_hit_budget_ratio",
+              "Expected false hits per local miss, over all peers, that the settings allow.");
+    out.value(status.false_hit_budget);
 }
 
 void add_config(Families& out, const ConfigStatus& config) {

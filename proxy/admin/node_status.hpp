@@ -19,7 +19,7 @@ namespace proxy {
 /// Numbers of the store.
 struct CacheCounters {
     std::uint64_t objects = 0;
-    std::uint64_t memory_bytes = 0, disk_bytes = 0;
+    std::uint64_t memory_bytes = 0, memory_cap_bytes = 0, disk_bytes = 0;
     std::uint64_t evictions = 0, disk_evictions = 0;  // from memory, from disk
 };
 
@@ -44,6 +44,13 @@ inline constexpr Described<CacheCounters> kCacheCounters[] = {
      .help = "",
      .family = "hearsay_cache_bytes",
      .label = {"tier", "disk"},
+     .kind = NumberKind::level},
+    {.member = &CacheCounters::memory_cap_bytes,
+     .path = "cache.memory_cap_bytes",
+     .unit = "bytes",
+     .help = "What stored responses may take in memory.",
+     .family = "hearsay_cache_cap_bytes",
+     .label = {"tier", "memory"},
      .kind = NumberKind::level},
     {&CacheCounters::evictions,
      "cache.memory_evictions",
@@ -211,6 +218,7 @@ static_assert(protocol::every_member_has_a_row(kDiskNumbers));
 struct NodeCounters {
     std::uint64_t connections = 0;      // of clients, now
     std::uint64_t window_bytes = 0;     // of bodies in flight that are unstored or read ahead, now
+    std::uint64_t window_cap_bytes = 0;  // what these may be
     std::uint64_t log_dropped = 0;      // access log lines that a slow log lost
     std::uint64_t log_failed = 0;       // access log lines that the system refused
     std::uint64_t internal_errors = 0;  // unexpected exceptions
@@ -229,6 +237,12 @@ inline constexpr Described<NodeCounters> kNodeCounters[] = {
      .unit = "bytes",
      .help = "Bytes in flight of bodies that are not stored, and read ahead.",
      .family = "hearsay_body_window_bytes",
+     .kind = NumberKind::level},
+    {.member = &NodeCounters::window_cap_bytes,
+     .path = "window_cap_bytes",
+     .unit = "bytes",
+     .help = "What these bytes in flight may be.",
+     .family = "hearsay_body_window_cap_bytes",
      .kind = NumberKind::level},
     {&NodeCounters::log_dropped, "log_dropped", "lines",
      "Access log lines dropped as the log was too slow.", "hearsay_log_dropped_total"},
@@ -390,6 +404,7 @@ struct NodeStatus : NodeCounters {
     StoreDiskStatus store_disk;
     std::vector<DiskStatus> disk;  // as in cache.disk
     protocol::ClusterStatus::Own summary;
+    double false_hit_budget = 0;  // expected false hits per local miss that the settings allow
     ClusterCounters cluster;
     ConfigStatus config;
     std::vector<CertificateStatus> certificates;  // as in tls

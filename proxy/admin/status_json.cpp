@@ -210,10 +210,12 @@ ordered_json process_json(const ProcessStatus& process) {
             {"start_time", date_text(process.start_time)}};
 }
 
-ordered_json summary_part(const protocol::ClusterStatus::Own& summary) {
+ordered_json summary_part(const NodeStatus& status) {
+    const auto& summary = status.summary;
     return {{"kind", summary.kind},       {"objects", summary.objects},
             {"bits", summary.bits},       {"hashes", summary.hashes},
-            {"fill", summary.fill_ratio}, {"expected_false_hit", summary.expected_false_hit}};
+            {"fill", summary.fill_ratio}, {"expected_false_hit", summary.expected_false_hit},
+            {"false_hit_budget", status.false_hit_budget}};
 }
 
 std::string text_of(const ordered_json& page) {
@@ -227,7 +229,7 @@ std::string cluster_json(const NodeStatus& status) {
 }
 
 std::string summary_json(const NodeStatus& status) {
-    return text_of(summary_part(status.summary));
+    return text_of(summary_part(status));
 }
 
 std::string status_json(const NodeStatus& status) {
@@ -258,7 +260,7 @@ std::string status_json(const NodeStatus& status) {
     page["config"] = config_json(status.config);
     page["tls"]["certificates"] = certificates_json(status.certificates);
     page["process"] = process_json(status.process);
-    page["summary"] = summary_part(status.summary);
+    page["summary"] = summary_part(status);
     page["cluster"] = cluster_part(status.cluster);
     return text_of(page);
 }

@@ -93,6 +93,7 @@ Store::Stats Store::stats() const {
         stats.disk.disk_admission_declined += in.disk.declined;
     }
     stats.memory_bytes = memory_.used();
+    stats.memory_cap_bytes = budget_.cap();
     return stats;
 }
 

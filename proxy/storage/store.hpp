@@ -169,7 +169,7 @@ public:
     void deny(summary::KeyHash hash);
 
     struct Stats {
-        std::uint64_t objects = 0, memory_bytes = 0, evictions = 0;
+        std::uint64_t objects = 0, memory_bytes = 0, memory_cap_bytes = 0, evictions = 0;
         std::uint64_t disk_evictions = 0;
         StoreDiskStatus disk;
     };

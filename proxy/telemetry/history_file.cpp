@@ -65,7 +65,7 @@ HistoryPoint take_point(ByteCursor& in, ClockPair now) {
     const auto is_near = wall_ms >= 0 && wall_ms < kFarMs && now_ms >= 0 && now_ms < kFarMs;
     point.end = is_near ? now.steady - milliseconds(now_ms - wall_ms)
                         : std::chrono::steady_clock::time_point::min();
-    point.seconds = take_float(in);
+    point.seconds = std::max(take_float(in), 0.0F);  // 0: unknown
     point.refused = in.number<std::uint32_t>();
     for (auto& count : point.requests) count = in.number<std::uint32_t>();
     for (auto* times : {&point.p50_ms, &point.p99_ms})

@@ -45,6 +45,7 @@ int fuzz_basic_credentials(const std::uint8_t* data, std::size_t size);
 int fuzz_squid_conf(const std::uint8_t* data, std::size_t size);
 int fuzz_nginx_conf(const std::uint8_t* data, std::size_t size);
 int fuzz_links(const std::uint8_t* data, std::size_t size);
+int fuzz_history(const std::uint8_t* data, std::size_t size);
 
 struct FuzzTarget {
     std::string_view name;  // also that of its folder in corpus/
@@ -76,6 +77,7 @@ inline constexpr FuzzTarget kFuzzTargets[] = {
     {"squid_conf", fuzz_squid_conf},
     {"nginx_conf", fuzz_nginx_conf},
     {"links", fuzz_links},
+    {"history", fuzz_history},
 };
 
 inline std::string_view as_text(const std::uint8_t* data, std::size_t size) {

@@ -54,6 +54,7 @@ def memory(evictions, objects, *more):
 
 
 CAP = ('hearsay_disk_cap_bytes{directory="/d"', "1000x200")
+BUDGET = ("hearsay_false_hit_budget_ratio{", "0.004x200")
 EXPIRY = 'hearsay_tls_certificate_expiry_seconds{certificate="c"'
 
 # alert -> (series on which it fires, series on which it is silent); a series is a selector without `}`, and its values.
@@ -78,8 +79,8 @@ CASES = {
     "HearsayEncryptionDiffers": (refused("not_encrypted"), refused("restarted")),
     "HearsayPeerRefused": (refused("unknown_node"), refused("own_id")),
     "HearsayPeerFails": (peer_requests(hit=78, failure=22), peer_requests(hit=82, failure=18)),
-    "HearsayFalseHits": (peer_requests(false_hit=3) + [("hearsay_digest_lookups_total{", rate(100))],
-                         peer_requests(false_hit=1) + [("hearsay_digest_lookups_total{", rate(100))]),
+    "HearsayFalseHits": (peer_requests(false_hit=3) + [("hearsay_digest_lookups_total{", rate(100)), BUDGET],
+                         peer_requests(false_hit=1) + [("hearsay_digest_lookups_total{", rate(100)), BUDGET]),
     "HearsaySummaryLate": (state("behind"), state("in_step", 1)),
     "HearsaySummaryLag": (peer("hearsay_digest_lag_seconds", "11x200") + state("in_step", 1),
                           peer("hearsay_digest_lag_seconds", "99x200") + state("gone")),
@@ -99,6 +100,8 @@ CASES = {
     "HearsayMemoryChurns": (memory(11, 100), memory(9, 100)),
     "HearsayMemoryNoRoom": ([('hearsay_storage_verdicts_total{verdict="no_room"', rate(1))],
                             [('hearsay_storage_verdicts_total{verdict="store"', rate(1))]),
+    "HearsayBodyWindowsFull": ([("hearsay_body_window_bytes{", "91x200"), ("hearsay_body_window_cap_bytes{", "100x200")],
+                               [("hearsay_body_window_bytes{", "89x200"), ("hearsay_body_window_cap_bytes{", "100x200")]),
     "HearsayDiskFull": ([CAP] + disk("hearsay_disk_bytes", "960x200") + disk("hearsay_disk_reclaimed_total", rate(1)),
                         [CAP] + disk("hearsay_disk_bytes", "940x200") + disk("hearsay_disk_reclaimed_total", rate(1))),
     "HearsayDiskOff": (disk("hearsay_disk_state", UP, ', state="off"'), disk("hearsay_disk_state", UP, ', state="ready"')),

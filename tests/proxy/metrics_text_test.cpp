@@ -46,6 +46,9 @@ NodeStatus status() {
     s.cluster.peers.push_back(peer);
     s.cluster.link_refusals["wrong_key"] = 4;
     s.summary.bits = 800;
+    s.window_cap_bytes = 128 << 20;
+    s.cache.memory_cap_bytes = 1 << 20;
+    s.false_hit_budget = 0.004;
     s.process.open_fds = 7;
     return s;
 }
@@ -67,6 +70,9 @@ TEST(Metrics, HaveEveryNameOfTheInterface) {
           "hearsay_cache_objects ",
           "hearsay_cache_bytes{tier=\"memory\"}",
           "hearsay_body_window_bytes 0\n",
+          "hearsay_body_window_cap_bytes 134217728\n",
+          "hearsay_cache_cap_bytes{tier=\"memory\"} 1048576\n",
+          "hearsay_false_hit_budget_ratio 0.004\n",
           "hearsay_evictions_total{tier=\"memory\"} 2\n",
           "hearsay_peer_requests_total{peer=\"b\",result=\"false_hit\"} 2\n",
           "hearsay_peer_given_total{peer=\"b\"} 9\n",
