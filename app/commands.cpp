@@ -11,8 +11,11 @@
 #include <stdexcept>
 
 #include "app/fail.hpp"
+#include "app/page_file.hpp"
 #include "app/peer_check.hpp"
+#include "app/version.hpp"
 #include "measure/measurement.hpp"
+#include "measure/report/report_html.hpp"
 #include "measure/run/node_addresses.hpp"
 #include "protocol/net/plain_message.hpp"
 #include "proxy/config/config_review.hpp"
@@ -63,6 +66,12 @@ std::string hint(const measure::Report& report, const ReplayCommand& command) {
                               : "log");
     return "most answers are not those of hearsay's built-in origin: let the proxies use it, or "
            "leave out --origin-listen and --verify";
+}
+
+measure::PageFacts facts_of(const ReplayCommand& command) {
+    measure::PageFacts facts{command.written, version_text(), {}};
+    if (command.synthetic) facts.seed = command.workload.seed;
+    return facts;
 }
 
 }  // namespace
@@ -145,6 +154,7 @@ int replay_command(ReplayCommand command) {
                 "--admin must be given once for each --proxy, in the same order ({} and {})",
                 admins.size(), command.replay.proxies.size());
         }
+        PageFile page(command.html);
         measure::Progress progress(command.quiet);
         progress.update(command.synthetic ? "making the workload"
                                           : "reading " + command.trace.path);
@@ -174,6 +184,7 @@ int replay_command(ReplayCommand command) {
                              ? measure::report_json(report)
                              : measure::report_text(report, measure::output_may_be_coloured()));
         std::fflush(stdout);
+        if (page.is_wanted()) page.write(measure::report_html({report}, facts_of(command)));
         if (const auto words = hint(report, command); !words.empty())
             fmt::print(stderr, "hearsay: {}\n", words);
         std::uint64_t wrong = 0, answered = 0;

@@ -24,6 +24,8 @@ struct ReplayCommand {
     unsigned origin_workers = 1;
     double wait_seconds = 10;
     bool json = false, quiet = false;
+    std::string html;     ///< page to write; empty: none
+    std::string written;  ///< the command line, for the page
 };
 
 /// The sub-commands. Each returns the exit code and reports errors on standard error.

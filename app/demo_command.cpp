@@ -14,9 +14,12 @@
 #include <thread>
 
 #include "app/exit_codes.hpp"
+#include "app/page_file.hpp"
+#include "app/version.hpp"
 #include "measure/demo_cluster.hpp"
 #include "measure/demo_verdict.hpp"
 #include "measure/measurement.hpp"
+#include "measure/report/report_html.hpp"
 #include "protocol/net/plain_message.hpp"
 
 namespace app {
@@ -110,6 +113,7 @@ class Demo {
 public:
     explicit Demo(const DemoCommand& command)
         : command_(command),
+          page_(command.html),
           trace_(is_synthetic() ? measure::make_workload(command.workload)
                                 : measure::load_trace(command.trace)),
           cluster_(directory_.path(), command.disk_bytes),
@@ -133,6 +137,7 @@ public:
         }
         if (command_.json) print_json();
         std::fflush(stdout);
+        if (page_.is_wanted()) page_.write(measure::report_html(reports_, facts()));
         const auto trouble = judge();
         if (command_.stay && !reports_.back().stopped) {
             print_invitation(command_.json ? stderr : stdout, cluster_, origin_.port(),
@@ -187,6 +192,12 @@ private:
         std::fflush(stdout);
     }
 
+    measure::PageFacts facts() const {
+        measure::PageFacts facts{command_.written, version_text(), {}};
+        if (is_synthetic()) facts.seed = command_.workload.seed;
+        return facts;
+    }
+
     void print_json() const {
         if (reports_.size() == 1) return fmt::print("{}", measure::report_json(reports_[0]));
         fmt::print("{{\"before\": {}, \"after\": {}}}\n", measure::report_json(reports_[0]),
@@ -218,6 +229,7 @@ private:
     }
 
     const DemoCommand& command_;
+    PageFile page_;
     measure::Progress progress_;
     const measure::Trace trace_;
     const measure::TemporaryDirectory directory_{"hearsay-demo-"};

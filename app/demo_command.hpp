@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "measure/trace/trace.hpp"
 #include "measure/trace/workload.hpp"
@@ -16,6 +17,8 @@ struct DemoCommand {
     std::optional<std::uint64_t> disk_bytes;  ///< of each proxy; with disks all proxies are killed
                                               ///< after half of the workload
     bool stay = false, json = false;
+    std::string html;     ///< page to write; empty: none
+    std::string written;  ///< the command line, for the page
 };
 
 /// `hearsay demo`: starts the built-in origin and three proxies on loopback, replays a workload and

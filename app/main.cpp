@@ -18,6 +18,7 @@
 #include "app/disk_command.hpp"
 #include "app/import_command.hpp"
 #include "app/init_command.hpp"
+#include "app/page_file.hpp"
 #include "app/simulate_options.hpp"
 #include "app/status_text.hpp"
 #include "app/top_command.hpp"
@@ -72,6 +73,8 @@ holds the token of every --admin.
   hearsay replay --trace access.log --proxy http://10.0.0.1:3128 --admin http://10.0.0.1:9128
 
 Exit codes: 0; 1 if it was stopped, a body was wrong or every request failed; 2 usage.)";
+
+constexpr const char* kHtmlHelp = "Also writes a page with charts to this file";
 
 void add_config_file(CLI::App& command, std::string& file) {
     auto* named = option(command, "--config", "FILE", file, "The same file, as an option");
@@ -176,6 +179,7 @@ void add_replay(CLI::App& app, CommandLine& line) {
            "Longest wait for all --admin to be ready and in step, in seconds")
         ->check(not_negative())
         ->capture_default_str();
+    option(command, "--html", "FILE", replay.html, kHtmlHelp);
     command.add_flag("--json", replay.json, "Prints the report as JSON");
     command.add_flag("--quiet", replay.quiet, "Hides the progress");
 }
@@ -204,6 +208,7 @@ void add_demo(CLI::App& app, DemoCommand& demo) {
         "Gives each proxy a disk. After half of the workload all proxies are killed (kill -9) and "
         "started again with the content of their disks");
     command.add_flag("--stay", demo.stay, "Keeps the cluster up afterwards, until Ctrl-C");
+    option(command, "--html", "FILE", demo.html, kHtmlHelp);
     command.add_flag("--json", demo.json, "Prints the report as JSON");
 }
 
@@ -589,6 +594,7 @@ int run_command_line(int argc, char** argv, proxy::BlockedSignals* blocked) {
     app.set_version_flag("--version", [] { return "hearsay " + version_text(); });
     CommandLine line;
     line.blocked = blocked;
+    line.replay.written = line.demo.written = line.simulate.written = shell_text(argc, argv);
     add_commands(app, line);
 
     const auto is_meant = [&](const CLI::App* command) { return command->check_name(argv[1]); };

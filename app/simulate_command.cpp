@@ -9,6 +9,8 @@
 
 #include "app/commands.hpp"
 #include "app/fail.hpp"
+#include "app/page_file.hpp"
+#include "app/version.hpp"
 #include "measure/report/progress.hpp"
 #include "measure/study/advice.hpp"
 #include "measure/study/paper.hpp"
@@ -94,11 +96,8 @@ struct Input {
     const measure::EndBySignal end;
 };
 
-void write_file(const std::string& path, const std::string& text) {
-    std::FILE* file = std::fopen(path.c_str(), "wb");
-    const bool written = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    const bool closed = file && std::fclose(file) == 0;
-    if (!written || !closed) throw std::runtime_error("cannot write " + measure::printable(path));
+measure::PageFacts facts_of(const SimulateCommand& command) {
+    return {command.written, version_text(), command.study.base.seed};
 }
 
 /// The exit code, and the output still to be printed.
@@ -139,6 +138,7 @@ bool any(const measure::Study& study) {
 }
 
 Done run_study_command(const SimulateCommand& command) {
+    PageFile page(command.html);
     StudyReporter reporter(command.quiet);
     const Input input(command);
     const auto log = measure::facts_of(input.trace, command.study.base);
@@ -162,7 +162,7 @@ Done run_study_command(const SimulateCommand& command) {
     const auto words = advice           ? measure::advice_text(study, *advice)
                        : command.advise ? measure::no_advice_text(study)
                                         : std::string();
-    if (!command.html.empty()) write_file(command.html, measure::study_html(study, words));
+    if (page.is_wanted()) page.write(measure::study_html(study, words, facts_of(command)));
     const int code = study.stopped || !any(study) ? kFailed : kOk;
     if (command.json)
         return {code, measure::study_json(

@@ -31,6 +31,7 @@ struct SimulateCommand {
     bool paper = false, advise = false, json = false, quiet = false;
     bool tables = false;  // adds the tables, which `advise` otherwise omits
     std::string html;     // file to write; empty: none
+    std::string written;  // the command line, for that file
     unsigned jobs = 0;    // 0: one for each processor
 };
 

@@ -229,6 +229,7 @@ Report measure(const Trace& trace, const MeasureOptions& options, Progress& prog
     report.goes_on = first > 0;
     report.sent = result.sent;
     report.stopped = result.stopped;
+    report.course = result.course;
     report.elapsed_seconds = result.elapsed.count();
     report.first_failure = result.first_failure;
     for (std::size_t i = 0; i < proxies; ++i) {

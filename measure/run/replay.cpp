@@ -296,6 +296,7 @@ private:
         ++counted.requests;
         counted.body_bytes += attempt.body_bytes;
         counted.latency.add(latency);
+        result_.course.answer(Clock::now() - start_, attempt.outcome);
         tally.taken_over += taken_over;
         tally.verified += attempt.verified;
         if (attempt.node.empty() || attempt.node == tally.node) return;
@@ -304,6 +305,7 @@ private:
 
     void count_failure(const Attempt& attempt, std::size_t home, const Url& url) {
         ++result_.proxies[home].failures[static_cast<std::size_t>(*attempt.failure)];
+        result_.course.failure(Clock::now() - start_);
         ++failed_;
         if (!result_.first_failure.empty()) return;
         result_.first_failure = std::string(to_string(*attempt.failure));

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "measure/run/course.hpp"
 #include "measure/run/histogram.hpp"
 #include "measure/run/reported_outcome.hpp"
 #include "measure/run/request_failure.hpp"
@@ -89,6 +90,7 @@ struct ReplayResult {
     std::string first_failure;  ///< one example; empty if all requests succeeded
     /// Size of each object's body as received, from answers that were not verified; 0 if none.
     std::vector<std::uint64_t> body_bytes;
+    Course course;  ///< all proxies together; each request at the time of its end
 };
 
 /// Sends the trace to the proxies: client c to proxy_of(c), each client's requests in order and one

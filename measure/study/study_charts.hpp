@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "measure/study/chart.hpp"
+#include "measure/report/chart.hpp"
 #include "measure/study/study.hpp"
 
 namespace measure {

@@ -35,6 +35,8 @@ th, td { padding: .15rem .4rem; text-align: right; border-bottom: 1px solid var(
 th { vertical-align: bottom; overflow-wrap: normal; } td { white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; white-space: nowrap; }
 td[colspan] { text-align: left; white-space: normal; }
+dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0 1rem; }
+  dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; }
 pre { background: color-mix(in srgb, var(--ink) 6%, transparent); padding: 1rem;
   overflow-x: auto; white-space: pre-wrap; } summary { cursor: pointer; color: var(--faint); }
 )";
@@ -177,12 +179,9 @@ std::string notes_html(const LogFacts& log) {
 
 }  // namespace
 
-std::string study_html(const Study& study, const std::string& advice) {
-    std::string out =
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-        "<title>What sharing would do</title>\n<style>" +
-        std::string(kStyle) + "</style></head>\n<body>\n<h1>What sharing would do</h1>\n";
+std::string study_html(const Study& study, const std::string& advice, const PageFacts& facts) {
+    auto out = page_begin("What sharing would do", kStyle) + "<h1>What sharing would do</h1>\n";
+    out += facts_html(facts);
     out += "<p>" + escaped(study.log.title) + ": " + escaped(describe(study.log)) + ".</p>\n";
     out += notes_html(study.log);
     if (study.log.synthetic)

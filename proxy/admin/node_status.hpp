@@ -216,12 +216,12 @@ static_assert(protocol::every_member_has_a_row(kDiskNumbers));
 
 /// Numbers of the node as a whole.
 struct NodeCounters {
-    std::uint64_t connections = 0;      // of clients, now
-    std::uint64_t window_bytes = 0;     // of bodies in flight that are unstored or read ahead, now
+    std::uint64_t connections = 0;       // of clients, now
+    std::uint64_t window_bytes = 0;      // of bodies in flight that are unstored or read ahead, now
     std::uint64_t window_cap_bytes = 0;  // what these may be
-    std::uint64_t log_dropped = 0;      // access log lines that a slow log lost
-    std::uint64_t log_failed = 0;       // access log lines that the system refused
-    std::uint64_t internal_errors = 0;  // unexpected exceptions
+    std::uint64_t log_dropped = 0;       // access log lines that a slow log lost
+    std::uint64_t log_failed = 0;        // access log lines that the system refused
+    std::uint64_t internal_errors = 0;   // unexpected exceptions
 };
 
 /// How to add one: described.hpp.

@@ -212,9 +212,12 @@ ordered_json process_json(const ProcessStatus& process) {
 
 ordered_json summary_part(const NodeStatus& status) {
     const auto& summary = status.summary;
-    return {{"kind", summary.kind},       {"objects", summary.objects},
-            {"bits", summary.bits},       {"hashes", summary.hashes},
-            {"fill", summary.fill_ratio}, {"expected_false_hit", summary.expected_false_hit},
+    return {{"kind", summary.kind},
+            {"objects", summary.objects},
+            {"bits", summary.bits},
+            {"hashes", summary.hashes},
+            {"fill", summary.fill_ratio},
+            {"expected_false_hit", summary.expected_false_hit},
             {"false_hit_budget", status.false_hit_budget}};
 }
 

@@ -1,4 +1,4 @@
-#include "measure/study/chart.hpp"
+#include "measure/report/chart.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -26,6 +26,7 @@ BY_THRESHOLDS_ONLY = {
     "HearsaySummaryResyncs": "needs a relay that drops frames",
     "HearsayNoPeerHits": "the healthy cluster has them",
     "HearsayMemoryNoRoom": "needs minutes of slow clients",
+    "HearsayBodyWindowsFull": "needs minutes of slow clients",
     "HearsayDiskFull": "needs 256 MiB of writes and more",
     "HearsayDiskPaused": "needs a full file system",
     "HearsayDiskSlow": "needs a slow device",

@@ -1,4 +1,4 @@
-#include "measure/study/chart.hpp"
+#include "measure/report/chart.hpp"
 
 #include <fmt/format.h>
 
@@ -127,6 +127,7 @@ void draw_series(const Chart& chart, std::size_t which, const Scale& x, const Sc
 std::string legend_of(const Chart& chart) {
     std::string out = "<ul class=\"legend\">\n";
     for (std::size_t i = 0; i < chart.series.size(); ++i) {
+        if (chart.series[i].points.empty()) continue;
         out += fmt::format(
             "<li><svg width=\"30\" height=\"12\" viewBox=\"0 0 30 12\" aria-hidden=\"true\">"
             "<line x1=\"0\" y1=\"6\" x2=\"30\" y2=\"6\" stroke=\"{0}\" stroke-width=\"2\"{1}/>"

@@ -22,7 +22,9 @@ struct Chart {
     };
     std::string title;
     Axis x, y;
-    std::vector<Series> series;  // at most kChartColours have a colour of their own
+    /// At most kChartColours have a colour of their own. One without points is left out, and keeps
+    /// the colours of the others in place.
+    std::vector<Series> series;
 };
 inline constexpr std::size_t kChartColours = 8;
 
