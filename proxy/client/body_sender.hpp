@@ -38,13 +38,7 @@ public:
           share_(transaction.request.share.get()),
           counted_(writer_.body_bytes()) {
         if (!writer_.takes_files()) body.give_bytes_only();
-        if (body.arriving()) writer_.follow(body.arriving());
     }
-    ~BodySender() {
-        if (body_.arriving()) writer_.follow(nullptr);
-    }
-    BodySender(const BodySender&) = delete;
-    BodySender& operator=(const BodySender&) = delete;
 
     /// Sends as much as goes out without waiting, which needs no coroutine. True: that was all, as
     /// with most stored bodies. Else run() sends the rest.

@@ -443,16 +443,11 @@ ClientConnection::FileSent ClientConnection::send_file_now(const RecordBody& fil
 }
 
 asio::awaitable<bool> ClientConnection::wait_to_send() {
-    const auto moved = taking_.begun() ? 0 : taken();
-    frontend_.wheel.arm(*this, taking_.wait(TimerWheel::Clock::now(), moved, frontend_.config()));
+    arm(taking_, taking_.begun() ? 0 : taken());
     const auto ready =
         co_await wait_for_step(socket_, tls_ ? tls_wants_ : protocol::TlsSession::Step::wait_write);
     const auto late = expired_;
-    frontend_.wheel.disarm(*this);
-    const auto is_fast = taking_.fast_enough(TimerWheel::Clock::now(), frontend_.config(),
-                                             [this] { return taken(); });
-    if (is_fast) expired_ = false;
-    if (!is_fast || (!ready && !late)) broken_ = true;
+    if (!fast_enough(taking_, [this] { return taken(); }) || (!ready && !late)) broken_ = true;
     co_return !broken_;
 }
 

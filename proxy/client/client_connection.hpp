@@ -11,7 +11,6 @@
 #include "proxy/client/departure.hpp"
 #include "proxy/client/frontend.hpp"
 #include "proxy/client/inside.hpp"
-#include "proxy/client/taking_pace.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/kept_memory.hpp"
 #include "proxy/http/message_parser.hpp"
@@ -87,8 +86,6 @@ public:
     FileSent send_file_now(const RecordBody& file, std::uint64_t offset, std::uint64_t bytes);
     /// Waits until the socket takes bytes again; false as with send().
     boost::asio::awaitable<bool> wait_to_send();
-    /// As ResponseWriter::follow().
-    void follow(const Fill::Reader* reader) { taking_.follow(reader); }
     bool broken() const { return broken_; }
     /// Has the client left? For a caller that waits for something else, each Departure::kLook.
     bool has_left() {
@@ -198,8 +195,7 @@ private:
     bool ending_;
     std::uint64_t response_bytes_ = 0;
     std::int64_t body_bytes_ = 0;  // of requests, as they came
-    TakingPace taking_;            // responses
-    Pace giving_;                  // bodies of requests
+    Pace taking_, giving_;         // responses; bodies of requests
     Departure departure_;
     bool expired_ = false;
     bool broken_ = false;

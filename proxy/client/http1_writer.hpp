@@ -32,7 +32,6 @@ public:
     std::vector<boost::asio::const_buffer>& next_piece() override;
     Progress write_now(BodyPiece& piece) override;
     boost::asio::awaitable<bool> write_rest() override;
-    void follow(const Fill::Reader* reader) override { connection_.follow(reader); }
     boost::asio::awaitable<void> interim(unsigned status, FieldBlock fields) override;
     bool takes_files() const override { return framing_ != Framing::chunked && !connection_.tls(); }
     bool complete() const override;

@@ -171,16 +171,18 @@ bool Http2Writer::is_slow(Clock::time_point now) {
         nghttp2_session_get_stream_remote_window_size(session, stream_) > 0)
         credit_ += all - taken_then_;
     taken_then_ = all;
-    return !taking_.fast_enough(now, frontend_.config(), [this] {
-        return static_cast<std::int64_t>(body_bytes_) + credit_;
-    });
+    const auto& config = frontend_.config();
+    const auto window = config.timeouts.body_idle;
+    return !taking_.fast_enough(
+        now, window, least_bytes(config.limits.client_rate_min, window),
+        [this] { return static_cast<std::int64_t>(body_bytes_) + credit_; });
 }
 
 asio::awaitable<bool> Http2Writer::write_rest() {
     taken_then_ = output_.taken();
     while (!closed_ && views_bytes_ > 0) {
         const auto moved = static_cast<std::int64_t>(body_bytes_) + credit_;
-        const auto until = taking_.wait(Clock::now(), moved, frontend_.config());
+        const auto until = taking_.wait(Clock::now(), moved, frontend_.config().timeouts.body_idle);
         co_await wakeup_->wait_until(until);
         if (!closed_ && is_slow(Clock::now())) break;
     }

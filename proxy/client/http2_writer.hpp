@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "proxy/client/response_writer.hpp"
-#include "proxy/client/taking_pace.hpp"
+#include "proxy/net/pace.hpp"
 #include "proxy/net/wakeup.hpp"
 
 namespace proxy {
@@ -76,7 +76,6 @@ public:
     Progress write_now(BodyPiece& piece) override;
     bool takes_at_once(std::uint64_t bytes) const override;
     boost::asio::awaitable<bool> write_rest() override;
-    void follow(const Fill::Reader* reader) override { taking_.follow(reader); }
     boost::asio::awaitable<void> interim(unsigned status, FieldBlock fields) override;
     bool takes_files() const override { return false; }
     bool complete() const override;
@@ -116,7 +115,7 @@ private:
     std::vector<boost::asio::const_buffer> views_;  // of a larger one
     std::uint64_t views_bytes_ = 0;
     std::uint64_t sent_ = 0;
-    TakingPace taking_;
+    Pace taking_;
     std::int64_t credit_ = 0;      // bytes that other streams moved while this one might have
     std::int64_t taken_then_ = 0;  // Http2Output::taken() at the last look
 };

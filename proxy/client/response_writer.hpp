@@ -10,7 +10,6 @@
 #include "proxy/http/field_block.hpp"
 #include "proxy/http/kept_memory.hpp"
 #include "proxy/storage/body.hpp"
-#include "proxy/storage/fill.hpp"
 
 namespace proxy {
 
@@ -65,9 +64,6 @@ public:
     /// Waits until the rest of the piece has gone out; of a file, until the client takes more.
     /// False: the client is gone, or takes less than limits.client_rate_min.
     virtual boost::asio::awaitable<bool> write_rest() = 0;
-    /// The body is read from this reader, beside others who may wait for it; null: from elsewhere.
-    /// A client that keeps others waiting must take more (TakingPace).
-    virtual void follow(const Fill::Reader* reader) = 0;
     /// Both: true when all of the piece, which is no file, has gone out.
     boost::asio::awaitable<bool> write(BodyPiece piece);
 

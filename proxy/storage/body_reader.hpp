@@ -61,11 +61,6 @@ public:
         else
             std::get<Fill::Reader*>(from_)->consume(bytes);
     }
-    /// The reader of a body that still arrives; null: it is complete.
-    const Fill::Reader* arriving() const {
-        const auto* const reader = std::get_if<Fill::Reader*>(&from_);
-        return reader ? *reader : nullptr;
-    }
     /// Makes peek() return bytes in place of files, because the bytes must be framed or enciphered,
     /// or a send from the file has failed.
     void give_bytes_only() {

@@ -75,14 +75,6 @@ std::optional<std::chrono::nanoseconds> Fill::Reader::time_until(
     return fill_->rate_.time_for(offset - std::min(offset, size), now);
 }
 
-bool Fill::Reader::keeps_others_waiting() const {
-    const std::lock_guard lock(fill_->mutex_);
-    if (!fill_->full_ || released_ || fill_->phase_ != Phase::streaming) return false;
-    const auto& positions = fill_->positions_;
-    return offset_ == *positions.begin() &&
-           *positions.rbegin() >= fill_->incoming_.response->body->size();
-}
-
 std::vector<InterimResponse> Fill::Reader::take_interim() {
     const std::lock_guard lock(fill_->mutex_);
     if (!leader_) return {};
@@ -153,7 +145,6 @@ std::size_t Fill::next_block_bytes() const {
 void Fill::add_block(std::size_t capacity, Charge charge) {
     const std::lock_guard lock(mutex_);
     if (closed_) let_go();  // also bytes that readers have skipped since
-    full_ = false;
     incoming_.response->body->add_block(capacity, std::move(charge));
 }
 
@@ -183,11 +174,6 @@ void Fill::stop_sharing() {
 std::uint64_t Fill::ahead() const {
     const std::lock_guard lock(mutex_);
     return closed_ ? incoming_.response->body->size() - slowest() : 0;
-}
-
-void Fill::note_full() {
-    const std::lock_guard lock(mutex_);
-    full_ = closed_;
 }
 
 Fill::Audience Fill::audience() const {

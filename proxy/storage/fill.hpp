@@ -91,9 +91,6 @@ public:
         /// the fill has ended. Empty if the rate is unknown.
         std::optional<std::chrono::nanoseconds> time_until(
             std::uint64_t offset, std::chrono::steady_clock::time_point now) const;
-        /// The next bytes of the body wait for this reader, and another one has taken all that
-        /// came. True only for the body of an unshared fill.
-        bool keeps_others_waiting() const;
         /// The interim responses that came since the last call, for the leader alone.
         std::vector<InterimResponse> take_interim();
 
@@ -153,8 +150,6 @@ public:
     void stop_sharing();
     /// The bytes that the slowest reader has yet to take.
     std::uint64_t ahead() const;
-    /// The window is full: the next add_block() waits for the slowest reader.
-    void note_full();
     std::uint64_t window_bytes() const { return window_bytes_; }
     /// A reader is there, or the fetch may continue by itself.
     bool wanted() const;
@@ -192,7 +187,6 @@ private:
     bool kept_ = false;
     std::chrono::nanoseconds alone_at_most_ = kAloneAtMost;
     bool closed_ = false;  // no longer shared: later readers are released
-    bool full_ = false;    // see note_full()
     std::vector<Reader*> readers_;
     std::size_t released_ = 0;                // of readers_
     std::multiset<std::uint64_t> positions_;  // of readers, once closed

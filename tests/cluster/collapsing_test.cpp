@@ -284,63 +284,6 @@ TEST_F(Collapsing, FetchesAnewForThoseWhoComeWhileAStaleBodyComes) {
     EXPECT_EQ(origin.requests(), 2u);
 }
 
-/// A body of unknown length that outgrows the store, for clients who joined before that showed.
-class OutgrownBody : public Collapsing {
-protected:
-    static constexpr std::size_t kBytes = 24 * 1024 * 1024;
-
-    OutgrownBody()
-        : scripted_(origin.set([this](Exchange& e) {
-              e.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n" + fresh() + "\r\n");
-              const std::string piece(64 * 1024, 'x');
-              for (std::size_t sent = 0; sent < kBytes; sent += piece.size()) {
-                  if (sent == piece.size()) joined_.wait();
-                  if (!e.socket.send("10000\r\n" + piece + "\r\n")) return;
-              }
-              e.send("0\r\n\r\n");
-          })) {
-        auto settings = config("a");
-        settings.cache.object_max = 256 * 1024;
-        settings.timeouts.body_idle = 1s;
-        settings.limits.client_rate_min = 0;
-        start(settings);
-    }
-    /// Takes a little now and then, which is enough for a client alone. True if it is served yet.
-    static bool trickle(Client& from, std::chrono::seconds time) {
-        std::string bytes;
-        for (const auto end = std::chrono::steady_clock::now() + time;
-             std::chrono::steady_clock::now() < end; std::this_thread::sleep_for(100ms))
-            if (!from.socket.receive(bytes, 4096)) return false;
-        return true;
-    }
-
-    Gate joined_;
-    const ScriptedOrigin::Scripted scripted_;
-};
-
-TEST_F(OutgrownBody, ComesToAClientAloneAsSlowlyAsItTakesIt) {
-    auto slow = client();
-    slow.begin("GET", "/one");
-    joined_.open();
-    EXPECT_TRUE(trickle(slow, 4s));
-    EXPECT_EQ(status("a").connections, 1u);
-}
-
-TEST_F(OutgrownBody, ComesToAllWhenOneTakesAlmostNothing) {
-    auto slow = client();
-    slow.begin("GET", "/one");
-    ASSERT_TRUE(slow.read_at_least(1000));
-    std::vector<Client> fast;
-    ask(fast, 3, {});
-    ASSERT_TRUE(all_follow(3));
-    joined_.open();
-    std::thread dawdler([&] { trickle(slow, 10s); });
-    for (auto& each : fast) EXPECT_EQ(each.read().body.size(), kBytes);
-    EXPECT_TRUE(eventually([&] { return status("a").connections == 3; })) << "it was cut";
-    dawdler.join();
-    EXPECT_EQ(origin.requests(), 1u);
-}
-
 TEST_F(Collapsing, AsksASlowOriginOnceForEachSecondOfMaxAge) {
     const auto scripted = origin.set([](Exchange& e) {
         std::this_thread::sleep_for(500ms);

@@ -96,30 +96,6 @@ TEST_F(FillTest, GoesOnInAWindowForThoseAtHandWhenItProvesTooLarge) {
     EXPECT_EQ(take(follower), "more");
 }
 
-TEST_F(FillTest, KnowsWhoKeepsOthersWaiting) {
-    Fill::Reader slow(fill, wakeup(), true);
-    auto fast = std::make_unique<Fill::Reader>(fill, wakeup(), false);
-    begin(true);
-    append("first half");
-    fill->note_full();
-    EXPECT_FALSE(slow.keeps_others_waiting()) << "it goes into the store";
-    fill->stop_sharing();
-    take(*fast);
-    EXPECT_FALSE(slow.keeps_others_waiting()) << "there is room";
-    fill->note_full();
-    EXPECT_TRUE(slow.keeps_others_waiting());
-    EXPECT_FALSE(fast->keeps_others_waiting());
-    append("second half");
-    fill->note_full();
-    EXPECT_FALSE(slow.keeps_others_waiting()) << "nobody waits";
-    take(*fast);
-    EXPECT_TRUE(slow.keeps_others_waiting());
-    fast.reset();
-    EXPECT_FALSE(slow.keeps_others_waiting()) << "it is alone";
-    fill->complete(false);
-    EXPECT_FALSE(slow.keeps_others_waiting());
-}
-
 TEST(UnreadFetch, GoesOnWhenLittleIsMissingOrNoMoreThanHasCome) {
     constexpr auto kMost = kNearlyDoneBytes;
     EXPECT_TRUE(goes_on_unread(0, kMost));

@@ -77,7 +77,6 @@ public:
         take(pending_.size());
         co_return true;
     }
-    void follow(const Fill::Reader*) override {}
     boost::asio::awaitable<void> interim(unsigned of, FieldBlock) override {
         interims.push_back(of);
         co_return;
