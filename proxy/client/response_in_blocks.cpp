@@ -26,10 +26,6 @@ asio::awaitable<void> refuse_blocks(Transaction& transaction, FetchError error,
                                       status);
 }
 
-bool has_several_ranges(const Request& request) {
-    return range_request(request.head.fields).form == RangeRequest::Form::several;
-}
-
 }  // namespace
 
 asio::awaitable<Served> respond_in_blocks(Transaction& transaction,
@@ -52,8 +48,6 @@ asio::awaitable<Served> respond_in_blocks(Transaction& transaction,
     const auto leads = led != nullptr;
     BlockStream stream(transaction, index, std::move(led));
     const auto stored_only = request.directives.only_if_cached;
-    // A few bytes of several ranges are no reason to fetch the whole body.
-    if (has_several_ranges(request) && !stored_only && !stream.pin(range)) co_return Served::alone;
     auto error = FetchError::not_allowed;
     if (!stored_only || stream.pin(range)) error = co_await stream.open(range, leads);
     if (transaction.books.aborted) co_return Served::responded;

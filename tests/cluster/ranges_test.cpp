@@ -158,29 +158,6 @@ TEST_F(Ranges, OfWhatIsNotStoredFetchTheirBlockAndNoMore) {  // 15
     EXPECT_EQ(client().ask("HEAD", "/file").field("Content-Length"), "10000");
 }
 
-TEST_F(Ranges, OfWhichBlocksAreMissingArePassedOnIfTheyAreSeveral) {
-    const File file{bytes(10'000)};
-    const auto scripted = origin.set([&](Exchange& e) {
-        if (contains(e.head, "bytes=1-4,9000-9007"))
-            return e.answer("", "two parts", "206 Partial Content");
-        file.answer(e);
-    });
-    start(settings("a"));
-    part("5000-5009");
-    for (int i = 0; i < 2; ++i) {
-        const auto answer = part("1-4,9000-9007");
-        EXPECT_EQ(answer.status, 206u);
-        EXPECT_EQ(answer.body, "two parts");
-    }
-    EXPECT_EQ(asked(), (Asked{"bytes=4096-8191", "bytes=1-4,9000-9007", "bytes=1-4,9000-9007"}));
-    EXPECT_EQ(part("1-4,9000-9007", "Cache-Control: only-if-cached\r\n").status, 504u);
-    EXPECT_EQ(get("a", "/file").body, file.content);
-    const auto whole = part("1-4,9000-9007");
-    EXPECT_EQ(whole.status, 200u);
-    EXPECT_EQ(whole.body, file.content);
-    EXPECT_TRUE(whole.cache_status().starts_with("a; hit")) << whole.cache_status();
-}
-
 TEST_F(Ranges, OfAnOriginThatIgnoresThemAreCutOutOfTheWhole) {
     const auto content = bytes(10'000);
     const auto scripted =
