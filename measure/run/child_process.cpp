@@ -20,7 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kPatience = 5s;
-constexpr auto kPoll = 20ms;
+constexpr auto kChildPoll = 20ms;
 
 /// Runs in the child between fork and exec, and calls only functions that are safe there.
 [[noreturn]] void become(char* const* arguments, int log, pid_t parent) {
@@ -81,7 +81,7 @@ void ChildProcess::wait() {
     const auto give_up = std::chrono::steady_clock::now() + kPatience;
     while (!ended()) {
         if (std::chrono::steady_clock::now() >= give_up) ::kill(pid_, SIGKILL);
-        std::this_thread::sleep_for(kPoll);
+        std::this_thread::sleep_for(kChildPoll);
     }
 }
 

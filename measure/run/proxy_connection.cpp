@@ -13,8 +13,8 @@ using protocol::as_result;
 using protocol::awaitable;
 using Time = std::chrono::steady_clock::time_point;
 
-constexpr std::size_t kInputBytes = 64 * 1024 + 4096;  // a head at its limit, and some more
-constexpr std::size_t kLeastRead = 32 * 1024;          // bodies are read in few pieces
+constexpr std::size_t kResponseInputBytes = 64 * 1024 + 4096;  // a head at its limit, and some more
+constexpr std::size_t kLeastResponseRead = 32 * 1024;          // bodies are read in few pieces
 
 }  // namespace
 
@@ -39,8 +39,8 @@ awaitable<bool> ProxyConnection::connect(const tcp::endpoint& to, Time deadline)
 }
 
 awaitable<bool> ProxyConnection::read_more() {
-    if (input_.size() >= kInputBytes) co_return false;
-    const auto room = input_.prepare(kLeastRead);
+    if (input_.size() >= kResponseInputBytes) co_return false;
+    const auto room = input_.prepare(kLeastResponseRead);
     const auto [error, n] = co_await socket_.async_read_some(room, as_result);
     ended_ = error == asio::error::eof;
     input_.commit(n);
@@ -105,7 +105,7 @@ awaitable<std::size_t> ProxyConnection::read_head(Attempt& attempt) {
         const bool more = co_await read_more();
         if (more) continue;
         attempt.answer_began = !input_.empty();
-        attempt.failure = input_.size() >= kInputBytes ? RequestFailure::malformed : lost();
+        attempt.failure = input_.size() >= kResponseInputBytes ? RequestFailure::malformed : lost();
         co_return 0;
     }
     attempt.answer_began = true;

@@ -20,7 +20,7 @@ BodyWriter::Room BodyWriter::make_room(std::uint64_t exact, Clock::time_point no
         if (grow_in_store(exact, now)) return Room::made;
         not_worth_waiting_for(now);
     }
-    return grow_in_window(exact);
+    return grow_in_window(exact, now);
 }
 
 /// False: from now on it is not being stored.
@@ -42,12 +42,17 @@ bool BodyWriter::grow_in_store(std::uint64_t exact, Clock::time_point now) {
 }
 
 /// After its readers made way: when the window has room, or all has been taken. That may take its
-/// time: a client that takes too little is cut by its own connection, and then reads no more.
-BodyWriter::Room BodyWriter::grow_in_window(std::uint64_t exact) {
+/// time: a client that takes too little is cut by its own connection, sooner if others wait
+/// (SharedPace), and then reads no more.
+BodyWriter::Room BodyWriter::grow_in_window(std::uint64_t exact, Clock::time_point now) {
     if (!fill_.wanted()) return Room::unwanted;
     const auto ahead = fill_.ahead();
     const auto share = window_share(windows_, fill_.window_bytes());
-    if (ahead > 0 && ahead >= share) return Room::after_readers;
+    if (ahead > 0 && ahead >= share) {
+        fill_.stand_still(now);
+        return Room::after_readers;
+    }
+    fill_.move_on(now);
     auto bytes = std::min<std::size_t>(fill_.next_block_bytes(),
                                        std::max<std::size_t>(share / 4, kFirstBlockBytes));
     if (exact > 0) bytes = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, exact));

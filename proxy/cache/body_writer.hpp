@@ -73,7 +73,7 @@ public:
 
 private:
     bool grow_in_store(std::uint64_t exact, Clock::time_point now);
-    Room grow_in_window(std::uint64_t exact);
+    Room grow_in_window(std::uint64_t exact, Clock::time_point now);
     void stop_storing(StorageVerdict why);
     void not_worth_waiting_for(Clock::time_point now);
 

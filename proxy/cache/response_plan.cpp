@@ -12,7 +12,8 @@ bool asks_origin(const RequestDirectives& directives) {
 bool wants_exact_range(const ResponsePlan& plan, const StoreFacts& found,
                        const RequestFacts& request) {
     using Form = RangeRequest::Form;
-    if (found.stored) return false;
+    // Of a body in one piece, all is there once it is validated.
+    if (found.stored) return found.in_blocks && request.range.form == Form::several;
     switch (request.range.form) {
         case Form::none:
             return false;

@@ -40,7 +40,7 @@ asio::awaitable<bool> BodySender::run() {
         if (send_now()) co_return true;
         if (step_ == Step::blocked) {
             if (what_.stored_as) transaction_.frontend.cache.shared.store.pin(*what_.stored_as);
-            const auto sent = co_await writer_.write_rest();
+            const auto sent = co_await writer_.write_rest(body_.of_fill());
             piece_sent(sent);
         } else if (step_ == Step::paused) {
             co_await asio::post(transaction_.frontend.executor, asio::use_awaitable);
@@ -53,7 +53,7 @@ asio::awaitable<bool> BodySender::run() {
             turn_bytes_ = 0;
             step_ = Step::go_on;
         } else if (step_ == Step::starved) {
-            const auto news = co_await transaction_.wait_for_news(Clock::now() + kFollowAtMost);
+            const auto news = co_await wait_for_more();
             if (news == Transaction::News::client_left) co_return false;
             step_ = news == Transaction::News::late ? Step::broken_off : Step::go_on;
         } else {
@@ -64,6 +64,26 @@ asio::awaitable<bool> BodySender::run() {
             co_return false;
         }
     }
+}
+
+/// Waits for bytes that have yet to come. The fill learns when the client has taken all others, so
+/// that a slower client does not keep this one waiting.
+asio::awaitable<Transaction::News> BodySender::wait_for_more() {
+    const auto deadline = Clock::now() + kFollowAtMost;
+    auto* const reader = body_.of_fill();
+    const auto given = writer_.given();
+    while (reader && reader->shares_window()) {
+        const auto now = Clock::now();
+        if (now >= deadline) break;
+        if (writer_.taken() >= given) {
+            reader->wants_more(now);
+            break;
+        }
+        const auto news = co_await transaction_.wait_for_news(now + kLookForTaken);
+        if (news != Transaction::News::late) co_return news;
+    }
+    const auto news = co_await transaction_.wait_for_news(deadline);
+    co_return news;
 }
 
 /// Books the bytes that went out, and decides about the next step. `whole`: all of the piece went

@@ -12,6 +12,8 @@ namespace proxy {
 
 /// A fetch has deadlines of its own. This one bounds the wait for a fetch that is no more.
 inline constexpr std::chrono::minutes kFollowAtMost{10};
+/// A client may have yet to take bytes from the kernel. It is looked at so often, until it has.
+inline constexpr std::chrono::milliseconds kLookForTaken{100};
 /// A client that takes bytes as fast as they come gets about so many in one turn of the worker.
 /// Then other clients have their turn.
 inline constexpr std::uint64_t kTurnBytes = 1024 * 1024;
@@ -61,6 +63,7 @@ private:
 
     void piece_sent(bool whole);
     Step go_on_or_pause();
+    boost::asio::awaitable<Transaction::News> wait_for_more();
     std::uint64_t most_of_piece() const;
 
     Transaction& transaction_;

@@ -442,12 +442,24 @@ ClientConnection::FileSent ClientConnection::send_file_now(const RecordBody& fil
     return result;
 }
 
-asio::awaitable<bool> ClientConnection::wait_to_send() {
-    arm(taking_, taking_.begun() ? 0 : taken());
+asio::awaitable<bool> ClientConnection::wait_to_send(const Fill::Reader* reader) {
+    const auto now = TimerWheel::Clock::now();
+    const auto moved = taking_.begun() ? 0 : taken();
+    auto look = taking_.wait(now, moved, frontend_.config().timeouts.body_idle);
+    if (reader) {
+        const auto of_shared = taking_with_others_.begun() ? 0 : taken();
+        look = std::min(look, taking_with_others_.wait(now, of_shared, reader->others_waited(now)));
+    }
+    frontend_.wheel.arm(*this, look);
     const auto ready =
         co_await wait_for_step(socket_, tls_ ? tls_wants_ : protocol::TlsSession::Step::wait_write);
     const auto late = expired_;
     if (!fast_enough(taking_, [this] { return taken(); }) || (!ready && !late)) broken_ = true;
+    if (reader && !broken_) {
+        const auto then = TimerWheel::Clock::now();
+        broken_ = !taking_with_others_.fast_enough(then, reader->others_waited(then),
+                                                   [this] { return taken(); });
+    }
     co_return !broken_;
 }
 

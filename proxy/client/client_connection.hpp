@@ -11,12 +11,14 @@
 #include "proxy/client/departure.hpp"
 #include "proxy/client/frontend.hpp"
 #include "proxy/client/inside.hpp"
+#include "proxy/client/shared_pace.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/kept_memory.hpp"
 #include "proxy/http/message_parser.hpp"
 #include "proxy/net/pace.hpp"
 #include "proxy/net/read_buffer.hpp"
 #include "proxy/net/wakeup.hpp"
+#include "proxy/storage/fill.hpp"
 #include "proxy/storage/memory.hpp"
 
 namespace proxy {
@@ -84,8 +86,9 @@ public:
     };
     /// The same for bytes that the page cache has; not by TLS.
     FileSent send_file_now(const RecordBody& file, std::uint64_t offset, std::uint64_t bytes);
-    /// Waits until the socket takes bytes again; false as with send().
-    boost::asio::awaitable<bool> wait_to_send();
+    /// Waits until the socket takes bytes again; false as with send(). `reader`: that of
+    /// ResponseWriter::write_rest().
+    boost::asio::awaitable<bool> wait_to_send(const Fill::Reader* reader = nullptr);
     bool broken() const { return broken_; }
     /// Has the client left? For a caller that waits for something else, each Departure::kLook.
     bool has_left() {
@@ -131,6 +134,7 @@ public:
     void begin_response() {
         response_bytes_ = 0;
         taking_.begin();
+        taking_with_others_.begin();
         giving_.begin();
         departure_.begin();
     }
@@ -196,6 +200,7 @@ private:
     std::uint64_t response_bytes_ = 0;
     std::int64_t body_bytes_ = 0;  // of requests, as they came
     Pace taking_, giving_;         // responses; bodies of requests
+    SharedPace taking_with_others_;
     Departure departure_;
     bool expired_ = false;
     bool broken_ = false;

@@ -121,14 +121,14 @@ ResponseWriter::Progress Http1Writer::send_file(BodyPiece& piece) {
     return sent.bytes == wanted ? Progress::all : Progress::blocked;
 }
 
-asio::awaitable<bool> Http1Writer::write_rest() {
+asio::awaitable<bool> Http1Writer::write_rest(const Fill::Reader* reader) {
     const auto of_file = buffers_.empty() && !connection_.broken();
     if (of_file) {
         const auto ready = co_await connection_.wait_to_send();
         co_return ready;
     }
     while (!connection_.broken()) {
-        co_await connection_.wait_to_send();
+        co_await connection_.wait_to_send(reader);
         if (send_now()) break;
     }
     co_return !connection_.broken();

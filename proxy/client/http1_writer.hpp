@@ -31,11 +31,15 @@ public:
     void begin(const ResponseHead& head) override;
     std::vector<boost::asio::const_buffer>& next_piece() override;
     Progress write_now(BodyPiece& piece) override;
-    boost::asio::awaitable<bool> write_rest() override;
+    boost::asio::awaitable<bool> write_rest(const Fill::Reader* reader) override;
     boost::asio::awaitable<void> interim(unsigned status, FieldBlock fields) override;
     bool takes_files() const override { return framing_ != Framing::chunked && !connection_.tls(); }
     bool complete() const override;
     bool client_has_left() override { return connection_.has_left(); }
+    std::int64_t given() const override {
+        return static_cast<std::int64_t>(connection_.response_bytes());
+    }
+    std::int64_t taken() override { return connection_.taken(); }
     std::uint64_t sent_bytes() const override { return connection_.response_bytes(); }
 
     /// Bytes of memory that are kept from response to response.

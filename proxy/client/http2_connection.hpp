@@ -100,6 +100,9 @@ private:
     void submitted(std::size_t bytes) override;
     void serve_late(std::int32_t stream) override;
     std::int64_t taken() override { return connection_.taken(); }
+    std::int64_t given() const override {
+        return static_cast<std::int64_t>(connection_.response_bytes());
+    }
     void taken(std::int32_t stream, std::size_t bytes) override;
     void widen(std::int32_t stream, std::size_t bytes) override;
     void refuse(std::int32_t stream) override;

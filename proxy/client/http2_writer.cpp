@@ -59,6 +59,7 @@ void Http2Writer::start(std::int32_t stream) {
     small_sent_ = 0;
     views_.clear();
     taking_.begin();
+    taking_with_others_.begin();
     credit_ = 0;
 }
 
@@ -164,7 +165,7 @@ void Http2Writer::end_tunnel() {
 
 /// After a wait for the client. While its windows are open, the connection as a whole counts: other
 /// streams may have had their turn.
-bool Http2Writer::is_slow(Clock::time_point now) {
+bool Http2Writer::is_slow(Clock::time_point now, const Fill::Reader* reader) {
     auto* const session = output_.session();
     const auto all = output_.taken();
     if (nghttp2_session_get_remote_window_size(session) > 0 &&
@@ -173,18 +174,22 @@ bool Http2Writer::is_slow(Clock::time_point now) {
     taken_then_ = all;
     const auto& config = frontend_.config();
     const auto window = config.timeouts.body_idle;
-    return !taking_.fast_enough(
-        now, window, least_bytes(config.limits.client_rate_min, window),
-        [this] { return static_cast<std::int64_t>(body_bytes_) + credit_; });
+    const auto bytes = [this] { return moved(); };
+    const auto least = least_bytes(config.limits.client_rate_min, window);
+    if (!taking_.fast_enough(now, window, least, bytes)) return true;
+    return reader && !taking_with_others_.fast_enough(now, reader->others_waited(now), bytes);
 }
 
-asio::awaitable<bool> Http2Writer::write_rest() {
+asio::awaitable<bool> Http2Writer::write_rest(const Fill::Reader* reader) {
     taken_then_ = output_.taken();
     while (!closed_ && views_bytes_ > 0) {
-        const auto moved = static_cast<std::int64_t>(body_bytes_) + credit_;
-        const auto until = taking_.wait(Clock::now(), moved, frontend_.config().timeouts.body_idle);
+        const auto now = Clock::now();
+        auto until = taking_.wait(now, moved(), frontend_.config().timeouts.body_idle);
+        if (reader)
+            until =
+                std::min(until, taking_with_others_.wait(now, moved(), reader->others_waited(now)));
         co_await wakeup_->wait_until(until);
-        if (!closed_ && is_slow(Clock::now())) break;
+        if (!closed_ && is_slow(Clock::now(), reader)) break;
     }
     // nghttp2 closes a stream whose end has gone out.
     given_up_ = (closed_ && !end_sent_) || views_bytes_ > 0;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "proxy/client/response_writer.hpp"
+#include "proxy/client/shared_pace.hpp"
 #include "proxy/net/pace.hpp"
 #include "proxy/net/wakeup.hpp"
 
@@ -32,6 +33,8 @@ public:
     virtual void serve_late(std::int32_t stream) = 0;
     /// Bytes of all streams that the client has taken.
     virtual std::int64_t taken() = 0;
+    /// Bytes of all streams that have gone to the client's connection.
+    virtual std::int64_t given() const = 0;
 };
 
 /// Writes the response of one HTTP/2 stream as HEADERS and DATA frames (RFC 9113 §8.1). nghttp2
@@ -75,11 +78,13 @@ public:
     std::vector<boost::asio::const_buffer>& next_piece() override { return views_; }
     Progress write_now(BodyPiece& piece) override;
     bool takes_at_once(std::uint64_t bytes) const override;
-    boost::asio::awaitable<bool> write_rest() override;
+    boost::asio::awaitable<bool> write_rest(const Fill::Reader* reader) override;
     boost::asio::awaitable<void> interim(unsigned status, FieldBlock fields) override;
     bool takes_files() const override { return false; }
     bool complete() const override;
     bool client_has_left() override { return closed_; }
+    std::int64_t given() const override { return output_.given(); }
+    std::int64_t taken() override { return output_.taken(); }
     std::uint64_t sent_bytes() const override { return sent_; }
 
     /// nghttp2 asks for at most `room` bytes of the body. Returns their number, or an error of
@@ -97,7 +102,8 @@ private:
     std::uint64_t waiting() const { return small_.size() - small_sent_ + views_bytes_; }
     bool has_all() const;
     void submit();
-    bool is_slow(std::chrono::steady_clock::time_point now);
+    bool is_slow(std::chrono::steady_clock::time_point now, const Fill::Reader* reader);
+    std::int64_t moved() const { return static_cast<std::int64_t>(body_bytes_) + credit_; }
 
     Frontend& frontend_;
     Http2Output& output_;
@@ -116,6 +122,7 @@ private:
     std::uint64_t views_bytes_ = 0;
     std::uint64_t sent_ = 0;
     Pace taking_;
+    SharedPace taking_with_others_;
     std::int64_t credit_ = 0;      // bytes that other streams moved while this one might have
     std::int64_t taken_then_ = 0;  // Http2Output::taken() at the last look
 };

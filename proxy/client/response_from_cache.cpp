@@ -80,6 +80,7 @@ ResponsePlan ResponseFromCache::plan() {
     if (found_.response) {
         facts.stored = &found_.response->freshness;
         facts.residence = found_.response->residence(books_.begun);
+        facts.in_blocks = found_.response->blocks.has_value();
     }
     auto plan = plan_reuse(facts, request_.directives);
     status_ = {};
@@ -117,6 +118,7 @@ bool ResponseFromCache::is_in_blocks() const {
 asio::awaitable<Served> ResponseFromCache::respond_in_blocks(const CacheStatus& status) {
     books_.outcome = Outcome::local_hit;
     books_.source = Source::memory;
+    forward_ = Forward::partial;  // unless the blocks are the answer
     return proxy::respond_in_blocks(transaction_, found_.response, status, nullptr, nullptr);
 }
 

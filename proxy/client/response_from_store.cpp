@@ -21,15 +21,28 @@ bool not_modified(const Request& request, const StoredMetadata& response) {
                                 wall_now());
 }
 
-RangeAnswer wanted_part(const Request& request, const StoredMetadata& response,
-                        std::optional<std::uint64_t> length) {
+namespace {
+
+/// The Range that applies to `response` (RFC 9110 §14.2), or none.
+RangeRequest wanted_range(const Request& request, const StoredMetadata& response) {
     const auto& asked = request.head.fields;
-    if (!length || response.status != 200 || request.head.verb != verb::get ||
-        !find(asked, field::range))
+    if (response.status != 200 || request.head.verb != verb::get || !find(asked, field::range))
         return {};
     const auto fields = response.fields();
     if (!if_range_allows(asked, validators_of(fields), wall_now())) return {};
-    return evaluate(range_request(asked), *length);
+    return range_request(asked);
+}
+
+}  // namespace
+
+RangeAnswer wanted_part(const Request& request, const StoredMetadata& response,
+                        std::optional<std::uint64_t> length) {
+    if (!length) return {};
+    return evaluate(wanted_range(request, response), *length);
+}
+
+bool wants_several_parts(const Request& request, const StoredMetadata& response) {
+    return wanted_range(request, response).form == RangeRequest::Form::several;
 }
 
 void begin_response(Transaction& transaction, const StoredMetadata& response,

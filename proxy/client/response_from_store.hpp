@@ -19,6 +19,9 @@ bool not_modified(const Request& request, const StoredMetadata& response);
 RangeAnswer wanted_part(const Request& request, const StoredMetadata& response,
                         std::optional<std::uint64_t> length);
 
+/// Does the request's Range name several parts of `response`, and apply to it?
+bool wants_several_parts(const Request& request, const StoredMetadata& response);
+
 /// Begins a response out of `response`: all of it, or a 206 with `part` of its `length` bytes.
 void begin_response(Transaction& transaction, const StoredMetadata& response,
                     const LiveFields* live, std::optional<std::chrono::seconds> age,

@@ -38,6 +38,11 @@ asio::awaitable<Served> respond_in_blocks(Transaction& transaction,
         co_await respond_not_modified(transaction, *index, live, age, status);
         co_return Served::responded;
     }
+    // Only the parts that are asked for: the whole may be far more, and most of it missing.
+    if (wants_several_parts(request, *index) && !request.directives.only_if_cached) {
+        transaction.books.cache = CacheResult::miss;
+        co_return Served::alone;
+    }
     const auto length = index->blocks->length;
     const auto part = wanted_part(request, *index, length);
     if (part.kind == RangeAnswer::Kind::unsatisfiable) {

@@ -10,6 +10,7 @@
 #include "proxy/http/field_block.hpp"
 #include "proxy/http/kept_memory.hpp"
 #include "proxy/storage/body.hpp"
+#include "proxy/storage/fill.hpp"
 
 namespace proxy {
 
@@ -62,8 +63,9 @@ public:
     /// write_now() takes a whole body of so many bytes, however slow the client is.
     virtual bool takes_at_once(std::uint64_t) const { return false; }
     /// Waits until the rest of the piece has gone out; of a file, until the client takes more.
-    /// False: the client is gone, or takes less than limits.client_rate_min.
-    virtual boost::asio::awaitable<bool> write_rest() = 0;
+    /// False: the client is gone, or takes less than limits.client_rate_min. `reader`: the reader
+    /// of the piece's fill, whose other readers are not to wait for long (SharedPace); or null.
+    virtual boost::asio::awaitable<bool> write_rest(const Fill::Reader* reader) = 0;
     /// Both: true when all of the piece, which is no file, has gone out.
     boost::asio::awaitable<bool> write(BodyPiece piece);
 
@@ -75,6 +77,10 @@ public:
     virtual bool complete() const = 0;
     /// A look at the client, for a caller that waits for something else: has it left?
     virtual bool client_has_left() = 0;
+    /// Bytes that have gone to the client's connection, and those of them that the client has
+    /// taken. Only differences count, within one response.
+    virtual std::int64_t given() const = 0;
+    virtual std::int64_t taken() = 0;
     /// Bytes that have gone out for this response, heads and framing included.
     virtual std::uint64_t sent_bytes() const = 0;
     /// Of these, bytes of the body.

@@ -462,7 +462,8 @@ constexpr std::array kTable{
     Setting{"origins[].rewrite", ElementValue{"list of `location` and `links`"}, Effect::on_reload,
             "What of a response under `public` gets the public addresses of all entries in place "
             "of those of their origins. `location`: the fields `Location`, `Content-Location`, "
-            "`Link` and `Refresh`, the realm of `WWW-Authenticate`, and Domain and Path of cookies. `links`: URLs in bodies of HTML "
+            "`Link` and `Refresh`, the realm of `WWW-Authenticate`, and Domain and Path of "
+            "cookies. `links`: URLs in bodies of HTML "
             "and JSON. A change ends the stored responses that it concerns.",
             false, nullptr, "`[\"location\"]`"},
     Setting{"origins[].rewrite_up_to", ElementValue{"size"}, Effect::on_reload,

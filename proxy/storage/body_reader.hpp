@@ -61,6 +61,11 @@ public:
         else
             std::get<Fill::Reader*>(from_)->consume(bytes);
     }
+    /// The reader of a fill, if it reads one; else null.
+    Fill::Reader* of_fill() const {
+        const auto* reader = std::get_if<Fill::Reader*>(&from_);
+        return reader ? *reader : nullptr;
+    }
     /// Makes peek() return bytes in place of files, because the bytes must be framed or enciphered,
     /// or a send from the file has failed.
     void give_bytes_only() {

@@ -23,6 +23,10 @@ Fill::Reader::~Reader() {
     readers[index_] = readers.back();
     readers[index_]->index_ = index_;
     readers.pop_back();
+    if (wants_more_) {
+        --fill_->want_more_;
+        fill_->note_waiting(std::chrono::steady_clock::now());
+    }
     if (released_) {
         --fill_->released_;
     } else if (fill_->closed_) {
@@ -63,6 +67,27 @@ void Fill::Reader::consume(std::uint64_t bytes) {
     if (!was_slowest) return;
     fill_->let_go();
     fill_->writer_->notify();
+}
+
+bool Fill::Reader::shares_window() const {
+    const std::lock_guard lock(fill_->mutex_);
+    return fill_->closed_ && !released_ && fill_->phase_ == Phase::streaming &&
+           fill_->positions_.size() > 1;
+}
+
+void Fill::Reader::wants_more(std::chrono::steady_clock::time_point now) {
+    const std::lock_guard lock(fill_->mutex_);
+    if (released_ || wants_more_ || offset_ < fill_->incoming_.response->body->size()) return;
+    wants_more_ = true;
+    ++fill_->want_more_;
+    fill_->note_waiting(now);
+}
+
+std::chrono::nanoseconds Fill::Reader::others_waited(
+    std::chrono::steady_clock::time_point now) const {
+    const std::lock_guard lock(fill_->mutex_);
+    const auto& since = fill_->waiting_since_;
+    return fill_->waited_ + (since ? now - *since : std::chrono::nanoseconds(0));
 }
 
 std::optional<std::chrono::nanoseconds> Fill::Reader::time_until(
@@ -169,6 +194,32 @@ void Fill::stop_sharing() {
     close();
     incoming_.shared = false;
     let_go();
+    wake_readers();  // one that waits for bytes may now wait for another reader
+}
+
+void Fill::stand_still(std::chrono::steady_clock::time_point now) {
+    const std::lock_guard lock(mutex_);
+    stands_still_ = true;
+    note_waiting(now);
+}
+
+void Fill::move_on(std::chrono::steady_clock::time_point now) {
+    const std::lock_guard lock(mutex_);
+    if (!std::exchange(stands_still_, false)) return;
+    for (auto* reader : readers_) reader->wants_more_ = false;
+    want_more_ = 0;
+    note_waiting(now);
+}
+
+void Fill::note_waiting(std::chrono::steady_clock::time_point now) {
+    const auto waits = stands_still_ && want_more_ > 0;
+    if (waits == waiting_since_.has_value()) return;
+    if (waits) {
+        waiting_since_ = now;
+    } else {
+        waited_ += now - *waiting_since_;
+        waiting_since_.reset();
+    }
 }
 
 std::uint64_t Fill::ahead() const {

@@ -87,6 +87,14 @@ public:
         BodyPiece peek(std::uint64_t max_bytes, std::size_t max_buffers,
                        std::vector<boost::asio::const_buffer>& out) const;
         void consume(std::uint64_t bytes);
+        /// The body is not stored, still comes, and has other readers. So a slow one among them may
+        /// let the others wait.
+        bool shares_window() const;
+        /// The client has taken all that came, and waits for the next bytes.
+        void wants_more(std::chrono::steady_clock::time_point now);
+        /// The time so far in which a reader wanted more, and the body stood still because of
+        /// slower readers.
+        std::chrono::nanoseconds others_waited(std::chrono::steady_clock::time_point now) const;
         /// The time until the body has reached `offset`, at the present rate. Zero if it has, or if
         /// the fill has ended. Empty if the rate is unknown.
         std::optional<std::chrono::nanoseconds> time_until(
@@ -104,6 +112,7 @@ public:
             position_;  // once the fill is closed and unless released
         bool leader_;
         bool released_ = false;
+        bool wants_more_ = false;
     };
 
     /// `writer` is notified when a window opens or the last reader leaves. `window_bytes` limits
@@ -151,6 +160,10 @@ public:
     /// The bytes that the slowest reader has yet to take.
     std::uint64_t ahead() const;
     std::uint64_t window_bytes() const { return window_bytes_; }
+    /// The window is full: the body waits for its readers, until move_on().
+    void stand_still(std::chrono::steady_clock::time_point now);
+    /// Ends that.
+    void move_on(std::chrono::steady_clock::time_point now);
     /// A reader is there, or the fetch may continue by itself.
     bool wanted() const;
     /// Lets the fetch continue without readers, however much is missing, while it goes into the
@@ -173,6 +186,8 @@ private:
     void close();                                 // under the mutex
     void let_go();                                // under the mutex
     std::uint64_t slowest() const;                // under the mutex
+    /// Under the mutex, after a change of its inputs.
+    void note_waiting(std::chrono::steady_clock::time_point now);
 
     const std::uint64_t window_bytes_;
     mutable std::mutex mutex_;
@@ -191,6 +206,10 @@ private:
     std::size_t released_ = 0;                // of readers_
     std::multiset<std::uint64_t> positions_;  // of readers, once closed
     std::uint64_t joined_ = 0;
+    bool stands_still_ = false;          // the window is full
+    std::size_t want_more_ = 0;          // of readers_
+    std::chrono::nanoseconds waited_{};  // of others_waited(), up to waiting_since_
+    std::optional<std::chrono::steady_clock::time_point> waiting_since_;
     std::shared_ptr<Wakeup> writer_;
 };
 

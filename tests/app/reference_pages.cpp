@@ -200,8 +200,7 @@ ReferencePage settings_page(const std::string& notes) {
             is_first_part = false;
             continue;
         }
-        if (top && !is_first_part)
-            page.text += "\n## " + std::string(setting.path) + "\n\n" + head;
+        if (top && !is_first_part) page.text += "\n## " + std::string(setting.path) + "\n\n" + head;
         page.text += "| " + code(setting.path) + " | " +
                      cell(std::visit(SettingText(), setting.value)) + " | " +
                      cell(default_of(setting, all)) + " | " +

@@ -354,6 +354,27 @@ TEST_F(LargeBodies, AreStoredInBlocks) {  // 15
     EXPECT_EQ(get("a", "/file", "If-None-Match: \"v1\"\r\n").status, 304u);
 }
 
+TEST_F(LargeBodies, GetSeveralRangesFromTheOriginAsTheyAre) {  // RFC 9110 §14.2
+    const File file{bytes(20'000)};
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (contains(e.field("Range"), ","))
+            e.answer("ETag: \"v1\"\r\nContent-Type: multipart/byteranges; boundary=x\r\n",
+                     "the parts", "206 Partial Content");
+        else
+            file.answer(e);
+    });
+    start(settings("a"));
+    ASSERT_EQ(part("1-4").status, 206u);
+    ASSERT_EQ(asked(), Asked{"bytes=0-4095"});
+    const auto answer = part("1-4,15000-15007");
+    EXPECT_EQ(answer.status, 206u);
+    EXPECT_EQ(answer.body, "the parts");
+    EXPECT_TRUE(answer.cache_status().starts_with("a; fwd=partial")) << answer.cache_status();
+    EXPECT_EQ(asked(), (Asked{"bytes=0-4095", "bytes=1-4,15000-15007"})) << "and nothing else";
+    EXPECT_EQ(part("1-4").cache_status().substr(0, 6), "a; hit") << "the block stays";
+    EXPECT_EQ(part("1-4,15000-15007", "If-Range: \"v0\"\r\n").status, 200u);
+}
+
 TEST_F(LargeBodies, StayInOnePieceWithoutRangesOrAStrongTag) {
     const auto content = bytes(20'000);
     const auto scripted = origin.set([&](Exchange& e) {

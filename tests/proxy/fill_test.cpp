@@ -174,5 +174,55 @@ TEST_F(FillTest, NotifiesReadersOfAFailure) {
     EXPECT_TRUE(leader.peek(1000, 10, out).failed);
 }
 
+/// A body that is not stored, with two readers.
+class FillWithAWindow : public FillTest {
+protected:
+    using Clock = std::chrono::steady_clock;
+
+    FillWithAWindow() {
+        begin(true);
+        append("0123456789");
+        fill->stop_sharing();
+    }
+    std::chrono::nanoseconds waited(std::chrono::seconds after) const {
+        return slow.others_waited(now + after);
+    }
+
+    Fill::Reader slow{fill, wakeup(), true};
+    std::optional<Fill::Reader> fast{std::in_place, fill, wakeup(), false};
+    const Clock::time_point now = Clock::now();
+};
+
+TEST_F(FillWithAWindow, CountsTheTimeInWhichAReaderWaitsForAnother) {
+    using namespace std::chrono_literals;
+    EXPECT_TRUE(slow.shares_window());
+    take(*fast);
+    fast->wants_more(now);
+    EXPECT_EQ(waited(1s), 0s) << "the origin is waited for";
+    fill->stand_still(now + 1s);
+    EXPECT_EQ(waited(3s), 2s);
+    fill->move_on(now + 5s);
+    EXPECT_EQ(waited(9s), 4s);
+    fill->stand_still(now + 9s);
+    EXPECT_EQ(waited(10s), 4s) << "it has got bytes since";
+}
+
+TEST_F(FillWithAWindow, CountsNoReaderThatHasBytesToTake) {
+    using namespace std::chrono_literals;
+    fill->stand_still(now);
+    fast->wants_more(now);
+    EXPECT_EQ(waited(9s), 0s) << "both are slow";
+}
+
+TEST_F(FillWithAWindow, CountsNoReaderThatHasLeft) {
+    using namespace std::chrono_literals;
+    fill->stand_still(now);
+    take(*fast);
+    fast->wants_more(now);
+    fast.reset();
+    EXPECT_EQ(waited(100s), waited(200s));
+    EXPECT_FALSE(slow.shares_window());
+}
+
 }  // namespace fill_test
 }  // namespace proxy

@@ -71,7 +71,7 @@ public:
         take(std::min<std::uint64_t>(room, pending_.size()));
         return pending_.empty() ? Progress::all : Progress::blocked;
     }
-    boost::asio::awaitable<bool> write_rest() override {
+    boost::asio::awaitable<bool> write_rest(const Fill::Reader*) override {
         ++waits;
         if (!reads_on) co_return false;
         take(pending_.size());
@@ -88,6 +88,8 @@ public:
         return length ? body.size() == *length : ends_;
     }
     bool client_has_left() override { return !reads_on; }
+    std::int64_t given() const override { return static_cast<std::int64_t>(body.size()); }
+    std::int64_t taken() override { return given(); }
     std::uint64_t sent_bytes() const override { return body.size(); }
 
 private:

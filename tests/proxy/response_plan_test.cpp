@@ -167,6 +167,9 @@ TEST_F(ResponsePlanTest, FetchesWholeForARangeOfWhatIsStale) {
     EXPECT_FALSE(plan("", "bytes=5-9").in_part);
     EXPECT_EQ(plan("", "bytes=-9").step, ResponseStep::fetch);
     EXPECT_EQ(plan("", "bytes=0-1,5-9").step, ResponseStep::fetch);
+    found.in_blocks = true;
+    EXPECT_EQ(plan("", "bytes=5-9").step, ResponseStep::fetch);
+    EXPECT_EQ(plan("", "bytes=0-1,5-9").step, ResponseStep::relay) << "blocks may be missing";
 }
 
 TEST_F(ResponsePlanTest, RelaysRangesThatCannotBeAPartOfWhatIsStored) {

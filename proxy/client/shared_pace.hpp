@@ -1,0 +1,52 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "proxy/net/pace.hpp"
+
+namespace proxy {
+
+/// The minimum rate of a client while others wait for it: they read the same body, which is not
+/// being stored, and its window opens only as the slowest of them takes bytes. A client alone, or
+/// among equally slow ones, has the limits of Pace only. A plain object of one thread.
+class SharedPace {
+public:
+    using Clock = Pace::Clock;
+    static constexpr std::chrono::seconds kWindow{10};
+    static constexpr std::uint64_t kRate = 64 * 1024;  // bytes per second
+
+    /// Starts again, for the next response.
+    void begin() { pace_.begin(); }
+    bool begun() const { return pace_.begun(); }
+
+    /// Notes the start of a wait for the client. `moved` is that of Pace::wait(); `others_waited`
+    /// is Fill::Reader::others_waited(). Returns the time of the next check.
+    Clock::time_point wait(Clock::time_point now, std::int64_t moved,
+                           Clock::duration others_waited) {
+        if (!pace_.begun()) others_waited_then_ = others_waited;
+        return pace_.wait(now, moved, kWindow);
+    }
+
+    /// Notes the end of the wait. Returns false if others have waited for half of a full window or
+    /// longer, and too few bytes have moved in it.
+    template <class Moved>
+    bool fast_enough(Clock::time_point now, Clock::duration others_waited, Moved moved) {
+        auto is_full = false;
+        const auto look = [&] {
+            is_full = true;
+            return moved();
+        };
+        const auto enough = pace_.fast_enough(now, kWindow, least_bytes(kRate, kWindow), look);
+        if (!is_full) return true;
+        const auto waited = others_waited - others_waited_then_;
+        others_waited_then_ = others_waited;
+        return enough || 2 * waited < kWindow;
+    }
+
+private:
+    Pace pace_;
+    Clock::duration others_waited_then_{};  // at the window's begin
+};
+
+}  // namespace proxy

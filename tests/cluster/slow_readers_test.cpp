@@ -1,0 +1,88 @@
+// Clients of one fetch of a body that outgrows the store: a slow one does not keep others waiting,
+// and is left alone when nobody waits for it.
+
+#include <atomic>
+#include <thread>
+
+#include "tests/cluster/fixture.hpp"
+#include "tests/cluster/http2_client.hpp"
+
+namespace proxy::test {
+namespace slow_readers_test {
+
+using namespace std::chrono_literals;
+
+/// An origin with a chunked body, of which the first bytes come at once, and the others when the
+/// test says so.
+class SlowReaders : public NodesTest {
+protected:
+    static constexpr std::size_t kChunk = 1 << 20;
+
+    SlowReaders() {
+        auto settings = config("a");
+        settings.cache.object_max = 1 << 20;
+        start(settings);
+    }
+    ~SlowReaders() override { gate_.open(); }
+    void serve(Exchange& e) {
+        e.keep = false;
+        e.send("HTTP/1.1 200 OK\r\n" + fresh("Transfer-Encoding: chunked\r\n") + "\r\n");
+        e.send("5\r\nfirst\r\n");
+        gate_.wait();
+        const std::string chunk(kChunk, 'x');
+        for (std::size_t i = 0; i < chunks_; ++i) e.send("100000\r\n" + chunk + "\r\n");
+        e.send("0\r\n\r\n");
+    }
+    std::size_t body_bytes() const { return 5 + chunks_ * kChunk; }
+    /// Another client follows the fetch that a first one leads, and then the body grows.
+    void expect_followed() {
+        auto follower = client();
+        follower.begin("GET", "/large");
+        ASSERT_TRUE(follower.read_at_least(5));
+        const auto begun = std::chrono::steady_clock::now();
+        gate_.open();
+        const auto answer = follower.read();
+        EXPECT_TRUE(answer.complete);
+        EXPECT_EQ(answer.body.size(), body_bytes());
+        EXPECT_LT(std::chrono::steady_clock::now() - begun, 35s) << "timeouts.body_idle is 60 s";
+        EXPECT_EQ(origin.requests(), 1u) << "it was no fetch of its own";
+    }
+
+    std::size_t chunks_ = 24;  // more than the buffers of two kernels
+    Gate gate_;
+};
+
+TEST_F(SlowReaders, LetNobodyWaitForLong) {
+    const auto scripted = origin.set([&](Exchange& e) { serve(e); });
+    auto leader = client();
+    leader.begin("GET", "/large");
+    ASSERT_TRUE(leader.read_at_least(5));
+    expect_followed();
+    EXPECT_FALSE(leader.read().complete);
+}
+
+TEST_F(SlowReaders, LetNobodyWaitForLongOverHttp2) {
+    const auto scripted = origin.set([&](Exchange& e) { serve(e); });
+    Http2Client leader(Socket::connect(address("a"), kProxyPort));
+    leader.opens_windows = false;
+    const auto stream = leader.begin(Http2Client::get("/large"));
+    leader.read_body(stream, 5);
+    expect_followed();
+    EXPECT_TRUE(leader.response(stream).reset.has_value()) << "its stream alone has ended";
+    EXPECT_FALSE(leader.closed);
+}
+
+TEST_F(SlowReaders, AreLeftAloneWhenNobodyWaits) {
+    const auto scripted = origin.set([&](Exchange& e) { serve(e); });
+    auto leader = client();
+    leader.begin("GET", "/large");
+    ASSERT_TRUE(leader.read_at_least(5));
+    gate_.open();
+    std::this_thread::sleep_for(2 * 10s + 2s);  // two windows in which others might have waited
+    const auto answer = leader.read();
+    EXPECT_TRUE(answer.complete);
+    EXPECT_EQ(answer.body.size(), body_bytes());
+}
+
+}  // namespace slow_readers_test
+}  // namespace proxy::test
