@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 from harness import access
-from harness.certificates import Authority
+from harness.certificates import Authority, openssl
 from harness.origin import Answer, Origin
 from harness.sandbox import SKIPPED, Failure, Machine, Skip, enter
 from pypi import NAME, WHEEL, make_wheel
@@ -29,7 +29,7 @@ LEAVES = {  # what a leaf is for -> where its server is, the names in the leaf, 
     "address": ("127.0.0.16", ["127.0.0.16"], "127.0.0.16"),
 }
 GOOD = ("listed host", "name below it")
-IGNORE = ("java",)  # Java does not apply the constraints of a CA that it trusts: docs/howto/intercept.md says so
+IGNORE = ("java",)  # Java does not apply the constraints of a CA that it trusts itself, only of those below it
 GO = """package main
 import ("fmt"; "net/http"; "os")
 func main() {
@@ -177,6 +177,17 @@ def check_refusals(program, folder, files):
         check(f"nothing is written for {words}", not os.path.exists(nowhere))
 
 
+def below_a_root(folder, files):
+    """Does what docs/howto/intercept.md says for Java. Returns the root, and the CA that it has signed."""
+    root, request, below = (os.path.join(folder, name) for name in ("root.pem", "ca.csr", "below.pem"))
+    openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "825", "-subj", "/CN=root",
+            "-keyout", root + ".key", "-out", root)
+    openssl("x509", "-x509toreq", "-in", files[0], "-key", files[1], "-copy_extensions", "copyall", "-out", request)
+    openssl("x509", "-req", "-in", request, "-CA", root, "-CAkey", root + ".key", "-CAcreateserial", "-days", "824",
+            "-copy_extensions", "copyall", "-out", below)
+    return root, below
+
+
 def serve(leaf, certificate):
     wheel = make_wheel()
 
@@ -191,15 +202,19 @@ def serve(leaf, certificate):
     return origin
 
 
-def try_clients(folder, files):
-    """Returns for each client, which leaves it accepted. The clients trust the first of the files, the second one is its key."""
+def try_clients(folder, files, names, root=None):
+    """Returns for each of these clients, which leaves it accepted. `files`: of the CA that signs; `root`: the one above it."""
     os.mkdir(folder)
-    thief = Authority(folder, files)
-    origins = [serve(leaf, thief.issue(names, leaf.replace(" ", "-"))) for leaf, (_, names, _) in LEAVES.items()]
-    way = access.Direct([], files[0])
+    thief, trusted, origins = Authority(folder, files), root or files[0], []
+    for leaf, (_, alternatives, _) in LEAVES.items():
+        certificate, key = thief.issue(alternatives, leaf.replace(" ", "-"))
+        with open(certificate, "a") as chain, open(files[0]) as authority:
+            chain.write(authority.read() if root else "")
+        origins.append(serve(leaf, (certificate, key)))
+    way = access.Direct([], trusted)
     way.addresses = {host: address for address, _, host in LEAVES.values() if host != address}
-    clients, found = Clients(Machine(folder, "machine", way, files[0]), files[0]), {}
-    for name in Clients.here():
+    clients, found = Clients(Machine(folder, "machine", way, trusted), trusted), {}
+    for name in names:
         found[name] = {}
         for leaf, (_, _, host) in LEAVES.items():
             try:
@@ -229,9 +244,12 @@ def main():
     try:
         enter()
         with tempfile.TemporaryDirectory(prefix="hearsay-authority-") as folder:
-            found = try_clients(os.path.join(folder, "constrained"), check_command(os.path.abspath(arguments.program), folder))
+            files, here = check_command(os.path.abspath(arguments.program), folder), Clients.here()
+            found = try_clients(os.path.join(folder, "constrained"), files, here)
             free = Authority(folder)
-            control = try_clients(os.path.join(folder, "free"), (free.certificate, free.key))
+            control = try_clients(os.path.join(folder, "free"), (free.certificate, free.key), here)
+            root, below = below_a_root(folder, files)
+            found_below = try_clients(os.path.join(folder, "below"), (below, files[1]), [name for name in here if name in IGNORE], root)
     except Skip as missing:
         print(f"authority: skipped, it needs {missing}")
         sys.exit(SKIPPED)
@@ -240,6 +258,7 @@ def main():
     wrong = [f"{name}: {leaf}" for name, leaves in found.items() for leaf, accepted in leaves.items()
              if accepted != (leaf in GOOD or name in IGNORE)]
     wrong += [f"{name}: {leaf} of a CA without constraints" for name, leaves in control.items() for leaf in leaves if not leaves[leaf]]
+    wrong += [f"{name}: {leaf} below a root" for name, leaves in found_below.items() for leaf in leaves if leaves[leaf] != (leaf in GOOD)]
     print(table(found) if arguments.table or wrong else f"authority: {len(found)} clients as they should be: {', '.join(found)}")
     if wrong:
         sys.exit("not as it should be: " + ", ".join(wrong))
