@@ -1,7 +1,8 @@
 // Attempts of origins and peers on what forward.intercept brings into the store.
 #include <gmock/gmock.h>
+#include <openssl/ssl.h>
 
-#include "proxy/config/config_json.hpp"
+#include "proxy/config/parse_config.hpp"
 #include "tests/cluster/fixture.hpp"
 #include "tests/cluster/tls_over.hpp"
 #include "tests/proxy/intercept_kit.hpp"
@@ -16,6 +17,8 @@ AuthorityFiles& authority() {
     static AuthorityFiles made({"pypi.test", "files.test"});
     return made;
 }
+
+constexpr auto kStranger = "127.0.0.77";  // may not use the forward proxy of node a
 
 class InterceptAttacks : public NodesTest {
 protected:
@@ -46,10 +49,12 @@ protected:
 TEST_F(InterceptAttacks, NoRedirectLeadsTheNodeFromHttpsToHttp) {
     auto read = parse_config(
         R"({"node": "a", "listen": "1.2.3.4:5", "forward": {"enabled": true},
-            "rules": [{"name": "all", "match": {"hosts": ["*"]}, "follow_redirects": true}]})");
+            "rules": [{"name": "all", "match": {"hosts": ["pypi.test", "files.test"]}, "follow_redirects": true}]})");
     ASSERT_TRUE(read.config) << describe(read.errors);
     auto settings = intercepting(config("a"));
     settings.rules = read.config->rules;
+    settings.origins.insert(settings.origins.begin(),
+                            OriginConfig{"files.test", {"127.0.0.1", origin.port()}});
     start(settings);
     std::string scheme = "http";
     const auto scripted = origin.set([&](Exchange& e) {
@@ -60,10 +65,12 @@ TEST_F(InterceptAttacks, NoRedirectLeadsTheNodeFromHttpsToHttp) {
         const auto left = get_inside("/blob");
         EXPECT_EQ(left.status, 302u);
         EXPECT_EQ(left.field("Location"), "http://files.test/real") << "for the client to judge";
+        EXPECT_THAT(left.cache_status(), HasSubstr("detail=redirect_target"));
         EXPECT_EQ(origin.requests(), requests) << "neither followed nor stored";
     }
     scheme = "https";
-    EXPECT_EQ(get_inside("/other").body, "real");
+    const auto followed = get_inside("/other");
+    EXPECT_EQ(followed.body, "real") << followed.head;
     EXPECT_EQ(origin.requests(), 4u);
 }
 
@@ -74,7 +81,10 @@ protected:
         encrypt = false;  // so that a script can stand in for a, and learn the token
         auto settings = config("b", 2);
         settings.cluster->peers.front().http = {"127.0.0.1", stand_in.port()};
-        start(intercepting(config("a", 2)));
+        settings.origins = {OriginConfig{"origin.test", {"127.0.0.1", origin.port()}}};
+        auto other = intercepting(config("a", 2));
+        other.forward.clients = PrefixList{"127.0.0.1"};
+        start(other);
         start(settings);
         ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
         store("a", "/token");
@@ -106,9 +116,11 @@ TEST_F(InterceptAttacksOfAPeer, GetWhatIsStoredAndMakeTheNodeFetchNothing) {
     EXPECT_EQ(status("a").leaves.minted, 1u) << "a certificate for the one CONNECT";
 }
 
-TEST_F(InterceptAttacksOfAPeer, OpenNoTunnel) {
-    auto peer = client("a");
-    EXPECT_EQ(peer.ask("CONNECT", "files.test:443", proof).status, 400u);
+TEST_F(InterceptAttacksOfAPeer, OpenNoTunnelWhereNoClientMay) {
+    for (const auto& fields : {proof, std::string()}) {
+        auto peer = client("a", kStranger);
+        EXPECT_EQ(peer.ask("CONNECT", "files.test:443", fields).status, 403u) << fields;
+    }
     EXPECT_EQ(status("a").work.intercepted_connections, 1u);
     EXPECT_EQ(status("a").leaves.minted, 1u);
 }
@@ -121,7 +133,8 @@ TEST_F(InterceptAttacksOfAPeer, GetNothingOfOtherHostsInsideWithAForgedToken) {
 
 TEST_F(InterceptAttacksOfAPeer, GiveItsClientsNothingThatItMayNotForward) {
     const auto answer = get("b", "https://pypi.test/one");
-    EXPECT_NE(answer.body, "body of /one") << answer.head;
+    EXPECT_EQ(answer.status, 403u) << answer.head;
+    EXPECT_EQ(origin.requests(), asked);
 }
 
 }  // namespace intercept_attacks_test
