@@ -18,7 +18,7 @@ namespace {
 
 constexpr mode_t kMode = 0666;  // less the umask
 
-[[noreturn]] void refuse(const std::string& path, int error) {
+[[noreturn]] void refuse_page(const std::string& path, int error) {
     throw std::runtime_error(fmt::format("cannot write the page {}: {}", measure::printable(path),
                                          std::strerror(error)));
 }
@@ -45,7 +45,7 @@ PageFile::PageFile(std::string path) : path_(std::move(path)) {
     fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
     is_new_ = fd_ >= 0;
     if (fd_ < 0 && errno == EEXIST) fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-    if (fd_ < 0) refuse(path_, errno);
+    if (fd_ < 0) refuse_page(path_, errno);
 }
 
 PageFile::~PageFile() {
@@ -56,16 +56,16 @@ PageFile::~PageFile() {
 void PageFile::write(const std::string& text) {
     struct stat facts {};
     const bool is_regular = ::fstat(fd_, &facts) == 0 && S_ISREG(facts.st_mode);
-    if (is_regular && ::ftruncate(fd_, 0) != 0) refuse(path_, errno);
+    if (is_regular && ::ftruncate(fd_, 0) != 0) refuse_page(path_, errno);
     std::size_t written = 0;
     while (written < text.size()) {
         const auto got = ::write(fd_, text.data() + written, text.size() - written);
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) refuse(path_, errno);
+        if (got < 0) refuse_page(path_, errno);
         written += static_cast<std::size_t>(got);
     }
     is_new_ = false;
-    if (::close(std::exchange(fd_, -1)) != 0) refuse(path_, errno);
+    if (::close(std::exchange(fd_, -1)) != 0) refuse_page(path_, errno);
 }
 
 std::string shell_text(int argc, const char* const* argv) {

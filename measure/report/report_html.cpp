@@ -20,7 +20,7 @@ constexpr unsigned kShades = 9;
 
 /// The marks of charts get the dashboard's colours of the outcomes, in the order of
 /// ReportedOutcome.
-constexpr const char* kStyle = R"(
+constexpr const char* kReportStyle = R"(
 :root { --c0: var(--local_hit); --c1: var(--peer_hit); --c2: var(--origin_fetch); --c3: var(--uncacheable);
   --c4: var(--accent); --c5: var(--outcome-error); --ink: var(--text); --grid: var(--rail); }
 main { max-width: 75rem; margin: 0 auto; } main > section { margin-bottom: 2rem; }
@@ -31,14 +31,14 @@ ul.legend { list-style: none; margin: 0; padding: 0; }
 pre { margin: 0; overflow-x: auto; font: .8125rem/1.4 ui-monospace, "DejaVu Sans Mono", monospace; }
 )";
 
-std::string style() {
+std::string page_style() {
     std::string out;
     for (const auto& file : proxy::dashboard_files())
         if (file.name == "dashboard.css") out = file.content;
-    return out + kStyle;
+    return out + kReportStyle;
 }
 
-std::string words(ReportedOutcome outcome) {
+std::string outcome_name(ReportedOutcome outcome) {
     std::string out(to_string(outcome));
     std::replace(out.begin(), out.end(), '_', ' ');
     return out;
@@ -108,7 +108,7 @@ Chart course_chart(const Report& report) {
     for (std::size_t k = 0; k <= kReportedOutcomes; ++k) {
         const bool is_failure = k == kReportedOutcomes;
         auto& series = chart.series.emplace_back();
-        series.name = is_failure ? "failed" : words(static_cast<ReportedOutcome>(k));
+        series.name = is_failure ? "failed" : outcome_name(static_cast<ReportedOutcome>(k));
         bool any = k <= static_cast<std::size_t>(ReportedOutcome::origin_fetch);
         for (std::size_t i = 0; i < parts.size(); ++i) {
             if (parts[i].requests() == 0) continue;
@@ -161,7 +161,7 @@ std::string latency_html(const Report& report) {
     Table table{chart.title, {"outcome", "answers", "p50 ms", "p90 ms", "p99 ms"}, {}};
     for (std::size_t k = 0; k < kReportedOutcomes; ++k) {
         auto& series = chart.series.emplace_back();
-        series.name = words(static_cast<ReportedOutcome>(k));
+        series.name = outcome_name(static_cast<ReportedOutcome>(k));
         if (all[k].count() == 0) continue;
         for (const auto share : kShares)
             series.points.push_back({share * 100, milliseconds_of(all[k], share), {}});
@@ -254,7 +254,7 @@ std::vector<GivenHits> given_hits(const Report& report) {
 }
 
 std::string report_html(const std::vector<Report>& reports, const PageFacts& facts) {
-    auto out = page_begin("hearsay: results of a run", style());
+    auto out = page_begin("hearsay: results of a run", page_style());
     out +=
         "<header><div class=\"bar\"><h1><span class=\"brand\">hearsay</span>: results of a "
         "run</h1></div></header>\n<main>\n<section>" +
