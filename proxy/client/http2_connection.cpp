@@ -205,12 +205,15 @@ asio::awaitable<void> Http2Connection::run(std::string_view received) {
     } catch (...) {
         fault = std::current_exception();
     }
+    // Streams that wait for an origin end by the cancellation alone, when the node stops.
+    const auto state = co_await asio::this_coro::cancellation_state;
+    const auto stopped = state.cancelled() != asio::cancellation_type::none;
     over_ = true;
     to_send_->notify();
     co_await asio::this_coro::throw_if_cancelled(false);
     co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
     co_await end_streams();
-    if (fault) tasks_.cancel();
+    if (fault || stopped) tasks_.cancel();
     co_await tasks_.wait();
     while (!streams_.empty()) end_stream(*streams_.back());
     if (fault) std::rethrow_exception(fault);

@@ -312,6 +312,27 @@ private:
         doubt(clients.allow.empty() ? "$.clients.allow" : "$.clients", "lets no client in");
     }
 
+    /// The requests inside a CONNECT come by https, and an entry of `origins` may send them on in
+    /// the clear.
+    void intercepted_in_the_clear() {
+        const auto takes = [](const OriginConfig& origin, const DestinationPattern& pattern) {
+            if (!origin.host.starts_with('*')) return pattern.host.matches(origin.host);
+            return pattern.host.text().ends_with(std::string_view(origin.host).substr(1));
+        };
+        for (const auto& pattern : config_.forward.intercept->hosts) {
+            for (std::size_t i = 0; i < config_.origins.size(); ++i) {
+                const auto& origin = config_.origins[i];
+                if (origin.mirror || !takes(origin, pattern)) continue;
+                if (!origin.group && !origin.tls)
+                    doubt("$.origins[" + std::to_string(i) + "].url",
+                          "sends https requests for " + pattern.text +
+                              ", which forward.intercept reads, to the origin in the clear; write "
+                              "https:// to encrypt them");
+                break;
+            }
+        }
+    }
+
     void access() {
         const auto& forward = config_.forward;
         if (!forward.enabled) {
@@ -325,6 +346,7 @@ private:
                     doubt("$.forward.intercept.ports",
                           "port " + std::to_string(port) +
                               " has no effect, because forward.connect_ports does not allow it");
+            intercepted_in_the_clear();
         }
         const auto is_everything = [](const DestinationPattern& pattern) {
             return pattern.port == 0 &&

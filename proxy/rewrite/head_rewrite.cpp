@@ -22,6 +22,10 @@ constexpr std::array<std::string_view, 6> kOfHost{
     "Strict-Transport-Security", "Alt-Svc",   "Clear-Site-Data",
     "Public-Key-Pins",           "Report-To", "NEL"};
 
+/// The most that the rewritten fields of a head have, as a reference of one byte may become a long
+/// URL. What is beyond stays as the origin sent it.
+constexpr std::size_t kMostRewrittenBytes = 64 * 1024;
+
 template <class Names>
 bool has_name_of(const Names& names, std::string_view name) {
     return std::ranges::any_of(names, [&](std::string_view one) { return iequals(one, name); });
@@ -86,7 +90,7 @@ std::string mirrored_link(const RewriteRequest& request, std::string_view value)
         out.push_back(c);
         if (in_quotes && c == '\\' && at + 1 < value.size()) out.push_back(value[++at]);
         if (c == '"') in_quotes = !in_quotes;
-        if (c != '<' || in_quotes) continue;
+        if (c != '<' || in_quotes || out.size() > kMostRewrittenBytes) continue;
         const auto end = value.find('>', at);
         if (end == std::string_view::npos) continue;
         const auto target = value.substr(at + 1, end - at - 1);
@@ -292,6 +296,7 @@ void rewrite_head(const RewriteRequest& request, const Head& head, HeadRewrite& 
     const auto& mirror = request.mirror;
     out.body = body_rewrite(request, head);
     out.changed = out.body.has_value();
+    std::size_t rewritten = 0;
     for (const auto& line : head.fields) {
         if (out.body && has_name_of(kOfBytes, line.name)) continue;
         if (mirror.location && has_name_of(kOfHost, line.name)) {
@@ -303,10 +308,11 @@ void rewrite_head(const RewriteRequest& request, const Head& head, HeadRewrite& 
             value = marked_tag(line.value, mirror.mark_text, out.body->gzip);
         else if (line.id == field::etag && head.status == 304)
             value = tag_of_304(line.value, request.sent_tags, mirror.mark_text);
-        else if (mirror.location)
+        else if (mirror.location && rewritten <= kMostRewrittenBytes)
             value = mirrored_value(request, head.status, line);
         out.fields.push_back(line);
         if (!value || *value == line.value) continue;
+        rewritten += value->size();
         out.fields.back().value = out.texts.emplace_back(std::move(*value));
         out.changed = true;
     }

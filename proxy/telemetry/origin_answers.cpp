@@ -29,7 +29,8 @@ SiteAnswers& SiteAnswers::operator+=(const SiteAnswers& other) {
 }
 
 void add_answers(AnswersBySite& to, const std::string& site, const SiteAnswers& answers) {
-    const auto is_known = to.contains(site) || to.size() < OriginAnswers::kMaxSites;
+    const auto named = to.size() - to.count(std::string(OriginAnswers::kOthers));
+    const auto is_known = to.contains(site) || named < OriginAnswers::kMaxSites;
     to[is_known ? site : OriginAnswers::kOthers] += answers;
 }
 

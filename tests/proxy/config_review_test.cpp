@@ -53,6 +53,29 @@ std::vector<std::string> warnings(const json& config) {
     return lines(result.warnings);
 }
 
+TEST(ConfigReview, DoubtsInterceptedHostsThatGoOnInTheClear) {
+    const auto config = [](const std::string& origins, const std::string& hosts) {
+        return with((R"({"origins": )" + origins + R"(, "forward": {"enabled": true, "intercept": {
+            "hosts": )" +
+                     hosts + R"(, "ca": {"certificate": "ca.pem", "key": "ca-key.pem"}}}})")
+                        .c_str());
+    };
+    const auto clear = HasSubstr("to the origin in the clear");
+    EXPECT_THAT(
+        warnings(config(R"([{"host": "pypi.org", "url": "http://10.0.0.7"}])", R"(["pypi.org"])")),
+        ElementsAre(AllOf(StartsWith("$.origins[0].url: "), clear)));
+    EXPECT_THAT(warnings(config(R"([{"host": "*.crates.io", "url": "http://10.0.0.7"}])",
+                                R"(["static.crates.io"])")),
+                ElementsAre(clear));
+    EXPECT_THAT(warnings(config(R"([{"host": "index.crates.io", "url": "http://10.0.0.7"}])",
+                                R"(["*.crates.io"])")),
+                ElementsAre(clear));
+    EXPECT_THAT(warnings(config(R"([{"host": "pypi.org", "url": "https://10.0.0.7"},
+                                    {"host": "other.org", "url": "http://10.0.0.7"}])",
+                                R"(["pypi.org"])")),
+                IsEmpty());
+}
+
 TEST(ConfigReview, HasNothingToSayOfWhatIsInOrder) {
     EXPECT_THAT(warnings(sound()), IsEmpty());
     EXPECT_THAT(warnings(with(R"({"admin": null})")), IsEmpty());

@@ -122,6 +122,22 @@ TEST_F(HeadRewriting, RewritesTheTargetsOfLink) {
     EXPECT_EQ(value("Link", "<no end"), "<no end");
 }
 
+TEST_F(HeadRewriting, BoundsWhatReferencesGrowTo) {
+    std::string many;
+    for (int i = 0; i < 20'000; ++i) many.append("<>");
+    own.assign_url("http://mirror.test/pypi/" + std::string(6000, 'x'));
+    base.assign_url("https://pypi.test/" + std::string(6000, 'x'));
+    EXPECT_LT(value("Link", many).size(), 64 * 1024 + 6100 + many.size());
+    Head head;
+    head.status = 200;
+    head.fields.assign(1000, line("Link", "<>"));
+    HeadRewrite out;
+    rewrite_head(request(), head, out);
+    std::size_t bytes = 0;
+    for (const auto& each : out.fields) bytes += each.value.size();
+    EXPECT_LT(bytes, 64u * 1024 + 6100 + 2000);
+}
+
 TEST_F(HeadRewriting, KeepsCookiesOfOriginsApart) {
     EXPECT_EQ(value("Set-Cookie", "a=b; Path=/; Secure; HttpOnly"),
               "a=b; Path=/pypi/; Secure; HttpOnly");

@@ -135,7 +135,7 @@ TEST(History, TheIntervalUnderWayIsTheLastPoint) {
     history.add(totals(30), kNow + 30s);
     ASSERT_EQ(history.points_so_far(Span::days_7).size(), 1u);
     EXPECT_EQ(hits(history.points_so_far(Span::days_7)[0]), 30u);
-    EXPECT_EQ(history.points_so_far(Span::days_7)[0].seconds, 30);
+    EXPECT_FLOAT_EQ(history.points_so_far(Span::days_7)[0].seconds, 30);
     EXPECT_TRUE(history.points(Span::days_7).empty());
     EXPECT_EQ(history.points_so_far(Span::minutes_15).size(), 1u) << "it has just ended";
     history.add(totals(600), kNow + 600s);
