@@ -11,7 +11,7 @@
 namespace measure {
 namespace {
 
-constexpr std::size_t kMaxTableBytes = 32 * 1024;  // of a report's text
+constexpr std::size_t kMaxTableBytes = 24 * 1024;  // of a report's text
 constexpr std::size_t kMaxNameBytes = 64;
 constexpr std::size_t kMaxTitleBytes = 1024;
 constexpr std::size_t kMatrixNodes = 12;  // as in the dashboard
