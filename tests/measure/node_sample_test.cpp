@@ -165,9 +165,13 @@ TEST(CounterTrack, CountsFromItsFirstSample) {
 
 TEST(CounterTrack, SaysHowLevelsStandNow) {  // which may go down without a restart
     auto before = at(1, 0), after = at(2, 0);
-    before.cache = {10, 1000, 0, 3, 0};
+    before.cache.objects = 10;
+    before.cache.memory_bytes = 1000;
+    before.cache.evictions = 3;
     before.traffic.origins_down = 2;
-    after.cache = {4, 400, 0, 9, 0};
+    after.cache.objects = 4;
+    after.cache.memory_bytes = 400;
+    after.cache.evictions = 9;
     const auto track = track_of({{0, before}, {1, after}});
     EXPECT_EQ(track.restarts(), 0u);
     EXPECT_EQ(track.objects_before(), 10u);
