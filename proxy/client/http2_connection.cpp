@@ -205,19 +205,25 @@ asio::awaitable<void> Http2Connection::run(std::string_view received) {
     } catch (...) {
         fault = std::current_exception();
     }
-    // Streams that wait for an origin end by the cancellation alone, when the node stops.
     const auto state = co_await asio::this_coro::cancellation_state;
-    const auto stopped = state.cancelled() != asio::cancellation_type::none;
+    auto stopped = state.cancelled() != asio::cancellation_type::none;
     over_ = true;
     to_send_->notify();
+    // A node that stops ends the streams, whose timers have stopped, too. This coroutine waits.
+    const auto note = [this, &stopped](asio::cancellation_type_t) {
+        stopped = true;
+        tasks_.cancel();
+        return asio::cancellation_type::none;
+    };
     co_await asio::this_coro::throw_if_cancelled(false);
-    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+    co_await asio::this_coro::reset_cancellation_state(note);
     co_await end_streams();
     if (fault || stopped) tasks_.cancel();
     co_await tasks_.wait();
     while (!streams_.empty()) end_stream(*streams_.back());
+    co_await asio::this_coro::reset_cancellation_state(asio::enable_terminal_cancellation());
     if (fault) std::rethrow_exception(fault);
-    if (!connection_.broken()) co_await connection_.linger();
+    if (!stopped && !connection_.broken()) co_await connection_.linger();
 }
 
 asio::awaitable<void> Http2Connection::serve(std::string_view received) {
