@@ -82,17 +82,39 @@ std::optional<SocketPair> new_pair(const asio::any_io_executor& executor) {
     return made;
 }
 
-/// A connection beside the one that carries it takes a place of its own. Nothing: there is none.
-std::optional<ConnectionsByAddress::Ticket> take_place(Frontend& frontend,
-                                                       const asio::ip::address& client) {
-    ConnectionsByAddress::Ticket ticket;
-    if (!frontend.config().clients.trusted_proxies.contains(client))
-        ticket = frontend.shared.addresses.take(client);
-    Crowd crowd{frontend.shared.connections.load(std::memory_order_relaxed),
-                frontend.connections_allowed(), ticket.of_address(), frontend.share_of_address()};
-    if (crowd.of_address > 0) --crowd.of_address;  // this one
+/// Counts as a connection of the node until it is destroyed.
+class NearEnd {
+public:
+    explicit NearEnd(SharedFrontend& shared) : shared_(shared) {
+        shared_.connections.fetch_add(1, std::memory_order_relaxed);
+    }
+    NearEnd(const NearEnd&) = delete;
+    NearEnd& operator=(const NearEnd&) = delete;
+    ~NearEnd() { shared_.connections.fetch_sub(1, std::memory_order_relaxed); }
+
+private:
+    SharedFrontend& shared_;
+};
+
+/// The places of the two ends of a pair among the connections of an address.
+struct PairPlaces {
+    ConnectionsByAddress::Ticket far, near;
+};
+
+/// A connection beside the one that carries it takes two places, one for each of its descriptors.
+/// Nothing: they are not there.
+std::optional<PairPlaces> take_places(Frontend& frontend, const asio::ip::address& client) {
+    PairPlaces places;
+    if (!frontend.config().clients.trusted_proxies.contains(client)) {
+        places.far = frontend.shared.addresses.take(client);
+        places.near = frontend.shared.addresses.take(client);
+    }
+    Crowd crowd{frontend.shared.connections.load(std::memory_order_relaxed) + 1,
+                frontend.connections_allowed(), places.near.of_address(),
+                frontend.share_of_address()};
+    if (crowd.of_address > 0) --crowd.of_address;  // the near end
     if (entrance(crowd) != Entrance::free) return std::nullopt;
-    return ticket;
+    return places;
 }
 
 /// The bytes between the client and the connection inside, until both directions have ended.
@@ -120,8 +142,8 @@ asio::awaitable<void> serve_guarded(Frontend& frontend, Admitted client,
 
 asio::awaitable<void> serve_beside(Transaction& transaction, std::unique_ptr<Inside> inside) {
     auto& frontend = transaction.frontend;
-    auto place = take_place(frontend, inside->client);
-    auto pair = place && frontend.serve_inside ? new_pair(frontend.executor) : std::nullopt;
+    auto places = take_places(frontend, inside->client);
+    auto pair = places && frontend.serve_inside ? new_pair(frontend.executor) : std::nullopt;
     if (!pair)
         co_return co_await refuse_inside(transaction, RequestRefusal::too_many_connections,
                                          "There is no place for another connection "
@@ -130,7 +152,8 @@ asio::awaitable<void> serve_beside(Transaction& transaction, std::unique_ptr<Ins
     if (!open) co_return;
     auto& opener = *transaction.opener;
     Admitted client(std::move(pair->far), Scheme::http, inside->client);
-    client.ticket = std::move(*place);
+    client.ticket = std::move(places->far);
+    const NearEnd counted(frontend.shared);
     SocketSide near(pair->near, nullptr);
     // The connection inside counts its bytes itself.
     std::uint64_t uncounted = 0;

@@ -23,6 +23,7 @@ namespace {
 /// more is read before it has gone.
 constexpr std::size_t kPieceBytes = 64 * 1024;
 constexpr std::size_t kSmallPieceBytes = 4 * 1024;  // when limits.body_windows are in use
+constexpr std::chrono::seconds kLingerAfterInside{2};
 
 }  // namespace
 
@@ -44,6 +45,7 @@ asio::awaitable<Tunnel::End> Tunnel::run(std::string early_up, std::string early
 }
 
 void Tunnel::still_alive() {
+    if (inside_ended_) return;
     frontend_.wheel.arm(*this, Clock::now() + frontend_.config().timeouts.tunnel_idle);
 }
 
@@ -114,10 +116,16 @@ asio::awaitable<void> Tunnel::copy(TunnelSide& from, TunnelSide& to, std::string
         if (moved == Moved::from_broke) co_return was_reset(from);
         if (moved == Moved::to_broke) co_return was_reset(to);
         if (moved == Moved::some) continue;
-        to.end();
-        if (++ended_ == 2) finish(End::clean);
-        co_return;
+        co_return pass_end(from, to);
     }
+}
+
+void Tunnel::pass_end(const TunnelSide& from, TunnelSide& to) {
+    to.end();
+    if (++ended_ == 2) return finish(End::clean);
+    if (leads_ == Leads::to_origin || &from != &upstream_) return;
+    inside_ended_ = true;
+    frontend_.wheel.arm(*this, Clock::now() + kLingerAfterInside);
 }
 
 /// Passes on the bytes that are there, `at_most` so many. `unsent` becomes the rest that `to` did
@@ -133,6 +141,7 @@ Tunnel::Moved Tunnel::move_some(TunnelSide& from, TunnelSide& to, std::string& u
         frontend_.counters.bytes_from_origins += got;
     if (received == Step::end) return Moved::end;
     if (received == Step::failed) return Moved::from_broke;
+    if (&to == &upstream_ && inside_ended_) return Moved::some;
     std::string_view rest(piece.data(), got);
     while (!rest.empty()) {
         std::size_t sent = 0;

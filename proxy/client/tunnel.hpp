@@ -18,7 +18,8 @@
 namespace proxy {
 
 /// Passes bytes between two connections until both sides have ended, one was reset, or none came
-/// for `timeouts.tunnel_idle`. The end of one direction is passed on as such. Each direction holds
+/// for `timeouts.tunnel_idle`. The end of one direction is passed on as such. After the end of a
+/// connection inside this node, the client has two seconds to end, too. Each direction holds
 /// 64 KiB at most, charged to limits.body_windows, and reads as much as the other side takes. One
 /// thread; several coroutines, which all end before run() does. Frontend and sockets outlive it.
 class Tunnel final : TimerWheel::Timer {
@@ -48,7 +49,7 @@ private:
     enum class Moved : std::uint8_t { some, end, from_broke, to_broke };
 
     void still_alive();
-    void expire() override { finish(End::idle); }
+    void expire() override { finish(inside_ended_ ? End::clean : End::idle); }
     void finish(End how);
     void was_reset(const TunnelSide& side);
     boost::asio::awaitable<bool> wait_for(TunnelSide& side, Step step);
@@ -57,13 +58,15 @@ private:
     Moved move_some(TunnelSide& from, TunnelSide& to, std::string& unsent, std::size_t at_most,
                     Step& wanted);
     boost::asio::awaitable<void> watch(TunnelSide& side);
+    void pass_end(const TunnelSide& from, TunnelSide& to);
     void passed_on(const TunnelSide& to, std::size_t bytes);
 
     Frontend& frontend_;
     TunnelSide& client_;
     TunnelSide& upstream_;
     std::optional<End> end_;
-    unsigned ended_ = 0;  // directions
+    unsigned ended_ = 0;         // directions
+    bool inside_ended_ = false;  // nobody takes the client's bytes any more
     std::uint64_t& bytes_down_;
     const Leads leads_;
     ClientShare* const share_;            // null: the client's bandwidth has no limit

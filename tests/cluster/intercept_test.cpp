@@ -304,7 +304,7 @@ TEST_F(Interception, AnswersAConnectInAStreamOfHttp2) {
                              }}));
     EXPECT_EQ(tls.get("/one").body, "body of /one");
     EXPECT_EQ(tls.get("/one").cache_status().substr(0, 6), "a; hit");
-    EXPECT_EQ(status("a").connections, 2u) << "the one inside counts";
+    EXPECT_EQ(status("a").connections, 3u) << "the two ends of the one inside count";
     http2.send_data(stream, {}, true);
     EXPECT_TRUE(http2.response(stream).ended);
     EXPECT_TRUE(eventually([&] { return status("a").connections == 1; }));
@@ -313,9 +313,25 @@ TEST_F(Interception, AnswersAConnectInAStreamOfHttp2) {
     EXPECT_EQ(work.bytes_from_origins, std::string("body of /one").size());
 }
 
+TEST_F(Interception, GivesBackItsPlacesInAStreamThatTheClientDoesNotEnd) {
+    auto settings = intercepting();
+    settings.limits.connections_per_address = 3;
+    start(settings);
+    Http2Client http2(Socket::connect(address("a"), kProxyPort));
+    for (int turn = 0; turn < 3; ++turn) {
+        const auto stream =
+            http2.begin({{":method", "CONNECT"}, {":authority", "pypi.test:443"}}, false);
+        while (http2.streams[stream].status == 0 && http2.read_frame()) continue;
+        ASSERT_EQ(http2.streams[stream].status, 200u) << "turn " << turn;
+        http2.send_data(stream, "GET /one HTTP/1.1\r\n\r\n", false);  // no TLS: the inside ends
+        EXPECT_TRUE(http2.response(stream).ended);
+        EXPECT_TRUE(eventually([&] { return status("a").connections == 1; })) << "turn " << turn;
+    }
+}
+
 TEST_F(Interception, TakesNoMoreConnectionsInStreamsThanOneClientMayHave) {
     auto settings = intercepting();
-    settings.limits.connections_per_address = 2;
+    settings.limits.connections_per_address = 4;
     start(settings);
     Http2Client http2(Socket::connect(address("a"), kProxyPort));
     const Http2Client::Lines connect{{":method", "CONNECT"}, {":authority", "pypi.test:443"}};
