@@ -11,6 +11,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import time
 
 from cluster import DEAD, NET, ORIGIN, SILENT, Failure, Node, eventually
 
@@ -122,8 +123,9 @@ class Broken:
             self.q.get(f"/evicted/{i}", size=4000)
         self.p = self.node("p", 11, [("q", 12)])
         self.p.wait(lambda: self.p.peers()["q"]["state"] == "in_step", "is in step with q")
-        for i in range(140):
+        for i in range(400):
             self.q.get(f"/later/{i}", size=4000)
+        self.evicted, self.next_evicted = 0, time.monotonic()
 
     def break_all(self):
         self.healthy.c.kill()
@@ -153,7 +155,9 @@ class Broken:
             self.m.get(f"/full/{turn}/{i}", size=200000)
         self.m.get(f"/{turn}", host="half.example")
         self.m.get(f"/{turn}", host="none.example")
-        self.p.get(f"/evicted/{turn % 150}", size=4000)
+        if time.monotonic() >= self.next_evicted:  # slowly, so that they last for several windows of the rules
+            self.p.get(f"/evicted/{self.evicted % 150}", size=4000)
+            self.evicted, self.next_evicted = self.evicted + 1, time.monotonic() + 0.3
         for i in range(20):
             self.d.get(f"/{turn}/{i}")
         self.f.begin("/refused").close()
