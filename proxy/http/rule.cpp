@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <bit>
 #include <cstring>
 
 #include "proxy/http/escape.hpp"
@@ -121,26 +120,22 @@ void append_decoded(std::string& out, std::string_view path) {
     }
 }
 
-/// 0x80 in each byte of `word` that is `c`, and 0 in the others.
-constexpr std::uint64_t bytes_that_are(char c, std::uint64_t word) {
-    constexpr std::uint64_t kLowBits = 0x7f7f7f7f7f7f7f7f, kEachByte = 0x0101010101010101;
-    const auto x = word ^ (kEachByte * static_cast<unsigned char>(c));
-    return ~(((x & kLowBits) + kLowBits) | x | kLowBits);
-}
-
 /// The path has one reading, and is in the form of path_for_rules(): it has no `%`, no backslash
-/// and no parameters, and neither `/` nor `.` behind a slash. Looks at eight bytes at a time.
+/// and no parameters, and neither `/` nor `.` behind a slash.
 bool is_plain(std::string_view path) {
-    constexpr auto kLittle = std::endian::native == std::endian::little;
-    std::uint64_t slash_before = 0;  // in the place of the first byte, if the last word ended so
-    for (; !path.empty(); path.remove_prefix(std::min(path.size(), kFirstBytes))) {
-        const auto word = first_bytes(path);
-        const auto odd =
-            bytes_that_are('%', word) | bytes_that_are('\\', word) | bytes_that_are(';', word);
-        const auto slashes = bytes_that_are('/', word);
-        const auto behind_slash = (kLittle ? slashes << 8 : slashes >> 8) | slash_before;
-        if ((odd | (behind_slash & (slashes | bytes_that_are('.', word)))) != 0) return false;
-        slash_before = kLittle ? slashes >> 56 : slashes << 56;
+    constexpr std::uint8_t kOdd = 1, kSlash = 2, kDot = 4;
+    static constexpr std::array<std::uint8_t, 256> kKinds = [] {
+        std::array<std::uint8_t, 256> kinds{};
+        for (const unsigned char c : {'%', '\\', ';'}) kinds[c] = kOdd;
+        kinds['/'] = kSlash;
+        kinds['.'] = kDot;
+        return kinds;
+    }();
+    std::uint8_t refused = kOdd;
+    for (const char c : path) {
+        const auto kind = kKinds[static_cast<unsigned char>(c)];
+        if ((kind & refused) != 0) return false;
+        refused = kind == kSlash ? kOdd | kSlash | kDot : kOdd;
     }
     return true;
 }
