@@ -3,35 +3,13 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "app/json_members.hpp"
 #include "measure/report/numbers.hpp"
-#include "measure/trace/printable.hpp"
 
 namespace app {
 namespace {
 
 using TopJson = nlohmann::json;
-
-/// The member of an object, or null.
-const TopJson& member(const TopJson& from, const char* name) {
-    static const TopJson kNull;
-    const auto at = from.find(name);  // end() for anything but an object
-    return at == from.end() ? kNull : *at;
-}
-
-std::string text_at(const TopJson& from, const char* name) {
-    const auto& value = member(from, name);
-    return value.is_string() ? measure::printable(value.get<std::string>()) : std::string();
-}
-
-std::uint64_t count_at(const TopJson& from, const char* name) {
-    const auto& value = member(from, name);
-    return value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
-}
-
-std::optional<double> number_at(const TopJson& from, const char* name) {
-    const auto& value = member(from, name);
-    return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
-}
 
 TopRequests requests_of(const TopJson& from) {
     return {count_at(from, "local_hit"), count_at(from, "peer_hit"), count_at(from, "origin_fetch"),

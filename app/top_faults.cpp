@@ -3,45 +3,28 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <utility>
 #include <vector>
 
+#include "app/json_members.hpp"
 #include "measure/report/numbers.hpp"
-#include "measure/trace/printable.hpp"
+#include "proxy/disk/disk_status.hpp"
+#include "proxy/telemetry/origin_answers.hpp"
 
 namespace app {
 namespace {
 
 using FaultJson = nlohmann::json;
 
-constexpr std::uint64_t kFewAnswers = 20, kFailingShare = 10;  // as proxy::is_failing()
-constexpr double kErrorShownSeconds = 3600;                    // as proxy::had_error_lately()
-
-const FaultJson& child(const FaultJson& from, const char* name) {
-    static const FaultJson kNull;
-    const auto at = from.find(name);  // end() for anything but an object
-    return at == from.end() ? kNull : *at;
-}
-
-std::string word(const FaultJson& from, const char* name) {
-    const auto& value = child(from, name);
-    return value.is_string() ? measure::printable(value.get<std::string>()) : std::string();
-}
-
-std::uint64_t whole(const FaultJson& from, const char* name) {
-    const auto& value = child(from, name);
-    return value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
-}
-
-double real(const FaultJson& from, const char* name) {
-    const auto& value = child(from, name);
-    return value.is_number() ? value.get<double>() : 0;
+proxy::OriginAnswerCounts answers_at(const FaultJson& from, const char* name) {
+    const auto& counts = member(from, name);
+    return {count_at(counts, "answers"), count_at(counts, "server_errors"),
+            count_at(counts, "too_many_requests")};
 }
 
 void note_reasons(const FaultJson& status, TopData& into) {
-    for (const auto& peer : child(child(status, "cluster"), "peers")) {
-        const auto name = word(peer, "node"), reason = word(peer, "last_error");
+    for (const auto& peer : member(member(status, "cluster"), "peers")) {
+        const auto name = text_at(peer, "node"), reason = text_at(peer, "last_error");
         for (auto& node : into.nodes) {
             if (node.node == name && node.state == "refused") node.reason = reason;
             if (!node.self) continue;
@@ -70,12 +53,12 @@ std::string node_fault(const TopData& data) {
 }
 
 std::string disk_fault(const FaultJson& status) {
-    for (const auto& disk : child(child(status, "cache"), "disk")) {
-        const auto state = word(disk, "state"), error = word(disk, "last_error");
-        const auto is_recent =
-            !error.empty() && real(disk, "last_error_seconds") < kErrorShownSeconds;
+    for (const auto& disk : member(member(status, "cache"), "disk")) {
+        const auto state = text_at(disk, "state"), error = text_at(disk, "last_error");
+        const auto is_recent = !error.empty() && number_at(disk, "last_error_seconds").value_or(0) <
+                                                     proxy::kDiskErrorShownSeconds;
         if (state == "paused" || state == "off" || is_recent)
-            return fmt::format("disk {}: {}{}{}", word(disk, "path"),
+            return fmt::format("disk {}: {}{}{}", text_at(disk, "path"),
                                state == "ready" ? "errors lately" : state,
                                error.empty() ? "" : ", ", error);
     }
@@ -83,22 +66,19 @@ std::string disk_fault(const FaultJson& status) {
 }
 
 std::string origin_fault(const FaultJson& status) {
-    const auto& upstream = child(status, "upstream");
-    if (const auto down = whole(upstream, "origins_down"); down > 0)
+    const auto& upstream = member(status, "upstream");
+    if (const auto down = count_at(upstream, "origins_down"); down > 0)
         return fmt::format("{} without an answer", measure::amount(down, "origin"));
-    for (const auto& site : child(upstream, "answers")) {
-        const auto& recent = child(site, "last_5m");
-        const auto all = whole(recent, "answers");
-        const auto errors = whole(recent, "server_errors"),
-                   refusals = whole(recent, "too_many_requests");
-        if (all < kFewAnswers || (errors + refusals) * kFailingShare <= all) continue;
+    for (const auto& site : member(upstream, "answers")) {
+        const auto recent = answers_at(site, "last_5m");
+        if (!proxy::is_failing(recent)) continue;
+        const auto* kind = recent.too_many == 0        ? "5xx"
+                           : recent.server_errors == 0 ? "429"
+                                                       : "5xx or 429";
         return fmt::format(
-            "{:.0f} % of the answers of the origin of {} were {} in the last five "
-            "minutes",
-            measure::percent(errors + refusals, all), word(site, "site"),
-            refusals == 0 ? "5xx"
-            : errors == 0 ? "429"
-                          : "5xx or 429");
+            "{:.0f} % of the answers of the origin of {} were {} in the last five minutes",
+            measure::percent(recent.server_errors + recent.too_many, recent.answers),
+            text_at(site, "site"), kind);
     }
     return {};
 }
@@ -142,7 +122,7 @@ void read_top_status(std::string_view json, TopData& into) {
     const auto status = FaultJson::parse(json, nullptr, false);
     if (!status.is_object()) return;
     note_reasons(status, into);
-    if (const auto refused = word(child(status, "config"), "last_error"); !refused.empty())
+    if (const auto refused = text_at(member(status, "config"), "last_error"); !refused.empty())
         into.fault = "the last reload was refused: " + refused;
     for (auto fault :
          {reported_fault(into), origin_fault(status), disk_fault(status), node_fault(into)})

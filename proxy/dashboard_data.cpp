@@ -61,7 +61,7 @@ void DashboardData::sample(const WorkerCounters& counters) {
 NodeReport DashboardData::report(const NodeStatus& status) const {
     const auto errors =
         history_.recent(Outcome::error, kErrorsWithin, std::chrono::steady_clock::now());
-    return report_of(status, errors, settings_->cache.memory);
+    return report_of(status, errors);
 }
 
 asio::awaitable<SiteTotals> DashboardData::sites() const {

@@ -176,7 +176,7 @@ std::vector<const ReportedLink*> by_use(const std::vector<ReportedLink>& links) 
 
 }  // namespace
 
-NodeReport report_of(const NodeStatus& status, std::uint64_t errors_5m, std::uint64_t memory_cap) {
+NodeReport report_of(const NodeStatus& status, std::uint64_t errors_5m) {
     NodeReport report;
     report.version = status.version;
     auto& numbers = report.numbers;
@@ -195,7 +195,7 @@ NodeReport report_of(const NodeStatus& status, std::uint64_t errors_5m, std::uin
     numbers.from_origins_bytes = status.work.bytes_from_origins;
     numbers.objects = status.cache.objects;
     numbers.memory_bytes = status.cache.memory_bytes;
-    numbers.memory_cap_bytes = memory_cap;
+    numbers.memory_cap_bytes = status.cache.memory_cap_bytes;
     numbers.disk_bytes = status.cache.disk_bytes;
     for (const auto& disk : status.disk) {
         numbers.disk_cap_bytes += disk.cap_bytes;

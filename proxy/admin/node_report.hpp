@@ -84,8 +84,7 @@ struct NodeReport {
     bool operator==(const NodeReport&) const = default;
 };
 
-/// `memory_cap`: bytes of cache.memory.
-NodeReport report_of(const NodeStatus& status, std::uint64_t errors_5m, std::uint64_t memory_cap);
+NodeReport report_of(const NodeStatus& status, std::uint64_t errors_5m);
 
 /// The bytes of a report (protocol/FORMAT.md, Reports), kMaxReportBytes at most. Links with the
 /// most hits and answers given stay; `links_left_out` counts the others.

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "proxy/admin/answers_json.hpp"
 #include "proxy/http/http_date.hpp"
 
 namespace proxy {
@@ -171,12 +172,6 @@ ordered_json upstreams_json(const std::vector<UpstreamStatus>& servers) {
                        {"failures", each.failures},
                        {"in_flight", each.in_flight}});
     return out;
-}
-
-ordered_json answers_json(const OriginAnswerCounts& counts) {
-    return {{"answers", counts.answers},
-            {"server_errors", counts.server_errors},
-            {"too_many_requests", counts.too_many}};
 }
 
 /// The sites with most trouble of late, then those with most answers of late.

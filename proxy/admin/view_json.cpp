@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "proxy/admin/answers_json.hpp"
 #include "proxy/config/config_json.hpp"
 
 namespace proxy {
@@ -49,17 +50,15 @@ ordered_json point_json(const HistoryPoint& point, ClockPair now) {
     return out;
 }
 
-ordered_json counts_json(const std::map<std::string, SiteCount>& counts, const char* key) {
+ordered_json counts_json(const std::map<std::string, SiteCount, std::less<>>& counts,
+                         const char* key) {
     auto out = ordered_json::array();
     for (const auto& [name, count] : counts)
         out.push_back(
             {{key, name},
              {"requests", by_outcome([&c = count](std::size_t i) { return c.requests.values[i]; })},
              {"bytes_to_clients", count.bytes_to_clients},
-             {"origin",
-              {{"answers", count.origin.answers},
-               {"server_errors", count.origin.server_errors},
-               {"too_many_requests", count.origin.too_many}}}});
+             {"origin", answers_json(count.origin)}});
     return out;
 }
 

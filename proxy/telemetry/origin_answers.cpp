@@ -1,5 +1,7 @@
 #include "proxy/telemetry/origin_answers.hpp"
 
+#include "proxy/telemetry/bounded_names.hpp"
+
 namespace proxy {
 namespace {
 
@@ -29,9 +31,7 @@ SiteAnswers& SiteAnswers::operator+=(const SiteAnswers& other) {
 }
 
 void add_answers(AnswersBySite& to, const std::string& site, const SiteAnswers& answers) {
-    const auto named = to.size() - to.count(std::string(OriginAnswers::kOthers));
-    const auto is_known = to.contains(site) || named < OriginAnswers::kMaxSites;
-    to[is_known ? site : OriginAnswers::kOthers] += answers;
+    entry_within(to, site, OriginAnswers::kMaxSites, OriginAnswers::kOthers) += answers;
 }
 
 OriginAnswers::Minute OriginAnswers::minute_of(Time time) {
@@ -41,10 +41,7 @@ OriginAnswers::Minute OriginAnswers::minute_of(Time time) {
 void OriginAnswers::note(std::string_view site, std::string_view host, std::uint16_t port,
                          unsigned status, Time now) {
     if (site.empty()) site = kForwardTargets;
-    auto found = sites_.find(site);
-    if (found == sites_.end())
-        found = sites_.try_emplace(std::string(sites_.size() < kMaxSites ? site : kOthers)).first;
-    auto& counted = found->second;
+    auto& counted = entry_within(sites_, site, kMaxSites, kOthers);
     if (counted.port != port || counted.host != host) {
         counted.host = host;
         counted.port = port;

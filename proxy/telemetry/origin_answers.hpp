@@ -33,7 +33,7 @@ struct SiteAnswers {
 };
 using AnswersBySite = std::map<std::string, SiteAnswers, std::less<>>;
 
-/// Adds the answers of one site, or to those of `other` if `to` has kMaxNames sites.
+/// Adds the answers of one site, or to those of `other` if `to` has kMaxSites sites.
 void add_answers(AnswersBySite& to, const std::string& site, const SiteAnswers& answers);
 
 /// Counts the answers of origins by site, of one worker. kMaxSites sites are kept; further ones add

@@ -2,14 +2,15 @@
 
 #include <utility>
 
+#include "proxy/telemetry/bounded_names.hpp"
+
 namespace proxy {
 namespace {
 
-using ByName = std::map<std::string, SiteCount>;
+using ByName = std::map<std::string, SiteCount, std::less<>>;
 
 void add_under_name(ByName& to, const std::string& name, const SiteCount& count) {
-    const auto is_known = to.contains(name) || to.size() < SiteCounts::kMaxNames;
-    to[is_known ? name : SiteCounts::kOthers] += count;
+    entry_within(to, name, SiteCounts::kMaxNames, SiteCounts::kOthers) += count;
 }
 
 bool is_zero(const SiteCount& count) {

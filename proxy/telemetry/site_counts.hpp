@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -26,7 +27,7 @@ struct SiteCount {
 /// `origins`, named by its host and path, `forward` for all forward targets together, or `none` for
 /// requests that were refused or had no target.
 struct SiteTotals {
-    std::map<std::string, SiteCount> sites, rules;
+    std::map<std::string, SiteCount, std::less<>> sites, rules;
 
     SiteTotals& operator+=(const SiteTotals& other);
 };

@@ -173,7 +173,8 @@ TEST(NodeReport, HasTheNumbersOfTheStatus) {
     peer.served = 6;
     peer.lag_seconds = 1.5;
     status.cluster.peers.push_back(peer);
-    const auto report = report_of(status, 2, 4096);
+    status.cache.memory_cap_bytes = 4096;
+    const auto report = report_of(status, 2);
     EXPECT_EQ(report.numbers.uptime_seconds, 61u);
     EXPECT_EQ(report.numbers.local_hits, 10u);
     EXPECT_EQ(report.numbers.errors, 3u);
