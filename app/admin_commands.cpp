@@ -30,7 +30,7 @@ using namespace std::chrono_literals;
 using Json = nlohmann::ordered_json;
 
 constexpr auto kAdminTimeout = 3s;
-constexpr auto kReloadTimeout = 60s;  // a reload reads files and certificates, and looks at disks
+constexpr auto kReloadTimeout = 15s;  // a node answers within ten
 
 /// Returns the admin ports of all choices, or nothing and the reason in `why`. Throws
 /// std::invalid_argument for a malformed address.
@@ -206,7 +206,7 @@ std::string what_was_read(const Json& report) {
 
 int reload_command(const NodeChoice& choice, bool json) {
     const auto posted = post(choice, "/api/v1/reload", {}, kReloadTimeout, [](unsigned status) {
-        return status == 200 || status == 409 || status == 422;
+        return status == 200 || status == 202 || status == 409 || status == 422;
     });
     if (posted.code != kOk) return posted.code;
     const auto report = Json::parse(posted.answer.body, nullptr, false);
@@ -223,6 +223,12 @@ int reload_command(const NodeChoice& choice, bool json) {
             fmt::print("reloaded: changed {}{}\n", fmt::join(changed, ", "), more);
         return kOk;
     }
+    if (posted.answer.status == 202)
+        return fail(
+            kFailed,
+            "http://{} still reads its files after ten seconds; the reload goes on, and the "
+            "log and `hearsay status` say how it ended",
+            posted.where);
     if (posted.answer.status == 409)
         return fail(kFailed, "http://{} is draining and takes no reload", posted.where);
     return fail(kFailed, "http://{} refuses the configuration; it keeps the old one{}",

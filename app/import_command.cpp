@@ -26,12 +26,12 @@ void list_remarks(const ImportDraft& draft) {
         }
     const auto taken =
         draft.directives() - std::min(draft.directives(), draft.idle() + draft.listed());
-    fmt::print(
-        stderr,
-        "{} directives: {} taken over, {} need no setting, {} not taken over as they are (in the "
-        "{} lines above); {} warnings\n",
-        draft.directives(), taken, draft.idle(), draft.listed(), draft.remarks().size(),
-        draft.warnings());
+    fmt::print(stderr,
+               "{}: {} taken over, {} without need of a setting, {} not taken over as they are "
+               "(see above); "
+               "{}\n",
+               measure::amount(draft.directives(), "directive"), taken, draft.idle(),
+               draft.listed(), measure::amount(draft.warnings(), "warning"));
 }
 
 }  // namespace

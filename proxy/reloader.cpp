@@ -149,7 +149,7 @@ boost::asio::awaitable<Reloaded> Reloader::reload_and_wait(std::string cause) {
         co_await reply->wait_until(std::chrono::steady_clock::now() + kReloadDeadline);
     if (in_time) co_return reply->value();
     Reloaded late;
-    late.errors.push_back({"$", "reading the file takes long; the log will say how it ended"});
+    late.outcome = Reloaded::Outcome::under_way;
     co_return late;
 }
 
@@ -234,6 +234,8 @@ void Reloader::log_and_count(const std::string& cause, const Reloaded& result,
         case Reloaded::Outcome::draining:
             spdlog::warn("{}: configuration not reloaded: the node is draining", cause);
             break;
+        case Reloaded::Outcome::under_way:
+            break;  // said to a waiter alone
     }
 }
 

@@ -44,8 +44,8 @@ public:
 
     /// Starts a reload. The log names its reason, `cause`.
     void reload(std::string cause);
-    /// The same, and waits for its end. After 10 s the result says that the reload takes longer;
-    /// the reload itself goes on.
+    /// The same, and waits for its end. After 10 s the result is `under_way`, and the reload
+    /// itself goes on.
     boost::asio::awaitable<Reloaded> reload_and_wait(std::string cause);
 
     /// Begins to watch certificates, users and blocklists of the configuration in effect.

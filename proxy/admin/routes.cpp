@@ -65,6 +65,8 @@ http::status status_of(Reloaded::Outcome outcome) {
             return http::status::ok;
         case Reloaded::Outcome::draining:
             return http::status::conflict;
+        case Reloaded::Outcome::under_way:
+            return http::status::accepted;
         case Reloaded::Outcome::refused:
             break;
     }
@@ -79,6 +81,8 @@ std::string reload_json(const Reloaded& reloaded) {
         if (reloaded.read_users) out["users_read"] = true;
         if (reloaded.read_blocklists) out["blocklists_read"] = true;
         if (!reloaded.warnings.empty()) out["warnings"] = errors_json(reloaded.warnings);
+    } else if (reloaded.outcome == Reloaded::Outcome::under_way) {
+        out["under_way"] = true;
     } else {
         out["errors"] = errors_json(reloaded.errors);
     }

@@ -1,11 +1,13 @@
 #include "proxy/admin/view_json.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
 #include "proxy/admin/answers_json.hpp"
 #include "proxy/config/config_json.hpp"
+#include "proxy/config/setting_table.hpp"
 
 namespace proxy {
 namespace {
@@ -80,6 +82,13 @@ Config defaults_beside(const Config& config) {
     return defaults;
 }
 
+/// A required setting has no default, nor has one whose default follows from others.
+bool has_default(std::string_view path) {
+    return std::ranges::none_of(setting_table(), [path](const Setting& setting) {
+        return setting.path == path && (setting.required || !setting.default_text.empty());
+    });
+}
+
 /// Adds the leaves of `shown`. Lists are leaves.
 void add_settings(const ordered_json& shown, const ordered_json& defaults, const std::string& path,
                   const Config& config, ordered_json& out) {
@@ -96,7 +105,7 @@ void add_settings(const ordered_json& shown, const ordered_json& defaults, const
                               (at == "cluster.keys" && config.given.contains("$.cluster.key"));
         out.push_back({{"name", at},
                        {"value", value},
-                       {"default", usual},
+                       {"default", has_default(at) ? usual : ordered_json()},
                        {"source", is_given ? "file" : "default"}});
     }
 }

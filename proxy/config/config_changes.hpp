@@ -26,9 +26,10 @@ std::vector<ConfigError> restart_only(const Config& from, const Config& to,
 /// True if `path` is the setting itself, or lies within it (`$.log.level` in `$.log`).
 bool is_within(std::string_view path, std::string_view setting);
 
-/// The outcome of a reload. Refused: nothing has changed.
+/// The outcome of a reload. Refused: nothing has changed. Under way: the files are still being
+/// read, and the log and the status will have the outcome.
 struct Reloaded {
-    enum class Outcome : std::uint8_t { applied, refused, draining };
+    enum class Outcome : std::uint8_t { applied, refused, draining, under_way };
     Outcome outcome = Outcome::refused;
     std::vector<std::string> changed;     // applied: paths of settings
     std::vector<ConfigError> errors;      // refused: the reasons

@@ -598,9 +598,10 @@ constexpr std::array kTable{
             "takes the directory again.",
             false, raise_object_max},
     Setting{"cache.disk[].path", ElementValue{"absolute path"}, Effect::after_restart,
-            "The directory belongs to this node alone. A second process, or foreign files in "
-            "it, prevent a start; `lost+found`, `.snapshot`, `.snapshots` and `.zfs` are "
-            "allowed. The node creates the last component. In a container use a volume. `check` "
+            "The directory belongs to this node alone. A second process prevents a start. So do "
+            "foreign files at the first use; later they cause a warning. `lost+found`, "
+            "`.snapshot`, `.snapshots` and `.zfs` are allowed. The node creates the last "
+            "component. In a container use a volume. `check` "
             "and a start warn about tmpfs and overlay file systems.",
             true},
     Setting{"cache.disk[].size", ElementValue{"size"}, Effect::on_reload,

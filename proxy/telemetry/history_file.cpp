@@ -162,8 +162,9 @@ void HistoryFile::write(const DiskBytes& bytes) {
         if (!first) first = error;
     }
     if (!std::exchange(has_failed_, true))
-        spdlog::warn("disk {}: {}: the history of the traffic is not kept",
-                     directories_.front().string(), first.message());
+        spdlog::warn(
+            "disk {}: cannot write the history of the traffic, which a restart would lose: {}",
+            directories_.front().string(), first.message());
 }
 
 /// The file appears complete, or stays as it was. A loss of power may take it, as nothing depends

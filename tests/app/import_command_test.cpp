@@ -49,8 +49,8 @@ TEST_F(ImportCommandTest, WritesTheConfigurationAndListsTheRestWarningsFirst) {
     EXPECT_THAT(ended.error, StartsWith("WARNING squid.conf:3: http_access deny late: "));
     EXPECT_THAT(ended.error, HasSubstr("\nsquid.conf:2: snmp_port 3401: "));
     EXPECT_THAT(ended.error,
-                HasSubstr("5 directives: 2 taken over, 1 need no setting, 2 not taken over as they "
-                          "are (in the 3 lines above); 2 warnings"));
+                HasSubstr("5 directives: 2 taken over, 1 without need of a setting, 2 not taken "
+                          "over as they are (see above); 2 warnings"));
 }
 
 TEST_F(ImportCommandTest, EndsWithOneIfAskedToBeStrict) {

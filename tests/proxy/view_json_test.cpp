@@ -91,6 +91,8 @@ TEST(ViewJson, SettingsHaveValueDefaultAndSource) {
     EXPECT_EQ(variants["value"], 32);
     EXPECT_EQ(variants["default"], 32);
     EXPECT_EQ(variants["source"], "default");
+    EXPECT_TRUE(setting(page, "listen")["default"].is_null()) << "it is required";
+    EXPECT_TRUE(setting(page, "node")["default"].is_null()) << "the host name, in the reference";
     EXPECT_EQ(setting(page, "admin.token")["value"], "(secret)");
     EXPECT_EQ(setting(page, "cluster.keys")["source"], "file");
     EXPECT_EQ(setting(page, "cluster.heartbeat")["default"], "1s");
