@@ -70,8 +70,18 @@ Socket Socket::listen(const std::string& address, std::uint16_t port) {
     ::setsockopt(socket.fd_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     const timeval forever{0, 0};
     ::setsockopt(socket.fd_, SOL_SOCKET, SO_RCVTIMEO, &forever, sizeof forever);
-    const auto at = endpoint(address, port);
+    // A socket that was bound to a certain port keeps it after shut(), so nobody else gets the port
+    // of a server that is gone. One with a port of the system's choice would lose it.
+    Socket choice;
+    if (port == 0) {
+        choice = Socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+        ::setsockopt(choice.fd_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+        const auto any = endpoint(address, 0);
+        check(::bind(choice.fd_, reinterpret_cast<const sockaddr*>(&any), sizeof any), "bind");
+    }
+    const auto at = endpoint(address, port == 0 ? choice.port() : port);
     check(::bind(socket.fd_, reinterpret_cast<const sockaddr*>(&at), sizeof at), "bind");
+    choice.close();
     check(::listen(socket.fd_, 256), "listen");
     return socket;
 }

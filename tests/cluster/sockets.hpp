@@ -22,6 +22,8 @@ public:
     /// `from`: the own address; by default the system's choice.
     static Socket connect(const std::string& address, std::uint16_t port,
                           const std::string& from = {});
+    /// Port 0: any free one. After shut() connections to it are refused, and the port stays taken
+    /// until the socket is closed.
     static Socket listen(const std::string& address, std::uint16_t port);
     Socket accept() const;  // not open() when the listener was shut
 

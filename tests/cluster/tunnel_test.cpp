@@ -242,10 +242,9 @@ TEST_F(Tunnels, AreNotOpenedToPrivateAddressesWhateverTheirName) {
 
 TEST_F(Tunnels, SayWhyTheServerCannotBeReached) {
     auto settings = forward_config();
-    {
-        const auto unused = Socket::listen("127.0.0.1", 0);
-        settings.forward.connect_ports.push_back(unused.port());
-    }
+    const auto unused = Socket::listen("127.0.0.1", 0);
+    unused.shut();
+    settings.forward.connect_ports.push_back(unused.port());
     start(settings);
     const auto refused =
         connect("127.0.0.1:" + std::to_string(settings.forward.connect_ports.back()));

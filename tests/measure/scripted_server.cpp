@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <deque>
 #include <list>
 #include <mutex>
 #include <stdexcept>
@@ -187,7 +188,11 @@ std::string like_the_origin(const Seen& seen, const std::string& more_lines) {
 }
 
 HostPort nobody() {
-    const Socket socket;
+    // Held until the process ends, so that no other test listens there meanwhile.
+    static std::mutex mutex;
+    static std::deque<Socket> held;
+    const std::lock_guard lock(mutex);
+    const auto& socket = held.emplace_back();
     socket.bind_anywhere();
     return {"127.0.0.1", socket.port()};
 }

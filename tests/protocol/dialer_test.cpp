@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <list>
 
 #include "protocol/net/task_group.hpp"
 #include "tests/protocol/coroutine.hpp"
@@ -33,9 +34,11 @@ protected:
         return run(io, dial(dialer, addresses, Clock::now() + time));
     }
     static tcp::endpoint to(const Connected& connected) { return (*connected)->remote_endpoint(); }
+    /// A port that is held and not listened on.
     tcp::endpoint refusing() {
-        tcp::acceptor gone(io, {asio::ip::make_address("127.0.0.5"), 0});
-        return gone.local_endpoint();
+        auto& held = held_.emplace_back(io, tcp::v4());
+        held.bind({asio::ip::make_address("127.0.0.5"), 0});
+        return held.local_endpoint();
     }
 
     asio::io_context io;
@@ -44,6 +47,9 @@ protected:
     SilentListener silent{io, "127.0.0.4"};
     tcp::endpoint dead = silent.endpoint();
     Dialer dialer{io.get_executor()};
+
+private:
+    std::list<tcp::socket> held_;
 };
 
 TEST_F(DialerTest, ADeadAddressCostsAMomentOnce) {
