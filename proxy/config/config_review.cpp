@@ -11,6 +11,7 @@
 #include "proxy/config/config_values.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/same_host.hpp"
+#include "proxy/rewrite/url_prefix.hpp"
 
 namespace proxy {
 namespace {
@@ -62,6 +63,46 @@ bool reaches(const HostPort& to, const HostPort& listener) {
             (is_any(listener.host) && is_loopback(to.host)));
 }
 
+/// All hosts of the pattern `inner` are hosts of `outer`: `*`, `*.example.org` or a host.
+bool covers_host(std::string_view outer, std::string_view inner) {
+    if (outer == "*") return true;
+    if (!outer.starts_with('*')) return same_host(outer, inner);
+    const auto end = outer.substr(1);  // with its dot
+    std::string scratch;
+    const auto name = inner.starts_with('*') ? inner : canonical_host(inner, scratch);
+    return inner == outer || (name.size() > end.size() && name.ends_with(end));
+}
+
+/// A star of `inner` can only be matched by one of `outer`, which takes any other bytes as well.
+bool covers_glob(const Glob& outer, const Glob& inner) {
+    return outer.matches(inner.text());
+}
+
+/// True for lists of which the first provably matches all that the second does. An empty list
+/// matches everything.
+bool covers_globs(const std::vector<Glob>& outer, const std::vector<Glob>& inner) {
+    const auto is_covered = [&](const Glob& glob) {
+        return std::ranges::any_of(outer,
+                                   [&](const Glob& each) { return covers_glob(each, glob); });
+    };
+    if (outer.empty()) return true;
+    return inner.empty() ? is_covered(Glob("*")) : std::ranges::all_of(inner, is_covered);
+}
+
+bool covers_rule(const RuleMatch& outer, const RuleMatch& inner) {
+    const auto has = [&](const std::string& method) {
+        return std::ranges::find(outer.methods, method) != outer.methods.end();
+    };
+    const auto covers_methods = outer.methods.empty() ||
+                                (!inner.methods.empty() && std::ranges::all_of(inner.methods, has));
+    return covers_methods && covers_globs(outer.hosts, inner.hosts) &&
+           covers_globs(outer.paths, inner.paths);
+}
+
+/// Rules with more patterns than this are not compared with each other: the time grows with the
+/// square.
+constexpr std::size_t kMostPatterns = 1000;
+
 class Doubts {
 public:
     explicit Doubts(const Config& config) : config_(config), listeners_(listeners(config)) {}
@@ -108,8 +149,10 @@ private:
                 doubt(path,
                       "is never used: " + entry("$.origins", *any) + " before it takes every host");
             } else if (const auto same = first_with(origin); same < i) {
+                const auto is_same = same_host(config_.origins[same].host, origin.host);
                 doubt(path + ".host", "is never used: " + entry("$.origins", same) +
-                                          " before it is for the same host");
+                                          (is_same ? " before it is for the same host"
+                                                   : " before it takes all of its hosts"));
             }
             if (!any && is_whole && origin.host == "*") any = i;
             if (!origin.group) {
@@ -145,9 +188,28 @@ private:
                       "has no effect, because the rule bypasses the store: a relayed redirect goes "
                       "to the client");
         const auto last = std::ranges::find_if(all, matches_all);
+        shadowed_rules(static_cast<std::size_t>(last - all.begin()));
         if (last == all.end() || last + 1 == all.end()) return;
         doubt(entry("$.rules", static_cast<std::size_t>(last + 1 - all.begin())),
               "is never used: the rule " + last->name + " before it is for every request");
+    }
+
+    /// The rules up to number `last` that one before them keeps from every request.
+    void shadowed_rules(std::size_t last) {
+        const auto& all = config_.rules.all();
+        std::size_t patterns = 0;
+        for (const auto& rule : all) patterns += rule.match.hosts.size() + rule.match.paths.size();
+        if (patterns > kMostPatterns) return;
+        for (std::size_t i = 1; i < all.size() && i <= last; ++i) {
+            const auto before = std::find_if(all.begin(), all.end(), [&](const Rule& rule) {
+                return &rule == &all[i] || covers_rule(rule.match, all[i].match);
+            });
+            if (&*before != &all[i])
+                doubt(entry("$.rules", i),
+                      "is never used: the rule " + before->name +
+                          " before it is for all of its requests; the first rule that matches "
+                          "counts, so put the narrower one first");
+        }
     }
 
     void server(const HostPort& place, const std::string& path) {
@@ -162,8 +224,8 @@ private:
     std::size_t first_with(const OriginConfig& one) const {
         const auto& all = config_.origins;
         const auto found = std::find_if(all.begin(), all.end(), [&](const OriginConfig& origin) {
-            return same_host(origin.host, one.host) &&
-                   (origin.path.empty() || origin.path == one.path);
+            return covers_host(origin.host, one.host) &&
+                   (origin.path.empty() || covers_path(origin.path, one.path));
         });
         return static_cast<std::size_t>(found - all.begin());
     }

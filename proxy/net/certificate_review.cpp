@@ -42,6 +42,13 @@ std::vector<ConfigError> certificate_doubts(const TlsConfig& tls,
     for (std::size_t i = 0; i < all.size(); ++i)
         if (auto doubt = time_doubt(all[i], now); !doubt.empty())
             found.push_back({certificate_setting(tls, i) + ".certificate", std::move(doubt)});
+    for (std::size_t i = 0; i < all.size(); ++i)
+        if (!all[i].has_san)
+            found.push_back({certificate_setting(tls, i) + ".certificate",
+                             all[i].file +
+                                 " has no name in subjectAltName, so clients refuse it: they do "
+                                 "not look at the common name (CN). Have one made with "
+                                 "subjectAltName=DNS:HOST"});
     if (all.empty()) return found;
     const std::vector<CertificateIdentity> identities(all.begin(), all.end());
     for (const auto i : CertificateChoice(identities).unused())

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "protocol/net/new_tls_context.hpp"
+#include "proxy/net/pem_fault.hpp"
 #include "proxy/net/server_name.hpp"
 
 namespace proxy {
@@ -40,15 +41,18 @@ std::chrono::sys_seconds time_of(const ASN1_TIME* time) {
     return std::chrono::sys_seconds(std::chrono::seconds(::timegm(&utc)));
 }
 
-/// The DNS names in subjectAltName, but those that no client can ask for.
-std::vector<std::string> dns_names(X509* certificate) {
+/// subjectAltName as DNS names, but those that no client can ask for. `any`: it has a DNS name or
+/// an address.
+std::vector<std::string> dns_names(X509* certificate, bool& any) {
     std::vector<std::string> names;
     const std::unique_ptr<GENERAL_NAMES, decltype(&GENERAL_NAMES_free)> all(
         static_cast<GENERAL_NAMES*>(
             X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)),
         GENERAL_NAMES_free);
+    any = false;
     for (int i = 0; i < sk_GENERAL_NAME_num(all.get()); ++i) {
         const auto* const each = sk_GENERAL_NAME_value(all.get(), i);
+        any = any || each->type == GEN_DNS || each->type == GEN_IPADD;
         if (each->type != GEN_DNS) continue;
         const auto* const text = ASN1_STRING_get0_data(each->d.dNSName);
         const auto size = static_cast<std::size_t>(ASN1_STRING_length(each->d.dNSName));
@@ -62,7 +66,7 @@ std::vector<std::string> dns_names(X509* certificate) {
 CertificateFacts certificate_facts(X509* certificate, const std::string& file) {
     CertificateFacts facts;
     facts.file = file;
-    facts.names = dns_names(certificate);
+    facts.names = dns_names(certificate, facts.has_san);
     const auto* const type = EVP_PKEY_get0_type_name(X509_get0_pubkey(certificate));
     facts.key_type = type ? type : "unknown";
     facts.not_before = time_of(X509_get0_notBefore(certificate));
@@ -93,7 +97,7 @@ std::shared_ptr<const ServerCertificate> read_server_certificate(const Certifica
     SSL_CTX_set_default_passwd_cb_userdata(raw, &encrypted);
     ERR_clear_error();
     if (SSL_CTX_use_certificate_chain_file(raw, files.certificate.c_str()) != 1)
-        fail(".certificate", "cannot read " + files.certificate + ": " + protocol::tls_reason());
+        fail(".certificate", pem_fault(files.certificate, PemBlock::certificate));
     ERR_clear_error();
     const auto mismatch = files.key + " is not the key of " + files.certificate;
     if (SSL_CTX_use_PrivateKey_file(raw, files.key.c_str(), SSL_FILETYPE_PEM) != 1) {
@@ -105,7 +109,7 @@ std::shared_ptr<const ServerCertificate> read_server_certificate(const Certifica
         else if (ERR_GET_REASON(ERR_peek_error()) == X509_R_KEY_VALUES_MISMATCH)
             fail(".key", mismatch);
         else
-            fail(".key", "cannot read " + files.key + ": " + protocol::tls_reason());
+            fail(".key", pem_fault(files.key, PemBlock::key));
     } else if (!failed && SSL_CTX_check_private_key(raw) != 1) {
         fail(".key", mismatch);
     }

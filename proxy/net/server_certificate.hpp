@@ -34,6 +34,7 @@ PairStamp stamp_of(const CertificateFiles& files);
 /// The properties of a certificate for people.
 struct CertificateFacts : CertificateIdentity {
     std::string file;
+    bool has_san = true;  // subjectAltName with a DNS name or an address
     std::chrono::sys_seconds not_before{}, not_after{};
 };
 

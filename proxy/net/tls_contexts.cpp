@@ -14,6 +14,7 @@
 #include "protocol/net/tls_session.hpp"
 #include "protocol/wire/keys.hpp"
 #include "proxy/config/config_certificates.hpp"
+#include "proxy/net/pem_fault.hpp"
 #include "proxy/net/server_context.hpp"
 #include "proxy/net/wall_clock.hpp"
 
@@ -151,7 +152,7 @@ private:
                                "itself: openssl rehash " +
                                ca + " makes them");
         } else if (SSL_CTX_load_verify_file(raw, ca.c_str()) != 1) {
-            fail(path, "cannot read " + ca + ": " + protocol::tls_reason());
+            fail(path, pem_fault(ca, PemBlock::certificate));
         }
         return known;
     }

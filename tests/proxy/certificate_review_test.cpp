@@ -62,6 +62,15 @@ TEST(CertificateReview, WarnsOfCertificatesThatClientsRefuse) {
         ElementsAre("$.tls.certificate: /one.pem is not valid before 2027-01-15T08:00:01Z"));
 }
 
+TEST(CertificateReview, NamesCertificatesWithoutASubjectAltName) {
+    auto old = facts("/one.pem", {});
+    old.has_san = false;
+    EXPECT_THAT(doubts(single_pair(), {old}),
+                ElementsAre(testing::StartsWith("$.tls.certificate: /one.pem has no name in "
+                                                "subjectAltName, so clients refuse it")));
+    EXPECT_THAT(doubts(single_pair(), {facts("/one.pem", {})}), IsEmpty()) << "it has an address";
+}
+
 TEST(CertificateReview, TakesACertificateWithoutAnEnd) {  // RFC 5280 §4.1.2.5
     auto endless = facts("/one.pem", {"a.test"});
     endless.not_after = std::chrono::sys_seconds(253'402'300'799s);

@@ -169,6 +169,44 @@ TEST(ConfigReview, FindsRulesThatAreNeverUsed) {
                 IsEmpty());
 }
 
+TEST(ConfigReview, FindsOriginsBehindAWildcard) {
+    EXPECT_THAT(warnings(with(R"({"origins": [{"host": "*.x.test", "url": "http://o"},
+                                              {"host": "a.x.test", "url": "http://p"},
+                                              {"host": "*.b.x.test", "url": "http://p"},
+                                              {"host": "x.test", "url": "http://p"},
+                                              {"host": "ax.test", "url": "http://p"}]})")),
+                ElementsAre("$.origins[1].host: is never used: $.origins[0] before it takes all of "
+                            "its hosts",
+                            "$.origins[2].host: is never used: $.origins[0] before it takes all of "
+                            "its hosts"));
+    EXPECT_THAT(warnings(with(R"({"origins": [{"host": "x.test", "path": "/a", "url": "http://o"},
+                                              {"host": "x.test", "path": "/a/b", "url": "http://p"},
+                                              {"host": "x.test", "path": "/ab", "url": "http://p"},
+                                              {"host": "a.test", "url": "http://p"},
+                                              {"host": "*.test", "url": "http://p"}]})")),
+                ElementsAre("$.origins[1].host: is never used: $.origins[0] before it is for the "
+                            "same host"));
+}
+
+TEST(ConfigReview, FindsRulesBehindAWiderOne) {
+    const auto before = [](const std::string& name) {
+        return "is never used: the rule " + name + " before it is for all of its requests";
+    };
+    EXPECT_THAT(warnings(with(R"({"rules": [
+            {"name": "a", "match": {"hosts": ["*.test"], "paths": ["/img/*"]}, "fresh_for": "1m"},
+            {"name": "b", "match": {"hosts": ["x.test"], "paths": ["/img/*.png", "/img/a"]}},
+            {"name": "c", "match": {"hosts": ["*.x.test"], "paths": ["/img/*"], "methods": ["GET"]}},
+            {"name": "d", "match": {"hosts": ["x.test", "y.org"], "paths": ["/img/a"]}},
+            {"name": "e", "match": {"hosts": ["x.test"]}},
+            {"name": "f", "match": {"paths": ["/img/*"]}}]})")),
+                ElementsAre(StartsWith("$.rules[1]: " + before("a")),
+                            StartsWith("$.rules[2]: " + before("a"))));
+    EXPECT_THAT(warnings(with(R"({"rules": [
+            {"name": "a", "match": {"hosts": ["x.test"], "methods": ["GET"]}, "fresh_for": "1m"},
+            {"name": "b", "match": {"hosts": ["x.test"]}, "fresh_for": "2m"}]})")),
+                IsEmpty());
+}
+
 TEST(ConfigReview, TellsPathsOfOneHostApart) {
     EXPECT_THAT(warnings(with(R"({"origins": [{"host": "*", "path": "/a", "url": "http://o"},
                                       {"host": "*", "path": "/b", "url": "http://o"},
