@@ -111,6 +111,13 @@ std::string explanation_text(std::string_view json, std::string& why) {
     Writer out(false);
     out.line("{}", text_of(page, "url"));
     if (const auto rule = text_of(page, "rule"); !rule.empty()) out.line("  rule: {}", rule);
+    if (const auto mirror = text_of(page, "public"); !mirror.empty()) {
+        out.line("  public: {}{}", mirror,
+                 is_true(page, "rewritten") ? " (the stored response is rewritten for it)" : "");
+        out.line("  url at the origin: {}", text_of(page, "url_at_origin"));
+    }
+    if (const auto entry = text_of(page, "intercepted"); !entry.empty())
+        out.line("  intercepted: the node reads it inside CONNECT (forward.intercept: {})", entry);
     if (is_true(page, "follow_redirects")) out.line("  redirects: the node follows them");
     if (const auto age = text_of(page, "min_age"); !age.empty()) {
         const auto seen = text_of(page, "first_seen");
@@ -135,6 +142,8 @@ std::string explanation_text(std::string_view json, std::string& why) {
                 order.append(order.empty() ? "" : ", then ").append(each.get<std::string>());
         out.line("  servers: {}", order);
     }
+    if (const auto refused = text_of(page, "target_refused"); !refused.empty())
+        out.line("  a client gets: {}, unless this node or a peer has the content", refused);
     out.line("  a miss would ask: {}", whom_a_miss_asks(page, peers));
     if (!peers.empty()) write_peers(peers, out);
     return out.take();

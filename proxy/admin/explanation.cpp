@@ -87,6 +87,7 @@ std::string explanation_json(const Explanation& explanation) {
     page["destination_denied"] = explanation.destination.empty()
                                      ? ordered_json(nullptr)
                                      : ordered_json(explanation.destination);
+    if (!explanation.target_refused.empty()) page["target_refused"] = explanation.target_refused;
     if (!explanation.intercepted.empty()) page["intercepted"] = explanation.intercepted;
     page["origin"] = explanation.origin;
     page["servers"] = explanation.servers;

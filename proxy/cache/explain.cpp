@@ -107,6 +107,12 @@ std::string_view refusal_of(const Site& site, const Explanation& known) {
     return known.destination.empty() ? "" : "403 (forward.destinations)";
 }
 
+/// The refusal of a forward target for its addresses.
+std::string_view target_refusal(FetchError error) {
+    if (error == FetchError::own_listener) return "403 (this node or a peer listens there)";
+    return error == FetchError::not_allowed ? "403 (forward.private_destinations)" : "";
+}
+
 /// Reads the disk's copy: only its own tags show a purge, and only its head shows its freshness. If
 /// that takes too long, or is too much, the copy counts as there.
 asio::awaitable<void> read_from_disk(Cache& cache, const CacheKey& key, summary::KeyHash hash) {
@@ -194,6 +200,12 @@ asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
         if (target->group)
             out.servers = upstream.groups.candidates(target->group, target->spread, now);
         out.origin_time = origin.mean();
+        if (out.refused.empty()) {
+            auto named = *target;
+            const auto judged =
+                co_await upstream.pool.judge(std::move(named), now + kLookAtPeers / 2);
+            out.target_refused = target_refusal(judged);
+        }
     }
     const auto view = upstream.peers;
     if (!view) co_return out;

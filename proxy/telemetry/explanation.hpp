@@ -52,6 +52,11 @@ struct Explanation {
     /// Why `forward.destinations` refuses this URL; empty if it does not.
     std::string destination;
 
+    /// What a client gets where the answer would come from the target: its addresses are refused,
+    /// and the text names the status and the reason. Empty: they are not. Content of this node and
+    /// of peers is given all the same.
+    std::string target_refused;
+
     /// The entry of `forward.intercept.hosts` by which the node reads requests for this URL inside
     /// a CONNECT; empty for one that it tunnels.
     std::string intercepted;

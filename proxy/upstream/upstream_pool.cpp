@@ -254,12 +254,36 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
         if (remove_oldest(key)) seat = take_seat(key);
         if (!seat) co_return FetchError::busy;
     }
+    std::size_t addresses = 0;
+    auto admitted = co_await admitted_endpoints(target, deadline, addresses);
+    if (!admitted) co_return admitted.error();
+    auto dialled = co_await dialer_.connect(key, std::move(*admitted), deadline);
+    if (!dialled) {
+        // For the next request.
+        if (dialled.error() == asio::error::no_descriptors) close_idle();
+        co_return why_not_connected(dialled.error());
+    }
+    auto connection = new_connection(target, key, std::move(*dialled), std::move(seat));
+    if (!parent && !target.through_tunnel() && !target.tls && !target.encrypted)
+        co_return connection;
+    connection->deadline.set(deadline);
+    const auto failed = co_await prepare(*connection, target, parent.get());
+    if (failed == FetchError::none) co_return connection;
+    const auto is_of_place = !target.via || failed == FetchError::parent_tls_failed;
+    if (is_of_place && addresses > 1 && failed != FetchError::abandoned)
+        dialer_.distrust(key, connection->remote);
+    co_return failed;
+}
+
+asio::awaitable<UpstreamPool::Result<protocol::Endpoints>> UpstreamPool::admitted_endpoints(
+    const UpstreamTarget& target, Clock::time_point deadline, std::size_t& all) {
     const auto is_judged = target.on_clients_word && !target.via;
     auto place = dialled_place(target);
     auto client = target.via ? std::string() : target.client;
     const auto endpoints =
         co_await resolver_.resolve(std::move(place), deadline, std::move(client));
     if (!endpoints) co_return why_not_resolved(endpoints.error());
+    all = endpoints->size();
     const auto config = config_.share();
     const auto places = peer_places_;
     Surroundings around;
@@ -277,22 +301,21 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
             error = error_of(verdict);
     }
     if (admitted.empty()) co_return error;
-    auto dialled = co_await dialer_.connect(key, std::move(admitted), deadline);
-    if (!dialled) {
-        // For the next request.
-        if (dialled.error() == asio::error::no_descriptors) close_idle();
-        co_return why_not_connected(dialled.error());
+    co_return admitted;
+}
+
+asio::awaitable<FetchError> UpstreamPool::judge(UpstreamTarget target, Clock::time_point deadline) {
+    if (!target.on_clients_word) co_return FetchError::none;
+    auto error = FetchError::none;
+    if (target.group && target.group->parents) {
+        error = judge_text(target);  // the parent resolves the name
+    } else {
+        std::size_t addresses = 0;
+        const auto admitted = co_await admitted_endpoints(target, deadline, addresses);
+        if (!admitted) error = admitted.error();
     }
-    auto connection = new_connection(target, key, std::move(*dialled), std::move(seat));
-    if (!parent && !target.through_tunnel() && !target.tls && !target.encrypted)
-        co_return connection;
-    connection->deadline.set(deadline);
-    const auto failed = co_await prepare(*connection, target, parent.get());
-    if (failed == FetchError::none) co_return connection;
-    const auto is_of_place = !target.via || failed == FetchError::parent_tls_failed;
-    if (is_of_place && endpoints->size() > 1 && failed != FetchError::abandoned)
-        dialer_.distrust(key, connection->remote);
-    co_return failed;
+    const auto is_refused = error == FetchError::not_allowed || error == FetchError::own_listener;
+    co_return is_refused ? error : FetchError::none;
 }
 
 /// What comes before the first request: TLS to the parent, the tunnel, TLS to the target.

@@ -159,6 +159,9 @@ public:
     /// origin with few processes has one for it.
     boost::asio::awaitable<Result<UpstreamPtr>> acquire(const UpstreamTarget& target,
                                                         Clock::time_point deadline, Kept kept);
+    /// Whether acquire() would refuse the target for its addresses: not_allowed or own_listener,
+    /// else none, also where the name has no address. It looks names up and connects to nothing.
+    boost::asio::awaitable<FetchError> judge(UpstreamTarget target, Clock::time_point deadline);
     /// Takes a connection back after it has read the last response to the end. Its buffer is empty.
     void release(UpstreamPtr connection);
     /// Keeps the ticket that resumes a TLS session, for the next connection to the same place.
@@ -183,6 +186,9 @@ private:
 
     void expire() override;
 
+    /// The addresses of the target that the destination rules allow.
+    boost::asio::awaitable<Result<protocol::Endpoints>> admitted_endpoints(
+        const UpstreamTarget& target, Clock::time_point deadline, std::size_t& all);
     /// Looks up the Surroundings of this target.
     boost::asio::awaitable<FetchError> look_around(const Config& config,
                                                    const UpstreamTarget& target,

@@ -119,6 +119,23 @@ TEST_F(Explain, ShowsAPeerThatIsNotThereWithoutWaitingForIt) {
     EXPECT_TRUE(a["has"].is_null());
 }
 
+TEST_F(Explain, SaysThatATargetIsPrivateOrAListener) {
+    auto settings = config("a");
+    settings.forward.enabled = true;
+    settings.origins.front().host = "origin.test";
+    start(settings);
+    const auto refusal = [&](const std::string& url) {
+        const auto answer = admin("a", "/api/v1/explain?url=http%3A%2F%2F" + url + "%2F");
+        return json::parse(answer.body, nullptr, false).value("target_refused", "");
+    };
+    EXPECT_EQ(refusal("10.1.2.3"), "403 (forward.private_destinations)");
+    EXPECT_EQ(refusal("localhost%3A8080"), "403 (forward.private_destinations)");
+    EXPECT_EQ(refusal(address("a") + "%3A3128"), "403 (this node or a peer listens there)");
+    EXPECT_EQ(refusal("no-such-host.invalid"), "") << "it has no address";
+    EXPECT_EQ(refusal("origin.test"), "") << "the operator's own choice";
+    EXPECT_EQ(origin.connections(), 0u);
+}
+
 TEST_F(Explain, RefusesMalformedUrls) {
     start(config("a"));
     EXPECT_EQ(admin("a", "/api/v1/explain").status, 400u);

@@ -57,6 +57,23 @@ TEST(ExplanationText, SaysWhatARuleDoesToTheResponse) {
                 AllOf(Not(HasSubstr("min_age")), Not(HasSubstr("redirects"))));
 }
 
+TEST(ExplanationText, SaysWhatAClientGetsWhereTheTargetIsRefused) {
+    EXPECT_THAT(
+        explained(R"-({"here": "absent", "origin": "10.0.0.7:80",
+                              "target_refused": "403 (forward.private_destinations)"})-"),
+        HasSubstr("  a client gets: 403 (forward.private_destinations), unless this node or "
+                  "a peer has the content\n"));
+}
+
+TEST(ExplanationText, NamesTheMirrorAndTheInterceptedHost) {
+    EXPECT_THAT(explained(R"({"here": "fresh", "public": "http://node/npm", "rewritten": true,
+                              "url_at_origin": "https://registry.test/a"})"),
+                HasSubstr("  public: http://node/npm (the stored response is rewritten for it)\n"
+                          "  url at the origin: https://registry.test/a\n"));
+    EXPECT_THAT(explained(R"({"here": "absent", "intercepted": "*.test"})"),
+                HasSubstr("reads it inside CONNECT (forward.intercept: *.test)\n"));
+}
+
 TEST(ExplanationText, NamesTheEntryOfABlocklist) {
     EXPECT_THAT(explained(R"({"here": "absent",
                               "blocklist": {"entry": "/l, line 3", "action": "refuse"}})"),
