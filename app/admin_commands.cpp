@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -167,6 +168,11 @@ int purge_command(const NodeChoice& choice, const PurgeNames& names, bool json) 
     const auto objects = count != report.end() && count->is_number_unsigned()
                              ? count->get<std::uint64_t>()
                              : std::uint64_t{0};
+    const auto has_star = [](const std::string& url) { return url.find('*') != url.npos; };
+    if (std::ranges::any_of(names.urls, has_star))
+        fmt::print(
+            "note: a star in a URL is a character like any other; --prefix http://host/path/ is "
+            "for all URLs that begin so\n");
     fmt::print("{}: {} here{}{}\n", names.soft ? "made stale" : "purged",
                measure::amount(objects, "object"), confirmed.empty() ? "" : "; gone at ",
                fmt::join(confirmed, ", "));

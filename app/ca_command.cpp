@@ -36,7 +36,8 @@ alone needs the key. Whoever else gets it can pose as these hosts to your client
 void check_options(const CaCommand& command) {
     if (command.folder.empty()) throw std::invalid_argument("ca create needs a DIR");
     if (command.hosts.empty())
-        throw std::invalid_argument("ca create needs a --host that the CA may sign for");
+        throw std::invalid_argument(
+            "ca create needs a --host that the CA may sign for, such as --host pypi.org");
     if (command.name.empty() || command.name.size() > proxy::kMaxCommonName)
         throw std::invalid_argument(
             fmt::format("--name needs 1 to {} bytes", proxy::kMaxCommonName));

@@ -184,9 +184,15 @@ std::string advice_text(const Study& study, const Advice& advice) {
 }
 
 std::string no_advice_text(const Study& study) {
-    return study.stopped ? "No advice: it was stopped before all was simulated.\n"
-                         : "No advice: that needs ICP, our summaries and no sharing, of which some "
-                           "cannot be simulated so.\n";
+    if (study.stopped) return "No advice: it was stopped before all was simulated.\n";
+    std::string why;
+    if (const auto* table = study.table(StudyTable::About::schemes))
+        for (const auto& line : table->lines)
+            if (const auto& row = study.row(line); !row.counts && why.empty()) why = row.refused;
+    return fmt::format(
+        "No advice: it compares proxies that share nothing, that ask by ICP, and that have "
+        "summaries. With these options some cannot be simulated{}{}.\n",
+        why.empty() ? "" : ", as ", why);
 }
 
 std::string advice_json(const Study& study, const Advice& advice) {

@@ -222,14 +222,19 @@ void doubt_lists(const Blocklists& lists, std::vector<ConfigError>& out) {
         if (list.malformed > 0) {
             auto text = list.config.path + ": " + std::to_string(list.malformed) +
                         (list.malformed == 1 ? " malformed line is left out"
-                                             : " malformed lines are left out");
+                                             : " malformed lines are left out") +
+                        ", as the list has the format " +
+                        std::string(to_string(list.config.format));
             for (const auto& complaint : list.complaints) text.append(", ").append(complaint);
             if (list.malformed > list.complaints.size()) text.append(", ...");
             out.push_back({setting_of(i), std::move(text)});
         }
         if (list.entries == 0)
-            out.push_back({setting_of(i), list.config.path + " has no entries of the format " +
-                                              std::string(to_string(list.config.format))});
+            out.push_back(
+                {setting_of(i), list.config.path + " has no entries of the format " +
+                                    std::string(to_string(list.config.format)) +
+                                    ", so it refuses nothing: is its `format` another one (hosts, "
+                                    "domains, urls)?"});
     }
 }
 

@@ -47,9 +47,13 @@ std::string explain(NoSite reason, std::string_view host) {
         case NoSite::forward_disabled:
             return "This is no forward proxy (forward.enabled is false) and no entry of `origins` "
                    "matches " +
-                   std::string(host) + ".";
+                   std::string(host) +
+                   ". An entry for this host makes it a site of this node; forward.enabled lets "
+                   "clients use the node as their proxy.";
         case NoSite::no_origin:
-            return "No entry of `origins` matches " + std::string(host) + ".";
+            return "No entry of `origins` matches " + std::string(host) +
+                   " and this path. Is the host misspelt, or does the node still need an entry for "
+                   "it?";
         case NoSite::only_forward:
             return "This node is a forward proxy and serves no site itself. A client uses it as "
                    "its "

@@ -30,6 +30,22 @@ bool is_ip_literal(const std::string& text) {
     return !is_no_address;
 }
 
+/// What is wrong with a host that is no name, and what to write.
+std::string why_no_host(const std::string& host, std::string_view name) {
+    const auto quoted = '"' + host + "\" ";
+    if (is_ip_literal(std::string(name)))
+        return quoted + "is an address: the CA can sign for names alone";
+    if (host.find('/') != std::string::npos)
+        return quoted + "is a URL or a path: give its host alone, such as pypi.org";
+    if (host.find(':') != std::string::npos)
+        return quoted + "has a port: give the name alone, which is for all ports";
+    if (host.find('*') != std::string::npos)
+        return quoted +
+               "has a star inside: .example.org or *.example.org is for all names below "
+               "example.org";
+    return quoted + "is no host name: pypi.org and .crates.io are";
+}
+
 }  // namespace
 
 std::vector<std::string> permitted_names(const std::vector<std::string>& hosts) {
@@ -42,11 +58,11 @@ std::vector<std::string> permitted_names(const std::vector<std::string>& hosts) 
         if (name.starts_with("*.")) name.remove_prefix(1);
         if (name.starts_with('.')) name.remove_prefix(1);
         if (!is_name(name) || is_ip_literal(std::string(name)))
-            throw std::invalid_argument("\"" + host +
-                                        "\" is no host name: pypi.org and .crates.io are");
+            throw std::invalid_argument(why_no_host(host, name));
         if (std::ranges::find(names, name) == names.end()) names.emplace_back(name);
     }
-    if (names.empty()) throw std::invalid_argument("a CA needs a host that it may sign for");
+    if (names.empty())
+        throw std::invalid_argument("a CA needs a host that it may sign for, such as pypi.org");
     return names;
 }
 

@@ -120,6 +120,9 @@ TEST(AdviceText, DoesNotJudgeByTooLittle) {
 TEST(AdviceText, SaysWhyThereIsNone) {
     auto study = finished_study();
     EXPECT_THAT(no_advice_text(study), HasSubstr("some cannot be simulated"));
+    study.rows.front().counts.reset();
+    study.rows.front().refused = "the moon is full";
+    EXPECT_THAT(no_advice_text(study), HasSubstr("cannot be simulated, as the moon is full."));
     study.stopped = true;
     EXPECT_THAT(no_advice_text(study), HasSubstr("stopped before all was simulated"));
 }

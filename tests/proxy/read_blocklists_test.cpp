@@ -68,11 +68,13 @@ TEST_F(ReadBlocklists, LeavesMalformedLinesOutAndNamesTheFirstOfThem) {
     const auto& facts = result.lists->lists().front();
     EXPECT_EQ(facts.entries, 2u);
     EXPECT_EQ(facts.malformed, 12u);
-    EXPECT_THAT(texts(result.warnings),
-                ElementsAre("$.forward.blocklists[0]: " + path("d") +
-                            ": 12 malformed lines are left out, line 2: more than one word, line "
-                            "4: no host name, line 5: no host name, line 6: no host name, "
-                            "line 7: no host name, ..."));
+    EXPECT_THAT(
+        texts(result.warnings),
+        ElementsAre("$.forward.blocklists[0]: " + path("d") +
+                    ": 12 malformed lines are left out, as the list has the format domains, "
+                    "line 2: more than one word, line 4: no host name, line 5: no host name, line "
+                    "6: no host name, "
+                    "line 7: no host name, ..."));
     EXPECT_TRUE(result.lists->find("last.example", "/").refused) << "without a newline";
     EXPECT_EQ(result.lists->find("last.example", "/").refused->line, 15u);
 }
@@ -81,7 +83,8 @@ TEST_F(ReadBlocklists, WarnsOfAListWithoutEntries) {
     add("d", kUrls, "# nothing\n");
     EXPECT_THAT(texts(read_blocklists(forward).warnings),
                 ElementsAre("$.forward.blocklists[0]: " + path("d") +
-                            " has no entries of the format urls"));
+                            " has no entries of the format urls, so it refuses nothing: is its "
+                            "`format` another one (hosts, domains, urls)?"));
 }
 
 TEST_F(ReadBlocklists, ReadsLinesWhereverTheBytesOfTheFileAreCut) {
