@@ -1,5 +1,6 @@
 #include "app/top_data.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -12,8 +13,9 @@ namespace {
 using TopJson = nlohmann::json;
 
 TopRequests requests_of(const TopJson& from) {
-    return {count_at(from, "local_hit"), count_at(from, "peer_hit"), count_at(from, "origin_fetch"),
-            count_at(from, "uncacheable"), count_at(from, "error")};
+    return {count_at(from, "local_hit"),    count_at(from, "peer_hit"),
+            count_at(from, "origin_fetch"), count_at(from, "uncacheable"),
+            count_at(from, "error"),        count_at(from, "refused")};
 }
 
 double share_of(const TopJson& room) {
@@ -50,6 +52,15 @@ TopInterval::Times times_of(const TopJson& point, const char* outcome) {
             number_at(member(point, "p99_ms"), outcome)};
 }
 
+/// Reports of one node are further apart than this, and the ages of one report agree better.
+constexpr std::chrono::milliseconds kReportsApart{500};
+
+TopRates::Clock::duration age_of(const TopNode& node) {
+    constexpr double kYear = 365.0 * 24 * 3600;
+    const std::chrono::duration<double> age(std::clamp(node.age_seconds, 0.0, kYear));
+    return std::chrono::duration_cast<TopRates::Clock::duration>(age);
+}
+
 }  // namespace
 
 TopRequests& TopRequests::operator+=(const TopRequests& other) {
@@ -58,6 +69,7 @@ TopRequests& TopRequests::operator+=(const TopRequests& other) {
     origin_fetch += other.origin_fetch;
     uncacheable += other.uncacheable;
     error += other.error;
+    refused += other.refused;
     return *this;
 }
 
@@ -119,17 +131,19 @@ void TopRates::see(TopData& data, Clock::time_point now) {
     for (auto& node : data.nodes) {
         const auto total = node.requests.total();
         const auto known = seen_.find(node.node);
-        Seen seen{total, now, std::nullopt};
+        const auto age = node.self ? Clock::duration::zero() : age_of(node);
+        Seen seen{total, now - age, std::nullopt};
         if (known != seen_.end()) {
             const auto& before = known->second;
-            const auto seconds = std::chrono::duration<double>(now - before.at).count();
-            const bool waits = !node.self && total == before.total && now - before.at <= kReport;
-            if (waits)
-                seen = before;  // its next report is under way
+            const auto seconds = std::chrono::duration<double>(seen.at - before.at).count();
+            const bool is_same_report =
+                !node.self && total == before.total && seen.at - before.at < kReportsApart;
+            if (is_same_report)
+                seen = before;
             else if (total >= before.total && seconds > 0)
                 seen.rate = static_cast<double>(total - before.total) / seconds;
         }
-        node.rate = seen.rate;
+        node.rate = age > kReport ? std::nullopt : seen.rate;
         next.insert_or_assign(node.node, seen);
     }
     seen_ = std::move(next);

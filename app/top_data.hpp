@@ -15,9 +15,10 @@ namespace app {
 
 /// Requests by outcome.
 struct TopRequests {
-    std::uint64_t local_hit = 0, peer_hit = 0, origin_fetch = 0, uncacheable = 0, error = 0;
+    std::uint64_t local_hit = 0, peer_hit = 0, origin_fetch = 0, uncacheable = 0, error = 0,
+                  refused = 0;
     std::uint64_t total() const {
-        return local_hit + peer_hit + origin_fetch + uncacheable + error;
+        return local_hit + peer_hit + origin_fetch + uncacheable + error + refused;
     }
     TopRequests& operator+=(const TopRequests&);
 };
@@ -76,8 +77,9 @@ void read_top_history(std::string_view json, TopData& into);
 /// one.
 void read_top_urls(unsigned status, std::string_view json, TopData& into);
 
-/// Requests per second of each node, from the differences of its counts. Reports of other nodes
-/// come every few seconds, so a rate holds until the next count, for kReport at most. One thread.
+/// Requests per second of each node, from the differences of its counts. The counts of another node
+/// are as old as its report, which comes every few seconds. So a rate is over the time between two
+/// reports, and holds until the next one, for kReport at most. One thread.
 class TopRates {
 public:
     using Clock = std::chrono::steady_clock;
@@ -89,7 +91,7 @@ public:
 private:
     struct Seen {
         std::uint64_t total = 0;
-        Clock::time_point at;
+        Clock::time_point at;  ///< of the report
         std::optional<double> rate;
     };
     std::map<std::string, Seen> seen_;

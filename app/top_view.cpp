@@ -115,11 +115,13 @@ void write_totals(const TopData& data, Page& page) {
     const auto all = sum.total();
     page.text(fmt::format("{} of {} ready", ready, measure::amount(data.nodes.size(), "node")),
               ready == data.nodes.size() ? Ink::good : Ink::bad);
+    // What matters most stands first: a narrow terminal cuts the line.
     page.text(fmt::format(
-        "   hit rate {} % ({} local, {} peers)   origin {} %   saved {}   errors {}",
-        percent_text(sum.local_hit + sum.peer_hit, all), percent_text(sum.local_hit, all),
-        percent_text(sum.peer_hit, all), percent_text(sum.origin_fetch, all),
-        measure::size_text(static_cast<double>(saved)), measure::grouped(sum.error)));
+        "  errors {}  hit rate {} % ({} local, {} peers)  origin {} %  saved {}  refused {}",
+        measure::grouped(sum.error), percent_text(sum.local_hit + sum.peer_hit, all),
+        percent_text(sum.local_hit, all), percent_text(sum.peer_hit, all),
+        percent_text(sum.origin_fetch, all), measure::size_text(static_cast<double>(saved)),
+        measure::grouped(sum.refused)));
     page.end();
     if (data.last.seconds <= 0) {
         page.line("this node: no interval has ended yet", Ink::dim);
@@ -167,33 +169,71 @@ std::string links_text(const TopNode& node) {
                        out_of_step > 1 ? fmt::format(", {} more", out_of_step - 1) : "");
 }
 
+/// A column of the table of nodes, right-aligned.
+struct NodeColumn {
+    const char* title;
+    std::size_t width;
+    int rank;  // the column with the highest one makes room first; 0: it stays
+    std::string (*text)(const TopNode&);
+};
+constexpr NodeColumn kNodeColumns[] = {
+    {"requests", 8, 3, [](const TopNode& n) { return short_count(n.requests.total()); }},
+    {"/s", 7, 0, [](const TopNode& n) { return rate_text(n.rate); }},
+    {"local%", 6, 0,
+     [](const TopNode& n) { return percent_text(n.requests.local_hit, n.requests.total()); }},
+    {"peer%", 6, 0,
+     [](const TopNode& n) { return percent_text(n.requests.peer_hit, n.requests.total()); }},
+    {"orig%", 6, 0,
+     [](const TopNode& n) { return percent_text(n.requests.origin_fetch, n.requests.total()); }},
+    {"saved", 9, 4,
+     [](const TopNode& n) { return measure::size_text(static_cast<double>(n.saved_bytes)); }},
+    {"objects", 9, 5, [](const TopNode& n) { return short_count(n.objects); }},
+    {"mem%", 5, 2, [](const TopNode& n) { return fmt::format("{:.0f}", n.memory * 100); }},
+    {"disk%", 5, 1, [](const TopNode& n) { return fmt::format("{:.0f}", n.disk * 100); }},
+    {"err 5m", 6, 0, [](const TopNode& n) { return short_count(n.errors_5m); }},
+};
+constexpr int kHighestRank = 5;
+constexpr std::size_t kStateWidth = 9;
+constexpr std::size_t kLinksWidth = 30;  // of the last column, which may be longer
+
+/// The highest rank whose columns fit, so that the last column, with the trouble of links, has room
+/// for `links` characters.
+int rank_that_fits(std::size_t columns, std::size_t name, std::size_t links) {
+    for (int rank = kHighestRank; rank > 0; --rank) {
+        auto width = name + 2 + kStateWidth + 2 + links;
+        for (const auto& column : kNodeColumns)
+            if (column.rank <= rank) width += column.width + 1;
+        if (width <= columns) return rank;
+    }
+    return 0;
+}
+
 void write_nodes(const std::vector<const TopNode*>& nodes, std::size_t most, Page& page) {
     const auto width = name_width(nodes);
-    page.line(fmt::format("{:<{}}  {:<9} {:>8} {:>7} {:>6} {:>6} {:>6} {:>9} {:>9} {:>5} {:>5} "
-                          "{:>6}  {}",
-                          "node", width, "state", "requests", "/s", "local%", "peer%", "orig%",
-                          "saved", "objects", "mem%", "disk%", "err 5m", "links"),
-              Ink::bold);
     const auto shown = nodes.size() > most ? most - 1 : nodes.size();
+    std::size_t links_width = 0;
+    for (std::size_t i = 0; i < shown; ++i)
+        if (nodes[i]->has_report) links_width = std::max(links_width, links_text(*nodes[i]).size());
+    const auto rank =
+        rank_that_fits(page.columns(), width, std::clamp<std::size_t>(links_width, 5, kLinksWidth));
+    auto head = fmt::format("{:<{}}  {:<{}}", "node", width, "state", kStateWidth);
+    for (const auto& column : kNodeColumns)
+        if (column.rank <= rank) head += fmt::format(" {:>{}}", column.title, column.width);
+    page.line(head + "  links", Ink::bold);
     for (std::size_t i = 0; i < shown; ++i) {
         const auto& n = *nodes[i];
-        const auto all = n.requests.total();
         page.text(fmt::format("{:<{}.{}}  ", n.node, width, width));
-        page.text(fmt::format("{:<9} ", n.state), ink_of(n.state));
+        page.text(fmt::format("{:<{}}", n.state, kStateWidth), ink_of(n.state));
         if (!n.has_report) {
-            page.text(n.reason.empty() ? "no report" : reason_words(n.reason));
+            page.text(" ").text(n.reason.empty() ? "no report" : reason_words(n.reason));
             page.end();
             continue;
         }
-        page.text(fmt::format(
-            "{:>8} {:>7} {:>6} {:>6} {:>6} {:>9} {:>9} {:>5} {:>5} {:>6}  ", short_count(all),
-            rate_text(n.rate), percent_text(n.requests.local_hit, all),
-            percent_text(n.requests.peer_hit, all), percent_text(n.requests.origin_fetch, all),
-            measure::size_text(static_cast<double>(n.saved_bytes)), short_count(n.objects),
-            fmt::format("{:.0f}", n.memory * 100), fmt::format("{:.0f}", n.disk * 100),
-            short_count(n.errors_5m)));
+        for (const auto& column : kNodeColumns)
+            if (column.rank <= rank)
+                page.text(fmt::format(" {:>{}}", column.text(n), column.width));
         const auto links = links_text(n);
-        page.text(links, links == "in step" || links == "-" ? Ink::plain : Ink::bad);
+        page.text("  ").text(links, links == "in step" || links == "-" ? Ink::plain : Ink::bad);
         page.end();
     }
     if (shown < nodes.size())

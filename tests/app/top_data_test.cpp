@@ -79,12 +79,14 @@ TEST(TopData, SaysWhyThereAreNoUrls) {
 
 class Rates : public testing::Test {
 protected:
-    /// The rate after a reading with this total, so many seconds after the first one.
-    std::optional<double> rate(std::uint64_t total, int second, bool self = false) {
+    /// The rate after a reading with this total, so many seconds after the first one, in a report
+    /// of such an age.
+    std::optional<double> rate(std::uint64_t total, int second, double age = 0, bool self = false) {
         TopData data;
         data.nodes.emplace_back();
         data.nodes[0].node = "n";
         data.nodes[0].self = self;
+        data.nodes[0].age_seconds = age;
         data.nodes[0].requests.local_hit = total;
         rates_.see(data, TopRates::Clock::time_point(1h) + std::chrono::seconds(second));
         return data.nodes[0].rate;
@@ -104,15 +106,23 @@ TEST_F(Rates, AreUnknownAtFirstAndAfterARestart) {
 TEST_F(Rates, HoldUntilTheNextReportOfAnotherNode) {
     rate(1000, 0);
     EXPECT_EQ(rate(1500, 5), 100);
-    EXPECT_EQ(rate(1500, 6), 100) << "no report has come since";
+    EXPECT_EQ(rate(1500, 6, 1), 100) << "no report has come since";
     EXPECT_EQ(rate(2500, 10), 200) << "over the five seconds since the last report";
-    EXPECT_EQ(rate(2500, 26), 0) << "reports come, and nothing is requested";
+    EXPECT_EQ(rate(2500, 15), 0) << "a report has come, and nothing was requested";
+    EXPECT_FALSE(rate(2500, 31, 16)) << "no report comes any more";
+}
+
+TEST_F(Rates, AreOverTheTimeBetweenTwoReports) {
+    EXPECT_FALSE(rate(1000, 0, 4));
+    EXPECT_FALSE(rate(1000, 1, 4.9)) << "it is the same report";
+    EXPECT_EQ(rate(1500, 2, 1), 100) << "of five seconds, though it came after two";
+    EXPECT_EQ(rate(2000, 8, 2), 100);
 }
 
 TEST_F(Rates, OfTheAskedNodeCountEachSecond) {
-    rate(1000, 0, true);
-    EXPECT_EQ(rate(1100, 1, true), 100);
-    EXPECT_EQ(rate(1100, 2, true), 0);
+    rate(1000, 0, 0, true);
+    EXPECT_EQ(rate(1100, 1, 0, true), 100);
+    EXPECT_EQ(rate(1100, 2, 0, true), 0);
 }
 
 }  // namespace top_data_test

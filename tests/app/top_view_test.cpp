@@ -55,6 +55,16 @@ TEST(TopView, ShowsTotalsNodesAndUrls) {
     EXPECT_THAT(lines, Contains("   9,000  http://h/most"));
 }
 
+TEST(TopView, KeepsTheColumnsOfTroubleInANarrowTerminal) {
+    const auto narrow = top_lines(sample(), {80, 0, false});
+    EXPECT_THAT(narrow[1], HasSubstr("  errors 10  hit rate"));
+    EXPECT_THAT(narrow, Contains(AllOf(StartsWith("node  state"), HasSubstr("err 5m  links"))));
+    EXPECT_THAT(narrow, Contains(AllOf(StartsWith("a     ready"), HasSubstr(" 2  c: gone"))));
+    EXPECT_THAT(narrow, Each(Not(HasSubstr("objects"))));
+    EXPECT_THAT(top_lines(sample(), {120, 0, false}),
+                Contains(AllOf(HasSubstr("objects"), HasSubstr("err 5m  links"))));
+}
+
 TEST(TopView, ShowsWhoGaveWhomHowMuch) {
     const auto lines = top_lines(sample(), {});
     EXPECT_THAT(lines, Contains("got \\ from       a       b       c"));
