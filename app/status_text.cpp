@@ -184,10 +184,11 @@ void print_status(const measure::NodeSample& n) {
         fmt::print("configuration: the last reload was REFUSED: {}\n", n.reload_error);
     fmt::print(
         "requests {}: {:.1f} % local hits, {:.1f} % peer hits, {:.1f} % origin fetches, "
-        "{} passed through, {}\n",
+        "{} passed through, {}, {} refused\n",
         measure::grouped(n.total), measure::percent(n.local_hit, n.total),
         measure::percent(n.peer_hit, n.total), measure::percent(n.origin_fetch, n.total),
-        measure::grouped(n.uncacheable), measure::amount(n.error, "error"));
+        measure::grouped(n.uncacheable), measure::amount(n.error, "error"),
+        measure::grouped(n.refused));
     fmt::print("cache {}, {} in memory, {} evicted\n", measure::amount(n.cache.objects, "object"),
                measure::amount(n.cache.memory_bytes, "byte"), measure::grouped(n.evictions));
     fmt::print("upstream {} to origins, {} to peers\n",

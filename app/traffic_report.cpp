@@ -15,7 +15,8 @@ namespace {
 using namespace std::chrono_literals;
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr std::size_t kLocal = 0, kPeer = 1, kOrigin = 2, kUncacheable = 3, kFailedOnes = 4;
+constexpr std::size_t kLocal = 0, kPeer = 1, kOrigin = 2, kUncacheable = 3, kFailedOnes = 4,
+                      kRefusedOnes = 5;
 
 std::uint64_t whole_number(const OrderedJson& object, std::string_view name) {
     const auto at = object.find(name);
@@ -60,7 +61,8 @@ std::uint64_t total_of(const TrafficReport& report) {
     return std::accumulate(report.requests.begin(), report.requests.end(), std::uint64_t{0});
 }
 
-/// What origins would have sent besides without cache and peers.
+/// What origins would have sent besides without cache and peers. `to_clients` has no texts of the
+/// nodes themselves.
 std::uint64_t spared_bytes(const TrafficReport& report) {
     return report.to_clients - std::min(report.to_clients, report.from_origins);
 }
@@ -154,9 +156,9 @@ std::string traffic_text(const TrafficReport& report) {
     std::string out = fmt::format("{}, {} recorded\n", whose, time_text(report.recorded_seconds));
     out += fmt::format(
         "  requests       {}: {:.1f} % from the own store, {:.1f} % from peers, {:.1f} % from "
-        "origins, {:.1f} % past the cache, {:.1f} % errors\n",
+        "origins, {:.1f} % past the cache, {:.1f} % errors, {:.1f} % refused\n",
         grouped(total), share(kLocal), share(kPeer), share(kOrigin), share(kUncacheable),
-        share(kFailedOnes));
+        share(kFailedOnes), share(kRefusedOnes));
     out += fmt::format(
         "  usual time     {} from the own store, {} from a peer, {} from an origin\n",
         usual_text(report, kLocal), usual_text(report, kPeer), usual_text(report, kOrigin));

@@ -11,8 +11,8 @@
 namespace app {
 
 /// The outcomes of client requests, in the order of the arrays below; `proxy::Outcome` as words.
-inline constexpr std::array<std::string_view, 5> kReportedOutcomes{
-    "local_hit", "peer_hit", "origin_fetch", "uncacheable", "error"};
+inline constexpr std::array<std::string_view, 6> kReportedOutcomes{
+    "local_hit", "peer_hit", "origin_fetch", "uncacheable", "error", "refused"};
 
 /// The traffic of one node, or of several together, over the last hours.
 struct TrafficReport {
@@ -21,7 +21,7 @@ struct TrafficReport {
     std::array<std::uint64_t, kReportedOutcomes.size()> requests{};
     /// Usual time of a request in milliseconds: the mean of the intervals' medians, weighted by
     /// requests. Negative: there was none.
-    std::array<double, kReportedOutcomes.size()> usual_ms{-1, -1, -1, -1, -1};
+    std::array<double, kReportedOutcomes.size()> usual_ms{-1, -1, -1, -1, -1, -1};
     std::uint64_t to_clients = 0, from_peers = 0, from_origins = 0;  // bytes of bodies
 
     TrafficReport& operator+=(const TrafficReport& other);

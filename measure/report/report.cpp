@@ -37,8 +37,9 @@ Figures figures_of(const ReportRow& row) {
         out.peer_hits = row.counted->peer_hit;
         out.origin_fetches = row.counted->origin_fetch;
         out.other = row.counted->uncacheable;
-        // The proxy counts no error for requests that failed to reach it; its clients do.
-        out.errors = std::max(row.counted->error, seen.failed());
+        // The proxy counts no error for requests that failed to reach it; its clients do. A client
+        // of the replay got nothing from a refusal, either.
+        out.errors = std::max(row.counted->error + row.counted->refused, seen.failed());
     } else {
         out.requests = seen.answered() + seen.failed();
         out.local_hits = seen.of(ReportedOutcome::local_hit).requests;

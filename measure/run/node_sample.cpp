@@ -20,6 +20,7 @@ constexpr protocol::Described<NodeSample> kTotals[] = {
     {&NodeSample::origin_fetch, "requests.origin_fetch", "requests", "", ""},
     {&NodeSample::uncacheable, "requests.uncacheable", "requests", "", ""},
     {&NodeSample::error, "requests.error", "requests", "", ""},
+    {&NodeSample::refused, "requests.refused", "requests", "", ""},
     {&NodeSample::evictions, "cache.evictions", "responses", "", ""},
 };
 

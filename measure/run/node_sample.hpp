@@ -49,7 +49,7 @@ struct NodeSample {
     bool ready = false, draining = false;
     std::string reload_error;  ///< why the last reload was refused; empty if it took effect
     std::uint64_t total = 0, local_hit = 0, peer_hit = 0, origin_fetch = 0, uncacheable = 0,
-                  error = 0;
+                  error = 0, refused = 0;
     std::uint64_t evictions = 0;  ///< from memory and disk
     // As the tables of the node describe them: a new counter is read, summed and compared
     // automatically.

@@ -33,7 +33,8 @@ ordered_json requests_of(const ReportedNumbers& numbers) {
             {"peer_hit", numbers.peer_hits},
             {"origin_fetch", numbers.origin_fetches},
             {"uncacheable", numbers.uncacheable},
-            {"error", numbers.errors}};
+            {"error", numbers.errors},
+            {"refused", numbers.refused}};
 }
 
 ordered_json saved_of(const ReportedNumbers& numbers) {

@@ -189,6 +189,7 @@ NodeReport report_of(const NodeStatus& status, std::uint64_t errors_5m) {
     numbers.origin_fetches = requests[Outcome::origin_fetch];
     numbers.uncacheable = requests[Outcome::uncacheable];
     numbers.errors = requests[Outcome::error];
+    numbers.refused = requests[Outcome::refused];
     numbers.errors_5m = errors_5m;
     numbers.to_clients_bytes = status.work.bytes_to_clients;
     numbers.from_peers_bytes = status.work.bytes_from_peers;

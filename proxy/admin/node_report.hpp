@@ -29,6 +29,7 @@ struct ReportedNumbers {
     std::uint64_t origins_down = 0;        // origins without an answer, summed over workers
     std::uint64_t origins_slow = 0;        // of those asked last, with an answer after a second
     std::uint64_t origins_failing = 0;     // sites whose origin mostly or often answers 5xx or 429
+    std::uint64_t refused = 0;             // requests that a setting refused
     bool operator==(const ReportedNumbers&) const = default;
 };
 
@@ -58,6 +59,7 @@ inline constexpr std::uint64_t ReportedNumbers::*kReportedNumbers[] = {
     &ReportedNumbers::origins_down,
     &ReportedNumbers::origins_slow,
     &ReportedNumbers::origins_failing,
+    &ReportedNumbers::refused,
 };
 static_assert(sizeof kReportedNumbers / sizeof kReportedNumbers[0] ==
               sizeof(ReportedNumbers) / sizeof(std::uint64_t));

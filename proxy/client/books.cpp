@@ -57,12 +57,15 @@ void Books::count(Frontend& frontend, const Request& request, const ResponseWrit
         // The access log has a line for it, because anybody can send such a request.
     } else if (request.from_peer) {
         counters.bytes_to_peers += bytes;
+    } else if (intercepted && outcome == Outcome::uncacheable) {
+        // The requests inside this CONNECT count; it has its line in the access log.
     } else {
         ++counters.requests[outcome];
         if (request.inside) ++counters.intercepted_requests;
         counters.durations[static_cast<std::size_t>(outcome)].observe(duration);
-        counters.bytes_to_clients += bytes;
-        note_site(frontend, request, bytes);
+        const auto content = own_body ? 0 : bytes;
+        counters.bytes_to_clients += content;
+        note_site(frontend, request, content);
     }
     if (frontend.shared.access_log.enabled()) log(frontend, request, writer, duration);
 }

@@ -37,6 +37,7 @@ struct Books {
     bool client_reload = false;
     bool aborted = false;            // the response ended before its end
     bool intercepted = false;        // a CONNECT that this node has answered itself
+    bool own_body = false;           // this node wrote the body itself: the text of an error
     bool cut = false;                // this node ended it, as nothing more came from upstream
     std::uint64_t tunnel_bytes = 0;  // that a tunnel passed to the client
 

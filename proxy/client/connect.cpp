@@ -58,16 +58,20 @@ std::optional<ConnectRefusal> judge_connect(const Request& request, Authority& a
     if (!forward.enabled)
         return ConnectRefusal{RequestRefusal::no_route, 403,
                               "This is no forward proxy (forward.enabled is false), so it opens no "
-                              "tunnels."};
+                              "tunnels. A client of its sites asks for them without a proxy."};
     if (!request.requester.rights().forward)
         return ConnectRefusal{RequestRefusal::forward_client, 403,
                               "This is no forward proxy for " + request.requester.described() +
                                   " (forward.clients), so it opens no tunnels."};
     const auto& ports = forward.connect_ports;
-    if (std::find(ports.begin(), ports.end(), authority.port) == ports.end())
+    if (std::find(ports.begin(), ports.end(), authority.port) == ports.end()) {
+        const auto port = std::to_string(authority.port);
         return ConnectRefusal{RequestRefusal::destination, 403,
-                              "Tunnels to port " + std::to_string(authority.port) +
-                                  " are not allowed (forward.connect_ports)."};
+                              "Tunnels to port " + port +
+                                  " are not allowed: forward.connect_ports lists those that are, "
+                                  "and lacks " +
+                                  port + "."};
+    }
     return std::nullopt;
 }
 
@@ -80,8 +84,10 @@ asio::awaitable<void> serve_connect(Transaction& transaction) {
     request.requester.look(config, request.head.fields);
     Authority authority;
     if (const auto refusal = judge_connect(request, authority)) {
-        ++frontend.counters.refusals[refusal->reason];
-        co_await transaction.refuse(refusal->status, refusal->text);
+        transaction.note_refusal(refusal->reason);
+        auto status = kOwnAnswer;
+        status.detail = to_string(refusal->reason);
+        co_await transaction.refuse(refusal->status, refusal->text, status);
         co_return;
     }
     if (config.access) {

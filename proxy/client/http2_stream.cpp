@@ -102,7 +102,7 @@ void Http2Stream::take_connect() {
 
 /// To the client a success would mean that the other protocol begins (RFC 8441 §4).
 asio::awaitable<void> Http2Stream::refuse_protocol() {
-    ++frontend_.counters.refusals[RequestRefusal::upgrade];
+    transaction_.note_refusal(RequestRefusal::upgrade);
     co_await transaction_.refuse(501, "The protocol of this CONNECT is not let through (upgrade).");
 }
 

@@ -43,7 +43,7 @@ std::unique_ptr<Inside> inside_of(const Request& request, std::string name, std:
 
 asio::awaitable<void> refuse_inside(Transaction& transaction, RequestRefusal reason,
                                     std::string_view text) {
-    ++transaction.frontend.counters.refusals[reason];
+    transaction.note_refusal(reason);
     auto status = kOwnAnswer;
     status.detail = to_string(reason);
     co_await transaction.refuse(503, text, status);

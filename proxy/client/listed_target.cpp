@@ -23,7 +23,7 @@ std::optional<ListedPage> judge_unreadable(Transaction& transaction, std::string
             "file{}",
             error.message(), host, refuses ? "get 503" : "pass", *more);
     if (!refuses) return std::nullopt;
-    ++frontend.counters.refusals[RequestRefusal::blocklist];
+    ++frontend.counters.refusals[RequestRefusal::blocklist];  // the outcome stays `error`
     return ListedPage{503, "This proxy does not let requests through to " + std::string(host) +
                                " now: it may be on a list, whose entries cannot be read "
                                "(forward.blocklists)."};
@@ -48,7 +48,7 @@ std::optional<ListedPage> judge_by_blocklists(Transaction& transaction, std::str
     const auto place = lists->place(*entry);
     transaction.books.blocklist = std::make_unique<const std::string>(place);
     if (listed.refused) {
-        ++counters.refusals[RequestRefusal::blocklist];
+        transaction.note_refusal(RequestRefusal::blocklist);
         return ListedPage{403, "This proxy does not let requests through to " + std::string(host) +
                                    ", which is on a list: " + place + " (forward.blocklists)."};
     }

@@ -19,8 +19,7 @@ asio::awaitable<void> respond_to_purge(Transaction& transaction) {
     const auto& request = transaction.request;
     books.outcome = Outcome::uncacheable;
     if (!request.requester.may_purge(request.config(), request.head.fields)) {
-        ++transaction.frontend.counters.refusals[RequestRefusal::forbidden];
-        books.outcome = Outcome::error;
+        transaction.note_refusal(RequestRefusal::forbidden);
         co_await transaction.refuse(403,
                                     "This address may not PURGE (purge.allow), or the request came "
                                     "through a proxy outside clients.trusted_proxies.");

@@ -185,7 +185,7 @@ asio::awaitable<bool> admit_request(Transaction& transaction, AskedPlace place) 
     std::erase_if(request.head.fields,
                   [](const Field& line) { return line.id == field::proxy_authorization; });
     if (refusal) {
-        ++transaction.frontend.counters.refusals[refusal->reason];
+        transaction.note_refusal(refusal->reason);
         auto status = kOwnAnswer;
         status.detail = to_string(refusal->reason);
         co_await transaction.refuse(refusal->status, refusal->text, status, refusal->fields);

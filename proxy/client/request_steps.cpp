@@ -174,7 +174,7 @@ TargetError RequestSteps::find_target() {
 }
 
 asio::awaitable<void> RequestSteps::refuse_target(std::string_view why) {
-    ++frontend_.counters.refusals[RequestRefusal::malformed];
+    transaction_.note_refusal(RequestRefusal::malformed);
     transaction_.connection.retire();  // bytes behind this request may be as bad
     std::string text("The request target is refused: ");
     text.append(why).append(".");
@@ -185,7 +185,7 @@ asio::awaitable<void> RequestSteps::refuse_target(std::string_view why) {
 asio::awaitable<void> RequestSteps::serve_peer(ProvenPeer peer) {
     const auto asks = request_.head.verb == verb::get || request_.head.verb == verb::head;
     if (!asks || !request_.body->done()) {
-        ++frontend_.counters.refusals[RequestRefusal::malformed];
+        transaction_.note_refusal(RequestRefusal::malformed);
         co_await transaction_.refuse(400, "A peer request is a GET or HEAD without a body.");
         co_return;
     }
@@ -241,7 +241,7 @@ bool RequestSteps::is_too_young(const ResponseFromCache& response) {
 }
 
 asio::awaitable<void> RequestSteps::refuse_client(RequestRefusal reason) {
-    ++frontend_.counters.refusals[reason];
+    transaction_.note_refusal(reason);
     if (reason == RequestRefusal::loop) {
         const auto text = "A loop: Via says that this request has passed the node " +
                           request_.config().node + " before.";
@@ -250,7 +250,9 @@ asio::awaitable<void> RequestSteps::refuse_client(RequestRefusal reason) {
     }
     if (reason == RequestRefusal::misdirected) co_return co_await refuse_misdirected();
     const auto text = explain_refused_client(reason, request_.requester.described());
-    co_await transaction_.refuse(403, text);
+    auto status = kOwnAnswer;
+    status.detail = to_string(reason);
+    co_await transaction_.refuse(403, text, status);
 }
 
 /// RFC 9110 §15.5.20: the client may send the request again on another connection.
@@ -284,7 +286,7 @@ asio::awaitable<void> RequestSteps::end_here(Hops here) {
     if (here == Hops::malformed) {
         // The node cannot keep a limit that it cannot read. The next hop may be further than
         // the sender meant.
-        ++frontend_.counters.refusals[RequestRefusal::malformed];
+        transaction_.note_refusal(RequestRefusal::malformed);
         co_await transaction_.refuse(400, "Max-Forwards must be one number.");
         co_return;
     }
@@ -313,7 +315,7 @@ asio::awaitable<void> RequestSteps::pass_upgrade() {
     auto wish =
         upgrade_wish(request_.head.fields, request_.head.version, request_.config().upgrade);
     if (wish.state == UpgradeWish::State::refused) {
-        ++frontend_.counters.refusals[RequestRefusal::upgrade];
+        transaction_.note_refusal(RequestRefusal::upgrade);
         co_await transaction_.refuse(403, "WebSockets are not let through (upgrade).");
         co_return;
     }

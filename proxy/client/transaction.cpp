@@ -76,6 +76,7 @@ asio::awaitable<void> Transaction::respond(unsigned status, FieldBlock fields,
     append_http_date(out, wall_now());
     out.append("\r\nVia: 1.1 "sv).append(config().node).append("\r\n"sv);
     const auto head = this->head(status, {}, body.size());
+    books.own_body = true;
     begin(head, nullptr, std::nullopt, cache);
     BodyPiece piece;
     piece.end = true;
@@ -96,8 +97,13 @@ asio::awaitable<void> Transaction::refuse(unsigned status, std::string_view text
     co_await respond(status, all, body, cache);
 }
 
+void Transaction::note_refusal(RequestRefusal reason) {
+    ++frontend.counters.refusals[reason];
+    books.outcome = outcome_of(reason);
+}
+
 asio::awaitable<void> Transaction::refuse_head(ParseError error) {
-    ++frontend.counters.refusals[refusal_of(error)];
+    note_refusal(refusal_of(error));
     std::string text("The request was refused: ");
     text.append(to_string(error)).append(".");
     co_await refuse(status_of(error), text);
@@ -132,23 +138,24 @@ std::optional<std::string> Transaction::why_too_young(const StoredMetadata& resp
 }
 
 asio::awaitable<void> Transaction::refuse_too_young(std::string_view why) {
-    ++frontend.counters.refusals[RequestRefusal::too_young];
-    books.outcome = Outcome::error;
+    note_refusal(RequestRefusal::too_young);
     books.source = Source::none;
     co_await refuse(403, why);
 }
 
 asio::awaitable<void> Transaction::refuse_without_site(NoSite reason) {
-    ++frontend.counters.refusals[RequestRefusal::no_route];
+    note_refusal(RequestRefusal::no_route);
     const auto text = explain(reason, request.key.host());
-    co_await refuse(status_of(reason), text);
+    auto status = kOwnAnswer;
+    status.detail = to_string(RequestRefusal::no_route);
+    co_await refuse(status_of(reason), text, status);
 }
 
 asio::awaitable<void> Transaction::refuse_fetch(FetchError error, std::string_view host,
                                                 AskedServer asked, CacheStatus cache,
                                                 ParseError malformed) {
     if (error == FetchError::not_allowed || error == FetchError::own_listener)
-        ++frontend.counters.refusals[RequestRefusal::destination];
+        note_refusal(RequestRefusal::destination);
     auto text = explain(error, host, malformed, asked);
     const auto target = error == FetchError::tls_failed ? request.origin() : std::nullopt;
     if (target)

@@ -55,6 +55,8 @@ struct Transaction {
     /// Sends a message with a short text for a person.
     boost::asio::awaitable<void> refuse(unsigned status, std::string_view text,
                                         CacheStatus cache = kOwnAnswer, FieldBlock fields = {});
+    /// Counts a refusal, and sets the outcome that its reason has.
+    void note_refusal(RequestRefusal reason);
     /// Refuses a head that is no good request.
     boost::asio::awaitable<void> refuse_head(ParseError error);
     /// Ends a request after an exception. `begun`: a part of a response has gone out, which cannot

@@ -20,7 +20,7 @@ std::optional<UploadSeats::Seat> take_upload_seat(Transaction& transaction,
 
 boost::asio::awaitable<void> refuse_upload(Transaction& transaction) {
     const auto& request = transaction.request;
-    ++transaction.frontend.counters.refusals[RequestRefusal::over_uploads];
+    transaction.note_refusal(RequestRefusal::over_uploads);
     auto status = kOwnAnswer;
     status.detail = to_string(RequestRefusal::over_uploads);
     auto text = request.requester.text();

@@ -12,7 +12,8 @@ enum class Outcome : std::uint8_t {
     peer_hit,   // a peer's copy was delivered, also when validated at the origin by 304
     origin_fetch,  // the origin's body was delivered: absent, or stale and changed
     uncacheable,   // forwarded without a look-up
-    error,         // failed, refused, malformed, or the client left before the head
+    error,         // failed, malformed, or the client left before the head
+    refused,       // by a setting: the client may not have this, or not now
 };
 constexpr std::string_view to_string(Outcome outcome) {
     switch (outcome) {
@@ -26,6 +27,8 @@ constexpr std::string_view to_string(Outcome outcome) {
             return "uncacheable";
         case Outcome::error:
             return "error";
+        case Outcome::refused:
+            return "refused";
     }
     return {};
 }

@@ -177,9 +177,9 @@ void append_milliseconds(std::string& out, nanoseconds duration) {
 /// Squid's result code; log analysers know these words.
 std::string_view squid_result(const AccessRecord& record) {
     switch (record.outcome) {
+        case Outcome::refused:
+            return "TCP_DENIED";
         case Outcome::error:
-            if (record.status == 403 || record.status == 407 || record.status == 429)
-                return "TCP_DENIED";
             return record.status >= 500 ? "TCP_MISS" : "NONE_NONE";
         case Outcome::uncacheable:
             return record.method == "CONNECT" ? "TCP_TUNNEL" : "TCP_MISS";

@@ -143,6 +143,46 @@ constexpr std::string_view to_string(RequestRefusal refusal) {
     return {};
 }
 
+/// How a request ends that is refused for this reason. A setting of the operator makes it
+/// `refused`: the node does what it is told. Faults of the request and of the node count as
+/// `error`.
+constexpr Outcome outcome_of(RequestRefusal refusal) {
+    switch (refusal) {
+        case RequestRefusal::malformed:
+        case RequestRefusal::too_large:
+        case RequestRefusal::not_implemented:
+        case RequestRefusal::version:
+        case RequestRefusal::too_many_connections:
+        case RequestRefusal::timeout:
+        case RequestRefusal::loop:
+        case RequestRefusal::tls:
+        case RequestRefusal::proxy_header:
+        case RequestRefusal::http2_flood:
+        case RequestRefusal::unverified:
+        case RequestRefusal::no_certificate:
+            return Outcome::error;
+        case RequestRefusal::no_route:
+        case RequestRefusal::destination:
+        case RequestRefusal::forbidden:
+        case RequestRefusal::client:
+        case RequestRefusal::forward_client:
+        case RequestRefusal::upgrade:
+        case RequestRefusal::too_young:
+        case RequestRefusal::blocklist:
+        case RequestRefusal::no_credentials:
+        case RequestRefusal::wrong_credentials:
+        case RequestRefusal::credentials_in_clear:
+        case RequestRefusal::over_guesses:
+        case RequestRefusal::over_rate:
+        case RequestRefusal::over_connections:
+        case RequestRefusal::over_uploads:
+        case RequestRefusal::destination_denied:
+        case RequestRefusal::misdirected:
+            break;
+    }
+    return Outcome::refused;
+}
+
 /// Why a TLS handshake failed inside a CONNECT that the node answers itself.
 enum class InterceptFailure : std::uint8_t {
     untrusted,  // the client refuses the certificate
@@ -185,7 +225,8 @@ struct TrafficCounters {
     std::uint64_t summary_lookups = 0, summaries_overruled = 0;
     std::uint64_t peers_too_far = 0;
     /// Body bytes, excluding heads, chunk lines and TLS: bytes of answers that client sockets took,
-    /// and bytes read from upstream. Tunnels count all bytes towards the client.
+    /// and bytes read from upstream. Bodies that the node writes itself, such as the text of an
+    /// error, do not count. Tunnels count all bytes towards the client.
     std::uint64_t bytes_to_clients = 0, bytes_to_peers = 0;
     std::uint64_t bytes_from_peers = 0, bytes_from_origins = 0;
     std::uint64_t collapsed = 0;
@@ -197,7 +238,8 @@ struct TrafficCounters {
     /// of an earlier one. The time of the checks in microseconds.
     std::uint64_t passwords_checked = 0, passwords_remembered = 0, password_check_us = 0;
     std::uint64_t bandwidth_waits = 0;
-    /// CONNECT requests that the node has answered itself, and requests inside.
+    /// CONNECT requests that the node has answered itself, which have no outcome; and requests
+    /// inside.
     std::uint64_t intercepted_connections = 0, intercepted_requests = 0;
 };
 
@@ -249,7 +291,7 @@ inline constexpr Described<TrafficCounters> kTrafficCounters[] = {
     {&TrafficCounters::bytes_to_clients,
      "bytes.to_clients",
      "bytes",
-     "Body bytes moved.",
+     "Body bytes moved. Texts that the node writes itself do not count as to_clients.",
      "hearsay_bytes_total",
      {"direction", "to_clients"}},
     {&TrafficCounters::bytes_to_peers,

@@ -23,11 +23,21 @@ using boost::system::error_code;
 using std::chrono::milliseconds;
 
 constexpr std::string_view kHistoryText = "hearsay history\n";  // the same in all versions, as is
-constexpr std::uint32_t kHistoryFormat = 1;                     // the offset of this
+constexpr std::uint32_t kHistoryFormat = 2;                     // the offset of this
 constexpr std::size_t kChecksumBytes = 8;
 constexpr std::uint64_t kMaxHistoryBytes = 256 << 10;
-// A point, as its numbers follow each other.
-constexpr std::size_t kPointBytes = 8 + 4 + 4 + 3 * 4 * kEnumSize<Outcome> + 3 * 8;
+/// Of the lists of a point; 0 for a format that this build cannot read. Format 1 lacks `refused`,
+/// which is the last one.
+constexpr std::size_t outcomes_in(std::uint32_t format) {
+    static_assert(static_cast<std::size_t>(Outcome::refused) == 5 && kEnumSize<Outcome> == 6);
+    if (format == 1) return 5;
+    return format == kHistoryFormat ? kEnumSize<Outcome> : 0;
+}
+
+/// A point, as its numbers follow each other.
+constexpr std::size_t point_bytes(std::size_t outcomes) {
+    return 8 + 4 + 4 + 3 * 4 * outcomes + 3 * 8;
+}
 
 std::uint64_t checksum_of(DiskView bytes) {
     return XXH3_64bits(bytes.data(), bytes.size());
@@ -55,7 +65,7 @@ float take_float(ByteCursor& in) {
     return std::isfinite(value) ? value : -1;
 }
 
-HistoryPoint take_point(ByteCursor& in, ClockPair now) {
+HistoryPoint take_point(ByteCursor& in, std::size_t outcomes, ClockPair now) {
     HistoryPoint point;
     // Times far off would overflow as nanoseconds; History::restore() leaves such points out.
     constexpr std::int64_t kFarMs = std::int64_t{1} << 42;  // 139 years
@@ -67,9 +77,11 @@ HistoryPoint take_point(ByteCursor& in, ClockPair now) {
                         : std::chrono::steady_clock::time_point::min();
     point.seconds = std::max(take_float(in), 0.0F);  // 0: unknown
     point.refused = in.number<std::uint32_t>();
-    for (auto& count : point.requests) count = in.number<std::uint32_t>();
-    for (auto* times : {&point.p50_ms, &point.p99_ms})
-        for (auto& time : *times) time = take_float(in);
+    for (std::size_t i = 0; i < outcomes; ++i) point.requests[i] = in.number<std::uint32_t>();
+    for (auto* times : {&point.p50_ms, &point.p99_ms}) {
+        times->fill(-1);
+        for (std::size_t i = 0; i < outcomes; ++i) (*times)[i] = take_float(in);
+    }
     for (auto* bytes : {&point.to_clients, &point.from_peers, &point.from_origins})
         *bytes = in.number<std::uint64_t>();
     return point;
@@ -115,14 +127,16 @@ std::optional<HistoryPoints> decode_history(DiskView bytes, ClockPair now) {
     if (end.number<std::uint64_t>() != checksum_of(content)) return std::nullopt;
     ByteCursor in(content);
     if (in.text(kHistoryText.size()) != kHistoryText) return std::nullopt;
-    if (in.number<std::uint32_t>() != kHistoryFormat) return std::nullopt;
+    const auto outcomes = outcomes_in(in.number<std::uint32_t>());
+    if (outcomes == 0) return std::nullopt;
     HistoryPoints all;
     for (const auto span : kSpans) {
         const std::size_t count = in.number<std::uint32_t>();
-        if (!in.ok() || count > capacity_of(span) || count * kPointBytes > in.rest().size())
+        if (!in.ok() || count > capacity_of(span) ||
+            count * point_bytes(outcomes) > in.rest().size())
             return std::nullopt;
         auto& points = all[static_cast<std::size_t>(span)];
-        for (std::size_t i = 0; i < count; ++i) points.push_back(take_point(in, now));
+        for (std::size_t i = 0; i < count; ++i) points.push_back(take_point(in, outcomes, now));
     }
     if (!in.ok() || !in.rest().empty()) return std::nullopt;
     return all;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "app/admin_commands.hpp"
+#include "tests/app/running_nodes.hpp"
 #include "tests/cluster/certificates.hpp"
 #include "tests/measure/captured.hpp"
 #include "tests/measure/scripted_server.hpp"
@@ -361,7 +362,7 @@ TEST(Status, SaysWhyAPeerIsNotThere) {
         return status_command({{node.address().text(), {}}}, false);
     });
     EXPECT_THAT(ended.out, ContainsRegex("peer .* last error\nb .* 0\nc .* unknown_node\n"));
-    EXPECT_THAT(ended.out, HasSubstr("0 passed through, 1 error\n"));
+    EXPECT_THAT(ended.out, HasSubstr("0 passed through, 1 error, 0 refused\n"));
 }
 
 TEST(Status, SaysSinceWhenAndWhatWhereAPeerIsNotOfUse) {
@@ -426,7 +427,7 @@ TEST(ReplayCommand, PrintsTheTable) {
 
 TEST(ReplayCommand, RunsTheOriginMeanwhile) {
     auto command = small_replay({"127.0.0.1", 1});
-    const protocol::HostPort origin = nobody();
+    const protocol::HostPort origin{own_address(13), 8080};
     command.origin_listen = origin.text();
     command.proxies = {origin.text()};  // which answers as a forward proxy would
     command.json = true;

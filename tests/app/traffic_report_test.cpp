@@ -52,7 +52,7 @@ TEST(TrafficReport, SaysWhatTheStoreAndPeersSaved) {
     EXPECT_EQ(traffic_text(*read_traffic(kPage, 1h)),
               "node a, 10 s recorded\n"
               "  requests       20: 60.0 % from the own store, 20.0 % from peers, 20.0 % from "
-              "origins, 0.0 % past the cache, 0.0 % errors\n"
+              "origins, 0.0 % past the cache, 0.0 % errors, 0.0 % refused\n"
               "  usual time     1.00 ms from the own store, 3.00 ms from a peer, 30.00 ms from an "
               "origin\n"
               "  to clients     20 KiB; origins sent 4 KiB\n"

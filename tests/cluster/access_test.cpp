@@ -46,6 +46,23 @@ TEST_F(Access, IsOnlyForThoseWhoMayAsk) {
     EXPECT_EQ(get("b", "/one").status, 403u);
 }
 
+/// Neither an error of the node, nor bytes that it saved.
+TEST_F(Access, ARefusalIsAnOutcomeOfItsOwn) {
+    auto settings = config("a");
+    settings.origins.front().host = "other.test";
+    start(settings);
+    const auto refusal = get("a", "/one");
+    EXPECT_EQ(refusal.status, 404u);
+    EXPECT_EQ(refusal.cache_status(), "a; detail=no_route");
+    const auto tunnel = client().ask("CONNECT", "other.test:443");
+    EXPECT_EQ(tunnel.status, 403u);
+    EXPECT_EQ(tunnel.cache_status(), "a; detail=no_route");
+    EXPECT_TRUE(eventually([&] { return status("a").work.total() == 2; }));
+    const auto work = status("a").work;
+    EXPECT_EQ(work.requests[Outcome::refused], 2u);
+    EXPECT_EQ(work.bytes_to_clients, 0u) << "the node wrote the texts itself";
+}
+
 TEST_F(Access, IsNotHeldByThoseWhoMayNotAsk) {
     auto settings = config("a");
     settings.clients.deny = {"127.0.0.66"};

@@ -194,7 +194,7 @@ TEST_F(ListedTargets, AreInTheAccessLogWithListAndLine) {
     ASSERT_TRUE(std::getline(in, first) && std::getline(in, second));
     const auto refusal = json::parse(first);
     EXPECT_EQ(refusal["status"], 403);
-    EXPECT_EQ(refusal["outcome"], "error");
+    EXPECT_EQ(refusal["outcome"], "refused");
     EXPECT_EQ(refusal["cache_status"], "a; detail=blocklist");
     EXPECT_EQ(refusal["blocklist"], path("domains") + ", line 2");
     EXPECT_FALSE(json::parse(second).contains("blocklist"));

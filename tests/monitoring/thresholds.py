@@ -93,7 +93,7 @@ CASES = {
                            [("hearsay_origin_failures_total{", rate(4)), ("hearsay_origin_requests_total{", rate(100))]),
     "HearsayUpstreamDown": (server(ZERO, UP), server(UP, UP)),
     "HearsayUpstreamGroupDown": (server(ZERO, ZERO), server(ZERO, UP)),
-    "HearsayErrorRate": (requests(local_hit=90, error=10), requests(local_hit=96, error=4)),
+    "HearsayErrorRate": (requests(local_hit=90, error=10), requests(local_hit=46, error=4, refused=50)),
     "HearsayConnectionsRefused": (limit("too_many_connections", 10), limit("too_many_connections", 5)),
     "HearsayClientsOverLimits": (limit("over_rate", 10), limit("over_rate", 5)),
     "HearsayMemoryFull": (memory(1, 9999), memory(1, 9999, CAP)),

@@ -232,10 +232,12 @@ TEST(SquidLine, SeparatesErrors) {
     r.source = Source::none;
     r.status = 400;
     EXPECT_THAT(squid(r), HasSubstr(" NONE_NONE/400 "));
+    r.outcome = Outcome::refused;
     r.status = 403;
     EXPECT_THAT(squid(r), HasSubstr(" TCP_DENIED/403 "));
     r.status = 407;
     EXPECT_THAT(squid(r), HasSubstr(" TCP_DENIED/407 "));
+    r.outcome = Outcome::error;
     r.status = 504;
     EXPECT_THAT(squid(r), HasSubstr(" TCP_MISS/504 "));
     r.status = 0;

@@ -1,9 +1,13 @@
 #include "proxy/telemetry/history_file.hpp"
 
 #include <gtest/gtest.h>
+#include <xxhash.h>
 
+#include <array>
+#include <bit>
 #include <fstream>
 
+#include "proxy/disk/disk_bytes.hpp"
 #include "tests/proxy/disk_folder.hpp"
 
 namespace proxy {
@@ -45,6 +49,32 @@ TEST(HistoryFile, ComesBackAsItWasAlsoAfterTheClocksWereSetAnew) {
             EXPECT_EQ(again[i].seconds, points[i].seconds);
         }
     }
+}
+
+TEST(HistoryFile, ReadsAFileOfTheFormatThatLacksARefusedOutcome) {
+    DiskBytes old;
+    put_text(old, "hearsay history\n");
+    put<std::uint32_t>(old, 1);
+    put<std::uint32_t>(old, 1);  // one interval of 5 s
+    put<std::int64_t>(old, 1'800'000'000'000 - 5000);
+    put<std::uint32_t>(old, std::bit_cast<std::uint32_t>(5.0F));
+    put<std::uint32_t>(old, 9);
+    for (const auto count : {1u, 2u, 3u, 4u, 5u}) put<std::uint32_t>(old, count);
+    for (int i = 0; i < 10; ++i) put<std::uint32_t>(old, std::bit_cast<std::uint32_t>(7.5F));
+    for (const auto bytes : {10u, 20u, 30u}) put<std::uint64_t>(old, bytes);
+    put<std::uint32_t>(old, 0);
+    put<std::uint32_t>(old, 0);
+    put<std::uint64_t>(old, XXH3_64bits(old.data(), old.size()));
+    const auto read = decode_history(old, kNow);
+    ASSERT_TRUE(read);
+    ASSERT_EQ(read->front().size(), 1u);
+    const auto& point = read->front().front();
+    EXPECT_EQ(point.end, kNow.steady - 5s);
+    EXPECT_EQ(point.refused, 9u);
+    EXPECT_EQ(point.requests, (std::array<std::uint32_t, 6>{1, 2, 3, 4, 5, 0}));
+    EXPECT_EQ(point.p99_ms[4], 7.5F);
+    EXPECT_LT(point.p50_ms[5], 0) << "no such request";
+    EXPECT_EQ(point.from_origins, 30u);
 }
 
 TEST(HistoryFile, RefusesOtherBytes) {

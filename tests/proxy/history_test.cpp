@@ -150,7 +150,7 @@ TEST(History, TheIntervalUnderWayIsTheLastPoint) {
 TEST(History, SpansHaveNames) {
     for (const auto span : kSpans) EXPECT_EQ(span_named(name(span)), span);
     EXPECT_EQ(span_named("8d"), std::nullopt);
-    EXPECT_EQ(sizeof(HistoryPoint), 104u) << "the header states the memory of all points";
+    EXPECT_EQ(sizeof(HistoryPoint), 112u) << "the header states the memory of all points";
 }
 
 }  // namespace history_test

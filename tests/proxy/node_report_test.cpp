@@ -149,6 +149,7 @@ TEST(NodeReport, HasTheNumbersOfTheStatus) {
     status.uptime_seconds = 61.9;
     status.work.requests[Outcome::local_hit] = 10;
     status.work.requests[Outcome::error] = 3;
+    status.work.requests[Outcome::refused] = 4;
     status.work.bytes_to_clients = 1000;
     status.cache.objects = 5;
     status.work.origins_down = 2;

@@ -195,6 +195,7 @@ TEST_F(RequestStepsTest, AnErrorIsAResponseOfThisNode) {
     EXPECT_EQ(failed->books.outcome, Outcome::error);
     const auto nowhere = served("GET", {}, "/a");
     EXPECT_EQ(nowhere->response.status, 404u);
+    EXPECT_EQ(nowhere->books.outcome, Outcome::refused) << "the node does what it is told";
     EXPECT_FALSE(nowhere->retired);
     const auto malformed = served("GET", {}, "http://h:99999/a");
     EXPECT_EQ(malformed->response.status, 400u);

@@ -47,7 +47,7 @@ NodeStatus status() {
 TEST(StatusJson, HasEveryNameOfTheInterface) {
     const auto expected =
         json::parse(R"({ "node": "", "instance": "", "uptime_seconds": 0, "ready": true,
-      "requests": { "total": 0, "local_hit": 0, "peer_hit": 0, "origin_fetch": 0, "uncacheable": 0, "error": 0 },
+      "requests": { "total": 0, "local_hit": 0, "peer_hit": 0, "origin_fetch": 0, "uncacheable": 0, "error": 0, "refused": 0 },
       "upstream": { "origin_requests": 0, "peer_requests": 0 },
       "bytes":    { "to_clients": 0, "from_peers": 0, "from_origins": 0 },
       "cache":    { "objects": 0, "memory_bytes": 0, "disk_bytes": 0, "evictions": 0 },

@@ -61,7 +61,7 @@ TEST(ViewJson, SitesHaveEveryOutcome) {
     const auto page = json::parse(sites_json(totals));
     EXPECT_EQ(page["sites"][0]["site"], "a.test");
     EXPECT_EQ(page["sites"][0]["requests"]["peer_hit"], 2);
-    EXPECT_EQ(page["sites"][0]["requests"].size(), 5u);
+    EXPECT_EQ(page["sites"][0]["requests"].size(), 6u);
     EXPECT_EQ(page["rules"][0]["rule"], "images");
     EXPECT_EQ(page["rules"][0]["bytes_to_clients"], 9);
 }

@@ -50,10 +50,13 @@ export function tally(problems) {
         .filter(([number]) => number > 0).map(([number, noun]) => amount(number, noun)).join(', ');
 }
 
-/// A setting that differs, in place of a process or a network that is away: the link tells it.
+/// A setting that differs, in place of a process or a network that is away or disturbed: the link tells it.
 const differs = (detail) => detail && detail.state !== 'in_step' && LINK_REASONS[detail.last_error] &&
     !AWAY.has(detail.last_error);
-const AWAY = new Set(['connection_refused', 'connect_timeout', 'resolve_failed']);
+const AWAY = new Set(['connection_refused', 'connect_timeout', 'resolve_failed', 'resolve_timeout', 'resolver_busy', 'hello_timeout',
+                      'timed_out', 'peer_silent', 'peer_not_reading', 'connection_closed', 'frame_too_large', 'frame_too_short',
+                      'unknown_frame', 'unexpected_frame', 'malformed_frame', 'malformed_summary', 'bad_tag', 'bad_sequence',
+                      'too_many_links', 'too_many_shapes', 'too_many_peers', 'out_of_memory']);
 
 function ofNodes(nodes, own, tell) {
     if (!nodes) return;

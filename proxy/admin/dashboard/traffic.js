@@ -79,7 +79,7 @@ function showTotals(points, interval) {
         tile('Origin fetches', percent(ratio(total.origin_fetch, all)), count(total.origin_fetch)),
         tile('Bytes saved', bytes(saved), `${percent(ratio(saved, saved + origins))} of the bytes to clients`),
         tile('From peers', bytes(peers), 'bytes that no origin sent again'),
-        tile('Failed requests', count(total.error), `${amount(refused, 'refusal')}`));
+        tile('Failed requests', count(total.error), `${amount(refused, 'refusal')} of requests and connections`));
 }
 
 const FIRST = 20;  // rows of a table before the button for the rest
@@ -99,7 +99,7 @@ function requestRows(list, name) {
         return {key: each[name], cells: [
             each[name], count(all), percent(ratio((r.local_hit || 0) + (r.peer_hit || 0), all)),
             percent(ratio(r.peer_hit || 0, all)), percent(ratio(r.origin_fetch || 0, all)),
-            count(r.uncacheable || 0), count(r.error || 0), ...(name === 'site' ? [troubles(each.origin)] : []),
+            count(r.uncacheable || 0), count(r.error || 0), count(r.refused || 0), ...(name === 'site' ? [troubles(each.origin)] : []),
             bytes(each.bytes_to_clients)]};
     });
 }
@@ -115,6 +115,7 @@ function requestTable(caption, heading, all, name) {
                               {name: 'origin', number: true, title: 'Share that the origin answered'},
                               {name: 'uncacheable', number: true, title: 'Requests that pass the cache, such as POST'},
                               {name: 'failed requests', number: true, title: 'Requests without a usable answer'},
+                              {name: 'refused', number: true, title: 'Requests that a setting refused'},
                               ...(name === 'site' ? [{name: 'errors of the origin', number: true, title: 'Shares of 5xx and 429 in what the origin answered'}] : []),
                               {name: 'to clients', number: true, title: 'Bytes of bodies'}], requestRows(list, name)),
         all.length > FIRST ? h('button', {type: 'button', 'data-act': 'rows', 'data-value': caption},

@@ -1,10 +1,10 @@
 // The words of `hearsay status` with their meaning, and what to do. The texts agree with
 // docs/howto/troubleshoot.md and docs/reference/.
 
-export const OUTCOMES = ['local_hit', 'peer_hit', 'origin_fetch', 'uncacheable', 'error'];
+export const OUTCOMES = ['local_hit', 'peer_hit', 'origin_fetch', 'uncacheable', 'error', 'refused'];
 export const OUTCOME_NAMES = {
     local_hit: 'local hit', peer_hit: 'peer hit', origin_fetch: 'origin fetch',
-    uncacheable: 'uncacheable', error: 'error',
+    uncacheable: 'uncacheable', error: 'error', refused: 'refused',
 };
 
 /// State of a node: [words, what to do].
@@ -37,7 +37,9 @@ export const LINK_STATES = {
     refused: ['refused', 'One of the two nodes refused the other.', 'The reason says which setting differs.'],
 };
 
-/// Reason of a refused link: [cause, what to do].
+const NONSENSE = ['The two nodes do not understand each other.', 'Upgrade the older node; if both are alike, report it with the log.'];
+
+/// Reason why a link ended or was refused: [cause, what to do]. Ordinary ends have none.
 export const LINK_REASONS = {
     wrong_key: ['The cluster keys differ.', 'Give both nodes the same cluster.key, and restart the one that changes.'],
     bad_proof: ['The cluster keys differ.', 'Give both nodes the same cluster.key, and restart the one that changes.'],
@@ -55,9 +57,26 @@ export const LINK_REASONS = {
     peers_full: ['The peer has reached its cluster.max_peers.', 'Raise cluster.max_peers there.'],
     shape_refused: ['The summary of the peer is too large here.', 'Raise summary.peer_max of this node.'],
     summary_too_large: ['The summary of the peer is too large here.', 'Raise summary.peer_max of this node.'],
+    refused: ['The peer refuses this node for a reason that this version does not know.', 'Upgrade this node: docs/howto/upgrade.md.'],
+    bad_name: ['The name of one node is not valid.', 'Give it a name of letters, digits, dots, dashes and underscores (node).'],
     connection_refused: ['Nothing listens at its link address.', 'Start the peer, or correct its address.'],
     connect_timeout: ['Its link address does not answer.', 'Check the machine, the address and the firewall.'],
     resolve_failed: ['Its name has no address.', 'Correct the name, or the DNS.'],
+    resolve_timeout: ['No name server said in time where it is.', 'Look at the name servers of this machine.'],
+    resolver_busy: ['Too many names are being looked up at once.', 'Look at the name servers of this machine.'],
+    hello_timeout: ['It took the connection, and then said too little.', 'Look at its load, and whether another server listens there.'],
+    timed_out: ['It did not answer in time.', 'Look at its load and at the network.'],
+    peer_silent: ['It fell silent.', 'Look at its process, its machine and the network.'],
+    peer_not_reading: ['It stopped reading.', 'Look at its load and at the network.'],
+    connection_closed: ['It closed the connection.', 'Look at its log.'],
+    frame_too_large: [...NONSENSE], frame_too_short: [...NONSENSE], unknown_frame: [...NONSENSE],
+    unexpected_frame: [...NONSENSE], malformed_frame: [...NONSENSE], malformed_summary: [...NONSENSE],
+    bad_tag: ['Its frames were changed on the way, or the keys differ.', 'Look for a device in between, and compare the keys.'],
+    bad_sequence: ['Frames were lost or repeated on the way.', 'Look for a device in between.'],
+    too_many_links: ['It makes more connections than it needs.', 'Look at its log.'],
+    too_many_shapes: ['It changes the size of its summary too often.', 'Give it a larger cache, or look at its log.'],
+    too_many_peers: ['This node has reached its cluster.max_peers.', 'Raise cluster.max_peers here.'],
+    out_of_memory: ['Memory ran out for its message.', 'Give this machine more memory, or the node a smaller cache.'],
 };
 
 /// Reason of a failed peer request: what to do.
@@ -101,6 +120,9 @@ export const HERE = {
 /// Verdict about storing: [why, what to do].
 export const VERDICTS = {
     store: ['It was stored.', ''],
+    method: ['Responses to such a method are not stored.', ''],
+    interim: ['It was an interim response (1xx).', ''],
+    not_modified: ['It was a 304, which confirms a stored response.', ''],
     request_no_store: ['The request said no-store.', 'Nothing: the client wants this.'],
     no_store: ['The origin says no-store.', 'Change Cache-Control at the origin, or set a rule.'],
     private: ['The origin says private: the response is for one client.', 'Send public or s-maxage if everybody may have it.'],
