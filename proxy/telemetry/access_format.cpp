@@ -2,7 +2,7 @@
 #include "proxy/telemetry/access_log.hpp"
 
 #include "proxy/http/field_list.hpp"
-#include "proxy/http/utf8.hpp"
+#include "proxy/telemetry/json_string.hpp"
 
 #include <algorithm>
 #include <array>
@@ -32,43 +32,6 @@ void append_number(std::string& out, std::uint64_t value, std::size_t width = 1)
     const auto count = static_cast<std::size_t>(end - digits.data());
     if (count < width) out.append(width - count, '0');
     out.append(digits.data(), count);
-}
-
-/// Control characters are escaped, and other characters stay as they are. A byte outside UTF-8
-/// becomes one of U+EF80 to U+EFFF, a private range, with its value in the last two digits. The
-/// bytes of these characters themselves are written likewise, so every string can be restored.
-void append_json_string(std::string& out, std::string_view text) {
-    out.push_back('"');
-    while (!text.empty()) {
-        const char c = text.front();
-        const auto byte = static_cast<unsigned char>(c);
-        std::size_t taken = 1;
-        if (c == '"' || c == '\\') {
-            out.push_back('\\');
-            out.push_back(c);
-        } else if (c == ' ' || is_printable_ascii(c)) {
-            out.push_back(c);
-        } else if (byte < 0x80) {
-            out.append("\\u00");
-            append_hex(out, byte);
-        } else {
-            const auto character = text.substr(0, utf8_character(text));
-            if (character.empty() || character.starts_with("\xee\xbe") ||
-                character.starts_with("\xee\xbf")) {
-                out.append("\\uef");
-                append_hex(out, byte);
-            } else if (byte == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0) {
-                out.append("\\u00");  // the other control characters
-                append_hex(out, static_cast<unsigned char>(text[1]));
-                taken = 2;
-            } else {
-                out.append(character);
-                taken = character.size();
-            }
-        }
-        text.remove_prefix(taken);
-    }
-    out.push_back('"');
 }
 
 void append_json_member(std::string& out, std::string_view key, std::string_view text) {
@@ -251,6 +214,11 @@ void append_json_line(std::string& out, const AccessRecord& record) {
         append_peers_asked(out, record.peers_asked->all());
     if (!record.origin.empty()) append_json_member(out, "origin", record.origin);
     if (!record.rule.empty()) append_json_member(out, "rule", record.rule);
+    if (record.trace != TraceId{}) {
+        out.append(",\"trace_id\":\"");
+        append_id(out, record.trace);
+        out.push_back('"');
+    }
     if (record.redirects > 0) {
         out.append(",\"redirects\":");
         append_number(out, record.redirects);

@@ -5,6 +5,7 @@
 #include "proxy/telemetry/log_sink.hpp"
 #include "proxy/telemetry/peer_request_log.hpp"
 #include "proxy/telemetry/rate_limited_log.hpp"
+#include "proxy/telemetry/trace_context.hpp"
 
 #include <atomic>
 #include <boost/system/error_code.hpp>
@@ -46,6 +47,7 @@ struct AccessRecord {
     unsigned redirects = 0;   // that this node followed
     bool rewritten = false;   // the answer has the addresses of a mirror
     std::string_view rule;    // name of the entry of `rules` that applied, or empty
+    TraceId trace{};          // zeros: the request has none
     std::string_view content_type, referer, user_agent;
     std::string_view cache_status;  // this node's member of Cache-Status, as sent
     std::string_view blocklist;     // file and line of the list that has the target, or empty
@@ -64,9 +66,9 @@ struct AccessRecord {
 /// status, bytes, dur_ms, outcome, cache, source, protocol, cache_status (as sent) and, if they
 /// apply: user (who has proven itself), peer and peer_verdict (after a peer request; in the line of
 /// a peer request, peer is its sender), peers_asked (after several peer requests: objects with peer
-/// and verdict, in order), origin (the address that answered), rule (its name), redirects (how many
-/// were followed), rewritten (true: for a mirror), blocklist (file and line), intercepted (true),
-/// aborted (true).
+/// and verdict, in order), origin (the address that answered), rule (its name), trace_id, redirects
+/// (how many were followed), rewritten (true: for a mirror), blocklist (file and line), intercepted
+/// (true), aborted (true).
 void append_json_line(std::string& out, const AccessRecord& record);
 /// Squid's native access.log: time elapsed client result/status bytes method URL user
 /// hierarchy/server type. The bytes are `sent`; the server is an origin's address or a peer's name.

@@ -8,6 +8,7 @@
 #include "proxy/http/selecting.hpp"
 #include "proxy/http/structured_field.hpp"
 #include "proxy/http/vary.hpp"
+#include "proxy/telemetry/trace_context.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/proxy/head.hpp"
 
@@ -276,6 +277,24 @@ int fuzz_range(const std::uint8_t* data, std::size_t size) {
 }
 
 /// Up to the first empty line Vary's lines, then two requests' fields, divided by one more.
+/// One value in each line: together they are the fields of a request.
+int fuzz_traceparent(const std::uint8_t* data, std::size_t size) {
+    const auto text = field_text(as_text(data, size));
+    const auto context = parse_traceparent(text);
+    if (context) {
+        FUZZ_CHECK(context->valid());
+        std::string written;
+        append_traceparent(written, *context);
+        FUZZ_CHECK(written.size() == kTraceparentBytes);
+        FUZZ_CHECK(parse_traceparent(written) == context);
+        FUZZ_CHECK(std::string_view(text).substr(3, 49) == std::string_view(written).substr(3, 49));
+    }
+    const Head request(named("traceparent", text));
+    const auto received = received_trace(request);
+    if (received) FUZZ_CHECK(Fields(request).size() == 1);
+    return 0;
+}
+
 int fuzz_vary(const std::uint8_t* data, std::size_t size) {
     const auto text = field_text(as_text(data, size));
     std::array<std::string, 3> parts;

@@ -29,6 +29,7 @@ int fuzz_http_date(const std::uint8_t* data, std::size_t size);
 int fuzz_structured_field(const std::uint8_t* data, std::size_t size);
 int fuzz_range(const std::uint8_t* data, std::size_t size);
 int fuzz_vary(const std::uint8_t* data, std::size_t size);
+int fuzz_traceparent(const std::uint8_t* data, std::size_t size);
 int fuzz_cache_key(const std::uint8_t* data, std::size_t size);
 int fuzz_config(const std::uint8_t* data, std::size_t size);
 int fuzz_trace_line(const std::uint8_t* data, std::size_t size);
@@ -61,6 +62,7 @@ inline constexpr FuzzTarget kFuzzTargets[] = {
     {"structured_field", fuzz_structured_field},
     {"range", fuzz_range},
     {"vary", fuzz_vary},
+    {"traceparent", fuzz_traceparent},
     {"cache_key", fuzz_cache_key},
     {"config", fuzz_config},
     {"trace_line", fuzz_trace_line},

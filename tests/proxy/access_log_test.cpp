@@ -96,6 +96,14 @@ TEST(JsonLine, HasTheAddressOfTheOriginThatAnswered) {
     EXPECT_THAT(line(AccessFormat::json, r), HasSubstr(",\"origin\":\"10.0.0.7:8080\""));
 }
 
+TEST(JsonLine, HasTheTraceOfARequestThatHasOne) {
+    auto r = record();
+    EXPECT_THAT(line(AccessFormat::json, r), Not(HasSubstr("trace_id")));
+    r.trace = {0x0a, 0xf7};
+    EXPECT_THAT(line(AccessFormat::json, r),
+                HasSubstr("\"trace_id\":\"0af70000000000000000000000000000\""));
+}
+
 TEST(JsonLine, NamesAPeerAfterAPeerRequest) {
     const auto hit = json::parse(line(AccessFormat::json, peer_hit()));
     EXPECT_EQ(hit["peer"], "b");
