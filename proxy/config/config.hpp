@@ -307,6 +307,31 @@ struct LogConfig {
     bool peers = true;  // lines for peer requests, too; by default only in json
 };
 
+/// The collector of spans: the URL of its OTLP/HTTP receiver.
+struct CollectorUrl {
+    std::string text;  // as written
+    HostPort place;
+    std::string authority;  // for Host: without a default port
+    std::string path;       // with the query
+    bool tls = false;       // verified as a forward target is
+    bool operator==(const CollectorUrl& other) const { return text == other.text; }
+};
+
+/// Traces: which requests make spans, and where these go. docs/howto/tracing.md explains it.
+struct TracingConfig {
+    CollectorUrl endpoint{};
+    double sample_ratio = 0.01;  // of the traces that begin at this node
+    /// The clients whose `traceparent` is the parent of their request, its sampled flag included.
+    /// Other clients' requests begin a trace of their own.
+    PrefixList trusted{"127.0.0.0/8",    "::1",      "10.0.0.0/8", "172.16.0.0/12",
+                       "192.168.0.0/16", "fc00::/7", "fe80::/10",  "169.254.0.0/16"};
+    std::string service_name = "hearsay";
+    std::size_t queue_size = 4096;  // spans that wait for the collector; more are dropped
+    std::size_t batch_size = 512;   // spans of one request to the collector
+    std::chrono::nanoseconds delay = std::chrono::seconds(5);     // of a span, for a batch
+    std::chrono::nanoseconds timeout = std::chrono::seconds(10);  // of one request to the collector
+};
+
 /// The right to purge at the proxy port.
 struct PurgeConfig {
     /// The clients that may send PURGE to the proxy port.
@@ -372,6 +397,7 @@ struct Config {
     std::optional<ClusterConfig> cluster;
     SummaryConfig summary;
     LogConfig log;
+    std::optional<TracingConfig> tracing;  // absent: the node makes no spans, and reads no trace
     PurgeConfig purge;
     LimitsConfig limits;
     TimeoutsConfig timeouts;
@@ -410,7 +436,9 @@ inline constexpr std::size_t kMaxDropped = 64;     // names in forwarded.drop
 inline constexpr std::uint64_t kMinDiskBytes = 256ull << 20, kMaxDiskBytes = 4ull << 40;  // of one
 inline constexpr std::size_t kMaxVariants = 1024;  // that cache.variants may allow
 inline constexpr unsigned kMaxWorkers = 256;
-inline constexpr std::size_t kMaxStreams = 1024;  // of one HTTP/2 connection
+inline constexpr std::size_t kMaxQueuedSpans = 65'536;  // that tracing.queue_size may allow
+inline constexpr std::size_t kMaxBatchedSpans = 8'192;  // that tracing.batch_size may allow
+inline constexpr std::size_t kMaxStreams = 1024;        // of one HTTP/2 connection
 inline constexpr std::size_t kMaxConfigBytes = 1 << 20;
 
 /// One fault and its place: `path` as in `$.cluster.peers[1].link`.

@@ -802,6 +802,43 @@ constexpr std::array kTable{
             choose_peer_lines},
     Setting{"log.peers", flag<&Config::log, &LogConfig::peers>(), Effect::on_reload,
             "Lines for peer requests.", false, nullptr, "`true` for `json`, else `false`"},
+    Setting{"tracing", optional_section<&Config::tracing>(), Effect::on_reload,
+            "Spans of requests, for a collector of OpenTelemetry. Without this object the node "
+            "makes none, and passes the `traceparent` of a client on as any other field. See "
+            "`tracing.md`."},
+    Setting{"tracing.endpoint", SpecialValue{read_endpoint, show_endpoint, "URL"},
+            Effect::on_reload,
+            "The OTLP/HTTP receiver of the collector, `http://127.0.0.1:4318/v1/traces`. A URL "
+            "without a path gets `/v1/traces`. The certificate of an https one has to be good by "
+            "the system's CA certificates.",
+            true},
+    Setting{"tracing.sample_ratio", fraction<&Config::tracing, &TracingConfig::sample_ratio>(0, 1),
+            Effect::on_reload,
+            "Share of the traces begun by this node that make spans. The trace id decides, so "
+            "nodes with one ratio choose alike. A request with a parent follows its parent."},
+    Setting{"tracing.trusted", prefixes<&Config::tracing, &TracingConfig::trusted>(),
+            Effect::on_reload,
+            "Clients whose `traceparent` is the parent of their request, with its sampled flag. "
+            "The address behind a trusted proxy counts. A request of another client begins a new "
+            "trace, so strangers cannot order spans. Peers are trusted by their proof."},
+    Setting{"tracing.service_name", text<&Config::tracing, &TracingConfig::service_name>("name"),
+            Effect::on_reload,
+            "`service.name` of the spans. `service.instance.id` is the name of the node."},
+    Setting{"tracing.queue_size",
+            count<&Config::tracing, &TracingConfig::queue_size>(1, kMaxQueuedSpans),
+            Effect::on_reload,
+            "Spans that may wait for the collector, in 16MiB at most. More are dropped and "
+            "counted; no request waits for them."},
+    Setting{"tracing.batch_size",
+            count<&Config::tracing, &TracingConfig::batch_size>(1, kMaxBatchedSpans),
+            Effect::on_reload, "Spans of one request to the collector, in 2MiB at most.", false,
+            check_batch_size},
+    Setting{"tracing.delay", duration<&Config::tracing, &TracingConfig::delay>(10ms, 1h),
+            Effect::on_reload, "The longest time that a span waits for others, for one batch."},
+    Setting{"tracing.timeout", duration<&Config::tracing, &TracingConfig::timeout>(10ms, 10min),
+            Effect::on_reload,
+            "For one request to the collector. After a failure the node waits a second, twice as "
+            "long each time up to 30 s, or as long as `Retry-After` says, and sends again."},
     Setting{"purge", SectionValue{}, Effect::on_reload, "The method `PURGE` on the proxy port."},
     Setting{"purge.allow", prefixes<&Config::purge, &PurgeConfig::allow>(), Effect::on_reload,
             "Addresses that may send `PURGE` on the proxy port. A `PURGE` through a proxy that "

@@ -33,6 +33,7 @@ void read_directories(ConfigContext&, ConfigSection&, Config&);
 /// Reads `key` and `keys`.
 void read_keys(ConfigContext&, ConfigSection&, Config&);
 void read_peer_list(ConfigContext&, ConfigSection&, Config&);
+void read_endpoint(ConfigContext&, ConfigSection&, Config&);
 
 ordered_json show_nothing(const Config&);
 ordered_json show_name(const Config&);
@@ -55,6 +56,7 @@ ordered_json show_rules(const Config&);
 ordered_json show_directories(const Config&);
 ordered_json show_keys(const Config&);
 ordered_json show_peers(const Config&);
+ordered_json show_endpoint(const Config&);
 
 void check_certificates(ConfigContext&, ConfigSection&, Config&);
 void check_token_for(ConfigContext&, ConfigSection&, Config&);
@@ -71,6 +73,7 @@ void move_budget_bounds(ConfigContext&, ConfigSection&, Config&);
 void check_budget_min(ConfigContext&, ConfigSection&, Config&);
 void check_budget_max(ConfigContext&, ConfigSection&, Config&);
 void choose_peer_lines(ConfigContext&, ConfigSection&, Config&);
+void check_batch_size(ConfigContext&, ConfigSection&, Config&);
 void check_heads(ConfigContext&, ConfigSection&, Config&);
 void check_per_address(ConfigContext&, ConfigSection&, Config&);
 

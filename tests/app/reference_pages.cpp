@@ -140,6 +140,7 @@ ordered_json defaults() {
     config.cluster.emplace();
     config.forward.authentication.emplace();
     config.forward.intercept.emplace();
+    config.tracing.emplace();
     return proxy::config_json(config);
 }
 
@@ -469,6 +470,8 @@ const json& written_schema() {
 "forward.parent": {"type": "array", "maxItems": 64, "items": {"type": "string", "pattern": "^([Hh][Tt][Tt][Pp][Ss]?://([^/?#@]*@)?[^/?#@]+:[0-9]{1,5}/?|.*\\$\\{.*)$"}},
 "forward.no_proxy": {"type": "array", "maxItems": 256, "items": {"type": "string", "minLength": 1, "maxLength": 1024}},
 "forwarded.drop": {"type": "array", "maxItems": 64, "items": {"$ref": "#/definitions/token"}},
+"tracing": {"required": ["endpoint"]},
+"tracing.endpoint": {"type": "string", "pattern": "^([Hh][Tt][Tt][Pp][Ss]?://[^/?#@ ]+([/?][^#@ ]*)?|.*\\$\\{.*)$"},
 "upgrade": {"type": "array", "maxItems": 16, "items": {"$ref": "#/definitions/token"}},
 "origins": {"type": "array", "items": {
   "type": "object",

@@ -92,6 +92,7 @@ TEST(Config, HasDefaultsForAllThatMayBeAbsent) {
     EXPECT_EQ(c.summary.kind, summary::Kind::counting_bloom);
     EXPECT_EQ(c.log.access, "off");
     EXPECT_TRUE(c.log.peers);
+    EXPECT_FALSE(c.tracing);
     EXPECT_THAT(c.purge.allow.texts(), ElementsAre("127.0.0.0/8", "::1"));
     EXPECT_EQ(c.limits.request_line, 16u << 10);
     EXPECT_EQ(c.limits.head, 64u << 10);
@@ -101,6 +102,21 @@ TEST(Config, HasDefaultsForAllThatMayBeAbsent) {
     EXPECT_EQ(c.timeouts.tunnel_idle, 10min);
     EXPECT_EQ(c.timeouts.drain, 10s);
     EXPECT_EQ(c.timeouts.drain_grace, 1s);
+}
+
+TEST(Config, ReadsTheUrlOfACollector) {
+    const auto url = [](const std::string& text) {
+        return good(file(R"(, "tracing": {"endpoint": ")" + text + "\"}")).tracing->endpoint;
+    };
+    EXPECT_EQ(url("http://127.0.0.1:4318").path, "/v1/traces");
+    EXPECT_EQ(url("http://127.0.0.1:4318/").path, "/v1/traces");
+    EXPECT_EQ(url("http://c/otlp/v1/traces").path, "/otlp/v1/traces");
+    EXPECT_EQ(url("http://c?k=v").path, "/?k=v");
+    EXPECT_EQ(url("http://c").place.port, 80);
+    EXPECT_EQ(url("HTTPS://c").place.port, 443);
+    EXPECT_EQ(url("http://[::1]:4318/x").place, (HostPort{"::1", 4318}));
+    EXPECT_EQ(url("http://[::1]:4318/x").authority, "[::1]:4318");
+    EXPECT_FALSE(url("http://c").tls);
 }
 
 TEST(Config, ReadsEverySection) {
@@ -132,6 +148,9 @@ TEST(Config, ReadsEverySection) {
         "summary": {"kind": "counting_bloom", "false_hit_budget": 0.01, "peer_max": "64MiB",
                     "announce": {"changed": 1, "delay": "250ms"}},
         "log": {"level": "debug", "access": "/var/log/x", "format": "squid"},
+        "tracing": {"endpoint": "https://Otel.example/v1/traces?x", "sample_ratio": 0.5,
+                    "trusted": ["10.0.0.0/8"], "service_name": "edge", "queue_size": 100,
+                    "batch_size": 10, "delay": "1s", "timeout": "2s"},
         "purge": {"allow": ["10.0.0.0/8", "fd00::1"]},
         "limits": {"request_line": "8KiB", "head": "32KiB", "head_lines": 100, "connections": 10,
                    "upstream_connections": 3, "upstream_idle": 0,
@@ -218,6 +237,18 @@ TEST(Config, ReadsEverySection) {
     EXPECT_EQ(c.log.access, "/var/log/x");
     EXPECT_EQ(c.log.format, AccessFormat::squid);
     EXPECT_FALSE(c.log.peers);  // left out of this format unless it is asked for
+    ASSERT_TRUE(c.tracing);
+    EXPECT_EQ(c.tracing->endpoint.place, (HostPort{"otel.example", 443}));
+    EXPECT_EQ(c.tracing->endpoint.authority, "otel.example");
+    EXPECT_EQ(c.tracing->endpoint.path, "/v1/traces?x");
+    EXPECT_TRUE(c.tracing->endpoint.tls);
+    EXPECT_EQ(c.tracing->sample_ratio, 0.5);
+    EXPECT_THAT(c.tracing->trusted.texts(), ElementsAre("10.0.0.0/8"));
+    EXPECT_EQ(c.tracing->service_name, "edge");
+    EXPECT_EQ(c.tracing->queue_size, 100u);
+    EXPECT_EQ(c.tracing->batch_size, 10u);
+    EXPECT_EQ(c.tracing->delay, 1s);
+    EXPECT_EQ(c.tracing->timeout, 2s);
     EXPECT_THAT(c.purge.allow.texts(), ElementsAre("10.0.0.0/8", "fd00::1"));
     EXPECT_EQ(c.limits.head_lines, 100u);
     EXPECT_EQ(c.limits.upstream_idle, 0u);
@@ -827,6 +858,19 @@ TEST(Config, ChecksNumbersAgainstTheirBounds) {
                              R"("timeouts": {"keep_alive": "1 s"})",
                              R"("timeouts": {"keep_alive": "1e3s"})",
                              R"("log": {"access": ""})",
+                             R"("tracing": {})",
+                             R"("tracing": null)",
+                             R"("tracing": {"endpoint": "127.0.0.1:4318"})",
+                             R"("tracing": {"endpoint": "http://u:p@c:4318"})",
+                             R"("tracing": {"endpoint": "http://c/#x"})",
+                             R"("tracing": {"endpoint": "http://c/ x"})",
+                             R"("tracing": {"endpoint": "http://:4318/"})",
+                             R"("tracing": {"endpoint": "http://c", "sample_ratio": 0})",
+                             R"("tracing": {"endpoint": "http://c", "sample_ratio": 1.1})",
+                             R"("tracing": {"endpoint": "http://c", "service_name": ""})",
+                             R"("tracing": {"endpoint": "http://c", "batch_size": 0})",
+                             R"("tracing": {"endpoint": "http://c", "queue_size": 100})",
+                             R"("tracing": {"endpoint": "http://c", "delay": 0})",
                              R"("cache": {"client_directives": "ignore"})",
                              R"("admin": {"listen": 9128})"}) {
         EXPECT_EQ(errors(file(std::string(", ") + more)).size(), 1u) << more;
