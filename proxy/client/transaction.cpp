@@ -172,16 +172,16 @@ const std::shared_ptr<PeerRequestLog>& Transaction::peers_asked() {
 }
 
 asio::awaitable<bool> Transaction::wait_for_bandwidth() {
-    using Clock = std::chrono::steady_clock;
+    using Steady = std::chrono::steady_clock;
     const auto* const share = request.share.get();
     if (!share || !share->has_bandwidth()) co_return true;
-    auto now = Clock::now();
+    auto now = Steady::now();
     if (share->ready_at(now) > now) ++frontend.counters.bandwidth_waits;
     // Others may have used the room by the end of a wait.
     for (auto ready = share->ready_at(now); ready > now; ready = share->ready_at(now)) {
         const auto news = co_await wait_for_news(ready);
         if (news == News::client_left) co_return false;
-        now = Clock::now();
+        now = Steady::now();
     }
     co_return true;
 }
