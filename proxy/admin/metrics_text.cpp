@@ -8,6 +8,8 @@
 #include <limits>
 #include <utility>
 
+#include "proxy/admin/open_metrics.hpp"
+
 namespace proxy {
 
 namespace {
@@ -61,6 +63,10 @@ public:
         value(static_cast<double>(count), std::move(labels));
     }
 
+    /// The exemplars of the value that was added last. They outlive this object.
+    void exemplars(const DurationExemplars& of_value) {
+        placed_.push_back({families_.size() - 1, families_.back().metric.size() - 1, &of_value});
+    }
     void value(const DurationHistogram& histogram, Labels labels) {
         auto& out = add(std::move(labels)).histogram;
         std::uint64_t below = 0;
@@ -74,8 +80,9 @@ public:
         out.sample_sum = histogram.sum_seconds;
     }
 
-    std::string text(OldNames old) {
+    std::string text(OldNames old, MetricsFormat format) {
         if (old == OldNames::too) add_old_names();
+        if (format == MetricsFormat::open_metrics) return open_metrics_text(families_, placed_);
         return prometheus::TextSerializer().Serialize(families_);
     }
 
@@ -105,6 +112,7 @@ private:
     }
 
     std::vector<MetricFamily> families_;
+    std::vector<PlacedExemplars> placed_;
 };
 
 /// Numbers of one object, with the labels that identify it.
@@ -185,8 +193,9 @@ void add_requests(Families& out, const WorkerCounters& work) {
     out.histogram("hearsay_request_duration_seconds",
                   "From the end of the request's head to the end of the answer.");
     for (const auto outcome : kEachOf<Outcome>) {
-        out.value(work.durations[static_cast<std::size_t>(outcome)],
-                  {{"outcome", std::string(to_string(outcome))}});
+        const auto index = static_cast<std::size_t>(outcome);
+        out.value(work.durations[index], {{"outcome", std::string(to_string(outcome))}});
+        out.exemplars(work.exemplars[index]);
     }
     out.counter("hearsay_request_refusals_total", "Requests refused before they were served.");
     add_each(out, "reason", work.refusals);
@@ -362,7 +371,7 @@ void add_process(Families& out, const ProcessStatus& process) {
 
 }  // namespace
 
-std::string metrics_text(const NodeStatus& status, OldNames old) {
+std::string metrics_text(const NodeStatus& status, OldNames old, MetricsFormat format) {
     Families out;
     add_requests(out, status.work);
     add_table<NodeCounters>(out, kNodeCounters, status);
@@ -375,6 +384,7 @@ std::string metrics_text(const NodeStatus& status, OldNames old) {
     add_config(out, status.config);
     add_certificates(out, status.certificates);
     add_table(out, kLeafStatus, status.leaves);
+    add_table(out, kSpanCounters, status.spans);
     add_blocklists(out, status);
     add_upstreams(out, status.upstreams);
     add_answers(out, status.answers);
@@ -385,7 +395,7 @@ std::string metrics_text(const NodeStatus& status, OldNames old) {
     out.gauge("hearsay_build_info", "Always 1; the labels have node and version.");
     out.value(1.0, {{"node", status.node}, {"version", status.version}});
     add_process(out, status.process);
-    return out.text(old);
+    return out.text(old, format);
 }
 
 }  // namespace proxy

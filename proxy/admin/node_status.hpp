@@ -13,6 +13,7 @@
 #include "proxy/telemetry/origin_answers.hpp"
 #include "proxy/telemetry/peer_counters.hpp"
 #include "proxy/telemetry/process_status.hpp"
+#include "proxy/telemetry/span_queue.hpp"
 
 namespace proxy {
 
@@ -409,6 +410,7 @@ struct NodeStatus : NodeCounters {
     ConfigStatus config;
     std::vector<CertificateStatus> certificates;  // as in tls
     LeafStatus leaves;
+    SpanCounters spans;
     BlocklistNumbers blocklist_numbers;
     std::vector<BlocklistStatus> blocklists;  // as in forward.blocklists
     std::vector<UpstreamStatus> upstreams;

@@ -122,13 +122,27 @@ asio::awaitable<Response> readyz(const Request& request, NodeControl& node) {
                          readiness(status));
 }
 
+/// The members of Accept over all its lines.
+std::string accepted(const Request& request) {
+    std::string members;
+    const auto [first, last] = request.equal_range(http::field::accept);
+    for (auto line = first; line != last; ++line) {
+        if (line != first) members.push_back(',');
+        members.append(line->value().data(), line->value().size());
+    }
+    return members;
+}
+
 asio::awaitable<Response> metrics(const Request& request, NodeControl& node) {
     const auto status = co_await node.status();
     const auto target = request.target();
     const auto old =
         has_query({target.data(), target.size()}, "names=new") ? OldNames::no : OldNames::too;
-    co_return admin_response(request, http::status::ok, kMetricsContentType,
-                             metrics_text(status, old));
+    const auto format = wanted_format(accepted(request));
+    auto response = admin_response(request, http::status::ok, content_type_of(format),
+                                   metrics_text(status, old, format));
+    response.set(http::field::vary, "Accept");
+    co_return response;
 }
 
 asio::awaitable<Response> show_status(const Request& request, NodeControl& node) {

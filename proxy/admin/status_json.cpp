@@ -249,6 +249,7 @@ std::string status_json(const NodeStatus& status) {
     show_in_sections<NodeCounters>(page, status, kNodeCounters);
     show_in_sections(page, status.blocklist_numbers, kBlocklistNumbers);
     show_in_sections(page, status.leaves, kLeafStatus);
+    show_in_sections(page, status.spans, kSpanCounters);
     page["interception"]["failures"] = reasons_json(work.intercept_failures);
     page["blocklists"]["lists"] = blocklists_json(status.blocklists);
     page["upstream"]["answers"] = sites_answers_json(status.answers);

@@ -12,6 +12,7 @@
 #include "proxy/http/enum_size.hpp"
 #include "proxy/http/outcome.hpp"
 #include "proxy/http/storage_verdict.hpp"
+#include "proxy/telemetry/span.hpp"
 
 namespace proxy {
 
@@ -19,9 +20,9 @@ using protocol::Described;
 using protocol::NumberKind;
 
 /// Upper bounds of the request duration histogram in seconds, from a memory hit to a long download.
-inline constexpr std::array kDurationBuckets{0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01,
-                                             0.025,  0.05,    0.1,    0.25,  0.5,    1.0,   2.5,
-                                             5.0,    10.0,    30.0,   60.0,  120.0,  300.0};
+inline constexpr std::array kDurationBuckets{
+    0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
+    0.25,    0.5,    1.0,     2.5,    5.0,   10.0,   30.0,  60.0, 120.0, 300.0};
 
 /// Counts of single buckets; the last bucket is above all bounds.
 struct DurationHistogram {
@@ -31,6 +32,21 @@ struct DurationHistogram {
     void observe(std::chrono::nanoseconds duration);
     DurationHistogram& operator+=(const DurationHistogram& other);
     std::uint64_t total() const;
+};
+
+/// The last request of a sampled trace in each bucket of a DurationHistogram.
+struct DurationExemplars {
+    struct Exemplar {
+        TraceId trace{};  // zeros: there is none
+        double seconds = 0;
+        std::chrono::system_clock::time_point at{};
+    };
+    std::array<Exemplar, kDurationBuckets.size() + 1> last{};
+
+    void note(const TraceId& trace, std::chrono::nanoseconds duration,
+              std::chrono::system_clock::time_point now);
+    /// Keeps the later one in each bucket.
+    DurationExemplars& operator+=(const DurationExemplars& other);
 };
 
 /// One count per value of an enum with kEnumSize.
@@ -375,10 +391,13 @@ static_assert(protocol::every_member_has_a_row(kTrafficCounters));
 struct WorkerCounters : TrafficCounters {
     PerEnum<Outcome> requests;
     std::array<DurationHistogram, kEnumSize<Outcome>> durations;  // index: Outcome
+    std::array<DurationExemplars, kEnumSize<Outcome>> exemplars;  // likewise
     PerEnum<StorageVerdict> verdicts;
     PerEnum<RequestRefusal> refusals;
     PerEnum<InterceptFailure> intercept_failures;
 
+    /// Counts the duration of a request, and notes its trace if that is sampled.
+    void observe(Outcome outcome, std::chrono::nanoseconds duration, const RequestTrace& trace);
     WorkerCounters& operator+=(const WorkerCounters& other);
     std::uint64_t total() const;
 };

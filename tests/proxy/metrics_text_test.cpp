@@ -198,9 +198,9 @@ TEST(Metrics, AreAcceptedByPromtool) {
 TEST(DurationHistogram, PutsABoundIntoItsOwnBucket) {  // `le` means less or equal
     DurationHistogram h;
     h.observe(1ms);
-    EXPECT_EQ(h.counts[3], 1u);
-    h.observe(1ms + 1ns);
     EXPECT_EQ(h.counts[4], 1u);
+    h.observe(1ms + 1ns);
+    EXPECT_EQ(h.counts[5], 1u);
     h.observe(301s);
     EXPECT_EQ(h.counts.back(), 1u);
     EXPECT_EQ(h.total(), 3u);
@@ -208,6 +208,64 @@ TEST(DurationHistogram, PutsABoundIntoItsOwnBucket) {  // `le` means less or equ
     sum += h;
     EXPECT_EQ(sum.total(), 6u);
     EXPECT_NEAR(sum.sum_seconds, 602.004, 1e-6);
+}
+
+TEST(OpenMetrics, NamesFamiliesOfCountersWithoutTheirEnd) {
+    auto s = status();
+    const auto text = metrics_text(s, OldNames::too, MetricsFormat::open_metrics);
+    EXPECT_THAT(text, HasSubstr("# TYPE hearsay_requests counter\n"));
+    EXPECT_THAT(text, HasSubstr("\nhearsay_requests_total{outcome=\"local_hit\"} 5\n"));
+    EXPECT_THAT(text, HasSubstr("# TYPE hearsay_request_duration_seconds histogram\n"
+                                "# UNIT hearsay_request_duration_seconds seconds\n"));
+    EXPECT_THAT(text, HasSubstr("hearsay_peer_in_step{peer=\"c\\\"\\n\"} 0\n"));
+    EXPECT_THAT(text, HasSubstr("# UNIT process_cpu_seconds seconds\n"));
+    EXPECT_THAT(text, Not(HasSubstr("_total counter")));
+    EXPECT_TRUE(text.ends_with("\n# EOF\n"));
+    std::istringstream lines(text);
+    std::set<std::string> families;
+    for (std::string line; std::getline(lines, line);) {
+        if (!line.starts_with("# TYPE ")) continue;
+        const auto name = line.substr(7, line.find(' ', 7) - 7);
+        EXPECT_TRUE(families.insert(name).second) << name;
+    }
+}
+
+TEST(OpenMetrics, WritesBoundsInTheirCanonicalForm) {
+    const auto text = metrics_text(status(), OldNames::no, MetricsFormat::open_metrics);
+    for (const auto* bound : {"5e-05", "0.0001", "0.00025", "1.0", "2.5", "60.0", "+Inf"})
+        EXPECT_THAT(text, HasSubstr(std::string("{outcome=\"local_hit\",le=\"") + bound + "\"} "));
+}
+
+TEST(OpenMetrics, HasTheLastSampledRequestOfEachBucket) {
+    auto s = status();
+    SpanQueue queue;
+    auto trace = begin_trace(
+        parse_traceparent("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"), 0, queue);
+    s.work.observe(Outcome::peer_hit, 3ms, trace);
+    const auto begun = std::chrono::system_clock::time_point(1'700'000'000'007ms);
+    const auto index = static_cast<std::size_t>(Outcome::peer_hit);
+    s.work.exemplars[index].note(trace.context.trace, 4ms, begun);
+    trace.spans = nullptr;
+    s.work.observe(Outcome::peer_hit, 700ms, trace);
+    const auto text = metrics_text(s, OldNames::no, MetricsFormat::open_metrics);
+    EXPECT_THAT(text, HasSubstr("outcome=\"peer_hit\",le=\"0.005\"} 1 # "
+                                "{trace_id=\"0af7651916cd43dd8448eb211c80319c\"} 0.004 "
+                                "1700000000.007\n"));
+    EXPECT_THAT(text, HasSubstr("outcome=\"peer_hit\",le=\"1.0\"} 2\n"));
+    EXPECT_THAT(metrics_text(s), Not(HasSubstr("0af7651916cd43dd8448eb211c80319c")));
+}
+
+TEST(Exemplars, OfSeveralWorkersAreTheLatest) {
+    const std::chrono::system_clock::time_point now(1'700'000'000s);
+    DurationExemplars one, other;
+    one.note({1}, 1ms, now);
+    one.note({2}, 1s, now);
+    other.note({3}, 1ms, now + 1s);
+    other.note({4}, 1s, now - 1s);
+    one += other;
+    std::set<int> ids;
+    for (const auto& each : one.last) ids.insert(each.trace[0]);
+    EXPECT_THAT(ids, testing::ElementsAre(0, 2, 3));
 }
 
 }  // namespace metrics_text_test
