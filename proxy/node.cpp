@@ -37,6 +37,7 @@
 #include "proxy/storage/first_sight_file.hpp"
 #include "proxy/storage/purge.hpp"
 #include "proxy/telemetry/to_the_wall.hpp"
+#include "proxy/upstream/span_exporter.hpp"
 #include "proxy/watchdog.hpp"
 #include "proxy/worker.hpp"
 
@@ -54,6 +55,7 @@ constexpr std::chrono::seconds kImportAtMost{60};
 constexpr std::chrono::milliseconds kFirstSample{200}, kSampleInterval{5000};
 constexpr std::chrono::seconds kGoodbyeDeadline{1};  // for peers to read the goodbye
 constexpr std::chrono::seconds kReopenDeadline{2};   // AccessLog::kPatience, and time for the disk
+constexpr std::chrono::seconds kLastSpans{2};        // for the collector to take them
 constexpr std::chrono::seconds kEndingTakes{5};      // at most, after the drain time
 constexpr int kReportsInPatience = 3;                // of the watchdog, per time of the manager's
 
@@ -116,7 +118,7 @@ public:
           invalidations_(control_, config_->node, cluster_, cache_),
           clients_(*config_, queue_),
           notices_(manager, config_, cluster_, clients_),
-          settings_({config_, cluster_, control_, cache_, clients_, workers_}),
+          settings_({config_, cluster_, control_, cache_, clients_, workers_, exporter_}),
           reloader_(control_, std::move(file), settings_, notices_),
           dashboard_(control_, workers_, config_, std::move(errors)) {
         make_workers();
@@ -145,6 +147,7 @@ public:
     void start() {
         started_ = std::chrono::steady_clock::now();
         if (admin_) admin_->start();
+        exporter_.start();
         keep_house();
         keep_history(started_ + kFirstSample);
         running_workers_ = workers_.size();
@@ -276,6 +279,7 @@ private:
                 auto& cluster = *self.cluster_;
                 const auto deadline = std::chrono::steady_clock::now() + kPurgeDeadline;
                 co_await cluster.wait_confirmed(cluster.last_invalidation(), deadline, Whom::all);
+                co_await self.exporter_.flush(std::chrono::steady_clock::now() + kLastSpans);
                 self.end_control();
             }(*this),
             kToTheWall);
@@ -399,6 +403,7 @@ private:
         housekeeping_.cancel();
         sampling_.cancel();
         if (admin_) admin_->stop();
+        exporter_.stop();
         cluster_->stop();
         keep_.reset();
     }
@@ -414,6 +419,7 @@ private:
         status.false_hit_budget = config_->summary.false_hit_budget;
         show_certificates(*config_, status);
         show_leaves(clients_.leaves.numbers(), status);
+        status.spans = clients_.spans.counters();
         status.process = process_status();
         show_blocklists(*config_, status);
         show_upstreams(*config_, cache_.groups, status);
@@ -463,6 +469,7 @@ private:
     DiskWatch disk_watch_;
     NodeInvalidations invalidations_;
     SharedFrontend clients_;
+    SpanExporter exporter_{control_.get_executor(), config_, clients_.spans, cache_.windows};
     std::optional<FirstSightFiles> first_sight_files_;  // with a disk
     std::vector<std::unique_ptr<Worker>> workers_;
     std::optional<Watchdog> watchdog_;

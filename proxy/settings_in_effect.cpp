@@ -84,6 +84,7 @@ Reloaded SettingsInEffect::replace(ConfigResult read, LogSink access_log) {
         node_.cluster->set_peers(node_.config->cluster->peers, node_.config->cluster->dns_peers);
     node_.cache.windows.set_cap(node_.config->limits.body_windows);
     node_.cache.follow(*node_.config);
+    if (changes("$.tracing")) node_.exporter.follow_settings();
     if (changes("$.cache.memory") && !std::exchange(cap_moves_, true)) step_cap();
     if (!logged.empty()) result.changed = logged;
     result.read_certificates = names_certificates(*node_.config);

@@ -13,6 +13,7 @@
 #include "proxy/config/parse_config.hpp"
 #include "proxy/node_cluster.hpp"
 #include "proxy/telemetry/log_sink.hpp"
+#include "proxy/upstream/span_exporter.hpp"
 #include "proxy/worker.hpp"
 
 namespace proxy {
@@ -30,6 +31,7 @@ public:
         SharedCache& cache;
         SharedFrontend& clients;
         const std::vector<std::unique_ptr<Worker>>& workers;
+        SpanExporter& exporter;
     };
 
     explicit SettingsInEffect(Parts node) : node_(node) {}

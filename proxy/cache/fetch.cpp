@@ -130,6 +130,7 @@ bool Fetch::start_peer(HeadRace& race, PeerRace& plan, const PeerTurns& whom,
         cache_.upstream, peer, PeerPatience{next.budget, plan.latest()}, next.turn.promised);
     if (!whom.beside_the_origin) runner->alone = next.budget;
     runner->request.note_in(job_.from.peers_asked);
+    runner->request.belong_to(job_.wanted.request->trace);
     return race.start(std::move(runner), std::move(text));
 }
 
@@ -408,6 +409,7 @@ asio::awaitable<bool> Fetch::fetch_copy(const StaleCopy& copy, Exchange& not_mod
     const auto latest = std::max(bounds.peer_budget_max, bounds.peer_budget);
     PeerRequest asked(cache_.upstream, peer, {latest, latest});
     asked.note_in(job_.from.peers_asked);
+    asked.belong_to(job_.wanted.request->trace);
     auto text = peers_.request_text(peer->token, Clock::now(), kStaleToo);
     const auto verdict = co_await asked.send(std::move(text), true);
     auto& exchange = asked.exchange();

@@ -4,12 +4,22 @@
 
 namespace proxy {
 
+namespace {
+
+std::shared_ptr<Fill> new_fill(const std::shared_ptr<Wakeup>& writer,
+                               const RequestSnapshot& request) {
+    auto fill = std::make_shared<Fill>(writer, request.config().limits.body_window);
+    fill->led_by(request.trace);
+    return fill;
+}
+
+}  // namespace
+
 FetchResult::FetchResult(Cache& cache, const RequestSnapshot& request, const summary::Key& key,
                          FillSlot slot)
     : wakeup(slot.writer ? std::move(slot.writer)
                          : std::make_shared<Wakeup>(cache.upstream.executor)),
-      fill(slot.fill ? std::move(slot.fill)
-                     : std::make_shared<Fill>(wakeup, request.config().limits.body_window)),
+      fill(slot.fill ? std::move(slot.fill) : new_fill(wakeup, request)),
       // A block of a body is the same for all requests for it.
       claim(cache.shared.store, key.hash, key.uri, fill,
             key.uri == request.key.uri() ? Fields(request.fields) : Fields()) {}

@@ -15,6 +15,12 @@ std::string_view value_or_empty(Fields fields, field id) {
     return found ? found->value : std::string_view();
 }
 
+/// As `network.protocol.version` has it.
+std::string_view version_text(int version) {
+    if (version >= 20) return "2";
+    return version == 10 ? "1.0" : "1.1";
+}
+
 }  // namespace
 
 void Books::begin(std::chrono::steady_clock::time_point now) {
@@ -50,6 +56,7 @@ void Books::count(Frontend& frontend, const Request& request, const ResponseWrit
     const auto bytes = writer.body_bytes() + tunnel_bytes;
     settle();
     if (aborted && writer.sent_bytes() == 0) outcome = Outcome::error;
+    if (request.trace.spans) end_span(request, writer);
     const auto is_probe = request.key.uri() == kProbeTarget;
     if (is_probe && request.from_peer) return;
     if (is_probe && outcome == Outcome::error) {
@@ -62,7 +69,7 @@ void Books::count(Frontend& frontend, const Request& request, const ResponseWrit
     } else {
         ++counters.requests[outcome];
         if (request.inside) ++counters.intercepted_requests;
-        counters.durations[static_cast<std::size_t>(outcome)].observe(duration);
+        counters.observe(outcome, duration, request.trace);
         const auto content = own_body ? 0 : bytes;
         counters.bytes_to_clients += content;
         note_site(frontend, request, content);
@@ -79,6 +86,30 @@ void Books::note_site(Frontend& frontend, const Request& request, std::uint64_t 
     if (!frontend.top.is_turn()) return;
     const auto& admin = request.config().admin;
     frontend.top.note(admin ? &*admin : nullptr, request.key.uri(), request.requester.text());
+}
+
+void Books::end_span(const Request& request, const ResponseWriter& writer) const {
+    constexpr unsigned kServerErrors = 500;
+    const auto name = request.from_peer ? "peer request" : "client request";
+    auto span = OpenSpan::of_request(request.trace, name, begun);
+    span.add("http.request.method", request.head.method);
+    span.add("url.full", request.key.uri());  // a key has no user and password
+    if (status != 0) span.add_number("http.response.status_code", status);
+    span.add("network.protocol.version", version_text(request.head.version));
+    span.add("client.address", request.requester.text());
+    span.add_number("http.response.body.size", writer.body_bytes() + tunnel_bytes);
+    span.add("hearsay.outcome", to_string(outcome));
+    span.add("hearsay.cache", to_string(cache));
+    span.add("hearsay.source", to_string(source));
+    if (const auto* rule = request.site.policy.rule) span.add("hearsay.rule", rule->name);
+    span.add("hearsay.peer", peer);
+    span.add("hearsay.origin", server);
+    if (aborted) span.add_flag("hearsay.aborted", true);
+    span.link(leader);
+    if (cut)
+        span.fail("cut_short");
+    else if (status >= kServerErrors && !request.from_peer)
+        span.fail(std::to_string(status));
 }
 
 void Books::log(Frontend& frontend, const Request& request, const ResponseWriter& writer,
@@ -113,6 +144,7 @@ void Books::log(Frontend& frontend, const Request& request, const ResponseWriter
     record.content_type = content_type;
     record.referer = value_or_empty(head.fields, field::referer);
     record.user_agent = value_or_empty(head.fields, field::user_agent);
+    record.trace = request.trace.context.trace;
     record.redirects = redirects;
     record.rewritten = rewritten && request.site.policy.mirror;
     record.validated = validated;

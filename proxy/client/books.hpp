@@ -12,6 +12,7 @@
 #include "proxy/http/outcome.hpp"
 #include "proxy/storage/stored_response.hpp"
 #include "proxy/telemetry/peer_request_log.hpp"
+#include "proxy/telemetry/trace_context.hpp"
 
 namespace proxy {
 
@@ -40,6 +41,7 @@ struct Books {
     bool own_body = false;           // this node wrote the body itself: the text of an error
     bool cut = false;                // this node ended it, as nothing more came from upstream
     std::uint64_t tunnel_bytes = 0;  // that a tunnel passed to the client
+    TraceContext leader{};           // of the fetch that this request has followed; or invalid
 
     void begin(std::chrono::steady_clock::time_point now);
 
@@ -65,6 +67,8 @@ private:
     void note_site(Frontend& frontend, const Request& request, std::uint64_t bytes) const;
     /// Decides outcome and source by the origin of most bytes of the body.
     void settle();
+    /// Puts the span of the request into the queue. Precondition: its trace is sampled.
+    void end_span(const Request& request, const ResponseWriter& writer) const;
     void log(Frontend& frontend, const Request& request, const ResponseWriter& writer,
              std::chrono::nanoseconds duration) const;
 };

@@ -27,6 +27,7 @@ asio::awaitable<Store::Found> CacheLookup::recall(Store::Found found, summary::K
                                                   std::string_view uri, Selecting by) {
     auto& store = transaction_.frontend.cache.shared.store;
     const auto deadline = Clock::now() + kRecallAtMost;
+    OpenSpan span(transaction_.request.trace, SpanKind::internal, "disk read");
     for (int rounds = 0; found.on_disk && rounds < kMaxLooks; ++rounds) {
         const auto recalled = store.recall(hash, uri, transaction_.wakeup);
         if (recalled == Store::Recall::refused) break;
@@ -37,6 +38,7 @@ asio::awaitable<Store::Found> CacheLookup::recall(Store::Found found, summary::K
         found = find(hash, uri, by, Clock::now());
         recalled_ = found.response != nullptr;
     }
+    span.add_flag("hearsay.found", found.response != nullptr);
     co_return found;
 }
 

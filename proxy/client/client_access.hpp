@@ -67,6 +67,8 @@ public:
         return behind_ == Behind::unknown ? "a client that " + text_ + " does not name" : text();
     }
     bool through_trusted_proxy() const { return trusted_; }
+    /// False: a trusted proxy passes the request on and does not say for whom.
+    bool is_known() const { return behind_ != Behind::unknown; }
     /// May it send PURGE? The word of an untrusted proxy, or of one that names no client, counts
     /// for nothing.
     bool may_purge(const Config& config, Fields request) const;

@@ -11,6 +11,7 @@
 #include "proxy/client/intercept.hpp"
 #include "proxy/client/listed_target.hpp"
 #include "proxy/client/request_admission.hpp"
+#include "proxy/client/request_trace.hpp"
 #include "proxy/client/tunnel.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/upstream/origin_request.hpp"
@@ -81,6 +82,7 @@ asio::awaitable<void> serve_connect(Transaction& transaction) {
     auto& frontend = transaction.frontend;
     auto& request = transaction.request;
     const auto& config = transaction.config();
+    if (config.tracing) begin_trace(transaction);
     request.requester.look(config, request.head.fields);
     Authority authority;
     if (const auto refusal = judge_connect(request, authority)) {

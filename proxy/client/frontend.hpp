@@ -28,6 +28,7 @@
 #include "proxy/telemetry/fault_wall.hpp"
 #include "proxy/telemetry/rate_limited_log.hpp"
 #include "proxy/telemetry/site_counts.hpp"
+#include "proxy/telemetry/span_queue.hpp"
 #include "proxy/telemetry/top_requests.hpp"
 #include "proxy/upstream/upstream.hpp"
 
@@ -43,6 +44,7 @@ struct SharedFrontend {
 
     NodeEvents& events;
     AccessLog access_log;
+    SpanQueue spans;  // of `tracing`
     FaultWall faults;
     std::atomic<bool> draining{false};
     std::atomic<std::uint64_t> connections{0};

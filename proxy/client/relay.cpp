@@ -165,6 +165,7 @@ asio::awaitable<FetchError> Relay::put() {
         const auto ended = co_await put_once(origin_request_.connect_by(latest));
         const auto status = ended == FetchError::none ? exchange_.head().status : 0;
         const auto error = judged_by_parent(origin_request_.target(), ended, status);
+        note_head(exchange_, error);
         if (error == FetchError::none && goes_on_without_range()) {
             exchange_.finish();
             continue;
@@ -179,8 +180,11 @@ asio::awaitable<FetchError> Relay::put() {
 asio::awaitable<FetchError> Relay::put_once(Clock::time_point connect_by) {
     const auto expects = has_body_ && expects_continue();
     const auto& target = origin_request_.target();
-    Exchange::Request out{origin_request(*snapshot_, target, config_.node, own_lines(expects)),
-                          request_.head.verb == verb::head, repeatable_};
+    exchange_.trace(open_origin_span(*snapshot_, target));
+    const auto context = sent_context(snapshot_->trace, exchange_.span());
+    Exchange::Request out{
+        origin_request(*snapshot_, target, config_.node, own_lines(expects), context),
+        request_.head.verb == verb::head, repeatable_};
     if (out.may_retry) {
         const Exchange::Patience patience{connect_by, config_.timeouts.origin_head};
         co_return co_await exchange_.run(target, out, patience);

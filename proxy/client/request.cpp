@@ -29,6 +29,27 @@ void Request::begin(const std::shared_ptr<const Config>& in_effect,
     key.clear();
     site = {};
     states_scheme = states_host = from_peer = rewritten_ = false;
+    trace = {};
+}
+
+void Request::take_trace(bool trusted, SpanQueue& spans) {
+    const auto received = trusted ? received_trace(head.fields) : std::nullopt;
+    trace = begin_trace(received, config().tracing->sample_ratio, spans);
+    tracestate_.clear();
+    std::erase_if(head.fields, [&](const Field& line) {
+        static_assert(kTracestate.size() < kTraceparent.size());
+        if (line.name.size() > kTraceparent.size() || line.name.size() < kTracestate.size())
+            return false;
+        const auto is_state = iequals(line.name, kTracestate);
+        if (is_state && received) tracestate_.push_back(line.value);
+        return is_state || iequals(line.name, kTraceparent);
+    });
+}
+
+void Request::give_trace(RequestSnapshot& to) const {
+    to.trace = trace;
+    for (const auto value : tracestate_)
+        to.trace_lines.append(kTracestate).append(": ").append(value).append("\r\n");
 }
 
 void Request::rewrite_forwarded() {
@@ -98,12 +119,14 @@ void Request::drop_overrides() {
 }
 
 std::size_t Request::kept_bytes() const {
-    return key.kept_bytes() + forwarded_.kept_bytes() + proxy::kept_bytes(head.fields);
+    return key.kept_bytes() + forwarded_.kept_bytes() + proxy::kept_bytes(head.fields) +
+           proxy::kept_bytes(tracestate_);
 }
 
 void Request::give_back() {
     head.method = head.target = head.reason = {};
     proxy::give_back(head.fields);
+    proxy::give_back(tracestate_);
     forwarded_.give_back();
     key.give_back();
 }

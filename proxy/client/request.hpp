@@ -65,6 +65,7 @@ struct Request {
     bool inside_is_listed = false;  // `settings` intercept its host
     /// Its part in the limits of its client, from its admission to its end; null without limits.
     std::unique_ptr<ClientShare> share;
+    RequestTrace trace;  // by take_trace()
 
     const Config& config() const { return *settings; }
     /// Begins the next request under `in_effect`. The caller parses the head into `head`.
@@ -76,9 +77,16 @@ struct Request {
     /// The request and its site for a fetch, which may outlive the request. `whole`: as
     /// RequestSnapshot has it.
     std::shared_ptr<const RequestSnapshot> snapshot(bool whole) const {
-        return std::make_shared<RequestSnapshot>(head, key, whole,
-                                                 keep_site(settings, site, key, requester.text()));
+        auto kept = std::make_shared<RequestSnapshot>(
+            head, key, whole, keep_site(settings, site, key, requester.text()));
+        if (trace) give_trace(*kept);
+        return kept;
     }
+
+    /// Begins the trace of this request, and takes `traceparent` and `tracestate` out of the head:
+    /// they select no variant, and the node writes its own towards peers and origins. `trusted`:
+    /// the client's context is the parent; else a new trace begins. Precondition: `tracing` is set.
+    void take_trace(bool trusted, SpanQueue& spans);
 
     /// Writes the statements about client and target into the head that an origin reads there, once
     /// for each request: before the request goes to an origin, and before the store selects a
@@ -92,12 +100,14 @@ struct Request {
     void give_back();
 
 private:
+    void give_trace(RequestSnapshot& to) const;
     void ask_for_known_coding(const Mirror& mirror);
     void edit_fields(const FieldEdits& edits);
     void drop_overrides();
 
     ForwardedFields forwarded_;  // texts of the rewritten fields
     bool rewritten_ = false;
+    std::vector<std::string_view> tracestate_;  // values that go on, in `head`
 };
 
 }  // namespace proxy

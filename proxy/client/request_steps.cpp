@@ -10,6 +10,7 @@
 #include "proxy/client/purge_response.hpp"
 #include "proxy/client/relay.hpp"
 #include "proxy/client/request_admission.hpp"
+#include "proxy/client/request_trace.hpp"
 #include "proxy/client/response_from_cache.hpp"
 #include "proxy/client/response_to_peer.hpp"
 #include "proxy/http/field_list.hpp"
@@ -122,6 +123,7 @@ asio::awaitable<void> RequestSteps::run_steps() {
 /// nothing.
 std::string_view RequestSteps::understand() {
     const auto& head = request_.head;
+    if (request_.config().tracing) begin_trace(transaction_);
     const auto bad = find_target();
     if (bad != TargetError::none) return to_string(bad);
     const HopByHop hop_by_hop(head.fields);
@@ -190,6 +192,7 @@ asio::awaitable<void> RequestSteps::serve_peer(ProvenPeer peer) {
         co_return;
     }
     request_.from_peer = true;
+    if (request_.trace.parent == SpanId{}) request_.trace = {};  // a trace begins at its client
     transaction_.connection.peer_proven();
     request_.rewrite_forwarded();
     co_await respond_to_peer(transaction_, peer);

@@ -152,6 +152,7 @@ asio::awaitable<Served> ResponseFromCache::fetch_or_follow(ResponsePlan plan) {
         status_.collapsed = true;
         if (vain_waits_ == 0) ++frontend_.counters.collapsed;
         auto other = std::move(taken.other);
+        if (request_.trace.spans) books_.leader = other->leader();
         auto served = Served::alone;
         if (asks_each)
             served = co_await follow_confirmed(std::move(other));

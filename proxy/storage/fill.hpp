@@ -18,6 +18,7 @@
 #include "proxy/net/wakeup.hpp"
 #include "proxy/storage/flow_rate.hpp"
 #include "proxy/storage/stored_response.hpp"
+#include "proxy/telemetry/span.hpp"
 
 namespace proxy {
 
@@ -120,6 +121,13 @@ public:
     Fill(std::shared_ptr<Wakeup> writer, std::uint64_t window_bytes)
         : window_bytes_(window_bytes), writer_(std::move(writer)) {}
 
+    /// The context of the request that leads, in a sampled trace; else invalid. Set before others
+    /// can see the fill. Any thread.
+    const TraceContext& leader() const { return leader_; }
+    void led_by(const RequestTrace& trace) {
+        if (trace.spans) leader_ = trace.context;
+    }
+
     /// Any thread.
     struct Audience {
         std::size_t readers = 0;                   // now, apart from released ones
@@ -190,6 +198,7 @@ private:
     void note_waiting(std::chrono::steady_clock::time_point now);
 
     const std::uint64_t window_bytes_;
+    TraceContext leader_;
     mutable std::mutex mutex_;
     Phase phase_ = Phase::waiting;
     FlowRate rate_;

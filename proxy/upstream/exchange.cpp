@@ -39,6 +39,10 @@ std::uint32_t server_of_peer(Fields response) {
 
 }  // namespace
 
+Exchange::~Exchange() {
+    if (span_ && parser_ && !came_whole()) span_.fail("incomplete");
+}
+
 Received Exchange::received() const {
     const auto server = with_peer_ ? server_of_peer(head_.fields) : mark_;
     return {head_,  request_time_,   arrival_, {}, false, arrival_.steady - asked_at_,
@@ -364,6 +368,8 @@ UpstreamPtr Exchange::take_connection() {
 }
 
 void Exchange::finish() {
+    if (span_ && parser_ && !came_whole()) span_.fail("incomplete");
+    span_.end();
     if (!connection_) return;
     pool_.keep_ticket(*connection_);
     read_ahead_ = Charge();

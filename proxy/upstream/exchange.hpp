@@ -16,6 +16,7 @@
 #include "proxy/http/redirects.hpp"
 #include "proxy/rewrite/body_rewriter.hpp"
 #include "proxy/rewrite/head_rewrite.hpp"
+#include "proxy/telemetry/span.hpp"
 #include "proxy/upstream/upstream_pool.hpp"
 
 namespace proxy {
@@ -40,6 +41,7 @@ public:
     };
 
     Exchange(UpstreamPool& pool, const HeadLimits& limits) : pool_(pool), limits_(limits) {}
+    ~Exchange();
     Exchange(const Exchange&) = delete;
     Exchange& operator=(const Exchange&) = delete;
 
@@ -56,6 +58,11 @@ public:
 
     /// The upstream is a peer: its connections recover_quickly().
     void with_peer() { with_peer_ = true; }
+
+    /// The span of the request, which ends with the response. A request that follows takes its
+    /// place.
+    void trace(OpenSpan span) { span_ = std::move(span); }
+    OpenSpan& span() { return span_; }
 
     /// Accepts a 101 as a final head.
     void allow_upgrade() { may_upgrade_ = true; }
@@ -211,6 +218,7 @@ private:
     std::uint32_t mark_ = 0;         // of the target
     bool announces_a_body_ = false;  // the head that answers HEAD
     Clock::duration time_to_head_{0};
+    OpenSpan span_;
 };
 
 }  // namespace proxy

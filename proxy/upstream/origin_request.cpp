@@ -170,6 +170,32 @@ void OriginRequest::book(End end) {
     }
 }
 
+OpenSpan open_origin_span(const RequestSnapshot& request, const UpstreamTarget& target) {
+    OpenSpan span(request.trace, SpanKind::client, "origin fetch");
+    if (!span) return span;
+    span.add("http.request.method", request.method);
+    span.add("url.full", request.url_at_origin().uri());
+    span.add("server.address", target.host);
+    span.add_number("server.port", target.port);
+    if (target.via) span.add("hearsay.parent", target.via->place.text());
+    return span;
+}
+
+void note_head(Exchange& exchange, FetchError error) {
+    constexpr unsigned kServerErrors = 500;
+    auto& span = exchange.span();
+    if (!span) return;
+    if (error == FetchError::none) {
+        const auto status = exchange.head().status;
+        span.add_number("http.response.status_code", status);
+        span.add("network.peer.address", exchange.server());
+        if (status >= kServerErrors) span.fail(std::to_string(status));
+        return;
+    }
+    span.fail(to_string(error));
+    span.end();
+}
+
 FetchError judged_by_parent(const UpstreamTarget& target, FetchError error, unsigned status) {
     const auto denied = error == FetchError::none && target.via && status == 407;
     return denied ? FetchError::parent_denied : error;
@@ -184,12 +210,15 @@ asio::awaitable<FetchError> send_origin_request(const RequestSnapshot& asks, std
     exchange.count_into(asked.received_bytes());
     for (;;) {
         const auto& target = asked.target();
-        const Exchange::Request request{origin_request(asks, target, config.node, lines), false,
-                                        true};
+        exchange.trace(open_origin_span(asks, target));
+        const auto context = sent_context(asks.trace, exchange.span());
+        const Exchange::Request request{origin_request(asks, target, config.node, lines, context),
+                                        false, true};
         const Exchange::Patience patience{asked.connect_by(connected), timeouts.origin_head};
         const auto ended = co_await exchange.run(target, request, patience);
         const auto status = ended == FetchError::none ? exchange.head().status : 0;
         const auto error = judged_by_parent(target, ended, status);
+        note_head(exchange, error);
         if (asked.goes_on_after(error, status)) {
             exchange.finish();
             continue;

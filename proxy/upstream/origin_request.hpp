@@ -78,6 +78,11 @@ private:
     bool counted_ = false;  // as a request; if a rule may still forbid it, at its end
 };
 
+/// The span of one request to the chosen server; empty if the request is not sampled.
+OpenSpan open_origin_span(const RequestSnapshot& request, const UpstreamTarget& target);
+/// Notes the head in the span of `exchange`, or the failure, which ends the span.
+void note_head(Exchange& exchange, FetchError error);
+
 /// A 407 of a parent proxy is about this node's credentials, so it is no response for a client
 /// (RFC 9110 §15.5.8): it becomes FetchError::parent_denied.
 FetchError judged_by_parent(const UpstreamTarget& target, FetchError error, unsigned status);

@@ -8,6 +8,19 @@ namespace proxy {
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
+namespace {
+
+/// A peer that lacks the content is no failure.
+void end_span(OpenSpan& span, PeerVerdict verdict, FetchError error) {
+    if (!span) return;
+    span.add("hearsay.peer_verdict", to_string(verdict));
+    const auto failed = verdict == PeerVerdict::failure || verdict == PeerVerdict::timeout;
+    if (failed) span.fail(error == FetchError::none ? to_string(verdict) : to_string(error));
+    span.end();
+}
+
+}  // namespace
+
 PeerRequest::PeerRequest(Upstream& upstream, PeerOfView peer, PeerPatience patience)
     : upstream_(upstream),
       peer_(std::move(peer)),
@@ -26,12 +39,30 @@ PeerRecord& PeerRequest::record() {
     return upstream_.record_or_gone(peer().node);
 }
 
+/// Adds `traceparent` to the head `request`. The peer's span has the one that begins here as its
+/// parent.
+void PeerRequest::begin_span(std::string& request) {
+    constexpr std::string_view kEndOfHead = "\r\n";
+    span_ = OpenSpan(trace_, SpanKind::client, "peer question");
+    if (span_) {
+        span_.add("http.request.method", std::string_view(request).substr(0, request.find(' ')));
+        span_.add("hearsay.peer", peer().node);
+        const auto target = peer_.target();
+        span_.add("server.address", target.host);
+        span_.add_number("server.port", target.port);
+    }
+    std::string line;
+    append_trace_line(line, sent_context(trace_, span_));
+    request.insert(request.size() - kEndOfHead.size(), line);
+}
+
 asio::awaitable<PeerVerdict> PeerRequest::send(std::string request, bool promised) {
     ++upstream_.counters.peer_requests;
     record().asked();
     if (noted_in_) note_ = noted_in_->asked(peer().node);
     open_ = true;
     begun_ = Clock::now();
+    if (trace_) begin_span(request);
     const Exchange::Request out{std::move(request), false, true};
     const auto target = peer_.target();
     const Exchange::Patience patience{begun_ + patience_.latest, patience_.latest,
@@ -46,6 +77,7 @@ asio::awaitable<PeerVerdict> PeerRequest::send(std::string request, bool promise
     record().answered_after(exchange_.time_to_head(), Clock::now());
     answered_ = true;
     const auto& head = exchange_.head();
+    span_.add_number("http.response.status_code", head.status);
     const auto reason = head.status == 504 ? refusal_of(head.fields) : Refusal::unknown;
     if (reason == Refusal::unknown) {  // a 504 may also be stored
         if (noted_in_ && open_) noted_in_->answered(note_, PeerVerdict::hit);
@@ -79,6 +111,7 @@ void PeerRequest::close(PeerVerdict verdict) {
     if (!open_) return;
     open_ = false;
     if (noted_in_) noted_in_->answered(note_, verdict);
+    end_span(span_, verdict, failed_by_);
     auto& record = this->record();
     const auto now = Clock::now();
     const auto failed = verdict == PeerVerdict::failure || verdict == PeerVerdict::timeout;

@@ -32,6 +32,8 @@ public:
 
     /// Notes begin and end in `log`, too; may be null. Before send().
     void note_in(std::shared_ptr<PeerRequestLog> log) { noted_in_ = std::move(log); }
+    /// The request is a part of this trace. Before send().
+    void belong_to(const RequestTrace& trace) { trace_ = trace; }
     /// Sends `request` and waits for the head. `promised`: the peer's summary has the key, so
     /// `absent` is a false hit. After `hit` exchange() has a response whose head the caller judges.
     /// Every other verdict ends the request; after a refusal the head stays readable, and discard()
@@ -50,6 +52,7 @@ public:
 
 private:
     PeerRecord& record();
+    void begin_span(std::string& request);
 
     Upstream& upstream_;
     const PeerOfView peer_;
@@ -58,6 +61,8 @@ private:
     std::chrono::steady_clock::time_point begun_;
     std::shared_ptr<PeerRequestLog> noted_in_;
     std::uint64_t note_ = 0;
+    RequestTrace trace_;
+    OpenSpan span_;  // until close(), which knows the verdict
     FetchError failed_by_ = FetchError::none;
     bool open_ = false, answered_ = false;
 };

@@ -70,7 +70,10 @@ std::shared_ptr<const RequestSnapshot> redirected_request(const RequestSnapshot&
     };
     for (const auto& line : asks.fields)
         if (is_same || (may_go_to_another_host(line) && !is_new(line))) head.fields.push_back(line);
-    return std::make_shared<RequestSnapshot>(head, target, true, std::move(site));
+    auto next = std::make_shared<RequestSnapshot>(head, target, true, std::move(site));
+    next->trace = asks.trace;
+    if (is_same) next->trace_lines = asks.trace_lines;
+    return next;
 }
 
 std::string key_by_rules(const RequestSnapshot& asks, const CacheKey& url) {

@@ -33,6 +33,16 @@ std::string lines_for_origin(const Mirror& mirror, std::string_view lines) {
                : std::string(lines);
 }
 
+/// A rule that takes `traceparent` away, or sets it, has the last word.
+void append_trace(std::string& out, const RequestSnapshot& request, const TraceContext& trace) {
+    const auto* const rule = request.policy().rule;
+    const auto by_rule = [rule](std::string_view name) {
+        return rule && rule->request_fields.takes_away(name);
+    };
+    if (!by_rule(kTraceparent)) append_trace_line(out, trace);
+    if (!by_rule(kTracestate)) out.append(request.trace_lines);
+}
+
 /// The beginning of Via, by the protocol in which the request came (RFC 9110 §7.6.3).
 std::string_view via(int version) {
     if (version >= 20) return "Via: 2.0 "sv;
@@ -93,7 +103,8 @@ CacheKey RequestSnapshot::url_at_origin() const {
 }
 
 std::string origin_request(const RequestSnapshot& request, const UpstreamTarget& to,
-                           std::string_view node, std::string_view extra_lines) {
+                           std::string_view node, std::string_view extra_lines,
+                           const TraceContext& trace) {
     const auto to_parent = to.via != nullptr && !to.through_tunnel();
     std::string out;
     out.reserve(request.text.size() + request.forwarded.size() + request.key.uri().size() +
@@ -112,6 +123,7 @@ std::string origin_request(const RequestSnapshot& request, const UpstreamTarget&
         out.append(lines_for_origin(*mirror, extra_lines));
     else
         out.append(extra_lines);
+    if (trace.valid()) append_trace(out, request, trace);
     out.append(via(request.version)).append(node).append("\r\n\r\n"sv);
     return out;
 }

@@ -8,6 +8,7 @@
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/fields.hpp"
 #include "proxy/http/message_parser.hpp"
+#include "proxy/telemetry/span.hpp"
 #include "proxy/upstream/site.hpp"
 
 namespace proxy {
@@ -43,11 +44,15 @@ struct RequestSnapshot {
     std::string text;       // "Name: value\r\n" each
     std::string forwarded;  // the same of those that are for origins alone: is_forwarded_field()
     std::vector<Field> fields;
+    RequestTrace trace;       // of the request; its spans are the parents of the fetch's
+    std::string trace_lines;  // for origins: the client's `tracestate`, "Name: value\r\n" each
 };
 
 /// The head of a request, empty line included. `to`: the server that was chosen for it. A parent
-/// proxy gets the target in absolute form.
+/// proxy gets the target in absolute form. `trace`: goes out as `traceparent` if it is valid,
+/// unless the rule of the request decides about that field.
 std::string origin_request(const RequestSnapshot& request, const UpstreamTarget& to,
-                           std::string_view node, std::string_view extra_lines);
+                           std::string_view node, std::string_view extra_lines,
+                           const TraceContext& trace = {});
 
 }  // namespace proxy

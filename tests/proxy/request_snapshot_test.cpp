@@ -45,6 +45,18 @@ TEST(RequestSnapshot, LeavesConditionsAndHopByHopFieldsOut) {
     EXPECT_EQ(as_is.text, "If-None-Match: \"a\"\r\nRange: bytes=0-1\r\n");
 }
 
+TEST(RequestSnapshot, GivesOriginsTheTraceOfTheNode) {
+    const auto head = request_head("GET", "/a", {line("Host", "h.test"), line("X-B", "2")});
+    RequestSnapshot snapshot(head, key_of("/a"), true);
+    snapshot.trace_lines = "tracestate: v=1\r\n";
+    const auto context =
+        parse_traceparent("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+    EXPECT_EQ(origin_request(snapshot, {}, "n", "X-C: 3\r\n", *context),
+              "GET /a HTTP/1.1\r\nHost: h.test\r\nX-B: 2\r\nX-C: 3\r\ntraceparent: "
+              "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\ntracestate: v=1\r\n"
+              "Via: 1.1 n\r\n\r\n");
+}
+
 TEST(RequestSnapshot, NamesTheClientToOriginsOnly) {
     const auto head = request_head(
         "GET", "/a",
