@@ -151,6 +151,8 @@ LIMITS = [
      [('hearsay_tls_certificate_expiry_seconds{%s}' % N, "{{instance}} {{certificate}}")]),
     (8, "timeseries", "Pauses by bandwidth limits", "ops", "Pauses of responses and tunnels (clients.limits).",
      [('sum by (instance) (rate(hearsay_bandwidth_waits_total{%s}[%s]))' % (N, R), "{{instance}}")]),
+    (8, "timeseries", "Spans of traces by their end", "ops", "`dropped` and `refused` are lost. Zero without `tracing`.",
+     [('sum by (result) (rate(hearsay_trace_spans_total{%s}[%s]))' % (N, R), "{{result}}")]),
 ]
 ROWS = [("Cluster", CLUSTER), ("Traffic", TRAFFIC), ("Sharing", SHARING), ("Summaries and links", SUMMARIES),
         ("Memory and disks", STORE), ("Origins", ORIGINS), ("Errors and limits", LIMITS)]
@@ -187,7 +189,8 @@ def target(number, expression, legend, kind):
         return {**each, "format": "table", "instant": True, "range": False}
     if kind == "stat":
         return {**each, "instant": True, "range": False}
-    return {**each, "legendFormat": legend or "__auto", "range": True}
+    exemplar = {"exemplar": True} if "_bucket{" in expression else {}  # points that name a trace
+    return {**each, **exemplar, "legendFormat": legend or "__auto", "range": True}
 
 
 def panels():
