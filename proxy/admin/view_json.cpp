@@ -79,6 +79,7 @@ Config defaults_beside(const Config& config) {
     if (config.tls) defaults.tls.emplace();
     if (config.forward.authentication) defaults.forward.authentication.emplace();
     if (config.forward.intercept) defaults.forward.intercept.emplace();
+    if (config.tracing) defaults.tracing.emplace();
     return defaults;
 }
 
