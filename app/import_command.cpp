@@ -9,6 +9,7 @@
 #include "app/commands.hpp"
 #include "app/fail.hpp"
 #include "app/new_file.hpp"
+#include "measure/report/numbers.hpp"
 #include "measure/trace/printable.hpp"
 #include "proxy/config/parse_config.hpp"
 
