@@ -156,6 +156,10 @@ awaitable<error_code> Link::handshake(const LinkEnd& end) {
         step = tls_->handshake();
     }
     if (step == TlsSession::Step::done) co_return error_code();
+    // The other side spoke TLS and left, so it has nothing against encryption. A node that does not
+    // encrypt cuts the connection of a dialler, too.
+    if (side_ == TlsSide::server && tls_->was_cut())
+        co_return make_error_code(Error::connection_closed);
     co_return make_error_code(tls_->found_nothing_in_common() ? Error::wrong_key
                                                               : Error::tls_failed);
 }

@@ -313,10 +313,18 @@ bool ClientConnection::fast_enough(Pace& pace, Moved moved) {
     return true;
 }
 
-std::int64_t ClientConnection::taken() {
+int ClientConnection::held_by_kernel() {
     int held = 0;
     if (::ioctl(socket_.native_handle(), SIOCOUTQ, &held) != 0) held = 0;
-    return static_cast<std::int64_t>(response_bytes_) - held;
+    return held;
+}
+
+std::int64_t ClientConnection::taken() {
+    return static_cast<std::int64_t>(response_bytes_) - held_by_kernel();
+}
+
+bool ClientConnection::holds_response() {
+    return !gave_way_ && !broken_ && held_by_kernel() > 0;
 }
 
 asio::awaitable<bool> ClientConnection::receive_more() {
@@ -487,14 +495,27 @@ asio::awaitable<void> ClientConnection::linger(bool unread_body) {
     if (ec) co_return;
     idle_ = false;
     unread_body = unread_body && !ending_;
-    const auto end = TimerWheel::Clock::now() + (unread_body ? kLingerForBody : kLinger);
+    Pace taking;
     std::size_t dropped = 0;
-    while (unread_body || dropped < kMaxLingerBytes) {
-        const auto left = end - TimerWheel::Clock::now();
-        if (left <= left.zero()) break;
-        arm(unread_body ? std::min<std::chrono::nanoseconds>(left, kLingerForMore) : left);
+    auto end = TimerWheel::Clock::now() + (unread_body ? kLingerForBody : kLinger);
+    for (;;) {
+        const auto is_held = holds_response();
+        const auto now = TimerWheel::Clock::now();
+        if (is_held) {
+            expired_ = false;
+            end = std::max(end, now + kLinger);
+            taking.wait(now, taken(), frontend_.config().timeouts.body_idle);
+        }
+        const auto is_enough = !is_held && !unread_body && dropped >= kMaxLingerBytes;
+        if (is_enough || now >= end) break;
+        const auto most = is_held       ? std::chrono::nanoseconds(kLinger)
+                          : unread_body ? std::chrono::nanoseconds(kLingerForMore)
+                                        : std::chrono::nanoseconds::max();
+        arm(std::min<std::chrono::nanoseconds>(end - now, most));
         const auto more = co_await read_some();
-        if (!more) break;
+        const auto late = expired_;
+        if (is_held && !fast_enough(taking, [this] { return taken(); })) break;
+        if (!more && !(is_held && late)) break;
         dropped += input_.size();
         input_.clear();
     }

@@ -122,10 +122,16 @@ public:
     /// Bytes of responses that have left this host: what the kernel still holds was not taken, and
     /// it holds so much that a slow client's socket takes nothing for minutes.
     std::int64_t taken();
+    int held_by_kernel();  // bytes that were sent and not acknowledged
+
+    /// The kernel still has bytes for the client. A close would lose them if the client sends
+    /// anything before it has taken them.
+    bool holds_response();
 
     /// Ends the connection so that the client still reads the response: the connection closes one
-    /// half, and drops the bytes that still come for a moment (RFC 9112 §9.6). With `unread_body`
-    /// it drops the rest of a body for 30 s, as long as the client is not too slow.
+    /// half, and drops the bytes that still come (RFC 9112 §9.6): as long as it holds_response()
+    /// and the client takes it fast enough, and a moment more. With `unread_body` it drops the rest
+    /// of a body for 30 s, as long as the client is not too slow.
     boost::asio::awaitable<void> linger(bool unread_body = false);
     /// The same without a wait, when the client sends nothing any more.
     void part();
@@ -150,7 +156,10 @@ public:
     bool encrypted() const override { return tls_ != nullptr; }
     void retire() override;
     void drain() override;
-    void give_way() override { expire(); }
+    void give_way() override {
+        gave_way_ = true;
+        expire();
+    }
     /// It is no stranger, and lost segments are sent again soon.
     void peer_proven() override;
 
@@ -203,6 +212,7 @@ private:
     SharedPace taking_with_others_;
     Departure departure_;
     bool expired_ = false;
+    bool gave_way_ = false;  // another connection has its place
     bool broken_ = false;
     std::shared_ptr<Wakeup> wakeup_;  // of wake_at_end()
 };

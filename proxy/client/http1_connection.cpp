@@ -50,7 +50,10 @@ asio::awaitable<bool> Http1Connection::run() {
         if (connection_.input().empty()) rest();
         const auto received = co_await connection_.receive_head();
         if (received == Reception::closed) {
-            connection_.part();
+            if (connection_.holds_response())
+                co_await connection_.linger();
+            else
+                connection_.part();
             co_return false;
         }
         if (first && is_encrypted_peer(received)) {

@@ -43,6 +43,27 @@ TEST_F(Leaving, ItIsUnreadyAndAnswersLateClientsForAWhile) {
     node.join();
 }
 
+TEST_F(Leaving, AClientThatStillTakesAResponseGetsItWholeWhateverItSends) {
+    auto& node = start_leaver(1, 1ms);
+    const std::string body(3 << 20, 'x');  // the kernels hold it between them
+    const auto scripted = origin.set([&](Exchange& e) { e.answer(fresh(), body); });
+    ASSERT_EQ(client().get("/large").body.size(), body.size());
+    auto slow = client();
+    slow.begin("GET", "/large");
+    ASSERT_TRUE(slow.read_at_least(1));
+    node.drain();
+    std::this_thread::sleep_for(600ms);  // the connection rests no more
+    slow.socket.send("GET /late HTTP/1.1\r\nHost: www.example\r\n\r\n");
+    std::this_thread::sleep_for(1500ms);  // longer than a connection lingers that holds nothing
+    for (std::size_t taken = 1; taken < body.size(); taken += body.size() / 16) {
+        ASSERT_TRUE(slow.read_at_least(taken)) << taken;
+        std::this_thread::sleep_for(100ms);
+    }
+    EXPECT_EQ(slow.read().body.size(), body.size());
+    node.stop();
+    node.join();
+}
+
 TEST_F(Leaving, AfterTheGraceItTakesNoMore) {
     auto& node = start_leaver(1, 1ms);
     auto idle = client();
