@@ -59,7 +59,7 @@ void Books::count(Frontend& frontend, const Request& request, const ResponseWrit
     if (request.trace.spans) end_span(request, writer);
     const auto is_probe = request.key.uri() == kProbeTarget;
     if (is_probe && request.from_peer) return;
-    if (is_probe && outcome == Outcome::error) {
+    if (is_probe && (outcome == Outcome::error || outcome == Outcome::refused)) {
         // A peer's probe may come before this worker knows the token in it, so it does not count.
         // The access log has a line for it, because anybody can send such a request.
     } else if (request.from_peer) {

@@ -127,9 +127,9 @@ asio::awaitable<void> pass_bytes(Tunnel& tunnel, TunnelOpener& opener, tcp::sock
     near.close(ignored);  // so that the connection inside ends, too
 }
 
-/// Serves the connection inside. A fault there ends it alone.
+/// Serves the connection inside, and tells the tunnel of its end. A fault there ends it alone.
 asio::awaitable<void> serve_guarded(Frontend& frontend, Admitted client,
-                                    std::unique_ptr<Inside> inside) {
+                                    std::unique_ptr<Inside> inside, Tunnel& tunnel) {
     auto failed = false;
     try {
         co_await frontend.serve_inside(frontend, std::move(client), std::move(inside));
@@ -138,6 +138,7 @@ asio::awaitable<void> serve_guarded(Frontend& frontend, Admitted client,
         if (is_cancelled()) throw;
     }
     if (failed) frontend.shared.faults.note("intercepted connection");
+    tunnel.inside_is_over();
 }
 
 asio::awaitable<void> serve_beside(Transaction& transaction, std::unique_ptr<Inside> inside) {
@@ -160,7 +161,7 @@ asio::awaitable<void> serve_beside(Transaction& transaction, std::unique_ptr<Ins
     Tunnel tunnel(frontend, opener.side(), near, uncounted, nullptr, Tunnel::Leads::inside);
     auto reset = false;
     auto passes = pass_bytes(tunnel, opener, pair->near, reset);
-    auto serves = serve_guarded(frontend, std::move(client), std::move(inside));
+    auto serves = serve_guarded(frontend, std::move(client), std::move(inside), tunnel);
     const auto executor = co_await asio::this_coro::executor;
     auto both = asio::experimental::make_parallel_group(
         asio::co_spawn(executor, std::move(passes), asio::deferred),

@@ -45,7 +45,7 @@ asio::awaitable<Tunnel::End> Tunnel::run(std::string early_up, std::string early
 }
 
 void Tunnel::still_alive() {
-    if (inside_ended_) return;
+    if (lingers()) return;
     frontend_.wheel.arm(*this, Clock::now() + frontend_.config().timeouts.tunnel_idle);
 }
 
@@ -59,6 +59,7 @@ void Tunnel::finish(End how) {
 }
 
 void Tunnel::was_reset(const TunnelSide& side) {
+    if (inside_over_ && &side == &upstream_) return;
     finish(&side == &client_ ? End::client_reset : End::upstream_reset);
 }
 
@@ -113,7 +114,8 @@ asio::awaitable<void> Tunnel::copy(TunnelSide& from, TunnelSide& to, std::string
         std::size_t at_most = room ? kPieceBytes : kSmallPieceBytes;
         if (is_held) at_most = std::min<std::uint64_t>(at_most, share_->piece());
         const auto moved = move_some(from, to, unsent, at_most, wanted);
-        if (moved == Moved::from_broke) co_return was_reset(from);
+        const auto is_over = inside_over_ && &from == &upstream_;
+        if (moved == Moved::from_broke && !is_over) co_return was_reset(from);
         if (moved == Moved::to_broke) co_return was_reset(to);
         if (moved == Moved::some) continue;
         co_return pass_end(from, to);
@@ -122,10 +124,18 @@ asio::awaitable<void> Tunnel::copy(TunnelSide& from, TunnelSide& to, std::string
 
 void Tunnel::pass_end(const TunnelSide& from, TunnelSide& to) {
     to.end();
+    if (&from == &upstream_) down_ended_ = true;
     if (++ended_ == 2) return finish(End::clean);
-    if (leads_ == Leads::to_origin || &from != &upstream_) return;
-    inside_ended_ = true;
-    frontend_.wheel.arm(*this, Clock::now() + kLingerAfterInside);
+    linger_at_the_end();
+}
+
+void Tunnel::inside_is_over() {
+    inside_over_ = true;
+    linger_at_the_end();
+}
+
+void Tunnel::linger_at_the_end() {
+    if (lingers() && !end_) frontend_.wheel.arm(*this, Clock::now() + kLingerAfterInside);
 }
 
 /// Passes on the bytes that are there, `at_most` so many. `unsent` becomes the rest that `to` did
@@ -141,7 +151,7 @@ Tunnel::Moved Tunnel::move_some(TunnelSide& from, TunnelSide& to, std::string& u
         frontend_.counters.bytes_from_origins += got;
     if (received == Step::end) return Moved::end;
     if (received == Step::failed) return Moved::from_broke;
-    if (&to == &upstream_ && inside_ended_) return Moved::some;
+    if (&to == &upstream_ && inside_over_) return Moved::some;
     std::string_view rest(piece.data(), got);
     while (!rest.empty()) {
         std::size_t sent = 0;

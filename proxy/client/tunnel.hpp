@@ -19,7 +19,8 @@ namespace proxy {
 
 /// Passes bytes between two connections until both sides have ended, one was reset, or none came
 /// for `timeouts.tunnel_idle`. The end of one direction is passed on as such. After the end of a
-/// connection inside this node, the client has two seconds to end, too. Each direction holds
+/// connection inside this node, and of its bytes, the client has two seconds to end, too. Each
+/// direction holds
 /// 64 KiB at most, charged to limits.body_windows, and reads as much as the other side takes. One
 /// thread; several coroutines, which all end before run() does. Frontend and sockets outlive it.
 class Tunnel final : TimerWheel::Timer {
@@ -44,12 +45,18 @@ public:
     /// `early_up`, `early_down`: bytes that came behind the heads.
     boost::asio::awaitable<End> run(std::string early_up, std::string early_down);
 
+    /// The connection inside has ended: nobody takes the client's bytes any more.
+    void inside_is_over();
+
 private:
     using Step = TunnelSide::Step;
     enum class Moved : std::uint8_t { some, end, from_broke, to_broke };
 
     void still_alive();
-    void expire() override { finish(inside_ended_ ? End::clean : End::idle); }
+    void expire() override { finish(lingers() ? End::clean : End::idle); }
+    /// Nothing is left but the client's end.
+    bool lingers() const { return inside_over_ && down_ended_; }
+    void linger_at_the_end();
     void finish(End how);
     void was_reset(const TunnelSide& side);
     boost::asio::awaitable<bool> wait_for(TunnelSide& side, Step step);
@@ -65,8 +72,8 @@ private:
     TunnelSide& client_;
     TunnelSide& upstream_;
     std::optional<End> end_;
-    unsigned ended_ = 0;         // directions
-    bool inside_ended_ = false;  // nobody takes the client's bytes any more
+    unsigned ended_ = 0;  // directions
+    bool inside_over_ = false, down_ended_ = false;
     std::uint64_t& bytes_down_;
     const Leads leads_;
     ClientShare* const share_;            // null: the client's bandwidth has no limit

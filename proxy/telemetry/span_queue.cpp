@@ -19,8 +19,8 @@ void SpanQueue::push(std::string span) {
     auto is_news = false;
     {
         const std::lock_guard lock(mutex_);
-        if (spans_.size() >= most_ || span.size() > kMaxSpanBytes ||
-            bytes_ + span.size() > kMaxBytes) {
+        if (spans_.size() + taken_ >= most_ || span.size() > kMaxSpanBytes ||
+            bytes_ + taken_bytes_ + span.size() > kMaxBytes) {
             ++dropped_;
             return;
         }
@@ -58,7 +58,16 @@ std::vector<std::string> SpanQueue::take() {
         spans_.pop_front();
     }
     bytes_ -= bytes;
+    taken_ += batch.size();
+    taken_bytes_ += bytes;
     return batch;
+}
+
+void SpanQueue::end(std::atomic<std::uint64_t>& count, std::uint64_t spans) {
+    count += spans;
+    const std::lock_guard lock(mutex_);
+    taken_ -= std::min<std::size_t>(taken_, spans);
+    if (taken_ == 0) taken_bytes_ = 0;
 }
 
 SpanCounters SpanQueue::counters() const {
@@ -68,8 +77,8 @@ SpanCounters SpanQueue::counters() const {
     counters.refused = refused_;
     counters.failures = failures_;
     const std::lock_guard lock(mutex_);
-    counters.waiting = spans_.size();
-    counters.waiting_bytes = bytes_;
+    counters.waiting = spans_.size() + taken_;
+    counters.waiting_bytes = bytes_ + taken_bytes_;
     return counters;
 }
 

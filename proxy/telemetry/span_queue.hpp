@@ -86,9 +86,9 @@ public:
     std::vector<std::string> take();
 
     // The end of spans that were taken.
-    void sent(std::uint64_t spans) { sent_ += spans; }
-    void refused(std::uint64_t spans) { refused_ += spans; }
-    void dropped(std::uint64_t spans) { dropped_ += spans; }
+    void sent(std::uint64_t spans) { end(sent_, spans); }
+    void refused(std::uint64_t spans) { end(refused_, spans); }
+    void dropped(std::uint64_t spans) { end(dropped_, spans); }
     void failed() { ++failures_; }
     SpanCounters counters() const;
 
@@ -98,10 +98,14 @@ private:
         Clock::time_point since;
     };
 
+    void end(std::atomic<std::uint64_t>& count, std::uint64_t spans);
+
     std::function<void()> notify_;
     mutable std::mutex mutex_;
     std::deque<Waiting> spans_;
     std::size_t bytes_ = 0, most_ = 0, batch_ = 1;
+    std::size_t taken_ = 0,
+                taken_bytes_ = 0;  // by take(), without an end so far; they count as waiting
     std::atomic<std::uint64_t> sent_{0}, dropped_{0}, refused_{0}, failures_{0};
 };
 

@@ -65,7 +65,9 @@ asio::awaitable<FetchError> Exchange::run(const UpstreamTarget& target, const Re
             time_to_head_ = arrival_.steady - sent_at;
             co_return error;
         }
-        const auto unanswered = !got_bytes_ && error == FetchError::reset;
+        // A kept connection may have ended before the request. On a new one, the server has chosen
+        // to end it, and may do so again.
+        const auto unanswered = reused() && !got_bytes_ && error == FetchError::reset;
         connection_.reset();
         if (!unanswered || !request.may_retry || !first) co_return error;
     }

@@ -80,6 +80,19 @@ TEST_F(KeptConnections, GiveNoOtherRequestToTheOriginTwice) {
     }
 }
 
+TEST_F(KeptConnections, AreTheOnlyOnesAfterWhichARequestIsSentAgain) {
+    std::atomic<int> requests = 0;
+    const auto scripted = origin.set([&](Exchange& e) {
+        ++requests;  // read, and no answer
+        e.keep = false;
+    });
+    for (const auto* method : {"GET", "HEAD", "OPTIONS", "DELETE"}) {
+        requests = 0;
+        EXPECT_EQ(client().ask(method, std::string("/") + method).status, 502u);
+        EXPECT_EQ(requests, 1) << method;
+    }
+}
+
 // It belongs to no answer (RFC 9110 §9.3.2, RFC 9112 §6.3), least of all to the next.
 TEST_F(KeptConnections, CarryNothingAfterAHeadWhoseBodyMayStillCome) {
     const auto scripted = origin.set([](Exchange& e) {

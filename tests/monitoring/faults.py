@@ -26,6 +26,7 @@ BY_THRESHOLDS_ONLY = {
     "HearsaySummaryLate": "needs a network that loses part of a summary",
     "HearsaySummaryResyncs": "needs a relay that drops frames",
     "HearsayNoPeerHits": "the healthy cluster has them",
+    "HearsayMostRequestsRefused": "no node of the test refuses most of its requests",
     "HearsayMemoryNoRoom": "needs minutes of slow clients",
     "HearsayBodyWindowsFull": "needs minutes of slow clients",
     "HearsayDiskFull": "needs 256 MiB of writes and more",
