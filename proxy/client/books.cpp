@@ -21,6 +21,16 @@ std::string_view version_text(int version) {
     return version == 10 ? "1.0" : "1.1";
 }
 
+/// The host and port of a CONNECT, which has no URL.
+void add_target(OpenSpan& span, const Head& connect) {
+    Authority target;
+    if (!span || parse_connect_target(connect.target, target) != TargetError::none) return;
+    std::string host;
+    append_lower(host, target.address());
+    span.add("server.address", host);
+    span.add_number("server.port", target.port);
+}
+
 }  // namespace
 
 void Books::begin(std::chrono::steady_clock::time_point now) {
@@ -94,6 +104,7 @@ void Books::end_span(const Request& request, const ResponseWriter& writer) const
     auto span = OpenSpan::of_request(request.trace, name, begun);
     span.add("http.request.method", request.head.method);
     span.add("url.full", request.key.uri());  // a key has no user and password
+    if (request.head.verb == boost::beast::http::verb::connect) add_target(span, request.head);
     if (status != 0) span.add_number("http.response.status_code", status);
     span.add("network.protocol.version", version_text(request.head.version));
     span.add("client.address", request.requester.text());

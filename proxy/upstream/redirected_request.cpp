@@ -72,6 +72,7 @@ std::shared_ptr<const RequestSnapshot> redirected_request(const RequestSnapshot&
         if (is_same || (may_go_to_another_host(line) && !is_new(line))) head.fields.push_back(line);
     auto next = std::make_shared<RequestSnapshot>(head, target, true, std::move(site));
     next->trace = asks.trace;
+    next->of_redirect = true;
     if (is_same) next->trace_lines = asks.trace_lines;
     return next;
 }

@@ -44,8 +44,9 @@ struct RequestSnapshot {
     std::string text;       // "Name: value\r\n" each
     std::string forwarded;  // the same of those that are for origins alone: is_forwarded_field()
     std::vector<Field> fields;
-    RequestTrace trace;       // of the request; its spans are the parents of the fetch's
-    std::string trace_lines;  // for origins: the client's `tracestate`, "Name: value\r\n" each
+    RequestTrace trace;        // of the request; its spans are the parents of the fetch's
+    std::string trace_lines;   // for origins: the client's `tracestate`, "Name: value\r\n" each
+    bool of_redirect = false;  // an origin's `Location` names its URL, not the client
 };
 
 /// The head of a request, empty line included. `to`: the server that was chosen for it. A parent

@@ -8,6 +8,7 @@
 
 #include "proxy/net/tls_contexts.hpp"
 #include "proxy/telemetry/json_string.hpp"
+#include "proxy/telemetry/span.hpp"
 
 namespace proxy {
 namespace {
@@ -32,6 +33,8 @@ UpstreamTarget collector_of(const Config& config) {
     return target;
 }
 
+/// The request is no part of a sampled trace. A node on the way to the collector, which may be this
+/// one, makes no spans for it, or exports would cause exports without end.
 std::string export_request(const Config& config, const std::vector<std::string>& spans) {
     const auto& url = config.tracing->endpoint;
     const auto body = export_body(config, spans);
@@ -39,7 +42,9 @@ std::string export_request(const Config& config, const std::vector<std::string>&
     out.append(url.path).append(" HTTP/1.1\r\nHost: ").append(url.authority);
     out.append("\r\nContent-Type: application/json\r\nUser-Agent: hearsay/" HEARSAY_VERSION);
     out.append("\r\nContent-Length: ").append(std::to_string(body.size()));
-    return out.append("\r\n\r\n").append(body);
+    out.append("\r\n");
+    append_trace_line(out, {fresh_trace_id(), fresh_span_id(), false});
+    return out.append("\r\n").append(body);
 }
 
 HeadLimits head_limits_of(const Config& config) {
@@ -101,6 +106,20 @@ std::uint64_t rejected_spans(std::string_view body, std::uint64_t sent) {
     return std::min(rejected, sent);
 }
 
+bool ExportTrouble::met(std::string_view endpoint, std::string_view why, Time now) {
+    if (told_ && endpoint == endpoint_ && why == why_) return false;
+    if (now < quiet_until_) return false;  // a later failure tells of it
+    told_ = true;
+    endpoint_ = endpoint;
+    why_ = why;
+    quiet_until_ = now + kPause;
+    return true;
+}
+
+bool ExportTrouble::over(std::string_view endpoint) {
+    return std::exchange(told_, false) && endpoint == endpoint_;
+}
+
 SpanExporter::SpanExporter(asio::any_io_executor io, const ConfigInEffect& in_effect,
                            SpanQueue& queue, MemoryBudget& windows)
     : settings_(in_effect),
@@ -122,6 +141,7 @@ void SpanExporter::follow_settings() {
     const auto& tracing = settings_->tracing;
     queue_.limit(tracing ? tracing->queue_size : 0, tracing ? tracing->batch_size : 1);
     not_before_ = {};
+    failures_ = 0;
     wakeup_->notify();
 }
 
@@ -186,9 +206,17 @@ asio::awaitable<void> SpanExporter::send_batch() {
         queue_.refused(count);
         co_return;
     }
-    if (failures_ > 0)
-        spdlog::info("tracing: {} takes spans again", config->tracing->endpoint.text);
     failures_ = 0;
+    const auto& endpoint = config->tracing->endpoint.text;
+    if (rejected_ > 0) {
+        if (trouble_.met(endpoint, "partial success", Clock::now()))
+            spdlog::warn(
+                "tracing: {} has rejected {} of {} spans; these spans are lost; its log may say "
+                "why",
+                endpoint, rejected_, count);
+    } else if (trouble_.over(endpoint)) {
+        spdlog::info("tracing: {} takes spans again", endpoint);
+    }
     queue_.refused(rejected_);
     queue_.sent(count - rejected_);
 }
@@ -209,7 +237,7 @@ asio::awaitable<ExportResult> SpanExporter::post(const std::shared_ptr<const Con
     }
     const auto why = status == 0 ? std::string(to_string(error)) : std::to_string(status);
     const auto not_before = status == 0 ? std::nullopt : exchange.not_before();
-    note_failure(*config, why, not_before);
+    note_failure(*config, result, why, not_before);
     if (status != 0) co_await exchange.discard(latest);
     co_return result;
 }
@@ -226,17 +254,25 @@ asio::awaitable<void> SpanExporter::read_answer(Exchange& exchange, Clock::time_
     exchange.finish();
 }
 
-void SpanExporter::note_failure(const Config& config, std::string_view why,
+void SpanExporter::note_failure(const Config& config, ExportResult result, std::string_view why,
                                 std::optional<Clock::time_point> not_before) {
     if (stopped_) return;
     queue_.failed();
     const auto now = Clock::now();
-    if (failures_++ == 0)
-        spdlog::warn(
-            "tracing: {} does not take spans: {}; the node tries again, and drops spans "
-            "when tracing.queue_size of them wait",
-            config.tracing->endpoint.text, why);
-    not_before_ = now + pause_after(failures_);
+    const auto& endpoint = config.tracing->endpoint.text;
+    if (trouble_.met(endpoint, why, now)) {
+        if (result == ExportResult::refused)
+            spdlog::warn(
+                "tracing: {} refuses spans: {}; these spans are lost; see the path of "
+                "tracing.endpoint",
+                endpoint, why);
+        else
+            spdlog::warn(
+                "tracing: {} does not take spans: {}; the node tries again, and drops spans when "
+                "tracing.queue_size of them wait",
+                endpoint, why);
+    }
+    not_before_ = now + pause_after(++failures_);
     if (not_before) not_before_ = std::min(std::max(not_before_, *not_before), now + kMaxPause);
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "protocol/net/resolver.hpp"
@@ -39,6 +40,24 @@ ExportResult export_result(FetchError error, unsigned status);
 /// The number of rejected spans in the body of a 200 (ExportTracePartialSuccess), at most `sent`.
 std::uint64_t rejected_spans(std::string_view body, std::uint64_t sent);
 
+/// Decides which troubles with the collector have a line in the error log: each change of the
+/// reason or of the endpoint, and at most one in kPause. One thread.
+class ExportTrouble {
+public:
+    using Time = std::chrono::steady_clock::time_point;
+    static constexpr std::chrono::seconds kPause{10};
+
+    /// Notes trouble at `endpoint`. Returns true if it needs a line.
+    bool met(std::string_view endpoint, std::string_view why, Time now);
+    /// Notes that all is well at `endpoint`. Returns true if the last line says otherwise.
+    bool over(std::string_view endpoint);
+
+private:
+    std::string endpoint_, why_;  // of the last line
+    bool told_ = false;           // and that trouble goes on
+    Time quiet_until_{};
+};
+
 /// Sends the spans of a SpanQueue to the collector of the configuration in effect: when a batch is
 /// complete, or its oldest span has waited for `tracing.delay`. Each request has a deadline. After
 /// a failure the batch waits for the next try, while the queue drops what it has no room for. One
@@ -70,7 +89,7 @@ private:
     boost::asio::awaitable<ExportResult> post(const std::shared_ptr<const Config>& config);
     boost::asio::awaitable<void> read_answer(Exchange& exchange, Clock::time_point deadline);
     Clock::time_point next_try() const;
-    void note_failure(const Config& config, std::string_view why,
+    void note_failure(const Config& config, ExportResult result, std::string_view why,
                       std::optional<Clock::time_point> not_before);
 
     const ConfigInEffect& settings_;
@@ -84,6 +103,7 @@ private:
     std::vector<std::string> batch_;  // under way, or waiting for the next try
     std::uint64_t rejected_ = 0;      // of batch_
     unsigned failures_ = 0;           // in a row
+    ExportTrouble trouble_;
     Clock::time_point not_before_{};
     bool flushing_ = false, stopped_ = false;
 };

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <thread>
 
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "proxy/config/parse_config.hpp"
 #include "proxy/telemetry/trace_context.hpp"
 #include "tests/cluster/fixture.hpp"
+#include "tests/cluster/log_capture.hpp"
 #include "tests/proxy/disk_kit.hpp"
 
 namespace proxy::test {
@@ -381,6 +383,124 @@ TEST_F(Tracing, CountsSpansThatTheCollectorDoesNotWant) {
     ASSERT_TRUE(eventually([&] { return status("a").spans.refused == 2; }));
     EXPECT_TRUE(
         contains(admin("a", "/metrics").body, "hearsay_trace_spans_total{result=\"refused\"} 2\n"));
+}
+
+class TracingLog : private LogCapture, public Tracing {
+protected:
+    TracingLog() { spdlog::set_level(spdlog::level::info); }
+    using LogCapture::logged;
+};
+
+TEST_F(TracingLog, SaysThatRefusedSpansAreLost) {
+    const auto scripted = collector.answers(
+        [&](Exchange& e) { e.answer("", "no such path", "404 Not Found"); }, false);
+    start(traced("a"));
+    get("a", "/one");
+    ASSERT_TRUE(eventually([&] { return status("a").spans.refused == 2; }));
+    const auto lines = logged("tracing: ");
+    ASSERT_EQ(lines.size(), 1u);
+    EXPECT_TRUE(contains(lines[0],
+                         " refuses spans: 404; these spans are lost; see the path of "
+                         "tracing.endpoint"))
+        << lines[0];
+}
+
+TEST_F(TracingLog, SaysThatAPartIsRejected) {
+    const auto scripted = collector.answers(
+        [&](Exchange& e) { e.answer("", R"({"partialSuccess": {"rejectedSpans": "1"}})"); }, false);
+    auto settings = traced("a");
+    settings.tracing->delay = 1h;
+    settings.tracing->batch_size = 2;
+    start(settings);
+    get("a", "/one");
+    ASSERT_TRUE(eventually([&] { return status("a").spans.refused == 1; }));
+    ASSERT_TRUE(eventually([&] { return status("a").spans.sent == 1; }));
+    EXPECT_EQ(logged(" has rejected 1 of 2 spans; these spans are lost").size(), 1u);
+    get("a", "/two");
+    ASSERT_TRUE(eventually([&] { return status("a").spans.refused == 2; }));
+    EXPECT_EQ(logged("tracing: ").size(), 1u);
+}
+
+TEST_F(TracingLog, SaysThatSpansWaitForACollectorThatIsAway) {
+    auto settings = traced("a");
+    settings.tracing->endpoint.place.port = 1;
+    start(settings);
+    get("a", "/one");
+    ASSERT_TRUE(eventually([&] { return status("a").spans.failures > 0; }));
+    ASSERT_TRUE(eventually([&] { return logged("the node tries again").size() == 1; }));
+}
+
+/// One request at "a", whose way to the collector is the listener of a node.
+class TracingLoop : public Tracing {
+protected:
+    void ask_with_way_by(const std::string& way) {
+        for (const auto* node : {"b", "a"}) {
+            auto settings = traced(node);
+            auto& endpoint = settings.tracing->endpoint;
+            const OriginConfig behind{"collector.test", endpoint.place};
+            settings.origins.insert(settings.origins.begin(), behind);
+            endpoint.place = {address(way), kProxyPort};
+            endpoint.authority = "collector.test";
+            start(settings);
+        }
+        get("a", "/one");
+        ASSERT_TRUE(come(2));
+        std::this_thread::sleep_for(200ms);  // 20 times the delay of a span
+        EXPECT_EQ(collector.spans().size(), 2u);
+        EXPECT_LE(collector.requests(), 2u);
+        EXPECT_FALSE(context_in(field_of(collector.heads().at(0), "traceparent")).sampled);
+    }
+};
+
+TEST_F(TracingLoop, EndsAtOnceByTheOwnListener) {
+    ask_with_way_by("a");
+}
+
+TEST_F(TracingLoop, EndsAtOnceByAnotherNode) {
+    ask_with_way_by("b");
+}
+
+TEST_F(Tracing, LeavesOutTheQueryOfARedirect) {
+    auto read = parse_config(
+        R"({"node": "a", "listen": "1.2.3.4:5", "forward": {"enabled": true}, "rules": [
+            {"name": "blobs", "match": {"hosts": ["origin.test"]}, "follow_redirects": true}]})");
+    ASSERT_TRUE(read.config) << describe(read.errors);
+    const auto scripted = origin.set([](Exchange& e) {
+        if (e.target.starts_with("/blob"))
+            return e.answer("Location: http://origin.test/file?sig=secret\r\n", "", "302 Found");
+        e.answer(fresh(), "content");
+    });
+    auto settings = traced("a");
+    settings.rules = read.config->rules;
+    start(settings);
+    EXPECT_EQ(get("a", "/blob?q=1").body, "content");
+    ASSERT_TRUE(come(3));
+    std::set<std::string> urls;
+    for (const auto& span : collector.named("origin fetch")) urls.insert(span.text("url.full"));
+    EXPECT_EQ(urls,
+              (std::set<std::string>{"http://origin.test/blob?q=1", "http://origin.test/file"}));
+    for (const auto& span : collector.spans())
+        EXPECT_FALSE(contains(span.whole.dump(), "secret")) << span.whole.dump();
+}
+
+TEST_F(Tracing, NamesTheTargetOfATunnel) {
+    auto settings = traced("a");
+    settings.forward.enabled = true;
+    settings.forward.connect_ports = {443};
+    start(settings);
+    EXPECT_EQ(client("a").ask("CONNECT", "Refused.test:1234").status, 403u);
+    ASSERT_TRUE(come(1));
+    const auto refused = collector.spans().at(0);
+    EXPECT_EQ(refused.text("http.request.method"), "CONNECT");
+    EXPECT_EQ(refused.text("server.address"), "refused.test");
+    EXPECT_EQ(refused.text("server.port"), "1234");
+    EXPECT_EQ(refused.text("url.full"), "");
+    EXPECT_EQ(client("a").ask("CONNECT", "[::1]:1234").status, 403u);
+    ASSERT_TRUE(come(2));
+    EXPECT_EQ(collector.spans().at(1).text("server.address"), "::1");
+    EXPECT_EQ(client("a").ask("CONNECT", "nothing").status, 400u);
+    ASSERT_TRUE(come(3));
+    EXPECT_EQ(collector.spans().at(2).text("server.address"), "");
 }
 
 TEST_F(Tracing, SendsTheLastSpansAtTheEndOfADrain) {

@@ -42,6 +42,35 @@ TEST(SpanExport, WaitsLongerAfterEachFailure) {
     EXPECT_EQ(pause_after(1'000'000'000), 30s);
 }
 
+TEST(SpanExport, TellsOfEachTroubleOnce) {
+    ExportTrouble trouble;
+    const ExportTrouble::Time start{1h};
+    EXPECT_FALSE(trouble.over("http://a"));
+    EXPECT_TRUE(trouble.met("http://a", "404", start));
+    EXPECT_FALSE(trouble.met("http://a", "404", start + 1h));
+    EXPECT_TRUE(trouble.met("http://a", "connect_failed", start + 1h)) << "another reason";
+    EXPECT_TRUE(trouble.met("http://b", "connect_failed", start + 2h)) << "another endpoint";
+    EXPECT_TRUE(trouble.over("http://b"));
+    EXPECT_FALSE(trouble.over("http://b"));
+    EXPECT_TRUE(trouble.met("http://b", "connect_failed", start + 3h)) << "again";
+    EXPECT_FALSE(trouble.over("http://c")) << "which has never been in trouble";
+}
+
+TEST(SpanExport, TellsOfTroubleNotMoreOftenThanEachPause) {
+    ExportTrouble trouble;
+    const ExportTrouble::Time start{1h};
+    int lines = 0;
+    for (auto at = start; at < start + 100s; at += 1s) {
+        lines += trouble.met("http://a", "404", at) ? 1 : 0;
+        lines += trouble.met("http://a", "503", at) ? 1 : 0;
+        trouble.over("http://a");
+    }
+    EXPECT_EQ(lines, 10);
+    EXPECT_TRUE(trouble.met("http://a", "503", start + 100s));
+    EXPECT_FALSE(trouble.met("http://a", "400", start + 101s));
+    EXPECT_TRUE(trouble.met("http://a", "400", start + 110s)) << "the pause only defers it";
+}
+
 TEST(SpanExport, CountsTheSpansThatTheCollectorRejects) {
     EXPECT_EQ(rejected_spans("{}", 5), 0u);
     EXPECT_EQ(rejected_spans("{\"partialSuccess\":{}}", 5), 0u);
