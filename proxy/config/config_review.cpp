@@ -99,6 +99,24 @@ bool covers_rule(const RuleMatch& outer, const RuleMatch& inner) {
            covers_globs(outer.paths, inner.paths);
 }
 
+constexpr std::uint16_t kGrpcOfCollectors = 4317;
+
+/// True if the last segments of a collector's path are almost those of OTLP/HTTP: `/v1/trace`.
+bool is_near_miss(std::string_view path) {
+    constexpr std::string_view kRight = "/v1/traces";
+    constexpr std::size_t kFewEdits = 2;
+    path = path.substr(0, path.find('?'));
+    if (path.ends_with(kRight)) return false;
+    if (path.ends_with('/')) path.remove_suffix(1);
+    const auto last = path.rfind('/');
+    const auto before = last == 0 ? 0 : path.rfind('/', last - 1);
+    if (before != std::string_view::npos) path.remove_prefix(before);
+    if (path.size() > kRight.size() + kFewEdits) return false;
+    std::string end;
+    append_lower(end, path);
+    return edit_distance(end, kRight) <= kFewEdits;
+}
+
 /// Rules with more patterns than this are not compared with each other: the time grows with the
 /// square.
 constexpr std::size_t kMostPatterns = 1000;
@@ -118,6 +136,7 @@ public:
         access();
         nobody();
         leaving();
+        if (config_.tracing) collector(config_.tracing->endpoint);
         return std::move(found_);
     }
 
@@ -346,6 +365,18 @@ private:
         if (is_all(config_.purge.allow)) doubt("$.purge.allow", "lets everybody purge");
         if (is_all(config_.clients.trusted_proxies))
             doubt("$.clients.trusted_proxies", "lets everybody say whose request it is");
+    }
+
+    void collector(const CollectorUrl& url) {
+        constexpr auto kPath = "$.tracing.endpoint";
+        if (const auto* self = own(url.place))
+            doubt(kPath, "is this node itself (" + self->path + ")");
+        if (url.place.port == kGrpcOfCollectors)
+            doubt(kPath,
+                  "has port 4317, at which collectors take OTLP by gRPC; the node sends it by "
+                  "HTTP, for which they have port 4318");
+        if (is_near_miss(url.path))
+            doubt(kPath, "has the path " + url.path + "; that of OTLP is /v1/traces");
     }
 
     void leaving() {

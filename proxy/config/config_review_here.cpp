@@ -84,6 +84,7 @@ Names names_of(const Config& config) {
     for (std::size_t i = 0; parents && i < parents->servers.size(); ++i)
         names[parents->servers[i].place.host].push_back("$.forward.parent[" + std::to_string(i) +
                                                         "]");
+    if (config.tracing) names[config.tracing->endpoint.place.host].push_back("$.tracing.endpoint");
     if (!config.cluster) return names;
     for (std::size_t i = 0; i < config.cluster->peers.size(); ++i) {
         const auto& peer = config.cluster->peers[i];

@@ -81,25 +81,6 @@ std::string names_of(std::span<const Unit> units) {
     return out;
 }
 
-/// Insertions, deletions, substitutions and swaps of neighbours between two names.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> before(b.size() + 1), previous(b.size() + 1), row(b.size() + 1);
-    std::iota(previous.begin(), previous.end(), std::size_t{0});
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        row[0] = i;
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            row[j] = std::min({previous[j] + 1, row[j - 1] + 1,
-                               previous[j - 1] + (a[i - 1] == b[j - 1] ? 0u : 1u)});
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-                row[j] = std::min(row[j], before[j - 2] + 1);
-            }
-        }
-        std::swap(before, previous);
-        std::swap(previous, row);
-    }
-    return previous[b.size()];
-}
-
 bool is_variable_name(std::string_view name) {
     const auto letter = [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -193,6 +174,24 @@ bool has_bare_variable(std::string_view text) {
         if (name.size() >= kShortest && is_variable_name(name)) return true;
     }
     return false;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> before(b.size() + 1), previous(b.size() + 1), row(b.size() + 1);
+    std::iota(previous.begin(), previous.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            row[j] = std::min({previous[j] + 1, row[j - 1] + 1,
+                               previous[j - 1] + (a[i - 1] == b[j - 1] ? 0u : 1u)});
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+                row[j] = std::min(row[j], before[j - 2] + 1);
+            }
+        }
+        std::swap(before, previous);
+        std::swap(previous, row);
+    }
+    return previous[b.size()];
 }
 
 std::string_view nearest_name(std::string_view name, std::span<const std::string> known) {

@@ -42,6 +42,9 @@ Expansion expand_environment(std::string_view text, const Environment& environme
 /// True for a `$NAME` in capitals, which may be meant as a variable.
 bool has_bare_variable(std::string_view text);
 
+/// Insertions, deletions, substitutions and swaps of neighbours between two names.
+/// The time grows with the product of their sizes.
+std::size_t edit_distance(std::string_view a, std::string_view b);
 /// The known name nearest to `name`; empty when none is near.
 std::string_view nearest_name(std::string_view name, std::span<const std::string> known);
 

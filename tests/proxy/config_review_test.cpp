@@ -246,6 +246,27 @@ TEST(ConfigReview, FindsANodeThatAsksItself) {
                 ElementsAre("$.cluster.peers[0].link: is this node itself ($.cluster.listen)"));
 }
 
+TEST(ConfigReview, FindsCollectorsThatAreNone) {
+    const auto of = [](const std::string& url) {
+        return warnings(with((R"({"tracing": {"endpoint": ")" + url + "\"}}").c_str()));
+    };
+    for (const auto* good : {"http://10.0.0.9:4318", "http://10.0.0.9:4318/v1/traces?tenant=1",
+                             "https://otlp.example/otlp/v1/traces", "http://10.0.0.9/api/spans",
+                             "http://10.0.0.9/insert/opentelemetry", "http://10.0.0.2:4318"})
+        EXPECT_THAT(of(good), IsEmpty()) << good;
+    EXPECT_THAT(of("http://10.0.0.9:4317"),
+                ElementsAre(AllOf(StartsWith("$.tracing.endpoint: has port 4317"),
+                                  HasSubstr("port 4318"))));
+    for (const auto* path : {"/v1/trace", "/v1/traces/", "/v1traces", "/v1/Traces", "/v1/tarces",
+                             "/otlp/v1/trace?x=/v1/traces", "/v1//traces"})
+        EXPECT_THAT(of(std::string("http://10.0.0.9:4318") + path),
+                    ElementsAre(AllOf(StartsWith("$.tracing.endpoint: has the path /"),
+                                      HasSubstr("; that of OTLP is /v1/traces"))))
+            << path;
+    EXPECT_THAT(of("http://10.0.0.1:3128"),
+                ElementsAre("$.tracing.endpoint: is this node itself ($.listen)"));
+}
+
 TEST(ConfigReview, FindsMorePeersThanAKindIsFor) {
     const auto with_peers = [](int count) {
         std::string peers;
@@ -423,9 +444,11 @@ TEST(ConfigReview, FindsAddressesThatThisMachineDoesNotHave) {
 TEST(ConfigReview, FindsNamesThatDoNotResolve) {  // RFC 6761: never
     EXPECT_THAT(
         lines(doubts_here(here(R"({"listen": "nowhere.invalid:3128",
-            "origins": [{"host": "*", "url": "http://nowhere.invalid:8000"}]})"))),
+            "origins": [{"host": "*", "url": "http://nowhere.invalid:8000"}],
+            "tracing": {"endpoint": "http://nowhere.invalid:4318"}})"))),
         ElementsAre(StartsWith("$.listen: nowhere.invalid does not resolve here: "),
-                    StartsWith("$.origins[0].url: nowhere.invalid does not resolve here: ")));
+                    StartsWith("$.origins[0].url: nowhere.invalid does not resolve here: "),
+                    StartsWith("$.tracing.endpoint: nowhere.invalid does not resolve here: ")));
 }
 
 TEST(ConfigReview, FindsMoreMemoryThanThereIs) {
