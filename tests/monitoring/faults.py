@@ -23,6 +23,7 @@ BY_THRESHOLDS_ONLY = {
     "HearsayInternalErrors": "needs a defect",
     "HearsayCertificateExpired": "HearsayCertificateExpires fires by the same metric",
     "HearsayKeyRotationUnfinished": "HearsayClusterKeysDiffer fires by the same metric",
+    "HearsayTraceSpansLost": "needs a collector that refuses for minutes",
     "HearsaySummaryLate": "needs a network that loses part of a summary",
     "HearsaySummaryResyncs": "needs a relay that drops frames",
     "HearsayNoPeerHits": "the healthy cluster has them",
