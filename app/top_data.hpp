@@ -56,7 +56,7 @@ struct TopInterval {
 
 struct TopUrl {
     std::string url;
-    std::uint64_t requests = 0;
+    std::uint64_t requests = 0;  ///< an estimate: the node counts a sample of the requests
 };
 
 struct TopData {

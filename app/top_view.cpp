@@ -157,8 +157,10 @@ std::size_t name_width(const std::vector<const TopNode*>& nodes) {
     return width;
 }
 
-/// "all", or the number of links that are not in step and their first peer.
+/// "in step", or the first peer whose link is not, with the number of others. The links of a node
+/// that sends no reports are as old as its last one, so they are "-".
 std::string links_text(const TopNode& node) {
+    if (node.state == "down" || node.state == "silent") return "-";
     std::size_t out_of_step = 0;
     const TopLink* first = nullptr;
     for (const auto& link : node.links)
@@ -296,7 +298,8 @@ void write_urls(const TopData& data, std::size_t most, Page& page) {
     page.line("requests  most requested URLs", Ink::bold);
     if (!data.urls_note.empty()) page.line("          " + data.urls_note, Ink::dim);
     for (std::size_t i = 0; i < std::min(most, data.urls.size()); ++i)
-        page.line(fmt::format("{:>8}  {}", short_count(data.urls[i].requests), data.urls[i].url));
+        page.line(
+            fmt::format("{:>8}  {}", "~" + short_count(data.urls[i].requests), data.urls[i].url));
 }
 
 }  // namespace

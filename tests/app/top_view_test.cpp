@@ -13,6 +13,7 @@ namespace top_view_test {
 using testing::AllOf;
 using testing::Contains;
 using testing::Each;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -52,7 +53,7 @@ TEST(TopView, ShowsTotalsNodesAndUrls) {
     EXPECT_THAT(top_lines(sample(), {200, 0, false})[2], HasSubstr("peer 2.5/11   origin -/-"));
     EXPECT_THAT(lines, Contains(StartsWith("c     down ")));
     EXPECT_THAT(top_lines(sample(), {160, 0, false}), Contains(HasSubstr("c: gone")));
-    EXPECT_THAT(lines, Contains("   9,000  http://h/most"));
+    EXPECT_THAT(lines, Contains("  ~9,000  http://h/most"));
 }
 
 TEST(TopView, KeepsTheColumnsOfTroubleInANarrowTerminal) {
@@ -63,6 +64,24 @@ TEST(TopView, KeepsTheColumnsOfTroubleInANarrowTerminal) {
     EXPECT_THAT(narrow, Each(Not(HasSubstr("objects"))));
     EXPECT_THAT(top_lines(sample(), {120, 0, false}),
                 Contains(AllOf(HasSubstr("objects"), HasSubstr("err 5m  links"))));
+}
+
+TEST(TopView, MarksCountsOfUrlsAsEstimates) {
+    EXPECT_THAT(top_lines(sample(), {}), Contains(StartsWith("      ~2  http://h/")));
+}
+
+TEST(TopView, ShowsNoLinksOfANodeWithoutFreshReports) {
+    for (const auto* state : {"down", "silent"})
+        for (const auto* link : {"in_step", "gone"}) {
+            TopData data;
+            data.nodes.resize(1);
+            data.nodes[0].node = "n";
+            data.nodes[0].state = state;
+            data.nodes[0].links.push_back({"m", link});
+            EXPECT_THAT(top_lines(data, {160, 0, false}),
+                        Contains(AllOf(StartsWith("n     " + std::string(state)), EndsWith("  -"))))
+                << link;
+        }
 }
 
 TEST(TopView, ShowsWhoGaveWhomHowMuch) {

@@ -236,7 +236,7 @@ class Page(unittest.TestCase):
         b.until(lambda: any("span=7d" in path for _, path, _ in stand_in.requests))
         b.shows("#top", "needs the token")
         b.give_token(TOKEN)
-        b.shows("#top", "http://mirror.example/pool/linux.deb", "9,000", "admin.top_clients")
+        b.shows("#top", "http://mirror.example/pool/linux.deb", "~9,000", "admin.top_clients")
 
     def test_explains_a_url(self):
         stand_in = self.serve(3)

@@ -157,7 +157,7 @@ function topTable(caption, name, list, off, all) {
                 list.map((each) => ({key: each[name], cells: [
                     name === 'URL' ? h('button', {type: 'button', class: 'link', 'data-act': 'explain', 'data-value': each.URL}, each.URL)
                                    : each[name],
-                    count(each.requests), percent(Math.min(1, ratio(each.requests, all))), count(each.at_most_too_many)]}))));
+                    '~' + count(each.requests), percent(Math.min(1, ratio(each.requests, all))), count(each.at_most_too_many)]}))));
 }
 
 function showTop(answer, all) {
