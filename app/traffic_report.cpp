@@ -34,21 +34,15 @@ OrderedJson part_of(const OrderedJson& object, std::string_view name) {
     return at != object.end() && at->is_object() ? *at : OrderedJson::object();
 }
 
-/// The mean of two usual times, weighted by their requests.
-double mean(double a, std::uint64_t of_a, double b, std::uint64_t of_b) {
-    if (a < 0 || of_a == 0) return b;
-    if (b < 0 || of_b == 0) return a;
-    const auto weight_a = static_cast<double>(of_a), weight_b = static_cast<double>(of_b);
-    return (a * weight_a + b * weight_b) / (weight_a + weight_b);
-}
-
 TrafficReport report_of_point(const OrderedJson& point) {
     TrafficReport report;
     report.recorded_seconds = real_number(point, "seconds", 0);
     const auto requests = part_of(point, "requests"), usual = part_of(point, "p50_ms");
     for (std::size_t i = 0; i < kReportedOutcomes.size(); ++i) {
         report.requests[i] = whole_number(requests, kReportedOutcomes[i]);
-        report.usual_ms[i] = real_number(usual, kReportedOutcomes[i], -1);
+        const auto median = real_number(usual, kReportedOutcomes[i], -1);
+        if (median >= 0 && report.requests[i] > 0)
+            report.medians[i].push_back({median, report.requests[i]});
     }
     const auto bytes = part_of(point, "bytes");
     report.to_clients = whole_number(bytes, "to_clients");
@@ -75,8 +69,8 @@ std::string time_text(double seconds) {
 }
 
 std::string usual_text(const TrafficReport& report, std::size_t outcome) {
-    if (report.usual_ms[outcome] < 0) return "none";
-    return measure::fixed_text(report.usual_ms[outcome], 2) + " ms";
+    const auto usual = report.usual_ms(outcome);
+    return usual ? measure::fixed_text(*usual, 2) + " ms" : "none";
 }
 
 OrderedJson object_of(const TrafficReport& report) {
@@ -87,7 +81,8 @@ OrderedJson object_of(const TrafficReport& report) {
     for (std::size_t i = 0; i < kReportedOutcomes.size(); ++i) {
         const std::string name(kReportedOutcomes[i]);
         requests[name] = report.requests[i];
-        usual[name] = report.usual_ms[i] < 0 ? OrderedJson() : OrderedJson(report.usual_ms[i]);
+        const auto median = report.usual_ms(i);
+        usual[name] = median ? OrderedJson(*median) : OrderedJson();
     }
     out["requests"] = std::move(requests);
     out["usual_ms"] = std::move(usual);
@@ -103,11 +98,24 @@ OrderedJson object_of(const TrafficReport& report) {
 
 }  // namespace
 
+std::optional<double> TrafficReport::usual_ms(std::size_t outcome) const {
+    auto sorted = medians[outcome];
+    std::sort(sorted.begin(), sorted.end(),
+              [](const Median& a, const Median& b) { return a.ms < b.ms; });
+    std::uint64_t all = 0, before = 0;
+    for (const auto& each : sorted) all += each.requests;
+    for (const auto& each : sorted) {
+        before += each.requests;
+        if (before >= all - before) return each.ms;
+    }
+    return std::nullopt;
+}
+
 TrafficReport& TrafficReport::operator+=(const TrafficReport& other) {
     recorded_seconds = std::max(recorded_seconds, other.recorded_seconds);
     for (std::size_t i = 0; i < requests.size(); ++i) {
-        usual_ms[i] = mean(usual_ms[i], requests[i], other.usual_ms[i], other.requests[i]);
         requests[i] += other.requests[i];
+        medians[i].insert(medians[i].end(), other.medians[i].begin(), other.medians[i].end());
     }
     to_clients += other.to_clients;
     from_peers += other.from_peers;
@@ -160,7 +168,8 @@ std::string traffic_text(const TrafficReport& report) {
         grouped(total), share(kLocal), share(kPeer), share(kOrigin), share(kUncacheable),
         share(kFailedOnes), share(kRefusedOnes));
     out += fmt::format(
-        "  usual time     {} from the own store, {} from a peer, {} from an origin\n",
+        "  usual time     {} from the own store, {} from a peer, {} from an origin (median of the "
+        "intervals' medians, weighted by requests)\n",
         usual_text(report, kLocal), usual_text(report, kPeer), usual_text(report, kOrigin));
     out += fmt::format("  to clients     {}; origins sent {}\n",
                        size_text(static_cast<double>(report.to_clients)),

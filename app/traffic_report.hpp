@@ -2,6 +2,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,10 +20,18 @@ struct TrafficReport {
     std::string node;             // empty for several together
     double recorded_seconds = 0;  // that the history has of the asked time; of several: the most
     std::array<std::uint64_t, kReportedOutcomes.size()> requests{};
-    /// Usual time of a request in milliseconds: the mean of the intervals' medians, weighted by
-    /// requests. Negative: there was none.
-    std::array<double, kReportedOutcomes.size()> usual_ms{-1, -1, -1, -1, -1, -1};
+    /// The median time of an outcome in one interval, and the number of its requests.
+    struct Median {
+        double ms = 0;
+        std::uint64_t requests = 0;
+    };
+    std::array<std::vector<Median>, kReportedOutcomes.size()> medians;
     std::uint64_t to_clients = 0, from_peers = 0, from_origins = 0;  // bytes of bodies
+
+    /// Usual time of a request in milliseconds: the median of the intervals' medians, each weighted
+    /// by its requests. One slow interval with few requests does not move it. Nothing: no interval
+    /// has a time.
+    std::optional<double> usual_ms(std::size_t outcome) const;
 
     TrafficReport& operator+=(const TrafficReport& other);
 };
