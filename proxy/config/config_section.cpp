@@ -30,16 +30,78 @@ std::string number_text(double value) {
     return nlohmann::json(value).dump();
 }
 
-/// The place of settings with a key of this name, if it is the only one: `$.cache.disk` for `disk`.
-/// A key in several places, such as `listen`, gives none.
-std::string setting_elsewhere(std::span<const std::string> settings, const std::string& key) {
-    std::string found;
-    for (const auto& setting : settings) {
-        if (!setting.ends_with("." + key)) continue;
-        if (!found.empty()) return {};
-        found = setting;
+constexpr std::size_t kMostNamed = 3;  // keys in one hint
+
+/// Words that other programs use, and the key of that meaning here.
+struct ForeignWord {
+    std::string_view theirs, ours;
+};
+constexpr ForeignWord kForeignWords[] = {
+    {"address", "listen"},    {"backends", "upstreams"}, {"bind", "listen"},
+    {"blacklist", "deny"},    {"max_age", "fresh_for"},  {"members", "peers"},
+    {"nodes", "peers"},       {"port", "listen"},        {"secret", "key"},
+    {"servers", "upstreams"}, {"siblings", "peers"},     {"threads", "workers"},
+    {"ttl", "fresh_for"},     {"upstream", "upstreams"}, {"whitelist", "allow"},
+};
+
+std::string_view own_word(std::string_view key) {
+    for (const auto& [theirs, ours] : kForeignWords)
+        if (key == theirs) return ours;
+    return {};
+}
+
+/// `$.rules[]` for `$.rules[3]`, as the table of settings has it.
+std::string without_numbers(std::string_view path) {
+    std::string out;
+    for (std::size_t at = 0; at < path.size(); ++at) {
+        out += path[at];
+        if (path[at] == '[') at = std::min(path.find(']', at), path.size()) - 1;
     }
+    return out;
+}
+
+/// The places of settings with a key of this name: `$.cache.disk` for `disk`. Those within the
+/// section `path` come first.
+std::vector<std::string> settings_elsewhere(std::span<const std::string> settings,
+                                            std::string_view key, std::string_view path) {
+    std::vector<std::string> found;
+    for (const auto& setting : settings)
+        if (setting.ends_with("." + std::string(key))) found.push_back(setting);
+    const auto inside = without_numbers(path) + ".";
+    std::stable_partition(found.begin(), found.end(),
+                          [&](const std::string& setting) { return setting.starts_with(inside); });
     return found;
+}
+
+/// The keys that were probably meant by an unknown one in the section `path`, whose keys are
+/// `known`. The one other place of the key comes before a similar key, and a similar key before
+/// one of several places.
+std::vector<std::string> meant_by(const std::string& key, std::span<const std::string> settings,
+                                  std::string_view path, std::span<const std::string> known) {
+    auto elsewhere = settings_elsewhere(settings, key, path);
+    if (elsewhere.size() == 1) return elsewhere;
+    if (const auto near = nearest_name(key, known); !near.empty()) return {std::string(near)};
+    if (!elsewhere.empty()) return elsewhere;
+    const auto ours = own_word(key);
+    if (ours.empty()) return {};
+    if (std::find(known.begin(), known.end(), ours) != known.end()) return {std::string(ours)};
+    elsewhere = settings_elsewhere(settings, ours, path);
+    if (elsewhere.size() > kMostNamed) return {};  // such as `listen`: it could be any of them
+    return elsewhere;
+}
+
+/// `"a", "b" or "c"`; of more than kMostNamed the first ones.
+std::string alternatives(std::span<const std::string> names) {
+    const auto shown = std::min(names.size(), kMostNamed);
+    std::string out;
+    for (std::size_t i = 0; i < shown; ++i)
+        out.append(i == 0           ? ""
+                   : i + 1 == shown ? " or "
+                                    : ", ")
+            .append("\"")
+            .append(names[i])
+            .append("\"");
+    return out;
 }
 
 }  // namespace
@@ -261,11 +323,10 @@ std::vector<std::pair<const nlohmann::json*, std::string>> ConfigSection::elemen
 void ConfigSection::done() {
     for (const auto& [key, value] : value_->items()) {
         if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
-        auto meant = setting_elsewhere(context_.settings, key);
-        if (meant.empty()) meant = nearest_name(key, known_);
-        context_.fail(path_ + subscript(key), meant.empty()
-                                                  ? "unknown key"
-                                                  : "unknown key; did you mean \"" + meant + "\"?");
+        const auto meant = meant_by(key, context_.settings, path_, known_);
+        context_.fail(path_ + subscript(key),
+                      meant.empty() ? "unknown key"
+                                    : "unknown key; did you mean " + alternatives(meant) + "?");
     }
 }
 
