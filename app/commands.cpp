@@ -38,7 +38,11 @@ void print_errors(const std::string& file, const proxy::ConfigResult& loaded) {
 }
 
 int cannot_listen(const measure::OriginOptions& options, const boost::system::system_error& error) {
-    return fail(kFailed, "cannot listen at {}: {}", options.listen.text(), error.code().message());
+    const auto is_taken = error.code() == boost::asio::error::address_in_use;
+    return fail(kFailed, "cannot listen at {}: {}{}", options.listen.text(), error.code().message(),
+                is_taken ? "; another process listens there, which `ss -ltnp` shows: stop it, or "
+                           "choose another address"
+                         : "");
 }
 
 /// Advice for a replay whose answers were wrong.

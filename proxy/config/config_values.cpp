@@ -156,7 +156,9 @@ Expansion expand_environment(std::string_view text, const Environment& environme
         }
         const auto value = environment(name);
         if (!value) {
-            out.error = "environment variable " + name + " is not set";
+            out.error = "environment variable " + name +
+                        " is not set: export it, or put it into the service's file of environment "
+                        "variables";
             return out;
         }
         out.text.append(*value);

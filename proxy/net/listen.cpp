@@ -18,7 +18,11 @@ constexpr int kBacklog = 4096;
 
 [[noreturn]] void fail(const protocol::HostPort& where, int error) {
     throw std::runtime_error("cannot listen at " + where.text() + ": " +
-                             std::system_category().message(error));
+                             std::system_category().message(error) +
+                             (error == EADDRINUSE ? "; another process listens there, which `ss "
+                                                    "-ltnp` shows: stop it, or choose another "
+                                                    "address"
+                                                  : ""));
 }
 
 class PassiveSocket {

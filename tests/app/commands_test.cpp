@@ -442,8 +442,9 @@ TEST(ReplayCommand, SaysWhereItsOriginCannotListen) {
     command.origin_listen = taken.address().text();
     const auto ended = captured([&] { return replay_command(command); });
     EXPECT_EQ(ended.code, kFailed);
-    EXPECT_EQ(ended.error,
-              "hearsay: cannot listen at " + taken.address().text() + ": Address already in use\n");
+    EXPECT_EQ(ended.error, "hearsay: cannot listen at " + taken.address().text() +
+                               ": Address already in use; another process listens there, which "
+                               "`ss -ltnp` shows: stop it, or choose another address\n");
 }
 
 TEST(ReplayCommand, FailsWhenNobodyAnswers) {
