@@ -394,13 +394,18 @@ int no_command(const CLI::App& app, const std::string& name) {
     return kUsage;
 }
 
-/// Proposes the option that was probably meant, after the error about an unknown one.
+/// Proposes the option that was probably meant, after the error about an unknown one or about a log
+/// without `--trace`.
 void propose_option(const CLI::App& app, const std::vector<std::string>& words) {
     std::vector<std::string> known;
     const auto is_meant = [&](const CLI::App* command) { return command->check_name(words[0]); };
     const auto given = app.get_subcommands(is_meant);
     for (const auto* option : (given.empty() ? &app : given.front())->get_options())
         for (const auto& name : option->get_lnames()) known.push_back(name);
+    if (!given.empty() && given.front()->get_option_no_throw("--trace") != nullptr)
+        for (const auto& word : given.front()->remaining())
+            if (!word.starts_with("-"))
+                std::fprintf(stderr, "A request log is given as --trace %s\n", word.c_str());
     for (const auto& word : words) {
         if (!word.starts_with("--")) continue;
         const auto name = word.substr(2, word.find('=') - 2);

@@ -11,6 +11,7 @@
 #include "app/fail.hpp"
 #include "app/page_file.hpp"
 #include "app/version.hpp"
+#include "measure/report/numbers.hpp"
 #include "measure/report/progress.hpp"
 #include "measure/study/advice.hpp"
 #include "measure/study/paper.hpp"
@@ -130,6 +131,22 @@ void check_times(const measure::SimulatedNetwork& network, const measure::LogFac
     for (const auto& restart : network.restarts) refuse("the restart", restart.at);
 }
 
+/// Warns on standard error of a log that shows little.
+void warn_of_little(const measure::LogFacts& log) {
+    constexpr std::uint64_t kFewRequests = 100;
+    if (log.synthetic) return;
+    if (log.objects >= log.requests)
+        fmt::print(
+            stderr,
+            "hearsay: warning: {}: no URL comes twice, so no cache has a hit and the figures "
+            "say little\n",
+            log.title);
+    else if (log.requests < kFewRequests)
+        fmt::print(stderr,
+                   "hearsay: warning: {}: the figures of {} say little; {} or more are needed\n",
+                   log.title, measure::amount(log.requests, "request"), kFewRequests);
+}
+
 /// Returns true if any row was counted.
 bool any(const measure::Study& study) {
     for (const auto& row : study.rows)
@@ -143,6 +160,7 @@ Done run_study_command(const SimulateCommand& command) {
     const Input input(command);
     const auto log = measure::facts_of(input.trace, command.study.base);
     auto options = completed(command.study, log);
+    warn_of_little(log);
     check_once(command, {options.proxies.front()});
     check_times(command.study.base.network, log);
     if (command.only) options.base.scheme = *command.only;
@@ -182,8 +200,9 @@ Done run_tiers_command(const SimulateCommand& command) {
     base.object_max = given.object_max;
     base.warm_up = given.warm_up;
     base.seed = given.seed;
-    auto study = measure::plan_tiers(measure::facts_of(input.trace, given), command.study.caches,
-                                     command.memory, base);
+    const auto log = measure::facts_of(input.trace, given);
+    warn_of_little(log);
+    auto study = measure::plan_tiers(log, command.study.caches, command.memory, base);
     measure::run_tiers(input.trace, study, measure::jobs_or_processors(command.jobs),
                        std::ref(reporter));
     reporter.clear();
@@ -201,6 +220,7 @@ Done run_paper_command(const SimulateCommand& command) {
         if (stopped) break;
         const Input input(command, path);
         const auto log = measure::facts_of(input.trace, command.study.base);
+        warn_of_little(log);
         auto options = command.study;
         if (options.proxies.empty()) options.proxies = {kPaperProxies};
         auto& study = studies.emplace_back(measure::plan_paper(log, completed(options, log)));

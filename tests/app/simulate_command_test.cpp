@@ -37,25 +37,25 @@ Ended run(std::vector<std::string> arguments) {
     return {child.ended().value_or("it runs"), {std::istreambuf_iterator<char>(in), {}}};
 }
 
-/// Four clients that request the same ten objects, one after the other.
-std::string small_log() {
+/// Clients that request the same ten objects, one client after the other.
+std::string small_log(int requests = 40) {
     std::string out;
-    for (int i = 0; i < 40; ++i)
+    for (int i = 0; i < requests; ++i)
         out += std::to_string(i * 1000) + '\t' + std::to_string(i / 10 + 1) + "\tGET\thttp://a/" +
                std::to_string(i % 10) + "\t200\t1000\n";
     return out;
 }
 
 TEST(Simulate, SaysWhatSharingDoesForALog) {
-    const TemporaryFile log(small_log());
+    const TemporaryFile log(small_log(100));
     const auto ended = run(
         {"--trace", log.path(), "--scheme", "icp", "--proxies", "4", "--cache", "64MiB", "--json"});
     EXPECT_EQ(ended.how, "exit code 0") << ended.said;
     const auto json = nlohmann::json::parse(ended.said);
     const auto& row = json["tables"][0]["rows"][0];
     EXPECT_EQ(row["config"]["cache_bytes"], 64 << 20);
-    EXPECT_EQ(row["counts"]["requests"], 40);
-    EXPECT_EQ(row["hit_ratio"], 0.75) << "each object came from the origin once";
+    EXPECT_EQ(row["counts"]["requests"], 100);
+    EXPECT_EQ(row["hit_ratio"], 0.9) << "each object came from the origin once";
 }
 
 TEST(Simulate, DoesWithAnotherSeedWhatChanceWouldDo) {
@@ -67,6 +67,24 @@ TEST(Simulate, DoesWithAnotherSeedWhatChanceWouldDo) {
     };
     EXPECT_EQ(said("1"), said("1"));
     EXPECT_NE(said("1"), said("2"));
+}
+
+TEST(Simulate, WarnsOfALogThatShowsLittle) {
+    const auto line = [](int number, int url) {
+        return std::to_string(number * 1000) + "\tc\tGET\thttp://a/" + std::to_string(url) +
+               "\t200\t1000\n";
+    };
+    std::string few, once;
+    for (int i = 0; i < 20; ++i) few += line(i, i % 10);
+    for (int i = 0; i < 200; ++i) once += line(i, i);
+    const TemporaryFile few_log(few), once_log(once), enough(small_log(100));
+    const auto said = [](const TemporaryFile& log) {
+        return run({"--trace", log.path(), "--scheme", "icp", "--proxies", "1", "--cache", "64MiB"})
+            .said;
+    };
+    EXPECT_THAT(said(few_log), HasSubstr("the figures of 20 requests say little"));
+    EXPECT_THAT(said(once_log), HasSubstr("no URL comes twice, so no cache has a hit"));
+    EXPECT_THAT(said(enough), Not(HasSubstr("say little")));
 }
 
 TEST(Simulate, RefusesWhatItCannotDo) {
@@ -154,7 +172,7 @@ TEST(Simulate, SaysOnceThatItsOutputTakesNothing) {
 }
 
 TEST(Simulate, SaysWhatADiskDoesForALog) {
-    const TemporaryFile log(small_log());
+    const TemporaryFile log(small_log(100));
     const auto ended =
         run({"--trace", log.path(), "--tiers", "--cache", "1MiB", "--memory", "25%", "--json"});
     EXPECT_EQ(ended.how, "exit code 0") << ended.said;
@@ -164,7 +182,7 @@ TEST(Simulate, SaysWhatADiskDoesForALog) {
     EXPECT_EQ(table["memory_bytes"], 1 << 18);
     for (const auto& group : table["groups"])
         for (const auto& row : group["rows"])
-            EXPECT_EQ(row["hit_ratio"], 0.75) << "each object came from the origin once";
+            EXPECT_EQ(row["hit_ratio"], 0.9) << "each object came from the origin once";
     EXPECT_THAT(run({"--trace", log.path(), "--tiers"}).said,
                 HasSubstr("disk of 1000 B (10% of the distinct bytes), memory of 50 B"));
 }
