@@ -122,7 +122,9 @@ asio::awaitable<void> serve_connect(Transaction& transaction) {
         CacheStatus status;
         status.forward = went_forward(error) ? Forward::method : Forward::nowhere;
         status.detail = to_string(error);
-        co_await transaction.refuse_fetch(error, target.host, asked_server(target), status);
+        const auto place = target.port == default_port(Scheme::https) ? std::string(authority.host)
+                                                                      : target.text();
+        co_await transaction.refuse_fetch(error, place, asked_server(target), status);
         co_return;
     }
     const auto upstream = std::move(*acquired);

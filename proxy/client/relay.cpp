@@ -406,8 +406,8 @@ asio::awaitable<void> Relay::refuse(FetchError error, CacheStatus status) {
     }
     status.detail = to_string(error);
     if (!went_forward(error)) status.forward = Forward::nowhere;
-    co_await transaction_.refuse_fetch(error, request_.key.host(), request_.site.asked_server(),
-                                       status, exchange_.malformed());
+    co_await transaction_.refuse_fetch(error, request_.key.authority(),
+                                       request_.site.asked_server(), status, exchange_.malformed());
 }
 
 asio::awaitable<void> relay_to_origin(Transaction& transaction, Forward why, Outcome outcome,

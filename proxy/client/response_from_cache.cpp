@@ -368,8 +368,8 @@ asio::awaitable<Served> ResponseFromCache::respond_to_failure(const Fill::State&
     books_.source = Source::none;
     if (!asked) status.forward = Forward::nowhere;
     const auto error = state.error == FetchError::none ? FetchError::head_timeout : state.error;
-    co_await transaction_.refuse_fetch(error, request_.key.host(), request_.site.asked_server(),
-                                       status, state.malformed);
+    co_await transaction_.refuse_fetch(error, request_.key.authority(),
+                                       request_.site.asked_server(), status, state.malformed);
     co_return Served::responded;
 }
 

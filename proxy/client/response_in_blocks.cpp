@@ -22,7 +22,7 @@ asio::awaitable<void> refuse_blocks(Transaction& transaction, FetchError error,
     status.detail = to_string(error);
     status.forward = Forward::partial;
     const auto& request = transaction.request;
-    co_await transaction.refuse_fetch(error, request.key.host(), request.site.asked_server(),
+    co_await transaction.refuse_fetch(error, request.key.authority(), request.site.asked_server(),
                                       status);
 }
 

@@ -151,16 +151,16 @@ asio::awaitable<void> Transaction::refuse_without_site(NoSite reason) {
     co_await refuse(status_of(reason), text, status);
 }
 
-asio::awaitable<void> Transaction::refuse_fetch(FetchError error, std::string_view host,
+asio::awaitable<void> Transaction::refuse_fetch(FetchError error, std::string_view authority,
                                                 AskedServer asked, CacheStatus cache,
                                                 ParseError malformed) {
     if (error == FetchError::not_allowed || error == FetchError::own_listener)
         note_refusal(RequestRefusal::destination);
-    auto text = explain(error, host, malformed, asked);
+    auto text = explain(error, authority, malformed, asked);
     const auto target = error == FetchError::tls_failed ? request.origin() : std::nullopt;
     if (target)
         if (const auto why = frontend.upstream.pool.tls_trouble(target->host); !why.empty())
-            text = explain_tls(host, why);
+            text = explain_tls(authority, why);
     co_await refuse(status_of(error), text, cache);
 }
 

@@ -71,8 +71,9 @@ struct Transaction {
     boost::asio::awaitable<void> refuse_too_young(std::string_view why);
     /// Refuses a request without a site.
     boost::asio::awaitable<void> refuse_without_site(NoSite reason);
-    /// Refuses a request whose fetch failed.
-    boost::asio::awaitable<void> refuse_fetch(FetchError error, std::string_view host,
+    /// Refuses a request whose fetch failed. `authority`: the host of the origin, with its port
+    /// unless that is the default of the scheme.
+    boost::asio::awaitable<void> refuse_fetch(FetchError error, std::string_view authority,
                                               AskedServer asked, CacheStatus cache,
                                               ParseError malformed = {});
 

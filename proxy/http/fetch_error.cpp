@@ -153,8 +153,7 @@ std::string explain(FetchError error, std::string_view host, ParseError what, As
             return about("Requests to ",
                          ", a private address, are not forwarded (forward.private_destinations).");
         case FetchError::own_listener:
-            return about("Requests to ",
-                         " at this port are not forwarded: this proxy or a peer listens there.");
+            return about("Requests to ", " are not forwarded: this proxy or a peer listens there.");
         case FetchError::busy:
             return about("As many requests as are allowed (limits.upstream_connections) are at ",
                          " already.");

@@ -47,7 +47,8 @@ enum class AskedServer : std::uint8_t {
 };
 
 /// The status for the client, and a sentence about the error and the place to look. `host`: the
-/// origin's. `what` specifies FetchError::malformed, if that is known.
+/// origin's, with the port if the reader cannot know it. `what` specifies FetchError::malformed, if
+/// that is known.
 unsigned status_of(FetchError error);
 std::string explain(FetchError error, std::string_view host, ParseError what = ParseError::ok,
                     AskedServer asked = AskedServer::origin);

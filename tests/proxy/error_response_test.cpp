@@ -21,6 +21,8 @@ TEST(ErrorResponse, HasAStatusAndASentenceForEveryError) {
     EXPECT_EQ(status_of(FetchError::not_allowed), 403u);
     EXPECT_EQ(status_of(FetchError::own_listener), 403u);
     EXPECT_NE(explain(FetchError::connect_failed, "h.test").find("h.test"), std::string::npos);
+    EXPECT_EQ(explain(FetchError::own_listener, "h.test:3128"),
+              "Requests to h.test:3128 are not forwarded: this proxy or a peer listens there.");
 }
 
 TEST(ErrorResponse, SaysOfAForwardProxyThatIsOpenedDirectlyHowItIsUsed) {
