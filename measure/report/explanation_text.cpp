@@ -34,6 +34,9 @@ std::string milliseconds_text(double seconds) {
     return seconds > 0 ? fmt::format("{:.1f} ms", seconds * 1000) : "not known";
 }
 
+constexpr std::int64_t kSecondsPerDay = 24 * 3600;
+constexpr std::int64_t kInDaysFrom = 2 * kSecondsPerDay;
+
 std::string here_text(const ReportedJson& page) {
     auto word = text_of(page, "here");
     const auto ttl = page.find("ttl_seconds");
@@ -42,8 +45,11 @@ std::string here_text(const ReportedJson& page) {
     if (!has_ttl) return word;
     if (is_true(page, "authorize")) return "stored, and the origin confirms each use";
     constexpr std::int64_t kForEver = std::numeric_limits<std::int32_t>::max();
-    if (seconds >= kForEver) return word + " for ever";
+    const auto lifetime = static_cast<std::int64_t>(number_of(page, "lifetime_seconds"));
+    if (std::max(seconds, lifetime) >= kForEver && seconds > 0) return word + " for ever";
     if (seconds == 0 && word == "stale") return word;
+    if (seconds > kInDaysFrom)
+        return fmt::format("{}, for {} days more", word, seconds / kSecondsPerDay);
     return seconds >= 0 ? fmt::format("{}, for {} s more", word, seconds)
                         : fmt::format("{}, for {} s", word, -seconds);
 }

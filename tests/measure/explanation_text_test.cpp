@@ -132,6 +132,23 @@ TEST(ExplanationText, NamesUsesThatNeedTheOriginAndLifetimesWithoutAnEnd) {
     const auto immutable = explanation_text(
         R"({"url": "http://x/", "here": "fresh", "ttl_seconds": 2147483647})", why);
     EXPECT_NE(immutable.find("here: fresh for ever"), std::string::npos);
+    const auto aged = explanation_text(
+        R"({"url": "http://x/", "here": "fresh", "ttl_seconds": 2147483644,
+            "lifetime_seconds": 2147483647})",
+        why);
+    EXPECT_NE(aged.find("here: fresh for ever\n"), std::string::npos) << aged;
+}
+
+TEST(ExplanationText, CountsLongLifetimesInDays) {
+    std::string why;
+    const auto for_seconds = [&](const char* seconds) {
+        return explanation_text(R"({"url": "http://x/", "here": "fresh", "ttl_seconds": )" +
+                                    std::string(seconds) + R"(, "lifetime_seconds": 31536000})",
+                                why);
+    };
+    EXPECT_NE(for_seconds("31535999").find("here: fresh, for 364 days more\n"), std::string::npos);
+    EXPECT_NE(for_seconds("172801").find("here: fresh, for 2 days more\n"), std::string::npos);
+    EXPECT_NE(for_seconds("172800").find("here: fresh, for 172800 s more\n"), std::string::npos);
 }
 
 }  // namespace explanation_text_test
