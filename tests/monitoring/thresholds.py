@@ -21,6 +21,11 @@ def refused(reason, per_minute=1):
     return [(f'hearsay_link_refusals_total{{reason="{reason}"', rate(per_minute))]
 
 
+def refused_once(reason, ordinary):
+    """One refusal eight minutes before the end, beside ordinary ends of links."""
+    return [(f'hearsay_link_refusals_total{{reason="{reason}"', "0x171 1x200")] + refused(ordinary)
+
+
 def peer(name, value, extra=""):
     return [(f'{name}{{peer="b"{extra}', value)]
 
@@ -76,11 +81,11 @@ CASES = {
                               [('hearsay_trace_spans_total{result="sent"', rate(1)),
                                ('hearsay_trace_spans_total{result="dropped"', "5x200")]),
     "HearsayPeerNotInStep": (state("gone"), state("withdrawn")),
-    "HearsayClusterKeysDiffer": (refused("wrong_key"), refused("goodbye")),
-    "HearsayKeyRotationUnfinished": (refused("other_hash_key"), refused("wrong_key")),
-    "HearsayRulesDiffer": (refused("rules_differ"), refused("superseded")),
-    "HearsayEncryptionDiffers": (refused("not_encrypted"), refused("restarted")),
-    "HearsayPeerRefused": (refused("unknown_node"), refused("own_id")),
+    "HearsayClusterKeysDiffer": (refused("wrong_key"), refused_once("wrong_key", "goodbye")),
+    "HearsayKeyRotationUnfinished": (refused("other_hash_key"), refused_once("other_hash_key", "wrong_key")),
+    "HearsayRulesDiffer": (refused("rules_differ"), refused_once("rules_differ", "superseded")),
+    "HearsayEncryptionDiffers": (refused("not_encrypted"), refused_once("not_encrypted", "restarted")),
+    "HearsayPeerRefused": (refused("unknown_node"), refused_once("unknown_node", "own_id")),
     "HearsayPeerFails": (peer_requests(hit=78, failure=22), peer_requests(hit=82, failure=18)),
     "HearsayFalseHits": (peer_requests(false_hit=3) + [("hearsay_digest_lookups_total{", rate(100)), BUDGET],
                          peer_requests(false_hit=1) + [("hearsay_digest_lookups_total{", rate(100)), BUDGET]),
@@ -103,7 +108,8 @@ CASES = {
     "HearsayMemoryFull": (memory(1, 9999), memory(1, 9999, CAP)),
     "HearsayMemoryChurns": (memory(11, 100), memory(9, 100)),
     "HearsayMemoryNoRoom": ([('hearsay_storage_verdicts_total{verdict="no_room"', rate(1))],
-                            [('hearsay_storage_verdicts_total{verdict="store"', rate(1))]),
+                            [('hearsay_storage_verdicts_total{verdict="no_room"', "0x171 9x200"),
+                             ('hearsay_storage_verdicts_total{verdict="store"', rate(1))]),
     "HearsayBodyWindowsFull": ([("hearsay_body_window_bytes{", "91x200"), ("hearsay_body_window_cap_bytes{", "100x200")],
                                [("hearsay_body_window_bytes{", "89x200"), ("hearsay_body_window_cap_bytes{", "100x200")]),
     "HearsayDiskFull": ([CAP] + disk("hearsay_disk_bytes", "960x200") + disk("hearsay_disk_reclaimed_total", rate(1)),
