@@ -2,6 +2,7 @@
 
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/kept_memory.hpp"
+#include "proxy/http/request_line.hpp"
 #include "proxy/telemetry/access_log.hpp"
 #include "proxy/upstream/peer_probe.hpp"
 
@@ -133,7 +134,9 @@ void Books::log(Frontend& frontend, const Request& request, const ResponseWriter
     record.client = request.requester.text();
     if (request.share) record.user = request.share->user;
     record.method = head.method;
-    record.url = request.key.uri().empty() ? head.target : request.key.uri();
+    std::string target;
+    record.url = request.key.uri();
+    if (record.url.empty()) record.url = without_userinfo(head.target, target);
     record.version = static_cast<unsigned>(head.version);
     record.status = status;
     record.bytes = writer.body_bytes() + tunnel_bytes;

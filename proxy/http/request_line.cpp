@@ -20,4 +20,16 @@ ShownRequestLine shown_request_line(std::string_view bytes) {
     return {method, line.substr(space + 1, kShownRequestLine - method.size())};
 }
 
+std::string_view without_userinfo(std::string_view target, std::string& scratch) {
+    constexpr std::string_view kBeforeAuthority = "://";
+    if (target.starts_with('/')) return target;
+    const auto scheme = target.find(kBeforeAuthority);
+    const auto begin = scheme == std::string_view::npos ? 0 : scheme + kBeforeAuthority.size();
+    const auto rest = target.substr(begin);
+    const auto at = rest.substr(0, rest.find_first_of("/?#")).rfind('@');
+    if (at == std::string_view::npos) return target;
+    scratch.assign(target.substr(0, begin)).append(rest.substr(at + 1));
+    return scratch;
+}
+
 }  // namespace proxy

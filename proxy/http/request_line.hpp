@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace proxy {
@@ -17,5 +18,9 @@ struct ShownRequestLine {
 /// Splits the first line of `bytes`, up to its end or the limit. Views point into `bytes`. A writer
 /// has to escape them, because they may hold any byte.
 ShownRequestLine shown_request_line(std::string_view bytes);
+
+/// A refused target for a log: a user and password in its authority are left out. The result is
+/// `target`, or the content of `scratch`.
+std::string_view without_userinfo(std::string_view target, std::string& scratch);
 
 }  // namespace proxy

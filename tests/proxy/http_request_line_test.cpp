@@ -45,5 +45,14 @@ TEST(ShownRequestLine, HasABound) {
     EXPECT_EQ(one_word.target.size(), kShownRequestLine);
 }
 
+TEST(ShownRequestLine, LeavesAPasswordOut) {
+    std::string scratch;
+    EXPECT_EQ(without_userinfo("http://u:pw@a.test/x@y", scratch), "http://a.test/x@y");
+    EXPECT_EQ(without_userinfo("u:pw@a.test:443", scratch), "a.test:443");
+    EXPECT_EQ(without_userinfo("http://u@v@a.test?q", scratch), "http://a.test?q");
+    for (const auto* unchanged : {"/x@y", "http://a.test/x@y", "http://a.test?x@y", "*", ""})
+        EXPECT_EQ(without_userinfo(unchanged, scratch), unchanged);
+}
+
 }  // namespace http_request_line_test
 }  // namespace proxy
