@@ -71,7 +71,7 @@ TEST(Simulate, DoesWithAnotherSeedWhatChanceWouldDo) {
 
 TEST(Simulate, WarnsOfALogThatShowsLittle) {
     const auto line = [](int number, int url) {
-        return std::to_string(number * 1000) + "\tc\tGET\thttp://a/" + std::to_string(url) +
+        return std::to_string(number * 1000) + "\t1\tGET\thttp://a/" + std::to_string(url) +
                "\t200\t1000\n";
     };
     std::string few, once;
