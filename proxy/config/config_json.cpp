@@ -124,9 +124,7 @@ std::string effective_config(const Config& config) {
 
 std::vector<std::string> setting_paths() {
     std::vector<std::string> out;
-    for (const auto& setting : setting_table())
-        if (!std::holds_alternative<ElementValue>(setting.value))
-            out.push_back("$." + std::string(setting.path));
+    for (const auto& setting : setting_table()) out.push_back("$." + std::string(setting.path));
     return out;
 }
 

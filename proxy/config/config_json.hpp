@@ -13,8 +13,8 @@ nlohmann::ordered_json config_json(const Config& config);
 /// The same as JSON text. Bytes of a string that are no UTF-8 become U+FFFD.
 std::string effective_config(const Config& config);
 
-/// The path of every setting with a default, as in messages: `$.cache.memory`. Members of list
-/// elements are left out.
+/// The path of every setting, as in messages: `$.cache.memory`, and `$.origins[].host` for a member
+/// of list elements.
 std::vector<std::string> setting_paths();
 
 }  // namespace proxy

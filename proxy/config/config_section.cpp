@@ -75,11 +75,12 @@ std::vector<std::string> settings_elsewhere(std::span<const std::string> setting
 
 /// The keys that were probably meant by an unknown one in the section `path`, whose keys are
 /// `known`. The one other place of the key comes before a similar key, and a similar key before
-/// one of several places.
+/// several places and members of lists.
 std::vector<std::string> meant_by(const std::string& key, std::span<const std::string> settings,
                                   std::string_view path, std::span<const std::string> known) {
     auto elsewhere = settings_elsewhere(settings, key, path);
-    if (elsewhere.size() == 1) return elsewhere;
+    if (elsewhere.size() == 1 && elsewhere.front().find("[]") == std::string::npos)
+        return elsewhere;
     if (const auto near = nearest_name(key, known); !near.empty()) return {std::string(near)};
     if (!elsewhere.empty()) return elsewhere;
     const auto ours = own_word(key);

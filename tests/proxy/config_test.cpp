@@ -291,10 +291,15 @@ TEST(Config, NamesThePlacesOfAKeyThatStandsElsewhere) {
     EXPECT_THAT(errors(file(R"(, "allow": [])")),
                 ElementsAre(AllOf(HasSubstr("\"$.clients.allow\""), HasSubstr(", \"$."),
                                   HasSubstr("\" or \"$."))));
-    EXPECT_THAT(errors(R"({"forward": {"enabled": true, "allow": []}})"),
+    EXPECT_THAT(errors(file(R"(, "forward": {"enabled": true, "allow": []})")),
                 ElementsAre(StartsWith("$.forward.allow: unknown key; did you mean "
                                        "\"$.forward.destinations.allow\", \"")))
         << "the same section comes first";
+}
+
+TEST(Config, NamesASimilarKeyBeforeAMemberOfAnotherList) {
+    EXPECT_THAT(errors(file(R"(, "rules": [{"name": "a", "match": {"host": ["b"]}}])")),
+                Contains("$.rules[0].match.host: unknown key; did you mean \"hosts\"?"));
 }
 
 TEST(Config, KnowsWordsOfOtherPrograms) {
