@@ -68,9 +68,8 @@ TEST(CommandLine, GuessesTheOptionThatWasMeant) {
     EXPECT_THAT(run({"demo", "--dsk", "1GiB"}).said, HasSubstr("Did you mean --disk in place of"));
     EXPECT_THAT(run({"check", "--strct=1", "x"}).said, HasSubstr("Did you mean --strict in"));
     EXPECT_THAT(run({"--nothing"}).said, Not(HasSubstr("Did you mean")));
-    for (const auto* command : {"simulate", "replay"})
-        EXPECT_THAT(run({command, "log.txt"}).said,
-                    HasSubstr("A request log is given as --trace log.txt\n"));
+    EXPECT_THAT(run({"simulate", "log.txt"}).said,
+                HasSubstr("A request log is given as --trace log.txt\n"));
     EXPECT_THAT(run({"status", "a", "--nothing"}).said, Not(HasSubstr("--trace")));
 }
 
