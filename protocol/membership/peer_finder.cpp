@@ -97,12 +97,16 @@ void PeerFinder::finish(Name& name) {
         return answer.kind == NameAnswer::Kind::found ||
                answer.kind == NameAnswer::Kind::no_such_name;
     };
+    const bool cut = name.link_answer.truncated || (by_services && name.http_answer.truncated);
     const auto now = Clock::now();
     name.good = is_answer(name.link_answer) && (!by_services || is_answer(name.http_answer));
     if (!name.good) {
         const bool silence = name.link_answer.kind == NameAnswer::Kind::silence ||
                              (by_services && name.http_answer.kind == NameAnswer::Kind::silence);
-        name.trouble = silence ? "no name server answers" : "the name servers cannot say";
+        name.trouble = cut       ? "the answer is too long for a packet, and no name server gives "
+                                   "it by TCP"
+                       : silence ? "no name server answers"
+                                 : "the name servers cannot say";
         name.due = now + kLookSoonest * gap_;
         log(name);
         return turn();
@@ -112,7 +116,9 @@ void PeerFinder::finish(Name& name) {
     const auto places = places_of(name);
     name.places = places.size();
     const auto ttl = name.link_answer.ttl;
-    name.trouble = places.empty() ? "there is no such name, or nobody behind it" : "";
+    name.trouble = places.empty() ? "there is no such name, or nobody behind it"
+                   : cut          ? "the list is incomplete, because no name server gives it by TCP"
+                                  : "";
     name.due = now + kLookUnknown * gap_;
     if (ttl.count() > 0)
         name.due = now + std::clamp<std::chrono::nanoseconds>(ttl, kLookSoonest * gap_,

@@ -3,6 +3,7 @@
 #include <ares.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -97,6 +98,18 @@ bool looks_like_address(std::string_view host) {
            std::all_of(last.begin(), last.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+bool is_stream(int fd) {
+    int type = 0;
+    socklen_t size = sizeof type;
+    return ::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
+}
+
+/// An empty packet of a longer answer does not say that there is nothing.
+void note_truncation(NameAnswer& answer) {
+    answer.truncated = true;
+    if (answer.kind == NameAnswer::Kind::no_such_name) answer.kind = NameAnswer::Kind::trouble;
+}
+
 /// Drives one channel of c-ares. The handlers of its waits share it, as they may run after its end.
 class Channel : public std::enable_shared_from_this<Channel> {
 public:
@@ -114,49 +127,10 @@ public:
     enum class Records { addresses, services };
 
     void ask(const DnsSettings& settings, const std::string& host, Records records) {
-        most_ = settings.most_records;
-        static const int ready = ares_library_init(ARES_LIB_INIT_ALL);
-        ares_options options{};
-        options.flags = settings.search ? 0 : ARES_FLAG_NOSEARCH;
-        options.timeout = static_cast<int>(settings.patience.count());
-        options.tries = settings.tries;
-        options.sock_state_cb = [](void* self, ares_socket_t fd, int read, int write) {
-            static_cast<Channel*>(self)->watch(fd, read != 0, write != 0);
-        };
-        options.sock_state_cb_data = this;
-        auto status = ready;
-        if (status == ARES_SUCCESS)
-            status = ares_init_options(
-                &channel_, &options,
-                ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB);
-        if (status != ARES_SUCCESS) channel_ = nullptr;
-        if (status == ARES_SUCCESS && !settings.servers.empty())
-            status = ares_set_servers_ports_csv(channel_, settings.servers.c_str());
-        if (status == ARES_SUCCESS && records == Records::services) {
-            ares_search(
-                channel_, host.c_str(), 1, 33,  // of the internet, SRV (RFC 2782)
-                [](void* self, int result, int, unsigned char* reply, int bytes) {
-                    auto& channel = *static_cast<Channel*>(self);
-                    channel.answer_ = services_of(result, reply, bytes, channel.most_);
-                },
-                this);
-        } else if (status == ARES_SUCCESS && looks_like_address(host)) {
-            answer_ = answer_of(ARES_EBADNAME, nullptr, most_);
-        } else if (status == ARES_SUCCESS) {
-            ares_addrinfo_hints hints{};
-            hints.ai_family = AF_UNSPEC;
-            hints.ai_flags = ARES_AI_ENVHOSTS;
-            ares_getaddrinfo(
-                channel_, host.c_str(), nullptr, &hints,
-                [](void* self, int result, int, ares_addrinfo* found) {
-                    auto& channel = *static_cast<Channel*>(self);
-                    channel.answer_ = answer_of(result, found, channel.most_);
-                    if (found != nullptr) ares_freeaddrinfo(found);
-                },
-                this);
-        } else {
-            answer_ = answer_of(status, nullptr, most_);
-        }
+        settings_ = settings;
+        host_ = host;
+        records_ = records;
+        begin(0);
         asio::post(executor_, [self = shared_from_this()] { self->settle(); });
     }
 
@@ -168,6 +142,71 @@ public:
     }
 
 private:
+    /// `how`: further flags.
+    void begin(int how) {
+        how_ = how;
+        static const int ready = ares_library_init(ARES_LIB_INIT_ALL);
+        ares_options options{};
+        options.flags = how | ARES_FLAG_EDNS | (settings_.search ? 0 : ARES_FLAG_NOSEARCH);
+        options.ednspsz = kUdpAnswerBytes;
+        options.timeout = static_cast<int>(settings_.patience.count());
+        options.tries = settings_.tries;
+        options.sock_state_cb = [](void* self, ares_socket_t fd, int read, int write) {
+            static_cast<Channel*>(self)->watch(fd, read != 0, write != 0);
+        };
+        options.sock_state_cb_data = this;
+        auto status = ready;
+        if (status == ARES_SUCCESS)
+            status = ares_init_options(&channel_, &options,
+                                       ARES_OPT_FLAGS | ARES_OPT_EDNSPSZ | ARES_OPT_TIMEOUTMS |
+                                           ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB);
+        if (status != ARES_SUCCESS) channel_ = nullptr;
+        if (status == ARES_SUCCESS && !settings_.servers.empty())
+            status = ares_set_servers_ports_csv(channel_, settings_.servers.c_str());
+        if (status == ARES_SUCCESS && records_ == Records::services) {
+            ares_search(
+                channel_, host_.c_str(), 1, 33,  // of the internet, SRV (RFC 2782)
+                [](void* self, int result, int, unsigned char* reply, int bytes) {
+                    auto& channel = *static_cast<Channel*>(self);
+                    channel.answer_ = services_of(result, reply, bytes, channel.most());
+                },
+                this);
+        } else if (status == ARES_SUCCESS && looks_like_address(host_)) {
+            answer_ = answer_of(ARES_EBADNAME, nullptr, most());
+        } else if (status == ARES_SUCCESS) {
+            ares_addrinfo_hints hints{};
+            hints.ai_family = AF_UNSPEC;
+            hints.ai_flags = ARES_AI_ENVHOSTS;
+            ares_getaddrinfo(
+                channel_, host_.c_str(), nullptr, &hints,
+                [](void* self, int result, int, ares_addrinfo* found) {
+                    auto& channel = *static_cast<Channel*>(self);
+                    channel.answer_ = answer_of(result, found, channel.most());
+                    if (found != nullptr) ares_freeaddrinfo(found);
+                },
+                this);
+        } else {
+            answer_ = answer_of(status, nullptr, most());
+        }
+    }
+
+    /// An answer was too long for its packet, and TCP gives none.
+    bool tcp_has_failed(Clock::time_point now) const {
+        if (how_ == ARES_FLAG_IGNTC || by_tcp_until_ == kNever) return false;
+        if (!answer_) return now >= by_tcp_until_;
+        return answer_->kind == NameAnswer::Kind::silence ||
+               answer_->kind == NameAnswer::Kind::trouble;
+    }
+
+    /// Asks once more, for the records of the packet.
+    void take_what_fits() {
+        if (channel_ != nullptr) ares_destroy(std::exchange(channel_, nullptr));
+        answer_.reset();  // destroying the channel answers its open questions
+        begin(ARES_FLAG_IGNTC);
+    }
+
+    std::size_t most() const { return settings_.most_records; }
+
     struct Socket {
         Socket(const asio::any_io_executor& executor, int fd) : descriptor(executor) {
             error_code ignored;  // then this socket stays silent
@@ -187,7 +226,11 @@ private:
             sockets_.erase(fd);
             return;
         }
-        if (!socket) socket = std::make_shared<Socket>(executor_, fd);
+        if (!socket) {
+            socket = std::make_shared<Socket>(executor_, fd);
+            if (by_tcp_until_ == kNever && is_stream(fd))
+                by_tcp_until_ = Clock::now() + settings_.patience;
+        }
         socket->read = read;
         socket->write = write;
         wait(fd, socket);
@@ -219,8 +262,10 @@ private:
     void settle() {
         if (channel_ == nullptr && !answer_) return;  // ended
         const auto now = Clock::now();
-        if (!answer_ && now >= ends_) answer_ = answer_of(ARES_ETIMEOUT, nullptr, most_);
+        if (tcp_has_failed(now) && now < ends_) take_what_fits();
+        if (!answer_ && now >= ends_) answer_ = answer_of(ARES_ETIMEOUT, nullptr, most());
         if (answer_) {
+            if (how_ == ARES_FLAG_IGNTC) note_truncation(*answer_);
             const auto self = shared_from_this();  // the owner may destroy the channel
             auto answer = *std::exchange(answer_, std::nullopt);
             const auto done = std::exchange(done_, nullptr);
@@ -230,7 +275,8 @@ private:
             return;
         }
         timeval longest{}, next{};
-        const auto left = std::chrono::duration_cast<std::chrono::microseconds>(ends_ - now);
+        const auto last = how_ == ARES_FLAG_IGNTC ? ends_ : std::min(ends_, by_tcp_until_);
+        const auto left = std::chrono::duration_cast<std::chrono::microseconds>(last - now);
         longest.tv_sec = static_cast<time_t>(left.count() / 1'000'000);
         longest.tv_usec = static_cast<suseconds_t>(left.count() % 1'000'000);
         const auto* until = ares_timeout(channel_, &longest, &next);
@@ -247,7 +293,12 @@ private:
     Done done_;
     asio::steady_timer timer_;
     const Clock::time_point ends_;
-    std::size_t most_ = 0;
+    DnsSettings settings_;
+    std::string host_;
+    Records records_ = Records::addresses;
+    int how_ = 0;  // ARES_FLAG_IGNTC: what fits into a packet will do
+    static constexpr auto kNever = Clock::time_point::max();
+    Clock::time_point by_tcp_until_ = kNever;  // once an answer is to come by TCP
     ares_channel channel_ = nullptr;
     std::unordered_map<int, std::shared_ptr<Socket>> sockets_;
     std::optional<NameAnswer> answer_;

@@ -53,6 +53,9 @@ struct NameAnswer {
     Addresses addresses;
     std::chrono::seconds ttl{0};
     std::vector<Service> services{};  // of ask_srv()
+    /// The answer was too long for a packet, and no server gave it by TCP. If `found`, the records
+    /// are those of the packet; otherwise the packet had none.
+    bool truncated = false;
 };
 
 /// The names known to a resolver, and the decision to look one up. Function of (state, event, now).

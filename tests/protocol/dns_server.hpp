@@ -26,7 +26,9 @@ public:
         unsigned ttl = 60;
         Code code = Code::ok;
         bool silent = false;
-        bool truncated = false;  // by UDP; by TCP it comes whole
+        bool truncated = false;     // by UDP; by TCP it comes whole
+        std::size_t in_packet = 0;  // records of a truncated answer
+        bool silent_by_tcp = false;
     };
     using Script = std::function<Reply(const std::string& name)>;
 
@@ -44,10 +46,11 @@ public:
     std::vector<std::string> asked;
     std::size_t by_tcp = 0;
     Script script;
+    void refuse_tcp() { tcp_.close(); }
 
 private:
     static constexpr std::size_t kHeader = 12;
-    static constexpr unsigned kA = 1, kAaaa = 28, kSrv = 33;
+    static constexpr unsigned kA = 1, kAaaa = 28, kSrv = 33, kOpt = 41;
 
     /// One port for both, which neither may have lent to somebody else.
     void bind() {
@@ -98,12 +101,12 @@ private:
         if (type == kA) asked.push_back(name);
         if (tcp) ++by_tcp;
         const auto reply = script(name);
-        if (reply.silent) return {};
-        const auto cut = reply.truncated && !tcp;
+        if (reply.silent || (tcp && reply.silent_by_tcp)) return {};
+        auto cut = reply.truncated && !tcp;
         std::vector<Bytes> records;
         for (const auto& text : reply.addresses) {
             const auto address = boost::asio::ip::make_address(text);
-            if (cut || type == kSrv || address.is_v4() != (type == kA)) continue;
+            if (type == kSrv || address.is_v4() != (type == kA)) continue;
             const auto append = [&](const auto& bytes) {
                 records.emplace_back(bytes.begin(), bytes.end());
             };
@@ -111,7 +114,16 @@ private:
                             : append(address.to_v6().to_bytes());
         }
         for (const auto& [host, port] : reply.services)
-            if (!cut && type == kSrv) records.push_back(service(host, port));
+            if (type == kSrv) records.push_back(service(host, port));
+        // RFC 6891: the record behind the question says how long an answer may be.
+        auto room = 512U;
+        if (query.size() > end + 4 && query[end + 2] == kOpt)
+            room = static_cast<unsigned>(query[end + 3] << 8U | query[end + 4]);
+        constexpr std::size_t kBeforeData = 12;
+        auto size = end;
+        for (const auto& data : records) size += kBeforeData + data.size();
+        cut = cut || (!tcp && size > room);
+        if (cut) records.resize(std::min(records.size(), reply.in_packet));
         Bytes out(query.begin(), query.begin() + 2);
         put16(out, 0x8180U | (cut ? 0x0200U : 0U) | static_cast<unsigned>(reply.code));
         put16(out, 1);

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "protocol/net/task_group.hpp"
@@ -112,6 +113,71 @@ TEST_F(ResolverTest, AnAnswerTooLongForOnePacketComesByTcp) {  // RFC 7766 §5
     ASSERT_TRUE(all);
     EXPECT_EQ(all->size(), 10U);
     EXPECT_GT(dns.by_tcp, 0U);
+}
+
+Reply many(int addresses) {
+    Reply reply;
+    for (int i = 1; i <= addresses; ++i) reply.addresses.push_back("127.0.1." + std::to_string(i));
+    return reply;
+}
+
+TEST_F(ResolverTest, AnAnswerOfManyAddressesFitsIntoOnePacket) {  // RFC 6891 §6.2.3
+    dns.script = [](const std::string&) { return many(70); };
+    ASSERT_TRUE(resolve("yes.test"));
+    EXPECT_EQ(dns.by_tcp, 0U);
+}
+
+/// Asks without a resolver in between.
+NameAnswer answer_of(asio::io_context& io, const DnsServer& dns, const std::string& host) {
+    DnsSettings settings;
+    settings.servers = dns.place();
+    settings.search = false;
+    settings.patience = 200ms;
+    settings.most_records = 100;
+    std::optional<NameAnswer> answer;
+    const auto question = ask_dns(io.get_executor(), settings, host,
+                                  [&](NameAnswer given) { answer = std::move(given); });
+    while (!answer) io.run_one();
+    return *answer;
+}
+
+TEST_F(ResolverTest, WhatFitsIntoThePacketWillDoWhereTcpIsClosed) {
+    dns.script = [](const std::string&) {
+        auto reply = many(90);
+        reply.in_packet = 60;
+        return reply;
+    };
+    dns.refuse_tcp();
+    const auto answer = answer_of(io, dns, "yes.test");
+    EXPECT_EQ(answer.kind, NameAnswer::Kind::found);
+    EXPECT_EQ(answer.addresses.size(), 60U);
+    EXPECT_TRUE(answer.truncated);
+    EXPECT_TRUE(resolve("yes.test"));
+}
+
+TEST_F(ResolverTest, WhatFitsIntoThePacketWillDoWhereTcpIsDropped) {
+    dns.script = [](const std::string&) {
+        auto reply = many(90);
+        reply.in_packet = 60;
+        reply.silent_by_tcp = true;
+        return reply;
+    };
+    const auto begun = Clock::now();
+    const auto answer = answer_of(io, dns, "yes.test");
+    EXPECT_EQ(answer.addresses.size(), 60U);
+    EXPECT_TRUE(answer.truncated);
+    EXPECT_GT(dns.by_tcp, 0U);
+    EXPECT_LT(Clock::now() - begun, 5s);
+}
+
+TEST_F(ResolverTest, AnEmptyPacketOfALongerAnswerIsTrouble) {
+    dns.script = [](const std::string&) { return many(90); };
+    dns.refuse_tcp();
+    const auto answer = answer_of(io, dns, "yes.test");
+    EXPECT_EQ(answer.kind, NameAnswer::Kind::trouble);
+    EXPECT_TRUE(answer.truncated);
+    dns.script = usual;
+    EXPECT_FALSE(answer_of(io, dns, "yes.test").truncated);
 }
 
 TEST_F(ResolverTest, AnEmptyNameIsNotThisHost) {
