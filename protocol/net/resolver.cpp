@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "protocol/net/deadline.hpp"
+#include "protocol/net/sleep.hpp"
 
 namespace protocol {
 namespace {
@@ -41,7 +42,7 @@ awaitable<Result<void>> wait_for(std::shared_ptr<Lookup> lookup) {
 struct Resolver::State : std::enable_shared_from_this<Resolver::State> {
     State(boost::asio::any_io_executor on, Options how)
         : executor(std::move(on)), options(std::move(how)), table(options.most_kept) {
-        if (!options.now) options.now = Clock::now;
+        if (!options.now) options.now = [] { return Clock::now() + slept(); };
         if (!options.ask)
             options.ask = [this](const std::string& name, std::function<void(NameAnswer)> done) {
                 return ask_dns(executor, options.dns, name, std::move(done));

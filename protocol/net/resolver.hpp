@@ -35,7 +35,7 @@ public:
         std::chrono::nanoseconds most_kept = kMostKept;
         DnsSettings dns;
         Ask ask;  // empty: DNS
-        Now now;  // empty: the steady clock. Only the age of answers depends on it
+        Now now;  // empty: the steady clock and slept(). Only the age of answers depends on it
     };
     explicit Resolver(boost::asio::any_io_executor executor);
     Resolver(boost::asio::any_io_executor executor, Options options);

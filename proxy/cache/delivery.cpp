@@ -48,7 +48,7 @@ Draft Delivery::draft(const Received& from) const {
 Draft Delivery::block_draft(const Received& from) const {
     auto block = std::make_shared<StoredResponse>();
     block->status = from.head.status;
-    block->arrival = from.arrival;
+    block->arrival = from.arrival.with_sleep();
     block->freshness = block_freshness();
     const auto& key = job_.wanted.request->key;
     const auto& hasher = cache_.shared.key_hasher;

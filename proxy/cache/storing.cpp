@@ -59,7 +59,7 @@ StorageVerdict judge(const StoringRequest& storing, unsigned status, Fields fiel
     // tick of a clock on the way makes a response a second older than it is.
     const auto whole = std::chrono::floor<std::chrono::seconds>(from.took);
     const auto response_time = from.request_time + whole;
-    metadata.arrival = from.arrival;
+    metadata.arrival = from.arrival.with_sleep();
     metadata.arrival.steady -= from.took - whole;
     const auto said = response_directives(fields, rules);
     made.withheld = said.withheld();

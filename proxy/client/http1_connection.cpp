@@ -15,7 +15,6 @@ namespace proxy {
 
 namespace asio = boost::asio;
 using boost::beast::http::verb;
-using Clock = std::chrono::steady_clock;
 
 namespace {
 
@@ -176,7 +175,7 @@ asio::awaitable<void> Http1Connection::serve() {
 
 void Http1Connection::begin_request() {
     request_.begin(frontend_.settings.share(), connection_.remote_address());
-    books_.begin(Clock::now());
+    books_.begin(frontend_.wheel.read_clock());
     reader_.forget();
     writer_.start();
 }

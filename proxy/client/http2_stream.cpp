@@ -41,7 +41,7 @@ void Http2Stream::begin(std::int32_t id) {
     bad_head_ = ParseError::ok;
     head.clear();
     writer.start(id);
-    books_.begin(Clock::now());
+    books_.begin(frontend_.wheel.read_clock());
     request_.begin(frontend_.settings.share(), connection_.remote_address());
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "protocol/net/sleep.hpp"
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/http_date.hpp"
 
@@ -17,17 +18,20 @@ struct Present {
 };
 
 /// The arrival of a response's head on two clocks (RFC 9111 §4.2.3, response_time). The age counts
-/// on the steady clock, so a change of the wall clock makes no response fresh again. The disk keeps
-/// the wall time, because a steady clock ends with its process.
+/// on the steady clock, so a change of the wall clock makes no response fresh again. In the store
+/// `steady` counts the sleep of the machine, too, so a response goes on ageing in it. The disk
+/// keeps the wall time, because a steady clock ends with its process.
 struct Arrival {
     using Steady = std::chrono::steady_clock::time_point;
 
     Steady steady{};
     WallTime wall{};
 
-    /// Whole seconds since then.
+    /// The same for the store.
+    Arrival with_sleep() const { return {steady + protocol::slept(), wall}; }
+    /// Whole seconds in the store until `now` of the steady clock.
     std::chrono::seconds residence(Steady now) const {
-        return std::chrono::duration_cast<std::chrono::seconds>(now - steady);
+        return std::chrono::duration_cast<std::chrono::seconds>(now + protocol::slept() - steady);
     }
 
     /// The arrival of a response that an earlier process received at `wall`. The age up to `now`
@@ -37,7 +41,7 @@ struct Arrival {
     static Arrival in_earlier_process(WallTime wall, const Present& now) {
         const auto away = std::chrono::ceil<std::chrono::seconds>(now.wall - wall);
         const auto counted = away < away.zero() ? kMaxDelta : std::min(away, kMaxDelta);
-        return {now.steady - counted, wall};
+        return {now.steady + protocol::slept() - counted, wall};
     }
 };
 

@@ -5,6 +5,8 @@
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 
+#include "protocol/net/sleep.hpp"
+
 namespace proxy {
 
 /// Deadlines of many connections at the cost of one timer. Arming a timer again is one store; an
@@ -44,9 +46,19 @@ public:
     void disarm(Timer& timer) { timer.expires_ = Clock::time_point::max(); }
     /// The time of the last tick or arming. Precise enough for deadlines, and free to read.
     Clock::time_point now() const { return now_; }
+    /// Reads the steady clock at the price of one read, and notes it when the machine has slept.
+    Clock::time_point read_clock() const {
+        const auto time = protocol::awake_time();
+        const auto since_tick = time - now_;
+        if (since_tick < kIdleTicks && since_tick > -kIdleTicks) return time;
+        protocol::note_sleep();
+        return Clock::now();
+    }
     void stop();
 
 private:
+    static constexpr auto kIdleTicks = std::chrono::seconds(1);
+
     struct Anchor final : Timer {
         void expire() override {}
     };

@@ -35,7 +35,8 @@ Claims::Taken Claims::take(summary::KeyHash key, std::string_view uri, const Fou
         if (!same) return {false, nullptr};
         // A look-up that found other variants may have missed one that was stored since.
         const auto* const selected = seen.response ? nullptr : in.memory.select(*entry, request);
-        if (selected && selected->response->arrival.steady + kPartOfASecond > seen.at)
+        if (selected &&
+            selected->response->arrival.steady + kPartOfASecond > seen.at + protocol::slept())
             return {false, nullptr};
     }
     in.pending.add(key, uri, fill, request, stored);
