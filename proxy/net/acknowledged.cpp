@@ -17,6 +17,9 @@ struct LongTcpInfo {
 };
 static_assert(offsetof(LongTcpInfo, bytes_acked) == 120);
 
+/// The system counts times in ticks of up to 10 ms.
+constexpr std::chrono::milliseconds kTickOfSystem{10};
+
 }  // namespace
 
 std::optional<std::uint64_t> bytes_acknowledged(int socket) {
@@ -25,6 +28,20 @@ std::optional<std::uint64_t> bytes_acknowledged(int socket) {
     if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 || size < sizeof info)
         return std::nullopt;
     return info.bytes_acked;
+}
+
+bool is_unacknowledged_since(int socket, std::chrono::nanoseconds time) {
+    tcp_info info{};
+    socklen_t size = sizeof info;
+    if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return false;
+    const std::chrono::milliseconds quiet(info.tcpi_last_ack_recv);
+    return info.tcpi_unacked > 0 && quiet + kTickOfSystem >= time;
+}
+
+// Not by the socket's own option, which its destructor would take back.
+void abort_at_close(int socket) {
+    const linger at_once{1, 0};
+    static_cast<void>(::setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once));
 }
 
 }  // namespace proxy

@@ -41,6 +41,7 @@ std::uint32_t server_of_peer(Fields response) {
 
 Exchange::~Exchange() {
     if (span_ && parser_ && !came_whole()) span_.fail("incomplete");
+    if (with_peer_) give_up();
 }
 
 Received Exchange::received() const {
@@ -52,7 +53,10 @@ Received Exchange::received() const {
 asio::awaitable<FetchError> Exchange::run(const UpstreamTarget& target, const Request& request,
                                           Patience patience) {
     for (bool first = true;; first = false) {
-        auto error = co_await connect(target, patience.connect, first ? Kept::any : Kept::none);
+        // A kept connection that has vanished has taken no time from the new one.
+        const auto connect_by =
+            vanished_ ? Clock::now() + (patience.connect - asked_at_) : patience.connect;
+        auto error = co_await connect(target, connect_by, first ? Kept::any : Kept::none);
         // A TLS handshake may be cut as well as the bytes behind it.
         const auto refused = error == FetchError::connect_failed || error == FetchError::reset;
         if (refused && first && request.may_retry) continue;
@@ -68,14 +72,16 @@ asio::awaitable<FetchError> Exchange::run(const UpstreamTarget& target, const Re
         // A kept connection may have ended before the request. On a new one, the server has chosen
         // to end it, and may do so again.
         const auto unanswered = reused() && !got_bytes_ && error == FetchError::reset;
+        if (error == FetchError::head_timeout || with_peer_) give_up();
         connection_.reset();
         if (!unanswered || !request.may_retry || !first) co_return error;
+        sent_twice_ = wrote_;
     }
 }
 
 asio::awaitable<FetchError> Exchange::connect(const UpstreamTarget& target,
                                               Clock::time_point deadline, Kept kept) {
-    got_bytes_ = eof_ = orderly_end_ = broken_ = wrote_ = false;
+    got_bytes_ = eof_ = orderly_end_ = broken_ = wrote_ = vanished_ = false;
     interim_bytes_ = 0;
     connection_.reset();
     auto acquired = co_await pool_.acquire(target, deadline, kept);
@@ -120,10 +126,32 @@ void Exchange::note_end(bool orderly) {
 
 bool Exchange::was_unread() const {
     if (!reused() || got_bytes_) return false;
-    if (!wrote_) return true;
+    if (!wrote_ || vanished_) return true;
     // A used connection has had bytes acknowledged: none means that the system does not count.
     return orderly_end_ && acknowledged_.value_or(0) > 0 &&
            bytes_acknowledged(connection_->socket.native_handle()) == acknowledged_;
+}
+
+/// No byte of the request on this kept connection has been acknowledged.
+bool Exchange::has_vanished() const {
+    return reused() && !got_bytes_ &&
+           is_unacknowledged_since(connection_->socket.native_handle(), Clock::now() - asked_at_);
+}
+
+/// Ends a connection on which a request has had no response. It is aborted, because the packets of
+/// a connection that closes in order are repeated for minutes. A request that this node has
+/// replaced or given up could still be executed then.
+void Exchange::give_up() {
+    if (!connection_ || got_bytes_ || !wrote_) return;
+    abort_at_close(connection_->socket.native_handle());
+}
+
+/// Its siblings went the same way.
+FetchError Exchange::vanish() {
+    vanished_ = true;
+    give_up();
+    pool_.remove_siblings(*connection_);
+    return FetchError::reset;
 }
 
 void Exchange::abandon() {
@@ -208,7 +236,9 @@ asio::awaitable<FetchError> Exchange::receive_head(bool is_head, Clock::time_poi
 }
 
 asio::awaitable<FetchError> Exchange::receive_any_head(bool is_head, Clock::time_point deadline) {
-    connection_->deadline.set(deadline);
+    const auto silent_at = asked_at_ + kSilenceOfSystem;
+    auto looks = reused() && !got_bytes_ && silent_at < deadline;
+    connection_->deadline.set(looks ? silent_at : deadline);
     auto& buffer = connection_->buffer;
     std::size_t scanned = 0;
     for (;;) {
@@ -223,6 +253,11 @@ asio::awaitable<FetchError> Exchange::receive_any_head(bool is_head, Clock::time
         const auto start = judge_response_start(buffer.data());
         if (start != ParseError::ok) co_return refuse(start);
         const auto error = co_await read_some(2048);
+        if (error == FetchError::head_timeout && std::exchange(looks, false)) {
+            if (has_vanished()) co_return vanish();
+            connection_->deadline.set(deadline);
+            continue;
+        }
         if (error != FetchError::none) co_return error;
     }
     auto parsed = parse_head(is_head);

@@ -26,6 +26,11 @@ namespace proxy {
 inline constexpr std::size_t kFirstReadBytes = 8 * 1024;
 inline constexpr std::size_t kUpstreamReadBytes = 64 * 1024;
 
+/// A system acknowledges what it receives within a fraction of a second, however long its server
+/// takes to answer. When it acknowledges no byte of a request on a kept connection for this long,
+/// the connection is dead: a firewall or a balancer on the way has forgotten it.
+inline constexpr std::chrono::milliseconds kSilenceOfSystem{2000};
+
 /// One request to an origin or peer, and its response. One coroutine of one worker owns it. When
 /// that coroutine is cancelled, its wait ends with FetchError::abandoned.
 class Exchange {
@@ -99,11 +104,15 @@ public:
     bool reused() const { return connection_ && connection_->used; }
     /// After FetchError::reset: true if the other side provably read no byte of the request, so a
     /// second send elsewhere is safe. It holds on a reused connection before any byte of a
-    /// response, by one of two proofs. Either this system took no byte of the request. Or the other
-    /// side ended its sending in an orderly way and has acknowledged nothing of the request: such
-    /// an end acknowledges all bytes that came before, and its sender reads no further request (RFC
-    /// 9112 §9.6). A reset proves nothing, as read bytes may stay unacknowledged.
+    /// response, by one of three proofs. This system took no byte of the request. Or the other side
+    /// ended its sending in an orderly way and has acknowledged nothing of the request: such an end
+    /// acknowledges all bytes that came before, and its sender reads no further request (RFC 9112
+    /// §9.6). Or nothing was acknowledged within kSilenceOfSystem, and the connection was aborted,
+    /// so that no later repetition of a packet arrives. A reset by the other side proves nothing,
+    /// as read bytes may stay unacknowledged.
     bool was_unread() const;
+    /// run() has sent the request twice, because the first connection ended without a response.
+    bool sent_twice() const { return sent_twice_; }
     /// A response has begun to come.
     bool heard_answer() const { return got_bytes_; }
     /// The connection can carry another request after this response.
@@ -181,6 +190,9 @@ private:
     FetchError refuse(ParseError what);
     void note_write(std::size_t sent, const boost::system::error_code& ec);
     void note_end(bool orderly);
+    bool has_vanished() const;
+    void give_up();
+    FetchError vanish();
 
     UpstreamPool& pool_;
     HeadLimits limits_;
@@ -203,7 +215,9 @@ private:
     bool eof_ = false;
     bool orderly_end_ = false;  // on a connection without a fault before
     bool broken_ = false;
-    bool wrote_ = false;                         // this system took bytes of the request
+    bool wrote_ = false;     // this system took bytes of the request
+    bool vanished_ = false;  // see has_vanished()
+    bool sent_twice_ = false;
     std::optional<std::uint64_t> acknowledged_;  // before the request, on a reused connection
     bool abandoned_ = false;
     bool may_upgrade_ = false;

@@ -164,7 +164,10 @@ UpstreamPtr UpstreamPool::remove(Idle::iterator connection) {
     return taken;
 }
 
+/// A connection that was idle while the machine slept has most likely ended, unheard.
 void UpstreamPool::remove_expired(Clock::time_point now) {
+    const auto slept = protocol::slept();
+    if (std::exchange(slept_, slept) + config_->timeouts.origin_idle < slept) close_idle();
     while (!idle_.empty() && idle_.front()->idle_since + config_->timeouts.origin_idle < now)
         remove(idle_.begin());
 }
@@ -544,6 +547,14 @@ void UpstreamPool::set_peer_places(std::shared_ptr<const std::vector<protocol::P
         });
         if ((*candidate)->on_clients_word && is_of_a_peer) remove(candidate);
     }
+}
+
+void UpstreamPool::remove_siblings(const UpstreamConnection& connection) {
+    const auto at = idle_at_.find(connection.key);
+    if (at == idle_at_.end()) return;
+    auto siblings = at->second;
+    std::erase_if(siblings, [&](const auto& each) { return (*each)->remote != connection.remote; });
+    for (const auto each : siblings) remove(each);
 }
 
 void UpstreamPool::close_idle() {

@@ -16,6 +16,7 @@
 #include "protocol/membership/peer_config.hpp"
 #include "protocol/net/dialer.hpp"
 #include "protocol/net/resolver.hpp"
+#include "protocol/net/sleep.hpp"
 #include "protocol/net/tls_session.hpp"
 #include "proxy/config/config_in_effect.hpp"
 #include "proxy/http/fetch_error.hpp"
@@ -172,6 +173,9 @@ public:
     /// Why the last TLS handshake of this worker with a host failed, such as `certificate has
     /// expired`; empty if none did.
     std::string_view tls_trouble(std::string_view host) const;
+    /// This connection is dead, without a word from the other side: closes the idle ones to the
+    /// same address.
+    void remove_siblings(const UpstreamConnection& connection);
     void close_idle();
     /// Sets the places of peers, as discovery and their links report them; null: none. An idle
     /// connection that a client named closes if a peer turns up at its port, and the next one is
@@ -243,6 +247,7 @@ private:
     std::unordered_map<std::string, std::weak_ptr<const Seats>>
         seats_;  // its owners are the connections
     std::size_t sweep_at_ = 64;
+    std::chrono::nanoseconds slept_ = protocol::slept();
     bool looking_after_idle_ = false;                                   // expire() will come
     std::unordered_map<std::string, protocol::SslSessionPtr> tickets_;  // by key
     RateLimitedLog tls_log_;  // and of parents that refuse tunnels

@@ -1,6 +1,12 @@
 // Which connections to the origin requests go out on, and what is sent once more.
+#include <linux/filter.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <mutex>
 #include <thread>
 
@@ -91,6 +97,85 @@ TEST_F(KeptConnections, AreTheOnlyOnesAfterWhichARequestIsSentAgain) {
         EXPECT_EQ(client().ask(method, std::string("/") + method).status, 502u);
         EXPECT_EQ(requests, 1) << method;
     }
+}
+
+/// From now on the system takes no packet for this connection, as if a firewall had forgotten it.
+void cut_off(int socket) {
+    const auto is_all_acknowledged = [socket] {
+        int queued = 1;
+        return ::ioctl(socket, SIOCOUTQ, &queued) == 0 && queued == 0;
+    };
+    ASSERT_TRUE(eventually(is_all_acknowledged));
+    sock_filter nothing{BPF_RET | BPF_K, 0, 0, 0};
+    const sock_fprog program{1, &nothing};
+    ASSERT_EQ(::setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program), 0);
+}
+
+/// Connections of node a to an origin whose packets vanish from some time on.
+class VanishedConnections : public KeptConnections {
+protected:
+    /// Opens so many connections, and cuts them off.
+    void warm_up(std::size_t connections) {
+        std::vector<std::future<unsigned>> answers;
+        for (std::size_t i = 0; i < connections; ++i)
+            answers.push_back(std::async(std::launch::async, [this, i] {
+                return client().get("/warm" + std::to_string(i)).status;
+            }));
+        ASSERT_TRUE(all_here_.wait_for(connections));
+        all_here_.open();
+        for (auto& answer : answers) EXPECT_EQ(answer.get(), 200u);
+        const std::lock_guard lock(mutex_);
+        for (const auto descriptor : descriptors_) cut_off(descriptor);
+    }
+
+    std::atomic<int> posts = 0;
+
+private:
+    Gate all_here_;
+    std::mutex mutex_;
+    std::vector<int> descriptors_;
+    ScriptedOrigin::Scripted scripted_{origin.set([this](Exchange& e) {
+        if (e.method == "POST") ++posts;
+        if (e.target.starts_with("/warm")) {
+            {
+                const std::lock_guard lock(mutex_);
+                descriptors_.push_back(e.socket.descriptor());
+            }
+            all_here_.wait();
+        }
+        e.answer({}, "done");
+    })};
+};
+
+TEST_F(VanishedConnections, AreNoticedWithinSecondsAndTheirSiblingsAreUsedNoMore) {
+    warm_up(3);
+    const auto begun = std::chrono::steady_clock::now();
+    EXPECT_EQ(client().get("/one").body, "done");
+    const auto took = std::chrono::steady_clock::now() - begun;
+    EXPECT_GE(took, 1900ms);  // not before the other system has had its time
+    EXPECT_LT(took, 10s);     // the head may take 60 s
+    for (const auto* target : {"/two", "/three", "/four"}) {
+        const auto next = std::chrono::steady_clock::now();
+        EXPECT_EQ(client().get(target).body, "done");
+        EXPECT_LT(std::chrono::steady_clock::now() - next, 1900ms);
+    }
+}
+
+TEST_F(VanishedConnections, CostNoPostItsAnswer) {
+    warm_up(1);
+    EXPECT_EQ(client().ask("POST", "/x", {}, "a body").body, "done");
+    EXPECT_EQ(posts, 1);
+}
+
+TEST_F(KeptConnections, AreWaitedForWhenOnlyTheServerIsSlow) {
+    const auto scripted = origin.set([](Exchange& e) {
+        if (e.target != "/warm") std::this_thread::sleep_for(2500ms);
+        e.answer({}, "done");
+    });
+    EXPECT_EQ(client().get("/warm").body, "done");
+    EXPECT_EQ(client().get("/slow").body, "done");
+    EXPECT_EQ(origin.requests(), 2u);
+    EXPECT_EQ(origin.connections(), 1u);
 }
 
 // It belongs to no answer (RFC 9110 §9.3.2, RFC 9112 §6.3), least of all to the next.
