@@ -60,6 +60,8 @@ public:
         return silent;
     }
     const std::vector<CounterTrack>& tracks() const { return tracks_; }
+    /// The next sample of each node is its zero.
+    void forget() { tracks_.assign(admins_.size(), CounterTrack()); }
 
 private:
     const std::vector<HostPort>& admins_;
@@ -85,6 +87,30 @@ std::vector<std::uint64_t> fingerprint(const std::vector<CounterTrack>& tracks) 
     return out;
 }
 
+bool is_any_under_way(const std::vector<CounterTrack>& tracks) {
+    return std::ranges::any_of(tracks, [](const auto& track) { return track.under_way() > 0; });
+}
+
+/// Reads the first sample of each node while no node asks another. The nodes are read one after the
+/// other, so a question in between would stand in the books of one side alone.
+void begin_at_rest(Watch& watch, Progress& progress) {
+    const auto give_up = Clock::now() + kSettleAtMost;
+    for (;;) {
+        watch.forget();
+        watch.look();
+        const auto first = fingerprint(watch.tracks());
+        if (is_any_under_way(watch.tracks())) {
+            if (Clock::now() >= give_up) return;
+        } else {
+            std::this_thread::sleep_for(kPoll);
+            watch.look();
+            if (fingerprint(watch.tracks()) == first || Clock::now() >= give_up) return;
+        }
+        progress.update("waiting for the counters to settle");
+        std::this_thread::sleep_for(kPoll);
+    }
+}
+
 /// Reads the counters until they are at rest. Returns the nodes whose counters were unreadable at
 /// the end.
 std::vector<std::string> settle(Watch& watch, Progress& progress) {
@@ -92,7 +118,8 @@ std::vector<std::string> settle(Watch& watch, Progress& progress) {
     auto silent = watch.look();
     auto last = fingerprint(watch.tracks());
     auto still_since = Clock::now();
-    while (Clock::now() < still_since + kQuietFor && Clock::now() < give_up) {
+    while ((Clock::now() < still_since + kQuietFor || is_any_under_way(watch.tracks())) &&
+           Clock::now() < give_up) {
         progress.update("waiting for the counters to settle");
         std::this_thread::sleep_for(kPoll);
         silent = watch.look();
@@ -211,7 +238,7 @@ Report measure(const Trace& trace, const MeasureOptions& options, Progress& prog
         if (!missing.empty()) progress.say("going on although " + missing);
     }
     Watch watch(options.admins);
-    watch.look();
+    if (!options.admins.empty()) begin_at_rest(watch, progress);
     watch.start();
     const auto origin_before = options.origin ? options.origin->requests() : 0;
     ReplayResult result = replay(

@@ -171,6 +171,11 @@ std::uint64_t NodeSample::other_refusals() const {
 std::uint64_t NodeSample::failures() const {
     return sum_over_peers(*this, &PeerSample::failures);
 }
+std::uint64_t NodeSample::under_way() const {
+    std::uint64_t sum = 0;
+    for (const auto& peer : peers) sum += peer.under_way();
+    return sum;
+}
 bool NodeSample::in_sync() const {
     for (const auto& peer : peers) {
         if (peer.state != "in_step") return false;
@@ -279,6 +284,10 @@ NodeSample CounterTrack::counted() const {
         PeerSample& mine = peer_of(out, peer.node);
         mine.state = peer.state;
         mine.lag_seconds = peer.lag_seconds;
+        if (const auto* before = base_->peer(peer.node)) {
+            mine.ended_before = before->hits + before->failures;
+            mine.served_before = before->served;
+        }
     }
     return out;
 }
@@ -291,7 +300,10 @@ std::vector<Book> books_between(const std::vector<NodeSample>& nodes) {
             const PeerSample* asked = asker.peer(giver.node);
             const PeerSample* gave = giver.peer(asker.node);
             if (!asked || !gave) continue;
-            books.push_back({asker.node, giver.node, asked->hits, gave->served, asked->failures});
+            const auto owed =
+                asked->ended_before - std::min(asked->ended_before, gave->served_before);
+            books.push_back(
+                {asker.node, giver.node, asked->hits, gave->served, asked->failures + owed});
         }
     }
     return books;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <boost/system/result.hpp>
 #include <chrono>
 #include <cstdint>
@@ -31,6 +32,13 @@ struct PeerSample : proxy::PeerCounters {
     double last_http_error_seconds = 0;
     std::uint64_t objects = 0, bits = 0;            ///< of the peer's summary
     std::uint64_t announcement_bytes_received = 0;  ///< deltas and snapshots from the peer
+    /// In CounterTrack::counted(): hits and failures, and answers given, before the first sample.
+    std::uint64_t ended_before = 0, served_before = 0;
+
+    /// Requests to the peer without an end.
+    std::uint64_t under_way() const {
+        return asked - std::min(asked, hits + false_hits + stale_hits + refused + failures);
+    }
 };
 
 /// One directory of the disk tier.
@@ -82,7 +90,8 @@ struct NodeSample {
     std::uint64_t false_hits() const;
     std::uint64_t other_refusals() const;  ///< stale hits and refused
     std::uint64_t failures() const;
-    bool in_sync() const;  ///< with every peer
+    std::uint64_t under_way() const;  ///< requests to peers without an end
+    bool in_sync() const;             ///< with every peer
 };
 
 /// Returns nothing, and the reason in `why`, if `json` is not the status of a node.
@@ -104,6 +113,8 @@ public:
 
     bool sampled() const { return last_.has_value(); }
     unsigned restarts() const { return restarts_; }
+    /// Requests to peers that had no end at the last sample.
+    std::uint64_t under_way() const { return last_ ? last_->under_way() : 0; }
     /// Objects in memory or on disk at the first sample.
     std::uint64_t objects_before() const { return objects_before_; }
     /// The counts since the first sample. Levels (cache, ready, state, lag) are those of the last
@@ -120,7 +131,9 @@ private:
 };
 
 /// Compares the books of two nodes. B's answers to A include all hits of A at B, and at most the
-/// failed ones besides: A.hits(B) <= B.served(A) <= A.hits(B) + A.failures(B).
+/// failed ones besides: A.hits(B) <= B.served(A) <= A.hits(B) + A.failures(B). A network may hold a
+/// question back until long after A has given it up. So `failures` includes those before the
+/// measurement for which B had given nothing by then.
 struct Book {
     std::string asker, giver;
     std::uint64_t hits = 0, served = 0, failures = 0;

@@ -22,6 +22,11 @@ void PeerRecord::asked() {
     ++under_way_;
 }
 
+void PeerRecord::sent_again() {
+    ++counts_.asked;
+    ++counts_.failures;
+}
+
 void PeerRecord::answered_after(std::chrono::nanoseconds time, Time now) {
     round_trip_.measured(time);
     measured_at_ = now;

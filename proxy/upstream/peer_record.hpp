@@ -58,6 +58,8 @@ public:
     double cost() const;
 
     void asked();
+    /// A request went out again on a new connection. The first one has failed.
+    void sent_again();
     /// The end of a request, once for each asked().
     void ended(PeerVerdict verdict, Time now);
     /// A head has come `time` after its request, perhaps too late for use.

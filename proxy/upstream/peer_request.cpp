@@ -113,6 +113,8 @@ void PeerRequest::close(PeerVerdict verdict) {
     if (noted_in_) noted_in_->answered(note_, verdict);
     end_span(span_, verdict, failed_by_);
     auto& record = this->record();
+    // The peer may have given its answer to both, and only one came.
+    if (exchange_.sent_twice()) record.sent_again();
     const auto now = Clock::now();
     const auto failed = verdict == PeerVerdict::failure || verdict == PeerVerdict::timeout;
     // A request to an earlier instance says nothing about the present instance of the node.

@@ -120,6 +120,26 @@ TEST_F(PeerRace, APeerRequestThatGetsLostIsRepeatedBeforeTheOriginsTurn) {
     never.open();
 }
 
+TEST_F(PeerRace, AQuestionThatGoesOutAgainOnANewConnectionStandsInTheBooksTwice) {
+    std::atomic<bool> given_once = false;
+    ScriptedOrigin stand_in([&](Exchange& e) {  // its first answer to /two gets lost
+        if (e.target.ends_with("/two") && !given_once.exchange(true)) {
+            e.keep = false;
+            return;
+        }
+        e.answer(fresh(), "body of the peer");
+    });
+    start_with(stand_in, 30s);
+    for (const auto* target : {"/one", "/two"}) {
+        store("a", target);
+        EXPECT_EQ(get("b", target).body, "body of the peer");
+    }
+    EXPECT_EQ(seen("b", "a").hits, 2u);
+    EXPECT_EQ(seen("b", "a").asked, 3u);
+    EXPECT_EQ(seen("b", "a").failures, 1u);
+    EXPECT_TRUE(books_balance(3));
+}
+
 TEST_F(PeerRace, NobodyWaitsForAPeerThatIsFartherThanTheOrigin) {
     Gate later;
     ScriptedOrigin stand_in([&](Exchange& e) {

@@ -22,7 +22,9 @@ public:
     std::string admin_name = "n";  ///< the name the admin page gives
     int objects = 0;               ///< in the cache all the time
     std::string names;             ///< behind which it looks for peers
-    std::string disk;              ///< its directories
+    /// Looks at its status in which its question to the peer has no end.
+    mutable std::atomic<int> under_way{0};
+    std::string disk;  ///< its directories
     int disk_objects = 0;
 
 private:
@@ -34,7 +36,8 @@ private:
                     ", \"disk_objects\": " + std::to_string(disk_objects) + ", \"disk\": [" + disk +
                     "]}, \"uptime_seconds\": " + std::to_string(uptime.count()) +
                     ", \"requests\": {\"total\": " + total + ", \"local_hit\": " + total +
-                    "}, \"cluster\": {\"peers\": [{\"node\": \"b\", \"state\": \"" + peer_state +
+                    "}, \"cluster\": {\"peers\": [{\"node\": \"b\", \"asked\": 1, \"hits\": " +
+                    (under_way-- > 0 ? "0" : "1") + ", \"state\": \"" + peer_state +
                     "\"}], \"names\": [" + names + "]}}",
                 true};
     }
@@ -106,6 +109,15 @@ TEST(Measure, SaysThatACacheWasNotEmpty) {
     ASSERT_EQ(report.warnings.size(), 1u);
     EXPECT_THAT(report.warnings[0], testing::HasSubstr("not empty"));
     EXPECT_THAT(report.warnings[0], testing::HasSubstr("n 1,234"));
+}
+
+TEST(Measure, BeginsWhenNoNodeWaitsForAnother) {
+    CountingProxy proxy;
+    proxy.under_way = 4;
+    const auto report = measure_through(proxy);
+    EXPECT_LT(proxy.under_way, 0);
+    ASSERT_EQ(report.rows[0].counted->peers.size(), 1u);
+    EXPECT_EQ(report.rows[0].counted->peers[0].hits, 0u);  // of a question before the replay
 }
 
 TEST(Measure, OfALaterPartExpectsWhatCameBeforeInTheCaches) {

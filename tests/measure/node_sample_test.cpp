@@ -245,6 +245,24 @@ TEST(Books, BalanceWhenWhatIsMissingFailed) {  // A.hits(B) <= B.served(A) <= A.
     EXPECT_FALSE(balanced(10, 13, 2));
 }
 
+// A network that was cut off brings the question when it is back.
+TEST(Books, BalanceWhenAnEarlierFailureIsAnsweredAfterAll) {
+    const auto a = track_of({{1, node("a", "b", 5, 2, 0)}, {2, node("a", "b", 45, 2, 0)}});
+    const auto late = track_of({{1, node("b", "a", 0, 0, 6)}, {2, node("b", "a", 0, 0, 47)}});
+    EXPECT_TRUE(books_between({a.counted(), late.counted()})[0].balanced());
+    const auto never = track_of({{1, node("b", "a", 0, 0, 7)}, {2, node("b", "a", 0, 0, 48)}});
+    EXPECT_FALSE(books_between({a.counted(), never.counted()})[0].balanced());
+}
+
+TEST(Books, SayWhetherAQuestionIsUnderWay) {
+    auto asking = node("a", "b", 5, 2, 0);
+    asking.peers[0].asked = 9;
+    asking.peers[0].stale_hits = asking.peers[0].refused = 1;
+    EXPECT_EQ(asking.under_way(), 0u);
+    ++asking.peers[0].asked;
+    EXPECT_EQ(asking.under_way(), 1u);
+}
+
 TEST(Books, AreOnlyOfThoseWhoKnowEachOther) {
     EXPECT_TRUE(books_between({node("a", "b", 1, 0, 1), node("c", "a", 1, 0, 1)}).empty());
 }
