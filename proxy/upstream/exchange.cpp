@@ -74,7 +74,9 @@ asio::awaitable<FetchError> Exchange::run(const UpstreamTarget& target, const Re
         const auto unanswered = reused() && !got_bytes_ && error == FetchError::reset;
         if (error == FetchError::head_timeout || with_peer_) give_up();
         connection_.reset();
-        if (!unanswered || !request.may_retry || !first) co_return error;
+        // After the silence, nobody waits for this peer any more.
+        const auto too_late = vanished_ && with_peer_;
+        if (!unanswered || !request.may_retry || !first || too_late) co_return error;
         sent_twice_ = wrote_;
     }
 }
