@@ -172,7 +172,8 @@ private:
         for (;;) {
             timer.expires_after(self->context_.config.timings.heartbeat);
             const auto [error] = co_await timer.async_wait(as_result);
-            if (error) co_return;
+            // The timer may have expired just before the end.
+            if (error || self->stopped_) co_return;
             self->tend_now();
         }
     }

@@ -272,6 +272,7 @@ private:
 
     void handle(WorkerEnded) {
         if (--running_workers_ > 0) return;
+        settings_.close();  // no reload replaces the cluster from now on
         // Invalidations by the last requests are to reach the peers.
         asio::co_spawn(
             control_,

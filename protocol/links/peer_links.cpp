@@ -85,6 +85,7 @@ void PeerLinks::run(TaskGroup& tasks, const std::shared_ptr<void>& owner, bool l
 void PeerLinks::stop() {
     stopped_ = true;
     finder_.stop();
+    for (auto& [contact, publication] : publications_) publication->retire();
     subscriptions_.close();
 }
 

@@ -51,6 +51,8 @@ public:
     void look_now() { finder_.look_now(); }
     /// Begins to dial and, if `listens`, to accept links. Each task keeps `owner` alive.
     void run(TaskGroup& tasks, const std::shared_ptr<void>& owner, bool listens);
+    /// Ends all links at once: what they work on may be handed over now. Their coroutines come to
+    /// their ends in the event loop, and touch nothing of it before.
     void stop();
     /// Forgets peers that are gone for long. Called at each heartbeat.
     void tidy();

@@ -46,6 +46,14 @@ void Subscriptions::take_over(const Subscriptions& earlier, std::size_t peer) {
     slots_[peer].report = earlier.slots_[peer].report;
 }
 
+void Subscriptions::close() {
+    closed_ = true;
+    const auto stopped = boost::asio::error::make_error_code(boost::asio::error::operation_aborted);
+    for (const auto& [ticket, end] : hellos_) end->close(stopped);
+    for (const auto& slot : slots_)
+        if (slot.end != nullptr) slot.end->close(stopped);
+}
+
 void Subscriptions::report(std::size_t peer, TimePoint now, ClusterStatus::Peer& status) const {
     const auto& slot = slots_[peer];
     add(status, slot.counters);

@@ -61,8 +61,8 @@ public:
     /// Takes the peer's applied invalidations, so that they are not applied again, and the
     /// outstanding confirmations.
     void take_over(const Subscriptions& earlier, std::size_t peer);
-    /// From now on received invalidations have no recipient, and links end.
-    void close() { closed_ = true; }
+    /// From now on received invalidations have no recipient. Closes all links.
+    void close();
 
     /// Adds the counters of this side.
     void report(std::size_t peer, TimePoint now, ClusterStatus::Peer& status) const;

@@ -406,7 +406,8 @@ asio::awaitable<bool> wait_for_step(Socket& socket, Step step) {
     boost::system::error_code ec;
     co_await socket.async_wait(step == Step::wait_write ? Socket::wait_write : Socket::wait_read,
                                asio::redirect_error(asio::use_awaitable, ec));
-    co_return !ec;
+    // OpenSSL would use a descriptor that may be another's by now.
+    co_return !ec && socket.is_open();
 }
 
 namespace {

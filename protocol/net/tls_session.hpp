@@ -163,7 +163,8 @@ TlsSession::Step write_now(TlsSession::Socket& socket, TlsSession* tls,
 constexpr bool waits(TlsSession::Step step) {
     return step == TlsSession::Step::wait_read || step == TlsSession::Step::wait_write;
 }
-/// Waits for the event that `step` names. Returns false if the wait was cancelled.
+/// Waits for the event that `step` names. Returns false if the wait was cancelled, or the socket
+/// closed meanwhile.
 boost::asio::awaitable<bool> wait_for_step(TlsSession::Socket& socket, TlsSession::Step step);
 
 }  // namespace protocol

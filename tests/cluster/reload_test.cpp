@@ -684,6 +684,24 @@ TEST_F(Reload, KeepsAnsweringWhileLinksAreMadeAnew) {
     EXPECT_EQ(status("a").summary.objects, status("a").cache.objects);
 }
 
+TEST_F(Reload, MakesLinksAnewAtEverySpacing) {
+    auto& a = run(config("a", 2));
+    run(config("b", 2));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
+    for (auto spacing = 50ms; spacing >= 0ms; spacing -= 1ms) {
+        for (const auto heartbeat : {60ms, 50ms}) {
+            auto settings = config("a", 2);
+            settings.cluster->heartbeat = heartbeat;
+            write(settings);
+            a.reload();  // as HUP does
+            std::this_thread::sleep_for(spacing);
+        }
+    }
+    EXPECT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
+    EXPECT_GT(status("a").config.reloads, 50u) << "reloads in a row may find the same file";
+    EXPECT_EQ(changed_by_reload("a"), paths({}));
+}
+
 TEST_F(Reload, KeepsTheInvalidationsThatAPeerHasNotConfirmed) {
     for (const auto* node : {"a", "b"}) run(config(node, 2));
     ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));

@@ -446,6 +446,37 @@ TEST_F(ClusterTest, GoesOnUnderAnotherConfigurationAtTheSamePort) {
     EXPECT_EQ(a.cluster->status().own.objects, 2u);
 }
 
+/// The next cluster takes over after each number of handlers since the one before, so at every
+/// step of a hello, of a snapshot and of a heartbeat.
+TEST_F(ClusterTest, AReplacedClusterTouchesNothingThatItHasHandedOver) {
+    auto settings = config("a");
+    settings.timings.heartbeat = settings.timings.check_hash = 1ms;
+    auto& a = add(settings);
+    auto& b = add(config("b"));
+    a.store("http://x/1");
+    ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
+    for (int handlers = 0; handlers < 200; ++handlers) {
+        a.store("http://x/" + std::to_string(handlers));
+        const auto latest = Clock::now() + 20ms;
+        for (int left = handlers; left > 0 && Clock::now() < latest;) {
+            turn(*b.io);
+            a.io->restart();
+            if (a.io->poll_one() > 0) --left;
+        }
+        bool reloaded = false;
+        boost::asio::post(*a.io, [&] {
+            a.reload();
+            reloaded = true;
+        });
+        ASSERT_TRUE(run_until([&] { return reloaded; }));
+    }
+    ASSERT_TRUE(run_until([&] {
+        return all_in_sync() && a.status_of("b").publishing && b.sees("a", "http://x/199");
+    }));
+    EXPECT_EQ(a.cluster->status().own.objects, 200U);
+    EXPECT_EQ(b.refusals("duplicate_id"), 0U);
+}
+
 TEST_F(ClusterTest, PeersAreFoundByName) {
     auto by_name = config("b");
     by_name.listen->host = "localhost";
