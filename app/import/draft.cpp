@@ -235,6 +235,7 @@ std::optional<std::uint64_t> import_span(std::string_view text) {
             ++letters;
         auto unit = text.substr(0, letters);
         text.remove_prefix(letters);
+        if (unit.empty() && !text.empty()) return std::nullopt;  // `1.2.3`
         if (unit.size() > 2 && unit.ends_with('s')) unit.remove_suffix(1);
         const auto* const found = std::find_if(
             std::begin(kUnits), std::end(kUnits),

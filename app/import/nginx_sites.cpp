@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <functional>
 #include <limits>
 #include <map>
 #include <utility>
 
 #include "app/import/nginx_servers.hpp"
+#include "proxy/http/number.hpp"
 
 namespace app {
 namespace {
@@ -228,12 +228,10 @@ private:
                 const auto word = line.word(i);
                 down = down || word == "down";
                 if (word == "backup") one["backup"] = true;
-                unsigned weight = 0;
-                if (word.starts_with("weight=") &&
-                    std::from_chars(word.data() + 7, word.data() + word.size(), weight).ec ==
-                        std::errc() &&
-                    weight > 1)
-                    one["weight"] = weight;
+                if (!word.starts_with("weight=")) continue;
+                const auto weight = proxy::parse_number(word.substr(7));
+                if (!weight) draft_.leave_out(line, "its weight is no whole number");
+                if (weight.value_or(0) > 1) one["weight"] = *weight;
             }
             const auto again = std::any_of(list.begin(), list.end(), [&](const Json& other) {
                 return other["url"] == one["url"];

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "proxy/http/escape.hpp"
+#include "proxy/http/number.hpp"
 
 namespace app {
 namespace {
@@ -62,8 +62,11 @@ void read_peer_option(SquidPeer& peer, std::string_view option, ImportDraft& dra
         if (const auto file = value_of(option, key)) peer.ca = *file;
     for (const auto* const key : {"ssldomain", "tls-domain"})
         if (const auto name = value_of(option, key)) peer.tls_name = *name;
-    if (const auto text = value_of(option, "weight"))
-        std::from_chars(text->data(), text->data() + text->size(), peer.weight);
+    if (const auto text = value_of(option, "weight")) {
+        const auto weight = proxy::parse_number(*text);
+        if (!weight) draft.leave_out(*peer.line, "its weight is no whole number");
+        peer.weight = weight.value_or(1);
+    }
     if (option.starts_with("forceddomain="))
         draft.leave_out(*peer.line, "the origin gets the Host of the client (forceddomain)");
     if (const auto login = value_of(option, "login"); login && *login != "PASSTHRU") {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ struct SquidPeer {
     std::string login;    // `name:password@` of a parent
     bool origin = false;  // originserver
     bool usable = false;  // a setting can name it
-    int weight = 1;
+    std::uint64_t weight = 1;
     bool verify = true;  // its certificate
     std::string ca, tls_name;
     std::string balance;             // the setting's word; empty: none is given

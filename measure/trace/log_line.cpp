@@ -6,7 +6,6 @@
 #include <charconv>
 #include <chrono>
 #include <cstddef>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -25,9 +24,10 @@ bool to_number(std::string_view text, Number& out) {
     return error == std::errc{} && end == text.data() + text.size();
 }
 
-/// Reads the number before the first other character. "-" and other words have none.
-bool leading_number(std::string_view text, std::uint64_t& out) {
-    return std::from_chars(text.data(), text.data() + text.size(), out).ec == std::errc{};
+/// Reads the bytes of an answer; `-` states none. False for any other word, such as `1.204` or
+/// `5k`: its first digits are another number.
+bool read_bytes(std::string_view word, std::uint64_t& out) {
+    return word == "-" || to_number(word, out);
 }
 
 /// Cuts the text up to `separator` off `rest`. Returns nothing if the separator is missing.
@@ -48,7 +48,7 @@ bool is_method(std::string_view text) {
     return true;
 }
 
-std::optional<LogLine> parse_tab_separated(std::string_view line) {
+std::optional<LogLine> parse_tab_separated(std::string_view line, std::string_view& why) {
     LogLine out;
     const auto time = cut(line, '\t'), client = cut(line, '\t'), method = cut(line, '\t'),
                url = cut(line, '\t'), status = cut(line, '\t');
@@ -60,7 +60,10 @@ std::optional<LogLine> parse_tab_separated(std::string_view line) {
         !to_number(*status, out.status)) {
         return std::nullopt;
     }
-    if (bytes != "-" && !to_number(bytes, out.bytes)) return std::nullopt;
+    if (!read_bytes(bytes, out.bytes)) {
+        why = kUnsureSize;
+        return std::nullopt;
+    }
     out.client = *client;
     out.method = *method;
     out.url = *url;
@@ -314,7 +317,7 @@ std::optional<LogLine> LineParser::parse(std::string_view line) {
 std::optional<LogLine> LineParser::parse_bare(std::string_view line) {
     switch (format_) {
         case LogFormat::tab_separated:
-            return parse_tab_separated(line);
+            return parse_tab_separated(line, why_);
         case LogFormat::squid:
             return parse_squid(line);
         case LogFormat::common:
@@ -353,9 +356,10 @@ std::optional<LogLine> LineParser::parse_squid(std::string_view line) {
     std::string_view result = fields[3];
     const auto word = cut(result, '/');
     if (!word || !to_number(result, out.status)) return std::nullopt;
-    if (!to_number(fields[4], out.bytes) || !is_method(fields[5])) return std::nullopt;
-    if (!is_client(fields[2])) {
-        why_ = kUnsureClient;
+    if (!is_method(fields[5])) return std::nullopt;
+    const auto has_size = read_bytes(fields[4], out.bytes);
+    if (!has_size || !is_client(fields[2])) {
+        why_ = has_size ? kUnsureClient : kUnsureSize;
         return std::nullopt;
     }
     out.cut_off = tells_no_size(*word);
@@ -389,7 +393,13 @@ std::optional<LogLine> LineParser::parse_common(std::string_view line) {
         why_ = kUnsureClient;
         return std::nullopt;
     }
-    if (status.size() < line.size()) leading_number(line.substr(status.size() + 1), out.bytes);
+    // Some logs have the referer in its place, in quotes.
+    line.remove_prefix(std::min(line.size(), status.size() + 1));
+    const auto bytes = line.substr(0, line.find(' '));
+    if (!bytes.empty() && !bytes.starts_with('"') && !read_bytes(bytes, out.bytes)) {
+        why_ = kUnsureSize;
+        return std::nullopt;
+    }
 
     std::string_view request = unescaped_;
     const auto version = request.rfind(" HTTP/");
@@ -414,10 +424,11 @@ std::optional<LogLine> LineParser::parse_json(std::string_view line) {
         restore_bytes(out);
         return true;
     };
-    const auto number = [&](const char* key, std::uint64_t most) -> std::uint64_t {
+    const auto number = [&](const char* key, std::uint64_t& out) {
         const auto found = json.find(key);
-        if (found == json.end() || !found->is_number_unsigned()) return 0;
-        return std::min(found->get<std::uint64_t>(), most);
+        if (found == json.end() || found->is_null()) return true;
+        if (found->is_number_unsigned()) out = found->get<std::uint64_t>();
+        return found->is_number_unsigned();
     };
     LogLine out;
     std::string time, role;
@@ -425,13 +436,18 @@ std::optional<LogLine> LineParser::parse_json(std::string_view line) {
         !text("method", method_) || !text("url", unescaped_)) {
         return std::nullopt;
     }
+    std::uint64_t status = 0;
+    if (!number("status", status)) return std::nullopt;
+    if (!number("bytes", out.bytes)) {
+        why_ = kUnsureSize;
+        return std::nullopt;
+    }
     out.client = client_;
     out.method = method_;
     out.url = unescaped_;
-    out.status = static_cast<unsigned>(number("status", 999));
+    out.status = static_cast<unsigned>(std::min<std::uint64_t>(status, 999));
     const auto aborted = json.find("aborted");
     out.cut_off = aborted != json.end() && *aborted == true;
-    out.bytes = number("bytes", std::numeric_limits<std::uint64_t>::max());
     out.by_peer = text("role", role) && role == "peer";
     return out;
 }

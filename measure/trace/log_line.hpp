@@ -35,9 +35,12 @@ LoggedSize logged_size(const LogLine& line);
 inline constexpr std::string_view kNotThisFormat = "not a line of this format";
 inline constexpr std::string_view kUnsureClient =
     "uncertain client (its field has several names, or none)";
+inline constexpr std::string_view kUnsureSize =
+    "uncertain size (its field is no whole number of bytes)";
 
 /// Parses lines of one format, also behind prefixes that without_prefix() removes. `parse` returns
-/// nothing for a line of another format or with an uncertain client; it never guesses. One thread.
+/// nothing for a line of another format, or with an uncertain client or size; it never guesses. One
+/// thread.
 /// Sources: traces/README for hearsay's own format; Squid's native access.log; Apache's Common and
 /// Combined log formats, also with the virtual host before them (vhost_combined), and their
 /// backslash escapes (including nginx's `\xHH`); proxy/telemetry/access_log.hpp for JSON.

@@ -158,7 +158,8 @@ TEST(ImportUnits, AreThoseOfSquidAndNginx) {
     EXPECT_EQ(import_span("1h30m"), 5'400'000u);
     EXPECT_EQ(import_span("10"), 10'000u);
     EXPECT_EQ(import_span("1 decade 1 decade"), 3650ull * 86'400'000) << "ten years are the most";
-    EXPECT_EQ(import_span("soon"), std::nullopt);
+    for (const auto* none : {"soon", "1.2.3", "5 0 s"})
+        EXPECT_EQ(import_span(none), std::nullopt) << none;
     EXPECT_EQ(import_span(""), std::nullopt);
     EXPECT_EQ(import_span_text(5'400'000), "90m");
     EXPECT_EQ(import_span_text(0), "0ms");

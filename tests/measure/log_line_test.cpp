@@ -165,6 +165,41 @@ TEST(Logs, AreReadBehindWhatCollectorsPutBefore) {
     }
 }
 
+TEST(Logs, NeverTakeTheBeginningOfASizeForTheWhole) {
+    const auto why = [](LogFormat format, const std::string& line) {
+        LineParser parser(format);
+        return parser.parse(line) ? std::string_view("read") : parser.why();
+    };
+    for (const std::string bytes :
+         {"1.204", "1,204", "5k", "1204.0", "1e3", "+5", "0x10", "99999999999999999999", "-1"}) {
+        EXPECT_EQ(
+            why(LogFormat::common, "h - - [01/Jan/2024:00:00:00 +0000] \"GET /a HTTP/1.1\" 200 " +
+                                       bytes + " \"-\" \"x\""),
+            kUnsureSize)
+            << bytes;
+        EXPECT_EQ(why(LogFormat::squid, "1066036250.129 1 c TCP_MISS/200 " + bytes +
+                                            " GET http://a/ - DIRECT/a text/html"),
+                  kUnsureSize)
+            << bytes;
+        EXPECT_EQ(why(LogFormat::tab_separated, "1\t1\tGET\thttp://a/\t200\t" + bytes + "\t-"),
+                  kUnsureSize)
+            << bytes;
+    }
+    for (const std::string bytes : {"1.204", "-1", "\"1204\"", "1e3", "true"})
+        EXPECT_EQ(why(LogFormat::json,
+                      R"({"ts":"2026-11-20T12:50:33.007Z","client":"10.0.0.7","method":"GET",)"
+                      R"("url":"http://a/","status":200,"bytes":)" +
+                          bytes + "}"),
+                  kUnsureSize)
+            << bytes;
+}
+
+TEST(CommonLog, MayHaveTheRefererInPlaceOfTheSize) {
+    const auto line = parse(
+        LogFormat::common, "h - - [01/Jan/2024:00:00:00 +0000] \"GET /a\" 200 \"http://r/\" \"x\"");
+    EXPECT_EQ(line.bytes, 0u);
+}
+
 TEST(LoggedSize, IsThatOfWholeAnswersOnly) {
     const auto logged = [](const char* squid_result, const char* method = "GET") {
         return logged_size(parse(LogFormat::squid, std::string("1066036250.129 1 c ") +

@@ -177,6 +177,16 @@ TEST(Trace, TakesTheLargestSizeThatAWholeAnswerTells) {
     EXPECT_EQ(squid.object_bytes, (std::vector<std::uint64_t>{40u << 20}));
 }
 
+TEST(Trace, CountsAndShowsLinesWhoseSizeIsNoWholeNumber) {
+    const auto trace = load("h - - [10/Oct/2000:13:55:36 -0700] \"GET /1 HTTP/1.0\" 200 1.204\n" +
+                            std::string(kCommon));
+    EXPECT_EQ(trace.requests.size(), 2u);
+    EXPECT_EQ(trace.skipped.at(std::string(kUnsureSize)), 1u);
+    EXPECT_EQ(trace.in_doubt, 1u);
+    EXPECT_THAT(trace.examples.at(std::string(kUnsureSize)),
+                ElementsAre(testing::EndsWith(" 200 9.999")));
+}
+
 TEST(Trace, CountsAndShowsLinesThatLeaveOpenWhoAsked) {
     const auto trace =
         load("203.0.113.7, 10.1.1.1 - - [10/Oct/2000:13:55:36 -0700] \"GET /1 HTTP/1.0\" 200 10\n" +
