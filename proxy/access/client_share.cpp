@@ -46,6 +46,12 @@ ClientShare::Entered ClientShare::enter(const std::shared_ptr<Account>& account,
     return {};
 }
 
+void ClientShare::leave() {
+    paced_.clear();
+    uses_.clear();
+    piece_ = std::numeric_limits<std::uint64_t>::max();
+}
+
 /// A client may go into debt by one piece, so it needs no whole piece of tokens to begin with.
 ClientShare::Time ClientShare::ready_at(Time now) const {
     auto ready = now;

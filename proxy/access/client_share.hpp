@@ -31,6 +31,8 @@ public:
     };
     /// Counts the request in an account, unless a limit refuses it.
     Entered enter(const std::shared_ptr<Account>& account, const ClientAllowance& limits, Time now);
+    /// Counts in no account from here on, because others count what comes next.
+    void leave();
 
     /// Bytes of a body may go out from this time on; `now` or earlier: at once.
     Time ready_at(Time now) const;

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "proxy/access/access_rules.hpp"
+#include "proxy/access/client_share.hpp"
 #include "proxy/client/admitted.hpp"
 #include "proxy/client/entrance.hpp"
 #include "proxy/client/inside.hpp"
@@ -49,8 +50,10 @@ asio::awaitable<void> refuse_inside(Transaction& transaction, RequestRefusal rea
     co_await transaction.refuse(503, text, status);
 }
 
-/// Says 200 and counts that. False: the client has left.
+/// Says 200 and counts that. From here on the requests inside count in `clients.limits`, and the
+/// CONNECT does not. False: the client has left.
 asio::awaitable<bool> open_inside(Transaction& transaction) {
+    if (const auto& share = transaction.request.share) share->leave();
     auto& books = transaction.books;
     books.status = 200;
     books.outcome = Outcome::uncacheable;

@@ -90,6 +90,11 @@ protected:
         tls.connect(tunnel.line());
         return tls;
     }
+    /// The proxy port in TLS, for clients that name it `https://proxy.test`.
+    static void with_tls(Config& settings) {
+        const auto files = certificates().issue("DNS:proxy.test");
+        settings.tls = TlsConfig{{address("a"), kTlsPort}, files.certificate, files.key};
+    }
     std::uint64_t refused(RequestRefusal reason) const { return status("a").work.refusals[reason]; }
     bool failed(InterceptFailure why) const {
         return eventually([&] { return status("a").work.intercept_failures[why] > 0; });
@@ -343,10 +348,43 @@ TEST_F(Interception, TakesNoMoreConnectionsInStreamsThanOneClientMayHave) {
     EXPECT_EQ(refused(RequestRefusal::too_many_connections), 1u);
 }
 
+TEST_F(Interception, CountsTheRequestsInsideAndNotTheConnectThatCarriesThem) {
+    auto settings = intercepting();
+    settings.clients.limits.per_address.connections = 1;
+    settings.limits.connections_per_address = 64;
+    with_tls(settings);
+    start(settings);
+    std::vector<std::unique_ptr<TlsClientEnd>> outers;
+    std::vector<std::unique_ptr<TlsOver>> inners;
+    for (int i = 0; i < 3; ++i) {
+        auto& outer = *outers.emplace_back(std::make_unique<TlsClientEnd>(
+            address("a"), kTlsPort, certificates().ca(), "proxy.test"));
+        outer.end.send("CONNECT pypi.test:443 HTTP/1.1\r\nHost: pypi.test:443\r\n\r\n");
+        std::string head;
+        while (!head.ends_with("\r\n\r\n")) ASSERT_TRUE(outer.end.receive(head));
+        ASSERT_THAT(head, HasSubstr("200")) << i;
+        auto& tls = *inners.emplace_back(std::make_unique<TlsOver>(ca(), "pypi.test"));
+        ASSERT_TRUE(tls.connect({[&outer](std::string_view bytes) { return outer.end.send(bytes); },
+                                 [&outer](std::string& into) { return outer.end.receive(into); }}));
+    }
+    for (auto& tls : inners) EXPECT_EQ(tls->get("/one").status, 200u);
+    EXPECT_EQ(refused(RequestRefusal::over_connections), 0u);
+    Gate gate;
+    const auto scripted = origin.set([&](auto& exchange) {
+        gate.wait();
+        exchange.answer(fresh(), "x");
+    });
+    auto slow = client();
+    slow.begin("GET", "http://pypi.test/slow");
+    ASSERT_TRUE(gate.wait_for(1));
+    EXPECT_EQ(inners[0]->get("/one").status, 429u) << "the requests inside count";
+    gate.open();
+    EXPECT_EQ(slow.read().status, 200u);
+}
+
 TEST_F(Interception, AnswersAConnectInsideTls) {
     auto settings = intercepting();
-    const auto files = certificates().issue("DNS:proxy.test");
-    settings.tls = TlsConfig{{address("a"), kTlsPort}, files.certificate, files.key};
+    with_tls(settings);
     start(settings);
     TlsClientEnd outer(address("a"), kTlsPort, certificates().ca(), "proxy.test");
     outer.end.send("CONNECT pypi.test:443 HTTP/1.1\r\nHost: pypi.test:443\r\n\r\n");

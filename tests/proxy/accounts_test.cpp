@@ -92,6 +92,20 @@ TEST_F(Shares, CountRequestsInProgressUntilTheyEnd) {
     EXPECT_EQ(enter(second).over, OverLimit::none);
 }
 
+TEST_F(Shares, CountInNoAccountOnceTheyHaveLeft) {
+    limits_.connections = 1;
+    limits_.bandwidth = 1000;
+    ClientShare first, second;
+    enter(first);
+    first.sent(10'000, kNow);
+    EXPECT_GT(first.ready_at(kNow), kNow);
+    first.leave();
+    EXPECT_EQ(accounts_.open("a", kNow)->in_progress, 0u);
+    EXPECT_FALSE(first.has_bandwidth());
+    EXPECT_LE(first.ready_at(kNow), kNow);
+    EXPECT_EQ(enter(second).over, OverLimit::none);
+}
+
 TEST_F(Shares, TakeTheirBandwidthFromOneAccount) {
     limits_.bandwidth = 80'000;
     ClientShare one, other;
