@@ -11,7 +11,7 @@ constexpr std::string_view kGzipMagic = "\x1f\x8b";
 }  // namespace
 
 BodyRewriter::BodyRewriter(LinkReplacer links, bool gzip, std::uint64_t up_to)
-    : links_(std::move(links)), up_to_(up_to), is_proven_(!gzip) {
+    : links_(std::move(links)), most_(up_to), up_to_(up_to), is_proven_(!gzip) {
     if (!gzip) return;
     decoder_ = std::make_unique<GzipDecoder>();
     encoder_ = std::make_unique<GzipEncoder>();
@@ -67,8 +67,9 @@ bool BodyRewriter::step_gzip(std::string_view& in, bool last) {
     const auto ended = last && in.empty() && plain_.empty();
     if (ended && !decoder_->ended()) return false;  // cut off
     std::string_view plain = plain_;
+    if (decoded_ > kAlwaysReplaced && decoded_ / kMaxRatio > coded_) up_to_ = decoded_;
     replace(plain, ended, changed_);
-    if (decoded_ > up_to_ && decoded_ / kMaxRatio > coded_) return false;
+    if (decoded_ > most_ && decoded_ / kMaxRatio > coded_) return false;
     if (!encoder_->encode(changed_, ended, out_)) return false;
     done_ = ended;
     return true;

@@ -16,8 +16,9 @@ inline constexpr std::size_t kRewriterBytes = 96 * 1024;
 inline constexpr std::size_t kGzipRewriterBytes = kRewriterBytes + 320 * 1024;
 
 /// Rewrites one body as it comes: undoes gzip, replaces links, applies gzip again. After
-/// Mirror::up_to decoded bytes the rest keeps its links. A body that is said to be gzip and is not
-/// passes unchanged. One thread.
+/// Mirror::up_to decoded bytes the rest keeps its links. So does the rest of a body that is more
+/// than kMaxRatio times as long as its code, beyond kAlwaysReplaced, so that a few bytes of an
+/// origin cost little time. A body that is said to be gzip and is not passes unchanged. One thread.
 class BodyRewriter {
 public:
     /// `gzip`: the body has this coding.
@@ -33,6 +34,7 @@ public:
     bool done() const { return done_; }
 
     static constexpr std::uint64_t kMaxRatio = 100;
+    static constexpr std::uint64_t kAlwaysReplaced = 1 << 20;
 
 private:
     bool decide_coding(std::string_view& in, bool last);
@@ -42,7 +44,8 @@ private:
     LinkReplacer links_;
     std::unique_ptr<GzipDecoder> decoder_;  // null: without a coding
     std::unique_ptr<GzipEncoder> encoder_;
-    const std::uint64_t up_to_;
+    const std::uint64_t most_;
+    std::uint64_t up_to_;  // less than `most_` once the body is too long for its code
     std::uint64_t coded_ = 0, decoded_ = 0;  // bytes so far
     std::string begin_;                      // of a coded body, until its coding is proven
     bool is_proven_ = false;

@@ -140,6 +140,23 @@ TEST(BodyRewriter, RefusesABomb) {
     EXPECT_TRUE(rewritten(bomb, true, 65536)) << "it is within the bound";
 }
 
+TEST(BodyRewriter, LeavesTheLinksInTheRestOfABomb) {
+    const std::string link = "<a href=\"https://pypi.test/x\">";
+    const auto long_page = [&](std::string_view filling) {
+        std::string text = link;
+        for (int i = 0; text.size() < 3u << 20; ++i) text.append(filling).append(std::to_string(i));
+        return text + link;
+    };
+    const std::string blank(10'000, ' ');
+    const auto bomb = gzipped(long_page(blank)), ordinary = gzipped(long_page(" and so on: "));
+    EXPECT_GT((3u << 20) / bomb.size(), BodyRewriter::kMaxRatio);
+    const auto cut = gunzipped(rewritten(bomb, true, 100).value_or(""));
+    EXPECT_TRUE(cut.starts_with("<a href=\"http://mirror.test/pypi/x\">"));
+    EXPECT_TRUE(cut.ends_with(link));
+    const auto whole = gunzipped(rewritten(ordinary, true, 100).value_or(""));
+    EXPECT_TRUE(whole.ends_with("<a href=\"http://mirror.test/pypi/x\">"));
+}
+
 TEST(BodyRewriter, DoesLittleInOneStep) {
     std::string coded;
     ASSERT_TRUE(GzipEncoder().encode(std::string(50 << 20, 'x'), true, coded));
