@@ -57,7 +57,7 @@ std::string disk_fault(const FaultJson& status) {
         const auto state = text_at(disk, "state"), error = text_at(disk, "last_error");
         const auto is_recent = !error.empty() && number_at(disk, "last_error_seconds").value_or(0) <
                                                      proxy::kDiskErrorShownSeconds;
-        if (state == "paused" || state == "off" || is_recent)
+        if (state == "stalled" || state == "paused" || state == "off" || is_recent)
             return fmt::format("disk {}: {}{}{}", text_at(disk, "path"),
                                state == "ready" ? "errors lately" : state,
                                error.empty() ? "" : ", ", error);

@@ -44,12 +44,18 @@ void DiskWatch::look(std::span<const DiskStatus> directories) {
                               directories.size() == 1
                                   ? "as soon as it works: it is tried once a minute"
                                   : "when the node is started again");
+        } else if (now.state == State::stalled) {
+            if (was != State::stalled)
+                spdlog::warn(
+                    "disk {}: a call to the device does not return: content on it is "
+                    "fetched again meanwhile",
+                    now.path);
         } else if (now.state == State::paused) {
             if (was != State::paused || is_new)
                 spdlog::warn("disk {}: {}: writing pauses", now.path, now.last_error);
         } else if (is_new && !now.last_error.empty()) {
             spdlog::warn("disk {}: {}", now.path, now.last_error);
-        } else if (was == State::paused || was == State::off) {
+        } else if (was == State::stalled || was == State::paused || was == State::off) {
             spdlog::info("disk {}: works again", now.path);
         }
     }

@@ -174,7 +174,8 @@ void add_disk(Families& out, const std::vector<DiskStatus>& disk) {
     out.gauge("hearsay_disk_state", "1 for the state that a directory of the disk is in.");
     using State = DiskStatus::State;
     for (const auto& each : disk)
-        for (const auto state : {State::loading, State::ready, State::paused, State::off})
+        for (const auto state :
+             {State::loading, State::ready, State::stalled, State::paused, State::off})
             out.value(each.state == state ? 1.0 : 0.0,
                       {{"directory", each.path}, {"state", std::string(name(state))}});
     out.gauge("hearsay_disk_loading_seconds", "Time that recovery took.");

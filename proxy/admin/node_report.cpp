@@ -202,8 +202,8 @@ NodeReport report_of(const NodeStatus& status, std::uint64_t errors_5m) {
         numbers.disk_cap_bytes += disk.cap_bytes;
         const auto has_errors = had_error_lately(disk);
         numbers.disks_with_errors += has_errors;
-        numbers.disks_faulty += has_errors || disk.state == DiskStatus::State::paused ||
-                                disk.state == DiskStatus::State::off;
+        numbers.disks_faulty += has_errors || (disk.state != DiskStatus::State::loading &&
+                                               disk.state != DiskStatus::State::ready);
     }
     numbers.origins_down = status.work.origins_down;
     for (const auto& origin : status.cluster.origins)

@@ -32,7 +32,10 @@ UnlinkedFile::~UnlinkedFile() {
 std::error_code UnlinkedFile::open(const std::filesystem::path& folder) {
     *this = UnlinkedFile();
     fd_ = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kOwnerOnly);
-    if (fd_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) fd_ = open_and_unlink(folder);
+    // What lacks O_TMPFILE says so in different words.
+    const auto is_unsupported =
+        errno == EOPNOTSUPP || errno == EISDIR || errno == ENOSYS || errno == EINVAL;
+    if (fd_ < 0 && is_unsupported) fd_ = open_and_unlink(folder);
     return fd_ < 0 ? system_error() : std::error_code();
 }
 

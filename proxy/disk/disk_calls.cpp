@@ -8,6 +8,15 @@
 #include <cerrno>
 
 namespace proxy {
+namespace {
+
+/// The file system, the kernel, or a filter of system calls lacks the call: they say so in
+/// different words.
+bool is_unsupported(int error) {
+    return error == EOPNOTSUPP || error == ENOSYS || error == EINVAL;
+}
+
+}  // namespace
 
 int DiskCalls::open(const char* path, int flags, unsigned mode) {
     return ::open(path, flags | O_CLOEXEC, mode);
@@ -20,7 +29,7 @@ int DiskCalls::close(int fd) {
 int DiskCalls::reserve(int fd, std::uint64_t bytes) {
     const auto length = static_cast<off_t>(bytes);
     if (::fallocate(fd, 0, 0, length) == 0) return 0;
-    return errno == EOPNOTSUPP ? ::ftruncate(fd, length) : -1;
+    return is_unsupported(errno) ? ::ftruncate(fd, length) : -1;
 }
 
 ssize_t DiskCalls::write(int fd, std::span<const iovec> parts, std::uint64_t at) {
@@ -55,7 +64,7 @@ ssize_t DiskCalls::cached_pages(int fd, std::uint64_t at, std::uint64_t bytes) {
 }
 
 int DiskCalls::sync(int fd) {
-    return ::fdatasync(fd);
+    return ::fdatasync(fd) == 0 || is_unsupported(errno) ? 0 : -1;
 }
 
 int DiskCalls::remove(const char* path) {

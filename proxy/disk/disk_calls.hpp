@@ -31,6 +31,7 @@ public:
     virtual ssize_t send(int socket, int fd, std::uint64_t at, std::size_t bytes);
     /// Counts the pages of this range that the page cache has. ENOSYS on kernels before 6.5.
     virtual ssize_t cached_pages(int fd, std::uint64_t at, std::uint64_t bytes);
+    /// A file system that cannot sync has done all it can.
     virtual int sync(int fd);
     virtual int remove(const char* path);
 };

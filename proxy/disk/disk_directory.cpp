@@ -1,5 +1,7 @@
 #include "proxy/disk/disk_directory.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <utility>
@@ -11,6 +13,7 @@ namespace {
 
 constexpr unsigned kInstanceShift = 36;  // the bits of a seq above it are the instance
 constexpr std::chrono::seconds kIdle{1};
+constexpr std::chrono::milliseconds kEndLook{10};
 constexpr int kLastTries = 2;  // writes that are tried again at the end
 
 SegmentLog::Config log_config(const DiskDirectory::Config& config, const SuperFile& super) {
@@ -57,10 +60,48 @@ void DiskDirectory::begin_end() {
 }
 
 void DiskDirectory::wait_for_end() {
-    if (thread_.joinable())
-        thread_.join();
-    else
-        writer_.fail_all(DiskError::ending);
+    if (!thread_.joinable()) return writer_.fail_all(DiskError::ending);
+    const auto word_after = config_.stalled_after / 2;
+    {
+        std::unique_lock lock(ended_mutex_);
+        while (!ended_changed_.wait_for(lock, word_after, [this] { return ended_; }))
+            say_what_the_end_waits_for();
+    }
+    thread_.join();
+    // Then the reads under way are left, and the sync of a segment.
+    reader_.begin_end();
+    for (auto next_word = Clock::now() + word_after; longest_wait() > Clock::duration{};) {
+        std::this_thread::sleep_for(kEndLook);
+        if (Clock::now() < next_word) continue;
+        say_what_the_end_waits_for();
+        next_word = Clock::now() + word_after;
+    }
+}
+
+void DiskDirectory::say_what_the_end_waits_for() const {
+    spdlog::warn(
+        "the end waits for the disk {}: a call there has taken {:.0f} s, and {} bytes are to be "
+        "written",
+        config_.path.string(), std::chrono::duration<double>(longest_wait()).count(),
+        writer_.stats().queued_bytes);
+}
+
+DiskDirectory::Clock::duration DiskDirectory::longest_wait() const {
+    const auto now = Clock::now();
+    auto since = now;
+    if (const auto busy = busy_since_.load())
+        since = std::min(since, Clock::time_point(Clock::duration(busy)));
+    since = std::min(since, reader_.stats().oldest.value_or(now));
+    since = std::min(since, sync_.since().value_or(now));
+    return now - since;
+}
+
+void DiskDirectory::works_on() {
+    busy_since_ = Clock::now().time_since_epoch().count();
+}
+
+void DiskDirectory::rests() {
+    busy_since_ = 0;
 }
 
 void DiskDirectory::start() {
@@ -216,6 +257,7 @@ Reclaiming DiskDirectory::reclaiming() {
         return in_directory(index, place);
     };
     made.uses = [this, out](const FooterEntry& entry, DiskPlace place) -> std::optional<unsigned> {
+        works_on();
         if (entry.seq < newest_tombstone_ &&
             covers(entry.seq, owner_.hash_of(entry.uri), entry.uri, entry.tags))
             return std::nullopt;
@@ -275,6 +317,7 @@ void DiskDirectory::load() {
 }
 
 void DiskDirectory::run() {
+    works_on();
     if (!is_off()) load();
     for (;;) {
         if (failing_) go_off();
@@ -284,6 +327,12 @@ void DiskDirectory::run() {
     }
     if (!is_off()) finish();
     writer_.fail_all(DiskError::ending);
+    rests();
+    {
+        const std::lock_guard lock(ended_mutex_);
+        ended_ = true;
+    }
+    ended_changed_.notify_all();
 }
 
 bool DiskDirectory::is_still_ours() {
@@ -292,12 +341,15 @@ bool DiskDirectory::is_still_ours() {
 }
 
 void DiskDirectory::step() {
+    works_on();
     // A user who empties the directory of a running node has ended its content.
     if (!is_still_ours()) return note_error(of_system(ENOENT), SuperFile::kName);
     if (const auto error = writer_.write(log_)) note_error(error, "writing");
+    works_on();
     const auto gave_back = log_.give_back();
     if (!gave_back) note_error(gave_back.error(), "giving room back");
     const bool more = gave_back && *gave_back == SegmentLog::GaveBack::a_segment;
+    rests();
     if (!more && !failing_ && !ending_) writer_.wait(kIdle);
 }
 
@@ -305,6 +357,7 @@ void DiskDirectory::step() {
 void DiskDirectory::finish() {
     boost::system::error_code error;
     for (int failed = 0; !writer_.empty() && failed < kLastTries; failed += error ? 1 : 0) {
+        works_on();
         writer_.retry_now();
         error = writer_.write(log_);
         if (error) note_error(error, "writing");
@@ -338,8 +391,10 @@ void DiskDirectory::stay_off() {
     auto next_try = Clock::now() + config_.retry;
     while (!ending_) {
         writer_.fail_all(of_system(EIO));
+        rests();
         writer_.wait(std::clamp<Clock::duration>(next_try - Clock::now(), {}, kIdle));
         if (Clock::now() < next_try) continue;
+        works_on();
         if (config_.alone && come_back()) return;
         if (!config_.alone && !is_disowned_) is_disowned_ = set_company({});
         if (is_disowned_) confirm();
@@ -395,8 +450,10 @@ DiskStatus DiskDirectory::status() const {
     const auto reader = reader_.stats();
     DiskStatus status;
     status.path = config_.path.string();
+    const auto is_stalled = longest_wait() > config_.stalled_after;
     status.state = is_off()        ? DiskStatus::State::off
                    : is_loading()  ? DiskStatus::State::loading
+                   : is_stalled    ? DiskStatus::State::stalled
                    : writer.paused ? DiskStatus::State::paused
                                    : DiskStatus::State::ready;
     status.cap_bytes = log.cap_bytes;

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -38,7 +39,7 @@ public:
         std::string trouble;
         std::uint64_t cap_bytes = 0, segment_bytes = 0;
         std::uint64_t secret_mark = 0;
-        std::chrono::milliseconds retry{60'000};
+        std::chrono::milliseconds retry{60'000}, stalled_after{10'000};
         std::function<std::string(const std::filesystem::path&)> prepare =
             {};  // as DiskTier has it
         DiskWriter::Config writer;
@@ -93,6 +94,11 @@ private:
     void load();
     RecoveryHooks recovery_hooks();
     Reclaiming reclaiming();
+    /// The time for which one of the threads has waited for the device.
+    Clock::duration longest_wait() const;
+    void works_on();
+    void rests();
+    void say_what_the_end_waits_for() const;
     bool is_still_ours();
     void step();
     void go_off();
@@ -120,6 +126,10 @@ private:
 
     std::atomic<State> state_{State::loading};
     std::atomic<bool> ending_{false}, failing_{false};
+    std::atomic<Clock::rep> busy_since_{0};  // thread_, with the disk; 0: it rests
+    mutable std::mutex ended_mutex_;
+    std::condition_variable ended_changed_;
+    bool ended_ = false;  // the work of thread_
     std::atomic<std::uint64_t> refused_off_{0};
 
     std::mutex order_;  // of pushes

@@ -107,6 +107,7 @@ DiskReader::Stats DiskReader::stats() const {
     stats.by_threads = threads.begun;
     stats.refused = threads.refused;
     stats.waiting = threads.waiting;
+    stats.oldest = threads.oldest;
     stats.at_once = at_once_.load(std::memory_order_relaxed);
     stats.failed = failed_.load(std::memory_order_relaxed);
     return stats;

@@ -39,6 +39,9 @@ public:
     DiskReader(const DiskReader&) = delete;
     DiskReader& operator=(const DiskReader&) = delete;
 
+    /// Answers pending reads with DiskError::ending; those under way go on.
+    void begin_end() { threads_.begin_end(); }
+
     /// Any thread. Empty if a device would have to be awaited, or the record is too large;
     /// other_key if the record has another URI. A large record that was verified before comes as a
     /// head, with its body in_place.
@@ -54,6 +57,7 @@ public:
         std::uint64_t at_once = 0, by_threads = 0, refused = 0;
         std::uint64_t failed = 0;  // errors of the disk, and wrong checksums
         std::size_t waiting = 0;
+        std::optional<std::chrono::steady_clock::time_point> oldest = {};  // DiskThreads::Stats
     };
     Stats stats() const;
 

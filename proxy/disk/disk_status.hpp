@@ -33,9 +33,10 @@ struct DiskCounters {
 
 /// The status of one directory of the disk tier.
 struct DiskStatus : DiskCounters {
+    /// `stalled`: a call to the device has not returned for DiskTier::Config::stalled_after.
     /// `paused`: the writer waits after an error, and reading goes on. `off`: the directory is
     /// unused, because it had too many errors or is gone; see DiskTier::Config::retry.
-    enum class State : std::uint8_t { loading, ready, paused, off };
+    enum class State : std::uint8_t { loading, ready, stalled, paused, off };
 
     std::string path;
     State state = State::loading;
@@ -60,6 +61,8 @@ constexpr std::string_view name(DiskStatus::State state) {
             return "loading";
         case DiskStatus::State::ready:
             return "ready";
+        case DiskStatus::State::stalled:
+            return "stalled";
         case DiskStatus::State::paused:
             return "paused";
         case DiskStatus::State::off:

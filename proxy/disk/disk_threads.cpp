@@ -9,6 +9,11 @@ DiskThreads::DiskThreads(unsigned threads, std::size_t most) : most_(most) {
 }
 
 DiskThreads::~DiskThreads() {
+    begin_end();
+    for (auto& thread : threads_) thread.join();
+}
+
+void DiskThreads::begin_end() {
     std::deque<Waiting> left;
     {
         const std::lock_guard lock(mutex_);
@@ -16,7 +21,6 @@ DiskThreads::~DiskThreads() {
         left.swap(queue_);
     }
     changed_.notify_all();
-    for (auto& thread : threads_) thread.join();
     for (auto& waiting : left) waiting.job(true);
 }
 
@@ -50,20 +54,25 @@ DiskThreads::Stats DiskThreads::stats() const {
     const std::lock_guard lock(mutex_);
     auto stats = stats_;
     stats.waiting = queue_.size();
+    if (!begins_.empty()) stats.oldest = begins_.front();
     return stats;
 }
 
 void DiskThreads::work() {
+    auto running = begins_.end();
     for (;;) {
         Job job;
         {
             std::unique_lock lock(mutex_);
+            if (running != begins_.end()) begins_.erase(running);
+            running = begins_.end();
             changed_.wait(lock, [this] { return ending_ || !queue_.empty(); });
             if (ending_) return;
             job = std::move(queue_.front().job);
             tries_ -= queue_.front().is_try ? 1 : 0;
             queue_.pop_front();
             ++stats_.begun;
+            running = begins_.insert(begins_.end(), std::chrono::steady_clock::now());
         }
         job(false);
     }

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <list>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -21,10 +24,13 @@ public:
 
     /// `most` limits the waiting jobs of try_run().
     DiskThreads(unsigned threads, std::size_t most);
-    /// Calls the waiting jobs with `ending`, and ends the threads.
+    /// As begin_end(), and waits for the jobs that run.
     ~DiskThreads();
     DiskThreads(const DiskThreads&) = delete;
     DiskThreads& operator=(const DiskThreads&) = delete;
+
+    /// Calls the waiting jobs with `ending`. No job begins from here on.
+    void begin_end();
 
     /// False if too many jobs wait, or the threads are ending; the job is dropped then.
     bool try_run(Job job);
@@ -34,6 +40,8 @@ public:
     struct Stats {
         std::uint64_t begun = 0, refused = 0;
         std::size_t waiting = 0;
+        /// The begin of the job that has run the longest; none: no job runs.
+        std::optional<std::chrono::steady_clock::time_point> oldest = {};
     };
     Stats stats() const;
 
@@ -48,7 +56,8 @@ private:
         bool is_try = false;
     };
     std::deque<Waiting> queue_;
-    std::size_t tries_ = 0;  // in the queue
+    std::size_t tries_ = 0;                                    // in the queue
+    std::list<std::chrono::steady_clock::time_point> begins_;  // of jobs that run, in order
     bool ending_ = false;
     Stats stats_;
     std::vector<std::thread> threads_;

@@ -152,6 +152,7 @@ private:
         made.path = path;
         made.secret_mark = config.secret_mark;
         made.retry = config.retry;
+        made.stalled_after = config.stalled_after;
         made.prepare = config.prepare;
         made.writer = config.writer;
         made.reader = config.reader;

@@ -35,6 +35,9 @@ public:
         DiskReader::Config reader;
         /// The only directory is tried again this long after a failure.
         std::chrono::milliseconds retry{60'000};
+        /// A call to the device that takes longer shows as DiskStatus::State::stalled. The sync of
+        /// a segment on a slow disk takes seconds.
+        std::chrono::milliseconds stalled_after{10'000};
         /// Restores the files that such a directory must have before it is used again, as its
         /// content may have been removed. Called on the thread of the directory. Returns the reason
         /// of a failure, or an empty text.

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "proxy/disk/segment.hpp"
@@ -28,14 +30,17 @@ public:
     void take(SegmentPtr sealed);
     /// Waits until the device has taken or refused all segments so far.
     void wait();
+    /// The begin of the call that waits for the device; none: no call does.
+    std::optional<std::chrono::steady_clock::time_point> since() const;
 
 private:
     void run();
 
     const Failed failed_;
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<SegmentPtr> waiting_;  // the first one is under way
+    std::optional<std::chrono::steady_clock::time_point> since_;
     bool ending_ = false;
     std::thread thread_;  // last, as it uses all other members
 };

@@ -73,7 +73,8 @@ TEST(DashboardWords, ExplainNodesLinksAndDisks) {
         EXPECT_TRUE(has("LINK_STATES", word)) << word;
     }
     using State = DiskStatus::State;
-    for (const auto state : {State::loading, State::ready, State::paused, State::off})
+    for (const auto state :
+         {State::loading, State::ready, State::stalled, State::paused, State::off})
         EXPECT_TRUE(has("DISK_STATES", name(state))) << name(state);
 }
 

@@ -1,8 +1,18 @@
 #include "proxy/disk/disk_tier.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <spdlog/sinks/base_sink.h>
+#include <spdlog/spdlog.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
 #include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstring>
 #include <fstream>
 #include <thread>
 
@@ -405,6 +415,124 @@ TEST_F(DiskTierTest, ConfirmsEachPurgeOfOneKey) {
     calls_.on_write = 0;
     close();
     EXPECT_EQ(written, 3);
+}
+
+/// Holds the calls of the tier to the device, as a hung one does.
+class HungDisk : public DiskTierTest {
+protected:
+    HungDisk() { config_.stalled_after = std::chrono::milliseconds(20); }
+    ~HungDisk() override {
+        answer();
+        close();
+    }
+
+    void hang() {
+        const std::lock_guard lock(mutex_);
+        hangs_ = true;
+    }
+    void answer() {
+        {
+            const std::lock_guard lock(mutex_);
+            hangs_ = false;
+        }
+        changed_.notify_all();
+    }
+    std::function<void()> call() {
+        return [this] {
+            std::unique_lock lock(mutex_);
+            changed_.wait(lock, [this] { return !hangs_; });
+        };
+    }
+    void wait_for(DiskStatus::State state) const {
+        while (status().state != state) std::this_thread::yield();
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool hangs_ = false;
+};
+
+TEST_F(HungDisk, ShowsWhileAWriteWaits) {
+    calls_.on_each_write = call();
+    open_and_load();
+    wait_for(DiskStatus::State::ready);
+    hang();
+    std::promise<void> written;
+    tier_->write(test::hash_of(uri(1)),
+                 test::write_of(uri(1), "x", {}, [&](auto) { written.set_value(); }));
+    wait_for(DiskStatus::State::stalled);
+    answer();
+    written.get_future().get();
+    wait_for(DiskStatus::State::ready);
+}
+
+TEST_F(HungDisk, ShowsWhileAReadWaits) {
+    calls_.on_each_read = call();
+    open_and_load();
+    ASSERT_TRUE(write(uri(1)));
+    const auto at = *owner_->at(uri(1));
+    hang();
+    std::promise<void> got;
+    ASSERT_TRUE(tier_->read({at.place, at.sectors}, uri(1), [&](auto) { got.set_value(); }));
+    wait_for(DiskStatus::State::stalled);
+    answer();
+    got.get_future().get();
+    wait_for(DiskStatus::State::ready);
+}
+
+/// Calls `then` after each line of the log, and keeps the text.
+struct HeardLog : spdlog::sinks::base_sink<std::mutex> {
+    explicit HeardLog(std::function<void()> heard) : then(std::move(heard)) {}
+    void sink_it_(const spdlog::details::log_msg& line) override {
+        text.append(line.payload.data(), line.payload.size());
+        then();
+    }
+    void flush_() override {}
+
+    std::function<void()> then;
+    std::string text;
+};
+
+TEST_F(HungDisk, IsNamedWhileTheEndWaitsForIt) {
+    const auto heard = std::make_shared<HeardLog>([this] { answer(); });
+    const auto before = spdlog::default_logger();
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>("", heard));
+    calls_.on_each_write = call();
+    open_and_load();
+    hang();
+    tier_->write(test::hash_of(uri(1)), test::write_of(uri(1), "x", {}, [](auto) {}));
+    close();
+    spdlog::set_default_logger(before);
+    const auto named = "the end waits for the disk " + path(0).string();
+    EXPECT_NE(heard->text.find(named), std::string::npos) << heard->text;
+}
+
+TEST(DiskCalls, WorkWhereTheKernelLacksThem) {
+    // A filter of system calls is of one thread, and ends with it.
+    std::thread([] {
+        for (const auto& [call, error] :
+             {std::pair<long, int>{SYS_fallocate, ENOSYS}, {SYS_fdatasync, EINVAL}}) {
+            sock_filter lines[] = {
+                BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, 1),
+                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(error)),
+                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+            const sock_fprog program{static_cast<unsigned short>(std::size(lines)), lines};
+            if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+                ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+                GTEST_SKIP() << "no filters of system calls here";
+        }
+        const test::TemporaryDirectory folder;
+        DiskCalls calls;
+        const auto fd = calls.open((folder.path() / "x").c_str(), O_RDWR | O_CREAT, 0600);
+        EXPECT_EQ(::fallocate(fd, 0, 0, 4096), -1);
+        EXPECT_EQ(errno, ENOSYS);
+        EXPECT_EQ(calls.reserve(fd, 4096), 0) << std::strerror(errno);
+        EXPECT_EQ(std::filesystem::file_size(folder.path() / "x"), 4096u);
+        EXPECT_EQ(calls.sync(fd), 0) << std::strerror(errno);
+        calls.close(fd);
+    }).join();
 }
 
 // A disk that hangs is not to be waited for by ever more purges: then all is purged.

@@ -78,5 +78,15 @@ TEST_F(DiskWatchTest, LogsTroubleAndItsEnd) {
     EXPECT_THAT(said(), Not(HasSubstr("objects")));
 }
 
+TEST_F(DiskWatchTest, LogsADeviceThatDoesNotAnswerOnce) {
+    status_.state = DiskStatus::State::ready;
+    said();
+    status_.state = DiskStatus::State::stalled;
+    EXPECT_THAT(said(), HasSubstr("warning: disk /d: a call to the device does not return"));
+    EXPECT_THAT(said(), IsEmpty());
+    status_.state = DiskStatus::State::ready;
+    EXPECT_EQ(said(), "info: disk /d: works again\n");
+}
+
 }  // namespace disk_watch_test
 }  // namespace proxy

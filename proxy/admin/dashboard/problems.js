@@ -80,7 +80,7 @@ function ofNodes(nodes, own, tell) {
              [...versions].map(([version, list]) => `${version} (${names(list)})`).join(', ') + '.',
              'Finish the upgrade: docs/howto/upgrade.md.');
     if (lists.faulty.length)
-        tell(WARNING, 'faulty disks', `A disk of ${names(lists.faulty)} is paused or off, or had errors in the last hour.`,
+        tell(WARNING, 'faulty disks', `A disk of ${names(lists.faulty)} is stalled, paused or off, or had errors in the last hour.`,
              'Open the dashboard of that node: “Disks, memory, limits” names the error.');
     if (lists.down.length + lists.slow.length)
         tell(lists.down.length ? ERROR : WARNING, 'origins of others',

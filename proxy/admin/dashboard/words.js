@@ -91,6 +91,8 @@ export const HTTP_REASONS = {
 export const DISK_STATES = {
     loading: ['loading', 'Files of an earlier run are still being read.', ''],
     ready: ['ready', '', ''],
+    stalled: ['stalled', 'A call to the device has not returned for ten seconds; content on it is fetched again.',
+              'Look at the device and its driver: the log of the kernel names it.'],
     paused: ['paused', 'Writes stop for a while after an error or on a full file system; reads continue.',
              'Make room on the file system, or lower the size of cache.disk.'],
     off: ['off', 'Five errors came within a minute, or the directory is gone or read-only.',
