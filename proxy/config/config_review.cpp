@@ -99,6 +99,26 @@ bool covers_rule(const RuleMatch& outer, const RuleMatch& inner) {
            covers_globs(outer.paths, inner.paths);
 }
 
+/// The rule is for requests with a proof of who asks, or for responses with cookies, below `here`.
+bool is_personal(const Rule& rule, const UrlPrefix& here) {
+    const auto& storing = rule.storing;
+    const auto& edits = rule.request_fields;
+    const auto personal =
+        storing.authorize || storing.share_authorized || storing.ignored.set_cookie ||
+        edits.takes_away("Authorization") || edits.takes_away("Cookie") ||
+        std::ranges::any_of(edits.add, [](const FieldEdits::Line& line) {
+            return iequals(line.first, "Authorization") || iequals(line.first, "Cookie");
+        });
+    const auto fits_host = [&](const Glob& glob) { return glob.matches(host_of(here)); };
+    const auto fits_path = [&](const Glob& glob) {
+        return glob.text().starts_with('*') || glob.text().starts_with(here.path) ||
+               glob.matches(here.path + "/");
+    };
+    const auto& match = rule.match;
+    return personal && (match.hosts.empty() || std::ranges::any_of(match.hosts, fits_host)) &&
+           (match.paths.empty() || std::ranges::any_of(match.paths, fits_path));
+}
+
 constexpr std::uint16_t kGrpcOfCollectors = 4317;
 
 /// True if the last segments of a collector's path are almost those of OTLP/HTTP: `/v1/trace`.
@@ -127,6 +147,7 @@ public:
 
     std::vector<ConfigError> find() && {
         origins();
+        if (config_.mirrors) shared_hosts(*config_.mirrors);
         rules();
         if (config_.cluster) cluster(*config_.cluster);
         disk();
@@ -188,6 +209,24 @@ private:
         if (any && config_.forward.enabled) {
             doubt("$.forward.enabled",
                   "is for CONNECT alone, as " + entry("$.origins", *any) + " takes every host");
+        }
+    }
+
+    /// For browsers, mirrors of one host are one site, and so are their parties.
+    void shared_hosts(const MirrorTable& mirrors) {
+        for (const auto& mirror : mirrors.all()) {
+            const auto& rules = config_.rules.all();
+            const auto proves = std::ranges::find_if(
+                rules, [&](const Rule& rule) { return is_personal(rule, mirror.here); });
+            const auto other = std::ranges::find_if(mirrors.all(), [&](const Mirror& each) {
+                return each.party != mirror.party && host_of(each.here) == host_of(mirror.here);
+            });
+            if (proves == rules.end() || other == mirrors.all().end()) continue;
+            doubt(entry("$.origins", mirror.entry) + ".public",
+                  "shares its host with " + entry("$.origins", other->entry) +
+                      ", which is another party, and the rule " + proves->name +
+                      " is for passwords or cookies: browsers and clients may give these to both "
+                      "(give each a host of its own)");
         }
     }
 

@@ -76,6 +76,29 @@ TEST(ConfigReview, DoubtsInterceptedHostsThatGoOnInTheClear) {
                 IsEmpty());
 }
 
+TEST(ConfigReview, DoubtsPasswordsAtAHostOfSeveralParties) {
+    const auto config = [](const std::string& rule, const std::string& other = "http://m/b") {
+        return with((R"({"origins": [
+            {"host": "a", "url": "https://a", "public": "http://m/a"},
+            {"host": "b", "url": "https://b", "public": ")" +
+                     other + R"("}], "rules": [)" + rule + "]}")
+                        .c_str());
+    };
+    const auto doubt = AllOf(StartsWith("$.origins[0].public: "), HasSubstr("$.origins[1]"),
+                             HasSubstr("the rule r is for passwords or cookies"));
+    for (const std::string what :
+         {R"("authorize": true)", R"("share_authorized": true)", R"("ignore": ["set-cookie"])",
+          R"("request_fields": {"set": {"Authorization": "Bearer x"}})"}) {
+        const auto rule = R"({"name": "r", "match": {"paths": ["/a/*"]}, )" + what + "}";
+        EXPECT_THAT(warnings(config(rule)), testing::Contains(doubt)) << what;
+        EXPECT_THAT(warnings(config(rule, "http://n/b")), testing::Not(testing::Contains(doubt)))
+            << what;
+    }
+    EXPECT_THAT(
+        warnings(config(R"({"name": "r", "match": {"paths": ["/a/*"]}, "immutable": true})")),
+        testing::Not(testing::Contains(doubt)));
+}
+
 TEST(ConfigReview, HasNothingToSayOfWhatIsInOrder) {
     EXPECT_THAT(warnings(sound()), IsEmpty());
     EXPECT_THAT(warnings(with(R"({"admin": null})")), IsEmpty());
