@@ -8,11 +8,11 @@
 #include "proxy/cache/fetch_leash.hpp"
 #include "proxy/config/config_disk.hpp"
 #include "proxy/http/field_list.hpp"
-#include "proxy/http/interim.hpp"
 #include "proxy/http/request_policy.hpp"
 #include "proxy/http/validators.hpp"
 #include "proxy/net/wall_clock.hpp"
 #include "proxy/rewrite/head_rewrite.hpp"
+#include "proxy/upstream/rewrite_response.hpp"
 
 namespace proxy {
 namespace {
@@ -28,9 +28,10 @@ unsigned status_of(const OriginRunner& runner) {
 }
 
 /// `fill`: null when no reader wants this response any more.
-asio::awaitable<void> pass_interim_on(Fill* fill, const std::string& node, const Head& interim) {
+asio::awaitable<void> pass_interim_on(Fill* fill, const RequestSnapshot& asks,
+                                      const Head& interim) {
     if (fill == nullptr) co_return;
-    fill->interim(interim_response(interim, node));
+    fill->interim(interim_of_origin(asks.config(), asks.policy().mirror, asks.key, interim));
 }
 
 asio::awaitable<void> run_fetch(Cache& cache, std::unique_ptr<FetchJob> job) {
@@ -222,8 +223,7 @@ std::shared_ptr<OriginRunner> Fetch::prepare_origin(OriginRequestKind kind) {
     runner->lines = std::move(additions_.lines);
     runner->wants_part = kind == OriginRequestKind::block;
     runner->on_interim([run = runner.get(), fill = job_.result.fill](const Head& interim) {
-        return pass_interim_on(run->lost ? nullptr : fill.get(), run->snapshot->config().node,
-                               interim);
+        return pass_interim_on(run->lost ? nullptr : fill.get(), *run->snapshot, interim);
     });
     return runner;
 }

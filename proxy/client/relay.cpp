@@ -13,6 +13,7 @@
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/interim.hpp"
 #include "proxy/http/methods.hpp"
+#include "proxy/http/number.hpp"
 #include "proxy/http/response_head.hpp"
 #include "proxy/http/upgrade.hpp"
 #include "proxy/http/validators.hpp"
@@ -34,6 +35,16 @@ namespace {
 /// A client waits so long for an invalidation that the disk has to note.
 constexpr std::chrono::seconds kKeptAtMost{1};
 
+/// The date of a page does not change when the links in it do, because another mirror has moved.
+std::shared_ptr<const RequestSnapshot> snapshot_without_date(Request& request) {
+    const auto* const mirror = request.site.policy.mirror;
+    auto& fields = request.head.fields;
+    if (mirror && mirror->links && is_safe_method(request.head.method))
+        std::erase_if(fields,
+                      [](const Field& line) { return line.id == field::if_modified_since; });
+    return request.snapshot(false);
+}
+
 }  // namespace
 
 Relay::Relay(Transaction& transaction, std::string upgrade, ResponseFromCache* stale)
@@ -41,7 +52,7 @@ Relay::Relay(Transaction& transaction, std::string upgrade, ResponseFromCache* s
       frontend_(transaction.frontend),
       request_(transaction.request),
       config_(transaction.config()),
-      snapshot_(request_.snapshot(false)),
+      snapshot_(snapshot_without_date(request_)),
       has_body_(!request_.body->done()),
       repeatable_(is_repeatable_method(request_.head.method) && !has_body_),
       origin_request_(frontend_.upstream, *snapshot_->origin(), {false, repeatable_, std::nullopt}),
@@ -245,8 +256,9 @@ bool Relay::switched_unasked() const {
 /// The origin speaks another protocol from here on.
 asio::awaitable<void> Relay::become_tunnel() {
     const auto switching = switching_response(exchange_.head(), config_.node);
+    const auto fields = transaction_.edited_interim(switching);
     const auto upstream = exchange_.take_connection();
-    co_await run_tunnel(transaction_, *upstream, switching.status, switching.fields);
+    co_await run_tunnel(transaction_, *upstream, switching.status, fields);
 }
 
 /// The head of the response, apart from its fields.
@@ -256,7 +268,7 @@ ResponseHead Relay::response_head() const {
     if (request_.head.verb != verb::head) {
         length = exchange_.done() ? std::optional<std::uint64_t>(0) : exchange_.content_length();
     } else if (const auto stated = head.get(field::content_length)) {
-        length = std::stoull(std::string(*stated));
+        length = parse_number(*stated);
     }
     return transaction_.head(head.status, {}, length);
 }

@@ -7,6 +7,7 @@
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/kept_memory.hpp"
 #include "proxy/rewrite/head_rewrite.hpp"
+#include "proxy/rewrite/request_rewrite.hpp"
 
 namespace proxy {
 
@@ -29,6 +30,7 @@ void Request::begin(const std::shared_ptr<const Config>& in_effect,
     key.clear();
     site = {};
     states_scheme = states_host = from_peer = rewritten_ = false;
+    mirrored_.reset();
     trace = {};
 }
 
@@ -75,8 +77,18 @@ void Request::rewrite_forwarded() {
         hop.host = mirror->origin.authority;
     }
     forwarded_.rewrite(head.fields, hop);
-    if (!from_peer && site.policy.mirror) ask_for_known_coding(*site.policy.mirror);
+    if (!from_peer && site.policy.mirror) {
+        authorized_ = find(head.fields, boost::beast::http::field::authorization) != nullptr;
+        ask_for_known_coding(*site.policy.mirror);
+        mirrored_ = std::make_unique<std::deque<std::string>>();
+        rewrite_request(*config().mirrors, *site.policy.mirror, head.fields, *mirrored_);
+    }
     if (!from_peer && site.policy.rule) edit_fields(site.policy.rule->request_fields);
+}
+
+bool Request::has_own_authorization() const {
+    return rewritten_ ? authorized_
+                      : find(head.fields, boost::beast::http::field::authorization) != nullptr;
 }
 
 /// An origin whose links are rewritten is asked for codings that the node can undo.
@@ -128,6 +140,7 @@ void Request::give_back() {
     proxy::give_back(head.fields);
     proxy::give_back(tracestate_);
     forwarded_.give_back();
+    mirrored_.reset();
     key.give_back();
 }
 

@@ -3,8 +3,10 @@
 #include <boost/asio/awaitable.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -94,6 +96,8 @@ struct Request {
     /// not depend on the client.
     void rewrite_forwarded();
     bool forwarded_is_rewritten() const { return rewritten_; }
+    /// The client itself has sent Authorization, at a mirror; a rule may have set another one.
+    bool has_own_authorization() const;
 
     /// Bytes of memory that are kept from request to request.
     std::size_t kept_bytes() const;
@@ -106,8 +110,9 @@ private:
     void drop_overrides();
 
     ForwardedFields forwarded_;  // texts of the rewritten fields
-    bool rewritten_ = false;
-    std::vector<std::string_view> tracestate_;  // values that go on, in `head`
+    bool rewritten_ = false, authorized_ = false;
+    std::unique_ptr<std::deque<std::string>> mirrored_;  // texts of fields for a mirrored origin
+    std::vector<std::string_view> tracestate_;           // values that go on, in `head`
 };
 
 }  // namespace proxy

@@ -326,8 +326,7 @@ asio::awaitable<Served> ResponseFromCache::respond(const FromFill& from) {
 /// Passes interim responses of the origin to the client whose request it was (RFC 9110 §15.2).
 asio::awaitable<void> ResponseFromCache::pass_interim(
     const std::vector<InterimResponse>& responses) {
-    for (const auto& response : responses)
-        co_await transaction_.writer.interim(response.status, response.fields);
+    for (const auto& response : responses) co_await transaction_.interim(response);
 }
 
 bool ResponseFromCache::stands_in(FetchError error) const {

@@ -7,6 +7,7 @@
 #include "proxy/http/response_head.hpp"
 #include "proxy/http/validators.hpp"
 #include "proxy/net/wall_clock.hpp"
+#include "proxy/rewrite/head_rewrite.hpp"
 
 namespace proxy {
 
@@ -14,11 +15,25 @@ namespace asio = boost::asio;
 using boost::beast::http::field;
 using boost::beast::http::verb;
 
+namespace {
+
+/// The validators by which a client may know the response. The dates of a page stay when the links
+/// in it lead elsewhere than before, because another mirror has moved; its tag does not.
+Validators validators_for(const Request& request, Fields response) {
+    auto validators = validators_of(response);
+    const auto* const mirror = request.site.policy.mirror;
+    if (mirror && mirror->links && link_syntax_of(response, request.key.path()))
+        validators.last_modified = validators.date = {};
+    return validators;
+}
+
+}  // namespace
+
 bool not_modified(const Request& request, const StoredMetadata& response) {
     if (!is_conditional(request.head.fields)) return false;
     const auto fields = response.fields();
-    return answers_not_modified(request.head.fields, response.status, validators_of(fields),
-                                wall_now());
+    return answers_not_modified(request.head.fields, response.status,
+                                validators_for(request, fields), wall_now());
 }
 
 namespace {
@@ -29,7 +44,7 @@ RangeRequest wanted_range(const Request& request, const StoredMetadata& response
     if (response.status != 200 || request.head.verb != verb::get || !find(asked, field::range))
         return {};
     const auto fields = response.fields();
-    if (!if_range_allows(asked, validators_of(fields), wall_now())) return {};
+    if (!if_range_allows(asked, validators_for(request, fields), wall_now())) return {};
     return range_request(asked);
 }
 

@@ -8,13 +8,16 @@
 #include "proxy/client/error_response.hpp"
 #include "proxy/http/min_age.hpp"
 #include "proxy/http/number.hpp"
+#include "proxy/http/redirects.hpp"
 #include "proxy/http/response_head.hpp"
 #include "proxy/net/wall_clock.hpp"
+#include "proxy/rewrite/request_rewrite.hpp"
 
 namespace proxy {
 
 namespace asio = boost::asio;
 using namespace std::string_view_literals;  // appended without counting
+using boost::beast::http::field;
 using boost::beast::http::verb;
 
 ResponseHead Transaction::head(unsigned status, FieldBlock stored,
@@ -35,9 +38,46 @@ FieldBlock Transaction::edit(const FieldEdits& edits, FieldBlock stored) {
     edits.each_new([&own](const std::string& name, const std::string& value) {
         own.append(name).append(": "sv).append(value).append("\r\n"sv);
     });
-    edited_fields.clear();
-    append_kept(edited_fields, stored);
+    std::string kept;  // `stored` may be what an edit before has left
+    append_kept(kept, stored);
+    edited_fields = std::move(kept);
     return edited_fields;
+}
+
+/// What a client follows with its Authorization goes to the party that it was for.
+FieldBlock Transaction::keep_credentials(FieldBlock stored) {
+    FieldEdits edits;
+    const auto look = [&](FieldBlock fields) {
+        for (const auto& line : fields) {
+            if (line.id != field::location) continue;
+            auto url = location_of_other_party(*config().mirrors, *request.site.policy.mirror,
+                                               request.key, line.value);
+            if (url) edits.set.emplace_back("Location", std::move(*url));
+        }
+    };
+    look(writer.fields());
+    look(stored);
+    return edits.empty() ? stored : edit(edits, stored);
+}
+
+/// Changes the fields of an interim or switching response as the rule of the request says. What a
+/// rule adds comes with the final one.
+std::string Transaction::edited_interim(const InterimResponse& response) const {
+    const auto* rule = request.site.policy.rule;
+    if (!rule || rule->response_fields.empty() || request.from_peer) return response.fields;
+    std::string out;
+    for (const auto& line : FieldBlock(response.fields))
+        if (!rule->response_fields.takes_away(line.name)) append_line(out, line);
+    if (response.status != 101) return out;
+    rule->response_fields.each_new([&out](const std::string& name, const std::string& value) {
+        out.append(name).append(": "sv).append(value).append("\r\n"sv);
+    });
+    return out;
+}
+
+asio::awaitable<void> Transaction::interim(const InterimResponse& response) {
+    const auto fields = edited_interim(response);
+    co_await writer.interim(response.status, fields);
 }
 
 void Transaction::begin(const ResponseHead& stated, const LiveFields* live,
@@ -45,7 +85,11 @@ void Transaction::begin(const ResponseHead& stated, const LiveFields* live,
     auto& out = writer.fields();
     auto head = stated;
     if (live) out.append(live->lines);
-    const auto* rule = request.site.policy.rule;
+    const auto& policy = request.site.policy;
+    if (policy.mirror && is_redirect(head.status) && !request.from_peer &&
+        request.has_own_authorization())
+        head.stored = keep_credentials(head.stored);
+    const auto* rule = policy.rule;
     if (rule && !rule->response_fields.empty() && !request.from_peer)
         head.stored = edit(rule->response_fields, head.stored);
     if (age) {

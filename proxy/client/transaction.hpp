@@ -14,6 +14,7 @@
 #include "proxy/http/cache_status.hpp"
 #include "proxy/http/fetch_error.hpp"
 #include "proxy/http/http_date.hpp"
+#include "proxy/http/interim.hpp"
 #include "proxy/http/live_fields.hpp"
 #include "proxy/net/wakeup.hpp"
 
@@ -46,6 +47,10 @@ struct Transaction {
     /// as the rule of the request says; a peer's has them as stored.
     void begin(const ResponseHead& head, const LiveFields* live,
                std::optional<std::chrono::seconds> age, const CacheStatus& status);
+    /// Sends an interim response, with its fields changed as the rule of the request says.
+    boost::asio::awaitable<void> interim(const InterimResponse& response);
+    /// The fields of a 1xx response, changed in this way.
+    std::string edited_interim(const InterimResponse& response) const;
     /// Sends a response that has begun and has no body.
     boost::asio::awaitable<void> send_head();
 
@@ -95,6 +100,7 @@ struct Transaction {
 
 private:
     FieldBlock edit(const FieldEdits& edits, FieldBlock stored);
+    FieldBlock keep_credentials(FieldBlock stored);
 };
 
 }  // namespace proxy

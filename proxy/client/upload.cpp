@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "proxy/http/interim.hpp"
 #include "proxy/http/response_head.hpp"
+#include "proxy/upstream/rewrite_response.hpp"
 
 namespace proxy {
 namespace {
@@ -29,8 +29,10 @@ Upload::Upload(Transaction& transaction, Exchange& exchange)
 asio::awaitable<void> Upload::pass_on(const Head& interim) {
     if (interim.status == 100 && continued_) co_return;
     continued_ = continued_ || interim.status == 100;
-    const auto response = interim_response(interim, config_.node);
-    co_await transaction_.writer.interim(response.status, response.fields);
+    const auto& request = transaction_.request;
+    const auto response =
+        interim_of_origin(config_, request.site.policy.mirror, request.key, interim);
+    co_await transaction_.interim(response);
 }
 
 asio::awaitable<FetchError> Upload::await_consent() {

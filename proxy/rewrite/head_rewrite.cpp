@@ -7,6 +7,7 @@
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/redirects.hpp"
 #include "proxy/http/reference.hpp"
+#include "proxy/rewrite/request_rewrite.hpp"
 #include "proxy/rewrite/tag_mark.hpp"
 
 namespace proxy {
@@ -14,9 +15,13 @@ namespace {
 
 using boost::beast::http::field;
 
-/// Fields about bytes that a rewritten body does not have any more.
-constexpr std::array<std::string_view, 5> kOfBytes{"Content-Length", "Content-MD5", "Digest",
-                                                   "Repr-Digest", "Content-Digest"};
+/// Fields by which a client checks the very bytes of the body, or a part of them.
+constexpr std::array<std::string_view, 7> kOfBytes{
+    "Docker-Content-Digest", "Repr-Digest", "Content-Digest", "Digest",
+    "Content-MD5",           "Signature",   "Signature-Input"};
+/// Checksums that stores of files state about all that they have, and few clients look at.
+constexpr std::array<std::string_view, 3> kChecksumBegins{"X-Checksum-", "X-Amz-Checksum-",
+                                                          "X-Goog-Hash"};
 /// Fields by which the origin speaks of its own host, which is another one for clients.
 constexpr std::array<std::string_view, 6> kOfHost{
     "Strict-Transport-Security", "Alt-Svc",   "Clear-Site-Data",
@@ -44,6 +49,28 @@ bool forbids_transforming(Fields response) {
     while (const auto one = directives.next())
         if (iequals(*one, "no-transform")) return true;
     return false;
+}
+
+/// A rewritten body has another one.
+bool is_checksum(const Field& line) {
+    return std::ranges::any_of(kChecksumBegins, [&](std::string_view begin) {
+        return iequals(line.name.substr(0, begin.size()), begin);
+    });
+}
+
+/// A manifest or blob of a registry of container images, by its path: clients check its digest.
+bool is_of_image(std::string_view path) {
+    const auto rest = path.substr(std::min(path.find("/v2/"), path.size()));
+    return rest.find("/manifests/") != std::string_view::npos ||
+           rest.find("/blobs/") != std::string_view::npos;
+}
+
+/// The very bytes of the body count: they have a digest or a signature. `type`: lower case.
+bool is_under_digest(Fields response, std::string_view type, std::string_view path) {
+    return type.starts_with("application/vnd.oci.") ||
+           type.starts_with("application/vnd.docker.") || is_of_image(path) ||
+           std::ranges::any_of(response,
+                               [](const Field& line) { return has_name_of(kOfBytes, line.name); });
 }
 
 /// none: another coding, or several.
@@ -161,6 +188,13 @@ std::string mirrored_cookie_path(const Mirror& mirror, std::string_view path) {
     return out.empty() ? "/" : out;
 }
 
+/// The path of a cookie that states none (RFC 6265 §5.1.4).
+std::string default_cookie_path(std::string_view path) {
+    path = path.substr(0, path.find('?'));
+    path = path.substr(0, path.rfind('/'));
+    return path.empty() ? "/" : std::string(path);
+}
+
 /// A redirect to the URL that the client has just asked for would never end. There the client goes
 /// to the origin itself.
 std::optional<std::string> mirrored_location(const RewriteRequest& request, unsigned status,
@@ -175,6 +209,15 @@ std::optional<std::string> mirrored_location(const RewriteRequest& request, unsi
     return std::string(target.uri());
 }
 
+/// The site of a mirror in place of that of its origin: pages of the mirror have it.
+std::optional<std::string> mirrored_site(const RewriteRequest& request, std::string_view site) {
+    CacheKey url;
+    if (url.assign_url(site) != TargetError::none) return std::nullopt;
+    const auto own = request.all.find_site(url.scheme(), url.authority());
+    if (!own) return std::nullopt;
+    return site_text(own->here);
+}
+
 /// The value of a field with addresses, if it is one.
 std::optional<std::string> mirrored_value(const RewriteRequest& request, unsigned status,
                                           const Field& line) {
@@ -185,8 +228,8 @@ std::optional<std::string> mirrored_value(const RewriteRequest& request, unsigne
             return mirrored_reference(request, line.value);
         case field::link:
             return mirrored_link(request, line.value);
-        case field::set_cookie:
-            return mirrored_cookie(request, line.value);
+        case field::access_control_allow_origin:
+            return mirrored_site(request, line.value);
         case field::www_authenticate:
             return mirrored_challenge(request, line.value);
         default:
@@ -224,10 +267,12 @@ std::optional<std::string> mirrored_reference(const RewriteRequest& request,
     return std::string(target.uri()).append(fragment);
 }
 
-std::string mirrored_cookie(const RewriteRequest& request, std::string_view cookie) {
-    std::string out;
+std::optional<std::string> mirrored_cookie(const RewriteRequest& request, std::string_view cookie) {
+    std::string out, last_path;
+    auto is_taken = true;
     const auto host = request.base.host();
-    while (true) {
+    const auto pair = cookie.substr(0, cookie.find(';'));
+    for (auto more = true; more;) {
         const auto end = cookie.find(';');
         const auto part = cookie.substr(0, end);
         const auto name = trim(part.substr(0, part.find('=')));
@@ -240,20 +285,40 @@ std::string mirrored_cookie(const RewriteRequest& request, std::string_view cook
             host.size() >= domain.size() &&
             iequals(host.substr(host.size() - domain.size()), domain) &&
             (host.size() == domain.size() || host[host.size() - domain.size() - 1] == '.');
-        if (!is_attribute)
+        if (!is_attribute) {
             out.append(part);
-        else if (iequals(name, "Path") && value.starts_with('/'))
-            out.append("; Path=").append(mirrored_cookie_path(request.mirror, value));
-        else if (!iequals(name, "Domain") || domain.empty() || !is_of_host)
+        } else if (iequals(name, "Path")) {  // the last one counts, RFC 6265 §5.3
+            last_path.clear();
+            if (value.starts_with('/')) last_path = mirrored_cookie_path(request.mirror, value);
+            out.append("; Path=").append(last_path);
+        } else if (iequals(name, "Domain")) {
+            is_taken = domain.empty() || is_of_host;
+        } else {
             out.append(";").append(part);
-        if (end == std::string_view::npos) return out;
-        cookie.remove_prefix(end + 1);
+        }
+        more = end != std::string_view::npos;
+        if (more) cookie.remove_prefix(end + 1);
     }
+    if (!is_taken) return std::nullopt;
+    if (last_path.empty()) {
+        last_path = default_cookie_path(request.own.path());
+        if (!covers_path(request.mirror.here.path, last_path)) {
+            last_path = request.mirror.here.path;
+            out.append("; Path=").append(last_path);
+        }
+    }
+    if (!request.all.shares_cookie(request.mirror, last_path)) return out;
+    const auto equals = pair.find('=');
+    if (equals == std::string_view::npos || trim(pair.substr(0, equals)).empty())
+        return std::nullopt;  // without a name there is no place for the mark
+    const auto name_end = pair.find_last_not_of(" \t", equals - 1) + 1;
+    return out.insert(name_end, std::string(kPartyMark).append(request.mirror.party));
 }
 
 std::optional<LinkSyntax> link_syntax_of(Fields response, std::string_view path) {
     std::string type;
     append_lower(type, before_parameters(only_value(response, field::content_type)));
+    if (is_under_digest(response, type, path)) return std::nullopt;
     if (type == "text/html" || type == "application/xhtml+xml" || type.ends_with("+html"))
         return LinkSyntax::html;
     if (type == "application/json" || type == "text/json" || type.ends_with("+json"))
@@ -268,7 +333,9 @@ bool depends_on_mirror(const Mirror& mirror, Fields response, std::string_view p
     return mirror.location && std::ranges::any_of(response, [](const Field& line) {
                return line.id == field::location || line.id == field::content_location ||
                       line.id == field::link || line.id == field::set_cookie ||
-                      line.id == field::www_authenticate || iequals(line.name, "Refresh");
+                      line.id == field::www_authenticate ||
+                      line.id == field::access_control_allow_origin ||
+                      iequals(line.name, "Refresh");
            });
 }
 
@@ -298,17 +365,24 @@ void rewrite_head(const RewriteRequest& request, const Head& head, HeadRewrite& 
     out.changed = out.body.has_value();
     std::size_t rewritten = 0;
     for (const auto& line : head.fields) {
-        if (out.body && has_name_of(kOfBytes, line.name)) continue;
+        if (out.body && (line.id == field::content_length || is_checksum(line))) continue;
         if (mirror.location && has_name_of(kOfHost, line.name)) {
             out.changed = true;
             continue;
         }
         std::optional<std::string> value;
+        if (mirror.location && line.id == field::set_cookie) {
+            value = mirrored_cookie(request, line.value);
+            if (!value) {
+                out.changed = true;
+                continue;
+            }
+        }
         if (line.id == field::etag && out.body)
             value = marked_tag(line.value, mirror.mark_text, out.body->gzip);
         else if (line.id == field::etag && head.status == 304)
             value = tag_of_304(line.value, request.sent_tags, mirror.mark_text);
-        else if (mirror.location && rewritten <= kMostRewrittenBytes)
+        else if (!value && mirror.location && rewritten <= kMostRewrittenBytes)
             value = mirrored_value(request, head.status, line);
         out.fields.push_back(line);
         if (!value || *value == line.value) continue;

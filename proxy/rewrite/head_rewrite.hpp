@@ -52,11 +52,14 @@ void rewrite_head(const RewriteRequest& request, const Head& head, HeadRewrite& 
 std::optional<std::string> mirrored_reference(const RewriteRequest& request,
                                               std::string_view reference);
 /// Set-Cookie without the Domain of the origin, and with a Path within the mirror: origins that
-/// share a host at the node keep their cookies apart.
-std::string mirrored_cookie(const RewriteRequest& request, std::string_view cookie);
+/// share a host at the node keep their cookies apart. The name of a cookie that goes to mirrors of
+/// other parties as well gets a mark of its own party: see rewrite_request(). Nothing: the Domain
+/// is another host, so that browsers would refuse the cookie from the origin itself.
+std::optional<std::string> mirrored_cookie(const RewriteRequest& request, std::string_view cookie);
 
 /// The syntax of links in a body with these fields, if it may have links. `path`: of the URL at the
-/// origin. `text/plain` counts as JSON if the path ends in `.json`.
+/// origin. `text/plain` counts as JSON if the path ends in `.json`. A body whose very bytes count,
+/// by a digest or signature in its head, or as a part of a container image, has none.
 std::optional<LinkSyntax> link_syntax_of(Fields response, std::string_view path);
 
 /// The response depends on the settings of the mirror: it is, or would be, rewritten.

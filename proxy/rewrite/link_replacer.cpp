@@ -197,7 +197,7 @@ LinkReplacer::Match LinkReplacer::match_authority(std::string_view text, std::si
     if (end < text.size() && !ends_prefix(text[end])) return {};
     std::string authority;
     append_lower(authority, text.substr(at, end - at));
-    if (!all_->names(scheme, authority)) return {};
+    if (!all_->find_site(scheme, authority)) return {};
     const auto path = read_path(text, end, all_->longest_path() + 1, last);
     if (!path) return more;
     const auto* const mirror = all_->find_address(scheme, authority, path->text);
@@ -281,9 +281,12 @@ LinkReplacer::Match LinkReplacer::match_root(std::string_view text, std::size_t 
         mirror->here.scheme == of_.here.scheme && mirror->here.authority == of_.here.authority;
     if (is_near && mirror->here.path == mirror->origin.path) return {};
     const auto to = length == 0 ? at : path->ends[length - 1];
-    auto insert = is_near ? mirror->here.path : mirror->here_text;
-    if (insert.empty() && !std::string_view(path->text).substr(length).starts_with('/'))
-        insert = "/";
+    // A mirror at the root would leave what follows, and `//host`, or `/` and a backslash, is
+    // another host.
+    const auto needs_host = !is_near || mirror->here.path.empty();
+    auto insert = needs_host ? mirror->here_text : mirror->here.path;
+    if (mirror->here.path.empty() && !std::string_view(path->text).substr(length).starts_with('/'))
+        insert.push_back('/');
     return {Match::Kind::found, 0, to - at, in_form(insert, escaped)};
 }
 

@@ -8,7 +8,7 @@ namespace proxy {
 namespace {
 
 /// Changes when the same settings give other bytes, so that stored ones end.
-constexpr std::string_view kVersion = "1";
+constexpr std::string_view kVersion = "2";
 
 /// FNV-1a over texts, each with its end.
 class TextHash {
@@ -100,6 +100,9 @@ MirrorTable::MirrorTable(std::vector<Mirror> mirrors) : mirrors_(std::move(mirro
         own.add(mirror.here_text);
         mirror.mark = std::max(static_cast<std::uint32_t>(own.value() ^ own.value() >> 32), 1u);
         mirror.mark_text = hex_of(mirror.mark);
+        TextHash party;
+        party.add(mirror.origin.authority);
+        mirror.party = hex_of(static_cast<std::uint32_t>(party.value() ^ party.value() >> 32));
         constexpr std::size_t kPort = 4;  // `:443`
         for (const auto& name : mirror.other_names)
             longest_authority_ = std::max(longest_authority_, name.size() + kPort);
@@ -124,9 +127,31 @@ const Mirror* MirrorTable::find_address(Scheme scheme, std::string_view authorit
     return nullptr;
 }
 
-bool MirrorTable::names(Scheme scheme, std::string_view authority) const {
-    return std::ranges::any_of(
-        mirrors_, [&](const Mirror& mirror) { return has_name(mirror, scheme, authority); });
+const Mirror* MirrorTable::find_site(Scheme scheme, std::string_view authority) const {
+    for (const auto& mirror : mirrors_)
+        if (has_name(mirror, scheme, authority)) return &mirror;
+    return nullptr;
+}
+
+const Mirror* MirrorTable::find_here(const CacheKey& url, const Mirror& first) const {
+    const auto is_of_site = [&](const Mirror& mirror) {
+        return mirror.here.scheme == url.scheme() && mirror.here.authority == url.authority();
+    };
+    if (is_of_site(first)) return &first;
+    const auto found = std::ranges::find_if(mirrors_, is_of_site);
+    return found == mirrors_.end() ? nullptr : &*found;
+}
+
+bool MirrorTable::shares_cookie(const Mirror& of, std::string_view path) const {
+    return std::ranges::any_of(mirrors_, [&](const Mirror& other) {
+        if (other.party == of.party || host_of(other.here) != host_of(of.here)) return false;
+        if (covers_path(path, other.here.path + "/")) return true;
+        // The mirror with the longest path gets a request.
+        const auto is_above = other.here.scheme == of.here.scheme &&
+                              other.here.authority == of.here.authority &&
+                              other.here.path.size() < of.here.path.size();
+        return !is_above && covers_path(other.here.path, path);
+    });
 }
 
 }  // namespace proxy

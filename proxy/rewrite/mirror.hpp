@@ -26,6 +26,9 @@ struct Mirror {
     std::uint32_t mark = 0;
     std::string mark_text = {};  // the same, 8 hex digits
     std::string here_text = {};  // here.text()
+    /// Set by MirrorTable: stands for the party behind the origin, by its authority. 8 hex digits,
+    /// the same whatever else the settings say.
+    std::string party = {};
 
     /// The request target at the origin. `path`: of a target that `here` covers, with its query.
     std::string path_at_origin(std::string_view path) const;
@@ -46,8 +49,14 @@ public:
     /// connection than it names. `authority`: lower case. Null: there is none.
     const Mirror* find_address(Scheme scheme, std::string_view authority,
                                std::string_view path) const;
-    /// An address with this authority has a mirror, for some path.
-    bool names(Scheme scheme, std::string_view authority) const;
+    /// A mirror of an address with this authority, for some path. Null: there is none.
+    const Mirror* find_site(Scheme scheme, std::string_view authority) const;
+    /// A mirror whose `here` has this scheme and authority, `first` before all others. Null: there
+    /// is none.
+    const Mirror* find_here(const CacheKey& url, const Mirror& first) const;
+    /// A browser that has got a cookie with this path from `of` sends it to a mirror of another
+    /// party, too. Cookies are of a host, whatever its port and scheme (RFC 6265 §8.5).
+    bool shares_cookie(const Mirror& of, std::string_view path) const;
 
     const std::vector<Mirror>& all() const { return mirrors_; }
     std::size_t longest_authority() const { return longest_authority_; }

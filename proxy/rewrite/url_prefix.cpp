@@ -18,6 +18,12 @@ std::string UrlPrefix::text() const {
     return std::string(to_string(scheme)).append("://").append(authority).append(path);
 }
 
+std::string_view host_of(const UrlPrefix& prefix) {
+    const std::string_view authority = prefix.authority;
+    const auto colon = authority.rfind(':');
+    return authority.ends_with(']') ? authority : authority.substr(0, colon);
+}
+
 std::optional<UrlPrefix> parse_url_prefix(std::string_view url, PrefixFault& fault) {
     CacheKey key;
     fault = PrefixFault::no_url;

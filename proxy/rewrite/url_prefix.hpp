@@ -18,6 +18,9 @@ struct UrlPrefix {
     bool operator==(const UrlPrefix&) const = default;
 };
 
+/// The host of a prefix, without the port.
+std::string_view host_of(const UrlPrefix& prefix);
+
 /// What is wrong with the text of a prefix.
 enum class PrefixFault {
     no_url,  // no http or https URL, or one with user information or a fragment

@@ -12,7 +12,7 @@ namespace proxy {
 FetchError rewrite_response(Upstream& upstream, const RequestSnapshot& asks, const RewriteOf& of,
                             Exchange& exchange) {
     const auto* const mirror = asks.policy().mirror;
-    if (!mirror || exchange.head().status < 200) return FetchError::none;
+    if (!mirror) return FetchError::none;
     const auto& all = asks.config().mirrors;
     auto head = std::make_shared<HeadRewrite>();
     const RewriteRequest request{*all, *mirror, asks.key, of.url, of.is_head, of.sent_tags};
@@ -31,6 +31,19 @@ FetchError rewrite_response(Upstream& upstream, const RequestSnapshot& asks, con
     auto rewriter = std::make_unique<BodyRewriter>(std::move(links), body->gzip, mirror->up_to);
     exchange.rewrite_body(std::move(rewriter), std::move(charge));
     return FetchError::none;
+}
+
+InterimResponse interim_of_origin(const Config& config, const Mirror* mirror, const CacheKey& own,
+                                  const Head& received) {
+    if (!mirror) return interim_response(received, config.node);
+    CacheKey url;
+    url.assign_url(mirror->url_at_origin(own.path()));
+    HeadRewrite rewritten;
+    rewrite_head({*config.mirrors, *mirror, own, url}, received, rewritten);
+    Head head;
+    head.status = received.status;
+    head.fields = std::move(rewritten.fields);
+    return interim_response(head, config.node);
 }
 
 }  // namespace proxy

@@ -282,6 +282,125 @@ TEST_F(Mirrors, LeadRedirectsToTheMirror) {
     EXPECT_EQ(away.field("Set-Cookie"), "a=b; Path=/pypi/");
 }
 
+TEST_F(Mirrors, KeepCookiesFromThePartyBelow) {
+    const auto scripted = origin.set([](Exchange& e) {
+        e.answer(
+            "Set-Cookie: sid=1; Path=/; HttpOnly\r\nSet-Cookie: evil=1; Domain=mirror.test\r\n",
+            e.field("Cookie"));
+    });
+    const auto below = files.set([](Exchange& e) { e.answer({}, e.field("Cookie")); });
+    auto made = settings();
+    made.origins = {mirrored("", origin.port()), mirrored("/files", files.port())};
+    start(settled(made));
+    const auto login = get("/x");
+    EXPECT_THAT(login.head, Not(HasSubstr("evil")));
+    const auto cookie = login.field("Set-Cookie");
+    ASSERT_THAT(cookie, testing::MatchesRegex("sid~m[0-9a-f]+=1; Path=/; HttpOnly"));
+    const auto jar = "Cookie: " + cookie.substr(0, cookie.find(';')) + "; own=2\r\n";
+    EXPECT_EQ(get("/x", jar).body, "sid=1; own=2");
+    EXPECT_EQ(get("/files/y", jar).body, "own=2");
+}
+
+TEST_F(Mirrors, SendNobodyWithAPasswordToAnotherParty) {
+    const auto scripted = origin.set([this](Exchange& e) {
+        e.answer(fresh("Location: " + at_files("/a?b#c") + "\r\n"), "", "302 Found");
+    });
+    start(settings());
+    EXPECT_EQ(get("/pypi/x").field("Location"), "http://mirror.test/files/a?b#c");
+    const auto kept = get("/pypi/x", "Authorization: Basic eDp5\r\n");
+    EXPECT_TRUE(is_hit(kept)) << kept.head;
+    EXPECT_EQ(kept.field("Location"), at_files("/a?b#c")) << "from there it goes without";
+    EXPECT_EQ(get("/pypi/y", "Authorization: Basic eDp5\r\n").field("Location"),
+              at_files("/a?b#c"));
+    EXPECT_EQ(get("/pypi/x").field("Location"), "http://mirror.test/files/a?b#c");
+}
+
+TEST_F(Mirrors, LeadClientsOfARuleThatProvesTheNode) {
+    const auto scripted = origin.set([this](Exchange& e) {
+        e.answer("Location: " + at_files("/a") + "\r\n", e.field("Authorization"), "302 Found");
+    });
+    auto made = settings();
+    Rule rule;
+    rule.name = "proven";
+    rule.match.paths = {Glob("/pypi/*")};
+    rule.request_fields.set = {{"Authorization", "Basic eDp5"}};
+    made.rules = RuleTable({rule});
+    start(made);
+    const auto answer = get("/pypi/x");
+    EXPECT_EQ(answer.body, "Basic eDp5");
+    EXPECT_EQ(answer.field("Location"), "http://mirror.test/files/a")
+        << "the client has nothing to lose";
+}
+
+TEST_F(Mirrors, ShowTheOriginItsOwnPages) {
+    const auto scripted = origin.set([](Exchange& e) { e.answer({}, "done"); });
+    start(settings());
+    EXPECT_EQ(ask("POST", "/pypi/send",
+                  "Origin: http://mirror.test\r\nReferer: http://mirror.test/pypi/form?x\r\n"
+                  "Destination: http://mirror.test/pypi/to\r\n")
+                  .status,
+              200u);
+    const auto head = origin.heads().back();
+    EXPECT_EQ(field_of(head, "Origin"), at_origin(""));
+    EXPECT_EQ(field_of(head, "Referer"), at_origin("/form?x"));
+    EXPECT_EQ(field_of(head, "Destination"), at_origin("/to"));
+    EXPECT_THAT(head, Not(HasSubstr("mirror.test")));
+    ask("POST", "/pypi/send",
+        "Origin: http://mirror.test\r\nReferer: http://mirror.test/files/form?x\r\n");
+    EXPECT_EQ(field_of(origin.heads().back(), "Origin"), at_files(""));
+    EXPECT_EQ(field_of(origin.heads().back(), "Referer"), at_files("/"));
+}
+
+TEST_F(Mirrors, RewriteEarlyHints) {
+    const auto hint = [this](Exchange& e) {
+        e.send("HTTP/1.1 103 Early Hints\r\nLink: <" + at_files("/y.css") +
+               ">; rel=preload\r\nX-Secret: 1\r\nAlt-Svc: h3=\":443\"\r\n\r\n");
+    };
+    const auto scripted = origin.set([&](Exchange& e) {
+        hint(e);
+        e.answer(fresh(kFile), "x");
+    });
+    auto made = settings();
+    Rule rule;
+    rule.name = "quiet";
+    rule.response_fields.remove = {"X-Secret"};
+    rule.response_fields.set = {{"X-Added", "1"}};
+    made.rules = RuleTable({rule});
+    start(made);
+    for (const auto* method : {"GET", "POST"}) {
+        auto from = client();
+        from.host = "mirror.test";
+        from.begin(method, "/pypi/x");
+        const auto early = from.read(true);
+        EXPECT_EQ(early.status, 103u) << method;
+        EXPECT_EQ(early.field("Link"), "<http://mirror.test/files/y.css>; rel=preload") << method;
+        EXPECT_THAT(early.head, Not(HasSubstr("X-Secret"))) << method;
+        EXPECT_THAT(early.head, Not(HasSubstr("Alt-Svc"))) << method;
+        EXPECT_THAT(early.head, Not(HasSubstr("X-Added"))) << method;
+        const auto answer = from.read();
+        EXPECT_EQ(answer.status, 200u) << method;
+        EXPECT_EQ(answer.field("X-Added"), "1") << method;
+    }
+}
+
+TEST_F(Mirrors, TakeNoDateForTheVersionOfAPage) {
+    constexpr auto kDate = "Sun, 06 Nov 2022 08:49:37 GMT\r\n";
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (!e.field("If-Modified-Since").empty()) return e.answer({}, "", "304 Not Modified");
+        e.answer((e.target == "/file" ? kFile : kHtml) + fresh("Last-Modified: ") + kDate, page());
+    });
+    start(settings());
+    const auto since = std::string("If-Modified-Since: ") + kDate;
+    const auto range = std::string("Range: bytes=0-3\r\nIf-Range: ") + kDate;
+    EXPECT_EQ(get("/pypi/x").body, mirrored_page());
+    EXPECT_EQ(get("/pypi/x", since).status, 200u) << "its links may lead elsewhere by now";
+    EXPECT_EQ(get("/pypi/x", range).body, mirrored_page());
+    EXPECT_EQ(get("/pypi/x", since + "Cache-Control: no-store\r\n").body, mirrored_page());
+    EXPECT_EQ(get("/pypi/file").status, 200u);
+    EXPECT_EQ(get("/pypi/file", since).status, 304u);
+    EXPECT_EQ(get("/pypi/file", range).status, 206u);
+}
+
 TEST_F(Mirrors, EndWhatWasRewrittenOtherwise) {
     const auto scripted = origin.set([this](Exchange& e) {
         e.answer((e.target == "/file" ? kFile : kHtml) + fresh("ETag: \"1\"\r\n"), page());

@@ -143,13 +143,64 @@ TEST_F(HeadRewriting, KeepsCookiesOfOriginsApart) {
               "a=b; Path=/pypi/; Secure; HttpOnly");
     EXPECT_EQ(value("Set-Cookie", "a=\"x;y\"; Domain=.pypi.test; path=/simple"),
               "a=\"x;y\"; Path=/pypi/simple");
-    EXPECT_EQ(value("Set-Cookie", "a=b; Domain=evil.test"), "a=b; Domain=evil.test");
     EXPECT_EQ(value("Set-Cookie", "a=b"), "a=b");
+    own.assign_url("http://mirror.test/pypi");
+    EXPECT_EQ(value("Set-Cookie", "a=b"), "a=b; Path=/pypi") << "without it, / would be the path";
+    EXPECT_EQ(value("Set-Cookie", "a=b; Path=x"), "a=b; Path=; Path=/pypi");
     own.assign_url("http://mirror.test/deep/x");
     base.assign_url("https://deep.test/simple/x");
     EXPECT_EQ(value("Set-Cookie", "a=b; Path=/"), "a=b; Path=/deep");
     EXPECT_EQ(value("Set-Cookie", "a=b; Path=/simple/x"), "a=b; Path=/deep/x");
     EXPECT_EQ(value("Set-Cookie", "a=b; Path=/admin"), "a=b; Path=/deep/admin");
+}
+
+TEST_F(HeadRewriting, DropsCookiesThatBrowsersRefuseFromTheOrigin) {  // RFC 6265 §5.3
+    for (const auto* cookie : {"a=b; Domain=evil.test", "a=b; Domain=mirror.test; Path=/",
+                               "a=b; Domain=pypi.test; domain=mirror.test", "a=b; Domain=ypi.test"})
+        EXPECT_EQ(value("Set-Cookie", cookie), "(dropped)") << cookie;
+    EXPECT_EQ(value("Set-Cookie", "a=b; Domain=mirror.test; Domain=pypi.test"), "a=b");
+    EXPECT_EQ(value("Set-Cookie", "a=b; Domain="), "a=b");
+}
+
+/// Mirrors of which one is above another, one has a port of its own, and one has the same party.
+class SharedCookies : public HeadRewriting {
+protected:
+    SharedCookies()
+        : shared({mirror("http://mirror.test", "https://root.test"),
+                  mirror("http://mirror.test/files", "https://files.test"),
+                  mirror("http://mirror.test/more", "https://root.test/more"),
+                  mirror("https://mirror.test:8443/api", "https://api.test"),
+                  mirror("http://alone.test", "https://alone.test")}) {}
+
+    std::string cookie(std::string_view here, std::string_view text) {
+        own.assign_url(here);
+        const auto& of = *shared.find(own);
+        base.assign_url(of.url_at_origin(own.path()));
+        return mirrored_cookie({shared, of, own, base}, text).value_or("(dropped)");
+    }
+    std::string mark(std::string_view authority) const {
+        return "~m" + shared.find_site(Scheme::https, authority)->party;
+    }
+
+    const MirrorTable shared;
+};
+
+TEST_F(SharedCookies, HaveAMarkWhereBrowsersSendThemToAnotherParty) {
+    const auto root = mark("root.test");
+    const auto below = "http://mirror.test/x/y";
+    EXPECT_EQ(cookie(below, "sid=1; Path=/; HttpOnly"), "sid" + root + "=1; Path=/; HttpOnly");
+    EXPECT_EQ(cookie("http://mirror.test/x", "sid =1"), "sid" + root + " =1") << "its path is /";
+    EXPECT_EQ(cookie(below, "sid=1"), "sid=1") << "its path is /x";
+    EXPECT_EQ(cookie(below, "sid=1; Path=/files/deep"), "sid" + root + "=1; Path=/files/deep");
+    EXPECT_EQ(cookie(below, "sid=1; Path=/api"), "sid" + root + "=1; Path=/api") << "no ports";
+    EXPECT_EQ(cookie(below, "sid=1; Path=/more"), "sid=1; Path=/more") << "the same party";
+    EXPECT_EQ(cookie(below, "sid=1; Path=/filesystem"), "sid=1; Path=/filesystem");
+    EXPECT_EQ(cookie(below, "1; Path=/"), "(dropped)") << "it has no name";
+    EXPECT_EQ(cookie("http://mirror.test/files/x", "sid=1; Path=/"), "sid=1; Path=/files/");
+    EXPECT_EQ(cookie("https://mirror.test:8443/api/x", "sid=1; Path=/"),
+              "sid" + mark("api.test") + "=1; Path=/api/")
+        << "http://mirror.test/api/ is of another party";
+    EXPECT_EQ(cookie("http://alone.test/", "sid=1; Path=/"), "sid=1; Path=/");
 }
 
 TEST_F(HeadRewriting, DropsWhatTheOriginSaysOfItsHost) {
@@ -188,8 +239,51 @@ TEST_F(HeadRewriting, RewritesBodiesOfHtmlAndJson) {
     EXPECT_TRUE(rewrites(page)) << "cargo's index has this type";
 }
 
+TEST_F(HeadRewriting, LeavesBodiesAloneWhoseBytesCount) {
+    for (const auto* name : {"Docker-Content-Digest", "Repr-Digest", "Content-Digest", "digest",
+                             "Content-MD5", "Signature", "Signature-Input"}) {
+        auto head = page;
+        head.fields.push_back(line(name, "x"));
+        EXPECT_FALSE(rewrites(head)) << name;
+        EXPECT_EQ(tag(head), "\"a\"") << name;
+        head.status = 206;
+        EXPECT_FALSE(is_part_to_rewrite(of(), head, "/x")) << name;
+        EXPECT_FALSE(depends_on_mirror(of(), head.fields, "/x")) << name;
+    }
+    for (const auto* type :
+         {"application/vnd.oci.image.manifest.v1+json", "application/vnd.oci.image.index.v1+json",
+          "application/vnd.docker.distribution.manifest.v2+json",
+          "application/vnd.docker.distribution.manifest.list.v2+json",
+          "Application/vnd.OCI.image.config.v1+json"}) {
+        auto head = page;
+        head.fields.front().value = type;
+        EXPECT_FALSE(rewrites(head)) << type;
+    }
+    page.fields.front().value = "application/json";
+    base.assign_url("https://pypi.test/v2/library/x/manifests/latest");
+    EXPECT_FALSE(rewrites(page));
+    base.assign_url("https://pypi.test/v2/library/x/tags/list");
+    EXPECT_TRUE(rewrites(page));
+}
+
+TEST_F(HeadRewriting, RewritesTheHeadOfAnInterimResponse) {
+    EXPECT_EQ(value("Link", "</style.css>; rel=preload", 103),
+              "<http://mirror.test/pypi/style.css>; rel=preload");
+    EXPECT_EQ(value("Strict-Transport-Security", "max-age=1", 103), "(dropped)");
+    EXPECT_EQ(value("Set-Cookie", "a=b; Domain=evil.test", 101), "(dropped)");
+}
+
+TEST_F(HeadRewriting, LetsPagesOfTheMirrorRead) {
+    const auto allowed = [this](std::string_view site) {
+        return value("Access-Control-Allow-Origin", site);
+    };
+    EXPECT_EQ(allowed("https://pypi.test"), "http://mirror.test");
+    for (const auto* site : {"*", "null", "https://other.test", "http://mirror.test"})
+        EXPECT_EQ(allowed(site), site);
+}
+
 TEST_F(HeadRewriting, DropsFieldsAboutOtherBytes) {
-    for (const auto* name : {"Content-MD5", "Digest", "Repr-Digest", "Content-Digest"})
+    for (const auto* name : {"X-Checksum-Sha1", "x-amz-checksum-sha256", "X-Goog-Hash"})
         page.fields.push_back(line(name, "x"));
     page.fields.push_back(line("Last-Modified", "y"));
     page.fields.push_back(line("Accept-Ranges", "bytes"));

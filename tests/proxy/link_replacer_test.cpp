@@ -65,6 +65,40 @@ std::string json(std::string_view text, std::string_view authority = "pypi.test"
     return whole;
 }
 
+TEST(LinkReplacer, MakesNoPathIntoAnotherHost) {
+    const auto all = std::make_shared<const MirrorTable>(
+        std::vector<Mirror>{mirror("http://mirror.test", "https://pypi.test/simple")});
+    const auto at_root = [&](std::string_view text, LinkSyntax syntax) {
+        std::string whole;
+        for (std::size_t piece = text.size() + 1; piece > 0; --piece) {
+            LinkReplacer links(all, all->all().front(), syntax, Scheme::https, "pypi.test");
+            std::string out;
+            auto rest = text;
+            do {
+                auto part = rest.substr(0, piece);
+                rest.remove_prefix(part.size());
+                do links.replace(part, rest.empty(), out);
+                while (!part.empty());
+            } while (!rest.empty());
+            if (whole.empty()) whole = out;
+            EXPECT_EQ(out, whole) << piece;
+        }
+        return whole;
+    };
+    const auto in_html = [&](std::string_view path) {
+        return at_root("<a href=\"" + std::string(path) + "\">", LinkSyntax::html);
+    };
+    EXPECT_EQ(in_html("/simple//evil/x"), "<a href=\"http://mirror.test//evil/x\">");
+    EXPECT_EQ(in_html("/simple/\\evil/x"), "<a href=\"http://mirror.test/\\evil/x\">");
+    EXPECT_EQ(in_html("/simple\\evil/x"), "<a href=\"http://mirror.test/\\evil/x\">");
+    EXPECT_EQ(in_html("/simple\\/evil/x"), "<a href=\"http://mirror.test\\/evil/x\">");
+    EXPECT_EQ(in_html("/simple/x"), "<a href=\"http://mirror.test/x\">");
+    EXPECT_EQ(in_html("/simple"), "<a href=\"http://mirror.test/\">");
+    EXPECT_EQ(in_html("/simple?x"), "<a href=\"http://mirror.test/?x\">");
+    EXPECT_EQ(at_root(R"({"url": "\/simple\/\/evil\/x"})", LinkSyntax::json),
+              R"({"url": "http:\/\/mirror.test\/\/evil\/x"})");
+}
+
 TEST(LinkReplacer, GivesEachMirroredAddressItsPublicUrl) {
     EXPECT_EQ(html("<a href=\"https://pypi.test/simple/x/\">x</a> https://files.test"),
               "<a href=\"http://mirror.test/pypi/simple/x/\">x</a> http://mirror.test/files");
