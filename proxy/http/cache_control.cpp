@@ -36,6 +36,21 @@ Directive split(std::string_view member) {
     return directive;
 }
 
+/// Calls `visit` with each directive of a list member: several where a server writes `;` for a
+/// comma, as in `private; max-age=60`, which other caches read so, too. What follows a quote is not
+/// divided.
+template <class Visit>
+void each_directive(std::string_view member, const Visit& visit) {
+    for (;;) {
+        const auto at = member.find_first_of(";\"");
+        const auto divides = at != std::string_view::npos && member[at] == ';';
+        const auto text = trim(divides ? member.substr(0, at) : member);
+        if (!text.empty()) visit(split(text));
+        if (!divides) return;
+        member.remove_prefix(at + 1);
+    }
+}
+
 void set_first(DeltaDirective& slot, const Directive& directive) {
     if (slot.present()) return;
     const auto value = directive.malformed ? std::nullopt : parse_delta_seconds(directive.argument);
@@ -68,8 +83,7 @@ void set_first(std::optional<std::chrono::seconds>& slot, const Directive& direc
     if (!slot) slot = delta_argument(directive);
 }
 
-void apply(RequestDirectives& out, std::string_view member) {
-    const auto directive = split(member);
+void apply(RequestDirectives& out, const Directive& directive) {
     const auto is = [&](std::string_view name) { return iequals(directive.name, name); };
     if (is("no-cache")) {
         out.no_cache = true;
@@ -146,43 +160,45 @@ std::optional<ResponseDirectives> targeted_directives(Fields response) {
     return right ? std::optional(out) : std::nullopt;
 }
 
+void apply(ResponseDirectives& out, const Directive& directive) {
+    const auto is = [&](std::string_view name) { return iequals(directive.name, name); };
+    if (is("max-age")) {
+        set_first(out.max_age, directive);
+    } else if (is("s-maxage")) {
+        set_first(out.s_maxage, directive);
+    } else if (is("no-store")) {
+        out.no_store = true;
+    } else if (is("no-cache")) {
+        set_qualified(out.no_cache, out.no_cache_fields, directive);
+    } else if (is("private")) {
+        set_qualified(out.is_private, out.private_fields, directive);
+    } else if (is("public")) {
+        out.is_public = true;
+    } else if (is("must-revalidate")) {
+        out.must_revalidate = true;
+    } else if (is("proxy-revalidate")) {
+        out.proxy_revalidate = true;
+    } else if (is("must-understand")) {
+        out.must_understand = true;
+    } else if (is("stale-while-revalidate")) {
+        set_first(out.stale_while_revalidate, directive);
+    } else if (is("stale-if-error")) {
+        set_first(out.stale_if_error, directive);
+    } else if (is("no-transform")) {
+        out.no_transform = true;
+    } else if (is("immutable")) {
+        out.immutable = true;
+    }
+}
+
 ResponseDirectives stated_directives(Fields response, const CacheRules& rules) {
     if (rules.cdn_cache_control) {
         if (const auto targeted = targeted_directives(response)) return *targeted;
     }
     ResponseDirectives out;
     FieldMembers members(response, http_field::cache_control);
-    while (const auto member = members.next()) {
-        const auto directive = split(*member);
-        const auto is = [&](std::string_view name) { return iequals(directive.name, name); };
-        if (is("max-age")) {
-            set_first(out.max_age, directive);
-        } else if (is("s-maxage")) {
-            set_first(out.s_maxage, directive);
-        } else if (is("no-store")) {
-            out.no_store = true;
-        } else if (is("no-cache")) {
-            set_qualified(out.no_cache, out.no_cache_fields, directive);
-        } else if (is("private")) {
-            set_qualified(out.is_private, out.private_fields, directive);
-        } else if (is("public")) {
-            out.is_public = true;
-        } else if (is("must-revalidate")) {
-            out.must_revalidate = true;
-        } else if (is("proxy-revalidate")) {
-            out.proxy_revalidate = true;
-        } else if (is("must-understand")) {
-            out.must_understand = true;
-        } else if (is("stale-while-revalidate")) {
-            set_first(out.stale_while_revalidate, directive);
-        } else if (is("stale-if-error")) {
-            set_first(out.stale_if_error, directive);
-        } else if (is("no-transform")) {
-            out.no_transform = true;
-        } else if (is("immutable")) {
-            out.immutable = true;
-        }
-    }
+    while (const auto member = members.next())
+        each_directive(*member, [&](const Directive& directive) { apply(out, directive); });
     return out;
 }
 
@@ -221,7 +237,8 @@ RequestDirectives request_directives(Fields request, ClientDirectives setting) {
         if (field.id == http_field::cache_control) {
             cache_control = true;
             ListMembers members(field.value);
-            while (const auto member = members.next()) apply(out, *member);
+            while (const auto member = members.next())
+                each_directive(*member, [&](const Directive& directive) { apply(out, directive); });
         } else if (field.id == http_field::pragma) {
             ListMembers members(field.value);
             while (const auto member = members.next()) {

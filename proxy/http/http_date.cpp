@@ -56,6 +56,10 @@ public:
         return value;
     }
 
+    /// One digit, or two.
+    int day() { return digits(rest_.size() > 1 && rest_[1] == ' ' ? 1 : 2); }
+    bool ends_with_offset() const { return rest_.ends_with('0'); }
+
     /// asctime's day: two digits, or a space and one.
     int space_padded_day() {
         if (!rest_.empty() && rest_.front() == ' ') {
@@ -125,20 +129,21 @@ struct Parts {
     }
 };
 
-// Sun, 06 Nov 1994 08:49:37 GMT
+// Sun, 06 Nov 1994 08:49:37 GMT. Mail software writes the same in the forms of RFC 5322 §3.3, with
+// a day of one digit, or `+0000` for GMT: both have one meaning.
 std::optional<WallTime> parse_imf_fixdate(std::string_view text) {
     Reader in(text);
     Parts parts;
     in.short_day();
     in.literal(", ");
-    parts.day = in.digits(2);
+    parts.day = in.day();
     in.literal(" ");
     parts.month = in.month();
     in.literal(" ");
     parts.year = in.digits(4);
     in.literal(" ");
     parts.time = in.time_of_day();
-    in.literal(" GMT");
+    in.literal(in.ends_with_offset() ? " +0000" : " GMT");
     return in.done() ? parts.time_point() : std::nullopt;
 }
 

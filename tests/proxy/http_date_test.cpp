@@ -70,14 +70,15 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values("", "0", "-1", "now", "Sun", "Sun,", "Sun ",
                     "Sun, 06 Nov 1994 08:49:37",      // no zone
                     "Sun, 06 Nov 1994 08:49:37 UTC",  // other zones
-                    "Sun, 06 Nov 1994 08:49:37 AEST", "Sun, 06 Nov 1994 08:49:37 +0000",
+                    "Sun, 06 Nov 1994 08:49:37 AEST", "Sun, 06 Nov 1994 08:49:37 +0100",
+                    "Sun, 06 Nov 1994 08:49:37 -0000", "Sun, 06 Nov 1994 08:49:37+0000",
                     "Sun, 06 Nov 1994 08:49:37 GMT+1", "Sun, 06 Nov 1994 08:49:37 GMTX",
                     "Sun, 06 Nov 94 08:49:37 GMT",    // two-digit year in the modern form
                     "Sun 06 Nov 1994 08:49:37 GMT",   // no comma
                     "Sun, 06-Nov-1994 08:49:37 GMT",  // wrong separators
                     "Sun, 06 Nov 1994 08.49.37 GMT", "Sun, 06 Nov 1994 08:49 GMT",
                     "Sun, 06 Nov 1994 8:49:37 GMT",  // single digits
-                    "Sun, 6 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:9:37 GMT",
+                    "Sun,  6 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:9:37 GMT",
                     "Sun,  06 Nov 1994 08:49:37 GMT",  // extra spaces
                     "Sun, 06  Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994  08:49:37 GMT",
                     " Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT ",
@@ -91,6 +92,12 @@ INSTANTIATE_TEST_SUITE_P(
                     "Sun Nov  6 08:49:37 94", "Sun, Nov  6 08:49:37 1994",
                     "Sun, 06 Nov 1994 08:49:37 GMT, Sun, 06 Nov 1994 08:49:37 GMT",
                     "1994-11-06T08:49:37Z"));
+
+TEST(HttpDate, IsReadAsMailSoftwareWritesIt) {  // RFC 5322 §3.3
+    EXPECT_EQ(parse("Sun, 6 Nov 1994 08:49:37 GMT"), k1994);
+    EXPECT_EQ(parse("Sun, 06 Nov 1994 08:49:37 +0000"), k1994);
+    EXPECT_EQ(parse("Sun, 6 Nov 1994 08:49:37 +0000"), k1994);
+}
 
 TEST(HttpDate, IsWrittenInTheModernForm) {
     std::string out = "Date: ";
