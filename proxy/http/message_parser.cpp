@@ -54,6 +54,18 @@ bool first_line_ends_badly(std::string_view data, std::size_t line) {
     return line < data.size() && (line == 0 || data[line - 1] != '\r');
 }
 
+/// `bytes` begin with the line of a chunk, or with the CR LF before it.
+ChunkPadding chunk_padding(std::string_view bytes) {
+    const std::size_t begin = bytes.starts_with("\r\n") ? 2 : 0;
+    const auto at = bytes.find_first_not_of("0123456789abcdefABCDEF", begin);
+    if (at == std::string_view::npos || at == begin || (bytes[at] != ' ' && bytes[at] != '\t'))
+        return {};
+    const auto end = std::min(bytes.find_first_not_of(" \t", at), bytes.size());
+    if (end < bytes.size() && bytes[end] != '\r') return {};  // an extension, or a fault
+    const auto size = bytes.substr(begin, at - begin);
+    return {at, end - at, size.find_first_not_of('0') == std::string_view::npos};
+}
+
 /// The error for a complaint of Beast.
 ParseError named(const boost::system::error_code& ec) {
     const auto is = [&](http::error error) { return ec == error; };
@@ -213,8 +225,7 @@ std::optional<std::size_t> MessageParser<IsRequest>::put_body(std::string_view b
         // of a chunk's data every chunked body still has at least that many to come.
         if (this->chunked() && chunk_rest_ == 0 && bytes.size() - consumed < 5) break;
         error_code ec;
-        const auto n = this->put(
-            boost::asio::const_buffer(bytes.data() + consumed, bytes.size() - consumed), ec);
+        const auto n = put_piece(bytes.substr(consumed), ec);
         consumed += n;
         if (ec == http::error::need_more) {
             const auto verdict = judge_chunk_so_far(bytes.substr(consumed));
@@ -229,6 +240,37 @@ std::optional<std::size_t> MessageParser<IsRequest>::put_body(std::string_view b
         if (consumed == bytes.size()) break;
     }
     return consumed;
+}
+
+template <bool IsRequest>
+std::size_t MessageParser<IsRequest>::put_piece(std::string_view bytes, error_code& ec) {
+    if constexpr (!IsRequest) {
+        if (this->chunked() && chunk_rest_ == 0)
+            if (const auto padding = chunk_padding(bytes); padding.count > 0)
+                return put_without_padding(bytes, padding, ec);
+    }
+    return this->put(boost::asio::const_buffer(bytes.data(), bytes.size()), ec);
+}
+
+/// Feeds a copy of a chunk's line without its padding. Beast gets a whole line only, and behind a
+/// last one all trailers, because it remembers how far it has read a part.
+template <bool IsRequest>
+std::size_t MessageParser<IsRequest>::put_without_padding(std::string_view bytes,
+                                                          const ChunkPadding& padding,
+                                                          error_code& ec) {
+    const auto line_end = padding.at + padding.count;
+    const auto end = bytes.find(padding.is_last ? "\r\n\r\n" : "\r\n", line_end);
+    if (end == std::string_view::npos || end > limits_.head_bytes) {
+        ec = http::error::need_more;
+        return 0;
+    }
+    const auto fed = end + (padding.is_last ? 4 : 2);
+    std::string line(bytes.substr(0, padding.at));
+    line.append(bytes.substr(line_end, fed - line_end));
+    bytes_ = line;
+    const auto n = this->put(boost::asio::const_buffer(line.data(), line.size()), ec);
+    bytes_ = bytes;
+    return n == line.size() ? fed : n;
 }
 
 /// Judges the present part of a chunk's line, or of the trailers. Beast itself would look for the

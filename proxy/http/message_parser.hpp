@@ -83,10 +83,17 @@ ParseError judge_response_start(std::string_view data);
 /// `scanned` carries the position between calls on growing data.
 std::size_t find_head_end(std::string_view data, std::size_t& scanned);
 
+/// The blanks between a chunk's size and the end of its line.
+struct ChunkPadding {
+    std::size_t at = 0, count = 0;  // count: 0: there are none
+    bool is_last = false;           // the size is 0
+};
+
 /// Beast's incremental HTTP/1 parser with stricter rules in its callbacks. Heads become views, and
 /// a sink gets the pieces of a body without a copy. Each byte is parsed once.
 ///
-/// Beyond Beast 1.81 it refuses (RFC 9112 §2.2 to §7.1): line folding, also in trailers; control
+/// Beyond Beast 1.81 it takes blanks behind the size of a chunk in a response, as other recipients
+/// do. It refuses (RFC 9112 §2.2 to §7.1): line folding, also in trailers; control
 /// characters in values and chunk extensions; transfer codings other than one `chunked`, and in
 /// requests of HTTP/1.0 this one, too; lengths and chunk sizes of more than 63 bits; a missing,
 /// repeated or malformed Host; a fragment in the target; statuses outside 100 to 599.
@@ -133,6 +140,9 @@ private:
     using string_view = boost::beast::string_view;
 
     std::optional<std::size_t> put_body(std::string_view bytes);
+    std::size_t put_piece(std::string_view bytes, error_code& ec);
+    std::size_t put_without_padding(std::string_view bytes, const ChunkPadding& padding,
+                                    error_code& ec);
     ParseError judge_chunk_so_far(std::string_view rest) const;
     void fail(ParseError error, error_code& ec);
     std::nullopt_t refuse_body(ParseError error);

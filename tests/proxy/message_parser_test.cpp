@@ -172,6 +172,24 @@ TEST(MessageParser, TakesChunksInPiecesOfAnySize) {  // RFC 9112 §7.1
         EXPECT_EQ(body_of<false>(head, chunks.substr(0, cut), 7), std::nullopt) << "cut at " << cut;
 }
 
+TEST(MessageParser, TakesBlanksBehindTheSizeOfAChunkInResponses) {
+    const std::string head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    const std::string_view chunks =
+        "4  \r\nfour\r\n00a\t \r\n0123456789\r\n1 ;a=b\r\nx\r\n0    \r\nTrailer: x\r\n\r\n";
+    for (std::size_t piece = 1; piece <= chunks.size(); ++piece)
+        EXPECT_EQ(body_of<false>(head, chunks, piece), "four0123456789x") << piece;
+    for (std::size_t cut = 1; cut < chunks.size(); ++cut)
+        EXPECT_EQ(body_of<false>(head, chunks.substr(0, cut), 7), std::nullopt) << "cut at " << cut;
+    for (const auto* bad :
+         {"4 4\r\nfour\r\n0\r\n\r\n", " 4\r\nfour\r\n0\r\n\r\n", "4 \nfour\r\n0\r\n\r\n",
+          "4 \r4\r\nfour\r\n0\r\n\r\n", "4 \r\nfour\r\n0 \r\nfolded:\r\n x\r\n\r\n"})
+        EXPECT_EQ(body_of<false>(head, bad, 64), std::nullopt) << bad;
+    EXPECT_EQ(body_of<false>(head, "4" + std::string(5000, ' ') + "\r\nfour\r\n", 64),
+              std::nullopt);
+    const std::string request = "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
+    EXPECT_EQ(body_of<true>(request, "4 \r\nfour\r\n0\r\n\r\n", 64), std::nullopt);
+}
+
 TEST(MessageParser, PassesChunkDataOnAsSoonAsItIsThere) {
     Head head;
     ResponseParser parser(head, {});
