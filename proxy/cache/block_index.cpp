@@ -22,8 +22,10 @@ std::optional<BlockIndex> make_index(Delivery& delivery, const Received& from,
         return std::nullopt;
     auto head = from.head;
     if (!validators_of(head.fields).strong()) return std::nullopt;
+    if (head.status == 206)
+        std::erase_if(head.fields,
+                      [](const Field& line) { return line.id == field::content_range; });
     head.status = 200;
-    std::erase_if(head.fields, [](const Field& line) { return line.id == field::content_range; });
     BlockIndex index;
     index.draft = delivery.draft({head, from.request_time, from.arrival, from.own_lines,
                                   from.from_peer, from.took, from.server, from.redirects});

@@ -48,6 +48,16 @@ RangeRequest wanted_range(const Request& request, const StoredMetadata& response
     return range_request(asked);
 }
 
+/// With a status other than 206 and 416 the field means nothing (RFC 9110 §14.4) and is passed on
+/// like any other. Beside the one of a part it would contradict that.
+bool has_content_range(FieldBlock stored) {
+    auto found = false;
+    stored.each([&](std::string_view name, std::string_view) {
+        found = found || iequals(name, "Content-Range");
+    });
+    return found;
+}
+
 }  // namespace
 
 RangeAnswer wanted_part(const Request& request, const StoredMetadata& response,
@@ -73,8 +83,13 @@ void begin_response(Transaction& transaction, const StoredMetadata& response,
     fields.append("Content-Range: ");
     append_content_range(fields, {part.range, length});
     fields.append("\r\n");
-    transaction.begin(transaction.head(206, response.head_fields, part.range.size()), live, age,
-                      status);
+    FieldBlock stored = response.head_fields;
+    if (has_content_range(stored)) {
+        for (const auto& line : stored)
+            if (line.id != field::content_range) append_line(fields, line);
+        stored = {};
+    }
+    transaction.begin(transaction.head(206, stored, part.range.size()), live, age, status);
 }
 
 namespace {

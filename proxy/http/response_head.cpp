@@ -58,10 +58,6 @@ void render_response(const Head& received, std::string_view node, const StoredFi
     bool dated = false;
     for (const auto& line : received.fields) {
         if (line.id == field::content_length || hop_by_hop(line)) continue;
-        // RFC 9110 §14.4: with another status the field means nothing, and it would stand beside
-        // the one of a part that is cut out of this response.
-        if (line.id == field::content_range && received.status != 206 && received.status != 416)
-            continue;
         if (is_cache_status(line)) {
             if (!live.cache_status.empty()) live.cache_status.append(", "sv);
             live.cache_status.append(line.value);

@@ -33,9 +33,9 @@ protected:
         exchange->serve();
         return exchange;
     }
-    void store(std::string_view body = "0123456789") {
-        put(key.uri(), "Content-Type: text/plain\r\nETag: \"1\"\r\nVia: 1.1 a\r\n", body,
-            Clock::now());
+    void store(std::string_view body = "0123456789", const std::string& more = {}) {
+        put(key.uri(), ("Content-Type: text/plain\r\nETag: \"1\"\r\nVia: 1.1 a\r\n" + more).c_str(),
+            body, Clock::now());
     }
     /// Another request's fetch of the target, with the test in the place of the origin.
     struct OtherFetch {
@@ -121,6 +121,21 @@ TEST_F(RequestStepsTest, ARangeIsAPartOfTheBody) {
     const auto none = served("GET", {line("Range", "bytes=10-")});
     EXPECT_EQ(none->response.status, 416u);
     EXPECT_EQ(none->response.value("Content-Range"), "bytes */10");
+}
+
+TEST_F(RequestStepsTest, AStrayContentRangeStaysButBesideThatOfAPart) {  // RFC 9110 §14.4
+    store("0123456789", "content-range: bytes 0-1/2\r\nX-A: 1\r\n");
+    EXPECT_EQ(served()->response.value("content-range"), "bytes 0-1/2");
+    const auto part = served("GET", {line("Range", "bytes=2-4")});
+    EXPECT_EQ(part->response.status, 206u);
+    const test::RecordedResponse::Lines fields{{"Content-Range", "bytes 2-4/10"},
+                                               {"Content-Type", "text/plain"},
+                                               {"ETag", "\"1\""},
+                                               {"Via", "1.1 a"},
+                                               {"X-A", "1"},
+                                               {"Age", "0"},
+                                               {"Cache-Status", "a; hit; ttl=60"}};
+    EXPECT_EQ(part->response.fields_seen, fields);
 }
 
 TEST_F(RequestStepsTest, AConditionMakesA304WithoutABody) {
