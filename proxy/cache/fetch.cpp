@@ -138,7 +138,7 @@ bool Fetch::start_peer(HeadRace& race, PeerRace& plan, const PeerTurns& whom,
 /// Sends the origin request while peers are still asked. False: not now; the reason shows when it
 /// is the origin's turn.
 bool Fetch::start_origin(HeadRace& race) {
-    if (backs_off()) return false;
+    if (leave_after_pause() != OriginHealth::Leave::ask) return false;
     if (!origin_) origin_ = prepare_origin(what_to_ask_now());
     const auto& request = origin_->request;
     const bool may_start =
@@ -237,7 +237,8 @@ asio::awaitable<void> Fetch::ask_origin(bool only_whole) {
         delivery_.fail({why_not_ask(facts_of(job_, false, false))});
         co_return;
     }
-    if (!origin_ && backs_off()) {
+    const auto leave = origin_ ? OriginHealth::Leave::ask : leave_after_pause();
+    if (leave == OriginHealth::Leave::no) {
         delivery_.fail({FetchError::backed_off});
         co_return;
     }
@@ -245,8 +246,10 @@ asio::awaitable<void> Fetch::ask_origin(bool only_whole) {
     const auto runner = origin_ ? std::exchange(origin_, nullptr) : prepare_origin(kind);
     runner->take();
     if (!runner->result) {
-        if (runner->request.is_trial() && has_stand_in()) {
-            co_await probe_unattended(*runner);
+        const auto is_slow = leave == OriginHealth::Leave::trial;
+        if (is_slow || (runner->request.is_trial() && has_stand_in())) {
+            co_await probe_unattended(*runner,
+                                      is_slow ? FetchError::backed_off : FetchError::origin_down);
             co_return;
         }
         const auto ended = co_await runner->run();
@@ -256,33 +259,40 @@ asio::awaitable<void> Fetch::ask_origin(bool only_whole) {
     if (!runner->lines_count()) asked.did_not_count();
     const auto meaning = meaning_of(*runner, asked);
     const auto status = status_of(*runner);
-    const auto is_hidden = meaning.step == OriginStep::fail && asks_for_pause(status);
-    if (is_hidden || (status > 0 && !cache_.upstream.backoff.empty())) {
-        const auto got = runner->response().received();
-        cache_.upstream.note_pause(*job_.wanted.request, {got.head, got.arrival, got.took},
-                                   is_hidden);
-    }
+    if (status > 0) note_pause(*runner, meaning.error == FetchError::origin_error);
     if (meaning.step == OriginStep::fail)
-        delivery_.fail({meaning.error, status_of(*runner), meaning.unshareable,
-                        runner->response().malformed()});
+        delivery_.fail(
+            {meaning.error, status, meaning.unshareable, runner->response().malformed()});
     else
         co_await take_origin(meaning.step, asked, runner->response());
 }
 
 /// A stored response is given at once, as the origin wants fewer requests.
-bool Fetch::backs_off() {
-    if (!backs_off_)
-        backs_off_ = !cache_.upstream.backoff.empty() && may_stand_in(OriginTrouble::error) &&
-                     cache_.upstream.backs_off(*job_.wanted.request);
-    return *backs_off_;
+OriginHealth::Leave Fetch::leave_after_pause() {
+    if (!leave_)
+        leave_ = !cache_.upstream.backoff.empty() && may_stand_in(OriginTrouble::error)
+                     ? cache_.upstream.leave_after_pause(*job_.wanted.request)
+                     : OriginHealth::Leave::ask;
+    return *leave_;
+}
+
+/// The request has an answer. `is_hidden`: a stored response takes its place.
+void Fetch::note_pause(OriginRunner& runner, bool is_hidden) {
+    if (!is_hidden && cache_.upstream.backoff.empty()) return;
+    const auto got = runner.response().received();
+    cache_.upstream.note_pause(*job_.wanted.request, {got.head, got.arrival, got.took}, is_hidden);
 }
 
 /// Finds out whether the origin is back, behind a stored response that is given at once.
-asio::awaitable<void> Fetch::probe_unattended(OriginRunner& runner) {
+asio::awaitable<void> Fetch::probe_unattended(OriginRunner& runner, FetchError why) {
     const auto& timeouts = config_.timeouts;
     job_.result.fill->keep(timeouts.origin_connect + timeouts.origin_head);
-    delivery_.fail({FetchError::origin_down});
-    co_await runner.run();
+    delivery_.fail({why});
+    const auto ended = co_await runner.run();
+    if (ended != FetchError::none) co_return;
+    const auto status = runner.response().head().status;
+    note_pause(runner, is_origin_trouble(status) ||
+                           job_.wanted.request->policy().takes_for_failure(status));
 }
 
 /// Carries out `step`. `asked`: of the request that `exchange` has the response to.

@@ -48,11 +48,12 @@ private:
 
     std::shared_ptr<OriginRunner> prepare_origin(OriginRequestKind kind);
     boost::asio::awaitable<void> ask_origin(bool only_whole = false);
-    boost::asio::awaitable<void> probe_unattended(OriginRunner& runner);
+    boost::asio::awaitable<void> probe_unattended(OriginRunner& runner, FetchError why);
+    void note_pause(OriginRunner& runner, bool is_hidden);
     boost::asio::awaitable<void> take_origin(OriginStep step, const RequestAdditions& asked,
                                              Exchange& exchange);
     OriginMeaning meaning_of(const OriginRunner& runner, const RequestAdditions& asked) const;
-    bool backs_off();
+    OriginHealth::Leave leave_after_pause();
 
     bool may_stand_in(OriginTrouble trouble) const;
     bool has_stand_in() const { return may_stand_in(OriginTrouble::unreachable); }
@@ -67,11 +68,11 @@ private:
     FetchJob& job_;
     Delivery delivery_;
     FetchPeers peers_;
-    RoundTrip origin_usual_;                // while peers are asked
-    std::optional<bool> backs_off_;         // see backs_off(); none: not decided
-    std::optional<StaleCopy> stale_copy_;   // that a peer has
-    RequestAdditions additions_;            // of origin_
-    std::shared_ptr<OriginRunner> origin_;  // prepared, or asked beside peers
+    RoundTrip origin_usual_;                    // while peers are asked
+    std::optional<OriginHealth::Leave> leave_;  // see leave_after_pause(); none: not decided
+    std::optional<StaleCopy> stale_copy_;       // that a peer has
+    RequestAdditions additions_;                // of origin_
+    std::shared_ptr<OriginRunner> origin_;      // prepared, or asked beside peers
 };
 
 /// Starts a coroutine that fetches and ends `job->result` in every case: the fill is complete or

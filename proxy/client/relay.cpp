@@ -80,9 +80,8 @@ asio::awaitable<void> Relay::run(CacheStatus status, Outcome outcome) {
     const auto stands_in = why != FetchError::none && stale_ && is_head && stale_->stands_in(why);
     if (error == FetchError::none && is_head) {
         const auto& head = exchange_.head();
-        const auto is_hidden = stands_in && asks_for_pause(head.status);
         frontend_.upstream.note_pause(
-            *snapshot_, {head, exchange_.arrival(), Clock::now() - sent_at_}, is_hidden);
+            *snapshot_, {head, exchange_.arrival(), Clock::now() - sent_at_}, stands_in);
     }
     if (stands_in) {
         const auto answered = error == FetchError::none ? exchange_.head().status : 0;
@@ -100,7 +99,8 @@ asio::awaitable<void> Relay::run(CacheStatus status, Outcome outcome) {
 /// A HEAD gets the stored response at once, as the origin wants fewer requests.
 bool Relay::backs_off() const {
     return stale_ && request_.head.verb == verb::head &&
-           stale_->stands_in(FetchError::backed_off) && frontend_.upstream.backs_off(*snapshot_);
+           stale_->stands_in(FetchError::backed_off) &&
+           frontend_.upstream.leave_after_pause(*snapshot_) == OriginHealth::Leave::no;
 }
 
 /// Gives the response of a mirrored origin its form for clients.

@@ -1,6 +1,8 @@
 #include "proxy/upstream/origin_backoff.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 namespace proxy {
 
@@ -31,6 +33,7 @@ void OriginBackoff::refused(const std::string& place,
     const auto is_first = pause->length.count() == 0;
     const auto is_news = is_first || began >= pause->noted;
     if (!is_news && !retry_after) return;
+    pause->is_slow = false;
     if (is_news)
         pause->length = is_first ? kBackoffFirst : std::min(2 * pause->length, kBackoffMost);
     pause->noted = now;
@@ -40,6 +43,25 @@ void OriginBackoff::refused(const std::string& place,
                     : pause->length;
     pause->until = std::max(pause->until, now + length);
     pause->is_stated = pause->is_stated || retry_after.has_value();
+}
+
+void OriginBackoff::failed_slowly(const std::string& place, const std::string& resource, Time began,
+                                  Time now) {
+    refused(resource, std::nullopt, began, now);
+    auto* const own = find(resource, now);
+    auto* const pause = find(place, now);
+    if (own == nullptr || pause == nullptr) return;
+    own->is_slow = true;
+    const auto hash = std::hash<std::string>()(resource);
+    if (std::exchange(pause->last, hash) != hash) ++pause->slow;
+    if (pause->slow < kSlowResources) return;
+    refused(place, std::nullopt, began, now);
+    pause->is_slow = true;
+}
+
+bool OriginBackoff::is_slow(const std::string& place) const {
+    const auto found = places_.find(place);
+    return found != places_.end() && found->second.is_slow;
 }
 
 void OriginBackoff::answered(const std::string& place, Time now) {

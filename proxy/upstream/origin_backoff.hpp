@@ -19,6 +19,12 @@ inline constexpr std::chrono::seconds kBackoffMost{30};
 inline constexpr std::chrono::minutes kRetryAfterMost{10};
 inline constexpr std::size_t kMaxBackoffs = 1024;  // more places get no pause
 
+/// An error of the origin that takes this long, or longer, gets a pause, too.
+inline constexpr std::chrono::milliseconds kSlowTrouble{500};
+/// After so many such errors of different resources, with no other answer between them, the place
+/// gets the pause.
+inline constexpr unsigned kSlowResources = 3;
+
 /// The places that have answered 429 or 503 lately. While a pause lasts, requests with a stored
 /// response in place of the answer do not go there; others still do. At its end one request tries.
 /// An answer with another status ends a pause that the place has not named itself. Function of
@@ -36,6 +42,12 @@ public:
     /// that were on their way together lengthen the pause once.
     void refused(const std::string& place, std::optional<std::chrono::seconds> retry_after,
                  Time began, Time now);
+    /// A resource of the place has answered with another error, which took kSlowTrouble or longer.
+    /// The pause is for the resource, and for the place after kSlowResources of them. `resource`: a
+    /// name that no place has.
+    void failed_slowly(const std::string& place, const std::string& resource, Time began, Time now);
+    /// The pause is because of such errors: the request that ends it may wait long.
+    bool is_slow(const std::string& place) const;
     /// The place has answered in another way.
     void answered(const std::string& place, Time now);
 
@@ -45,6 +57,9 @@ private:
         Time noted{};
         std::chrono::seconds length{0};
         bool is_stated = false;  // by Retry-After
+        bool is_slow = false;    // by failed_slowly()
+        unsigned slow = 0;       // resources of a place that failed slowly, one after the other
+        std::size_t last = 0;    // hash of the last of them
     };
     Pause* find(const std::string& place, Time now);
 

@@ -1,5 +1,6 @@
 #include "proxy/upstream/upstream.hpp"
 
+#include <functional>
 #include <random>
 #include <utility>
 
@@ -17,6 +18,11 @@ constexpr std::chrono::seconds kOnItsWay{2};
 std::string place_of_pause(const RequestSnapshot& request) {
     const auto* const rule = request.policy().rule;
     return backoff_key(*request.origin(), request.host, rule ? std::string_view(rule->name) : "");
+}
+
+/// One URL at the place. A hash keeps the name short; two URLs with one hash share their pauses.
+std::string resource_of_pause(const std::string& place, const RequestSnapshot& request) {
+    return place + " " + std::to_string(std::hash<std::string_view>()(request.key.uri()));
 }
 
 }  // namespace
@@ -86,20 +92,31 @@ bool Upstream::in_one_piece(const UpstreamTarget& origin, std::string_view uri) 
                                        std::chrono::steady_clock::now());
 }
 
-bool Upstream::backs_off(const RequestSnapshot& request) {
-    if (backoff.empty() || !request.origin()) return false;
+OriginHealth::Leave Upstream::leave_after_pause(const RequestSnapshot& request) {
+    using Leave = OriginHealth::Leave;
+    if (backoff.empty() || !request.origin()) return Leave::ask;
+    const auto now = OriginBackoff::Time::clock::now();
     const auto place = place_of_pause(request);
-    if (backoff.may_ask(place, OriginBackoff::Time::clock::now())) return false;
+    const auto resource = resource_of_pause(place, request);
+    const auto may_ask = backoff.may_ask(place, now) && backoff.may_ask(resource, now);
+    const auto is_slow = backoff.is_slow(place) || backoff.is_slow(resource);
+    if (may_ask && !is_slow) return Leave::ask;
     ++counters.backed_off_requests;
-    return true;
+    return may_ask ? Leave::trial : Leave::no;
 }
 
 void Upstream::note_pause(const RequestSnapshot& request, const Answered& answer, bool is_hidden) {
     const auto& [head, arrival, took] = answer;
-    const auto is_over = !asks_for_pause(head.status) && !backoff.empty();
-    if (!request.origin() || (!is_hidden && !is_over)) return;
+    const auto asks = asks_for_pause(head.status);
+    const auto is_slow = !asks && is_hidden && took >= kSlowTrouble;
+    const auto is_over = !asks && !is_slow && !backoff.empty();
+    if (!request.origin() || (!(asks && is_hidden) && !is_slow && !is_over)) return;
     const auto place = place_of_pause(request);
-    if (is_over) return backoff.answered(place, arrival.steady);
+    const auto resource = resource_of_pause(place, request);
+    if (is_over) backoff.answered(place, arrival.steady);
+    if (is_over) return backoff.answered(resource, arrival.steady);
+    if (is_slow)
+        return backoff.failed_slowly(place, resource, arrival.steady - took, arrival.steady);
     const auto asked_for = retry_after(head.status, head.fields, arrival.wall);
     backoff.refused(place, asked_for, arrival.steady - took, arrival.steady);
 }

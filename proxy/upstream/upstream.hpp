@@ -56,17 +56,18 @@ struct Upstream {
     /// True while requests for bodies there ask for the whole.
     bool in_one_piece(const UpstreamTarget& origin, std::string_view uri) const;
 
-    /// True: the origin wants fewer requests, so a stored response is given in place of an answer.
-    /// Ask once for a request that may go out, as the one that ends a pause is counted.
-    bool backs_off(const RequestSnapshot& request);
+    /// `no`: the origin wants fewer requests, so a stored response is given in place of an answer.
+    /// `trial`: likewise, but the request goes out, and nobody waits for its answer. Ask once for a
+    /// request that may go out, as the one that ends a pause is counted.
+    OriginHealth::Leave leave_after_pause(const RequestSnapshot& request);
     /// An origin's answer, as far as it is about pauses. `took`: since the request.
     struct Answered {
         const Head& head;
         Arrival arrival;
         std::chrono::steady_clock::duration took;
     };
-    /// Notes whether the origin wants fewer requests. `is_hidden`: it does, and a stored response
-    /// takes the place of its answer.
+    /// Notes whether the origin wants fewer requests, or lets them wait for errors. `is_hidden`: a
+    /// stored response takes the place of its answer.
     void note_pause(const RequestSnapshot& request, const Answered& answer, bool is_hidden);
 
     /// Notes a false hit of `node`, whose cause shows later.

@@ -1,14 +1,16 @@
 // Origins that want fewer requests while stored responses stand in for theirs.
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "proxy/config/parse_config.hpp"
+#include "proxy/upstream/origin_backoff.hpp"
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
 namespace backoff_test {
 
-/// A node whose stored responses stand in for 429 and 503, and an origin that can refuse.
+/// A node whose stored responses stand in for errors, and an origin that can refuse.
 class BackOff : public NodesTest {
 protected:
     BackOff() {
@@ -37,10 +39,12 @@ protected:
     }
 
     std::string status_, fields_;
+    bool slow_ = false;
     std::size_t asked_ = 0;
     ScriptedOrigin::Scripted scripted_ = origin.set([this](Exchange& e) {
         if (status_.empty())
             return e.answer("Cache-Control: max-age=0\r\nETag: \"1\"\r\n", "content");
+        if (slow_) std::this_thread::sleep_for(kSlowTrouble);
         e.answer(fields_, "no", status_);
     });
 };
@@ -96,6 +100,25 @@ TEST_F(BackOff, HeedsTheAnswerToAHead) {
     EXPECT_EQ(asked(), 1u);
     EXPECT_TRUE(is_held_back(get("a", "/m/1")));
     EXPECT_EQ(asked(), 0u);
+}
+
+TEST_F(BackOff, IsForAPageWhoseErrorsComeSlowly) {
+    slow_ = true;
+    refuse("504 Gateway Timeout");
+    EXPECT_EQ(get("a", "/m/1").body, "content");
+    EXPECT_EQ(asked(), 1u);
+    EXPECT_TRUE(is_held_back(get("a", "/m/1")));
+    EXPECT_TRUE(is_held_back(client().ask("HEAD", "/m/1")));
+    EXPECT_EQ(asked(), 0u);
+    EXPECT_FALSE(is_held_back(get("a", "/m/2"))) << "another page may work";
+    EXPECT_EQ(asked(), 1u);
+    EXPECT_TRUE(eventually([&] {
+        EXPECT_TRUE(is_held_back(get("a", "/m/1"))) << "nobody waits";
+        return asked() > 0;
+    })) << "one tries";
+    refuse("");
+    EXPECT_TRUE(eventually([&] { return !is_held_back(get("a", "/m/1")); }));
+    EXPECT_FALSE(is_held_back(get("a", "/m/1"))) << "it is over";
 }
 
 TEST_F(BackOff, IsNotForErrorsOfSinglePages) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace proxy {
 namespace origin_backoff_test {
 
@@ -48,6 +50,36 @@ TEST(OriginBackoff, ObeysRetryAfter) {
     backoff.refused("none", 0s, kNow, kNow);
     EXPECT_FALSE(backoff.may_ask("none", kNow));
     EXPECT_TRUE(backoff.may_ask("none", kNow + kBackoffFirst));
+}
+
+TEST(OriginBackoff, GivesAResourceThatFailsSlowlyItsOwnPause) {
+    OriginBackoff backoff;
+    auto now = kNow;
+    for (const auto pause : {1s, 2s, 4s}) {
+        const auto began = std::exchange(now, now + 3s);
+        backoff.failed_slowly("a", "a /1", began, now);
+        EXPECT_TRUE(backoff.may_ask("a", now)) << "others may work";
+        EXPECT_TRUE(backoff.is_slow("a /1"));
+        EXPECT_FALSE(backoff.is_slow("a"));
+        EXPECT_FALSE(backoff.may_ask("a /1", now + pause - 1ms));
+        now += pause;
+        EXPECT_TRUE(backoff.may_ask("a /1", now)) << pause.count();
+    }
+    backoff.answered("a /1", now);
+    EXPECT_TRUE(backoff.may_ask("a /1", now));
+}
+
+TEST(OriginBackoff, GivesThePlaceAPauseOnceSeveralResourcesFailSlowlyInARow) {
+    OriginBackoff backoff;
+    for (const auto* resource : {"a /1", "a /2"}) backoff.failed_slowly("a", resource, kNow, kNow);
+    EXPECT_TRUE(backoff.may_ask("a", kNow));
+    backoff.failed_slowly("a", "a /3", kNow, kNow);
+    EXPECT_FALSE(backoff.may_ask("a", kNow));
+    EXPECT_TRUE(backoff.is_slow("a"));
+    backoff.answered("a", kNow);
+    EXPECT_TRUE(backoff.may_ask("a", kNow));
+    for (const auto* resource : {"a /1", "a /2"}) backoff.failed_slowly("a", resource, kNow, kNow);
+    EXPECT_TRUE(backoff.may_ask("a", kNow)) << "an answer between them begins the count anew";
 }
 
 TEST(OriginBackoff, IsBounded) {
