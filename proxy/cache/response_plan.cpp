@@ -1,5 +1,10 @@
 #include "proxy/cache/response_plan.hpp"
 
+#include <algorithm>
+
+#include "proxy/http/credentials.hpp"
+#include "proxy/http/vary.hpp"
+
 namespace proxy {
 namespace {
 
@@ -44,6 +49,13 @@ bool may_serve_many(const StoreFacts& found) {
     return !found.stored || found.stored->serves_others();
 }
 
+/// Earlier rules may have left these fields out of the key. A block has the key of its version.
+bool is_selected_by(const StoredMetadata& stored, const std::vector<std::string>& keys) {
+    return stored.status == 206 || std::ranges::all_of(keys, [&](const std::string& key) {
+               return has_name(stored.vary_names, kKeyFieldMark + key);
+           });
+}
+
 /// A fetch under way began before this client's request.
 bool wants_it_new(const ResponsePlan& plan, const RequestDirectives& directives) {
     return plan.reuse == Reuse::request || asks_origin(directives);
@@ -52,6 +64,10 @@ bool wants_it_new(const ResponsePlan& plan, const RequestDirectives& directives)
 }  // namespace
 
 bool may_give(const SitePolicy& policy, const StoredMetadata& stored) {
+    if (is_refusal(stored.status) && !has_name(stored.vary_names, kCredentialNames)) return false;
+    if (policy.rule && !policy.rule->storing.key_fields.empty() &&
+        !is_selected_by(stored, policy.rule->storing.key_fields))
+        return false;
     if (stored.by_rule_alone && stored.rule_mark != policy.mark()) return false;
     if (!stored.shares_cookie && !stored.freshness.targeted) return true;
     const auto rules = policy.rules();

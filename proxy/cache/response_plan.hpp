@@ -35,8 +35,8 @@ struct RequestFacts {
     bool fetches_for_head = false;  // a rule lets a HEAD fill the store
     bool if_range = false;
     bool conditions_for_origin =
-        false;  // If-Match, If-Unmodified-Since (RFC 9110 §13.1.1, §13.1.4)
-    bool authorization = false;
+        false;                    // If-Match, If-Unmodified-Since (RFC 9110 §13.1.1, §13.1.4)
+    bool authorization = false;   // a credential (credentials.hpp), or the origin authorizes each
     bool has_peers = false;       // there is a cluster
     bool peers_may_have = false;  // a summary has the target; looked up for suffix ranges alone
     bool may_use_blocks = true;   // false: it failed twice

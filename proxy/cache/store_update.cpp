@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <vector>
 
 #include "proxy/cache/storing.hpp"
@@ -38,6 +39,10 @@ bool repeats(const Head& answer, field name, std::string_view stored) {
     return stored.empty() ? line == nullptr : only_value(answer.fields, name) == stored;
 }
 
+std::span<const std::string> keys_of(const StoringRule* rule) {
+    return rule ? std::span<const std::string>(rule->key_fields) : std::span<const std::string>();
+}
+
 /// True if the response says this of the body, or nothing.
 bool does_not_contradict(const Head& answer, field name, std::string_view stored) {
     return !find(answer.fields, name) || only_value(answer.fields, name) == stored;
@@ -64,7 +69,8 @@ bool judge_anew(Cache& cache, summary::KeyHash hash, std::string_view uri,
                Store::Replaced::invalidated;
 }
 
-bool speaks_of(const Head& answer, const StoredResponse& stored, Fields fields, bool ignores_vary) {
+bool speaks_of(const Head& answer, const StoredResponse& stored, Fields fields,
+               const StoringRule* rule) {
     const auto ours = validators_of(fields);
     return ours.any() && repeats(answer, field::etag, ours.etag) &&
            repeats(answer, field::last_modified, ours.last_modified) &&
@@ -75,14 +81,14 @@ bool speaks_of(const Head& answer, const StoredResponse& stored, Fields fields, 
            does_not_contradict(answer, field::content_language,
                                only_value(fields, field::content_language)) &&
            same_coding(answer.fields, fields) &&
-           (!answer.get(field::vary) || ignores_vary ||
-            vary_names(answer.fields) == stored.vary_names);
+           (!answer.get(field::vary) || (rule && rule->ignored.vary) ||
+            selecting_names(vary_names(answer.fields), keys_of(rule)) == stored.vary_names);
 }
 
 HeadLearned judge_head(const Head& answer, StorageVerdict verdict, const StoredResponse& stored,
-                       Fields fields, bool ignores_vary) {
+                       Fields fields, const StoringRule* rule) {
     if (ends_stored(verdict, answer.status)) return HeadLearned::ends;
-    if (!speaks_of(answer, stored, fields, ignores_vary)) return HeadLearned::outdates;
+    if (!speaks_of(answer, stored, fields, rule)) return HeadLearned::outdates;
     const auto& freshness = stored.freshness;
     // A verdict because of this request alone says nothing about the stored response.
     const auto freshens = freshness.had_lifetime() && !freshness.always_validate &&
@@ -102,7 +108,7 @@ void learn_from_head(Cache& cache, const Relayed& relayed) {
     const auto fields = stored->fields();
     if (!source_of(fields).empty()) return;  // a HEAD is not followed to it
     const auto learned = judge_head(answer.head, draft(storing, answer).verdict, *stored, fields,
-                                    request.policy().ignores_vary());
+                                    request.policy().rules().rule);
     if (learned == HeadLearned::nothing) return;
     if (learned == HeadLearned::ends) return void(cache.shared.drop(hash, now));
     std::shared_ptr<StoredResponse> next;

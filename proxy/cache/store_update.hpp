@@ -38,14 +38,14 @@ enum class HeadLearned : std::uint8_t {
 /// for whom the stored response is: `personal` and no-cache stay, and a response without a lifetime
 /// gets none.
 HeadLearned judge_head(const Head& answer, StorageVerdict verdict, const StoredResponse& stored,
-                       Fields fields, bool ignores_vary = false);
+                       Fields fields, const StoringRule* rule = nullptr);
 
 /// True if the response to a HEAD is about the stored response. It must repeat every stored
 /// validator, at least one, and contradict none of length, coding, type, language and choice
 /// (Vary). A server that leaves validators out says nothing of them. `fields`: those of `stored`.
-/// `ignores_vary`: a rule ignores Vary for the target.
+/// `rule`: of the target; null: there is none.
 bool speaks_of(const Head& answer, const StoredResponse& stored, Fields fields,
-               bool ignores_vary = false);
+               const StoringRule* rule = nullptr);
 
 /// Puts a response that another rule judged under `policy`: it is stale from now on, so that its
 /// next validation judges it, and it may stand in for the origin as `policy` says. False: it has

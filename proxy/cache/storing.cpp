@@ -1,5 +1,6 @@
 #include "proxy/cache/storing.hpp"
 
+#include "proxy/http/credentials.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/freshness.hpp"
 #include "proxy/http/hop_by_hop.hpp"
@@ -46,14 +47,33 @@ StorageVerdict verdict_of(const Redirects& redirects, const CacheRules& rules) {
                                                            : StorageVerdict::store;
 }
 
+/// Sets the names by which requests select the response: those of Vary, and of the key by `rule`. A
+/// refusal is for requests without credentials alone, whoever says that it may be stored. One that
+/// only a rule keeps is for requests without a cookie, which may be a credential, too.
+void select_by(StoredMetadata& metadata, std::string_view vary, const StoringRule* rule) {
+    metadata.vary_names = vary;
+    if (rule) metadata.vary_names = selecting_names(vary, rule->key_fields);
+    if (!is_refusal(metadata.status) || vary == kVaryAny) return;
+    add_name(metadata.vary_names, kCredentialNames);
+    if (metadata.by_rule_alone && !(rule && rule->keys_by("cookie")))
+        add_name(metadata.vary_names, "cookie");
+}
+
+/// The request of a refusal that only a rule keeps has a cookie.
+bool is_refused_cookie(const StoredMetadata& refusal, Fields request, const StoringRule* rule) {
+    return is_refusal(refusal.status) && refusal.by_rule_alone && find(request, field::cookie) &&
+           !(rule && rule->keys_by("cookie"));
+}
+
 /// Sets all of the response but its head's text, and `withheld`. Returns the verdict.
 StorageVerdict judge(const StoringRequest& storing, unsigned status, Fields fields,
                      const Received& from, Draft& made) {
     StoredMetadata& metadata = *made.response;
     const auto& request = storing.request;
-    const auto rules = request.policy().rules();
+    const auto& policy = request.policy();
+    const auto rules = policy.rules();
     metadata.status = static_cast<std::uint16_t>(status);
-    metadata.rule_mark = request.policy().mark();
+    metadata.rule_mark = policy.mark();
     metadata.server = from.server;
     // The whole seconds of the transfer count as age at once, the rest as time in the store. So no
     // tick of a clock on the way makes a response a second older than it is.
@@ -72,21 +92,24 @@ StorageVerdict judge(const StoringRequest& storing, unsigned status, Fields fiel
     if (is_origin_trouble(status) || status == 429) metadata.freshness.never_stale = true;
     if (!from.from_peer && may_be_personal(request.fields, metadata.freshness, rules))
         make_personal(metadata.freshness);
-    if (!request.policy().ignores_vary()) metadata.vary_names = vary_names(fields);
-    append_variant(metadata.variant, metadata.vary_names, request.fields);
+    const auto vary = policy.ignores_vary() ? std::string() : vary_names(fields);
     metadata.shares_cookie = rules.keeps_cookies() && shares_cookie(fields);
-    auto verdict = storage_verdict(request.fields, storing.directives, status, fields, said,
-                                   metadata.vary_names, metadata.freshness, rules);
+    auto verdict = storage_verdict(request.fields, storing.directives, status, fields, said, vary,
+                                   metadata.freshness, rules);
     if (verdict == StorageVerdict::store && from.redirects)
         verdict = verdict_of(*from.redirects, rules);
     // A rewritten response ends with the settings that rewrote it.
-    const auto* const mirror = request.policy().mirror;
+    const auto* const mirror = policy.mirror;
     const auto is_bound = mirror && depends_on_mirror(*mirror, fields, request.target());
     metadata.by_rule_alone =
         verdict == StorageVerdict::store &&
         (is_bound || (rules.rule && needs_rule(storing, status, fields, from)));
+    select_by(metadata, vary, rules.rule);
+    append_variant(metadata.variant, metadata.vary_names, request.fields);
+    if (verdict == StorageVerdict::store && is_refused_cookie(metadata, request.fields, rules.rule))
+        return StorageVerdict::authorization;
     auto tags = tags_of(fields, request.key.origin(), storing.key_hasher);
-    const auto* rule = request.policy().rule;
+    const auto* rule = policy.rule;
     if (tags && (!rule || add_rule_tags(*tags, *rule, storing.key_hasher)))
         metadata.tags = std::move(*tags);
     else if (verdict == StorageVerdict::store)

@@ -8,6 +8,7 @@
 #include "proxy/cache/origin_plan.hpp"
 #include "proxy/client/body_sender.hpp"
 #include "proxy/client/response_from_store.hpp"
+#include "proxy/http/credentials.hpp"
 #include "proxy/http/fetch_error.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/request_policy.hpp"
@@ -174,7 +175,8 @@ RequestFacts ResponseFromCache::request_facts() const {
     const auto& policy = request_.site.policy;
     facts.fetches_for_head = policy.fetches_for_head();
     facts.authorization = policy.authorizes_each() ||
-                          (find(fields, field::authorization) && !policy.shares_authorized());
+                          (!policy.shares_authorized() &&
+                           has_credential(fields, policy.rule ? &policy.rule->storing : nullptr));
     facts.has_peers = request_.config().cluster.has_value();
     facts.may_use_blocks = may_use_blocks_;
     if (facts.range.single() && frontend_.upstream.part_responses.size() > 0) {

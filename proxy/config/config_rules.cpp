@@ -19,6 +19,7 @@ using nlohmann::ordered_json;
 using std::chrono::seconds;
 
 constexpr auto kTenYears = std::chrono::hours(24 * 3650);
+constexpr std::size_t kMaxKeyFields = 16;  // more would make each request a key of its own
 constexpr std::array<std::string_view, 5> kIgnoredNames{"no-store", "private", "no-cache",
                                                         "set-cookie", "vary"};
 constexpr std::array<bool Ignored::*, 5> kIgnoredMembers{&Ignored::no_store, &Ignored::is_private,
@@ -139,6 +140,21 @@ void read_ignored(ConfigContext& context, ConfigSection& in, Ignored& out) {
     }
 }
 
+/// The node itself decides on Authorization (RFC 9111 §3.5).
+void read_key_fields(ConfigContext& context, ConfigSection& in, std::vector<std::string>& out) {
+    for (const auto& [text, path] : texts_of(context, in, "key_fields")) {
+        if (iequals(text, "Authorization") || iequals(text, "Proxy-Authorization"))
+            context.fail(path, "cannot be in a key; see authorize and share_authorized");
+        else if (!is_token(text) || is_own_field(text))
+            context.fail(path, "must be a field that the node itself does not write or read");
+        append_lower(out.emplace_back(), text);
+    }
+    std::sort(out.begin(), out.end());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
+    if (out.size() > kMaxKeyFields)
+        in.fail("key_fields", "must have at most " + std::to_string(kMaxKeyFields) + " elements");
+}
+
 void read_storing(ConfigContext& context, ConfigSection& in, StoringRule& out) {
     read_fresh_for(context, in, out);
     read_span(in, "at_least", out.at_least);
@@ -167,6 +183,7 @@ void read_storing(ConfigContext& context, ConfigSection& in, StoringRule& out) {
         out.authorize = true;
     }
     read_ignored(context, in, out.ignored);
+    read_key_fields(context, in, out.key_fields);
 }
 
 /// `keep` or `drop` with names, or the word `ignore`.
@@ -290,6 +307,7 @@ void show_storing(ordered_json& out, const StoringRule& rule) {
     if (rule.follow_redirects) out["follow_redirects"] = true;
     for (std::size_t i = 0; i < kIgnoredNames.size(); ++i)
         if (rule.ignored.*kIgnoredMembers.at(i)) out["ignore"].push_back(kIgnoredNames.at(i));
+    show_list(out, "key_fields", rule.key_fields);
 }
 
 void show_query(ordered_json& out, const QueryRule& query) {

@@ -558,6 +558,13 @@ constexpr std::array kTable{
             "All parameters but these stay in the key."},
     Setting{"rules[].query.sort", ElementValue{"boolean"}, Effect::on_reload,
             "Parameters are sorted by name in the key."},
+    Setting{"rules[].key_fields", ElementValue{"list of field names"}, Effect::on_reload,
+            "Request fields that are a part of the key, for an origin that chooses by a field "
+            "without naming it in `Vary`. Each combination of values has a response of its own. "
+            "In `Accept`, `Accept-Charset` and `Accept-Encoding` the order of members, letter case "
+            "and default weights do not count. A key or token named here, such as `X-Api-Key`, "
+            "keeps no response out of the store. All nodes of a cluster need the same, as for "
+            "`query`."},
     Setting{"rules[].request_fields", ElementValue{"object"}, Effect::on_reload,
             "Changes of the fields of requests, before a stored variant is selected: `set` "
             "and `add` are objects of names and values, `remove` is a list of names."},

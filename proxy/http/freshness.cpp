@@ -1,5 +1,6 @@
 #include "proxy/http/freshness.hpp"
 
+#include "proxy/http/credentials.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/rule.hpp"
 #include "proxy/http/validators.hpp"
@@ -142,16 +143,16 @@ void apply_rule(Freshness& freshness, const StoringRule& rule, unsigned status, 
 
 bool identifies_user(Fields request) {
     return std::any_of(request.begin(), request.end(), [](const Field& line) {
-        return line.id == http_field::cookie || line.id == http_field::authorization;
+        return line.id == http_field::cookie || credential_field(line) != 0;
     });
 }
 
 bool may_be_personal(Fields request, const Freshness& freshness, const CacheRules& rules) {
     if (freshness.is_explicit()) return false;
     if (rules.rule && rules.rule->authorize) return false;
-    if (!rules.rule || !rules.rule->share_authorized) return identifies_user(request);
-    return std::any_of(request.begin(), request.end(),
-                       [](const Field& line) { return line.id == http_field::cookie; });
+    const auto* const rule = rules.rule;
+    if (find(request, http_field::cookie) && !(rule && rule->keys_by("cookie"))) return true;
+    return !(rule && rule->share_authorized) && has_credential(request, rule);
 }
 
 void make_personal(Freshness& freshness) {

@@ -62,13 +62,13 @@ inline Freshness freshness_of(unsigned status, Fields response, WallTime request
 /// and one from a peer keeps the age that it has there.
 void apply_rule(Freshness& freshness, const StoringRule& rule, unsigned status, bool from_peer);
 
-/// Whether the request identifies its user, by Cookie or Authorization.
+/// Whether the request identifies its user, by Cookie or a credential (credentials.hpp).
 bool identifies_user(Fields request);
 
 /// Whether the response may be meant for this client alone, although its fields allow sharing. That
 /// is so if the request identifies its user and the response has no explicit freshness, by which
-/// its origin would permit sharing. A rule with `share_authorized` says that Authorization makes no
-/// response personal.
+/// its origin would permit sharing. A rule with `share_authorized` says that no credential makes a
+/// response personal, and one of its `key_fields` makes none so either.
 bool may_be_personal(Fields request, const Freshness& freshness, const CacheRules& rules);
 
 /// Removes the lifetime of such a response: the origin has to validate every use.

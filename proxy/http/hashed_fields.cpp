@@ -1,5 +1,6 @@
 #include "proxy/http/hashed_fields.hpp"
 
+#include "proxy/http/credentials.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/vary.hpp"
 
@@ -67,6 +68,13 @@ bool HashedFields::matches(std::string_view name, std::optional<std::string_view
                                    [name](const auto& each) { return each.first == name; });
     if (sent == hashes_.end() || !value) return sent == hashes_.end() && !value;
     return hasher_(name, *value) == sent->second;
+}
+
+std::string HashedFields::credentials() const {
+    if (!usable_) return {};
+    CredentialFields there = 0;
+    for (const auto& [name, hash] : hashes_) there |= credential_field(name);
+    return std::to_string(there);
 }
 
 }  // namespace proxy

@@ -50,6 +50,9 @@ public:
     /// Whether the client sent this field with this value, or left it out if `value` is empty. A
     /// malformed text gives false for all fields.
     bool matches(std::string_view name, std::optional<std::string_view> value);
+    /// The credentials that the client sent: credential_fields() as a number in digits. A malformed
+    /// text has none that a stored response could be for.
+    std::string credentials() const;
 
 private:
     std::vector<std::pair<std::string_view, std::string_view>> hashes_;

@@ -67,6 +67,14 @@ std::string text_of(const QueryRule& query) {
     return text;
 }
 
+/// Rules without such fields keep the texts of earlier versions.
+void append_key_fields(std::string& out, const StoringRule& rule) {
+    if (rule.key_fields.empty()) return;
+    out.push_back('(');
+    for (const auto& name : rule.key_fields) append_part(out, name);
+    out.push_back(')');
+}
+
 std::uint32_t mark_of(const Rule& whole) {
     const auto& rule = whole.storing;
     std::string text;
@@ -82,6 +90,7 @@ std::uint32_t mark_of(const Rule& whole) {
         text.push_back(flag ? '1' : '0');
     if (rule.follow_redirects)
         text.push_back('f');  // other rules keep the marks of earlier versions
+    append_key_fields(text, rule);
     const auto changes_nothing = text == "00000000" && !whole.query.changes_key();
     if (whole.query.changes_key()) text.append(text_of(whole.query));
     const auto hash = static_cast<std::uint32_t>(stable_hash(text));
@@ -89,7 +98,9 @@ std::uint32_t mark_of(const Rule& whole) {
 }
 
 std::uint64_t key_hash_of(const std::vector<Rule>& rules) {
-    const auto changes = [](const Rule& rule) { return rule.query.changes_key(); };
+    const auto changes = [](const Rule& rule) {
+        return rule.query.changes_key() || !rule.storing.key_fields.empty();
+    };
     const auto end = std::find_if(rules.rbegin(), rules.rend(), changes).base();
     if (end == rules.begin()) return 0;
     std::string text;
@@ -98,6 +109,7 @@ std::uint64_t key_hash_of(const std::vector<Rule>& rules) {
         append_globs(text, rule->match.paths);
         for (const auto& method : rule->match.methods) append_part(text, method);
         text.append(text_of(rule->query));
+        append_key_fields(text, rule->storing);
     }
     return std::max<std::uint64_t>(stable_hash(text), 1);
 }
@@ -158,6 +170,11 @@ bool is_for_host(const RuleMatch& match, std::string_view host) {
 }
 
 }  // namespace
+
+bool StoringRule::keys_by(std::string_view name) const {
+    return std::ranges::any_of(key_fields,
+                               [name](const std::string& key) { return iequals(key, name); });
+}
 
 std::optional<std::chrono::seconds> StoringRule::lifetime_for(unsigned status) const {
     for (const auto& [of, lifetime] : fresh_for)

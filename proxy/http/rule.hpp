@@ -48,7 +48,12 @@ struct StoringRule {
     /// The node follows redirects of a GET, and stores the final response: redirects.hpp.
     bool follow_redirects = false;
     Ignored ignored;
+    /// Request fields that select a stored response as the names in Vary do, and that are a part of
+    /// the key so. In lower case, sorted.
+    std::vector<std::string> key_fields;
 
+    /// `name` is among `key_fields`, in any letter case.
+    bool keys_by(std::string_view name) const;
     std::optional<std::chrono::seconds> lifetime_for(unsigned status) const;
 };
 

@@ -17,7 +17,8 @@ bool hashed_variant_matches(std::string_view names, std::string_view variant,
         if (length == std::string_view::npos) return false;
         const auto stored = variant.substr(0, length + 1);
         variant.remove_prefix(length + 1);
-        if (sent_in_clear(*name)) {
+        const auto bare = name->substr(name->starts_with(kKeyFieldMark) ? 1 : 0);
+        if (sent_in_clear(bare)) {
             scratch.clear();
             append_variant(scratch, *name, request.fields);
             if (scratch != stored) return false;
@@ -25,7 +26,10 @@ bool hashed_variant_matches(std::string_view names, std::string_view variant,
         }
         std::optional<std::string_view> value = stored.substr(0, length);
         if (*value == std::string_view(&kAbsentValue, 1)) value.reset();
-        if (!request.hashed->matches(*name, value)) return false;
+        const auto matches = bare == kCredentialNames
+                                 ? request.hashed->credentials() == value.value_or("0")
+                                 : request.hashed->matches(bare, value);
+        if (!matches) return false;
     }
     return true;
 }

@@ -1,5 +1,6 @@
 #include "proxy/http/storage_verdict.hpp"
 
+#include "proxy/http/credentials.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/rule.hpp"
@@ -21,7 +22,7 @@ StorageVerdict by_status(unsigned status) {
     return StorageVerdict::store;
 }
 
-/// RFC 9111 §3.5, or a rule: these permit sharing, also for a request with Authorization.
+/// RFC 9111 §3.5, or a rule: these permit sharing, also for a request with a credential.
 bool shared_despite_authorization(const ResponseDirectives& response, const CacheRules& rules) {
     return response.is_public || response.must_revalidate || response.s_maxage.present() ||
            (rules.rule && (rules.rule->share_authorized || rules.rule->authorize));
@@ -57,7 +58,7 @@ StorageVerdict part_verdict(Fields request, const RequestDirectives& directives,
     if (directives.no_store) return StorageVerdict::request_no_store;
     if (const auto verdict = verdict_of(said, 200); verdict != StorageVerdict::store)
         return verdict;
-    return find(request, http_field::authorization) && !shared_despite_authorization(said, rules)
+    return has_credential(request, rules.rule) && !shared_despite_authorization(said, rules)
                ? StorageVerdict::authorization
                : StorageVerdict::store;
 }
@@ -75,7 +76,8 @@ StorageVerdict storage_verdict(Fields request, const RequestDirectives& directiv
         return verdict;
     // A rule shares content. A refusal is for the one whose credentials were refused.
     const auto permitted = status < 400 ? rules : CacheRules{};
-    if (find(request, http_field::authorization) && !shared_despite_authorization(said, permitted))
+    if (has_credential(request, rules.rule) &&
+        (is_refusal(status) || !shared_despite_authorization(said, permitted)))
         return StorageVerdict::authorization;
     if (vary == kVaryAny) return StorageVerdict::vary_any;
     if (freshness.source == LifetimeSource::none) return StorageVerdict::no_freshness;

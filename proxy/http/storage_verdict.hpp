@@ -22,7 +22,7 @@ enum class StorageVerdict : std::uint8_t {
     no_store,
     is_private,
     must_understand,  // with a status this cache does not implement
-    authorization,    // §3.5
+    authorization,    // §3.5; also for other credentials, and a cookie at a refusal
     vary_any,         // Vary: * (or more names than kMaxVaryNames)
     set_cookie,       // unless the configuration lets cookies be stored
     no_freshness,     // without explicit freshness and without a status for heuristics
@@ -119,7 +119,7 @@ bool shares_cookie(Fields response);
 /// Whether the answer to a validation ends the stored response. It does if the origin now forbids
 /// storing its answer about the resource (200, 404, 410 and the like, or the 304 itself). Errors
 /// and redirects keep the stored response, and so does a verdict about this request alone, as for
-/// its Authorization.
+/// its credentials.
 bool ends_stored(StorageVerdict verdict, unsigned status);
 
 /// Final statuses whose meaning this cache implements (RFC 9111 §5.2.2.3).

@@ -1,5 +1,6 @@
 #include "proxy/http/vary.hpp"
 
+#include "proxy/http/credentials.hpp"
 #include "proxy/http/field_list.hpp"
 
 #include <algorithm>
@@ -93,10 +94,26 @@ void append_as_set(std::string& out, std::string_view name, Fields request) {
     }
 }
 
-void append_value(std::string& out, std::string_view name, Fields request) {
-    if (!find(request, name)) {
+/// The value of kCredentialNames; none for a request without credentials.
+void append_credentials(std::string& out, CredentialFields there) {
+    if (there == 0)
         out.push_back(kAbsentValue);
-    } else if (name == "accept-encoding") {
+    else
+        out.append(std::to_string(there));
+}
+
+bool is_set(std::string_view name) {
+    return name == "accept" || name == "accept-charset" || name == "accept-encoding";
+}
+
+void append_value(std::string& out, std::string_view name, Fields request) {
+    const auto is_key = name.starts_with(kKeyFieldMark);
+    if (is_key) name.remove_prefix(1);
+    if (name == kCredentialNames) {
+        append_credentials(out, credential_fields(request));
+    } else if (!find(request, name)) {
+        out.push_back(kAbsentValue);
+    } else if (name == "accept-encoding" || (is_key && is_set(name))) {
         append_as_set(out, name, request);
     } else if (name == "accept-language") {
         append_in_order(out, name, request);
@@ -124,6 +141,27 @@ std::string vary_names(Fields response) {
     std::string joined;
     for (const auto& name : names) joined.append(joined.empty() ? "" : ",").append(name);
     return joined;
+}
+
+bool has_name(std::string_view names, std::string_view name) {
+    ListMembers list(names);
+    auto there = list.next();
+    while (there && *there != name) there = list.next();
+    return there.has_value();
+}
+
+void add_name(std::string& names, std::string_view name) {
+    if (!has_name(names, name)) names.append(names.empty() ? "" : ",").append(name);
+}
+
+std::string selecting_names(std::string_view vary, std::span<const std::string> keys) {
+    if (keys.empty() || vary == kVaryAny) return std::string(vary);
+    std::string names;
+    for (const auto& key : keys) add_name(names, kKeyFieldMark + key);
+    ListMembers list(vary);
+    while (const auto name = list.next())
+        if (std::ranges::find(keys, *name) == keys.end()) add_name(names, *name);
+    return names;
 }
 
 void append_variant(std::string& out, std::string_view names, Fields request) {

@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "proxy/http/credentials.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/vary.hpp"
 
@@ -18,7 +19,7 @@ std::uint64_t hash_of(std::string_view text) {
 }  // namespace
 
 Credentials credentials_of(Fields request) {
-    if (find(request, field::authorization)) return Credentials::authorization;
+    if (credential_fields(request) != 0) return Credentials::authorization;
     return find(request, field::cookie) ? Credentials::cookie : Credentials::none;
 }
 

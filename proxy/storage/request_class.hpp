@@ -8,7 +8,7 @@
 
 namespace proxy {
 
-/// The credentials in a request.
+/// The credentials in a request. `authorization`: any of credentials.hpp.
 enum class Credentials : std::uint8_t { none, cookie, authorization };
 
 /// The requests for one target URI that one response can answer, as far as that is known before the

@@ -532,6 +532,7 @@ const json& written_schema() {
     "min_age": {"$ref": "#/definitions/duration"},
     "ignore": {"type": "array", "maxItems": 256, "items": {"anyOf": [
       {"enum": ["no-store", "private", "no-cache", "set-cookie", "vary"]}, {"type": "string", "pattern": ".*\\$\\{.*"}]}},
+    "key_fields": {"type": "array", "maxItems": 16, "items": {"$ref": "#/definitions/token"}},
     "fetch_for_head": {"type": "boolean", "default": false},
     "bypass": {"type": "boolean", "default": false},
     "query": {"anyOf": [{"const": "ignore"}, {"type": "object", "properties": {

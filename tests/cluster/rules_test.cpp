@@ -98,6 +98,114 @@ TEST_F(Rules, APurgeAndAnUnsafeMethodEndTheObjectBehindAnySignature) {  // RFC 9
     EXPECT_EQ(get("a", "/one").body, "response 5");
 }
 
+/// A registry that chooses by Accept and keeps quiet about it.
+void answer_as_registry(Exchange& e) {
+    const auto accept = e.field("Accept");
+    e.answer("Cache-Control: max-age=1000\r\n", contains(accept, "a/index") ? "index" : "manifest");
+}
+
+TEST_F(Rules, AFieldOfTheKeySelectsAsIfVaryNamedIt) {
+    const auto scripted = origin.set(answer_as_registry);
+    run(R"([{"name": "tags", "key_fields": ["Accept"]}])");
+    EXPECT_EQ(get("a", "/m", "Accept: a/index, a/manifest\r\n").body, "index");
+    EXPECT_EQ(get("a", "/m", "Accept: a/manifest\r\n").body, "manifest");
+    EXPECT_EQ(get("a", "/m").body, "manifest");
+    EXPECT_EQ(origin.requests(), 3u);
+    EXPECT_TRUE(is_hit("/m", "Accept: A/Manifest\r\nAccept: a/index;q=1.0\r\n"));
+    EXPECT_TRUE(is_hit("/m", "Accept: a/manifest\r\n"));
+    EXPECT_EQ(client().ask("HEAD", "/m", "Accept: a/manifest\r\n").field("Content-Length"), "8");
+    EXPECT_EQ(origin.requests(), 3u);
+    EXPECT_EQ(client().ask("PURGE", "/m").status, 200u) << "of all";
+    EXPECT_FALSE(is_hit("/m", "Accept: a/manifest\r\n"));
+    EXPECT_FALSE(is_hit("/m"));
+}
+
+TEST_F(Rules, ANewFieldOfTheKeyEndsWhatWasStoredWithoutIt) {
+    const auto scripted = origin.set(answer_as_registry);
+    run(R"([{"name": "tags"}])");
+    EXPECT_EQ(get("a", "/m", "Accept: a/index\r\n").body, "index");
+    reload(R"([{"name": "tags", "key_fields": ["Accept"]}])");
+    EXPECT_EQ(get("a", "/m", "Accept: a/manifest\r\n").body, "manifest");
+    EXPECT_TRUE(is_hit("/m", "Accept: a/manifest\r\n"));
+    reload(R"([{"name": "tags"}])");
+    EXPECT_EQ(get("a", "/m", "Accept: a/manifest\r\n").body, "manifest");
+}
+
+TEST_F(Rules, AFieldOfTheKeySelectsAtAPeerToo) {
+    const auto scripted = origin.set([](Exchange& e) {
+        e.answer(fresh(), e.field("X-Api-Key") == "one" ? "of one" : "of two");
+    });
+    const auto* list = R"([{"name": "keys", "key_fields": ["X-Api-Key", "Accept"]}])";
+    start(ruled(list, "a", 2));
+    start(ruled(list, "b", 2));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
+    const auto fields = [](const std::string& key, const std::string& accept) {
+        return "X-Api-Key: " + key + "\r\nAccept: " + accept + "\r\n";
+    };
+    EXPECT_EQ(get("a", "/m", fields("one", "a/b, a/c")).body, "of one");
+    ASSERT_TRUE(eventually([&] { return announced("a", 1); }));
+    EXPECT_EQ(get("b", "/m", fields("one", "a/c, a/b")).body, "of one");
+    EXPECT_EQ(origin.requests(), 1u) << "the peer has it";
+    EXPECT_EQ(get("b", "/m", fields("two", "a/b, a/c")).body, "of two");
+    EXPECT_EQ(get("b", "/m", "X-Api-Key: one\r\n").body, "of one");
+    EXPECT_EQ(origin.requests(), 3u);
+}
+
+TEST_F(Rules, AStoredRefusalAnswersNoRequestWithCredentials) {
+    const auto scripted = origin.set([](Exchange& e) {
+        const auto known = contains(e.head, "Authorization") || contains(e.head, "Cookie") ||
+                           contains(e.head, "Private-Token");
+        if (known) return e.answer("", "welcome");
+        e.answer("WWW-Authenticate: Basic realm=\"r\"\r\n", "who?", "401 Unauthorized");
+    });
+    run(R"([{"name": "ping", "fresh_for": {"401": "1h"}}])");
+    EXPECT_EQ(get("a", "/v2/").status, 401u);
+    EXPECT_TRUE(is_hit("/v2/"));
+    for (const auto* fields :
+         {"Authorization: Basic eDp5\r\n", "Private-Token: t\r\n", "Cookie: session=1\r\n"}) {
+        EXPECT_EQ(get("a", "/v2/", fields).body, "welcome") << fields;
+        EXPECT_EQ(client().ask("HEAD", "/v2/", fields).status, 200u) << fields;
+        EXPECT_EQ(get("a", "/v2/").status, 401u) << fields;
+    }
+}
+
+TEST_F(Rules, AStoredRefusalStandsInForNoRequestWithCredentials) {
+    std::atomic<bool> broken{false};
+    const auto scripted = origin.set([&](Exchange& e) {
+        e.answer("ETag: \"1\"\r\nCache-Control: max-age=0, stale-if-error=1000\r\n", "no",
+                 broken ? "500 Broken" : "403 Forbidden");
+    });
+    run("[]");
+    EXPECT_EQ(get("a", "/p").status, 403u);
+    broken = true;
+    EXPECT_EQ(get("a", "/p").status, 403u);
+    EXPECT_EQ(get("a", "/p", "Authorization: Basic eDp5\r\n").status, 500u);
+}
+
+TEST_F(Rules, APeersRefusalAnswersNoRequestWithCredentials) {
+    const auto scripted = origin.set([](Exchange& e) {
+        if (contains(e.head, "X-Api-Key")) return e.answer("", "welcome");
+        e.answer("", "who?", "401 Unauthorized");
+    });
+    const auto* list = R"([{"name": "ping", "fresh_for": {"401": "1h"}}])";
+    start(ruled(list, "a", 2));
+    start(ruled(list, "b", 2));
+    ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
+    EXPECT_EQ(get("a", "/v2/").status, 401u);
+    ASSERT_TRUE(eventually([&] { return announced("a", 1); }));
+    EXPECT_EQ(get("b", "/v2/", "X-Api-Key: k\r\n").body, "welcome");
+    EXPECT_EQ(get("b", "/v2/").status, 401u);
+    EXPECT_EQ(origin.requests(), 2u);
+}
+
+TEST_F(Rules, AnAnswerToAPostUnderABypassIsNotStored) {
+    const auto scripted = numbered("Content-Location: /page\r\n" + std::string(fresh()));
+    run(R"([{"name": "past", "match": {"paths": ["/page"], "methods": ["POST"]}, "bypass": true}])");
+    EXPECT_EQ(client().ask("POST", "/page", "", "x").body, "response 1");
+    EXPECT_EQ(get("a", "/page").body, "response 2");
+    EXPECT_EQ(client().ask("POST", "/other", "", "x").body, "response 3");
+}
+
 TEST_F(Rules, APurgeByRuleEndsWhatTheRuleJudged) {
     const auto scripted = numbered(fresh());
     run(R"([{"name": "docs", "match": {"paths": ["/docs/*"]}, "tags": ["manual"]}])");

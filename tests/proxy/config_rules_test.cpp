@@ -45,6 +45,7 @@ constexpr auto kWhole = R"([{
     "stale_on": [503, 429], "authorize": "origin", "min_age": "7d",
     "immutable": true, "share_authorized": true,
     "ignore": ["no-store", "private", "no-cache", "set-cookie", "vary"],
+    "key_fields": ["X-Api-Key", "Accept", "accept"],
     "bypass": true, "fetch_for_head": true,
     "query": {"drop": ["X-Amz-*"], "sort": true},
     "request_fields": {"set": {"Accept-Encoding": "gzip"}, "add": {"X-A": "1"}, "remove": ["Cookie"]},
@@ -70,6 +71,7 @@ TEST(ConfigRules, ReadAllMembers) {
     EXPECT_TRUE(rule.storing.immutable && rule.storing.share_authorized && rule.bypass);
     EXPECT_TRUE(rule.fetch_for_head);
     EXPECT_EQ(rule.storing.ignored, (Ignored{true, true, true, true, true}));
+    EXPECT_THAT(rule.storing.key_fields, ElementsAre("accept", "x-api-key"));
     EXPECT_EQ(rule.query.mode, QueryRule::Mode::drop);
     EXPECT_EQ(rule.query.names.at(0).text(), "X-Amz-*");
     EXPECT_TRUE(rule.query.sorted);
@@ -121,6 +123,10 @@ TEST(ConfigRules, NameEachFaultAndItsPlace) {
                 ElementsAre(HasSubstr("$.rules[0].at_most")));
     EXPECT_THAT(errors_of(R"("ignore": ["no-sotre"])"),
                 ElementsAre(HasSubstr("$.rules[0].ignore[0]: must be no-store")));
+    EXPECT_THAT(errors_of(R"("key_fields": ["Authorization", "Range", "a b"])"),
+                ElementsAre(HasSubstr("$.rules[0].key_fields[0]: cannot be in a key"),
+                            HasSubstr("$.rules[0].key_fields[1]: must be a field that"),
+                            HasSubstr("$.rules[0].key_fields[2]: must be a field that")));
     EXPECT_THAT(errors_of(R"("query": {"keep": ["a"], "drop": ["b"]})"),
                 ElementsAre(HasSubstr("either keep or drop")));
     EXPECT_THAT(errors_of(R"("stale_on": [429])"), ElementsAre(HasSubstr("needs stale_if_error")));

@@ -287,6 +287,10 @@ TEST(RuleTable, ItsHashCoversAllThatDecidesAboutKeys) {
     auto sorted = keys;
     sorted.query.sorted = true;
     EXPECT_NE(RuleTable({plain, sorted}).key_hash(), hash);
+    auto by_field = plain;
+    by_field.storing.key_fields = {"accept"};
+    EXPECT_NE(RuleTable({by_field}).key_hash(), 0u);
+    EXPECT_NE(RuleTable({by_field, keys}).key_hash(), hash);
 }
 
 TEST(RuleTable, ItsHashIsTheSameInEveryProcess) {  // links compare it: protocol/FORMAT.md

@@ -250,6 +250,7 @@ INSTANTIATE_TEST_SUITE_P(
                               "request_fields": {"set": {"X": "y"}, "remove": ["Z"]}, "tags": ["t"]}])"},
         Change{"/rules", R"([{"name": "r", "fresh_for": "1h", "query": "ignore", "bypass": true,
                               "immutable": true, "share_authorized": true,
+                              "key_fields": ["Accept"],
                               "stale_while_revalidate": "1s", "stale_if_error": 60,
                               "stale_on": [429], "authorize": "origin", "min_age": "7d",
                               "follow_redirects": true, "fetch_for_head": true}])"}));
@@ -385,6 +386,7 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"/rules", R"([{"name": "r", "authorize": "client"}])"},
         Change{"/rules", R"([{"name": "r", "response_fields": {"remove": ["a b"]}}])"},
         Change{"/rules", R"([{"name": "r", "tags": ["a b"]}])"},
+        Change{"/rules", R"([{"name": "r", "key_fields": ["a b"]}])"},
         Change{"/forwarded", R"({"origins": "add"})"}, Change{"/forwarded", R"({"peers": "off"})"},
         Change{"/upgrade", "[\"a b\"]"}, Change{"/upgrade", "\"websocket\""},
         Change{"/admin/token", "\"short\""}, Change{"/admin/token_for", "\"all\""},

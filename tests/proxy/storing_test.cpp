@@ -105,6 +105,61 @@ TEST_F(StoringTest, TakesWhatWasAskedWithACookieForThatClientsAlone) {
     EXPECT_FALSE(draft_of(tag, "Cookie: who=me", true).response->freshness.personal);
 }
 
+TEST_F(StoringTest, StoresARefusalForRequestsWithoutCredentialsAlone) {
+    const auto refused = [this](const char* fields, const char* request, unsigned status = 401) {
+        const Text text(fields), asked(request);
+        const auto head = answer(status, text);
+        return draft(asking(asked), received(head));
+    };
+    const auto* open = "Cache-Control: public, max-age=60";
+    for (const auto status : {401u, 403u}) {
+        const auto made = refused(open, "Cookie: a=b", status);
+        EXPECT_EQ(made.verdict, StorageVerdict::store) << "the origin wants it so";
+        const auto selects = [&made](const char* request) {
+            std::string scratch;
+            return variant_matches(made.response->vary_names, made.response->variant, Text(request),
+                                   scratch);
+        };
+        EXPECT_TRUE(selects("Cookie: c=d"));
+        EXPECT_FALSE(selects("Authorization: Basic eDp5"));
+        EXPECT_FALSE(selects("X-JFrog-Art-Api: k"));
+        EXPECT_EQ(refused(open, "Authorization: Basic eDp5", status).verdict,
+                  StorageVerdict::authorization);
+    }
+    EXPECT_EQ(refused(open, "", 404).response->vary_names, "");
+}
+
+TEST_F(StoringTest, StoresARefusalThatARuleKeepsForRequestsWithoutACookieAlone) {
+    Rule rule;
+    rule.name = "ping";
+    rule.storing.fresh_for = {{401, 1h}};
+    const RuleTable rules({rule});
+    const auto refused = [&](const char* request) {
+        const Text text(""), asked(request);
+        const auto head = answer(401, text);
+        const auto storing = asking(asked);
+        auto kept = storing.request.kept;
+        kept.site.policy.rule = &rules.all().front();
+        const RequestSnapshot ruled(test::request_head("GET", "/", {asked.begin(), asked.end()}),
+                                    key, false, kept);
+        return draft({hasher, ruled, directives}, received(head));
+    };
+    const auto made = refused("");
+    EXPECT_EQ(made.verdict, StorageVerdict::store);
+    EXPECT_EQ(made.response->vary_names, ":credentials,cookie");
+    EXPECT_EQ(refused("Cookie: a=b").verdict, StorageVerdict::authorization);
+    EXPECT_EQ(refused("Private-Token: a").verdict, StorageVerdict::authorization);
+}
+
+TEST_F(StoringTest, TakesAKeyInAFieldOfItsOwnForAuthorization) {  // as RFC 9111 §3.5
+    const auto* request = "X-Api-Key: k";
+    EXPECT_EQ(draft_of("Cache-Control: max-age=60", request).verdict,
+              StorageVerdict::authorization);
+    for (const auto* shared : {"Cache-Control: public, max-age=60", "Cache-Control: s-maxage=60",
+                               "Cache-Control: max-age=60, must-revalidate"})
+        EXPECT_EQ(draft_of(shared, request).verdict, StorageVerdict::store) << shared;
+}
+
 TEST_F(StoringTest, NamesTagsOfTheResponseInOrder) {
     const auto made = draft_of("Cache-Control: max-age=60\nSurrogate-Key: b a");
     ASSERT_EQ(made.response->tags.size(), 2u);

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "proxy/http/fields.hpp"
+
+namespace proxy {
+
+struct StoringRule;
+
+// Request fields by which a client proves who it is: Authorization, and the fields in which common
+// services take a key or token in its place. Cookies are no part of them. Functions; any thread.
+
+/// A set of these fields, one bit each. Stored variants have such numbers, so a bit keeps its
+/// meaning for ever.
+using CredentialFields = std::uint32_t;
+
+/// The bit of a field; 0: it is none of them. A name is in lower case or as received.
+CredentialFields credential_field(std::string_view name);
+CredentialFields credential_field(const Field& line);
+CredentialFields credential_fields(Fields request);
+
+/// The request has a credential, and the response to it may be for its client alone. A field among
+/// the rule's `key_fields` does not count, because each of its values has a response of its own.
+/// `rule`: null: there is none.
+bool has_credential(Fields request, const StoringRule* rule);
+
+/// Statuses that refuse the credentials of the request, or ask for some (RFC 9110 §15.5.2,
+/// §15.5.4).
+constexpr bool is_refusal(unsigned status) {
+    return status == 401 || status == 403;
+}
+
+}  // namespace proxy
