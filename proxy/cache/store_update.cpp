@@ -48,6 +48,19 @@ bool does_not_contradict(const Head& answer, field name, std::string_view stored
     return !find(answer.fields, name) || only_value(answer.fields, name) == stored;
 }
 
+/// The request as a GET, for which another rule may be in force.
+RequestSnapshot as_get(const RequestSnapshot& request) {
+    auto site = request.kept;
+    auto& policy = site.site.policy;
+    policy.rule = request.config().rules.find("GET", request.key.host(), request.key.path());
+    Head head;
+    head.verb = verb::get;
+    head.method = "GET";
+    head.version = request.version;
+    head.fields = request.fields;
+    return RequestSnapshot(head, request.key, true, std::move(site));
+}
+
 }  // namespace
 
 bool judge_anew(Cache& cache, summary::KeyHash hash, std::string_view uri,
@@ -92,7 +105,8 @@ HeadLearned judge_head(const Head& answer, StorageVerdict verdict, const StoredR
     const auto& freshness = stored.freshness;
     // A verdict because of this request alone says nothing about the stored response.
     const auto freshens = freshness.had_lifetime() && !freshness.always_validate &&
-                          verdict != StorageVerdict::authorization;
+                          verdict != StorageVerdict::authorization &&
+                          verdict != StorageVerdict::bypass;
     return freshens ? HeadLearned::freshens : HeadLearned::nothing;
 }
 
@@ -179,8 +193,11 @@ KeptCopy::KeptCopy(Cache& cache, const Relayed& relayed, std::optional<std::uint
     : store_(cache.shared.store) {
     const auto& [storing, method, hash, answer, sent_at] = relayed;
     const auto& request = storing.request;
-    if (!names_its_own_target(method, request.config().rules, answer.head, request.key)) return;
-    auto made = draft(storing, answer);
+    if (request.policy().bypasses() ||
+        !names_its_own_target(method, request.config().rules, answer.head, request.key))
+        return;
+    const auto get = as_get(request);
+    auto made = draft({storing.key_hasher, get, storing.directives}, answer);
     auto& response = made.response;
     response->head_fields = fields.text();
     const auto uri = request.key.uri();
@@ -189,7 +206,7 @@ KeptCopy::KeptCopy(Cache& cache, const Relayed& relayed, std::optional<std::uint
         return;
     invalidations_ = store_.invalidations();
     if (store_.invalidated_at(hash, uri, response->tags) >= sent_at) return;
-    copy_ = std::make_unique<Copy>(cache, request.policy(), hash, uri);
+    copy_ = std::make_unique<Copy>(cache, get.policy(), hash, uri);
     Fill::Incoming kept;
     kept.response = std::move(response);
     kept.length = length.value_or(0);

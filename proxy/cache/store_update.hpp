@@ -74,9 +74,10 @@ bool may_have_taken_effect(FetchError error);
 bool names_its_own_target(boost::beast::http::verb method, const RuleTable& rules,
                           const Head& answer, const CacheKey& key);
 
-/// A copy for the store of a response to POST that names its own target and states a lifetime. Any
-/// other response is ignored. No reader waits for the copy. One
-/// thread, that of the relay.
+/// A copy for the store of a response to POST that names its own target and states a lifetime. It
+/// is judged as the response to the GET that it stands in for, so the rule for GET decides; a rule
+/// with `bypass` for either method forbids it. Any other response is ignored. No reader waits for
+/// the copy. One thread, that of the relay.
 class KeptCopy {
 public:
     using Clock = Store::Clock;

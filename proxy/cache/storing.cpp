@@ -96,6 +96,7 @@ StorageVerdict judge(const StoringRequest& storing, unsigned status, Fields fiel
     metadata.shares_cookie = rules.keeps_cookies() && shares_cookie(fields);
     auto verdict = storage_verdict(request.fields, storing.directives, status, fields, said, vary,
                                    metadata.freshness, rules);
+    if (verdict == StorageVerdict::store && policy.bypasses()) verdict = StorageVerdict::bypass;
     if (verdict == StorageVerdict::store && from.redirects)
         verdict = verdict_of(*from.redirects, rules);
     // A rewritten response ends with the settings that rewrote it.

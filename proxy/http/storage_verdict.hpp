@@ -25,6 +25,7 @@ enum class StorageVerdict : std::uint8_t {
     authorization,    // §3.5; also for other credentials, and a cookie at a refusal
     vary_any,         // Vary: * (or more names than kMaxVaryNames)
     set_cookie,       // unless the configuration lets cookies be stored
+    bypass,           // a rule lets such requests go past the cache
     no_freshness,     // without explicit freshness and without a status for heuristics
     not_reusable,     // stale from the start, and without a validator
     // of a redirect that a rule lets the node follow, and that the client follows itself:
@@ -67,6 +68,8 @@ constexpr std::string_view to_string(StorageVerdict verdict) {
             return "vary_any";
         case StorageVerdict::set_cookie:
             return "set_cookie";
+        case StorageVerdict::bypass:
+            return "bypass";
         case StorageVerdict::no_freshness:
             return "no_freshness";
         case StorageVerdict::not_reusable:

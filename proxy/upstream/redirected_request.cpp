@@ -37,6 +37,13 @@ KeptSite site_of_redirect(const RequestSnapshot& asks, const CacheKey& target) {
     return kept;
 }
 
+/// The rule of the target keeps its content out of the store, or for each client apart, so it is
+/// not stored for all under the first URL either.
+bool keeps_out_of_store(const RequestSnapshot& asks, const CacheKey& target) {
+    const auto* const rule = asks.config().rules.find("GET", target.host(), target.path());
+    return rule && (rule->bypass || (rule->storing.authorize && !asks.policy().authorizes_each()));
+}
+
 }  // namespace
 
 std::shared_ptr<const RequestSnapshot> redirected_request(const RequestSnapshot& asks,
@@ -57,6 +64,7 @@ std::shared_ptr<const RequestSnapshot> redirected_request(const RequestSnapshot&
         (lists && lists->find(target.host(), target.path()).refused) ||
         !why_not_destination(config.forward.destinations, target.host(), target.port()).empty();
     if (is_refused && !site.site.of_entry()) return nullptr;
+    if (keeps_out_of_store(asks, target)) return nullptr;
     Head head;
     head.method = "GET";
     head.version = asks.version;

@@ -127,6 +127,23 @@ TEST_F(FollowedRedirects, GoToNamedHostsAlone) {
     EXPECT_EQ(origin.requests(), 2u) << "a redirect that is left to the client is not stored";
 }
 
+TEST_F(FollowedRedirects, DoNotBringWhatTheTargetsRuleKeepsOutOfTheStore) {
+    const auto redirecting = signing("Cache-Control: max-age=60\r\n");
+    const auto real = content(fresh("ETag: \"1\"\r\n"));
+    for (const std::string member : {R"("bypass": true)", R"("authorize": "origin")"}) {
+        SCOPED_TRACE(member);
+        run(R"([{"name": "blobs", "match": {"hosts": ["origin.test"]}, "follow_redirects": true},
+                {"name": "cdn", "match": {"hosts": ["cdn.test"]}, )" +
+            member + "}]");
+        const auto answer = get("a", "/blob");
+        EXPECT_EQ(answer.status, 302u);
+        EXPECT_THAT(answer.cache_status(), HasSubstr("detail=redirect_host"));
+        EXPECT_FALSE(is_hit("/blob"));
+        kill("a");
+    }
+    EXPECT_EQ(contents, 0);
+}
+
 TEST_F(FollowedRedirects, ReachNoPrivateAddressOnTheWordOfAnOrigin) {
     const auto scripted = origin.set([this](Exchange& e) {
         e.answer("Location: http://127.0.0.1:" + std::to_string(cdn.port()) + "/x\r\n", "", kFound);

@@ -270,6 +270,28 @@ TEST_F(LearningTest, AnAnswerThatNamesAnotherTargetOrNoLifetimeOrForbidsItIsNotK
     EXPECT_FALSE(keeps("Content-Location: /a\nCache-Control: max-age=60, no-store"));
 }
 
+TEST_F(LearningTest, ARuleThatLetsEitherMethodGoPastTheCacheKeepsNoAnswerToPost) {
+    const auto rule = [](const char* method) {
+        Rule past;
+        past.name = "past";
+        past.bypass = true;
+        past.match.methods = {method};
+        return RuleTable({past});
+    };
+    for (const auto* method : {"POST", "GET"}) {
+        auto ruled = std::make_shared<Config>(*settings);
+        ruled->rules = rule(method);
+        const auto site = choose_site(*ruled, key, false);
+        auto kept = keep_site(ruled, site, key);
+        kept.site.policy.rule = ruled->rules.find("POST", key.host(), key.path());
+        job->wanted.request = std::make_shared<RequestSnapshot>(Head(), key, true, std::move(kept));
+        const auto copy = posted(kOwn);
+        copy->append("new body", kLater);
+        copy->finish(kLater);
+        EXPECT_EQ(text_of(*stored()), "body") << method;
+    }
+}
+
 TEST_F(LearningTest, KeepsNothingInvalidatedAfterTheRequest) {
     shared.drop(hash(), kNow + 45s);
     const auto copy = posted(kOwn);

@@ -131,6 +131,7 @@ export const VERDICTS = {
     must_understand: ['The origin says must-understand, and the status is unknown here.', ''],
     authorization: ['The request had Authorization.', 'Send public or s-maxage at the origin, or set authorize in a rule.'],
     vary_any: ['Vary contains *, or too many names.', 'Name the request fields that matter in Vary.'],
+    bypass: ['A rule lets such requests go past the cache.', 'Change bypass in the rule that explain names.'],
     set_cookie: ['The response sets a cookie.', 'Remove the cookie at the origin, or set cache.store_set_cookie if cookies are not personal.'],
     no_freshness: ['The response has no lifetime.', 'Send Cache-Control: max-age at the origin, or set a lifetime by a rule.'],
     not_reusable: ['The response is stale at once and has no validator.', 'Send a lifetime, or an ETag.'],
