@@ -192,7 +192,7 @@ std::string likely_cause(const error_code& error, bool http_is_silent) {
         return "the name has no address here";
     if (error == Error::hello_timeout || error == Error::connection_closed)
         return "it accepts the connection but is no link: probably another port "
-               "than that of cluster.listen";
+               "than that of cluster.listen, or a version without encryption";
     if (error == Error::wrong_key || error == Error::bad_proof) return "it has another cluster.key";
     if (error == Error::other_hash_key)
         return "its last cluster.key is another: a rotation of keys is in progress";
@@ -201,8 +201,7 @@ std::string likely_cause(const error_code& error, bool http_is_silent) {
     if (error == Error::not_encrypted) return "cluster.encrypt is on there and off here";
     if (error == Error::encrypted) return "cluster.encrypt is off there and on here";
     if (error == Error::tls_failed)
-        return "its version has no encryption (cluster.allow_clear is for an upgrade), or it is no "
-               "link at all";
+        return "it sends what is no TLS: probably another server than a link";
     if (error == Error::wrong_node) return "the node there has another name";
     if (error == Error::unknown_node)
         return "its configuration does not list this node among its peers";

@@ -97,7 +97,7 @@ boost::asio::awaitable<Result<std::string>> check_link(const PeeringConfig& conf
         const auto found = end.found() ? *end.found() : Result<std::string>(error);
         if (found) co_return found;
         // Another key, or clear text, may do where this did not.
-        security.ended(found.error(), false);
+        security.ended(found.error(), false, false);
         if (security.key() == key || attempt == kMostAttempts) co_return found;
     }
 }

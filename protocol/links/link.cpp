@@ -1,6 +1,7 @@
 #include "protocol/links/link.hpp"
 
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/system/system_error.hpp>
+#include <cerrno>
 #include <exception>
 #include <new>
 #include <utility>
@@ -28,6 +30,12 @@ asio::ip::tcp::endpoint remote_of(const asio::ip::tcp::socket& socket) {
     error_code error;
     const auto remote = socket.remote_endpoint(error);
     return error ? asio::ip::tcp::endpoint() : remote;
+}
+
+/// The other side has closed the connection, though bytes may be left.
+bool has_left(int socket) {
+    pollfd events{socket, POLLRDHUP, 0};
+    return ::poll(&events, 1, 0) > 0;
 }
 
 /// When memory runs out for a peer's message, only this peer loses its link.
@@ -117,7 +125,7 @@ void Link::woken() {
 }
 
 /// Waits for the event that `step` names, as long as the end allows.
-awaitable<error_code> Link::wait(const LinkEnd& end, TlsSession::Step step) {
+awaitable<error_code> Link::wait(LinkEnd& end, TlsSession::Step step) {
     const auto what = step == TlsSession::Step::wait_write ? asio::ip::tcp::socket::wait_write
                                                            : asio::ip::tcp::socket::wait_read;
     const auto limit = end.limit();
@@ -126,18 +134,34 @@ awaitable<error_code> Link::wait(const LinkEnd& end, TlsSession::Step step) {
     if (!ready) co_return ready.error();
     // OpenSSL and recv() would read from a descriptor that may be another's by now.
     if (!socket_.is_open()) co_return asio::error::make_error_code(asio::error::bad_descriptor);
+    if (step == TlsSession::Step::wait_read) end.heard_in_hello(Clock::now());
     co_return error_code();
+}
+
+/// Waits for the first byte, and leaves it in the socket.
+awaitable<Result<char>> Link::first_byte(LinkEnd& end) {
+    for (;;) {
+        const auto error = co_await wait(end, TlsSession::Step::wait_read);
+        if (error) co_return error;
+        char first = 0;
+        const auto n = ::recv(socket_.native_handle(), &first, 1, MSG_PEEK | MSG_DONTWAIT);
+        if (n > 0) co_return first;
+        if (n == 0) co_return make_error_code(Error::connection_closed);
+        if (errno != EAGAIN && errno != EINTR)
+            co_return error_code(errno, boost::system::system_category());
+    }
 }
 
 /// Agrees with the other side on encryption.
 awaitable<error_code> Link::begin(LinkEnd& end) {
     auto encrypted = context_ != nullptr;
     if (encrypted && side_ == TlsSide::server) {
-        const auto error = co_await wait(end, TlsSession::Step::wait_read);
-        if (error) co_return error;
-        char first = 0;
-        const auto n = ::recv(socket_.native_handle(), &first, 1, MSG_PEEK | MSG_DONTWAIT);
-        encrypted = n == 1 && first == kTlsHandshake;  // no frame is so long
+        const auto first = co_await first_byte(end);
+        if (!first) co_return first.error();
+        encrypted = *first == kTlsHandshake;  // no frame is so long
+        // A handshake is most of the work of a hello, and a dialler that has given up needs none.
+        if (encrypted && has_left(socket_.native_handle()))
+            co_return make_error_code(Error::connection_closed);
     }
     if (encrypted) {
         tls_ = std::make_unique<TlsSession>(*context_, side_, socket_);
@@ -148,7 +172,7 @@ awaitable<error_code> Link::begin(LinkEnd& end) {
     co_return error_code();
 }
 
-awaitable<error_code> Link::handshake(const LinkEnd& end) {
+awaitable<error_code> Link::handshake(LinkEnd& end) {
     auto step = tls_->handshake();
     while (waits(step)) {
         const auto error = co_await wait(end, step);
@@ -156,10 +180,9 @@ awaitable<error_code> Link::handshake(const LinkEnd& end) {
         step = tls_->handshake();
     }
     if (step == TlsSession::Step::done) co_return error_code();
-    // The other side spoke TLS and left, so it has nothing against encryption. A node that does not
-    // encrypt cuts the connection of a dialler, too.
-    if (side_ == TlsSide::server && tls_->was_cut())
-        co_return make_error_code(Error::connection_closed);
+    // The other side has left, perhaps because it has ended or has too many connections. That says
+    // nothing about its encryption.
+    if (tls_->was_cut()) co_return make_error_code(Error::connection_closed);
     co_return make_error_code(tls_->found_nothing_in_common() ? Error::wrong_key
                                                               : Error::tls_failed);
 }
@@ -203,6 +226,7 @@ awaitable<error_code> Link::read_loop(LinkEnd& end) {
         if (error) co_return error;
         end.traffic().bytes_received += bytes;
         input_.commit(bytes);
+        if (!end.greeted()) end.heard_in_hello(Clock::now());
     }
 }
 

@@ -46,7 +46,8 @@ public:
     boost::asio::ip::address remote_address() const { return remote_.address(); }
 
     /// Carries messages until the link ends, and returns the reason. It ends with peer_not_reading
-    /// after `gone_after` without progress, with tls_failed or wrong_key after a failed handshake,
+    /// after `gone_after` without progress, with tls_failed or wrong_key after a handshake that the
+    /// other side's bytes made fail,
     /// and otherwise by decision of `end`. Calls `settled` after each step of `end`, so that other
     /// parts can follow.
     awaitable<boost::system::error_code> run(LinkEnd& end, Clock::duration gone_after,
@@ -57,8 +58,9 @@ private:
 
     void woken() override;
     awaitable<boost::system::error_code> begin(LinkEnd& end);
-    awaitable<boost::system::error_code> handshake(const LinkEnd& end);
-    awaitable<boost::system::error_code> wait(const LinkEnd& end, TlsSession::Step step);
+    awaitable<Result<char>> first_byte(LinkEnd& end);
+    awaitable<boost::system::error_code> handshake(LinkEnd& end);
+    awaitable<boost::system::error_code> wait(LinkEnd& end, TlsSession::Step step);
     awaitable<std::pair<boost::system::error_code, std::size_t>> read_some();
     awaitable<boost::system::error_code> read_loop(LinkEnd& end);
     awaitable<boost::system::error_code> write_loop(LinkEnd& end, Clock::duration gone_after);

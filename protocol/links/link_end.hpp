@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -11,6 +12,32 @@
 #include "protocol/wire/message.hpp"
 
 namespace protocol {
+
+/// The deadline of a hello. Each byte of the other end extends it, because that end works on the
+/// hello, if slowly: many nodes that start with little CPU time would otherwise repeat their hellos
+/// for ever. A silent end has `patience`, and one that sends a byte now and then kLongestHello
+/// times as much.
+class HelloDeadline {
+public:
+    using TimePoint = std::chrono::steady_clock::time_point;
+    static constexpr int kLongestHello = 5;
+
+    HelloDeadline(std::chrono::nanoseconds patience, TimePoint now)
+        : patience_(patience), latest_(now + kLongestHello * patience), at_(now + patience) {}
+
+    /// Bytes have arrived.
+    void heard(TimePoint now) {
+        is_silent_ = false;
+        at_ = std::max(at_, std::min(now + patience_, latest_));
+    }
+    TimePoint at() const { return at_; }
+    bool is_silent() const { return is_silent_; }
+
+private:
+    std::chrono::nanoseconds patience_;
+    TimePoint latest_, at_;
+    bool is_silent_ = true;
+};
 
 /// One end of one link, from the first message of the hello to the last. It decides which messages
 /// to send, how received messages change the state, and when silence ends the link. It is a state
@@ -77,6 +104,9 @@ public:
     /// The connection is encrypted. The driver says so before the first message.
     bool encrypted() const { return encrypted_; }
     void set_encrypted(bool encrypted) { encrypted_ = encrypted; }
+
+    /// Bytes of the hello have arrived, or of the TLS handshake before it.
+    virtual void heard_in_hello(TimePoint) {}
 
     /// The counters for bytes of this connection.
     virtual LinkCounters& traffic() = 0;

@@ -14,9 +14,11 @@ std::optional<std::size_t> DialSecurity::key() const {
     return key_;
 }
 
-void DialSecurity::ended(const boost::system::error_code& why, bool was_up) {
-    const auto failed_to_encrypt = why == Error::tls_failed || why == Error::encrypted;
-    clear_next_ = config_.allow_clear && !clear_next_ && !was_up && failed_to_encrypt;
+void DialSecurity::ended(const boost::system::error_code& why, bool was_up,
+                         bool comes_in_the_clear) {
+    const auto failed = why == Error::tls_failed || why == Error::connection_closed;
+    const auto is_proved = why == Error::encrypted || (failed && comes_in_the_clear);
+    clear_next_ = config_.allow_clear && !clear_next_ && !was_up && is_proved;
     if (why == Error::wrong_key && config_.keys.size() > 1) key_ = 1 - key_;
 }
 

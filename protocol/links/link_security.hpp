@@ -15,8 +15,11 @@ namespace protocol {
 boost::system::error_code judge_encryption(const PeeringConfig& config, bool encrypted);
 
 /// How this node dials one place. A node with two cluster keys offers the other one after the place
-/// has refused the first. With `allow_clear` it dials in the clear after a place has failed to
-/// encrypt, and encrypted again afterwards. One thread.
+/// has refused the first. With `allow_clear` it dials in the clear once it has proof that the node
+/// there does not encrypt, and encrypted again afterwards. The proof is a refusal, which comes
+/// through TLS under the cluster key, or the link of that node, which has proved itself and has
+/// come in the clear. A connection that fails proves nothing: anybody on the way can cut it. One
+/// thread.
 class DialSecurity {
 public:
     /// `config` outlives this.
@@ -26,7 +29,8 @@ public:
     /// The key that the next connection offers; nullopt: the connection is in the clear.
     std::optional<std::size_t> key() const;
     /// The last connection ended for this reason. `was_up`: its link had come up.
-    void ended(const boost::system::error_code& why, bool was_up);
+    /// `comes_in_the_clear`: the node that is expected there has a link to this one in the clear.
+    void ended(const boost::system::error_code& why, bool was_up, bool comes_in_the_clear);
 
 private:
     const PeeringConfig& config_;

@@ -14,7 +14,7 @@ PublisherEnd::PublisherEnd(LinkState& state, Owner& owner, Kept& kept, const std
       kept_(kept),
       hello_(std::in_place, state.self, state.keys, expected, nonce,
              state.publisher.own().descriptor()),
-      hello_until_(now + state.config.timings.hello),
+      hello_until_(state.config.timings.hello, now),
       heard_at_(now) {}
 
 void PublisherEnd::leave() {
@@ -165,7 +165,7 @@ LinkEnd::TimePoint PublisherEnd::due() const {
 }
 
 LinkEnd::Limit PublisherEnd::limit() const {
-    if (!outbox_) return {hello_until_, Error::hello_timeout};
+    if (!outbox_) return {hello_until_.at(), Error::hello_timeout};
     const auto heard_at = std::max(heard_at_, state_.pulse(*peer_).heard_at);
     return {heard_at + state_.silence_limit(*peer_), Error::peer_silent};
 }

@@ -54,6 +54,7 @@ public:
     TimePoint due() const override;
     bool finished() const override { return outbox_ && outbox_->finished(); }
     Limit limit() const override;
+    void heard_in_hello(TimePoint now) override { hello_until_.heard(now); }
     LinkCounters& traffic() override { return kept_.counters; }
 
     /// The peer at this place; empty: unknown. Called before the link is up.
@@ -62,6 +63,8 @@ public:
     void offer(const CheckHash& check);
     void say_goodbye();
     bool up() const { return outbox_.has_value(); }
+    /// The place has taken the connection, and has sent nothing.
+    bool met_silence() const { return hello_until_.is_silent(); }
     /// Whether the link is up to this instance of the peer.
     bool reaches(const Instance& instance) const { return up() && instance_ == instance; }
     LinkCounters counters() const;
@@ -92,7 +95,8 @@ private:
     bool takes_reports_ = false;     // the peer, on this connection
     bool report_follows_ = false;    // the report is the next message after invalidations
     LinkState::OwnReport reported_;  // the last one sent; keeps its bytes alive
-    TimePoint hello_until_, heard_at_;
+    HelloDeadline hello_until_;
+    TimePoint heard_at_;
 };
 
 }  // namespace protocol

@@ -71,7 +71,7 @@ awaitable<error_code> PublisherLink::dial_and_publish() {
     if (retired_ || redial_.rests(pending())) co_return make_error_code(Error::no_peer_any_more);
     auto socket = co_await connect(permit);
     if (!socket) {
-        security_.ended(socket.error(), false);
+        security_.ended(socket.error(), false, false);
         note_end(socket.error(), false);
         co_return socket.error();
     }
@@ -101,9 +101,11 @@ awaitable<Result<tcp::socket>> PublisherLink::connect(DialPermits::Permit& permi
 }
 
 awaitable<error_code> PublisherLink::publish(Link& link, DialPermits::Permit& permit) {
-    // So must a silent node: a stopped process still accepts connections.
+    // The permit lasts as long as the hello, because a hello that is slow for lack of CPU time gets
+    // slower by every other. A place that was silent during the last one must delay no other: a
+    // stopped process still accepts connections.
     asio::steady_timer silent(context_.executor, kPlaceWhileSilent);
-    permit.give_back_at(silent);
+    if (was_silent_) permit.give_back_at(silent);
     remote_ = link.remote();
     PublisherEnd::Owner& owner = *this;
     end_.emplace(context_, owner, kept_, node_, fresh_nonce(), Clock::now());
@@ -115,7 +117,10 @@ awaitable<error_code> PublisherLink::publish(Link& link, DialPermits::Permit& pe
         co_await link.run(*end_, context_.config.timings.gone_after, std::move(settle));
     dial_permit_ = nullptr;
     const bool was_up = end_->up();
-    security_.ended(error, was_up);
+    const bool was_late = error == Error::hello_timeout;
+    if (was_late && !was_silent_) context_.dial_permits.hello_was_late();
+    was_silent_ = was_late && end_->met_silence();
+    security_.ended(error, was_up, peer_ && context_.neighbours.comes_in_the_clear(*peer_));
     end_->leave();
     end_.reset();
     if (std::exchange(given_up_, false)) peer_.reset();  // another instance has taken its peer

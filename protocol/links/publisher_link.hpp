@@ -105,6 +105,7 @@ private:
     Redial redial_;
     DialSecurity security_;
     boost::asio::steady_timer pause_;
+    bool was_silent_ = false;  // during the whole last hello
     bool retired_ = false;
     bool given_up_ = false;
 

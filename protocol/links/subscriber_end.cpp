@@ -110,7 +110,7 @@ SubscriberEnd::SubscriberEnd(Subscriptions& all, const Subscriptions::Address& f
       state_(all.state_),
       from_(from),
       hello_(std::in_place, state_.self, state_.keys, state_.rules, nonce),
-      hello_until_(now + state_.config.timings.hello),
+      hello_until_(state_.config.timings.hello, now),
       heard_at_(now) {
     const auto arrival = state_.doorstep.arrive(from_);
     ticket_ = arrival.ticket;
@@ -326,7 +326,7 @@ LinkEnd::TimePoint SubscriberEnd::due() const {
 }
 
 LinkEnd::Limit SubscriberEnd::limit() const {
-    if (!session_) return {hello_until_, Error::hello_timeout};
+    if (!session_) return {hello_until_.at(), Error::hello_timeout};
     return {heard_at_ + state_.silence_limit(*peer_), Error::peer_silent};
 }
 

@@ -121,6 +121,7 @@ public:
     std::optional<Said> next(TimePoint now) override;
     TimePoint due() const override;
     Limit limit() const override;
+    void heard_in_hello(TimePoint now) override { hello_until_.heard(now); }
     LinkCounters& traffic() override { return traffic_ != nullptr ? *traffic_ : all_.unknown_; }
 
     /// Call it once at the end of the connection, with the reason.
@@ -165,7 +166,8 @@ private:
     std::optional<SyncSession> session_;  // after the welcome
     std::shared_ptr<Receipts> receipts_;  // after the welcome, for its confirmations
     bool has_last_words_ = false;         // of an instance whose name another instance has taken
-    TimePoint hello_until_, heard_at_;
+    HelloDeadline hello_until_;
+    TimePoint heard_at_;
 };
 
 }  // namespace protocol

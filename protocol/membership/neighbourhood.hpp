@@ -76,6 +76,10 @@ public:
     bool present(std::size_t peer) const;
     /// See PeerView::Peer::can_be_asked().
     bool can_be_asked(std::size_t peer) const { return view_.peers[peer].can_be_asked(); }
+    /// The peer supplies its summary by a link in the clear.
+    bool comes_in_the_clear(std::size_t peer) const {
+        return view_.peers[peer].has_feed && !view_.peers[peer].encrypted;
+    }
     /// See PeerView::places.
     void set_places(std::vector<PeerPlace> places);
 

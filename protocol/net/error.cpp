@@ -44,7 +44,7 @@ constexpr Words kWords[] = {
     {Error::replaced, "replaced",
      "another instance of the node has taken its name after its goodbye"},
     {Error::tls_failed, "tls_failed",
-     "no encryption with the other node: its version may be older, or it lacks a cluster key"},
+     "what the other side sends is no TLS: it is no link of this version, or another server"},
     {Error::wrong_version, "wrong_version", "another version of the protocol"},
     {Error::wrong_key, "wrong_key", "no cluster key in common"},
     {Error::bad_proof, "bad_proof", "hello not authentic: forged or replayed"},

@@ -44,7 +44,7 @@ enum class Error {
     reached_elsewhere,  // the node at this place is a peer that is reached at another
     too_many_peers,     // the limit of peers is reached
     replaced,           // this instance has said goodbye, and another has its name
-    tls_failed,         // no TLS with the other node, which may speak clear text only
+    tls_failed,         // the other side sends what is no TLS
 
     last_of_this_node = tls_failed,
 

@@ -701,8 +701,8 @@ constexpr std::array kTable{
     Setting{"cluster.allow_clear", flag<&Config::cluster, &ClusterConfig::allow_clear>(),
             Effect::on_reload,
             "For the time of a change from `encrypt` off to on, or from a version without "
-            "encryption: the node also takes links in the clear, and dials so where a node fails "
-            "to encrypt. Content of https URLs goes to no peer in the clear meanwhile."},
+            "encryption: the node also takes links in the clear, and dials so where a node has "
+            "proved that it does not encrypt. Content of https URLs goes to no peer in the clear meanwhile."},
     Setting{"cluster.copy", choice<&Config::cluster, &ClusterConfig::copy>(kCopyPolicyNames),
             Effect::on_reload,
             "Whether a response of a peer is stored here, too. `always` stores every copy. "

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <boost/asio/error.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "protocol/links/hello.hpp"
+#include "protocol/net/tls_session.hpp"
 #include "protocol/wire/codec.hpp"
 #include "protocol/wire/frame.hpp"
 #include "tests/protocol/bytes.hpp"
@@ -124,6 +126,40 @@ TEST_F(EncryptedLinks, AHelloInTheClearGetsARefusalInTheClear) {
     const auto refusal = open_hello(ByteView(answer).subspan(kLengthBytes));
     ASSERT_TRUE(refusal);
     EXPECT_EQ(*refusal, HelloMessage(Refusal{Error::not_encrypted}));
+}
+
+TEST_F(EncryptedLinks, AConnectionThatIsCutIsNoReasonToDialInTheClear) {
+    asio::ip::tcp::acceptor place(helpers_, {asio::ip::make_address(address_of("b")), 3129});
+    a = &add(upgrading(config("a")));
+    int cuts = 0;
+    for (; cuts < 4; ++cuts) {
+        std::optional<asio::ip::tcp::socket> taken;
+        place.async_accept([&](const auto& error, auto socket) {
+            if (!error) taken = std::move(socket);
+        });
+        ASSERT_TRUE(run_until([&] { return taken && taken->available() > 0; }));
+        char first = 0;
+        asio::read(*taken, asio::buffer(&first, 1));
+        EXPECT_EQ(first, kTlsHandshake) << "after " << cuts << " cuts";
+    }
+    EXPECT_TRUE(run_until([&] { return a->refusals("connection_closed") >= 3; }));
+    EXPECT_EQ(a->refusals("tls_failed"), 0U);
+}
+
+TEST_F(EncryptedLinks, ADiallerThatHasLeftCostsNoHandshake) {
+    a = &add(config("a"));
+    asio::ip::tcp::socket client(helpers_);
+    client.connect({asio::ip::make_address(address_of("a")), 3129});
+    asio::write(client, asio::buffer(std::string("\x16\x03\x01\x02", 4)));
+    client.shutdown(asio::ip::tcp::socket::shutdown_send);
+    char none = 0;
+    client.non_blocking(true);
+    EXPECT_TRUE(run_until([&] {
+        boost::system::error_code error;
+        client.read_some(asio::buffer(&none, 1), error);
+        return error && error != asio::error::would_block;
+    }));
+    EXPECT_EQ(a->refusals("connection_closed"), 1U);
 }
 
 TEST_F(EncryptedLinks, AHandshakeThatStopsEndsAtTheHelloDeadline) {

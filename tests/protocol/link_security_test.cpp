@@ -34,7 +34,7 @@ TEST(LinkSecurity, ANodeDialsAsItsSettingSays) {
     DialSecurity dial(encrypted);
     EXPECT_EQ(dial.key(), 0U);
     for (const auto why : {Error::tls_failed, Error::encrypted, Error::wrong_key}) {
-        dial.ended(make_error_code(why), false);
+        dial.ended(make_error_code(why), false, true);
         EXPECT_EQ(dial.key(), 0U) << "nothing makes it dial in the clear";
     }
 }
@@ -43,32 +43,33 @@ TEST(LinkSecurity, ANodeWithTwoKeysOffersTheLastAndAfterARefusalTheOther) {
     const auto config = settings(true, false, 2);
     DialSecurity dial(config);
     EXPECT_EQ(dial.key(), 1U);
-    dial.ended(make_error_code(Error::hello_timeout), false);
+    dial.ended(make_error_code(Error::hello_timeout), false, false);
     EXPECT_EQ(dial.key(), 1U);
-    dial.ended(make_error_code(Error::wrong_key), false);
+    dial.ended(make_error_code(Error::wrong_key), false, false);
     EXPECT_EQ(dial.key(), 0U);
-    dial.ended(make_error_code(Error::wrong_key), false);
+    dial.ended(make_error_code(Error::wrong_key), false, false);
     EXPECT_EQ(dial.key(), 1U);
 }
 
-TEST(LinkSecurity, DuringAnUpgradeItDialsInTheClearWhereEncryptionFails) {
+TEST(LinkSecurity, DuringAnUpgradeItDialsInTheClearOnceThatIsProvedToBeNeeded) {
     const auto config = settings(true, true);
     DialSecurity dial(config);
     EXPECT_EQ(dial.key(), 0U);
-    dial.ended(make_error_code(Error::connect_timeout), false);
-    EXPECT_EQ(dial.key(), 0U) << "that says nothing about encryption";
-    dial.ended(make_error_code(Error::encrypted), false);
-    EXPECT_EQ(dial.key(), std::nullopt);
-    dial.ended(make_error_code(Error::not_encrypted), false);
+    for (const auto why : {Error::tls_failed, Error::connection_closed, Error::hello_timeout,
+                           Error::connect_timeout, Error::wrong_key}) {
+        dial.ended(make_error_code(why), false, false);
+        EXPECT_EQ(dial.key(), 0U) << "anybody on the way can bring it about: " << name(why);
+    }
+    dial.ended(make_error_code(Error::encrypted), false, false);
+    EXPECT_EQ(dial.key(), std::nullopt) << "only a node with the key refuses so";
+    dial.ended(make_error_code(Error::not_encrypted), false, false);
     EXPECT_EQ(dial.key(), 0U);
-    dial.ended(make_error_code(Error::tls_failed), false);
-    EXPECT_EQ(dial.key(), std::nullopt);
-    dial.ended(make_error_code(Error::connect_timeout), false);
-    EXPECT_EQ(dial.key(), 0U) << "the node that comes back may be a newer one";
-    dial.ended(make_error_code(Error::tls_failed), false);
-    EXPECT_EQ(dial.key(), std::nullopt);
-    dial.ended(make_error_code(Error::connection_closed), true);
+    dial.ended(make_error_code(Error::connection_closed), false, true);
+    EXPECT_EQ(dial.key(), std::nullopt) << "the node has proved itself in the clear";
+    dial.ended(make_error_code(Error::connection_closed), true, true);
     EXPECT_EQ(dial.key(), 0U) << "each new link tries encryption first";
+    dial.ended(make_error_code(Error::connect_timeout), false, true);
+    EXPECT_EQ(dial.key(), 0U) << "that says nothing about encryption";
 }
 
 }  // namespace link_security_test

@@ -46,6 +46,7 @@ struct ScriptedEnd : LinkEnd {
     Limit limit() const override { return until; }
     bool finished() const override { return leaving && to_say.empty(); }
     LinkCounters& traffic() override { return counted; }
+    void heard_in_hello(TimePoint) override { ++bytes_of_hello; }
 
     void know_the_keys() { secure(counting<LinkKey>(1), counting<LinkKey>(2)); }
     void greet() { welcomed(); }
@@ -58,7 +59,7 @@ struct ScriptedEnd : LinkEnd {
     Limit until{TimePoint::max(), Error::peer_silent};
     std::deque<Said> to_say;
     bool leaving = false;
-    int heard = 0, hellos = 0;
+    int heard = 0, hellos = 0, bytes_of_hello = 0;
     LinkCounters counted;
 };
 
@@ -240,6 +241,24 @@ TEST_F(LinkTest, AHelloFrameHasALowerLimit) {
     begin();
     asio::write(*other, asio::buffer(unhex("00000201")));
     EXPECT_EQ(reason(), Error::frame_too_large);
+}
+
+TEST_F(LinkTest, TellsItsEndOfBytesOfTheHelloAlone) {
+    end.emplace();
+    begin();
+    const auto proof = sealed(Proof{});
+    asio::write(*other, asio::buffer(proof, 5));
+    turn();
+    EXPECT_EQ(end->bytes_of_hello, 1);
+    asio::write(*other, asio::buffer(proof) + 5);
+    turn();
+    EXPECT_EQ(end->bytes_of_hello, 2);
+    EXPECT_EQ(end->hellos, 1);
+    end->know_the_keys();
+    end->greet();
+    say(Heartbeat{});
+    turn();
+    EXPECT_EQ(end->bytes_of_hello, 2);
 }
 
 TEST_F(LinkTest, UntilItsEndKnowsTheKeysMessagesAreThoseOfTheHello) {

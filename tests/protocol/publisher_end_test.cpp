@@ -126,6 +126,20 @@ TEST_F(PublisherEndTest, TheHelloHasItsTime) {
     EXPECT_EQ(over(end(), limit), Error::hello_timeout) << "it is not over with the challenge";
 }
 
+TEST_F(PublisherEndTest, BytesExtendTheHelloButNotForEver) {
+    const auto patience = a.state.config.timings.hello;
+    EXPECT_TRUE(end().met_silence());
+    auto now = kNow;
+    for (; now < kNow + (HelloDeadline::kLongestHello - 1) * patience; now += patience / 2) {
+        EXPECT_FALSE(end().over(now));
+        end().heard_in_hello(now);
+        EXPECT_EQ(end().limit().at, now + patience);
+    }
+    EXPECT_FALSE(end().met_silence());
+    end().heard_in_hello(now + patience - 1ns);
+    EXPECT_EQ(end().limit().at, kNow + HelloDeadline::kLongestHello * patience);
+}
+
 TEST_F(PublisherEndTest, APeerThatIsForgottenMeanwhileIsNotWelcome) {
     const auto challenge = challenge_of_b();
     end().on_hello(HelloMessage(challenge), kNow);
