@@ -3,16 +3,34 @@
 #include <algorithm>
 #include <utility>
 
+#include "proxy/cache/origin_plan.hpp"
+
 namespace proxy {
+namespace {
+
+/// How long requests of a class fetch each for itself after such a response. The origin would say
+/// the same the next time, unless it is in trouble, or this node was.
+std::chrono::seconds hit_for_miss(StorageVerdict verdict, unsigned status) {
+    const auto passes = verdict == StorageVerdict::no_room ||
+                        verdict == StorageVerdict::invalidated ||
+                        verdict == StorageVerdict::redirect_failed || may_pass(status);
+    return passes ? PendingResponses::kHitForMissInTrouble : PendingResponses::kHitForMiss;
+}
+
+}  // namespace
 
 void BodyWriter::begin(Fill::Incoming incoming, Sharing sharing, Clock::time_point now) {
     verdict_ = incoming.verdict;
+    status_ = incoming.response->status;
     incoming.shared = sharing == Sharing::stored;
+    incoming.awaited = sharing == Sharing::awaited;
     if (incoming.shared) response_ = incoming.response;
+    if (incoming.shared || incoming.awaited) claim_.note_shareable(*incoming.response);
     // First: a released follower looks into the store again.
     if (sharing == Sharing::passed_on) not_worth_waiting_for(now);
+    if (incoming.awaited) claim_.abandon({}, now);
     fill_.begin(std::move(incoming));
-    if (sharing == Sharing::not_copied_once) claim_.abandon(false, now);
+    if (sharing == Sharing::not_copied_once) claim_.abandon({}, now);
 }
 
 BodyWriter::Room BodyWriter::make_room(std::uint64_t exact, Clock::time_point now) {
@@ -81,7 +99,7 @@ StorageVerdict BodyWriter::finish(Clock::time_point now) {
         stored = claim_.publish(std::exchange(response_, nullptr), now);
         if (!stored) verdict_ = StorageVerdict::invalidated;
     } else {
-        claim_.abandon(false, now);
+        claim_.abandon({}, now);
     }
     // Last: a reader of the end may say that the response is stored.
     fill_.complete(stored);
@@ -90,7 +108,9 @@ StorageVerdict BodyWriter::finish(Clock::time_point now) {
 
 void BodyWriter::fail(const FetchFailure& failure, Clock::time_point now) {
     // In this order: nobody new joins a fill that has failed.
-    claim_.abandon(failure.unshareable, now);
+    claim_.abandon(
+        failure.unshareable ? PendingResponses::kHitForMissInTrouble : std::chrono::seconds(0),
+        now);
     fill_.fail(failure.error, failure.upstream_status, failure.malformed);
 }
 
@@ -103,7 +123,7 @@ void BodyWriter::stop_storing(StorageVerdict why) {
 /// Hit-for-miss: later requests of this class fetch for themselves, and so do the released
 /// followers.
 void BodyWriter::not_worth_waiting_for(Clock::time_point now) {
-    claim_.abandon(true, now);
+    claim_.abandon(hit_for_miss(verdict_, status_), now);
 }
 
 }  // namespace proxy

@@ -84,6 +84,7 @@ private:
     const std::uint64_t object_max_;
     std::shared_ptr<const StoredResponse> response_;  // while it is being stored
     StorageVerdict verdict_ = StorageVerdict::store;
+    unsigned status_ = 0;
 };
 
 }  // namespace proxy

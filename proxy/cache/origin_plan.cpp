@@ -72,9 +72,8 @@ StoredFate fate_of_stored(const ResponseNotStored& answer) {
         return of_its_user ? StoredFate::stands_in_for_nothing : StoredFate::ends;
     }
     if (answer.verdict == StorageVerdict::store || answer.identifies_user) return StoredFate::stays;
-    const auto passes = status >= 500 || status == 408 || status == 429;
     const auto of_a_part = status == 206 || status == 412 || status == 416;
-    if (status < 200 || status == 304 || passes || of_a_part) return StoredFate::stays;
+    if (status < 200 || status == 304 || may_pass(status) || of_a_part) return StoredFate::stays;
     const auto replaced = status < 300 || status == 404 || status == 410 || status == 451;
     return replaced ? StoredFate::ends : StoredFate::stands_in_for_nothing;
 }

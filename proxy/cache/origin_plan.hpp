@@ -72,6 +72,11 @@ struct OriginMeaning {
 OriginMeaning meaning_of(OriginRequestKind asked, const Validators& sent,
                          const OriginResult& result, bool stand_in, std::uint64_t in_blocks_above);
 
+/// A response with this status speaks of trouble that may pass (5xx, 408, 429).
+constexpr bool may_pass(unsigned status) {
+    return status >= 500 || status == 408 || status == 429;
+}
+
 /// The origin says that it gives ranges.
 bool accepts_ranges(Fields response);
 

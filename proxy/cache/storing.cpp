@@ -218,9 +218,16 @@ Sharing sharing_of(StorageVerdict verdict, CopyUse use) {
 }
 
 Sharing share(Claim& claim, Draft& made, CopyUse use) {
+    auto sharing = sharing_of(made.verdict, use);
+    // The fetch has outlasted the lifetime, which is no reason against one fetch for many.
+    const auto& freshness = made.response->freshness;
+    if (sharing == Sharing::passed_on && made.verdict == StorageVerdict::not_reusable &&
+        freshness.is_explicit() && freshness.serves_others())
+        sharing = Sharing::awaited;
+    const auto is_for_others = sharing == Sharing::stored || sharing == Sharing::awaited;
     const auto& tags = made.response->tags;
-    if (sharing_of(made.verdict, use) == Sharing::stored && !tags.empty() && !claim.tag(tags))
-        made.verdict = StorageVerdict::invalidated;
+    if (!is_for_others || tags.empty() || claim.tag(tags)) return sharing;
+    made.verdict = StorageVerdict::invalidated;
     return sharing_of(made.verdict, use);
 }
 

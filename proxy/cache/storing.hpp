@@ -80,6 +80,7 @@ enum class Sharing : std::uint8_t {
     passed_on,        // none, and none of them waits for the next one (hit-for-miss)
     not_copied,       // none, as this node keeps no copy of a peer's object; it may be shareable
     not_copied_once,  // none; a later request may bring the copy that is stored
+    awaited,          // those that wait for it: it is too old for the store since its arrival
 };
 /// `use`: of the sender's responses at this node.
 Sharing sharing_of(StorageVerdict verdict, CopyUse use);

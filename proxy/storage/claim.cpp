@@ -23,11 +23,11 @@ bool Claim::publish(std::shared_ptr<const StoredResponse> response, Clock::time_
                            now);
 }
 
-void Claim::abandon(bool unshareable, Clock::time_point now) {
-    if (leads_ || unshareable) end(unshareable, now);
+void Claim::abandon(std::chrono::seconds unshareable, Clock::time_point now) {
+    if (leads_ || unshareable > std::chrono::seconds(0)) end(unshareable, now);
 }
 
-void Claim::end(bool unshareable, Clock::time_point now) {
+void Claim::end(std::chrono::seconds unshareable, Clock::time_point now) {
     leads_ = false;
     claims_.abandon(hash_, fill_.get(), unshareable, request_, now);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -30,7 +31,7 @@ public:
           fill_(std::move(fill)),
           request_(request) {}
     ~Claim() {
-        if (leads_) end(false, {});  // the time matters to unshareable answers only
+        if (leads_) end({}, {});  // the time matters to unshareable answers only
     }
     Claim(const Claim&) = delete;
     Claim& operator=(const Claim&) = delete;
@@ -56,12 +57,17 @@ public:
     /// false if the URI or one of its tags was invalidated since the look-up, or if
     /// InvalidationMemory has forgotten.
     bool publish(std::shared_ptr<const StoredResponse> response, Clock::time_point now);
-    /// Ends the claim unused. `unshareable`: the answer is for one client, and for a while each
+    /// Ends the claim unused. `unshareable`: the answer is for one client, and for this time each
     /// request of this class fetches for itself (hit-for-miss).
-    void abandon(bool unshareable, Clock::time_point now);
+    void abandon(std::chrono::seconds unshareable, Clock::time_point now);
+    /// The answer that comes is for every client. So the requests of this class share the next
+    /// fetches, although this one may have been alone.
+    void note_shareable(const StoredResponse& response) {
+        if (!leads_) claims_.refute_unshareable(hash_, request_, response);
+    }
 
 private:
-    void end(bool unshareable, Clock::time_point now);
+    void end(std::chrono::seconds unshareable, Clock::time_point now);
 
     Claims& claims_;
     const summary::KeyHash hash_;

@@ -169,14 +169,22 @@ void Claims::settle(StoreShard& in, MemoryShelf::Entry& entry, Clock::time_point
     in.memory.weigh(entry);
 }
 
-void Claims::abandon(summary::KeyHash key, const Fill* fill, bool unshareable,
+void Claims::abandon(summary::KeyHash key, const Fill* fill, std::chrono::seconds unshareable,
                      const Selecting& request, Clock::time_point now) {
     std::shared_ptr<Fill> ended;  // destroyed after the lock is released
     auto& in = shards_.of(key);
     const std::lock_guard lock(in.mutex);
     ended = in.pending.end(key, fill);
     // Classes follow from the responses that other requests know; this one was not for them.
-    if (unshareable) in.pending.note_unshareable(key, request, newest_of(in.memory.find(key)), now);
+    if (unshareable > std::chrono::seconds(0))
+        in.pending.note_unshareable(key, request, newest_of(in.memory.find(key)), unshareable, now);
+}
+
+void Claims::refute_unshareable(summary::KeyHash key, const Selecting& request,
+                                const StoredResponse& response) {
+    auto& in = shards_.of(key);
+    const std::lock_guard lock(in.mutex);
+    in.pending.refute_unshareable(key, request, response);
 }
 
 }  // namespace proxy

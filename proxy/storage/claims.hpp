@@ -51,9 +51,12 @@ public:
     bool publish(summary::KeyHash key, std::string_view uri, const Fill* fill,
                  std::uint64_t invalidations, std::shared_ptr<const StoredResponse> response,
                  const Selecting& request, Clock::time_point now);
-    /// Ends a claim unused. `unshareable`: requests of this class fetch for themselves for a while.
-    void abandon(summary::KeyHash key, const Fill* fill, bool unshareable, const Selecting& request,
-                 Clock::time_point now);
+    /// Ends a claim unused. `unshareable`: so long the requests of this class fetch for themselves.
+    void abandon(summary::KeyHash key, const Fill* fill, std::chrono::seconds unshareable,
+                 const Selecting& request, Clock::time_point now);
+    /// `request` brings `response`, which every client may have: its class shares fetches again.
+    void refute_unshareable(summary::KeyHash key, const Selecting& request,
+                            const StoredResponse& response);
 
     /// See Store::replace().
     enum class Replaced : std::uint8_t { done, gone, invalidated };

@@ -119,7 +119,7 @@ void Fill::begin(Incoming incoming) {
     phase_ = Phase::streaming;
     if (!incoming_.shared) {
         for (auto* reader : readers_)
-            if (!reader->leader_) release(*reader);
+            if (!reader->leader_ && !incoming_.awaited) release(*reader);
         close();
     }
     wake_readers();
@@ -236,17 +236,19 @@ bool Fill::wanted() const {
     const std::lock_guard lock(mutex_);
     if (readers_.size() > released_) return true;
     if (closed_) return false;
-    if (kept_) return true;
     if (phase_ == Phase::waiting)
         return true;  // its deadline is short, and the answer may be storable
-    return goes_on_unread(incoming_.response->body->size(),
+    const auto came = incoming_.response->body->size();
+    if (kept_ && (incoming_.length_known ? incoming_.length : came) <= kept_bytes_) return true;
+    return goes_on_unread(came,
                           incoming_.length_known ? std::optional(incoming_.length) : std::nullopt);
 }
 
-void Fill::keep(std::chrono::nanoseconds at_most) {
+void Fill::keep(std::chrono::nanoseconds at_most, std::uint64_t most_bytes) {
     const std::lock_guard lock(mutex_);
     kept_ = true;
     alone_at_most_ = at_most;
+    kept_bytes_ = most_bytes;
 }
 
 void Fill::complete(bool stored) {

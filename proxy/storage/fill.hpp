@@ -41,7 +41,7 @@ inline bool goes_on_unread(std::uint64_t received, const std::optional<std::uint
 /// either. The fetching coroutine is its only writer; readers may be on any thread.
 ///
 /// A *shared* fill goes into the store: all bytes stay, and readers come and go. An unshared fill
-/// serves the readers of the moment of that decision, and keeps a window of the body for them. A
+/// serves its leader, or the readers of that moment, and keeps a window of the body for them. A
 /// mutex guards all state; wakeups are notified under it.
 class Fill {
 public:
@@ -52,6 +52,7 @@ public:
     struct Incoming {
         std::shared_ptr<const StoredResponse> response;
         bool shared = false;     // on its way into the store
+        bool awaited = false;    // not shared, but for all who wait for it already
         bool validated = false;  // a 304 has renewed a stored response
         From from = From::origin;
         std::string peer;          // node that sent the response, when `from` is peer
@@ -175,8 +176,9 @@ public:
     /// A reader is there, or the fetch may continue by itself.
     bool wanted() const;
     /// Lets the fetch continue without readers, however much is missing, while it goes into the
-    /// store and for `at_most`.
-    void keep(std::chrono::nanoseconds at_most = kAloneAtMost);
+    /// store and for `at_most`. A body of more than `most_bytes` ends as if it were not kept.
+    void keep(std::chrono::nanoseconds at_most = kAloneAtMost,
+              std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max());
     /// The time that readers learn together with the following error.
     void not_again_before(std::chrono::steady_clock::time_point time);
     /// Ends the body. `stored`: the store has taken it.
@@ -210,6 +212,7 @@ private:
     std::vector<InterimResponse> interim_;                                // not yet taken
     bool kept_ = false;
     std::chrono::nanoseconds alone_at_most_ = kAloneAtMost;
+    std::uint64_t kept_bytes_ = 0;
     bool closed_ = false;  // no longer shared: later readers are released
     std::vector<Reader*> readers_;
     std::size_t released_ = 0;                // of readers_

@@ -140,18 +140,23 @@ bool PendingResponses::is_unshareable(summary::KeyHash target, const Selecting& 
     return noted != unshareable_.end() && now < noted->second;
 }
 
-/// Removes the notes whose time is over, and all of them if many are left.
+/// Removes the notes whose time is over; if many are left those that were not renewed lately, and
+/// in the end all of them.
 void PendingResponses::make_room(Clock::time_point now) {
     if (unshareable_.size() < kMaxUnshareable) return;
-    erase_if(unshareable_, [now](const auto& note) { return note.second <= now; });
-    if (unshareable_.size() > kMaxUnshareable / 2) unshareable_.clear();
+    for (const auto left : {std::chrono::seconds(0), kHitForMiss / 2, kHitForMiss}) {
+        erase_if(unshareable_, [&](const auto& note) { return note.second <= now + left; });
+        if (unshareable_.size() <= kMaxUnshareable / 2) return;
+    }
 }
 
 void PendingResponses::note_unshareable(summary::KeyHash target, const Selecting& request,
-                                        const Stored& stored, Clock::time_point now) {
+                                        const Stored& stored, std::chrono::seconds time,
+                                        Clock::time_point now) {
     const auto asked = class_now(target, request, stored);
     make_room(now);
-    unshareable_[class_name(target, asked)] = now + kHitForMiss;
+    auto& until = unshareable_[class_name(target, asked)];
+    until = std::max(until, now + time);
 }
 
 void PendingResponses::refute_unshareable(summary::KeyHash target, const Selecting& request,

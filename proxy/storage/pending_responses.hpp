@@ -34,8 +34,11 @@ public:
     static constexpr std::size_t kMaxPerTarget = 16;
     /// Classes that are noted as unshareable.
     static constexpr std::size_t kMaxUnshareable = 4096;
-    /// A class is unshareable for this long.
-    static constexpr std::chrono::seconds kHitForMiss{5};
+    /// A class is unshareable for this long after a response that its origin means for one client.
+    /// Each such response begins the time anew, so users of one slow page never wait in a row.
+    static constexpr std::chrono::seconds kHitForMiss{120};
+    /// The same after trouble that may pass, of the origin or of this node.
+    static constexpr std::chrono::seconds kHitForMissInTrouble{5};
 
     bool empty() const { return targets_.empty(); }
     /// No fetch is in progress, and no class is unshareable.
@@ -78,8 +81,9 @@ public:
     /// Requests like this one fetch each for itself.
     bool is_unshareable(summary::KeyHash target, const Selecting& request, const Stored& stored,
                         Clock::time_point now);
+    /// Notes that for `time`, unless a longer time was noted before.
     void note_unshareable(summary::KeyHash target, const Selecting& request, const Stored& stored,
-                          Clock::time_point now);
+                          std::chrono::seconds time, Clock::time_point now);
     /// `request` brought `stored`, which every client may have.
     void refute_unshareable(summary::KeyHash target, const Selecting& request,
                             const StoredResponse& stored);

@@ -259,6 +259,27 @@ TEST_F(Collapsing, GivesThoseWhoWaitedWhatIsStaleWhenItComes) {
     EXPECT_EQ(origin.requests(), 3u) << "it is for nobody who comes later";
 }
 
+TEST_F(Collapsing, GoesOnWhereEachResponseIsTooOldForTheStore) {
+    Gate first, second;
+    std::atomic<int> served = 0;
+    const auto scripted = origin.set([&](Exchange& e) {
+        const auto round = served++;
+        (round == 0 ? first : second).wait();
+        e.answer("Cache-Control: max-age=1\r\nAge: 2\r\n", std::to_string(round));
+    });
+    start_with_workers(2);
+    auto clients = ask_together(kClients);
+    ASSERT_TRUE(all_follow(kClients - 1));
+    first.open();
+    for (auto& each : clients) EXPECT_EQ(each.read().body, "0");
+    clients = ask_together(kClients);
+    ASSERT_TRUE(all_follow(2 * (kClients - 1))) << "it does not count as unshareable";
+    second.open();
+    for (auto& each : clients) EXPECT_EQ(each.read().body, "1");
+    EXPECT_EQ(origin.requests(), 2u);
+    EXPECT_EQ(status("a").cache.objects, 0u);
+}
+
 TEST_F(Collapsing, FetchesAnewForThoseWhoComeWhileAStaleBodyComes) {
     Gate rest, again;
     std::atomic<int> served = 0;

@@ -129,6 +129,40 @@ TEST_F(BodyWriterTest, LetsNobodyWaitForAnAnswerThatIsPassedOn) {  // hit-for-mi
         << "for a while";
 }
 
+TEST_F(BodyWriterTest, LetsThemWaitAgainSoonAfterTroubleThatPasses) {
+    claim.take({});
+    begin(Sharing::passed_on, StorageVerdict::no_room);
+    EXPECT_TRUE(found().unshareable);
+    const auto later = kNow + PendingResponses::kHitForMissInTrouble;
+    EXPECT_FALSE(store.find(kHash, kUri, {}, later).unshareable);
+}
+
+TEST_F(BodyWriterTest, LetsThemWaitAgainOnceOneResponseIsForAll) {
+    begin(Sharing::passed_on, StorageVerdict::is_private);
+    ASSERT_TRUE(found().unshareable);
+    Claim alone(store, kHash, kUri, fill);
+    BodyWriter next(store, windows, alone, *fill, 50'000);
+    Fill::Incoming incoming;
+    incoming.response = std::make_shared<StoredResponse>();
+    next.begin(std::move(incoming), Sharing::stored, kNow);
+    EXPECT_FALSE(found().unshareable) << "however long its body takes";
+}
+
+TEST_F(BodyWriterTest, GivesAResponseThatIsTooOldToThoseWhoWaitedForIt) {
+    claim.take({});
+    const auto leader = reader();
+    const auto follower = reader(false);
+    begin(Sharing::awaited, StorageVerdict::not_reusable);
+    EXPECT_FALSE(follower.state().released);
+    EXPECT_TRUE(reader(false).state().released) << "who comes later";
+    EXPECT_EQ(found().fill, nullptr);
+    EXPECT_FALSE(found().unshareable) << "and the next fetch is for many again";
+    EXPECT_EQ(write("body"), 4u);
+    EXPECT_EQ(writer.finish(kNow), StorageVerdict::not_reusable);
+    EXPECT_EQ(stored(), nullptr);
+    EXPECT_EQ(store.stats().memory_bytes, 0u);
+}
+
 TEST_F(BodyWriterTest, SaysNothingAgainstWaitingForACopyThatThisNodeDoesNotKeep) {
     claim.take({});
     begin(Sharing::not_copied);

@@ -146,7 +146,7 @@ TEST_F(ClaimsTest, RequestsWithAnswersOfTheirOwnDoNotDelayOthers) {
     put("", "", 0s);
     auto cookie = ask(kCookie);
     EXPECT_EQ(follows(*cookie), nullptr);
-    cookie->claim.abandon(true, kNow);
+    cookie->claim.abandon(PendingResponses::kHitForMiss, kNow);
     EXPECT_TRUE(find(Head(kCookie)).unshareable);
     EXPECT_TRUE(find(Head("Cookie: who=bob")).unshareable);
     EXPECT_FALSE(find(Head("")).unshareable);
@@ -163,7 +163,7 @@ TEST_F(ClaimsTest, AnAnswerForAllEndsThat) {
     put("", "", 0s);
     auto cookie = ask(kCookie);
     follows(*cookie);
-    cookie->claim.abandon(true, kNow);
+    cookie->claim.abandon(PendingResponses::kHitForMiss, kNow);
     put(kCookie, "", 0s);
     EXPECT_FALSE(find(Head(kCookie)).unshareable);
     auto again = ask(kCookie), plain = ask("");
@@ -175,7 +175,7 @@ TEST_F(ClaimsTest, AnUnshareableVariantLeavesTheOthersShareable) {
     put(kGzip, kVary, 0s);
     auto other = ask(kBrotli);
     follows(*other);
-    other->claim.abandon(true, kNow);
+    other->claim.abandon(PendingResponses::kHitForMiss, kNow);
     EXPECT_TRUE(find(Head(kBrotli)).unshareable);
     EXPECT_FALSE(find(Head(kGzip)).unshareable);
 }
@@ -183,7 +183,7 @@ TEST_F(ClaimsTest, AnUnshareableVariantLeavesTheOthersShareable) {
 TEST_F(ClaimsTest, AFreshResponseIsNeverUnshareable) {
     put("", "", 2s);
     auto other = ask("");
-    other->claim.abandon(true, kNow);
+    other->claim.abandon(PendingResponses::kHitForMiss, kNow);
     EXPECT_FALSE(find(Head("")).unshareable);
     EXPECT_TRUE(find(Head(""), kNow + 2s).unshareable);
 }
@@ -212,7 +212,7 @@ TEST_F(ClaimsTest, EndsEachByItself) {
     EXPECT_TRUE(one->claim.publish(response(*one, kVary), kNow));
     EXPECT_EQ(find(Head(kGzip)).fill, nullptr);
     EXPECT_EQ(find(Head(kBrotli)).fill, two->fill);
-    two->claim.abandon(false, kNow);
+    two->claim.abandon({}, kNow);
     EXPECT_EQ(find(Head(kBrotli)).fill, nullptr);
 }
 

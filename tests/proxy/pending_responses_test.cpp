@@ -81,20 +81,34 @@ TEST_F(PendingResponsesTest, EndsAllTargetsAtOnce) {
 }
 
 TEST_F(PendingResponsesTest, NotesUnshareableClassesForAWhile) {
+    const auto note = [&](int target, std::chrono::seconds time,
+                          PendingResponses::Clock::time_point now = kNow) {
+        pending.note_unshareable(hash(std::to_string(target)), {}, nullptr, time, now);
+    };
     const auto is_unshareable = [&](int target, auto now) {
         return pending.is_unshareable(hash(std::to_string(target)), {}, nullptr, now);
     };
-    pending.note_unshareable(hash("0"), {}, nullptr, kNow);
-    EXPECT_TRUE(is_unshareable(0, kNow));
+    note(0, PendingResponses::kHitForMissInTrouble);
+    EXPECT_FALSE(is_unshareable(0, kNow + PendingResponses::kHitForMissInTrouble));
+    note(0, PendingResponses::kHitForMiss);
+    note(0, PendingResponses::kHitForMissInTrouble);
+    EXPECT_TRUE(is_unshareable(0, kNow + PendingResponses::kHitForMiss - 1s)) << "the longer time";
     EXPECT_FALSE(is_unshareable(0, kNow + PendingResponses::kHitForMiss));
+    note(0, PendingResponses::kHitForMiss, kNow + 100s);
+    EXPECT_TRUE(is_unshareable(0, kNow + 219s)) << "each response of one client renews it";
     pending.refute_unshareable(hash("0"), {}, StoredResponse());
     EXPECT_TRUE(pending.is_idle());
     // Beyond the limit, the notes make room at once.
     const int many = PendingResponses::kMaxUnshareable;
-    for (int i = 0; i <= many; ++i)
-        pending.note_unshareable(hash(std::to_string(i)), {}, nullptr, kNow);
-    EXPECT_FALSE(is_unshareable(0, kNow));
-    EXPECT_TRUE(is_unshareable(many, kNow));
+    for (int i = 0; i < many; ++i) note(i, PendingResponses::kHitForMiss);
+    note(0, PendingResponses::kHitForMiss, kNow + 61s);
+    note(many, PendingResponses::kHitForMiss, kNow + 61s);
+    EXPECT_FALSE(is_unshareable(1, kNow + 61s));
+    EXPECT_TRUE(is_unshareable(0, kNow + 61s)) << "renewed of late";
+    EXPECT_TRUE(is_unshareable(many, kNow + 61s));
+    for (int i = 0; i <= many; ++i) note(i, PendingResponses::kHitForMiss, kNow + 62s);
+    EXPECT_FALSE(is_unshareable(1, kNow + 62s));
+    EXPECT_TRUE(is_unshareable(many, kNow + 62s));
 }
 
 }  // namespace pending_responses_test

@@ -307,7 +307,7 @@ TEST_F(StoreTest, HasOneLeaderForEachUri) {
     const auto taken = second.take(find("u"));
     EXPECT_FALSE(taken.leads);
     EXPECT_EQ(taken.other, leading);
-    first.abandon(false, kNow);
+    first.abandon({}, kNow);
     EXPECT_TRUE(second.take(find("u")).leads);
 }
 
@@ -328,9 +328,9 @@ TEST_F(StoreTest, HasNoLeaderAnyMoreWhenItsClaimIsGone) {
 TEST_F(StoreTest, EndsAClaimOnce) {
     auto first = claim("u", fill()), second = claim("u", fill());
     EXPECT_TRUE(first.take(find("u")).leads);
-    first.abandon(false, kNow);
+    first.abandon({}, kNow);
     EXPECT_TRUE(second.take(find("u")).leads);
-    first.abandon(false, kNow);
+    first.abandon({}, kNow);
     EXPECT_NE(find("u").fill, nullptr) << "that is another's claim";
 }
 
@@ -346,7 +346,7 @@ TEST_F(StoreTest, AsksForANewLookUpWhenAResponseWasStoredMeanwhile) {
 TEST_F(StoreTest, NotesUnshareableAnswersForAWhile) {
     auto first = claim("u", fill());
     first.take(find("u"));
-    first.abandon(true, kNow);
+    first.abandon(PendingResponses::kHitForMiss, kNow);
     EXPECT_TRUE(find("u").unshareable);
     EXPECT_FALSE(store.find(hash("u"), "u", {}, kNow + PendingResponses::kHitForMiss).unshareable);
 }

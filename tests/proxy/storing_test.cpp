@@ -208,6 +208,20 @@ TEST_F(AdmitTest, PaysForNothingThatIsNotToBeStored) {
     EXPECT_EQ(store.stats().memory_bytes, 0u);
 }
 
+TEST_F(AdmitTest, GivesWhatIsTooOldOnArrivalToThoseWhoWait) {
+    auto& freshness = made.response->freshness;
+    made.verdict = StorageVerdict::not_reusable;
+    EXPECT_EQ(admitted(), Sharing::passed_on) << "it never was for others";
+    freshness.lifetime = StoredSeconds(1);
+    EXPECT_EQ(admitted(), Sharing::passed_on) << "by a guess";
+    freshness.source = LifetimeSource::max_age;
+    EXPECT_EQ(admitted(), Sharing::awaited);
+    EXPECT_EQ(admitted(CopyUse::passed_on), Sharing::not_copied);
+    EXPECT_EQ(store.stats().memory_bytes, 0u);
+    freshness.always_validate = true;
+    EXPECT_EQ(admitted(), Sharing::passed_on);
+}
+
 TEST_F(AdmitTest, SaysWhenThereIsNoRoom) {
     const auto all = store.reserve(99'500, kSteady);
     ASSERT_TRUE(all);
