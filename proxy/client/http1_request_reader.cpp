@@ -24,4 +24,15 @@ bool Http1RequestReader::take(std::vector<std::string_view>& pieces) {
     return true;
 }
 
+/// The first chunk is the last one (RFC 9112 §7.1).
+void Http1RequestReader::take_empty() {
+    const auto come = connection_.input().data();
+    const std::string_view framing(static_cast<const char*>(come.data()), come.size());
+    const auto end = framing.find_first_not_of('0');
+    if (!parser_->chunked() || end == 0 || end == std::string_view::npos) return;
+    if (framing[end] != '\r' && framing[end] != ';') return;
+    std::vector<std::string_view> none;
+    take(none);
+}
+
 }  // namespace proxy

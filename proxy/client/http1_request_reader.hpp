@@ -36,6 +36,7 @@ public:
     bool has_open_length() const override { return parser_->chunked(); }
     bool has_come() const override { return !connection_.input().empty(); }
     bool take(std::vector<std::string_view>& pieces) override;
+    void take_empty() override;
     ParseError error() const override { return parser_->error(); }
     boost::asio::awaitable<bool> receive_more() override { return connection_.receive_more(); }
     void interrupt() override { connection_.interrupt(); }

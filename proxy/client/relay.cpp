@@ -73,6 +73,10 @@ asio::awaitable<void> Relay::run(CacheStatus status, Outcome outcome) {
         co_await stale_->stand_in(FetchError::backed_off, 0);
         co_return;
     }
+    if (has_body_ && request_.body->has_open_length() && origin_request_.is_http10()) {
+        const auto collected = co_await upload_.collect(expects_continue());
+        if (!collected) co_return co_await refuse_open_length(status);
+    }
     auto error = co_await ask();
     transaction_.books.note_server(exchange_.server());
     const auto is_head = request_.head.verb == verb::head;
@@ -142,6 +146,7 @@ asio::awaitable<FetchError> Relay::ask() {
     watch_.begin();
     const auto error = co_await put();
     watch_.end();
+    if (error == FetchError::none) origin_request_.spoke(exchange_.head().version);
     client_gone_ = error != FetchError::none && watch_.client_left();
     if (!is_safe_method(request_.head.method) && may_have_taken_effect(error)) {
         const std::string_view uri = request_.key.uri();
@@ -157,9 +162,9 @@ asio::awaitable<FetchError> Relay::ask() {
 /// The fields of framing and connection on the way to the origin.
 std::string Relay::own_lines(bool expects) const {
     std::string lines;
-    if (request_.body->has_open_length())
+    if (has_body_ && request_.body->has_open_length() && !upload_.length())
         lines = "Transfer-Encoding: chunked\r\n";
-    else if (const auto length = request_.body->length())  // one number, as understood
+    else if (const auto length = upload_.length())  // one number, as understood
         lines.append("Content-Length: ").append(std::to_string(*length)).append("\r\n");
     if (expects) lines.append("Expect: 100-continue\r\n");
     if (!upgrade_.empty())
@@ -420,6 +425,16 @@ asio::awaitable<void> Relay::refuse(FetchError error, CacheStatus status) {
     if (!went_forward(error)) status.forward = Forward::nowhere;
     co_await transaction_.refuse_fetch(error, request_.key.authority(),
                                        request_.site.asked_server(), status, exchange_.malformed());
+}
+
+/// The origin knows no chunks, and the body is too long to be kept until its length shows. A client
+/// that states the length may send it (RFC 9110 §15.5.12).
+asio::awaitable<void> Relay::refuse_open_length(CacheStatus status) {
+    if (upload_.client_gone()) co_return co_await refuse(FetchError::abandoned, status);
+    transaction_.note_refusal(RequestRefusal::version);
+    co_await transaction_.refuse(411,
+                                 "The origin speaks HTTP/1.0, so a request body of this size needs "
+                                 "a Content-Length.");
 }
 
 asio::awaitable<void> relay_to_origin(Transaction& transaction, Forward why, Outcome outcome,

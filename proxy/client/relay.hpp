@@ -66,6 +66,7 @@ private:
     boost::asio::awaitable<bool> pass_body(KeptCopy& copy);
     boost::asio::awaitable<bool> pass_pieces();
     boost::asio::awaitable<void> refuse(FetchError error, CacheStatus status);
+    boost::asio::awaitable<void> refuse_open_length(CacheStatus status);
     bool switched() const { return exchange_.head().status == 101; }
     bool switched_unasked() const;
     bool unasked_304();

@@ -40,6 +40,8 @@ public:
     /// Appends views of the bytes that have come; they stay valid until receive_more(). False: the
     /// bytes are no body, and error() says why.
     virtual bool take(std::vector<std::string_view>& pieces) = 0;
+    /// Takes the framing of a body that has come and turns out to have no bytes. Then it is done().
+    virtual void take_empty() {}
     virtual ParseError error() const = 0;
     /// Waits for more. False when none comes any more, or fewer bytes than limits.client_rate_min.
     virtual boost::asio::awaitable<bool> receive_more() = 0;

@@ -52,7 +52,33 @@ asio::awaitable<FetchError> Upload::await_consent() {
     co_return FetchError::none;
 }
 
+asio::awaitable<bool> Upload::collect(bool expects) {
+    auto room = read_ahead(transaction_.frontend.upstream.pool.windows(), kKeptBodyBytes);
+    if (!room) co_return false;
+    kept_charge_ = std::move(*room);
+    if (expects && !body_.has_come()) co_await transaction_.writer.interim(100, {});
+    continued_ = true;
+    for (;;) {
+        pieces_.clear();
+        if (!body_.take(pieces_)) {
+            malformed_ = client_gone_ = true;
+            co_return false;
+        }
+        for (const auto piece : pieces_) {
+            if (kept_.size() + piece.size() > kKeptBodyBytes) co_return false;
+            kept_.append(piece);
+        }
+        if (body_.done()) break;
+        const auto more = co_await body_.receive_more();
+        client_gone_ = !more;
+        if (client_gone_) co_return false;
+    }
+    collected_ = kept_.size();
+    co_return true;
+}
+
 void Upload::keep_for_another() {
+    if (collected_) return;
     const auto length = body_.length();
     const auto most = std::min<std::uint64_t>(length ? *length : kKeptBodyBytes, kKeptBodyBytes);
     auto room = read_ahead(transaction_.frontend.upstream.pool.windows(), most);
@@ -61,6 +87,7 @@ void Upload::keep_for_another() {
 }
 
 void Upload::forget() {
+    if (collected_) return;  // another server of the group may get it
     keeping_ = false;
     kept_ = std::string();
     kept_charge_ = Charge();
@@ -84,7 +111,7 @@ bool Upload::take_piece(std::string& out) {
         malformed_ = client_gone_ = true;
         return false;
     }
-    const auto chunked = body_.has_open_length();
+    const auto chunked = body_.has_open_length() && !collected_;
     for (const auto piece : pieces_) {
         if (chunked)
             append_chunk(out, piece);
@@ -97,7 +124,7 @@ bool Upload::take_piece(std::string& out) {
 }
 
 asio::awaitable<FetchError> Upload::send_body() {
-    auto out = std::exchange(kept_, {});
+    auto out = collected_ ? kept_ : std::exchange(kept_, {});
     sent_whole_ = false;
     listen();
     for (;; out.clear()) {

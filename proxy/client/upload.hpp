@@ -2,6 +2,8 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +41,13 @@ public:
     /// Sends as much of the body as the origin takes, the kept bytes first.
     boost::asio::awaitable<FetchError> send_body();
 
+    /// Takes the whole body, up to kKeptBodyBytes, before the request goes out, for an origin that
+    /// has to be told the length. `expects`: the client waits for a 100 (Continue). False: it is
+    /// longer, finds no room, or does not come.
+    boost::asio::awaitable<bool> collect(bool expects);
+    /// The length of the body, if the client has stated it or after collect().
+    std::optional<std::uint64_t> length() const { return collected_ ? collected_ : body_.length(); }
+
     /// From here on the bytes that are sent are kept for another connection, up to kKeptBodyBytes,
     /// and charged to limits.body_windows. Bytes that are sent again are not kept.
     void keep_for_another();
@@ -74,7 +83,8 @@ private:
     bool sent_whole_ = false;
     bool keeping_ = false;
     bool kept_all_ = true;
-    std::string kept_;  // as it went out
+    std::string kept_;                        // as it went out
+    std::optional<std::uint64_t> collected_;  // the length of all of it, in kept_
     Charge kept_charge_;
     bool client_gone_ = false;
     bool malformed_ = false;

@@ -226,7 +226,8 @@ asio::awaitable<FetchError> send_origin_request(const RequestSnapshot& asks, std
             exchange.finish();
             continue;
         }
-        if (error == FetchError::none) asked.answered_after(exchange.time_to_head());
+        if (error == FetchError::none)
+            asked.answered_after(exchange.time_to_head(), exchange.head().version);
         asked.ended(error, exchange.malformed(), status);
         co_return error;
     }

@@ -50,10 +50,14 @@ public:
     /// The deadline for the connection: with other servers to come, half of the time to `latest`,
     /// and less for a server that is down.
     OriginHealth::Time connect_by(OriginHealth::Time latest) const;
-    /// Books the time from the request to the head.
-    void answered_after(std::chrono::nanoseconds time) {
-        upstream_.origin_times.measured(key_, time);
+    /// Books the time from the request to the head, and its version.
+    void answered_after(std::chrono::nanoseconds time, int version) {
+        upstream_.origin_times.measured(key_, time, version);
     }
+    /// Books the version of the head.
+    void spoke(int version) { upstream_.origin_times.spoke(key_, version); }
+    /// Its last head was of HTTP/1.0.
+    bool is_http10() const { return upstream_.origin_times.is_http10(key_); }
     /// The chosen server. Valid until goes_on_after().
     const UpstreamTarget& target() const { return target_; }
     /// The counter for bytes of the response's body.

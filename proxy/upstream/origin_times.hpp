@@ -22,10 +22,23 @@ public:
         std::string place;
         RoundTrip round_trip;
         BodyRate rate;
+        bool is_http10 = false;  // its last response was of HTTP/1.0
     };
 
-    void measured(const std::string& place, RoundTrip::Duration time) {
-        to_front(place).round_trip.measured(time);
+    /// `version`: of the response, 10 or 11.
+    void measured(const std::string& place, RoundTrip::Duration time, int version = 11) {
+        auto& origin = to_front(place);
+        origin.round_trip.measured(time);
+        origin.is_http10 = version < 11;
+    }
+    /// Notes the version of a response alone.
+    void spoke(const std::string& place, int version) {
+        if (version < 11 || is_http10(place)) to_front(place).is_http10 = version < 11;
+    }
+    /// Requests for it must not be chunked (RFC 9112 §6.1).
+    bool is_http10(const std::string& place) const {
+        const auto* known = find(place);
+        return known != nullptr && known->is_http10;
     }
     /// `waited`: for these bytes of one body, without the time of its readers.
     void body_measured(const std::string& place, std::uint64_t bytes, BodyRate::Duration waited) {
@@ -55,7 +68,7 @@ private:
     Origin& to_front(const std::string& place) {
         const auto [known, is_new] = by_place_.try_emplace(place);
         if (is_new)
-            known->second = origins_.insert(origins_.begin(), Origin{place, {}, {}});
+            known->second = origins_.insert(origins_.begin(), Origin{place, {}, {}, false});
         else
             origins_.splice(origins_.begin(), origins_, known->second);
         if (origins_.size() > kMaxOriginsTimed) {

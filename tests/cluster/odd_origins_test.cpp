@@ -4,7 +4,9 @@
 #include <chrono>
 #include <map>
 #include <ostream>
+#include <thread>
 
+#include "proxy/storage/flow_rate.hpp"
 #include "tests/cluster/file.hpp"
 #include "tests/cluster/fixture.hpp"
 
@@ -241,6 +243,82 @@ TEST_F(RangesAhead, OfABodyInOnePieceDoNotWaitForIt) {  // 19
 
 TEST_F(RangesAhead, OfABodyInBlocksDoNotWaitForIt) {  // 19
     get_far(settings());
+}
+
+TEST_F(RangesAhead, DeepInTheirBlockAreAskedForFromTheirFirstByte) {
+    const auto scripted = serve_slowly(100);
+    auto large = settings();
+    large.cache.block = 16'384;
+    start(std::move(large));
+    auto slow = client();
+    slow.begin("GET", "/file");
+    ASSERT_TRUE(slow.read_at_least(50));
+    std::this_thread::sleep_for(2 * FlowRate::kKnownAfter);
+    const auto far = get("a", "/file", "Range: bytes=39900-39999\r\n");
+    EXPECT_EQ(far.status, 206u);
+    EXPECT_EQ(far.body, file_.content.substr(39'900));
+    EXPECT_EQ(ranges_asked(origin).back(), "bytes=39900-39999") << "not from 32768 on";
+    gate_.open();
+    EXPECT_EQ(slow.read().body, file_.content);
+    EXPECT_EQ(origin.requests(), 2u);
+}
+
+/// An origin that speaks HTTP/1.0, and so knows no chunks (RFC 9112 §6.1).
+class OriginsOfHttp10 : public NodesTest {
+protected:
+    auto serve() {
+        return origin.set([](Exchange& e) {
+            e.keep = false;
+            e.send("HTTP/1.0 200 OK\r\n" + fresh("Content-Length: 2\r\n\r\nok"));
+        });
+    }
+    Answer upload(const std::string& body, std::string_view more = {}) const {
+        auto uploader = client();
+        uploader.socket.send("POST /one HTTP/1.1\r\nHost: origin.test\r\n" + std::string(more) +
+                             "Transfer-Encoding: chunked\r\n\r\n" + body);
+        return uploader.read();
+    }
+};
+
+TEST_F(OriginsOfHttp10, AreToldTheLengthOfABodyThatComesInChunks) {
+    const auto scripted = serve();
+    start(config("a"));
+    EXPECT_EQ(get("a", "/any").body, "ok");
+    EXPECT_EQ(upload("5\r\nhello\r\n3\r\nyou\r\n0\r\n\r\n").body, "ok");
+    EXPECT_EQ(field_of(origin.heads().back(), "Content-Length"), "8");
+    EXPECT_EQ(field_of(origin.heads().back(), "Transfer-Encoding"), "");
+    EXPECT_EQ(upload("0\r\n\r\n").body, "ok");
+    EXPECT_EQ(field_of(origin.heads().back(), "Content-Length"), "0");
+}
+
+TEST_F(OriginsOfHttp10, GetNoLongBodyWithoutALength) {  // RFC 9110 §15.5.12
+    const auto scripted = serve();
+    start(config("a"));
+    EXPECT_EQ(get("a", "/any").body, "ok");
+    const auto before = origin.requests();
+    EXPECT_EQ(upload("11000\r\n" + bytes(0x11000) + "\r\n0\r\n\r\n").status, 411u);
+    EXPECT_EQ(origin.requests(), before);
+    EXPECT_EQ(client().ask("POST", "/one", "", bytes(0x11000)).status, 200u) << "with a length";
+}
+
+using EmptyBodies = NodesTest;
+
+TEST_F(EmptyBodies, InChunksLeaveAGetAsItIs) {
+    const auto scripted = origin.set([](Exchange& e) { e.answer(fresh(), "ok"); });
+    start(config("a"));
+    const auto ask = [&](std::string_view fields, std::string_view body) {
+        auto asker = client();
+        asker.socket.send("GET /one HTTP/1.1\r\nHost: origin.test\r\n" + std::string(fields) +
+                          "Transfer-Encoding: chunked\r\n\r\n" + std::string(body));
+        return asker.read();
+    };
+    EXPECT_EQ(ask("", "0\r\n\r\n").body, "ok");
+    EXPECT_TRUE(ask("", "000;a=b\r\nTrailer: x\r\n\r\n").cache_status().starts_with("a; hit"));
+    EXPECT_EQ(origin.requests(), 1u);
+    EXPECT_EQ(ask("Cache-Control: no-store\r\n", "0\r\n\r\n").body, "ok");
+    EXPECT_EQ(field_of(origin.heads().back(), "Transfer-Encoding"), "");
+    EXPECT_EQ(ask("", "2\r\nhi\r\n0\r\n\r\n").body, "ok") << "a body may select the answer";
+    EXPECT_EQ(field_of(origin.heads().back(), "Transfer-Encoding"), "chunked");
 }
 
 }  // namespace odd_origins_test
