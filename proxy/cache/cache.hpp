@@ -17,6 +17,7 @@
 #include "proxy/storage/memory.hpp"
 #include "proxy/storage/node_events.hpp"
 #include "proxy/storage/store.hpp"
+#include "proxy/storage/suffix_requests.hpp"
 #include "proxy/storage/unstored.hpp"
 #include "proxy/upstream/upstream.hpp"
 #include "summary/key_hash.hpp"
@@ -74,6 +75,7 @@ struct SharedCache {
     FirstSights first_sights{key_hasher};  // of content under `min_age` of a rule
     UpstreamGroups groups;
     Unstored unstored;  // for explanations
+    SuffixRequests suffix_requests;
 
 private:
     std::mutex remote_hits_access_;

@@ -13,24 +13,30 @@ bool asks_origin(const RequestDirectives& directives) {
     return directives.no_cache || directives.max_age == std::chrono::seconds(0);
 }
 
+/// `bytes=0-`, with which downloads begin: the whole, in whatever form the store takes it.
+bool names_the_whole(const RangeRequest& range) {
+    return range.form == RangeRequest::Form::open && range.first == 0;
+}
+
 /// Ranges that cannot be made a part of a stored body go to the origin as they are.
 bool wants_exact_range(const ResponsePlan& plan, const StoreFacts& found,
                        const RequestFacts& request) {
     using Form = RangeRequest::Form;
     // Of a body in one piece, all is there once it is validated.
-    if (found.stored) return found.in_blocks && request.range.form == Form::several;
+    if (found.stored) return false;
     switch (request.range.form) {
         case Form::none:
             return false;
         case Form::several:
             return true;
         case Form::suffix:  // which block that is, only who holds the target knows
+            if (found.has_fill && request.may_use_blocks) break;
             if (!request.may_use_blocks || !plan.may_ask_peers || !request.peers_may_have)
                 return true;
             break;
         case Form::bounded:
         case Form::open:
-            if (request.in_one_piece) return true;
+            if (request.in_one_piece && !names_the_whole(request.range)) return true;
             break;
     }
     return found.unshareable;
@@ -42,6 +48,13 @@ bool goes_past_the_store(const ResponsePlan& plan, const StoreFacts& found,
     if (request.conditions_for_origin) return true;
     if (request.is_head) return !request.fetches_for_head || found.unshareable;
     return wants_exact_range(plan, found, request);
+}
+
+/// The end of a body of which nothing is known. Its whole may be for all clients.
+bool is_cold_suffix(const StoreFacts& found, const RequestFacts& request) {
+    return request.range.form == RangeRequest::Form::suffix && !request.is_head &&
+           !request.conditions_for_origin && !request.authorization && !found.stored &&
+           !found.has_fill && !found.unshareable;
 }
 
 /// True if the stored response served several requests. Then its successor will, too.
@@ -99,13 +112,14 @@ ResponsePlan plan_fetch(ResponsePlan plan, const StoreFacts& found, const Reques
         plan.step = ResponseStep::refuse;
     } else if (goes_past_the_store(plan, found, request)) {
         plan.step = ResponseStep::relay;
+        plan.may_fill_behind = is_cold_suffix(found, request);
     } else {
         // A request whose response is likely its own neither waits for others nor lets them wait.
         // Nor does a request that the fetch under way cannot serve.
         plan.collapse = !found.unshareable && !request.authorization && may_serve_many(found) &&
                         !(found.has_fill && wants_it_new(plan, directives));
-        plan.in_part =
-            request.may_use_blocks && !found.stored && !request.is_head && request.range.single();
+        plan.in_part = request.may_use_blocks && !found.stored && !request.is_head &&
+                       request.range.single() && !names_the_whole(request.range);
         plan.of_version = plan.in_part && request.if_range;
     }
     return plan;

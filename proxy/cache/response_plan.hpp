@@ -24,7 +24,6 @@ struct StoreFacts {
     bool has_fill = false;              // a request of this class fetches the target
     bool other_variants = false;        // there are responses, none for this request
     bool unshareable = false;           // hit-for-miss: requests do not wait for each other
-    bool in_blocks = false;             // `stored` is an index, whose blocks may be missing
 };
 
 /// The facts of the request, and of the settings.
@@ -66,6 +65,8 @@ struct ResponsePlan {
     bool collapse = true;     // requests of this class share one fetch
     bool in_part = false;     // nothing is stored and the client wants a range: a block will do
     bool of_version = false;  // with that, by If-Range: the whole of another version
+    /// With `relay`: the range ends the body, and once the whole is stored the store knows it.
+    bool may_fill_behind = false;
 };
 
 /// True if the settings of now, in `policy`, let the response be stored. A response that was stored

@@ -1,4 +1,5 @@
 // Finds the blocks of a BlockStream and requests missing ones. block_stream.cpp sends them.
+#include <algorithm>
 #include <utility>
 
 #include "proxy/cache/fetch.hpp"
@@ -97,6 +98,48 @@ bool BlockStream::join_flow(Block& block) {
     block.follows = follows_ || reads_on;
     if (!block.follows && flow->is_far(block.range.first, usual(), Clock::now())) return false;
     return join(*flow, block);
+}
+
+/// So many blocks of `range` are nowhere on this node; `at_most` ends the count.
+std::uint64_t BlockStream::missing(ByteRange range, std::uint64_t at_most) const {
+    std::uint64_t count = 0;
+    for (auto offset = range.first; offset <= range.last && count < at_most;) {
+        const auto block = index_->blocks->at(offset);
+        if (where(key_of(block)) == Store::Where::nowhere) ++count;
+        offset = block.last + 1;
+    }
+    return count;
+}
+
+std::optional<std::size_t> BlockStream::first_missing(const std::vector<ByteRange>& parts) const {
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        if (missing(parts[i], 1) > 0) return i;
+    return std::nullopt;
+}
+
+bool BlockStream::lacks_more_than(std::uint64_t at_most,
+                                  const std::vector<ByteRange>& parts) const {
+    std::uint64_t count = 0, next = 0;  // the parts usually ascend, several of them in one block
+    for (auto part : parts) {
+        part.first = std::max(part.first, std::min(next, part.last));
+        const auto begins = index_->blocks->at(part.first).first;
+        if (begins >= next || next == 0) count += missing(part, at_most + 1 - count);
+        next = std::max(next, index_->blocks->at(part.last).last + 1);
+        if (count > at_most) return true;
+    }
+    return false;
+}
+
+bool BlockStream::lies_deep_in_far_block(ByteRange range) const {
+    const auto block = index_->blocks->at(range.first);
+    const auto flow = flow_at(block.first);
+    if (!flow || flow->stage_of(block.first) != BlockFlow::Stage::ahead) return false;
+    const auto now = Clock::now();
+    if (!flow->is_far(block.first, usual(), now) ||
+        !flow->takes_long(range.first - block.first, usual(), now))
+        return false;
+    const auto key = key_of(block);
+    return where(key) == Store::Where::nowhere && !may_be_at_peers(key);
 }
 
 bool BlockStream::join(BlockFlow& flow, Block& block) {

@@ -39,6 +39,14 @@ public:
     /// that cannot be fetched.
     bool pin(ByteRange range);
 
+    /// The first of these parts with a block that is nowhere on this node; none: all are here.
+    std::optional<std::size_t> first_missing(const std::vector<ByteRange>& parts) const;
+    /// More than `at_most` blocks of these parts are nowhere on this node.
+    bool lacks_more_than(std::uint64_t at_most, const std::vector<ByteRange>& parts) const;
+    /// A run will bring the block in which `range` begins, too late to wait for it, and the origin
+    /// would take as long from the block's start to the first wanted byte.
+    bool lies_deep_in_far_block(ByteRange range) const;
+
     /// Waits until the first block of `range` (within the body) is there or on its way. An error
     /// comes before anything was sent. `leads`: the index was fetched for this request, and the
     /// origin's answer may bring the blocks, too.
@@ -102,6 +110,7 @@ private:
     boost::asio::awaitable<Fill::State> head_of(const Fill::Reader& reader);
     std::shared_ptr<const RequestSnapshot> request();
     void note(Block& block, const Fill::State& state);
+    std::uint64_t missing(ByteRange range, std::uint64_t at_most) const;
     Key key_of(const ByteRange& block) const;
     Store::Where where(const Key& key) const;
     bool may_not_fetch() const { return !pinned_.empty(); }

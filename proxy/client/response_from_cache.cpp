@@ -8,6 +8,7 @@
 #include "proxy/cache/origin_plan.hpp"
 #include "proxy/client/body_sender.hpp"
 #include "proxy/client/response_from_store.hpp"
+#include "proxy/config/config_disk.hpp"
 #include "proxy/http/credentials.hpp"
 #include "proxy/http/fetch_error.hpp"
 #include "proxy/http/field_list.hpp"
@@ -81,7 +82,6 @@ ResponsePlan ResponseFromCache::plan() {
     if (found_.response) {
         facts.stored = &found_.response->freshness;
         facts.residence = found_.response->residence(books_.begun);
-        facts.in_blocks = found_.response->blocks.has_value();
     }
     auto plan = plan_reuse(facts, request_.directives);
     status_ = {};
@@ -134,7 +134,10 @@ asio::awaitable<Served> ResponseFromCache::fetch_or_follow(ResponsePlan plan) {
         co_await refuse_to_fetch(transaction_);
         co_return Served::responded;
     }
-    if (plan.step == ResponseStep::relay) co_return Served::alone;
+    if (plan.step == ResponseStep::relay) {
+        if (plan.may_fill_behind) fill_behind();
+        co_return Served::alone;
+    }
     if (const auto none = request_.site.none) {
         co_await transaction_.refuse_without_site(*none);
         co_return Served::responded;
@@ -209,6 +212,20 @@ void ResponseFromCache::renew() {
     job->from.may_ask_peers =
         may_ask_peers(request_.directives, request_.config().cluster.has_value());
     job->result.fill->keep(kRefreshAtMost);
+    if (job->result.claim.take(found_).leads) start_fetch(frontend_.cache, std::move(job));
+}
+
+/// Fetches the whole of a body behind a repeated request for its end, with nobody waiting. Then the
+/// store knows where the end is. A large body comes as its index alone, or not at all.
+void ResponseFromCache::fill_behind() {
+    auto& suffixes = frontend_.cache.shared.suffix_requests;
+    const auto now = Clock::now();
+    if (request_.site.none || !suffixes.is_repeated(request_.hash, now)) return;
+    auto job = make_job();
+    if (!suffixes.begin(request_.hash, job->result.fill, now)) return;
+    job->from.may_ask_peers =
+        may_ask_peers(request_.directives, request_.config().cluster.has_value());
+    job->result.fill->keep(kRefreshAtMost, slice_from(*request_.site.policy.cache));
     if (job->result.claim.take(found_).leads) start_fetch(frontend_.cache, std::move(job));
 }
 
@@ -288,8 +305,9 @@ asio::awaitable<bool> ResponseFromCache::lies_far_ahead(const Fill::Reader& read
                                                         const Fill::State& state) {
     const auto& incoming = state.incoming;
     const auto& response = *incoming.response;
-    if (state.phase != Fill::Phase::streaming || incoming.validated || !incoming.length_known)
-        co_return false;
+    if (state.phase != Fill::Phase::streaming || incoming.validated) co_return false;
+    if (!incoming.length_known)  // where the last bytes begin shows only once all are here
+        co_return range_request(request_.head.fields).form == RangeRequest::Form::suffix;
     if (request_.head.verb != verb::get || !accepts_ranges(response.fields())) co_return false;
     const auto part = wanted_part(request_, response, incoming.length);
     if (part.kind != RangeAnswer::Kind::part || not_modified(request_, response)) co_return false;

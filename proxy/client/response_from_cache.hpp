@@ -80,6 +80,7 @@ private:
     RequestFacts request_facts() const;
     std::unique_ptr<FetchJob> make_job();
     void renew();
+    void fill_behind();
     boost::asio::awaitable<Served> lead(std::unique_ptr<FetchJob> job);
     boost::asio::awaitable<Served> follow(std::shared_ptr<Fill> fill);
     boost::asio::awaitable<Served> follow_confirmed(std::shared_ptr<Fill> fill);

@@ -3,9 +3,12 @@
 #include <boost/beast/http/verb.hpp>
 #include <chrono>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "proxy/client/body_sender.hpp"
 #include "proxy/client/response_from_store.hpp"
+#include "proxy/client/response_in_parts.hpp"
 
 namespace proxy {
 
@@ -59,7 +62,17 @@ asio::awaitable<void> respond_from_fill(Transaction& transaction, const FromFill
     }
     transaction.note_type(response);
     const auto length = incoming.length_known ? std::optional(incoming.length) : std::nullopt;
-    const auto part = wanted_part(transaction.request, response, length);
+    auto part = wanted_part(transaction.request, response, length);
+    // What a 304 has confirmed is all there.
+    if (incoming.validated && wants_several_parts(transaction.request, response)) {
+        std::vector<ByteRange> several;
+        part = answer_to_several(transaction.request, response.body_bytes(), several);
+        if (!several.empty()) {
+            co_await respond_in_parts(transaction, response, std::move(several),
+                                      transaction.books.source, age, live, status);
+            co_return;
+        }
+    }
     if (part.kind == RangeAnswer::Kind::unsatisfiable) {
         co_await respond_unsatisfiable(transaction, incoming.length, status);
         co_return;

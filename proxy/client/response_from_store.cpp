@@ -1,8 +1,10 @@
 #include "proxy/client/response_from_store.hpp"
 
 #include <string>
+#include <utility>
 
 #include "proxy/client/body_sender.hpp"
+#include "proxy/client/response_in_parts.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/response_head.hpp"
 #include "proxy/http/validators.hpp"
@@ -68,6 +70,16 @@ RangeAnswer wanted_part(const Request& request, const StoredMetadata& response,
 
 bool wants_several_parts(const Request& request, const StoredMetadata& response) {
     return wanted_range(request, response).form == RangeRequest::Form::several;
+}
+
+RangeAnswer answer_to_several(const Request& request, std::uint64_t length,
+                              std::vector<ByteRange>& several) {
+    auto parts = evaluate_several(request.head.fields, length);
+    if (!parts || length == 0) return {};
+    if (parts->empty()) return {RangeAnswer::Kind::unsatisfiable, {}};
+    if (parts->size() == 1) return {RangeAnswer::Kind::part, parts->front()};
+    several = std::move(*parts);
+    return {};
 }
 
 void begin_response(Transaction& transaction, const StoredMetadata& response,
@@ -144,7 +156,16 @@ asio::awaitable<void> respond_from_store(Transaction& transaction, const StoredR
     }
     transaction.note_type(response);
     const auto size = response.body_bytes();
-    const auto part = wanted_part(request, response, size);
+    auto part = wanted_part(request, response, size);
+    if (wants_several_parts(request, response)) {
+        std::vector<ByteRange> several;
+        part = answer_to_several(request, size, several);
+        if (!several.empty()) {
+            co_await respond_in_parts(transaction, response, std::move(several), stored_in, age,
+                                      nullptr, status);
+            co_return;
+        }
+    }
     if (part.kind == RangeAnswer::Kind::unsatisfiable) {
         co_await respond_unsatisfiable(transaction, size, status);
         co_return;

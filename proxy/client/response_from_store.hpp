@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "proxy/client/transaction.hpp"
 #include "proxy/http/range.hpp"
@@ -21,6 +22,10 @@ RangeAnswer wanted_part(const Request& request, const StoredMetadata& response,
 
 /// Does the request's Range name several parts of `response`, and apply to it?
 bool wants_several_parts(const Request& request, const StoredMetadata& response);
+/// What such a request gets of a body of `length` bytes: the whole, the one part or the 416 that is
+/// left of its ranges, or `several` of two parts or more.
+RangeAnswer answer_to_several(const Request& request, std::uint64_t length,
+                              std::vector<ByteRange>& several);
 
 /// Begins a response out of `response`: all of it, or a 206 with `part` of its `length` bytes.
 void begin_response(Transaction& transaction, const StoredMetadata& response,

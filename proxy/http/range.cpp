@@ -111,6 +111,43 @@ RangeAnswer evaluate(const RangeRequest& request, std::uint64_t length) {
     return {};
 }
 
+namespace {
+
+/// Adds a range, united with those that it overlaps.
+void add_part(std::vector<ByteRange>& parts, ByteRange range) {
+    auto place = parts.size();
+    for (std::size_t i = 0; i < parts.size();) {
+        const auto& other = parts[i];
+        if (other.last < range.first || range.last < other.first) {
+            ++i;
+            continue;
+        }
+        range = {std::min(range.first, other.first), std::max(range.last, other.last)};
+        place = std::min(place, i);
+        parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(i));
+        i = 0;  // the larger range may overlap others
+    }
+    place = std::min(place, parts.size());
+    parts.insert(parts.begin() + static_cast<std::ptrdiff_t>(place), range);
+}
+
+}  // namespace
+
+std::optional<std::vector<ByteRange>> evaluate_several(Fields request, std::uint64_t length) {
+    auto value = only_value(request, http_field::range);
+    if (!take_unit(value, '=')) return std::nullopt;
+    std::vector<ByteRange> parts;
+    std::size_t count = 0;
+    ListMembers specs(value);
+    while (const auto spec = specs.next()) {
+        const auto parsed = parse_range_spec(*spec);
+        if (!parsed || ++count > kMaxRanges) return std::nullopt;
+        const auto answer = evaluate(*parsed, length);
+        if (answer.kind == RangeAnswer::Kind::part) add_part(parts, answer.range);
+    }
+    return parts;
+}
+
 std::optional<ContentRange> parse_content_range(std::string_view value) {
     if (!take_unit(value, ' ')) return std::nullopt;
     const auto slash = value.find('/');

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace proxy {
 
@@ -50,6 +51,15 @@ struct RangeAnswer {
     ByteRange range;  // part only; last < length
 };
 RangeAnswer evaluate(const RangeRequest& request, std::uint64_t length);
+
+/// A request for more ranges than this gets the whole, as from Apache (200) and others.
+inline constexpr std::size_t kMaxRanges = 256;
+/// The parts that a request for several ranges gets of a representation with `length` bytes: the
+/// satisfiable ones, in the order of the request. Ranges that overlap become one part, in the place
+/// of the first of them, so the parts are never more than the whole (RFC 9110 §14.2, §15.3.7.2).
+/// None: all are unsatisfiable (416). nullopt: the field is malformed or names too many, and does
+/// not count.
+std::optional<std::vector<ByteRange>> evaluate_several(Fields request, std::uint64_t length);
 
 /// Content-Range in bytes (RFC 9110 §14.4).
 struct ContentRange {

@@ -70,6 +70,11 @@ bool BlockFlow::is_far(std::uint64_t offset, Wait usual, Time now) const {
     return offset > at_ && is_far_ahead(rate_, offset - at_, usual, now);
 }
 
+bool BlockFlow::takes_long(std::uint64_t bytes, Wait usual, Time now) const {
+    const std::lock_guard lock(mutex_);
+    return is_far_ahead(rate_, bytes, usual, now);
+}
+
 std::shared_ptr<Fill> BlockFlow::fill_for(std::uint64_t offset) {
     const auto first = blocks_.at(offset).first;
     const std::lock_guard lock(mutex_);

@@ -67,6 +67,8 @@ public:
     std::uint64_t next() const;
     /// The block comes so late that it is requested separately; see is_far_ahead().
     bool is_far(std::uint64_t offset, Wait usual, Time now) const;
+    /// So many bytes take longer than that, at the rate of this answer.
+    bool takes_long(std::uint64_t bytes, Wait usual, Time now) const;
 
     // The run.
     /// The fill for the next block, made if the block has yet to get a reader. The block is still

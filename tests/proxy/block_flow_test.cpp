@@ -83,6 +83,8 @@ TEST_F(BlockFlowTest, KnowsBlocksThatComeTooLate) {
     EXPECT_FALSE(flow.is_far(250, 0s, now + 1s)) << "that is here";
     EXPECT_FALSE(flow.is_far(320, 0s, now + 1s));
     EXPECT_TRUE(flow.is_far(600, 0s, now + 1s));
+    EXPECT_FALSE(flow.takes_long(0, 0s, now + 1s));
+    EXPECT_TRUE(flow.takes_long(10'000, 0s, now + 1s));
 }
 
 TEST_F(BlockFlowTest, IsOpenToAllWhileItsAnswerIsStored) {

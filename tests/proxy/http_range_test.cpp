@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace proxy {
 namespace http_range_test {
 
@@ -26,6 +28,35 @@ std::string answer(std::string_view value, std::uint64_t length) {
             return std::to_string(answer.range.first) + "-" + std::to_string(answer.range.last);
     }
     return "?";
+}
+
+/// The same for several ranges.
+std::string answers(const std::string& value, std::uint64_t length) {
+    const auto parts = evaluate_several(Head(("Range: " + value).c_str()), length);
+    if (!parts) return "whole";
+    std::string text;
+    for (const auto& part : *parts)
+        text.append(text.empty() ? "" : ",")
+            .append(std::to_string(part.first) + "-" + std::to_string(part.last));
+    return text.empty() ? "416" : text;
+}
+
+TEST(Range, CutsSeveralRangesOutOfABody) {  // RFC 9110 §14.1.2, §15.3.7.2
+    EXPECT_EQ(answers("bytes=0-1,5-9", 10), "0-1,5-9");
+    EXPECT_EQ(answers("bytes=5-9, 0-1", 10), "5-9,0-1") << "in the order of the request";
+    EXPECT_EQ(answers("bytes=0-1,2-3", 10), "0-1,2-3") << "side by side";
+    EXPECT_EQ(answers("bytes=0-1,-2,8-20", 10), "0-1,8-9");
+    EXPECT_EQ(answers("bytes=2-4,7-8,4-7", 10), "2-8") << "the last one joins the others";
+    EXPECT_EQ(answers("bytes=7-8,0-0,1-7", 10), "1-8,0-0");
+    EXPECT_EQ(answers("bytes=0-,0-,0-", 10), "0-9") << "never more than the whole";
+    EXPECT_EQ(answers("bytes=0-1,10-", 10), "0-1") << "what is satisfiable";
+    EXPECT_EQ(answers("bytes=10-,11-12,-0", 10), "416");
+    EXPECT_EQ(answers("bytes=0-1,x", 10), "whole");
+    std::string many("bytes=0-0");
+    for (std::size_t i = 1; i < kMaxRanges; ++i)
+        many.append("," + std::to_string(2 * i) + "-" + std::to_string(2 * i));
+    EXPECT_EQ(std::ranges::count(answers(many, 10'000), ','), kMaxRanges - 1);
+    EXPECT_EQ(answers(many + ",9999-", 10'000), "whole");
 }
 
 TEST(Range, CutsASingleRangeOutOfABody) {  // RFC 9110 §14.1.2, behaviour 14

@@ -167,9 +167,29 @@ TEST_F(ResponsePlanTest, FetchesWholeForARangeOfWhatIsStale) {
     EXPECT_FALSE(plan("", "bytes=5-9").in_part);
     EXPECT_EQ(plan("", "bytes=-9").step, ResponseStep::fetch);
     EXPECT_EQ(plan("", "bytes=0-1,5-9").step, ResponseStep::fetch);
-    found.in_blocks = true;
-    EXPECT_EQ(plan("", "bytes=5-9").step, ResponseStep::fetch);
-    EXPECT_EQ(plan("", "bytes=0-1,5-9").step, ResponseStep::relay) << "blocks may be missing";
+}
+
+TEST_F(ResponsePlanTest, FetchesWholeForARangeOfAllBytes) {
+    EXPECT_EQ(plan("", "bytes=0-").step, ResponseStep::fetch);
+    EXPECT_FALSE(plan("", "bytes=0-").in_part);
+    EXPECT_TRUE(plan("", "bytes=1-").in_part);
+    if_range = true;  // the whole of any version is the answer
+    EXPECT_FALSE(plan("", "bytes=0-").of_version);
+    found.unshareable = true;
+    EXPECT_EQ(plan("", "bytes=0-").step, ResponseStep::relay);
+}
+
+TEST_F(ResponsePlanTest, MayFillBehindARequestForTheEndOfAnUnknownBody) {
+    EXPECT_TRUE(plan("", "bytes=-9").may_fill_behind);
+    EXPECT_FALSE(plan("", "bytes=0-1,5-9").may_fill_behind);
+    found.unshareable = true;
+    EXPECT_FALSE(plan("", "bytes=-9").may_fill_behind);
+    found.unshareable = false;
+    authorization = true;
+    EXPECT_FALSE(plan("", "bytes=-9").may_fill_behind);
+    authorization = false;
+    found.has_fill = true;
+    EXPECT_EQ(plan("", "bytes=-9").step, ResponseStep::fetch) << "which knows where it begins";
 }
 
 TEST_F(ResponsePlanTest, RelaysRangesThatCannotBeAPartOfWhatIsStored) {
