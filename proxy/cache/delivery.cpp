@@ -8,6 +8,7 @@
 #include "proxy/http/response_head.hpp"
 #include "proxy/http/tags.hpp"
 #include "proxy/http/validators.hpp"
+#include "proxy/http/vary.hpp"
 #include "proxy/rewrite/tag_mark.hpp"
 #include "proxy/upstream/failure_log.hpp"
 #include "proxy/upstream/origin_request.hpp"
@@ -61,8 +62,8 @@ Draft Delivery::block_draft(const Received& from) const {
     block->tags.erase(again.begin(), again.end());
     const auto rules = job_.wanted.request->policy().rules();
     const auto said = response_directives(from.head.fields, rules);
-    const auto verdict =
-        part_verdict(job_.wanted.request->fields, job_.wanted.directives, said, rules);
+    const auto verdict = part_verdict(job_.wanted.request->fields, job_.wanted.directives, said,
+                                      rules, vary_names(from.head.fields));
     const auto too_many = block->tags.size() > kMaxTags + 1 && verdict == StorageVerdict::store;
     return {std::move(block), too_many ? StorageVerdict::too_many_tags : verdict, said.withheld()};
 }

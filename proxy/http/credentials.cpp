@@ -5,6 +5,7 @@
 
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/rule.hpp"
+#include "proxy/http/vary.hpp"
 
 namespace proxy {
 namespace {
@@ -62,9 +63,10 @@ CredentialFields credential_fields(Fields request) {
     return fields;
 }
 
-bool has_credential(Fields request, const StoringRule* rule) {
-    return std::ranges::any_of(request, [rule](const Field& line) {
-        return credential_field(line) != 0 && !(rule && rule->keys_by(line.name));
+bool has_credential(Fields request, const StoringRule* rule, std::string_view vary) {
+    return std::ranges::any_of(request, [&](const Field& line) {
+        if (credential_field(line) == 0 || (rule && rule->keys_by(line.name))) return false;
+        return line.id == field::authorization || !has_name(vary, line.name);
     });
 }
 

@@ -21,10 +21,10 @@ CredentialFields credential_field(std::string_view name);
 CredentialFields credential_field(const Field& line);
 CredentialFields credential_fields(Fields request);
 
-/// The request has a credential, and the response to it may be for its client alone. A field among
-/// the rule's `key_fields` does not count, because each of its values has a response of its own.
-/// `rule`: null: there is none.
-bool has_credential(Fields request, const StoringRule* rule);
+/// The request has a credential, and the response to it may be for its client alone. A field does
+/// not count if each of its values has a response of its own: one of the rule's `key_fields`, or in
+/// `vary`, from vary_names(). Authorization in Vary counts (RFC 9111 §3.5). `rule`: null: none.
+bool has_credential(Fields request, const StoringRule* rule, std::string_view vary = {});
 
 /// Statuses that refuse the credentials of the request, or ask for some (RFC 9110 §15.5.2,
 /// §15.5.4).

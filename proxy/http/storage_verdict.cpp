@@ -54,11 +54,12 @@ StorageVerdict verdict_of(const ResponseDirectives& said, unsigned status) {
 }
 
 StorageVerdict part_verdict(Fields request, const RequestDirectives& directives,
-                            const ResponseDirectives& said, const CacheRules& rules) {
+                            const ResponseDirectives& said, const CacheRules& rules,
+                            std::string_view vary) {
     if (directives.no_store) return StorageVerdict::request_no_store;
     if (const auto verdict = verdict_of(said, 200); verdict != StorageVerdict::store)
         return verdict;
-    return has_credential(request, rules.rule) && !shared_despite_authorization(said, rules)
+    return has_credential(request, rules.rule, vary) && !shared_despite_authorization(said, rules)
                ? StorageVerdict::authorization
                : StorageVerdict::store;
 }
@@ -76,7 +77,7 @@ StorageVerdict storage_verdict(Fields request, const RequestDirectives& directiv
         return verdict;
     // A rule shares content. A refusal is for the one whose credentials were refused.
     const auto permitted = status < 400 ? rules : CacheRules{};
-    if (has_credential(request, rules.rule) &&
+    if (has_credential(request, rules.rule, vary) &&
         (is_refusal(status) || !shared_despite_authorization(said, permitted)))
         return StorageVerdict::authorization;
     if (vary == kVaryAny) return StorageVerdict::vary_any;

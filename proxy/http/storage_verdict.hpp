@@ -112,8 +112,10 @@ StorageVerdict verdict_of(const ResponseDirectives& said, unsigned status);
 
 /// The verdict on a part of a body whose index was stored. The index has decided on freshness; the
 /// request and the head of the part may still forbid to store the part (RFC 9111 §3.5, §5.2.2).
+/// `vary`: from vary_names() of the part.
 StorageVerdict part_verdict(Fields request, const RequestDirectives& directives,
-                            const ResponseDirectives& said, const CacheRules& rules);
+                            const ResponseDirectives& said, const CacheRules& rules,
+                            std::string_view vary = {});
 
 /// Whether the response has a cookie that no qualified no-cache or private keeps for its client. It
 /// is stored under CacheRules::store_set_cookie only.

@@ -146,7 +146,7 @@ std::string vary_names(Fields response) {
 bool has_name(std::string_view names, std::string_view name) {
     ListMembers list(names);
     auto there = list.next();
-    while (there && *there != name) there = list.next();
+    while (there && !iequals(*there, name)) there = list.next();
     return there.has_value();
 }
 

@@ -27,6 +27,13 @@ TEST(Credentials, OfAKeyDoNotCount) {
     EXPECT_TRUE(has_credential(Head("X-Api-Key: k\nPrivate-Token: k"), &rule));
 }
 
+TEST(Credentials, ThatVaryNamesDoNotCount) {
+    EXPECT_FALSE(has_credential(Head("X-Api-Key: k"), nullptr, "accept,x-api-key"));
+    EXPECT_TRUE(has_credential(Head("X-Api-Key: k"), nullptr, "accept"));
+    EXPECT_TRUE(has_credential(Head("Authorization: k"), nullptr, "authorization"))
+        << "RFC 9111 §3.5 knows no such exception";
+}
+
 TEST(Credentials, KeepTheirBits) {  // stored variants have them
     EXPECT_EQ(credential_field("authorization"), 1u);
     EXPECT_EQ(credential_field("x-api-key"), 2u);

@@ -139,8 +139,9 @@ TEST_F(StoringTest, StoresARefusalThatARuleKeepsForRequestsWithoutACookieAlone) 
         const auto head = answer(401, text);
         const auto storing = asking(asked);
         auto kept = storing.request.kept;
+        const Fields lines = asked;
         kept.site.policy.rule = &rules.all().front();
-        const RequestSnapshot ruled(test::request_head("GET", "/", {asked.begin(), asked.end()}),
+        const RequestSnapshot ruled(test::request_head("GET", "/", {lines.begin(), lines.end()}),
                                     key, false, kept);
         return draft({hasher, ruled, directives}, received(head));
     };
@@ -156,7 +157,8 @@ TEST_F(StoringTest, TakesAKeyInAFieldOfItsOwnForAuthorization) {  // as RFC 9111
     EXPECT_EQ(draft_of("Cache-Control: max-age=60", request).verdict,
               StorageVerdict::authorization);
     for (const auto* shared : {"Cache-Control: public, max-age=60", "Cache-Control: s-maxage=60",
-                               "Cache-Control: max-age=60, must-revalidate"})
+                               "Cache-Control: max-age=60, must-revalidate",
+                               "Cache-Control: max-age=60\nVary: X-API-Key"})
         EXPECT_EQ(draft_of(shared, request).verdict, StorageVerdict::store) << shared;
 }
 
