@@ -117,15 +117,15 @@ std::optional<std::size_t> BlockStream::first_missing(const std::vector<ByteRang
     return std::nullopt;
 }
 
-bool BlockStream::lacks_more_than(std::uint64_t at_most,
-                                  const std::vector<ByteRange>& parts) const {
-    std::uint64_t count = 0, next = 0;  // the parts usually ascend, several of them in one block
-    for (auto part : parts) {
-        part.first = std::max(part.first, std::min(next, part.last));
-        const auto begins = index_->blocks->at(part.first).first;
-        if (begins >= next || next == 0) count += missing(part, at_most + 1 - count);
-        next = std::max(next, index_->blocks->at(part.last).last + 1);
+bool BlockStream::lacks_more_than(std::uint64_t at_most, std::vector<ByteRange> parts) const {
+    std::ranges::sort(parts, {}, &ByteRange::first);
+    std::uint64_t count = 0, next = 0;  // the blocks before `next` are counted
+    for (const auto& part : parts) {
+        const ByteRange rest{std::max(part.first, next), part.last};
+        if (rest.first > rest.last) continue;
+        count += missing(rest, at_most + 1 - count);
         if (count > at_most) return true;
+        next = index_->blocks->at(part.last).last + 1;
     }
     return false;
 }

@@ -42,7 +42,7 @@ public:
     /// The first of these parts with a block that is nowhere on this node; none: all are here.
     std::optional<std::size_t> first_missing(const std::vector<ByteRange>& parts) const;
     /// More than `at_most` blocks of these parts are nowhere on this node.
-    bool lacks_more_than(std::uint64_t at_most, const std::vector<ByteRange>& parts) const;
+    bool lacks_more_than(std::uint64_t at_most, std::vector<ByteRange> parts) const;
     /// A run will bring the block in which `range` begins, too late to wait for it, and the origin
     /// would take as long from the block's start to the first wanted byte.
     bool lies_deep_in_far_block(ByteRange range) const;

@@ -128,7 +128,7 @@ asio::awaitable<FetchError> Upload::send_body() {
     sent_whole_ = false;
     listen();
     for (;; out.clear()) {
-        if (out.empty() && !take_piece(out)) co_return FetchError::abandoned;
+        if (out.empty() && !collected_ && !take_piece(out)) co_return FetchError::abandoned;
         const auto done = body_.done();
         std::string_view rest(out);
         while (!rest.empty()) {

@@ -412,6 +412,7 @@ TEST_F(LargeBodies, GiveSeveralRangesOutOfTheirBlocks) {
     EXPECT_EQ(parts_of(cold), both);
     EXPECT_TRUE(contains(cold.cache_status(), "fwd=partial")) << cold.cache_status();
     EXPECT_EQ(asked(), (Asked{"bytes=0-4095", "bytes=12288-19999"}));
+    ASSERT_TRUE(eventually([&] { return status("a").cache.objects == 4; })) << "to their end";
     origin.die();
     const auto warm = part("1-4,15000-17000");
     EXPECT_EQ(parts_of(warm), both) << "the origin is gone";
