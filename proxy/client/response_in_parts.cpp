@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "proxy/client/body_sender.hpp"
-#include "proxy/http/field_list.hpp"
+#include "proxy/http/response_head.hpp"
 
 namespace proxy {
 namespace {
