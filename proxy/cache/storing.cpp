@@ -136,6 +136,7 @@ std::string names_missing(std::string_view names, std::string_view others) {
 Draft draft(const StoringRequest& storing, const Received& from) {
     Draft made{std::make_shared<StoredResponse>()};
     made.verdict = judge(storing, from.head.status, from.head.fields, from, made);
+    if (from.of_client) made.verdict = StorageVerdict::authorization;
     return made;
 }
 

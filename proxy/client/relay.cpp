@@ -45,6 +45,12 @@ std::shared_ptr<const RequestSnapshot> snapshot_without_date(Request& request) {
     return request.snapshot(false);
 }
 
+/// Of a group, the server that knows the login.
+std::optional<std::uint32_t> server_of_login(const Request& request) {
+    if (!request.has_own_upstream() || request.own_upstream->mark == 0) return std::nullopt;
+    return request.own_upstream->mark;
+}
+
 }  // namespace
 
 Relay::Relay(Transaction& transaction, std::string upgrade, ResponseFromCache* stale)
@@ -55,13 +61,16 @@ Relay::Relay(Transaction& transaction, std::string upgrade, ResponseFromCache* s
       snapshot_(snapshot_without_date(request_)),
       has_body_(!request_.body->done()),
       repeatable_(is_repeatable_method(request_.head.method) && !has_body_),
-      origin_request_(frontend_.upstream, *snapshot_->origin(), {false, repeatable_, std::nullopt}),
+      origin_request_(frontend_.upstream, *snapshot_->origin(),
+                      {false, repeatable_, server_of_login(request_)}),
       exchange_(frontend_.upstream.pool, frontend_.upstream.head_limits()),
       watch_(transaction, exchange_),
       upload_(transaction, exchange_),
       upgrade_(std::move(upgrade)),
       stale_(stale) {
     if (!upgrade_.empty()) exchange_.allow_upgrade();
+    if (request_.head.version < 20) exchange_.serve_owner(request_.own_upstream);
+    if (request_.is_logged_in()) exchange_.log_in();
     exchange_.count_into(frontend_.counters.bytes_from_origins);
     exchange_.on_interim([this](const Head& interim) { return upload_.pass_on(interim); });
 }
@@ -141,7 +150,10 @@ FetchError Relay::trouble(FetchError error) const {
 }
 
 asio::awaitable<FetchError> Relay::ask() {
-    if (!origin_request_.allowed()) co_return origin_request_.why_not();
+    if (!origin_request_.allowed()) {
+        request_.own_upstream.reset();  // the next request may go to another server
+        co_return origin_request_.why_not();
+    }
     sent_at_ = Clock::now();
     watch_.begin();
     const auto error = co_await put();
@@ -297,7 +309,8 @@ asio::awaitable<void> Relay::respond(CacheStatus status, Outcome outcome) {
                                  request_.directives};
     const auto from = exchange_.received();
     const Relayed relayed{storing, request_.head.verb, request_.hash, from, sent_at_};
-    if (request_.head.verb == verb::head) learn_from_head(frontend_.cache, relayed);
+    if (request_.head.verb == verb::head && !exchange_.is_of_client())
+        learn_from_head(frontend_.cache, relayed);
     KeptCopy copy(frontend_.cache, relayed, exchange_.content_length(), fields);
     if (!is_safe_method(request_.head.method) && head.status < 400) {
         const auto ended = invalidate_after(frontend_.cache.shared, config_.rules, request_.key,
@@ -307,6 +320,9 @@ asio::awaitable<void> Relay::respond(CacheStatus status, Outcome outcome) {
     }
     std::optional<std::chrono::seconds> age;
     if (live.has_age) age = received_age(head.fields);
+    // With its connection the client's login ends.
+    if (exchange_.is_of_client() && !exchange_.keep_alive() && request_.head.version < 20)
+        transaction_.connection.retire();
     const auto out = response_head();
     transaction_.begin(out, &live, age, status);
     books.outcome = outcome;
@@ -321,6 +337,7 @@ asio::awaitable<void> Relay::respond(CacheStatus status, Outcome outcome) {
     // response that came before the body's end nobody knows how much the origin has read. An origin
     // that has read an Upgrade may have changed its mind about what follows.
     if (sent_whole_ && upgrade_.empty()) exchange_.finish();
+    if (exchange_.is_of_client()) request_.own_origin = request_.key.origin();
 }
 
 /// A client that learns of a change does not see the state before it, even if this process ends at

@@ -1,9 +1,12 @@
 #include "proxy/client/request.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string>
 #include <utility>
 
 #include "proxy/access/intercepted.hpp"
+#include "proxy/http/connection_login.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/kept_memory.hpp"
 #include "proxy/rewrite/head_rewrite.hpp"
@@ -46,6 +49,11 @@ void Request::take_trace(bool trusted, SpanQueue& spans) {
         if (is_state && received) tracestate_.push_back(line.value);
         return is_state || iequals(line.name, kTraceparent);
     });
+}
+
+bool Request::is_logged_in() const {
+    return (own_upstream && own_upstream->logged_in && has_own_upstream()) ||
+           logs_connection_in(head.fields);
 }
 
 void Request::give_trace(RequestSnapshot& to) const {

@@ -67,6 +67,10 @@ struct Request {
     /// The CONNECT around this request, which the node answers itself; null without one.
     const Inside* inside = nullptr;
     bool inside_is_listed = false;  // `settings` intercept its host
+    /// The upstream connection that a login has made this client's (connection_login.hpp), with the
+    /// origin of its URLs; null: there is none. In HTTP/1 alone.
+    UpstreamPtr own_upstream;
+    std::string own_origin;
     /// Its part in the limits of its client, from its admission to its end; null without limits.
     std::unique_ptr<ClientShare> share;
     RequestTrace trace;  // by take_trace()
@@ -76,6 +80,10 @@ struct Request {
     void begin(const std::shared_ptr<const Config>& in_effect,
                const boost::asio::ip::address& remote);
 
+    /// The request goes to the origin of own_upstream.
+    bool has_own_upstream() const { return own_upstream && own_origin == key.origin(); }
+    /// It logs a connection in, or comes after that: its response is for this client alone.
+    bool is_logged_in() const;
     /// The upstream of the site; none without a site.
     std::optional<UpstreamTarget> origin() const { return target_of(site, key, requester.text()); }
     /// The request and its site for a fetch, which may outlive the request. `whole`: as

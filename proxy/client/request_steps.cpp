@@ -334,7 +334,7 @@ bool RequestSteps::is_get_or_head() const {
 bool RequestSteps::goes_past_the_cache() const {
     if (is_get_or_head() && !request_.body->done()) request_.body->take_empty();
     return !is_get_or_head() || !request_.body->done() || request_.directives.no_store ||
-           request_.site.policy.bypasses();
+           request_.site.policy.bypasses() || request_.is_logged_in();
 }
 
 asio::awaitable<void> RequestSteps::pass_by() {

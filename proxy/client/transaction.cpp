@@ -6,6 +6,7 @@
 
 #include "proxy/client/departure.hpp"
 #include "proxy/client/error_response.hpp"
+#include "proxy/http/connection_login.hpp"
 #include "proxy/http/min_age.hpp"
 #include "proxy/http/number.hpp"
 #include "proxy/http/redirects.hpp"
@@ -80,6 +81,26 @@ asio::awaitable<void> Transaction::interim(const InterimResponse& response) {
     co_await writer.interim(response.status, fields);
 }
 
+/// The same for the challenges of a 401 that HTTP/2 cannot answer.
+FieldBlock Transaction::without_connection_logins(FieldBlock stored) {
+    const auto kept_of = [](FieldBlock fields) {
+        std::string kept;
+        for (const auto& line : fields) {
+            if (line.id != boost::beast::http::field::www_authenticate) {
+                append_line(kept, line);
+                continue;
+            }
+            const auto value = challenges_for_requests(line.value);
+            if (!value.empty()) append_line(kept, {line.id, line.name, value});
+        }
+        return kept;
+    };
+    auto& own = writer.fields();
+    own = kept_of(own);
+    edited_fields = kept_of(stored);
+    return edited_fields;
+}
+
 void Transaction::begin(const ResponseHead& stated, const LiveFields* live,
                         std::optional<std::chrono::seconds> age, const CacheStatus& status) {
     auto& out = writer.fields();
@@ -92,6 +113,8 @@ void Transaction::begin(const ResponseHead& stated, const LiveFields* live,
     const auto* rule = policy.rule;
     if (rule && !rule->response_fields.empty() && !request.from_peer)
         head.stored = edit(rule->response_fields, head.stored);
+    if (head.status == 401 && request.head.version >= 20)
+        head.stored = without_connection_logins(head.stored);
     if (age) {
         out.append("Age: "sv);
         append_number(out, static_cast<std::uint64_t>(std::max<std::int64_t>(age->count(), 0)));

@@ -101,6 +101,7 @@ struct Transaction {
 private:
     FieldBlock edit(const FieldEdits& edits, FieldBlock stored);
     FieldBlock keep_credentials(FieldBlock stored);
+    FieldBlock without_connection_logins(FieldBlock stored);
 };
 
 }  // namespace proxy

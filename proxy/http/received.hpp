@@ -27,6 +27,8 @@ struct Received {
     std::uint32_t server = 0;
     /// The redirects that led to it; null: none did.
     const Redirects* redirects = nullptr;
+    /// It came by a connection of one client (connection_login.hpp).
+    bool of_client = false;
 };
 
 }  // namespace proxy

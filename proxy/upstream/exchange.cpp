@@ -6,6 +6,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <charconv>
 
+#include "proxy/http/connection_login.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/mended_head.hpp"
@@ -46,8 +47,8 @@ Exchange::~Exchange() {
 
 Received Exchange::received() const {
     const auto server = with_peer_ ? server_of_peer(head_.fields) : mark_;
-    return {head_,  request_time_,   arrival_, {}, false, arrival_.steady - asked_at_,
-            server, redirects_.get()};
+    return {head_,  request_time_,    arrival_,  {}, false, arrival_.steady - asked_at_,
+            server, redirects_.get(), of_client_};
 }
 
 asio::awaitable<FetchError> Exchange::run(const UpstreamTarget& target, const Request& request,
@@ -86,9 +87,14 @@ asio::awaitable<FetchError> Exchange::connect(const UpstreamTarget& target,
     got_bytes_ = eof_ = orderly_end_ = broken_ = wrote_ = vanished_ = false;
     interim_bytes_ = 0;
     connection_.reset();
-    auto acquired = co_await pool_.acquire(target, deadline, kept);
-    if (!acquired) co_return acquired.error();
-    connection_ = std::move(*acquired);
+    if (kept != Kept::none && owned_ && *owned_) connection_ = pool_.take(target, *owned_);
+    if (!connection_) {
+        auto acquired = co_await pool_.acquire(target, deadline, kept);
+        if (!acquired) co_return acquired.error();
+        connection_ = std::move(*acquired);
+    }
+    if (logs_in_) connection_->of_client = connection_->logged_in = true;
+    of_client_ = connection_->of_client;
     mark_ = target.mark;
     if (kept == Kept::recent && connection_->used)
         acknowledged_ = bytes_acknowledged(connection_->socket.native_handle());
@@ -274,6 +280,8 @@ asio::awaitable<FetchError> Exchange::receive_any_head(bool is_head, Clock::time
     announces_a_body_ =
         is_head && !with_peer_ && (parser_->chunked() || parser_->content_length().value_or(0) > 0);
     if (head_.status == 101 && !may_upgrade_) co_return FetchError::malformed;
+    if (offers_connection_login(head_.status, head_.fields))
+        of_client_ = connection_->of_client = true;
     if (head_.status < 200) interim_bytes_ += head_bytes_.size();
     arrival_ = {Clock::now(), wall_now()};
     server_ = connection_->address;
@@ -420,7 +428,9 @@ void Exchange::finish() {
     const auto reusable = came_whole() && !eof_ && parser_->keep_alive() &&
                           connection_->buffer.empty() && !connection_->deadline.expired();
     if (reusable && announces_a_body_) connection_->quiet_until = Clock::now() + kLateBody;
-    if (reusable)
+    if (reusable && connection_->of_client && owned_)
+        UpstreamPool::release(std::move(connection_), *owned_);
+    else if (reusable && !connection_->of_client)
         pool_.release(std::move(connection_));
     else
         connection_.reset();

@@ -69,6 +69,15 @@ public:
     void trace(OpenSpan span) { span_ = std::move(span); }
     OpenSpan& span() { return span_; }
 
+    /// The requests are those of one client connection: `owned` has the upstream connection that
+    /// belongs to it, or gets it (UpstreamConnection::of_client). Without this call such a
+    /// connection closes after the response.
+    void serve_owner(UpstreamPtr& owned) { owned_ = &owned; }
+    /// The request logs its connection in.
+    void log_in() { logs_in_ = true; }
+    /// The response came by a connection of one client, so it is for that client alone.
+    bool is_of_client() const { return of_client_; }
+
     /// Accepts a 101 as a final head.
     void allow_upgrade() { may_upgrade_ = true; }
 
@@ -220,6 +229,9 @@ private:
     bool sent_twice_ = false;
     std::optional<std::uint64_t> acknowledged_;  // before the request, on a reused connection
     bool abandoned_ = false;
+    UpstreamPtr* owned_ = nullptr;  // of serve_owner()
+    bool logs_in_ = false;
+    bool of_client_ = false;  // the connection of head()
     bool may_upgrade_ = false;
     bool with_peer_ = false;
     bool first_read_ = true;  // of the body

@@ -217,11 +217,24 @@ UpstreamPtr UpstreamPool::take_idle(const UpstreamTarget& target, const std::str
                                 target.via ? std::string() : target.client))
             continue;
         auto taken = remove(candidate);
-        if (still_quiet(*taken) &&
-            (!taken->on_clients_word || is_still_open(*config_, all_of(peer_places_), *taken)))
-            return taken;
+        if (is_usable(*taken)) return taken;
     }
     return nullptr;
+}
+
+bool UpstreamPool::is_usable(UpstreamConnection& idle) const {
+    return still_quiet(idle) &&
+           (!idle.on_clients_word || is_still_open(*config_, all_of(peer_places_), idle));
+}
+
+UpstreamPtr UpstreamPool::take(const UpstreamTarget& target, UpstreamPtr& owned) {
+    const auto has_secure_parent = target.via && target.via->tls;
+    const auto parent = has_secure_parent ? config_->tls_contexts->forward : nullptr;
+    const auto is_closed =
+        target.via && target.on_clients_word && judge_text(target) != FetchError::none;
+    if (is_closed || owned->key != pool_key(target, parent.get())) return nullptr;
+    auto taken = std::move(owned);
+    return is_usable(*taken) ? std::move(taken) : nullptr;
 }
 
 std::shared_ptr<const void> UpstreamPool::take_seat(const std::string& key) {
@@ -342,6 +355,7 @@ UpstreamPtr UpstreamPool::new_connection(const UpstreamTarget& target, const std
     connection->socket = std::move(socket);
     connection->seat = std::move(seat);
     connection->to_peer = target.peer;
+    connection->mark = target.mark;
     connection->on_clients_word = target.on_clients_word && !target.via;
     boost::system::error_code ec;
     connection->remote = connection->socket.remote_endpoint(ec);
@@ -508,6 +522,13 @@ void UpstreamPool::keep_ticket_at(const std::string& key, UpstreamConnection& co
     if (!ticket) return;
     if (tickets_.size() >= kMaxTickets) tickets_.clear();
     tickets_[key] = std::move(ticket);
+}
+
+void UpstreamPool::release(UpstreamPtr connection, UpstreamPtr& owned) {
+    connection->deadline.clear();
+    connection->buffer.trim();
+    connection->used = true;
+    owned = std::move(connection);
 }
 
 void UpstreamPool::release(UpstreamPtr connection) {

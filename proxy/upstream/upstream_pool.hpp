@@ -80,8 +80,12 @@ struct UpstreamConnection {
     std::string address;      // remote, as address_text() writes it
     bool by_address = false;  // its target names an address, which no DNS change moves
     bool to_peer = false;
-    bool on_clients_word = false;      // as UpstreamTarget::on_clients_word
-    bool used = false;                 // it has carried a request and its response
+    bool on_clients_word = false;  // as UpstreamTarget::on_clients_word
+    bool used = false;             // it has carried a request and its response
+    std::uint32_t mark = 0;        // of the server in a group: UpstreamTarget::mark
+    /// It belongs to one client connection, and never comes into the pool: a 401 has asked for a
+    /// login of the connection, or a request `logged_in` (connection_login.hpp).
+    bool of_client = false, logged_in = false;
     std::shared_ptr<const void> seat;  // one of those that limits.upstream_connections allows
     std::chrono::steady_clock::time_point idle_since;
     /// Until then the connection rests, as bytes without a request may follow.
@@ -160,11 +164,16 @@ public:
     /// origin with few processes has one for it.
     boost::asio::awaitable<Result<UpstreamPtr>> acquire(const UpstreamTarget& target,
                                                         Clock::time_point deadline, Kept kept);
+    /// The connection of a client, which leaves `owned`, if it leads to the target and is still
+    /// good; else null.
+    UpstreamPtr take(const UpstreamTarget& target, UpstreamPtr& owned);
     /// Whether acquire() would refuse the target for its addresses: not_allowed or own_listener,
     /// else none, also where the name has no address. It looks names up and connects to nothing.
     boost::asio::awaitable<FetchError> judge(UpstreamTarget target, Clock::time_point deadline);
     /// Takes a connection back after it has read the last response to the end. Its buffer is empty.
     void release(UpstreamPtr connection);
+    /// The same for the connection of a client, which goes to `owned`.
+    static void release(UpstreamPtr connection, UpstreamPtr& owned);
     /// Keeps the ticket that resumes a TLS session, for the next connection to the same place.
     void keep_ticket(UpstreamConnection& connection);
     /// This connection took a request and stayed silent. The pool tries other addresses of its
@@ -220,6 +229,7 @@ private:
                                boost::asio::ip::tcp::socket socket,
                                std::shared_ptr<const void> seat);
     UpstreamPtr take_idle(const UpstreamTarget& target, const std::string& key, Kept kept);
+    bool is_usable(UpstreamConnection& idle) const;
     UpstreamPtr remove(Idle::iterator connection);
     /// The idle connections of `key`, at least an empty list.
     std::vector<Idle::iterator>& idle_at(const std::string& key);
