@@ -269,11 +269,13 @@ asio::awaitable<void> RequestSteps::refuse_misdirected() {
     co_await transaction_.refuse(421, text, status);
 }
 
-/// RFC 9110 §7.6.2. An OPTIONS or TRACE of the server as a whole is for this node where no
-/// origin stands behind it (§9.3.7).
+/// RFC 9110 §7.6.2. An OPTIONS of the server as a whole is for this node where no origin stands
+/// behind it (§9.3.7). TRACE, and TRACK of old servers, would show the client what comes behind it:
+/// the fields that rules and proxies add, such as passwords.
 RequestSteps::Hops RequestSteps::judge_hops() {
     const auto& head = request_.head;
-    if (head.verb != verb::options && head.verb != verb::trace) return Hops::pass_on;
+    if (head.verb == verb::trace || head.method == "TRACK") return Hops::echo;
+    if (head.verb != verb::options) return Hops::pass_on;
     if (head.target == "*" && !request_.site.of_entry()) return Hops::last_hop;
     const auto limit = max_forwards(head.fields);
     if (limit.state == MaxForwards::State::malformed) return Hops::malformed;
@@ -293,17 +295,17 @@ asio::awaitable<void> RequestSteps::end_here(Hops here) {
         co_await transaction_.refuse(400, "Max-Forwards must be one number.");
         co_return;
     }
-    const auto& head = request_.head;
-    std::string fields, body;
-    if (head.verb == verb::trace) {
-        fields = "Content-Type: message/http\r\n";
-        body = traced(head.method, head.target, head.version, head.fields);
-    } else {
-        fields = "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, TRACE";
-        fields.append(request_.config().forward.enabled ? ", CONNECT\r\n" : "\r\n");
+    std::string fields = "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
+    fields.append(request_.config().forward.enabled ? ", CONNECT\r\n" : "\r\n");
+    if (here == Hops::echo) {
+        transaction_.note_refusal(RequestRefusal::not_implemented);
+        const std::string text(
+            "This node passes no TRACE on: the answer could show fields that it adds.");
+        co_await transaction_.refuse(405, text, kOwnAnswer, fields);
+        co_return;
     }
     transaction_.books.outcome = Outcome::uncacheable;
-    co_await transaction_.respond(200, fields, body);
+    co_await transaction_.respond(200, fields, {});
 }
 
 bool RequestSteps::is_upgrade() const {

@@ -36,8 +36,8 @@ public:
     bool run_at_once();
 
 private:
-    /// Where OPTIONS and TRACE end.
-    enum class Hops : std::uint8_t { pass_on, last_hop, malformed };
+    /// Where OPTIONS ends, and where TRACE does.
+    enum class Hops : std::uint8_t { pass_on, last_hop, malformed, echo };
 
     boost::asio::awaitable<void> run_steps();
     boost::asio::awaitable<void> run_if_admitted();

@@ -1,7 +1,6 @@
 #include "proxy/http/hops.hpp"
 
 #include "proxy/http/field_list.hpp"
-#include "proxy/http/hop_by_hop.hpp"
 
 #include <algorithm>
 #include <array>
@@ -36,18 +35,6 @@ std::string_view received_by(std::string_view member) {
     return rest.substr(0, rest.find_first_of(" \t("));
 }
 
-bool carries_secrets(const Field& field) {
-    switch (field.id) {
-        case http_field::authorization:
-        case http_field::proxy_authorization:
-        case http_field::cookie:
-        case http_field::cookie2:
-            return true;
-        default:
-            return iequals(field.name, kPeerField);
-    }
-}
-
 }  // namespace
 
 bool via_names(Fields fields, std::string_view node) {
@@ -73,15 +60,6 @@ MaxForwards max_forwards(Fields request) {
                                    MaxForwards::kMost);
     }
     return result;
-}
-
-std::string traced(std::string_view method, std::string_view target, int version, Fields fields) {
-    std::string out(method);
-    out.append(" ").append(target).append(version < 11 ? " HTTP/1.0\r\n" : " HTTP/1.1\r\n");
-    for (const auto& field : fields)
-        if (!carries_secrets(field))
-            out.append(field.name).append(": ").append(field.value).append("\r\n");
-    return out.append("\r\n");
 }
 
 }  // namespace proxy

@@ -3,7 +3,6 @@
 #include "proxy/http/fields.hpp"
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 namespace proxy {
@@ -12,7 +11,7 @@ namespace proxy {
 /// names of all lines without regard to case, and skips comments.
 bool via_names(Fields fields, std::string_view node);
 
-/// Number of hops that an OPTIONS or TRACE may still take (RFC 9110 §7.6.2).
+/// Number of hops that an OPTIONS may still take (RFC 9110 §7.6.2).
 struct MaxForwards {
     enum class State : std::uint8_t {
         absent,
@@ -25,9 +24,5 @@ struct MaxForwards {
     std::uint32_t hops = 0;
 };
 MaxForwards max_forwards(Fields request);
-
-/// A TRACE request as received, without the fields that carry secrets: the body of its answer, of
-/// type message/http (RFC 9110 §9.3.8).
-std::string traced(std::string_view method, std::string_view target, int version, Fields fields);
 
 }  // namespace proxy

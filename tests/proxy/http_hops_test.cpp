@@ -44,12 +44,5 @@ TEST(Hops, ReadsMaxForwards) {  // RFC 9110 §7.6.2
     EXPECT_EQ(max_forwards(Head("Max-Forwards: 1\nMax-Forwards: 1")).state, State::malformed);
 }
 
-TEST(Hops, ReflectsATraceWithoutSecrets) {  // RFC 9110 §9.3.8
-    EXPECT_EQ(traced("TRACE", "/a?b", 11,
-                     Head("Host: x\ncookie: a=b\nAuthorization: c\nProxy-Authorization: d\n"
-                          "Hearsay-Peer: b token\nX-Y: z")),
-              "TRACE /a?b HTTP/1.1\r\nHost: x\r\nX-Y: z\r\n\r\n");
-}
-
 }  // namespace http_hops_test
 }  // namespace proxy
