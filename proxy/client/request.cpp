@@ -16,6 +16,20 @@ namespace proxy {
 
 using boost::beast::http::verb;
 
+namespace {
+
+/// By a word in its name, as services choose such names as they like.
+bool may_be_credential(std::string_view name) {
+    constexpr std::array<std::string_view, 10> kWords{
+        "auth", "token", "key", "api", "secret", "cookie", "session", "passw", "cred", "sign"};
+    std::string lower;
+    append_lower(lower, name);
+    return std::ranges::any_of(
+        kWords, [&](std::string_view word) { return lower.find(word) != std::string::npos; });
+}
+
+}  // namespace
+
 void Request::begin(const std::shared_ptr<const Config>& in_effect,
                     const boost::asio::ip::address& remote) {
     // All workers share the count of owners: an unchanged configuration leaves it alone.
@@ -37,6 +51,11 @@ void Request::begin(const std::shared_ptr<const Config>& in_effect,
     trace = {};
 }
 
+bool Request::is_logged_in() const {
+    return (own_upstream && own_upstream->logged_in && has_own_upstream()) ||
+           logs_connection_in(head.fields);
+}
+
 void Request::take_trace(bool trusted, SpanQueue& spans) {
     const auto received = trusted ? received_trace(head.fields) : std::nullopt;
     trace = begin_trace(received, config().tracing->sample_ratio, spans);
@@ -49,11 +68,6 @@ void Request::take_trace(bool trusted, SpanQueue& spans) {
         if (is_state && received) tracestate_.push_back(line.value);
         return is_state || iequals(line.name, kTraceparent);
     });
-}
-
-bool Request::is_logged_in() const {
-    return (own_upstream && own_upstream->logged_in && has_own_upstream()) ||
-           logs_connection_in(head.fields);
 }
 
 void Request::give_trace(RequestSnapshot& to) const {
@@ -117,9 +131,18 @@ void Request::ask_for_known_coding(const Mirror& mirror) {
 void Request::edit_fields(const FieldEdits& edits) {
     if (edits.empty()) return;
     std::erase_if(head.fields, [&](const Field& line) { return edits.takes_away(line.name); });
-    edits.each_new([this](const std::string& name, const std::string& value) {
-        head.fields.push_back({boost::beast::http::string_to_field(name), name, value});
+    const auto takes_credentials = goes_where_credentials_go();
+    edits.each_new([&](const std::string& name, const std::string& value) {
+        if (takes_credentials || !may_be_credential(name))
+            head.fields.push_back({boost::beast::http::string_to_field(name), name, value});
     });
+}
+
+/// A rule names hosts. The entry of `origins` adds scheme and port; of a forward target, whose URL
+/// a client chooses, they are those that the host's own name stands for: https and 443.
+bool Request::goes_where_credentials_go() const {
+    return site.of_entry() ||
+           (key.scheme() == Scheme::https && key.port() == default_port(Scheme::https));
 }
 
 /// An origin may take these fields for another target than the key's, also when they are spelled

@@ -117,6 +117,7 @@ private:
     void give_trace(RequestSnapshot& to) const;
     void ask_for_known_coding(const Mirror& mirror);
     void edit_fields(const FieldEdits& edits);
+    bool goes_where_credentials_go() const;
     void drop_overrides();
 
     ForwardedFields forwarded_;  // texts of the rewritten fields

@@ -337,6 +337,28 @@ TEST_F(Rules, ChangeFieldsOfRequestsBeforeAVariantIsSelected) {
     EXPECT_THAT(origin.heads().at(0), Not(HasSubstr("X-Secret")));
 }
 
+TEST_F(Rules, SendCredentialsToTheSitesOfTheNodeAlone) {
+    auto settings = ruled(R"([{"name": "keys", "request_fields":
+             {"set": {"Authorization": "Bearer s", "X-Office": "north"},
+              "add": {"X-Api-Key": "s", "Cookie": "s=1"}}}])");
+    settings.forward.enabled = true;
+    settings.forward.private_destinations = Destinations::allow;
+    settings.origins.front().host = "origin.test";
+    start(settings);
+    EXPECT_EQ(get("a", "http://origin.test:81/one").status, 200u) << "the entry names the place";
+    // A client names scheme and port of a forward target, and the rule does not.
+    const auto forward = "http://127.0.0.1:" + std::to_string(origin.port());
+    const auto own = "Authorization: Basic own\r\n";
+    EXPECT_EQ(get("a", forward + "/two", own).status, 200u);
+    const auto heads = origin.heads();
+    for (const auto* line : {"Authorization: Bearer s", "X-Api-Key: s", "Cookie: s=1"}) {
+        EXPECT_THAT(heads.at(0), HasSubstr(line));
+        EXPECT_THAT(heads.at(1), Not(HasSubstr(line)));
+    }
+    for (const auto& head : heads) EXPECT_THAT(head, HasSubstr("X-Office: north"));
+    EXPECT_THAT(heads.at(1), Not(HasSubstr("Basic own"))) << "the rule replaces it all the same";
+}
+
 TEST_F(Rules, ChangeFieldsOfHitsAndMissesAlike) {
     const auto scripted =
         numbered(fresh("Server: secret\r\nX-Frame-Options: none\r\nX-Kept: 1\r\n"));
