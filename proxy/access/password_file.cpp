@@ -35,6 +35,7 @@ PasswordFileRead parse_users(std::string_view text, const std::string& name) {
     PasswordFileRead read;
     const auto file = std::make_shared<PasswordFile>();
     std::size_t number = 0;
+    double highest = 0;  // cost
     const auto fail = [&](std::string_view why) {
         if (read.errors.size() < kMaxShownFaults)
             read.errors.push_back(name + ", line " + std::to_string(number) + ": the line " +
@@ -68,10 +69,12 @@ PasswordFileRead parse_users(std::string_view text, const std::string& name) {
             fail("has one user too many: there may be 100000");
         else if (!file->hashes_.emplace(user, hash).second)
             fail("has the name of a line before");
-        else if (file->usual_hash_.empty())
-            file->usual_hash_ = hash;
+        else if (const auto cost = check_cost(hash); cost > highest) {
+            file->costliest_hash_ = hash;
+            highest = cost;
+        }
     }
-    if (file->usual_hash_.empty()) file->usual_hash_ = hash_of_nobody();
+    if (file->costliest_hash_.empty()) file->costliest_hash_ = hash_of_nobody();
     if (read.errors.empty()) read.file = file;
     return read;
 }

@@ -27,8 +27,8 @@ public:
         const auto found = hashes_.find(user);
         return found == hashes_.end() ? nullptr : &found->second;
     }
-    /// A hash whose check takes as long as that of a user: the one of the first line.
-    const std::string& usual_hash() const { return usual_hash_; }
+    /// The hash whose check takes longest, by check_cost(): that of the first such line.
+    const std::string& costliest_hash() const { return costliest_hash_; }
     std::size_t size() const { return hashes_.size(); }
     bool operator==(const PasswordFile& other) const { return hashes_ == other.hashes_; }
 
@@ -41,7 +41,7 @@ private:
         }
     };
     std::unordered_map<std::string, std::string, HashOfName, std::equal_to<>> hashes_;
-    std::string usual_hash_;
+    std::string costliest_hash_;
 };
 
 /// `file` is null if there is an error. A message names file and line, and never shows a hash.

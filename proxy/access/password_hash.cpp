@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <memory>
 
@@ -16,6 +17,8 @@ namespace {
 
 constexpr unsigned kMostBcryptCost = 16;     // about 4 s
 constexpr unsigned kMostRounds = 5'000'000;  // of SHA-2, about 2 s
+
+constexpr std::string_view kRounds = "rounds=";  // of SHA-2
 
 /// A scheme of crypt(5). `last`: the bytes behind the last `$`.
 struct HashScheme {
@@ -37,9 +40,16 @@ unsigned leading_number(std::string_view text) {
     return result.ec == std::errc() ? number : 0;
 }
 
+/// The digit of crypt(5) there; 0: it is none.
+int digit_at(std::string_view text, std::size_t at) {
+    constexpr std::string_view kDigits =
+        "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    const auto digit = at < text.size() ? kDigits.find(text[at]) : std::string_view::npos;
+    return digit == std::string_view::npos ? 0 : static_cast<int>(digit);
+}
+
 bool is_too_costly(std::string_view hash) {
     if (hash.starts_with("$2")) return leading_number(hash.substr(4)) > kMostBcryptCost;
-    constexpr std::string_view kRounds = "rounds=";
     if (!hash.starts_with("$y$") && hash.substr(3).starts_with(kRounds)) {
         const auto digits = hash.substr(3 + kRounds.size());
         const auto rounds = leading_number(digits);
@@ -81,6 +91,20 @@ std::string_view to_string(HashFault fault) {
                    "5000000)";
     }
     return {};
+}
+
+double check_cost(std::string_view hash) {
+    // Of one turn of their loops, measured.
+    constexpr double kBcrypt = 52, kYescrypt = 0.1, kSha = 0.42;
+    if (hash.starts_with("$2"))
+        return std::ldexp(kBcrypt, static_cast<int>(leading_number(hash.substr(4))));
+    if (hash.starts_with("$y$"))  // `$y$jNr$`: blocks as a power of 2, and their size
+        return std::ldexp(kYescrypt, digit_at(hash, 4) + 1) * (digit_at(hash, 5) + 1);
+    const auto rounds = hash.find(kRounds);
+    constexpr double kUsualRounds = 5000;
+    return kSha * (rounds == std::string_view::npos
+                       ? kUsualRounds
+                       : leading_number(hash.substr(rounds + kRounds.size())));
 }
 
 bool has_hash(const std::string& password, const std::string& hash) {

@@ -20,6 +20,10 @@ enum class HashFault : std::uint8_t {
 HashFault judge_hash(std::string_view hash);
 std::string_view to_string(HashFault fault);
 
+/// About the time that one check of a good hash takes, in microseconds of a usual processor. Right
+/// enough to find the costliest of several hashes.
+double check_cost(std::string_view hash);
+
 /// Whether the password has this hash, by libcrypt. Takes 2 to 300 ms of a processor with usual
 /// hashes, and up to 16 MB of memory for yescrypt. Any thread. False for a hash that libcrypt
 /// refuses.

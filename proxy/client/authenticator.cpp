@@ -54,7 +54,8 @@ std::optional<PasswordJudgement> Authenticator::ask(const PasswordFile& users,
                                                     const ClientNetwork& from,
                                                     const std::shared_ptr<Reply>& reply) {
     const auto* const known = users.hash_of(user);
-    const auto& hash = known ? *known : users.usual_hash();
+    const auto& costliest = users.costliest_hash();
+    const auto& hash = known ? *known : costliest;
     const auto now = Clock::now();
     const std::lock_guard lock(mutex_);
     constexpr std::string_view kEnd("\0", 1);
@@ -77,6 +78,7 @@ std::optional<PasswordJudgement> Authenticator::ask(const PasswordFile& users,
     job->key = key;
     job->hash = hash;
     job->is_known = known != nullptr;
+    if (check_cost(hash) < check_cost(costliest)) job->costliest = costliest;
     job->from = from;
     job->waiters.push_back(reply);
     if (!queue_.push(from, job)) return PasswordJudgement{Word::busy, false, {}, kAgainIn};
@@ -113,6 +115,8 @@ void Authenticator::run() {
         auto same = false;
         try {
             same = check_(job->password, job->hash);
+            // A wrong password of a cheap line says no sooner than that of an unknown user.
+            if (!same && !job->costliest.empty()) check_(job->password, job->costliest);
         } catch (...) {
             same = false;  // without memory nobody is let in
         }

@@ -42,8 +42,9 @@ struct PasswordJudgement {
 /// its own makes one after the other, and VerifiedPasswords remembers the results. Requests with
 /// the same credentials wait for one check together. The clients' networks have turns, and at most
 /// kWaiting checks wait, so that guesses of one client delay others by one check at a time. A
-/// network with many wrong passwords gets no check for a while; remembered results still count. An
-/// unknown user costs as much as a known one. The thread starts with the first check. Any thread.
+/// network with many wrong passwords gets no check for a while; remembered results still count. A
+/// wrong password takes as long as the costliest line of the file does, and an unknown user does as
+/// well: neither says who is known. The thread starts with the first check. Any thread.
 class Authenticator {
 public:
     static constexpr std::size_t kWaiting = 256;         // checks
@@ -75,6 +76,7 @@ private:
     struct Job {
         protocol::Mac key;
         std::string password, hash;
+        std::string costliest;  // hash of the file, if it takes longer than `hash`
         bool is_known = false;  // the user
         ClientNetwork from{};
         std::vector<std::shared_ptr<Reply>> waiters;

@@ -61,7 +61,6 @@ public:
     const std::string& text() const { return behind_ == Behind::named ? other_text_ : text_; }
     /// The address of the connection, as this node sees it.
     const std::string& hop_text() const { return text_; }
-    const boost::asio::ip::address& hop_address() const { return remote_; }
     /// The owner of rights(), for the text of a refusal.
     std::string described() const {
         return behind_ == Behind::unknown ? "a client that " + text_ + " does not name" : text();

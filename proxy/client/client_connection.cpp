@@ -148,31 +148,65 @@ asio::awaitable<bool> ClientConnection::read_some() {
 asio::awaitable<bool> ClientConnection::read_exactly(std::string& out, std::size_t bytes) {
     auto at = out.size();
     out.resize(at + bytes);
-    while (at < out.size()) {
-        boost::system::error_code ec;
+    boost::system::error_code ec;
+    while (at < out.size() && !ec && !expired_) {
         const auto rest = asio::buffer(out.data() + at, out.size() - at);
         const auto n =
             co_await socket_.async_read_some(rest, asio::redirect_error(asio::use_awaitable, ec));
         at += n;
-        if (ec || expired_) co_return false;
     }
-    co_return true;
+    out.resize(at);
+    co_return !ec && !expired_;
+}
+
+bool ClientConnection::from_this_host() const {
+    boost::system::error_code gone;
+    const auto other_end = socket_.remote_endpoint(gone);
+    return !gone && protocol::plain_address(other_end.address()).is_loopback();
+}
+
+/// Appends a line with its end, LF, and nothing behind it. False: it is longer than `most`.
+asio::awaitable<bool> ClientConnection::read_line(std::string& out, std::size_t most) {
+    while (out.size() < most) {
+        std::array<char, kMaxProxyLine> seen;
+        const auto room = asio::buffer(seen, most - out.size());
+        boost::system::error_code ec;
+        const auto n = socket_.receive(room, asio::socket_base::message_peek, ec);
+        if (ec == asio::error::would_block) {
+            co_await socket_.async_wait(asio::socket_base::wait_read,
+                                        asio::redirect_error(asio::use_awaitable, ec));
+            if (ec || expired_) co_return false;
+            continue;
+        }
+        if (ec) co_return false;
+        const std::string_view bytes(seen.data(), n);
+        const auto end = bytes.find('\n');
+        const auto read = co_await read_exactly(out, end == std::string_view::npos ? n : end + 1);
+        if (!read || end != std::string_view::npos) co_return read;
+    }
+    co_return false;
 }
 
 asio::awaitable<ClientConnection::ProxyHeaderRead> ClientConnection::receive_proxy_header() {
     idle_ = false;
     arm(frontend_.config().timeouts.client_head);
     std::string header;
-    auto came = co_await read_exactly(header, kProxyHeaderStart);
-    const auto rest = came ? proxy_header_rest(header) : std::nullopt;
+    auto came = co_await read_exactly(header, kProxySignature);
+    const auto version = came ? proxy_header_version(header) : ProxyHeaderVersion::none;
+    if (version == ProxyHeaderVersion::one) came = co_await read_line(header, kMaxProxyLine);
+    if (version == ProxyHeaderVersion::two)
+        came = co_await read_exactly(header, kProxyHeaderStart - kProxySignature);
+    const auto rest =
+        came && version == ProxyHeaderVersion::two ? proxy_header_rest(header) : std::nullopt;
     if (rest) came = co_await read_exactly(header, *rest);
     frontend_.wheel.disarm(*this);
-    if (came && !rest && !begins_as_proxy_header(header)) {
+    if (came && version == ProxyHeaderVersion::none) {
         asio::buffer_copy(input_.prepare(header.size()), asio::buffer(header));
         input_.commit(header.size());
         co_return ProxyHeaderRead::missing;
     }
-    if (!came || !rest) co_return ProxyHeaderRead::bad;
+    if (!came)
+        co_return header.empty() && !expired_ ? ProxyHeaderRead::nothing : ProxyHeaderRead::bad;
     const auto parsed = parse_proxy_header(header);
     if (parsed && parsed->client) {
         remote_ = *parsed->client;

@@ -37,7 +37,8 @@ public:
     enum class ProxyHeaderRead {
         good,
         missing,  // other bytes have come, which are in input() then
-        bad,      // malformed, or late
+        bad,      // malformed, cut off or late
+        nothing,  // the connection has ended without a byte
         refused,  // the client's address has as many connections as it may have
     };
     /// Reads the PROXY header with which this connection begins; remote_address() is the address
@@ -154,6 +155,7 @@ public:
     const boost::asio::ip::address& remote_address() const { return remote_; }
 
     bool encrypted() const override { return tls_ != nullptr; }
+    bool from_this_host() const override;
     void retire() override;
     void drain() override;
     void give_way() override {
@@ -181,6 +183,7 @@ private:
     void arm(std::chrono::nanoseconds timeout);
     boost::asio::awaitable<bool> read_some();
     boost::asio::awaitable<bool> read_exactly(std::string& out, std::size_t bytes);
+    boost::asio::awaitable<bool> read_line(std::string& out, std::size_t most);
     bool send_tls_now(std::vector<boost::asio::const_buffer>& buffers);
     void find_batch_room(const std::vector<boost::asio::const_buffer>& buffers);
     void arm(Pace& pace, std::int64_t moved);

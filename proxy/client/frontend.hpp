@@ -77,6 +77,8 @@ public:
         virtual void peer_proven() = 0;
         /// The bytes of the connection are encrypted, for a client or for a peer.
         virtual bool encrypted() const = 0;
+        /// Its other end is on this host, whatever a PROXY header says.
+        virtual bool from_this_host() const = 0;
 
         const ConnectionsByAddress::Ticket& ticket() const { return ticket_; }
         /// Its address may ask nothing, and no peer has proven itself on it (Admitted).
@@ -155,7 +157,8 @@ public:
     using ServeInside = boost::asio::awaitable<void> (*)(Frontend&, Admitted,
                                                          std::unique_ptr<Inside>);
     ServeInside serve_inside = nullptr;
-    RateLimitedLog untrusted_log;  // of clients that refuse certificates of forward.intercept
+    RateLimitedLog untrusted_log;     // of clients that refuse certificates of forward.intercept
+    RateLimitedLog proxy_header_log;  // of trusted proxies without a good PROXY header
     const boost::asio::any_io_executor executor;
     /// Memory for the frames of an HTTP/2 connection, which takes it while it sends. Empty between
     /// the turns of connections.

@@ -1,5 +1,7 @@
 #include "proxy/client/http1_connection.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <memory>
 #include <string>
 #include <utility>
@@ -66,7 +68,7 @@ asio::awaitable<bool> Http1Connection::run() {
         if (std::exchange(first, false) && is_http2(error)) co_return true;
         const auto parsed = received == Reception::head && error == ParseError::ok;
         if (only_for_peers_ && !(parsed && proven_peer(transaction_))) {
-            ++frontend_.counters.refusals[RequestRefusal::proxy_header];
+            note_proxy_header("sends no PROXY header in front of its bytes");
             connection_.part();
             co_return false;
         }
@@ -147,11 +149,27 @@ asio::awaitable<bool> Http1Connection::read_proxy_header() {
     only_for_peers_ =
         read == Read::missing && frontend_.upstream.peers && connection_.scheme() == Scheme::http;
     if (read != Read::good && !only_for_peers_) {
-        if (read != Read::refused) ++frontend_.counters.refusals[RequestRefusal::proxy_header];
+        if (read == Read::missing)
+            note_proxy_header("sends no PROXY header in front of its bytes");
+        else if (read == Read::bad)
+            note_proxy_header("sends a PROXY header that is malformed, cut off or late");
+        else if (read == Read::nothing)  // a look whether the port is open
+            ++frontend_.counters.refusals[RequestRefusal::proxy_header];
         co_return false;
     }
     request_.requester.settle(request_.config(), connection_.remote_address());
     co_return true;
+}
+
+/// The connection closes without a response, so the log alone shows the cause.
+void Http1Connection::note_proxy_header(std::string_view what) {
+    ++frontend_.counters.refusals[RequestRefusal::proxy_header];
+    const auto& proxy = request_.requester.hop_text();
+    if (const auto more = frontend_.proxy_header_log.admit(proxy, Clock::now()))
+        spdlog::warn(
+            "the trusted proxy {} {}: its connection closes (clients.proxy_protocol takes versions "
+            "1 and 2){}",
+            proxy, what, *more);
 }
 
 asio::awaitable<void> Http1Connection::refuse_plain_http() {

@@ -37,6 +37,7 @@ public:
 private:
     boost::asio::awaitable<bool> establish();
     boost::asio::awaitable<bool> read_proxy_header();
+    void note_proxy_header(std::string_view what);
     boost::asio::awaitable<bool> go_on_inside(std::unique_ptr<Inside> inside);
     boost::asio::awaitable<bool> secure();
     boost::asio::awaitable<void> refuse_plain_http();

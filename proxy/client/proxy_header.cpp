@@ -1,6 +1,9 @@
 #include "proxy/client/proxy_header.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <string>
 
 #include "protocol/net/plain_address.hpp"
 #include "proxy/config/prefix_list.hpp"
@@ -12,7 +15,8 @@ namespace ip = boost::asio::ip;
 using namespace std::string_view_literals;
 
 constexpr auto kSignature = "\r\n\r\n\0\r\nQUIT\n"sv;
-static_assert(kSignature.size() + 4 == kProxyHeaderStart);
+static_assert(kSignature.size() == kProxySignature && kProxySignature + 4 == kProxyHeaderStart);
+constexpr auto kLineBegin = "PROXY "sv;
 
 unsigned byte_at(std::string_view text, std::size_t at) {
     return static_cast<unsigned char>(text[at]);
@@ -26,10 +30,50 @@ ip::address address_at(std::string_view text, std::size_t at) {
     return protocol::plain_address(Address(bytes));
 }
 
+/// Takes a word and the one space behind it.
+std::string_view take_word(std::string_view& rest) {
+    const auto end = rest.find(' ');
+    const auto word = rest.substr(0, end);
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    return word;
+}
+
+bool is_port(std::string_view word) {
+    std::uint16_t port = 0;
+    const auto* const end = word.data() + word.size();
+    const auto read = std::from_chars(word.data(), end, port);
+    return read.ec == std::errc() && read.ptr == end;
+}
+
+std::optional<ProxyHeader> parse_addresses(std::string_view words, bool v4) {
+    std::array<ip::address, 2> addresses;  // of the client, and of the proxy
+    for (auto& address : addresses) {
+        boost::system::error_code bad;
+        address = ip::make_address(std::string(take_word(words)), bad);
+        if (bad || address.is_v4() != v4) return std::nullopt;
+    }
+    const auto port_of_client = take_word(words);
+    if (!is_port(port_of_client) || !is_port(words)) return std::nullopt;
+    return ProxyHeader{protocol::plain_address(addresses[0])};
+}
+
+std::optional<ProxyHeader> parse_line(std::string_view line) {
+    if (line.size() > kMaxProxyLine || !line.ends_with("\r\n")) return std::nullopt;
+    if (line.find('\n') + 1 != line.size()) return std::nullopt;
+    line.remove_prefix(kLineBegin.size());
+    line.remove_suffix(2);
+    const auto kind = take_word(line);
+    if (kind == "UNKNOWN") return ProxyHeader{};
+    if (kind == "TCP4") return parse_addresses(line, true);
+    if (kind == "TCP6") return parse_addresses(line, false);
+    return std::nullopt;
+}
+
 }  // namespace
 
-bool begins_as_proxy_header(std::string_view start) {
-    return start.starts_with(kSignature);
+ProxyHeaderVersion proxy_header_version(std::string_view start) {
+    if (start.starts_with(kSignature)) return ProxyHeaderVersion::two;
+    return start.starts_with(kLineBegin) ? ProxyHeaderVersion::one : ProxyHeaderVersion::none;
 }
 
 std::optional<std::size_t> proxy_header_rest(std::string_view start) {
@@ -42,6 +86,7 @@ std::optional<std::size_t> proxy_header_rest(std::string_view start) {
 }
 
 std::optional<ProxyHeader> parse_proxy_header(std::string_view header) {
+    if (header.starts_with(kLineBegin)) return parse_line(header);
     const auto rest = proxy_header_rest(header);
     if (!rest || header.size() != kProxyHeaderStart + *rest) return std::nullopt;
     enum Command : unsigned { local = 0, proxy = 1 };

@@ -80,8 +80,7 @@ public:
         const auto& rules = *settings->access;
         const auto& authentication = *settings->forward.authentication;
         if (!may_carry_password(transaction_.connection.encrypted(),
-                                request_.requester.hop_address().is_loopback(),
-                                authentication.in_clear))
+                                transaction_.connection.from_this_host(), authentication.in_clear))
             co_return NotAdmitted{
                 RequestRefusal::credentials_in_clear, 403,
                 "This proxy takes passwords over TLS alone: a client reaches it by https:// at "

@@ -23,9 +23,9 @@ struct AskedPlace {
 /// it. False: the request was refused, or its client has left. Precondition: Config::access.
 boost::asio::awaitable<bool> admit_request(Transaction& transaction, AskedPlace place);
 
-/// A password may come over this connection. `sender`: the address at its other end.
-constexpr bool may_carry_password(bool encrypted, bool from_loopback, bool in_clear) {
-    return encrypted || from_loopback || in_clear;
+/// A password may come over this connection.
+constexpr bool may_carry_password(bool encrypted, bool from_this_host, bool in_clear) {
+    return encrypted || from_this_host || in_clear;
 }
 
 }  // namespace proxy

@@ -161,7 +161,7 @@ constexpr std::array kTable{
     Setting{"clients.proxy_protocol", flag<&Config::clients, &ClientsConfig::proxy_protocol>(),
             Effect::on_reload,
             "Every connection of a trusted proxy begins with a PROXY protocol header, version "
-            "2, also at `tls.listen`. A connection without the header is served as long as each "
+            "1 or 2, also at `tls.listen`. A connection without the header is served as long as each "
             "request proves to be a peer request, and closed without an answer otherwise.",
             false, check_proxy_protocol},
     Setting{"clients.limits", SectionValue{}, Effect::on_reload,
@@ -233,8 +233,8 @@ constexpr std::array kTable{
         "forward.authentication.in_clear",
         flag<&Config::forward, &ForwardConfig::authentication, &AuthenticationConfig::in_clear>(),
         Effect::on_reload,
-        "Passwords may come over connections in the clear. Otherwise only loopback and "
-        "`tls.listen` take them, and others get 403, so that no client sends a password "
+        "Passwords may come over connections in the clear. Otherwise only loopback, whatever "
+        "a PROXY header names, and `tls.listen` take them, and others get 403, so that no client sends a password "
         "that anybody on the way can read."},
     Setting{"forward.destinations", SectionValue{}, Effect::on_reload,
             "The hosts that clients of the forward proxy may name, also in `CONNECT`. Others get "

@@ -1,4 +1,5 @@
 #include "tests/cluster/fixture.hpp"
+#include "tests/cluster/log_capture.hpp"
 #include "tests/cluster/tls_kit.hpp"
 
 namespace proxy::test {
@@ -450,6 +451,52 @@ TEST_F(ProxyProtocol, SaysWhoTheClientIs) {
     EXPECT_EQ(told("X-Forwarded-For"), "127.0.0.1");
 }
 
+TEST_F(ProxyProtocol, OfVersion1SaysTheSame) {
+    start(settings());
+    auto good = client();
+    good.socket.send(
+        "PROXY TCP4 1.2.3.4 127.0.0.1 12345 80\r\nGET /one HTTP/1.1\r\nHost: origin.test\r\n\r\n");
+    EXPECT_EQ(good.read().status, 200u) << "bytes behind the line in the same packet";
+    EXPECT_EQ(told("X-Forwarded-For"), "1.2.3.4");
+    auto slow = client();
+    for (const char byte : "PROXY TCP6 2001:db8::9 ::1 1 2\r\n"s) slow.socket.send({&byte, 1});
+    EXPECT_EQ(slow.get("/two").status, 200u);
+    EXPECT_EQ(told("X-Forwarded-For"), "2001:db8::9");
+    auto denied = client();
+    denied.socket.send("PROXY TCP4 6.6.6.6 127.0.0.1 12345 80\r\n");
+    EXPECT_EQ(denied.get("/one").status, 403u);
+    auto check = client();
+    check.socket.send("PROXY UNKNOWN\r\n");
+    EXPECT_EQ(check.get("/three").status, 200u);
+    EXPECT_EQ(told("X-Forwarded-For"), "127.0.0.1");
+    EXPECT_EQ(refused(RequestRefusal::proxy_header), 0u);
+}
+
+class LoggedProxyProtocol : protected LogCapture, public ProxyProtocol {
+protected:
+    LoggedProxyProtocol() { spdlog::set_level(spdlog::level::info); }
+    ~LoggedProxyProtocol() override { kill("a"); }
+};
+
+TEST_F(LoggedProxyProtocol, SaysOnceWhatIsNoHeader) {
+    start(settings());
+    { auto look = client(); }  // whether the port is open
+    EXPECT_TRUE(eventually([&] { return refused(RequestRefusal::proxy_header) == 1; }));
+    EXPECT_EQ(logged("PROXY header").size(), 0u);
+    for (const auto& bytes :
+         {"GET /one HTTP/1.1\r\n\r\n"s, "PROXY TCP4 1.2.3.4\r\n"s,
+          "PROXY TCP4 "s + std::string(200, '1'), kSignature + "\x11\x11\0\0"s}) {
+        auto bad = client();
+        bad.socket.send(bytes);
+        EXPECT_EQ(bad.read().status, 0u) << bytes;
+    }
+    EXPECT_TRUE(eventually([&] { return refused(RequestRefusal::proxy_header) == 5; }));
+    const auto lines = logged("PROXY header");
+    ASSERT_EQ(lines.size(), 1u) << "few lines for one proxy";
+    EXPECT_TRUE(contains(lines[0], "127.0.0.1 sends no PROXY header")) << lines[0];
+    EXPECT_TRUE(contains(lines[0], "clients.proxy_protocol")) << lines[0];
+}
+
 TEST_F(ProxyProtocol, MayComeInPieces) {
     start(settings());
     auto slow = client();
@@ -520,12 +567,16 @@ TEST_F(ProxyProtocol, ComesBeforeTheHandshakeOfTLS) {
     auto config = settings();
     config.tls = TlsConfig{{address("a"), 3443}, files.certificate, files.key};
     start(config);
-    TlsClientEnd client(address("a"), 3443, certificates.ca(), "node.test", 0,
-                        proxy_header("\x01\x02\x03\x04"s));
-    ASSERT_TRUE(client.end.open());
-    EXPECT_EQ(client.get("/one").status, 200u);
-    EXPECT_EQ(told("X-Forwarded-For"), "1.2.3.4");
-    EXPECT_EQ(told("X-Forwarded-Proto"), "https");
+    auto target = "/one"s;
+    for (const auto& header :
+         {proxy_header("\x01\x02\x03\x04"s), "PROXY TCP4 1.2.3.4 127.0.0.1 12345 443\r\n"s}) {
+        TlsClientEnd client(address("a"), 3443, certificates.ca(), "node.test", 0, header);
+        ASSERT_TRUE(client.end.open());
+        EXPECT_EQ(client.get(target).status, 200u);
+        EXPECT_EQ(told("X-Forwarded-For"), "1.2.3.4");
+        EXPECT_EQ(told("X-Forwarded-Proto"), "https");
+        target.append("/two");
+    }
 }
 
 }  // namespace access_test

@@ -28,6 +28,13 @@ int fuzz_server_name(const std::uint8_t* data, std::size_t size) {
 /// A PROXY header, and whatever follows it.
 int fuzz_proxy_header(const std::uint8_t* data, std::size_t size) {
     const auto text = as_text(data, size);
+    if (proxy_header_version(text) == ProxyHeaderVersion::one) {
+        const auto line = parse_proxy_header(text);
+        FUZZ_CHECK(!line || (size <= kMaxProxyLine && text.find('\n') == size - 1));
+        if (line && line->client)
+            FUZZ_CHECK(protocol::plain_address(*line->client) == *line->client);
+        return 0;
+    }
     const auto rest = proxy_header_rest(text.substr(0, kProxyHeaderStart));
     if (!rest) {
         FUZZ_CHECK(!parse_proxy_header(text));

@@ -88,6 +88,21 @@ TEST_F(Authenticators, TakeAsLongForAnUnknownUser) {
     EXPECT_EQ(judge("ann", "right"), Word::right) << "the result above is not of this user";
 }
 
+TEST_F(Authenticators, TakeAsLongForAWrongPasswordAsTheCostliestLineDoes) {
+    auto costly = std::string(kOther);
+    costly.replace(costly.find("$04$"), 4, "$12$");
+    users("ann:" + std::string(kHash) + "\nbob:" + costly);
+    EXPECT_EQ(judge("nobody", "wrong"), Word::wrong);
+    EXPECT_EQ(last_hash_, costly) << "an unknown user";
+    EXPECT_EQ(checks_, 1);
+    EXPECT_EQ(judge("ann", "wrong"), Word::wrong);
+    EXPECT_EQ(last_hash_, costly) << "a user with a cheap hash";
+    EXPECT_EQ(judge("ann", "right"), Word::right);
+    EXPECT_EQ(last_hash_, kHash) << "who proves himself need not wait";
+    EXPECT_EQ(judge("bob", "wrong"), Word::wrong);
+    EXPECT_EQ(checks_, 5) << "one more check for ann's wrong password alone";
+}
+
 TEST_F(Authenticators, ForgetAUserWhoseLineChanges) {
     EXPECT_EQ(judge("ann", "right"), Word::right);
     users("ann:" + std::string(kOther));

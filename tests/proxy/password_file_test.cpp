@@ -68,7 +68,7 @@ TEST(PasswordFile, HasLinesOfUsers) {
     EXPECT_EQ(*read.file->hash_of("ü"), kYescrypt);
     EXPECT_EQ(read.file->hash_of("Ann"), nullptr);
     EXPECT_EQ(read.file->hash_of(""), nullptr);
-    EXPECT_EQ(read.file->usual_hash(), kBcryptY);
+    EXPECT_EQ(read.file->costliest_hash(), kBcryptY);
 }
 
 TEST(PasswordFile, NamesTheLineOfAFaultAndShowsNoHash) {
@@ -94,12 +94,39 @@ TEST(PasswordFile, NamesTheLineOfAFaultAndShowsNoHash) {
     EXPECT_THAT(errors(many), SizeIs(kMaxShownFaults));
 }
 
+TEST(PasswordFile, KnowsTheHashThatTakesLongest) {
+    const auto costliest = [](std::initializer_list<std::string> hashes) {
+        std::string text;
+        for (const auto& hash : hashes)
+            text.append("u")
+                .append(std::to_string(text.size()))
+                .append(":")
+                .append(hash)
+                .append("\n");
+        const auto read = parse(text);
+        EXPECT_TRUE(read.file) << testing::PrintToString(read.errors);
+        return read.file ? read.file->costliest_hash() : std::string();
+    };
+    const auto of = [](std::string_view hash, std::string_view from, std::string_view to) {
+        std::string changed(hash);
+        return changed.replace(changed.find(from), from.size(), to);
+    };
+    const auto bcrypt12 = of(kBcryptB, "$04$", "$12$"), bcrypt5 = of(kBcryptY, "$04$", "$05$");
+    const auto usual_yescrypt = of(kYescrypt, "j75", "j9T");
+    const auto usual_sha = of(kSha512, "rounds=1000$", "");
+    EXPECT_EQ(costliest({kBcryptY, bcrypt12, bcrypt5}), bcrypt12) << "wherever its line is";
+    EXPECT_EQ(costliest({usual_sha, usual_yescrypt, bcrypt5}), usual_yescrypt);  // 2, 13, 1.6 ms
+    EXPECT_EQ(costliest({bcrypt5, usual_sha, kSha256}), usual_sha);
+    const auto million = of(kSha512, "rounds=1000$", "rounds=1000000$");
+    EXPECT_EQ(costliest({bcrypt12, million}), million);  // 200, 400 ms
+}
+
 TEST(PasswordFile, MayHaveNoUser) {
     const auto read = parse("");
     ASSERT_TRUE(read.file);
-    EXPECT_EQ(judge_hash(read.file->usual_hash()), HashFault::none)
+    EXPECT_EQ(judge_hash(read.file->costliest_hash()), HashFault::none)
         << "a check of it takes its time";
-    EXPECT_FALSE(has_hash("", read.file->usual_hash()));
+    EXPECT_FALSE(has_hash("", read.file->costliest_hash()));
 }
 
 TEST(PasswordFile, IsReadFromADisk) {

@@ -46,12 +46,43 @@ TEST(ProxyHeader, NamesNoClientForTheProxysOwnConnections) {
 
 TEST(ProxyHeader, IsRefusedWhenItIsNotWhole) {
     for (const auto& bad :
-         {""s, kSignature, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"s,
-          "PROXY TCP4 1.2.3.4 127.0.0.1 1 2\r\n"s, header(0x11, 0x11, kTcp4),
+         {""s, kSignature, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"s, header(0x11, 0x11, kTcp4),
           header(0x22, 0x11, kTcp4), header(0x21, 0x12, kTcp4), header(0x21, 0x11, kTcp4.substr(1)),
           header(0x21, 0x21, kTcp6.substr(1)), header(0x21, 0x11, 13, kTcp4),
           header(0x21, 0x11, 11, kTcp4), header(0x21, 0x41, kTcp4)})
         EXPECT_EQ(client(bad), "malformed");
+}
+
+TEST(ProxyHeader, OfVersion1NamesTheClientInALine) {
+    EXPECT_EQ(client("PROXY TCP4 1.2.3.4 127.0.0.1 12345 80\r\n"), "1.2.3.4");
+    EXPECT_EQ(client("PROXY TCP6 2001:db8::9 ::1 1 65535\r\n"), "2001:db8::9");
+    EXPECT_EQ(client("PROXY TCP6 ::ffff:10.0.0.1 ::ffff:10.0.0.2 1 2\r\n"), "10.0.0.1");
+    EXPECT_EQ(client("PROXY UNKNOWN\r\n"), "its own");
+    EXPECT_EQ(client("PROXY UNKNOWN ffff::1 ffff::2 65535 65535\r\n"), "its own");
+    const auto full = "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"s;
+    const auto longest = "PROXY UNKNOWN " + full + " " + full + " 65535 65535\r\n";
+    EXPECT_EQ(longest.size(), kMaxProxyLine);
+    EXPECT_EQ(client(longest), "its own");
+}
+
+TEST(ProxyHeader, OfVersion1IsRefusedWhenItIsNotWhole) {
+    for (const auto* rest :
+         {"", "\r\n", "TCP4 1.2.3.4 127.0.0.1 1 2", "TCP4 1.2.3.4 127.0.0.1 1 2\n",
+          "TCP4 1.2.3.4 127.0.0.1 1\r\n", "TCP4 1.2.3.4 127.0.0.1 1 2 3\r\n",
+          "TCP4 1.2.3.4 127.0.0.1  1 2\r\n", "TCP4 1.2.3.4 127.0.0.1 1 65536\r\n",
+          "TCP4 1.2.3.4 127.0.0.1 -1 2\r\n", "TCP4 ::1 127.0.0.1 1 2\r\n",
+          "TCP6 1.2.3.4 127.0.0.1 1 2\r\n", "TCP4 1.2.3 127.0.0.1 1 2\r\n",
+          "TCP4 host 127.0.0.1 1 2\r\n", "UDP4 1.2.3.4 127.0.0.1 1 2\r\n", "UNKNOWNS\r\n",
+          "tcp4 1.2.3.4 127.0.0.1 1 2\r\n"})
+        EXPECT_EQ(client("PROXY " + std::string(rest)), "malformed") << rest;
+    EXPECT_EQ(client("PROXY UNKNOWN " + std::string(kMaxProxyLine, 'x') + "\r\n"), "malformed");
+}
+
+TEST(ProxyHeader, ShowsItsVersionInItsFirstBytes) {
+    EXPECT_EQ(proxy_header_version("PROXY UNKNOW"), ProxyHeaderVersion::one);
+    EXPECT_EQ(proxy_header_version(kSignature), ProxyHeaderVersion::two);
+    EXPECT_EQ(proxy_header_version("GET / HTTP/1"), ProxyHeaderVersion::none);
+    EXPECT_EQ(proxy_header_version("PROXYS TCP4 "), ProxyHeaderVersion::none);
 }
 
 TEST(ProxyHeader, SaysHowMuchFollowsWithinALimit) {

@@ -153,13 +153,15 @@ public:
         bool served = false;
         bool retired = false;
         bool of_peer = false;
+        bool secure = true, from_here = true;
 
     private:
         void retire() override { retired = true; }
         void drain() override {}
         void give_way() override {}
         void peer_proven() override { of_peer = true; }
-        bool encrypted() const override { return true; }
+        bool encrypted() const override { return secure; }
+        bool from_this_host() const override { return from_here; }
         void expire() override {}
 
         RecordedTransport& node_;

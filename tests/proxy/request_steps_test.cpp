@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 
 #include "protocol/membership/peer_view.hpp"
+#include "proxy/access/access_rules.hpp"
 #include "proxy/cache/body_writer.hpp"
 #include "tests/proxy/recorded_transport.hpp"
 
@@ -253,6 +255,28 @@ TEST_F(RequestStepsTest, OptionsEndsWhereItsHopsDo) {
     EXPECT_EQ(here->response.status, 200u);
     EXPECT_THAT(here->response.value("Allow"), HasSubstr("GET, HEAD"));
     EXPECT_EQ(served("OPTIONS", {line("Max-Forwards", "x")})->response.status, 400u);
+}
+
+TEST_F(RequestStepsTest, APasswordComesOverTlsOrFromThisHost) {
+    auto config = *client_settings;
+    config.forward.authentication = AuthenticationConfig{};
+    auto rules = std::make_shared<AccessRules>();
+    rules->users = parse_users("", "users").file;
+    config.access = std::move(rules);
+    client_settings.replace(std::make_shared<const Config>(std::move(config)));
+    // The connection decides, and not the address in a PROXY header: here 10.0.0.9.
+    for (const auto [secure, from_here, status] :
+         {std::tuple(true, false, 407u), {false, true, 407u}, {false, false, 403u}}) {
+        Exchange exchange(*this, "GET", "http://h/a", {});
+        exchange.secure = secure;
+        exchange.from_here = from_here;
+        exchange.serve();
+        EXPECT_EQ(exchange.response.status, status);
+        EXPECT_EQ(
+            exchange.response.body.find("forward.authentication.in_clear") != std::string::npos,
+            status == 403);
+    }
+    EXPECT_EQ(counters.refusals[RequestRefusal::credentials_in_clear], 1u);
 }
 
 TEST_F(RequestStepsTest, ALoopIsRefused) {
