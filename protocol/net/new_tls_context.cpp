@@ -14,7 +14,7 @@ std::shared_ptr<SSL_CTX> new_tls_context(TlsSide side) {
     if (!context) throw std::bad_alloc();
     auto* const raw = context.get();
     SSL_CTX_set_min_proto_version(raw, TLS1_2_VERSION);
-    // Renegotiation would serve attacks only; compression enabled one (CRIME).
+    // A client's renegotiation would serve attacks only; compression enabled one (CRIME).
     SSL_CTX_set_options(raw, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
     // Sockets are non-blocking: the system may take a part of a write, and the rest may come from
     // another address. Idle connections free their buffers.

@@ -67,6 +67,25 @@ private:
     unsigned long code_;
 };
 
+/// Of a certificate that came alone, without the one of its issuer. Many servers are set up so,
+/// because browsers find the missing one by themselves.
+std::string why_not_verified(SSL* ssl, long verified) {
+    std::string why = X509_verify_cert_error_string(verified);
+    const auto* const chain = SSL_get_peer_cert_chain(ssl);
+    const auto is_without_issuer = verified == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY ||
+                                   verified == X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE;
+    if (!is_without_issuer || !chain || sk_X509_num(chain) != 1) return why;
+    std::array<char, 256> issuer{};  // with escapes for what is not printable
+    X509_NAME_oneline(X509_get_issuer_name(sk_X509_value(chain, 0)), issuer.data(),
+                      static_cast<int>(issuer.size()));
+    return why
+        .append(": the server sends its own certificate alone, and no certificate of its issuer ")
+        .append(issuer.data())
+        .append(
+            " is known here. An intermediate certificate is missing in what the server sends, "
+            "or that issuer is a CA that this node does not trust");
+}
+
 /// The result of send() or recv() that a step of the session below stands for.
 ssize_t result_of(Step step, std::size_t bytes) {
     if (step == Step::end) return 0;
@@ -197,7 +216,7 @@ Step TlsSession::after(int result) {
     if (const auto verified = SSL_get_verify_result(ssl);
         verified != X509_V_OK &&
         ERR_GET_REASON(ERR_peek_last_error()) == SSL_R_CERTIFICATE_VERIFY_FAILED)
-        why_ = X509_verify_cert_error_string(verified);
+        why_ = why_not_verified(ssl, verified);
     else if (line_.messages > kTlsMostMessages)
         why_ = "too many messages of a handshake";
     else if (text)

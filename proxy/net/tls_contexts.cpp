@@ -126,6 +126,9 @@ private:
         const auto context = protocol::new_tls_context(protocol::TlsSide::client);
         known = std::make_shared<const TlsTrust>(context, reads);
         auto* const raw = context.get();
+        // Before TLS 1.3 an origin asks for a certificate of the client so, in the middle of a
+        // connection. RFC 5746 secures it, and kTlsMostMessages bounds it.
+        SSL_CTX_clear_options(raw, SSL_OP_NO_RENEGOTIATION);
         SSL_CTX_set_alpn_protos(raw,
                                 reinterpret_cast<const unsigned char*>(protocol::kAlpnHttp1.data()),
                                 static_cast<unsigned>(protocol::kAlpnHttp1.size()));

@@ -59,8 +59,9 @@ void TlsEnd::close_notify() {
     SSL_shutdown(ssl_.get());
 }
 
-TlsOrigin::TlsOrigin(const Certificates::Files& files, Script script)
-    : context_(SSL_CTX_new(TLS_server_method()), SSL_CTX_free),
+TlsOrigin::TlsOrigin(const Certificates::Files& files, Script script, Habit habit)
+    : habit_(habit),
+      context_(SSL_CTX_new(TLS_server_method()), SSL_CTX_free),
       script_(std::move(script)),
       listener_(Socket::listen("127.0.0.1", 0)) {
     check(SSL_CTX_use_certificate_chain_file(context_.get(), files.certificate.c_str()) == 1 &&
@@ -78,7 +79,30 @@ TlsOrigin::TlsOrigin(const Certificates::Files& files, Script script)
             return SSL_TLSEXT_ERR_OK;
         },
         nullptr);
+    if (habit_ != Habit::none) {
+        SSL_CTX_set_max_proto_version(context_.get(), TLS1_2_VERSION);
+        SSL_CTX_set_verify(context_.get(), SSL_VERIFY_PEER, nullptr);
+        constexpr unsigned char kContext[] = {1};
+        SSL_CTX_set_session_id_context(context_.get(), kContext, sizeof kContext);
+        SSL_CTX_clear_mode(context_.get(), SSL_MODE_AUTO_RETRY);
+    }
     acceptor_ = std::thread([this] { accept_all(); });
+}
+
+/// Asks the client for a certificate, which it need not have.
+bool TlsOrigin::renegotiate(SSL* ssl) {
+    do {
+        ERR_clear_error();
+        if (SSL_renegotiate(ssl) != 1 || SSL_do_handshake(ssl) != 1) return false;
+        while (SSL_renegotiate_pending(ssl) == 1 || SSL_in_init(ssl) == 1) {
+            char byte;
+            const auto result = SSL_peek(ssl, &byte, 1);
+            if (result <= 0 && SSL_get_error(ssl, result) != SSL_ERROR_WANT_READ) return false;
+            if (SSL_get_shutdown(ssl) != 0) return false;
+        }
+        ++renegotiations;
+    } while (habit_ == Habit::renegotiates_for_ever);
+    return true;
 }
 
 TlsOrigin::~TlsOrigin() {
@@ -140,6 +164,7 @@ void TlsOrigin::serve(Socket socket) {
         std::size_t head = 0;
         while (goes_on && (head = input.find("\r\n\r\n")) == std::string::npos)
             goes_on = end.receive(input);
+        if (goes_on && habit_ != Habit::none) goes_on = renegotiate(end.ssl());
         if (!goes_on) break;
         const auto request = input.substr(0, head + 2);
         const auto length = std::strtoull(field_of(request, "Content-Length").c_str(), nullptr, 10);

@@ -48,12 +48,15 @@ class TlsOrigin {
 public:
     using Script = std::function<std::string(const std::string& head, const std::string& body)>;
 
-    TlsOrigin(const Certificates::Files& files, Script script);
+    /// Both kinds speak TLS 1.2 and renegotiate after the head of each request.
+    enum class Habit { none, renegotiates, renegotiates_for_ever };
+
+    TlsOrigin(const Certificates::Files& files, Script script, Habit habit = Habit::none);
     ~TlsOrigin();
     TlsOrigin(const TlsOrigin&) = delete;
 
     std::uint16_t port() const { return listener_.port(); }
-    std::atomic<std::size_t> handshakes{0}, resumed{0}, requests{0};
+    std::atomic<std::size_t> handshakes{0}, resumed{0}, requests{0}, renegotiations{0};
     std::atomic<bool> tell_end{true};  // false: connections end without a close_notify
     std::atomic<int> cuts{0};          // so many connections end before their handshake does
     std::atomic<bool> hang_up{false};  // every answer is the last of its connection, untold
@@ -63,7 +66,9 @@ public:
 private:
     void accept_all();
     void serve(Socket socket);
+    bool renegotiate(SSL* ssl);
 
+    const Habit habit_;
     std::shared_ptr<SSL_CTX> context_;
     Script script_;
     Socket listener_;
