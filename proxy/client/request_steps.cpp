@@ -210,9 +210,17 @@ std::optional<RequestRefusal> RequestSteps::judge_client() {
         return RequestRefusal::misdirected;
     if (via_names(request_.head.fields, config.node)) return RequestRefusal::loop;
     if (request_.head.verb == verb::purge) return std::nullopt;  // has a rule of its own
+    if (claims_tls()) return RequestRefusal::misdirected;
     if (!request_.site.of_entry() && config.forward.enabled && !requester.rights().forward)
         return RequestRefusal::forward_client;
     return std::nullopt;
+}
+
+/// A request in the clear names an https resource of a site, for which the node speaks as its
+/// origin (RFC 9110 §7.4). A forward client may do so: there the node fetches over TLS itself.
+bool RequestSteps::claims_tls() const {
+    return request_.key.scheme() == Scheme::https && request_.site.of_entry() &&
+           !transaction_.connection.encrypted() && !request_.requester.through_trusted_proxy();
 }
 
 /// A PURGE has a rule of its own, and a request without a site gets no further.
@@ -260,11 +268,17 @@ asio::awaitable<void> RequestSteps::refuse_client(RequestRefusal reason) {
 
 /// RFC 9110 §15.5.20: the client may send the request again on another connection.
 asio::awaitable<void> RequestSteps::refuse_misdirected() {
-    const auto& inside = *request_.inside;
-    const auto fault = judge_inside(inside, request_.key, request_.inside_is_listed);
-    if (fault != InsideFault::other_target) transaction_.connection.retire();
-    const auto text = explain(fault, inside, request_.key);
     auto status = kOwnAnswer;
+    std::string text(
+        "This connection is in the clear, and the request is for an https URL: send it over TLS, "
+        "or "
+        "through a proxy in clients.trusted_proxies.");
+    if (request_.inside) {
+        const auto& inside = *request_.inside;
+        const auto fault = judge_inside(inside, request_.key, request_.inside_is_listed);
+        if (fault != InsideFault::other_target) transaction_.connection.retire();
+        text = explain(fault, inside, request_.key);
+    }
     status.detail = to_string(RequestRefusal::misdirected);
     co_await transaction_.refuse(421, text, status);
 }

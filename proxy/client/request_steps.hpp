@@ -49,6 +49,7 @@ private:
     bool may_be_listed() const;
     bool is_refused_by_list();
     bool is_too_young(const ResponseFromCache& response);
+    bool claims_tls() const;
     bool is_upgrade() const;
     bool is_get_or_head() const;
     bool goes_past_the_cache() const;

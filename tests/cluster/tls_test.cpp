@@ -9,6 +9,7 @@
 #include "proxy/config/config_json.hpp"
 #include "proxy/net/tls_contexts.hpp"
 #include "tests/cluster/fixture.hpp"
+#include "tests/cluster/http2_client.hpp"
 #include "tests/cluster/tls_kit.hpp"
 
 namespace proxy::test {
@@ -124,6 +125,29 @@ TEST_F(TlsOrigins, MustProveItByAnAuthorityThatIsTrusted) {
     expect_refused("http://strange.test/");
     expect_refused("http://unknown.test/");
     EXPECT_EQ(server.requests, 0u);
+    const auto why = get("a", "http://unknown.test/").body;
+    EXPECT_TRUE(contains(why, "unable to get local issuer certificate")) << why;
+    EXPECT_TRUE(contains(why, "An intermediate certificate is missing")) << why;
+    EXPECT_TRUE(contains(why, "/CN=")) << "its issuer by name: " << why;
+}
+
+// IIS asks so for a certificate of the client, when it sees the path of the request.
+TEST_F(TlsOrigins, MayRenegotiateBeforeTls13) {
+    TlsOrigin server(good(), echo(), TlsOrigin::Habit::renegotiates);
+    start_with({entry(server, trusting())});
+    EXPECT_EQ(get("a", "/one").body, "secret of /one");
+    EXPECT_EQ(client().ask("POST", "/two", "", std::string(100'000, 'x')).body, "secret of /two");
+    EXPECT_EQ(server.requests, 2u);
+    EXPECT_EQ(server.renegotiations, 2u);
+    EXPECT_EQ(server.handshakes, 1u) << "on one connection";
+}
+
+TEST_F(TlsOrigins, MayNotRenegotiateWithoutEnd) {
+    TlsOrigin server(good(), echo(), TlsOrigin::Habit::renegotiates_for_ever);
+    start_with({entry(server, trusting())});
+    const auto got = get("a", "/one");
+    EXPECT_EQ(got.status, 502u);
+    EXPECT_LT(server.renegotiations, 32u);
 }
 
 TEST_F(TlsOrigins, NeedNoProofWhenNoneIsAsked) {
@@ -277,16 +301,56 @@ TEST_F(TlsClients, GetAnswersOfTheirOwnScheme) {
     EXPECT_EQ(client.get("/one").cache_status().substr(0, 6), "a; hit");
     // http://origin.test/one is another object than https://origin.test/one.
     EXPECT_TRUE(contains(get("a", "/one").cache_status(), "a; fwd=uri-miss; stored"));
-    EXPECT_EQ(get("a", "https://origin.test/one").cache_status().substr(0, 6), "a; hit");
     EXPECT_EQ(origin.requests(), 2u);
+}
+
+// RFC 9110 §7.4: in the clear nobody asks for an https resource of a site.
+TEST_F(TlsClients, AloneGetWhatHttpsUrlsName) {
+    auto settings = tls_config();
+    settings.forward.enabled = true;
+    settings.purge.allow = PrefixList{"127.0.0.0/8"};
+    start(settings);
+    EXPECT_EQ(secure().get("/one").status, 200u);
+    auto plain = client();
+    for (const auto* method : {"GET", "HEAD", "OPTIONS"}) {
+        plain.begin(method, "https://origin.test/one");
+        EXPECT_EQ(plain.read(std::string_view(method) == "HEAD").status, 421u) << method;
+    }
+    const auto refusal = plain.ask("POST", "https://origin.test/one", "", "x");
+    EXPECT_EQ(refusal.status, 421u);
+    EXPECT_EQ(refusal.cache_status(), "a; detail=misdirected");
+    EXPECT_TRUE(contains(refusal.body, "clients.trusted_proxies")) << refusal.body;
+    Http2Client clear(Socket::connect(address("a"), kProxyPort));
+    auto lines = Http2Client::get("/one");
+    EXPECT_EQ(clear.fetch(lines).status, 200u);
+    lines[1].second = "https";
+    EXPECT_EQ(clear.fetch(lines).status, 421u);
+    EXPECT_EQ(origin.requests(), 2u) << "by both schemes once";
+    EXPECT_EQ(secure().get("https://origin.test/one").cache_status().substr(0, 6), "a; hit");
+    EXPECT_EQ(client().ask("PURGE", "https://origin.test/one").status, 200u)
+        << "has a rule of its own";
+    EXPECT_EQ(secure().get("/one").cache_status().substr(0, 6), "a; fwd");
+}
+
+TEST_F(TlsClients, AreBelievedToStandBehindATrustedProxy) {
+    auto settings = tls_config();
+    settings.clients.trusted_proxies = {"127.0.0.1"};
+    start(settings);
+    EXPECT_EQ(get("a", "https://origin.test/one").status, 200u);
+    EXPECT_EQ(secure().get("/one").cache_status().substr(0, 6), "a; hit");
+    Http2Client clear(Socket::connect(address("a"), kProxyPort));
+    auto lines = Http2Client::get("/one");
+    lines[1].second = "https";
+    EXPECT_TRUE(clear.fetch(lines).field("cache-status").starts_with("a; hit"));
+    EXPECT_EQ(origin.requests(), 1u);
 }
 
 TEST_F(TlsClients, AreAnnouncedToOriginsThatAreReachedInTheClear) {
     start(tls_config());
     secure().get("/one");
     secure().get("/two", "X-Forwarded-Proto: gopher\r\n");
-    get("a", "https://origin.test/three",
-        "X-Forwarded-Proto: http\r\n");                // the same object for all
+    secure().get("https://origin.test/three",
+                 "X-Forwarded-Proto: http\r\n");       // the same object for all
     get("a", "/four", "X-Forwarded-Proto: http\r\n");  // said by whoever stands before us
     const auto heads = origin.heads();
     for (const auto i : {0u, 1u, 2u}) {
