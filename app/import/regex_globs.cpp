@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "proxy/http/rule.hpp"
+#include "proxy/http/path_readings.hpp"
 
 namespace app {
 namespace {

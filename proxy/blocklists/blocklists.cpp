@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "proxy/blocklists/normal_url.hpp"
+#include "proxy/http/path_readings.hpp"
 
 namespace proxy {
 namespace {
@@ -89,22 +90,42 @@ void Blocklists::take(const EntryRecord& entry, ListedTarget& result) const {
 
 /// True if the target is refused, so that nothing more need be asked.
 bool Blocklists::ask_name(const Query& name, Asked& asked) const {
-    auto has_paths = false;
+    std::vector<EntryRecord> with_paths;
     look_up(name, asked.result, [&](const EntryRecord& entry) {
         if (entry.kind == EntryKind::domain ||
             (entry.kind == EntryKind::host && name.text.size() == asked.host.size()))
             take(entry, asked.result);
-        has_paths = has_paths || entry.kind == EntryKind::url_host;
+        if (entry.kind == EntryKind::url_host) with_paths.push_back(entry);
     });
-    if (has_paths && asked.path && !asked.result.refused) ask_paths(name.text, asked);
+    if (!with_paths.empty() && asked.path && !asked.result.refused) ask_paths(name.text, asked);
+    if (!asked.has_all_urls)
+        for (const auto& entry : with_paths) take(entry, asked.result);
     return asked.result.refused.has_value();
 }
 
-/// Asks for each beginning of the path that an entry could be.
+/// Asks for every reading of the path.
 void Blocklists::ask_paths(std::string_view name, Asked& asked) const {
-    asked.url.assign(name);
-    append_normal_path(asked.url, *asked.path);
-    const std::string_view url = asked.url;
+    if (asked.urls.empty()) {
+        const auto path = asked.path->substr(0, asked.path->find('?'));
+        append_normal_path(asked.urls.emplace_back(), *asked.path);
+        if (!has_one_reading(path)) {
+            const PathReadings readings(path);
+            asked.has_all_urls = readings.complete;
+            for (auto form : readings.forms)
+                append_normal_path(asked.urls.emplace_back(),
+                                   form.append(asked.path->substr(path.size())));
+        }
+    }
+    for (const auto& url : asked.urls) {
+        if (asked.result.refused) return;
+        ask_url(name, url, asked);
+    }
+}
+
+/// Asks for each beginning of the path that an entry could be.
+void Blocklists::ask_url(std::string_view name, std::string_view path, Asked& asked) const {
+    std::string buffer(name);
+    const std::string_view url = buffer.append(path);
     std::size_t boundaries = 0;
     for (auto end = name.size() + 1; end <= url.size() && boundaries <= kMaxPathBoundaries; ++end) {
         if (end < url.size() && !is_path_boundary(url[end])) continue;

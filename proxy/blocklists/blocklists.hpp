@@ -76,7 +76,8 @@ private:
     struct Asked {
         std::string_view host;
         std::optional<std::string_view> path;
-        std::string url{};  // of the last name, with the normal path
+        std::vector<std::string> urls{};  // the normal forms of the readings of the path
+        bool has_all_urls = true;         // false: nobody knows all readings
         ListedTarget result{};
     };
 
@@ -98,5 +99,6 @@ private:
     std::unique_ptr<EntryIndex> index_;
     unsigned least_labels_;
 };
+    void ask_url(std::string_view name, std::string_view path, Asked& asked) const;
 
 }  // namespace proxy

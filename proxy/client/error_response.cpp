@@ -37,6 +37,7 @@ unsigned status_of(NoSite reason) {
             return 403;
         case NoSite::no_origin:
         case NoSite::only_forward:
+        case NoSite::two_readings:
             return 404;
     }
     return 500;
@@ -60,6 +61,10 @@ std::string explain(NoSite reason, std::string_view host) {
                    "proxy: set it in the browser, in http_proxy, or with curl -x. (A node that "
                    "serves " +
                    std::string(host) + " needs an entry in `origins`.)";
+        case NoSite::two_readings:
+            return "Origins read the path of this URL in several ways, and `origins` has different "
+                   "entries for these. Escaped slashes, backslashes, parameters (;) and dot "
+                   "segments do this.";
     }
     return {};
 }

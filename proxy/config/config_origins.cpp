@@ -14,6 +14,7 @@
 #include "proxy/config/config_values.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/path_readings.hpp"
 #include "proxy/http/rule.hpp"
 #include "proxy/http/same_host.hpp"
 #include "proxy/rewrite/mirror.hpp"

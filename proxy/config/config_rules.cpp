@@ -9,6 +9,7 @@
 
 #include "proxy/config/config_values.hpp"
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/path_readings.hpp"
 #include "proxy/http/same_host.hpp"
 
 namespace proxy {
@@ -84,7 +85,8 @@ void read_match(ConfigContext& context, ConfigSection& rule, RuleMatch& out) {
         if (text.find('?') != std::string::npos)
             context.fail(path, "must be a path without a query: rules compare the path alone");
         std::string scratch;
-        const std::string normal(path_for_rules(text, scratch));
+        const auto whole = (text.starts_with('*') ? "/" : "") + text;
+        const std::string normal(path_for_rules(whole, scratch).substr(whole.size() - text.size()));
         if (text.find('?') == std::string::npos && normal != text)
             context.fail(path, "never matches, as rules compare normalised paths; write " + normal);
         out.paths.emplace_back(text);

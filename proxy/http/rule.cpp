@@ -4,10 +4,10 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <set>
 
-#include "proxy/http/escape.hpp"
 #include "proxy/http/field_list.hpp"
-#include "proxy/http/reference.hpp"
+#include "proxy/http/path_readings.hpp"
 #include "proxy/http/same_host.hpp"
 #include "summary/key_hash.hpp"
 
@@ -114,50 +114,6 @@ std::uint64_t key_hash_of(const std::vector<Rule>& rules) {
     return std::max<std::uint64_t>(stable_hash(text), 1);
 }
 
-/// Appends the path with unreserved characters decoded, other escapes in capitals, and runs of `/`
-/// as one.
-void append_decoded(std::string& out, std::string_view path) {
-    for (std::size_t i = 0; i < path.size(); ++i) {
-        const auto byte = escaped_byte(path.substr(i));
-        if (!byte) {
-            if (path[i] != '/' || !out.ends_with('/')) out.push_back(path[i]);
-            continue;
-        }
-        if (is_unreserved(*byte))
-            out.push_back(*byte);
-        else
-            for (const char c : path.substr(i, 3))
-                out.push_back(c >= 'a' && c <= 'f' ? static_cast<char>(c - 'a' + 'A') : c);
-        i += 2;
-    }
-}
-
-/// The path has one reading, and is in the form of path_for_rules(): it has no `%`, no backslash
-/// and no parameters, and neither `/` nor `.` behind a slash.
-bool is_plain(std::string_view path) {
-    constexpr std::uint8_t kOdd = 1, kSlash = 2, kDot = 4;
-    static constexpr std::array<std::uint8_t, 256> kKinds = [] {
-        std::array<std::uint8_t, 256> kinds{};
-        for (const unsigned char c : {'%', '\\', ';'}) kinds[c] = kOdd;
-        kinds['/'] = kSlash;
-        kinds['.'] = kDot;
-        return kinds;
-    }();
-    std::uint8_t refused = kOdd;
-    for (const char c : path) {
-        const auto kind = kKinds[static_cast<unsigned char>(c)];
-        if ((kind & refused) != 0) return false;
-        refused = kind == kSlash ? kOdd | kSlash | kDot : kOdd;
-    }
-    return true;
-}
-
-/// A segment that is `.` or `..` for an origin which ignores its parameters.
-bool is_dots(std::string_view segment) {
-    const auto stem = segment.substr(0, segment.find(';'));
-    return stem == "." || stem == "..";
-}
-
 bool is_for_method(const RuleMatch& match, std::string_view method) {
     if (match.methods.empty()) return true;
     if (method == "HEAD") method = "GET";
@@ -165,6 +121,14 @@ bool is_for_method(const RuleMatch& match, std::string_view method) {
 }
 
 bool is_for_host(const RuleMatch& match, std::string_view host) {
+/// The rule permits nothing that would be forbidden without it, and adds nothing to a request.
+bool only_restricts(const Rule& rule) {
+    auto storing = rule.storing;
+    storing.authorize = false;
+    return storing == StoringRule() && !rule.query.changes_key() && !rule.fetch_for_head &&
+           rule.request_fields.empty();
+}
+
     return match.hosts.empty() ||
            std::ranges::any_of(match.hosts, [&](const Glob& glob) { return glob.matches(host); });
 }
@@ -189,40 +153,6 @@ bool FieldEdits::takes_away(std::string_view name) const {
                        [&](const std::string& removed) { return iequals(removed, name); });
 }
 
-std::string_view path_for_rules(std::string_view path_and_query, std::string& scratch) {
-    const auto path = path_and_query.substr(0, path_and_query.find('?'));
-    if (is_plain(path) || !path.starts_with('/')) return path;
-    std::string decoded;
-    decoded.reserve(path.size());
-    append_decoded(decoded, path);
-    scratch = without_dot_segments(decoded);
-    return scratch;
-}
-
-std::string path_by_lax_origins(std::string_view path) {
-    if (path.find_first_of("%\\;") == std::string_view::npos) return {};
-    std::string slashes;
-    for (std::size_t i = 0; i < path.size(); ++i) {
-        const auto escape = path.substr(i, 3);
-        const auto slash = escape == "%2F" || escape == "%5C";
-        slashes.push_back(slash || path[i] == '\\' ? '/' : path[i]);
-        if (slash) i += 2;
-    }
-    std::string out;
-    auto has_dots = false;
-    for (std::string_view rest = slashes; !rest.empty();) {
-        const auto end = rest.find('/', 1);
-        auto segment = rest.substr(0, end);
-        rest.remove_prefix(segment.size());
-        if (is_dots(segment.substr(1))) {
-            has_dots = true;
-            segment = segment.substr(0, segment.find(';'));
-        }
-        if (segment != "/" || rest.empty()) out.append(segment);
-    }
-    return has_dots ? without_dot_segments(out) : std::string();
-}
-
 RuleTable::RuleTable(std::vector<Rule> rules) : rules_(std::move(rules)) {
     for (auto& rule : rules_) {
         rule.mark = mark_of(rule);
@@ -245,10 +175,14 @@ RuleTable::RuleTable(std::vector<Rule> rules) : rules_(std::move(rules)) {
         }
     }
     key_hash_ = key_hash_of(rules_);
-    two_readings_.name = kTwoReadings;
-    two_readings_.bypass = true;
-    for (const auto& rule : rules_)
-        two_readings_.min_age = std::max(two_readings_.min_age, rule.min_age);
+    std::set<std::optional<std::chrono::seconds>> ages{std::nullopt};
+    for (const auto& rule : rules_) ages.insert(rule.min_age);
+    for (const auto& age : ages) {
+        auto& one = two_readings_.emplace_back();
+        one.name = kTwoReadings;
+        one.bypass = true;
+        one.min_age = age;
+    }
 }
 
 void RuleTable::Candidates::add(std::string_view prefix, const Candidate& candidate) {
@@ -336,13 +270,28 @@ const Rule* RuleTable::find(std::string_view method, std::string_view host,
     if (rules_.empty()) return nullptr;
     const auto path = path_and_query.substr(0, path_and_query.find('?'));
     const auto is_canonical = !host.starts_with('[') && !host.ends_with('.');
-    if (is_canonical && is_plain(path)) return find_plain({method, host, path, memo});
-    std::string scratch, host_scratch;
-    const Asked asked{method, canonical_host(host, host_scratch), path_for_rules(path, scratch)};
-    const auto* const rule = find_plain(asked);
-    const auto lax = path_by_lax_origins(asked.path);
-    const auto is_one = lax.empty() || find_plain({asked.method, asked.host, lax}) == rule;
-    return is_one ? rule : &two_readings_;
+    if (is_canonical && has_one_reading(path)) return find_plain({method, host, path, memo});
+    std::string scratch;
+    return find_strictest({method, canonical_host(host, scratch), {}}, path);
+}
+
+const Rule* RuleTable::find_strictest(Asked asked, std::string_view path_and_query) const {
+    const PathReadings readings(path_and_query);
+    const Rule* only = nullptr;  // of the rules found
+    auto has_none = false, is_one = readings.complete;
+    std::optional<std::chrono::seconds> min_age;
+    for (const auto& form : readings.forms) {
+        asked.path = form;
+        const auto* const rule = find_plain(asked);
+        has_none = has_none || !rule;
+        if (!rule) continue;
+        is_one = is_one && (!only || only == rule);
+        only = rule;
+        min_age = std::max(min_age, rule->min_age);
+    }
+    if (is_one && (!only || !has_none || only_restricts(*only))) return only;
+    if (!readings.complete) return &two_readings_.back();
+    return &*std::ranges::find(two_readings_, min_age, &Rule::min_age);
 }
 
 const Rule* RuleTable::find_plain(const Asked& asked) const {

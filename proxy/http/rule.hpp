@@ -20,7 +20,7 @@ namespace proxy {
 /// The requests that a rule is for. An empty list stands for all.
 struct RuleMatch {
     std::vector<Glob> hosts;           // lower case, without a port
-    std::vector<Glob> paths;           // without the query; see path_for_rules()
+    std::vector<Glob> paths;           // without the query; see path_readings.hpp
     std::vector<std::string> methods;  // a HEAD counts as a GET
 };
 
@@ -55,6 +55,7 @@ struct StoringRule {
     /// `name` is among `key_fields`, in any letter case.
     bool keys_by(std::string_view name) const;
     std::optional<std::chrono::seconds> lifetime_for(unsigned status) const;
+    bool operator==(const StoringRule&) const = default;
 };
 
 /// The part of the query that stays in the key of the cache. The origin always gets the whole.
@@ -101,17 +102,6 @@ struct Rule {
     std::uint32_t mark = 0;
 };
 
-/// The form of a path in which rules compare it: without the query, percent-encoded unreserved
-/// characters decoded, other escapes in capitals, dot segments resolved (RFC 3986 §6.2.2), and runs
-/// of `/` as one. Origins treat these spellings alike, so no spelling evades a rule. `scratch` may
-/// hold the result.
-std::string_view path_for_rules(std::string_view path_and_query, std::string& scratch);
-
-/// The same of a path in which an origin may see dot segments that it does not have by RFC 3986,
-/// because the origin takes `%2F`, `%5C` or a backslash for a slash, or ignores parameters
-/// (`..;x`). Empty: no such segment is there. `path`: as path_for_rules() returns it.
-std::string path_by_lax_origins(std::string_view path);
-
 /// The query of `path_and_query` as `rule` leaves it in the key, with its `?`; empty: none. Names
 /// are compared in decoded form. A parameter stays that an origin might read as another one: one
 /// with a `;`, and for `keep` one whose name has other bytes than letters, digits and `-._~`.
@@ -123,9 +113,10 @@ std::string query_for_key(const QueryRule& rule, std::string_view path_and_query
 /// first bytes.
 class RuleTable {
 public:
-    /// The name of the rule for a path that an origin may read in two ways, when different rules
-    /// are for the two. Such a request goes past the cache, and the longest `min_age` of all rules
-    /// applies to it.
+    /// The name of the rule for a path that origins read in several ways (path_readings.hpp), when
+    /// different rules are for these. Such a request goes past the cache, and the longest `min_age`
+    /// of these rules applies to it. A rule that only restricts applies itself, if no rule is for
+    /// the other readings.
     static constexpr std::string_view kTwoReadings = "(two readings of the path)";
 
     RuleTable() = default;
@@ -135,8 +126,9 @@ public:
     const std::vector<Rule>& all() const { return rules_; }
 
     class HostMemo;
-    /// Null: none matches. `host`: lower case. The result lives as long as the table. `memo` makes
-    /// the look-up cheaper for the host of the last one; null: there is none.
+    /// The rule for a request in every reading of its path; null: none matches. `host`: lower case.
+    /// The result lives as long as the table. `memo` makes the look-up cheaper for the host of the
+    /// last one; null: there is none.
     const Rule* find(std::string_view method, std::string_view host,
                      std::string_view path_and_query, HostMemo* memo = nullptr) const;
 
@@ -199,6 +191,7 @@ private:
     void add_candidates(std::size_t rule, Candidates& to) const;
     void add_pattern(std::size_t rule, std::size_t host);
     const Rule* find_plain(const Asked& asked) const;
+    const Rule* find_strictest(Asked asked, std::string_view path_and_query) const;
     const Rule* find_by_memo(const Asked& asked) const;
     void remember(std::string_view host, HostMemo& memo) const;
     template <class Visit>
@@ -221,7 +214,8 @@ private:
     std::bitset<256> suffix_lengths_;  // modulo 256
     Candidates of_all_hosts_;
     Candidates by_pattern_;  // other patterns
-    Rule two_readings_;      // kTwoReadings
+    /// kTwoReadings: without `min_age`, then with each one of the rules, in increasing order.
+    std::vector<Rule> two_readings_;
     std::uint64_t key_hash_ = 0;
     Number number_;
 };

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "proxy/http/rule.hpp"
+#include "proxy/http/path_readings.hpp"
 
 namespace proxy {
 namespace {
@@ -49,11 +49,11 @@ bool covers_received_path(std::string_view prefix, std::string_view path) {
     path = path.substr(0, path.find('?'));
     if (prefix.empty()) return path.starts_with('/');
     if (!covers_path(prefix, path)) return false;
-    std::string scratch;
-    const auto read = path_for_rules(path, scratch);
-    if (!covers_path(prefix, read)) return false;
-    const auto lax = path_by_lax_origins(read);
-    return lax.empty() || covers_path(prefix, lax);
+    if (has_one_reading(path)) return true;
+    const PathReadings readings(path);
+    return readings.complete && std::ranges::all_of(readings.forms, [&](const std::string& form) {
+               return covers_path(prefix, form);
+           });
 }
 
 }  // namespace proxy

@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "proxy/http/path_readings.hpp"
 #include "proxy/http/same_host.hpp"
 #include "proxy/net/tls_contexts.hpp"
 #include "proxy/rewrite/url_prefix.hpp"
@@ -22,16 +23,34 @@ bool is_host_of(std::string_view pattern, std::string_view host) {
     return name.size() > end.size() && name.ends_with(end);
 }
 
-const OriginConfig* match_origin(const std::vector<OriginConfig>& origins, const CacheKey& key) {
-    std::string scratch;
-    std::optional<std::string_view> path;
-    for (const auto& origin : origins) {
-        if (!is_host_of(origin.host, key.host())) continue;
-        if (origin.path.empty()) return &origin;
-        if (!path) path = path_for_rules(key.path(), scratch);
-        if (covers_path(origin.path, *path)) return &origin;
-    }
-    return nullptr;
+/// The first entry for the host, and for the path in this form.
+const OriginConfig* match_origin(const std::vector<OriginConfig>& origins, std::string_view host,
+                                 std::string_view path) {
+    const auto found = std::ranges::find_if(origins, [&](const OriginConfig& origin) {
+        return is_host_of(origin.host, host) && covers_path(origin.path, path);
+    });
+    return found == origins.end() ? nullptr : &*found;
+}
+
+/// Chooses the entry for every reading of the path, or says that there is no such one.
+void choose_entry(const std::vector<OriginConfig>& origins, const CacheKey& key, Site& site) {
+    const auto first = std::ranges::find_if(
+        origins, [&](const OriginConfig& origin) { return is_host_of(origin.host, key.host()); });
+    if (first == origins.end()) return;
+    site.entry = &*first;
+    if (first->path.empty()) return;
+    const auto path = key.path().substr(0, key.path().find('?'));
+    site.entry = match_origin(origins, key.host(), path);
+    if (has_one_reading(path)) return;
+    const PathReadings readings(path);
+    site.entry = match_origin(origins, key.host(), readings.forms.front());
+    const auto is_one =
+        readings.complete && std::ranges::all_of(readings.forms, [&](const std::string& form) {
+            return match_origin(origins, key.host(), form) == site.entry;
+        });
+    if (is_one) return;
+    site.entry = nullptr;
+    site.none = NoSite::two_readings;
 }
 
 /// Why a target that no entry of `origins` matches has no site, if so.
@@ -71,8 +90,10 @@ Site choose_site(const Config& config, const CacheKey& key, bool absolute_form) 
     Site site;
     site.policy.cache = &config.cache;
     if (config.mirrors) site.policy.mirror = config.mirrors->find(key);
-    site.entry = site.policy.mirror ? &config.origins[site.policy.mirror->entry]
-                                    : match_origin(config.origins, key);
+    if (site.policy.mirror)
+        site.entry = &config.origins[site.policy.mirror->entry];
+    else
+        choose_entry(config.origins, key, site);
     if (site.entry) {
         site.policy.acts_for_origin = true;
         if (site.entry->group)
@@ -82,7 +103,7 @@ Site choose_site(const Config& config, const CacheKey& key, bool absolute_form) 
         if (site.entry->tls) site.trust = &site.entry->trust;
         return site;
     }
-    site.none = why_none(config, absolute_form);
+    if (!site.none) site.none = why_none(config, absolute_form);
     const auto& forward = config.forward;
     if (!site.none && forward.parents && !forward.no_proxy.contains(key.address()))
         site.upstream.group = &forward.parents;

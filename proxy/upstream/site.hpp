@@ -19,6 +19,7 @@ enum class NoSite : std::uint8_t {
     forward_disabled,  // absolute-form, and this node is no forward proxy: 403
     no_origin,         // origin-form for a host that no origin entry matches: 404
     only_forward,      // origin-form, and this node is a forward proxy without origins: 404
+    two_readings,      // different entries are for the readings of the path: 404
 };
 
 /// The rules by which responses of a site are stored and reused: those of the whole cache, and the
@@ -76,9 +77,10 @@ struct Site {
 
 /// Chooses the entry of `origins` whose `public` covers `key`, the longest first. Otherwise chooses
 /// the first entry that matches host and path of `key`, whatever the form of the request: a host is
-/// `*`, `*.h` for any name below h, or the same_host(). A path covers itself and all below it, in
-/// the form of path_for_rules(). Without a match and with forward mode on, an absolute-form request
-/// is its own target. The entry's `url` decides about TLS; for a target, its scheme does.
+/// `*`, `*.h` for any name below h, or the same_host(). A path covers itself and all below it, and
+/// one entry has to be the first for every reading of the path (path_readings.hpp). Without a match
+/// and with forward mode on, an absolute-form request is its own target. The entry's `url` decides
+/// about TLS; for a target, its scheme does.
 Site choose_site(const Config& config, const CacheKey& key, bool absolute_form);
 
 /// Chooses the first entry of `rules` that matches a request for `key`, and leaves out of the key

@@ -149,10 +149,9 @@ TEST(RuleTable, NoSpellingOfAPathEvadesARule) {  // RFC 3986 §6.2.2
     const RuleTable table({rule("closed", {}, {Glob("/closed/*")})});
     for (const auto* path :
          {"/closed/x", "/%63losed/x", "/c%6Cosed/x", "//closed//x", "/./closed/x", "/a/../closed/x",
-          "/a/%2e%2E/closed/x", "/../closed/x", "/closed/"})
+          "/a/%2e%2E/closed/x", "/../closed/x", "/closed/", "/closed%2Fx"})
         EXPECT_EQ(found(table, "h", path), "closed") << path;
-    for (const auto* path :
-         {"/closed/../x", "/closed", "/open/closed/x", "/closed%2Fx", "/%zzclosed/"})
+    for (const auto* path : {"/closed/../x", "/closed", "/open/closed/x", "/%zzclosed/"})
         EXPECT_EQ(found(table, "h", path), "none") << path;
 }
 
@@ -178,41 +177,6 @@ TEST(RuleTable, APathOfTwoReadingsGoesPastTheCache) {
          {"/static/a%2Fb", "/static/..%2Fstatic/b", "/static/a;b", "/static/a..%2F"})
         EXPECT_EQ(table.find("GET", "h", path)->name, "files") << path;
     EXPECT_FALSE(table.find("GET", "h", "/other/..%2Fmore"));
-}
-
-TEST(PathForRules, ResolvesDotsWithoutTouchingTheRest) {
-    const auto normal = [](std::string_view path) {
-        std::string scratch;
-        return std::string(path_for_rules(path, scratch));
-    };
-    EXPECT_EQ(normal("/a/b?c=/../d"), "/a/b");
-    EXPECT_EQ(normal("/a/./b/"), "/a/b/");
-    EXPECT_EQ(normal("/a/.."), "/");
-    EXPECT_EQ(normal("/.hidden/..x"), "/.hidden/..x");
-    EXPECT_EQ(normal("/a%20b/%7Ec"), "/a%20b/~c");
-    EXPECT_EQ(normal("/a%2fb"), "/a%2Fb");
-    EXPECT_EQ(normal("/a%2"), "/a%2");
-    EXPECT_EQ(normal("//"), "/");
-    EXPECT_EQ(normal("*"), "*");
-}
-
-TEST(PathForRules, FindsWhatIsOddAtEveryPlace) {
-    const auto normal = [](std::string_view path) {
-        std::string scratch;
-        return std::string(path_for_rules(path, scratch));
-    };
-    for (std::size_t before = 1; before < 20; ++before) {
-        for (std::size_t after = 0; after < 20; ++after) {
-            const auto begin = "/" + std::string(before, 'a'), end = "b" + std::string(after, 'c');
-            EXPECT_EQ(normal(begin + "/" + end), begin + "/" + end);
-            EXPECT_EQ(normal(begin + "." + end), begin + "." + end);
-            EXPECT_EQ(normal(begin + "/." + end), begin + "/." + end) << "a hidden file";
-            EXPECT_EQ(normal(begin + "//" + end), begin + "/" + end);
-            EXPECT_EQ(normal(begin + "/./" + end), begin + "/" + end);
-            EXPECT_EQ(normal(begin + "/../" + end), "/" + end);
-            EXPECT_EQ(normal(begin + "%7E" + end), begin + "~" + end);
-        }
-    }
 }
 
 std::string query(const QueryRule& rule, std::string_view target) {
