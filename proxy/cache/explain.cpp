@@ -71,13 +71,13 @@ void explain_stored(Cache& cache, const CacheKey& key, summary::KeyHash hash, Cl
 void explain_age(Cache& cache, const CacheKey& key, summary::KeyHash hash, const Rule& rule,
                  Explanation& out) {
     const auto found = cache.look_up(hash, key.uri(), {}, Clock::now());
-    if (!rule.min_age || !found.response) return;
+    if (!may_judge_age(&rule) || !found.response) return;
     const auto& stored = *found.response;
     const auto fields = stored.fields();
     const auto now = wall_now();
     const auto seen = cache.shared.first_sights.find({rule, key.uri(), stored.status, fields}, now);
     const auto why = why_too_young(rule, stored.status, fields, now, seen);
-    out.min_age = why.value_or("passes");
+    if (why || rule.min_age) out.min_age = why.value_or("passes");
     if (seen) out.first_seen = rfc3339(*seen);
 }
 

@@ -8,6 +8,7 @@
 #include "proxy/cache/fetch_leash.hpp"
 #include "proxy/config/config_disk.hpp"
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/min_age.hpp"
 #include "proxy/http/request_policy.hpp"
 #include "proxy/http/validators.hpp"
 #include "proxy/net/wall_clock.hpp"
@@ -187,7 +188,7 @@ asio::awaitable<bool> Fetch::take_peer(HeadRace& race, PeerRunner& runner) {
 void Fetch::learn_first_sight(const Head& of_peer) const {
     const auto& request = *job_.wanted.request;
     const auto* rule = request.policy().rule;
-    if (!rule || !rule->min_age) return;
+    if (!may_judge_age(rule)) return;
     const auto status = length_of_head_alone(of_peer) ? 200u : of_peer.status;
     cache_.shared.first_sights.learn({*rule, request.key.uri(), status, of_peer.fields},
                                      wall_now());

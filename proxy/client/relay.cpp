@@ -13,6 +13,7 @@
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/interim.hpp"
 #include "proxy/http/methods.hpp"
+#include "proxy/http/min_age.hpp"
 #include "proxy/http/number.hpp"
 #include "proxy/http/response_head.hpp"
 #include "proxy/http/upgrade.hpp"
@@ -294,9 +295,11 @@ asio::awaitable<void> Relay::respond(CacheStatus status, Outcome outcome) {
     const auto& head = exchange_.head();
     auto& books = transaction_.books;
     auto& fields = transaction_.writer.fields();
-    if (is_safe_method(request_.head.method)) {
+    const auto has_changed = !is_safe_method(request_.head.method) && head.status < 400;
+    if (may_bring_content(request_.head.method, head.status)) {
         const auto why =
             transaction_.why_too_young(head.status, head.fields, exchange_.arrival().wall);
+        if (why && has_changed) co_await invalidate();
         if (why) co_return co_await transaction_.refuse_too_young(*why);
     }
     LiveFields live;
@@ -312,12 +315,7 @@ asio::awaitable<void> Relay::respond(CacheStatus status, Outcome outcome) {
     if (request_.head.verb == verb::head && !exchange_.is_of_client())
         learn_from_head(frontend_.cache, relayed);
     KeptCopy copy(frontend_.cache, relayed, exchange_.content_length(), fields);
-    if (!is_safe_method(request_.head.method) && head.status < 400) {
-        const auto ended = invalidate_after(frontend_.cache.shared, config_.rules, request_.key,
-                                            head, Clock::now());
-        copy.has_invalidated(ended.count);
-        if (ended.on_disk) co_await wait_until_kept();
-    }
+    if (has_changed) copy.has_invalidated(co_await invalidate());
     std::optional<std::chrono::seconds> age;
     if (live.has_age) age = received_age(head.fields);
     // With its connection the client's login ends.
@@ -338,6 +336,14 @@ asio::awaitable<void> Relay::respond(CacheStatus status, Outcome outcome) {
     // that has read an Upgrade may have changed its mind about what follows.
     if (sent_whole_ && upgrade_.empty()) exchange_.finish();
     if (exchange_.is_of_client()) request_.own_origin = request_.key.origin();
+}
+
+/// Ends what the request has changed. Returns the number of its URIs and groups.
+asio::awaitable<std::size_t> Relay::invalidate() {
+    const auto ended = invalidate_after(frontend_.cache.shared, config_.rules, request_.key,
+                                        exchange_.head(), Clock::now());
+    if (ended.on_disk) co_await wait_until_kept();
+    co_return ended.count;
 }
 
 /// A client that learns of a change does not see the state before it, even if this process ends at

@@ -62,6 +62,7 @@ private:
     boost::asio::awaitable<void> become_tunnel();
     boost::asio::awaitable<void> respond(CacheStatus status, Outcome outcome);
     ResponseHead response_head() const;
+    boost::asio::awaitable<std::size_t> invalidate();
     boost::asio::awaitable<void> wait_until_kept();
     boost::asio::awaitable<bool> pass_body(KeptCopy& copy);
     boost::asio::awaitable<bool> pass_pieces();

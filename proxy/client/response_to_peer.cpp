@@ -13,6 +13,7 @@
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hashed_fields.hpp"
 #include "proxy/http/hop_by_hop.hpp"
+#include "proxy/http/min_age.hpp"
 #include "proxy/http/number.hpp"
 #include "proxy/http/redirects.hpp"
 #include "proxy/http/response_head.hpp"
@@ -174,7 +175,7 @@ private:
     /// States when the cluster first saw the content, where a rule of this node counts from there.
     void append_first_seen(const StoredResponse& stored) {
         const auto* rule = request_.site.policy.rule;
-        if (!rule || !rule->min_age) return;
+        if (!may_judge_age(rule)) return;
         const auto fields = stored.fields();
         auto& sights = frontend_.cache.shared.first_sights;
         const auto seen = sights.note({*rule, request_.key.uri(), stored.status, fields},

@@ -185,8 +185,7 @@ asio::awaitable<void> Transaction::refuse_fault(bool begun) {
 }
 
 bool Transaction::judges_age() const {
-    const auto* rule = request.site.policy.rule;
-    return rule && rule->min_age && !request.from_peer;
+    return may_judge_age(request.site.policy.rule) && !request.from_peer;
 }
 
 std::optional<std::string> Transaction::why_too_young(unsigned status, Fields response,

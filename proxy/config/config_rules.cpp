@@ -28,7 +28,7 @@ constexpr std::array<bool Ignored::*, 5> kIgnoredMembers{&Ignored::no_store, &Ig
                                                          &Ignored::vary};
 
 /// Fields that this node writes itself, or that define the meaning of the message.
-constexpr std::array<std::string_view, 22> kOwnFields{"Range",
+constexpr std::array<std::string_view, 23> kOwnFields{"Range",
                                                       "Age",
                                                       "Cache-Status",
                                                       "Connection",
@@ -40,6 +40,7 @@ constexpr std::array<std::string_view, 22> kOwnFields{"Range",
                                                       "Hearsay-Fields",
                                                       "Hearsay-First-Seen",
                                                       "Hearsay-Form",
+                                                      "Hearsay-Min-Age",
                                                       "Hearsay-Peer",
                                                       "Hearsay-Server",
                                                       "Host",

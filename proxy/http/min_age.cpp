@@ -6,6 +6,7 @@
 
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hop_by_hop.hpp"
+#include "proxy/http/methods.hpp"
 
 namespace proxy {
 
@@ -26,9 +27,30 @@ std::string span_text(std::chrono::seconds span) {
 
 using boost::beast::http::field;
 
-/// The rule judges the age of a response with this status.
-bool judges_content(const Rule& rule, unsigned status) {
-    return rule.min_age && status >= 200 && status < 300 && status != 204 && status != 205;
+/// The number of a field that one node writes for another; nullopt: there is none, or it is not
+/// from 1 to `most`.
+std::optional<std::int64_t> number_in(Fields response, std::string_view name, std::int64_t most) {
+    for (const auto& line : response) {
+        if (!iequals(line.name, name)) continue;
+        std::int64_t number = 0;
+        const auto* const end = line.value.data() + line.value.size();
+        const auto read = std::from_chars(line.value.data(), end, number);
+        const auto is_good =
+            read.ec == std::errc() && read.ptr == end && number > 0 && number <= most;
+        return is_good ? std::optional(number) : std::nullopt;
+    }
+    return std::nullopt;
+}
+
+/// The age that a response with this status needs; nullopt: it passes at any age.
+std::optional<std::chrono::seconds> age_wanted(const Rule& rule, unsigned status, Fields response) {
+    constexpr std::int64_t kMost = std::chrono::seconds(std::chrono::years(100)).count();
+    if (!may_judge_age(&rule) || status < 200 || status >= 300 || status == 204 || status == 205)
+        return std::nullopt;
+    auto wanted = rule.min_age;
+    if (const auto stated = number_in(response, kMinAgeField, kMost))
+        wanted = std::max(wanted, std::optional(std::chrono::seconds(*stated)));
+    return wanted;
 }
 
 std::optional<WallTime> modified_at(Fields response, WallTime now) {
@@ -40,42 +62,40 @@ constexpr std::int64_t kLastSecond = 253'402'300'799;
 
 }  // namespace
 
+bool may_bring_content(std::string_view method, unsigned status) {
+    if (is_safe_method(method)) return true;
+    return method != "PUT" && method != "DELETE" && status != 201 && status != 202;
+}
+
 std::optional<WallTime> stated_first_seen(Fields response) {
-    for (const auto& line : response) {
-        if (!iequals(line.name, kFirstSeenField)) continue;
-        std::int64_t seconds = 0;
-        const auto* const end = line.value.data() + line.value.size();
-        const auto read = std::from_chars(line.value.data(), end, seconds);
-        const auto is_time =
-            read.ec == std::errc() && read.ptr == end && seconds > 0 && seconds <= kLastSecond;
-        return is_time ? std::optional(WallTime(std::chrono::seconds(seconds))) : std::nullopt;
-    }
-    return std::nullopt;
+    const auto seconds = number_in(response, kFirstSeenField, kLastSecond);
+    return seconds ? std::optional(WallTime(std::chrono::seconds(*seconds))) : std::nullopt;
 }
 
 std::string_view tag_of_first_sight(const Rule& rule, unsigned status, Fields response,
                                     WallTime now) {
-    if (!judges_content(rule, status) || modified_at(response, now)) return {};
+    if (!age_wanted(rule, status, response) || modified_at(response, now)) return {};
     return only_value(response, field::etag);
 }
 
 std::optional<std::string> why_too_young(const Rule& rule, unsigned status, Fields response,
                                          WallTime now, std::optional<WallTime> first_seen) {
-    if (!judges_content(rule, status)) return std::nullopt;
+    const auto wanted = age_wanted(rule, status, response);
+    if (!wanted) return std::nullopt;
     std::string text("The rule ");
     text.append(rule.name).append(" of this proxy refuses content that is younger than ");
-    text.append(span_text(*rule.min_age)).append(" (min_age). ");
+    text.append(span_text(*wanted)).append(" (min_age). ");
     const auto modified = modified_at(response, now);
     const auto since = modified ? modified : first_seen;
     if (!since) {
         text.append("The origin states neither Last-Modified nor one ETag, so the age is unknown.");
         return text;
     }
-    if (now - *since >= *rule.min_age) return std::nullopt;
+    if (now - *since >= *wanted) return std::nullopt;
     text.append(modified ? "The origin changed it at "
                          : "The origin states no Last-Modified. The proxy first saw it at ");
     text.append(rfc3339(*since));
-    text.append("; it passes at ").append(rfc3339(*since + *rule.min_age)).append(".");
+    text.append("; it passes at ").append(rfc3339(*since + *wanted)).append(".");
     return text;
 }
 

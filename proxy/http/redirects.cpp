@@ -8,6 +8,7 @@
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/freshness.hpp"
 #include "proxy/http/hop_by_hop.hpp"
+#include "proxy/http/min_age.hpp"
 #include "proxy/http/reference.hpp"
 #include "proxy/http/storage_verdict.hpp"
 #include "proxy/http/vary.hpp"
@@ -20,9 +21,9 @@ using std::chrono::seconds;
 
 /// Fields of a final response that Redirects writes anew, or that would be wrong under the first
 /// URL.
-constexpr std::array<std::string_view, 7> kReplaced{
-    "Cache-Control", "CDN-Cache-Control", "Expires",   "Pragma",
-    "Location",      "Content-Location",  kSourceField};
+constexpr std::array<std::string_view, 8> kReplaced{
+    "Cache-Control", "CDN-Cache-Control", "Expires",    "Pragma",
+    "Location",      "Content-Location",  kSourceField, kMinAgeField};
 /// Fields by which a host speaks of itself as a whole.
 constexpr std::array<std::string_view, 6> kOfItsHost{
     "Set-Cookie2", "Clear-Site-Data", "Strict-Transport-Security", "Alt-Svc", "Report-To", "NEL"};
@@ -135,8 +136,9 @@ seconds Redirects::take(const Received& from, bool by_cdn_cache_control) {
     return age;
 }
 
-void Redirects::add(const Received& redirect) {
+void Redirects::add(const Received& redirect, std::optional<seconds> min_age) {
     ++count_;
+    min_age_ = std::max(min_age_, min_age);
     take(redirect);
 }
 
@@ -186,6 +188,9 @@ void Redirects::end_at(const Received& final, std::string_view target, bool from
     vary_text_ = vary_;
     if (!vary_text_.empty()) fields_.push_back({field::vary, "Vary", vary_text_});
     fields_.push_back({field::unknown, kSourceField, source_});
+    if (!min_age_) return;
+    min_age_text_ = std::to_string(min_age_->count());
+    fields_.push_back({field::unknown, kMinAgeField, min_age_text_});
 }
 
 void Redirects::end_unfollowed(const Received& redirect, const CacheKey& at, StorageVerdict why) {

@@ -57,8 +57,8 @@ public:
     Redirects(const Redirects&) = delete;
     Redirects& operator=(const Redirects&) = delete;
 
-    /// A redirect that is followed.
-    void add(const Received& redirect);
+    /// A redirect that is followed. `min_age`: of the rule for the URL to which it leads.
+    void add(const Received& redirect, std::optional<std::chrono::seconds> min_age = {});
     /// The final response, which came from `target`: a cache key, with the part of its query that
     /// the rules leave. `from_another`: from another scheme, host or port than those of the first
     /// URL.
@@ -91,7 +91,7 @@ private:
     StorageVerdict why_left_ = StorageVerdict::store;
     bool dropped_cookies_ = false;
     std::vector<Field> fields_;
-    std::string control_text_, vary_text_, location_text_;
+    std::string control_text_, vary_text_, location_text_, min_age_text_;
 
     // The narrowest statements so far.
     bool explicit_ = true;
@@ -104,6 +104,7 @@ private:
     /// The least window that all state; -1: one states none.
     std::chrono::seconds while_revalidate_ = kMaxDelta, if_error_ = kMaxDelta;
     std::string vary_;
+    std::optional<std::chrono::seconds> min_age_;  // the strictest of the rules
 };
 
 }  // namespace proxy

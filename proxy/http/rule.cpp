@@ -116,7 +116,8 @@ std::uint64_t key_hash_of(const std::vector<Rule>& rules) {
 
 bool is_for_method(const RuleMatch& match, std::string_view method) {
     if (match.methods.empty()) return true;
-    if (method == "HEAD") method = "GET";
+    // Methods are case-sensitive (RFC 9110 §9.1), but some origins take `get` for GET.
+    if (method == "HEAD" || iequals(method, "GET")) method = "GET";
     return std::find(match.methods.begin(), match.methods.end(), method) != match.methods.end();
 }
 

@@ -48,6 +48,12 @@ bool OriginRunner::is_source(const CacheKey& url) const {
     return !source || source_text(key_by_rules(*snapshot, url)) == *source;
 }
 
+/// The `min_age` of the rule for a URL at an origin.
+std::optional<std::chrono::seconds> OriginRunner::min_age_of(const CacheKey& url) const {
+    const auto* const rule = snapshot->config().rules.find("GET", url.host(), url.path());
+    return rule ? rule->min_age : std::nullopt;
+}
+
 asio::awaitable<FetchError> OriginRunner::run_and_follow() {
     lines_count_ = !source || source->empty();
     auto sent = lines_count_ ? lines : std::string();
@@ -84,7 +90,7 @@ asio::awaitable<FetchError> OriginRunner::run_and_follow() {
             break;
         }
         auto& redirect = before ? *before : exchange_;
-        redirects->add(redirect.received());
+        redirects->add(redirect.received(), min_age_of(*target));
         co_await redirect.discard(Clock::now() + kRestOfRedirect);
         visited.emplace_back(target->uri());
         at = *target;

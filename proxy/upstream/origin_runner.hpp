@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -71,6 +72,7 @@ private:
     boost::asio::awaitable<FetchError> run_and_follow();
     boost::asio::awaitable<FetchError> run_for_mirror();
     bool is_source(const CacheKey& url) const;
+    std::optional<std::chrono::seconds> min_age_of(const CacheKey& url) const;
     void expire() override { response().abandon(); }
 
     Exchange exchange_;

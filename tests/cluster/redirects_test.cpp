@@ -83,6 +83,20 @@ TEST_F(FollowedRedirects, GiveTheFinalResponseUnderTheFirstUrl) {
     EXPECT_THAT(cdn.heads().at(0), HasSubstr("GET /real/blob?sig=1 HTTP/1.1\r\nHost: cdn.test"));
 }
 
+TEST_F(FollowedRedirects, AreRefusedWhereTheTargetIsTooYoungForItsRule) {
+    const auto first = signing();
+    const auto second = content("Last-Modified: Fri, 20 Nov 2099 00:00:00 GMT\r\n");
+    start(ruled(R"([{"name": "blobs", "match": {"hosts": ["origin.test"]},
+                     "follow_redirects": true, "fresh_for": "1h"},
+                    {"name": "cdn", "match": {"hosts": ["cdn.test"]}, "min_age": "7d"}])"));
+    for (int i = 0; i < 2; ++i) {
+        const auto answer = get("a", "/blob");
+        EXPECT_EQ(answer.status, 403u) << i;
+        EXPECT_THAT(answer.body, HasSubstr("younger than 7 days"));
+    }
+    EXPECT_EQ(cdn.requests(), 1u) << "the stored response is judged alike";
+}
+
 TEST_F(FollowedRedirects, TakeNoCredentialToAnotherHost) {
     const auto first = signing();
     const auto second = content("");

@@ -592,6 +592,52 @@ TEST_F(Rules, YoungContentIsRefusedOnEveryWay) {
     EXPECT_EQ(client().ask("POST", "/old", "", "x").status, 200u);
 }
 
+TEST_F(Rules, NoMethodPassesAnAge) {
+    const auto scripted = origin.set([&](Exchange& e) {
+        const auto is_old = e.target == "/old";
+        e.answer(fresh(is_old ? "Last-Modified: Thu, 01 Jan 2015 00:00:00 GMT\r\n"
+                              : "Last-Modified: Fri, 20 Nov 2099 00:00:00 GMT\r\n"),
+                 "package", e.target == "/made" ? "201 Created" : "200 OK");
+    });
+    run(R"([{"name": "cooldown", "match": {"paths": ["/old", "/new", "/made"]}, "min_age": "7d"}])");
+    for (const auto* method : {"GET", "POST", "PATCH", "get", "FOO", "OPTIONS"}) {
+        EXPECT_EQ(client().ask(method, "/new", "", "").status, 403u) << method;
+        EXPECT_EQ(client().ask(method, "/old", "", "").status, 200u) << method;
+    }
+    for (const auto* method : {"PUT", "DELETE"})
+        EXPECT_EQ(client().ask(method, "/new", "", "").status, 200u) << method << ": no content";
+    EXPECT_EQ(client().ask("POST", "/made", "", "").status, 201u);
+    EXPECT_EQ(client().ask("POST", "/elsewhere", "", "").status, 200u);
+}
+
+TEST_F(Rules, ARefusedPostHasStillChangedItsTarget) {
+    std::atomic<int> answers{0};
+    const auto scripted = origin.set([&](Exchange& e) {
+        const auto is_post = e.head.starts_with("POST");
+        e.answer(fresh(is_post ? "" : "Last-Modified: Thu, 01 Jan 2015 00:00:00 GMT\r\n"),
+                 "package " + std::to_string(++answers));
+    });
+    run(R"([{"name": "cooldown", "min_age": "7d"}])");
+    EXPECT_EQ(get("a", "/one").body, "package 1");
+    EXPECT_EQ(client().ask("POST", "/one", "", "x").status, 403u) << "its age is unknown";
+    EXPECT_EQ(get("a", "/one").body, "package 3");
+}
+
+TEST_F(Rules, NoSpellingOfAPathStoresAPrivatePage) {
+    const auto scripted =
+        origin.set([&](Exchange& e) { e.answer(fresh(), "page of " + e.field("X-User")); });
+    run(R"([{"name": "private", "match": {"paths": ["/account/*"]}, "bypass": true},
+            {"name": "rest", "at_least": "1h"}])");
+    for (const auto* path : {"/account/profile", "/account%2Fprofile", "/account;x/profile",
+                             "/account\\profile", "/account%252fprofile", "/.;/account/profile",
+                             "//account//profile", "/x/..%2faccount/profile"}) {
+        EXPECT_EQ(get("a", path, "X-User: alice\r\n").body, "page of alice") << path;
+        EXPECT_EQ(get("a", path, "X-User: bob\r\n").body, "page of bob") << path;
+    }
+    EXPECT_EQ(get("a", "/public%20page", "X-User: alice\r\n").body, "page of alice");
+    EXPECT_EQ(get("a", "/public%20page", "X-User: bob\r\n").body, "page of alice");
+}
+
 constexpr auto kTagged = "ETag: \"1\"\r\n";
 constexpr auto kUrlOfOne = "http%3A%2F%2Forigin.test%2Fone";
 

@@ -60,6 +60,35 @@ TEST(MinAge, CountsFromTheFirstSightWithoutLastModified) {
     EXPECT_EQ(tag_of_first_sight(Rule(), 200, tagged, kNow), "") << "no such rule";
 }
 
+TEST(MinAge, OfAFollowedTargetCountsIfItIsStricter) {
+    Rule rule;
+    rule.storing.follow_redirects = true;
+    const auto refusal_of = [&](std::string_view stated) {
+        const auto head =
+            "Last-Modified: Fri, 20 Nov 2026 11:00:00 GMT\nHearsay-Min-Age: " + std::string(stated);
+        return why_too_young(rule, 200, Head(head.c_str()), kNow, std::nullopt);
+    };
+    EXPECT_TRUE(refusal_of("86400"));
+    EXPECT_FALSE(refusal_of("60"));
+    rule.min_age = 24h;
+    EXPECT_TRUE(refusal_of("60")) << "the rule is stricter";
+    rule.min_age = 1s;
+    EXPECT_TRUE(refusal_of("86400")) << "the target is stricter";
+    EXPECT_FALSE(refusal_of("-1"));
+    EXPECT_FALSE(refusal_of("1e9"));
+    rule.min_age.reset();
+    rule.storing.follow_redirects = false;
+    EXPECT_FALSE(refusal_of("86400")) << "no redirect was followed";
+}
+
+TEST(MinAge, JudgesWhatAGetWouldBring) {
+    for (const auto* method : {"GET", "HEAD", "get", "POST", "PATCH", "OPTIONS", "FOO", "REPORT"})
+        EXPECT_TRUE(may_bring_content(method, 200)) << method;
+    for (const auto* method : {"PUT", "DELETE"}) EXPECT_FALSE(may_bring_content(method, 200));
+    EXPECT_FALSE(may_bring_content("POST", 201));
+    EXPECT_FALSE(may_bring_content("POST", 202));
+}
+
 TEST(MinAge, PrefersLastModifiedToTheFirstSight) {
     Rule rule;
     rule.min_age = 24h;

@@ -91,6 +91,23 @@ private:
     const Head first_, last_;
 };
 
+TEST(Redirects, CarryTheStrictestAgeOfTheirTargets) {
+    const auto first = head(302, {line("Location", "http://b.test/")});
+    const auto last = head(200, {line("Hearsay-Min-Age", "1"), line("ETag", "x")});
+    const auto value = [&](std::initializer_list<std::optional<std::chrono::seconds>> ages) {
+        Redirects redirects{CacheRules{}};
+        for (const auto& age : ages) redirects.add({first, kNow, {}}, age);
+        redirects.end_at({last, kNow, {}}, "http://b.test/", true);
+        std::string all;
+        for (const auto& one : redirects.fields())
+            if (iequals(one.name, "Hearsay-Min-Age")) all.append(one.value).append(";");
+        return all;
+    };
+    using std::chrono::seconds;
+    EXPECT_EQ(value({seconds(60), seconds(86400), std::nullopt}), "86400;");
+    EXPECT_EQ(value({std::nullopt}), "") << "an origin states none";
+}
+
 std::string combined(std::string_view redirect, std::string_view final) {
     return Chain({line("Cache-Control", redirect)}, {line("Cache-Control", final)})
         .value("Cache-Control");
