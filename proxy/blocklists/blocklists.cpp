@@ -47,6 +47,10 @@ ListedTarget Blocklists::find(std::string_view host, std::optional<std::string_v
         for (std::size_t i = 0; i < count; ++i)
             if (ask_name(names[i], asked)) return std::move(asked.result);
     }
+    for (const auto& inner : embedded_hosts(normal)) {
+        asked.host = inner;
+        if (ask_name(query(inner), asked)) break;
+    }
     return std::move(asked.result);
 }
 

@@ -1,9 +1,13 @@
 #include "proxy/blocklists/normal_url.hpp"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include <algorithm>
 #include <array>
 #include <boost/asio/ip/address.hpp>
 
+#include "protocol/net/embedded_v4.hpp"
 #include "proxy/blocklists/punycode.hpp"
 #include "proxy/http/escape.hpp"
 #include "proxy/http/field_list.hpp"
@@ -39,11 +43,13 @@ constexpr std::array<unsigned char, 256> kNameBytes = [] {
     return table;
 }();
 
-/// A host that is in normal form already, as nearly all are. No branch depends on its bytes, so
+/// A host that is in normal form already, as nearly all are; one that begins with a digit may be an
+/// address. No branch depends on its bytes, so
 /// that the compiler looks at many of them at once.
 bool is_plain(std::string_view host) {
     if (host.empty() || host.back() == '.') return false;
     if (kNameBytes[static_cast<unsigned char>(host.back())] != kOfName) return false;
+    if (kNameBytes[static_cast<unsigned char>(host.front())] == kDigit) return false;
     unsigned char other = 0;
     for (const char c : host) {
         const auto byte = static_cast<unsigned char>(c);
@@ -102,12 +108,24 @@ NormalHost normal_host(std::string_view host, std::string& buffer) {
     boost::system::error_code no_address;
     if (const auto address = ip::make_address(text, no_address); !no_address)
         return normal_address(address, buffer);
+    in_addr number{};
+    if (!text.empty() && kNameBytes[static_cast<unsigned char>(text.front())] == kDigit &&
+        ::inet_aton(text.c_str(), &number) != 0)
+        return normal_address(ip::address_v4(ntohl(number.s_addr)), buffer);
     const auto is_ascii = std::ranges::all_of(text, [](char c) { return (c & 0x80) == 0; });
     if (!is_ascii) to_ascii(text);
     lower(text, 0);
     while (text.ends_with('.')) text.pop_back();
     buffer = std::move(text);
     return {buffer, false};
+}
+
+std::vector<std::string> embedded_hosts(const NormalHost& host) {
+    std::vector<std::string> texts;
+    if (!host.is_address || host.text.find(':') == std::string_view::npos) return texts;
+    for (const auto& inner : protocol::embedded_v4(ip::make_address(host.text)))
+        texts.push_back(inner.to_string());
+    return texts;
 }
 
 bool is_name(std::string_view host) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace proxy {
 
@@ -21,10 +22,15 @@ struct NormalHost {
 
 /// Returns the normal form of a host as a URI has it: percent-encoding is decoded (RFC 3986
 /// §6.2.2.2), letters are lower case, the dot at the end is gone, labels beyond ASCII have the form
-/// of IDNA, and an address has its canonical text (RFC 5952), that of IPv4 if it stands for one.
+/// of IDNA, and an address has its canonical text (RFC 5952), that of IPv4 if it is mapped. So has
+/// a number that a resolver takes for an IPv4 address, such as `127.1` or `0x7f000001`.
 /// `buffer` is used if the host differs from it. Never fails: bytes that no name has stay there and
 /// match nothing.
 NormalHost normal_host(std::string_view host, std::string& buffer);
+
+/// The texts of the IPv4 addresses inside a normal host that is an IPv6 address
+/// (protocol/net/embedded_v4.hpp).
+std::vector<std::string> embedded_hosts(const NormalHost& host);
 
 /// Whether a normal host can be a name in a list: labels of letters, digits, `-` and `_`, of 1 to
 /// 63 bytes, at most kMaxNameBytes in all.

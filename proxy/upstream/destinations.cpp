@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "protocol/net/embedded_v4.hpp"
 #include "protocol/net/plain_address.hpp"
 #include "proxy/http/same_host.hpp"
 
@@ -50,22 +51,6 @@ const PrefixList& special_ranges() {
         "ff00::/8",         // multicast
     };
     return ranges;
-}
-
-ip::address_v4 v4_at(const ip::address_v6::bytes_type& bytes, std::size_t from) {
-    return ip::address_v4({bytes[from], bytes[from + 1], bytes[from + 2], bytes[from + 3]});
-}
-
-/// The IPv4 address that an IPv6 one stands for: mapped, NAT64 (RFC 6052 §2.1), 6to4 (RFC 3056).
-std::optional<ip::address_v4> inner_v4(const ip::address& address) {
-    if (address.is_v4()) return std::nullopt;
-    const auto v6 = address.to_v6();
-    if (v6.is_v4_mapped()) return ip::make_address_v4(ip::v4_mapped, v6);
-    static const PrefixList nat64{"64:ff9b::/96"}, six_to_four{"2002::/16"};
-    const auto bytes = v6.to_bytes();
-    if (nat64.contains(address)) return v4_at(bytes, 12);
-    if (six_to_four.contains(address)) return v4_at(bytes, 2);
-    return std::nullopt;
 }
 
 std::optional<ip::address> literal(const std::string& host) {
@@ -138,8 +123,11 @@ bool is_of_the_house(const Config& config, const Surroundings& around, const ip:
 }  // namespace
 
 bool is_public(const ip::address& address) {
-    if (const auto inner = inner_v4(address)) return is_public(*inner);
-    return !special_ranges().contains(address);
+    const auto plain = protocol::plain_address(address);
+    static const PrefixList nat64{"64:ff9b::/96"};  // the only public part of ::/8
+    return (!special_ranges().contains(plain) || nat64.contains(plain)) &&
+           std::ranges::all_of(protocol::embedded_v4(plain),
+                               [](const auto& inner) { return is_public(inner); });
 }
 
 bool is_house_port(const Config& config, PeerPlaces found, std::uint16_t port) {
@@ -192,16 +180,22 @@ std::vector<std::string_view> peer_names(const Config& config, PeerPlaces found)
 Destination judge_destination(const Config& config, const Surroundings& around,
                               const ip::address& address, std::uint16_t port) {
     const auto plain = protocol::plain_address(address);
-    const auto inner = inner_v4(plain);
-    if (is_of_the_house(config, around, plain, port) ||
-        (inner && is_of_the_house(config, around, *inner, port)))
-        return Destination::own_house;
+    const auto inner = protocol::embedded_v4(plain);
+    const auto is_house = [&](const ip::address& each) {
+        return is_of_the_house(config, around, each, port);
+    };
+    if (is_house(plain) || std::ranges::any_of(inner, is_house)) return Destination::own_house;
+    const auto is_listed = [&](const ip::address& each) {
+        return config.forward.private_prefixes.contains(each);
+    };
     switch (config.forward.private_destinations) {
         case Destinations::allow:
             return Destination::open;
         case Destinations::listed:
-            if (config.forward.private_prefixes.contains(plain) ||
-                (inner && config.forward.private_prefixes.contains(*inner)))
+            if (is_listed(plain) || (std::ranges::any_of(inner, is_listed) &&
+                                     std::ranges::all_of(inner, [&](const auto& each) {
+                                         return is_listed(each) || is_public(each);
+                                     })))
                 return Destination::open;
             break;
         case Destinations::deny:

@@ -93,7 +93,10 @@ TEST_F(BlocklistsTest, CannotBeEvadedBySpelling) {
         EXPECT_EQ(judged(*lists, host), "refused d:1") << host;
     EXPECT_EQ(judged(*lists, "b%C3%BCcher.example"), "refused d:2");
     EXPECT_EQ(judged(*lists, "[::ffff:10.1.2.3]"), "refused d:3");
-    EXPECT_EQ(judged(*lists, "10.1.2.3."), "refused d:3");
+    for (const auto* host :
+         {"10.1.2.3.", "10.66051", "0x0a010203", "[64:ff9b::a01:203]", "[64:ff9b:1::a01:203]",
+          "[64:ff9b:1:a01:2:300::]", "[2002:a01:203::9]", "[2001:0:808:808::f5fe:fdfc]"})
+        EXPECT_EQ(judged(*lists, host), "refused d:3") << host;
     EXPECT_EQ(judged(*lists, "[2001:DB8:0::2]"), "refused d:5");
 }
 

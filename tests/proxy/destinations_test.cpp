@@ -56,9 +56,9 @@ TEST(PublicAddresses, AreNotThoseForSpecialPurposes) {
 }
 
 TEST(PublicAddresses, AreJudgedByTheIPv4AddressTheyStandFor) {
-    for (const auto* text :
-         {"::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::127.0.0.1", "64:ff9b::10.0.0.1",
-          "64:ff9b::169.254.169.254", "2002:7f00:1::1", "2002:a00:1::", "2002:c0a8:1:2::3"})
+    for (const auto* text : {"::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::127.0.0.1",
+                             "64:ff9b::10.0.0.1", "64:ff9b::169.254.169.254", "2002:7f00:1::1",
+                             "2002:a00:1::", "2002:c0a8:1:2::3", "2a00::5efe:10.0.0.1"})
         EXPECT_FALSE(is_public(at(text))) << text;
     for (const auto* text : {"::ffff:8.8.8.8", "64:ff9b::8.8.8.8", "2002:808:808::1"})
         EXPECT_TRUE(is_public(at(text))) << text;
@@ -91,7 +91,9 @@ protected:
 TEST_F(ClientsDestinations, AreNeverTheListenersOfThisNode) {
     for (const auto* address :
          {"127.0.0.1", "127.5.5.5", "10.0.0.1", "2a00::1", "::1", "0.0.0.0",
-          "::", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::10.0.0.1", "2002:7f00:1::1"})
+          "::", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::10.0.0.1", "2002:7f00:1::1",
+          "64:ff9b:1::10.0.0.1", "64:ff9b:1:a00:0:100::", "64:ff9b:1:a:0:1::", "::10.0.0.1",
+          "64:ff9b:1:0:a:0:100::", "2001:0:808:808::f5ff:fffe", "2a00::5efe:10.0.0.1"})
         EXPECT_TRUE(own(address, 3128)) << address << ": it listens at all addresses";
     for (const auto* address : {"127.0.0.1", "10.0.0.1", "2a00::1"})
         EXPECT_TRUE(own(address, 3129)) << address << ": it listens at a name, which may be any";

@@ -41,7 +41,9 @@ TEST(JudgeDestination, ComparesEverySpellingAlike) {
         R"({"deny": ["Bad.TEST.", "[2001:DB8:0::1]", "10.0.0.1", "xn--mller-kva.test", "a*:8080"]})");
     for (const auto* host :
          {"bad.test", "BAD.test", "bad.test.", "b%61d.test", "[2001:db8::1]", "[2001:0db8:0:0::1]",
-          "10.0.0.1", "[::ffff:10.0.0.1]", "m\xc3\xbcller.test", "M\xc3\x9cLLER.test"})
+          "10.0.0.1", "[::ffff:10.0.0.1]", "[64:ff9b::10.0.0.1]", "[64:ff9b:1::a00:1]",
+          "[64:ff9b:1:a00:0:100::]", "[2002:a00:1::]", "[2001:0:808:808::f5ff:fffe]", "10.1",
+          "0xa000001", "167772161", "012.0.0.1", "m\xc3\xbcller.test", "M\xc3\x9cLLER.test"})
         EXPECT_NE(why_not_destination(some, host, 80), "") << host;
     EXPECT_EQ(why_not_destination(some, "abc", 8080), "deny: a*:8080");
     EXPECT_EQ(why_not_destination(some, "abc", 80), "");

@@ -43,6 +43,11 @@ TEST(NormalHost, IsTheCanonicalAddress) {
         EXPECT_EQ(host(spelling), "2001:db8::1") << spelling;
         EXPECT_TRUE(is_address(spelling)) << spelling;
     }
+    for (const auto* spelling : {"127.1", "0x7f000001", "2130706433", "0177.0.0.1", "0x7F.1"}) {
+        EXPECT_EQ(host(spelling), "127.0.0.1") << spelling;
+        EXPECT_TRUE(is_address(spelling)) << spelling;
+    }
+    EXPECT_EQ(host("3com.example"), "3com.example");
     EXPECT_FALSE(is_address("1.2.3.4.example"));
     EXPECT_FALSE(is_address("host1"));
 }
