@@ -1,6 +1,7 @@
 #include "proxy/status_reports.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "proxy/blocklists/blocklists.hpp"
 #include "proxy/net/awaited_value.hpp"
@@ -138,11 +139,15 @@ std::vector<SiteAnswersStatus> WorkerReports::answers() const {
 std::vector<OriginStatus> show_origins(const OriginReports& origins,
                                        const ClusterConfig& settings) {
     std::vector<OriginStatus> shown;
+    auto has_target = false;
     for (const auto& origin : origins) {
-        const auto& place = origin.place;
+        auto place = origin.place.substr(0, origin.place.find_first_of("!/"));
+        // A client chose this one, and the status answers everybody.
+        const auto is_target = origin.place.substr(place.size()).starts_with('!');
+        if (is_target && std::exchange(has_target, true)) continue;
+        if (is_target) place = OriginAnswers::kForwardTargets;
         const auto& time = origin.round_trip;
-        shown.push_back({place.substr(0, place.find_first_of("!/")), seconds(time.mean()),
-                         seconds(time.deviation()),
+        shown.push_back({std::move(place), seconds(time.mean()), seconds(time.deviation()),
                          seconds(peer_budget(RoundTrip(), time, settings)),
                          seconds(peer_limit(time, settings))});
     }

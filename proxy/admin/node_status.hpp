@@ -273,7 +273,7 @@ struct PeerStatus : protocol::ClusterStatus::Peer, PeerCounters {
 
 /// Time from a request to the head of an origin's answer, and the limits that follow from it.
 struct OriginStatus {
-    std::string place;  // host:port
+    std::string place;  // host:port, or `forward`: the forward target that was asked last
     double answer_seconds = 0, answer_deviation_seconds = 0;
     double peer_budget_seconds = 0;  // wait for a peer before the origin is asked
     double peer_limit_seconds = 0;   // a slower peer is skipped

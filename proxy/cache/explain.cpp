@@ -12,6 +12,7 @@
 #include "proxy/net/wall_clock.hpp"
 #include "proxy/upstream/peer_head_request.hpp"
 #include "proxy/upstream/peer_request_head.hpp"
+#include "proxy/upstream/shown_url.hpp"
 #include "proxy/upstream/site.hpp"
 #include "summary/directory.hpp"
 
@@ -173,13 +174,14 @@ asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
     choose_rule(*config, "GET", key, site.policy);
     const auto hash = cache.shared.key_hasher(key.uri());
     Explanation out;
-    out.url = key.uri();
+    std::string scratch;
+    out.url = shown_url(key, site.policy, scratch);
     if (site.policy.rule) out.rule = site.policy.rule->name;
     out.follow_redirects = site.policy.follows_redirects();
     out.authorize = site.policy.authorizes_each();
     if (const auto* const mirror = site.policy.mirror) {
         out.mirror = mirror->here_text;
-        out.url_at_origin = mirror->url_at_origin(key.path());
+        out.url_at_origin = shown_url_at_origin(key, site.policy, false);
     }
     co_await read_from_disk(cache, key, hash);
     explain_stored(cache, key, hash, Clock::now(), out);

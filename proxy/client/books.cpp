@@ -2,9 +2,9 @@
 
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/kept_memory.hpp"
-#include "proxy/http/request_line.hpp"
 #include "proxy/telemetry/access_log.hpp"
 #include "proxy/upstream/peer_probe.hpp"
+#include "proxy/upstream/shown_url.hpp"
 
 namespace proxy {
 namespace {
@@ -96,7 +96,9 @@ void Books::note_site(Frontend& frontend, const Request& request, std::uint64_t 
                                bytes);
     if (!frontend.top.is_turn()) return;
     const auto& admin = request.config().admin;
-    frontend.top.note(admin ? &*admin : nullptr, request.key.uri(), request.requester.text());
+    std::string scratch;
+    frontend.top.note(admin ? &*admin : nullptr, shown_url(request.key, site.policy, scratch),
+                      request.requester.text());
 }
 
 void Books::end_span(const Request& request, const ResponseWriter& writer) const {
@@ -104,7 +106,8 @@ void Books::end_span(const Request& request, const ResponseWriter& writer) const
     const auto name = request.from_peer ? "peer request" : "client request";
     auto span = OpenSpan::of_request(request.trace, name, begun);
     span.add("http.request.method", request.head.method);
-    span.add("url.full", request.key.uri());  // a key has no user and password
+    std::string scratch;
+    span.add("url.full", shown_url(request.key, request.site.policy, scratch));
     if (request.head.verb == boost::beast::http::verb::connect) add_target(span, request.head);
     if (status != 0) span.add_number("http.response.status_code", status);
     span.add("network.protocol.version", version_text(request.head.version));
@@ -135,8 +138,9 @@ void Books::log(Frontend& frontend, const Request& request, const ResponseWriter
     if (request.share) record.user = request.share->user;
     record.method = head.method;
     std::string target;
-    record.url = request.key.uri();
-    if (record.url.empty()) record.url = without_userinfo(head.target, target);
+    record.url = shown_url(request.key, request.site.policy, target);
+    if (record.url.empty() && request.settings)
+        record.url = target = shown_text(request.config().rules, head.target);
     record.version = static_cast<unsigned>(head.version);
     record.status = status;
     record.bytes = writer.body_bytes() + tunnel_bytes;
@@ -156,7 +160,10 @@ void Books::log(Frontend& frontend, const Request& request, const ResponseWriter
     if (const auto* rule = request.site.policy.rule) record.rule = rule->name;
     record.role = request.from_peer ? Role::peer : Role::client;
     record.content_type = content_type;
+    std::string referer;
     record.referer = value_or_empty(head.fields, field::referer);
+    if (!record.referer.empty())
+        record.referer = referer = shown_text(request.config().rules, record.referer);
     record.user_agent = value_or_empty(head.fields, field::user_agent);
     record.trace = request.trace.context.trace;
     record.redirects = redirects;

@@ -126,8 +126,6 @@ std::string_view RequestSteps::understand() {
     if (request_.config().tracing) begin_trace(transaction_);
     const auto bad = find_target();
     if (bad != TargetError::none) return to_string(bad);
-    const HopByHop hop_by_hop(head.fields);
-    if (hop_by_hop.too_many()) return "too many connection options";
     auto& policy = request_.site.policy;
     choose_rule(request_.config(), head.method, request_.key, policy, &frontend_.last_host);
     request_.hash = frontend_.cache.shared.key_hasher(request_.key.uri());
@@ -137,6 +135,8 @@ std::string_view RequestSteps::understand() {
     return {};
 }
 
+    const HopByHop hop_by_hop(head.fields);
+    if (hop_by_hop.too_many()) return "too many connection options";
 /// Sets key and site. The target URI is the one that the client has asked for, of this node or of a
 /// trusted proxy before it: redirections and links in the response depend on it, so it is the key.
 /// The proxy's statement counts for hosts that an entry of `origins` serves, unless this node is to

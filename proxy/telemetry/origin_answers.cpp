@@ -40,7 +40,11 @@ OriginAnswers::Minute OriginAnswers::minute_of(Time time) {
 
 void OriginAnswers::note(std::string_view site, std::string_view host, std::uint16_t port,
                          unsigned status, Time now) {
-    if (site.empty()) site = kForwardTargets;
+    if (site.empty()) {
+        site = kForwardTargets;
+        host = {};
+        port = 0;
+    }
     auto& counted = entry_within(sites_, site, kMaxSites, kOthers);
     if (counted.port != port || counted.host != host) {
         counted.host = host;
@@ -60,7 +64,8 @@ AnswersBySite OriginAnswers::by_site(Time now) const {
     AnswersBySite all;
     for (const auto& [site, counted] : sites_) {
         auto& answers = all[site];
-        answers.place = counted.host + ":" + std::to_string(counted.port);
+        answers.place = counted.host.empty() ? kForwardTargets
+                                             : counted.host + ":" + std::to_string(counted.port);
         answers.total = counted.total;
         for (const auto& slot : counted.slots)
             if (slot.minute >= 0 && minute - slot.minute < static_cast<Minute>(kMinutes))

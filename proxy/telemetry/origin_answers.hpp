@@ -25,7 +25,7 @@ bool is_failing(const OriginAnswerCounts& recent);
 
 /// The answers of the origin of one site.
 struct SiteAnswers {
-    std::string place;          // host:port of the last server that answered
+    std::string place;          // host:port of the last server that answered, or kForwardTargets
     OriginAnswerCounts total;   // since the start of the node
     OriginAnswerCounts recent;  // of the last five minutes, in steps of one minute
 
@@ -45,8 +45,9 @@ public:
     static constexpr const char* kForwardTargets = "forward";
     static constexpr const char* kOthers = "other";
 
-    /// `site`: as UpstreamTarget::site. `host` and `port` are the server that answered. Times must
-    /// not fall.
+    /// `site`: as UpstreamTarget::site. `host` and `port` are the server that answered. Forward
+    /// targets are kept without them, because open paths of the admin port show the place, and
+    /// clients chose the target. Times must not fall.
     void note(std::string_view site, std::string_view host, std::uint16_t port, unsigned status,
               Time now);
     AnswersBySite by_site(Time now) const;

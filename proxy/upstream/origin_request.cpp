@@ -7,6 +7,7 @@
 
 #include "proxy/upstream/failure_log.hpp"
 #include "proxy/upstream/origin_trouble.hpp"
+#include "proxy/upstream/shown_url.hpp"
 
 namespace proxy {
 namespace {
@@ -174,10 +175,8 @@ OpenSpan open_origin_span(const RequestSnapshot& request, const UpstreamTarget& 
     OpenSpan span(request.trace, SpanKind::client, "origin fetch");
     if (!span) return span;
     span.add("http.request.method", request.method);
-    // The query of a `Location` may be a signature, which opens the URL to everybody who reads it.
-    const auto url = request.url_at_origin();
-    const auto end = request.of_redirect ? url.uri().find('?') : std::string_view::npos;
-    span.add("url.full", url.uri().substr(0, end));
+    const auto url = shown_url_at_origin(request.key, request.policy(), request.of_redirect);
+    span.add("url.full", url);
     span.add("server.address", target.host);
     span.add_number("server.port", target.port);
     if (target.via) span.add("hearsay.parent", target.via->place.text());

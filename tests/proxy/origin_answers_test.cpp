@@ -21,6 +21,7 @@ TEST(OriginAnswers, CountBySiteAndClass) {
     EXPECT_EQ(all.at("a.test/x").recent, expected);
     EXPECT_EQ(all.at("a.test/x").place, "10.0.0.1:80");
     EXPECT_EQ(all.at("forward").total.server_errors, 1u);
+    EXPECT_EQ(all.at("forward").place, "forward") << "nobody reads where clients went";
 }
 
 TEST(OriginAnswers, ForgetWhatIsOlderThanFiveMinutes) {

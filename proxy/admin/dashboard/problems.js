@@ -235,7 +235,7 @@ function ofOrigins(status, tell) {
                  'Look at that server. The others of its group get its requests.');
     for (const origin of status.cluster?.origins || [])
         if (origin.answer_seconds > 1)
-            tell(WARNING, `slow ${origin.origin}`, `The origin ${origin.origin} takes ${milliseconds(1000 * origin.answer_seconds)} to answer.`,
+            tell(WARNING, `slow ${origin.origin}`, `${origin.origin === 'forward' ? 'A target of the forward proxy' : `The origin ${origin.origin}`} takes ${milliseconds(1000 * origin.answer_seconds)} to answer.`,
                  'It is overloaded or far. Longer lifetimes, stale-while-revalidate, or more servers (origins[].upstreams) take load from it.');
 }
 
