@@ -194,9 +194,13 @@ void show_blocklists(const Config& config, NodeStatus& status) {
     numbers.entries = index.hashes();
     numbers.memory_bytes = index.memory_bytes();
     numbers.file_bytes = index.file_bytes();
-    for (const auto& list : config.blocklists->lists())
+    auto faults = config.blocklists->faults();
+    for (std::size_t i = 0; i < faults.size(); ++i) {
+        const auto& list = config.blocklists->lists()[i];
         status.blocklists.push_back({list.config.path, to_string(list.config.format),
-                                     to_string(list.config.action), list.entries, list.malformed});
+                                     to_string(list.config.action), list.entries, list.malformed,
+                                     std::move(faults[i])});
+    }
 }
 
 void show_leaves(const LeafNumbers& leaves, NodeStatus& status) {

@@ -318,6 +318,11 @@ void add_blocklists(Families& out, const NodeStatus& status) {
     out.gauge("hearsay_blocklist_malformed_lines", "Lines of a blocklist that are left out.");
     for (const auto& each : status.blocklists)
         out.value(each.malformed_lines, {{"list", each.path}});
+    out.gauge("hearsay_blocklist_not_renewed",
+              "1 while the file of a blocklist has changed and cannot be used, so that its former "
+              "state counts.");
+    for (const auto& each : status.blocklists)
+        out.value(each.fault.empty() ? 0.0 : 1.0, {{"list", each.path}});
 }
 
 /// Adds the families of servers in groups, if there are any.

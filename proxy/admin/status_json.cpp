@@ -156,7 +156,8 @@ ordered_json blocklists_json(const std::vector<BlocklistStatus>& lists) {
                        {"format", each.format},
                        {"action", each.action},
                        {"entries", each.entries},
-                       {"malformed_lines", each.malformed_lines}});
+                       {"malformed_lines", each.malformed_lines},
+                       {"fault", each.fault}});
     return out;
 }
 

@@ -60,6 +60,18 @@ bool Blocklists::any_refuses() const {
     });
 }
 
+std::vector<std::string> Blocklists::faults() const {
+    const std::lock_guard lock(faults_mutex_);
+    auto faults = faults_;
+    faults.resize(lists_.size());
+    return faults;
+}
+
+void Blocklists::note_faults(std::vector<std::string> faults) const {
+    const std::lock_guard lock(faults_mutex_);
+    faults_ = std::move(faults);
+}
+
 std::string Blocklists::place(ListedAt entry) const {
     return lists_[entry.list].config.path + ", line " + std::to_string(entry.line);
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,9 +47,11 @@ struct ListedTarget {
     std::error_code error{};       // why not
 };
 
-/// The lists of `forward.blocklists` together. It never changes, so any number of threads may ask
-/// it; a reload makes another one. The first entry of a list that refuses is reported; lists that
-/// log count if no list refuses.
+/// The lists of `forward.blocklists` together. They never change, so any number of threads may ask
+/// them; a reload makes others. The faults of files that could not renew them are beside. The first
+/// entry of a list that refuses is reported; lists that log count if no list refuses. A path counts
+/// in every reading of proxy/http/path_readings.hpp. With more readings than can be judged, it
+/// counts as listed at a host with listed paths.
 ///
 /// Names are hashed by a secret of this object (XXH3-128), so that nobody can choose names that the
 /// filter takes for others.
@@ -66,6 +69,9 @@ public:
     bool any_refuses() const;
 
     const std::vector<BlocklistFacts>& lists() const { return lists_; }
+    /// For each list, why its file could not renew it, at the last try; empty where it did.
+    std::vector<std::string> faults() const;
+    void note_faults(std::vector<std::string> faults) const;
     /// `FILE, line N`
     std::string place(ListedAt entry) const;
     const EntryIndex& index() const { return *index_; }
@@ -99,6 +105,8 @@ private:
     std::unique_ptr<EntryIndex> index_;
     unsigned least_labels_;
 };
+    mutable std::mutex faults_mutex_;
+    mutable std::vector<std::string> faults_;  // empty: there are none
     void ask_url(std::string_view name, std::string_view path, Asked& asked) const;
 
 }  // namespace proxy

@@ -30,6 +30,10 @@ std::filesystem::path list_folder(const ForwardConfig& forward);
 /// second for two million lines. The lists of `before` are taken again if their files are unchanged
 /// and the settings equal. No lists: there is none in the settings, or no forward proxy. A
 /// requested stop ends it with an error. Any thread that may wait for a disk.
+///
+/// A file may be compressed by gzip. A page of HTML, other binary data and damaged gzip are errors;
+/// so are an empty file and one of mostly malformed lines where `before` has a good state of it.
+/// The caller keeps `before` then, where Blocklists::faults() tells why.
 BlocklistsRead read_blocklists(const ForwardConfig& forward,
                                std::shared_ptr<const Blocklists> before = nullptr,
                                const std::stop_token& stop = {});

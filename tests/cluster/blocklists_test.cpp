@@ -245,6 +245,26 @@ TEST_F(ListedTargets, StayListedWhileAListCannotBeRead) {
     EXPECT_EQ(get("a", url("/good")).status, 200u);
 }
 
+TEST_F(ListedTargets, StayListedWhileTheirFileIsNoList) {
+    add_usual_lists();
+    run(forward_config());
+    const auto fault = [&] {
+        const auto page = json::parse(admin("a", "/api/v1/status").body)["blocklists"]["lists"];
+        return page[0]["fault"].get<std::string>();
+    };
+    EXPECT_EQ(fault(), "");
+    for (const auto* text : {"", "<html>not here</html>\n"}) {
+        write("domains", text);
+        EXPECT_TRUE(eventually([&] { return !fault().empty(); })) << text;
+        EXPECT_EQ(get("a", "http://listed.test/").status, 403u) << text;
+        EXPECT_TRUE(contains(admin("a", "/metrics").body,
+                             "hearsay_blocklist_not_renewed{list=\"" + path("domains") + "\"} 1"));
+        write("domains", "listed.test\n");
+        EXPECT_TRUE(eventually([&] { return fault().empty(); }));
+    }
+    EXPECT_EQ(logged("blocklists not renewed, the former ones stay").size(), 2u);
+}
+
 TEST_F(ListedTargets, FollowTheSettingsOfAReload) {
     add("domains", kDomains, "listed.test\n");
     auto settings = forward_config();

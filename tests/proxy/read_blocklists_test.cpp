@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
+#include "proxy/rewrite/gzip_stream.hpp"
 #include "tests/proxy/blocklist_kit.hpp"
 
 namespace proxy {
@@ -11,6 +12,7 @@ namespace read_blocklists_test {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using namespace std::string_literals;
 
 class ReadBlocklists : public testing::Test, protected test::ListFolder {
 protected:
@@ -77,6 +79,53 @@ TEST_F(ReadBlocklists, LeavesMalformedLinesOutAndNamesTheFirstOfThem) {
                     "line 7: no host name, ..."));
     EXPECT_TRUE(result.lists->find("last.example", "/").refused) << "without a newline";
     EXPECT_EQ(result.lists->find("last.example", "/").refused->line, 15u);
+}
+
+TEST_F(ReadBlocklists, ReadsGzip) {
+    std::string code, lines;
+    for (int i = 0; i < 200'000; ++i) lines += "host" + std::to_string(i) + ".example\n";
+    GzipEncoder encoder;
+    ASSERT_TRUE(encoder.encode(lines, true, code));
+    add("d", kDomains, code);
+    const auto result = read_blocklists(forward);
+    ASSERT_TRUE(result.lists) << describe(result.errors);
+    EXPECT_EQ(result.lists->lists().front().entries, 200'000u);
+    EXPECT_EQ(result.lists->find("host199999.example", "/").refused->line, 200'000u);
+    write("d", code.substr(0, code.size() / 2));
+    EXPECT_THAT(texts(read_blocklists(forward).errors),
+                ElementsAre(HasSubstr("its gzip data is damaged or ends too early")));
+    code[code.size() / 2] ^= 1;
+    write("d", code);
+    EXPECT_THAT(texts(read_blocklists(forward).errors), ElementsAre(HasSubstr("is damaged")));
+}
+
+TEST_F(ReadBlocklists, RefusesWhatIsNoList) {
+    for (const std::string& text :
+         {"<!DOCTYPE html>\n<p>good.example\n"s, "\xef\xbb\xbf \n<html>"s, "PK\3\4\0\0x"s}) {
+        forward.blocklists.clear();
+        add("d", kDomains, text);
+        EXPECT_THAT(read_blocklists(forward).errors, testing::SizeIs(1)) << text;
+    }
+}
+
+TEST_F(ReadBlocklists, KeepsAListWhoseSuccessorIsNone) {
+    add("d", kDomains, "example.com\n");
+    add("e", kDomains, "example.org\n");
+    const auto first = read_blocklists(forward);
+    ASSERT_TRUE(first.lists);
+    for (const auto* text : {"", "<html>\n", "404: Not Found\n", "{\"error\": 1}\n"}) {
+        write("d", text);
+        const auto next = read_blocklists(forward, first.lists);
+        EXPECT_FALSE(next.lists) << text;
+        EXPECT_THAT(texts(next.errors),
+                    ElementsAre(HasSubstr("$.forward.blocklists[0]: " + path("d"))));
+        EXPECT_THAT(first.lists->faults(), ElementsAre(HasSubstr(path("d")), ""));
+    }
+    write("d", "# empty on purpose\n");
+    const auto last = read_blocklists(forward, first.lists);
+    ASSERT_TRUE(last.lists) << describe(last.errors);
+    EXPECT_FALSE(last.lists->find("example.com", "/").refused);
+    EXPECT_THAT(first.lists->faults(), ElementsAre("", ""));
 }
 
 TEST_F(ReadBlocklists, WarnsOfAListWithoutEntries) {

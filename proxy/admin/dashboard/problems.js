@@ -28,6 +28,7 @@ export function findProblems({nodes, status, recent}) {
         ofDisks(status, tell);
         ofOrigins(status, tell);
         ofAnswers(status.upstream?.answers || [], tell);
+        ofBlocklists(status.blocklists?.lists || [], tell);
         ofProcess(status, tell);
     }
     ofTraffic(recent || [], tell);
@@ -220,6 +221,13 @@ function ofAnswers(sites, tell) {
         tell(WARNING, `answers ${site}`, `${Math.round(100 * share)} % of the answers of ${originOf(site)} were ${kinds} in the last five minutes.`,
              'Look at the log and the load of the origin. The rule setting stale_if_error, with stale_on for 429, lets stored responses stand in.');
     }
+}
+
+function ofBlocklists(lists, tell) {
+    for (const list of lists)
+        if (list.fault)
+            tell(ERROR, `blocklist ${list.path}`, `A blocklist was not renewed, so its former state counts: ${sentence(list.fault)}`,
+                 'Look at the file and at the tool that writes it. All lists are read anew when it has changed.');
 }
 
 const originOf = (site) => site === 'forward' ? 'the targets of the forward proxy' : `the origin of ${site}`;
