@@ -163,7 +163,7 @@ constexpr Advice kSquidAdvice[] = {
     {"htcp_port", "nodes have links in place of HTCP: hearsay init"},
     {"digest_rebuild_period", "nodes have links in place of digests: hearsay init"},
     {"wccp2_router", "hearsay does not take intercepted connections"},
-    {"via", "Via stays, because nodes find loops by it"},
+    {"via", "forwarded.via leaves the node out of requests to origins; nodes find loops by Via"},
     {"acl_uses_indirect_client", "rules use the client that a trusted proxy names"},
     {"balance_on_multiple_ip", "the addresses of a name are tried in their order"}};
 

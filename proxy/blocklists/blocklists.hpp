@@ -99,14 +99,14 @@ private:
     void take(const EntryRecord& entry, ListedTarget& result) const;
     bool ask_name(const Query& name, Asked& asked) const;
     void ask_paths(std::string_view name, Asked& asked) const;
+    void ask_url(std::string_view name, std::string_view path, Asked& asked) const;
 
     std::vector<BlocklistFacts> lists_;
     summary::KeyHasher hasher_;
     std::unique_ptr<EntryIndex> index_;
     unsigned least_labels_;
-};
     mutable std::mutex faults_mutex_;
     mutable std::vector<std::string> faults_;  // empty: there are none
-    void ask_url(std::string_view name, std::string_view path, Asked& asked) const;
+};
 
 }  // namespace proxy

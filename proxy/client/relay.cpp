@@ -211,9 +211,9 @@ asio::awaitable<FetchError> Relay::put_once(Clock::time_point connect_by) {
     const auto& target = origin_request_.target();
     exchange_.trace(open_origin_span(*snapshot_, target));
     const auto context = sent_context(snapshot_->trace, exchange_.span());
-    Exchange::Request out{
-        origin_request(*snapshot_, target, config_.node, own_lines(expects), context),
-        request_.head.verb == verb::head, repeatable_};
+    Exchange::Request out{origin_request(*snapshot_, target, name_in_via(config_, target),
+                                         own_lines(expects), context),
+                          request_.head.verb == verb::head, repeatable_};
     if (out.may_retry) {
         const Exchange::Patience patience{connect_by, config_.timeouts.origin_head};
         co_return co_await exchange_.run(target, out, patience);

@@ -38,6 +38,13 @@ std::string host_of_any(const std::vector<OriginConfig>& origins) {
     return host;
 }
 
+/// The request has passed this node before.
+bool has_passed(Fields request, const Config& config) {
+    if (via_names(request, config.node)) return true;
+    return config.forwarded.via == ViaMode::pseudonym && find(request, field::via) &&
+           via_names(request, via_pseudonym(config.node));
+}
+
 }  // namespace
 
 bool RequestSteps::run_at_once() {
@@ -128,6 +135,8 @@ std::string_view RequestSteps::understand() {
     if (bad != TargetError::none) return to_string(bad);
     auto& policy = request_.site.policy;
     choose_rule(request_.config(), head.method, request_.key, policy, &frontend_.last_host);
+    const HopByHop hop_by_hop(head.fields);
+    if (hop_by_hop.too_many()) return "too many connection options";
     request_.hash = frontend_.cache.shared.key_hasher(request_.key.uri());
     const auto is_immutable = policy.rule && policy.rule->storing.immutable;
     request_.directives = request_directives(
@@ -135,8 +144,6 @@ std::string_view RequestSteps::understand() {
     return {};
 }
 
-    const HopByHop hop_by_hop(head.fields);
-    if (hop_by_hop.too_many()) return "too many connection options";
 /// Sets key and site. The target URI is the one that the client has asked for, of this node or of a
 /// trusted proxy before it: redirections and links in the response depend on it, so it is the key.
 /// The proxy's statement counts for hosts that an entry of `origins` serves, unless this node is to
@@ -208,7 +215,7 @@ std::optional<RequestRefusal> RequestSteps::judge_client() {
     if (request_.inside && judge_inside(*request_.inside, request_.key,
                                         request_.inside_is_listed) != InsideFault::none)
         return RequestRefusal::misdirected;
-    if (via_names(request_.head.fields, config.node)) return RequestRefusal::loop;
+    if (has_passed(request_.head.fields, config)) return RequestRefusal::loop;
     if (request_.head.verb == verb::purge) return std::nullopt;  // has a rule of its own
     if (claims_tls()) return RequestRefusal::misdirected;
     if (!request_.site.of_entry() && config.forward.enabled && !requester.rights().forward)

@@ -30,6 +30,7 @@ using protocol::HostPort;  // in the JSON `host:port`, IPv6 as `[::1]:3128`
 
 /// The words of the configuration for each choice, in the order of its enumerators.
 inline constexpr std::array<std::string_view, 3> kForwardedModeNames{"off", "append", "replace"};
+inline constexpr std::array<std::string_view, 3> kViaModeNames{"full", "pseudonym", "off"};
 inline constexpr std::array<std::string_view, 2> kClientDirectivesNames{"obey", "shield"};
 
 /// The private networks that clients may reach: none, all, or the listed ones.
@@ -138,6 +139,7 @@ struct ClientsConfig {
 struct ForwardedConfig {
     ForwardedMode origins = ForwardedMode::append;  // requests to an entry of `origins`
     ForwardedMode forward = ForwardedMode::off;     // the others
+    ViaMode via = ViaMode::full;
     /// Fields that are left out of a GET or HEAD to an entry of `origins`, whose response others
     /// may get. By them some origins choose another target, method, host or scheme than the request
     /// line and Host state. A trusted proxy's requests lose them, too, as proxies pass on the

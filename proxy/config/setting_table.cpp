@@ -367,6 +367,13 @@ constexpr std::array kTable{
     Setting{"forwarded.forward",
             choice<&Config::forwarded, &ForwardedConfig::forward>(kForwardedModeNames),
             Effect::on_reload, "The same for forward targets."},
+    Setting{"forwarded.via", choice<&Config::forwarded, &ForwardedConfig::via>(kViaModeNames),
+            Effect::on_reload,
+            "How the node names itself in `Via` of requests to origins. `pseudonym` hides its name "
+            "behind a hash of it. `off` leaves the node out, so that origins which do not compress "
+            "for proxies compress again (nginx without `gzip_proxied any`); a loop through the "
+            "node is then cut by a time limit only. Parent proxies read `Via` in every case. "
+            "`Via` of clients passes on."},
     Setting{"forwarded.drop", SpecialValue{read_dropped, show_dropped, "list of field names"},
             Effect::on_reload,
             "Fields that the node removes from each GET and HEAD to a site. Some origins let "

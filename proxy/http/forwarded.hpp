@@ -18,6 +18,10 @@ inline constexpr std::string_view kForwardedHost = "X-Forwarded-Host";
 /// Treatment of the fields that name the client to an origin.
 enum class ForwardedMode : std::uint8_t { off, append, replace };
 
+/// How a node names itself in Via of requests to origins: by its name, by via_pseudonym()
+/// (hops.hpp), or not at all.
+enum class ViaMode : std::uint8_t { full, pseudonym, off };
+
 /// X-Forwarded-For, -Proto, -Host and Forwarded. They go to origins; peers get none.
 bool is_forwarded_field(const Field& line);
 

@@ -1,5 +1,7 @@
 #include "proxy/http/hops.hpp"
 
+#include "protocol/net/crypto.hpp"
+#include "protocol/wire/keys.hpp"
 #include "proxy/http/field_list.hpp"
 
 #include <algorithm>
@@ -44,6 +46,12 @@ bool via_names(Fields fields, std::string_view node) {
             if (iequals(received_by(take_via_member(rest)), node)) return true;
     }
     return false;
+}
+
+std::string via_pseudonym(std::string_view node) {
+    constexpr std::size_t kBytes = 8;
+    protocol::HmacSha256 hash(protocol::bytes_of("hearsay name in Via"));
+    return "p-" + protocol::hex(protocol::ByteView(hash({protocol::bytes_of(node)})).first(kBytes));
 }
 
 MaxForwards max_forwards(Fields request) {

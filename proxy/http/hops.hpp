@@ -11,6 +11,10 @@ namespace proxy {
 /// names of all lines without regard to case, and skips comments.
 bool via_names(Fields fields, std::string_view node);
 
+/// The name by which a node stands in Via where origins are not to read `node`. It has the bytes of
+/// a token, is the same in every process, and tells nodes apart as their names do.
+std::string via_pseudonym(std::string_view node);
+
 /// Number of hops that an OPTIONS may still take (RFC 9110 §7.6.2).
 struct MaxForwards {
     enum class State : std::uint8_t {

@@ -121,7 +121,6 @@ bool is_for_method(const RuleMatch& match, std::string_view method) {
     return std::find(match.methods.begin(), match.methods.end(), method) != match.methods.end();
 }
 
-bool is_for_host(const RuleMatch& match, std::string_view host) {
 /// The rule permits nothing that would be forbidden without it, and adds nothing to a request.
 bool only_restricts(const Rule& rule) {
     auto storing = rule.storing;
@@ -130,6 +129,7 @@ bool only_restricts(const Rule& rule) {
            rule.request_fields.empty();
 }
 
+bool is_for_host(const RuleMatch& match, std::string_view host) {
     return match.hosts.empty() ||
            std::ranges::any_of(match.hosts, [&](const Glob& glob) { return glob.matches(host); });
 }

@@ -214,8 +214,8 @@ asio::awaitable<FetchError> send_origin_request(const RequestSnapshot& asks, std
         const auto& target = asked.target();
         exchange.trace(open_origin_span(asks, target));
         const auto context = sent_context(asks.trace, exchange.span());
-        const Exchange::Request request{origin_request(asks, target, config.node, lines, context),
-                                        false, true};
+        const Exchange::Request request{
+            origin_request(asks, target, name_in_via(config, target), lines, context), false, true};
         const Exchange::Patience patience{asked.connect_by(connected), timeouts.origin_head};
         const auto ended = co_await exchange.run(target, request, patience);
         const auto status = ended == FetchError::none ? exchange.head().status : 0;

@@ -6,6 +6,7 @@
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/forwarded.hpp"
 #include "proxy/http/hop_by_hop.hpp"
+#include "proxy/http/hops.hpp"
 #include "proxy/http/validators.hpp"
 #include "proxy/rewrite/mirror.hpp"
 #include "proxy/rewrite/tag_mark.hpp"
@@ -102,6 +103,12 @@ CacheKey RequestSnapshot::url_at_origin() const {
     return url;
 }
 
+std::string name_in_via(const Config& config, const UpstreamTarget& to) {
+    const auto mode = config.forwarded.via;
+    if (mode == ViaMode::pseudonym) return via_pseudonym(config.node);
+    return mode == ViaMode::off && !to.via ? std::string() : config.node;
+}
+
 std::string origin_request(const RequestSnapshot& request, const UpstreamTarget& to,
                            std::string_view node, std::string_view extra_lines,
                            const TraceContext& trace) {
@@ -124,8 +131,8 @@ std::string origin_request(const RequestSnapshot& request, const UpstreamTarget&
     else
         out.append(extra_lines);
     if (trace.valid()) append_trace(out, request, trace);
-    out.append(via(request.version)).append(node).append("\r\n\r\n"sv);
-    return out;
+    if (!node.empty()) out.append(via(request.version)).append(node).append("\r\n"sv);
+    return out.append("\r\n"sv);
 }
 
 }  // namespace proxy

@@ -16,6 +16,7 @@
 #include "proxy/http/message_parser.hpp"
 #include "proxy/net/tls_contexts.hpp"
 #include "proxy/upstream/parent_tunnel.hpp"
+#include "proxy/upstream/request_snapshot.hpp"
 
 namespace proxy {
 namespace {
@@ -397,7 +398,8 @@ FetchError UpstreamPool::judge_text(const UpstreamTarget& target) const {
 /// none.
 asio::awaitable<FetchError> UpstreamPool::open_tunnel(UpstreamConnection& connection,
                                                       const UpstreamTarget& target) {
-    const auto request = connect_request(target.text(), target.via->credentials, config_->node);
+    const auto request =
+        connect_request(target.text(), target.via->credentials, name_in_via(*config_, target));
     boost::system::error_code ec;
     auto sent = connection.write_now(asio::buffer(request), ec);
     if (!ec && sent < request.size())

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <thread>
 
+#include "proxy/http/hops.hpp"
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
@@ -306,6 +307,33 @@ TEST_F(Hops, RefuseToGoRoundInCircles) {
     settings.origins = {{"*", {address("a"), kProxyPort}}};  // itself
     start(settings);
     EXPECT_EQ(get("a", "/one").status, 508u);
+}
+
+TEST_F(Hops, KnowTheirPseudonym) {
+    auto settings = config("a");
+    settings.forwarded.via = ViaMode::pseudonym;
+    start(settings);
+    EXPECT_EQ(get("a", "/one").status, 200u);
+    const auto head = origin.heads().at(0);
+    EXPECT_EQ(head.find("Via: 1.1 a\r\n"), std::string::npos) << head;
+    EXPECT_TRUE(contains(head, "Via: 1.1 " + via_pseudonym("a") + "\r\n")) << head;
+    EXPECT_EQ(get("a", "/two", "Via: 1.1 " + via_pseudonym("a") + "\r\n").status, 508u);
+    EXPECT_EQ(get("a", "/two", "Via: 1.1 a\r\n").status, 508u);
+    EXPECT_EQ(get("a", "/two", "Via: 1.1 " + via_pseudonym("b") + "\r\n").status, 200u);
+    kill("a");
+    settings.origins = {{"*", {address("a"), kProxyPort}}};  // itself
+    start(settings);
+    EXPECT_EQ(get("a", "/one").status, 508u);
+}
+
+TEST_F(Hops, LeaveTheirNameOutOfRequestsOnly) {
+    auto settings = config("a");
+    settings.forwarded.via = ViaMode::off;
+    start(settings);
+    const auto answer = get("a", "/one");
+    EXPECT_EQ(client().ask("POST", "/two", "", "x").status, 200u);
+    for (const auto& head : origin.heads()) EXPECT_EQ(head.find("Via:"), std::string::npos) << head;
+    EXPECT_TRUE(contains(answer.head, "Via: 1.1 a")) << answer.head;
 }
 
 TEST_F(Hops, AnswerHereWhatMayGoNoFurther) {  // RFC 9110 §7.6.2

@@ -82,6 +82,7 @@ TEST(Config, HasDefaultsForAllThatMayBeAbsent) {
     EXPECT_FALSE(c.clients.proxy_protocol);
     EXPECT_EQ(c.forwarded.origins, ForwardedMode::append);
     EXPECT_EQ(c.forwarded.forward, ForwardedMode::off);
+    EXPECT_EQ(c.forwarded.via, ViaMode::full);
     EXPECT_THAT(c.forwarded.drop,
                 testing::IsSupersetOf({"X-Forwarded-Port", "X-Forwarded-Prefix", "X-Original-URL",
                                        "X-Rewrite-URL", "X-HTTP-Method-Override"}));
@@ -139,7 +140,7 @@ TEST(Config, ReadsEverySection) {
                     "clients": ["10.1.0.0/16"], "blocklist_folder": "/var/tmp",
                     "blocklists": [{"path": "/l", "format": "hosts"},
                                    {"path": "/${TOKEN}", "format": "urls", "action": "log"}]},
-        "forwarded": {"origins": "off", "forward": "replace", "drop": ["X-A"]}, "upgrade": ["WebSocket", "x"],
+        "forwarded": {"origins": "off", "forward": "replace", "via": "pseudonym", "drop": ["X-A"]}, "upgrade": ["WebSocket", "x"],
         "origins": [{"host": "WWW.Example.org", "url": "http://o.example"},
                     {"host": "*", "url": "http://[::1]:8000/"}],
         "cache": {"memory": "2GiB", "object_max": 1000, "variants": 7, "store_set_cookie": true, "client_directives": "shield",
@@ -197,6 +198,7 @@ TEST(Config, ReadsEverySection) {
     EXPECT_THAT(c.forward.clients.texts(), ElementsAre("10.1.0.0/16"));
     EXPECT_EQ(c.forwarded.origins, ForwardedMode::off);
     EXPECT_EQ(c.forwarded.forward, ForwardedMode::replace);
+    EXPECT_EQ(c.forwarded.via, ViaMode::pseudonym);
     EXPECT_THAT(c.forwarded.drop, ElementsAre("X-A"));
     EXPECT_THAT(c.upgrade, ElementsAre("websocket", "x"));
     EXPECT_TRUE(c.forward.enabled);

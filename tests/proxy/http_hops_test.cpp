@@ -9,6 +9,14 @@ namespace http_hops_test {
 
 using test::Head;
 
+TEST(ViaPseudonym, StandsForOneNode) {
+    EXPECT_EQ(via_pseudonym("edge-1"), via_pseudonym("edge-1"));
+    EXPECT_NE(via_pseudonym("edge-1"), via_pseudonym("edge-2"));
+    EXPECT_EQ(via_pseudonym("edge-1").find("edge"), std::string::npos);
+    EXPECT_TRUE(
+        via_names(Head(("Via: 1.1 " + via_pseudonym("edge-1")).c_str()), via_pseudonym("edge-1")));
+}
+
 TEST(Hops, FindsItsNameInAnyMemberOfAnyViaLine) {  // RFC 9110 §7.6.3
     EXPECT_TRUE(via_names(Head("Via: 1.1 edge-1"), "edge-1"));
     EXPECT_TRUE(via_names(Head("Via: 1.0 x, 1.1 edge-1 (hearsay)"), "edge-1"));

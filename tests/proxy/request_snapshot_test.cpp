@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "proxy/http/hops.hpp"
 #include "proxy/upstream/peer_request_head.hpp"
 #include "tests/proxy/request.hpp"
 
@@ -19,6 +20,25 @@ TEST(RequestSnapshot, SendsOriginsTheHostOfTheKey) {  // else who asks first cho
     const RequestSnapshot snapshot(head, key_of("/a%2f?q", "H.test:80"), true);
     EXPECT_EQ(origin_request(snapshot, {}, "n", ""),
               "GET /a%2f?q HTTP/1.1\r\nHost: h.test\r\nX-A: 1\r\nVia: 1.1 n\r\n\r\n");
+}
+
+TEST(RequestSnapshot, NamesTheNodeInViaAsTheSettingSays) {
+    const auto head = request_head("GET", "/a", {line("Host", "h.test"), line("Via", "1.1 x")});
+    const RequestSnapshot snapshot(head, key_of("/a"), true);
+    Config config;
+    config.node = "n";
+    const UpstreamServer server;
+    UpstreamTarget origin, parent;
+    parent.via = &server;
+    EXPECT_EQ(name_in_via(config, origin), "n");
+    config.forwarded.via = ViaMode::pseudonym;
+    EXPECT_EQ(name_in_via(config, origin), via_pseudonym("n"));
+    EXPECT_EQ(name_in_via(config, parent), via_pseudonym("n"));
+    config.forwarded.via = ViaMode::off;
+    EXPECT_EQ(name_in_via(config, origin), "");
+    EXPECT_EQ(name_in_via(config, parent), "n") << "loops pass proxies";
+    EXPECT_EQ(origin_request(snapshot, {}, name_in_via(config, origin), ""),
+              "GET /a HTTP/1.1\r\nHost: h.test\r\nVia: 1.1 x\r\n\r\n");
 }
 
 TEST(RequestSnapshot, TakesTheHostOfAnAbsoluteTarget) {  // RFC 9112 §3.2.2

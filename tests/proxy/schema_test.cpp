@@ -237,6 +237,7 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"/clients", R"({"allow": ["::1"], "deny": [], "trusted_proxies": ["::1"]})"},
         Change{"/clients", R"({"proxy_protocol": true, "trusted_proxies": ["::1"]})"},
         Change{"/forwarded", R"({"origins": "replace", "forward": "append"})"},
+        Change{"/forwarded", R"({"via": "pseudonym"})"}, Change{"/forwarded", R"({"via": "off"})"},
         Change{"/forwarded", R"({"drop": []})"}, Change{"/forwarded", R"({"drop": ["X-A"]})"},
         Change{"/upgrade", "[]"}, Change{"/upgrade", "[\"websocket\"]"},
         Change{"/admin/token", "\"0123456789abcdef==\""},
@@ -387,12 +388,13 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"/rules", R"([{"name": "r", "response_fields": {"remove": ["a b"]}}])"},
         Change{"/rules", R"([{"name": "r", "tags": ["a b"]}])"},
         Change{"/rules", R"([{"name": "r", "key_fields": ["a b"]}])"},
-        Change{"/forwarded", R"({"origins": "add"})"}, Change{"/forwarded", R"({"peers": "off"})"},
-        Change{"/upgrade", "[\"a b\"]"}, Change{"/upgrade", "\"websocket\""},
-        Change{"/admin/token", "\"short\""}, Change{"/admin/token_for", "\"all\""},
-        Change{"/admin/token_for", "\"some\""}, Change{"/admin/names", "\"a\""},
-        Change{"/admin/top_urls", "true"}, Change{"/admin/top_clients", "\"on\""},
-        Change{"/purge/allow", "\"::1\""}, Change{"/purge/allow", "[1]"}, Change{"/purge/x", "1"},
+        Change{"/forwarded", R"({"via": "no"})"}, Change{"/forwarded", R"({"origins": "add"})"},
+        Change{"/forwarded", R"({"peers": "off"})"}, Change{"/upgrade", "[\"a b\"]"},
+        Change{"/upgrade", "\"websocket\""}, Change{"/admin/token", "\"short\""},
+        Change{"/admin/token_for", "\"all\""}, Change{"/admin/token_for", "\"some\""},
+        Change{"/admin/names", "\"a\""}, Change{"/admin/top_urls", "true"},
+        Change{"/admin/top_clients", "\"on\""}, Change{"/purge/allow", "\"::1\""},
+        Change{"/purge/allow", "[1]"}, Change{"/purge/x", "1"},
         Change{"/timeouts/drain", "\"-1s\""}, Change{"/timeouts/connect", "1"}));
 
 TEST(Schema, RefusesAFileWithNothingToServe) {
