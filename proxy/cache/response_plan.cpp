@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "proxy/http/credentials.hpp"
+#include "proxy/http/field_list.hpp"
 #include "proxy/http/vary.hpp"
 
 namespace proxy {

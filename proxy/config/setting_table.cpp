@@ -158,12 +158,13 @@ constexpr std::array kTable{
             "`allow` or `deny` restricts anybody. A request with `Via` or `Forwarded` but "
             "without `X-Forwarded-For` may neither forward nor purge. Trusted proxies have no "
             "limit per address."},
-    Setting{"clients.proxy_protocol", flag<&Config::clients, &ClientsConfig::proxy_protocol>(),
-            Effect::on_reload,
-            "Every connection of a trusted proxy begins with a PROXY protocol header, version "
-            "1 or 2, also at `tls.listen`. A connection without the header is served as long as each "
-            "request proves to be a peer request, and closed without an answer otherwise.",
-            false, check_proxy_protocol},
+    Setting{
+        "clients.proxy_protocol", flag<&Config::clients, &ClientsConfig::proxy_protocol>(),
+        Effect::on_reload,
+        "Every connection of a trusted proxy begins with a PROXY protocol header, version "
+        "1 or 2, also at `tls.listen`. A connection without the header is served as long as each "
+        "request proves to be a peer request, and closed without an answer otherwise.",
+        false, check_proxy_protocol},
     Setting{"clients.limits", SectionValue{}, Effect::on_reload,
             "How much one client, or one user, may use of this node. Peers that prove themselves "
             "have no such limits. See `access.md`."},
@@ -234,7 +235,8 @@ constexpr std::array kTable{
         flag<&Config::forward, &ForwardConfig::authentication, &AuthenticationConfig::in_clear>(),
         Effect::on_reload,
         "Passwords may come over connections in the clear. Otherwise only loopback, whatever "
-        "a PROXY header names, and `tls.listen` take them, and others get 403, so that no client sends a password "
+        "a PROXY header names, and `tls.listen` take them, and others get 403, so that no client "
+        "sends a password "
         "that anybody on the way can read."},
     Setting{"forward.destinations", SectionValue{}, Effect::on_reload,
             "The hosts that clients of the forward proxy may name, also in `CONNECT`. Others get "
@@ -709,7 +711,8 @@ constexpr std::array kTable{
             Effect::on_reload,
             "For the time of a change from `encrypt` off to on, or from a version without "
             "encryption: the node also takes links in the clear, and dials so where a node has "
-            "proved that it does not encrypt. Content of https URLs goes to no peer in the clear meanwhile."},
+            "proved that it does not encrypt. Content of https URLs goes to no peer in the clear "
+            "meanwhile."},
     Setting{"cluster.copy", choice<&Config::cluster, &ClusterConfig::copy>(kCopyPolicyNames),
             Effect::on_reload,
             "Whether a response of a peer is stored here, too. `always` stores every copy. "

@@ -5,7 +5,6 @@
 
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/rule.hpp"
-#include "proxy/http/vary.hpp"
 
 namespace proxy {
 namespace {

@@ -166,4 +166,11 @@ std::optional<std::string_view> FieldMembers::next() {
     }
 }
 
+bool has_name(std::string_view names, std::string_view name) {
+    ListMembers list(names);
+    auto there = list.next();
+    while (there && !iequals(*there, name)) there = list.next();
+    return there.has_value();
+}
+
 }  // namespace proxy

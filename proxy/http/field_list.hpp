@@ -57,6 +57,9 @@ private:
     bool quotes_ = true;  // false after a quote without an end
 };
 
+/// Whether `name` is a member of the list `names`, in any letter case.
+bool has_name(std::string_view names, std::string_view name);
+
 /// Walks the members of a list field over all its lines, in order. Several lines mean the same as
 /// one line joined by commas (RFC 9110 §5.3).
 class FieldMembers {

@@ -1,9 +1,10 @@
 #pragma once
 
-#include "proxy/http/fields.hpp"
-
 #include <cstdint>
+#include <string>
 #include <string_view>
+
+#include "proxy/http/fields.hpp"
 
 namespace proxy {
 

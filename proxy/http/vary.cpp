@@ -143,13 +143,6 @@ std::string vary_names(Fields response) {
     return joined;
 }
 
-bool has_name(std::string_view names, std::string_view name) {
-    ListMembers list(names);
-    auto there = list.next();
-    while (there && !iequals(*there, name)) there = list.next();
-    return there.has_value();
-}
-
 void add_name(std::string& names, std::string_view name) {
     if (!has_name(names, name)) names.append(names.empty() ? "" : ",").append(name);
 }

@@ -38,8 +38,6 @@ inline constexpr std::string_view kCredentialNames = ":credentials";
 std::string selecting_names(std::string_view vary, std::span<const std::string> keys);
 /// Appends a name that is not there yet.
 void add_name(std::string& names, std::string_view name);
-/// Whether `name` is one of `names`, in any letter case.
-bool has_name(std::string_view names, std::string_view name);
 
 /// Appends the request's values of the fields in `names` (from selecting_names(), with additions).
 /// Two requests select the same variant exactly if their texts are equal. An absent field differs
