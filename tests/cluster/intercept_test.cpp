@@ -123,7 +123,9 @@ TEST_F(Interception, ServesTheRequestsInsideFromTheStore) {
 }
 
 TEST_F(Interception, SharesKeysWithRequestsForTheSameUrl) {
-    start(intercepting());
+    auto settings = intercepting();
+    settings.clients.trusted_proxies = {"127.0.0.1"};  // who may ask for https in the clear
+    start(settings);
     EXPECT_EQ(inside().get("/one").status, 200u);
     const auto same = get("a", "https://pypi.test/one");
     EXPECT_EQ(same.cache_status().substr(0, 6), "a; hit");
@@ -206,7 +208,9 @@ TEST_F(Interception, VerifiesTheOrigin) {
 }
 
 TEST_F(Interception, GivesNothingOfOtherHosts) {
-    start(intercepting());
+    auto settings = intercepting();
+    settings.clients.trusted_proxies = {"127.0.0.1"};  // who may ask for https in the clear
+    start(settings);
     EXPECT_EQ(get("a", "https://files.test/one").status, 200u);
     auto client = inside();
     for (const auto* other : {"files.test", "pypi.test:8443", "www.pypi.test", "127.0.0.1"}) {

@@ -164,12 +164,12 @@ void TlsOrigin::serve(Socket socket) {
         std::size_t head = 0;
         while (goes_on && (head = input.find("\r\n\r\n")) == std::string::npos)
             goes_on = end.receive(input);
-        if (goes_on && habit_ != Habit::none) goes_on = renegotiate(end.ssl());
         if (!goes_on) break;
         const auto request = input.substr(0, head + 2);
         const auto length = std::strtoull(field_of(request, "Content-Length").c_str(), nullptr, 10);
         input.erase(0, head + 4);
         while (goes_on && input.size() < length) goes_on = end.receive(input);
+        if (habit_ != Habit::none && !renegotiate(end.ssl())) break;
         ++requests;
         const auto answer = script_(request, input.substr(0, length));
         input.erase(0, length);

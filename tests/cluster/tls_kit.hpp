@@ -48,7 +48,7 @@ class TlsOrigin {
 public:
     using Script = std::function<std::string(const std::string& head, const std::string& body)>;
 
-    /// Both kinds speak TLS 1.2 and renegotiate after the head of each request.
+    /// Both kinds speak TLS 1.2 and renegotiate after each request.
     enum class Habit { none, renegotiates, renegotiates_for_ever };
 
     TlsOrigin(const Certificates::Files& files, Script script, Habit habit = Habit::none);
