@@ -12,42 +12,43 @@ namespace {
 using boost::beast::http::field;
 
 /// The bits follow this order, so new names go to the end. Sources: the services' own manuals.
-constexpr std::array<std::string_view, 20> kNames{"Authorization",
-                                                  "X-Api-Key",
-                                                  "Api-Key",
-                                                  "X-Api-Token",
-                                                  "X-Auth-Token",
-                                                  "X-Auth-Key",
-                                                  "X-Access-Token",
-                                                  "Private-Token",
-                                                  "Job-Token",
-                                                  "Deploy-Token",
-                                                  "X-JFrog-Art-Api",
-                                                  "X-NuGet-ApiKey",
-                                                  "X-Goog-Api-Key",
-                                                  "Ocp-Apim-Subscription-Key",
-                                                  "X-Functions-Key",
-                                                  "X-Vault-Token",
-                                                  "X-Consul-Token",
-                                                  "X-Shopify-Access-Token",
-                                                  "X-Amz-Security-Token",
-                                                  "DD-Api-Key"};
-static_assert(kNames.size() <= 32);
+constexpr std::array<std::string_view, 20> kCredentials{"Authorization",
+                                                        "X-Api-Key",
+                                                        "Api-Key",
+                                                        "X-Api-Token",
+                                                        "X-Auth-Token",
+                                                        "X-Auth-Key",
+                                                        "X-Access-Token",
+                                                        "Private-Token",
+                                                        "Job-Token",
+                                                        "Deploy-Token",
+                                                        "X-JFrog-Art-Api",
+                                                        "X-NuGet-ApiKey",
+                                                        "X-Goog-Api-Key",
+                                                        "Ocp-Apim-Subscription-Key",
+                                                        "X-Functions-Key",
+                                                        "X-Vault-Token",
+                                                        "X-Consul-Token",
+                                                        "X-Shopify-Access-Token",
+                                                        "X-Amz-Security-Token",
+                                                        "DD-Api-Key"};
+static_assert(kCredentials.size() <= 32);
 
 /// The lengths of the names as bits: most fields of a request are sorted out by them.
-constexpr std::uint32_t kLengths = [] {
+constexpr std::uint32_t kCredentialLengths = [] {
     std::uint32_t lengths = 0;
-    for (const auto name : kNames) lengths |= 1U << name.size();
+    for (const auto name : kCredentials) lengths |= 1U << name.size();
     return lengths;
 }();
-static_assert(std::ranges::all_of(kNames, [](std::string_view name) { return name.size() < 32; }));
+static_assert(std::ranges::all_of(kCredentials,
+                                  [](std::string_view name) { return name.size() < 32; }));
 
 }  // namespace
 
 CredentialFields credential_field(std::string_view name) {
-    if (name.size() >= 32 || (kLengths >> name.size() & 1) == 0) return 0;
-    for (std::size_t i = 0; i < kNames.size(); ++i)
-        if (iequals(kNames[i], name)) return CredentialFields{1} << i;
+    if (name.size() >= 32 || (kCredentialLengths >> name.size() & 1) == 0) return 0;
+    for (std::size_t i = 0; i < kCredentials.size(); ++i)
+        if (iequals(kCredentials[i], name)) return CredentialFields{1} << i;
     return 0;
 }
 
