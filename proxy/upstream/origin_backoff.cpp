@@ -59,9 +59,11 @@ void OriginBackoff::failed_slowly(const std::string& place, const std::string& r
     pause->is_slow = true;
 }
 
-bool OriginBackoff::is_slow(const std::string& place) const {
+bool OriginBackoff::is_slow(const std::string& place, Time now) const {
     const auto found = places_.find(place);
-    return found != places_.end() && found->second.is_slow;
+    if (found == places_.end()) return false;
+    const auto& pause = found->second;
+    return pause.is_slow && now - pause.noted <= pause.length + kBackoffMost;
 }
 
 void OriginBackoff::answered(const std::string& place, Time now) {

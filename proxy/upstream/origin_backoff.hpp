@@ -46,8 +46,9 @@ public:
     /// The pause is for the resource, and for the place after kSlowResources of them. `resource`: a
     /// name that no place has.
     void failed_slowly(const std::string& place, const std::string& resource, Time began, Time now);
-    /// The pause is because of such errors: the request that ends it may wait long.
-    bool is_slow(const std::string& place) const;
+    /// The pause is because of such errors, and has ended kBackoffMost ago at most: the request
+    /// that ends it may wait long. Later nothing is known of the place.
+    bool is_slow(const std::string& place, Time now) const;
     /// The place has answered in another way.
     void answered(const std::string& place, Time now);
 

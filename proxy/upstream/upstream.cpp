@@ -99,7 +99,7 @@ OriginHealth::Leave Upstream::leave_after_pause(const RequestSnapshot& request) 
     const auto place = place_of_pause(request);
     const auto resource = resource_of_pause(place, request);
     const auto may_ask = backoff.may_ask(place, now) && backoff.may_ask(resource, now);
-    const auto is_slow = backoff.is_slow(place) || backoff.is_slow(resource);
+    const auto is_slow = backoff.is_slow(place, now) || backoff.is_slow(resource, now);
     if (may_ask && !is_slow) return Leave::ask;
     ++counters.backed_off_requests;
     return may_ask ? Leave::trial : Leave::no;

@@ -59,8 +59,8 @@ TEST(OriginBackoff, GivesAResourceThatFailsSlowlyItsOwnPause) {
         const auto began = std::exchange(now, now + 3s);
         backoff.failed_slowly("a", "a /1", began, now);
         EXPECT_TRUE(backoff.may_ask("a", now)) << "others may work";
-        EXPECT_TRUE(backoff.is_slow("a /1"));
-        EXPECT_FALSE(backoff.is_slow("a"));
+        EXPECT_TRUE(backoff.is_slow("a /1", now));
+        EXPECT_FALSE(backoff.is_slow("a", now));
         EXPECT_FALSE(backoff.may_ask("a /1", now + pause - 1ms));
         now += pause;
         EXPECT_TRUE(backoff.may_ask("a /1", now)) << pause.count();
@@ -75,7 +75,9 @@ TEST(OriginBackoff, GivesThePlaceAPauseOnceSeveralResourcesFailSlowlyInARow) {
     EXPECT_TRUE(backoff.may_ask("a", kNow));
     backoff.failed_slowly("a", "a /3", kNow, kNow);
     EXPECT_FALSE(backoff.may_ask("a", kNow));
-    EXPECT_TRUE(backoff.is_slow("a"));
+    EXPECT_TRUE(backoff.is_slow("a", kNow));
+    EXPECT_TRUE(backoff.is_slow("a", kNow + kBackoffFirst + kBackoffMost));
+    EXPECT_FALSE(backoff.is_slow("a", kNow + kBackoffFirst + kBackoffMost + 1s)) << "long ago";
     backoff.answered("a", kNow);
     EXPECT_TRUE(backoff.may_ask("a", kNow));
     for (const auto* resource : {"a /1", "a /2"}) backoff.failed_slowly("a", resource, kNow, kNow);
