@@ -22,7 +22,7 @@ Worker::Worker(SharedCache& shared_cache, SharedFrontend& shared_frontend,
 }
 
 void Worker::check_upstreams() {
-    upstream.probes.spawn(probe_upstreams(upstream));
+    upstream.probes.spawn(probe_upstreams(upstream, next_checks));
 }
 
 void Worker::drain() {

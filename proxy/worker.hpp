@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <memory>
 
 #include "proxy/cache/cache.hpp"
@@ -44,7 +45,10 @@ public:
         if (probes) probe_newcomers(upstream, probe_turns);
     }
     /// Puts a configuration in effect for new requests and connections.
-    void set_config(std::shared_ptr<const Config> config) { settings.replace(std::move(config)); }
+    void set_config(std::shared_ptr<const Config> config) {
+        settings.replace(std::move(config));
+        next_checks.cancel();
+    }
 
     ConfigInEffect settings;
     boost::asio::io_context io{1};
@@ -52,6 +56,7 @@ public:
     WorkerCounters counters;
     Upstream upstream;
     ProbeTurns probe_turns;
+    boost::asio::steady_timer next_checks{io};  // of servers, in the worker with check_upstreams()
     Cache cache;
     Frontend frontend;
     Acceptor acceptor;

@@ -1,6 +1,7 @@
 #include "proxy/net/timer_wheel.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace proxy {
 
@@ -19,14 +20,26 @@ TimerWheel::TimerWheel(boost::asio::any_io_executor executor)
 
 void TimerWheel::arm(Timer& timer, Clock::time_point expires) {
     timer.expires_ = expires;
+    used();
     if (timer.wheel_ && timer.due_ <= expires) return;  // an earlier check of the slot moves it on
     timer.unlink();
-    if (!running_) {
-        now_ = Clock::now();
-        running_ = true;
-        schedule();
-    }
     link(timer);
+}
+
+/// Begins to tick. The time goes on over the slots that a rest has passed; they are empty.
+void TimerWheel::wake() {
+    ticks_ = true;
+    const auto real = Clock::now();
+    if (linked_ == 0) {
+        now_ = real;
+    } else {
+        const auto passed =
+            static_cast<std::size_t>(std::max<std::int64_t>((real - now_) / kTick, 0));
+        const auto skipped = std::min(passed, ticks_to_next() - 1);
+        now_ += skipped * kTick;
+        current_ = (current_ + skipped) % kSlots;
+    }
+    schedule(1);
 }
 
 void TimerWheel::link(Timer& timer) {
@@ -43,8 +56,17 @@ void TimerWheel::link(Timer& timer) {
     ++linked_;
 }
 
-void TimerWheel::schedule() {
-    timer_.expires_at(now_ + kTick);
+/// Ticks until the next slot with a timer. Precondition: there is one.
+std::size_t TimerWheel::ticks_to_next() const {
+    std::size_t ticks = 1;
+    const auto is_empty = [this](std::size_t slot) { return slots_[slot].next_ == &slots_[slot]; };
+    while (ticks < kSlots && is_empty((current_ + ticks) % kSlots)) ++ticks;
+    return ticks;
+}
+
+void TimerWheel::schedule(std::size_t ticks) {
+    if (stopped_) return;
+    timer_.expires_at(now_ + ticks * kTick);  // cancels an earlier wait
     timer_.async_wait([this](const boost::system::error_code& ec) {
         if (!ec) tick();
     });
@@ -52,6 +74,7 @@ void TimerWheel::schedule() {
 
 void TimerWheel::tick() {
     if (stopped_) return;
+    ticks_ = true;
     const auto real = Clock::now();
     while (now_ + kTick <= real) {
         now_ += kTick;
@@ -79,11 +102,8 @@ void TimerWheel::tick() {
             }
         }
     }
-    if (linked_ == 0) {
-        running_ = false;
-        return;
-    }
-    schedule();
+    ticks_ = linked_ > 0 && ++unused_ticks_ < kRestAfter;
+    if (linked_ > 0) schedule(ticks_ ? 1 : ticks_to_next());
 }
 
 void TimerWheel::stop() {

@@ -4,18 +4,22 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
+#include <cstddef>
 
 #include "protocol/net/sleep.hpp"
 
 namespace proxy {
 
-/// Deadlines of many connections at the cost of one timer. Arming a timer again is one store; an
-/// expiry comes at most one tick late. The wheel ticks while a timer is armed. One thread.
+/// Deadlines of many connections at the cost of one timer. Arming a timer again is two stores; an
+/// expiry comes at most one tick late. The wheel ticks while it is used. After kRestAfter ticks
+/// without a call it rests until the next slot with a timer, so idle connections wake the process
+/// once per turn of the wheel and not at each tick. One thread.
 class TimerWheel {
 public:
     using Clock = std::chrono::steady_clock;
     static constexpr auto kTick = std::chrono::milliseconds(10);
     static constexpr std::size_t kSlots = 512;  // 5.1 s; a later deadline is checked once per turn
+    static constexpr unsigned kRestAfter = 16;
 
     /// A base for objects with a deadline. Its destructor unlinks it. The wheel outlives it.
     class Timer {
@@ -44,8 +48,12 @@ public:
 
     void arm(Timer& timer, Clock::time_point expires);
     void disarm(Timer& timer) { timer.expires_ = Clock::time_point::max(); }
-    /// The time of the last tick or arming. Precise enough for deadlines, and free to read.
-    Clock::time_point now() const { return now_; }
+    /// The time of the last tick, or of the end of a rest. Precise enough for deadlines, and nearly
+    /// free to read.
+    Clock::time_point now() {
+        used();
+        return now_;
+    }
     /// Reads the steady clock at the price of one read, and notes it when the machine has slept.
     Clock::time_point read_clock() const {
         const auto time = protocol::awake_time();
@@ -63,16 +71,23 @@ private:
         void expire() override {}
     };
 
+    void used() {
+        unused_ticks_ = 0;
+        if (!ticks_) wake();
+    }
+    void wake();
     void link(Timer& timer);
     void tick();
-    void schedule();
+    std::size_t ticks_to_next() const;
+    void schedule(std::size_t ticks);
 
     boost::asio::steady_timer timer_;
     std::array<Anchor, kSlots> slots_;
     Clock::time_point now_;
     std::size_t current_ = 0;  // slot of now_
     std::size_t linked_ = 0;
-    bool running_ = false;
+    unsigned unused_ticks_ = 0;
+    bool ticks_ = false;  // else it rests, or has no timer
     bool stopped_ = false;
 };
 

@@ -18,9 +18,6 @@ namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 using Group = std::shared_ptr<const UpstreamGroupConfig>;
 
-/// A reload shows after so long.
-constexpr std::chrono::seconds kLookForReload{1};
-
 /// One check of one server. Immutable.
 struct ServerCheck {
     Group group;
@@ -90,23 +87,23 @@ void start_checks(Upstream& upstream, const OriginConfig& origin, const Due& due
 
 }  // namespace
 
-asio::awaitable<void> probe_upstreams(Upstream& upstream) {
+asio::awaitable<void> probe_upstreams(Upstream& upstream, asio::steady_timer& next) {
     Due due;
-    asio::steady_timer timer(upstream.executor);
     for (;;) {
-        Due next;
+        Due planned;
         {
             const auto config = upstream.settings.share();
             for (const auto& origin : config->origins)
                 if (origin.group && !origin.group->health.path.empty())
-                    start_checks(upstream, origin, due, next);
+                    start_checks(upstream, origin, due, planned);
         }
-        auto soonest = Clock::now() + kLookForReload;
-        for (const auto& [name, at] : next) soonest = std::min(soonest, at);
-        due = std::move(next);
-        timer.expires_at(soonest);
-        const auto [cancelled] = co_await timer.async_wait(protocol::as_result);
-        if (cancelled) co_return;
+        auto soonest = Clock::time_point::max();
+        for (const auto& [name, at] : planned) soonest = std::min(soonest, at);
+        due = std::move(planned);
+        next.expires_at(soonest);
+        co_await next.async_wait(protocol::as_result);
+        const auto state = co_await asio::this_coro::cancellation_state;
+        if (state.cancelled() != asio::cancellation_type::none) co_return;
     }
 }
 

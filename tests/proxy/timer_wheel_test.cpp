@@ -57,5 +57,25 @@ TEST(TimerWheel, ForgetsATimerThatIsGone) {
     EXPECT_EQ(expired, 1) << "of the timer that remains";
 }
 
+TEST(TimerWheel, RestsWhileNobodyUsesItAndIsInTimeAllTheSame) {
+    boost::asio::io_context io;
+    TimerWheel wheel(io.get_executor());
+    Noted soon, late;
+    const auto begun = TimerWheel::Clock::now();
+    wheel.arm(late, begun + 700ms);
+    const auto turns = io.run_for(400ms);
+    EXPECT_LE(turns, TimerWheel::kRestAfter + 2) << "40 ticks have passed";
+    EXPECT_LT(TimerWheel::Clock::now() - wheel.now(), 2 * TimerWheel::kTick + 20ms)
+        << "a call ends the rest";
+    wheel.arm(soon, TimerWheel::Clock::now() + 30ms);
+    const auto armed = TimerWheel::Clock::now();
+    io.run();
+    EXPECT_EQ(soon.expired, 1);
+    EXPECT_GE(soon.at - armed, 20ms);
+    EXPECT_LT(soon.at - armed, 200ms);
+    EXPECT_EQ(late.expired, 1);
+    EXPECT_GE(late.at - begun, 700ms);
+}
+
 }  // namespace timer_wheel_test
 }  // namespace proxy
