@@ -66,9 +66,11 @@ std::string probe_text(std::string_view node, std::string_view token) {
     return out;
 }
 
-asio::awaitable<void> probe_peer(Upstream& upstream, PeerOfView of, Clock::time_point at) {
+asio::awaitable<void> probe_peer(Upstream& upstream, PeerOfView of, const ProbeTurns& turns,
+                                 Clock::time_point at) {
     const auto& peer = *of;
-    if (at > Clock::now()) {
+    const auto taken = Clock::now();
+    for (; at > Clock::now(); at = turns.put_off(taken)) {
         asio::steady_timer turn(upstream.executor, at);
         const auto [cancelled] = co_await turn.async_wait(protocol::as_result);
         if (cancelled || !has_same_link(upstream, peer)) co_return;
@@ -102,8 +104,8 @@ void probe_newcomers(Upstream& upstream, ProbeTurns& turns) {
         const auto& peer = peers[i];
         if (!peer.in_sync || !peer.can_be_asked()) continue;
         if (!upstream.peer_records[i].comes_by(peer.token)) continue;
-        const auto at = turns.take(Clock::now());
-        upstream.probes.spawn(probe_peer(upstream, PeerOfView{upstream.peers, i}, at));
+        const auto at = turns.take(Clock::now(), peers.size());
+        upstream.probes.spawn(probe_peer(upstream, PeerOfView{upstream.peers, i}, turns, at));
     }
 }
 
