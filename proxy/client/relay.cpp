@@ -207,7 +207,7 @@ asio::awaitable<FetchError> Relay::put() {
 }
 
 asio::awaitable<FetchError> Relay::put_once(Clock::time_point connect_by) {
-    const auto expects = has_body_ && expects_continue();
+    const auto expects = has_body_ && !upload_.is_collected() && expects_continue();
     const auto& target = origin_request_.target();
     exchange_.trace(open_origin_span(*snapshot_, target));
     const auto context = sent_context(snapshot_->trace, exchange_.span());

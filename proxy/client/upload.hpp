@@ -45,6 +45,7 @@ public:
     /// has to be told the length. `expects`: the client waits for a 100 (Continue). False: it is
     /// longer, finds no room, or does not come.
     boost::asio::awaitable<bool> collect(bool expects);
+    bool is_collected() const { return collected_.has_value(); }
     /// The length of the body, if the client has stated it or after collect().
     std::optional<std::uint64_t> length() const { return collected_ ? collected_ : body_.length(); }
 

@@ -289,6 +289,8 @@ TEST_F(OriginsOfHttp10, AreToldTheLengthOfABodyThatComesInChunks) {
     EXPECT_EQ(field_of(origin.heads().back(), "Transfer-Encoding"), "");
     EXPECT_EQ(upload("0\r\n\r\n").body, "ok");
     EXPECT_EQ(field_of(origin.heads().back(), "Content-Length"), "0");
+    EXPECT_EQ(upload("5\r\nhello\r\n0\r\n\r\n", "Expect: 100-continue\r\n").body, "ok");
+    EXPECT_EQ(field_of(origin.heads().back(), "Expect"), "") << "the client has its consent";
 }
 
 TEST_F(OriginsOfHttp10, GetNoLongBodyWithoutALength) {  // RFC 9110 §15.5.12
