@@ -46,7 +46,8 @@ struct PeeringConfig {
     std::optional<HashSecret> own_secret;
     /// Links and peer requests are encrypted. Nodes with different values refuse each other's
     /// links, unless one has `allow_clear`: it takes both kinds, and dials in the clear where a
-    /// node has proved that it does not encrypt. `allow_clear` is for the time of an upgrade, and needs `encrypt`.
+    /// node has proved that it does not encrypt. `allow_clear` is for the time of an upgrade, and
+    /// needs `encrypt`.
     bool encrypt = true, allow_clear = false;
     /// A hash of the rules by which requests get their keys; 0: the target URI is the key. Nodes
     /// with different values refuse each other's links, because equal requests have different keys

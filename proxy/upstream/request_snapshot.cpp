@@ -6,7 +6,6 @@
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/forwarded.hpp"
 #include "proxy/http/hop_by_hop.hpp"
-#include "proxy/http/hops.hpp"
 #include "proxy/http/validators.hpp"
 #include "proxy/rewrite/mirror.hpp"
 #include "proxy/rewrite/tag_mark.hpp"
@@ -101,12 +100,6 @@ CacheKey RequestSnapshot::url_at_origin() const {
     if (const auto* const mirror = policy().mirror)
         url.assign_url(mirror->url_at_origin(key.path()));
     return url;
-}
-
-std::string name_in_via(const Config& config, const UpstreamTarget& to) {
-    const auto mode = config.forwarded.via;
-    if (mode == ViaMode::pseudonym) return via_pseudonym(config.node);
-    return mode == ViaMode::off && !to.via ? std::string() : config.node;
 }
 
 std::string origin_request(const RequestSnapshot& request, const UpstreamTarget& to,

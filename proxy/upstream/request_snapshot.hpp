@@ -49,10 +49,6 @@ struct RequestSnapshot {
     bool of_redirect = false;  // an origin's `Location` names its URL, not the client
 };
 
-/// The name of this node in Via of a request to this server; empty: the node leaves itself out
-/// (`forwarded.via`). Loops pass proxies, so a parent proxy always reads a name.
-std::string name_in_via(const Config& config, const UpstreamTarget& to);
-
 /// The head of a request, empty line included. `node`: see name_in_via(). `to`: the server that was
 /// chosen for it. A parent proxy gets the target in absolute form. `trace`: goes out as
 /// `traceparent` if it is valid, unless the rule of the request decides about that field.

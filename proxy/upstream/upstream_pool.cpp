@@ -13,10 +13,10 @@
 
 #include "protocol/net/plain_address.hpp"
 #include "protocol/net/psk_context.hpp"
+#include "proxy/http/hops.hpp"
 #include "proxy/http/message_parser.hpp"
 #include "proxy/net/tls_contexts.hpp"
 #include "proxy/upstream/parent_tunnel.hpp"
-#include "proxy/upstream/request_snapshot.hpp"
 
 namespace proxy {
 namespace {
@@ -86,6 +86,12 @@ std::string pool_key(const UpstreamTarget& target, const TlsClient* parent) {
 }
 
 }  // namespace
+
+std::string name_in_via(const Config& config, const UpstreamTarget& to) {
+    const auto mode = config.forwarded.via;
+    if (mode == ViaMode::pseudonym) return via_pseudonym(config.node);
+    return mode == ViaMode::off && !to.via ? std::string() : config.node;
+}
 
 std::size_t idle_share(std::size_t per_origin, unsigned workers) {
     return per_origin == 0 ? 0 : std::max<std::size_t>(1, per_origin / workers);

@@ -123,6 +123,10 @@ struct UpstreamTarget : HostPort {
     bool through_tunnel() const { return via != nullptr && (tunnel || tls); }
 };
 
+/// The name of this node in Via of a request to this server; empty: the node leaves itself out
+/// (`forwarded.via`). Loops pass proxies, so a parent proxy always reads a name.
+std::string name_in_via(const Config& config, const UpstreamTarget& to);
+
 /// The idle connections that a request may use. The other side may be closing any of them.
 enum class Kept : std::uint8_t {
     none,
