@@ -337,7 +337,7 @@ struct BlocklistStatus {
     std::string path;
     std::string_view format, action;
     std::uint64_t entries = 0, malformed_lines = 0;
-    std::string fault;  // why the file could not renew the list; empty if it did
+    std::string fault = {};  // why the file could not renew the list; empty if it did
 };
 
 /// All lists together.
