@@ -188,6 +188,13 @@ std::string mirrored_cookie_path(const Mirror& mirror, std::string_view path) {
     return out.empty() ? "/" : out;
 }
 
+/// RFC 6265 §5.1.3. `domain`: without a dot at its beginning.
+bool is_in_domain(std::string_view host, std::string_view domain) {
+    if (host.size() < domain.size()) return false;
+    const auto rest = host.size() - domain.size();
+    return iequals(host.substr(rest), domain) && (rest == 0 || host[rest - 1] == '.');
+}
+
 /// The path of a cookie that states none (RFC 6265 §5.1.4).
 std::string default_cookie_path(std::string_view path) {
     path = path.substr(0, path.find('?'));
@@ -270,7 +277,8 @@ std::optional<std::string> mirrored_reference(const RewriteRequest& request,
 std::optional<std::string> mirrored_cookie(const RewriteRequest& request, std::string_view cookie) {
     std::string out, last_path;
     auto is_taken = true;
-    const auto host = request.base.host();
+    // An application may know the public host for its own.
+    const auto host = request.base.host(), here = host_of(request.mirror.here);
     const auto pair = cookie.substr(0, cookie.find(';'));
     for (auto more = true; more;) {
         const auto end = cookie.find(';');
@@ -281,10 +289,6 @@ std::optional<std::string> mirrored_cookie(const RewriteRequest& request, std::s
                                : trim(part.substr(part.find('=') + 1));
         const auto is_attribute = !out.empty();
         const auto domain = value.starts_with('.') ? value.substr(1) : value;
-        const auto is_of_host =
-            host.size() >= domain.size() &&
-            iequals(host.substr(host.size() - domain.size()), domain) &&
-            (host.size() == domain.size() || host[host.size() - domain.size() - 1] == '.');
         if (!is_attribute) {
             out.append(part);
         } else if (iequals(name, "Path")) {  // the last one counts, RFC 6265 §5.3
@@ -292,7 +296,7 @@ std::optional<std::string> mirrored_cookie(const RewriteRequest& request, std::s
             if (value.starts_with('/')) last_path = mirrored_cookie_path(request.mirror, value);
             out.append("; Path=").append(last_path);
         } else if (iequals(name, "Domain")) {
-            is_taken = domain.empty() || is_of_host;
+            is_taken = domain.empty() || is_in_domain(host, domain) || is_in_domain(here, domain);
         } else {
             out.append(";").append(part);
         }

@@ -284,9 +284,8 @@ TEST_F(Mirrors, LeadRedirectsToTheMirror) {
 
 TEST_F(Mirrors, KeepCookiesFromThePartyBelow) {
     const auto scripted = origin.set([](Exchange& e) {
-        e.answer(
-            "Set-Cookie: sid=1; Path=/; HttpOnly\r\nSet-Cookie: evil=1; Domain=mirror.test\r\n",
-            e.field("Cookie"));
+        e.answer("Set-Cookie: sid=1; Path=/; HttpOnly\r\nSet-Cookie: evil=1; Domain=evil.test\r\n",
+                 e.field("Cookie"));
     });
     const auto below = files.set([](Exchange& e) { e.answer({}, e.field("Cookie")); });
     auto made = settings();

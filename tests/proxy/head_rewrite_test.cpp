@@ -155,10 +155,12 @@ TEST_F(HeadRewriting, KeepsCookiesOfOriginsApart) {
 }
 
 TEST_F(HeadRewriting, DropsCookiesThatBrowsersRefuseFromTheOrigin) {  // RFC 6265 §5.3
-    for (const auto* cookie : {"a=b; Domain=evil.test", "a=b; Domain=mirror.test; Path=/",
-                               "a=b; Domain=pypi.test; domain=mirror.test", "a=b; Domain=ypi.test"})
+    for (const auto* cookie : {"a=b; Domain=evil.test", "a=b; Domain=other.mirror.test; Path=/",
+                               "a=b; Domain=pypi.test; domain=evil.test", "a=b; Domain=ypi.test"})
         EXPECT_EQ(value("Set-Cookie", cookie), "(dropped)") << cookie;
-    EXPECT_EQ(value("Set-Cookie", "a=b; Domain=mirror.test; Domain=pypi.test"), "a=b");
+    EXPECT_EQ(value("Set-Cookie", "a=b; Domain=evil.test; Domain=pypi.test"), "a=b");
+    EXPECT_EQ(value("Set-Cookie", "a=b; Domain=mirror.test; Path=/"), "a=b; Path=/pypi/")
+        << "an application may know its public name";
     EXPECT_EQ(value("Set-Cookie", "a=b; Domain="), "a=b");
 }
 
