@@ -87,7 +87,7 @@ TEST(ConfigReview, DoubtsPasswordsAtAHostOfSeveralParties) {
     const auto doubt = AllOf(StartsWith("$.origins[0].public: "), HasSubstr("$.origins[1]"),
                              HasSubstr("the rule r is for passwords or cookies"));
     for (const std::string what :
-         {R"("authorize": true)", R"("share_authorized": true)", R"("ignore": ["set-cookie"])",
+         {R"("authorize": "origin")", R"("share_authorized": true)", R"("ignore": ["set-cookie"])",
           R"("request_fields": {"set": {"Authorization": "Bearer x"}})"}) {
         const auto rule = R"({"name": "r", "match": {"paths": ["/a/*"]}, )" + what + "}";
         EXPECT_THAT(warnings(config(rule)), testing::Contains(doubt)) << what;
