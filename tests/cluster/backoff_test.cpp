@@ -1,4 +1,5 @@
 // Origins that want fewer requests while stored responses stand in for theirs.
+#include <atomic>
 #include <string>
 #include <thread>
 #include <utility>
@@ -40,12 +41,14 @@ protected:
 
     std::string status_, fields_;
     bool slow_ = false;
+    std::atomic<std::size_t> refused_{0};
     std::size_t asked_ = 0;
     ScriptedOrigin::Scripted scripted_ = origin.set([this](Exchange& e) {
         if (status_.empty())
             return e.answer("Cache-Control: max-age=0\r\nETag: \"1\"\r\n", "content");
         if (slow_) std::this_thread::sleep_for(kSlowTrouble);
         e.answer(fields_, "no", status_);
+        ++refused_;
     });
 };
 
@@ -116,6 +119,7 @@ TEST_F(BackOff, IsForAPageWhoseErrorsComeSlowly) {
         EXPECT_TRUE(is_held_back(get("a", "/m/1"))) << "nobody waits";
         return asked() > 0;
     })) << "one tries";
+    EXPECT_TRUE(eventually([&] { return refused_ == 3; }));
     refuse("");
     EXPECT_TRUE(eventually([&] { return !is_held_back(get("a", "/m/1")); }));
     EXPECT_FALSE(is_held_back(get("a", "/m/1"))) << "it is over";
