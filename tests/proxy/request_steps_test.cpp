@@ -265,7 +265,7 @@ TEST_F(RequestStepsTest, APasswordComesOverTlsOrFromThisHost) {
     config.access = std::move(rules);
     client_settings.replace(std::make_shared<const Config>(std::move(config)));
     // The connection decides, and not the address in a PROXY header: here 10.0.0.9.
-    for (const auto [secure, from_here, status] :
+    for (const auto& [secure, from_here, status] :
          {std::tuple(true, false, 407u), {false, true, 407u}, {false, false, 403u}}) {
         Exchange exchange(*this, "GET", "http://h/a", {});
         exchange.secure = secure;
