@@ -53,7 +53,7 @@ constexpr Expected kUrls[] = {
     {"http://files.example.org/exact?x=1", "exact"},
     {"http://files.example.org/Exact", "rest"},
     {"http://files.example.org/pkg/a.whl", "wheels"},
-    {"http://files.example.org/a%2fb/c", "escape"},
+    {"http://files.example.org/a%2fb/c", "(two readings of the path)"},
     {"http://files.example.org/a/b/c", "rest"},
     {"http://other.test/%7Euser/home", "tilde"},
     {"http://files.example.org/x/../blobs/deep/1", "blobs"},
