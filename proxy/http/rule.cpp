@@ -75,23 +75,25 @@ void append_key_fields(std::string& out, const StoringRule& rule) {
     out.push_back(')');
 }
 
+/// Each member has a name here, so a new one fails to compile until somebody has decided whether
+/// it judges stored content. `stale_on` does not: it is asked when the origin fails.
 std::uint32_t mark_of(const Rule& whole) {
-    const auto& rule = whole.storing;
+    const auto& [fresh_for, at_least, at_most, while_revalidate, if_error, stale_on, immutable,
+                 authorize, share_authorized, follow_redirects, ignored, key_fields] =
+        whole.storing;
+    const auto& [no_store, is_private, no_cache, set_cookie, vary] = ignored;
     std::string text;
-    for (const auto& [status, lifetime] : rule.fresh_for)
+    for (const auto& [status, lifetime] : fresh_for)
         append_span(text, "for " + std::to_string(status) + "=", lifetime);
-    append_span(text, "at_least=", rule.at_least);
-    append_span(text, "at_most=", rule.at_most);
-    append_span(text, "while=", rule.stale_while_revalidate);
-    append_span(text, "error=", rule.stale_if_error);
-    const auto& ignored = rule.ignored;
-    for (const auto flag : {rule.immutable, rule.share_authorized, rule.authorize, ignored.no_store,
-                            ignored.is_private, ignored.no_cache, ignored.set_cookie, ignored.vary})
+    append_span(text, "at_least=", at_least);
+    append_span(text, "at_most=", at_most);
+    append_span(text, "while=", while_revalidate);
+    append_span(text, "error=", if_error);
+    for (const auto flag : {immutable, share_authorized, authorize, no_store, is_private, no_cache,
+                            set_cookie, vary, follow_redirects})
         text.push_back(flag ? '1' : '0');
-    if (rule.follow_redirects)
-        text.push_back('f');  // other rules keep the marks of earlier versions
-    append_key_fields(text, rule);
-    const auto changes_nothing = text == "00000000" && !whole.query.changes_key();
+    append_key_fields(text, whole.storing);
+    const auto changes_nothing = text == "000000000" && !whole.query.changes_key();
     if (whole.query.changes_key()) text.append(text_of(whole.query));
     const auto hash = static_cast<std::uint32_t>(stable_hash(text));
     return changes_nothing ? 0 : std::max<std::uint32_t>(hash, 1);
