@@ -65,7 +65,7 @@ ForwardedClient forwarded_client(Fields request, const PrefixList& trusted_proxi
 void Requester::settle(const Config& config, const ip::address& remote, bool believes) {
     if (remote_ != remote || text_.empty()) {
         remote_ = remote;
-        text_ = remote.to_string();
+        text_ = protocol::text_of(remote);
     }
     rights_ = rights_of(config, remote_);
     trusted_ = believes && config.clients.trusted_proxies.contains(remote_);

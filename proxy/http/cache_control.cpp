@@ -41,6 +41,7 @@ Directive split(std::string_view member) {
 /// divided.
 template <class Visit>
 void each_directive(std::string_view member, const Visit& visit) {
+    if (member.find(';') == std::string_view::npos) return visit(split(member));
     for (;;) {
         const auto at = member.find_first_of(";\"");
         const auto divides = at != std::string_view::npos && member[at] == ';';

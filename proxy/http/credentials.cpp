@@ -48,7 +48,8 @@ static_assert(std::ranges::all_of(kCredentials,
 CredentialFields credential_field(std::string_view name) {
     if (name.size() >= 32 || (kCredentialLengths >> name.size() & 1) == 0) return 0;
     for (std::size_t i = 0; i < kCredentials.size(); ++i)
-        if (iequals(kCredentials[i], name)) return CredentialFields{1} << i;
+        if (kCredentials[i].size() == name.size() && iequals(kCredentials[i], name))
+            return CredentialFields{1} << i;
     return 0;
 }
 
