@@ -16,7 +16,6 @@
 #include "app/commands.hpp"
 #include "app/demo_command.hpp"
 #include "app/disk_command.hpp"
-#include "app/import_command.hpp"
 #include "app/init_command.hpp"
 #include "app/page_file.hpp"
 #include "app/simulate_options.hpp"
@@ -39,7 +38,6 @@ struct CommandLine {
     NodeChoice node;
     PurgeNames purged;
     InitCommand init;
-    ImportCommand importing;
     CaCommand ca;
     std::vector<std::string> nodes;
     std::string explained;
@@ -317,29 +315,6 @@ void add_ca(CLI::App& app, CaCommand& ca) {
         ->capture_default_str();
 }
 
-constexpr const char* kImportFooter =
-    R"(The configuration goes to standard output, and the list of what it leaves out to standard error:
-warnings about access and privacy first, then the rest with the place of each line. The command
-denies what has no setting: the node permits nothing that the source refuses, except in the lines
-with OPEN. Files that FILE includes are read, too.
-
-  hearsay import /etc/squid/squid.conf --output node.json && hearsay check node.json
-
-Exit codes: 0; 1 if a file is unreadable, --output exists, or --strict met a warning; 2 usage.)";
-
-void add_import(CLI::App& app, ImportCommand& importing) {
-    auto& command = *app.add_subcommand(
-        "import", "Translates a squid.conf, or nginx's proxy_cache, and lists what has no setting");
-    command.footer(kImportFooter);
-    option(command, "file", "FILE", importing.file, "squid.conf or nginx.conf; required");
-    option(command, "--format", "FORMAT", importing.format,
-           "squid or nginx; the default is a guess")
-        ->check(CLI::IsMember({"squid", "nginx"}).description(""));
-    option(command, "--output", "FILE", importing.output,
-           "Writes the configuration to this file, which must be new");
-    command.add_flag("--strict", importing.strict, "Ends with 1 if there is a warning");
-}
-
 int run_replay(CommandLine& line) {
     ReplayCommand& replay = line.replay;
     if (replay.trace.path.empty() && !replay.synthetic) {
@@ -501,7 +476,6 @@ void add_healthcheck_and_explain(CLI::App& app, CommandLine& line) {
 void add_commands(CLI::App& app, CommandLine& line) {
     add_run_and_check(app, line);
     add_init(app, line.init);
-    add_import(app, line.importing);
     add_ca(app, line.ca);
     add_demo(app, line.demo);
     add_replay(app, line);
@@ -537,12 +511,6 @@ int run_check(CommandLine& line) {
     return check_command(line.config, line.strict, line.peers);
 }
 
-int run_import(CommandLine& line) {
-    if (line.importing.file.empty())
-        return needs("import", "a FILE, the configuration to translate");
-    return import_command(line.importing);
-}
-
 int run_purge(CommandLine& line) {
     const auto& names = line.purged;
     if (names.urls.empty() && names.tags.empty() && names.rules.empty() && names.prefixes.empty())
@@ -569,7 +537,6 @@ constexpr Command kCommands[] = {
     {"run", run_node},
     {"check", run_check},
     {"init", [](CommandLine& line) { return init_command(line.init); }},
-    {"import", run_import},
     {"ca", [](CommandLine& line) { return ca_command(line.ca); }},
     {"demo", [](CommandLine& line) { return demo_command(line.demo); }},
     {"replay", run_replay},

@@ -43,8 +43,6 @@ int fuzz_forwarded(const std::uint8_t* data, std::size_t size);
 int fuzz_disk(const std::uint8_t* data, std::size_t size);
 int fuzz_users_file(const std::uint8_t* data, std::size_t size);
 int fuzz_basic_credentials(const std::uint8_t* data, std::size_t size);
-int fuzz_squid_conf(const std::uint8_t* data, std::size_t size);
-int fuzz_nginx_conf(const std::uint8_t* data, std::size_t size);
 int fuzz_links(const std::uint8_t* data, std::size_t size);
 int fuzz_history(const std::uint8_t* data, std::size_t size);
 
@@ -76,8 +74,6 @@ inline constexpr FuzzTarget kFuzzTargets[] = {
     {"disk", fuzz_disk},
     {"users_file", fuzz_users_file},
     {"basic_credentials", fuzz_basic_credentials},
-    {"squid_conf", fuzz_squid_conf},
-    {"nginx_conf", fuzz_nginx_conf},
     {"links", fuzz_links},
     {"history", fuzz_history},
 };
