@@ -36,9 +36,12 @@ struct Described {
 template <class Of, std::size_t N>
 using Descriptions = Described<Of>[N];
 
-/// For a static_assert beside the table.
+/// For a static_assert beside the table: as many rows as members, and no member twice.
 template <class Of, std::size_t N>
-constexpr bool every_member_has_a_row(const Descriptions<Of, N>&) {
+constexpr bool every_member_has_a_row(const Descriptions<Of, N>& table) {
+    for (std::size_t i = 0; i < N; ++i)
+        for (std::size_t k = 0; k < i; ++k)
+            if (table[i].member == table[k].member) return false;
     return sizeof(Of) == N * sizeof(std::uint64_t);
 }
 

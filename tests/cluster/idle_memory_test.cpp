@@ -1,18 +1,11 @@
 // What a connection holds while it waits for its next request, however large the last one was.
-#include <malloc.h>
-
 #include <cstdio>
 
 #include "tests/cluster/fixture.hpp"
+#include "tests/heap_in_use.hpp"
 
 namespace proxy::test {
 namespace idle_memory_test {
-
-/// Bytes that this process, nodes and tests, has from the heap.
-std::uint64_t in_use() {
-    const auto heap = ::mallinfo2();
-    return heap.uordblks + heap.hblkhd;
-}
 
 constexpr std::size_t kConnections = 150;
 /// An idle connection keeps as much of its last request (kIdleBytes in http1_connection.cpp), and a
@@ -22,9 +15,6 @@ constexpr std::uint64_t kKeptBytes = 5 * 1024;
 class IdleMemory : public NodesTest {
 protected:
     void SetUp() override {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-        GTEST_SKIP() << "another heap";
-#endif
         auto settings = config("a");
         settings.limits.upstream_idle = 0;  // the origin's side is the test's own
         start(settings);
@@ -49,10 +39,10 @@ protected:
             }
         };
         open(10);  // what is kept for all of them
-        const auto before = in_use() - noted();
+        const auto before = ::test::heap_in_use() - noted();
         open(kConnections);
         const auto each = [&] {
-            const auto now = in_use() - noted();
+            const auto now = ::test::heap_in_use() - noted();
             return now < before ? 0 : (now - before) / kConnections;
         };
         EXPECT_TRUE(eventually([&] { return each() <= at_most; }))
@@ -104,10 +94,11 @@ TEST_F(IdleMemory, OfAnAdminConnectionDoesNotDependOnItEither) {
         }
     };
     open(5);
-    const auto before = in_use();
+    const auto before = ::test::heap_in_use();
     open(40);
-    EXPECT_TRUE(eventually([&] { return in_use() < before + 40 * std::uint64_t{24} * 1024; }))
-        << in_use() - before;
+    EXPECT_TRUE(eventually([&] {
+        return ::test::heap_in_use() < before + 40 * std::uint64_t{24} * 1024;
+    })) << ::test::heap_in_use() - before;
 }
 
 }  // namespace idle_memory_test

@@ -499,9 +499,6 @@ protected:
 };
 
 TEST_F(ProcessDeathTest, ANodeWithoutDescriptorsRefusesNewWorkAndRecovers) {
-#ifdef __SANITIZE_ADDRESS__
-    GTEST_SKIP() << "UBSan's look at a vptr needs a descriptor itself; TSan runs this test";
-#endif
     EXPECT_EXIT(run_out_of_descriptors(), ::testing::ExitedWithCode(0), "");
 }
 

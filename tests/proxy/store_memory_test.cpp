@@ -1,11 +1,9 @@
 // What a store really takes, beside what it is charged. Clients and origins choose what is stored,
 // so no field of it may take memory that nothing charges.
 #include <gtest/gtest.h>
-#include <malloc.h>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <cstdio>
 #include <functional>
@@ -20,21 +18,11 @@
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/response_head.hpp"
 #include "proxy/http/tags.hpp"
+#include "tests/heap_in_use.hpp"
 #include "tests/proxy/hash.hpp"
 #include "tests/proxy/head.hpp"
 #include "tests/proxy/recorded_events.hpp"
 #include "tests/proxy/request.hpp"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define HEARSAY_SANITIZED
-// As sanitizer/allocator_interface.h declares them, which GCC does not install.
-extern "C" {
-std::size_t __sanitizer_get_allocated_size(const volatile void* p);
-int __sanitizer_install_malloc_and_free_hooks(void (*malloc_hook)(const volatile void*,
-                                                                  std::size_t),
-                                              void (*free_hook)(const volatile void*));
-}
-#endif
 
 namespace proxy {
 namespace store_memory_test {
@@ -43,7 +31,7 @@ using namespace std::chrono_literals;
 using Text = test::Head;
 
 #ifdef HEARSAY_SANITIZED
-constexpr std::uint64_t kCap = 8 << 20;  // for the time it takes
+constexpr std::uint64_t kCap = 4 << 20;  // for the time it takes
 #else
 constexpr std::uint64_t kCap = 24 << 20;
 #endif
@@ -54,33 +42,6 @@ constexpr std::uint64_t kBeside = kCap / 16 + (512 << 10);
 
 constexpr WallTime kWall = std::chrono::sys_days(2026y / 11 / 20);
 constexpr Arrival kArrival{Arrival::Steady(1000s), kWall};
-
-/// Bytes that the program has from the heap.
-#ifdef HEARSAY_SANITIZED
-// A sanitizer's heap has its own overhead: each allocation counts as the chunk that glibc would
-// use.
-std::atomic<std::int64_t> chunk_bytes{0};
-
-std::int64_t chunk_of(std::size_t bytes) {
-    constexpr std::size_t kLeast = 32, kHead = 8, kStep = 16;
-    return static_cast<std::int64_t>(std::max(kLeast, (bytes + kHead + kStep - 1) / kStep * kStep));
-}
-
-std::uint64_t in_use() {
-    static const int installed = __sanitizer_install_malloc_and_free_hooks(
-        [](const volatile void*, std::size_t bytes) { chunk_bytes += chunk_of(bytes); },
-        [](const volatile void* freed) {
-            chunk_bytes -= chunk_of(__sanitizer_get_allocated_size(freed));
-        });
-    EXPECT_NE(installed, 0);
-    return static_cast<std::uint64_t>(chunk_bytes.load()) + (1ull << 40);
-}
-#else
-std::uint64_t in_use() {
-    const auto heap = ::mallinfo2();
-    return heap.uordblks + heap.hblkhd;
-}
-#endif
 
 /// One exchange: who asks for what, and what the origin answers.
 struct Asked {
@@ -242,7 +203,7 @@ protected:
 };
 
 TEST_P(StoreMemoryTest, IsWhatTheCapSays) {
-    const auto before = in_use();
+    const auto before = ::test::heap_in_use();
     test::IgnoredEvents events;
     auto store = std::make_unique<Store>(kCap, events);
     store->set_max_variants(kMaxVariants);
@@ -256,7 +217,7 @@ TEST_P(StoreMemoryTest, IsWhatTheCapSays) {
         if (n % 64 == 0 && store->stats().evictions > stored / 8 + 8) break;
     }
     const auto stats = store->stats();
-    const auto taken = in_use() - before;
+    const auto taken = ::test::heap_in_use() - before;
     std::printf("%-44s %7zu stored, charged %5.2f MiB, taken %5.2f MiB\n", GetParam().name, stored,
                 static_cast<double>(stats.memory_bytes) / (1 << 20),
                 static_cast<double>(taken) / (1 << 20));
@@ -265,7 +226,7 @@ TEST_P(StoreMemoryTest, IsWhatTheCapSays) {
     EXPECT_LE(taken, kCap + kBeside);
     store.reset();
     snapshot_.reset();
-    EXPECT_LE(in_use(), before + (64 << 10)) << "all of it goes";
+    EXPECT_LE(::test::heap_in_use(), before + (64 << 10)) << "all of it goes";
 }
 
 void PrintTo(const Kind& kind, std::ostream* out) {
