@@ -17,9 +17,9 @@ namespace proxy {
 struct FetchJob;
 
 /// Responds to a GET or HEAD of a client out of the store or through it: missing content is fetched
-/// for the store, and other requests follow the fetch. RequestSteps::run() calls the public steps
-/// in the order of their declaration, until one has responded. One object for each request, on the
-/// thread of its connection; the transaction outlives it.
+/// for the store, and other requests follow the fetch. RequestSteps::run_steps() calls the public
+/// steps in the order of their declaration, until one has responded. One object for each request,
+/// on the thread of its connection; the transaction outlives it.
 class ResponseFromCache {
 public:
     explicit ResponseFromCache(Transaction& transaction)

@@ -13,9 +13,9 @@
 
 namespace proxy {
 
-// Client request fields in a peer request. A field may be a credential, and peers talk in the
-// clear, so most values travel as keyed hashes. Format and example: protocol/FORMAT.md, Peer
-// requests.
+// Client request fields in a peer request. A field may be a credential, which a peer shall not
+// learn even over an encrypted link, so most values travel as keyed hashes. Format and example:
+// protocol/FORMAT.md, Peer requests.
 
 /// Maximum length of kFieldsField. A request that needs more asks no peer.
 inline constexpr std::size_t kMaxHashedFieldsBytes = 8 * 1024;

@@ -1,8 +1,7 @@
-// Clients of one fetch of a body that outgrows the store: a slow one does not keep others waiting,
-// and is left alone when nobody waits for it.
+// Clients of one fetch of a body that outgrows the store: a slow one does not keep others waiting.
+// tests/proxy/shared_pace_test.cpp leaves one alone for which nobody waits.
 
 #include <atomic>
-#include <thread>
 
 #include "tests/cluster/fixture.hpp"
 #include "tests/cluster/http2_client.hpp"
@@ -70,18 +69,6 @@ TEST_F(SlowReaders, LetNobodyWaitForLongOverHttp2) {
     expect_followed();
     EXPECT_TRUE(leader.response(stream).reset.has_value()) << "its stream alone has ended";
     EXPECT_FALSE(leader.closed);
-}
-
-TEST_F(SlowReaders, AreLeftAloneWhenNobodyWaits) {
-    const auto scripted = origin.set([&](Exchange& e) { serve(e); });
-    auto leader = client();
-    leader.begin("GET", "/large");
-    ASSERT_TRUE(leader.read_at_least(5));
-    gate_.open();
-    std::this_thread::sleep_for(2 * 10s + 2s);  // two windows in which others might have waited
-    const auto answer = leader.read();
-    EXPECT_TRUE(answer.complete);
-    EXPECT_EQ(answer.body.size(), body_bytes());
 }
 
 }  // namespace slow_readers_test
