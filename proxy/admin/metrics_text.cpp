@@ -19,23 +19,7 @@ using prometheus::MetricFamily;
 using prometheus::MetricType;
 using Labels = std::vector<ClientMetric::Label>;
 
-/// promtool criticises the old names: "summary" is a type of metric, and sizes are in bytes.
-struct OldName {
-    std::string_view now, was;
-    double factor = 1;  // of the value
-};
 constexpr double kBitsOfByte = 8;
-constexpr OldName kOldNames[] = {
-    {"hearsay_digest_lookups_total", "hearsay_summary_lookups_total"},
-    {"hearsay_digest_resyncs_total", "hearsay_summary_resyncs_total"},
-    {"hearsay_digest_check_failures_total", "hearsay_summary_check_failures_total"},
-    {"hearsay_digest_lag_seconds", "hearsay_summary_lag_seconds"},
-    {"hearsay_digest_fill_ratio", "hearsay_summary_fill_ratio"},
-    {"hearsay_digest_objects", "hearsay_summary_objects"},
-    {"hearsay_digest_bytes", "hearsay_summary_bits", kBitsOfByte},
-    {"hearsay_digest_expected_false_hit_ratio", "hearsay_summary_expected_false_hit_ratio"},
-    {"hearsay_peer_digest_bytes", "hearsay_peer_summary_bits", kBitsOfByte},
-};
 
 double bytes_of_bits(std::uint64_t bits) {
     return static_cast<double>(bits) / kBitsOfByte;
@@ -80,28 +64,12 @@ public:
         out.sample_sum = histogram.sum_seconds;
     }
 
-    std::string text(OldNames old, MetricsFormat format) {
-        if (old == OldNames::too) add_old_names();
+    std::string text(MetricsFormat format) const {
         if (format == MetricsFormat::open_metrics) return open_metrics_text(families_, placed_);
         return prometheus::TextSerializer().Serialize(families_);
     }
 
 private:
-    void add_old_names() {
-        for (const auto& name : kOldNames) {
-            const auto now = std::find_if(families_.begin(), families_.end(),
-                                          [&](const auto& each) { return each.name == name.now; });
-            if (now == families_.end()) continue;
-            auto old = *now;
-            old.name = name.was;
-            old.help = "The old name of " + now->name + ", which goes with the next release.";
-            for (auto& metric : old.metric) {
-                metric.gauge.value *= name.factor;
-                metric.counter.value *= name.factor;
-            }
-            families_.push_back(std::move(old));
-        }
-    }
     void begin(const std::string& name, const std::string& help, MetricType type) {
         families_.push_back({name, help, type, {}});
     }
@@ -377,7 +345,7 @@ void add_process(Families& out, const ProcessStatus& process) {
 
 }  // namespace
 
-std::string metrics_text(const NodeStatus& status, OldNames old, MetricsFormat format) {
+std::string metrics_text(const NodeStatus& status, MetricsFormat format) {
     Families out;
     add_requests(out, status.work);
     add_table<NodeCounters>(out, kNodeCounters, status);
@@ -401,7 +369,7 @@ std::string metrics_text(const NodeStatus& status, OldNames old, MetricsFormat f
     out.gauge("hearsay_build_info", "Always 1; the labels have node and version.");
     out.value(1.0, {{"node", status.node}, {"version", status.version}});
     add_process(out, status.process);
-    return out.text(old, format);
+    return out.text(format);
 }
 
 }  // namespace proxy

@@ -99,18 +99,6 @@ std::optional<Span> span_in(std::string_view target) {
     return span_named(query.substr(kParameter.size()));
 }
 
-/// Whether the target has this parameter behind `?`.
-bool has_query(std::string_view target, std::string_view parameter) {
-    const auto begin = target.find('?');
-    if (begin == std::string_view::npos) return false;
-    for (auto rest = target.substr(begin + 1); !rest.empty();) {
-        const auto end = std::min(rest.find('&'), rest.size());
-        if (rest.substr(0, end) == parameter) return true;
-        rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-    return false;
-}
-
 asio::awaitable<Response> healthz(const Request& request, NodeControl&) {
     co_return admin_text(request, http::status::ok, "ok\n");
 }
@@ -135,12 +123,9 @@ std::string accepted(const Request& request) {
 
 asio::awaitable<Response> metrics(const Request& request, NodeControl& node) {
     const auto status = co_await node.status();
-    const auto target = request.target();
-    const auto old =
-        has_query({target.data(), target.size()}, "names=new") ? OldNames::no : OldNames::too;
     const auto format = wanted_format(accepted(request));
     auto response = admin_response(request, http::status::ok, content_type_of(format),
-                                   metrics_text(status, old, format));
+                                   metrics_text(status, format));
     response.set(http::field::vary, "Accept");
     co_return response;
 }

@@ -220,7 +220,7 @@ ReferencePage metrics_page(const std::string& notes) {
         bool seen = false;
     };
     std::map<std::string, Family> families;
-    std::istringstream in(proxy::metrics_text(full_status(), proxy::OldNames::too));
+    std::istringstream in(proxy::metrics_text(full_status()));
     std::string current;
     for (std::string line; std::getline(in, line);) {
         if (line.starts_with("# TYPE ")) {

@@ -170,7 +170,7 @@ def check_live(root, program, folder, board):
         note(fired, alerts, prometheus)
         return not missing - set(fired) - {"HearsayNodeNotReady"}
     eventually(lambda: f"these alerts fire: {sorted(missing - set(fired))}", all_fire, broken.load)
-    texts = [node.answer("/metrics?names=new") for node in (healthy.a, broken.e, broken.m, broken.d, broken.p)]
+    texts = [node.answer("/metrics") for node in (healthy.a, broken.e, broken.m, broken.d, broken.p)]
     check_names(root, board, rules, texts)
     run_promtool_on(texts[0])
     check_panels(board, prometheus)

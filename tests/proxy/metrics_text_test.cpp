@@ -172,25 +172,10 @@ NodeStatus status_with_all_families() {
     return s;
 }
 
-TEST(Metrics, HaveTheirOldNamesUnlessTheRequestRefusesThem) {
-    const auto with = metrics_text(status_with_all_families());
-    const auto without = metrics_text(status_with_all_families(), OldNames::no);
-    EXPECT_THAT(with, HasSubstr("\nhearsay_peer_summary_bits{"));
-    EXPECT_THAT(without, Not(HasSubstr("hearsay_summary_")));
-    EXPECT_THAT(without, Not(HasSubstr("_bits")));
-    const auto families = [](const std::string& text) {
-        std::size_t count = 0;
-        for (auto at = text.find("# TYPE "); at != text.npos; at = text.find("# TYPE ", at + 1))
-            ++count;
-        return count;
-    };
-    EXPECT_EQ(families(with), families(without) + 9);
-}
-
 TEST(Metrics, AreAcceptedByPromtool) {
     if (std::system("command -v promtool > /dev/null 2>&1") != 0) GTEST_SKIP() << "no promtool";
     const auto file = testing::TempDir() + "hearsay_metrics_" + std::to_string(::getpid());
-    std::ofstream(file) << metrics_text(status_with_all_families(), OldNames::no);
+    std::ofstream(file) << metrics_text(status_with_all_families());
     EXPECT_EQ(std::system(("promtool check metrics < " + file).c_str()), 0) << file;
     if (!HasFailure()) std::remove(file.c_str());
 }
@@ -212,7 +197,7 @@ TEST(DurationHistogram, PutsABoundIntoItsOwnBucket) {  // `le` means less or equ
 
 TEST(OpenMetrics, NamesFamiliesOfCountersWithoutTheirEnd) {
     auto s = status();
-    const auto text = metrics_text(s, OldNames::too, MetricsFormat::open_metrics);
+    const auto text = metrics_text(s, MetricsFormat::open_metrics);
     EXPECT_THAT(text, HasSubstr("# TYPE hearsay_requests counter\n"));
     EXPECT_THAT(text, HasSubstr("\nhearsay_requests_total{outcome=\"local_hit\"} 5\n"));
     EXPECT_THAT(text, HasSubstr("# TYPE hearsay_request_duration_seconds histogram\n"
@@ -231,7 +216,7 @@ TEST(OpenMetrics, NamesFamiliesOfCountersWithoutTheirEnd) {
 }
 
 TEST(OpenMetrics, WritesBoundsInTheirCanonicalForm) {
-    const auto text = metrics_text(status(), OldNames::no, MetricsFormat::open_metrics);
+    const auto text = metrics_text(status(), MetricsFormat::open_metrics);
     for (const auto* bound : {"5e-05", "0.0001", "0.00025", "1.0", "2.5", "60.0", "+Inf"})
         EXPECT_THAT(text, HasSubstr(std::string("{outcome=\"local_hit\",le=\"") + bound + "\"} "));
 }
@@ -247,7 +232,7 @@ TEST(OpenMetrics, HasTheLastSampledRequestOfEachBucket) {
     s.work.exemplars[index].note(trace.context.trace, 4ms, begun);
     trace.spans = nullptr;
     s.work.observe(Outcome::peer_hit, 700ms, trace);
-    const auto text = metrics_text(s, OldNames::no, MetricsFormat::open_metrics);
+    const auto text = metrics_text(s, MetricsFormat::open_metrics);
     EXPECT_THAT(text, HasSubstr("outcome=\"peer_hit\",le=\"0.005\"} 1 # "
                                 "{trace_id=\"0af7651916cd43dd8448eb211c80319c\"} 0.004 "
                                 "1700000000.007\n"));
