@@ -70,6 +70,10 @@ Relay::Relay(Transaction& transaction, std::string upgrade, ResponseFromCache* s
       upgrade_(std::move(upgrade)),
       stale_(stale) {
     if (!upgrade_.empty()) exchange_.allow_upgrade();
+    if (request_.own_client != request_.requester.text()) {
+        request_.own_upstream.reset();
+        request_.own_client = request_.requester.text();
+    }
     if (request_.head.version < 20) exchange_.serve_owner(request_.own_upstream);
     if (request_.is_logged_in()) exchange_.log_in();
     exchange_.count_into(frontend_.counters.bytes_from_origins);

@@ -68,9 +68,10 @@ struct Request {
     const Inside* inside = nullptr;
     bool inside_is_listed = false;  // `settings` intercept its host
     /// The upstream connection that a login has made this client's (connection_login.hpp), with the
-    /// origin of its URLs; null: there is none. In HTTP/1 alone.
+    /// origin of its URLs; null: there is none. In HTTP/1 alone. `own_client`: whose it is, since a
+    /// trusted proxy may send the requests of several clients over one connection.
     UpstreamPtr own_upstream;
-    std::string own_origin;
+    std::string own_origin, own_client;
     /// Its part in the limits of its client, from its admission to its end; null without limits.
     std::unique_ptr<ClientShare> share;
     RequestTrace trace;  // by take_trace()
@@ -80,8 +81,10 @@ struct Request {
     void begin(const std::shared_ptr<const Config>& in_effect,
                const boost::asio::ip::address& remote);
 
-    /// The request goes to the origin of own_upstream.
-    bool has_own_upstream() const { return own_upstream && own_origin == key.origin(); }
+    /// The request goes to the origin of own_upstream, and is of its client.
+    bool has_own_upstream() const {
+        return own_upstream && own_origin == key.origin() && own_client == requester.text();
+    }
     /// It logs a connection in, or comes after that: its response is for this client alone.
     bool is_logged_in() const;
     /// The upstream of the site; none without a site.

@@ -124,6 +124,22 @@ TEST_F(ConnectionLogin, IsOfOneSiteOfAForwardProxysClient) {
     EXPECT_EQ(alice.get(url(origin)).body, "page of alice") << "the login waits meanwhile";
 }
 
+TEST_F(ConnectionLogin, IsOfOneClientOfATrustedProxy) {
+    const auto scripted = knowing();
+    auto settings = config("a");
+    settings.clients.trusted_proxies = {"127.0.0.1"};
+    start(settings);
+    const auto of = [](const char* client) { return "X-Forwarded-For: "s + client + "\r\n"; };
+    const auto alice = of("192.0.2.1"), bob = of("192.0.2.2");
+    auto shared = client();
+    shared.get("/page", alice + line("one"));
+    EXPECT_EQ(shared.get("/page", alice + line("two alice")).body, "page of alice");
+    EXPECT_EQ(shared.get("/page", bob).status, 401u);
+    EXPECT_EQ(shared.get("/page", alice).body, "page of alice") << "the store keeps them apart";
+    EXPECT_EQ(shared.ask("POST", "/page", bob, "x").status, 401u);
+    EXPECT_EQ(shared.ask("POST", "/page", alice, "x").status, 401u) << "the login has ended";
+}
+
 TEST_F(ConnectionLogin, EndsWithTheOriginsConnection) {
     const auto scripted = origin.set([this](Exchange& e) {
         login.more = e.target == "/last" ? "Connection: close\r\n" : "";
