@@ -241,7 +241,12 @@ UpstreamPtr UpstreamPool::take(const UpstreamTarget& target, UpstreamPtr& owned)
         target.via && target.on_clients_word && judge_text(target) != FetchError::none;
     if (is_closed || owned->key != pool_key(target, parent.get())) return nullptr;
     auto taken = std::move(owned);
-    return is_usable(*taken) ? std::move(taken) : nullptr;
+    if (!is_usable(*taken)) return nullptr;
+    taken->seat = take_seat(taken->key);
+    if (!taken->seat && remove_oldest(taken->key)) taken->seat = take_seat(taken->key);
+    if (taken->seat) return taken;
+    owned = std::move(taken);  // the origin is busy
+    return nullptr;
 }
 
 std::shared_ptr<const void> UpstreamPool::take_seat(const std::string& key) {
@@ -533,6 +538,7 @@ void UpstreamPool::keep_ticket_at(const std::string& key, UpstreamConnection& co
 }
 
 void UpstreamPool::release(UpstreamPtr connection, UpstreamPtr& owned) {
+    connection->seat.reset();
     connection->deadline.clear();
     connection->buffer.trim();
     connection->used = true;

@@ -176,7 +176,9 @@ public:
     boost::asio::awaitable<FetchError> judge(UpstreamTarget target, Clock::time_point deadline);
     /// Takes a connection back after it has read the last response to the end. Its buffer is empty.
     void release(UpstreamPtr connection);
-    /// The same for the connection of a client, which goes to `owned`.
+    /// The same for the connection of a client, which goes to `owned`. It has no seat while it is
+    /// idle: nobody else can use it or end it, so idle clients would take the origin from all
+    /// others.
     static void release(UpstreamPtr connection, UpstreamPtr& owned);
     /// Keeps the ticket that resumes a TLS session, for the next connection to the same place.
     void keep_ticket(UpstreamConnection& connection);

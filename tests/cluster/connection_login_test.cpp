@@ -1,6 +1,7 @@
 // NTLM and its relatives, which log a connection in.
 #include <map>
 #include <mutex>
+#include <vector>
 
 #include "proxy/config/upstreams.hpp"
 #include "tests/cluster/fixture.hpp"
@@ -122,6 +123,19 @@ TEST_F(ConnectionLogin, IsOfOneSiteOfAForwardProxysClient) {
     EXPECT_EQ(alice.get(url(open_to_all)).body, "page of all");
     EXPECT_TRUE(contains(alice.get(url(open_to_all)).cache_status(), "hit"));
     EXPECT_EQ(alice.get(url(origin)).body, "page of alice") << "the login waits meanwhile";
+}
+
+TEST_F(ConnectionLogin, TakesTheOriginFromNobodyWhileItIsIdle) {
+    const auto scripted = knowing();
+    auto settings = config("a");
+    settings.limits.upstream_connections = 2;
+    start(settings);
+    std::vector<Client> idle;
+    for (int i = 0; i < 3; ++i) log_in(idle.emplace_back(client()), std::to_string(i));
+    EXPECT_EQ(get("a", "/page").status, 401u);
+    for (int i = 0; i < 3; ++i)
+        EXPECT_EQ(idle[static_cast<std::size_t>(i)].get("/page").body,
+                  "page of " + std::to_string(i));
 }
 
 TEST_F(ConnectionLogin, IsOfOneClientOfATrustedProxy) {
