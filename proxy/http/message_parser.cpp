@@ -128,7 +128,7 @@ std::string_view to_string(ParseError error) {
         case ParseError::bad_length:
             return "Content-Length is no number, contradicts itself or is too large";
         case ParseError::bad_framing:
-            return "Transfer-Encoding does not say where the body ends";
+            return "Content-Length and Transfer-Encoding do not say where the body ends";
         case ParseError::bad_chunk:
             return "a chunk of the body is malformed";
         case ParseError::bad_connection:
@@ -274,10 +274,13 @@ std::size_t MessageParser<IsRequest>::put_without_padding(std::string_view bytes
 }
 
 /// Judges the present part of a chunk's line, or of the trailers. Beast itself would look for the
-/// second quote of an extension beyond the end of the line, and wait without end.
+/// second quote of an extension beyond the end of the line, or for the CR LF behind trailers whose
+/// lines end in LF alone, and wait without end.
 template <bool IsRequest>
 ParseError MessageParser<IsRequest>::judge_chunk_so_far(std::string_view rest) const {
     if (!this->chunked() || chunk_rest_ > 0) return ParseError::ok;
+    for (auto lf = rest.find('\n'); lf != std::string_view::npos; lf = rest.find('\n', lf + 1))
+        if (lf > 0 && rest[lf - 1] != '\r') return ParseError::bad_chunk;
     const std::size_t begin = rest.starts_with("\r\n") ? 2 : 0;  // the end of the last chunk's data
     const auto end = rest.find("\r\n", begin);
     const auto size = rest.substr(begin, rest.find_first_of(";\r \t", begin) - begin);

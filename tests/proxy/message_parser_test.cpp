@@ -260,6 +260,8 @@ TEST(MessageParser, GivesTheSameVerdictHoweverTheBytesArrive) {
              {chunked + "3\nabc\r\n0\r\n\r\n", "refused"},
              {chunked + "hello", "refused"},
              {chunked + "3\r\nabc\r\n0\r\nContent-Length: 3\r\n\r\n", "refused"},
+             {chunked + "3\r\nabc\r\n0\r\nX: a\n\r\n", "refused"},
+             {chunked + "3\r\nabc\r\n0\r\n\n", "refused"},
              {chunked + "3\r\nabc\r\n0\r\nX: a\r\n b\r\n\r\n", "refused"},
              {chunked + "3\r\nabc\r\n0\r\nX:\r\n b\r\n\r\n", "refused"},
              {post + "X:\r\n y\r\n\r\n", "refused"},
@@ -325,7 +327,7 @@ TEST(ParseErrors, NameTheMalformedPart) {
     EXPECT_EQ(request("Content-Length: x\r\n"),
               "Content-Length is no number, contradicts itself or is too large");
     EXPECT_EQ(request("Transfer-Encoding: chunked, x\r\n"),
-              "Transfer-Encoding does not say where the body ends");
+              "Content-Length and Transfer-Encoding do not say where the body ends");
     EXPECT_EQ(refused("GET /#x HTTP/1.1\r\nHost: h\r\n\r\n"), ParseError::bad_target);
     EXPECT_EQ(refused("GET / HTTP/1.1\r\nHost: a/b\r\n\r\n"), ParseError::bad_host);
     EXPECT_EQ(refused("PRI * HTTP/2.0\r\n\r\n"), ParseError::http2);
