@@ -52,9 +52,9 @@ std::set<fs::path> folders_on_the_way(const fs::path& file) {
             if (target.is_absolute()) at = target.root_path();
             const auto steps = target.relative_path();
             rest.insert(rest.begin(), steps.begin(), steps.end());
-        } else if (kind == fs::file_type::directory) {
+        } else if (kind == fs::file_type::directory && !rest.empty()) {
             at = next;
-        } else {  // the file, or the first part that is missing
+        } else {  // the file, a folder in its place, or the first part that is missing
             folders.insert(at);
             break;
         }

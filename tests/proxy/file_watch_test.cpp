@@ -69,6 +69,14 @@ TEST_F(FileWatched, NoticesAFileThatAppears) {
     EXPECT_TRUE(noticed());
 }
 
+TEST_F(FileWatched, NoticesAFileInPlaceOfAFolderOfItsName) {
+    fs::create_directory(folder_ / "list");
+    watch({folder_ / "list"});
+    fs::remove(folder_ / "list");
+    write(folder_ / "list");
+    EXPECT_TRUE(noticed());
+}
+
 TEST_F(FileWatched, FollowsTheLinksOfKubernetes) {
     fs::create_directory(folder_ / "..1");
     fs::create_directory(folder_ / "..2");
