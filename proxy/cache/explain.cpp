@@ -102,6 +102,7 @@ void explain_blocklists(const Config& config, const CacheKey& key, const Site& s
 
 /// The refusal that comes before all content.
 std::string_view refusal_of(const Site& site, const Explanation& known) {
+    if (site.none == NoSite::two_readings) return "404 (origins: the path has several readings)";
     if (site.none) return "403 (forward.enabled, origins)";
     if (known.blocklist_action == to_string(BlocklistAction::refuse))
         return "403 (forward.blocklists)";
