@@ -52,6 +52,14 @@ constexpr std::array<std::string_view, 23> kOwnFields{"Range",
                                                       "Upgrade",
                                                       "Via"};
 
+/// What is wrong with the name of a field in a rule, or nothing. A name with `*` would be taken for
+/// a pattern, which no field fits.
+std::string_view fault_of_name(std::string_view name) {
+    if (!is_token(name)) return "is no name of a field";
+    if (name.find('*') != name.npos) return "must be the whole name of a field, without *";
+    return is_own_field(name) ? "must be a field that the node itself does not write or read" : "";
+}
+
 /// The texts of a list, each with its path.
 std::vector<std::pair<std::string, std::string>> texts_of(ConfigContext& context, ConfigSection& in,
                                                           std::string_view key) {
@@ -148,8 +156,8 @@ void read_key_fields(ConfigContext& context, ConfigSection& in, std::vector<std:
     for (const auto& [text, path] : texts_of(context, in, "key_fields")) {
         if (iequals(text, "Authorization") || iequals(text, "Proxy-Authorization"))
             context.fail(path, "cannot be in a key; see authorize and share_authorized");
-        else if (!is_token(text) || is_own_field(text))
-            context.fail(path, "must be a field that the node itself does not write or read");
+        else if (const auto fault = fault_of_name(text); !fault.empty())
+            context.fail(path, std::string(fault));
         append_lower(out.emplace_back(), text);
     }
     std::sort(out.begin(), out.end());
@@ -221,9 +229,8 @@ void read_lines(ConfigContext& context, ConfigSection& in, std::string_view key,
     if (!value->is_object()) return;
     for (const auto& [name, unused] : value->items()) {
         const auto text = lines.text(name);
-        if (!is_token(name) || is_own_field(name)) {
-            lines.fail(name, is_token(name) ? "is a field that the node itself writes or reads"
-                                            : "is no name of a field");
+        if (const auto fault = fault_of_name(name); !fault.empty()) {
+            lines.fail(name, std::string(fault));
             continue;
         }
         if (!text) continue;
@@ -243,8 +250,8 @@ void read_edits(ConfigContext& context, ConfigSection& rule, std::string_view ke
     read_lines(context, *in, "set", out.set);
     read_lines(context, *in, "add", out.add);
     for (const auto& [name, path] : texts_of(context, *in, "remove")) {
-        if (!is_token(name) || is_own_field(name))
-            context.fail(path, "must be a field that the node itself does not write or read");
+        if (const auto fault = fault_of_name(name); !fault.empty())
+            context.fail(path, std::string(fault));
         out.remove.push_back(name);
     }
     in->done();

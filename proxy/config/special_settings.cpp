@@ -34,7 +34,8 @@ bool is_bearer_token(std::string_view text) {
            });
 }
 
-/// Reads a list of HTTP tokens, with `what` a token has to be; `add` takes each.
+/// Reads a list of HTTP tokens, with `what` a token has to be; `add` takes each. A token with `*`
+/// would be taken for a pattern.
 template <class Add>
 void read_tokens(ConfigContext& context, ConfigSection& in, std::string_view key, std::size_t most,
                  std::string_view what, const Add& add) {
@@ -42,7 +43,8 @@ void read_tokens(ConfigContext& context, ConfigSection& in, std::string_view key
     for (const auto& [value, path] : elements) {
         const auto name = text_of(context, *value, path);
         if (!name) continue;
-        if (!is_token(*name)) context.fail(path, std::string("must be ").append(what));
+        if (!is_token(*name) || name->find('*') != name->npos)
+            context.fail(path, std::string("must be ").append(what));
         add(*name);
     }
     if (elements.size() > most) in.fail(key, "must be at most " + std::to_string(most));

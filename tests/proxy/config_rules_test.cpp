@@ -16,6 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
 
 ConfigResult with_rules(const std::string& rules) {
     return parse_config(
@@ -123,10 +124,14 @@ TEST(ConfigRules, NameEachFaultAndItsPlace) {
                 ElementsAre(HasSubstr("$.rules[0].at_most")));
     EXPECT_THAT(errors_of(R"("ignore": ["no-sotre"])"),
                 ElementsAre(HasSubstr("$.rules[0].ignore[0]: must be no-store")));
-    EXPECT_THAT(errors_of(R"("key_fields": ["Authorization", "Range", "a b"])"),
+    EXPECT_THAT(errors_of(R"("key_fields": ["Authorization", "Range", "a b", "*"])"),
                 ElementsAre(HasSubstr("$.rules[0].key_fields[0]: cannot be in a key"),
                             HasSubstr("$.rules[0].key_fields[1]: must be a field that"),
-                            HasSubstr("$.rules[0].key_fields[2]: must be a field that")));
+                            HasSubstr("$.rules[0].key_fields[2]: is no name of a field"),
+                            HasSubstr("$.rules[0].key_fields[3]: must be the whole name")));
+    EXPECT_THAT(errors_of(R"("request_fields": {"remove": ["X-Amz-*"], "set": {"X-*": "1"}})"),
+                UnorderedElementsAre(HasSubstr("set.X-*: must be the whole name"),
+                                     HasSubstr("remove[0]: must be the whole name")));
     EXPECT_THAT(errors_of(R"("query": {"keep": ["a"], "drop": ["b"]})"),
                 ElementsAre(HasSubstr("either keep or drop")));
     EXPECT_THAT(errors_of(R"("stale_on": [429])"), ElementsAre(HasSubstr("needs stale_if_error")));
@@ -142,7 +147,7 @@ TEST(ConfigRules, ChangeNoFieldThatTheNodeWrites) {
                              "If-None-Match", "Hearsay-Peer"}) {
         const std::string quoted = std::string("\"") + name + "\"";
         EXPECT_THAT(errors_of(R"("response_fields": {"set": {)" + quoted + R"(: "1"}})"),
-                    ElementsAre(HasSubstr("the node itself writes or reads")))
+                    ElementsAre(HasSubstr("does not write or read")))
             << name;
         EXPECT_THAT(errors_of(R"("request_fields": {"remove": [)" + quoted + "]}"),
                     ElementsAre(HasSubstr("does not write or read")))

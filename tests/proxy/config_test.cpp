@@ -878,6 +878,8 @@ TEST(Config, ChecksNumbersAgainstTheirBounds) {
                              R"("forwarded": {"drop": ["X A"]})",
                              R"("forwarded": {"drop": "X-A"})",
                              R"("upgrade": ["web socket"])",
+                             R"("upgrade": ["*"])",
+                             R"("forwarded": {"drop": ["X-Forwarded-*"]})",
                              R"("upgrade": "websocket")",
                              R"("admin": {"token": "too short"})",
                              R"("admin": {"token": "sixteen and blanks"})",
