@@ -197,7 +197,8 @@ std::string likely_cause(const error_code& error, bool http_is_silent) {
     if (error == Error::other_hash_key)
         return "its last cluster.key is another: a rotation of keys is in progress";
     if (error == Error::rules_differ)
-        return "its `rules` are others, up to the last that has a `query`: make them equal";
+        return "its `rules` up to the last with `query` or `key_fields`, or its `public` and "
+               "`rewrite` in `origins`, are others: make them equal";
     if (error == Error::not_encrypted) return "cluster.encrypt is on there and off here";
     if (error == Error::encrypted) return "cluster.encrypt is off there and on here";
     if (error == Error::tls_failed)
