@@ -46,10 +46,9 @@ public:
     boost::asio::ip::address remote_address() const { return remote_.address(); }
 
     /// Carries messages until the link ends, and returns the reason. It ends with peer_not_reading
-    /// after `gone_after` without progress, with tls_failed or wrong_key after a handshake that the
-    /// other side's bytes made fail,
-    /// and otherwise by decision of `end`. Calls `settled` after each step of `end`, so that other
-    /// parts can follow.
+    /// after `gone_after` without progress, with tls_failed or wrong_key after a handshake that
+    /// bytes of the other side made fail, and otherwise by decision of `end`. Calls `settled` after
+    /// each step of `end`, so that other parts can follow.
     awaitable<boost::system::error_code> run(LinkEnd& end, Clock::duration gone_after,
                                              std::function<void()> settled);
 

@@ -43,9 +43,9 @@ constexpr std::array<unsigned char, 256> kNameBytes = [] {
     return table;
 }();
 
-/// A host that is in normal form already, as nearly all are; one that begins with a digit may be an
-/// address. No branch depends on its bytes, so
-/// that the compiler looks at many of them at once.
+/// A host that is in normal form already, as nearly all are. A host that begins with a digit may be
+/// an address, so it is none. No branch depends on the bytes behind the first, so that the compiler
+/// looks at many of them at once.
 bool is_plain(std::string_view host) {
     if (host.empty() || host.back() == '.') return false;
     if (kNameBytes[static_cast<unsigned char>(host.back())] != kOfName) return false;

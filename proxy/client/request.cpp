@@ -1,12 +1,12 @@
 #include "proxy/client/request.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 
 #include "proxy/access/intercepted.hpp"
 #include "proxy/http/connection_login.hpp"
+#include "proxy/http/credentials.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/kept_memory.hpp"
 #include "proxy/rewrite/head_rewrite.hpp"
@@ -15,20 +15,6 @@
 namespace proxy {
 
 using boost::beast::http::verb;
-
-namespace {
-
-/// By a word in its name, as services choose such names as they like.
-bool may_be_credential(std::string_view name) {
-    constexpr std::array<std::string_view, 10> kWords{
-        "auth", "token", "key", "api", "secret", "cookie", "session", "passw", "cred", "sign"};
-    std::string lower;
-    append_lower(lower, name);
-    return std::ranges::any_of(
-        kWords, [&](std::string_view word) { return lower.find(word) != std::string::npos; });
-}
-
-}  // namespace
 
 void Request::begin(const std::shared_ptr<const Config>& in_effect,
                     const boost::asio::ip::address& remote) {

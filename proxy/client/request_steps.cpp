@@ -278,8 +278,7 @@ asio::awaitable<void> RequestSteps::refuse_misdirected() {
     auto status = kOwnAnswer;
     std::string text(
         "This connection is in the clear, and the request is for an https URL: send it over TLS, "
-        "or "
-        "through a proxy in clients.trusted_proxies.");
+        "or through a proxy in clients.trusted_proxies.");
     if (request_.inside) {
         const auto& inside = *request_.inside;
         const auto fault = judge_inside(inside, request_.key, request_.inside_is_listed);

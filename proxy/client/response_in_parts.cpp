@@ -11,7 +11,7 @@ namespace {
 namespace asio = boost::asio;
 using boost::beast::http::field;
 
-/// A line that no body contains, as nobody outside of this node can foresee it.
+/// A boundary that no body contains, as nobody outside of this node can foresee it.
 std::string new_boundary(const summary::KeyHasher& secret, std::string_view uri) {
     constexpr std::string_view kDigits = "0123456789abcdef";
     const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
@@ -41,10 +41,13 @@ std::string PartsResponse::head_of(std::size_t part) const {
     return text.append("\r\n\r\n");
 }
 
+std::string PartsResponse::close_delimiter() const {
+    return "\r\n--" + boundary_ + "--\r\n";
+}
+
 void PartsResponse::begin(const LiveFields* live, std::optional<std::chrono::seconds> age,
                           const CacheStatus& status) {
-    text_ = "\r\n--" + boundary_ + "--\r\n";
-    std::uint64_t bytes = text_.size();
+    auto bytes = static_cast<std::uint64_t>(close_delimiter().size());
     for (std::size_t i = 0; i < parts_.size(); ++i) bytes += head_of(i).size() + parts_[i].size();
     transaction_.writer.fields()
         .append("Content-Type: multipart/byteranges; boundary=")
@@ -59,7 +62,7 @@ asio::awaitable<bool> PartsResponse::begin_part(std::size_t part) {
 }
 
 asio::awaitable<bool> PartsResponse::end() {
-    text_ = "\r\n--" + boundary_ + "--\r\n";
+    text_ = close_delimiter();
     return write(true);
 }
 

@@ -28,12 +28,14 @@ public:
     /// Begins the response; arguments as of begin_response().
     void begin(const LiveFields* live, std::optional<std::chrono::seconds> age,
                const CacheStatus& status);
-    // False: the client is gone.
+    /// Sends the delimiter and the fields of a part. False: the client is gone.
     boost::asio::awaitable<bool> begin_part(std::size_t part);
+    /// Sends the last delimiter. False: the client is gone.
     boost::asio::awaitable<bool> end();
 
 private:
     std::string head_of(std::size_t part) const;
+    std::string close_delimiter() const;  // RFC 2046 §5.1.1
     boost::asio::awaitable<bool> write(bool is_end);
 
     Transaction& transaction_;
@@ -42,7 +44,7 @@ private:
     std::string boundary_;
     std::string type_;    // the line of the whole body's type; empty without one
     std::string fields_;  // the other fields of the stored head
-    std::string text_;    // that is being sent
+    std::string text_;    // the delimiter that is being sent
 };
 
 /// Sends these parts of a complete response that is not in blocks, and fills in the books. The

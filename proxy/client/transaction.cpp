@@ -37,7 +37,7 @@ FieldBlock Transaction::edit(const FieldEdits& edits, FieldBlock stored) {
     const auto before = std::exchange(own, {});
     append_kept(own, before);
     edits.each_new([&own](const std::string& name, const std::string& value) {
-        own.append(name).append(": "sv).append(value).append("\r\n"sv);
+        append_line(own, {field::unknown, name, value});
     });
     std::string kept;  // `stored` may be what an edit before has left
     append_kept(kept, stored);
@@ -45,7 +45,8 @@ FieldBlock Transaction::edit(const FieldEdits& edits, FieldBlock stored) {
     return edited_fields;
 }
 
-/// What a client follows with its Authorization goes to the party that it was for.
+/// Keeps a redirect from leading a client's Authorization to another party at the same host: its
+/// Location names the origin of that party. Changes and returns fields as edit() does.
 FieldBlock Transaction::keep_credentials(FieldBlock stored) {
     FieldEdits edits;
     const auto look = [&](FieldBlock fields) {
@@ -71,7 +72,7 @@ std::string Transaction::edited_interim(const InterimResponse& response) const {
         if (!rule->response_fields.takes_away(line.name)) append_line(out, line);
     if (response.status != 101) return out;
     rule->response_fields.each_new([&out](const std::string& name, const std::string& value) {
-        out.append(name).append(": "sv).append(value).append("\r\n"sv);
+        append_line(out, {field::unknown, name, value});
     });
     return out;
 }
@@ -81,12 +82,13 @@ asio::awaitable<void> Transaction::interim(const InterimResponse& response) {
     co_await writer.interim(response.status, fields);
 }
 
-/// The same for the challenges of a 401 that HTTP/2 cannot answer.
+/// Leaves out the challenges of a 401 that HTTP/2 cannot answer. Changes writer.fields(), and
+/// returns the changed fields of the stored head.
 FieldBlock Transaction::without_connection_logins(FieldBlock stored) {
     const auto kept_of = [](FieldBlock fields) {
         std::string kept;
         for (const auto& line : fields) {
-            if (line.id != boost::beast::http::field::www_authenticate) {
+            if (line.id != field::www_authenticate) {
                 append_line(kept, line);
                 continue;
             }

@@ -10,7 +10,7 @@ namespace proxy {
 // NTLM, and what carries it: Negotiate, Nego2 and Kerberos. They authenticate a connection, not a
 // request (RFC 4559 §6): after the handshake each request on it counts as its user's, without a
 // field that says so. They cannot work in HTTP/2, where requests of many users may share a
-// connection.
+// connection. Functions; any thread.
 
 /// The request has an Authorization by such a scheme, so its connection becomes a user's.
 bool logs_connection_in(Fields request);

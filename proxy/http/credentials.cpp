@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/rule.hpp"
@@ -43,7 +44,19 @@ constexpr std::uint32_t kCredentialLengths = [] {
 static_assert(std::ranges::all_of(kCredentials,
                                   [](std::string_view name) { return name.size() < 32; }));
 
+/// Words in names of such fields, as services choose the names as they like.
+constexpr std::array<std::string_view, 10> kWordsOfCredentials{
+    "auth", "token", "key", "api", "secret", "cookie", "session", "passw", "cred", "sign"};
+
 }  // namespace
+
+bool may_be_credential(std::string_view name) {
+    std::string lower;
+    append_lower(lower, name);
+    return std::ranges::any_of(kWordsOfCredentials, [&](std::string_view word) {
+        return lower.find(word) != std::string::npos;
+    });
+}
 
 CredentialFields credential_field(std::string_view name) {
     if (name.size() >= 32 || (kCredentialLengths >> name.size() & 1) == 0) return 0;

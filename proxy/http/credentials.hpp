@@ -26,6 +26,12 @@ CredentialFields credential_fields(Fields request);
 /// `vary`, from vary_names(). Authorization in Vary counts (RFC 9111 §3.5). `rule`: null: none.
 bool has_credential(Fields request, const StoringRule* rule, std::string_view vary = {});
 
+/// A field of this name, in any letter case, may hold a secret, because the name has a word such as
+/// `key` or `token`. For fields that a rule sets: the wrong server must not read a secret, so this
+/// set is wider than that of credential_field(). A field that is in it by mistake is left out of
+/// some requests, and decides about the storing of none.
+bool may_be_credential(std::string_view name);
+
 /// Statuses that refuse the credentials of the request, or ask for some (RFC 9110 §15.5.2,
 /// §15.5.4).
 constexpr bool is_refusal(unsigned status) {

@@ -12,8 +12,8 @@ namespace proxy {
 /// names of all lines without regard to case, and skips comments.
 bool via_names(Fields fields, std::string_view node);
 
-/// The name by which a node stands in Via where origins are not to read `node`. It has the bytes of
-/// a token, is the same in every process, and tells nodes apart as their names do.
+/// The name by which a node stands in Via where origins are not to read `node`: `p-` and 16 hex
+/// digits of a hash of `node`. It is the same in every process, and another node has another one.
 std::string via_pseudonym(std::string_view node);
 
 /// Number of hops that an OPTIONS may still take (RFC 9110 §7.6.2).

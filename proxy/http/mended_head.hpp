@@ -14,8 +14,7 @@ namespace proxy {
 ///   - minor versions above 1, which count as 1 (§2.3);
 ///   - space between a field's name and its colon (§5.1), which a proxy has to remove;
 ///   - control characters in values, each of which becomes a space (RFC 9110 §5.5). NUL and CR
-///   stay,
-///     and the parser refuses them;
+///     stay, and the parser refuses them;
 ///   - `chunked` several times and nothing else in Transfer-Encoding, which counts once: frameworks
 ///     and the servers around them both add it, and nobody encodes a body twice (§6.1).
 /// Returns `bad_framing` for such a space after Content-Length or Transfer-Encoding, and for a

@@ -22,8 +22,8 @@ inline bool may_judge_age(const Rule* rule) {
 }
 
 /// Whether a response with this status to a request of this method may bring content that a GET
-/// would bring. The answers to PUT and DELETE, and 201 and 202, speak of the request itself.
-/// Anything else may, also `get`: it depends on the origin.
+/// would bring. The answers to PUT and DELETE, and 201 and 202, speak of the request itself. Any
+/// other method may, `get` among them, because some origins ignore the case of methods.
 bool may_bring_content(std::string_view method, unsigned status);
 
 /// The value of kFirstSeenField, in seconds since 1970; nullopt if it is absent or no such number.

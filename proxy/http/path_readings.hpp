@@ -17,7 +17,8 @@ namespace proxy {
 // - an escaped `?` or `#` ends the path, as where decoded paths are parsed again
 // - dot segments are resolved before runs of `/` become one, or afterwards
 //
-// They combine in any order. Letter case is no reading: `/A` and `/a` are two paths.
+// They combine in any order. Letter case is no reading: `/A` and `/a` are two paths. Functions; any
+// thread.
 
 /// True for a path in its normal form that all origins read alike: it has no escape, no parameter,
 /// no byte beyond those of RFC 3986 §3.3, and neither `/` nor `.` behind a slash. One table look-up

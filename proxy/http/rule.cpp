@@ -67,7 +67,8 @@ std::string text_of(const QueryRule& query) {
     return text;
 }
 
-/// Rules without such fields keep the texts of earlier versions.
+/// Nothing for a rule without such fields, so that its part of key_hash() is as in earlier
+/// versions.
 void append_key_fields(std::string& out, const StoringRule& rule) {
     if (rule.key_fields.empty()) return;
     out.push_back('(');

@@ -54,8 +54,8 @@ std::optional<std::string> mirrored_reference(const RewriteRequest& request,
 /// Set-Cookie without the Domain of the origin or of the mirror, and with a Path within the mirror:
 /// origins that share a host at the node keep their cookies apart. The name of a cookie that goes
 /// to mirrors of other parties as well gets a mark of its own party: see rewrite_request().
-/// Nothing: the Domain is another host, so that browsers would refuse the cookie from the origin
-/// itself.
+/// Nothing: the Domain is another host, so browsers would refuse the cookie from the origin itself
+/// (RFC 6265 §5.3).
 std::optional<std::string> mirrored_cookie(const RewriteRequest& request, std::string_view cookie);
 
 /// The syntax of links in a body with these fields, if it may have links. `path`: of the URL at the

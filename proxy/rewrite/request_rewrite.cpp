@@ -89,10 +89,6 @@ bool says_near(const Field& line) {
 
 }  // namespace
 
-std::string site_text(const UrlPrefix& prefix) {
-    return std::string(to_string(prefix.scheme)).append("://").append(prefix.authority);
-}
-
 void rewrite_request(const MirrorTable& all, const Mirror& mirror, std::vector<Field>& fields,
                      std::deque<std::string>& texts) {
     const auto page = sending_page(all, mirror, fields);

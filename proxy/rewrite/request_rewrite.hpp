@@ -17,9 +17,6 @@ namespace proxy {
 /// Stands between the name of a cookie and Mirror::party, if browsers send it to other parties.
 inline constexpr std::string_view kPartyMark = "~m";
 
-/// `http://mirror.example`, as Origin has it.
-std::string site_text(const UrlPrefix& prefix);
-
 /// Gives the fields that name pages and places of mirrors the names that their origins have:
 /// Referer, Origin, and Destination (RFC 4918 §10.3). So an origin sees the request of a page of
 /// its own, or that of a page of another party that shares the host. Cookie keeps the cookies of

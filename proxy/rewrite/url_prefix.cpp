@@ -15,13 +15,17 @@ bool is_plain_path_byte(char c) {
 }  // namespace
 
 std::string UrlPrefix::text() const {
-    return std::string(to_string(scheme)).append("://").append(authority).append(path);
+    return site_text(*this).append(path);
 }
 
 std::string_view host_of(const UrlPrefix& prefix) {
     const std::string_view authority = prefix.authority;
     const auto colon = authority.rfind(':');
     return authority.ends_with(']') ? authority : authority.substr(0, colon);
+}
+
+std::string site_text(const UrlPrefix& prefix) {
+    return std::string(to_string(prefix.scheme)).append("://").append(prefix.authority);
 }
 
 std::optional<UrlPrefix> parse_url_prefix(std::string_view url, PrefixFault& fault) {

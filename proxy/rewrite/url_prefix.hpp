@@ -21,6 +21,9 @@ struct UrlPrefix {
 /// The host of a prefix, without the port.
 std::string_view host_of(const UrlPrefix& prefix);
 
+/// The URL of a prefix without its path, as Origin has it: `http://mirror.example`.
+std::string site_text(const UrlPrefix& prefix);
+
 /// What is wrong with the text of a prefix.
 enum class PrefixFault {
     no_url,  // no http or https URL, or one with user information or a fragment

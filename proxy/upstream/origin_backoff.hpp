@@ -25,10 +25,10 @@ inline constexpr std::chrono::milliseconds kSlowTrouble{500};
 /// gets the pause.
 inline constexpr unsigned kSlowResources = 3;
 
-/// The places that have answered 429 or 503 lately. While a pause lasts, requests with a stored
-/// response in place of the answer do not go there; others still do. At its end one request tries.
-/// An answer with another status ends a pause that the place has not named itself. Function of
-/// (state, event, now), by backoff_key(). One thread.
+/// The places that have answered 429 or 503 lately, or with other errors slowly. While a pause
+/// lasts, requests with a stored response in place of the answer do not go there; others still do.
+/// At its end one request tries. An answer with another status ends a pause that the place has not
+/// named itself. Function of (state, event, now), by backoff_key(). One thread.
 class OriginBackoff {
 public:
     using Time = std::chrono::steady_clock::time_point;

@@ -20,6 +20,15 @@ TEST(Credentials, AreAuthorizationAndTheFieldsThatServicesTakeInItsPlace) {
         EXPECT_FALSE(has_credential(Head(line), nullptr)) << line;
 }
 
+TEST(Credentials, OfARuleAreFoundByAWordInTheirNames) {
+    for (const auto* name :
+         {"Authorization", "Cookie", "X-Api-Key", "private-token", "X-JFrog-Art-Api",
+          "X-NuGet-ApiKey", "DD-API-KEY", "X-Shared-Secret", "X-Session-Id", "X-Signature"})
+        EXPECT_TRUE(may_be_credential(name)) << name;
+    for (const auto* name : {"Accept", "User-Agent", "X-Request-Id", "Referer", ""})
+        EXPECT_FALSE(may_be_credential(name)) << name;
+}
+
 TEST(Credentials, OfAKeyDoNotCount) {
     StoringRule rule;
     rule.key_fields = {"x-api-key"};

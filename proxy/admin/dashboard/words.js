@@ -129,7 +129,7 @@ export const VERDICTS = {
     no_store: ['The origin says no-store.', 'Change Cache-Control at the origin, or set a rule.'],
     private: ['The origin says private: the response is for one client.', 'Send public or s-maxage if everybody may have it.'],
     must_understand: ['The origin says must-understand, and the status is unknown here.', ''],
-    authorization: ['The request had Authorization, an API key or token, or the connection was logged in.', 'Send public or s-maxage at the origin, or set authorize or key_fields in a rule.'],
+    authorization: ['The request had Authorization or another credential, or a login of its connection.', 'Send public or s-maxage at the origin, or set authorize or key_fields in a rule. After NTLM or Negotiate nothing is stored.'],
     vary_any: ['Vary contains *, or too many names.', 'Name the request fields that matter in Vary.'],
     bypass: ['A rule lets such requests go past the cache.', 'Change bypass in the rule that explain names.'],
     set_cookie: ['The response sets a cookie.', 'Remove the cookie at the origin, or set cache.store_set_cookie if cookies are not personal.'],
