@@ -42,9 +42,10 @@ struct PasswordJudgement {
 /// its own makes one after the other, and VerifiedPasswords remembers the results. Requests with
 /// the same credentials wait for one check together. The clients' networks have turns, and at most
 /// kWaiting checks wait, so that guesses of one client delay others by one check at a time. A
-/// network with many wrong passwords gets no check for a while; remembered results still count. A
-/// wrong password takes as long as the costliest line of the file does, and an unknown user does as
-/// well: neither says who is known. The thread starts with the first check. Any thread.
+/// network with many wrong passwords gets no check for a while; remembered results still count. An
+/// unknown user costs a check of the costliest line in the file, and so does a wrong password of a
+/// cheaper line, after the check of that line. So times do not tell who is known where all lines
+/// cost alike. The thread starts with the first check. Any thread.
 class Authenticator {
 public:
     static constexpr std::size_t kWaiting = 256;         // checks
