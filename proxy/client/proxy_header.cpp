@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <limits>
 #include <string>
 
 #include "protocol/net/plain_address.hpp"
 #include "proxy/config/prefix_list.hpp"
+#include "proxy/http/number.hpp"
 
 namespace proxy {
 namespace {
@@ -39,10 +40,8 @@ std::string_view take_word(std::string_view& rest) {
 }
 
 bool is_port(std::string_view word) {
-    std::uint16_t port = 0;
-    const auto* const end = word.data() + word.size();
-    const auto read = std::from_chars(word.data(), end, port);
-    return read.ec == std::errc() && read.ptr == end;
+    const auto port = parse_number(word);
+    return port && *port <= std::numeric_limits<std::uint16_t>::max();
 }
 
 std::optional<ProxyHeader> parse_addresses(std::string_view words, bool v4) {

@@ -165,8 +165,8 @@ std::string explain(FetchError error, std::string_view host, ParseError what, As
                          "every few seconds, and by this request it was not.");
         case FetchError::backed_off:
             return about("The origin ",
-                         " has answered 429 or 503 lately (backed_off): this request was not put "
-                         "to it.");
+                         " has answered 429 or 503 lately, or other errors slowly (backed_off): "
+                         "this request was not put to it.");
         case FetchError::origin_error:
             return about("The origin ", " answered with an error.");
         case FetchError::changed:

@@ -1,12 +1,12 @@
 #include "proxy/http/min_age.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/methods.hpp"
+#include "proxy/http/number.hpp"
 
 namespace proxy {
 
@@ -32,12 +32,9 @@ using boost::beast::http::field;
 std::optional<std::int64_t> number_in(Fields response, std::string_view name, std::int64_t most) {
     for (const auto& line : response) {
         if (!iequals(line.name, name)) continue;
-        std::int64_t number = 0;
-        const auto* const end = line.value.data() + line.value.size();
-        const auto read = std::from_chars(line.value.data(), end, number);
-        const auto is_good =
-            read.ec == std::errc() && read.ptr == end && number > 0 && number <= most;
-        return is_good ? std::optional(number) : std::nullopt;
+        const auto number = parse_number(line.value);
+        const auto is_good = number && *number > 0 && *number <= static_cast<std::uint64_t>(most);
+        return is_good ? std::optional(static_cast<std::int64_t>(*number)) : std::nullopt;
     }
     return std::nullopt;
 }

@@ -132,6 +132,10 @@ TEST(ConfigRules, NameEachFaultAndItsPlace) {
     EXPECT_THAT(errors_of(R"("request_fields": {"remove": ["X-Amz-*"], "set": {"X-*": "1"}})"),
                 UnorderedElementsAre(HasSubstr("set.X-*: must be the whole name"),
                                      HasSubstr("remove[0]: must be the whole name")));
+    std::string names = R"("x-0")";
+    for (int i = 1; i <= 16; ++i) names.append(R"(, "x-)").append(std::to_string(i)).append("\"");
+    EXPECT_THAT(errors_of(R"("key_fields": [)" + names + "]"),
+                ElementsAre(HasSubstr("$.rules[0].key_fields: must have at most 16 elements")));
     EXPECT_THAT(errors_of(R"("query": {"keep": ["a"], "drop": ["b"]})"),
                 ElementsAre(HasSubstr("either keep or drop")));
     EXPECT_THAT(errors_of(R"("stale_on": [429])"), ElementsAre(HasSubstr("needs stale_if_error")));

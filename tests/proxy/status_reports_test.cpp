@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 namespace proxy {
 namespace status_reports_test {
 
@@ -35,6 +38,15 @@ TEST(PeerReport, AResponseRefutesNoOtherFailure) {
     report += failed("connect_failed", kNow);
     EXPECT_EQ(report.shown_failure().reason, "connect_failed");
     EXPECT_EQ(report.shown_failure().at, kNow);
+}
+
+TEST(OriginReports, NameNoTargetThatAClientChose) {  // the status answers everybody
+    const OriginReports origins{{"a.example:80!", {}, {}, false},
+                                {"site.example:443/tls1", {}, {}, false},
+                                {"b.example:443!/tls2", {}, {}, false}};
+    std::vector<std::string> places;
+    for (const auto& origin : show_origins(origins, {})) places.push_back(origin.place);
+    EXPECT_EQ(places, (std::vector<std::string>{"forward", "site.example:443"}));
 }
 
 }  // namespace status_reports_test
