@@ -80,6 +80,9 @@ std::vector<std::pair<std::string, std::string>> texts_of(ConfigContext& context
 void read_match(ConfigContext& context, ConfigSection& rule, RuleMatch& out) {
     auto in = rule.section("match");
     if (!in) return;
+    for (const auto* const key : {"hosts", "paths", "methods"})
+        if (const auto* const list = in->take(key); list && list->is_array() && list->empty())
+            in->doubt(key, "is empty, so the rule is for all of them; leave it out to say so");
     for (const auto& [text, path] : texts_of(context, *in, "hosts")) {
         std::string lower;
         append_lower(lower, text);
@@ -102,6 +105,8 @@ void read_match(ConfigContext& context, ConfigSection& rule, RuleMatch& out) {
     }
     for (const auto& [text, path] : texts_of(context, *in, "methods")) {
         if (!is_token(text)) context.fail(path, "must be a method, such as GET");
+        if (std::any_of(text.begin(), text.end(), [](char c) { return c >= 'a' && c <= 'z'; }))
+            context.doubt(path, "is another method than in capital letters, as letter case counts");
         out.methods.push_back(text == "HEAD" ? "GET" : text);
     }
     in->done();

@@ -15,6 +15,7 @@ using nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
 using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
@@ -144,6 +145,14 @@ TEST(ConfigRules, NameEachFaultAndItsPlace) {
     EXPECT_THAT(errors_of(R"("authorize": "me")"), ElementsAre(HasSubstr("must be \"origin\"")));
     EXPECT_THAT(errors_of(R"("query": "drop")"), ElementsAre(HasSubstr("must be \"ignore\"")));
     EXPECT_THAT(errors_of(R"("fresh": "1h")"), ElementsAre(HasSubstr("fresh_for")));
+}
+
+TEST(ConfigRules, WarnOfAnEmptyListThatMatchesAllAndOfAMethodInSmallLetters) {
+    const auto read = with_rules(R"([{"name": "r", "match": {"hosts": [], "methods": ["get"]}}])");
+    ASSERT_TRUE(read.config) << describe(read.errors);
+    std::vector<std::string> paths;
+    for (const auto& warning : read.warnings) paths.push_back(warning.path);
+    EXPECT_THAT(paths, IsSupersetOf({"$.rules[0].match.hosts", "$.rules[0].match.methods[0]"}));
 }
 
 TEST(ConfigRules, ChangeNoFieldThatTheNodeWrites) {
