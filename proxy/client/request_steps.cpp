@@ -291,10 +291,10 @@ asio::awaitable<void> RequestSteps::refuse_misdirected() {
 
 /// RFC 9110 §7.6.2. An OPTIONS of the server as a whole is for this node where no origin stands
 /// behind it (§9.3.7). TRACE, and TRACK of old servers, would show the client what comes behind it:
-/// the fields that rules and proxies add, such as passwords.
+/// the fields that rules and proxies add, such as passwords. Some origins take `trace` for TRACE.
 RequestSteps::Hops RequestSteps::judge_hops() {
     const auto& head = request_.head;
-    if (head.verb == verb::trace || head.method == "TRACK") return Hops::echo;
+    if (iequals(head.method, "TRACE") || iequals(head.method, "TRACK")) return Hops::echo;
     if (head.verb != verb::options) return Hops::pass_on;
     if (head.target == "*" && !request_.site.of_entry()) return Hops::last_hop;
     const auto limit = max_forwards(head.fields);

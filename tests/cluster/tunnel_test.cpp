@@ -351,7 +351,7 @@ TEST_F(Hops, AnswerHereWhatMayGoNoFurther) {  // RFC 9110 §7.6.2
 TEST_F(Hops, RefuseToEcho) {
     start(config("a"));
     auto connection = client();
-    for (const auto* method : {"TRACE", "TRACK"})
+    for (const auto* method : {"TRACE", "TRACK", "trace"})
         for (const auto* fields :
              {"", "Max-Forwards: 0\r\n", "Max-Forwards: 9\r\n", "Max-Forwards: x\r\n"}) {
             const auto refusal = connection.ask(method, "/one", fields);
