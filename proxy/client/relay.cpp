@@ -76,6 +76,7 @@ Relay::Relay(Transaction& transaction, std::string upgrade, ResponseFromCache* s
     }
     if (request_.head.version < 20) exchange_.serve_owner(request_.own_upstream);
     if (request_.is_logged_in()) exchange_.log_in();
+    if (!is_repeatable_method(request_.head.method)) exchange_.wait_for_late_packets();
     exchange_.count_into(frontend_.counters.bytes_from_origins);
     exchange_.on_interim([this](const Head& interim) { return upload_.pass_on(interim); });
 }

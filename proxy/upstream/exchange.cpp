@@ -134,7 +134,7 @@ void Exchange::note_end(bool orderly) {
 
 bool Exchange::was_unread() const {
     if (!reused() || got_bytes_) return false;
-    if (!wrote_ || vanished_) return true;
+    if (!wrote_) return true;
     // A used connection has had bytes acknowledged: none means that the system does not count.
     return orderly_end_ && acknowledged_.value_or(0) > 0 &&
            bytes_acknowledged(connection_->socket.native_handle()) == acknowledged_;
@@ -245,7 +245,7 @@ asio::awaitable<FetchError> Exchange::receive_head(bool is_head, Clock::time_poi
 
 asio::awaitable<FetchError> Exchange::receive_any_head(bool is_head, Clock::time_point deadline) {
     const auto silent_at = asked_at_ + kSilenceOfSystem;
-    auto looks = reused() && !got_bytes_ && silent_at < deadline;
+    auto looks = reused() && !got_bytes_ && !waits_for_late_ && silent_at < deadline;
     connection_->deadline.set(looks ? silent_at : deadline);
     auto& buffer = connection_->buffer;
     std::size_t scanned = 0;

@@ -78,6 +78,10 @@ public:
     /// The response came by a connection of one client, so it is for that client alone.
     bool is_of_client() const { return of_client_; }
 
+    /// The request must not be executed twice, so the silence of a kept connection does not end it:
+    /// packets that are late, and not lost, would still arrive before those of the abort.
+    void wait_for_late_packets() { waits_for_late_ = true; }
+
     /// Accepts a 101 as a final head.
     void allow_upgrade() { may_upgrade_ = true; }
 
@@ -113,12 +117,11 @@ public:
     bool reused() const { return connection_ && connection_->used; }
     /// After FetchError::reset: true if the other side provably read no byte of the request, so a
     /// second send elsewhere is safe. It holds on a reused connection before any byte of a
-    /// response, by one of three proofs. This system took no byte of the request. Or the other side
+    /// response, by one of two proofs. This system took no byte of the request. Or the other side
     /// ended its sending in an orderly way and has acknowledged nothing of the request: such an end
     /// acknowledges all bytes that came before, and its sender reads no further request (RFC 9112
-    /// §9.6). Or nothing was acknowledged within kSilenceOfSystem, and the connection was aborted,
-    /// so that no later repetition of a packet arrives. A reset by the other side proves nothing,
-    /// as read bytes may stay unacknowledged.
+    /// §9.6). A reset by the other side proves nothing, as read bytes may stay unacknowledged. Nor
+    /// does its silence: packets may be late.
     bool was_unread() const;
     /// run() has sent the request twice, because the first connection ended without a response.
     bool sent_twice() const { return sent_twice_; }
@@ -226,6 +229,7 @@ private:
     bool broken_ = false;
     bool wrote_ = false;     // this system took bytes of the request
     bool vanished_ = false;  // see has_vanished()
+    bool waits_for_late_ = false;
     bool sent_twice_ = false;
     std::optional<std::uint64_t> acknowledged_;  // before the request, on a reused connection
     bool abandoned_ = false;
