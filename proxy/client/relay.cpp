@@ -70,11 +70,7 @@ Relay::Relay(Transaction& transaction, std::string upgrade, ResponseFromCache* s
       upgrade_(std::move(upgrade)),
       stale_(stale) {
     if (!upgrade_.empty()) exchange_.allow_upgrade();
-    if (request_.own_client != request_.requester.text()) {
-        request_.own_upstream.reset();
-        request_.own_client = request_.requester.text();
-    }
-    if (request_.head.version < 20) exchange_.serve_owner(request_.own_upstream);
+    if (request_.take_own_upstream()) exchange_.serve_owner(request_.own_upstream);
     if (request_.is_logged_in()) exchange_.log_in();
     if (!is_repeatable_method(request_.head.method)) exchange_.wait_for_late_packets();
     exchange_.count_into(frontend_.counters.bytes_from_origins);
@@ -340,7 +336,6 @@ asio::awaitable<void> Relay::respond(CacheStatus status, Outcome outcome) {
     // response that came before the body's end nobody knows how much the origin has read. An origin
     // that has read an Upgrade may have changed its mind about what follows.
     if (sent_whole_ && upgrade_.empty()) exchange_.finish();
-    if (exchange_.is_of_client()) request_.own_origin = request_.key.origin();
 }
 
 /// Ends what the request has changed. Returns the number of its URIs and groups.

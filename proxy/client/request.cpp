@@ -37,6 +37,18 @@ void Request::begin(const std::shared_ptr<const Config>& in_effect,
     trace = {};
 }
 
+bool Request::take_own_upstream() {
+    if (head.version >= 20) return false;
+    const auto is_of_another = own_upstream && own_client != requester.text();
+    const auto is_replaced =
+        own_upstream && own_origin != key.origin() && logs_connection_in(head.fields);
+    if (is_of_another || is_replaced) own_upstream.reset();
+    if (own_upstream && !has_own_upstream()) return false;
+    own_client = requester.text();
+    own_origin = key.origin();
+    return true;
+}
+
 bool Request::is_logged_in() const {
     return (own_upstream && own_upstream->logged_in && has_own_upstream()) ||
            logs_connection_in(head.fields);
@@ -86,7 +98,7 @@ void Request::rewrite_forwarded() {
     }
     forwarded_.rewrite(head.fields, hop);
     if (!from_peer && site.policy.mirror) {
-        authorized_ = find(head.fields, boost::beast::http::field::authorization) != nullptr;
+        authorized_ = credential_fields(head.fields) != 0;
         ask_for_known_coding(*site.policy.mirror);
         mirrored_ = std::make_unique<std::deque<std::string>>();
         rewrite_request(*config().mirrors, *site.policy.mirror, head.fields, *mirrored_);
@@ -94,9 +106,8 @@ void Request::rewrite_forwarded() {
     if (!from_peer && site.policy.rule) edit_fields(site.policy.rule->request_fields);
 }
 
-bool Request::has_own_authorization() const {
-    return rewritten_ ? authorized_
-                      : find(head.fields, boost::beast::http::field::authorization) != nullptr;
+bool Request::has_own_credential() const {
+    return rewritten_ ? authorized_ : credential_fields(head.fields) != 0;
 }
 
 /// An origin whose links are rewritten is asked for codings that the node can undo.

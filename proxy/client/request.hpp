@@ -85,6 +85,9 @@ struct Request {
     bool has_own_upstream() const {
         return own_upstream && own_origin == key.origin() && own_client == requester.text();
     }
+    /// Whether the request may go over own_upstream, or make its connection that. The login stays
+    /// while its client visits other origins, and ends when the client logs in there.
+    bool take_own_upstream();
     /// It logs a connection in, or comes after that: its response is for this client alone.
     bool is_logged_in() const;
     /// The upstream of the site; none without a site.
@@ -109,8 +112,9 @@ struct Request {
     /// not depend on the client.
     void rewrite_forwarded();
     bool forwarded_is_rewritten() const { return rewritten_; }
-    /// The client itself has sent Authorization, at a mirror; a rule may have set another one.
-    bool has_own_authorization() const;
+    /// The client itself has sent Authorization or another credential, at a mirror; a rule may have
+    /// set further ones.
+    bool has_own_credential() const;
 
     /// Bytes of memory that are kept from request to request.
     std::size_t kept_bytes() const;

@@ -110,7 +110,7 @@ void Transaction::begin(const ResponseHead& stated, const LiveFields* live,
     if (live) out.append(live->lines);
     const auto& policy = request.site.policy;
     if (policy.mirror && is_redirect(head.status) && !request.from_peer &&
-        request.has_own_authorization())
+        request.has_own_credential())
         head.stored = keep_credentials(head.stored);
     const auto* rule = policy.rule;
     if (rule && !rule->response_fields.empty() && !request.from_peer)

@@ -125,6 +125,26 @@ TEST_F(ConnectionLogin, IsOfOneSiteOfAForwardProxysClient) {
     EXPECT_EQ(alice.get(url(origin)).body, "page of alice") << "the login waits meanwhile";
 }
 
+TEST_F(ConnectionLogin, IsOfOneSiteBehindAParentToo) {
+    const auto scripted = knowing();  // the parent, which passes logins on
+    auto settings = config("a");
+    settings.origins.clear();
+    settings.forward.enabled = true;
+    UpstreamGroupConfig parents;
+    parents.name = "forward.parent";
+    parents.balance = Balance::in_order;
+    parents.parents = true;
+    parents.servers.emplace_back().place = {"127.0.0.1", origin.port()};
+    parents.servers.front().mark = mark_of_server(parents.servers.front().place.text());
+    settings.forward.parents = std::make_shared<const UpstreamGroupConfig>(std::move(parents));
+    start(settings);
+    auto alice = client();
+    alice.get("http://one.test/", line("one"));
+    EXPECT_EQ(alice.get("http://one.test/", line("two alice")).body, "page of alice");
+    EXPECT_EQ(alice.ask("POST", "http://other.test/", {}, "x").status, 401u);
+    EXPECT_EQ(alice.get("http://one.test/").body, "page of alice");
+}
+
 TEST_F(ConnectionLogin, TakesTheOriginFromNobodyWhileItIsIdle) {
     const auto scripted = knowing();
     auto settings = config("a");
