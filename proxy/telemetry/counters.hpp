@@ -68,7 +68,7 @@ enum class RequestRefusal : std::uint8_t {
     malformed,        // 400
     too_large,        // 414, 431
     not_implemented,  // 501
-    version,          // 505
+    version,          // 505; 411 for an origin of HTTP/1.0
     no_route,         // no origin matches, and forward mode is off
     destination,      // a private address, a listener of this node or a peer, a forbidden port
     too_many_connections,
@@ -271,7 +271,8 @@ inline constexpr Described<TrafficCounters> kTrafficCounters[] = {
      "Requests not put to an origin, as it left others without an answer.",
      "hearsay_origin_down_requests_total"},
     {&TrafficCounters::backed_off_requests, "upstream.backed_off_requests", "requests",
-     "Requests not put to an origin that had answered 429 or 503, as a stale response stands in.",
+     "Requests not put to an origin after a 429, a 503 or a slow error, as a stale response stands "
+     "in.",
      "hearsay_origin_backed_off_requests_total"},
     {.member = &TrafficCounters::origins_down,
      .path = "upstream.origins_down",

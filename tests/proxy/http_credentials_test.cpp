@@ -11,9 +11,9 @@ namespace http_credentials_test {
 using test::Head;
 
 TEST(Credentials, AreAuthorizationAndTheFieldsThatServicesTakeInItsPlace) {
-    for (const auto* line :
-         {"Authorization: Basic eDp5", "X-Api-Key: k", "x-api-key: k", "PRIVATE-TOKEN: k",
-          "Job-Token: k", "X-JFrog-Art-Api: k", "X-NuGet-ApiKey: k", "X-Auth-Token: k"})
+    for (const auto* line : {"Authorization: Basic eDp5", "X-Api-Key: k", "x-api-key: k",
+                             "PRIVATE-TOKEN: k", "Job-Token: k", "X-JFrog-Art-Api: k",
+                             "X-NuGet-ApiKey: k", "X-Auth-Token: k", "x_api_key: k"})
         EXPECT_TRUE(has_credential(Head(line), nullptr)) << line;
     for (const auto* line :
          {"Cookie: a=b", "X-Api-Version: 3", "X-Csrf-Token: k", "Accept: a/b", "X-Request-Id: 1"})
