@@ -57,8 +57,8 @@ struct ReadStatus {
     std::string json;
 };
 
-/// Returns nothing, after a report on standard error, if the node gives no status. `hint`: what the
-/// user may do about a node that does not answer.
+/// Returns nothing, after a report on standard error, if the node gives no status. `hint`: the
+/// advice for the user about a node that does not answer.
 std::optional<ReadStatus> read_status(const AdminPort& port, std::string_view hint) {
     const auto& admin = port.at;
     auto answer = measure::http_get(admin, "/api/v1/status", kAdminTimeout, port.token);

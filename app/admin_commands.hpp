@@ -29,9 +29,9 @@ int reload_command(const NodeChoice&, bool json);
 int drain_command(const NodeChoice&);
 int reopen_logs_command(const NodeChoice&);
 
-/// `hearsay report`: prints what the cache and its peers spared the origins in the last `since`, of
-/// each node and of all together. `since`: a duration such as `24h`, at most 7 days. Returns
-/// kFailed if a node does not answer.
+/// `hearsay report`: prints the requests and bytes that the cache and its peers spared the origins
+/// in the last `since`, of each node and of all together. `since`: a duration such as `24h`, at
+/// most 7 days. Returns kFailed if a node does not answer.
 int report_command(const std::vector<NodeChoice>&, const std::string& since, bool json);
 
 /// `hearsay explain`: prints which nodes store `url`, which summaries claim it, and which peers a

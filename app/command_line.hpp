@@ -45,8 +45,8 @@ CLI::Option* option(CLI::App& command, const char* name, const char* kind, Value
     return command.add_option(name, value, text)->type_name(kind);
 }
 
-/// An option whose text becomes a value by `parse`, which returns nothing for a text that is not
-/// `what`.
+/// An option with a text that becomes a value by `parse`, which returns nothing for any other text
+/// than `what` describes.
 template <typename Value, typename Parse>
 CLI::Option* parsed(CLI::App& command, const char* name, const char* kind, Value& value,
                     Parse parse, std::string what, const char* text) {

@@ -9,7 +9,7 @@
 
 namespace app {
 
-/// Readers of a page that another node wrote: whatever is missing or has another type reads as
+/// Readers of a page that another node wrote: a missing member, or one of another type, reads as
 /// nothing, so no answer of a node can end the program. Thread-safe.
 
 /// The member of an object, or null.

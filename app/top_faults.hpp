@@ -10,9 +10,9 @@ namespace app {
 /// The reason of a refused link in a few words ("keys differ"), or the reason itself.
 std::string_view reason_words(std::string_view reason);
 
-/// Adds what /api/v1/status knows: the reasons of the links of the asked node, and the worst fault
-/// that it has, in `into.fault`. Anything else changes nothing. The dashboard judges alike
-/// (problems.js), and tells every fault and what to do.
+/// Adds the knowledge of /api/v1/status: the reasons of the links of the asked node, and the worst
+/// fault that it has, in `into.fault`. Anything else changes nothing. The dashboard judges alike
+/// (problems.js), and tells every fault with a remedy.
 void read_top_status(std::string_view json, TopData& into);
 
 }  // namespace app

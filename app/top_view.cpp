@@ -115,7 +115,7 @@ void write_totals(const TopData& data, Page& page) {
     const auto all = sum.total();
     page.text(fmt::format("{} of {} ready", ready, measure::amount(data.nodes.size(), "node")),
               ready == data.nodes.size() ? Ink::good : Ink::bad);
-    // What matters most stands first: a narrow terminal cuts the line.
+    // The most important part stands first, because a narrow terminal cuts the line.
     page.text(fmt::format(
         "  errors {}  hit rate {} % ({} local, {} peers)  origin {} %  saved {}  refused {}",
         measure::grouped(sum.error), percent_text(sum.local_hit + sum.peer_hit, all),
@@ -317,7 +317,7 @@ std::vector<std::string> top_lines(const TopData& data, const TopSize& size,
     page.end();
 
     const auto nodes = sorted(data.nodes);
-    // URLs get what nodes and matrix leave, and five lines at least if there are so many.
+    // URLs get the lines that nodes and matrix leave, and five at least if there are so many.
     const auto room = page.room();
     const auto all = size.rows == 0;
     constexpr std::size_t kUrls = 7;

@@ -15,9 +15,9 @@ struct TopSize {
     bool color = false;    ///< with escape sequences for colours
 };
 
-/// Returns the lines of the picture: totals, nodes, who gave whom how much, most requested URLs. No
-/// line is wider than `columns`, and there are `rows` lines at most. Pure. `trouble`: a sentence
-/// about numbers that are old, or empty.
+/// Returns the lines of the picture: totals, nodes, the hits that each node gave each other, most
+/// requested URLs. No line is wider than `columns`, and there are `rows` lines at most. Pure.
+/// `trouble`: a sentence about numbers that are old, or empty.
 std::vector<std::string> top_lines(const TopData& data, const TopSize& size,
                                    const std::string& trouble = {});
 

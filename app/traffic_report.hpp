@@ -42,7 +42,7 @@ std::string_view span_for(std::chrono::nanoseconds since);
 /// Sums the page of /api/v1/history over the last `since`. Returns nothing for another page.
 std::optional<TrafficReport> read_traffic(const std::string& page, std::chrono::nanoseconds since);
 
-/// A few lines for people: what the cache and its peers spared the origins.
+/// A few lines for people: the savings of the origins by the cache and its peers.
 std::string traffic_text(const TrafficReport& report);
 
 /// One JSON object: `nodes`, each with its numbers, and their sum, `together`.

@@ -20,9 +20,9 @@ int __sanitizer_install_malloc_and_free_hooks(void (*malloc_hook)(const volatile
 
 namespace test {
 
-/// Bytes that this process holds from the heap, from any thread. Two readings tell what was taken
-/// between them. A sanitizer's heap has an overhead of its own, so each allocation counts there as
-/// the chunk that glibc would use; the first reading begins that count.
+/// Bytes that this process holds from the heap, from any thread. The difference of two readings is
+/// the memory taken between them. A sanitizer's heap has an overhead of its own, so each allocation
+/// counts there as the chunk that glibc would use; the first reading begins that count.
 #ifdef HEARSAY_SANITIZED
 inline std::int64_t chunk_of(std::size_t bytes) {
     constexpr std::size_t kLeast = 32, kHead = 8, kStep = 16;

@@ -23,7 +23,7 @@ Ended run(const DiskCommand& command) {
     return captured([&] { return disk_command(command); });
 }
 
-/// Of a stopped node, with two responses.
+/// The disk of a stopped node, with two responses.
 struct Folder : DiskFolder {
     Folder() {
         good = put(proxy::test::response("http://a.example/1", 0, ""), "body");

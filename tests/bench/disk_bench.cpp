@@ -1,5 +1,5 @@
-// The disk tier without the device: what its index costs in time and memory, and how long a restart
-// takes with a warm page cache.
+// The disk tier without the device: the costs of its index in time and memory, and the time of a
+// restart with a warm page cache.
 
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
@@ -60,7 +60,7 @@ void BM_IndexLookUp(benchmark::State& state) {
 }
 BENCHMARK(BM_IndexLookUp)->Arg(0)->Arg(1);
 
-/// Of all threads of the process.
+/// The time of all threads of the process.
 double cpu_ms() {
     rusage used{};
     getrusage(RUSAGE_SELF, &used);

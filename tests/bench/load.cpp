@@ -35,7 +35,8 @@ using namespace proxy::test;
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* kAddress = "127.77.0.1";
-// What is read slowly or left comes from an origin of its own: a miss waits for the node alone.
+// Bodies that are read slowly or left come from an origin of their own, so that a miss waits for
+// the node alone.
 constexpr const char *kOrigin = "127.77.0.2:8000", *kBulkOrigin = "127.77.0.2:8001";
 // With Authorization the answers are not stored: they pass through windows of their own.
 constexpr const char* kSmall = "Hearsay-Bytes: 5\r\nHearsay-Max-Age: 1000\r\n";
@@ -59,8 +60,8 @@ public:
         stop_ = true;
         thread_.join();
     }
-    /// Prints what was seen since the last call; the time that 99 in 100 took at most, of the
-    /// slower kind.
+    /// Prints the events since the last call; the time that 99 in 100 took at most, of the slower
+    /// kind.
     double report(const char* when) {
         std::array<std::vector<double>, 2> times;
         std::size_t failed = 0;

@@ -1,6 +1,6 @@
 // How long the control thread is busy at once: the longest step of each kind, with many objects and
 // peers. `steps [objects] [peers] [kind]`, by default 10 million, 64 and counting_bloom; takes a
-// minute and, for 64 peers, 6 GB (the directory twice). Nothing here waits, so what is measured is
+// minute and, for 64 peers, 6 GB (the directory twice). Nothing here waits, so the measured time is
 // work, page faults included.
 
 #include <time.h>
@@ -97,7 +97,7 @@ private:
         own.kind = kind_;
         return {own, changed, std::chrono::seconds(1), std::chrono::seconds(10)};
     }
-    /// Of twice the size, and empty.
+    /// One of twice the size, and empty.
     summary::Filter larger() const {
         const auto error = summary::error_per_summary(0.004, peers_);
         switch (kind_) {
@@ -180,7 +180,7 @@ private:
     void neighbours_work(const char* kind) {
         while (neighbours_.busy()) timed(kind, [&] { neighbours_.work(); });
     }
-    /// All hold the same, which costs what different ones cost.
+    /// All hold the same, which costs as much as different ones do.
     void directory() {
         for (unsigned i = 0; i < peers_; ++i) {
             timed("directory: load", [&] { neighbours_.load(i, session_.replica()); });
@@ -229,7 +229,7 @@ private:
         finish();
         invalidate_again(log);
     }
-    /// What all but one peer wait for, then all that is kept is confirmed.
+    /// The entries that all but one peer wait for, then all kept ones are confirmed.
     void invalidate_again(InvalidationLog& log) {
         constexpr std::uint64_t kRounds = 4, kDifferent = 64 * kBatch;
         std::vector<summary::KeyHash> keys;

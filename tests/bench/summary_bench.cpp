@@ -1,4 +1,4 @@
-// What the summaries cost: the look-up that every local miss pays, the upkeep that every stored
+// The costs of the summaries: the look-up that every local miss pays, the upkeep that every stored
 // object pays, and the rare whole-filter operations. A million objects per peer; errors are those
 // of the default budget for so many peers.
 
@@ -299,7 +299,7 @@ BENCHMARK(load_one_peer_into_a_directory)->Arg(16)->Arg(64)->Unit(benchmark::kMi
 
 // Operations of each kind of filter at a million keys and the error 2^-12. The filters are as full
 // as their shapes allow: the quotient filter to the last fingerprint it is made for, the cuckoo
-// filter what the next power of two leaves.
+// filter as far as the next power of two lets it.
 
 constexpr double kError = 1.0 / 4096;
 constexpr std::uint64_t kBatch = kObjects / 20;
@@ -324,7 +324,7 @@ struct CountingBloom {
         }
         return true;
     }
-    /// Of the receiver, as for the others.
+    /// The receiver's time, as for the others.
     std::uint64_t memory_bytes() const { return filter.shape().bits / 8; }
 };
 
@@ -376,7 +376,7 @@ private:
     std::uint64_t end_;
 };
 
-/// Time for one operation, of a batch; what is done between batches is not counted.
+/// Time for one operation, of a batch; work between batches is left out.
 template <class Work, class Between>
 void in_batches(benchmark::State& state, Work work, Between between) {
     for (auto _ : state) {

@@ -7,8 +7,8 @@ namespace access_test {
 
 using namespace std::string_literals;
 
-/// Who may ask, by whose word, and what origins are told of them. The tests' own clients are at
-/// 127.0.0.1.
+/// The rights of clients, the statements that count for them, and the fields by which origins learn
+/// of them. The tests' own clients are at 127.0.0.1.
 class Access : public NodesTest {
 protected:
     Config forward_config() const {
@@ -154,7 +154,7 @@ TEST_F(Access, GoesByWhomATrustedProxyNames) {
     EXPECT_EQ(proxied.get("/one").status, 200u);
 }
 
-// Apache's CVE-2022-31813: what a proxy says of its client is not for that client to take away.
+// Apache's CVE-2022-31813: a client may not take away a proxy's statement about it.
 TEST_F(Access, GoesByWhomATrustedProxyNamesWhateverConnectionNames) {
     auto settings = forward_config();
     settings.origins = {{"origin.test", {"127.0.0.1", origin.port()}}};
@@ -248,7 +248,7 @@ TEST_F(Access, KeepsApartWhatAnOriginVariesByTheClient) {
     EXPECT_EQ(origin.requests(), 2u);
 }
 
-/// Nodes behind a trusted proxy, which says what its clients have asked it for.
+/// Nodes behind a trusted proxy, which states the requests of its clients.
 class Stated : public Access {
 protected:
     Config behind_a_proxy(Config settings) const {
@@ -355,7 +355,7 @@ TEST_F(Stated, TargetsAreSaidAnewWhereTheNodeIsTo) {
     EXPECT_EQ(get("a", "/one").cache_status().substr(0, 6), "a; hit");
 }
 
-/// Fields by which origins choose what nobody has asked this node for.
+/// Fields by which origins choose content that nobody has requested from this node.
 class Overrides : public Access {
 protected:
     const std::string all_ =
@@ -381,7 +381,7 @@ TEST_F(Overrides, DoNotReachOriginsWhereOthersGetTheAnswer) {
     EXPECT_EQ(overrides(), 5u) << "that is between this client and its origin";
 }
 
-// nginx and HAProxy pass on the fields that they do not know, whoever sent them.
+// nginx and HAProxy pass on the fields that they do not know, from any sender.
 TEST_F(Overrides, DoNotPassThroughATrustedProxyEither) {
     auto settings = config("a");
     settings.clients.trusted_proxies = {"127.0.0.1"};
@@ -538,7 +538,7 @@ TEST_F(ProxyProtocol, IsNotAskedOfPeersThatComeFromWhereTheProxiesAre) {
     EXPECT_TRUE(contains(answer.cache_status(), "PEER_a")) << answer.cache_status();
     EXPECT_EQ(origin.requests(), 1u);
     EXPECT_EQ(status("a").work.refusals[RequestRefusal::proxy_header], 0u);
-    // Nobody else is answered without the header, whatever name he gives himself.
+    // Nobody else is answered without the header, under any name.
     for (const std::string& fields :
          {std::string(), "Hearsay-Peer: b " + std::string(32, '0') + "\r\n"}) {
         auto missing = client("a");

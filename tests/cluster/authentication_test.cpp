@@ -17,7 +17,7 @@ using nlohmann::json;
 using namespace std::string_literals;
 
 constexpr std::uint16_t kTlsPort = 3130;
-/// Of "secret", by bcrypt and SHA-512 at their lowest costs.
+/// Hashes of "secret", by bcrypt and SHA-512 at their lowest costs.
 constexpr auto kSecretByBcrypt = "$2y$04$ewgWxtsM1mFu1GPGRjf9ruXIHQ9gYpUPKW9GSZJHuQ8db9HoVtbRC";
 constexpr auto kSecretBySha =
     "$6$rounds=1000$iNjkgjkjYYAkdqHI$vLF193zSYuwsl."

@@ -1,4 +1,4 @@
-// Whose the blocks of a body are: each is stored, and read by others, only as the request that
+// The owner of the blocks of a body: each is stored, and read by others, only as the request that
 // fetched it and the head that brought it allow (RFC 9111 §3.5, §4.4, §5.2.2.7).
 #include <atomic>
 #include <memory>
@@ -32,7 +32,7 @@ protected:
     Asked asked() const { return ranges_asked(origin); }
     std::string last_asked() const { return asked().back(); }
     std::uint64_t collapsed() const { return status("a").work.collapsed; }
-    /// So many requests have come to the origin, or somebody waits for what another has fetched.
+    /// So many requests have come to the origin, or somebody waits for the result of another fetch.
     bool come_or_joined(std::size_t requests) const {
         return eventually([&] { return origin.requests() >= requests || collapsed() > 0; });
     }
@@ -51,7 +51,7 @@ protected:
     }
 
     static constexpr std::size_t kLength = 40'000, kPause = 2 * kBlock - 2;
-    /// Two contents under one tag, as an origin may have for those whom it knows.
+    /// Two contents under one tag, as an origin may have for known users.
     File open_{bytes(kLength)}, secret_{bytes(kLength, 5)};
     Gate pause_;
 };
@@ -101,7 +101,7 @@ TEST_F(BlockOwners, ShareWhatWasAuthorizedOnlyIfItIsPublic) {  // RFC 9111 §3.5
     }
 }
 
-/// What an invalidation means for an answer that is on its way.
+/// The effect of an invalidation on an answer that is on its way.
 class Invalidated : public BlockOwners {
 protected:
     /// The first client's answer is under way when `method` comes to its target.
@@ -169,7 +169,7 @@ TEST_F(BlockOwners, HaveNoBlocksWhereTheBodyMayBeForOneClient) {
     EXPECT_EQ(part("20000-20009").body, open_.content.substr(20'000, 10));
 }
 
-/// An origin that refuses some requests for parts, and who learns what of it.
+/// An origin that refuses some requests for parts, and the requests that learn of it.
 class RefusedParts : public BlockOwners {
 protected:
     /// It is as if nobody had been refused anything.

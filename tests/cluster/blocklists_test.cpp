@@ -311,7 +311,7 @@ TEST_F(ListedTargets, ChangeUnderLoadWithoutLosingARequest) {
     EXPECT_EQ(bad, 0u);
 }
 
-/// A peer asks for what its own client may have.
+/// A peer asks for content that its own client may have.
 TEST_F(ListedTargets, AreGivenToAPeer) {
     const auto scripted = origin.set([](Exchange& e) { e.answer(fresh(), "x"); });
     add("domains", kDomains, "listed.test\n");

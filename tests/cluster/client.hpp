@@ -11,7 +11,7 @@ inline bool contains(std::string_view text, std::string_view part) {
     return text.find(part) != std::string_view::npos;
 }
 
-/// What a client read.
+/// The bytes that a client read.
 struct Answer {
     unsigned status = 0;  // 0: the connection ended before a head came
     std::string head, body;
@@ -21,7 +21,7 @@ struct Answer {
     std::string cache_status() const { return field("Cache-Status"); }
 };
 
-/// A plain HTTP/1.1 client that sends what it is told, byte for byte.
+/// A plain HTTP/1.1 client that sends its argument byte for byte.
 class Client {
 public:
     Client(const std::string& address, std::uint16_t port, const std::string& from = {})

@@ -326,7 +326,7 @@ TEST_F(Collapsing, AsksASlowOriginOnceForEachSecondOfMaxAge) {
         });
     for (auto& each : clients) each.join();
     const std::chrono::duration<double> took = Clock::now() - begun;
-    // Whatever the load, a second at least passes from one question to the next.
+    // Under any load, a second at least passes from one question to the next.
     EXPECT_LE(static_cast<double>(origin.requests()), took.count() + 1) << answers << " answers";
 }
 

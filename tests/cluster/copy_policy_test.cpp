@@ -4,7 +4,7 @@
 namespace proxy::test {
 namespace copy_policy_test {
 
-/// Nodes a, b and c; what a stored first is asked for at the others.
+/// Nodes a, b and c; a has stored the object that the others request.
 class CopyPolicies : public NodesTest {
 protected:
     void start_three(CopyPolicy policy) {
@@ -28,7 +28,7 @@ protected:
         return status(node).summary.objects > 0 && announced(node, 1);
     }
 
-    /// What holds between nodes at rest, and that all was counted as given from a peer.
+    /// The conditions between nodes at rest, and that all was counted as given from a peer.
     void expect_balanced() const {
         for (const std::string asker : kNodes) {
             std::uint64_t hits = 0;
@@ -123,7 +123,7 @@ TEST_F(CopyPolicies, NeverLeavesOneCopyHoweverOftenItIsUsed) {
 TEST_F(CopyPolicies, RenewWhatIsStoredAlreadyByAPeersCopy) {
     start_three(CopyPolicy::never);
     store("a", "/one");
-    // What b has of its own is stale at once; then a's copy takes its place.
+    // The own copy of b is stale at once; then a's copy takes its place.
     auto scripted = origin.set(
         [](Exchange& e) { e.answer("Cache-Control: max-age=0\r\nETag: \"old\"\r\n", "old"); });
     const auto from_b = client("b").ask("GET", "/one", "Cache-Control: no-cache\r\n");

@@ -27,7 +27,7 @@ protected:
             if (directory.state == DiskStatus::State::loading) return false;
         return true;
     }
-    /// As JSON says what.
+    /// The status as JSON.
     static void purge(const std::string& node, std::string_view what) {
         const auto answer = admin_client(node).ask("POST", "/api/v1/purge",
                                                    "Content-Type: application/json\r\n", what);
@@ -195,7 +195,7 @@ TEST_F(Disk, PeersAreGivenWhatIsOnTheDisk) {
     store("b", "/one");
     ASSERT_TRUE(eventually([&] { return is_written("b", 1); }));
     restart(b);
-    // What is known of the node before must not be taken for news of this one.
+    // Knowledge about the earlier node must not be taken for news of this one.
     ASSERT_TRUE(eventually([&] {
         return in_sync("b") && status("b").summary.objects == 1 && announced("b", 1);
     })) << "the summary comes from the disk";
@@ -270,7 +270,7 @@ TEST_F(Disk, LargeBodiesComeInBlocksFromTheDisk) {
     EXPECT_EQ(origin.requests(), before);
 }
 
-// RFC 9111 §5.2.1.7: what the disk has counts as stored until it proves bad.
+// RFC 9111 §5.2.1.7: content of the disk counts as stored until it proves bad.
 TEST_F(Disk, OnlyIfCachedFetchesNoBlockThatProvesBad) {
     auto settings = with_disk(config("a"));
     settings.cache.block = 64 << 10;
@@ -323,7 +323,7 @@ TEST_F(Disk, ExplainReadsWhatTheDiskHas) {
     EXPECT_EQ(here("two"), "absent") << "whose tag stands in no index";
 }
 
-/// One body that is sent from where it stands on the disk, larger than what sockets hold.
+/// One body that is sent from its place on the disk, larger than the buffers of sockets.
 class SentFromDisk : public Disk {
 protected:
     SentFromDisk() : settings_(with_disk(config("a"))) {
@@ -339,7 +339,7 @@ protected:
         asked_ = origin.requests();
     }
     const std::string& body() const { return content_.content; }
-    /// Of which the beginning was read, and the rest does not fit into what sockets hold.
+    /// Its beginning was read, and the rest does not fit into the buffers of sockets.
     Client stalled() {
         auto client = this->client();
         client.begin("GET", "/large");

@@ -1,5 +1,5 @@
-// What ends a stored page, or keeps it from standing in for what the origin says now (RFC 9111
-// §4.2.4, §4.3.3), and how large it grows by what confirms it.
+// The events that end a stored page, or keep it from standing in for the present answer of the
+// origin (RFC 9111 §4.2.4, §4.3.3), and the size to which confirmations let it grow.
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -9,7 +9,7 @@
 namespace proxy::test {
 namespace ended_pages_test {
 
-/// What the origin says the second time, and ever after.
+/// The answer of the origin the second time, and ever after.
 struct News {
     const char* status;
     const char* fields = "";
@@ -34,7 +34,8 @@ std::string path(const News& news) {
 
 class EndedPages : public NodesTest {
 protected:
-    /// A page that is stale at once, with this for Cache-Control; then what the path is a case of.
+    /// A page that is stale at once, with this for Cache-Control; then the case that the path
+    /// stands for.
     auto serve(const std::string& control) {
         return origin.set([this, control](Exchange& e) {
             const auto known = !e.field("Cookie").empty();

@@ -19,7 +19,7 @@ inline constexpr std::uint16_t kProxyPort = 3128, kLinkPort = 3129, kAdminPort =
 /// Polls until it holds; false after kPatience.
 bool eventually(const std::function<bool()>& holds);
 
-/// Peers are waited for so long, and asked however far they are, whatever the origin takes.
+/// Peers are waited for so long, and asked at any distance, whatever time the origin takes.
 void set_peer_budget(ClusterConfig& cluster, std::chrono::nanoseconds budget);
 
 /// Real nodes "a", "b", ... on addresses of this process alone, in front of one scripted origin.

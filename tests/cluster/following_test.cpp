@@ -239,7 +239,7 @@ TEST_F(Following, BoundsTheMemoryOfABodyThatIsNotStored) {
     auto slow = client();
     slow.begin("GET", "/one");
     ASSERT_TRUE(slow.read_at_least(1));
-    // What the kernel buffers for the two connections stands beside it.
+    // The kernel's buffers for the two connections stand beside it.
     EXPECT_TRUE(
         eventually([&] { return status("a").window_bytes >= settings.limits.body_window; }));
     EXPECT_LE(status("a").window_bytes, 2 * settings.limits.body_window);

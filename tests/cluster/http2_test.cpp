@@ -919,7 +919,7 @@ TEST_F(Http2, AnEndOfATunnelReachesBothSides) {
     EXPECT_TRUE(eventually([&] { return count("a", Outcome::uncacheable) == 2; }));
 }
 
-/// The handshake with an origin that agrees by the key, and sends back what it gets.
+/// The handshake with an origin that agrees by the key, and sends its input back.
 ScriptedOrigin::Script echo_websocket(bool with_good_key) {
     return [with_good_key](Exchange& exchange) {
         exchange.keep = false;

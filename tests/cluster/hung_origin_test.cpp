@@ -83,7 +83,7 @@ TEST_F(HungOrigin, AStoredResponseIsGivenAtOnceWhileOneRequestTriesAgain) {
     auto answer = get("a", "/kept");
     EXPECT_EQ(answer.body, "stored");
     EXPECT_TRUE(is_down(answer)) << answer.head;
-    // The request that finds out whether it is back gives what is stored as well.
+    // The request that tests the return of the origin gives the stored response as well.
     const auto asked = work().origin_requests;
     EXPECT_TRUE(eventually([&] {
         answer = get("a", "/kept");
@@ -130,7 +130,7 @@ TEST_F(HungOrigin, OneSlowResourceTakesNothingFromTheOthers) {
     gate.open();
 }
 
-/// A host that takes no connections: its queue is full, so what knocks is dropped.
+/// A host that takes no connections: its queue is full, so the kernel drops attempts.
 class UnreachableOrigin : public NodesTest {
 protected:
     UnreachableOrigin() : host_(Socket::listen("127.0.0.1", 0)) {

@@ -1,4 +1,4 @@
-// What a connection holds while it waits for its next request, however large the last one was.
+// The memory of a connection that waits for its next request, after a large one as well.
 #include <cstdio>
 
 #include "tests/cluster/fixture.hpp"
@@ -20,14 +20,14 @@ protected:
         start(settings);
     }
 
-    /// What the origin has kept of the requests, which is the test's own.
+    /// The requests that the origin has kept, which are the test's own.
     std::uint64_t noted() const {
         std::uint64_t bytes = 0;
         for (const auto& head : origin.heads()) bytes += head.size();
         return bytes;
     }
 
-    /// What each connection holds that has asked for this and been answered; at most so much.
+    /// The memory of each connection that has asked for this and been answered; at most so much.
     template <class Ask>
     std::uint64_t expect(std::uint64_t at_most, const char* what, Ask ask) const {
         std::vector<Socket> idle;

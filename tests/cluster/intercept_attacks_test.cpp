@@ -1,4 +1,4 @@
-// Attempts of origins and peers on what forward.intercept brings into the store.
+// Attempts of origins and peers on the content that forward.intercept brings into the store.
 #include <gmock/gmock.h>
 #include <openssl/ssl.h>
 

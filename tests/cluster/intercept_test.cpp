@@ -25,7 +25,7 @@ using Wishes = TlsOver::Wishes;
 
 constexpr std::uint16_t kTlsPort = 3130;
 constexpr std::string_view kHttp2 = "\x02h2\x08http/1.1";
-/// Of "secret", by bcrypt at its lowest cost; and `Basic` of ann:secret.
+/// The hash of "secret", by bcrypt at its lowest cost; and `Basic` of ann:secret.
 constexpr auto kSecret = "$2y$04$ewgWxtsM1mFu1GPGRjf9ruXIHQ9gYpUPKW9GSZJHuQ8db9HoVtbRC";
 constexpr auto kAnn = "Proxy-Authorization: Basic YW5uOnNlY3JldA==\r\n";
 

@@ -1,4 +1,5 @@
-// Which connections to the origin requests go out on, and what is sent once more.
+// The choice of a connection to the origin for each request, and the requests that are sent once
+// more.
 #include <linux/filter.h>
 #include <linux/sockios.h>
 #include <sys/ioctl.h>

@@ -1,5 +1,5 @@
-// Clients that leave while the origin is waited for: what is fetched for nobody ends, and its
-// connection is there for others.
+// Clients that leave while the origin is waited for: a fetch for nobody ends, and its connection is
+// there for others.
 
 #include "tests/cluster/file.hpp"
 #include "tests/cluster/fixture.hpp"
@@ -123,7 +123,7 @@ protected:
         asking.begin("GET", target, fields);
         return asking.read_at_least(stop_at_);
     }
-    /// What nobody reads any more was given up: the node has closed its connection.
+    /// A fetch without readers was given up: the node has closed its connection.
     bool its_fetch_ends() { return ended_.wait(); }
 
     const File file_{bytes(20'000)};

@@ -1,4 +1,4 @@
-// A node leaves: its peers and whoever balances load know before it stops to answer.
+// A node leaves: its peers and the balancers of load know before it stops to answer.
 #include <atomic>
 #include <chrono>
 #include <system_error>

@@ -34,7 +34,7 @@ private:
     rlimit before_{};
 };
 
-/// What is logged while it lives, as text.
+/// The log lines of its lifetime, as text.
 class Logged {
 public:
     Logged() {
@@ -358,8 +358,8 @@ TEST_F(Load, OfAClientThatTakesLessThanItShouldEnds) {
         auto slow = client();
         slow.begin("GET", "/one");
         std::string got;
-        // A thousand bytes now and then: not that nothing moves, but too little. What is in the
-        // kernel's buffers is still there to be read after the end.
+        // A thousand bytes now and then: not that nothing moves, but too little. The bytes in the
+        // kernel's buffers can still be read after the end.
         while (slow.socket.receive(got, 1000) && got.size() < large.size())
             std::this_thread::sleep_for(1ms);
         EXPECT_LT(got.size(), large.size());
@@ -374,7 +374,7 @@ TEST_F(Load, OfFetchesThatAllHaveLeftEndsWhateverTheOriginDoes) {
     std::atomic<int> ended = 0;
     const auto scripted = origin.set([&](Exchange& e) {
         e.keep = false;
-        // Nearly done, to judge by its length, or by what has come.
+        // Nearly done, to judge by its length, or by the bytes that have come.
         e.send(
             "HTTP/1.1 200 OK\r\n" +
             fresh(e.target == "/sized" ? "Content-Length: 100000\r\n" : "Connection: close\r\n") +
@@ -400,8 +400,8 @@ TEST_F(Load, OfFetchesThatAllHaveLeftEndsWhateverTheOriginDoes) {
     EXPECT_EQ(status("a").work.verdicts[StorageVerdict::aborted], 3u);
 }
 
-/// What needs a process of its own. Each test runs in a copy of this program, so that neither
-/// descriptors nor signals are shared.
+/// The tests that need a process of their own. Each test runs in a copy of this program, so that
+/// neither descriptors nor signals are shared.
 class ProcessDeathTest : public NodesTest {
 protected:
     ProcessDeathTest() {

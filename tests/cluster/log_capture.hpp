@@ -10,7 +10,7 @@
 
 namespace proxy::test {
 
-/// Keeps what is logged. Made before the nodes and gone after them, whose threads write here.
+/// Keeps the log lines. Made before the nodes and gone after them, whose threads write here.
 class LogCapture {
 protected:
     LogCapture() {

@@ -1,4 +1,4 @@
-// What a client and the log are told when something fails.
+// The messages for a client and for the log when something fails.
 #include <gmock/gmock.h>
 #include <spdlog/spdlog.h>
 

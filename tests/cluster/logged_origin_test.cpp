@@ -9,7 +9,7 @@
 namespace proxy::test {
 namespace logged_origin_test {
 
-/// What the access log tells of the server that was asked.
+/// The statements of the access log about the server that was asked.
 class LoggedOrigin : public NodesTest {
 protected:
     ~LoggedOrigin() override { std::filesystem::remove(file_); }

@@ -9,7 +9,7 @@
 namespace proxy::test {
 namespace logged_refusals_test {
 
-/// What the access log tells of a request that is refused before it is understood.
+/// The statements of the access log about a request that is refused before it is understood.
 class LoggedRefusals : public NodesTest {
 protected:
     std::string line_of(AccessFormat format, const std::string& bytes, unsigned status) {

@@ -11,7 +11,7 @@ using namespace std::string_literals;
 
 enum class End { close, stay };
 
-/// What an origin sends instead of a good answer, and whether it closes then.
+/// The text that an origin sends instead of a good answer, and whether it closes then.
 struct Bad {
     std::string name, bytes;
     End end = End::stay;
@@ -59,8 +59,8 @@ protected:
         {"b", "POST", "Content-Length: 0\r\n"},
     };
 
-    /// Asks in every way for every answer. `check` looks at what the client got; then nothing of it
-    /// may be stored, and no later request is harmed.
+    /// Asks in every way for every answer. `check` looks at the answer for the client; then nothing
+    /// of it may be stored, and no later request is harmed.
     template <class Check>
     void for_each(const std::vector<Bad>& answers, Check check, std::size_t origin_asked = 1) {
         std::mutex mutex;
@@ -144,7 +144,7 @@ TEST_F(MalformedAnswers, AnAnswerWithContradictingFramingIsRefused) {  // RFC 91
     cases.push_back({"a length with chunks in HTTP/1.0",
                      "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n"
                      "5\r\nhello\r\n0\r\n\r\n"});
-    // Where some overlook the line and others obey it.
+    // Some readers overlook the line and others obey it.
     cases.push_back({"a blank behind Content-Length", ok("Content-Length : 5\r\n", "hello")});
     cases.push_back({"a blank behind Transfer-Encoding",
                      ok("Transfer-Encoding\t: chunked\r\n", "5\r\nhello\r\n0\r\n\r\n")});
@@ -361,7 +361,7 @@ TEST_F(MalformedAnswers, AreToldFromOddOnes) {  // what the grammar allows
     }
 }
 
-/// What nginx, HAProxy, Squid and Varnish all pass on, and means one thing only.
+/// Answers that nginx, HAProxy, Squid and Varnish all pass on, and that mean one thing only.
 TEST_F(MalformedAnswers, AreMendedWhereAllProxiesUnderstandThemAlike) {
     std::vector<Bad> cases;
     for (const std::string answer :

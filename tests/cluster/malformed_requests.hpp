@@ -11,13 +11,13 @@
 
 namespace proxy::test {
 
-/// A message, and what a node says to it.
+/// A message, and the answer of a node.
 struct Case {
     std::string name, bytes;
     unsigned status = 400;
 };
 
-/// Sent behind every malformed message: whoever loses the framing takes it for a request.
+/// Sent behind every malformed message: a node that loses the framing takes it for a request.
 inline constexpr std::string_view kNext = "GET /smuggled HTTP/1.1\r\nHost: origin.test\r\n\r\n";
 
 inline std::string get_of(std::string_view fields) {
@@ -42,7 +42,7 @@ inline std::size_t count_of(std::string_view text, std::string_view part) {
 }
 
 /// One node in reverse mode, "a", and one in forward mode, "b". No wait of theirs ends within a
-/// test's patience: what is refused is refused for what it says.
+/// test's patience: a refusal comes from the text of the message.
 class MalformedRequests : public NodesTest {
 protected:
     void SetUp() override {
@@ -75,7 +75,7 @@ protected:
         return all;
     }
 
-    /// Refused with this status and closed; nothing of it, nor what follows, becomes a request.
+    /// Refused with this status and closed; neither it nor the text behind it becomes a request.
     void expect_refused(const std::vector<Case>& cases) {
         for (const auto& each : cases) {
             for (const auto* node : {"a", "b"}) {
@@ -92,8 +92,8 @@ protected:
         }
     }
 
-    /// Answered, and the connection kept for what follows. Gives the origin's view of the request's
-    /// body, decoded or as chunks of the node's own.
+    /// Answered, and the connection kept for the next request. Gives the origin's view of the
+    /// request's body, decoded or as chunks of the node's own.
     std::string accept(const std::string& node, const std::string& bytes) {
         std::string body;
         const auto scripted = origin.set([&](Exchange& e) {

@@ -1,4 +1,4 @@
-// Heads, and what comes in their place.
+// Heads, and other texts in their place.
 #include "tests/cluster/malformed_requests.hpp"
 
 namespace proxy::test {

@@ -1,5 +1,5 @@
-// Origins that answer each request in a way of its own: what a client gets through the node is
-// never less than what it gets directly, and one GET is one request (behaviour 15).
+// Origins that answer each request in a way of its own: through the node a client gets at least as
+// much as directly, and one GET is one request (behaviour 15).
 #include <atomic>
 #include <chrono>
 #include <map>
@@ -162,7 +162,7 @@ TEST_F(OddOrigins, GiveAColdRangeAsTheyDoDirectly) {
     }
 }
 
-/// What is stored of the first answer does not spoil those that follow.
+/// The stored part of the first answer leaves the next ones intact.
 TEST_F(OddOrigins, GiveWhatComesAfterAsTheyDoDirectly) {
     const std::vector<std::string> asks{kRange, "", "Range: bytes=0-9999\r\n",
                                         kRange, "", "Range: bytes=100-39000\r\n"};
@@ -206,7 +206,7 @@ TEST_F(OddOrigins, AreNotAskedInPartsAfterTwoMismatches) {
 /// A body that comes slowly, and a range that lies far behind where it has come to.
 class RangesAhead : public OddOrigins {
 protected:
-    /// Of the whole the first `at_once` bytes, and then nothing until `gate_` is open.
+    /// The first `at_once` bytes of the whole, and then nothing until `gate_` is open.
     auto serve_slowly(std::size_t at_once) {
         return origin.set([this, at_once](Exchange& e) {
             if (!e.field("Range").empty()) return file_.answer(e);

@@ -1,4 +1,4 @@
-// Requests whose target or Host says less than usual, and what the origin is sent then.
+// Requests with a target or Host that says less than usual, and the requests to the origin then.
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {

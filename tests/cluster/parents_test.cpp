@@ -43,7 +43,7 @@ protected:
         settings.forward.parents = list(std::move(parents));
         return settings;
     }
-    /// The head of the answer to a CONNECT; what follows belongs to the tunnel.
+    /// The head of the answer to a CONNECT; the bytes behind it belong to the tunnel.
     static std::string connect(Client& client, const std::string& authority) {
         client.socket.send("CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n\r\n");
         std::string head;

@@ -1,4 +1,4 @@
-// What nodes count about each other: A.hits(B) <= B.given(A) <= A.hits(B) + A.failures(B).
+// The counts of nodes about each other: A.hits(B) <= B.given(A) <= A.hits(B) + A.failures(B).
 #include <algorithm>
 #include <map>
 #include <random>

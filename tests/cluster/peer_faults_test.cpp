@@ -443,7 +443,7 @@ TEST_F(SlowPeer, APeerIsLeftForTheNextAnswerOfAnOriginThatHadNone) {
     EXPECT_EQ(status("b").work.origin_hedges_outrun, 1u) << "the second was beside nobody";
 }
 
-/// A body in three blocks, and what a peer that is asked for one does instead.
+/// A body in three blocks, and the odd answer of a peer that is asked for one.
 class BlockFaults : public PeerFaults {
 protected:
     BlockFaults() {

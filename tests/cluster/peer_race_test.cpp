@@ -9,8 +9,8 @@ namespace peer_race_test {
 
 using namespace std::chrono_literals;
 
-/// Nodes a and b, with a scripted stand-in where b looks for a's objects: who is asked when, and
-/// whose answer counts.
+/// Nodes a and b, with a scripted stand-in where b looks for a's objects: the order of the
+/// requests, and the answer that counts.
 class PeerRace : public NodesTest {
 protected:
     PeerRace() { encrypt = false; }
@@ -27,7 +27,7 @@ protected:
     std::future<Answer> begin_get(const std::string& target) {
         return std::async(std::launch::async, [this, target] { return get("b", target); });
     }
-    /// A stand-in that has what it is asked for, and gives it when it may.
+    /// A stand-in that has the requested object, and gives it when it may.
     struct HeldPeer {
         Gate may;
         ScriptedOrigin stand_in{[this](Exchange& e) {

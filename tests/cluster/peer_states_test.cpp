@@ -8,7 +8,7 @@
 namespace proxy::test {
 namespace peer_states_test {
 
-/// What a node shows of a peer with which something is wrong, by the status and its metrics.
+/// The display of a peer with which something is wrong, by the status and its metrics.
 class PeerStates : public NodesTest {
 protected:
     static protocol::PeerConfig& peer(Config& of) { return of.cluster->peers.front(); }

@@ -16,7 +16,7 @@ protected:
         }
         ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
     }
-    /// What holds between two nodes at rest (DESIGN, Outcomes).
+    /// The conditions between two nodes at rest (DESIGN, Outcomes).
     void expect_balanced(const std::string& one, const std::string& other) const {
         for (const auto& [asker, giver] : {std::pair(one, other), std::pair(other, one)}) {
             const auto asked = seen(asker, giver);
@@ -139,8 +139,8 @@ TEST_F(Peers, AreNotAskedWhenTheClientWantsItFromTheOrigin) {  // RFC 9111 §5.2
 TEST_F(Peers, ProveThemselvesByTheTokenOfTheirLink) {
     start_cluster(2);
     store("a", "/one");
-    // Somebody who only pretends is a client like any other: it gets the page, and nothing is
-    // booked as given.
+    // A mere pretender is a client like any other: it gets the page, and nothing is booked as
+    // given.
     const auto pretended = get("a", "/one", "Hearsay-Peer: b 00000000000000000000000000000000\r\n");
     EXPECT_EQ(pretended.status, 200u);
     EXPECT_EQ(seen("a", "b").served, 0u);
@@ -292,7 +292,7 @@ TEST_F(AskedByAPeer, KnowsAVariantByTheHashOfItsField) {
     EXPECT_EQ(ask("/varies", fields("sid=2")).status, 504u);
     EXPECT_EQ(ask("/varies", "Hearsay-Fields: cookie=1\r\n").status, 504u);
     EXPECT_EQ(ask("/varies", "Hearsay-Fields: x=y\r\nCookie: sid=1\r\n").status, 504u);
-    // Whoever only knows a hash gets nothing by it, and it goes no further.
+    // Knowledge of a hash alone gets a client nothing, and the hash goes no further.
     EXPECT_EQ(get("a", "/varies", fields("sid=1")).body, "");
     EXPECT_EQ(field_of(origin.heads().back(), "Hearsay-Fields"), "");
 }

@@ -1,4 +1,4 @@
-// Old content does not come back: what one node invalidates ends everywhere.
+// Old content does not come back: an invalidation at one node ends it everywhere.
 
 #include <atomic>
 #include <nlohmann/json.hpp>
@@ -25,8 +25,8 @@ protected:
         }
         ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
     }
-    /// An origin whose content is what `version` says; each answer says it is 100 s old, so that
-    /// the age of copies says what it would after that time.
+    /// An origin with the content of `version`; each answer says it is 100 s old, so that the age
+    /// of copies is as it would be after that time.
     ScriptedOrigin::Scripted versioned() {
         return origin.set([this](Exchange& e) {
             e.answer(storable ? fresh("Age: 100\r\n") : "Cache-Control: no-store\r\n",
@@ -488,7 +488,7 @@ TEST_F(Purge, ByTagTakesBlocksThatDoNotSayThatTheyHaveIt) {
     EXPECT_EQ(get("a", "/one").body, bytes(20'000, 5));
 }
 
-// What a range has begun ends as well: its head, and the block that came with it.
+// The head that a range has begun ends as well, and the block that came with it.
 TEST_F(Purge, ByTagAlsoEndsAFetchOfAPartUnderWay) {
     Gate gate;
     std::atomic<bool> purged{false};

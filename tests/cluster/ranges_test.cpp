@@ -1,4 +1,4 @@
-// Ranges of what is stored, and bodies that are stored in blocks (RFC 9110 §14, RFC 9111 §3.4;
+// Ranges of stored responses, and bodies that are stored in blocks (RFC 9110 §14, RFC 9111 §3.4;
 // behaviours 14 and 15).
 #include <algorithm>
 
@@ -24,7 +24,7 @@ protected:
         return get("a", "/file", "Range: bytes=" + std::string(range) + "\r\n" + std::string(more));
     }
     Asked asked() const { return ranges_asked(origin); }
-    /// From now on it is what the origin has; it may be changed under changing_.
+    /// From now on it is the content of the origin; it may be changed under changing_.
     auto serve(const File& file) {
         return origin.set([&](Exchange& e) {
             const std::lock_guard lock(changing_);
@@ -325,7 +325,7 @@ TEST_F(LargeBodies, OfTwoClientsWithOneTagAreNeverPutTogether) {
     EXPECT_EQ(count("a", Outcome::local_hit), 2u);
 }
 
-// One body for all who negotiate otherwise, which a strong tag says: it is fetched once.
+// One body for all clients that negotiate otherwise, which a strong tag says: it is fetched once.
 TEST_F(LargeBodies, AreOneForAllThatNegotiateTheSame) {
     const File file{bytes(20'000), "\"v1\"",
                     "Cache-Control: max-age=1000\r\nVary: Accept-Encoding\r\n"};

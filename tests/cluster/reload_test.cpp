@@ -61,7 +61,7 @@ protected:
         write(config);
         return changed_by_reload(config.node);
     }
-    /// Reloads what must be refused, and gives path and message of each error.
+    /// Reloads a file that must be refused, and gives path and message of each error.
     static std::vector<ConfigError> errors_of_reload(const std::string& node) {
         const auto answer = post(node);
         EXPECT_EQ(answer.status, 422u) << answer.body;
@@ -218,7 +218,7 @@ TEST_F(Reload, ChangesHowManyVariantsOfAUrlAreStored) {
     EXPECT_EQ(hits(6), 6);
 }
 
-/// What is stored is given as it would be fetched and stored now.
+/// A stored response is given as it would be fetched and stored now.
 class StoredBefore : public Reload {
 protected:
     /// In front of the origin for `own.test`, and a forward proxy.
@@ -571,7 +571,7 @@ TEST_F(Reload, AddsAPeerWithoutARestart) {
         })) << node;
     EXPECT_GE(status("a").cluster.bytes_sent, before.bytes_sent);  // counted on
 
-    // What a had before is known to all.
+    // The earlier content of a is known to all.
     EXPECT_EQ(status("a").summary.objects, 1u);
     EXPECT_TRUE(eventually([&] { return announced("a", 1); }));
     EXPECT_TRUE(contains(get("c", "/early").cache_status(), "detail=PEER_a"));

@@ -55,7 +55,7 @@ public:
 
     std::uint16_t port() const { return listener_.port(); }
 
-    /// While it lives, a script may refer to what was declared before it.
+    /// While it lives, a script may refer to earlier declarations.
     class Scripted {
     public:
         explicit Scripted(ScriptedOrigin& origin) : origin_(origin) {}
@@ -71,8 +71,8 @@ public:
     void before_body(Script script);
     std::size_t requests() const;
     std::size_t connections() const;  // accepted so far
-    /// A node that believes a peer here asks once for what nobody has. While this holds, that is
-    /// answered as a peer does, and counted nowhere.
+    /// A node that believes a peer here asks once for an object that nobody has. While this holds,
+    /// that is answered as a peer does, and counted nowhere.
     std::atomic<bool> answers_probes{true};
     std::size_t probes() const;  // answered so
     /// Requests in order of arrival, heads as they came.

@@ -3,7 +3,8 @@
 
 #include "tests/cluster/semantics.hpp"
 
-// How long what is stored may be used: age, lifetime, stale answers, directives of both sides.
+// The time for which a stored response may be used: age, lifetime, stale answers, directives of
+// both sides.
 
 namespace proxy::test {
 namespace semantics_freshness_test {
@@ -12,7 +13,7 @@ using namespace std::chrono_literals;
 
 class Freshness : public SemanticsTest {
 protected:
-    /// Where the targets are those of an entry of `origins`, whatever the form of requests.
+    /// With targets of an entry of `origins`, in every form of requests.
     Config acting_for_the_origin() const {
         auto result = settings();
         result.origins = {{"*", {"127.0.0.1", origin.port()}}};
@@ -26,7 +27,7 @@ protected:
         EXPECT_EQ(asked(path), 1u) << answer;
         return second;
     }
-    /// What a stale answer is followed by, when the origin does `then`.
+    /// The answer that follows a stale one, when the origin does `then`.
     Answer after(const std::string& path, const std::string& stored, const std::string& then,
                  std::string_view fields = {}) {
         says(path, {stored, then});

@@ -1,6 +1,6 @@
 #include "tests/cluster/semantics.hpp"
 
-// What was made for one client: nobody else gets it without its origin's word.
+// Responses for one client: nobody else gets them without the origin's word.
 
 namespace proxy::test {
 namespace semantics_sharing_test {
@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 class Sharing : public SemanticsTest {
 protected:
-    /// A page that depends on who asks, of which its origin says nothing else: `fields`.
+    /// A page that depends on the client, of which its origin says nothing else: `fields`.
     auto pages_with(std::string said) {
         return origin.set([fields = std::move(said)](Exchange& e) {
             const auto who = e.field("Cookie") + e.field("Authorization");

@@ -1,6 +1,7 @@
 #include "tests/cluster/semantics.hpp"
 
-// What is stored and reused at all: cache key, storing, interim answers, Vary and invalidation.
+// The responses that are stored and reused at all: cache key, storing, interim answers, Vary and
+// invalidation.
 
 namespace proxy::test {
 namespace semantics_storing_test {
@@ -494,7 +495,7 @@ TEST_P(Storing, ForgetsATargetAfterASuccessOfAnyUnsafeMethod) {
             cases.push_back({method, status, true});
     for (const auto* status : {"400 Bad Request", "404 Not Found", "500 Internal Server Error"})
         cases.push_back({"POST", status, false});
-    // RFC 9110 §9.2.1, and what the IANA registry says
+    // RFC 9110 §9.2.1, and the IANA registry
     for (const auto* method : {"OPTIONS", "TRACE", "PROPFIND", "REPORT", "SEARCH", "QUERY", "PRI"})
         cases.push_back({method, "200 OK", false});
     cases.push_back({"PROPFIND", "207 Multi-Status", false});
@@ -521,7 +522,7 @@ TEST_P(Storing, KeepsATargetWhenAnUnsafeRequestFails) {  // 38
     EXPECT_EQ(get("/kept").body, "body of /kept");
 }
 
-// The origin may have done what it was asked before it fell silent, or was cut off.
+// The origin may have carried out the request before it fell silent, or was cut off.
 TEST_P(Storing, ForgetsATargetAfterAnUnsafeRequestWithoutAnAnswer) {
     auto impatient = settings();
     impatient.timeouts.origin_head = std::chrono::milliseconds(300);

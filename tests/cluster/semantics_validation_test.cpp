@@ -1,6 +1,7 @@
 #include "tests/cluster/semantics.hpp"
 
-// Validation in both directions, what a 304 or a HEAD changes, and what POST leaves for GET.
+// Validation in both directions, the changes by a 304 or a HEAD, and the copy that POST leaves for
+// GET.
 
 namespace proxy::test {
 namespace semantics_validation_test {
@@ -458,7 +459,7 @@ TEST_P(Validation, EndsAStoredGetByAHeadThatForbidsToStoreIt) {
     }
 }
 
-// 36: what a 304 says to one client of what was stored for another.
+// 36: a 304 for one client, about a response that was stored for another.
 TEST_P(Validation, KeepsPersonalWhatA304GivesALifetime) {
     says("/page", {ok("ETag: \"v\"\r\n"), not_modified(fresh("ETag: \"v\"\r\n"))});
     get("/page", "Cookie: who=alice\r\n");
@@ -682,7 +683,7 @@ TEST_P(Validation, PassesAGetWithABodyAndStoresNothingOfIt) {  // RFC 9110 §9.3
 
 class ValidationOfAPeersCopy : public NodesTest {};
 
-// The body is the peer's, but what the 304 says was said to a client that tells who it is.
+// The body is the peer's, but the fields of the 304 were for a client that identifies itself.
 TEST_F(ValidationOfAPeersCopy, MakesItPersonalWhereTheAnswerToThatClientIs) {
     const auto modified = "Last-Modified: " + date(-40s) + "\r\n";  // good for 4 s, by a guess
     const auto scripted = origin.set([&](Exchange& e) {

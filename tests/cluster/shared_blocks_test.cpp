@@ -1,4 +1,5 @@
-// Bodies in blocks in a cluster: who gives what, what clients and books are told of it.
+// Bodies in blocks in a cluster: the givers of each block, and the statements to clients and in the
+// books.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -73,7 +74,7 @@ protected:
     }
     WorkerCounters work(const std::string& node) const { return status(node).work; }
 
-    /// The rest of a block may still be coming when its client has what it wanted.
+    /// The rest of a block may still be coming when its client has all it wanted.
     void expect_bytes(const std::string& node, std::uint64_t WorkerCounters::*counter,
                       std::uint64_t count) const {
         EXPECT_TRUE(eventually([&] { return work(node).*counter >= count; }));

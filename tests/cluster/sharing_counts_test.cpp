@@ -3,7 +3,7 @@
 namespace proxy::test {
 namespace sharing_counts_test {
 
-/// What nodes count of each other's summaries.
+/// The counts of nodes about each other's summaries.
 class SharingCounts : public NodesTest {
 protected:
     void start_pair(unsigned misses_per_sample, std::chrono::nanoseconds announce_delay) {

@@ -87,8 +87,8 @@ Socket Socket::listen(const std::string& address, std::uint16_t port) {
 }
 
 Socket Socket::accept() const {
-    // accept4 takes a descriptor before it waits for a connection, so it is not what waits here:
-    // whoever is late would fail in a test that uses up all descriptors.
+    // accept4 takes a descriptor before it waits for a connection, so it must not wait here: a late
+    // call would fail in a test that uses up all descriptors.
     for (;;) {
         pollfd asked{fd_, POLLIN, 0};
         ::poll(&asked, 1, -1);

@@ -31,7 +31,8 @@ public:
     int descriptor() const { return fd_; }
     std::uint16_t port() const;
     bool send(std::string_view data) const;
-    /// Appends what is there; false at the end, on a reset, or when nothing came for so long.
+    /// Appends the bytes that are there; false at the end, on a reset, or when nothing came for so
+    /// long.
     bool receive(std::string& into, std::size_t at_most = 65536);
     /// Waits so long for bytes or the end.
     bool readable(std::chrono::milliseconds wait) const;

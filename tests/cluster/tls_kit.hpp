@@ -28,7 +28,7 @@ public:
 
     bool open() const { return open_; }
     bool send(std::string_view data);
-    /// Appends what is there; false at an end.
+    /// Appends the bytes that are there; false at an end.
     bool receive(std::string& into);
     /// After receive() said false: the other side announced the end.
     bool was_told() const { return told_; }

@@ -41,7 +41,7 @@ std::string TlsOver::hello() {
     return out;
 }
 
-/// Sends what OpenSSL has made.
+/// Sends the output of OpenSSL.
 bool TlsOver::flush() {
     char* bytes = nullptr;
     const auto size = BIO_get_mem_data(SSL_get_wbio(ssl_.get()), &bytes);

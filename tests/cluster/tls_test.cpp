@@ -29,7 +29,7 @@ std::string answer(std::string_view body, std::string_view fields = {}) {
         .append(body);
 }
 
-/// One set of certificates for all tests: making them is what takes time.
+/// One set of certificates for all tests, because making them takes time.
 Certificates& certificates() {
     static Certificates made;
     return made;

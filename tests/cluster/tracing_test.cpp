@@ -137,7 +137,7 @@ protected:
     std::string sent(std::size_t request, std::string_view field) const {
         return field_of(origin.heads().at(request), field);
     }
-    /// What a node sends is a context of version 00.
+    /// A node sends a context of version 00.
     static TraceContext context_in(const std::string& value) {
         const auto context = parse_traceparent(value);
         EXPECT_TRUE(context) << value;
@@ -328,7 +328,7 @@ TEST_F(Tracing, ADeadCollectorCostsNoRequest) {
     start(settings);
     for (int i = 0; i < 20; ++i) EXPECT_EQ(get("a", "/" + std::to_string(i)).status, 200u);
     ASSERT_TRUE(eventually([&] { return status("a").spans.failures > 0; }));
-    // Of 40 spans the queue keeps 4, and the batch under way has 2.
+    // The queue keeps 4 of 40 spans, and the batch under way has 2.
     EXPECT_TRUE(eventually([&] { return status("a").spans.dropped >= 40 - 4 - 2; }));
     EXPECT_EQ(status("a").spans.sent, 0u);
     EXPECT_LE(status("a").spans.waiting, 4u);

@@ -14,8 +14,8 @@ namespace tunnel_test {
 
 using namespace std::chrono_literals;
 
-/// CONNECT through a node to a plain listener, and what a request says of the hops before and
-/// behind.
+/// CONNECT through a node to a plain listener, and the statements of a request about the hops
+/// before and behind.
 class Tunnels : public NodesTest {
 protected:
     Tunnels() : listener_(Socket::listen("127.0.0.1", 0)) {}
@@ -43,7 +43,7 @@ protected:
         EXPECT_EQ(read_established(pair.client), "HTTP/1.1 200 Connection established\r\n\r\n");
         return pair;
     }
-    /// The head of the answer, byte by byte: what follows belongs to the tunnel.
+    /// The head of the answer, byte by byte, because the bytes behind it belong to the tunnel.
     static std::string read_established(Client& from) {
         std::string head;
         while (!head.ends_with("\r\n\r\n") && from.socket.receive(head, 1)) {
@@ -140,7 +140,7 @@ TEST_F(Tunnels, HoldBackASenderWhomNobodyReads) {
         while (sent < kBlocks && socket.send(block)) ++sent;
         socket.shut_send();
     });
-    // What lies in the kernel's buffers and a piece in the node is far less than all.
+    // The bytes in the kernel's buffers and a piece in the node are far less than all.
     std::size_t before = kBlocks + 1;
     EXPECT_TRUE(eventually([&] {
         std::this_thread::sleep_for(50ms);

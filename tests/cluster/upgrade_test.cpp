@@ -15,7 +15,7 @@ constexpr std::string_view kSwitching =
 
 class Upgrades : public NodesTest {
 protected:
-    /// Agrees, says `first`, and sends back what it gets.
+    /// Agrees, says `first`, and sends its input back.
     static ScriptedOrigin::Script echo(std::string first = {}) {
         return [first](Exchange& e) {
             e.keep = false;

@@ -235,7 +235,7 @@ protected:
         }
         return tcp::socket(io);
     }
-    /// Runs what waits until it holds, for as long as a test may take.
+    /// Runs handlers until it holds, for as long as a test may take.
     template <class Condition>
     bool eventually(Condition holds) {
         for (const auto end = Clock::now() + 30s; Clock::now() < end;) {
@@ -280,7 +280,7 @@ TEST_F(KeptConnectionTest, IsUsedOnlyWhileItsNameLeadsThere) {
     EXPECT_EQ(address_used(), "127.0.0.3");  // the answer of before still counts
     EXPECT_EQ(asked, 1);
     now += 61s;
-    // Nobody waits for the new answer, and whoever comes after it goes by it.
+    // Nobody waits for the new answer, and all later requests go by it.
     EXPECT_EQ(address_used(), "127.0.0.3");
     EXPECT_EQ(asked, 2);
     io.restart();

@@ -42,7 +42,7 @@ protected:
     }
     void start_group() { start(grouped(config("a"))); }
     std::string ask(std::string_view target = "/") const { return get("a", target).body; }
-    /// Of the servers of node a, by their order.
+    /// The servers of node a, by their order.
     std::vector<UpstreamStatus> servers() const { return status("a").upstreams; }
     std::string state_of(std::size_t index) const { return std::string(servers()[index].state); }
     /// The answers to so many requests, one letter each.
@@ -377,7 +377,7 @@ TEST_F(UpstreamBlocks, AreCutRatherThanContinuedByAnotherServer) {
 class UpstreamPeers : public Upstreams {
 protected:
     UpstreamPeers() { encrypt = false; }
-    /// What b gets for a body that node a announces, when `Hearsay-Server` is `mark`.
+    /// The answer for b about a body that node a announces, when `Hearsay-Server` is `mark`.
     Answer through_stalled_peer(std::uint32_t mark) {
         std::array<char, 16> line{};
         std::snprintf(line.data(), line.size(), "%x\r\n", mark);

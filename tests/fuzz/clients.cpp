@@ -1,4 +1,4 @@
-// What clients say in TLS, and what proxies before this one say of their clients.
+// The bytes of clients in TLS, and the statements of proxies before this one about their clients.
 
 #include "protocol/net/plain_address.hpp"
 #include "proxy/client/client_access.hpp"
@@ -25,7 +25,7 @@ int fuzz_server_name(const std::uint8_t* data, std::size_t size) {
     return 0;
 }
 
-/// A PROXY header, and whatever follows it.
+/// A PROXY header, and any bytes behind it.
 int fuzz_proxy_header(const std::uint8_t* data, std::size_t size) {
     const auto text = as_text(data, size);
     if (proxy_header_version(text) == ProxyHeaderVersion::one) {

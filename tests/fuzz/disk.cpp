@@ -1,4 +1,4 @@
-// What a disk gives back: records, footers and what leads to them.
+// The bytes that a disk gives back: records, footers and their finders.
 
 #include "proxy/disk/footer.hpp"
 #include "proxy/disk/segment.hpp"
@@ -14,7 +14,7 @@ using namespace proxy;
 constexpr RecordHome kHome{0x0102030405060708, 7};
 constexpr SegmentHeader kHeader{kHome, 1 << 20};
 
-/// What agrees is read back as it was written. `record` views `bytes`.
+/// A record that agrees is read back as it was written. `record` views `bytes`.
 void check_record(const Record& record, DiskView bytes) {
     const auto sizes = sizes_of(record);
     FUZZ_CHECK(sizes && sizes->prefix <= bytes.size() && peek_sizes(bytes).value() == *sizes);
@@ -54,7 +54,7 @@ void check_made_record(DiskView bytes) {
 
 void check_footer(DiskView bytes, std::uint32_t entries) {
     const auto footer = bytes.first(bytes.size() / kDiskSector * kDiskSector);
-    // With a trailer that agrees: all that is left is the judgement of what stands in it.
+    // With a trailer that agrees, only the judgement of its content is left.
     for (const auto at : {kDiskSector, 40 * kDiskSector, kHeader.bytes - kDiskSector}) {
         const auto trailer = decode_trailer(encode_trailer(footer, at, entries, kHeader), kHeader);
         if (!trailer) continue;

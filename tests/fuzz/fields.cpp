@@ -69,8 +69,8 @@ void check_response_directives(const std::string& lines) {
          {found.max_age, found.s_maxage, found.stale_while_revalidate, found.stale_if_error}) {
         check_delta(delta);
     }
-    // Letter case means nothing, and several lines mean what one line does unless a quote stays
-    // open.
+    // Letter case means nothing, and several lines mean the same as one line does unless a quote
+    // stays open.
     std::string upper = lines;
     std::transform(upper.begin(), upper.end(), upper.begin(),
                    [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
@@ -80,7 +80,7 @@ void check_response_directives(const std::string& lines) {
         std::replace(joined.begin(), joined.end(), '\n', ',');
         FUZZ_CHECK(same(found, response_directives(Head(named("Cache-Control", joined)))));
     }
-    // What forbids is found whatever stands before it.
+    // A directive that forbids is found at every place.
     FUZZ_CHECK(response_directives(Head(head + "Cache-Control: no-store")).no_store);
 
     const auto cdn = named("CDN-Cache-Control", lines);
@@ -248,7 +248,7 @@ int fuzz_http_date(const std::uint8_t* data, std::size_t size) {
     return 0;
 }
 
-/// The first byte says what kind of field the rest is.
+/// The first byte selects the kind of field of the rest.
 int fuzz_structured_field(const std::uint8_t* data, std::size_t size) {
     if (size == 0) return 0;
     const auto text = field_text(as_text(data + 1, size - 1));

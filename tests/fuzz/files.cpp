@@ -20,7 +20,7 @@ std::optional<std::string> environment(const std::string& name) {
     return std::nullopt;
 }
 
-/// What is printed hides the keys; these stand in for them.
+/// Printed configurations hide the keys; these stand in for them.
 std::string with_keys(std::string text) {
     constexpr std::string_view kHidden = "\"(secret)\"";
     const auto keys = text.find("\"keys\": [");
@@ -83,7 +83,7 @@ int fuzz_config(const std::uint8_t* data, std::size_t size) {
                    error.message.find(*key) == std::string::npos);
     }
     if (!result.config) return 0;
-    // What is printed says the same when it is read.
+    // Printed text says the same when it is read.
     const auto printed = proxy::effective_config(*result.config);
     const auto again = proxy::parse_config(with_keys(printed), environment);
     FUZZ_CHECK(again.config && proxy::effective_config(*again.config) == printed);
@@ -98,8 +98,8 @@ int fuzz_trace_line(const std::uint8_t* data, std::size_t size) {
     return 0;
 }
 
-/// Client, method, URL, Cache-Status and peer, a line each: whatever they are, our access log says
-/// of the request what can be read back.
+/// Client, method, URL, Cache-Status and peer, a line each: for all of them, our access log says of
+/// the request only text that can be read back.
 int fuzz_access_line(const std::uint8_t* data, std::size_t size) {
     const std::chrono::milliseconds time(1'700'000'000'000 + size);
     auto rest = as_text(data, size);

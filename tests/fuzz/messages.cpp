@@ -204,7 +204,7 @@ ParsedBody parse_body(std::string_view text, std::size_t step) {
     return out;
 }
 
-/// What is right stays as it is, and what was mended is right, or wrong for another reason.
+/// Right text stays as it is, and mended text is right, or wrong for another reason.
 std::string mend(std::string_view text) {
     const std::string strict(text.substr(0, head_end(text)));
     auto mended = strict;
@@ -285,7 +285,7 @@ int fuzz_response_head(const std::uint8_t* data, std::size_t size) {
     return 0;
 }
 
-/// The first byte says in what pieces the rest comes.
+/// The first byte selects the pieces in which the rest comes.
 int fuzz_chunked_body(const std::uint8_t* data, std::size_t size) {
     if (size == 0) return 0;
     const auto text = as_text(data + 1, size - 1);

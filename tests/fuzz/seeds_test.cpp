@@ -1,5 +1,5 @@
-// The fuzz targets over their seeds, and over every beginning of a seed: what a sender that breaks
-// off leaves behind.
+// The fuzz targets over their seeds, and over every beginning of a seed, as a sender that breaks
+// off leaves it.
 
 #include "tests/fuzz/fuzz.hpp"
 

@@ -1,4 +1,4 @@
-// What peers send: frames, and the summaries in them.
+// The bytes of peers: frames, and the summaries in them.
 
 #include "protocol/wire/frame.hpp"
 #include "proxy/admin/node_report.hpp"
@@ -139,8 +139,8 @@ void check_snapshot(const summary::BitArray& snapshot, std::uint64_t bits) {
     FUZZ_CHECK(!read_snapshot(std::span(coded).first(coded.size() - 1), bits));
 }
 
-/// What a peer may say of its summary: whatever is accepted is small enough, and its snapshots can
-/// be read.
+/// The statements of a peer about its summary: each accepted one is small enough, and its snapshots
+/// can be read.
 void check_descriptor(ByteView bytes) {
     constexpr std::uint64_t kLimit = 4096;
     const auto of = summary::Descriptor::from(bytes);
@@ -189,7 +189,7 @@ int fuzz_report(const std::uint8_t* data, std::size_t size) {
     return 0;
 }
 
-/// First byte: what the rest is, and in what pieces it comes.
+/// First byte: the kind of the rest, and the pieces in which it comes.
 int fuzz_frame(const std::uint8_t* data, std::size_t size) {
     if (size < 2) return 0;
     const auto rest = as_bytes(data + 2, size - 2);

@@ -75,7 +75,7 @@ TEST(Advice, IsJudgedByTheFiguresOfAllItsChoicesTogether) {
     const auto* own = study.counts(advice.config);
     ASSERT_NE(own, nullptr) << "it was simulated";
     EXPECT_EQ(advice.config.announce_changed, 0.01);
-    // Of kinds and bytes: quotient costs more than the others as soon as news come late.
+    // Kinds and bytes: quotient costs more than the others as soon as news come late.
     const auto late = [](const SimulationConfig& config) {
         auto out = made_up(config);
         if (config.scheme == Scheme::summary)

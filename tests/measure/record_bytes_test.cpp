@@ -10,7 +10,7 @@
 namespace measure {
 namespace record_bytes_test {
 
-/// Of one object of so many bytes.
+/// The record of one object of so many bytes.
 std::uint64_t taken_by(std::uint64_t bytes) {
     Trace trace;
     trace.add_url("http://a.example/1", bytes);

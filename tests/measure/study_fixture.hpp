@@ -20,7 +20,7 @@ inline LogFacts small_log() {
     return log;
 }
 
-/// Counts that a test can compute from the configuration. Of 1,000 requests 300 are local hits, and
+/// Counts that a test can compute from the configuration. 300 of 1,000 requests are local hits, and
 /// 200 peer hits if proxies share. The scheme determines false hits, messages and bytes.
 inline SimulationCounts made_up(const SimulationConfig& config) {
     SimulationCounts out;

@@ -9,7 +9,7 @@ namespace tiers_words_test {
 using testing::EndsWith;
 using testing::HasSubstr;
 
-/// Of 1,000 requests for 10,000 bytes.
+/// Counts of 1,000 requests for 10,000 bytes.
 TierCounts counted(std::uint64_t memory_hits, std::uint64_t disk_hits, std::uint64_t written) {
     TierCounts out;
     out.requests = 1'000;

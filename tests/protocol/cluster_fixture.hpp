@@ -156,7 +156,7 @@ protected:
         return timings;
     }
 
-    /// A node that gives up on whoever is silent for a second.
+    /// A node that gives up on a peer that is silent for a second.
     static PeeringConfig impatient(PeeringConfig config) {
         config.timings.gone_after = 1s;
         return config;

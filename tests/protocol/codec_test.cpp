@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 const Bytes kPayload = unhex("010203");
 
-/// The longest that there may be; what it says is nobody's business here.
+/// The longest that there may be, with any content.
 const auto kDescriptor =
     *summary::Descriptor::from(Bytes(summary::kMaxDescriptorBytes, std::byte{77}));
 

@@ -10,7 +10,7 @@
 
 namespace protocol::test {
 
-/// Where the result of a coroutine will be once the loop has turned.
+/// The place of a coroutine's result once the loop has turned.
 template <typename T>
 struct Pending {
     std::optional<T> value;

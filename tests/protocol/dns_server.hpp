@@ -16,7 +16,7 @@
 
 namespace protocol::test {
 
-/// A name server (RFC 1035) that says what a test has it say, by UDP and TCP.
+/// A name server (RFC 1035) with the answers of a test, by UDP and TCP.
 class DnsServer {
 public:
     struct Reply {

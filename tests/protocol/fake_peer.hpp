@@ -17,7 +17,7 @@
 
 namespace protocol::test {
 
-/// Knows the cluster key and how to say hello; what it says after that is up to the test.
+/// Knows the cluster key and how to say hello; all further messages are up to the test.
 class FakePeer : public LinkEnd {
 public:
     FakePeer(boost::asio::io_context& io, std::string node, const std::string& key)
@@ -52,7 +52,7 @@ public:
         for (const auto& message : heard_) count += std::holds_alternative<T>(message) ? 1 : 0;
         return count;
     }
-    /// Of the deltas and snapshots that it received.
+    /// The number of deltas and snapshots that it received.
     std::size_t announcement_bytes() const { return announcement_bytes_; }
     bool up() const { return greeted(); }
     /// Why its link ended, once it has.

@@ -1,4 +1,4 @@
-// What peers and their configurations do wrong, seen from healthy nodes.
+// Faults of peers and their configurations, seen from healthy nodes.
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>

@@ -16,7 +16,7 @@ const Nonce kNonceA = counting<Nonce>(1);
 const Nonce kNonceB = counting<Nonce>(101);
 constexpr summary::Shape kShape{1024, 4};
 
-/// One node: who it is and what it accepts.
+/// One node: its identity and its demands.
 struct Node {
     Node(std::string node, unsigned instance, std::vector<std::string> keys)
         : self{std::move(node), filled<Instance>(instance)}, ring(std::move(keys)) {
@@ -35,7 +35,7 @@ struct Node {
 
 class HelloBetween : public ::testing::Test {
 protected:
-    /// What b says to this hello.
+    /// The answer of b to this hello.
     boost::system::error_code refusal_of(const Hello& hello) const {
         auto subscriber = b.answer();
         const auto challenge = subscriber.on_hello(hello);

@@ -1,4 +1,4 @@
-// The log under many invalidations: what it keeps for peers that are away, slow or new, against a
+// The log under many invalidations: its entries for peers that are away, slow or new, against a
 // history that forgets nothing.
 
 #include "protocol/publishing/invalidation_log.hpp"
@@ -87,7 +87,7 @@ TEST(InvalidationLog, KeepsFewForTwoPeersThatLeftAtDifferentTimes) {
     EXPECT_EQ(log.in_memory(), 0U);
 }
 
-// What an earlier connection sent may be confirmed before this one has sent it again.
+// A message of an earlier connection may be confirmed before this one has sent it again.
 TEST(InvalidationLog, DoesNotRelyOnSendingAgainWhatMayBeConfirmedWithout) {
     InvalidationLog log(1, 10'000);
     log.add(keys(1, 1), {});
@@ -131,7 +131,7 @@ TEST(InvalidationLog, TakesOverWhatIsKeptAndWhatIsKnownOfIt) {
     EXPECT_EQ(log.last(), 2000U);
 }
 
-/// A peer as SyncSession makes it: what it is sent goes through a queue, and is lost with that.
+/// A peer as SyncSession makes it: messages for it go through a queue, and are lost with that.
 struct Listener {
     using Name = std::tuple<std::uint64_t, std::uint64_t, bool>;
     struct Order {

@@ -1,4 +1,4 @@
-// What is kept for whom, in this instance and for the next.
+// The entries that are kept for each peer, in this instance and for the next.
 
 #include "protocol/publishing/invalidation_log.hpp"
 
@@ -248,7 +248,7 @@ TEST(InvalidationLog, TheNextInstanceSendsUnconfirmedInvalidations) {
     EXPECT_EQ(log.next(2), Message(Invalidate{5, some(1, 9), {}}));
 }
 
-// A journal has what was confirmed, too, until it is written anew.
+// A journal has the confirmed entries, too, until it is written anew.
 TEST(InvalidationLog, TheNextInstanceRepeatsAKeptInvalidationOnlyForAPeerThatForgotIt) {
     const KeptInvalidations::Confirmed all{3, kInstance}, two{2, kInstance};
     const KeptInvalidations kept{0, 3, {{1, {1, 7}}, {2, {2, 7}}, {3, {3, 7}}}, {}};

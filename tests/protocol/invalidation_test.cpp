@@ -136,7 +136,7 @@ TEST_F(Invalidations, AreSentAgainAndAppliedOnceWhenTheConfirmationIsLost) {
     EXPECT_EQ(a->status_of("b").invalidations_sent, 2U);
 }
 
-// b has a disk: with A's end nobody would know any more what b must not serve.
+// b has a disk: with A's end nobody would know the invalidations that b needs.
 TEST_F(Invalidations, APeerThatWasAwayHearsOfThemFromTheNextInstanceOfThisNode) {
     start(impatient(config("a")), impatient(config("b")));
     const auto first = a->invalidate("confirmed");

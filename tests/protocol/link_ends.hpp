@@ -13,7 +13,8 @@
 #include "protocol/links/subscriber_end.hpp"
 #include "tests/protocol/bytes.hpp"
 
-/// Both ends of links without a socket, a clock or a log: what one says is handed to the other.
+/// Both ends of links without a socket, a clock or a log: each message of one is handed to the
+/// other.
 namespace protocol::test {
 
 using namespace std::chrono_literals;

@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 const LinkLog::TimePoint kNow{100s};
 
-/// Catches what is logged meanwhile.
+/// Catches the log lines meanwhile.
 class LinkLogTest : public ::testing::Test {
 protected:
     LinkLogTest() {

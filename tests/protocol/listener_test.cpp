@@ -38,7 +38,7 @@ protected:
         client.connect(at);
         return client;
     }
-    /// Whoever asks for it would wait if the other side had done nothing.
+    /// A caller that asks for it would wait if the other side had done nothing.
     static bool is_closed(tcp::socket& client) {
         char byte = 0;
         error_code error;

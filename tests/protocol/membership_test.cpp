@@ -531,7 +531,7 @@ TEST_F(MembershipTest, StaysSoundUnderRandomEventsAndCountsEachChange) {
                     if (changing.is_open()) changing.found(name, places, now);
                     break;
                 case 3: {
-                    // Of whom a place is expected to be, the hello makes sure.
+                    // The hello verifies the node that a place is expected to have.
                     const auto known = changing.contacts().find(id);
                     const auto there = known != changing.contacts().end();
                     if (there && (known->second.up || !known->second.dialled)) break;

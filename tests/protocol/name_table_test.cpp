@@ -25,7 +25,7 @@ protected:
         EXPECT_TRUE(table.ask(name, {}, now).look_up);
         return table.answered(name, std::move(answer), now);
     }
-    /// What is said of "a" now, without a wait; nothing when there is one.
+    /// The answer about "a" now, without a wait; nothing when there is one.
     std::string said(Time now) {
         const auto decision = table.ask("a", {}, now);
         if (decision.look_up) table.answered("a", {Kind::trouble, {}, 0s}, now);
@@ -77,7 +77,7 @@ TEST_F(NameTableTest, SilenceIsKeptShorter) {
 TEST_F(NameTableTest, WhileTheServersAreSilentAnExpiredAnswerStandsIn) {  // RFC 8767 §5
     learn("a", found("10.0.0.1", 60s), kNow);
     auto now = kNow + 60s;
-    // The first who asks waits a moment for a fresh one...
+    // The first caller waits a moment for a fresh one...
     auto decision = table.ask("a", {}, now);
     EXPECT_TRUE(decision.look_up);
     EXPECT_FALSE(decision.answer);

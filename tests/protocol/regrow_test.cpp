@@ -1,5 +1,5 @@
-// Peers whose summaries grow while they are announced, followed by a node's directory: what a peer
-// has kept all the time is never missed, at no step of any of them.
+// Peers with summaries that grow while they are announced, followed by a node's directory: a key
+// that a peer has kept all the time is never missed, at no step of any of them.
 
 #include <gtest/gtest.h>
 
@@ -97,7 +97,7 @@ protected:
         peers[index].send_snapshot();
         load(index);
     }
-    /// One step of the control thread, which those who ask may come after.
+    /// One step of the control thread, after which look-ups may come.
     void step() {
         neighbours.work();
         expect_nothing_missed();

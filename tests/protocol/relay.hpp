@@ -15,8 +15,8 @@ namespace protocol::test {
 
 using Frames = std::vector<Bytes>;
 
-/// Stands between a dialling and a listening node and passes frames on, or what a test makes of
-/// them. One event loop.
+/// Stands between a dialling and a listening node and passes frames on, or the changes that a test
+/// makes of them. One event loop.
 class Relay {
 public:
     /// A whole frame with its length prefix -> the bytes to pass on in its place.

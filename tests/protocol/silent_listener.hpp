@@ -6,7 +6,7 @@
 namespace protocol::test {
 
 /// An address from which no answer to a connection attempt comes: its queue is full, and the kernel
-/// drops what more arrives.
+/// drops further attempts.
 class SilentListener {
 public:
     SilentListener(boost::asio::io_context& io, const std::string& address, std::uint16_t port = 0)

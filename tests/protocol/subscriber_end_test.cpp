@@ -459,7 +459,7 @@ TEST_F(SubscriberEndTest, AStrangersOldestHelloMakesRoom) {
     EXPECT_EQ(b.state.doorstep.size(), kMaxAtOncePerAddress);
 }
 
-/// Both nodes with both links, in virtual time: what a simulator does.
+/// Both nodes with both links, in virtual time, as a simulator has them.
 TEST_F(SubscriberEndTest, TwoNodesStayInStepForAnHourInVirtualTimeAndNoticeACut) {
     Connection to_b(a, b), to_a(b, a);
     const std::vector<std::pair<LinkEnd*, LinkEnd*>> links{{&*to_b.publishing.end, to_b.end.get()},

@@ -1,4 +1,4 @@
-// What a subscriber makes of a peer's invalidations, and when it confirms them.
+// The effect of a peer's invalidations on a subscriber, and the times of its confirmations.
 
 #include <gtest/gtest.h>
 

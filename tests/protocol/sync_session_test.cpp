@@ -357,7 +357,7 @@ TEST_F(SyncSessionTest, TheHeadOfASnapshotIsJudgedBeforeItsBytesCome) {
     EXPECT_EQ(judged(bad), Error::malformed_summary);
 }
 
-/// Publisher, outbox and session in one, with frames lost on the way: whatever happens, the replica
+/// Publisher, outbox and session in one, with frames lost on the way: in every case the replica
 /// ends like the original.
 TEST_F(SyncSessionTest, EndsInStepWhateverIsLost) {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {

@@ -31,7 +31,7 @@ protected:
         ASSERT_TRUE(pair_.agreed());
     }
 
-    /// What the client reads now, at most `most` bytes.
+    /// The bytes that the client reads now, at most `most`.
     std::string read(std::size_t most) {
         std::string bytes(most, '\0');
         std::size_t got = 0;

@@ -1,4 +1,4 @@
-// What networks and broken peers do to a connection, seen from healthy nodes.
+// Faults of networks and broken peers on a connection, seen from healthy nodes.
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -56,8 +56,8 @@ protected:
         EXPECT_TRUE(a->in_sync_with("b"));
     }
 
-    /// Changes what `node` stores: each time by enough for an announcement, and by so little of
-    /// the whole that a delta suffices.
+    /// Changes the stored keys of `node`: each time by enough for an announcement, and by so little
+    /// of the whole that a delta suffices.
     void churn(TestNode& node) {
         const bool first = turns_ == 0;
         for (int i = 0; first && i < 500; ++i) node.store("stays " + std::to_string(i));
@@ -202,7 +202,7 @@ TEST_F(WireFaults, AFloodOfConnectionsFromManyAddressesKeepsNoPeerOut) {
     b = &add(config("b"));
     auto next = std::chrono::steady_clock::now();
     EXPECT_TRUE(run_until([&] {
-        // 1,000 a second, or what the machine can do beside the rest.
+        // 1,000 a second, or as many as the machine can do beside the rest.
         for (int i = 0; i < 4 && next < std::chrono::steady_clock::now(); ++i, next += 1ms)
             one_more();
         return all_in_sync();

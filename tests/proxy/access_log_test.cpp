@@ -60,7 +60,7 @@ std::string squid(const AccessRecord& r) {
     return line(AccessFormat::squid, r);
 }
 
-/// Catches what is logged meanwhile; read it when no thread logs.
+/// Catches the log lines meanwhile; read it when no thread logs.
 class ErrorLog {
 public:
     ErrorLog() {
@@ -482,7 +482,7 @@ TEST_F(AccessLogFile, DropsAndCountsInsteadOfWaiting) {
         for (std::uint64_t i = 0; i < kLines; ++i) log.write(record());
         EXPECT_GT(log.dropped(), 0u);
         const auto accepted = kLines - log.dropped();
-        // Somebody reads again: what was accepted arrives.
+        // Somebody reads again, so the accepted lines arrive.
         std::size_t arrived = 0;
         while (arrived < accepted) {
             char buffer[4096];

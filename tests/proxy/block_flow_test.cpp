@@ -11,7 +11,7 @@ namespace block_flow_test {
 using namespace std::chrono_literals;
 using Stage = BlockFlow::Stage;
 
-/// Of a body of 1,000 bytes in blocks of 100, what stands from 200 to 699.
+/// The part of a body of 1,000 bytes, in blocks of 100, that stands from 200 to 699.
 class BlockFlowTest : public ::testing::Test {
 protected:
     std::unique_ptr<Fill::Reader> join(std::uint64_t offset, const void* request = nullptr) {
@@ -155,7 +155,7 @@ TEST_F(BlockFlowTest, ABlockThatHasFailedIsNotGivenAgain) {
     EXPECT_EQ(join(350, owner.get()), nullptr);
 }
 
-// A head that proves not to be for others sends away all who joined before it came.
+// A head that proves unshareable sends away all readers that joined before it came.
 TEST_F(BlockFlowTest, ServesOnlyItsOwnerIfItIsNotStored) {
     const auto own = join(300, owner.get()), stranger = join(300, other.get()), nobody = join(300);
     Fill::Incoming incoming;

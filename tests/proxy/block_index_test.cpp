@@ -156,7 +156,7 @@ TEST(FirstBlock, IsOfNoUseIfTheOriginGaveAnotherRange) {
     EXPECT_EQ(first_block(part, false, std::nullopt, Blocks{250, 100}), FirstBlock::not_in_parts);
 }
 
-/// The index of a body of 250 bytes, of what its origin says of it or of a part of it.
+/// The index of a body of 250 bytes, from its origin's statement about it or about a part of it.
 class IndexTest : public ::testing::Test, protected test::IdleCache {
 protected:
     IndexTest() { job->result.claim.take({}); }

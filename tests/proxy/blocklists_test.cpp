@@ -9,7 +9,7 @@
 namespace proxy {
 namespace blocklists_test {
 
-/// What lists say about URLs. Lists are named by their first letter in the tests.
+/// The judgement of lists about URLs. Lists are named by their first letter in the tests.
 class BlocklistsTest : public testing::Test, protected test::ListFolder {
 protected:
     /// `refused d:3`, `logged d:3`, or `-`: name and line of the list.

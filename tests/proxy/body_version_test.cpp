@@ -52,7 +52,7 @@ TEST(BodyVersion, IsAnotherForEachServerOfAGroup) {
     EXPECT_NE(form(one), form(stored(), 1007));
 }
 
-/// What protocol/FORMAT.md says of the text that is hashed.
+/// The hashed text, as protocol/FORMAT.md describes it.
 TEST(BodyVersion, IsTheHashOfTheTextThatThePageDescribes) {
     auto response = stored("Content-Encoding: gzip\r\n");
     response.vary_names = "accept-encoding,cookie";

@@ -47,13 +47,13 @@ protected:
     Store::Found find(const Head& request, Clock::time_point now = kNow) {
         return store.find(hash(kUri), kUri, request, now);
     }
-    /// Whom the request follows; null: it leads.
+    /// The fill that the request follows; null: it leads.
     const Fill* follows(OneRequest& request, Clock::time_point now = kNow) {
         const auto taken = request.claim.take(find(request.head, now));
         EXPECT_EQ(taken.leads, taken.other == nullptr);
         return taken.other.get();
     }
-    /// What such a request brings, good for so long.
+    /// The response that such a request brings, with this lifetime.
     std::shared_ptr<StoredResponse> response(const OneRequest& request, const std::string& vary,
                                              std::chrono::seconds lifetime = 100s) const {
         auto made = std::make_shared<StoredResponse>();

@@ -202,7 +202,7 @@ TEST(ConfigDisk, RefusesPlacesWhereNoCacheCanBe) {
                 ElementsAre("$.cache.disk[1].path: is " + at + "/real by another name"));
 }
 
-// Whatever is in a directory, `check` and `run` say the same of it.
+// `check` and `run` say the same of every content of a directory.
 TEST(ConfigDisk, TakesForACacheWhatANodeTakesForOne) {
     const test::TemporaryDirectory folder;
     const auto at = folder.path().string();
@@ -283,7 +283,7 @@ TEST(ConfigDisk, RefusesPlacesThatThisUserCannotWriteTo) {
     const test::TemporaryDirectory folder;
     const auto at = folder.path().string();
     using std::filesystem::perms;
-    // Whoever is no root may still be of its group.
+    // A user other than root may still be of its group.
     const auto read_only = perms(0555);
     std::filesystem::create_directory(at + "/old");
     std::filesystem::permissions(at + "/old", read_only);
@@ -309,7 +309,7 @@ TEST(ConfigDisk, RefusesPlacesThatThisUserCannotWriteTo) {
                         "hearsay"));
 }
 
-/// What is said of `disk` but for the kind of file system that tests happen to run on.
+/// The statements about `disk`, except for the kind of file system that tests happen to run on.
 std::vector<std::string> doubts_of(const std::vector<DiskConfig>& disk) {
     auto found = doubtful_disks(with(disk));
     std::erase_if(found, [](const auto& each) {
@@ -357,7 +357,7 @@ TEST(ConfigDisk, CountsWhatACacheHasAlreadyAsFree) {
     const int fd = ::open(file.c_str(), O_WRONLY);
     ASSERT_EQ(::posix_fallocate(fd, 0, kTaken), 0);
     ::close(fd);
-    // Others write there, too, so what is free is known to half of that.
+    // Others write there, too, so the free space is known to half of that.
     const auto free = std::filesystem::space(folder.path()).available;
     EXPECT_THAT(doubts_of({{folder.path().string(), free + kTaken / 2}}), IsEmpty());
 }

@@ -35,7 +35,7 @@ Environment environment(std::map<std::string, std::string> variables) {
     };
 }
 
-/// A file that is in order, apart from what `more` puts before its end.
+/// A valid file, apart from the text that `more` puts before its end.
 std::string file(const std::string& more = "") {
     return R"({"node": "a", "listen": "127.0.0.1:3128",
                "origins": [{"host": "*", "url": "http://127.0.0.1:8000"}])" +

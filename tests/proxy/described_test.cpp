@@ -16,7 +16,7 @@ using nlohmann::json;
 using protocol::LinkCounters;
 using protocol::SyncCounters;
 
-/// Members that no family of /metrics shows by itself; their `help` says what does.
+/// Members that no family of /metrics shows by itself; their `help` names the family.
 const std::set<std::string_view> kShownOtherwise{
     "upstream.peer_requests", "upstream.origin_hedges", "upstream.origin_hedges_outrun",
     "cluster.peers[].asked", "cluster.peers[].invalidations_received"};

@@ -140,7 +140,7 @@ TEST_F(DiskBodyReaderTest, LeavesBytesOnTheDeviceToTheThreads) {
     EXPECT_EQ(read_bytes(part, 1'000).text, body_.substr(300'001)) << "slices are kept";
     EXPECT_EQ(reader_->stats().by_threads, 6u);
 
-    // Not even what the system could give at once: who knows where it has it from.
+    // This includes bytes that the system could give at once, because their source is unknown.
     bytes.give_bytes_only();
     EXPECT_EQ(read_bytes(bytes).text, body_);
     EXPECT_EQ(reader_->stats().by_threads, 9u);

@@ -1,5 +1,5 @@
 // Processes that write and purge as fast as they can are killed at random moments, one after the
-// other on the same directory. What the next one finds must be right, and not purged.
+// other on the same directory. The next process must find right content that was not purged.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -59,10 +59,10 @@ DiskTier::Config config_of(const std::filesystem::path& path, const Layout& layo
     return config;
 }
 
-/// What is found in the directories: the version of each key.
+/// The content of the directories: the version of each key.
 using Versions = std::map<std::size_t, std::uint64_t>;
 
-/// Looks at every byte of what counts. What a kill tore does not.
+/// Looks at every byte that counts. A record that a kill tore does not.
 void check(DiskTier& tier, const test::IndexOwner& owner, Versions& versions) {
     EXPECT_EQ(owner.doubtful_count(), 0);
     for (const auto& [uri, at] : owner.all()) {
@@ -99,7 +99,8 @@ void check(DiskTier& tier, const test::IndexOwner& owner, Versions& versions) {
                 uri, body_of(key, version), std::to_string(version),
                 [&, uri, version](DiskResult<DiskPlace> place) {
                     if (!place && place.error() != DiskError::purged) _exit(2);
-                    // As in any index: what was purged while it was being written does not come in.
+                    // As in any index, a record that was purged while it was being written stays
+                    // out.
                     if (place && version > of_key.purging)
                         owner.put(uri, {*place, 1, static_cast<unsigned>(version % 3)});
                     of_key.written = version;
@@ -172,8 +173,8 @@ TEST_P(DiskCrashTest, FindsOnlyRightAndUnpurgedRecordsAfterAKill) {
 INSTANTIATE_TEST_SUITE_P(Segments, DiskCrashTest,
                          testing::Values(Layout{1, 4'000}, Layout{1, 16}, Layout{3, 16}));
 
-// Each process goes on where the last one was killed: a disk of a few segments keeps what many
-// short lives wrote.
+// Each process goes on where the last one was killed, so a disk of a few segments keeps the writes
+// of many short lives.
 TEST(DiskKills, CostNoRoom) {
     constexpr int kLives = 30, kWrites = 3;
     const test::TemporaryDirectory directory;

@@ -1,4 +1,4 @@
-// A disk tier of several directories: who has which keys, and what becomes of them when one fails
+// A disk tier of several directories: the assignment of keys to them, and its change when one fails
 // or is replaced.
 #include <gtest/gtest.h>
 
@@ -73,7 +73,7 @@ TEST_F(DiskDirectoriesTest, ShareTheKeysByTheirSizes) {
     EXPECT_NEAR(before[0], 100, 55);
     EXPECT_NEAR(before[1], 200, 75);
     EXPECT_NEAR(before[2], 600, 85);
-    // One that grows takes a part of what the others have, and loses nothing itself.
+    // One that grows takes a part from the others, and loses nothing itself.
     config_.directories[1].cap_bytes = 400 * kSegment;
     open_and_load();
     const auto after = counts();
@@ -232,8 +232,8 @@ TEST_F(DiskDirectoriesTest, ConfirmNoPurgeThatAllFailedToNote) {
 
 // Many threads
 
-// A confirmed purge never loses its effect, whatever others do at the
-// time: what is read is never older than the last purge that had been asked for before.
+// A confirmed purge keeps its effect, whatever others do at the time: each response is at least as
+// new as the last purge before its request.
 TEST_F(DiskDirectoriesTest, GiveNoPurgedRecordWhileManyReadAndWrite) {
     constexpr std::size_t kKeys = 40;
     struct Key {

@@ -40,7 +40,7 @@ public:
         return place;
     }
     void seal() { EXPECT_FALSE(log_->seal()); }
-    /// The node ends; what it was writing stays unsealed, as after a kill.
+    /// The node ends; its unfinished segment stays unsealed, as after a kill.
     void leave() {
         log_.reset();
         super_.reset();

@@ -107,7 +107,8 @@ TEST(DiskIndex, MarksAllEntriesOfAKeyAsAnnounced) {
     EXPECT_EQ(index.size(), 4u);
 }
 
-// As when a directory is lost: what is left must be found, wherever it had been pushed to.
+// As when a directory is lost: the remaining records must be found, wherever they had been pushed
+// to.
 TEST(DiskIndex, ErasesByAPredicateAndFindsTheRest) {
     DiskIndex index;
     index.erase_if([](const DiskEntry&) { return true; });

@@ -56,7 +56,7 @@ inline void overwrite(const std::filesystem::path& file, std::uint64_t at, std::
     if (!out) std::abort();
 }
 
-/// Turns bits over, so that what stood there is another thing whatever it was.
+/// Turns bits over, so that the content of that place changes in any case.
 inline void spoil(const std::filesystem::path& file, std::uint64_t at) {
     std::ifstream in(file, std::ios::binary);
     const char was = static_cast<char>(in.seekg(static_cast<std::streamoff>(at)).get());
@@ -111,7 +111,7 @@ inline Record tombstone(RecordType type, std::uint64_t seq,
     return record;
 }
 
-/// What stands for a URI in tombstones and indices.
+/// The hash that stands for a URI in tombstones and indices.
 inline summary::KeyHash hash_of(std::string_view uri) {
     const auto hash = XXH3_128bits(uri.data(), uri.size());
     return {hash.low64, hash.high64};

@@ -11,7 +11,7 @@ namespace disk_reader_test {
 
 constexpr std::uint64_t kSegment = 1 << 20;
 
-/// Counts who reads, and delays them until released.
+/// Counts readers, and delays them until released.
 struct GatedReads : test::FaultyCalls {
     std::mutex mutex;
     std::condition_variable changed;

@@ -96,7 +96,7 @@ protected:
     }
     void close() { tier_.reset(); }
 
-    /// Where it is, once that is known; the index has it then.
+    /// Its place, once that is known; the index has it then.
     DiskResult<DiskPlace> write(const std::string& uri, std::size_t bytes = 500,
                                 std::vector<summary::KeyHash> tags = {}) {
         std::promise<DiskResult<DiskPlace>> place;

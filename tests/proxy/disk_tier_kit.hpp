@@ -124,7 +124,7 @@ private:
     int moved_ = 0, recovered_ = 0, doubtful_ = 0;
 };
 
-/// A response to be written, which keeps what it views.
+/// A response to be written, which owns the bytes that it views.
 inline DiskTier::Write write_of(const std::string& uri, std::string body, std::string meta,
                                 std::function<void(DiskResult<DiskPlace>)> done) {
     struct Owned {
@@ -140,12 +140,12 @@ inline DiskTier::Write write_of(const std::string& uri, std::string body, std::s
     return write;
 }
 
-/// What there was has been read.
+/// All earlier content has been read.
 inline void wait_until_loaded(const DiskTier& tier) {
     while (tier.loading()) std::this_thread::yield();
 }
 
-/// What read() answers.
+/// The answer of read().
 inline DiskResult<LoadedRecord> read(DiskTier& tier, const std::string& uri,
                                      const IndexOwner::Entry& at) {
     std::promise<DiskResult<LoadedRecord>> answer;

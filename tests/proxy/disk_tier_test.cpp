@@ -112,7 +112,7 @@ TEST_F(DiskTierTest, EndsAllAndGivesTheRoomBack) {
     EXPECT_TRUE(can_read("http://new/"));
 }
 
-// What is asked for while the start is under way waits, in order, and counts.
+// Requests during the start wait, in order, and count.
 TEST_F(DiskTierTest, TakesOrdersBeforeItHasLoaded) {
     open_and_load();
     for (int i = 0; i < 20; ++i) ASSERT_TRUE(write(uri(i)));
@@ -331,7 +331,7 @@ TEST_F(DiskTierTest, GivesUpADirectoryThatIsGone) {
     while (!tier_->has_room(test::hash_of(uri(1)))) std::this_thread::yield();
     ASSERT_TRUE(write(uri(1)));
     EXPECT_TRUE(can_read(uri(1)));
-    // Its purges are newer than what it writes, in the next instance as well.
+    // Its purges are newer than its writes, in the next instance as well.
     open_and_load();
     EXPECT_TRUE(can_read(uri(1)));
     end(uri(1));
@@ -339,8 +339,8 @@ TEST_F(DiskTierTest, GivesUpADirectoryThatIsGone) {
     EXPECT_EQ(owner_->recovered_count(), 0);
 }
 
-// What is removed under a node that runs is seen at once, and nothing more is put there until it is
-// the node's again.
+// A removal under a node that runs is seen at once, and nothing more is put there until it is the
+// node's again.
 TEST_F(DiskTierTest, GivesUpADirectoryThatWasEmptied) {
     config_.retry = std::chrono::milliseconds(20);
     open_and_load();
@@ -361,7 +361,7 @@ TEST_F(DiskTierTest, GivesUpADirectoryThatWasEmptied) {
     EXPECT_TRUE(write(uri(3)));
 }
 
-// Of a node without a cluster the directory also has the secret that all there is written under.
+// For a node without a cluster, the directory also has the secret of all its hashes.
 TEST_F(DiskTierTest, PreparesADirectoryBeforeItIsTakenAgain) {
     config_.retry = std::chrono::milliseconds(20);
     std::atomic<int> tries{0};

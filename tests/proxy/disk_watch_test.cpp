@@ -24,7 +24,7 @@ protected:
     }
     ~DiskWatchTest() override { spdlog::set_default_logger(before_); }
 
-    /// What is said when it is looked at now.
+    /// The log lines of a look at this time.
     std::string said() {
         text_.str({});
         watch_.look({&status_, 1});

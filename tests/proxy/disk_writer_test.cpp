@@ -233,7 +233,7 @@ TEST_F(DiskWriterTest, TriesTombstonesAgainUntilTheyAreThere) {
     EXPECT_EQ(found->records, 0u);
 }
 
-// What waits for all that came before it waits for a tombstone that has to be tried again.
+// A job that waits for all earlier ones also waits for a tombstone that has to be tried again.
 TEST_F(DiskWriterTest, ConfirmsAnEndOnlyAfterTombstonesThatFailed) {
     start({.pause = std::chrono::hours(1), .retry = std::chrono::milliseconds(1)});
     ASSERT_TRUE(push("http://a/", 500));

@@ -9,7 +9,7 @@ namespace fetch_job_test {
 
 class BlockJobTest : public ::testing::Test, protected test::IdleCache {
 protected:
-    /// Of a body of 250 bytes in blocks of 100, version "1".
+    /// A job for a body of 250 bytes in blocks of 100, version "1".
     std::unique_ptr<FetchJob> at(std::uint64_t offset) {
         StoredMetadata index;
         index.blocks = Blocks{250, 100};

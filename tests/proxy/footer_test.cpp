@@ -74,7 +74,7 @@ TEST(DiskFooter, NoticesEachBitThatFlips) {
 }
 
 TEST(DiskFooter, MayNotLeadOutOfItsSegment) {
-    // Rightly summed, and wrong: what a faulty writer could leave.
+    // Rightly summed, and wrong, as a faulty writer could leave it.
     EXPECT_EQ(opened(sealed(some_entries(), kHeader.bytes)).error(), DiskError::bad_length);
     EXPECT_EQ(opened(sealed(some_entries(), kHeader.bytes - kDiskSector)).error(),
               DiskError::bad_length);

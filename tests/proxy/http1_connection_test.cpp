@@ -32,7 +32,7 @@ protected:
         boost::asio::co_spawn(io, serve_client(frontend, std::move(client)),
                               [this](std::exception_ptr) { ended = true; });
     }
-    /// What the client gets until `enough` of it has come.
+    /// The bytes that the client gets until `enough` of them have come.
     template <class Enough>
     std::string receive(const Enough& enough) {
         std::string all;

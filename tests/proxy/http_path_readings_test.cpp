@@ -110,7 +110,7 @@ TEST(PathForRules, FindsWhatIsOddAtEveryPlace) {
     }
 }
 
-// What compares paths, for every spelling.
+// Every way to compare paths, for every spelling.
 
 class JudgesOfPaths : public testing::Test, protected test::ListFolder {
 protected:

@@ -16,7 +16,7 @@ using Form = RangeRequest::Form;
 constexpr WallTime kNow = std::chrono::sys_days(2026y / 11 / 20);
 constexpr std::uint64_t kLargest = std::numeric_limits<std::int64_t>::max();
 
-/// What `Range: value` comes to for a body of `length` bytes: `first-last`, `whole` or `416`.
+/// The result of `Range: value` for a body of `length` bytes: `first-last`, `whole` or `416`.
 std::string answer(std::string_view value, std::uint64_t length) {
     const auto answer = evaluate(parse_range(value), length);
     switch (answer.kind) {

@@ -85,7 +85,8 @@ TEST(Variants, IgnoreCaseWhereTheSyntaxIsKnown) {  // behaviour 19
         answers("Vary: Accept-Encoding", "Accept-Encoding: gzip", "Accept-Encoding: gzip, br"));
 }
 
-// Of languages of equal weight many origins give the first (RFC 9110 §12.5.4 leaves it to them).
+// Many origins give the first of several languages of equal weight (RFC 9110 §12.5.4 leaves it to
+// them).
 TEST(Variants, MindTheOrderOfLanguages) {
     const auto same = [](const std::string& a, const std::string& b) {
         return answers("Vary: Accept-Language", ("Accept-Language: " + a).c_str(),

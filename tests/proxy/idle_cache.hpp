@@ -16,7 +16,7 @@
 namespace proxy::test {
 
 /// The cache of a worker that never runs, and a job in it for http://h/a, of a node in a cluster.
-/// Nothing is connected to: whoever wants to hears that all connections are in use.
+/// It makes no connections, and says to each attempt that all of them are in use.
 class IdleCache {
 public:
     IdleCache() {
@@ -53,7 +53,7 @@ public:
         response->body->append(body);
         Claim(shared.store, hasher(uri), uri, nullptr).publish(std::move(response), now);
     }
-    /// What of `uri` answers a GET without fields.
+    /// The stored response of `uri` that answers a GET without fields.
     Store::Found find(std::string_view uri, Store::Clock::time_point now) const {
         return cache.look_up(hasher(uri), uri, {}, now);
     }

@@ -12,7 +12,7 @@
 
 namespace proxy::test {
 
-/// Runs what is due until `holds`, for 5 seconds at most.
+/// Runs due handlers until `holds`, for 5 seconds at most.
 template <class Condition>
 void run_until(boost::asio::io_context& io, const Condition& holds) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);

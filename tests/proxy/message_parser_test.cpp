@@ -219,7 +219,7 @@ TEST(MessageParser, TakesABodyThatEndsWithTheConnection) {  // RFC 9112 §6.3
     EXPECT_EQ(body_of<false>("HTTP/1.1 200 OK\r\n\r\n", "to the end", 3), "to the end");
 }
 
-/// What becomes of these bytes when they arrive in two parts, or one by one.
+/// The result of these bytes when they arrive in two parts, or one by one.
 std::string verdict(std::string_view bytes, std::size_t cut, std::size_t then) {
     std::string input, head_bytes, body;
     Head head;

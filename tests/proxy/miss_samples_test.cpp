@@ -28,7 +28,7 @@ struct Known {
         change(peer);
         peers.set(at, std::move(peer));
     }
-    /// All who are asked in many samples.
+    /// All peers that get a request in many samples.
     std::set<std::size_t> asked(const summary::PeerSet& promised) const {
         MissSamples samples(7);
         std::set<std::size_t> all;

@@ -17,7 +17,7 @@ protected:
     Change ended(End end, const std::string& place = "o:80") {
         return health.ended(place, end, began, now);
     }
-    /// So many in a row; what the last one changed.
+    /// So many in a row; the change that the last one made.
     Change time_outs(End end, const std::string& place = "o:80") {
         auto last = Change::none;
         for (unsigned i = 0; i < kOriginTimeouts; ++i) {
@@ -28,7 +28,7 @@ protected:
     }
 
     OriginHealth health;
-    /// What is asked from here on.
+    /// The requests from here on.
     void later() {
         began = now;
         now += 60s;

@@ -22,7 +22,7 @@ OriginMeaning fails(FetchError error, bool unshareable = false) {
     return {Step::fail, error, unshareable};
 }
 
-/// A request and what came of it.
+/// A request and its result.
 class OriginPlanTest : public ::testing::Test {
 protected:
     OriginMeaning after(unsigned status, const char* fields = "",

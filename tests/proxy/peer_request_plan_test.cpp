@@ -45,7 +45,7 @@ protected:
         return whom_to_ask(promised, perhaps, invalidated,
                            {view, records, bounds, origin, kNow, denying});
     }
-    /// Of its summary's noes every so manieth is wrong.
+    /// Every so manieth denial of its summary is wrong.
     void denies_wrongly(std::size_t peer, int one_in) {
         denying.insert(static_cast<unsigned>(peer));
         for (int i = 0; i < 512; ++i) records[peer].denied(i % one_in == 0);

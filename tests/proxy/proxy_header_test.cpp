@@ -11,7 +11,7 @@ using namespace std::string_literals;
 
 const auto kSignature = "\r\n\r\n\0\r\nQUIT\n"s;
 
-/// With `size` in the length field, whatever follows.
+/// With `size` in the length field, whatever the length of the rest.
 std::string header(unsigned command, unsigned kind, std::size_t size, const std::string& rest) {
     return kSignature + static_cast<char>(command) + static_cast<char>(kind) +
            static_cast<char>(size >> 8) + static_cast<char>(size & 255) + rest;

@@ -22,7 +22,7 @@ DiskBytes encoded(const Record& record, std::string_view body, RecordHome home =
     return out;
 }
 
-/// All that differs is what encode_record() computes.
+/// Only the results of encode_record() differ.
 void expect_same(Record got, const Record& wanted) {
     got.slices.clear();
     EXPECT_EQ(got, wanted);

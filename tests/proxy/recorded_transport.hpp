@@ -172,7 +172,7 @@ public:
         RequestSteps steps_{transaction_};
     };
 
-    /// What is under way goes on as far as it gets.
+    /// Work under way goes on as far as it gets.
     void go_on() {
         io.restart();
         io.poll();

@@ -9,7 +9,7 @@
 
 namespace proxy::test {
 
-/// What recover() finds where nothing else is known.
+/// The result of recover() without any other knowledge.
 struct Found : Recovered {
     std::vector<SegmentPtr> segments;  // oldest first
     std::uint64_t last_seq = 0;

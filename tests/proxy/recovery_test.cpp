@@ -39,8 +39,8 @@ protected:
         const auto body = test::made_body(seq_ + 1, 700);
         put(test::response(uri, 0, body), body);
     }
-    /// After whatever happened to the files: URIs that count, each with the seq of its record.
-    /// What is given must be readable, unless it says that it is not.
+    /// The URIs that count after any change of the files, each with the seq of its record. Each of
+    /// them must be readable, unless it says that it is not.
     std::map<std::string, std::uint64_t> recovered() {
         std::map<std::string, std::uint64_t> found;
         doubtful_.clear();

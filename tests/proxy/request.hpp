@@ -13,7 +13,7 @@
 
 namespace proxy::test {
 
-/// A request's head as a parser leaves it. Views what it is given.
+/// A request's head as a parser leaves it. Views its arguments.
 inline proxy::Head request_head(std::string_view method, std::string_view target,
                                 std::vector<Field> fields) {
     proxy::Head head;

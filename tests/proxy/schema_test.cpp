@@ -99,8 +99,8 @@ json properties_of(const json& schema) {
     return json::object();
 }
 
-/// Compares each setting of `effective`, apart from those that a file must have, with what the
-/// schema says of it.
+/// Compares each setting of `effective`, apart from those that a file must have, with the statement
+/// of the schema.
 void expect_defaults(const json& schema, const json& effective, const std::string& path) {
     const auto known = properties_of(schema);
     const auto required = schema.value("required", json::array());

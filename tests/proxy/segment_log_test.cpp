@@ -55,7 +55,7 @@ protected:
         log_.emplace(calls_, config, reclaiming);
         return *log_;
     }
-    /// As the next process does it. What it finds of the segments it has.
+    /// As the next process does it. Its findings about the segments that it has.
     Recovered reopen(std::uint64_t segments) {
         log_.reset();
         next_ = *next_segment_number(directory_.path());
@@ -83,7 +83,7 @@ protected:
         index_[uri] = {place, 0};
         return {};
     }
-    /// What the index has can be read, and is what was written.
+    /// Every record of the index can be read, and is as it was written.
     void expect_all_right() {
         for (const auto& [uri, at] : index_) {
             const auto segment = log_->find(at.place.segment);
@@ -262,7 +262,7 @@ TEST_F(SegmentLogTest, ReportsAReclaimedSegmentThatItCannotRead) {
     ASSERT_EQ(failures_.size(), 1u);
     EXPECT_EQ(failures_[0], boost::system::errc::io_error);
     expect_all_right();
-    // Where only something is spoilt, readable records are reported one by one before.
+    // If parts are spoilt, readable records are reported one by one before.
     const auto spoilt =
         std::ranges::find(index_, 2u, [](const auto& one) { return one.second.place.segment; });
     ASSERT_NE(spoilt, index_.end());
@@ -315,7 +315,7 @@ TEST_F(SegmentLogTest, LetsReadersFinishWithARemovedSegment) {
     EXPECT_FALSE(index_.contains("http://first/"));
     EXPECT_FALSE(std::filesystem::exists(kept->path));
     EXPECT_TRUE(load_record(*kept, place.sector, 1));
-    // The file is closed, which frees its room, by the log and not by who was the last to read it.
+    // The log closes the file, which frees its room, and not the last reader.
     const auto fd = kept->file.fd();
     ASSERT_TRUE(log_->give_back());
     kept.reset();
@@ -343,7 +343,7 @@ TEST_F(SegmentLogTest, RemovesSegmentsForALowerCap) {
     EXPECT_LE(bytes_of_files(), 4 * kSegment);
 }
 
-// What a reload allows, the rest of the node goes by at once.
+// The rest of the node follows the values of a reload at once.
 TEST_F(SegmentLogTest, MakesSegmentsOfTheSizeThatItsCapAsksForNow) {
     segment_bytes_ = 0;
     open(0);
@@ -434,7 +434,7 @@ TEST_F(SegmentLogTest, GoesOnWhereASignalCameBetween) {
     expect_all_right();
 }
 
-// Whoever reads a footer takes none that is longer.
+// A reader of a footer takes none that is longer.
 TEST_F(SegmentLogTest, EndsASegmentBeforeItsFooterIsTooLong) {
     segment_bytes_ = kMaxSegmentBytes;
     open(3);

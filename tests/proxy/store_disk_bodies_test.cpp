@@ -1,4 +1,4 @@
-// Large bodies of a store with a disk: left where they stand, read only by whoever sends them.
+// Large bodies of a store with a disk: left in place, and read only by their senders.
 #include <gtest/gtest.h>
 
 #include <atomic>

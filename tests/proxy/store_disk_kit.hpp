@@ -46,7 +46,7 @@ public:
         std::uint64_t queue = kMiB * 32;
     };
 
-    /// Of a disk that is soon full.
+    /// For a disk that is soon full.
     static Settings few_segments(std::uint64_t memory,
                                  DiskAdmission admission = DiskAdmission::always) {
         return {memory, 6 * kMiB, kMiB, admission, kMiB * 32};
@@ -102,7 +102,7 @@ public:
         result->body->append(body);
         return result;
     }
-    /// What a 304 makes of it that allows so long: another head for the same body.
+    /// The response after a 304 that allows so long: another head for the same body.
     static std::shared_ptr<StoredResponse> renewed(const StoredResponse& old,
                                                    std::chrono::seconds lifetime) {
         StoredMetadata metadata = old;
@@ -119,7 +119,7 @@ public:
     Store::Found look_up(std::string_view uri, const Head& request = "") {
         return store().find(hash(uri), uri, request, Clock::now());
     }
-    /// As a request does it: what is on the disk is waited for.
+    /// As a request does it, with a wait for the disk.
     std::shared_ptr<const StoredResponse> get(std::string_view uri, const Head& request = "") {
         const auto patience = Clock::now() + std::chrono::seconds(60);
         while (Clock::now() < patience) {

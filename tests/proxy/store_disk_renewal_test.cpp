@@ -1,5 +1,5 @@
-// What a 304 makes of what a store has on its disk: which of it is written, and what of it a
-// restart keeps.
+// The effect of a 304 on the disk of a store: the parts that are written, and those that a restart
+// keeps.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -36,7 +36,7 @@ TEST(StoreDiskRenewalTest, AValidationLeavesALargeBodyInPlace) {
         EXPECT_EQ(node.get("u")->freshness.lifetime, lifetime);
         node.restart();
         const auto after = node.get("u");
-        // What forbids more must not be undone by a restart; what allows more is kept by memory.
+        // A restart must not undo stricter terms; memory keeps looser ones.
         if (lifetime == 5s) {
             EXPECT_TRUE(!after || after->freshness.lifetime == 5s);
         } else {
@@ -112,7 +112,7 @@ TEST(StoreDiskRenewalTest, DropsAResponseWhoseBodyWasLostDuringItsValidation) {
         EXPECT_EQ(node.announced("u"), 0);
 }
 
-// The same Expires, sent twice, gives lifetimes that differ by what Date and Age are rounded.
+// The same Expires, sent twice, gives lifetimes that differ by the rounding of Date and Age.
 TEST(StoreDiskRenewalTest, A304ThatEndsItASecondSoonerLeavesItOnTheDisk) {
     Node node;
     ASSERT_TRUE(node.put("u", node.response(test::made_body(1, 300'000))));
@@ -148,7 +148,7 @@ TEST(StoreDiskRenewalTest, KeepsTheRestrictionsOfA304AfterARestart) {
     EXPECT_EQ(node.body_of("u"), body);
 }
 
-// Else a purge by it would miss what the disk has.
+// Otherwise a purge by it would miss the copy of the disk.
 TEST(StoreDiskRenewalTest, ATagThatA304BringsCountsAfterARestart) {
     const summary::KeyHash before{1, 1}, later{2, 2};
     for (const bool stands_on_disk : {false, true}) {

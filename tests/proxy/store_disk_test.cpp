@@ -102,7 +102,7 @@ TEST(StoreDiskTest, ForgetsInvalidatedResponsesAlsoAfterARestart) {
     }
 }
 
-// Who has changed something waits for the disk only if it has something to forget.
+// A caller that has changed something waits for the disk only if the disk has something to forget.
 TEST(StoreDiskTest, CountsThePurgesThatWaitForTheDisk) {
     Node node;
     auto& store = node.store();
@@ -198,9 +198,10 @@ TEST(StoreDiskTest, RefusesABlockThatWasReadDuringAPurgeOfItsTarget) {
     }
 }
 
-// A purge comes to one shard after the other. What a request brings back from the disk meanwhile is
-// in memory when the disk takes its record out of the index; the next request for it then offers it
-// to the disk. If that is written behind the purge, it is there again, and after a restart, too.
+// A purge comes to one shard after the other. A response that a request brings back from the disk
+// meanwhile is in memory when the disk takes its record out of the index; the next request for it
+// then offers it to the disk. If that is written behind the purge, it is there again, and after a
+// restart, too.
 TEST(StoreDiskTest, WritesNoRecordBehindAPurgeThatItWasReadDuring) {
     const auto early = in_shard(0, "early"), middle = in_shard(7, "middle"),
                late = in_shard(kShards - 1, "late");

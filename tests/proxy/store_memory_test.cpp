@@ -1,5 +1,5 @@
-// What a store really takes, beside what it is charged. Clients and origins choose what is stored,
-// so no field of it may take memory that nothing charges.
+// The memory that a store really takes, beside its charges. Clients and origins choose the stored
+// fields, so none of them may take memory that nothing charges.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,15 +35,15 @@ constexpr std::uint64_t kCap = 4 << 20;  // for the time it takes
 #else
 constexpr std::uint64_t kCap = 24 << 20;
 #endif
-/// What may be beside the cap: what is remembered of keys that are not stored
-/// (PendingResponses::kMaxUnshareable, ghosts of what was evicted), tables that have just doubled,
+/// The memory that may be beside the cap: memories of keys that are not stored
+/// (PendingResponses::kMaxUnshareable, ghosts of evicted objects), tables that have just doubled,
 /// free ends of the heap's chunks.
 constexpr std::uint64_t kBeside = kCap / 16 + (512 << 10);
 
 constexpr WallTime kWall = std::chrono::sys_days(2026y / 11 / 20);
 constexpr Arrival kArrival{Arrival::Steady(1000s), kWall};
 
-/// One exchange: who asks for what, and what the origin answers.
+/// One exchange: the request of a client, and the answer of the origin.
 struct Asked {
     std::string uri, request, response, body;
     bool length_known = true;

@@ -161,7 +161,8 @@ TEST_F(StoreTest, PeeksAtStoredAndPendingResponses) {
 }
 
 TEST_F(StoreTest, KeepsNoResponseForAPeek) {
-    // What is left of 100 objects after twice as many, when every other one was looked at.
+    // The number that is left of 100 objects after twice as many, when every other one was looked
+    // at.
     const auto survivors = [](const std::function<void(Store&, const std::string&)>& look) {
         test::IgnoredEvents ignored;
         Store one(100'000, ignored);

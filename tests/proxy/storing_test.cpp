@@ -101,7 +101,7 @@ TEST_F(StoringTest, TakesWhatWasAskedWithACookieForThatClientsAlone) {
     const auto* tag = "ETag: \"1\"";
     EXPECT_FALSE(draft_of(tag).response->freshness.personal);
     EXPECT_TRUE(draft_of(tag, "Cookie: who=me").response->freshness.personal);
-    // Of a peer's copy that node has judged so already.
+    // A peer's copy that this node has judged so already.
     EXPECT_FALSE(draft_of(tag, "Cookie: who=me", true).response->freshness.personal);
 }
 
@@ -254,7 +254,7 @@ TEST(End, IsCountedByWhoEndedIt) {
     EXPECT_EQ(verdict_of(FetchError::malformed), StorageVerdict::incomplete);
 }
 
-/// What is stored, and a 304 that answers its validation.
+/// A stored response, and a 304 that answers its validation.
 class RefreshedTest : public StoringTest {
 protected:
     Refreshed refreshed_by(const char* fields) {
@@ -322,7 +322,7 @@ TEST_F(RefreshedTest, IsSelectedByNoLessThanBefore) {
     EXPECT_EQ(refreshed_by("Vary: *").draft.verdict, StorageVerdict::vary_any);
 }
 
-/// What a stored field and those of a 304 come to, measured by these limits.
+/// The result of a stored field and those of a 304, measured by these limits.
 class UpdatedFieldsTest : public StoringTest {
 protected:
     bool fit(std::size_t head, std::size_t lines) const {

@@ -107,7 +107,7 @@ TEST_F(SuperFileTest, NoticesEachBitThatFlips) {
     EXPECT_TRUE(take());
 }
 
-// Whoever made it was killed before it had written all of it.
+// Its maker was killed before it had written all of it.
 TEST_F(SuperFileTest, RestartsAFileThatWasBrokenOffAtTheBeginning) {
     const auto id = take()->directory_id();
     put_file(SuperFile::kName, bytes().substr(0, 100));

@@ -13,7 +13,7 @@ using test::DiskFolder;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// A minute before what test::response() makes expires.
+/// A minute before the response of test::response() expires.
 const DiskTime kNow = test::response("", 0, "").stored;
 
 Record stored_at(std::string_view uri, DiskTime time) {

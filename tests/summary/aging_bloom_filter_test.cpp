@@ -100,7 +100,7 @@ TEST(AgingBloomFilter, ErrsAsTheFormulaSays) {
         EXPECT_NEAR(error_when_full(filter) / error, 1, 0.06) << error;  // hashes are whole numbers
         insert(filter, 0, 6 * kKeys);
         EXPECT_GT(filter.newest(), kKeys / 2);
-        // What a first buffer that is not full yet does not say wrongly is left out.
+        // The errors that a first buffer avoids while it is not full are left out.
         const auto first = test::error_of(filter.shape(), static_cast<double>(filter.newest()));
         const auto second = test::error_of(filter.shape(), static_cast<double>(kKeys));
         const auto expected = 1 - (1 - first) * (1 - second);
@@ -130,8 +130,8 @@ TEST(AgingBloomFilter, IsNotLargerThanAnyFilterMayBe) {
     EXPECT_EQ(AgingBloomFilter({.keys = 0, .error = 0.03}).capacity(), 1u);
 }
 
-// What is noted as to be cleared reads as if it were, in every chunk and turn after turn: against
-// the same with two filters that are cleared at once.
+// A part that is noted as to be cleared reads as if it were, in every chunk and turn after turn:
+// against the same with two filters that are cleared at once.
 TEST(AgingBloomFilter, DoesAsIfItClearedAtOnce) {
     const Shape shape{100'003, 4};  // many chunks, the last one not whole
     constexpr std::uint64_t kCapacity = 700;
@@ -157,7 +157,7 @@ TEST(AgingBloomFilter, DoesAsIfItClearedAtOnce) {
     EXPECT_GE(filter.turns(), 20u);
 }
 
-// The plain use: which requests of a stream ask for what was asked for lately?
+// The plain use: does a request of a stream repeat a recent one?
 TEST(AgingBloomFilter, FindsDuplicatesInAStreamOfRequests) {
     constexpr std::uint64_t kWindow = 2'000;
     AgingBloomFilter seen({.keys = kWindow, .error = 0.01});

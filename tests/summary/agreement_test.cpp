@@ -1,4 +1,4 @@
-// Owner, bytes, a link that loses and repeats, replica and directory together: whatever happens, a
+// Owner, bytes, a link that loses and repeats, replica and directory together: in every case, a
 // replica that believes to be in sync has exactly the bits the owner announced.
 
 #include <gtest/gtest.h>

@@ -15,7 +15,7 @@
 #include "summary/sizing.hpp"
 #include "tests/summary/keys.hpp"
 
-/// What tests need to know of the kind counting_bloom.
+/// Helpers for tests of the kind counting_bloom.
 namespace summary::test {
 
 inline Descriptor bloom(Shape shape) {

@@ -24,8 +24,8 @@ Bytes encoded(const BitArray& snapshot) {
     return test::payload_of(snapshot);
 }
 
-/// Does a decoder accept the payload? It must be what an encoder could have written: inside the
-/// shape, and in order.
+/// Does a decoder accept the payload? An encoder could have written it: inside the shape, and in
+/// order.
 bool accepts(std::span<const std::byte> payload, std::uint64_t bits) {
     const auto delta = decode_delta(payload, bits);
     EXPECT_TRUE(!delta || is_valid(*delta, bits));

@@ -10,7 +10,7 @@
 namespace summary {
 namespace cuckoo_table_test {
 
-/// A reader never misses what stays, though the tags that come make it move.
+/// A reader never misses a tag that stays, though the tags that come make it move.
 TEST(CuckooTable, IsReadByAnotherThreadWhileTagsMove) {
     constexpr CuckooShape kTight{6, 14};
     CuckooFilter filter(kTight);

@@ -57,7 +57,7 @@ public:
             return keeper->candidates(asked(hash)).contains(number);
         return contains(replica.filter(), asked(hash));
     }
-    /// What the replica has followed since.
+    /// The changes that the replica has followed since.
     Change announce() {
         const auto payload = own_->take_delta(kNoLimit);
         auto applied = replica.apply_delta(own_->epoch(), own_->generation(), *payload);
@@ -144,7 +144,7 @@ TEST_P(DirectoryOfKinds, IsLoadedInSlicesWhilePeersGoOn) {
     }
     EXPECT_EQ(directory.active().size(), peers.all.size());
     peers.expect_alike(directory);
-    // A snapshot in the place of what was there, in slices.
+    // A snapshot in the place of the earlier content, in slices.
     auto& again = peers.all.back();
     again.change(100);
     again.announce();
@@ -207,7 +207,7 @@ TEST(DirectoryOfFingerprints, IsWhereAFilterMayMove) {
 }
 
 /// A reader never misses a key that its peer keeps, whatever comes and goes, and through snapshots
-/// (of a cuckoo filter, who is loaded does not count meanwhile).
+/// (a cuckoo filter that is being loaded does not count meanwhile).
 TEST(DirectoryOfFingerprints, ReadersNeedNoLockWhileTheWriterWrites) {
     Peers peers({Kind::quotient, Kind::cuckoo});
     Directory directory(peers.members());

@@ -41,7 +41,7 @@ public:
         for (const auto& [peer, filter] : filters_) directory.load(peer, filter);
     }
 
-    /// What the directory must answer: each filter asked on its own.
+    /// The answer that the directory must give: each filter asked on its own.
     PeerSet candidates(KeyHash key) const {
         PeerSet peers;
         for (const auto& [peer, filter] : filters_) {
@@ -205,7 +205,7 @@ TEST(Directory, TakesInWhoFindsALaneToSpare) {
         for (const auto key : Peers::keys_of(1023)) {
             ASSERT_TRUE(directory.candidates(test::asked(key)).contains(1023));
         }
-        // What it says next is not laid over what it said first.
+        // Its next statement is not laid over its first.
         const Filter nothing = BloomFilter(kShape);
         directory.load(1023, nothing);
         for (const auto key : Peers::keys_of(1023)) {
@@ -219,8 +219,8 @@ TEST(Directory, TakesInWhoFindsALaneToSpare) {
     }
 }
 
-// Readers look for keys that never leave while the writer changes everything around them. What TSan
-// checks here is that the bits are shared without a data race.
+// Readers look for keys that never leave while the writer changes everything around them. TSan
+// checks here that the bits are shared without a data race.
 void read_while_written(const std::vector<unsigned>& others) {
     constexpr unsigned kSteady = 2;    // never touched
     constexpr unsigned kChanging = 0;  // gets deltas

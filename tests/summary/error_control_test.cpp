@@ -65,7 +65,7 @@ TEST(ErrorControl, GoesBackWhenItIsNotNeededAnyMore) {
 }
 
 TEST(ErrorControl, AStepIsNotUndoneByTheNextWhateverIsSeen) {
-    // What is paid goes with the error: `excess` times what sizes say.
+    // The price goes with the error: `excess` times the price of the sizes.
     for (const double excess : {0.3, 1.0, 1.9, 2.1, 3.0, 5.0, 9.0, 15.0, 40.0}) {
         ErrorControl control;
         unsigned corrections = 0;

@@ -44,7 +44,7 @@ public:
         for (int i = 0; i < 70; ++i) keys.insert(next_++);
         filters[lane] = filter_of(keys);
     }
-    /// What a delta says, done to the filter.
+    /// The changes of a delta, done to the filter.
     Change change(std::size_t lane, int count = 40) {
         auto change = apply_delta(payload(lane, count), filters[lane]);
         EXPECT_TRUE(change);

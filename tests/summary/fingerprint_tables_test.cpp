@@ -1,4 +1,4 @@
-// What tables of fingerprints have in common, whatever they are made of.
+// The common properties of tables of fingerprints of all kinds.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ class TableOf : public testing::Test {
 protected:
     using Loaded = typename Kind::Loaded;
 
-    /// Below, at and above what a word has; and many.
+    /// Below, at and above the size of a word; and many.
     template <class Check>
     void for_lanes(Check check) {
         for (const std::size_t lanes : {1, 3, 16, 50, 64, 100, 513}) {

@@ -91,7 +91,7 @@ TEST(KeyTable, KeepsKeysInOrderAndKnowsTheirRanks) {
 }
 
 TEST(KeyTable, TakesKeysThatAreAllButAlike) {
-    // Not what a hash gives, but it must end: all in the last places of the table.
+    // No hash gives this, but it must end: all in the last places of the table.
     constexpr std::uint64_t kLowest = ~std::uint64_t{499};
     KeyTable table;
     for (std::uint64_t i = 0; i < 500; ++i) ASSERT_TRUE(table.insert({0, kLowest + i}));
@@ -183,7 +183,7 @@ private:
     }
     void write() {
         if (!own.write_some(1 + random_.below(900))) return;
-        // Whoever gets it can follow from the generation of its start.
+        // A receiver of it can follow from the generation of its start.
         auto newcomer = replica_of(payload_, own.shape());
         for (const auto& change : since_) ASSERT_TRUE(follow(newcomer, change));
         ASSERT_EQ(test::fingerprints_of(newcomer), test::fingerprints_of(*replica_));

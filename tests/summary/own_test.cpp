@@ -1,4 +1,4 @@
-// The owner's side as protocol/ uses it, whatever the kind: what it makes, a replica follows.
+// The owner's side as protocol/ uses it, for every kind: a replica follows all that it makes.
 
 #include "summary/own.hpp"
 
@@ -54,7 +54,7 @@ protected:
                   Apply::ok);
         return replica;
     }
-    /// Whoever comes gets a snapshot.
+    /// Every newcomer gets a snapshot.
     static void use_up_changes(Own& own) {
         while (!own.all_announced()) own.take_delta(kNoLimit);
     }

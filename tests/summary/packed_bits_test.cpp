@@ -31,7 +31,7 @@ struct Both {
 
 using Difference = Bits::difference_type;
 
-/// Where a change is, of up to 200 bits, so within a word, over its end, and over some.
+/// The place of a change, of up to 200 bits, so within a word, over its end, and over some.
 struct Range {
     Range(test::Random& random, unsigned size)
         : from(random.below(128)), to(from + size + random.below(random.one_in(2) ? 30 : 200)) {}

@@ -112,7 +112,7 @@ TEST(QuotientFilterKnownAnswers, SixFingerprintsOfElevenBits) {
     table.push_back({23, 62, false, true, true});
     expect();
 
-    // Taken out again in the same order, what is left is what the others alone make.
+    // Taken out again in the same order, the rest is the same as the others alone make.
     ASSERT_TRUE(filter.erase(binary("10001 001010")));
     ASSERT_TRUE(filter.erase(binary("10011 100111")));
     table = {{19, 63, true, false, false},
@@ -170,7 +170,7 @@ TEST(QuotientFilterKnownAnswers, SizeOfABillionAtTwoPercent) {
     EXPECT_EQ(shape.universe >> shape.remainder_bits, std::uint64_t{1} << 30);
 }
 
-/// A filter beside a multiset; they must agree whatever comes.
+/// A filter beside a multiset; they must agree after each change.
 class QuotientModel {
 public:
     QuotientModel(QuotientShape shape, std::uint64_t seed) : filter(shape), random(seed) {}
@@ -310,7 +310,7 @@ TEST(QuotientFilter, IsBuiltFromSortedFingerprints) {
     ASSERT_TRUE(built);
     auto& filter = *built;
     EXPECT_EQ(test::fingerprints_of(filter), std::vector(all.begin(), all.end()));
-    // What is spare is spread, so it changes as any other.
+    // Spare room is spread, so it changes as any other.
     for (int i = 0; i < 20'000; ++i) {
         const auto gone = *all.lower_bound(*all.rbegin() - random.below(*all.rbegin()));
         ASSERT_TRUE(filter.erase(gone));
@@ -332,8 +332,8 @@ TEST(QuotientFilter, BuilderTakesNoMoreThanFits) {
     EXPECT_EQ(builder.finish()->size(), taken);
 }
 
-/// So far from where it would be in a filter of chance that its place cannot be stored, a block is
-/// refused, also an empty one: what came there later would be written elsewhere.
+/// So far from its place in a filter of chance that its place cannot be stored, a block is refused,
+/// also an empty one: later fingerprints in it would be written elsewhere.
 TEST(QuotientFilter, BuilderRefusesWhatLiesFarTooUnevenly) {
     constexpr std::uint64_t kObjects = 1'000'000;
     constexpr std::uint64_t kInBlock = 255;
@@ -372,7 +372,7 @@ TEST(QuotientFilter, ShapesFromOutsideAreLookedAt) {
     EXPECT_FALSE(is_valid(QuotientShape{1 << 20, 10, kMaxFingerprints + 1}));
 }
 
-/// A reader on another thread never misses what is always there, whatever moves beside it.
+/// A reader on another thread never misses a key that is always there, whatever moves beside it.
 TEST(QuotientFilter, IsReadByAnotherThreadWhileItChanges) {
     constexpr std::uint64_t kStay = 1'500;
     const QuotientShape shape{kStay << 12, 11, 2 * kStay};

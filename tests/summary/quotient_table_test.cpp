@@ -137,7 +137,7 @@ TEST(QuotientTable, HasRoomForPeersThatAllStoreTheSame) {
     }
 }
 
-/// A reader never misses what stays, whatever comes and goes beside it.
+/// A reader never misses a key that stays, whatever comes and goes beside it.
 TEST(QuotientTable, IsReadByAnotherThreadWhileItChanges) {
     Loaded loaded(kShape, 5);
     loaded.load_all();

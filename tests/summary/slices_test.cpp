@@ -1,4 +1,4 @@
-// What is done in slices ends as if it had been done at once, whatever comes in between.
+// Work in slices ends as if it had been done at once, whatever comes in between.
 
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ BitArray bits_of(const std::set<std::uint64_t>& numbers, Shape shape) {
 }
 
 /// An owner, a subscriber that follows its deltas, and copies that are made meanwhile; after every
-/// step all of them hold what they should.
+/// step all of them hold the right keys.
 class GrowthModel {
 public:
     explicit GrowthModel(std::uint64_t seed) : random_(seed) { snapshot(); }
@@ -224,7 +224,7 @@ TEST(SnapshotDecoder, RefusesWhatIsCutOrContinued) {
 
 class SlicedDirectory : public ::testing::Test {
 protected:
-    /// What a directory of these would answer that was built at once.
+    /// The answer of a directory of these that was built at once.
     void expect_as_if_built_at_once(const Directory& directory,
                                     const std::vector<Directory::Member>& members) {
         const Directory whole(members);
