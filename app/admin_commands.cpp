@@ -33,7 +33,7 @@ using Json = nlohmann::ordered_json;
 constexpr auto kAdminTimeout = 3s;
 constexpr auto kReloadTimeout = 15s;  // a node answers within ten
 
-/// Returns the admin ports of all choices, or nothing and the reason in `why`. Throws
+/// Returns the admin ports of all choices, or an empty list and the reason in `why`. Throws
 /// std::invalid_argument for a malformed address.
 std::vector<AdminPort> admins_of(const std::vector<NodeChoice>& choices, std::string& why) {
     std::vector<AdminPort> admins;
@@ -57,8 +57,8 @@ struct ReadStatus {
     std::string json;
 };
 
-/// Returns nothing, after a report on standard error, if the node gives no status. `hint`: the
-/// advice for the user about a node that does not answer.
+/// Returns nullopt, after a report on standard error, if the status cannot be had. `hint`: the
+/// advice for the user about a silent node.
 std::optional<ReadStatus> read_status(const AdminPort& port, std::string_view hint) {
     const auto& admin = port.at;
     auto answer = measure::http_get(admin, "/api/v1/status", kAdminTimeout, port.token);
@@ -310,7 +310,7 @@ int healthcheck_command(const NodeChoice& choice) {
     }
 }
 
-/// The traffic of one node, or nothing after a report on standard error.
+/// The traffic of one node, or nullopt after a report on standard error.
 std::optional<TrafficReport> read_traffic_of(const AdminPort& port, std::chrono::nanoseconds since,
                                              std::string_view hint) {
     const auto where = port.at.text();

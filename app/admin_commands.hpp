@@ -10,8 +10,8 @@ namespace app {
 // The sub-commands that send a request to a running node. Each returns the exit code and reports
 // errors on standard error.
 
-/// `hearsay status`: prints each node, then the sums over several. Returns kFailed if a node does
-/// not answer.
+/// `hearsay status`: prints each node, then the sums over several. Returns kFailed if a node is
+/// silent.
 int status_command(const std::vector<NodeChoice>&, bool json);
 int healthcheck_command(const NodeChoice&);
 /// The stored responses that a purge names.
@@ -31,7 +31,7 @@ int reopen_logs_command(const NodeChoice&);
 
 /// `hearsay report`: prints the requests and bytes that the cache and its peers spared the origins
 /// in the last `since`, of each node and of all together. `since`: a duration such as `24h`, at
-/// most 7 days. Returns kFailed if a node does not answer.
+/// most 7 days. Returns kFailed if a node is silent.
 int report_command(const std::vector<NodeChoice>&, const std::string& since, bool json);
 
 /// `hearsay explain`: prints which nodes store `url`, which summaries claim it, and which peers a

@@ -23,7 +23,7 @@ struct AdminPort {
     std::string token;
 };
 
-/// Returns the admin port to ask, or nothing and the reason in `why`. The environment's token comes
+/// Returns the admin port to ask, or nullopt and the reason in `why`. The environment's token comes
 /// before that of the configuration. Throws std::invalid_argument for a malformed address.
 std::optional<AdminPort> admin_of(const NodeChoice&, std::string& why);
 
@@ -32,13 +32,13 @@ bool may_be_of_a_node(const measure::HttpAnswer&);
 /// Reports the answer of another server on standard error, and returns the exit code.
 int no_node(const std::string& where, const measure::HttpAnswer&);
 
-/// The advice where no node answers: none for an address that the user gave.
+/// The advice about a silent node; empty for an address that the user gave.
 std::string address_hint(const NodeChoice&, std::string_view options);
 /// The advice for a 401; empty for other statuses.
 std::string token_hint(const measure::HttpAnswer&, const AdminPort&);
 /// The node's reason in one line.
 std::string first_line(const measure::HttpAnswer&);
-/// The reason in the answer of a node that is not ready.
+/// The reason in the answer of a node that is still getting ready.
 std::string why_not(const measure::HttpAnswer&);
 
 }  // namespace app

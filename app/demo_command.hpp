@@ -24,7 +24,7 @@ struct DemoCommand {
 /// `hearsay demo`: starts the built-in origin and three proxies on loopback, replays a workload and
 /// prints the table. With disks it kills all proxies after half of the workload, starts them again
 /// and replays the rest; each half is judged. With `stay` the cluster runs until INT or TERM.
-/// Returns kOk when measure::demo_verdict() finds no fault in any part, else kFailed.
+/// Returns kOk when measure::demo_verdict() finds all parts right, else kFailed.
 int demo_command(const DemoCommand&);
 
 }  // namespace app

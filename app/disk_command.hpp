@@ -12,10 +12,10 @@ struct DiskCommand {
     bool check = false, json = false, quiet = false;
 };
 
-/// `hearsay disk`: shows the content of a stopped cache's disk, one place after the other, and
-/// changes nothing. JSON is an object, or a list of objects for several places. Returns kOk;
-/// kFailed if a place is unreadable, if `check` finds damage, or if every place lacks `url`; kUsage
-/// for a malformed URL.
+/// `hearsay disk`: shows the content of a stopped cache's disk, one place after the other, and only
+/// reads it. JSON is an object, or a list of objects for several places. Returns kOk; kFailed if a
+/// place is unreadable, if `check` finds damage, or if every place lacks `url`; kUsage for a
+/// malformed URL.
 int disk_command(const DiskCommand& command);
 
 }  // namespace app

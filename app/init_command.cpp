@@ -51,7 +51,7 @@ std::string listen_host(const std::string& host) {
 }
 
 /// Normalises a host. Throws std::invalid_argument for a host that peers cannot reach, and for a
-/// mistyped address: host names never end in a number (RFC 1123 §2.1).
+/// mistyped address, because a host name ends in a label with a letter (RFC 1123 §2.1).
 std::string plain_host(const std::string& host) {
     boost::system::error_code no_address;
     const auto address = boost::asio::ip::make_address(host, no_address);

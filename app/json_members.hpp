@@ -10,7 +10,7 @@
 namespace app {
 
 /// Readers of a page that another node wrote: a missing member, or one of another type, reads as
-/// nothing, so no answer of a node can end the program. Thread-safe.
+/// empty, so the program survives every answer of a node. Thread-safe.
 
 /// The member of an object, or null.
 inline const nlohmann::json& member(const nlohmann::json& from, const char* name) {

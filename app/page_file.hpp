@@ -10,7 +10,7 @@ class PageFile {
 public:
     /// An empty path: no page. Throws std::runtime_error that names a file which cannot be written.
     explicit PageFile(std::string path);
-    /// Removes a file that the constructor made and nothing was written to.
+    /// Removes a file that the constructor made, if it is still empty.
     ~PageFile();
     PageFile(const PageFile&) = delete;
     PageFile& operator=(const PageFile&) = delete;

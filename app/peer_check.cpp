@@ -107,7 +107,7 @@ bool print_own_place(const Candidate& peer, const OwnPlaces& own) {
     return false;
 }
 
-/// Returns nothing if the candidate is this node itself, found by a name shared by all nodes.
+/// Returns nullopt if the candidate is this node itself, found by a name shared by all nodes.
 std::optional<bool> check_one(const proxy::Config& all, const protocol::PeeringConfig& config,
                               Candidate peer) {
     if (const auto own = own_places(all, peer); own.link || own.http)

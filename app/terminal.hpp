@@ -35,7 +35,7 @@ public:
 
     /// `rows` and `columns` of the screen, at least 1.
     TopSize size() const;
-    /// Returns false if the terminal takes nothing any more.
+    /// Returns false if the terminal has gone.
     bool write(std::string_view bytes);
 
 private:

@@ -51,7 +51,7 @@ struct TopShown {
     }
 };
 
-/// Draws until the user ends it. Returns false if the terminal takes nothing any more.
+/// Draws until the user ends it. Returns false if the terminal has gone.
 bool draw_until_end(Terminal& terminal, TopReader& reader, TopShown& shown, bool color) {
     std::vector<std::string> lines;
     bool anew = true;

@@ -71,7 +71,7 @@ struct TopData {
 
 /// Reads the answer of /api/v1/nodes. Returns nothing, and the reason in `why`, for anything else.
 std::optional<TopData> read_top_nodes(std::string_view json, std::string& why);
-/// Adds the last interval of /api/v1/history; anything else changes nothing.
+/// Adds the last interval of /api/v1/history, and ignores anything else.
 void read_top_history(std::string_view json, TopData& into);
 /// Adds the URLs of /api/v1/top, or the note why there are none. `status`: of the answer, 0 without
 /// one.

@@ -11,7 +11,7 @@ namespace app {
 std::string_view reason_words(std::string_view reason);
 
 /// Adds the knowledge of /api/v1/status: the reasons of the links of the asked node, and the worst
-/// fault that it has, in `into.fault`. Anything else changes nothing. The dashboard judges alike
+/// fault that it has, in `into.fault`. Ignores anything else. The dashboard judges alike
 /// (problems.js), and tells every fault with a remedy.
 void read_top_status(std::string_view json, TopData& into);
 

@@ -19,7 +19,7 @@ struct TopReading {
 };
 
 /// Asks the admin port for nodes, history and URLs. Blocks for three times `timeout` at most.
-/// `hint`: the advice for the user about a node that does not answer. Any thread.
+/// `hint`: the advice for the user about a silent node. Any thread.
 TopReading read_top(const AdminPort& port, std::chrono::milliseconds timeout,
                     std::string_view hint);
 

@@ -55,8 +55,8 @@ std::uint64_t total_of(const TrafficReport& report) {
     return std::accumulate(report.requests.begin(), report.requests.end(), std::uint64_t{0});
 }
 
-/// The traffic that origins would have sent besides without cache and peers. `to_clients` has no
-/// texts of the nodes themselves.
+/// The traffic that origins would have sent besides if cache and peers were missing. `to_clients`
+/// leaves out the texts of the nodes themselves.
 std::uint64_t spared_bytes(const TrafficReport& report) {
     return report.to_clients - std::min(report.to_clients, report.from_origins);
 }

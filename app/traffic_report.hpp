@@ -29,8 +29,8 @@ struct TrafficReport {
     std::uint64_t to_clients = 0, from_peers = 0, from_origins = 0;  // bytes of bodies
 
     /// Usual time of a request in milliseconds: the median of the intervals' medians, each weighted
-    /// by its requests. One slow interval with few requests does not move it. Nothing: no interval
-    /// has a time.
+    /// by its requests. It stays where it is after one slow interval with few requests. Nothing: no
+    /// interval has a time.
     std::optional<double> usual_ms(std::size_t outcome) const;
 
     TrafficReport& operator+=(const TrafficReport& other);
