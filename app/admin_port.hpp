@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,8 @@
 namespace app {
 
 // The admin port that a command asks, and the sentences about its answers. Any thread.
+
+inline constexpr std::chrono::seconds kAdminTimeout{3};  // of one request
 
 /// Selects the admin port: `url` if it is given, otherwise the port of `config`, otherwise the
 /// default one.

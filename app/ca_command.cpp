@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "app/exit_codes.hpp"
+#include "app/command_line.hpp"
 #include "app/fail.hpp"
 #include "app/new_file.hpp"
 #include "measure/trace/printable.hpp"
@@ -20,6 +20,16 @@ namespace app {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kCaFooter =
+    R"(The CA is for forward.intercept. It writes ca.pem, which clients have to trust, and ca-key.pem, which
+only the node may read. X.509 name constraints permit the hosts and all names below them, and no
+address, so a stolen key can pose as no other site. *.crates.io and .crates.io mean crates.io here,
+because TLS libraries disagree about the leading dot.
+
+  hearsay ca create --host pypi.org --host files.pythonhosted.org --host .crates.io /etc/hearsay/ca
+
+Exit codes: 0; 1 if a file exists already or cannot be written; 2 usage.)";
 
 constexpr auto kNextSteps = R"(
 Only these hosts, and names below them, can get a certificate from this CA: {}
@@ -44,6 +54,27 @@ void check_options(const CaCommand& command) {
 }
 
 }  // namespace
+
+Command add_ca(CLI::App& app) {
+    constexpr unsigned kMaxDays = 36'500;
+    auto& command = *app.add_subcommand(
+        "ca", "Makes a CA that can sign for the hosts of forward.intercept alone");
+    const auto ca = std::make_shared<CaCommand>();
+    command.footer(kCaFooter);
+    option(command, "action", "create", ca->action, "Makes a new CA")
+        ->required()
+        ->check(CLI::IsMember({"create"}).description(""));
+    option(command, "folder", "DIR", ca->folder, "Folder of the two files; created if missing");
+    option(command, "--host", "HOST", ca->hosts,
+           "Host with all names below it; any number of times")
+        ->allow_extra_args(false);
+    option(command, "--days", "N", ca->days, "Days until it expires")
+        ->capture_default_str()
+        ->check(within(1u, kMaxDays));
+    option(command, "--name", "TEXT", ca->name, "Its name in the lists of clients")
+        ->capture_default_str();
+    return {&command, [ca] { return ca_command(*ca); }};
+}
 
 int ca_command(const CaCommand& command) {
     try {

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "app/command.hpp"
+
 namespace app {
 
 /// Options of `hearsay ca`.
@@ -18,5 +20,6 @@ struct CaCommand {
 /// folder, for `forward.intercept`. Name constraints permit only the hosts. Existing files stay.
 /// Returns the exit code.
 int ca_command(const CaCommand& command);
+Command add_ca(CLI::App& app);
 
 }  // namespace app

@@ -1,7 +1,14 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <memory>
 #include <string>
+#include <vector>
+
+#include "app/admin_port.hpp"
+#include "app/command.hpp"
+#include "app/exit_codes.hpp"
+#include "measure/trace/workload.hpp"
 
 /// Building blocks for the options of sub-commands.
 namespace app {
@@ -73,5 +80,16 @@ CLI::Option* parsed_list(CLI::App& command, const char* name, const char* kind,
         ->type_name(kind)
         ->delimiter(',');
 }
+
+inline constexpr const char* kHtmlHelp = "Also writes a page with charts to this file";
+
+/// The address, or the configuration, of the one node that a command asks. `name`: of the option.
+void add_node_options(CLI::App& command, const char* name, NodeChoice& node);
+/// The size and seed of a made-up workload. Comes after `--trace`, which excludes them.
+void add_workload_options(CLI::App& command, measure::WorkloadOptions& workload);
+
+/// Reports a missing argument. The commands check it themselves, because the parser would report it
+/// before an unknown option.
+int needs(const CLI::App& command, const char* what);
 
 }  // namespace app

@@ -13,7 +13,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "app/exit_codes.hpp"
+#include "app/command_line.hpp"
 #include "app/page_file.hpp"
 #include "app/version.hpp"
 #include "measure/demo_cluster.hpp"
@@ -21,6 +21,7 @@
 #include "measure/measurement.hpp"
 #include "measure/report/report_html.hpp"
 #include "protocol/net/plain_message.hpp"
+#include "proxy/config/config_values.hpp"
 
 namespace app {
 namespace {
@@ -239,7 +240,37 @@ private:
     std::vector<measure::Report> reports_;
 };
 
+std::optional<std::uint64_t> parse_disk_size(const std::string& text) {
+    const auto size = proxy::parse_size(text);
+    return size && *size >= proxy::kMinDiskBytes && *size <= proxy::kMaxDiskBytes ? size
+                                                                                  : std::nullopt;
+}
+
 }  // namespace
+
+Command add_demo(CLI::App& app, const std::string& written) {
+    auto& command = *app.add_subcommand(
+        "demo",
+        "Starts an origin and three proxies here, replays a made-up workload and prints the table");
+    const auto demo = std::make_shared<DemoCommand>();
+    demo->written = written;
+    option(command, "--trace", "FILE", demo->trace.path, "Replays this request log instead");
+    option(command, "--site", "URL", demo->trace.site, "Prefix of URLs that are only a path")
+        ->capture_default_str();
+    add_workload_options(command, demo->workload);
+    option(command, "--rate", "N", demo->rate, "Requests per second")
+        ->check(above_zero())
+        ->capture_default_str();
+    parsed(
+        command, "--disk", "SIZE", demo->disk_bytes, parse_disk_size,
+        "the size of a disk, as 1GiB, from 256MiB on",
+        "Gives each proxy a disk. After half of the workload all proxies are killed (kill -9) and "
+        "started again with the content of their disks");
+    command.add_flag("--stay", demo->stay, "Keeps the cluster up afterwards, until Ctrl-C");
+    option(command, "--html", "FILE", demo->html, kHtmlHelp);
+    command.add_flag("--json", demo->json, "Prints the report as JSON");
+    return {&command, [demo] { return demo_command(*demo); }};
+}
 
 int demo_command(const DemoCommand& command) {
     // If the reader of the output has gone (`| head`), writing fails and the command cleans up.

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "app/command.hpp"
 #include "measure/trace/trace.hpp"
 #include "measure/trace/workload.hpp"
 
@@ -26,5 +27,7 @@ struct DemoCommand {
 /// and replays the rest; each half is judged. With `stay` the cluster runs until INT or TERM.
 /// Returns kOk when measure::demo_verdict() finds all parts right, else kFailed.
 int demo_command(const DemoCommand&);
+/// `written`: the command line.
+Command add_demo(CLI::App& app, const std::string& written);
 
 }  // namespace app

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "app/commands.hpp"
+#include "app/command_line.hpp"
 #include "measure/report/numbers.hpp"
 #include "measure/report/progress.hpp"
 #include "measure/trace/printable.hpp"
@@ -21,6 +21,16 @@ using proxy::DiskSurvey;
 using proxy::DiskTime;
 using Json = nlohmann::ordered_json;
 using std::chrono::milliseconds;
+
+constexpr const char* kDiskFooter =
+    R"(Each PATH is a directory of cache.disk of a stopped node, or one file (*.segment) of any node. The
+command only reads. It counts responses that were purged by URL, because only the node knows that
+they are invalid.
+
+  hearsay disk /var/cache/hearsay --check
+
+Exit codes: 0; 1 if a PATH is unreadable, if --check finds damage, or if no PATH has the --url; 2
+usage.)";
 
 constexpr std::chrono::seconds kReportAfter{2};
 
@@ -225,6 +235,21 @@ void look_at(const std::string& place, proxy::SurveyOrder& order, const DiskComm
 }
 
 }  // namespace
+
+Command add_disk(CLI::App& app) {
+    auto& command = *app.add_subcommand("disk", "Shows the content of a stopped cache's disk");
+    const auto disk = std::make_shared<DiskCommand>();
+    command.footer(kDiskFooter);
+    option(command, "path", "PATH...", disk->places,
+           "Directories of cache.disk, or single segment files")
+        ->required();
+    option(command, "--url", "URL", disk->url,
+           "Lists all variants of this URL: place, time of storage, end of freshness");
+    command.add_flag("--check", disk->check, "Reads all records and verifies every checksum");
+    command.add_flag("--json", disk->json, "Prints JSON");
+    command.add_flag("--quiet", disk->quiet, "Hides the progress");
+    return {&command, [disk] { return disk_command(*disk); }};
+}
 
 int disk_command(const DiskCommand& command) {
     proxy::SurveyOrder order;

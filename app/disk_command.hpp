@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "app/command.hpp"
+
 namespace app {
 
 /// Options of `hearsay disk`.
@@ -17,5 +19,6 @@ struct DiskCommand {
 /// place is unreadable, if `check` finds damage, or if every place lacks `url`; kUsage for a
 /// malformed URL.
 int disk_command(const DiskCommand& command);
+Command add_disk(CLI::App& app);
 
 }  // namespace app

@@ -12,7 +12,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "app/exit_codes.hpp"
+#include "app/command_line.hpp"
 #include "app/fail.hpp"
 #include "app/new_file.hpp"
 #include "measure/trace/printable.hpp"
@@ -25,6 +25,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
+
+constexpr const char* kInitFooter =
+    R"(Each NODE is [NAME=]HOST[:PORT], the address for its requests; the default port is 3128. Its links use the
+next port, and its admin port is on its own loopback. Default names are a, b, ... Existing files stay.
+
+  hearsay init 10.0.0.1 10.0.0.2 10.0.0.3 --out cluster --cache 2GiB
+
+Exit codes: 0; 1 if a file exists or cannot be written; 2 usage.)";
 
 constexpr std::uint16_t kHttpPort = 3128, kStep = 10;
 constexpr const char* kKeyName = "HEARSAY_CLUSTER_KEY";
@@ -133,6 +141,21 @@ std::string configuration_of(const PlannedNode& node, const std::vector<PlannedN
             cluster["peers"].push_back(
                 {{"node", peer.name}, {"http", peer.http.text()}, {"link", peer.link.text()}});
     return out.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
+}
+
+Command add_init(CLI::App& app) {
+    auto& command = *app.add_subcommand(
+        "init", "Writes matching configurations for the nodes of a cluster, and a cluster key");
+    const auto init = std::make_shared<InitCommand>();
+    command.footer(kInitFooter);
+    option(command, "nodes", "NODE...", init->nodes, "Two or more")->required();
+    option(command, "--out", "FOLDER", init->folder,
+           "Folder of the files; created if it is missing")
+        ->capture_default_str();
+    option(command, "--cache", "SIZE", init->memory, "Memory of each cache")->capture_default_str();
+    option(command, "--origin", "URL", init->origin,
+           "Makes reverse proxies for this server; the default is forward proxies");
+    return {&command, [init] { return init_command(*init); }};
 }
 
 int init_command(const InitCommand& command) {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/command.hpp"
 #include "measure/run/node_addresses.hpp"
 
 namespace app {
@@ -33,5 +34,6 @@ std::string configuration_of(const PlannedNode& node, const std::vector<PlannedN
 /// `hearsay init`: writes NAME.json for each node, and `environment` with a new cluster key,
 /// readable by its owner alone. Existing files stay. Returns the exit code.
 int init_command(const InitCommand& command);
+Command add_init(CLI::App& app);
 
 }  // namespace app

@@ -7,7 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "app/commands.hpp"
+#include "app/exit_codes.hpp"
 #include "app/fail.hpp"
 #include "app/page_file.hpp"
 #include "app/version.hpp"

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/command.hpp"
 #include "measure/study/study.hpp"
 #include "measure/tiers/tiers_study.hpp"
 #include "measure/trace/trace.hpp"
@@ -38,5 +39,7 @@ struct SimulateCommand {
 /// `hearsay simulate`. Returns the exit code, and reports errors on standard error. Throws
 /// std::system_error if standard output fails.
 int simulate_command(SimulateCommand command);
+/// Stands in simulate_options.cpp. `written`: the command line.
+Command add_simulate(CLI::App& app, const std::string& written);
 
 }  // namespace app

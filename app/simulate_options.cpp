@@ -1,8 +1,7 @@
-#include "app/simulate_options.hpp"
-
 #include <charconv>
 
 #include "app/command_line.hpp"
+#include "app/simulate_command.hpp"
 #include "measure/study/scheme_name.hpp"
 #include "proxy/config/config_values.hpp"
 
@@ -11,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr const char* kFooter =
+constexpr const char* kSimulateFooter =
     R"(Estimates from a log, before any deployment, how much sharing would gain. Simulated proxies run hearsay's
 own code for eviction, summaries and announcements in virtual time. `hearsay help replay` lists the formats of
 the log. --synthetic makes a workload up, which serves comparisons but is too artificial for decisions.
@@ -251,10 +250,13 @@ void add_tiers(CLI::App& command, SimulateCommand& simulate) {
 
 }  // namespace
 
-void add_simulate(CLI::App& app, SimulateCommand& simulate) {
+Command add_simulate(CLI::App& app, const std::string& written) {
     auto& command =
         *app.add_subcommand("simulate", "Estimates from a request log how much sharing would gain");
-    command.footer(kFooter);
+    const auto options = std::make_shared<SimulateCommand>();
+    auto& simulate = *options;
+    simulate.written = written;
+    command.footer(kSimulateFooter);
     simulate.workload.requests = 300'000;
     simulate.workload.clients = 2'000;
     simulate.workload.objects = 100'000;
@@ -267,13 +269,14 @@ void add_simulate(CLI::App& app, SimulateCommand& simulate) {
     command.add_flag("--advise", simulate.advise,
                      "Recommends settings in plain words, and states the savings");
     command.add_flag("--tables", simulate.tables, "Adds the tables to --advise");
-    option(command, "--html", "FILE", simulate.html, "Also writes a page with charts to this file");
+    option(command, "--html", "FILE", simulate.html, kHtmlHelp);
     add_tiers(command, simulate);
     command.add_flag("--json", simulate.json, "Prints all results as JSON");
     option(command, "--jobs", "N", simulate.jobs,
            "Simulations at a time (default: one for each processor)")
         ->check(within(1u, 256u));
     command.add_flag("--quiet", simulate.quiet, "Hides the progress");
+    return {&command, [options] { return simulate_command(std::move(*options)); }};
 }
 
 }  // namespace app

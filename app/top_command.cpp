@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/exit_codes.hpp"
+#include "app/command_line.hpp"
 #include "app/fail.hpp"
 #include "app/terminal.hpp"
 #include "app/top_reader.hpp"
@@ -82,6 +82,17 @@ bool show_screen(AdminPort port, TopReading first, bool color) {
 }
 
 }  // namespace
+
+Command add_top(CLI::App& app) {
+    auto& command = *app.add_subcommand(
+        "top", "Shows all nodes of a cluster as one of them knows it, anew each second; q ends it");
+    const auto node = std::make_shared<NodeChoice>();
+    add_node_options(command, "--at", *node);
+    command.footer(command.get_footer() +
+                   "\n\nWithout a terminal it prints one picture and ends. Exit codes: 0; 1 if the "
+                   "node does not answer\nat first; 2 usage; 78 bad configuration.");
+    return {&command, [node] { return top_command(*node); }};
+}
 
 int top_command(const NodeChoice& choice) {
     try {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/admin_port.hpp"
+#include "app/command.hpp"
 
 namespace app {
 
@@ -8,5 +9,6 @@ namespace app {
 /// ends it. Prints one picture without escape sequences if standard output is no terminal. Returns
 /// the exit code: kFailed if the node is silent at first.
 int top_command(const NodeChoice&);
+Command add_top(CLI::App& app);
 
 }  // namespace app

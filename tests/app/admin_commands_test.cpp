@@ -1,5 +1,5 @@
 // The commands that tell a running node to do something, against real nodes.
-#include "app/admin_commands.hpp"
+#include "app/order_commands.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,9 @@
 #include <fstream>
 #include <thread>
 
-#include "app/commands.hpp"
+#include "app/exit_codes.hpp"
+#include "app/query_commands.hpp"
+#include "app/run_command.hpp"
 #include "measure/run/child_process.hpp"
 #include "tests/app/running_nodes.hpp"
 #include "tests/measure/captured.hpp"

@@ -1,9 +1,11 @@
-#include "app/commands.hpp"
+#include "app/query_commands.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/admin_commands.hpp"
+#include "app/exit_codes.hpp"
+#include "app/replay_command.hpp"
+#include "app/run_command.hpp"
 #include "tests/app/running_nodes.hpp"
 #include "tests/cluster/certificates.hpp"
 #include "tests/measure/captured.hpp"

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/commands.hpp"
+#include "app/exit_codes.hpp"
 #include "tests/measure/captured.hpp"
 #include "tests/proxy/disk_folder.hpp"
 

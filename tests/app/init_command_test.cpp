@@ -8,7 +8,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "app/commands.hpp"
+#include "app/exit_codes.hpp"
+#include "app/run_command.hpp"
 #include "measure/run/child_process.hpp"
 #include "proxy/config/parse_config.hpp"
 #include "tests/measure/captured.hpp"

@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/admin_commands.hpp"
 #include "app/exit_codes.hpp"
+#include "app/query_commands.hpp"
 #include "tests/app/running_nodes.hpp"
 #include "tests/measure/captured.hpp"
 #include "tests/measure/scripted_server.hpp"

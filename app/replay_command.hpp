@@ -1,15 +1,12 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "app/exit_codes.hpp"
-#include "measure/origin/origin.hpp"
+#include "app/command.hpp"
 #include "measure/run/replay.hpp"
 #include "measure/trace/trace.hpp"
 #include "measure/trace/workload.hpp"
-#include "proxy/blocked_signals.hpp"
 
 namespace app {
 
@@ -28,11 +25,9 @@ struct ReplayCommand {
     std::string written;  ///< the command line, for the page
 };
 
-/// The sub-commands. Each returns the exit code and reports errors on standard error.
-int run_command(const std::string& file, proxy::BlockedSignals& blocked);
-/// `strict`: warnings count as errors. `peers`: see check_peers().
-int check_command(const std::string& file, bool strict = false, bool peers = false);
-int origin_command(const measure::OriginOptions&);
+/// `hearsay replay`: returns the exit code and reports errors on standard error.
 int replay_command(ReplayCommand);
+/// `written`: the command line.
+Command add_replay(CLI::App& app, const std::string& written);
 
 }  // namespace app

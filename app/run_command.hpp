@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "app/command.hpp"
+#include "proxy/blocked_signals.hpp"
+
+namespace app {
+
+// The sub-commands that read a configuration. Each returns the exit code and reports errors on
+// standard error.
+
+int run_command(const std::string& file, proxy::BlockedSignals& blocked);
+/// `blocked` is set if the command line is one of `run`.
+Command add_run(CLI::App& app, proxy::BlockedSignals* blocked);
+
+/// `strict`: warnings count as errors. `peers`: see check_peers().
+int check_command(const std::string& file, bool strict = false, bool peers = false);
+Command add_check(CLI::App& app);
+
+}  // namespace app
