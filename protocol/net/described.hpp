@@ -15,9 +15,9 @@ enum class NumberKind : std::uint8_t {
 /// /api/v1/status, /metrics, the numbers that `hearsay status` and a replay read, and the pages
 /// docs/reference/metrics.md and status.md follow from the row.
 ///
-/// To add a number: add a member to the struct and a row to its table, count it, and write its
-/// notes in docs/reference/notes/metrics.md and status.md; then run `./dev reference`. A member
-/// without a row is a compile error.
+/// To add a number: add a member to the struct and a row to its table, count it, and write a row
+/// for it in docs/reference/metrics.md and status.md; then run `./dev reference`. A member without
+/// a row in its table is a compile error.
 template <class Of>
 struct Described {
     struct Label {

@@ -1,10 +1,10 @@
 #include "tests/app/reference_pages.hpp"
 
-#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <sstream>
 
@@ -21,10 +21,6 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 using proxy::Setting;
-
-const std::string kMadeBy =
-    "<!-- Made from the code and from docs/reference/notes/ by `./dev reference`. Do not edit. "
-    "-->\n\n";
 
 /// A status in which every field has a value.
 proxy::NodeStatus full_status() {
@@ -55,48 +51,38 @@ std::string code(std::string_view text) {
     return "`" + std::string(text) + "`";
 }
 
-/// The part of a note before its first sentence: `counter, requests, by `peer`.`.
-struct Split {
-    std::string kind, text;
-};
-Split split_note(const std::string& note) {
-    const auto end = note.find(". ");
-    if (end == note.npos) return {note, {}};
-    return {note.substr(0, end), note.substr(end + 2)};
+/// The name in a marker `<!-- generated: NAME -->`, or nothing for another line.
+std::optional<std::string> marked(const std::string& line) {
+    const std::string begin = "<!-- generated: ", end = " -->";
+    if (!line.starts_with(begin) || !line.ends_with(end)) return std::nullopt;
+    return line.substr(begin.size(), line.size() - begin.size() - end.size());
 }
 
-std::string introduction(const std::vector<Note>& notes) {
+/// The page with each line, and each text between a marker and `<!-- end -->`, as the functions
+/// return it.
+template <typename Line, typename Part>
+std::string rewritten(const std::string& page, Line line_of, Part part_of) {
     std::string out;
-    for (const auto& note : notes)
-        if (note.section == "general") out += "- **" + note.name + "**: " + note.text + "\n";
+    std::istringstream in(page);
+    for (std::string line; std::getline(in, line);) {
+        out += line_of(line) + "\n";
+        const auto name = marked(line);
+        if (!name) continue;
+        out += "\n" + part_of(*name) + "\n<!-- end -->\n";
+        while (std::getline(in, line) && line != "<!-- end -->") {
+        }
+    }
     return out;
 }
 
-}  // namespace
-
-std::vector<Note> read_notes(const std::string& page) {
-    std::vector<Note> notes;
-    std::istringstream in(page);
-    std::string section;
-    bool open = false;
-    for (std::string line; std::getline(in, line);) {
-        if (line.starts_with("## ")) {
-            section = line.substr(3);
-            open = false;
-        } else if (line.starts_with("- **")) {
-            const auto end = line.find("**:", 4);
-            notes.push_back({section, line.substr(4, end - 4), line.substr(end + 4)});
-            open = true;
-        } else if (open && line.starts_with("  ")) {
-            notes.back().text += line.substr(1);
-        } else {
-            open = false;
-        }
-    }
-    return notes;
+std::string unchanged(const std::string& line) {
+    return line;
 }
 
-namespace {
+/// The name in the first cell of a row of a table, or an empty string.
+std::string name_in(const std::string& row) {
+    return row.starts_with("| `") ? row.substr(3, row.find('`', 3) - 3) : std::string();
+}
 
 /// Describes the values of a row: type, then bounds.
 struct SettingText {
@@ -179,41 +165,43 @@ std::string default_of(const Setting& setting, const ordered_json& all) {
 
 }  // namespace
 
-ReferencePage settings_page(const std::string& notes) {
+namespace {
+
+std::string setting_tables() {
     const auto all = defaults();
-    ReferencePage page;
-    page.text = kMadeBy +
-                "# Settings\n\nThe configuration file is one JSON object. `hearsay check FILE` "
-                "checks it. The schema for editors is `configs/hearsay.schema.json`.\n\n" +
-                introduction(read_notes(notes)) + "\n## The node\n\n";
     const std::string head =
         "| setting | values | default | change | meaning |\n|---|---|---|---|---|\n";
-    page.text += head;
+    auto text = "## The node\n\n" + head;
     auto is_first_part = true;  // the settings above all sections
     for (const auto& setting : proxy::setting_table()) {
         const auto top = setting.path.find('.') == setting.path.npos;
         if (top && is_section(setting)) {
-            page.text += "\n## " + std::string(setting.path) + "\n\n" + std::string(setting.help) +
-                         (setting.effect == proxy::Effect::after_restart
-                              ? " Adding or removing the section needs a restart."
-                              : "") +
-                         "\n\n" + head;
+            text += "\n## " + std::string(setting.path) + "\n\n" + std::string(setting.help) +
+                    (setting.effect == proxy::Effect::after_restart
+                         ? " Adding or removing the section needs a restart."
+                         : "") +
+                    "\n\n" + head;
             is_first_part = false;
             continue;
         }
-        if (top && !is_first_part) page.text += "\n## " + std::string(setting.path) + "\n\n" + head;
-        page.text += "| " + code(setting.path) + " | " +
-                     cell(std::visit(SettingText(), setting.value)) + " | " +
-                     cell(default_of(setting, all)) + " | " +
-                     (is_section(setting)                          ? ""
-                      : setting.effect == proxy::Effect::on_reload ? "reload"
-                                                                   : "restart") +
-                     " | " + cell(std::string(setting.help)) + " |\n";
+        if (top && !is_first_part) text += "\n## " + std::string(setting.path) + "\n\n" + head;
+        text += "| " + code(setting.path) + " | " + cell(std::visit(SettingText(), setting.value)) +
+                " | " + cell(default_of(setting, all)) + " | " +
+                (is_section(setting)                          ? ""
+                 : setting.effect == proxy::Effect::on_reload ? "reload"
+                                                              : "restart") +
+                " | " + cell(std::string(setting.help)) + " |\n";
     }
-    return page;
+    return text;
 }
 
-ReferencePage metrics_page(const std::string& notes) {
+}  // namespace
+
+std::string settings_page(const std::string& page) {
+    return rewritten(page, unchanged, [](const std::string&) { return setting_tables(); });
+}
+
+ReferencePage metrics_page(const std::string& page) {
     struct Family {
         std::string type;
         std::set<std::string> labels;
@@ -239,34 +227,27 @@ ReferencePage metrics_page(const std::string& notes) {
             }
         }
     }
-    ReferencePage page;
-    page.text = kMadeBy +
-                "# Metrics\n\n`GET /metrics` answers in the text format of Prometheus. Counters "
-                "start at zero with the process and end in `_total`. Durations are seconds and "
-                "sizes are bytes.\n";
-    std::string section;
-    for (const auto& note : read_notes(notes)) {
-        if (note.section != section) {
-            section = note.section;
-            page.text += "\n## " + section +
-                         "\n\n| metric | type | labels | meaning |\n"
-                         "|---|---|---|---|\n";
-        }
-        const auto family = families.find(note.name);
+    ReferencePage made;
+    const auto with_type = [&](const std::string& line) {
+        const auto name = name_in(line);
+        if (name.empty()) return line;
+        const auto family = families.find(name);
         if (family == families.end()) {
-            page.without_row.push_back(note.name);
-            continue;
+            made.unknown.push_back(name);
+            return line;
         }
         family->second.seen = true;
         std::string labels;
         for (const auto& label : family->second.labels)
             labels += (labels.empty() ? "" : ", ") + code(label);
-        page.text += "| " + code(note.name) + " | " + family->second.type + " | " + labels + " | " +
-                     cell(split_note(note.text).text) + " |\n";
-    }
+        const auto labels_end = line.find('|', line.find('|', line.find('|', 1) + 1) + 1);
+        return "| " + code(name) + " | " + family->second.type + " | " + labels + " " +
+               line.substr(labels_end);
+    };
+    made.text = rewritten(page, with_type, unchanged);
     for (const auto& [name, family] : families)
-        if (!family.seen) page.without_note.push_back(name);
-    return page;
+        if (!family.seen) made.missing.push_back(name);
+    return made;
 }
 
 namespace {
@@ -284,32 +265,24 @@ void add_fields(const json& value, const std::string& path, std::vector<std::str
 
 }  // namespace
 
-ReferencePage status_page(const std::string& notes) {
+ReferencePage status_page(const std::string& page) {
     std::vector<std::string> fields;
     add_fields(json::parse(proxy::status_json(full_status())), "", fields);
-    std::set<std::string> left(fields.begin(), fields.end());
-    ReferencePage page;
-    page.text = kMadeBy +
-                "# Status fields\n\n`GET /api/v1/status` answers with one JSON object. `GET "
-                "/api/v1/peers` is its object `cluster`, and `GET /api/v1/summary` its object "
-                "`summary`. *Count* means a number since the start of the process. Other numbers "
-                "show the present state.\n";
-    std::string section;
-    for (const auto& note : read_notes(notes)) {
-        if (note.section != section) {
-            section = note.section;
-            page.text += "\n## " + section + "\n\n| field | value | meaning |\n|---|---|---|\n";
-        }
-        // An object of counts has one note.
-        const auto erased = std::erase_if(left, [&](const std::string& field) {
-            return field == note.name || field.starts_with(note.name + ".");
-        });
-        if (erased == 0) page.without_row.push_back(note.name);
-        const auto [kind, text] = split_note(note.text);
-        page.text += "| " + code(note.name) + " | " + cell(kind) + " | " + cell(text) + " |\n";
-    }
-    page.without_note.assign(left.begin(), left.end());
-    return page;
+    ReferencePage made;
+    made.text = rewritten(
+        page,
+        [&](const std::string& line) {
+            const auto name = name_in(line);
+            // An object of counts has one row.
+            const auto erased = std::erase_if(fields, [&](const std::string& field) {
+                return field == name || field.starts_with(name + ".");
+            });
+            if (!name.empty() && erased == 0) made.unknown.push_back(name);
+            return line;
+        },
+        unchanged);
+    made.missing = fields;
+    return made;
 }
 
 namespace {
@@ -354,39 +327,33 @@ std::string trimmed(const std::string& text) {
 
 }  // namespace
 
-ReferencePage cli_page(const std::string& program, const std::string& notes) {
-    ReferencePage page;
-    const auto all = read_notes(notes);
-    const auto help = output_of("'" + program + "' help");
-    page.text = kMadeBy + "# Commands\n\n```\n" + trimmed(help) + "```\n\n";
-    const auto note_of = [&](const std::string& name) {
-        const auto found = std::ranges::find(all, name, [](const Note& note) { return note.name; });
-        if (found == all.end()) page.without_note.push_back(name);
-        return found == all.end() ? std::string() : found->text;
-    };
-    std::set<std::string> rows;
-    for (const auto& note : all)
-        if (note.section == "common") page.text += "- **" + note.name + "**: " + note.text + "\n";
-    for (const auto& command : listed(help, "Subcommands:")) {
-        const auto said = output_of("'" + program + "' help " + command);
-        page.text +=
-            "\n## " + command + "\n\n" + note_of(command) + "\n\n```\n" + trimmed(said) + "```\n\n";
-        rows.insert(command);
-        for (const auto& option : listed(said, "Options:")) {
+ReferencePage cli_page(const std::string& program, const std::string& page) {
+    const auto help = [&](const std::string& of) { return output_of("'" + program + "' " + of); };
+    std::set<std::string> expected;  // "help run", "help run --config"
+    for (const auto& command : listed(help("help"), "Subcommands:")) {
+        expected.insert("help " + command);
+        for (const auto& option : listed(help("help " + command), "Options:")) {
             const auto dashes = option.rfind(",--");
             const auto name = dashes == option.npos ? option : option.substr(dashes + 1);
-            if (name != "--help") note_of(command + " " + name);
-            rows.insert(command + " " + name);
+            if (name != "--help") expected.insert("help " + command + " " + name);
         }
-        for (const auto& note : all)
-            if (note.name.starts_with(command + " "))
-                page.text +=
-                    "- " + code(note.name.substr(command.size() + 1)) + ": " + note.text + "\n";
     }
-    for (const auto& note : all)
-        if (note.name.find(" --") != note.name.npos && !rows.contains(note.name))
-            page.without_row.push_back(note.name);
-    return page;
+    ReferencePage made;
+    std::string section = "help";
+    const auto see = [&](const std::string& name) {
+        if (expected.erase(name) == 0) made.unknown.push_back(name);
+    };
+    const auto line_of = [&](const std::string& line) {
+        if (const auto name = marked(line); name && *name != section) see(section = *name);
+        if (section != "help" && line.starts_with("- `--"))
+            see(section + " " + line.substr(3, line.find('`', 3) - 3));
+        return line;
+    };
+    made.text = rewritten(page, line_of, [&](const std::string& name) {
+        return "```\n" + trimmed(help(name)) + "```\n";
+    });
+    made.missing.assign(expected.begin(), expected.end());
+    return made;
 }
 
 namespace {

@@ -1,31 +1,27 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace app::test {
 
-/// The text beside a row of a reference page: docs/reference/notes/*.md. A note is an item of a
-/// list, `- **name**: text`, under a heading.
-struct Note {
-    std::string section, name, text;
-};
-std::vector<Note> read_notes(const std::string& page);
+// The pages of docs/reference/ that are partly generated. Each function takes a page and returns it
+// with the generated parts made anew: those between `<!-- generated: NAME -->` and `<!-- end -->`,
+// and the columns named below. Everything else is written by hand.
 
-/// A page made from the tables in the code and its notes, and the names found in only one of both.
+/// A page, and the names that only the code or only the page has.
 struct ReferencePage {
     std::string text;
-    std::vector<std::string> without_note, without_row;
+    std::vector<std::string> missing, unknown;  // in the page, to the program
 };
-/// docs/reference/settings.md, from proxy::setting_table().
-ReferencePage settings_page(const std::string& notes);
-/// docs/reference/metrics.md, from the families of /metrics.
-ReferencePage metrics_page(const std::string& notes);
-/// docs/reference/status.md, from the fields of /api/v1/status.
-ReferencePage status_page(const std::string& notes);
-/// docs/reference/cli.md, from the output of `program help`.
-ReferencePage cli_page(const std::string& program, const std::string& notes);
+/// The tables come from proxy::setting_table().
+std::string settings_page(const std::string& page);
+/// The columns of types and labels come from the families of /metrics.
+ReferencePage metrics_page(const std::string& page);
+/// Written by hand, one row for each field of /api/v1/status.
+ReferencePage status_page(const std::string& page);
+/// The output of `program help COMMAND`. Below it stands an item for each option.
+ReferencePage cli_page(const std::string& program, const std::string& page);
 
 /// configs/hearsay.schema.json, from proxy::setting_table().
 std::string config_schema();
