@@ -225,5 +225,22 @@ def dashboard():
             "templating": {"list": variables}, "annotations": {"list": []}, "links": [], "panels": panels()}
 
 
+def rows(name, values):
+    """A list as the last member of an object, one value per line."""
+    return f'"{name}": [\n' + ",\n".join(values) + "]}"
+
+
+def panel_text(panel):
+    targets = [json.dumps(each) for each in panel.pop("targets", [])]
+    text = json.dumps(panel)
+    return text[:-1] + ", " + rows("targets", targets) if targets else text
+
+
+def dashboard_text(board):
+    """JSON with one line for each panel and each target, so that a change shows as a few lines."""
+    panels = [panel_text(each) for each in board.pop("panels")]
+    return json.dumps(board)[:-1] + ",\n" + rows("panels", panels)
+
+
 if __name__ == "__main__":
-    print(json.dumps(dashboard(), indent=1))
+    print(dashboard_text(dashboard()))
