@@ -40,17 +40,9 @@ void write_file(const std::filesystem::path& path, Write&& write) {
 }  // namespace
 
 Certificates::Certificates() {
-    auto pattern = (std::filesystem::temp_directory_path() / "hearsay_tls_XXXXXX").string();
-    must(::mkdtemp(pattern.data()) != nullptr, "mkdtemp");
-    directory_ = pattern;
     authority_ = make("tests", "", nullptr, -days(2), days(2));
     ca_ = write(authority_);
     strange_ = write(make("strangers", "", nullptr, -days(2), days(2)));
-}
-
-Certificates::~Certificates() {
-    std::error_code ignored;
-    std::filesystem::remove_all(directory_, ignored);
 }
 
 Certificates::Files Certificates::issue(const std::string& names, hours from, hours to,
@@ -85,7 +77,7 @@ Certificates::Pair Certificates::make(const std::string& subject, const std::str
 }
 
 Certificates::Files Certificates::write(const Pair& pair) {
-    const auto base = directory_ / std::to_string(made_);
+    const auto base = directory_.path() / std::to_string(made_);
     Files files{base.string() + ".crt", base.string() + ".key"};
     write_file(files.certificate,
                [&](std::FILE* file) { return PEM_write_X509(file, pair.certificate.get()); });

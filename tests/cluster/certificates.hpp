@@ -8,6 +8,7 @@
 #include <string>
 
 #include "proxy/config/config.hpp"
+#include "tests/proxy/temporary_directory.hpp"
 
 namespace proxy::test {
 
@@ -15,7 +16,6 @@ namespace proxy::test {
 class Certificates {
 public:
     Certificates();
-    ~Certificates();
     Certificates(const Certificates&) = delete;
 
     using Files = CertificateFiles;
@@ -39,7 +39,7 @@ private:
               std::chrono::hours from, std::chrono::hours to, KeyType type = KeyType::ec);
     Files write(const Pair& pair);
 
-    std::filesystem::path directory_;
+    TemporaryDirectory directory_;
     Pair authority_;
     Files ca_, strange_;
     int made_ = 0;

@@ -11,6 +11,7 @@
 #include "tests/cluster/fixture.hpp"
 #include "tests/cluster/log_capture.hpp"
 #include "tests/cluster/tls_kit.hpp"
+#include "tests/proxy/temporary_directory.hpp"
 
 namespace proxy::test {
 namespace certificates_test {
@@ -114,7 +115,7 @@ protected:
                           Certificates::KeyType type = Certificates::KeyType::ec) {
         const auto made =
             authority().issue(names, -std::chrono::days(1), std::chrono::days(days_to), type);
-        const auto base = folder_.path / std::to_string(++pairs_);
+        const auto base = folder_.path() / std::to_string(++pairs_);
         const CertificateFiles files{base.string() + ".crt", base.string() + ".key"};
         fs::copy_file(made.certificate, files.certificate);
         fs::copy_file(made.key, files.key);
@@ -144,18 +145,7 @@ protected:
         return nlohmann::json::parse(admin_client().get("/api/v1/status").body);
     }
 
-    struct Folder {
-        Folder() {
-            auto pattern = (fs::temp_directory_path() / "hearsay-certificates-XXXXXX").string();
-            if (::mkdtemp(pattern.data()) == nullptr) std::abort();
-            path = pattern;
-        }
-        ~Folder() {
-            std::error_code ignored;
-            fs::remove_all(path, ignored);
-        }
-        fs::path path;
-    } folder_;
+    const TemporaryDirectory folder_;
     int pairs_ = 0;
 };
 
@@ -282,19 +272,19 @@ TEST_F(ServerCertificates, StayWhenTheirRenewalIsBroken) {
 TEST_F(ServerCertificates, FollowTheVolumesOfKubernetes) {
     const auto put = [&](const std::string& version, const std::string& names) {
         const auto made = pair(names);
-        fs::create_directory(folder_.path / version);
-        fs::rename(made.certificate, folder_.path / version / "tls.crt");
-        fs::rename(made.key, folder_.path / version / "tls.key");
-        fs::create_symlink(version, folder_.path / "..data_tmp");
-        fs::rename(folder_.path / "..data_tmp", folder_.path / "..data");
+        fs::create_directory(folder_.path() / version);
+        fs::rename(made.certificate, folder_.path() / version / "tls.crt");
+        fs::rename(made.key, folder_.path() / version / "tls.key");
+        fs::create_symlink(version, folder_.path() / "..data_tmp");
+        fs::rename(folder_.path() / "..data_tmp", folder_.path() / "..data");
     };
     put("..1", "DNS:old.test,DNS:a.test");
     for (const auto* file : {"tls.crt", "tls.key"})
-        fs::create_symlink(fs::path("..data") / file, folder_.path / file);
-    start(with({{folder_.path / "tls.crt", folder_.path / "tls.key"}}));
+        fs::create_symlink(fs::path("..data") / file, folder_.path() / file);
+    start(with({{folder_.path() / "tls.crt", folder_.path() / "tls.key"}}));
     EXPECT_EQ(got("a.test"), "old.test");
     put("..2", "DNS:new.test,DNS:a.test");
-    fs::remove_all(folder_.path / "..1");
+    fs::remove_all(folder_.path() / "..1");
     EXPECT_TRUE(eventually([&] { return got("a.test") == "new.test"; }));
     put("..3", "DNS:newer.test,DNS:a.test");
     EXPECT_TRUE(eventually([&] { return got("a.test") == "newer.test"; }));
@@ -302,14 +292,14 @@ TEST_F(ServerCertificates, FollowTheVolumesOfKubernetes) {
 
 TEST_F(ServerCertificates, AreFollowedWhereAReloadPutsThem) {
     auto settings = with({pair("DNS:a.test")});
-    const auto file = folder_.path / "hearsay.json";
+    const auto file = folder_.path() / "hearsay.json";
     std::ofstream(file) << effective_config(settings);
     auto& node = start(settings, file);
     EXPECT_EQ(got("b.test"), "a.test");
-    fs::create_directory(folder_.path / "other");
+    fs::create_directory(folder_.path() / "other");
     auto added = pair("DNS:old.test,DNS:b.test");
     for (auto* each : {&added.certificate, &added.key}) {
-        const auto to = folder_.path / "other" / fs::path(*each).filename();
+        const auto to = folder_.path() / "other" / fs::path(*each).filename();
         fs::rename(*each, to);
         *each = to;
     }

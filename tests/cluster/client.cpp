@@ -4,6 +4,32 @@
 
 namespace proxy::test {
 
+Answer read_head(std::string& input, const Receive& receive) {
+    Answer answer;
+    std::size_t end = 0;
+    while ((end = input.find("\r\n\r\n")) == std::string::npos)
+        if (!receive(input)) return answer;
+    answer.head = input.substr(0, end + 2);
+    input.erase(0, end + 4);
+    if (answer.head.size() > 12)
+        answer.status = static_cast<unsigned>(std::atoi(answer.head.c_str() + 9));
+    return answer;
+}
+
+void read_body(Answer& answer, std::size_t bytes, std::string& input, const Receive& receive) {
+    while (input.size() < bytes && receive(input)) continue;
+    answer.complete = input.size() >= bytes;
+    answer.body = input.substr(0, bytes);
+    input.erase(0, bytes);
+}
+
+Answer read_sized(std::string& input, const Receive& receive) {
+    auto answer = read_head(input, receive);
+    const auto bytes = std::strtoull(answer.field("Content-Length").c_str(), nullptr, 10);
+    if (!answer.head.empty()) read_body(answer, bytes, input, receive);
+    return answer;
+}
+
 void Client::begin(std::string_view method, std::string_view target, std::string_view fields,
                    std::string_view body) {
     std::string text(method);
@@ -30,25 +56,15 @@ bool Client::read_at_least(std::size_t body_bytes) {
 }
 
 Answer Client::read(bool of_head_request) {
-    Answer answer;
-    std::size_t end = 0;
-    while ((end = input_.find("\r\n\r\n")) == std::string::npos)
-        if (!socket.receive(input_)) return answer;
-    answer.head = input_.substr(0, end + 2);
-    input_.erase(0, end + 4);
-    if (answer.head.size() > 12)
-        answer.status = static_cast<unsigned>(std::atoi(answer.head.c_str() + 9));
+    const auto receive = [this](std::string& into) { return socket.receive(into); };
+    auto answer = read_head(input_, receive);
+    if (answer.head.empty()) return answer;
     if (of_head_request || answer.status < 200 || answer.status == 204 || answer.status == 304) {
         answer.complete = true;
         return answer;
     }
     if (const auto length = answer.field("Content-Length"); !length.empty()) {
-        const auto bytes = std::strtoull(length.c_str(), nullptr, 10);
-        while (input_.size() < bytes && socket.receive(input_)) {
-        }
-        answer.complete = input_.size() >= bytes;
-        answer.body = input_.substr(0, bytes);
-        input_.erase(0, bytes);
+        read_body(answer, std::strtoull(length.c_str(), nullptr, 10), input_, receive);
     } else if (!answer.field("Transfer-Encoding").empty()) {
         for (;;) {
             std::size_t line = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -21,7 +22,16 @@ struct Answer {
     std::string cache_status() const { return field("Cache-Status"); }
 };
 
-/// A plain HTTP/1.1 client that sends its argument byte for byte.
+/// Appends bytes of a connection; false at its end.
+using Receive = std::function<bool(std::string&)>;
+/// Reads a head, or nothing if the connection ends before. What comes after it stays in `input`.
+Answer read_head(std::string& input, const Receive& receive);
+/// Reads so many bytes of the body.
+void read_body(Answer& answer, std::size_t bytes, std::string& input, const Receive& receive);
+/// Reads an answer that has a Content-Length or no body.
+Answer read_sized(std::string& input, const Receive& receive);
+
+/// A plain HTTP/1.1 client that sends what it is told, byte for byte.
 class Client {
 public:
     Client(const std::string& address, std::uint16_t port, const std::string& from = {})

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "tests/cluster/fixture.hpp"
+#include "tests/proxy/temporary_directory.hpp"
 
 namespace proxy::test {
 namespace lifecycle_test {
@@ -194,9 +195,8 @@ TEST_F(Lifecycle, IsNotDrainedOnAWebPagesWord) {
 }
 
 TEST_F(Lifecycle, WritesAnAccessLogAndReopensIt) {
-    const auto folder = std::filesystem::temp_directory_path() / ("hearsay-log-" + address("a"));
-    std::filesystem::create_directories(folder);
-    const auto file = folder / "access.log", moved = folder / "access.log.1";
+    const TemporaryDirectory folder;
+    const auto file = folder.path() / "access.log", moved = folder.path() / "access.log.1";
     auto settings = config("a");
     settings.log.access = file.string();
     auto& node = start(settings);
@@ -217,7 +217,6 @@ TEST_F(Lifecycle, WritesAnAccessLogAndReopensIt) {
     EXPECT_TRUE(eventually([&] { return lines(file).size() == 1; }));
     EXPECT_EQ(lines(moved).size(), 1u);
     kill("a");
-    std::filesystem::remove_all(folder);
 }
 
 TEST_F(Lifecycle, ShowsItselfAtTheAdminPort) {

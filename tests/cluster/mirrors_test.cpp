@@ -10,6 +10,7 @@
 #include "proxy/config/config_origins.hpp"
 #include "proxy/rewrite/gzip_stream.hpp"
 #include "tests/cluster/fixture.hpp"
+#include "tests/proxy/temporary_directory.hpp"
 
 namespace proxy::test {
 namespace mirrors_test {
@@ -404,8 +405,8 @@ TEST_F(Mirrors, EndWhatWasRewrittenOtherwise) {
     const auto scripted = origin.set([this](Exchange& e) {
         e.answer((e.target == "/file" ? kFile : kHtml) + fresh("ETag: \"1\"\r\n"), page());
     });
-    const auto file = std::filesystem::temp_directory_path() /
-                      ("hearsay-mirrors-" + std::to_string(::getpid()) + ".json");
+    const TemporaryDirectory folder;
+    const auto file = folder.path() / "node.json";
     const auto write = [&](const Config& made) { std::ofstream(file) << effective_config(made); };
     auto made = settings();
     write(made);
@@ -424,7 +425,6 @@ TEST_F(Mirrors, EndWhatWasRewrittenOtherwise) {
     EXPECT_EQ(origin.requests(), 3u);
     EXPECT_EQ(get("/pypi/file").body, page()) << "a file has no links, so it is validated";
     EXPECT_THAT(origin.heads().back(), HasSubstr("If-None-Match: \"1\"\r\n"));
-    std::filesystem::remove(file);
 }
 
 TEST_F(Mirrors, ExplainTheUrlAtTheOrigin) {

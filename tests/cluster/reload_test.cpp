@@ -12,6 +12,7 @@
 #include "proxy/config/config_json.hpp"
 #include "proxy/config/parse_config.hpp"
 #include "tests/cluster/fixture.hpp"
+#include "tests/proxy/temporary_directory.hpp"
 
 namespace proxy::test {
 namespace reload_test {
@@ -22,13 +23,11 @@ using nlohmann::json;
 /// Nodes that were started from a file each, which a test may change.
 class Reload : public NodesTest {
 protected:
-    Reload() { std::filesystem::create_directories(folder_); }
     ~Reload() override {
         for (const auto* node : {"a", "b", "c"}) kill(node);
-        std::filesystem::remove_all(folder_);
     }
 
-    std::filesystem::path path(const std::string& name) const { return folder_ / name; }
+    std::filesystem::path path(const std::string& name) const { return folder_.path() / name; }
     std::filesystem::path file(const std::string& node) const { return path(node + ".json"); }
 
     static json as_json(const Config& config) {
@@ -88,8 +87,7 @@ protected:
     }
 
 private:
-    const std::filesystem::path folder_ =
-        std::filesystem::temp_directory_path() / ("hearsay-reload-" + std::to_string(::getpid()));
+    const TemporaryDirectory folder_;
 };
 
 TEST_F(Reload, KeepsTheStateOfServersThatStayInAGroup) {

@@ -11,6 +11,7 @@
 #include "proxy/config/parse_config.hpp"
 #include "tests/cluster/fixture.hpp"
 #include "tests/proxy/disk_kit.hpp"
+#include "tests/proxy/temporary_directory.hpp"
 
 namespace proxy::test {
 namespace rules_test {
@@ -26,7 +27,6 @@ protected:
     ~Rules() override {
         kill("a");
         kill("b");
-        std::filesystem::remove(file_);
     }
 
     static RuleTable rules(const std::string& list) {
@@ -62,8 +62,8 @@ protected:
     }
 
     std::atomic<int> number{0};
-    const std::filesystem::path file_ = std::filesystem::temp_directory_path() /
-                                        ("hearsay-rules-" + std::to_string(::getpid()) + ".json");
+    const TemporaryDirectory folder_;
+    const std::filesystem::path file_ = folder_.path() / "node.json";
 };
 
 TEST_F(Rules, OneObjectBehindManySignatures) {

@@ -9,6 +9,7 @@
 
 #include "tests/cluster/file.hpp"
 #include "tests/cluster/fixture.hpp"
+#include "tests/proxy/temporary_directory.hpp"
 
 namespace proxy::test {
 namespace shared_blocks_test {
@@ -19,14 +20,12 @@ class SharedBlocks : public NodesTest {
 protected:
     ~SharedBlocks() override {
         for (const auto* node : {"a", "b", "c"}) kill(node);
-        std::filesystem::remove_all(folder_);
     }
 
     Config settings(const std::string& node, unsigned nodes = 3) const {
         auto result = nodes > 1 ? config(node, nodes) : config(node);
         result.cache.block = kBlock;
         result.cache.slice_from = 4 * kBlock;
-        std::filesystem::create_directories(folder_);
         result.log.access = log_file(node);
         return result;
     }
@@ -63,7 +62,7 @@ protected:
     }
     Asked asked() const { return ranges_asked(origin); }
 
-    std::string log_file(const std::string& node) const { return folder_ / (node + ".log"); }
+    std::string log_file(const std::string& node) const { return folder_.path() / (node + ".log"); }
     /// The lines of a node that has ended.
     std::vector<json> log(const std::string& node) {
         kill(node);
@@ -104,8 +103,7 @@ protected:
 private:
     std::mutex mutex_;  // for `file`, once it is served and changes
     std::unique_ptr<ScriptedOrigin::Scripted> scripted_;
-    const std::filesystem::path folder_ =
-        std::filesystem::temp_directory_path() / ("hearsay-blocks-" + std::to_string(::getpid()));
+    const TemporaryDirectory folder_;
 };
 
 TEST_F(SharedBlocks, AreFoundAtAPeerWithoutARequestToTheOrigin) {

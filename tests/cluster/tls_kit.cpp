@@ -206,20 +206,7 @@ Answer TlsClientEnd::get(std::string_view target, std::string_view fields) {
 }
 
 Answer TlsClientEnd::read() {
-    Answer answer;
-    std::size_t head = 0;
-    while ((head = input_.find("\r\n\r\n")) == std::string::npos)
-        if (!end.receive(input_)) return answer;
-    answer.head = input_.substr(0, head + 2);
-    input_.erase(0, head + 4);
-    answer.status = static_cast<unsigned>(std::atoi(answer.head.c_str() + 9));
-    const auto length = std::strtoull(answer.field("Content-Length").c_str(), nullptr, 10);
-    while (input_.size() < length && end.receive(input_)) {
-    }
-    answer.complete = input_.size() >= length;
-    answer.body = input_.substr(0, length);
-    input_.erase(0, length);
-    return answer;
+    return read_sized(input_, [this](std::string& into) { return end.receive(into); });
 }
 
 std::string TlsClientEnd::protocol() const {

@@ -130,19 +130,7 @@ Answer TlsOver::ask(std::string_view method, std::string_view target, std::strin
 }
 
 Answer TlsOver::read() {
-    Answer answer;
-    std::size_t head = 0;
-    while ((head = input_.find("\r\n\r\n")) == std::string::npos)
-        if (!receive(input_)) return answer;
-    answer.head = input_.substr(0, head + 2);
-    input_.erase(0, head + 4);
-    answer.status = static_cast<unsigned>(std::atoi(answer.head.c_str() + 9));
-    const auto length = std::strtoull(answer.field("Content-Length").c_str(), nullptr, 10);
-    while (input_.size() < length && receive(input_)) continue;
-    answer.complete = input_.size() >= length;
-    answer.body = input_.substr(0, length);
-    input_.erase(0, length);
-    return answer;
+    return read_sized(input_, [this](std::string& into) { return receive(into); });
 }
 
 }  // namespace proxy::test

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <openssl/types.h>
+#include <openssl/ssl.h>
 
 #include <functional>
 #include <memory>

@@ -11,6 +11,7 @@
 #include "tests/cluster/fixture.hpp"
 #include "tests/cluster/http2_client.hpp"
 #include "tests/cluster/tls_kit.hpp"
+#include "tests/proxy/temporary_directory.hpp"
 
 namespace proxy::test {
 namespace tls_test {
@@ -594,9 +595,8 @@ TEST(TlsFiles, AreChecked) {
     EXPECT_EQ(errors[2].path, "$.origins[1].tls.ca");
     EXPECT_EQ(config.tls_contexts, loaded);  // nothing was replaced
 
-    const auto folder =
-        std::filesystem::temp_directory_path() / ("hearsay-tls-" + std::to_string(::getpid()));
-    std::filesystem::create_directory(folder);
+    const TemporaryDirectory directory;
+    const auto& folder = directory.path();
     config.tls->key = files.key;
     config.origins = {{"*", {"o", 443}, OriginTlsConfig{true, folder.string(), {}}}};
     std::ofstream(folder / "some.pem") << "which OpenSSL does not look at";
@@ -606,7 +606,6 @@ TEST(TlsFiles, AreChecked) {
     EXPECT_TRUE(contains(errors[0].message, "openssl rehash")) << errors[0].message;
     std::ofstream(folder / "0a1b2c3d.0") << "read when a certificate has this hash";
     EXPECT_TRUE(load_tls(config).empty());
-    std::filesystem::remove_all(folder);
 
     config.origins.clear();
     config.tls->certificate = "/no/such.pem";

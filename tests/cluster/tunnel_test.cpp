@@ -8,6 +8,7 @@
 
 #include "proxy/http/hops.hpp"
 #include "tests/cluster/fixture.hpp"
+#include "tests/proxy/temporary_directory.hpp"
 
 namespace proxy::test {
 namespace tunnel_test {
@@ -268,8 +269,8 @@ TEST_F(Tunnels, TakeASeatAtTheServer) {
 }
 
 TEST_F(Tunnels, StandInTheAccessLog) {
-    const auto file =
-        std::filesystem::temp_directory_path() / ("hearsay_tunnel_" + std::to_string(::getpid()));
+    const TemporaryDirectory folder;
+    const auto file = folder.path() / "access.log";
     auto settings = forward_config();
     settings.log.access = file;
     start(settings);
@@ -282,7 +283,6 @@ TEST_F(Tunnels, StandInTheAccessLog) {
     kill("a");  // writes what is pending
     std::ifstream in(file);
     const std::string line(std::istreambuf_iterator<char>(in), {});
-    std::filesystem::remove(file);
     for (const auto* part : {R"("method":"CONNECT")", R"("status":200)", R"("bytes":12)",
                              R"("outcome":"uncacheable")", R"("source":"origin")"})
         EXPECT_NE(line.find(part), std::string::npos) << part << " in " << line;

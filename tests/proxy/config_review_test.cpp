@@ -1,5 +1,6 @@
 #include "proxy/config/config_review.hpp"
 #include "proxy/config/parse_config.hpp"
+#include "tests/proxy/temporary_directory.hpp"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 namespace proxy {
 namespace config_review_test {
 
+using test::TemporaryDirectory;
 using nlohmann::json;
 using testing::AllOf;
 using testing::ElementsAre;
@@ -482,9 +484,9 @@ TEST(ConfigReview, FindsMoreMemoryThanThereIs) {
 
 TEST(ConfigReview, FindsSecretsThatEverybodyCanRead) {
     namespace fs = std::filesystem;
-    auto pattern = (fs::temp_directory_path() / "hearsay-open-XXXXXX").string();
-    ASSERT_TRUE(::mkdtemp(pattern.data()));
-    const fs::path folder = pattern, file = folder / "hearsay.json", key = folder / "key.pem";
+    const TemporaryDirectory directory;
+    const fs::path folder = directory.path(), file = folder / "hearsay.json",
+                   key = folder / "key.pem";
     fs::permissions(folder, fs::perms(0755));
     for (const auto& each : {file, key}) {
         std::ofstream(each) << "x";
@@ -510,7 +512,6 @@ TEST(ConfigReview, FindsSecretsThatEverybodyCanRead) {
                 ElementsAre(StartsWith("$.forward.authentication.users: " + key.string())));
     fs::permissions(folder, fs::perms(0750));
     EXPECT_THAT(found(), IsEmpty()) << "nobody else gets there";
-    fs::remove_all(folder);
 }
 
 TEST(ConfigReview, RefusesALogInAFolderThatIsNotThere) {
@@ -531,9 +532,8 @@ TEST(ConfigReview, RefusesALogInAFolderThatIsNotThere) {
 }
 
 TEST(ConfigReview, RefusesALogThatThisUserCannotWrite) {
-    const auto folder =
-        std::filesystem::temp_directory_path() / ("hearsay-review-" + std::to_string(::getpid()));
-    std::filesystem::create_directory(folder);
+    const TemporaryDirectory directory;
+    const auto& folder = directory.path();
     std::ofstream(folder / "old.log") << "a line\n";
     using std::filesystem::perms;
     std::filesystem::permissions(folder / "old.log", perms::owner_read | perms::others_read);
@@ -554,14 +554,14 @@ TEST(ConfigReview, RefusesALogThatThisUserCannotWrite) {
         ASSERT_EQ(::seteuid(0), 0);
     }
     std::filesystem::permissions(folder, perms::owner_all);
-    std::filesystem::remove_all(folder);
     EXPECT_THAT(found, ElementsAre(AllOf(StartsWith("$.log.access: cannot write "),
                                          HasSubstr("new.log: Permission denied")),
                                    HasSubstr("old.log: Permission denied")));
 }
 
 TEST(LoadSettings, NeedsNothingButThePlaceOfTheAdminPort) {
-    const auto file = std::filesystem::temp_directory_path() / "hearsay-review-test.json";
+    const TemporaryDirectory folder;
+    const auto file = folder.path() / "node.json";
     const auto load = [&](const std::string& text) {
         std::ofstream(file) << text;
         return load_settings(file, [](const std::string&) { return std::nullopt; });
@@ -572,7 +572,6 @@ TEST(LoadSettings, NeedsNothingButThePlaceOfTheAdminPort) {
     EXPECT_TRUE(unset.config) << describe(unset.errors);
     EXPECT_FALSE(load(R"({"admin": {"listen": "${ADMIN}"}})").config);
     EXPECT_FALSE(load("{").config);
-    std::filesystem::remove(file);
 }
 
 }  // namespace config_review_test

@@ -18,29 +18,9 @@
 #include "proxy/disk/disk_bytes.hpp"
 #include "proxy/disk/disk_calls.hpp"
 #include "proxy/disk/record.hpp"
+#include "tests/proxy/temporary_directory.hpp"
 
 namespace proxy::test {
-
-/// A directory that goes with this object.
-class TemporaryDirectory {
-public:
-    TemporaryDirectory() {
-        auto pattern = (std::filesystem::temp_directory_path() / "hearsay-disk-XXXXXX").string();
-        if (mkdtemp(pattern.data()) == nullptr) std::abort();
-        path_ = pattern;
-    }
-    ~TemporaryDirectory() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    TemporaryDirectory(const TemporaryDirectory&) = delete;
-    TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-
-    const std::filesystem::path& path() const { return path_; }
-
-private:
-    std::filesystem::path path_;
-};
 
 inline std::vector<std::filesystem::path> segments_in(const std::filesystem::path& directory) {
     std::vector<std::filesystem::path> found;
