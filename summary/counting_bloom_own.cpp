@@ -18,7 +18,7 @@ constexpr std::uint64_t kCompareUpToBits = std::uint64_t{1} << 20;
 CountingBloomOwn::CountingBloomOwn(Config config)
     : config_(config),
       filter_(shape_for(config.expected_objects, config.error)),
-      epoch_(config.first_epoch) {}
+      epoch_{config.first_epoch} {}
 
 CountingBloomOwn::CountingBloomOwn(Config config, CountingBloomOwn&& earlier)
     : CountingBloomOwn(config) {
@@ -39,8 +39,8 @@ bool CountingBloomOwn::stored(KeyHash key) {
     if (growth_ && shard < growth_->fed) growth_->filter.insert(key, ignored_);
     ignored_.clear();
     if (importing_) return true;
-    filter_.insert(key, pending_);
-    ++stored_;
+    filter_.insert(key, pending_.list());
+    ++epoch_.stored;
     bound_pending();
     return true;
 }
@@ -52,35 +52,15 @@ bool CountingBloomOwn::removed(KeyHash key) {
     if (growth_ && shard < growth_->fed) growth_->filter.erase(key, ignored_);
     ignored_.clear();
     if (importing_) return true;
-    filter_.erase(key, pending_);
-    ++removed_;
+    filter_.erase(key, pending_.list());
+    ++epoch_.removed;
     bound_pending();
     return true;
 }
 
-void CountingBloomOwn::bound_pending() {
-    if (pending_lost_ || pending_.size() > filter_.shape().bits / kBitsPerPendingFlip) {
-        pending_lost_ = true;
-        pending_.clear();
-    }
-}
-
 std::optional<Delta> CountingBloomOwn::take_delta(std::size_t flips) {
-    ++generation_;
-    stored_ = 0;
-    removed_ = 0;
-    const bool known_in_part = snapshot_holds_pending_ || copies_ > 0;
-    std::vector<Flip> taken;
-    if (flips < pending_.size()) {
-        const auto end = pending_.begin() + static_cast<std::ptrdiff_t>(flips);
-        taken.assign(pending_.begin(), end);
-        pending_.erase(pending_.begin(), end);
-    } else {
-        taken = std::exchange(pending_, {});
-        snapshot_holds_pending_ = false;
-    }
-    if (std::exchange(pending_lost_, false)) return std::nullopt;
-    return known_in_part ? last_values(std::move(taken)) : net_effect(std::move(taken));
+    epoch_.next_generation();
+    return pending_.take(flips);
 }
 
 std::optional<Bytes> CountingBloomOwn::take_payload(std::size_t max_bytes) {
@@ -100,15 +80,14 @@ std::optional<Bytes> CountingBloomOwn::take_payload(std::size_t max_bytes) {
 }
 
 CountingBloomOwn::CopiedBits::CopiedBits(CountingBloomOwn& own) : bits_(own.filter_.bits().size()) {
-    ++own.copies_;
+    own.pending_.copy_begun();
 }
 
 bool CountingBloomOwn::CopiedBits::step(CountingBloomOwn& own, std::size_t words) {
     ones_ += bits_.copy_words(own.filter_.bits(), next_, words);
     next_ += words;
     if (next_ < bits_.words().size()) return false;
-    --own.copies_;
-    own.snapshot_taken();
+    own.pending_.copy_ended();
     return true;
 }
 
@@ -120,10 +99,6 @@ bool CountingBloomOwn::SnapshotWriter::step(CountingBloomOwn& own) {
         if (copy_.bits().words().size() > words) return false;
     }
     return encoder_->step(words);
-}
-
-void CountingBloomOwn::snapshot_taken() {
-    snapshot_holds_pending_ = snapshot_holds_pending_ || !pending_.empty();
 }
 
 double CountingBloomOwn::fill_ratio() const {
@@ -189,14 +164,8 @@ void CountingBloomOwn::end_import() {
 
 void CountingBloomOwn::begin_epoch() {
     importing_ = false;
-    pending_.clear();
-    pending_lost_ = false;
-    snapshot_holds_pending_ = false;
-    copies_ = 0;
-    stored_ = 0;
-    removed_ = 0;
-    generation_ = 0;
-    ++epoch_;
+    pending_ = {};
+    epoch_ = {epoch_.number + 1};
 }
 
 bool CountingBloomOwn::tidy() {

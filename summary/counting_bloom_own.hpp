@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -11,6 +10,8 @@
 #include "summary/delta.hpp"
 #include "summary/key_table.hpp"
 #include "summary/own_config.hpp"
+#include "summary/own_epoch.hpp"
+#include "summary/pending_flips.hpp"
 #include "summary/shape.hpp"
 
 namespace summary {
@@ -40,14 +41,14 @@ public:
 
     std::uint64_t objects() const { return objects_; }
 
-    std::uint64_t changed_since_announced() const { return std::max(stored_, removed_); }
+    std::uint64_t changed_since_announced() const { return epoch_.changed(); }
 
     /// Takes the first `flips` pending changes of bits as the next generation; all_announced()
     /// returns whether more are left. The delta is empty when all changes cancelled each other.
     /// Returns nullopt when only a snapshot can announce the changes; the generation advances all
     /// the same.
     std::optional<Delta> take_delta(std::size_t flips);
-    bool all_announced() const { return pending_.empty() && !pending_lost_; }
+    bool all_announced() const { return pending_.empty(); }
     /// The same as a payload, see Own::take_delta.
     std::optional<Bytes> take_payload(std::size_t max_bytes);
 
@@ -84,8 +85,8 @@ public:
     };
     std::uint64_t check_hash() const { return filter_.bits().check_hash(); }
 
-    std::uint64_t epoch() const { return epoch_; }
-    std::uint64_t generation() const { return generation_; }
+    std::uint64_t epoch() const { return epoch_.number; }
+    std::uint64_t generation() const { return epoch_.generation; }
     Shape shape() const { return filter_.shape(); }
     Descriptor descriptor() const { return descriptor_of(shape()); }
     std::uint64_t ones() const { return filter_.ones(); }
@@ -133,8 +134,7 @@ private:
         std::size_t fed = 0;  // shards
     };
 
-    void snapshot_taken();
-    void bound_pending();
+    void bound_pending() { pending_.bound(filter_.shape().bits / kBitsPerPendingFlip); }
     void begin_epoch();
 
     Config config_;
@@ -145,14 +145,8 @@ private:
     bool importing_ = false;
     std::optional<CountingBloomFilter> left_over_;
     std::vector<Flip> ignored_;  // flips of the growing filter
-    unsigned copies_ = 0;        // CopiedBits begun and unfinished in this epoch
-    std::vector<Flip> pending_;
-    bool pending_lost_ = false;  // too many flips: the next announcement must be a snapshot
-    bool snapshot_holds_pending_ = false;  // some receiver knows a part of the pending flips
-    std::uint64_t stored_ = 0;
-    std::uint64_t removed_ = 0;
-    std::uint64_t epoch_;
-    std::uint64_t generation_ = 0;
+    PendingFlips pending_;
+    OwnEpoch epoch_;
 };
 
 }  // namespace summary

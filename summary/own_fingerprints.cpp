@@ -19,7 +19,7 @@ std::uint64_t lowest_key(std::uint64_t fingerprint, std::uint64_t universe) {
 }  // namespace
 
 OwnFingerprints::OwnFingerprints(const FingerprintShape& shape, std::uint64_t first_epoch)
-    : shape_(shape), epoch_(first_epoch) {
+    : shape_(shape), epoch_{first_epoch} {
     assert(universe(shape) % kUniverseUnit == 0);
 }
 
@@ -45,7 +45,7 @@ void OwnFingerprints::note(KeyHash key, std::size_t index, bool came) {
         growth_->check += came ? term : ~term + 1;
     }
     if (importing_) return;
-    ++(came ? stored_ : removed_);
+    ++(came ? epoch_.stored : epoch_.removed);
     const auto number = fingerprint(key, shape_);
     check_ += came ? check_term(number) : ~check_term(number) + 1;
     auto& shard = shards_[index];
@@ -72,22 +72,18 @@ void OwnFingerprints::announce_all() {
     announced_check_ = check_;
 }
 
-/// Begins a new epoch.
-void OwnFingerprints::forget_changes() {
+void OwnFingerprints::begin_epoch(std::uint64_t epoch) {
     snapshot_.reset();
     announce_all();
     for (auto& shard : shards_) shard.announced = {};
     pending_lost_ = false;
     next_to_announce_ = 0;
-    stored_ = 0;
-    removed_ = 0;
-    generation_ = 0;
+    epoch_ = {epoch};
 }
 
 void OwnFingerprints::restart(std::uint64_t epoch) {
     growth_.reset();
-    forget_changes();
-    epoch_ = epoch;
+    begin_epoch(epoch);
 }
 
 std::vector<OwnFingerprints::Net> OwnFingerprints::net_of(std::vector<std::uint64_t> changes) {
@@ -103,9 +99,7 @@ std::vector<OwnFingerprints::Net> OwnFingerprints::net_of(std::vector<std::uint6
 }
 
 std::optional<OwnFingerprints::Change> OwnFingerprints::take_delta(std::uint64_t changes) {
-    ++generation_;
-    stored_ = 0;
-    removed_ = 0;
+    epoch_.next_generation();
     if (pending_lost_) {
         pending_lost_ = false;
         announce_all();
@@ -230,8 +224,7 @@ bool OwnFingerprints::grow_some(std::uint64_t keys) {
     check_ = growth.check;
     growth_.reset();
     importing_ = false;
-    forget_changes();
-    ++epoch_;
+    begin_epoch(epoch_.number + 1);
     return true;
 }
 

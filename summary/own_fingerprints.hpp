@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -9,6 +8,7 @@
 #include "summary/fingerprint_coding.hpp"
 #include "summary/fingerprint_shape.hpp"
 #include "summary/key_table.hpp"
+#include "summary/own_epoch.hpp"
 
 namespace summary {
 
@@ -41,7 +41,7 @@ public:
     std::uint64_t objects() const { return objects_; }
     /// Objects changed since take_delta() or the start of the epoch. One object stored and one
     /// removed count once.
-    std::uint64_t changed_since_announced() const { return std::max(stored_, removed_); }
+    std::uint64_t changed_since_announced() const { return epoch_.changed(); }
 
     /// The changes, and the ranks that the removed fingerprints had among the `objects` announced
     /// ones.
@@ -67,8 +67,8 @@ public:
     /// unfinished snapshot was begun in this epoch.
     bool write_some(std::uint64_t keys);
 
-    std::uint64_t epoch() const { return epoch_; }
-    std::uint64_t generation() const { return generation_; }
+    std::uint64_t epoch() const { return epoch_.number; }
+    std::uint64_t generation() const { return epoch_.generation; }
     const FingerprintShape& shape() const { return shape_; }
     double expected_false_hit() const {
         return false_positive_rate(shape_, static_cast<double>(objects_));
@@ -119,7 +119,7 @@ private:
     void note(KeyHash key, std::size_t shard, bool came);
     void announce_shard(std::size_t index, std::uint64_t first_rank, Change& change);
     void write(const Shard& shard, FingerprintSnapshotEncoder& encoder) const;
-    void forget_changes();
+    void begin_epoch(std::uint64_t epoch);
     void announce_all();
 
     FingerprintShape shape_;
@@ -134,10 +134,7 @@ private:
     std::uint64_t pending_ = 0;
     bool pending_lost_ = false;
     std::size_t next_to_announce_ = 0;  // shard
-    std::uint64_t stored_ = 0;
-    std::uint64_t removed_ = 0;
-    std::uint64_t epoch_;
-    std::uint64_t generation_ = 0;
+    OwnEpoch epoch_;
 };
 
 }  // namespace summary
