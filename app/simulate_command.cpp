@@ -61,37 +61,12 @@ private:
     Clock::time_point begin_ = Clock::now();
 };
 
-measure::WorkloadOptions workload_of(const SimulateCommand& command) {
-    auto workload = command.workload;
-    if (command.rate > 0) workload.requests_per_second = command.rate;
-    if (command.duration) {
-        const double requests =
-            std::chrono::duration<double>(*command.duration).count() * workload.requests_per_second;
-        if (!(requests >= 1 && requests <= measure::kMaxRequests))
-            throw std::invalid_argument(
-                fmt::format("--duration and --rate make {:.3g} requests; 1 to {} can be had",
-                            requests, measure::kMaxRequests));
-        workload.requests = static_cast<std::uint32_t>(requests);
-    }
-    return workload;
-}
-
-measure::Trace read(const SimulateCommand& command, const std::string& path) {
-    if (command.synthetic) return measure::make_workload(workload_of(command));
-    auto options = command.trace;
-    options.path = path;
-    options.https = true;  // a simulation sends nothing, so https URLs count too
-    auto trace = measure::load_trace(options);
-    measure::retime(trace, command.rate, command.speedup);
-    return trace;
-}
-
 /// A log or a made-up workload. INT and TERM end the program while it is read; afterwards they ask
 /// for an early end of the study.
-struct Input {
-    Input(const SimulateCommand& command, const std::string& path) : trace(read(command, path)) {}
-    explicit Input(const SimulateCommand& command)
-        : Input(command, command.traces.empty() ? std::string() : command.traces.front()) {}
+struct ReadInput {
+    ReadInput(const SimulationInput& input, const std::string& path) : trace(input.read(path)) {}
+    explicit ReadInput(const SimulationInput& input)
+        : ReadInput(input, input.traces.empty() ? std::string() : input.traces.front()) {}
 
     const measure::Trace trace;
     const measure::EndBySignal end;
@@ -157,7 +132,7 @@ bool any(const measure::Study& study) {
 Done run_study_command(const SimulateCommand& command) {
     PageFile page(command.html);
     StudyReporter reporter(command.quiet);
-    const Input input(command);
+    const ReadInput input(command.input);
     const auto log = measure::facts_of(input.trace, command.study.base);
     auto options = completed(command.study, log);
     warn_of_little(log);
@@ -192,15 +167,9 @@ Done run_study_command(const SimulateCommand& command) {
 /// Simulates one proxy with a disk.
 Done run_tiers_command(const SimulateCommand& command) {
     StudyReporter reporter(command.quiet);
-    const Input input(command);
-    const auto& given = command.study.base;
-    measure::TiersConfig base;
-    base.unknown_bytes = given.unknown_bytes;
-    base.unit_objects = given.unit_objects;
-    base.object_max = given.object_max;
-    base.warm_up = given.warm_up;
-    base.seed = given.seed;
-    const auto log = measure::facts_of(input.trace, given);
+    const ReadInput input(command.input);
+    const measure::TiersConfig base{command.study.base};
+    const auto log = measure::facts_of(input.trace, command.study.base);
     warn_of_little(log);
     auto study = measure::plan_tiers(log, command.study.caches, command.memory, base);
     measure::run_tiers(input.trace, study, measure::jobs_or_processors(command.jobs),
@@ -216,9 +185,9 @@ Done run_paper_command(const SimulateCommand& command) {
     StudyReporter reporter(command.quiet);
     std::vector<measure::Study> studies;
     bool stopped = false;
-    for (const auto& path : command.traces) {
+    for (const auto& path : command.input.traces) {
         if (stopped) break;
-        const Input input(command, path);
+        const ReadInput input(command.input, path);
         const auto log = measure::facts_of(input.trace, command.study.base);
         warn_of_little(log);
         auto options = command.study;
@@ -235,7 +204,7 @@ Done run_paper_command(const SimulateCommand& command) {
 }
 
 Done run(SimulateCommand& command) {
-    if (command.traces.empty() && !command.synthetic)
+    if (command.input.traces.empty() && !command.input.synthetic)
         throw std::invalid_argument("simulate needs --trace FILE or --synthetic");
     if (command.only && (command.advise || !command.html.empty()))
         throw std::invalid_argument("--advise and --html compare schemes: leave out --scheme");
@@ -244,11 +213,12 @@ Done run(SimulateCommand& command) {
     if (command.paper && (command.only || command.advise || !command.html.empty()))
         throw std::invalid_argument(
             "--paper has its own schemes and tables: leave out --scheme, --advise and --html");
-    if (command.paper && command.synthetic)
+    if (command.paper && command.input.synthetic)
         throw std::invalid_argument("--paper is for logs: leave out --synthetic");
-    if (!command.paper && command.traces.size() > 1)
+    if (!command.paper && command.input.traces.size() > 1)
         throw std::invalid_argument("several --trace are for --paper");
-    if (command.seed) command.workload.seed = command.study.base.seed = *command.seed;
+    if (const auto seed = command.input.seed)
+        command.input.workload.seed = command.study.base.seed = *seed;
     if (command.tiers) return run_tiers_command(command);
     if (command.changed)
         command.study.base.announce_changed = *command.changed;
@@ -265,6 +235,29 @@ Done run(SimulateCommand& command) {
 }
 
 }  // namespace
+
+measure::Trace SimulationInput::read(const std::string& path) const {
+    if (synthetic) {
+        auto made = workload;
+        if (rate > 0) made.requests_per_second = rate;
+        if (duration) {
+            const double requests =
+                std::chrono::duration<double>(*duration).count() * made.requests_per_second;
+            if (!(requests >= 1 && requests <= measure::kMaxRequests))
+                throw std::invalid_argument(
+                    fmt::format("--duration and --rate make {:.3g} requests; 1 to {} can be had",
+                                requests, measure::kMaxRequests));
+            made.requests = static_cast<std::uint32_t>(requests);
+        }
+        return measure::make_workload(made);
+    }
+    auto options = trace;
+    options.path = path;
+    options.https = true;  // a simulation sends nothing, so https URLs count too
+    auto read = measure::load_trace(options);
+    measure::retime(read, rate, speedup);
+    return read;
+}
 
 int simulate_command(SimulateCommand command) {
     Done done;

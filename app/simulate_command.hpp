@@ -12,8 +12,8 @@
 
 namespace app {
 
-/// Options of `hearsay simulate`.
-struct SimulateCommand {
+/// The logs, or the made-up workload, of a simulation.
+struct SimulationInput {
     std::vector<std::string> traces;  // one; `paper` takes any number
     measure::TraceOptions trace;      // common to all traces
     bool synthetic = false;
@@ -21,6 +21,15 @@ struct SimulateCommand {
     std::optional<std::uint64_t> seed;  // of the made-up workload, the network and the hash
     std::optional<std::chrono::nanoseconds> duration;  // of the made-up workload at its rate
     double rate = 0, speedup = 0;                      // replaces the log's times; 0: the log's own
+
+    /// Reads that log, or makes the workload. Throws as load_trace() does, and
+    /// std::invalid_argument for a workload that is too large.
+    measure::Trace read(const std::string& path) const;
+};
+
+/// Options of `hearsay simulate`.
+struct SimulateCommand {
+    SimulationInput input;
     measure::StudyOptions study;
     std::optional<measure::Scheme> only;  // one scheme instead of the study
     std::optional<double> changed;        // of the base, if given

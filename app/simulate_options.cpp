@@ -108,39 +108,39 @@ std::optional<measure::SimulatedNetwork::Restart> parse_restart(const std::strin
     return out;
 }
 
-void add_input(CLI::App& command, SimulateCommand& simulate) {
-    auto* trace = option(command, "--trace", "FILE", simulate.traces,
+void add_input(CLI::App& command, SimulationInput& input) {
+    auto* trace = option(command, "--trace", "FILE", input.traces,
                          "Request log, plain or gzip; - is standard input; formats: see "
                          "`hearsay help replay`. --paper takes several");
-    auto* site = option(command, "--site", "URL", simulate.trace.site,
+    auto* site = option(command, "--site", "URL", input.trace.site,
                         "Prefix of URLs that are only a path, as in server logs")
                      ->capture_default_str();
     auto* limit =
-        option(command, "--limit", "N", simulate.trace.limit, "Takes at most so many requests")
+        option(command, "--limit", "N", input.trace.limit, "Takes at most so many requests")
             ->check(whole_number(1));
     auto* speedup =
-        option(command, "--speedup", "N", simulate.speedup, "The log's times, so many times faster")
+        option(command, "--speedup", "N", input.speedup, "The log's times, so many times faster")
             ->check(above_zero());
-    option(command, "--rate", "N", simulate.rate,
+    option(command, "--rate", "N", input.rate,
            "Requests per second of all clients together, instead of the log's times (default "
            "for the made-up workload: 1000)")
         ->check(above_zero())
         ->excludes(speedup);
-    auto* synthetic = command.add_flag("--synthetic", simulate.synthetic,
+    auto* synthetic = command.add_flag("--synthetic", input.synthetic,
                                        "Uses a made-up workload instead of a log");
     for (auto* of_logs : {trace, site, limit, speedup}) synthetic->excludes(of_logs);
-    measure::WorkloadOptions& workload = simulate.workload;
+    measure::WorkloadOptions& workload = input.workload;
     auto* requests =
         option(command, "--requests", "N", workload.requests, "Requests of the made-up workload")
             ->check(within(1u, 100'000'000u))
             ->capture_default_str();
     parsed(
-        command, "--duration", "TIME", simulate.duration,
+        command, "--duration", "TIME", input.duration,
         [](const std::string& text) { return proxy::parse_duration(text); }, kTime,
         "Length of the made-up workload, instead of --requests")
         ->excludes(requests);
     option(
-        command, "--seed", "N", simulate.seed,
+        command, "--seed", "N", input.seed,
         "Seed of the made-up workload (default 42), of the network and of the cluster's hash (1)")
         ->check(whole_number());
     option(command, "--clients", "N", workload.clients, "Clients of the made-up workload")
@@ -257,10 +257,10 @@ Command add_simulate(CLI::App& app, const std::string& written) {
     auto& simulate = *options;
     simulate.written = written;
     command.footer(kSimulateFooter);
-    simulate.workload.requests = 300'000;
-    simulate.workload.clients = 2'000;
-    simulate.workload.objects = 100'000;
-    add_input(command, simulate);
+    simulate.input.workload.requests = 300'000;
+    simulate.input.workload.clients = 2'000;
+    simulate.input.workload.objects = 100'000;
+    add_input(command, simulate.input);
     add_proxies(command, simulate);
     add_network(command, simulate.study.base.network);
     command.add_flag(

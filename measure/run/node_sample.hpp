@@ -49,26 +49,14 @@ struct DiskSample : proxy::DiskCounters {
     double loading_seconds = 0;
 };
 
-/// The status of one node at one time. A plain value.
-struct NodeSample {
-    std::string node;
-    std::string instance;  ///< of the process; empty for older nodes
-    double uptime_seconds = 0;
-    bool ready = false, draining = false;
-    std::string reload_error;  ///< why the last reload was refused; empty if it took effect
+/// The requests of clients at one node, by outcome.
+struct RequestSample {
     std::uint64_t total = 0, local_hit = 0, peer_hit = 0, origin_fetch = 0, uncacheable = 0,
                   error = 0, refused = 0;
-    std::uint64_t evictions = 0;  ///< from memory and disk
-    // As the tables of the node describe them: a new counter is read, summed and compared
-    // automatically.
-    proxy::TrafficCounters traffic;
-    proxy::CacheCounters cache;
-    proxy::StoreDiskStatus store_disk;
-    protocol::LinkCounters links;
-    std::vector<PeerSample> peers;
-    std::vector<DiskSample> disk;
+};
 
-    const PeerSample* peer(std::string_view name) const;
+/// The places where a node looks for others, and what it found there.
+struct PlaceSample {
     struct Name {  // a name to be resolved to peers; peers still to be met are absent from `peers`
         std::string name;
         std::uint64_t places = 0;
@@ -82,6 +70,26 @@ struct NodeSample {
     std::vector<Server> servers;
     std::vector<std::string> unanswered;  // places without an identified node, and the reason
     std::vector<std::string> unplaced;    // listed nodes beyond the limit of peers
+};
+
+/// The status of one node at one time. A plain value.
+struct NodeSample : RequestSample, PlaceSample {
+    std::string node;
+    std::string instance;  ///< of the process; empty for older nodes
+    double uptime_seconds = 0;
+    bool ready = false, draining = false;
+    std::string reload_error;     ///< why the last reload was refused; empty if it took effect
+    std::uint64_t evictions = 0;  ///< from memory and disk
+    // As the tables of the node describe them: a new counter is read, summed and compared
+    // automatically.
+    proxy::TrafficCounters traffic;
+    proxy::CacheCounters cache;
+    proxy::StoreDiskStatus store_disk;
+    protocol::LinkCounters links;
+    std::vector<PeerSample> peers;
+    std::vector<DiskSample> disk;
+
+    const PeerSample* peer(std::string_view name) const;
 
     /// Adds the counters of `other`. Levels, names, peers and disks stay.
     NodeSample& operator+=(const NodeSample& other);

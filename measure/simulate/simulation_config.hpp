@@ -68,8 +68,19 @@ inline constexpr unsigned kPaperLoadFactors[] = {8, 16, 32};
 /// Limit for a network that is not even: work and memory grow with the square of the proxies.
 inline constexpr std::size_t kMostUnevenProxies = 64;
 
+/// How a simulation takes the requests and objects of a log.
+struct SimulatedLoad {
+    std::uint64_t unknown_bytes = 8192;  // for sizes missing from the log
+    bool unit_objects = false;           // each object weighs one byte: cache sizes are objects
+    std::uint64_t object_max = 0;        // larger ones are not stored; 0: all that fit
+    double warm_up = 0;                  // share of the requests before counting begins
+    std::uint64_t seed = 1;
+
+    bool operator==(const SimulatedLoad&) const = default;
+};
+
 /// The cluster, its origin and its load in one simulation. check() has the ranges.
-struct SimulationConfig {
+struct SimulationConfig : SimulatedLoad {
     Scheme scheme = Scheme::summary;
     std::size_t proxies = 8;        // 1 to summary::kMaxPeers
     std::uint64_t cache_bytes = 0;  // of each proxy; 0: unlimited
@@ -83,14 +94,9 @@ struct SimulationConfig {
     unsigned load_factor = 16;                       // of paper_bloom
 
     SimulatedNetwork network;
-    std::uint64_t unknown_bytes = 8192;      // for sizes missing from the log
-    bool unit_objects = false;               // each object weighs one byte: cache_bytes are objects
-    std::uint64_t object_max = 0;            // larger ones are not stored; 0: all that fit
     std::chrono::milliseconds fresh_for{0};  // lifetime of the origin's answers; 0: for ever
     double changes = 0;              // share of stale copies with a new version at the origin
     double requests_per_second = 0;  // of all proxies together; 0: the log's own times
-    double warm_up = 0;              // share of the requests before counting begins
-    std::uint64_t seed = 1;
 
     bool operator==(const SimulationConfig&) const = default;
 };
@@ -98,14 +104,8 @@ struct SimulationConfig {
 /// Throws std::invalid_argument that names a number out of range.
 void check(const SimulationConfig& config);
 
-/// The counts of a simulation after its warm-up.
-struct SimulationCounts {
-    std::uint64_t requests = 0, bytes = 0;
-    std::uint64_t local_hits = 0, local_hit_bytes = 0;
-    std::uint64_t peer_hits = 0, peer_hit_bytes = 0;
-    std::uint64_t joined = 0;         // local hits that waited for a fetch in progress
-    std::uint64_t validations = 0;    // hits that the origin validated
-    std::uint64_t origin_beside = 0;  // origin fetches beside a slow peer
+/// The requests to peers of a simulation, and the misses that peers could have answered.
+struct PeerRequestCounts {
     std::uint64_t peer_requests = 0;
     std::uint64_t false_hits_collision = 0;  // of a peer that never announced the object
     std::uint64_t false_hits_evicted = 0;    // of a peer that has evicted the object since
@@ -116,12 +116,31 @@ struct SimulationCounts {
     std::uint64_t peers_too_far = 0;  // misses for which the origin was nearer than the peers with
                                       // the object
     std::uint64_t false_misses = 0;   // a peer had the object, and was neither asked nor too far
+
+    std::uint64_t false_hits() const { return false_hits_collision + false_hits_evicted; }
+    bool operator==(const PeerRequestCounts&) const = default;
+};
+
+/// The messages between the proxies of a simulation, apart from objects.
+struct MessageCounts {
     std::uint64_t announcements = 0;  // deltas and snapshots, counted once for each receiver
     std::uint64_t announcement_bytes = 0;
     std::uint64_t snapshots = 0;
     /// Peer requests that failed to find the object; for ICP and the paper's schemes, which query
     /// before they fetch, all queries and replies.
     std::uint64_t query_messages = 0, query_bytes = 0;
+
+    bool operator==(const MessageCounts&) const = default;
+};
+
+/// The counts of a simulation after its warm-up.
+struct SimulationCounts : PeerRequestCounts, MessageCounts {
+    std::uint64_t requests = 0, bytes = 0;
+    std::uint64_t local_hits = 0, local_hit_bytes = 0;
+    std::uint64_t peer_hits = 0, peer_hit_bytes = 0;
+    std::uint64_t joined = 0;               // local hits that waited for a fetch in progress
+    std::uint64_t validations = 0;          // hits that the origin validated
+    std::uint64_t origin_beside = 0;        // origin fetches beside a slow peer
     std::uint64_t stored = 0, evicted = 0;  // objects
     std::uint64_t summary_bytes = 0;        // of one proxy at the end: its own and its peers'
     double waited_ms = 0;                   // of all requests together, for peers and the origin

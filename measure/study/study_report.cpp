@@ -28,7 +28,7 @@ PerRequest per_request(const SimulationCounts& counts) {
     out.local_bytes = ratio(counts.local_hit_bytes, counts.bytes);
     out.total_bytes = ratio(counts.local_hit_bytes + counts.peer_hit_bytes, counts.bytes);
     out.false_misses = of_requests(counts.false_misses);
-    out.false_hits = of_requests(counts.false_hits_collision + counts.false_hits_evicted);
+    out.false_hits = of_requests(counts.false_hits());
     out.announcements = of_requests(counts.announcements);
     out.announcement_bytes = of_requests(counts.announcement_bytes);
     out.queries = of_requests(counts.query_messages);

@@ -16,20 +16,13 @@ enum class DiskOrder : std::uint8_t {
 };
 
 /// One proxy with a disk behind its memory.
-struct TiersConfig {
+struct TiersConfig : SimulatedLoad {
     std::uint64_t memory_bytes = 0;                  // above 0
     std::uint64_t disk_bytes = 0;                    // 0: no disk
     Replacement replacement = Replacement::s3_fifo;  // in memory; orders that look at other proxies
                                                      // are refused
     DiskOrder disk = DiskOrder::segments;
     proxy::DiskAdmission admission = proxy::DiskAdmission::second_request;
-
-    std::uint64_t unknown_bytes = 8192;  // for sizes missing from the log
-    bool unit_objects = false;     // each object weighs one byte in both tiers: their bytes are
-                                   // objects
-    std::uint64_t object_max = 0;  // larger ones are not stored; 0: all that fit
-    double warm_up = 0;            // share of the requests before counting begins
-    std::uint64_t seed = 1;        // of the hash
 
     bool operator==(const TiersConfig&) const = default;
 };

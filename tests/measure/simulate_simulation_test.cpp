@@ -227,7 +227,7 @@ TEST(Simulation, AStaleCopyOfAPeerIsGivenWhenTheOriginConfirmsIt) {
     EXPECT_EQ(counts.stale_hits, 1u);
     EXPECT_EQ(counts.validations, 1u);
     EXPECT_EQ(counts.peer_hits, 1u);
-    EXPECT_EQ(counts.false_hits_collision + counts.false_hits_evicted + counts.false_misses, 0u);
+    EXPECT_EQ(counts.false_hits() + counts.false_misses, 0u);
     config.changes = 1;
     EXPECT_EQ(simulate(asked.trace, config).hits(), 0u);
 }
@@ -375,8 +375,7 @@ TEST(Simulation, EachSchemeFindsPartOfWhatIcpFinds) {
         const bool hourly = scheme == Scheme::squid_digest;
         EXPECT_GT(of_icp, hourly ? 0.8 : 0.97) << static_cast<int>(scheme);
         EXPECT_LT(of_icp, 1.01) << static_cast<int>(scheme);
-        EXPECT_EQ(counts.peer_requests,
-                  counts.peer_hits + counts.false_hits_collision + counts.false_hits_evicted)
+        EXPECT_EQ(counts.peer_requests, counts.peer_hits + counts.false_hits())
             << static_cast<int>(scheme);
     }
 }
