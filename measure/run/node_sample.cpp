@@ -176,12 +176,6 @@ std::uint64_t NodeSample::under_way() const {
     for (const auto& peer : peers) sum += peer.under_way();
     return sum;
 }
-bool NodeSample::in_sync() const {
-    for (const auto& peer : peers) {
-        if (peer.state != "in_step") return false;
-    }
-    return true;
-}
 
 std::optional<NodeSample> parse_status(std::string_view text, std::string& why) {
     const StatusJson json = StatusJson::parse(text, nullptr, false);

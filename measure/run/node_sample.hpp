@@ -99,7 +99,6 @@ struct NodeSample : RequestSample, PlaceSample {
     std::uint64_t other_refusals() const;  ///< stale hits and refused
     std::uint64_t failures() const;
     std::uint64_t under_way() const;  ///< requests to peers without an end
-    bool in_sync() const;             ///< with every peer
 };
 
 /// Returns nothing, and the reason in `why`, if `json` is not the status of a node.

@@ -62,7 +62,6 @@ awaitable<Attempt> ProxyConnection::exchange(std::string_view request, const Exp
         co_await read_answer(expected, attempt);
     }
     deadline_ = Time::max();
-    used_ = true;
     co_return attempt;
 }
 

@@ -52,7 +52,6 @@ public:
     protocol::awaitable<Attempt> exchange(std::string_view request, const Expected& expected,
                                           std::chrono::steady_clock::time_point deadline);
     bool reusable() const { return reusable_; }
-    bool used() const { return used_; }
     void expire(std::chrono::steady_clock::time_point now);
 
 private:
@@ -69,7 +68,7 @@ private:
     proxy::Head head_;
     proxy::HeadLimits limits_;
     std::chrono::steady_clock::time_point deadline_ = std::chrono::steady_clock::time_point::max();
-    bool reusable_ = false, used_ = false, expired_ = false, ended_ = false;
+    bool reusable_ = false, expired_ = false, ended_ = false;
 };
 
 }  // namespace measure

@@ -48,7 +48,6 @@ TEST(NodeStatus, GivesWhatReportsAreMadeOf) {
     EXPECT_EQ(n->failures(), 4u);
     EXPECT_EQ(n->peer("b")->served, 5u);
     EXPECT_EQ(n->peer("x"), nullptr);
-    EXPECT_FALSE(n->in_sync());  // c is not
 }
 
 /// Gives the numbers of a table values of their own, upwards from `first`.
