@@ -61,6 +61,8 @@ TEST(ResponseDirectives, AreNotFoundInsideQuotedStrings) {  // behaviour 24
         response_directives(Head(R"(Cache-Control: foo="max-age=60, no-store, private", public)"));
     EXPECT_FALSE(d.no_store || d.is_private || d.max_age.present());
     EXPECT_TRUE(d.is_public);
+    EXPECT_FALSE(
+        response_directives(Head(R"(Cache-Control: foo="\", no-store", max-age=60)")).no_store);
 }
 
 TEST(ResponseDirectives, AreNotLostBehindAQuoteThatNeverEnds) {  // behaviours 7, 24

@@ -151,6 +151,7 @@ TEST(Age, IncludesTheTimeTheRequestTook) {  // RFC 9111 §4.2.3
 TEST(Age, TakesTheFirstNumberOfAList) {  // RFC 9111 §5.1, behaviour 40
     EXPECT_EQ(received_age(Head("Age: 7, 9")), 7s);
     EXPECT_EQ(received_age(Head("Age: 7\nAge: 9")), 7s);
+    EXPECT_EQ(received_age(Head("Age: , 7")), 7s);
     EXPECT_EQ(received_age(Head("Age: 007")), 7s);
 }
 
