@@ -10,8 +10,8 @@
 
 #include "app/exit_codes.hpp"
 #include "app/run_command.hpp"
-#include "measure/run/child_process.hpp"
 #include "proxy/config/parse_config.hpp"
+#include "tests/app/run_program.hpp"
 #include "tests/measure/captured.hpp"
 
 namespace app {
@@ -19,12 +19,8 @@ namespace init_command_test {
 
 using measure::captured;
 using measure::TemporaryDirectory;
+using test::content;
 using testing::HasSubstr;
-
-std::string content(const std::string& file) {
-    std::ifstream in(file);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
 
 TEST(Init, WritesConfigurationsThatFitTogether) {
     const TemporaryDirectory folder("hearsay-test-");

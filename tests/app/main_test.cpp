@@ -2,44 +2,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-
-#include "measure/run/child_process.hpp"
+#include "tests/app/run_program.hpp"
 
 namespace app {
 namespace main_test {
 
-using measure::ChildProcess;
-using measure::own_executable;
-using measure::TemporaryDirectory;
+using test::Ended;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
-struct Ended {
-    std::string how, said;
-};
-
-/// With its output in a device that takes nothing.
-std::string run_in_vain(std::vector<std::string> arguments) {
-    const auto program = std::filesystem::path(own_executable()).parent_path() / "hearsay";
-    arguments.insert(arguments.begin(), program.string());
-    ChildProcess child(arguments, "/dev/full");
-    child.wait();
-    return child.ended().value_or("it runs");
-}
-
 Ended run(std::vector<std::string> arguments) {
-    const TemporaryDirectory directory("hearsay-test-");
-    const auto program = std::filesystem::path(own_executable()).parent_path() / "hearsay";
-    arguments.insert(arguments.begin(), program.string());
-    const auto log = directory.path() + "/log";
-    ChildProcess child(arguments, log);
-    child.wait();
-    std::ifstream in(log);
-    return {child.ended().value_or("it runs"), {std::istreambuf_iterator<char>(in), {}}};
+    return test::run_program(std::move(arguments));
 }
 
 TEST(CommandLine, NamesTheOptionThatItDoesNotKnow) {
@@ -107,7 +81,8 @@ TEST(CommandLine, FailsWhenItsOutputDoesNotArrive) {
                                   {"--help"},
                                   {"help", "run"},
                                   simulate})
-        EXPECT_EQ(run_in_vain(arguments), "exit code 1") << arguments.front();
+        EXPECT_EQ(test::run_program(arguments, "/dev/full").how, "exit code 1")
+            << arguments.front();
 }
 
 TEST(CommandLine, NeedsAUrlToExplain) {

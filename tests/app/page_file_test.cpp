@@ -11,21 +11,16 @@
 #include <thread>
 
 #include "measure/report/report_html.hpp"
-#include "measure/run/child_process.hpp"
+#include "tests/app/run_program.hpp"
 #include "tests/measure/markup.hpp"
 
 namespace app {
 namespace page_file_test {
 
-using measure::ChildProcess;
 using measure::TemporaryDirectory;
+using test::content;
 using testing::HasSubstr;
 using testing::Not;
-
-std::string content(const std::string& path) {
-    std::ifstream in(path);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
 
 TEST(PageFile, KeepsAnEarlierPageUntilItWrites) {
     const TemporaryDirectory directory("hearsay-test-");
@@ -61,24 +56,11 @@ TEST(ShellText, IsWhatAShellTakes) {
     EXPECT_EQ(shell_text(0, words), "");
 }
 
-struct Ended {
-    std::string how, said;
-};
-
-Ended run(std::vector<std::string> arguments) {
-    const TemporaryDirectory directory("hearsay-test-");
-    const auto program = std::filesystem::path(measure::own_executable()).parent_path() / "hearsay";
-    arguments.insert(arguments.begin(), program.string());
-    const auto log = directory.path() + "/log";
-    ChildProcess child(arguments, log);
-    while (!child.ended()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    return {*child.ended(), content(log)};
-}
-
 TEST(Html, OfADemoShowsTheRun) {
     const TemporaryDirectory directory("hearsay-test-");
     const auto path = directory.path() + "/<b>page.html";
-    const auto ended = run({"demo", "--requests", "2000", "--seed", "5", "--html", path});
+    const auto ended =
+        test::run_program({"demo", "--requests", "2000", "--seed", "5", "--html", path});
     ASSERT_EQ(ended.how, "exit code 0") << ended.said;
     const auto page = content(path);
     EXPECT_EQ(measure::unbalanced(page), "");
@@ -103,7 +85,7 @@ TEST(Html, WithAWrongPathEndsBeforeTheRun) {
           {"replay", "--trace", "/nowhere/log", "--proxy", "http://127.0.0.1:1"}}) {
         auto all = words;
         all.insert(all.end(), {"--html", path});
-        const auto ended = run(all);
+        const auto ended = test::run_program(all);
         EXPECT_EQ(ended.how, "exit code 1") << words[0];
         EXPECT_THAT(ended.said, HasSubstr("cannot write the page " + path + ": No such file"));
         EXPECT_THAT(ended.said, Not(HasSubstr("starting"))) << words[0];

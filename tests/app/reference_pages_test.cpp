@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "proxy/telemetry/counters.hpp"
+#include "tests/app/run_program.hpp"
 
 namespace app::test {
 namespace reference_pages_test {
@@ -19,17 +19,10 @@ using testing::IsEmpty;
 
 const std::filesystem::path kRoot = std::filesystem::path(__FILE__).parent_path() / "../..";
 
-std::string read(const std::filesystem::path& file) {
-    std::ifstream in(file);
-    std::ostringstream text;
-    text << in.rdbuf();
-    return text.str();
-}
-
 /// True when the committed file is this text; writes it first when asked to.
 testing::AssertionResult is_current(const std::string& file, const std::string& text) {
     if (std::getenv("HEARSAY_WRITE_REFERENCE")) std::ofstream(kRoot / file) << text;
-    if (read(kRoot / file) == text) return testing::AssertionSuccess();
+    if (content(kRoot / file) == text) return testing::AssertionSuccess();
     return testing::AssertionFailure() << file << " is out of date: run ./dev reference";
 }
 
@@ -45,15 +38,15 @@ void expect_current(const std::string& name, const ReferencePage& page) {
 
 TEST(ReferencePages, HoldEverySetting) {
     const auto page = page_of("settings");
-    EXPECT_TRUE(is_current(page, settings_page(read(kRoot / page))));
+    EXPECT_TRUE(is_current(page, settings_page(content(kRoot / page))));
 }
 
 TEST(ReferencePages, HoldEveryMetric) {
-    expect_current("metrics", metrics_page(read(kRoot / page_of("metrics"))));
+    expect_current("metrics", metrics_page(content(kRoot / page_of("metrics"))));
 }
 
 TEST(ReferencePages, ExplainEveryReasonOfARefusal) {
-    const auto page = read(kRoot / page_of("metrics"));
+    const auto page = content(kRoot / page_of("metrics"));
     const auto row = page.find("| `hearsay_request_refusals_total` |");
     ASSERT_NE(row, page.npos);
     const auto text = page.substr(row, page.find('\n', row) - row);
@@ -62,12 +55,11 @@ TEST(ReferencePages, ExplainEveryReasonOfARefusal) {
 }
 
 TEST(ReferencePages, HoldEveryFieldOfTheStatus) {
-    expect_current("status", status_page(read(kRoot / page_of("status"))));
+    expect_current("status", status_page(content(kRoot / page_of("status"))));
 }
 
 TEST(ReferencePages, HoldEveryCommandAndOption) {
-    const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "hearsay";
-    expect_current("cli", cli_page(program.string(), read(kRoot / page_of("cli"))));
+    expect_current("cli", cli_page(program(), content(kRoot / page_of("cli"))));
 }
 
 TEST(ReferencePages, HaveASchemaBesideThem) {

@@ -14,6 +14,7 @@
 
 #include "measure/run/child_process.hpp"
 #include "measure/run/http_get.hpp"
+#include "tests/app/run_program.hpp"
 
 namespace app {
 namespace signals_test {
@@ -22,7 +23,6 @@ using namespace std::chrono_literals;
 using measure::ChildProcess;
 using measure::http_get;
 using measure::HttpAnswer;
-using measure::own_executable;
 using measure::TemporaryDirectory;
 using testing::HasSubstr;
 using testing::Not;
@@ -41,9 +41,7 @@ protected:
                                     "}";
     }
     ChildProcess run() const {
-        const auto program = std::filesystem::path(own_executable()).parent_path() / "hearsay";
-        ChildProcess child({program.string(), "run", "--config", file_},
-                           directory_.path() + "/log");
+        ChildProcess child({test::program(), "run", "--config", file_}, directory_.path() + "/log");
         EXPECT_TRUE(eventually([&] { return admin("/readyz").status == 200; })) << log();
         return child;
     }
@@ -54,8 +52,7 @@ protected:
     }
     std::string log() const { return text_of("log"); }
     std::string text_of(const std::string& name) const {
-        std::ifstream in(directory_.path() + '/' + name);
-        return {std::istreambuf_iterator<char>(in), {}};
+        return test::content(directory_.path() + '/' + name);
     }
     static bool eventually(const std::function<bool()>& holds) {
         const auto end = std::chrono::steady_clock::now() + 20s;
@@ -77,9 +74,8 @@ protected:
 
 TEST_F(Signals, StandardStreamsThatAreClosedAreNoSockets) {
     write("a.test");
-    const auto program = std::filesystem::path(own_executable()).parent_path() / "hearsay";
     ChildProcess node(
-        {"/bin/sh", "-c", "exec \"$0\" run --config \"$1\" <&- >&- 2>&-", program.string(), file_},
+        {"/bin/sh", "-c", "exec \"$0\" run --config \"$1\" <&- >&- 2>&-", test::program(), file_},
         directory_.path() + "/log");
     ASSERT_TRUE(eventually([&] { return admin("/readyz").status == 200; }));
     for (const auto* fd : {"0", "1", "2"})

@@ -3,38 +3,25 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "measure/run/child_process.hpp"
+#include "tests/app/run_program.hpp"
 #include "tests/measure/temporary_file.hpp"
 
 namespace app {
 namespace simulate_command_test {
 
 using measure::ChildProcess;
-using measure::own_executable;
 using measure::TemporaryDirectory;
 using measure::TemporaryFile;
+using test::Ended;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-struct Ended {
-    std::string how, said;
-};
-
 Ended run(std::vector<std::string> arguments) {
-    const TemporaryDirectory directory("hearsay-test-");
-    const auto program = std::filesystem::path(own_executable()).parent_path() / "hearsay";
-    arguments.insert(arguments.begin(), {program.string(), "simulate"});
-    const auto log = directory.path() + "/log";
-    ChildProcess child(arguments, log);
-    child.wait();
-    std::ifstream in(log);
-    return {child.ended().value_or("it runs"), {std::istreambuf_iterator<char>(in), {}}};
+    arguments.insert(arguments.begin(), "simulate");
+    return test::run_program(std::move(arguments));
 }
 
 /// Clients that request the same ten objects, one client after the other.
@@ -156,16 +143,14 @@ TEST(Simulate, SaysWhatItWouldTakeInstead) {
 
 TEST(Simulate, SaysOnceThatItsOutputTakesNothing) {
     const TemporaryDirectory directory("hearsay-test-");
-    const auto program = std::filesystem::path(own_executable()).parent_path() / "hearsay";
     const auto log = directory.path() + "/log";
     ChildProcess child({"/bin/sh", "-c",
-                        program.string() + " simulate --synthetic --requests 100 --scheme icp "
-                                           "--quiet > /dev/full"},
+                        test::program() + " simulate --synthetic --requests 100 --scheme icp "
+                                          "--quiet > /dev/full"},
                        log);
     child.wait();
     EXPECT_EQ(child.ended(), "exit code 1");
-    std::ifstream in(log);
-    const std::string said{std::istreambuf_iterator<char>(in), {}};
+    const auto said = test::content(log);
     EXPECT_THAT(said, StartsWith("hearsay: cannot write to "));
     EXPECT_THAT(said, HasSubstr("No space left on device"));
     EXPECT_EQ(said.find('\n'), said.size() - 1) << said;
@@ -208,8 +193,7 @@ TEST(Simulate, WritesAPageAndAdvice) {
     const TemporaryFile few(small_log());
     EXPECT_THAT(run({"--trace", few.path(), "--proxies", "4", "--cache", "1MiB", "--advise"}).said,
                 HasSubstr("TOO LITTLE FOR A VERDICT"));
-    std::ifstream in(page);
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    const auto text = test::content(page);
     EXPECT_THAT(text, HasSubstr("<h2>Advice</h2>"));
     EXPECT_EQ(
         run({"--trace", log.path(), "--proxies", "2", "--cache", "50%", "--html", directory.path()})

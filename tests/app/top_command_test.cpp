@@ -16,12 +16,11 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "app/exit_codes.hpp"
-#include "measure/run/child_process.hpp"
+#include "tests/app/run_program.hpp"
 #include "tests/app/top_answers.hpp"
 #include "tests/measure/captured.hpp"
 #include "tests/measure/scripted_server.hpp"
@@ -83,8 +82,7 @@ class OnATerminal : public testing::Test {
 protected:
     void run(const std::string& at, unsigned short columns = 120, bool colors = true) {
         winsize size{24, columns, 0, 0};
-        const auto program =
-            (std::filesystem::path(measure::own_executable()).parent_path() / "hearsay").string();
+        const auto program = test::program();
         const std::vector<const char*> words{program.c_str(), "top", "--at", at.c_str(), nullptr};
         const auto environment =
             colors ? std::vector<const char*>{"TERM=xterm", nullptr}

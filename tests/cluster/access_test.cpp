@@ -11,17 +11,6 @@ using namespace std::string_literals;
 /// of them. The tests' own clients are at 127.0.0.1.
 class Access : public NodesTest {
 protected:
-    Config forward_config() const {
-        auto settings = config("a");
-        settings.origins.clear();
-        settings.forward.enabled = true;
-        settings.forward.private_destinations = Destinations::allow;
-        settings.forward.connect_ports = {origin.port()};
-        return settings;
-    }
-    std::string url(std::string_view path) const {
-        return "http://127.0.0.1:" + std::to_string(origin.port()) + std::string(path);
-    }
     std::uint64_t refused(RequestRefusal reason) const { return status("a").work.refusals[reason]; }
     std::string told(std::string_view name) const { return field_of(origin.heads().back(), name); }
 };
@@ -105,7 +94,7 @@ TEST_F(Access, ToTheForwardProxyIsForItsClients) {
     EXPECT_EQ(answer.status, 403u);
     EXPECT_TRUE(contains(answer.body, "forward.clients")) << answer.body;
     EXPECT_EQ(client().ask("POST", url("/one"), "", "x").status, 403u);
-    const auto connect = client().ask("CONNECT", "127.0.0.1:" + std::to_string(origin.port()));
+    const auto connect = client().ask("CONNECT", authority());
     EXPECT_EQ(connect.status, 403u);
     EXPECT_TRUE(contains(connect.body, "forward.clients")) << connect.body;
     EXPECT_EQ(origin.requests(), 0u);
@@ -118,7 +107,7 @@ TEST_F(Access, ToWhatTheForwardProxyHasStoredIsForItsClientsToo) {
     settings.clients.trusted_proxies = {"127.0.0.1"};
     start(settings);
     EXPECT_EQ(get("a", url("/one"), "X-Forwarded-For: 10.0.0.1\r\n").status, 200u);
-    const auto host = "127.0.0.1:" + std::to_string(origin.port());
+    const auto host = authority();
     auto stranger = client();
     stranger.host = host;
     EXPECT_EQ(stranger.get("/one", "X-Forwarded-For: 8.8.8.8\r\n").status, 403u) << "origin-form";

@@ -46,17 +46,9 @@ protected:
     }
     void write_users(const std::string& text) const { write("users", text); }
     Config forward_config() const {
-        auto settings = config("a");
-        settings.origins.clear();
-        settings.forward.enabled = true;
-        settings.forward.private_destinations = Destinations::allow;
-        settings.forward.connect_ports = {origin.port()};
+        auto settings = NodesTest::forward_config();
         settings.forward.authentication = AuthenticationConfig{path("users")};
         return settings;
-    }
-    std::string authority() const { return "127.0.0.1:" + std::to_string(origin.port()); }
-    std::string url(std::string_view path) const {
-        return "http://" + authority() + std::string(path);
     }
     std::uint64_t refused(RequestRefusal reason) const { return status("a").work.refusals[reason]; }
     std::string access_log() const {

@@ -37,10 +37,6 @@ protected:
         add("domains", kDomains, "# comment\nlisted.test\n");
         add("urls", kUrls, "127.0.0.1/bad\n");
     }
-    std::string url(std::string_view path) const {
-        return "http://127.0.0.1:" + std::to_string(origin.port()) + std::string(path);
-    }
-    std::string authority() const { return "127.0.0.1:" + std::to_string(origin.port()); }
     std::uint64_t refused() const { return status("a").work.refusals[RequestRefusal::blocklist]; }
     /// Starts the node from a file, so that it can reload.
     void run(const Config& settings) {

@@ -341,9 +341,6 @@ protected:
         settings.forward.private_destinations = destinations;
         start(settings);
     }
-    std::string url(std::string_view path) const {
-        return "http://127.0.0.1:" + std::to_string(origin.port()) + std::string(path);
-    }
 };
 
 TEST_F(Forwarding, FetchesAnAbsoluteTargetAndStoresIt) {
@@ -353,7 +350,7 @@ TEST_F(Forwarding, FetchesAnAbsoluteTargetAndStoresIt) {
     const auto head = origin.heads().front();
     EXPECT_TRUE(head.starts_with("GET /one HTTP/1.1\r\n")) << head;
     EXPECT_EQ(field_of(head, "Host"),
-              "127.0.0.1:" + std::to_string(origin.port()));  // RFC 9112 §3.2.2
+              authority());  // RFC 9112 §3.2.2
 }
 
 TEST_F(Forwarding, RefusesPrivateDestinationsByDefault) {

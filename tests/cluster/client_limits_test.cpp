@@ -14,16 +14,9 @@ using namespace std::chrono_literals;
 class ClientLimitsOfANode : public NodesTest {
 protected:
     Config forward_config() const {
-        auto settings = config("a");
-        settings.origins.clear();
-        settings.forward.enabled = true;
-        settings.forward.private_destinations = Destinations::allow;
+        auto settings = NodesTest::forward_config();
         settings.forward.connect_ports = {443, origin.port()};
         return settings;
-    }
-    std::string authority() const { return "127.0.0.1:" + std::to_string(origin.port()); }
-    std::string url(std::string_view path) const {
-        return "http://" + authority() + std::string(path);
     }
     std::uint64_t refused(RequestRefusal reason) const { return status("a").work.refusals[reason]; }
     std::uint64_t waits() const { return status("a").work.bandwidth_waits; }

@@ -109,10 +109,7 @@ TEST_F(ConnectionLogin, StaysWithItsServerOfAGroup) {
 TEST_F(ConnectionLogin, IsOfOneSiteOfAForwardProxysClient) {
     const auto scripted = knowing();
     ScriptedOrigin open_to_all([](Exchange& e) { e.answer(fresh(), "page of all"); });
-    auto settings = config("a");
-    settings.origins.clear();
-    settings.forward.enabled = true;
-    settings.forward.private_destinations = Destinations::allow;
+    auto settings = forward_config();
     start(settings);
     const auto url = [](const ScriptedOrigin& of) {
         return "http://127.0.0.1:" + std::to_string(of.port()) + "/";

@@ -61,7 +61,7 @@ TEST_F(OwnListeners, AreNotTunnelledTo) {
 }
 
 TEST_F(OwnListeners, DoNotCloseTheirAddressesToOtherPorts) {
-    const auto url = "http://127.0.0.1:" + std::to_string(origin.port()) + "/one";
+    const auto url = "http://" + authority() + "/one";
     EXPECT_EQ(get("a", url).body, "body of /one");
     EXPECT_EQ(status("a").work.origin_requests, 1u);
 }

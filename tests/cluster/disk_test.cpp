@@ -96,7 +96,7 @@ TEST_F(Disk, GivesAgainAResponseWhoseCdnCacheControlDidNotCount) {
     settings.origins.clear();
     settings.forward.private_destinations = Destinations::allow;
     start(settings);
-    const auto url = "http://127.0.0.1:" + std::to_string(origin.port()) + "/both";
+    const auto url = "http://" + authority() + "/both";
     EXPECT_EQ(get("a", url).status, 200u);
     ASSERT_TRUE(eventually([&] { return is_written("a", 1); }));
     restart(settings);

@@ -65,6 +65,15 @@ Config NodesTest::config(const std::string& node, unsigned nodes) const {
     return result;
 }
 
+Config NodesTest::forward_config(const std::string& node) const {
+    auto result = config(node);
+    result.origins.clear();
+    result.forward.enabled = true;
+    result.forward.private_destinations = Destinations::allow;
+    result.forward.connect_ports = {origin.port()};
+    return result;
+}
+
 Node& NodesTest::start(Config config, const std::filesystem::path& file) {
     const auto name = config.node;
     std::erase_if(nodes_, [&](const auto& running) { return running.name == name; });

@@ -31,6 +31,13 @@ protected:
     Config config(const std::string& node) const;
     /// The same, in a cluster of so many nodes.
     Config config(const std::string& node, unsigned nodes) const;
+    /// A forward proxy's instead, which may tunnel to the origin.
+    Config forward_config(const std::string& node = "a") const;
+    /// The origin's `host:port`, and a URL there.
+    std::string authority() const { return "127.0.0.1:" + std::to_string(origin.port()); }
+    std::string url(std::string_view path) const {
+        return "http://" + authority() + std::string(path);
+    }
     /// `file`: where the node would read it again.
     Node& start(Config config, const std::filesystem::path& file = {});
     /// Starts nodes a, b, ... and waits until all are in sync.

@@ -15,7 +15,7 @@ class LoggedFailures : protected LogCapture, public NodesTest {
 protected:
     LoggedFailures() { spdlog::set_level(spdlog::level::warn); }  // which NodesTest turns off
 
-    std::string place() const { return "127.0.0.1:" + std::to_string(origin.port()); }
+    std::string place() const { return authority(); }
 };
 
 TEST_F(LoggedFailures, NameTheMalformedPartOfAnAnswer) {

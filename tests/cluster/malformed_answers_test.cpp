@@ -45,7 +45,7 @@ protected:
     }
     std::string target(const std::string& node, const std::string& path) const {
         if (node != "b") return path;
-        return "http://127.0.0.1:" + std::to_string(origin.port()) + path;
+        return "http://" + authority() + path;
     }
 
     struct Way {

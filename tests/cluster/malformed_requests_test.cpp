@@ -300,7 +300,7 @@ TEST_F(MalformedRequests, AreNotMadeByPipelining) {  // RFC 9112 §9.3.2
 }
 
 TEST_F(MalformedRequests, AreNotMadeByTwoNames) {  // RFC 9112 §3.2.2: the target wins
-    const auto place = "127.0.0.1:" + std::to_string(origin.port());
+    const auto place = authority();
     auto connection = client("b");
     connection.socket.send("GET http://" + place + "/x HTTP/1.1\r\nHost: other.test\r\n\r\n");
     EXPECT_EQ(connection.read().status, 200u);

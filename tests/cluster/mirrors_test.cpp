@@ -69,9 +69,7 @@ protected:
                const std::string& node = "a") const {
         return ask("GET", target, fields, node);
     }
-    std::string at_origin(std::string_view path) const {
-        return "http://127.0.0.1:" + std::to_string(origin.port()) + std::string(path);
-    }
+    std::string at_origin(std::string_view path) const { return url(path); }
     std::string at_files(std::string_view path) const {
         return "http://127.0.0.1:" + std::to_string(files.port()) + std::string(path);
     }
@@ -444,7 +442,7 @@ TEST_F(Mirrors, KeepOtherEntriesInReach) {
     made.origins.insert(made.origins.begin(), OriginConfig{"*", {"127.0.0.1", origin.port()}});
     start(settled(made));
     EXPECT_EQ(NodesTest::get("a", "/pypi/x").body, "origin.test");
-    EXPECT_EQ(get("/pypi/x").body, "127.0.0.1:" + std::to_string(origin.port()));
+    EXPECT_EQ(get("/pypi/x").body, authority());
 }
 
 }  // namespace mirrors_test

@@ -7,13 +7,10 @@ namespace odd_targets_test {
 class OddTargets : public NodesTest {};
 
 TEST_F(OddTargets, OptionsOfAServerReachItAsAnAsterisk) {  // RFC 9112 §3.2.4
-    auto forward = config("a");
-    forward.origins.clear();
-    forward.forward.enabled = true;
-    forward.forward.private_destinations = Destinations::allow;
+    auto forward = forward_config();
     start(forward);
     start(config("b"));
-    const auto server = "http://127.0.0.1:" + std::to_string(origin.port());
+    const auto server = "http://" + authority();
     for (const auto* node : {"a", "b"})
         for (const auto* path : {"", "/", "?x"})
             EXPECT_EQ(client(node).ask("OPTIONS", server + path).status, 200u);
@@ -50,7 +47,7 @@ TEST_F(OddTargets, AHealthCheckWithoutHostIsForTheOriginOfAllHosts) {
     old.socket.send("GET /health HTTP/1.0\r\n\r\n");
     EXPECT_EQ(old.read().body, "body of /health");
     ASSERT_EQ(origin.requests(), 1u);
-    EXPECT_EQ(field_of(origin.heads()[0], "Host"), "127.0.0.1:" + std::to_string(origin.port()));
+    EXPECT_EQ(field_of(origin.heads()[0], "Host"), authority());
     // HTTP/1.1 has to name one, RFC 9112 §3.2.
     auto current = client();
     current.socket.send("GET /health HTTP/1.1\r\n\r\n");

@@ -228,9 +228,7 @@ protected:
         settings.forward.private_destinations = Destinations::allow;
         return settings;
     }
-    std::string target(std::string_view path) const {
-        return "http://127.0.0.1:" + std::to_string(origin.port()) + std::string(path);
-    }
+    std::string target(std::string_view path) const { return url(path); }
 };
 
 TEST_F(StoredBefore, IsRefusedToClientsThatMayNotFetchIt) {
@@ -423,7 +421,7 @@ TEST_F(Reload, LooksUpTheEnvironmentAnew) {
     write("a", text.dump());
     start(settings, file("a"));
     EXPECT_EQ(changed_by_reload("a"), paths({"$.origins"}));
-    ::setenv("HEARSAY_TEST_ORIGIN", ("127.0.0.1:" + std::to_string(origin.port())).c_str(), 1);
+    ::setenv("HEARSAY_TEST_ORIGIN", authority().c_str(), 1);
     EXPECT_EQ(changed_by_reload("a"), paths({"$.origins"}));
     EXPECT_TRUE(eventually([&] { return get("a", "/one").status == 200u; }));
     ::unsetenv("HEARSAY_TEST_ORIGIN");
@@ -750,12 +748,9 @@ TEST_F(Reload, PutsANewKeyInFrontOfTheOldOne) {
 }
 
 TEST_F(Reload, ClosesDestinationsAlsoForConnectionsThatAreOpen) {
-    auto settings = config("a");
-    settings.origins.clear();
-    settings.forward.enabled = true;
-    settings.forward.private_destinations = Destinations::allow;
+    auto settings = forward_config();
     run(settings);
-    const auto url = "http://127.0.0.1:" + std::to_string(origin.port());
+    const auto url = "http://" + authority();
     EXPECT_EQ(get("a", url + "/one").status, 200u);
     settings.forward.private_destinations = Destinations::listed;
     settings.forward.private_prefixes = {"10.0.0.0/8"};

@@ -68,8 +68,7 @@ Config SemanticsTest::settings() const {
 }
 
 std::string SemanticsTest::host() const {
-    return GetParam() == Mode::reverse ? "origin.test"
-                                       : "127.0.0.1:" + std::to_string(origin.port());
+    return GetParam() == Mode::reverse ? "origin.test" : authority();
 }
 
 std::string SemanticsTest::target(std::string_view path) const {

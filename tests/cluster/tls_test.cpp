@@ -246,10 +246,7 @@ TEST_F(TlsOrigins, MustSpeakTls) {
 TEST_F(TlsOrigins, AreTheTargetsOfAForwardProxyToo) {
     TlsOrigin server(good(), echo());
     const auto url = "https://localhost:" + std::to_string(server.port());
-    auto settings = config("a");
-    settings.origins.clear();
-    settings.forward.enabled = true;
-    settings.forward.private_destinations = Destinations::allow;
+    auto settings = forward_config();
     ::setenv("SSL_CERT_FILE", certificates().strange_ca().c_str(), 1);  // the system's
     ASSERT_TRUE(load_tls(settings).empty());
     EXPECT_EQ(start(settings).status().node, "a");

@@ -22,10 +22,7 @@ protected:
     Tunnels() : listener_(Socket::listen("127.0.0.1", 0)) {}
 
     Config forward_config() const {
-        auto settings = config("a");
-        settings.origins.clear();
-        settings.forward.enabled = true;
-        settings.forward.private_destinations = Destinations::allow;
+        auto settings = NodesTest::forward_config();
         settings.forward.connect_ports = {443, listener_.port()};
         return settings;
     }

@@ -80,14 +80,11 @@ TEST_F(Upgrades, LoseNoByteThatComesRightBehindAHandshake) {
 }
 
 TEST_F(Upgrades, AreAskedOfTargetsOfTheForwardProxyToo) {
-    auto settings = config("a");
-    settings.origins.clear();
-    settings.forward.enabled = true;
-    settings.forward.private_destinations = Destinations::allow;
+    auto settings = forward_config();
     start(settings);
     const auto scripted = origin.set(echo());
     auto client = this->client();
-    client.begin("GET", "http://127.0.0.1:" + std::to_string(origin.port()) + "/chat", kHandshake);
+    client.begin("GET", "http://" + authority() + "/chat", kHandshake);
     EXPECT_TRUE(receive_head(client.socket).starts_with("HTTP/1.1 101 "));
     client.socket.send("ping");
     EXPECT_EQ(receive(client.socket, 4), "ping");
