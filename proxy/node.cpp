@@ -35,7 +35,6 @@
 #include "proxy/settings_in_effect.hpp"
 #include "proxy/status_reports.hpp"
 #include "proxy/storage/first_sight_file.hpp"
-#include "proxy/storage/purge.hpp"
 #include "proxy/telemetry/to_the_wall.hpp"
 #include "proxy/upstream/span_exporter.hpp"
 #include "proxy/watchdog.hpp"
@@ -292,7 +291,7 @@ private:
     asio::awaitable<Reloaded> reload() override {
         return reloader_.reload_and_wait("POST /api/v1/reload");
     }
-    asio::awaitable<PurgeReport> purge(PurgeOrder order) override {
+    asio::awaitable<PurgeAnswer> purge(PurgeOrder order) override {
         for (auto& uri : order.uris) {
             CacheKey key;
             if (key.assign_url(uri) == TargetError::none) apply_key_rule(config_->rules, key);

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "proxy/disk/super_file.hpp"
+#include "proxy/http/tags.hpp"
 #include "proxy/net/awaited_value.hpp"
 
 namespace proxy {
@@ -35,6 +36,16 @@ std::string names_of(const PurgeOrder& order) {
         return urls + ", " + tags + ", " + rules + " and " + std::to_string(order.prefixes.size()) +
                (order.prefixes.size() == 1 ? " prefix" : " prefixes");
     return order.rules.empty() ? urls + " and " + tags : urls + ", " + tags + " and " + rules;
+}
+
+/// The order as stores and peers get it.
+protocol::Invalidation invalidation_of(const PurgeOrder& order, const summary::KeyHasher& hasher) {
+    protocol::Invalidation what;
+    for (const auto& uri : order.uris) what.keys.push_back(hasher(uri));
+    for (const auto& rule : order.rules) what.tags.push_back(rule_tag(rule, hasher));
+    for (const auto& prefix : order.prefixes) what.tags.push_back(prefix_tag(prefix, hasher));
+    for (const auto& tag : order.tags) what.tags.push_back(surrogate_tag(tag, hasher));
+    return what;
 }
 
 }  // namespace
@@ -80,8 +91,8 @@ void NodeInvalidations::announce(const protocol::Invalidation& what) {
 }
 
 void NodeInvalidations::apply(const protocol::Invalidation& what, std::function<void()> done) {
-    const auto dropped = cache_.drop(what, Clock::now());
-    if (what.all && dropped > 0)
+    const auto ended = cache_.store.invalidate(what, Clock::now());
+    if (what.all && ended > 0)
         spdlog::warn("a peer has lost the names of its invalidations: the whole store is dropped");
     // A journal concerns the invalidations of its own node, so its fault does not matter here.
     when_kept([done = std::move(done)](bool) { done(); });
@@ -94,17 +105,19 @@ void NodeInvalidations::when_kept(std::function<void(bool kept)> done) {
     auto here = [this, done = std::move(done)](bool kept) mutable {
         asio::post(control_, [done = std::move(done), kept] { done(kept); });
     };
-    if (!journals_) return cache_.when_kept([here = std::move(here)]() mutable { here(true); });
-    cache_.when_kept(
+    if (!journals_)
+        return cache_.store.when_kept([here = std::move(here)]() mutable { here(true); });
+    cache_.store.when_kept(
         [this, here = std::move(here)]() mutable { journals_->when_written(std::move(here)); });
 }
 
-asio::awaitable<PurgeReport> NodeInvalidations::purge(PurgeOrder order) {
+asio::awaitable<PurgeAnswer> NodeInvalidations::purge(PurgeOrder order) {
     PurgeReport report;
     report.node = node_;
-    const auto what = named(order, cache_.key_hasher);
+    const auto what = invalidation_of(order, cache_.key_hasher);
     const auto now = Clock::now();
-    report.objects = order.soft ? cache_.drop_softly(what, now) : cache_.drop(what, now);
+    auto& store = cache_.store;
+    report.objects = order.soft ? store.invalidate_softly(what, now) : store.invalidate(what, now);
     announce(what);
     const auto number = cluster_->last_invalidation();
     const auto deadline = now + kPurgeDeadline;
@@ -125,14 +138,16 @@ asio::awaitable<PurgeReport> NodeInvalidations::purge(PurgeOrder order) {
         is_kept ? "" : " (which a crash might bring back, as the disk has not written it yet)",
         report.confirmed.size(), report.pending.size(), report.away.size());
     if (!is_kept) report.pending.insert(report.pending.begin(), report.node);
-    co_return report;
+    co_return answer_to_purge(report);
 }
 
 void NodeInvalidations::purge(PurgeRequested request) {
-    asio::co_spawn(control_, purge(std::move(request.order)),
-                   [reply = std::move(request.reply)](const std::exception_ptr& bug, auto report) {
+    PurgeOrder order;
+    order.uris.push_back(std::move(request.uri));
+    asio::co_spawn(control_, purge(std::move(order)),
+                   [reply = std::move(request.reply)](const std::exception_ptr& bug, auto answer) {
                        if (bug) std::rethrow_exception(bug);
-                       reply->give(std::move(report));
+                       reply->give(std::move(answer));
                    });
 }
 

@@ -9,12 +9,12 @@
 #include <string>
 
 #include "protocol/wire/invalidation.hpp"
+#include "proxy/admin/purge.hpp"
 #include "proxy/cache/cache.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/node_cluster.hpp"
 #include "proxy/storage/invalidation_journals.hpp"
 #include "proxy/storage/node_events.hpp"
-#include "proxy/storage/purge.hpp"
 
 namespace proxy {
 
@@ -41,9 +41,9 @@ public:
     /// the control thread once a restart of this node cannot revive the dropped responses.
     void apply(const protocol::Invalidation& what, std::function<void()> done);
 
-    /// Drops the named responses here and at all peers. Waits up to kPurgeDeadline for the peers'
-    /// confirmations.
-    boost::asio::awaitable<PurgeReport> purge(PurgeOrder order);
+    /// Invalidates the named responses here and at all peers. Waits up to kPurgeDeadline for the
+    /// peers' confirmations.
+    boost::asio::awaitable<PurgeAnswer> purge(PurgeOrder order);
     /// The same for a client's PURGE. Returns at once.
     void purge(PurgeRequested request);
 

@@ -8,12 +8,12 @@
 
 #include "proxy/admin/cluster_view.hpp"
 #include "proxy/admin/node_status.hpp"
+#include "proxy/admin/purge.hpp"
 #include "proxy/admin/view_json.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/config/config_changes.hpp"
 #include "proxy/config/config_peers.hpp"
 #include "proxy/http/cache_key.hpp"
-#include "proxy/storage/purge.hpp"
 #include "proxy/telemetry/explanation.hpp"
 #include "proxy/telemetry/history.hpp"
 #include "proxy/telemetry/recent_errors.hpp"
@@ -30,7 +30,7 @@ public:
     virtual std::shared_ptr<const Config> config() = 0;
     virtual void drain() = 0;
     virtual boost::asio::awaitable<Reloaded> reload() = 0;
-    virtual boost::asio::awaitable<PurgeReport> purge(PurgeOrder order) = 0;
+    virtual boost::asio::awaitable<PurgeAnswer> purge(PurgeOrder order) = 0;
     virtual PeersChanged change_peers(const PeerOrder& order) = 0;
     /// Returns nothing if the node ends, or is too busy.
     virtual boost::asio::awaitable<std::optional<Explanation>> explain(CacheKey key) = 0;

@@ -173,8 +173,8 @@ asio::awaitable<Response> purge(const Request& request, NodeControl& node) {
     if (!unknown.empty())
         co_return admin_text(request, http::status::unprocessable_entity, unknown + "\n");
     auto purging = node.purge(std::move(std::get<PurgeOrder>(order)));
-    const auto report = co_await std::move(purging);
-    co_return json(request, http::int_to_status(status_of(report)), purge_json(report));
+    auto answer = co_await std::move(purging);
+    co_return json(request, http::int_to_status(answer.status), std::move(answer.json));
 }
 
 asio::awaitable<Response> explain(const Request& request, NodeControl& node) {

@@ -20,7 +20,7 @@ SharedCache::SharedCache(const Config& config, const summary::KeyHasher& hasher,
       key_hasher(hasher),
       field_key(protocol::field_key(config.cluster ? config.cluster->keys.back() : "")),
       windows(config.limits.body_windows),
-      store(config.cache.memory, to_node) {
+      store(config.cache.memory, key_hasher, to_node) {
     store.set_max_variants(config.cache.variants);
     const auto& directories = config.cache.disk;
     if (directories.empty()) return;
@@ -32,7 +32,7 @@ SharedCache::SharedCache(const Config& config, const summary::KeyHasher& hasher,
         std::min(use.tier.writer.queue_bytes, config.cache.memory / kQueuedPart) /
         directories.size();
     use.admission = config.cache.disk_admission;
-    store.use_disk(disk_calls, std::move(use), hasher);
+    store.use_disk(disk_calls, std::move(use));
 }
 
 std::uint64_t SharedCache::secret_mark() const {
@@ -48,44 +48,12 @@ void SharedCache::follow(const Config& config) {
         disk->set_cap(i, config.cache.disk[i].size);
 }
 
-void SharedCache::when_kept(std::function<void()> kept) {
-    if (auto* disk = store.disk())
-        disk->end({}, std::move(kept));
-    else
-        kept();
-}
-
-std::size_t SharedCache::drop(const protocol::Invalidation& what, Store::Clock::time_point now) {
-    std::size_t dropped = 0;
-    if (what.all) {
-        dropped = store.stats().objects;
-        store.invalidate_all(now);
-    }
-    for (const auto& key : what.keys) dropped += drop(key, now);
-    std::vector<summary::KeyHash> prefixes;
-    for (const auto& tag : what.tags) {
-        if (protocol::is_prefix_tag(tag))
-            prefixes.push_back(tag);
-        else
-            dropped += store.invalidate_tag(tag, now);
-    }
-    if (!prefixes.empty()) dropped += store.invalidate_prefixes(prefixes, key_hasher, now);
-    return dropped;
-}
-
-std::size_t SharedCache::drop_softly(const protocol::Invalidation& what,
-                                     Store::Clock::time_point now) {
-    auto kept = store.take_for_soft_purge(what, key_hasher);
-    const auto dropped = drop(what, now);
-    store.put_back(kept, now);
-    return dropped;
-}
-
-std::size_t SharedCache::invalidate(protocol::Invalidation what, Store::Clock::time_point now) {
+std::size_t SharedCache::invalidate_everywhere(protocol::Invalidation what,
+                                               Store::Clock::time_point now) {
     if (what.empty()) return 0;
-    const auto dropped = drop(what, now);
+    const auto ended = store.invalidate(what, now);
     events.push(InvalidatedHere{std::move(what)});
-    return dropped;
+    return ended;
 }
 
 CopyUse SharedCache::use_of_copy(CopyPolicy policy, const RemoteHit& hit) {

@@ -39,22 +39,11 @@ struct SharedCache {
     /// Applies the settings that may change at any time: sizes of directories, admission.
     void follow(const Config& config);
 
-    /// Ends stored responses of this node, and forbids fetches under way to store theirs. Returns
-    /// the number of target URIs. Called directly for affairs of this node alone: a peer sends its
+    /// Store::invalidate() of this node and, by an event, of all peers. Returns the number of
+    /// target URIs of this node. An affair of this node alone goes to the store: a peer sends its
     /// invalidations to the others itself, and a copy that the origin contradicts concerns no third
     /// node.
-    std::size_t drop(const protocol::Invalidation& what, Store::Clock::time_point now);
-    /// The same, but responses in memory that can be validated stay, as stale ones.
-    std::size_t drop_softly(const protocol::Invalidation& what, Store::Clock::time_point now);
-    /// The same for all variants of one target URI.
-    bool drop(summary::KeyHash hash, Store::Clock::time_point now) {
-        return store.invalidate(hash, now);
-    }
-    /// The same at all peers, too. Returns the number of target URIs of this node.
-    std::size_t invalidate(protocol::Invalidation what, Store::Clock::time_point now);
-    /// Calls `kept` once the disk has noted all earlier drops, so that they survive this process.
-    /// Any thread; at once without a disk, and never if no directory could note them.
-    void when_kept(std::function<void()> kept);
+    std::size_t invalidate_everywhere(protocol::Invalidation what, Store::Clock::time_point now);
     /// A number that distinguishes the secret of the key hashes without revealing it.
     std::uint64_t secret_mark() const;
     /// The invalidation of these target URIs, as CacheKey has them.

@@ -382,7 +382,7 @@ void Fetch::end_stored(StorageVerdict verdict, unsigned status, bool was_validat
     const auto& claim = job_.result.claim;
     if (fate == StoredFate::ends ||
         !stand_in_for_nothing(cache_.shared.store, claim.hash(), claim.uri(), stale, now))
-        cache_.shared.drop(claim.hash(), now);
+        cache_.shared.store.invalidate(claim.hash(), now);
 }
 
 /// The stored response is good again, with the fields of the 304 (RFC 9111 §4.3.4). False: its

@@ -124,7 +124,7 @@ void learn_from_head(Cache& cache, const Relayed& relayed) {
     const auto learned = judge_head(answer.head, draft(storing, answer).verdict, *stored, fields,
                                     request.policy().rules().rule);
     if (learned == HeadLearned::nothing) return;
-    if (learned == HeadLearned::ends) return void(cache.shared.drop(hash, now));
+    if (learned == HeadLearned::ends) return void(cache.shared.store.invalidate(hash, now));
     std::shared_ptr<StoredResponse> next;
     if (learned == HeadLearned::freshens) {
         auto fresh = refreshed(storing, *stored, fields, answer);
@@ -135,7 +135,7 @@ void learn_from_head(Cache& cache, const Relayed& relayed) {
     const auto ended = !charge(store, *next, uri, now) ||
                        store.replace(hash, stored.get(), std::move(next), sent_at, now) ==
                            Store::Replaced::invalidated;
-    if (ended) cache.shared.drop(hash, now);
+    if (ended) cache.shared.store.invalidate(hash, now);
 }
 
 Invalidated invalidate_after(SharedCache& cache, const RuleTable& rules, const CacheKey& key,
@@ -154,7 +154,7 @@ Invalidated invalidate_after(SharedCache& cache, const RuleTable& rules, const C
     auto what = cache.of(uris);
     what.tags = groups;
     const auto before = cache.store.disk_ends();
-    cache.invalidate(std::move(what), now);
+    cache.invalidate_everywhere(std::move(what), now);
     return {uris.size() + groups.size(), cache.store.disk_ends() != before};
 }
 

@@ -59,7 +59,7 @@ bool judge_anew(Cache& cache, summary::KeyHash hash, std::string_view uri,
 /// the response names (RFC 9875). `rules` may change the keys of these targets.
 struct Invalidated {
     std::size_t count = 0;  // URIs and groups
-    /// The disk has to forget something: SharedCache::when_kept().
+    /// The disk has to forget something: Store::when_kept().
     bool on_disk = false;
 };
 Invalidated invalidate_after(SharedCache& cache, const RuleTable& rules, const CacheKey& key,

@@ -271,7 +271,7 @@ asio::awaitable<void> BlockStream::send() {
         auto sent_rest = false;
         part.last = range_.last;
         if (error == FetchError::changed)
-            frontend_.cache.shared.drop(transaction_.request.hash, Clock::now());
+            frontend_.cache.shared.store.invalidate(transaction_.request.hash, Clock::now());
         if (error == FetchError::changed || error == FetchError::part_refused)
             sent_rest = co_await send_out_of_whole(part);
         if (!sent_rest && !transaction_.books.aborted) transaction_.books.cut_short();

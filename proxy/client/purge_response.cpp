@@ -25,20 +25,17 @@ asio::awaitable<void> respond_to_purge(Transaction& transaction) {
                                     "through a proxy outside clients.trusted_proxies.");
         co_return;
     }
-    PurgeOrder order;
-    order.uris.emplace_back(request.key.uri());
-    const auto report = std::make_shared<AwaitedValue<PurgeReport>>(transaction.wakeup);
-    transaction.frontend.shared.events.push(PurgeRequested{std::move(order), report});
+    const auto answer = std::make_shared<AwaitedValue<PurgeAnswer>>(transaction.wakeup);
+    transaction.frontend.shared.events.push(PurgeRequested{std::string(request.key.uri()), answer});
     const auto deadline = Clock::now() + kPurgeDeadline + kControlSlack;
-    const auto in_time = co_await report->wait_until(deadline);
+    const auto in_time = co_await answer->wait_until(deadline);
     if (!in_time) {
         books.outcome = Outcome::error;
         co_await transaction.refuse(503, "This node is too busy to purge.");
         co_return;
     }
-    const auto body = purge_json(report->value());
-    co_await transaction.respond(status_of(report->value()), "Content-Type: application/json\r\n",
-                                 body);
+    co_await transaction.respond(answer->value().status, "Content-Type: application/json\r\n",
+                                 answer->value().json);
 }
 
 }  // namespace proxy

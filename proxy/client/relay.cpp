@@ -165,7 +165,7 @@ asio::awaitable<FetchError> Relay::ask() {
     if (!is_safe_method(request_.head.method) && may_have_taken_effect(error)) {
         const std::string_view uri = request_.key.uri();
         auto& cache = frontend_.cache.shared;
-        cache.invalidate(cache.of({&uri, 1}), Clock::now());
+        cache.invalidate_everywhere(cache.of({&uri, 1}), Clock::now());
     }
     if (!client_gone())
         origin_request_.ended(error, exchange_.malformed(),
@@ -350,7 +350,7 @@ asio::awaitable<std::size_t> Relay::invalidate() {
 /// once. A disk that takes too long is not waited for.
 asio::awaitable<void> Relay::wait_until_kept() {
     const auto kept = std::make_shared<AwaitedValue<bool>>(transaction_.wakeup);
-    frontend_.cache.shared.when_kept([kept] { kept->give(true); });
+    frontend_.cache.shared.store.when_kept([kept] { kept->give(true); });
     const auto deadline = Clock::now() + kKeptAtMost;
     co_await kept->wait_until(deadline);
 }

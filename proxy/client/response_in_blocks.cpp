@@ -43,8 +43,8 @@ asio::awaitable<std::optional<Served>> judge_opening(Transaction& transaction, F
     if (!stored_only && error == FetchError::part_refused) co_return Served::alone;
     if (!stored_only && error == FetchError::changed) {
         // The next look begins with what the origin has now.
-        transaction.frontend.cache.shared.drop(transaction.request.hash,
-                                               std::chrono::steady_clock::now());
+        transaction.frontend.cache.shared.store.invalidate(transaction.request.hash,
+                                                           std::chrono::steady_clock::now());
         co_return Served::look_again;
     }
     if (error == FetchError::none) co_return std::nullopt;

@@ -38,12 +38,40 @@ bool Invalidations::invalidate(summary::KeyHash key, Clock::time_point now) {
     return stored;
 }
 
+std::size_t Invalidations::invalidate(const protocol::Invalidation& what, Clock::time_point now) {
+    std::size_t ended = what.all ? invalidate_all(now) : 0;
+    for (const auto& key : what.keys) ended += invalidate(key, now);
+    std::vector<summary::KeyHash> prefixes;
+    for (const auto& tag : what.tags) {
+        if (protocol::is_prefix_tag(tag))
+            prefixes.push_back(tag);
+        else
+            ended += invalidate_tag(tag, now);
+    }
+    if (!prefixes.empty()) ended += invalidate_prefixes(prefixes, now);
+    return ended;
+}
+
 bool Invalidations::drop_key(StoreShard& in, summary::KeyHash key, Ended& ended) {
-    const auto was_on_disk = disk_.tier() && writer_.end_key(in, key);
+    const auto was_on_disk = disk_.tier() && drop_records(in, key);
     in.pending.end_target(key, ended.fills);
     auto* const entry = in.memory.find(key);
     if (entry) in.drop(ledger_, *entry, ended.responses);
     return was_on_disk || entry;
+}
+
+bool Invalidations::drop_records(StoreShard& in, summary::KeyHash key) {
+    const auto marked = in.disk.index.announced(key);
+    auto* const entry = in.memory.find(key);
+    const auto writing = entry && std::ranges::any_of(entry->variants, [](const auto& variant) {
+                             return variant.disk.writing;
+                         });
+    const auto had = in.disk.erase_records(key, entry) > 0;
+    ledger_.disk_loses(key, marked, entry != nullptr, in.disk.index);
+    const auto has_blocks = disk_.block_targets.take(key);
+    // While the index is being read, the disk may have records that it lacks.
+    if (had || writing || has_blocks || disk_.loading()) disk_.end(key);
+    return had;
 }
 
 std::size_t Invalidations::invalidate_tag(summary::KeyHash tag, Clock::time_point now) {
@@ -76,17 +104,16 @@ std::vector<summary::KeyHash> Invalidations::keys_below(StoreShard& in, const Is
 }
 
 std::size_t Invalidations::invalidate_prefixes(std::span<const summary::KeyHash> tags,
-                                               const summary::KeyHasher& hasher,
                                                Clock::time_point now) {
     Ended ended;
     const boost::unordered_flat_set<summary::KeyHash, summary::HashOfKeyHash> wanted(tags.begin(),
                                                                                      tags.end());
     const auto note = [&] {
-        for (const auto& tag : tags) memory_.note_prefix(tag, hasher, now);
+        for (const auto& tag : tags) memory_.note_prefix(tag, hasher_, now);
     };
     const auto is_below = [&](std::string_view uri) {
         return std::ranges::any_of(prefixes_of(uri), [&](std::string_view prefix) {
-            return wanted.contains(prefix_tag(prefix, hasher));
+            return wanted.contains(prefix_tag(prefix, hasher_));
         });
     };
     std::size_t blocks = 0;
@@ -145,22 +172,27 @@ void Invalidations::drop_target(StoreShard& in, summary::KeyHash key, Ended& end
     in.drop(ledger_, *entry, ended.responses);
 }
 
-void Invalidations::invalidate_all(Clock::time_point now) {
+std::size_t Invalidations::invalidate_all(Clock::time_point now) {
     Ended ended;
     memory_.note_all(now);
     for (auto& in : shards_) {
         const std::lock_guard lock(in.mutex);
         drop_all(in, ended);
     }
-    if (!disk_.tier() || disk_.closing()) return memory_.note_all(now);
+    if (!disk_.tier() || disk_.closing()) {
+        memory_.note_all(now);
+        return ended.uris;
+    }
     const auto locks = shards_.lock_all();
     for (auto& in : shards_) drop_all(in, ended);
     disk_.end_all();
     memory_.note_all(now);
+    return ended.uris;
 }
 
 /// The disk drops its records by and by.
 void Invalidations::drop_all(StoreShard& in, Ended& ended) {
+    ended.uris += in.memory.objects();
     in.memory.for_each([&](MemoryShelf::Entry& entry) {
         ledger_.memory_ends(entry.hash, entry.announced, in.disk.index);
     });

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "protocol/wire/invalidation.hpp"
 #include "proxy/storage/announcement_ledger.hpp"
 #include "proxy/storage/invalidation_memory.hpp"
-#include "proxy/storage/shelf_writer.hpp"
 #include "proxy/storage/store_disk.hpp"
 #include "proxy/storage/store_shard.hpp"
 #include "summary/key_hash.hpp"
@@ -30,25 +30,17 @@ class Invalidations {
 public:
     using Clock = std::chrono::steady_clock;
 
-    Invalidations(StoreShards& shards, StoreDisk& disk, ShelfWriter& writer,
-                  AnnouncementLedger& ledger)
-        : shards_(shards), disk_(disk), writer_(writer), ledger_(ledger) {}
+    /// `hasher`: of keys.
+    Invalidations(StoreShards& shards, StoreDisk& disk, AnnouncementLedger& ledger,
+                  const summary::KeyHasher& hasher)
+        : shards_(shards), disk_(disk), ledger_(ledger), hasher_(hasher) {}
 
     /// Drops all variants of the key and refuses the results of present fetches. True if a variant
     /// was stored.
     bool invalidate(summary::KeyHash key, Clock::time_point now);
-    /// The same for all keys with this tag. Returns the number of target URIs in memory.
-    std::size_t invalidate_tag(summary::KeyHash tag, Clock::time_point now);
-    /// The same for all keys below these prefixes, whose tags these are. Looks through all keys in
-    /// memory. `hasher`: of keys; it must outlive this.
-    ///
-    /// The locks of all shards are too dear for such a look. So a second look follows the
-    /// tombstone: it ends each key that came from the disk behind the first one, with a tombstone
-    /// of its own.
-    std::size_t invalidate_prefixes(std::span<const summary::KeyHash> tags,
-                                    const summary::KeyHasher& hasher, Clock::time_point now);
-    /// The same for everything.
-    void invalidate_all(Clock::time_point now);
+    /// The same for all keys and tags that it names, or for everything. Returns the number of
+    /// target URIs that were stored; those of tags count in memory alone.
+    std::size_t invalidate(const protocol::Invalidation& what, Clock::time_point now);
 
     /// Some entries are blocks of a body from now on. A block has the key of its target as a tag,
     /// so invalidate() of a target ends its blocks too.
@@ -58,8 +50,19 @@ public:
 
 private:
     struct Ended;
+    std::size_t invalidate_all(Clock::time_point now);
+    std::size_t invalidate_tag(summary::KeyHash tag, Clock::time_point now);
+    /// `tags` are those of the prefixes. Looks through all keys in memory.
+    ///
+    /// The locks of all shards are too dear for such a look. So a second look follows the
+    /// tombstone: it ends each key that came from the disk behind the first one, with a tombstone
+    /// of its own.
+    std::size_t invalidate_prefixes(std::span<const summary::KeyHash> tags, Clock::time_point now);
+
     // The lock of `shard` is taken.
     bool drop_key(StoreShard& shard, summary::KeyHash key, Ended& ended);
+    /// True if the index of the disk had a record of the key.
+    bool drop_records(StoreShard& shard, summary::KeyHash key);
     void drop_tagged(StoreShard& shard, summary::KeyHash tag, Ended& ended);
     void drop_target(StoreShard& shard, summary::KeyHash key, Ended& ended);
     void drop_all(StoreShard& shard, Ended& ended);
@@ -72,8 +75,8 @@ private:
 
     StoreShards& shards_;
     StoreDisk& disk_;
-    ShelfWriter& writer_;
     AnnouncementLedger& ledger_;
+    const summary::KeyHasher& hasher_;
     InvalidationMemory memory_;
     std::atomic<bool> has_blocks_{false};
 };

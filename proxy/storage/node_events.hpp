@@ -1,11 +1,12 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
+#include <string>
 #include <variant>
 
 #include "protocol/wire/invalidation.hpp"
 #include "proxy/net/awaited_value.hpp"
-#include "proxy/storage/purge.hpp"
 #include "summary/key_hash.hpp"
 
 namespace proxy {
@@ -20,11 +21,18 @@ struct KeyChange {
 struct InvalidatedHere {
     protocol::Invalidation what;
 };
-/// A client has sent a PURGE that it may send. `reply` gets the report within kPurgeDeadline; it
-/// stays empty if the node ends first.
+/// A purge waits this long for the confirmations of peers. Later ones still take effect.
+inline constexpr std::chrono::seconds kPurgeDeadline{1};
+/// The response to a purge.
+struct PurgeAnswer {
+    unsigned status = 200;  // 202: this node or a peer has yet to complete it
+    std::string json;
+};
+/// A client has sent a PURGE of this cache key that it may send. `reply` gets the answer within
+/// kPurgeDeadline; it stays empty if the node ends first.
 struct PurgeRequested {
-    PurgeOrder order;
-    std::shared_ptr<AwaitedValue<PurgeReport>> reply;
+    std::string uri;
+    std::shared_ptr<AwaitedValue<PurgeAnswer>> reply;
 };
 /// The event loop of a worker thread has ended.
 struct WorkerEnded {};

@@ -126,18 +126,4 @@ void ShelfWriter::bury(StoreShard& in, MemoryShelf::Entry& entry) {
     disk_.end(entry.hash);
 }
 
-bool ShelfWriter::end_key(StoreShard& in, summary::KeyHash key) {
-    const auto marked = in.disk.index.announced(key);
-    auto* const entry = in.memory.find(key);
-    const auto writing = entry && std::ranges::any_of(entry->variants, [](const auto& variant) {
-                             return variant.disk.writing;
-                         });
-    const auto had = in.disk.erase_records(key, entry) > 0;
-    ledger_.disk_loses(key, marked, entry != nullptr, in.disk.index);
-    const auto has_blocks = disk_.block_targets.take(key);
-    // While the index is being read, the disk may have records that it lacks.
-    if (had || writing || has_blocks || disk_.loading()) disk_.end(key);
-    return had;
-}
-
 }  // namespace proxy

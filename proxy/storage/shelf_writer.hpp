@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "proxy/config/config.hpp"
-#include "proxy/storage/announcement_ledger.hpp"
 #include "proxy/storage/store_disk.hpp"
 #include "proxy/storage/store_shard.hpp"
 
@@ -20,8 +19,7 @@ inline constexpr unsigned kMaxOffers = 3;
 /// threads write. They require a disk. All constructor arguments must outlive it.
 class ShelfWriter {
 public:
-    ShelfWriter(StoreShards& shards, StoreDisk& disk, AnnouncementLedger& ledger)
-        : shards_(shards), disk_(disk), ledger_(ledger) {}
+    ShelfWriter(StoreShards& shards, StoreDisk& disk) : shards_(shards), disk_(disk) {}
 
     /// Any thread.
     void set_admission(DiskAdmission admission) { admission_.store(admission); }
@@ -43,8 +41,6 @@ public:
     bool supersede(StoreShard& shard, MemoryShelf::Entry& entry);
     /// Ends the records of the entry, which stays in memory.
     void bury(StoreShard& shard, MemoryShelf::Entry& entry);
-    /// Ends all records of an invalidated key. True if the index had one.
-    bool end_key(StoreShard& shard, summary::KeyHash key);
 
 private:
     void write(StoreShard& shard, MemoryShelf::Entry& entry, MemoryShelf::Variant& variant);
@@ -56,7 +52,6 @@ private:
 
     StoreShards& shards_;
     StoreDisk& disk_;
-    AnnouncementLedger& ledger_;
     std::atomic<DiskAdmission> admission_{DiskAdmission::second_request};
 };
 

@@ -23,10 +23,10 @@ bool is_fresh_at(const StoredResponse& response, Store::Clock::time_point now) {
 
 }  // namespace
 
-void Store::use_disk(DiskCalls& calls, DiskUse use, const summary::KeyHasher& hasher) {
+void Store::use_disk(DiskCalls& calls, DiskUse use) {
     writer_.set_admission(use.admission);
     for (auto& in : shards_) in.disk.second_request.emplace(use.remembered / kShards);
-    disk_.start(calls, std::move(use.tier), hasher, keeper_);
+    disk_.start(calls, std::move(use.tier), hasher_, keeper_);
 }
 
 Store::Found Store::find(summary::KeyHash hash, std::string_view uri, const Selecting& request,
@@ -70,6 +70,20 @@ std::size_t Store::variants(summary::KeyHash hash, std::string_view uri) {
     const std::lock_guard lock(in.mutex);
     const auto* const entry = in.memory.find(hash);
     return entry && entry->uri == uri ? entry->variants.size() : 0;
+}
+
+std::size_t Store::invalidate_softly(const protocol::Invalidation& what, Clock::time_point now) {
+    SoftPurge purge(shards_, what, hasher_);
+    const auto ended = invalidate(what, now);
+    purge.put_back(shards_, memory_, claims_, invalidations_.memory(), now);
+    return ended;
+}
+
+void Store::when_kept(std::function<void()> kept) {
+    if (auto* const tier = disk_.tier())
+        tier->end({}, std::move(kept));
+    else
+        kept();
 }
 
 void Store::deny(summary::KeyHash hash) {

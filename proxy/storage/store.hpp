@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -51,9 +52,9 @@ class Store {
 public:
     using Clock = std::chrono::steady_clock;
 
-    /// `events` outlives the store.
-    Store(std::uint64_t memory_cap_bytes, NodeEvents& events)
-        : budget_(memory_cap_bytes), ledger_(events) {}
+    /// `hasher` hashes the keys. It and `events` outlive the store.
+    Store(std::uint64_t memory_cap_bytes, const summary::KeyHasher& hasher, NodeEvents& events)
+        : budget_(memory_cap_bytes), hasher_(hasher), ledger_(events) {}
     ~Store() { disk_.close(); }
     Store(const Store&) = delete;
     Store& operator=(const Store&) = delete;
@@ -63,9 +64,9 @@ public:
         DiskAdmission admission = DiskAdmission::second_request;
         std::uint64_t remembered = 1 << 20;  // keys that were missed once, at least
     };
-    /// Adds a disk, whose content is read in the background. `hasher` hashes the keys. To be called
-    /// once, before anything is stored. Throws as DiskTier does.
-    void use_disk(DiskCalls& calls, DiskUse use, const summary::KeyHasher& hasher);
+    /// Adds a disk, whose content is read in the background. To be called once, before anything is
+    /// stored. Throws as DiskTier does.
+    void use_disk(DiskCalls& calls, DiskUse use);
     /// Writes the queued records. The last call; afterwards the disk yields nothing.
     void close_disk() { disk_.close(); }
     void set_admission(DiskAdmission admission) { writer_.set_admission(admission); }
@@ -108,26 +109,18 @@ public:
     /// For Claim.
     Claims& claims() { return claims_; }
 
-    /// See Invalidations for these four.
-    bool invalidate(summary::KeyHash hash, Clock::time_point now) {
-        return invalidations_.invalidate(hash, now);
+    /// See Invalidations.
+    bool invalidate(summary::KeyHash key, Clock::time_point now) {
+        return invalidations_.invalidate(key, now);
     }
-    std::size_t invalidate_tag(summary::KeyHash tag, Clock::time_point now) {
-        return invalidations_.invalidate_tag(tag, now);
+    std::size_t invalidate(const protocol::Invalidation& what, Clock::time_point now) {
+        return invalidations_.invalidate(what, now);
     }
-    std::size_t invalidate_prefixes(std::span<const summary::KeyHash> tags,
-                                    const summary::KeyHasher& hasher, Clock::time_point now) {
-        return invalidations_.invalidate_prefixes(tags, hasher, now);
-    }
-    void invalidate_all(Clock::time_point now) { invalidations_.invalidate_all(now); }
-    /// The two halves of a purge that makes responses stale; in between they are invalidated.
-    SoftPurge take_for_soft_purge(const protocol::Invalidation& what,
-                                  const summary::KeyHasher& hasher) {
-        return {shards_, what, hasher};
-    }
-    void put_back(SoftPurge& purge, Clock::time_point now) {
-        purge.put_back(shards_, memory_, claims_, invalidations_.memory(), now);
-    }
+    /// The same, but responses in memory that can be validated stay, as stale ones.
+    std::size_t invalidate_softly(const protocol::Invalidation& what, Clock::time_point now);
+    /// Calls `kept` once the disk has noted all earlier invalidations, so that they survive this
+    /// process. At once without a disk, and never if no directory could note them.
+    void when_kept(std::function<void()> kept);
     void expect_blocks() { invalidations_.note_blocks(); }
     /// Grows by kNotesEach with each key and each tag that is invalidated, and with each body in
     /// blocks that ends by a tag. Found has the same count, for a caller without a look-up.
@@ -177,12 +170,13 @@ public:
 
 private:
     MemoryBudget budget_;  // first, as all responses are charged to it
+    const summary::KeyHasher& hasher_;
     AnnouncementLedger ledger_;
     StoreShards shards_;
     MemoryTier memory_{budget_, shards_, ledger_};
     StoreDisk disk_;
-    ShelfWriter writer_{shards_, disk_, ledger_};
-    Invalidations invalidations_{shards_, disk_, writer_, ledger_};
+    ShelfWriter writer_{shards_, disk_};
+    Invalidations invalidations_{shards_, disk_, ledger_, hasher_};
     ShelfReader reader_{shards_, disk_, memory_, ledger_, invalidations_.memory()};
     ShelfKeeper keeper_{shards_, disk_, ledger_, invalidations_};
     Claims claims_{shards_, disk_, memory_, writer_, ledger_, invalidations_.memory()};

@@ -1,4 +1,5 @@
 #include "proxy/storage/block_flow.hpp"
+#include "tests/proxy/hash.hpp"
 #include "tests/proxy/recorded_events.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +27,7 @@ protected:
     std::shared_ptr<Wakeup> writer = std::make_shared<Wakeup>(io.get_executor());
     std::shared_ptr<Wakeup> reader = std::make_shared<Wakeup>(io.get_executor());
     test::IgnoredEvents events;
-    Store store{100'000, events};
+    Store store{100'000, test::hasher(), events};
     const std::shared_ptr<const void> owner = std::make_shared<int>(),
                                       other = std::make_shared<int>();
     BlockFlow flow{Blocks{1000, 100},
@@ -100,7 +101,7 @@ TEST_F(BlockFlowTest, IsOpenToItsRequestAloneAfterAnInvalidation) {
                               {owner, true, {kTag, kTarget}, store.invalidations()});
         ASSERT_FALSE(begun.is_outdated(store));
         if (name == kTag)
-            store.invalidate_tag(name, Store::Clock::time_point(1h));
+            store.invalidate(test::of_tag(name), Store::Clock::time_point(1h));
         else
             store.invalidate(name, Store::Clock::time_point(1h));
         EXPECT_TRUE(begun.is_outdated(store));

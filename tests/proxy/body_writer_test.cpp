@@ -1,4 +1,5 @@
 #include "proxy/cache/body_writer.hpp"
+#include "tests/proxy/hash.hpp"
 #include "tests/proxy/recorded_events.hpp"
 
 #include <gtest/gtest.h>
@@ -45,7 +46,7 @@ protected:
 
     boost::asio::io_context io;
     test::IgnoredEvents events;
-    Store store{100'000, events};
+    Store store{100'000, test::hasher(), events};
     MemoryBudget windows{1'000'000};
     std::shared_ptr<Fill> fill =
         std::make_shared<Fill>(std::make_shared<Wakeup>(io.get_executor()), kWindow);

@@ -45,8 +45,8 @@ TEST_F(CacheTest, NamesUrisByTheirKeys) {
     EXPECT_TRUE(of({}).empty());
 }
 
-TEST_F(CacheTest, DropsWhatIsNamedAndCountsWhatWasThere) {
-    EXPECT_EQ(shared.drop(of({kA, "http://h/d"}), now), 1u);
+TEST_F(CacheTest, EndsWhatIsNamedAndCountsWhatWasThere) {
+    EXPECT_EQ(shared.store.invalidate(of({kA, "http://h/d"}), now), 1u);
     EXPECT_FALSE(stored(kA));
     EXPECT_TRUE(stored(kB));
     EXPECT_TRUE(events.invalidated.empty()) << "that is this node's own affair";
@@ -55,32 +55,32 @@ TEST_F(CacheTest, DropsWhatIsNamedAndCountsWhatWasThere) {
 TEST_F(CacheTest, SaysWhatIsThereWithoutUsingIt) {
     EXPECT_EQ(cache.where(hasher(kA), kA, {}), Store::Where::memory);
     EXPECT_EQ(cache.where(hasher("http://h/d"), "http://h/d", {}), Store::Where::nowhere);
-    EXPECT_TRUE(shared.drop(hasher(kA), now));
-    EXPECT_FALSE(shared.drop(hasher(kA), now)) << "there was nothing any more";
+    EXPECT_TRUE(shared.store.invalidate(hasher(kA), now));
+    EXPECT_FALSE(shared.store.invalidate(hasher(kA), now)) << "there was nothing any more";
     EXPECT_EQ(cache.where(hasher(kA), kA, {}), Store::Where::nowhere);
     job->result.claim.take(find(kA, now));
     EXPECT_EQ(cache.where(hasher(kA), kA, {}), Store::Where::memory) << "on its way";
 }
 
-TEST_F(CacheTest, DropsAllThatHasATag) {
+TEST_F(CacheTest, EndsAllThatHasATag) {
     protocol::Invalidation what;
     what.tags = {kTag, {7, 8}};
-    EXPECT_EQ(shared.drop(what, now), 2u);
+    EXPECT_EQ(shared.store.invalidate(what, now), 2u);
     EXPECT_TRUE(stored(kA));
     EXPECT_FALSE(stored(kB));
     EXPECT_FALSE(stored(kC));
 }
 
-TEST_F(CacheTest, DropsAllThereIs) {
+TEST_F(CacheTest, EndsAllThereIs) {
     protocol::Invalidation what;
     what.all = true;
-    EXPECT_EQ(shared.drop(what, now), 3u);
+    EXPECT_EQ(shared.store.invalidate(what, now), 3u);
     for (const auto* uri : {kA, kB, kC}) EXPECT_FALSE(stored(uri)) << uri;
 }
 
-TEST_F(CacheTest, DropsWhatIsOnItsWayToo) {
+TEST_F(CacheTest, EndsWhatIsOnItsWayToo) {
     job->result.claim.take(find(kA, now));
-    EXPECT_EQ(shared.drop(of({kA}), now), 1u);
+    EXPECT_EQ(shared.store.invalidate(of({kA}), now), 1u);
     EXPECT_EQ(find(kA, now).fill, nullptr) << "who comes now does not get it";
     auto late = std::make_shared<StoredResponse>();
     EXPECT_FALSE(job->result.claim.publish(std::move(late), now));
@@ -88,7 +88,7 @@ TEST_F(CacheTest, DropsWhatIsOnItsWayToo) {
 }
 
 TEST_F(CacheTest, InvalidatesHereAndTellsThePeers) {
-    EXPECT_EQ(shared.invalidate(of({kA, kB}), now), 2u);
+    EXPECT_EQ(shared.invalidate_everywhere(of({kA, kB}), now), 2u);
     EXPECT_FALSE(stored(kA));
     EXPECT_FALSE(stored(kB));
     EXPECT_TRUE(stored(kC));
@@ -97,12 +97,12 @@ TEST_F(CacheTest, InvalidatesHereAndTellsThePeers) {
 }
 
 TEST_F(CacheTest, TellsThePeersAlsoOfWhatIsNotStoredHere) {
-    shared.invalidate(of({"http://h/d"}), now);
+    shared.invalidate_everywhere(of({"http://h/d"}), now);
     EXPECT_EQ(events.invalidated.size(), 1u) << "they may have it";
 }
 
 TEST_F(CacheTest, TellsThePeersOfNothingWhenThereIsNothing) {
-    shared.invalidate({}, now);
+    shared.invalidate_everywhere({}, now);
     EXPECT_TRUE(events.invalidated.empty());
 }
 

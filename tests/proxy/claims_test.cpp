@@ -81,7 +81,7 @@ protected:
 
     boost::asio::io_context io;
     test::IgnoredEvents events;
-    Store store{100'000, events};
+    Store store{100'000, test::hasher(), events};
 };
 
 constexpr auto* kGzip = "Accept-Encoding: gzip";
@@ -223,7 +223,7 @@ TEST_F(ClaimsTest, EndsAllWhenTheTargetOrATagOfOneIsInvalidated) {
         follows(*one);
         follows(*two);
         EXPECT_TRUE(one->claim.tag(std::vector{hash("t")}));
-        by_tag ? void(store.invalidate_tag(hash("t"), kNow))
+        by_tag ? void(store.invalidate(test::of_tag(hash("t")), kNow))
                : void(store.invalidate(hash(kUri), kNow));
         EXPECT_EQ(find(Head(kGzip)).fill, nullptr);
         EXPECT_EQ(find(Head(kBrotli)).fill, nullptr);

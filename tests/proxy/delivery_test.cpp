@@ -78,7 +78,7 @@ TEST_F(DeliveryTest, SaysWhoGaveIt) {
 }
 
 TEST_F(DeliveryTest, StoresNothingThatWasInvalidatedMeanwhile) {
-    shared.drop(job->result.claim.hash(), Store::Clock::now());
+    shared.store.invalidate(job->result.claim.hash(), Store::Clock::now());
     give(made(), origin());
     EXPECT_EQ(found().response, nullptr);
     EXPECT_EQ(counted(StorageVerdict::invalidated), 1u);

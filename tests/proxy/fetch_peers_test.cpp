@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/proxy/hash.hpp"
 #include "tests/proxy/idle_cache.hpp"
 
 namespace proxy {
@@ -17,7 +18,7 @@ const Store::Clock::time_point kNow(10'000h);
 class FetchPeersTest : public ::testing::Test, protected test::IdleCache {
 protected:
     void invalidated(std::chrono::seconds ago, summary::KeyHash what) {
-        shared.drop(what, kNow - ago);
+        shared.store.invalidate(what, kNow - ago);
     }
     static StoredMetadata fresh_copy() {
         StoredMetadata copy;
@@ -58,9 +59,9 @@ TEST_F(FetchPeersTest, AreCurrentUnlessInvalidatedByKeyOrTag) {
     auto copy = fresh_copy();
     copy.tags = {{1, 2}};
     EXPECT_TRUE(copies.is_current(copy, kNow));
-    shared.store.invalidate_tag({3, 4}, kNow);
+    shared.store.invalidate(test::of_tag({3, 4}), kNow);
     EXPECT_TRUE(copies.is_current(copy, kNow));
-    shared.store.invalidate_tag({1, 2}, kNow);
+    shared.store.invalidate(test::of_tag({1, 2}), kNow);
     EXPECT_FALSE(copies.is_current(copy, kNow));
     EXPECT_TRUE(copies.is_current(fresh_copy(), kNow));
     invalidated(0s, job->result.claim.hash());

@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "protocol/wire/invalidation.hpp"
 #include "summary/key_hash.hpp"
 
 namespace proxy::test {
@@ -22,6 +23,13 @@ inline const summary::KeyHasher& hasher() {
 /// The hash of a key under a secret of the tests.
 inline summary::KeyHash hash(std::string_view uri) {
     return hasher()(uri);
+}
+
+inline protocol::Invalidation of_tag(summary::KeyHash tag) {
+    return {{}, {tag}};
+}
+inline protocol::Invalidation of_everything() {
+    return {{}, {}, true};
 }
 
 }  // namespace proxy::test

@@ -47,8 +47,7 @@ protected:
     AnnouncementLedger ledger{events};
     StoreShards shards;
     StoreDisk disk;
-    ShelfWriter writer{shards, disk, ledger};
-    Invalidations invalidations{shards, disk, writer, ledger};
+    Invalidations invalidations{shards, disk, ledger, test::hasher()};
 };
 
 TEST_F(InvalidationsTest, EndsAKeyInMemoryAndOnItsWay) {
@@ -69,7 +68,7 @@ TEST_F(InvalidationsTest, EndsByTagInAllShards) {
     const std::string coming = "coming";
     const auto fill = begin(coming);
     shards.of(hash(coming)).pending.tag(hash(coming), fill.get(), std::vector{hash("t")});
-    EXPECT_EQ(invalidations.invalidate_tag(hash("t"), kNow), 100u);
+    EXPECT_EQ(invalidations.invalidate(test::of_tag(hash("t")), kNow), 100u);
     EXPECT_FALSE(is_pending(coming));
     EXPECT_TRUE(has("other"));
     EXPECT_EQ(events.all_announced(), 1u);
@@ -84,7 +83,7 @@ TEST_F(InvalidationsTest, EndsAllKeysBelowAPrefix) {
     begin(beside);
     const auto count = invalidations.memory().invalidations();
     const std::vector tags{prefix_tag("http://h/a/", hash), prefix_tag("http://other/", hash)};
-    EXPECT_EQ(invalidations.invalidate_prefixes(tags, test::hasher(), kNow), 100u);
+    EXPECT_EQ(invalidations.invalidate({{}, tags}, kNow), 100u);
     EXPECT_FALSE(is_pending(coming));
     EXPECT_TRUE(is_pending(beside));
     EXPECT_TRUE(has("http://h/a"));
@@ -101,7 +100,7 @@ TEST_F(InvalidationsTest, EndsAlsoTheStoredResponsesOfAPendingOneWithTheTag) {
     put(uri);
     const auto fill = begin(uri);
     shards.of(hash(uri)).pending.tag(hash(uri), fill.get(), std::vector{hash("t")});
-    EXPECT_EQ(invalidations.invalidate_tag(hash("t"), kNow), 1u);
+    EXPECT_EQ(invalidations.invalidate(test::of_tag(hash("t")), kNow), 1u);
     EXPECT_FALSE(has(uri));
     EXPECT_FALSE(is_pending(uri));
     EXPECT_EQ(events.all_announced(), 0u);
@@ -122,7 +121,7 @@ TEST_F(InvalidationsTest, EndsTheBlocksOfATaggedIndex) {
     invalidations.note_blocks();
     put("u", {hash("t")}, Blocks{10, 5});
     put("u e f 0-4", {hash("u")});  // fetched before the index got its tag
-    EXPECT_EQ(invalidations.invalidate_tag(hash("t"), kNow), 1u);
+    EXPECT_EQ(invalidations.invalidate(test::of_tag(hash("t")), kNow), 1u);
     EXPECT_FALSE(has("u e f 0-4"));
 }
 
@@ -130,11 +129,11 @@ TEST_F(InvalidationsTest, EndsEverything) {
     for (int i = 0; i < 100; ++i) put(std::to_string(i), {hash("t")});
     const std::string coming = "coming";
     begin(coming);
-    invalidations.invalidate_all(kNow);
+    invalidations.invalidate(test::of_everything(), kNow);
     for (const auto& in : shards) EXPECT_EQ(in.memory.objects(), 0u);
     EXPECT_FALSE(is_pending(coming));
     EXPECT_EQ(events.all_announced(), 0u);
-    EXPECT_EQ(invalidations.invalidate_tag(hash("t"), kNow), 0u);
+    EXPECT_EQ(invalidations.invalidate(test::of_tag(hash("t")), kNow), 0u);
     EXPECT_EQ(invalidations.memory().last(hash("never seen")), kNow);
 }
 

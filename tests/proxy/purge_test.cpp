@@ -1,4 +1,4 @@
-#include "proxy/storage/purge.hpp"
+#include "proxy/admin/purge.hpp"
 
 #include <gtest/gtest.h>
 
@@ -85,22 +85,22 @@ TEST(PurgeOrder, IsBounded) {
 }
 
 TEST(PurgeReport, IsWrittenForAnyBytesInAName) {
-    const auto page = json::parse(purge_json({"a", 1, {"b\xff", "c\nd"}, {}, {}}));
+    const auto page = json::parse(answer_to_purge({"a", 1, {"b\xff", "c\nd"}, {}, {}}).json);
     EXPECT_EQ(page["confirmed"][0], "b\xef\xbf\xbd");
     EXPECT_EQ(page["confirmed"][1], "c\nd");
 }
 
 TEST(PurgeReport, NamesConfirmedAndPendingPeers) {
     PurgeReport report{"a", 2, {"b"}, {}, {}};
-    EXPECT_EQ(status_of(report), 200u);
+    EXPECT_EQ(answer_to_purge(report).status, 200u);
     report.away = {"c"};
-    EXPECT_EQ(status_of(report), 202u);
-    EXPECT_EQ(json::parse(purge_json(report)),
+    EXPECT_EQ(answer_to_purge(report).status, 202u);
+    EXPECT_EQ(json::parse(answer_to_purge(report).json),
               json::parse(R"({"node": "a", "objects": 2, "confirmed": ["b"], "pending": [],
                               "away": ["c"]})"));
     report.away.clear();
     report.pending = {"c"};
-    EXPECT_EQ(status_of(report), 202u);
+    EXPECT_EQ(answer_to_purge(report).status, 202u);
 }
 
 }  // namespace purge_test

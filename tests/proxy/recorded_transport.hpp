@@ -184,8 +184,8 @@ public:
         void push(KeyChange change) override { RecordedEvents::push(change); }
         void push(NodeEvent event) override {
             if (auto* const purge = std::get_if<PurgeRequested>(&event)) {
-                for (const auto& uri : purge->order.uris) uris.emplace_back(uri);
-                purge->reply->give({});
+                uris.push_back(std::move(purge->uri));
+                purge->reply->give({200, "{}"});
             }
         }
         std::vector<std::string> uris;

@@ -11,7 +11,7 @@ public:
     std::shared_ptr<const Config> config() override { return std::make_shared<const Config>(); }
     void drain() override {}
     boost::asio::awaitable<Reloaded> reload() override { co_return Reloaded(); }
-    boost::asio::awaitable<PurgeReport> purge(PurgeOrder) override { co_return PurgeReport(); }
+    boost::asio::awaitable<PurgeAnswer> purge(PurgeOrder) override { co_return PurgeAnswer(); }
     PeersChanged change_peers(const PeerOrder&) override { return {}; }
     boost::asio::awaitable<std::optional<Explanation>> explain(CacheKey) override {
         co_return std::nullopt;

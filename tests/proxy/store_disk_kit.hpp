@@ -58,14 +58,14 @@ public:
 
     void begin() {
         events_.emplace(*this);
-        store_.emplace(settings_.memory, *events_);
+        store_.emplace(settings_.memory, hasher(), *events_);
         Store::DiskUse use;
         use.tier.directories = {{directory_.path(), settings_.cap, settings_.segment}};
         use.tier.secret_mark = 1;
         use.tier.writer.queue_bytes = settings_.queue;
         use.admission = settings_.admission;
         use.remembered = 10'000;
-        store_->use_disk(calls_, std::move(use), hasher());
+        store_->use_disk(calls_, std::move(use));
         while (store_->disk()->loading()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     void end() {

@@ -165,7 +165,7 @@ TEST(StoreDiskRenewalTest, ATagThatA304BringsCountsAfterARestart) {
         ASSERT_TRUE(node.put("u", std::move(renewed)));
         node.settle();
         node.restart();
-        node.store().invalidate_tag(later, Clock::now());
+        node.store().invalidate(test::of_tag(later), Clock::now());
         EXPECT_FALSE(node.get("u"));
     }
 }

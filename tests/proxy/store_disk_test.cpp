@@ -89,7 +89,7 @@ TEST(StoreDiskTest, ForgetsInvalidatedResponsesAlsoAfterARestart) {
     EXPECT_TRUE(node.store().invalidate(hash("disk"), Clock::now()));
     EXPECT_EQ(node.announced("memory"), 0);
     EXPECT_EQ(node.announced("disk"), 0);
-    EXPECT_EQ(node.store().invalidate_tag(hash("t"), Clock::now()), 1u);
+    EXPECT_EQ(node.store().invalidate(test::of_tag(hash("t")), Clock::now()), 1u);
     for (int rounds = 0; rounds < 2; ++rounds) {
         for (const auto* uri : {"memory", "disk", "tagged", "tagged on disk"}) {
             EXPECT_EQ(node.body_of(uri), "") << uri;
@@ -115,7 +115,7 @@ TEST(StoreDiskTest, CountsThePurgesThatWaitForTheDisk) {
     EXPECT_EQ(store.disk_ends(), before + 1);
     store.invalidate(hash("written"), Clock::now());
     EXPECT_EQ(store.disk_ends(), before + 1) << "once";
-    store.invalidate_tag(hash("tag"), Clock::now());
+    store.invalidate(test::of_tag(hash("tag")), Clock::now());
     EXPECT_EQ(store.disk_ends(), before + 2) << "nobody knows what carries it";
 }
 
@@ -138,7 +138,7 @@ TEST(StoreDiskTest, RefusesARecordThatWasReadDuringAPurgeOfItsTag) {
     ASSERT_EQ(node.body_of(last), "x");
     node.removed = hash(last);
     node.when_removed = [&] { EXPECT_EQ(node.body_of(first), "x") << "not ended yet"; };
-    node.store().invalidate_tag(hash("t"), Clock::now());
+    node.store().invalidate(test::of_tag(hash("t")), Clock::now());
     EXPECT_FALSE(node.when_removed);
     EXPECT_EQ(node.body_of(first), "");
     EXPECT_EQ(node.announced(first), 0);
@@ -159,7 +159,7 @@ TEST(StoreDiskTest, RefusesARecordThatWasReadDuringAPurgeOfEverything) {
             }
         });
         while (reads == 0) std::this_thread::yield();
-        node.store().invalidate_all(Clock::now());
+        node.store().invalidate(test::of_everything(), Clock::now());
         EXPECT_EQ(node.body_of("u"), "");
         purged = true;
         reader.join();
@@ -234,7 +234,7 @@ TEST(StoreDiskTest, WritesNoRecordBehindAPurgeThatItWasReadDuring) {
             over.get_future().wait_for(300ms);
         };
     };
-    node.store().invalidate_all(Clock::now());
+    node.store().invalidate(test::of_everything(), Clock::now());
     EXPECT_FALSE(node.when_removed);
     ASSERT_TRUE(other.joinable());
     other.join();
@@ -263,7 +263,7 @@ TEST(StoreDiskTest, EverythingGoesAtOnce) {
     node.settle();
     node.restart();
     node.body_of("u7");
-    node.store().invalidate_all(Clock::now());
+    node.store().invalidate(test::of_everything(), Clock::now());
     for (int i = 0; i < 50; ++i) EXPECT_EQ(node.body_of("u" + std::to_string(i)), "");
     node.put("u7", node.response("new"));
     node.settle();
@@ -409,11 +409,11 @@ TEST(StoreDiskTest, AgreesWithAModelThroughRandomSteps) {
                 node.store().invalidate(hash(uri), Clock::now());
                 model[uri].may_be_there = false;
             } else if (what < 970) {
-                node.store().invalidate_tag(tag_of(uri), Clock::now());
+                node.store().invalidate(test::of_tag(tag_of(uri)), Clock::now());
                 for (auto& [other, known] : model)
                     if (tag_of(other) == tag_of(uri)) known.may_be_there = false;
             } else if (what < 973) {
-                node.store().invalidate_all(Clock::now());
+                node.store().invalidate(test::of_everything(), Clock::now());
                 for (auto& [other, known] : model) known.may_be_there = false;
             } else if (what < 990) {
                 node.settle();

@@ -205,7 +205,7 @@ protected:
 TEST_P(StoreMemoryTest, IsWhatTheCapSays) {
     const auto before = ::test::heap_in_use();
     test::IgnoredEvents events;
-    auto store = std::make_unique<Store>(kCap, events);
+    auto store = std::make_unique<Store>(kCap, test::hasher(), events);
     store->set_max_variants(kMaxVariants);
     std::size_t stored = 0;
     std::uint64_t bytes = 0;  // of all that came

@@ -71,7 +71,7 @@ protected:
 
     boost::asio::io_context io;
     test::RecordedEvents events;
-    Store store{10'000, events};
+    Store store{10'000, test::hasher(), events};
 };
 
 TEST_F(StoreTest, FindsAPublishedResponse) {
@@ -165,7 +165,7 @@ TEST_F(StoreTest, KeepsNoResponseForAPeek) {
     // at.
     const auto survivors = [](const std::function<void(Store&, const std::string&)>& look) {
         test::IgnoredEvents ignored;
-        Store one(100'000, ignored);
+        Store one(100'000, test::hasher(), ignored);
         const auto put_into = [&](const std::string& uri) {
             store_in(one, uri, 0, response_in(one, std::string(500, 'x')));
         };
@@ -204,7 +204,7 @@ TEST_F(StoreTest, EvictsNoResponseWithReaders) {
 
 TEST_F(StoreTest, KeepsRequestedResponsesInEachShard) {
     test::IgnoredEvents ignored;
-    Store many(512'000, ignored);  // some 30 in each
+    Store many(512'000, test::hasher(), ignored);  // some 30 in each
     const auto is_there = [&](const std::string& uri) {
         return many.find(hash(uri), uri, Head(""), kNow).response != nullptr;
     };
@@ -372,7 +372,7 @@ TEST_F(StoreTest, DropsStoredAndPendingResponsesAtOnce) {
     put("two", response("x"));
     auto first = claim("u", fill());
     first.take(find("u"));
-    store.invalidate_all(kNow + 5s);
+    store.invalidate(test::of_everything(), kNow + 5s);
     EXPECT_EQ(store.stats().objects, 0u);
     EXPECT_EQ(announced("one"), 0);
     EXPECT_FALSE(first.publish(response("old"), kNow));
@@ -392,11 +392,11 @@ TEST_F(StoreTest, DropsByTagTheResponsesThatCarryIt) {
     for (int i = 0; i < 50; ++i) put(std::to_string(i), tagged(response("x"), {"a", "b"}));
     put("other", tagged(response("x"), {"b"}));
     put("plain", response("x"));
-    EXPECT_EQ(store.invalidate_tag(hash("a"), kNow), 50u);
+    EXPECT_EQ(store.invalidate(test::of_tag(hash("a")), kNow), 50u);
     EXPECT_EQ(store.stats().objects, 2u);
     EXPECT_EQ(announced("0"), 0);
-    EXPECT_EQ(store.invalidate_tag(hash("a"), kNow), 0u);
-    EXPECT_EQ(store.invalidate_tag(hash("b"), kNow), 1u);
+    EXPECT_EQ(store.invalidate(test::of_tag(hash("a")), kNow), 0u);
+    EXPECT_EQ(store.invalidate(test::of_tag(hash("b")), kNow), 1u);
     EXPECT_NE(find("plain").response, nullptr);
 }
 
@@ -413,9 +413,9 @@ TEST_F(StoreTest, DropsTheBlocksOfABodyWithItsUri) {
 TEST_F(StoreTest, KnowsTheTagsOfAReplacement) {
     put("u", tagged(response("x"), {"old"}));
     put("u", tagged(response("y"), {"new"}));
-    EXPECT_EQ(store.invalidate_tag(hash("old"), kNow), 0u);
+    EXPECT_EQ(store.invalidate(test::of_tag(hash("old")), kNow), 0u);
     EXPECT_NE(find("u").response, nullptr);
-    EXPECT_EQ(store.invalidate_tag(hash("new"), kNow), 1u);
+    EXPECT_EQ(store.invalidate(test::of_tag(hash("new")), kNow), 1u);
 }
 
 TEST_F(StoreTest, RefusesAResponseWhoseTagWasInvalidatedDuringItsFetch) {
@@ -423,7 +423,7 @@ TEST_F(StoreTest, RefusesAResponseWhoseTagWasInvalidatedDuringItsFetch) {
     first.take(find("u"));
     const auto tags = std::vector{hash("a")};
     EXPECT_TRUE(first.tag(tags));
-    EXPECT_EQ(store.invalidate_tag(hash("a"), kNow), 0u) << "nothing was stored yet";
+    EXPECT_EQ(store.invalidate(test::of_tag(hash("a")), kNow), 0u) << "nothing was stored yet";
     EXPECT_TRUE(newcomer.take(find("u")).leads) << "newcomers fetch anew";
     EXPECT_FALSE(first.publish(tagged(response("old"), {"a"}), kNow));
     EXPECT_EQ(store.invalidated_at(hash("v"), "v", tags), kNow);
@@ -432,7 +432,7 @@ TEST_F(StoreTest, RefusesAResponseWhoseTagWasInvalidatedDuringItsFetch) {
 TEST_F(StoreTest, LetsNoRequestFollowAfterAnInvalidationBeforeTheHead) {
     auto first = claim("u", fill());
     first.take(find("u"));
-    store.invalidate_tag(hash("a"), kNow);
+    store.invalidate(test::of_tag(hash("a")), kNow);
     EXPECT_FALSE(first.tag(std::vector{hash("a")}));
     EXPECT_TRUE(first.tag(std::vector{hash("b")}));
 }
@@ -451,7 +451,7 @@ TEST_F(StoreTest, RefusesNoCopyForInvalidationsOfOtherKeys) {
 TEST_F(StoreTest, ServesManyThreads) {
     std::vector<std::thread> threads;
     test::IgnoredEvents ignored;
-    Store shared(200'000, ignored);
+    Store shared(200'000, test::hasher(), ignored);
     for (unsigned t = 0; t < 4; ++t) {
         threads.emplace_back([&shared, t] {
             std::mt19937 random(t);

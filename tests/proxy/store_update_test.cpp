@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/proxy/buffers.hpp"
+#include "tests/proxy/hash.hpp"
 #include "tests/proxy/head.hpp"
 #include "tests/proxy/idle_cache.hpp"
 
@@ -184,10 +185,10 @@ TEST_F(LearningTest, AHeadOfAnotherVersionMakesWhatIsStoredStaleAndNotToBeServed
 
 TEST_F(LearningTest, AHeadThatWasUnderWayWhenItsTagWasPurgedEndsWhatIsStored) {
     constexpr auto kTagged = "ETag: \"1\"\nCache-Control: max-age=600\nSurrogate-Key: news";
-    shared.store.invalidate_tag(surrogate_tag("news", hasher), kNow + 39s);
+    shared.store.invalidate(test::of_tag(surrogate_tag("news", hasher)), kNow + 39s);
     head_says(kTagged);
     ASSERT_NE(stored(), nullptr) << "it was purged before the HEAD was sent";
-    shared.store.invalidate_tag(surrogate_tag("news", hasher), kNow + 41s);
+    shared.store.invalidate(test::of_tag(surrogate_tag("news", hasher)), kNow + 41s);
     EXPECT_EQ(stored(), nullptr) << "as it is known by that tag now";
     put("http://h/a", "ETag: \"1\"\r\n", "body", kNow + 42s);
     head_says(kTagged);
@@ -234,7 +235,7 @@ TEST_F(LearningTest, OfNoOtherAnswerToAHead) {
 }
 
 TEST_F(LearningTest, LearnsNothingAboutAnAbsentResponse) {
-    shared.drop(hash(), kNow);
+    shared.store.invalidate(hash(), kNow);
     head_says("ETag: \"1\"\nCache-Control: max-age=600");
     EXPECT_EQ(stored(), nullptr);
 }
@@ -293,7 +294,7 @@ TEST_F(LearningTest, ARuleThatLetsEitherMethodGoPastTheCacheKeepsNoAnswerToPost)
 }
 
 TEST_F(LearningTest, KeepsNothingInvalidatedAfterTheRequest) {
-    shared.drop(hash(), kNow + 45s);
+    shared.store.invalidate(hash(), kNow + 45s);
     const auto copy = posted(kOwn);
     copy->append("new body", kLater);
     copy->finish(kLater);
@@ -301,7 +302,7 @@ TEST_F(LearningTest, KeepsNothingInvalidatedAfterTheRequest) {
 }
 
 TEST_F(LearningTest, KeepsAResponseInvalidatedBeforeTheRequest) {
-    shared.drop(hash(), kNow + 39s);
+    shared.store.invalidate(hash(), kNow + 39s);
     const auto copy = posted(kOwn);
     copy->append("new body", kLater);
     copy->finish(kLater);
@@ -310,7 +311,7 @@ TEST_F(LearningTest, KeepsAResponseInvalidatedBeforeTheRequest) {
 
 TEST_F(LearningTest, InvalidationsOfTheAnswerItselfDoNotCountAgainstItsCopy) {
     const auto copy = posted(kOwn);
-    shared.drop(hash(), kLater);
+    shared.store.invalidate(hash(), kLater);
     copy->has_invalidated(1);
     copy->append("new body", kLater);
     copy->finish(kLater);
@@ -320,14 +321,14 @@ TEST_F(LearningTest, InvalidationsOfTheAnswerItselfDoNotCountAgainstItsCopy) {
 
 TEST_F(LearningTest, InvalidationsOfAnotherRequestCountAgainstTheCopy) {
     const auto in_between = posted(kOwn);
-    shared.drop(hash(), kLater);
-    shared.drop(hash(), kLater);
+    shared.store.invalidate(hash(), kLater);
+    shared.store.invalidate(hash(), kLater);
     in_between->has_invalidated(1);
     in_between->finish(kLater);
     EXPECT_EQ(stored(), nullptr);
     const auto after = posted("Content-Location: /a\nCache-Control: max-age=60");
     after->has_invalidated(0);
-    shared.drop(hash(), kLater);
+    shared.store.invalidate(hash(), kLater);
     after->finish(kLater);
     EXPECT_EQ(stored(), nullptr);
 }

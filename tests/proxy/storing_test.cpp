@@ -8,6 +8,7 @@
 
 #include "proxy/http/tags.hpp"
 #include "proxy/http/vary.hpp"
+#include "tests/proxy/hash.hpp"
 #include "tests/proxy/head.hpp"
 #include "tests/proxy/recorded_events.hpp"
 #include "tests/proxy/request.hpp"
@@ -191,7 +192,7 @@ protected:
     }
 
     test::IgnoredEvents events;
-    Store store{100'000, events};
+    Store store{100'000, test::hasher(), events};
     Claim claim{store, kHash, "http://h/", nullptr};
     Draft made{std::make_shared<StoredResponse>()};
 };
@@ -233,7 +234,7 @@ TEST_F(AdmitTest, SaysWhenThereIsNoRoom) {
 
 TEST_F(AdmitTest, SaysWhenOneOfItsTagsWasInvalidatedMeanwhile) {
     claim.take(store.find(kHash, "http://h/", {}, kSteady));
-    store.invalidate_tag(kTag, kSteady);
+    store.invalidate(test::of_tag(kTag), kSteady);
     EXPECT_EQ(admitted(), Sharing::stored) << "as it does not have that tag";
     made.response->tags = {kTag};
     EXPECT_EQ(admitted(), Sharing::passed_on);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -8,17 +7,14 @@
 #include <variant>
 #include <vector>
 
-#include "protocol/wire/invalidation.hpp"
 #include "proxy/http/rule.hpp"
-#include "summary/key_hash.hpp"
+#include "proxy/storage/node_events.hpp"
 
 namespace proxy {
 
 /// URLs, tags, rules and prefixes of one order together.
 inline constexpr std::size_t kMaxPurged = 1024;
 inline constexpr std::size_t kMaxPurgeTagBytes = 1024;  // of one tag
-/// An order waits this long for the confirmations of peers. Later ones still take effect.
-inline constexpr std::chrono::seconds kPurgeDeadline{1};
 
 /// A purge in the whole cluster, as an operator orders it.
 struct PurgeOrder {
@@ -28,8 +24,6 @@ struct PurgeOrder {
     bool soft = false;                  // responses of this node become stale in place of ending
     std::vector<std::string> prefixes;  // of URIs; each ends with a slash of the path
 };
-/// The order as stores and peers get it.
-protocol::Invalidation named(const PurgeOrder& order, const summary::KeyHasher& hasher);
 
 /// The result of an order.
 struct PurgeReport {
@@ -52,8 +46,6 @@ std::variant<PurgeOrder, std::string> parse_purge(std::string_view json);
 /// nothing, and look like success. Empty: all rules are there.
 std::string unknown_rule(const PurgeOrder& order, const std::vector<Rule>& rules);
 
-/// 200 if the order is complete here and at all peers, else 202.
-unsigned status_of(const PurgeReport& report);
-std::string purge_json(const PurgeReport& report);
+PurgeAnswer answer_to_purge(const PurgeReport& report);
 
 }  // namespace proxy

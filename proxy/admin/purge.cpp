@@ -1,4 +1,4 @@
-#include "proxy/storage/purge.hpp"
+#include "proxy/admin/purge.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -124,15 +124,6 @@ std::variant<PurgeOrder, std::string> parse_purge(std::string_view text) {
     }
 }
 
-protocol::Invalidation named(const PurgeOrder& order, const summary::KeyHasher& hasher) {
-    protocol::Invalidation what;
-    for (const auto& uri : order.uris) what.keys.push_back(hasher(uri));
-    for (const auto& rule : order.rules) what.tags.push_back(rule_tag(rule, hasher));
-    for (const auto& prefix : order.prefixes) what.tags.push_back(prefix_tag(prefix, hasher));
-    for (const auto& tag : order.tags) what.tags.push_back(surrogate_tag(tag, hasher));
-    return what;
-}
-
 std::string unknown_rule(const PurgeOrder& order, const std::vector<Rule>& rules) {
     constexpr std::size_t kMostNamed = 20;
     for (const auto& name : order.rules) {
@@ -147,18 +138,15 @@ std::string unknown_rule(const PurgeOrder& order, const std::vector<Rule>& rules
     return {};
 }
 
-unsigned status_of(const PurgeReport& report) {
-    return report.everywhere() ? 200 : 202;
-}
-
-std::string purge_json(const PurgeReport& report) {
+PurgeAnswer answer_to_purge(const PurgeReport& report) {
     const nlohmann::ordered_json out{{"node", report.node},
                                      {"objects", report.objects},
                                      {"confirmed", report.confirmed},
                                      {"pending", report.pending},
                                      {"away", report.away}};
     // A name with invalid UTF-8 must not fail the answer about a purge that is done.
-    return out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    return {report.everywhere() ? 200u : 202u,
+            out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"};
 }
 
 }  // namespace proxy
