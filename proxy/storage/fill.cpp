@@ -4,35 +4,28 @@
 
 namespace proxy {
 
+void Standstill::note(Time now) {
+    const auto waits = stands_still_ && want_more_ > 0;
+    if (waits == since_.has_value()) return;
+    if (waits) {
+        since_ = now;
+    } else {
+        waited_ += now - *since_;
+        since_.reset();
+    }
+}
+
 Fill::Reader::Reader(std::shared_ptr<Fill> fill, std::shared_ptr<Wakeup> wakeup, bool leader)
     : fill_(std::move(fill)), wakeup_(std::move(wakeup)), leader_(leader) {
     const std::lock_guard lock(fill_->mutex_);
-    index_ = fill_->readers_.size();
-    fill_->readers_.push_back(this);
-    ++fill_->joined_;
-    if (!fill_->closed_) return;
-    if (leader_)
-        position_ = fill_->positions_.insert(offset_);
-    else
-        fill_->release(*this);
+    fill_->readers_.enter(*this);
 }
 
 Fill::Reader::~Reader() {
     const std::lock_guard lock(fill_->mutex_);
-    auto& readers = fill_->readers_;
-    readers[index_] = readers.back();
-    readers[index_]->index_ = index_;
-    readers.pop_back();
-    if (wants_more_) {
-        --fill_->want_more_;
-        fill_->note_waiting(std::chrono::steady_clock::now());
-    }
-    if (released_) {
-        --fill_->released_;
-    } else if (fill_->closed_) {
-        fill_->positions_.erase(position_);
-        fill_->let_go();
-    }
+    fill_->readers_.leave(*this);
+    if (wants_more_) fill_->standstill_.one_has_left(std::chrono::steady_clock::now());
+    if (!released_ && fill_->readers_.closed()) fill_->let_go();
     fill_->writer_->notify();
 }
 
@@ -58,36 +51,29 @@ BodyPiece Fill::Reader::peek(std::uint64_t max_bytes, std::size_t max_buffers,
 void Fill::Reader::consume(std::uint64_t bytes) {
     const std::lock_guard lock(fill_->mutex_);
     offset_ += bytes;
-    if (!fill_->closed_ || released_ || bytes == 0) return;
-    auto& positions = fill_->positions_;
-    const auto was_slowest = position_ == positions.begin();
-    auto position = positions.extract(position_);
-    position.value() = offset_;
-    position_ = positions.insert(std::move(position));
-    if (!was_slowest) return;
+    if (!fill_->readers_.closed() || released_ || bytes == 0) return;
+    if (!fill_->readers_.move(*this)) return;
     fill_->let_go();
     fill_->writer_->notify();
 }
 
 bool Fill::Reader::shares_window() const {
     const std::lock_guard lock(fill_->mutex_);
-    return fill_->closed_ && !released_ && fill_->phase_ == Phase::streaming &&
-           fill_->positions_.size() > 1;
+    return fill_->readers_.closed() && !released_ && fill_->phase_ == Phase::streaming &&
+           fill_->readers_.in_window() > 1;
 }
 
 void Fill::Reader::wants_more(std::chrono::steady_clock::time_point now) {
     const std::lock_guard lock(fill_->mutex_);
     if (released_ || wants_more_ || offset_ < fill_->incoming_.response->body->size()) return;
     wants_more_ = true;
-    ++fill_->want_more_;
-    fill_->note_waiting(now);
+    fill_->standstill_.one_wants_more(now);
 }
 
 std::chrono::nanoseconds Fill::Reader::others_waited(
     std::chrono::steady_clock::time_point now) const {
     const std::lock_guard lock(fill_->mutex_);
-    const auto& since = fill_->waiting_since_;
-    return fill_->waited_ + (since ? now - *since : std::chrono::nanoseconds(0));
+    return fill_->standstill_.waited(now);
 }
 
 std::optional<std::chrono::nanoseconds> Fill::Reader::time_until(
@@ -109,7 +95,7 @@ std::vector<InterimResponse> Fill::Reader::take_interim() {
 void Fill::interim(InterimResponse response) {
     const std::lock_guard lock(mutex_);
     interim_.push_back(std::move(response));
-    for (auto* reader : readers_)
+    for (auto* reader : readers_.all())
         if (reader->leader_) reader->wakeup_->notify();
 }
 
@@ -118,22 +104,56 @@ void Fill::begin(Incoming incoming) {
     incoming_ = std::move(incoming);
     phase_ = Phase::streaming;
     if (!incoming_.shared) {
-        for (auto* reader : readers_)
-            if (!reader->leader_ && !incoming_.awaited) release(*reader);
-        close();
+        for (auto* reader : readers_.all())
+            if (!reader->leader_ && !incoming_.awaited) readers_.release(*reader);
+        readers_.close();
     }
     wake_readers();
 }
 
-void Fill::release(Reader& reader) {
+void Fill::Readers::enter(Reader& reader) {
+    reader.index_ = all_.size();
+    all_.push_back(&reader);
+    ++joined_;
+    if (!closed_) return;
+    if (reader.leader_)
+        reader.position_ = positions_.insert(reader.offset_);
+    else
+        release(reader);
+}
+
+void Fill::Readers::leave(Reader& reader) {
+    const auto index = reader.index_;
+    all_[index] = all_.back();
+    all_[index]->index_ = index;
+    all_.pop_back();
+    if (reader.released_)
+        --released_;
+    else if (closed_)
+        positions_.erase(reader.position_);
+}
+
+void Fill::Readers::release(Reader& reader) {
     reader.released_ = true;
     ++released_;
 }
 
-void Fill::close() {
+void Fill::Readers::close() {
     if (std::exchange(closed_, true)) return;  // each reader has one position
-    for (auto* reader : readers_)
+    for (auto* reader : all_)
         if (!reader->released_) reader->position_ = positions_.insert(reader->offset_);
+}
+
+bool Fill::Readers::move(Reader& reader) {
+    const auto was_slowest = reader.position_ == positions_.begin();
+    auto position = positions_.extract(reader.position_);
+    position.value() = reader.offset_;
+    reader.position_ = positions_.insert(std::move(position));
+    return was_slowest;
+}
+
+std::uint64_t Fill::Readers::slowest(std::uint64_t size) const {
+    return positions_.empty() ? size : std::min(size, *positions_.begin());
 }
 
 /// Drops the bytes that all readers have taken. A validated body is in the store already.
@@ -149,7 +169,7 @@ std::shared_ptr<const StoredResponse> Fill::coming() const {
 
 bool Fill::is_read_slowly() const {
     const std::lock_guard lock(mutex_);
-    return std::any_of(readers_.begin(), readers_.end(), [this](const Reader* reader) {
+    return std::ranges::any_of(readers_.all(), [this](const Reader* reader) {
         return !reader->released_ &&
                reader->offset_ + kBodyBlockBytes < incoming_.response->body->size();
     });
@@ -163,13 +183,13 @@ std::size_t Fill::room() const {
 std::size_t Fill::next_block_bytes() const {
     const std::lock_guard lock(mutex_);
     const auto& body = *incoming_.response->body;
-    if (closed_) return body.next_block_bytes(window_bytes_ / 4);
+    if (readers_.closed()) return body.next_block_bytes(window_bytes_ / 4);
     return body.next_block_bytes(incoming_.length_known ? incoming_.length - body.size() : 0);
 }
 
 void Fill::add_block(std::size_t capacity, Charge charge) {
     const std::lock_guard lock(mutex_);
-    if (closed_) let_go();  // also bytes that readers have skipped since
+    if (readers_.closed()) let_go();  // also bytes that readers have skipped since
     incoming_.response->body->add_block(capacity, std::move(charge));
 }
 
@@ -191,7 +211,7 @@ void Fill::goes_on_at_origin() {
 
 void Fill::stop_sharing() {
     const std::lock_guard lock(mutex_);
-    close();
+    readers_.close();
     incoming_.shared = false;
     let_go();
     wake_readers();  // one that waits for bytes may now wait for another reader
@@ -199,54 +219,40 @@ void Fill::stop_sharing() {
 
 void Fill::stand_still(std::chrono::steady_clock::time_point now) {
     const std::lock_guard lock(mutex_);
-    stands_still_ = true;
-    note_waiting(now);
+    standstill_.begin(now);
 }
 
 void Fill::move_on(std::chrono::steady_clock::time_point now) {
     const std::lock_guard lock(mutex_);
-    if (!std::exchange(stands_still_, false)) return;
-    for (auto* reader : readers_) reader->wants_more_ = false;
-    want_more_ = 0;
-    note_waiting(now);
-}
-
-void Fill::note_waiting(std::chrono::steady_clock::time_point now) {
-    const auto waits = stands_still_ && want_more_ > 0;
-    if (waits == waiting_since_.has_value()) return;
-    if (waits) {
-        waiting_since_ = now;
-    } else {
-        waited_ += now - *waiting_since_;
-        waiting_since_.reset();
-    }
+    if (!standstill_.end(now)) return;
+    for (auto* reader : readers_.all()) reader->wants_more_ = false;
 }
 
 std::uint64_t Fill::ahead() const {
     const std::lock_guard lock(mutex_);
-    return closed_ ? incoming_.response->body->size() - slowest() : 0;
+    return readers_.closed() ? incoming_.response->body->size() - slowest() : 0;
 }
 
 Fill::Audience Fill::audience() const {
     const std::lock_guard lock(mutex_);
-    return {readers_.size() - released_, joined_, alone_at_most_};
+    return {readers_.present(), readers_.joined(), alone_at_most_};
 }
 
 bool Fill::wanted() const {
     const std::lock_guard lock(mutex_);
-    if (readers_.size() > released_) return true;
-    if (closed_) return false;
+    if (readers_.present() > 0) return true;
+    if (readers_.closed()) return false;
     if (phase_ == Phase::waiting)
         return true;  // its deadline is short, and the answer may be storable
     const auto came = incoming_.response->body->size();
-    if (kept_ && (incoming_.length_known ? incoming_.length : came) <= kept_bytes_) return true;
+    if (kept_bytes_ && (incoming_.length_known ? incoming_.length : came) <= *kept_bytes_)
+        return true;
     return goes_on_unread(came,
                           incoming_.length_known ? std::optional(incoming_.length) : std::nullopt);
 }
 
 void Fill::keep(std::chrono::nanoseconds at_most, std::uint64_t most_bytes) {
     const std::lock_guard lock(mutex_);
-    kept_ = true;
     alone_at_most_ = at_most;
     kept_bytes_ = most_bytes;
 }
@@ -262,14 +268,14 @@ void Fill::complete(bool stored) {
 
 void Fill::not_again_before(std::chrono::steady_clock::time_point time) {
     const std::lock_guard lock(mutex_);
-    not_before_ = time;
+    failure_.not_before = time;
 }
 
 void Fill::fail(FetchError error, unsigned upstream_status, ParseError malformed) {
     const std::lock_guard lock(mutex_);
     phase_ = Phase::failed;
-    error_ = error;
-    malformed_ = malformed;
+    failure_.error = error;
+    failure_.malformed = malformed;
     incoming_.upstream_status = upstream_status;
     wake_readers();
 }
@@ -285,18 +291,16 @@ Fill::State Fill::state() const {
 }
 
 Fill::State Fill::state_for(const Reader* reader) const {
-    return {phase_, incoming_,  reader ? reader->released_ : closed_,
-            error_, malformed_, not_before_};
+    return {failure_, phase_, incoming_, reader ? reader->released_ : readers_.closed()};
 }
 
 void Fill::wake_readers() {
-    for (auto* reader : readers_) reader->wakeup_->notify();
+    for (auto* reader : readers_.all()) reader->wakeup_->notify();
 }
 
 /// Precondition: the fill is closed.
 std::uint64_t Fill::slowest() const {
-    const auto size = incoming_.response->body->size();
-    return positions_.empty() ? size : std::min(size, *positions_.begin());
+    return readers_.slowest(incoming_.response->body->size());
 }
 
 }  // namespace proxy

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "proxy/http/fetch_error.hpp"
@@ -36,6 +37,44 @@ inline bool goes_on_unread(std::uint64_t received, const std::optional<std::uint
     if (!length) return received <= kNearlyDoneBytes;
     return *length - std::min(*length, received) <= std::max(received, kNearlyDoneBytes);
 }
+
+/// The time for which an unstored body stands still because its window is full, while readers have
+/// taken all that came and want more.
+class Standstill {
+public:
+    using Time = std::chrono::steady_clock::time_point;
+
+    void begin(Time now) {
+        stands_still_ = true;
+        note(now);
+    }
+    /// No reader wants more after it. False if the body did not stand still.
+    bool end(Time now) {
+        if (!std::exchange(stands_still_, false)) return false;
+        want_more_ = 0;
+        note(now);
+        return true;
+    }
+    void one_wants_more(Time now) {
+        ++want_more_;
+        note(now);
+    }
+    void one_has_left(Time now) {
+        --want_more_;
+        note(now);
+    }
+    std::chrono::nanoseconds waited(Time now) const {
+        return waited_ + (since_ ? now - *since_ : std::chrono::nanoseconds(0));
+    }
+
+private:
+    void note(Time now);
+
+    bool stands_still_ = false;
+    std::size_t want_more_ = 0;          // readers
+    std::chrono::nanoseconds waited_{};  // up to since_
+    std::optional<Time> since_;
+};
 
 /// A response that is still arriving: a head to come, a growing body, and all readers that wait for
 /// either. The fetching coroutine is its only writer; readers may be on any thread.
@@ -65,15 +104,17 @@ public:
         std::shared_ptr<const LiveFields> live;  // for the request that fetched it; may be null
     };
 
+    struct Failure {
+        FetchError error = FetchError::none;
+        ParseError malformed{};  // the malformed part, if it is known
+        /// The origin forbids further requests until then.
+        std::optional<std::chrono::steady_clock::time_point> not_before;
+    };
     /// The state of the fill for one reader.
-    struct State {
+    struct State : Failure {
         Phase phase = Phase::waiting;
         Incoming incoming;      // its response is set from `streaming` on
         bool released = false;  // the answer is for others: this reader fetches for itself
-        FetchError error = FetchError::none;
-        ParseError malformed{};  // the malformed part, if it is known
-        /// After an error: the origin forbids further requests until then.
-        std::optional<std::chrono::steady_clock::time_point> not_before;
     };
 
     /// A reader of the fill, for its lifetime. Constructed and used on the thread of the reader.
@@ -190,14 +231,38 @@ public:
     State state() const;
 
 private:
-    State state_for(const Reader* reader) const;  // under the mutex
-    void wake_readers();                          // under the mutex
-    void release(Reader& reader);                 // under the mutex
-    void close();                                 // under the mutex
-    void let_go();                                // under the mutex
-    std::uint64_t slowest() const;                // under the mutex
-    /// Under the mutex, after a change of its inputs.
-    void note_waiting(std::chrono::steady_clock::time_point now);
+    /// All readers. Once the fill is closed, it is no longer shared: later readers are released,
+    /// and the positions of the others limit the window.
+    class Readers {
+    public:
+        void enter(Reader& reader);
+        void leave(Reader& reader);
+        void release(Reader& reader);
+        void close();
+        bool closed() const { return closed_; }
+        /// The reader has another offset. True if it was the slowest.
+        bool move(Reader& reader);
+        /// The offset of the slowest, at most `size`. Precondition: the fill is closed.
+        std::uint64_t slowest(std::uint64_t size) const;
+
+        const std::vector<Reader*>& all() const { return all_; }
+        std::size_t present() const { return all_.size() - released_; }
+        std::size_t in_window() const { return positions_.size(); }
+        std::uint64_t joined() const { return joined_; }
+
+    private:
+        bool closed_ = false;
+        std::vector<Reader*> all_;
+        std::size_t released_ = 0;  // of all_
+        std::multiset<std::uint64_t> positions_;
+        std::uint64_t joined_ = 0;
+    };
+
+    // Under the mutex.
+    State state_for(const Reader* reader) const;
+    void wake_readers();
+    void let_go();
+    std::uint64_t slowest() const;
 
     const std::uint64_t window_bytes_;
     TraceContext leader_;
@@ -205,23 +270,13 @@ private:
     Phase phase_ = Phase::waiting;
     FlowRate rate_;
     Incoming incoming_;
-    FetchError error_ = FetchError::none;
-    ParseError malformed_{};
-    std::optional<std::chrono::steady_clock::time_point> not_before_;
+    Failure failure_;
     std::uint64_t peer_end_ = std::numeric_limits<std::uint64_t>::max();  // see goes_on_at_origin()
     std::vector<InterimResponse> interim_;                                // not yet taken
-    bool kept_ = false;
+    std::optional<std::uint64_t> kept_bytes_;                             // of keep()
     std::chrono::nanoseconds alone_at_most_ = kAloneAtMost;
-    std::uint64_t kept_bytes_ = 0;
-    bool closed_ = false;  // no longer shared: later readers are released
-    std::vector<Reader*> readers_;
-    std::size_t released_ = 0;                // of readers_
-    std::multiset<std::uint64_t> positions_;  // of readers, once closed
-    std::uint64_t joined_ = 0;
-    bool stands_still_ = false;          // the window is full
-    std::size_t want_more_ = 0;          // of readers_
-    std::chrono::nanoseconds waited_{};  // of others_waited(), up to waiting_since_
-    std::optional<std::chrono::steady_clock::time_point> waiting_since_;
+    Readers readers_;
+    Standstill standstill_;
     std::shared_ptr<Wakeup> writer_;
 };
 
