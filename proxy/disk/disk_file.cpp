@@ -114,6 +114,34 @@ boost::system::error_code remove_file(DiskCalls& calls, const std::filesystem::p
     return last_error();
 }
 
+DiskResult<DiskBytes> content_of(DiskCalls& calls, const std::filesystem::path& path,
+                                 std::uint64_t most) {
+    const auto file = DiskFile::open(calls, path, O_RDONLY);
+    if (!file) return file.error();
+    const auto size = file->size();
+    if (!size) return size.error();
+    if (*size > most) return DiskError::too_large;
+    DiskBytes bytes(*size);
+    const auto got = file->read_some(bytes, 0);
+    if (!got) return got.error();
+    bytes.resize(*got);
+    return bytes;
+}
+
+DiskResult<DiskFile> replace_file(DiskCalls& calls, const std::filesystem::path& path,
+                                  DiskView content) {
+    auto fresh = path;
+    fresh += ".new";
+    auto file = DiskFile::open(calls, fresh, O_RDWR | O_CREAT | O_TRUNC);
+    if (!file) return file.error();
+    if (const auto error = file->write(content, 0)) return error;
+    if (const auto error = file->sync()) return error;
+    std::error_code error;
+    std::filesystem::rename(fresh, path, error);
+    if (error) return of_system(error.value());
+    return file;
+}
+
 boost::system::error_code sync_directory(DiskCalls& calls, const std::filesystem::path& directory) {
     const auto opened = DiskFile::open(calls, directory, O_RDONLY | O_DIRECTORY);
     return opened ? opened->sync() : opened.error();

@@ -61,6 +61,13 @@ private:
 
 /// Succeeds also if the file is absent.
 boost::system::error_code remove_file(DiskCalls& calls, const std::filesystem::path& path);
+/// The content of a file. Errors: too_large, beyond `most` bytes; those of the system.
+DiskResult<DiskBytes> content_of(DiskCalls& calls, const std::filesystem::path& path,
+                                 std::uint64_t most);
+/// Gives the file this content, and returns it open. The device gets the content under another name
+/// first, so after a crash the file has the former content or this.
+DiskResult<DiskFile> replace_file(DiskCalls& calls, const std::filesystem::path& path,
+                                  DiskView content);
 /// Waits until the device has the names in this directory.
 boost::system::error_code sync_directory(DiskCalls& calls, const std::filesystem::path& directory);
 

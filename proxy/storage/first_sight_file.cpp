@@ -1,6 +1,5 @@
 #include "proxy/storage/first_sight_file.hpp"
 
-#include <fcntl.h>
 #include <xxhash.h>
 
 #include <exception>
@@ -32,19 +31,6 @@ std::uint64_t seconds_of(WallTime time) {
 WallTime time_of(std::uint64_t seconds) {
     constexpr std::uint64_t kLatest = 253'402'300'799;
     return WallTime(std::chrono::seconds(static_cast<std::int64_t>(std::min(seconds, kLatest))));
-}
-
-DiskResult<DiskBytes> content_of(DiskCalls& calls, const std::filesystem::path& path) {
-    const auto file = DiskFile::open(calls, path, O_RDONLY);
-    if (!file) return file.error();
-    const auto size = file->size();
-    if (!size) return size.error();
-    if (*size > kMaxBytes) return DiskError::too_large;
-    DiskBytes bytes(*size);
-    const auto got = file->read_some(bytes, 0);
-    if (!got) return got.error();
-    bytes.resize(*got);
-    return bytes;
 }
 
 }  // namespace
@@ -106,7 +92,7 @@ FirstSightFiles::~FirstSightFiles() {
 }
 
 void FirstSightFiles::read(const std::filesystem::path& directory) {
-    const auto bytes = content_of(calls_, directory / SuperFile::kFirstSightsName);
+    const auto bytes = content_of(calls_, directory / SuperFile::kFirstSightsName, kMaxBytes);
     if (!bytes) {
         if (bytes.error() != boost::system::errc::no_such_file_or_directory)
             note_trouble(directory, bytes.error());
@@ -142,25 +128,13 @@ void FirstSightFiles::write() noexcept {
     try {
         const auto bytes = first_sight_bytes(sights_.all(), secret_mark_);
         for (const auto& directory : directories_)
-            if (const auto error = replace(directory, bytes)) note_trouble(directory, error);
+            if (const auto file =
+                    replace_file(calls_, directory / SuperFile::kFirstSightsName, bytes);
+                !file)
+                note_trouble(directory, file.error());
     } catch (const std::exception&) {
         // No memory: what is lost begins its wait anew.
     }
-}
-
-error_code FirstSightFiles::replace(const std::filesystem::path& directory, DiskView bytes) {
-    const auto path = directory / SuperFile::kFirstSightsName;
-    auto fresh = path;
-    fresh += ".new";
-    {
-        const auto file = DiskFile::open(calls_, fresh, O_RDWR | O_CREAT | O_TRUNC);
-        if (!file) return file.error();
-        if (const auto error = file->write(bytes, 0)) return error;
-        if (const auto error = file->sync()) return error;
-    }
-    std::error_code error;
-    std::filesystem::rename(fresh, path, error);
-    return error ? of_system(error.value()) : error_code();
 }
 
 void FirstSightFiles::note_trouble(const std::filesystem::path& directory, error_code error) {

@@ -52,7 +52,6 @@ private:
     void read(const std::filesystem::path& directory);
     void write() noexcept;
     void note_trouble(const std::filesystem::path& directory, boost::system::error_code error);
-    boost::system::error_code replace(const std::filesystem::path& directory, DiskView bytes);
 
     DiskCalls& calls_;
     const std::vector<std::filesystem::path> directories_;

@@ -1,6 +1,5 @@
 #include "proxy/storage/invalidation_journal.hpp"
 
-#include <fcntl.h>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -94,19 +93,6 @@ bool take(KeptInvalidations& kept, Type type, DiskView body) {
     return true;
 }
 
-DiskResult<DiskBytes> read_file(DiskCalls& calls, const std::filesystem::path& path) {
-    const auto file = DiskFile::open(calls, path, O_RDONLY);
-    if (!file) return file.error();
-    const auto size = file->size();
-    if (!size) return size.error();
-    if (*size > kMaxFileBytes) return DiskError::too_large;
-    DiskBytes bytes(*size);
-    const auto got = file->read_some(bytes, 0);
-    if (!got) return got.error();
-    bytes.resize(*got);
-    return bytes;
-}
-
 }  // namespace
 
 DiskBytes journal_of(const KeptInvalidations& all, std::uint64_t secret_mark) {
@@ -159,19 +145,19 @@ ReadJournal read_journal(DiskView bytes, std::uint64_t secret_mark) {
 
 InvalidationJournal::InvalidationJournal(DiskCalls& calls, std::filesystem::path file,
                                          std::uint64_t secret_mark)
-    : calls_(calls), file_(std::move(file)), secret_mark_(secret_mark) {
-    if (const auto bytes = read_file(calls_, file_)) {
+    : secret_mark_(secret_mark), file_(calls, std::move(file)) {
+    if (const auto bytes = file_.content(kMaxFileBytes)) {
         auto read = read_journal(*bytes, secret_mark_);
         earlier_ = std::move(read.kept);
         if (read.trouble) trouble_ = make_error_code(*read.trouble);
     } else if (bytes.error() != boost::system::errc::no_such_file_or_directory) {
         trouble_ = bytes.error();
     }
-    if (const auto error = replace(earlier_)) {
+    if (const auto error = file_.replace(journal_of(earlier_, secret_mark_))) {
         broken_ = error;
         incomplete_ = true;
     }
-    base_bytes_ = written_bytes_;
+    base_bytes_ = file_.bytes();
     noted_ = earlier_.confirmed;
     thread_ = std::thread([this] { run(); });
 }
@@ -282,28 +268,22 @@ void InvalidationJournal::note(const error_code& error, const Work& work) {
 
 error_code InvalidationJournal::perform(const Work& work) {
     if (work.all)
-        if (const auto error = replace(*work.all)) return error;
-    if (work.more.empty()) return {};
-    if (const auto error = open_.write(DiskView(work.more), written_bytes_)) return error;
-    written_bytes_ += work.more.size();
-    return {};
+        if (const auto error = file_.replace(journal_of(*work.all, secret_mark_))) return error;
+    return work.more.empty() ? error_code() : file_.append(work.more);
 }
 
-/// Writes a new file under another name first, so that the journal stays complete.
-error_code InvalidationJournal::replace(const KeptInvalidations& all) {
-    auto fresh = file_;
-    fresh += ".new";
-    const auto bytes = journal_of(all, secret_mark_);
-    auto file = DiskFile::open(calls_, fresh, O_RDWR | O_CREAT | O_TRUNC);
+error_code AppendedFile::replace(DiskView content) {
+    auto file = replace_file(calls_, path_, content);
     if (!file) return file.error();
-    if (const auto error = file->write(DiskView(bytes), 0)) return error;
-    if (const auto error = file->sync()) return error;
-    std::error_code error;
-    std::filesystem::rename(fresh, file_, error);
-    if (error) return of_system(error.value());
-    open_ = std::move(*file);
-    written_bytes_ = bytes.size();
-    return sync_directory(calls_, file_.parent_path());
+    file_ = std::move(*file);
+    bytes_ = content.size();
+    return sync_directory(calls_, path_.parent_path());
+}
+
+error_code AppendedFile::append(DiskView more) {
+    if (const auto error = file_.write(more, bytes_)) return error;
+    bytes_ += more.size();
+    return {};
 }
 
 }  // namespace proxy

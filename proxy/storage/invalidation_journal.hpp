@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "protocol/publishing/kept_invalidations.hpp"
@@ -16,6 +17,29 @@
 #include "proxy/disk/disk_file.hpp"
 
 namespace proxy {
+
+/// A file that grows at its end and is sometimes written anew. One thread.
+class AppendedFile {
+public:
+    AppendedFile(DiskCalls& calls, std::filesystem::path path)
+        : calls_(calls), path_(std::move(path)) {}
+
+    /// As content_of().
+    DiskResult<DiskBytes> content(std::uint64_t most) const {
+        return content_of(calls_, path_, most);
+    }
+    /// As replace_file(). An error may leave the former content.
+    boost::system::error_code replace(DiskView content);
+    /// Precondition: replace() has succeeded once. An error may leave a part of `more`.
+    boost::system::error_code append(DiskView more);
+    std::uint64_t bytes() const { return bytes_; }
+
+private:
+    DiskCalls& calls_;
+    const std::filesystem::path path_;
+    DiskFile file_;
+    std::uint64_t bytes_ = 0;
+};
 
 /// The invalidations of this node that some peer has yet to confirm, in a file (disk/FORMAT.md).
 /// After a restart the node sends them to these peers. A thread of its own writes; only the
@@ -78,18 +102,12 @@ private:
     void run();
     boost::system::error_code perform(const Work& work);
     void note(const boost::system::error_code& error, const Work& work);  // under the mutex
-    boost::system::error_code replace(const protocol::KeptInvalidations& all);
 
-    DiskCalls& calls_;
-    const std::filesystem::path file_;
     const std::uint64_t secret_mark_;
+    AppendedFile file_;  // of the constructor, then of thread_
     protocol::KeptInvalidations earlier_;
     std::optional<boost::system::error_code> trouble_;
     protocol::KeptInvalidations::ConfirmedByNode noted_;  // of confirmed()
-
-    // Used by the journal's thread alone.
-    DiskFile open_;
-    std::uint64_t written_bytes_ = 0;
 
     mutable std::mutex mutex_;
     std::condition_variable wakes_;
