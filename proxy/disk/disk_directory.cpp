@@ -16,11 +16,11 @@ constexpr std::chrono::seconds kIdle{1};
 constexpr std::chrono::milliseconds kEndLook{10};
 constexpr int kLastTries = 2;  // writes that are tried again at the end
 
-SegmentLog::Config log_config(const DiskDirectory::Config& config, const SuperFile& super) {
+SegmentLog::Config log_config(const DiskDirectory::Config& config, std::uint64_t directory_id) {
     const auto next =
         config.trouble.empty() ? next_segment_number(config.path) : DiskResult<std::uint32_t>(1);
     if (!next) throw boost::system::system_error(next.error());
-    return {config.path, super.directory_id(), config.cap_bytes, config.segment_bytes, *next};
+    return {config.path, directory_id, config.cap_bytes, config.segment_bytes, *next};
 }
 
 }  // namespace
@@ -31,12 +31,11 @@ DiskDirectory::DiskDirectory(DiskCalls& calls, Config config, SuperFile super, D
       config_(std::move(config)),
       owner_(owner),
       hooks_(std::move(hooks)),
-      super_(std::move(super)),
+      ownership_(std::move(super), !config_.trouble.empty()),
       state_(config_.trouble.empty() ? State::loading : State::off),
-      seq_(std::uint64_t{super_.instance()} << kInstanceShift),
-      last_error_(config_.trouble),
-      is_disowned_(!config_.trouble.empty()),
-      log_(calls, log_config(config_, super_), reclaiming(),
+      seq_(std::uint64_t{ownership_.instance()} << kInstanceShift),
+      errors_(config_.trouble),
+      log_(calls, log_config(config_, ownership_.directory_id()), reclaiming(),
            [this](SegmentPtr sealed) { sync_.take(std::move(sealed)); }),
       writer_(config_.writer,
               [this](const DiskWriter::Job& job, DiskPlace place) -> DiskResult<DiskPlace> {
@@ -60,14 +59,9 @@ void DiskDirectory::begin_end() {
 }
 
 void DiskDirectory::wait_for_end() {
-    if (!thread_.joinable()) return writer_.fail_all(DiskError::ending);
+    if (!thread_.was_started()) return writer_.fail_all(DiskError::ending);
     const auto word_after = config_.stalled_after / 2;
-    {
-        std::unique_lock lock(ended_mutex_);
-        while (!ended_changed_.wait_for(lock, word_after, [this] { return ended_; }))
-            say_what_the_end_waits_for();
-    }
-    thread_.join();
+    while (!thread_.ends_within(word_after)) say_what_the_end_waits_for();
     // Then the reads under way are left, and the sync of a segment.
     reader_.begin_end();
     for (auto next_word = Clock::now() + word_after; longest_wait() > Clock::duration{};) {
@@ -88,24 +82,14 @@ void DiskDirectory::say_what_the_end_waits_for() const {
 
 DiskDirectory::Clock::duration DiskDirectory::longest_wait() const {
     const auto now = Clock::now();
-    auto since = now;
-    if (const auto busy = busy_since_.load())
-        since = std::min(since, Clock::time_point(Clock::duration(busy)));
+    auto since = std::min(now, thread_.busy_since().value_or(now));
     since = std::min(since, reader_.stats().oldest.value_or(now));
     since = std::min(since, sync_.since().value_or(now));
     return now - since;
 }
 
-void DiskDirectory::works_on() {
-    busy_since_ = Clock::now().time_since_epoch().count();
-}
-
-void DiskDirectory::rests() {
-    busy_since_ = 0;
-}
-
 void DiskDirectory::start() {
-    thread_ = std::thread([this] { run(); });
+    thread_.start([this] { run(); });
 }
 
 bool DiskDirectory::has_room() const {
@@ -116,8 +100,8 @@ bool DiskDirectory::has_room() const {
 }
 
 bool DiskDirectory::write(DiskWriter::Job job) {
-    if (is_off() || failing_) {
-        ++refused_off_;
+    if (is_off() || errors_.is_failing()) {
+        writer_.refuse_off();
         return false;
     }
     const std::lock_guard lock(order_);
@@ -144,7 +128,7 @@ void DiskDirectory::push_tombstone(RecordType type, std::span<const summary::Key
                                    std::function<void()> written) {
     // A disk that hangs or fails for long must not gather tombstones without a bound.
     if (writer_.stats().ends_waiting >= kMaxTombstones) {
-        note_trouble("too many purges wait to be written: all content counts as purged");
+        errors_.note("too many purges wait to be written: all content counts as purged");
         if (type == RecordType::gone && hashes.empty()) return;
         type = RecordType::all_gone;
         hashes = {};
@@ -158,7 +142,7 @@ void DiskDirectory::push_tombstone(RecordType type, std::span<const summary::Key
     if (written)
         job.done = [this, written = std::move(written)](const auto& where) mutable {
             if (!where) return;  // too large for segments of that size
-            if (!is_off() || is_disowned_)
+            if (!is_off() || ownership_.is_disowned())
                 written();
             else if (unconfirmed_.size() < kMaxTombstones)
                 unconfirmed_.push_back(std::move(written));
@@ -185,7 +169,7 @@ DiskResult<LoadedRecord> DiskDirectory::judge(DiskResult<LoadedRecord> loaded) {
         return loaded;
     }
     const auto& record = loaded->record;
-    if (record.seq < newest_tombstone_ &&
+    if (record.seq < tombstones_.newest() &&
         covers(record.seq, owner_.hash_of(record.uri), record.uri, record.tags))
         return DiskError::purged;
     return loaded;
@@ -193,35 +177,16 @@ DiskResult<LoadedRecord> DiskDirectory::judge(DiskResult<LoadedRecord> loaded) {
 
 bool DiskDirectory::covers(std::uint64_t seq, summary::KeyHash key, std::string_view uri,
                            std::span<const summary::KeyHash> tags) const {
-    if (seq >= newest_tombstone_) return false;
-    std::vector<summary::KeyHash> prefixes;
-    if (has_prefixes_) prefixes = owner_.prefix_tags_of(uri);
-    const std::lock_guard lock(tombstones_mutex_);
     return tombstones_.cover(seq, key, tags) ||
-           (!prefixes.empty() && tombstones_.cover(seq, key, prefixes));
+           (has_prefixes_ && tombstones_.cover(seq, key, owner_.prefix_tags_of(uri)));
 }
 
 void DiskDirectory::note(const FooterEntry& tombstone) {
     if (std::ranges::any_of(tombstone.tags,
                             [this](auto hash) { return owner_.is_prefix_tag(hash); }))
         has_prefixes_ = true;
-    std::uint64_t overflows = 0;
-    {
-        const std::lock_guard lock(tombstones_mutex_);
-        const auto before = tombstones_.overflows();
-        tombstones_.note(tombstone);
-        newest_tombstone_ = tombstones_.newest();
-        overflows = tombstones_.overflows() - before;
-    }
-    if (overflows > 0)
-        note_trouble("too many purges to remember one by one: older content counts as purged");
-}
-
-void DiskDirectory::note_trouble(std::string what) {
-    const std::lock_guard lock(trouble_mutex_);
-    last_error_ = std::move(what);
-    last_error_at_ = Clock::now();
-    last_error_is_full_ = false;
+    if (tombstones_.note(tombstone))
+        errors_.note("too many purges to remember one by one: older content counts as purged");
 }
 
 void DiskDirectory::set_cap(std::uint64_t bytes) {
@@ -230,25 +195,14 @@ void DiskDirectory::set_cap(std::uint64_t bytes) {
 }
 
 bool DiskDirectory::set_company(const SuperFile::Company& company) {
-    boost::system::error_code error;
-    {
-        const std::lock_guard lock(super_mutex_);
-        error = super_.set_company(company);
-    }
+    const auto error = ownership_.set_company(company);
     if (error) note_error(error, "writing the super file");
     return !error;
 }
 
 void DiskDirectory::note_error(const boost::system::error_code& error, std::string_view what) {
     if (error == DiskError::other_key) return;  // an error of the caller
-    const std::lock_guard lock(trouble_mutex_);
-    last_error_ = std::string(what).append(": ").append(error.message());
-    last_error_at_ = Clock::now();
-    last_error_is_full_ = is_full(error);
-    const bool of_the_disk = is_of_system(error) && !is_full(error) && !is_of_process(error);
-    if (!of_the_disk || (!faults_.note(Clock::now()) && !is_gone(error))) return;
-    failing_ = true;
-    writer_.interrupt();
+    if (errors_.note(error, what)) writer_.interrupt();
 }
 
 Reclaiming DiskDirectory::reclaiming() {
@@ -257,8 +211,8 @@ Reclaiming DiskDirectory::reclaiming() {
         return in_directory(index, place);
     };
     made.uses = [this, out](const FooterEntry& entry, DiskPlace place) -> std::optional<unsigned> {
-        works_on();
-        if (entry.seq < newest_tombstone_ &&
+        thread_.works_on();
+        if (entry.seq < tombstones_.newest() &&
             covers(entry.seq, owner_.hash_of(entry.uri), entry.uri, entry.tags))
             return std::nullopt;
         return owner_.uses(entry, out(place));
@@ -268,7 +222,6 @@ Reclaiming DiskDirectory::reclaiming() {
     };
     made.dropped = [this, out](const FooterEntry& entry, DiskPlace place) {
         if (!is_tombstone(entry.type)) return owner_.dropped(entry, out(place));
-        const std::lock_guard lock(tombstones_mutex_);
         tombstones_.forget(entry);
     };
     made.lost = [this](std::uint32_t segment) { owner_.lost({config_.index, segment}); };
@@ -290,82 +243,71 @@ RecoveryHooks DiskDirectory::recovery_hooks() {
         for (auto& one : batch) one.place = in_directory(config_.index, one.place);
         owner_.recovered(batch);
     };
-    hooks.stopped = [this] { return ending_ || failing_; };
+    hooks.stopped = [this] { return ending_ || errors_.is_failing(); };
     return hooks;
 }
 
-void DiskDirectory::load() {
+bool DiskDirectory::load() {
     const auto begin = Clock::now();
-    auto found =
-        recover(calls_, config_.path, super_.directory_id(), kRecoveryThreads, recovery_hooks());
+    auto found = recover(calls_, config_.path, ownership_.directory_id(), kRecoveryThreads,
+                         recovery_hooks());
     {
-        const std::lock_guard lock(trouble_mutex_);
-        if (found) recovered_ = *found;
-        loading_seconds_ = std::chrono::duration<double>(Clock::now() - begin).count();
+        const std::lock_guard lock(loaded_.mutex);
+        if (found) loaded_.counts = *found;
+        loaded_.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     }
     if (!found) {
         note_error(found.error(), "reading the directory");
-        failing_ = true;  // its content beside the cap is unknown
+        errors_.fail();  // its content beside the cap is unknown
     }
     // Older segments are unknown, and only the oldest segment may be reclaimed.
-    partly_loaded_ = ending_;
-    if (partly_loaded_)
-        log_.reset(super_.directory_id());
+    const bool whole = !ending_;
+    if (!whole)
+        log_.reset(ownership_.directory_id());
     else if (found && found->last)
         if (const auto error = log_.go_on(std::move(*found->last))) note_error(error, "writing");
-    if (!failing_) state_ = State::ready;
+    if (!errors_.is_failing()) state_ = State::ready;
+    return whole;
 }
 
 void DiskDirectory::run() {
-    works_on();
-    if (!is_off()) load();
+    const auto was_loaded = is_off() || load();
     for (;;) {
-        if (failing_) go_off();
+        if (errors_.is_failing()) go_off();
         if (is_off()) stay_off();
         if (ending_) break;
         step();
     }
-    if (!is_off()) finish();
+    if (!is_off()) finish(was_loaded);
     writer_.fail_all(DiskError::ending);
-    rests();
-    {
-        const std::lock_guard lock(ended_mutex_);
-        ended_ = true;
-    }
-    ended_changed_.notify_all();
-}
-
-bool DiskDirectory::is_still_ours() {
-    const std::lock_guard lock(super_mutex_);
-    return !super_.is_removed();
 }
 
 void DiskDirectory::step() {
-    works_on();
+    thread_.works_on();
     // A user who empties the directory of a running node has ended its content.
-    if (!is_still_ours()) return note_error(of_system(ENOENT), SuperFile::kName);
+    if (ownership_.is_lost()) return note_error(of_system(ENOENT), SuperFile::kName);
     if (const auto error = writer_.write(log_)) note_error(error, "writing");
-    works_on();
+    thread_.works_on();
     const auto gave_back = log_.give_back();
     if (!gave_back) note_error(gave_back.error(), "giving room back");
     const bool more = gave_back && *gave_back == SegmentLog::GaveBack::a_segment;
-    rests();
-    if (!more && !failing_ && !ending_) writer_.wait(kIdle);
+    thread_.rests();
+    if (!more && !errors_.is_failing() && !ending_) writer_.wait(kIdle);
 }
 
 /// Writes the jobs that were pushed before the end.
-void DiskDirectory::finish() {
+void DiskDirectory::finish(bool was_loaded) {
     boost::system::error_code error;
     for (int failed = 0; !writer_.empty() && failed < kLastTries; failed += error ? 1 : 0) {
-        works_on();
+        thread_.works_on();
         writer_.retry_now();
         error = writer_.write(log_);
         if (error) note_error(error, "writing");
     }
     // A purge is unwritten, so the whole content must not come back.
-    if (!writer_.empty() || (partly_loaded_ && error)) {
-        is_disowned_ = set_company({});
-        if (!is_disowned_) state_ = State::off;  // a purge that waits stays unconfirmed
+    if (!writer_.empty() || (!was_loaded && error)) {
+        ownership_.set_disowned(set_company({}));
+        if (!ownership_.is_disowned()) state_ = State::off;  // a purge that waits stays unconfirmed
     }
     if (error) return;
     if (const auto failed = log_.seal()) note_error(failed, "writing");
@@ -374,14 +316,10 @@ void DiskDirectory::finish() {
 
 void DiskDirectory::go_off() {
     state_ = State::off;
-    {
-        const std::lock_guard lock(super_mutex_);
-        company_ = super_.company();
-        instance_ = super_.instance();
-    }
+    ownership_.leave();
     const bool others_know = hooks_.goes_off();
-    is_disowned_ = set_company({}) || others_know;
-    log_.reset(super_.directory_id());
+    ownership_.set_disowned(set_company({}) || others_know);
+    log_.reset(ownership_.directory_id());
     writer_.fail_all(of_system(EIO));
     owner_.lost({config_.index, {}});
 }
@@ -391,13 +329,13 @@ void DiskDirectory::stay_off() {
     auto next_try = Clock::now() + config_.retry;
     while (!ending_) {
         writer_.fail_all(of_system(EIO));
-        rests();
+        thread_.rests();
         writer_.wait(std::clamp<Clock::duration>(next_try - Clock::now(), {}, kIdle));
         if (Clock::now() < next_try) continue;
-        works_on();
+        thread_.works_on();
         if (config_.alone && come_back()) return;
-        if (!config_.alone && !is_disowned_) is_disowned_ = set_company({});
-        if (is_disowned_) confirm();
+        if (!config_.alone && !ownership_.is_disowned()) ownership_.set_disowned(set_company({}));
+        if (ownership_.is_disowned()) confirm();
         next_try = Clock::now() + config_.retry;
     }
 }
@@ -405,7 +343,7 @@ void DiskDirectory::stay_off() {
 /// The directory is empty then.
 bool DiskDirectory::come_back() {
     const auto failed = [this](const boost::system::error_code& error) {
-        note_trouble("trying again: " + error.message());
+        errors_.note("trying again: " + error.message());
         return false;
     };
     if (config_.prepare) {
@@ -413,27 +351,14 @@ bool DiskDirectory::come_back() {
         if (!found) return failed(found.error());
         if (found->whose == DirectoryContents::Whose::others) return failed(DiskError::foreign);
         if (const auto why_not = config_.prepare(config_.path); !why_not.empty()) {
-            note_trouble("trying again: " + why_not);
+            errors_.note("trying again: " + why_not);
             return false;
         }
     }
-    {
-        const std::lock_guard lock(super_mutex_);
-        super_ = SuperFile();  // unlocks a file that may belong to another process now
-        auto taken = SuperFile::take(calls_, config_.path, config_.secret_mark);
-        if (!taken) return failed(taken.error());
-        super_ = std::move(*taken);
-        if (const auto error = remove_segments(calls_, config_.path)) return failed(error);
-        const SuperFile::Company alone{company_.term + 1, company_of({super_.directory_id()})};
-        // Its seqs continue those of this process.
-        if (const auto error = super_.set_company(alone, instance_)) return failed(error);
-        log_.reset(super_.directory_id());
-    }
-    {
-        const std::lock_guard lock(trouble_mutex_);
-        faults_.clear();
-        failing_ = false;
-    }
+    if (const auto error = ownership_.retake(calls_, config_.path, config_.secret_mark))
+        return failed(error);
+    log_.reset(ownership_.directory_id());
+    errors_.forgive();
     state_ = State::ready;
     confirm();
     return true;
@@ -447,7 +372,6 @@ void DiskDirectory::confirm() {
 DiskStatus DiskDirectory::status() const {
     const auto log = log_.stats();
     const auto writer = writer_.stats();
-    const auto reader = reader_.stats();
     DiskStatus status;
     status.path = config_.path.string();
     const auto is_stalled = longest_wait() > config_.stalled_after;
@@ -456,37 +380,13 @@ DiskStatus DiskDirectory::status() const {
                    : is_stalled    ? DiskStatus::State::stalled
                    : writer.paused ? DiskStatus::State::paused
                                    : DiskStatus::State::ready;
-    status.cap_bytes = log.cap_bytes;
-    status.bytes = log.bytes;
-    status.segments = log.segments;
-    status.queued_bytes = writer.queued_bytes;
-    status.written = writer.written;
-    status.refused_queue_full = writer.refused_queue_full;
-    status.refused_paused = writer.refused_paused;
-    status.refused_too_large = writer.refused_too_large;
-    status.refused_off = refused_off_;
-    status.failed = writer.failed;
-    status.written_bytes = log.written_bytes;
-    status.readmitted_bytes = log.readmitted_bytes;
-    status.reclaimed = log.reclaimed;
-    status.read_at_once = reader.at_once;
-    status.read_by_threads = reader.by_threads;
-    status.read_refused = reader.refused;
-    status.read_failed = reader.failed;
-    const std::lock_guard lock(trouble_mutex_);
-    status.last_error = last_error_;
-    if (!last_error_.empty())
-        status.last_error_seconds =
-            std::chrono::duration<double>(Clock::now() - last_error_at_).count();
-    status.last_error_is_full = last_error_is_full_;
-    status.recovered = recovered_.records;
-    status.recovered_doubtful = recovered_.doubtful;
-    status.recovered_torn = recovered_.torn;
-    status.found_unsealed = recovered_.scanned;
-    status.found_damaged = recovered_.damaged;
-    status.found_unreadable = recovered_.unreadable;
-    status.found_foreign = recovered_.foreign;
-    status.loading_seconds = loading_seconds_;
+    static_cast<DiskLogCounters&>(status) = log;
+    static_cast<DiskWriterCounters&>(status) = writer;
+    static_cast<DiskReaderCounters&>(status) = reader_.stats();
+    errors_.show(status);
+    const std::lock_guard lock(loaded_.mutex);
+    static_cast<DiskRecoveryCounters&>(status) = loaded_.counts;
+    status.loading_seconds = loaded_.seconds;
     return status;
 }
 

@@ -2,20 +2,19 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 
+#include "proxy/disk/directory_ownership.hpp"
+#include "proxy/disk/directory_thread.hpp"
 #include "proxy/disk/disk_owner.hpp"
 #include "proxy/disk/disk_reader.hpp"
 #include "proxy/disk/disk_status.hpp"
 #include "proxy/disk/disk_writer.hpp"
-#include "proxy/disk/fault_window.hpp"
+#include "proxy/disk/error_history.hpp"
 #include "proxy/disk/segment_sync.hpp"
-#include "proxy/disk/super_file.hpp"
 #include "proxy/disk/tombstones.hpp"
 
 namespace proxy {
@@ -90,21 +89,26 @@ public:
 private:
     enum class State : std::uint8_t { loading, ready, off };
 
+    /// The result of the recovery, for the status.
+    struct Loaded {
+        mutable std::mutex mutex;
+        DiskRecoveryCounters counts;
+        double seconds = 0;
+    };
+
     void run();
-    void load();
+    /// True if the whole directory was read, before the end began.
+    bool load();
     RecoveryHooks recovery_hooks();
     Reclaiming reclaiming();
     /// The time for which one of the threads has waited for the device.
     Clock::duration longest_wait() const;
-    void works_on();
-    void rests();
     void say_what_the_end_waits_for() const;
-    bool is_still_ours();
     void step();
     void go_off();
     void stay_off();
     bool come_back();
-    void finish();
+    void finish(bool was_loaded);
 
     bool covers(std::uint64_t seq, summary::KeyHash key, std::string_view uri,
                 std::span<const summary::KeyHash> tags) const;
@@ -113,7 +117,6 @@ private:
     void confirm();
     void push_tombstone(RecordType type, std::span<const summary::KeyHash> hashes,
                         std::function<void()> written);
-    void note_trouble(std::string what);
     void note_error(const boost::system::error_code& error, std::string_view what);
 
     DiskCalls& calls_;
@@ -121,49 +124,25 @@ private:
     DiskOwner& owner_;
     const Hooks hooks_;
 
-    std::mutex super_mutex_;
-    SuperFile super_;
-
+    DirectoryOwnership ownership_;
     std::atomic<State> state_{State::loading};
-    std::atomic<bool> ending_{false}, failing_{false};
-    std::atomic<Clock::rep> busy_since_{0};  // thread_, with the disk; 0: it rests
-    mutable std::mutex ended_mutex_;
-    std::condition_variable ended_changed_;
-    bool ended_ = false;  // the work of thread_
-    std::atomic<std::uint64_t> refused_off_{0};
+    std::atomic<bool> ending_{false};
 
     std::mutex order_;  // of pushes
     std::uint64_t seq_ = 0;
-
-    mutable std::mutex tombstones_mutex_;
     Tombstones tombstones_;
-    std::atomic<std::uint64_t> newest_tombstone_{0};
     std::atomic<bool> has_prefixes_{false};  // a tombstone is, or was, that of a prefix
-
-    mutable std::mutex trouble_mutex_;  // for the next six
-    FaultWindow faults_;
-    std::string last_error_;
-    std::chrono::steady_clock::time_point last_error_at_{};
-    bool last_error_is_full_ = false;
-    RecoveredCounts recovered_;
-    double loading_seconds_ = 0;
-
-    // Only thread_ uses the next five.
-    bool partly_loaded_ = false;
-    /// The content is discarded at the next start: the super file says so, or those of the others.
-    bool is_disowned_ = false;
+    ErrorHistory errors_;
+    Loaded loaded_;
     /// Confirmations of purges whose records could still come back. They are called once that is
-    /// excluded.
+    /// excluded. Of thread_.
     std::vector<std::function<void()>> unconfirmed_;
-    // The state from which a later SuperFile::take() continues. The file itself may belong to
-    // another process by then.
-    SuperFile::Company company_;
-    std::uint32_t instance_ = 0;
+
     SegmentLog log_;
     DiskWriter writer_;
     DiskReader reader_;
     SegmentSync sync_;
-    std::thread thread_;  // last, as it uses all other members
+    DirectoryThread thread_;  // last, as it uses all other members
 };
 
 }  // namespace proxy

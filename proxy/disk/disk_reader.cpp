@@ -104,12 +104,12 @@ bool DiskReader::read(SegmentPtr segment, const Wanted& wanted, std::string uri,
 DiskReader::Stats DiskReader::stats() const {
     const auto threads = threads_.stats();
     Stats stats;
-    stats.by_threads = threads.begun;
-    stats.refused = threads.refused;
+    stats.read_by_threads = threads.begun;
+    stats.read_refused = threads.refused;
     stats.waiting = threads.waiting;
     stats.oldest = threads.oldest;
-    stats.at_once = at_once_.load(std::memory_order_relaxed);
-    stats.failed = failed_.load(std::memory_order_relaxed);
+    stats.read_at_once = at_once_.load(std::memory_order_relaxed);
+    stats.read_failed = failed_.load(std::memory_order_relaxed);
     return stats;
 }
 

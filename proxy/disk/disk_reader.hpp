@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "proxy/disk/disk_status.hpp"
 #include "proxy/disk/disk_threads.hpp"
 #include "proxy/disk/record_body.hpp"
 #include "proxy/disk/segment.hpp"
@@ -53,9 +54,7 @@ public:
     /// and the caller treats it as a miss.
     bool read(SegmentPtr segment, const Wanted& wanted, std::string uri, Answer answer);
 
-    struct Stats {
-        std::uint64_t at_once = 0, by_threads = 0, refused = 0;
-        std::uint64_t failed = 0;  // errors of the disk, and wrong checksums
+    struct Stats : DiskReaderCounters {
         std::size_t waiting = 0;
         std::optional<std::chrono::steady_clock::time_point> oldest = {};  // DiskThreads::Stats
     };

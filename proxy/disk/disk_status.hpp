@@ -6,23 +6,32 @@
 
 namespace proxy {
 
-/// The numbers of one directory of the disk tier.
-struct DiskCounters {
+/// Of the log of segments.
+struct DiskLogCounters {
     std::uint64_t cap_bytes = 0;  // as configured, or three segments
     std::uint64_t bytes = 0;      // of all files
     std::uint64_t segments = 0;
-    std::uint64_t queued_bytes = 0;                         // waiting to be written
-    std::uint64_t written = 0, failed = 0;                  // records
-    std::uint64_t refused_queue_full = 0;                   // records, as the queue was full
-    std::uint64_t refused_paused = 0;                       // in the pause after an error
-    std::uint64_t refused_too_large = 0;                    // they exceed a quarter of a segment
-    std::uint64_t refused_off = 0;                          // the directory is off
     std::uint64_t written_bytes = 0, readmitted_bytes = 0;  // the former includes the latter
     std::uint64_t reclaimed = 0;                            // segments removed
-    std::uint64_t read_at_once = 0, read_by_threads = 0;    // records
-    std::uint64_t read_refused = 0;                         // the queue was full
-    std::uint64_t read_failed = 0;                          // errors of the disk, bad checksums
-    std::uint64_t recovered = 0;                            // records found at the start
+};
+/// Of the writer. All but the bytes count records other than tombstones.
+struct DiskWriterCounters {
+    std::uint64_t queued_bytes = 0;  // waiting to be written
+    std::uint64_t written = 0, failed = 0;
+    std::uint64_t refused_queue_full = 0;
+    std::uint64_t refused_paused = 0;     // in the pause after an error
+    std::uint64_t refused_too_large = 0;  // they exceed a quarter of a segment
+    std::uint64_t refused_off = 0;        // the directory is off
+};
+/// Of the reader.
+struct DiskReaderCounters {
+    std::uint64_t read_at_once = 0, read_by_threads = 0;  // records
+    std::uint64_t read_refused = 0;                       // the queue was full
+    std::uint64_t read_failed = 0;                        // errors of the disk, bad checksums
+};
+/// Of the recovery at the start.
+struct DiskRecoveryCounters {
+    std::uint64_t recovered = 0;           // records
     std::uint64_t recovered_doubtful = 0;  // those to validate, as purges may be lost
     std::uint64_t recovered_torn = 0;      // cut off by a kill
     std::uint64_t found_unsealed = 0;      // files without a footer
@@ -30,6 +39,11 @@ struct DiskCounters {
     std::uint64_t found_unreadable = 0;    // other files, or errors of the system
     std::uint64_t found_foreign = 0;       // of another directory
 };
+/// The numbers of one directory of the disk tier.
+struct DiskCounters : DiskLogCounters,
+                      DiskWriterCounters,
+                      DiskReaderCounters,
+                      DiskRecoveryCounters {};
 
 /// The status of one directory of the disk tier.
 struct DiskStatus : DiskCounters {

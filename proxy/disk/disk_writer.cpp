@@ -126,10 +126,10 @@ struct DiskWriter::Outcome {
         }
         if (is_tombstone(waiting.job.record.type) && why != DiskError::too_large) {
             if (!nothing_left) return again.push_back(std::move(waiting));
-            writer.count({.queued_bytes = waiting.bytes, .ends_waiting = waiting.ends});
+            writer.count({{.queued_bytes = waiting.bytes}, waiting.ends});
             return notify(waiting.job, DiskPlace{});
         }
-        Stats done{.queued_bytes = waiting.bytes, .ends_waiting = waiting.ends};
+        Stats done{{.queued_bytes = waiting.bytes}, waiting.ends};
         ++(why == DiskError::too_large ? done.refused_too_large : done.failed);
         writer.count(done);
         notify(waiting.job, why);
@@ -152,11 +152,11 @@ struct DiskWriter::Outcome {
         if (added.empty()) return;
         const auto flushed = std::exchange(added, {});
         if (const auto why = log.flush()) {
-            writer.count({.writes = 1});
+            writer.count({{}, 0, 1});
             for (const auto& one : flushed) fail(*one.waiting, why, log.stats().segments == 0);
             return;
         }
-        Stats done{.writes = 1};
+        Stats done{{}, 0, 1};
         for (const auto& one : flushed) {
             done.queued_bytes += one.waiting->bytes;
             done.ends_waiting += one.waiting->ends;
@@ -184,13 +184,13 @@ boost::system::error_code DiskWriter::write(SegmentLog& log) {
                 outcome.again.push_back(std::move(waiting));
                 continue;
             }
-            count({.queued_bytes = waiting.bytes, .ends_waiting = waiting.ends});
+            count({{.queued_bytes = waiting.bytes}, waiting.ends});
             notify(waiting.job, DiskPlace{});
             continue;
         }
         if (const auto& why = outcome.error ? outcome.error : paused_by;
             why && !is_tombstone(record.type)) {  // each try might cost another segment
-            count({.queued_bytes = waiting.bytes, .failed = 1});
+            count({{.queued_bytes = waiting.bytes, .failed = 1}});
             notify(waiting.job, why);
             continue;
         }
@@ -203,6 +203,11 @@ boost::system::error_code DiskWriter::write(SegmentLog& log) {
     if (outcome.all_ended) log.end_older();
     if (!outcome.again.empty()) keep(std::move(outcome.again));
     return outcome.error;
+}
+
+void DiskWriter::refuse_off() {
+    const std::lock_guard lock(mutex_);
+    ++stats_.refused_off;
 }
 
 /// Counts finished jobs, before the notification, as the receiver may ask for the counts.
@@ -242,7 +247,7 @@ void DiskWriter::fail_all(const boost::system::error_code& error) {
     }
     for (const auto& one : left) {
         const bool ends = is_tombstone(one.job.record.type);
-        count({.queued_bytes = one.bytes, .ends_waiting = one.ends, .failed = ends ? 0u : 1u});
+        count({{.queued_bytes = one.bytes, .failed = ends ? 0u : 1u}, one.ends});
         notify(one.job, ends ? DiskResult<DiskPlace>(DiskPlace{}) : DiskResult<DiskPlace>(error));
     }
 }

@@ -52,6 +52,9 @@ public:
     /// all_gone joins one right before it that has no `done`.
     bool push(Job job);
 
+    /// Counts a record that the caller refuses, as the directory is off.
+    void refuse_off();
+
     /// Waits for a job, for interrupt(), or until `at_most` has passed.
     void wait(Clock::duration at_most);
     void interrupt();
@@ -67,12 +70,9 @@ public:
     void fail_all(const boost::system::error_code& error);
     bool empty() const;
 
-    struct Stats {
-        std::uint64_t queued_bytes = 0;
-        std::uint64_t ends_waiting = 0;         // tombstones; joined ones count each
-        std::uint64_t written = 0, failed = 0;  // records other than tombstones
-        std::uint64_t refused_queue_full = 0, refused_paused = 0, refused_too_large = 0;
-        std::uint64_t writes = 0;  // calls to the system
+    struct Stats : DiskWriterCounters {
+        std::uint64_t ends_waiting = 0;  // tombstones; joined ones count each
+        std::uint64_t writes = 0;        // calls to the system
         bool paused = false;
     };
     Stats stats() const;

@@ -137,9 +137,9 @@ public:
             if (!contents.damaged) result_.last = end_of(std::move(opened.segment), contents);
             reckoning_.expect(contents.footer.entries.size() * files_);
         }
-        result_.scanned += contents.sealed ? 0 : 1;
-        result_.torn += contents.torn ? 1 : 0;
-        result_.damaged += contents.damaged ? 1 : 0;
+        result_.found_unsealed += contents.sealed ? 0 : 1;
+        result_.recovered_torn += contents.torn ? 1 : 0;
+        result_.found_damaged += contents.damaged ? 1 : 0;
         doubtful_ = doubtful_ || contents.damaged;
         const auto& entries = contents.footer.entries;
         for (const auto& entry : entries)
@@ -155,7 +155,8 @@ private:
         // A kill may leave the newest file empty.
         if (opened.error != DiskError::never_begun || !newest_) {
             newest_ = false;
-            ++(opened.error == DiskError::foreign ? result_.foreign : result_.unreadable);
+            ++(opened.error == DiskError::foreign ? result_.found_foreign
+                                                  : result_.found_unreadable);
             doubtful_ = true;
         }
         // A file without a header is useless and takes room beside the cap. A file that the system
@@ -174,8 +175,8 @@ private:
             case Reckoning::Standing::counts:
                 break;
         }
-        ++result_.records;
-        result_.doubtful += doubtful_ ? 1 : 0;
+        ++result_.recovered;
+        result_.recovered_doubtful += doubtful_ ? 1 : 0;
         batch_.push_back({key, entry, {place_number(file.number), entry.sector}, doubtful_});
         if (batch_.size() == kRecoveredBatch) give();
     }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 
+#include "proxy/disk/disk_status.hpp"
 #include "proxy/disk/segment.hpp"
 #include "proxy/disk/tombstones.hpp"
 
@@ -40,19 +41,10 @@ struct RecoveryHooks {
 inline constexpr std::size_t kRecoveredBatch = 4096;
 inline constexpr unsigned kRecoveryThreads = 4;
 
-/// The counts of one recovery.
-struct RecoveredCounts {
-    std::uint64_t records = 0;     // given
+/// The result of a recovery.
+struct Recovered : DiskRecoveryCounters {
     std::uint64_t superseded = 0;  // replaced by a later one of the variant
     std::uint64_t purged = 0;      // rejected by `counts`
-    std::uint64_t doubtful = 0;    // given, but possibly purged
-    std::uint64_t scanned = 0;     // segments without a good footer
-    std::uint64_t torn = 0;        // of these, cut off in the last record
-    std::uint64_t damaged = 0;     // of these, with another unreadable record
-    std::uint64_t unreadable = 0;  // other files, or errors of the system
-    std::uint64_t foreign = 0;     // segments of another directory
-};
-struct Recovered : RecoveredCounts {
     /// The newest segment, if it is complete. Its records have been given.
     std::optional<SegmentEnd> last;
 };

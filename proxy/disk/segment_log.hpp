@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "proxy/disk/disk_status.hpp"
 #include "proxy/disk/segment.hpp"
 
 namespace proxy {
@@ -112,14 +113,8 @@ public:
 
     /// The segment with this number in a DiskPlace, or null.
     SegmentPtr find(std::uint32_t number) const;
-    struct Stats {
-        std::uint64_t segments = 0;
-        std::uint64_t bytes = 0;             // of all files
-        std::uint64_t cap_bytes = 0;         // the limit for bytes
-        std::uint64_t segment_bytes = 0;     // of the next one
-        std::uint64_t written_bytes = 0;     // since the construction
-        std::uint64_t readmitted_bytes = 0;  // those of readmitted records
-        std::uint64_t reclaimed = 0;         // segments
+    struct Stats : DiskLogCounters {
+        std::uint64_t segment_bytes = 0;  // of the next one
     };
     Stats stats() const;
 

@@ -6,8 +6,36 @@
 namespace proxy {
 
 void Tombstones::note(std::span<const summary::KeyHash> hashes, std::uint64_t seq) {
+    const std::lock_guard lock(mutex_);
+    add(hashes, seq);
+}
+
+void Tombstones::note_all(std::uint64_t seq) {
+    const std::lock_guard lock(mutex_);
+    add_all(seq);
+}
+
+bool Tombstones::note(const FooterEntry& entry) {
+    const std::lock_guard lock(mutex_);
+    const auto before = overflows_;
+    if (entry.type == RecordType::gone) add(entry.tags, entry.seq);
+    if (entry.type == RecordType::all_gone) add_all(entry.seq);
+    return overflows_ != before;
+}
+
+std::size_t Tombstones::size() const {
+    const std::lock_guard lock(mutex_);
+    return hashes_.size();
+}
+
+std::uint64_t Tombstones::overflows() const {
+    const std::lock_guard lock(mutex_);
+    return overflows_;
+}
+
+void Tombstones::add(std::span<const summary::KeyHash> hashes, std::uint64_t seq) {
     if (hashes.empty()) return;
-    newest_ = std::max(newest_, seq);
+    newest_ = std::max(newest_.load(), seq);
     for (const auto& hash : hashes) {
         if (seq <= all_) return;  // all_ covers as much
         if (hashes_.size() >= most_ && !hashes_.contains(hash)) overflow();
@@ -16,13 +44,8 @@ void Tombstones::note(std::span<const summary::KeyHash> hashes, std::uint64_t se
     }
 }
 
-void Tombstones::note(const FooterEntry& entry) {
-    if (entry.type == RecordType::gone) note(entry.tags, entry.seq);
-    if (entry.type == RecordType::all_gone) note_all(entry.seq);
-}
-
-void Tombstones::note_all(std::uint64_t seq) {
-    newest_ = std::max(newest_, seq);
+void Tombstones::add_all(std::uint64_t seq) {
+    newest_ = std::max(newest_.load(), seq);
     if (seq <= all_) return;
     all_ = seq;
     boost::unordered::erase_if(hashes_, [seq](const auto& one) { return one.second <= seq; });
@@ -30,6 +53,7 @@ void Tombstones::note_all(std::uint64_t seq) {
 
 void Tombstones::forget(const FooterEntry& entry) {
     if (entry.type != RecordType::gone) return;
+    const std::lock_guard lock(mutex_);
     for (const auto& hash : entry.tags) {
         const auto known = hashes_.find(hash);
         if (known != hashes_.end() && known->second <= entry.seq) hashes_.erase(known);
@@ -39,6 +63,7 @@ void Tombstones::forget(const FooterEntry& entry) {
 bool Tombstones::cover(std::uint64_t seq, summary::KeyHash key,
                        std::span<const summary::KeyHash> tags) const {
     if (seq >= newest_) return false;
+    const std::lock_guard lock(mutex_);
     if (seq < all_) return true;
     const auto ends = [&](const summary::KeyHash& hash) {
         const auto known = hashes_.find(hash);
@@ -53,7 +78,7 @@ void Tombstones::overflow() {
     for (const auto& one : hashes_) seqs.push_back(one.second);
     const auto middle = seqs.begin() + static_cast<std::ptrdiff_t>(seqs.size() / 2);
     std::ranges::nth_element(seqs, middle);
-    note_all(*middle);
+    add_all(*middle);
     ++overflows_;
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
+#include <mutex>
 #include <span>
 
 #include "proxy/disk/footer.hpp"
@@ -12,7 +14,7 @@ inline constexpr std::size_t kMaxTombstones = 262'144;  // hashes, of one direct
 
 /// The purges of one directory. A tombstone covers the records that were written before it and
 /// whose key, or one of whose tags, is among its hashes; all_gone covers all records before it.
-/// Memory: 28 bytes for a hash at 0.87 full, at most kMaxTombstones hashes. One thread.
+/// Memory: 28 bytes for a hash at 0.87 full, at most kMaxTombstones hashes. Any thread.
 class Tombstones {
 public:
     /// Precondition: most > 1.
@@ -20,8 +22,8 @@ public:
 
     void note(std::span<const summary::KeyHash> hashes, std::uint64_t seq);
     void note_all(std::uint64_t seq);
-    /// Ignores other records.
-    void note(const FooterEntry& entry);
+    /// Ignores other records. True if the hashes exceeded the limit.
+    bool note(const FooterEntry& entry);
     /// The tombstone leaves with its segment. All records that it covers have left before.
     void forget(const FooterEntry& entry);
 
@@ -29,17 +31,21 @@ public:
                std::span<const summary::KeyHash> tags) const;
     /// The latest seq of a tombstone: later records are uncovered.
     std::uint64_t newest() const { return newest_; }
-    std::size_t size() const { return hashes_.size(); }
+    std::size_t size() const;
     /// Counts the times that the hashes exceeded the limit. Each time the older half became one
     /// all_gone.
-    std::uint64_t overflows() const { return overflows_; }
+    std::uint64_t overflows() const;
 
 private:
+    // Under the mutex.
+    void add(std::span<const summary::KeyHash> hashes, std::uint64_t seq);
+    void add_all(std::uint64_t seq);
     void overflow();
 
-    std::size_t most_;
-    std::uint64_t all_ = 0, newest_ = 0;
-    std::uint64_t overflows_ = 0;
+    const std::size_t most_;
+    std::atomic<std::uint64_t> newest_{0};
+    mutable std::mutex mutex_;  // of the next three
+    std::uint64_t all_ = 0, overflows_ = 0;
     boost::unordered_flat_map<summary::KeyHash, std::uint64_t, summary::HashOfKeyHash> hashes_;
 };
 

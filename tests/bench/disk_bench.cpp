@@ -112,7 +112,7 @@ void BM_Recovery(benchmark::State& state) {
         const auto found =
             recover(calls, directory.path(), 1, static_cast<unsigned>(state.range(0)), hooks);
         cpu += cpu_ms() - before;
-        if (!found || found->records != kObjects) state.SkipWithError("not all were found");
+        if (!found || found->recovered != kObjects) state.SkipWithError("not all were found");
     }
     state.counters["cpu_ms"] = cpu / static_cast<double>(state.iterations());
 }

@@ -118,14 +118,14 @@ TEST_F(DiskBodyReaderTest, NamesTheFileForBytesInThePageCache) {
     EXPECT_EQ(got, body_);
     std::vector<boost::asio::const_buffer> buffers;
     EXPECT_TRUE(from.peek(1, buffers).end);
-    EXPECT_EQ(reader_->stats().by_threads, 1u) << "by which it was proved";
+    EXPECT_EQ(reader_->stats().read_by_threads, 1u) << "by which it was proved";
 }
 
 TEST_F(DiskBodyReaderTest, CopiesWhereBytesAreWanted) {
     auto from = reading();
     from.give_bytes_only();
     EXPECT_EQ(read_bytes(from, 70'000).text, body_);
-    EXPECT_EQ(reader_->stats().by_threads, 1u);
+    EXPECT_EQ(reader_->stats().read_by_threads, 1u);
 }
 
 TEST_F(DiskBodyReaderTest, LeavesBytesOnTheDeviceToTheThreads) {
@@ -134,16 +134,16 @@ TEST_F(DiskBodyReaderTest, LeavesBytesOnTheDeviceToTheThreads) {
     DiskBodyReader from(body, wakeup_, windows_), part(body, wakeup_, windows_),
         bytes(body, wakeup_, windows_);
     EXPECT_EQ(read_bytes(from).text, body_);
-    EXPECT_EQ(reader_->stats().by_threads, 4u) << "each slice once";
+    EXPECT_EQ(reader_->stats().read_by_threads, 4u) << "each slice once";
 
     part.consume(300'001);
     EXPECT_EQ(read_bytes(part, 1'000).text, body_.substr(300'001)) << "slices are kept";
-    EXPECT_EQ(reader_->stats().by_threads, 6u);
+    EXPECT_EQ(reader_->stats().read_by_threads, 6u);
 
     // This includes bytes that the system could give at once, because their source is unknown.
     bytes.give_bytes_only();
     EXPECT_EQ(read_bytes(bytes).text, body_);
-    EXPECT_EQ(reader_->stats().by_threads, 9u);
+    EXPECT_EQ(reader_->stats().read_by_threads, 9u);
 }
 
 TEST_F(DiskBodyReaderTest, KeepsNoMoreBytesThanItHasRoomFor) {
@@ -201,7 +201,7 @@ TEST_F(DiskBodyReaderTest, WakesTheWaitingReader) {
     (void)from.peek(10, buffers);                     // whether it has come or not
     while (io_.run_one_for(10s) == 0) io_.restart();  // the notice
     EXPECT_EQ(from.peek(10, buffers).bytes, 10u);
-    EXPECT_EQ(reader_->stats().by_threads, 2u) << "asked for once";
+    EXPECT_EQ(reader_->stats().read_by_threads, 2u) << "asked for once";
 }
 
 TEST_F(DiskBodyReaderTest, ReadsNothingForAReaderThatHasGone) {
@@ -253,7 +253,7 @@ TEST_F(DiskBodyReaderTest, GivesNoBytesWithAWrongChecksum) {
     EXPECT_TRUE(got.failed);
     EXPECT_EQ(got.text, body_.substr(0, RecordBody::kSliceBytes)) << "the slices before";
     EXPECT_EQ(spoilt_, (DiskPlace{7, 1}));
-    EXPECT_EQ(reader_->stats().failed, 1u);
+    EXPECT_EQ(reader_->stats().read_failed, 1u);
 }
 
 TEST_F(DiskBodyReaderTest, EndsWhereTheFileDoes) {

@@ -76,7 +76,7 @@ TEST_F(DiskReaderTest, ReadsEverySizeByItsThreads) {
         ASSERT_TRUE(got) << got.error();
         EXPECT_EQ(as_text(got->body), test::made_body(size, size));
     }
-    EXPECT_EQ(reader.stats().by_threads, 4u);
+    EXPECT_EQ(reader.stats().read_by_threads, 4u);
 }
 
 TEST_F(DiskReaderTest, ReadsThePageCacheAtOnce) {
@@ -89,7 +89,7 @@ TEST_F(DiskReaderTest, ReadsThePageCacheAtOnce) {
     EXPECT_FALSE(
         reader.read_now(segment_, {{0, large}, 400}, "http://b/"));         // too large for at once
     EXPECT_FALSE(reader.read_now(segment_, {{0, large}, 4}, "http://b/"));  // there is more of it
-    EXPECT_EQ(reader.stats().at_once, 1u);
+    EXPECT_EQ(reader.stats().read_at_once, 1u);
 }
 
 TEST_F(DiskReaderTest, LeavesRecordsOnTheDeviceToItsThreads) {
@@ -135,7 +135,7 @@ TEST_F(DiskReaderTest, RefusesReadsBeyondItsQueue) {
     }
     for (int i = 0; i < 3; ++i) EXPECT_TRUE(ask());
     EXPECT_FALSE(ask());
-    EXPECT_EQ(reader.stats().refused, 1u);
+    EXPECT_EQ(reader.stats().read_refused, 1u);
     EXPECT_EQ(reader.stats().waiting, 3u);
     calls_.set_open(true);
     while (answers < 5) std::this_thread::yield();

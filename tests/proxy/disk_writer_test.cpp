@@ -174,9 +174,9 @@ TEST_F(DiskWriterTest, KeepsTheOrderInWhichItWasAsked) {
         EXPECT_TRUE(one.entry.uri.ends_with("again"));
     });
     ASSERT_TRUE(found);
-    EXPECT_EQ(found->records, 50u);
+    EXPECT_EQ(found->recovered, 50u);
     EXPECT_EQ(found->purged, 100u);
-    EXPECT_EQ(found->scanned, 0u);
+    EXPECT_EQ(found->found_unsealed, 0u);
 }
 
 TEST_F(DiskWriterTest, PausesAfterAnErrorOfTheDisk) {
@@ -230,7 +230,7 @@ TEST_F(DiskWriterTest, TriesTombstonesAgainUntilTheyAreThere) {
     const auto found = test::recover_all(calls_, directory_.path(), 1, [](const RecoveredKey&) {});
     ASSERT_TRUE(found);
     EXPECT_EQ(found->purged, 1u);
-    EXPECT_EQ(found->records, 0u);
+    EXPECT_EQ(found->recovered, 0u);
 }
 
 // A job that waits for all earlier ones also waits for a tombstone that has to be tried again.

@@ -103,10 +103,10 @@ TEST_F(RecoveryTest, FindsTheSameWithAndWithoutFooters) {
     open();
     for (int i = 0; i < 100; ++i) put_response("http://a/" + std::to_string(i % 60));
     const auto unsealed = recovered();
-    EXPECT_EQ(result_.scanned, 1u);  // the one that is being written
+    EXPECT_EQ(result_.found_unsealed, 1u);  // the one that is being written
     ASSERT_FALSE(log_->seal());
     const auto sealed = recovered();
-    EXPECT_EQ(result_.scanned, 0u);
+    EXPECT_EQ(result_.found_unsealed, 0u);
     EXPECT_EQ(sealed, unsealed);
     EXPECT_EQ(sealed.size(), 60u);
     EXPECT_EQ(sealed.at("http://a/0"), 61u);  // the last ones
@@ -114,7 +114,7 @@ TEST_F(RecoveryTest, FindsTheSameWithAndWithoutFooters) {
     EXPECT_EQ(result_.superseded, 40u);
     EXPECT_EQ(result_.last_seq, 100u);
     EXPECT_EQ(next_segment_number(path()).value(), result_.segments.back()->number() + 1);
-    EXPECT_EQ(result_.damaged + result_.unreadable, 0u);
+    EXPECT_EQ(result_.found_damaged + result_.found_unreadable, 0u);
     EXPECT_TRUE(doubtful_.empty());
 }
 
@@ -245,7 +245,7 @@ TEST_F(RecoveryTest, DoubtsRecordsOlderThanALoss) {
     write(file(2), bytes);
     const auto found = recovered();
     EXPECT_EQ(found.size(), 99u);
-    EXPECT_EQ(result_.damaged, 1u);
+    EXPECT_EQ(result_.found_damaged, 1u);
     EXPECT_TRUE(doubtful_.contains("http://a/0"));    // in the first
     EXPECT_FALSE(doubtful_.contains("http://a/99"));  // in the last
 }
@@ -260,14 +260,14 @@ TEST_F(RecoveryTest, DoubtsRecordsOlderThanASegmentWithoutItsHeader) {
     write(file(last), std::string(kDiskSector, '\0') + all.substr(kDiskSector));
     auto found = recovered();
     EXPECT_EQ(found.size(), doubtful_.size());
-    EXPECT_EQ(result_.unreadable, 1u);
+    EXPECT_EQ(result_.found_unreadable, 1u);
     EXPECT_FALSE(std::filesystem::exists(file(last)));
     // Its records are gone, but not its trailer.
     write(file(last),
           std::string(kSegment - kDiskSector, '\0') + first.substr(kSegment - kDiskSector));
     found = recovered();
     EXPECT_EQ(found.size(), doubtful_.size());
-    EXPECT_EQ(result_.unreadable, 1u);
+    EXPECT_EQ(result_.found_unreadable, 1u);
     // A kill may leave the newest without anything in it, and no other.
     write(file(last), std::string(kSegment, '\0'));
     EXPECT_FALSE(recovered().empty());
@@ -275,7 +275,7 @@ TEST_F(RecoveryTest, DoubtsRecordsOlderThanASegmentWithoutItsHeader) {
     write(file(last - 1), std::string(kSegment, '\0'));
     std::filesystem::copy_file(file(1), file(last));  // any that is newer
     recovered();
-    EXPECT_EQ(result_.unreadable + result_.foreign, 2u);
+    EXPECT_EQ(result_.found_unreadable + result_.found_foreign, 2u);
 }
 
 TEST_F(RecoveryTest, DoubtsRecordsOlderThanASpoiltTrailer) {
@@ -286,7 +286,7 @@ TEST_F(RecoveryTest, DoubtsRecordsOlderThanASpoiltTrailer) {
     bytes.replace(bytes.size() - kDiskSector, 4, 4, '\0');
     write(file(2), bytes);
     EXPECT_EQ(recovered().size(), 100u);
-    EXPECT_EQ(result_.damaged, 1u);
+    EXPECT_EQ(result_.found_damaged, 1u);
     EXPECT_TRUE(doubtful_.contains("http://a/0"));
     EXPECT_FALSE(doubtful_.contains("http://a/99"));
 }
@@ -299,9 +299,9 @@ TEST_F(RecoveryTest, PassesOverFilesThatAreNoSegments) {
     write(path() / segment_name(92), "");
     write(path() / "README", "none at all");
     EXPECT_EQ(recovered().size(), 10u);
-    EXPECT_EQ(result_.unreadable, 1u);  // of an empty one nothing was lost
-    EXPECT_EQ(result_.foreign, 1u);
-    EXPECT_EQ(result_.doubtful, 10u);
+    EXPECT_EQ(result_.found_unreadable, 1u);  // of an empty one nothing was lost
+    EXPECT_EQ(result_.found_foreign, 1u);
+    EXPECT_EQ(result_.recovered_doubtful, 10u);
     EXPECT_FALSE(std::filesystem::exists(path() / segment_name(90)));
     EXPECT_TRUE(std::filesystem::exists(path() / segment_name(91)));
     EXPECT_FALSE(std::filesystem::exists(path() / segment_name(92)));
@@ -309,7 +309,7 @@ TEST_F(RecoveryTest, PassesOverFilesThatAreNoSegments) {
     EXPECT_EQ(doubtful_.size(), 10u);
     const auto others =
         test::recover_all(calls_, path(), kId + 1, [](const RecoveredKey&) { FAIL(); });
-    EXPECT_EQ(others->records, 0u);
+    EXPECT_EQ(others->recovered, 0u);
 }
 
 TEST_F(RecoveryTest, OutlivesADiskThatDoesNotRead) {
@@ -318,7 +318,7 @@ TEST_F(RecoveryTest, OutlivesADiskThatDoesNotRead) {
     ASSERT_FALSE(log_->seal());
     calls_.on_read = EIO;
     EXPECT_TRUE(recovered().empty());
-    EXPECT_GE(result_.unreadable, 2u);
+    EXPECT_GE(result_.found_unreadable, 2u);
     calls_.failures_left = 1;  // the newest alone
     const auto rest = recovered();
     EXPECT_GE(rest.size(), 20u);
@@ -358,7 +358,7 @@ TEST_F(RecoveryTest, IsTheSameWithAnyNumberOfThreads) {
             threads);
         ASSERT_TRUE(found);
         EXPECT_GT(found->segments.size(), 20u);
-        EXPECT_EQ(found->records, seqs.size());
+        EXPECT_EQ(found->recovered, seqs.size());
         EXPECT_GT(found->purged, 50u);
         if (first.empty()) first = seqs;
         EXPECT_EQ(seqs, first);

@@ -165,8 +165,8 @@ TEST_F(SegmentLogTest, GoesOnWithTheSegmentThatAnEndLeft) {
             ASSERT_FALSE(log_->seal());  // else it was killed
         }
         const auto found = reopen(8);
-        EXPECT_EQ(found.records, index_.size());
-        EXPECT_EQ(found.torn + found.damaged + found.unreadable, 0u);
+        EXPECT_EQ(found.recovered, index_.size());
+        EXPECT_EQ(found.recovered_torn + found.found_damaged + found.found_unreadable, 0u);
         ASSERT_FALSE(went_on_);
         expect_all_right();
     }
@@ -174,7 +174,7 @@ TEST_F(SegmentLogTest, GoesOnWithTheSegmentThatAnEndLeft) {
     for (int i = 0; i < 40; ++i) ASSERT_FALSE(put("http://b/" + std::to_string(i), 1'000));
     EXPECT_GE(log_->stats().segments, 2u);
     expect_all_right();
-    EXPECT_EQ(reopen(8).records, index_.size());
+    EXPECT_EQ(reopen(8).recovered, index_.size());
 }
 
 TEST_F(SegmentLogTest, WritesOverATornRecord) {
@@ -196,14 +196,14 @@ TEST_F(SegmentLogTest, WritesOverATornRecord) {
         overwrite(1, at * kDiskSector, as_text(whole).substr(0, cut));
         const auto found = reopen(8);
         const bool is_whole = cut == whole.size();
-        EXPECT_EQ(found.records, is_whole ? 2u : 1u) << cut;
-        EXPECT_EQ(found.torn, cut >= head && !is_whole ? 1u : 0u) << cut;
+        EXPECT_EQ(found.recovered, is_whole ? 2u : 1u) << cut;
+        EXPECT_EQ(found.recovered_torn, cut >= head && !is_whole ? 1u : 0u) << cut;
         ASSERT_FALSE(put("http://b/", 100));
         const auto next = is_whole ? at + 18 : at;
         EXPECT_EQ(index_.at("http://b/").place, (DiskPlace{1, next})) << cut;
         const auto again = reopen(8);
-        EXPECT_EQ(again.records, is_whole ? 3u : 2u) << cut;
-        EXPECT_EQ(again.damaged, 0u) << "what is left of it lies behind";
+        EXPECT_EQ(again.recovered, is_whole ? 3u : 2u) << cut;
+        EXPECT_EQ(again.found_damaged, 0u) << "what is left of it lies behind";
         expect_all_right();
     }
 }
@@ -214,7 +214,7 @@ TEST_F(SegmentLogTest, LeavesADamagedSegmentAsItIs) {
     spoil(1, index_.at("http://a/1").place.sector * kDiskSector + 70);
     index_.erase("http://a/1");
     const auto found = reopen(8);
-    EXPECT_EQ(found.damaged, 1u);
+    EXPECT_EQ(found.found_damaged, 1u);
     EXPECT_FALSE(found.last);
     ASSERT_FALSE(put("http://b/", 100));
     EXPECT_EQ(index_.at("http://b/").place.segment, 2u);
@@ -237,14 +237,14 @@ TEST_F(SegmentLogTest, LeavesASealedSegmentThatCannotBeUnsealed) {
     ASSERT_FALSE(log_->seal());
     for (auto* fails : {&calls_.on_write, &calls_.on_sync, &calls_.on_reserve}) {
         *fails = EIO;
-        EXPECT_EQ(reopen(8).records, 1u);
+        EXPECT_EQ(reopen(8).recovered, 1u);
         EXPECT_EQ(went_on_, boost::system::errc::io_error);
         *fails = 0;
     }
     ASSERT_FALSE(put("http://b/", 100));
     EXPECT_EQ(index_.at("http://b/").place.segment, 2u);
     expect_all_right();
-    EXPECT_EQ(reopen(8).records, 2u);
+    EXPECT_EQ(reopen(8).recovered, 2u);
 }
 
 TEST_F(SegmentLogTest, ReportsAReclaimedSegmentThatItCannotRead) {
@@ -357,7 +357,7 @@ TEST_F(SegmentLogTest, MakesSegmentsOfTheSizeThatItsCapAsksForNow) {
     EXPECT_EQ(log_->stats().segments, 2u);
     EXPECT_EQ(log_->stats().bytes, 20 * kMiB);
     expect_all_right();
-    EXPECT_EQ(reopen(0).records, 3u);
+    EXPECT_EQ(reopen(0).recovered, 3u);
     log_->set_cap(16 * kMiB);
     EXPECT_EQ(put("http://d/", 3 * kMiB), DiskError::too_large);
     ASSERT_FALSE(put("http://d/", 4'000));

@@ -57,13 +57,13 @@ TEST(Tombstones, AreReadFromFootersAndGoWithTheirSegment) {
 
 // Those that waited together are written as one, with the seq of the last.
 TEST(Tombstones, AreForgottenWithTheOneThatTheyWereJoinedTo) {
-    Tombstones tombstones;
+    Tombstones both, tombstones;
     const auto first = test::tombstone(RecordType::gone, 5, {kKey}),
                last = test::tombstone(RecordType::gone, 6, {kOther}),
                later = test::tombstone(RecordType::gone, 8, {kKey});
-    for (const auto* record : {&first, &last}) tombstones.note(footer_entry(*record, 0, 0));
+    for (const auto* record : {&first, &last})
+        for (auto* each : {&both, &tombstones}) each->note(footer_entry(*record, 0, 0));
     const auto joined = test::tombstone(RecordType::gone, 6, {kKey, kOther});
-    auto both = tombstones;
     both.forget(footer_entry(joined, 1, 1));
     EXPECT_EQ(both.size(), 0u);
     tombstones.note(footer_entry(later, 0, 0));

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "proxy/disk/disk_error.hpp"
+#include "proxy/disk/disk_status.hpp"
+#include "proxy/disk/fault_window.hpp"
+
+namespace proxy {
+
+/// The last error of a directory, and whether it has had too many. Any thread.
+class ErrorHistory {
+public:
+    using Clock = std::chrono::steady_clock;
+
+    explicit ErrorHistory(std::string first) : last_(std::move(first)) {}
+
+    /// Notes a trouble that is none of the disk.
+    void note(std::string what);
+    /// Notes an error of the disk, of a full file system, or of this process, which met it in this
+    /// activity. True if the directory fails by it.
+    bool note(const boost::system::error_code& error, std::string_view activity);
+    /// The directory must go off: it has had too many errors, or one that makes it useless.
+    bool is_failing() const { return failing_; }
+    void fail() { failing_ = true; }
+    /// The directory works again. The last error stays.
+    void forgive();
+    /// Fills in the last error.
+    void show(DiskStatus& status) const;
+
+private:
+    mutable std::mutex mutex_;
+    FaultWindow faults_;
+    std::string last_;
+    Clock::time_point last_at_{};
+    bool last_is_full_ = false;
+    std::atomic<bool> failing_{false};
+};
+
+}  // namespace proxy
