@@ -67,9 +67,9 @@ WorkerReports::Report WorkerReports::report_of(const Worker& worker) {
                                       record.recognised_at()};
         }
     }
-    for (const auto& origin : worker.upstream.origin_times.origins()) {
+    for (const auto& [place, origin] : worker.upstream.origin_times.origins()) {
         if (report.origins.size() >= kOriginsShown) break;
-        report.origins.push_back(origin);
+        report.origins.emplace_back(place, origin.round_trip);
     }
     return report;
 }
@@ -119,7 +119,7 @@ OriginReports WorkerReports::origins() const {
     for (const auto& report : last_) {
         for (const auto& origin : report.origins) {
             const auto known = std::any_of(all.begin(), all.end(), [&](const auto& other) {
-                return other.place == origin.place;
+                return other.first == origin.first;
             });
             if (!known && all.size() < kOriginsShown) all.push_back(origin);
         }
@@ -140,13 +140,12 @@ std::vector<OriginStatus> show_origins(const OriginReports& origins,
                                        const ClusterConfig& settings) {
     std::vector<OriginStatus> shown;
     auto has_target = false;
-    for (const auto& origin : origins) {
-        auto place = origin.place.substr(0, origin.place.find_first_of("!/"));
+    for (const auto& [name, time] : origins) {
+        auto place = name.substr(0, name.find_first_of("!/"));
         // A client chose this one, and the status answers everybody.
-        const auto is_target = origin.place.substr(place.size()).starts_with('!');
+        const auto is_target = name.substr(place.size()).starts_with('!');
         if (is_target && std::exchange(has_target, true)) continue;
         if (is_target) place = OriginAnswers::kForwardTargets;
-        const auto& time = origin.round_trip;
         shown.push_back({std::move(place), seconds(time.mean()), seconds(time.deviation()),
                          seconds(peer_budget(RoundTrip(), time, settings)),
                          seconds(peer_limit(time, settings))});

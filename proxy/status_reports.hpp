@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "protocol/links/cluster_status.hpp"
@@ -32,7 +33,7 @@ struct PeerReport {
 using PeerReports = std::map<std::string, PeerReport>;  // by node
 
 inline constexpr std::size_t kOriginsShown = 16;
-using OriginReports = std::vector<OriginTimes::Origin>;
+using OriginReports = std::vector<std::pair<std::string, RoundTrip>>;  // by place
 
 /// The last report of each worker.
 class WorkerReports {

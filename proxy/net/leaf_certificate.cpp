@@ -29,26 +29,15 @@ LeafPtr mint_leaf(const SigningAuthority& authority, std::shared_ptr<EVP_PKEY> k
 
 LeafPtr LeafCache::find(const std::string& host, const std::string& authority,
                         std::chrono::sys_seconds now) {
-    const auto found = by_host_.find(host);
-    if (found == by_host_.end()) return nullptr;
-    const auto& leaf = found->second->second;
-    if (leaf->authority != authority || !leaf->times.is_valid_at(now)) return nullptr;
-    entries_.splice(entries_.begin(), entries_, found->second);
-    return leaf;
+    const auto* const found = leaves_.find(host);
+    if (!found || (*found)->authority != authority || !(*found)->times.is_valid_at(now))
+        return nullptr;
+    return leaves_.use(host);
 }
 
 void LeafCache::put(const std::string& host, LeafPtr leaf) {
-    if (const auto found = by_host_.find(host); found != by_host_.end()) {
-        found->second->second = std::move(leaf);
-        entries_.splice(entries_.begin(), entries_, found->second);
-        return;
-    }
-    if (by_host_.size() >= most_) {
-        by_host_.erase(entries_.back().first);
-        entries_.pop_back();
-    }
-    entries_.emplace_front(host, std::move(leaf));
-    by_host_.emplace(host, entries_.begin());
+    leaves_.use(host) = std::move(leaf);
+    if (leaves_.size() > most_) leaves_.drop_oldest();
 }
 
 }  // namespace proxy

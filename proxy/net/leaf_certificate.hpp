@@ -3,12 +3,10 @@
 #include <openssl/types.h>
 
 #include <chrono>
-#include <list>
 #include <memory>
 #include <string>
-#include <unordered_map>
-#include <utility>
 
+#include "proxy/http/recent_map.hpp"
 #include "proxy/net/signing_authority.hpp"
 
 namespace proxy {
@@ -52,14 +50,11 @@ public:
                  std::chrono::sys_seconds now);
     /// The least recently found one makes room.
     void put(const std::string& host, LeafPtr leaf);
-    std::size_t size() const { return by_host_.size(); }
+    std::size_t size() const { return leaves_.size(); }
 
 private:
-    using Entries = std::list<std::pair<std::string, LeafPtr>>;  // the last found one first
-
     const std::size_t most_;
-    Entries entries_;
-    std::unordered_map<std::string, Entries::iterator> by_host_;
+    RecentMap<std::string, LeafPtr> leaves_;
 };
 
 }  // namespace proxy

@@ -7,18 +7,11 @@ namespace proxy {
 void InvalidationMemory::note(summary::KeyHash what, Time now) {
     const std::lock_guard lock(mutex_);
     const Note note{invalidations_.load(std::memory_order_relaxed) + 1, now};
-    const auto [seen, is_new] = places_.try_emplace(what);
-    if (is_new) {
-        seen->second = latest_.insert(latest_.end(), {what, note});
-    } else {
-        seen->second->note = note;
-        latest_.splice(latest_.end(), latest_, seen->second);
-    }
+    latest_.use(what) = note;
     invalidations_.store(note.invalidations, std::memory_order_release);
     if (latest_.size() <= limits_.latest) return;
-    move_to_stretch(latest_.front());
-    places_.erase(latest_.front().what);
-    latest_.pop_front();
+    move_to_stretch(latest_.oldest().first, latest_.oldest().second);
+    latest_.drop_oldest();
 }
 
 void InvalidationMemory::note_prefix(summary::KeyHash tag, const summary::KeyHasher& hasher,
@@ -43,7 +36,7 @@ std::optional<InvalidationMemory::Time> InvalidationMemory::last_prefix(
     return latest;
 }
 
-void InvalidationMemory::move_to_stretch(const Latest& oldest) {
+void InvalidationMemory::move_to_stretch(summary::KeyHash what, const Note& note) {
     if (stretches_.empty() || stretches_.back().count >= limits_.stretch) {
         if (stretches_.size() == limits_.stretches) {
             floor_ = stretches_.front().end;
@@ -52,23 +45,22 @@ void InvalidationMemory::move_to_stretch(const Latest& oldest) {
         stretches_.emplace_back(summary::Shape{limits_.stretch * kBitsEach, kHashes});
     }
     auto& stretch = stretches_.back();
-    stretch.noted.insert(oldest.what);
+    stretch.noted.insert(what);
     ++stretch.count;
-    stretch.end = oldest.note;
+    stretch.end = note;
 }
 
 void InvalidationMemory::note_all(Time now) {
     const std::lock_guard lock(mutex_);
     const Note note{invalidations_.load(std::memory_order_relaxed) + 1, now};
     floor_ = note;
-    latest_.clear();
-    places_.clear();
+    latest_ = {};
     stretches_.clear();
     invalidations_.store(note.invalidations, std::memory_order_release);
 }
 
 std::optional<InvalidationMemory::Note> InvalidationMemory::find(summary::KeyHash what) const {
-    if (const auto seen = places_.find(what); seen != places_.end()) return seen->second->note;
+    if (const auto* const seen = latest_.find(what)) return *seen;
     const auto positions = summary::positions(what, {limits_.stretch * kBitsEach, kHashes});
     for (auto stretch = stretches_.rbegin(); stretch != stretches_.rend(); ++stretch)
         if (stretch->noted.contains(positions)) return stretch->end;

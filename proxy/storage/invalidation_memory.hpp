@@ -2,17 +2,16 @@
 
 #include <algorithm>
 #include <atomic>
-#include <boost/unordered/unordered_flat_map.hpp>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <list>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string_view>
 
+#include "proxy/http/recent_map.hpp"
 #include "summary/bloom_filter.hpp"
 #include "summary/key_hash.hpp"
 
@@ -75,10 +74,6 @@ private:
         std::uint64_t invalidations = 0;  // the count after it
         Time at;
     };
-    struct Latest {
-        summary::KeyHash what;
-        Note note;
-    };
     struct Stretch {
         explicit Stretch(summary::Shape shape) : noted(shape) {}
         summary::BloomFilter noted;
@@ -87,17 +82,15 @@ private:
     };
 
     /// The last note of the key, or the note that stands for it.
-    std::optional<Note> find(summary::KeyHash what) const;  // under the mutex
-    void move_to_stretch(const Latest& oldest);             // under the mutex
+    std::optional<Note> find(summary::KeyHash what) const;          // under the mutex
+    void move_to_stretch(summary::KeyHash what, const Note& note);  // under the mutex
 
     const Limits limits_;
     /// Null while no prefix was noted: then a key has no tags but those of its response.
     std::atomic<const summary::KeyHasher*> prefix_hasher_{nullptr};
     std::atomic<std::uint64_t> invalidations_{0};
     mutable std::mutex mutex_;
-    std::list<Latest> latest_;  // oldest first
-    boost::unordered_flat_map<summary::KeyHash, std::list<Latest>::iterator, summary::HashOfKeyHash>
-        places_;
+    RecentMap<summary::KeyHash, Note, summary::HashOfKeyHash> latest_;
     std::deque<Stretch> stretches_;  // oldest first, all older than latest_
     std::optional<Note> floor_;
 };

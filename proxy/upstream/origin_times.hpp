@@ -2,10 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <list>
 #include <string>
-#include <unordered_map>
 
+#include "proxy/http/recent_map.hpp"
 #include "proxy/upstream/body_rate.hpp"
 #include "proxy/upstream/round_trip.hpp"
 
@@ -19,7 +18,6 @@ inline constexpr std::size_t kMaxOriginsTimed =
 class OriginTimes {
 public:
     struct Origin {
-        std::string place;
         RoundTrip round_trip;
         BodyRate rate;
         bool is_http10 = false;  // its last response was of HTTP/1.0
@@ -27,59 +25,45 @@ public:
 
     /// `version`: of the response, 10 or 11.
     void measured(const std::string& place, RoundTrip::Duration time, int version = 11) {
-        auto& origin = to_front(place);
+        auto& origin = use(place);
         origin.round_trip.measured(time);
         origin.is_http10 = version < 11;
     }
     /// Notes the version of a response alone.
     void spoke(const std::string& place, int version) {
-        if (version < 11 || is_http10(place)) to_front(place).is_http10 = version < 11;
+        if (version < 11 || is_http10(place)) use(place).is_http10 = version < 11;
     }
     /// Requests for it must not be chunked (RFC 9112 §6.1).
     bool is_http10(const std::string& place) const {
-        const auto* known = find(place);
+        const auto* known = origins_.find(place);
         return known != nullptr && known->is_http10;
     }
     /// `waited`: for these bytes of one body, without the time of its readers.
     void body_measured(const std::string& place, std::uint64_t bytes, BodyRate::Duration waited) {
-        to_front(place).rate.measured(bytes, waited);
+        use(place).rate.measured(bytes, waited);
     }
 
     /// Not known() for an origin that was never asked, or long ago.
     RoundTrip of(const std::string& place) const {
-        const auto* known = find(place);
+        const auto* known = origins_.find(place);
         return known != nullptr ? known->round_trip : RoundTrip();
     }
     BodyRate rate_of(const std::string& place) const {
-        const auto* known = find(place);
+        const auto* known = origins_.find(place);
         return known != nullptr ? known->rate : BodyRate();
     }
 
     /// The last measured origin first.
-    const std::list<Origin>& origins() const { return origins_; }
+    const auto& origins() const { return origins_.entries(); }
 
 private:
-    using Origins = std::list<Origin>;
-
-    const Origin* find(const std::string& place) const {
-        const auto known = by_place_.find(place);
-        return known == by_place_.end() ? nullptr : &*known->second;
-    }
-    Origin& to_front(const std::string& place) {
-        const auto [known, is_new] = by_place_.try_emplace(place);
-        if (is_new)
-            known->second = origins_.insert(origins_.begin(), Origin{place, {}, {}, false});
-        else
-            origins_.splice(origins_.begin(), origins_, known->second);
-        if (origins_.size() > kMaxOriginsTimed) {
-            by_place_.erase(origins_.back().place);
-            origins_.pop_back();
-        }
-        return origins_.front();
+    Origin& use(const std::string& place) {
+        auto& origin = origins_.use(place);
+        if (origins_.size() > kMaxOriginsTimed) origins_.drop_oldest();
+        return origin;
     }
 
-    Origins origins_;
-    std::unordered_map<std::string, Origins::iterator> by_place_;
+    RecentMap<std::string, Origin> origins_;
 };
 
 }  // namespace proxy

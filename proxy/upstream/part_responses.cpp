@@ -1,7 +1,5 @@
 #include "proxy/upstream/part_responses.hpp"
 
-#include <utility>
-
 namespace proxy {
 
 PartTrouble part_trouble(FetchError wrong, unsigned status) {
@@ -46,26 +44,16 @@ std::string PartResponses::name_of_folder(std::string_view place, std::string_vi
 
 bool PartResponses::note(std::string_view place, std::string_view uri, PartTrouble trouble,
                          Time now) {
-    auto name = trouble == PartTrouble::other_version ? name_of_folder(place, uri)
-                                                      : name_of_path(place, uri);
+    const auto name = trouble == PartTrouble::other_version ? name_of_folder(place, uri)
+                                                            : name_of_path(place, uri);
     const std::lock_guard lock(mutex_);
-    auto known = by_name_.find(name);
-    if (known == by_name_.end()) {
-        noted_.push_front({name, {}});
-        known = by_name_.emplace(std::move(name), noted_.begin()).first;
-    } else {
-        noted_.splice(noted_.begin(), noted_, known->second);
-    }
-    auto& noted = *known->second;
+    auto& noted = noted_.use(name);
     const auto again = noted.until > now;
     const auto was_sure = again && noted.sure;
     noted.sure = again || trouble != PartTrouble::other_version;
     noted.until = now + kRemembered;
     const auto is_new = noted.sure && !was_sure;
-    if (noted_.size() > kMost) {
-        by_name_.erase(noted_.back().name);
-        noted_.pop_back();
-    }
+    if (noted_.size() > kMost) noted_.drop_oldest();
     size_.store(noted_.size(), std::memory_order_relaxed);
     return is_new;
 }
@@ -78,8 +66,8 @@ bool PartResponses::in_one_piece(std::string_view place, std::string_view uri, T
 }
 
 bool PartResponses::is_sure(const std::string& name, Time now) const {
-    const auto known = by_name_.find(name);
-    return known != by_name_.end() && known->second->sure && now < known->second->until;
+    const auto* const noted = noted_.find(name);
+    return noted && noted->sure && now < noted->until;
 }
 
 }  // namespace proxy

@@ -4,14 +4,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <list>
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "proxy/http/fetch_error.hpp"
 #include "proxy/http/message_parser.hpp"
+#include "proxy/http/recent_map.hpp"
 
 namespace proxy {
 
@@ -46,7 +45,6 @@ public:
 
 private:
     struct Noted {
-        std::string name;
         Time until;
         bool sure = false;
     };
@@ -56,8 +54,7 @@ private:
 
     mutable std::mutex mutex_;
     std::atomic<std::size_t> size_{0};
-    std::list<Noted> noted_;  // the latest in front
-    std::unordered_map<std::string, std::list<Noted>::iterator> by_name_;
+    RecentMap<std::string, Noted> noted_;
 };
 
 }  // namespace proxy

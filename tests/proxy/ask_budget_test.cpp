@@ -94,7 +94,7 @@ TEST(OriginTimes, KnowEachOriginByItself) {
     EXPECT_EQ(times.of("near:80").mean(), 2ms);
     EXPECT_EQ(times.of("far:80").mean(), 200ms);
     EXPECT_FALSE(times.of("other:80").known());
-    EXPECT_EQ(times.origins().front().place, "far:80");
+    EXPECT_EQ(times.origins().front().first, "far:80");
 }
 
 TEST(OriginTimes, ForgetTheOneAskedLeastRecentlyWhenThereAreTooMany) {

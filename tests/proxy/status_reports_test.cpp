@@ -41,9 +41,8 @@ TEST(PeerReport, AResponseRefutesNoOtherFailure) {
 }
 
 TEST(OriginReports, NameNoTargetThatAClientChose) {  // the status answers everybody
-    const OriginReports origins{{"a.example:80!", {}, {}, false},
-                                {"site.example:443/tls1", {}, {}, false},
-                                {"b.example:443!/tls2", {}, {}, false}};
+    const OriginReports origins{
+        {"a.example:80!", {}}, {"site.example:443/tls1", {}}, {"b.example:443!/tls2", {}}};
     std::vector<std::string> places;
     for (const auto& origin : show_origins(origins, {})) places.push_back(origin.place);
     EXPECT_EQ(places, (std::vector<std::string>{"forward", "site.example:443"}));
