@@ -5,43 +5,26 @@
 
 namespace proxy {
 
-void Tombstones::note(std::span<const summary::KeyHash> hashes, std::uint64_t seq) {
-    const std::lock_guard lock(mutex_);
-    add(hashes, seq);
-}
-
-void Tombstones::note_all(std::uint64_t seq) {
-    const std::lock_guard lock(mutex_);
-    add_all(seq);
-}
-
 bool Tombstones::note(const FooterEntry& entry) {
     const std::lock_guard lock(mutex_);
-    const auto before = overflows_;
-    if (entry.type == RecordType::gone) add(entry.tags, entry.seq);
     if (entry.type == RecordType::all_gone) add_all(entry.seq);
-    return overflows_ != before;
+    return entry.type == RecordType::gone && add(entry.tags, entry.seq);
 }
 
-std::size_t Tombstones::size() const {
-    const std::lock_guard lock(mutex_);
-    return hashes_.size();
-}
-
-std::uint64_t Tombstones::overflows() const {
-    const std::lock_guard lock(mutex_);
-    return overflows_;
-}
-
-void Tombstones::add(std::span<const summary::KeyHash> hashes, std::uint64_t seq) {
-    if (hashes.empty()) return;
+bool Tombstones::add(std::span<const summary::KeyHash> hashes, std::uint64_t seq) {
+    if (hashes.empty()) return false;
     newest_ = std::max(newest_.load(), seq);
+    auto exceeded = false;
     for (const auto& hash : hashes) {
-        if (seq <= all_) return;  // all_ covers as much
-        if (hashes_.size() >= most_ && !hashes_.contains(hash)) overflow();
+        if (seq <= all_) break;  // all_ covers as much
+        if (hashes_.size() >= most_ && !hashes_.contains(hash)) {
+            overflow();
+            exceeded = true;
+        }
         auto& known = hashes_[hash];
         known = std::max(known, seq);
     }
+    return exceeded;
 }
 
 void Tombstones::add_all(std::uint64_t seq) {
@@ -58,6 +41,11 @@ void Tombstones::forget(const FooterEntry& entry) {
         const auto known = hashes_.find(hash);
         if (known != hashes_.end() && known->second <= entry.seq) hashes_.erase(known);
     }
+}
+
+std::size_t Tombstones::size() const {
+    const std::lock_guard lock(mutex_);
+    return hashes_.size();
 }
 
 bool Tombstones::cover(std::uint64_t seq, summary::KeyHash key,
@@ -79,7 +67,6 @@ void Tombstones::overflow() {
     const auto middle = seqs.begin() + static_cast<std::ptrdiff_t>(seqs.size() / 2);
     std::ranges::nth_element(seqs, middle);
     add_all(*middle);
-    ++overflows_;
 }
 
 }  // namespace proxy

@@ -20,9 +20,8 @@ public:
     /// Precondition: most > 1.
     explicit Tombstones(std::size_t most = kMaxTombstones) : most_(most) {}
 
-    void note(std::span<const summary::KeyHash> hashes, std::uint64_t seq);
-    void note_all(std::uint64_t seq);
-    /// Ignores other records. True if the hashes exceeded the limit.
+    /// Ignores other records. True if the hashes exceeded the limit, so that the older half became
+    /// one all_gone.
     bool note(const FooterEntry& entry);
     /// The tombstone leaves with its segment. All records that it covers have left before.
     void forget(const FooterEntry& entry);
@@ -32,20 +31,17 @@ public:
     /// The latest seq of a tombstone: later records are uncovered.
     std::uint64_t newest() const { return newest_; }
     std::size_t size() const;
-    /// Counts the times that the hashes exceeded the limit. Each time the older half became one
-    /// all_gone.
-    std::uint64_t overflows() const;
 
 private:
     // Under the mutex.
-    void add(std::span<const summary::KeyHash> hashes, std::uint64_t seq);
+    bool add(std::span<const summary::KeyHash> hashes, std::uint64_t seq);
     void add_all(std::uint64_t seq);
     void overflow();
 
     const std::size_t most_;
     std::atomic<std::uint64_t> newest_{0};
-    mutable std::mutex mutex_;  // of the next three
-    std::uint64_t all_ = 0, overflows_ = 0;
+    mutable std::mutex mutex_;  // of the next two
+    std::uint64_t all_ = 0;
     boost::unordered_flat_map<summary::KeyHash, std::uint64_t, summary::HashOfKeyHash> hashes_;
 };
 

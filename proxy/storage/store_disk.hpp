@@ -1,18 +1,45 @@
 #pragma once
 
 #include <atomic>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string_view>
 
 #include "proxy/disk/disk_tier.hpp"
 #include "proxy/http/arrival.hpp"
-#include "proxy/storage/block_targets.hpp"
 #include "summary/key.hpp"
 
 namespace proxy {
+
+/// The target URIs that may have blocks on the disk. An invalidation of such a target ends its
+/// blocks there. With more than kMost targets it answers yes for all. Any thread.
+class BlockTargets {
+public:
+    static constexpr std::size_t kMost = 1 << 20;  // about 24 bytes each
+
+    void note(summary::KeyHash target) {
+        const std::lock_guard lock(mutex_);
+        if (targets_.size() < kMost)
+            targets_.insert(target);
+        else
+            too_many_ = true;
+    }
+    /// The target may have blocks, which the caller is about to end.
+    bool take(summary::KeyHash target) {
+        const std::lock_guard lock(mutex_);
+        return targets_.erase(target) > 0 || too_many_;
+    }
+
+private:
+    std::mutex mutex_;
+    boost::unordered_flat_set<summary::KeyHash, summary::HashOfKeyHash> targets_;
+    bool too_many_ = false;
+};
 
 /// The disk tier of a store, between start() and close(), with the hash function and the clock that
 /// its records need. Any thread, but for start() and close(). Only these two wait for a disk.

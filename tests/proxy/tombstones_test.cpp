@@ -10,11 +10,16 @@ namespace tombstones_test {
 constexpr summary::KeyHash kKey{1, 1}, kOther{2, 2};
 const std::vector<summary::KeyHash> kTags{{3, 4}, {5, 6}};
 
+bool note(Tombstones& tombstones, std::vector<summary::KeyHash> hashes, std::uint64_t seq,
+          RecordType type = RecordType::gone) {
+    return tombstones.note(footer_entry(test::tombstone(type, seq, std::move(hashes)), 0, 0));
+}
+
 TEST(Tombstones, EndEarlierRecords) {
     Tombstones tombstones;
     EXPECT_FALSE(tombstones.cover(1, kKey, {}));
-    tombstones.note(std::array{kKey}, 5);
-    tombstones.note(std::array{kKey}, 3);
+    note(tombstones, {kKey}, 5);
+    note(tombstones, {kKey}, 3);
     EXPECT_TRUE(tombstones.cover(4, kKey, {}));
     EXPECT_FALSE(tombstones.cover(5, kKey, {}));
     EXPECT_FALSE(tombstones.cover(4, kOther, {}));
@@ -22,7 +27,7 @@ TEST(Tombstones, EndEarlierRecords) {
 
 TEST(Tombstones, EndRecordsWithATag) {
     Tombstones tombstones;
-    tombstones.note(std::array{kTags[1]}, 5);
+    note(tombstones, {kTags[1]}, 5);
     EXPECT_TRUE(tombstones.cover(4, kKey, kTags));
     EXPECT_FALSE(tombstones.cover(6, kKey, kTags));
     EXPECT_FALSE(tombstones.cover(4, kKey, std::array{kTags[0]}));
@@ -30,12 +35,12 @@ TEST(Tombstones, EndRecordsWithATag) {
 
 TEST(Tombstones, EndAll) {
     Tombstones tombstones;
-    tombstones.note(std::array{kKey}, 3);
-    tombstones.note_all(5);
+    note(tombstones, {kKey}, 3);
+    note(tombstones, {}, 5, RecordType::all_gone);
     EXPECT_EQ(tombstones.size(), 0u);  // it covers no more than that
     EXPECT_TRUE(tombstones.cover(4, kOther, {}));
     EXPECT_FALSE(tombstones.cover(6, kOther, {}));
-    tombstones.note(std::array{kKey}, 4);
+    note(tombstones, {kKey}, 4);
     EXPECT_EQ(tombstones.size(), 0u);
 }
 
@@ -75,15 +80,14 @@ TEST(Tombstones, AreForgottenWithTheOneThatTheyWereJoinedTo) {
 TEST(Tombstones, TurnTheOlderHalfIntoOneForAllWhenThereAreTooMany) {
     Tombstones tombstones(100);
     for (std::uint64_t i = 1; i <= 101; ++i)
-        tombstones.note(std::array{summary::KeyHash{i, i}}, 10 * i);
-    EXPECT_EQ(tombstones.overflows(), 1u);
+        EXPECT_EQ(note(tombstones, {{i, i}}, 10 * i), i == 101);
     EXPECT_LE(tombstones.size(), 51u);
     EXPECT_TRUE(tombstones.cover(505, {77, 0}, {}));   // purged or not
     EXPECT_FALSE(tombstones.cover(520, {77, 0}, {}));  // newer than that half
     for (std::uint64_t i = 1; i <= 101; ++i)
         EXPECT_TRUE(tombstones.cover(10 * i - 1, {i, i}, {})) << i;
     for (std::uint64_t i = 102; i <= 2'000; ++i) {
-        tombstones.note(std::array{summary::KeyHash{i, i}}, 10 * i);
+        note(tombstones, {{i, i}}, 10 * i);
         ASSERT_LE(tombstones.size(), 100u);
     }
 }
@@ -92,7 +96,7 @@ TEST(Tombstones, OfManyHashesAtOnceMayBeTooManyToo) {
     Tombstones tombstones(100);
     std::vector<summary::KeyHash> hashes;
     for (std::uint64_t i = 1; i <= 300; ++i) hashes.push_back({i, i});
-    tombstones.note(hashes, 5);
+    note(tombstones, hashes, 5);
     EXPECT_LE(tombstones.size(), 100u);
     for (const auto& hash : hashes) EXPECT_TRUE(tombstones.cover(4, hash, {}));
     EXPECT_FALSE(tombstones.cover(5, hashes[0], {}));
