@@ -40,7 +40,7 @@ bool SegmentLog::adopt(SegmentPtr older) {
 }
 
 boost::system::error_code SegmentLog::go_on(SegmentEnd end) {
-    assert(!active_);
+    assert(!active_.segment);
     {
         const std::lock_guard lock(mutex_);
         if (oldest_.empty() || oldest_.back() != end.segment) return {};
@@ -50,21 +50,19 @@ boost::system::error_code SegmentLog::go_on(SegmentEnd end) {
     if (const auto error = end.segment->file.reserve(end.segment->header.bytes)) return error;
     if (end.sealed)
         if (const auto error = unseal_segment(*end.segment)) return error;
-    active_ = std::move(end.segment);
-    footer_ = std::move(end.footer);
-    entries_ = end.entries;
-    end_ = written_ = end.end;
+    active_ = std::move(end);
+    written_ = active_.end;
     return {};
 }
 
 std::uint64_t SegmentLog::room_for(const RecordSizes& sizes, std::uint64_t footer_bytes) const {
-    return sizes.total() + whole_sectors(footer_.size() + footer_bytes) + kDiskSector;
+    return sizes.total() + whole_sectors(active_.footer.size() + footer_bytes) + kDiskSector;
 }
 
 bool SegmentLog::has_room(const RecordSizes& sizes, std::uint64_t footer_bytes) const {
-    return active_ && sizes.total() + footer_bytes <= active_->header.bytes / 4 &&
-           whole_sectors(footer_.size() + footer_bytes) <= kMaxFooterBytes &&
-           end_ + room_for(sizes, footer_bytes) <= active_->header.bytes;
+    return active_.segment && sizes.total() + footer_bytes <= active_.segment->header.bytes / 4 &&
+           whole_sectors(active_.footer.size() + footer_bytes) <= kMaxFooterBytes &&
+           active_.end + room_for(sizes, footer_bytes) <= active_.segment->header.bytes;
 }
 
 boost::system::error_code SegmentLog::make_room(const RecordSizes& sizes,
@@ -80,24 +78,24 @@ DiskPlace SegmentLog::add(const Record& record, std::span<const iovec> body) {
     const auto sizes = sizes_of(record);
     assert(sizes && has_room(*sizes, footer_bytes(record)));
     auto& prefix = prefixes_.emplace_back();
-    encode_record(record, body, active_->header.home, prefix);
+    encode_record(record, body, active_.segment->header.home, prefix);
     parts_.push_back({prefix.data(), prefix.size()});
     for (const auto& part : body)
         if (part.iov_len > 0) parts_.push_back(part);
     if (const auto padding = sizes->total() - sizes->prefix - sizes->body; padding > 0)
         parts_.push_back({const_cast<char*>(kZeros.data()), padding});
-    const auto sector = static_cast<std::uint32_t>(end_ / kDiskSector);
+    const auto sector = static_cast<std::uint32_t>(active_.end / kDiskSector);
     put_entry(
         footer_entry(record, sector, static_cast<std::uint32_t>(sizes->total() / kDiskSector)),
-        footer_);
-    ++entries_;
-    end_ += sizes->total();
-    return {place_number(active_->number()), sector};
+        active_.footer);
+    ++active_.entries;
+    active_.end += sizes->total();
+    return {place_number(active_.segment->number()), sector};
 }
 
 boost::system::error_code SegmentLog::flush() {
     if (parts_.empty()) return {};
-    const auto error = active_->file.write(parts_, written_);
+    const auto error = active_.segment->file.write(parts_, written_);
     parts_.clear();
     prefixes_.clear();
     if (error) {
@@ -106,26 +104,24 @@ boost::system::error_code SegmentLog::flush() {
     }
     {
         const std::lock_guard lock(mutex_);
-        stats_.written_bytes += end_ - written_;
+        stats_.written_bytes += active_.end - written_;
     }
-    written_ = end_;
+    written_ = active_.end;
     return {};
 }
 
 /// Its records stay. The footer is missing, as the device refused.
 void SegmentLog::give_up_active() {
-    active_.reset();
-    footer_.clear();
-    entries_ = 0;
-    end_ = written_ = 0;
+    active_ = {};
+    written_ = 0;
 }
 
 boost::system::error_code SegmentLog::seal() {
     if (const auto error = flush()) return error;
-    if (!active_) return {};
-    close_footer(footer_);
-    const auto error = seal_segment(*active_, footer_, entries_, end_);
-    const auto sealed = std::move(active_);
+    if (!active_.segment) return {};
+    close_footer(active_.footer);
+    const auto error = seal_segment(*active_.segment, active_.footer, active_.entries, active_.end);
+    const auto sealed = std::move(active_.segment);
     give_up_active();
     if (error) return error;
     if (!sync_) return sealed->file.sync();
@@ -164,19 +160,19 @@ boost::system::error_code SegmentLog::roll(Need need) {
         if (const auto error = retire(Readmit::no)) return error;
     auto made = create(need);
     if (!made) return made.error();
-    active_ = *made;
-    end_ = written_ = kDiskSector;
+    active_.segment = *made;
+    active_.end = written_ = kDiskSector;
     {
         const std::lock_guard lock(mutex_);
-        oldest_.push_back(active_);
-        by_number_.emplace(place_number(active_->number()), active_);
-        stats_.bytes += active_->header.bytes;
+        oldest_.push_back(active_.segment);
+        by_number_.emplace(place_number(active_.segment->number()), active_.segment);
+        stats_.bytes += active_.segment->header.bytes;
         stats_.segments = oldest_.size();
     }
     // Readmission goes from the oldest segment into the new one, so that the next roll has room.
-    if (next_exceeds_cap() && oldest() != active_)
+    if (next_exceeds_cap() && oldest() != active_.segment)
         if (const auto error = retire(Readmit::yes)) return error;
-    return active_ ? boost::system::error_code() : of_system(EIO);
+    return active_.segment ? boost::system::error_code() : of_system(EIO);
 }
 
 /// Removes the oldest segment. After an error it stays, although its records were reported.
@@ -228,12 +224,12 @@ std::uint64_t SegmentLog::readmit(const Segment& from, Pages<FooterEntry>& entri
     std::vector<Moved> moved;
     std::uint64_t bytes = 0;
     const auto so_far = stats();
-    const auto most = readmittable(std::min(from.header.bytes, active_->header.bytes),
+    const auto most = readmittable(std::min(from.header.bytes, active_.segment->header.bytes),
                                    so_far.written_bytes, so_far.readmitted_bytes);
     for (const auto& one : used) {
         const auto& entry = entries[one.at];
         const auto size = std::uint64_t{entry.sectors} * kDiskSector;
-        if (bytes + size + footer_.size() + footer_bytes(entry) > most) continue;
+        if (bytes + size + active_.footer.size() + footer_bytes(entry) > most) continue;
         const auto loaded = load_record(from, entry.sector, entry.sectors);
         if (!loaded) reclaiming_.failed(loaded.error());
         if (!loaded || loaded->record.uri != entry.uri) continue;
@@ -260,14 +256,14 @@ void SegmentLog::set_cap(std::uint64_t bytes) {
 }
 
 void SegmentLog::end_older() {
-    ended_before_ = active_;
+    ended_before_ = active_.segment;
 }
 
 DiskResult<SegmentLog::GaveBack> SegmentLog::give_back() {
     // No reader can begin with these.
     std::erase_if(read_still_, [](const SegmentPtr& gone) { return gone.use_count() == 1; });
     const auto first = oldest();
-    if (!first || first == active_) return GaveBack::nothing;
+    if (!first || first == active_.segment) return GaveBack::nothing;
     if (ended_before_ == first) ended_before_.reset();
     const bool ended = ended_before_ != nullptr;
     const bool too_much = [&] {

@@ -134,11 +134,8 @@ private:
     Reclaiming reclaiming_;
     SyncLater sync_;
 
-    SegmentPtr active_;
-    FooterBytes footer_;              // of active_, open
-    std::uint32_t entries_ = 0;       // in footer_
-    std::uint64_t end_ = 0;           // the place of the next record
-    std::uint64_t written_ = 0;       // the progress of flush()
+    SegmentEnd active_;               // the next record goes there
+    std::uint64_t written_ = 0;       // the progress of flush() towards its end
     std::deque<DiskBytes> prefixes_;  // of the records added since
     std::vector<iovec> parts_;
     SegmentPtr ended_before_;  // by end_older(), or null
