@@ -66,19 +66,19 @@ std::uint64_t objects_of(const DiskSurvey& s) {
 }
 
 void print_contents(const DiskSurvey& s, DiskTime now) {
-    fmt::print("files     {}, {}", measure::grouped(s.files),
-               measure::size_text(static_cast<double>(s.file_bytes)));
-    for (const auto& [count, what] : {std::pair{s.unsealed, "not sealed"},
-                                      {s.empty, "not begun"},
-                                      {s.damaged, "damaged"},
-                                      {s.unreadable, "unreadable"}})
+    fmt::print("files     {}, {}", measure::grouped(s.files.count),
+               measure::size_text(static_cast<double>(s.files.bytes)));
+    for (const auto& [count, what] : {std::pair{s.files.unsealed, "not sealed"},
+                                      {s.files.empty, "not begun"},
+                                      {s.files.damaged, "damaged"},
+                                      {s.files.unreadable, "unreadable"}})
         if (count > 0) fmt::print(", {} {}", measure::grouped(count), what);
     const auto objects = objects_of(s);
     fmt::print("\nobjects   {}: {}, {} of large bodies; they take {}\n", measure::grouped(objects),
                measure::amount(s.responses, "response"), measure::amount(s.blocks, "block"),
                fmt::format("{} ({:.1f} % of the files)",
                            measure::size_text(static_cast<double>(s.live_bytes)),
-                           100 * measure::ratio(s.live_bytes, s.file_bytes)));
+                           100 * measure::ratio(s.live_bytes, s.files.bytes)));
     if (objects > 0) {
         fmt::print("stored    {} to {} ago, half of them less than {}\n", age_text(now - s.newest),
                    age_text(now - s.oldest), age_text(now - s.median));
@@ -124,13 +124,13 @@ void print_faults(const DiskSurvey& s) {
 
 Json json_of(const DiskSurvey& s, const std::string& place, const DiskCommand& command) {
     Json out{{"path", place},
-             {"files", s.files},
-             {"file_bytes", s.file_bytes},
-             {"unsealed", s.unsealed},
-             {"torn", s.torn},
-             {"empty", s.empty},
-             {"damaged", s.damaged},
-             {"unreadable", s.unreadable},
+             {"files", s.files.count},
+             {"file_bytes", s.files.bytes},
+             {"unsealed", s.files.unsealed},
+             {"torn", s.files.torn},
+             {"empty", s.files.empty},
+             {"damaged", s.files.damaged},
+             {"unreadable", s.files.unreadable},
              {"responses", s.responses},
              {"blocks", s.blocks},
              {"live_bytes", s.live_bytes},
@@ -211,7 +211,7 @@ void look_at(const std::string& place, proxy::SurveyOrder& order, const DiskComm
         return;
     }
     std::error_code ignored;
-    if (found->unreadable > 0 && !std::filesystem::is_directory(place, ignored)) {
+    if (found->files.unreadable > 0 && !std::filesystem::is_directory(place, ignored)) {
         const auto why = found->faults.empty() ? "" : ": " + found->faults.front().why;
         out.code = refuse(place, "is no file of a cache (*.segment)" + why);
         return;
@@ -230,7 +230,8 @@ void look_at(const std::string& place, proxy::SurveyOrder& order, const DiskComm
             fmt::print("checked   {}: every checksum agrees\n",
                        measure::amount(found->proved, "record"));
     }
-    if ((command.check && found->fault_count > 0) || found->unreadable > 0) out.code = kFailed;
+    if ((command.check && found->fault_count > 0) || found->files.unreadable > 0)
+        out.code = kFailed;
     out.is_there = out.is_there || !found->finds.empty();
 }
 

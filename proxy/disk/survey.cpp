@@ -26,14 +26,14 @@ public:
     void look_at(const fs::path& file) {
         std::error_code ignored;
         const auto size = fs::file_size(file, ignored);
-        ++result_.files;
-        result_.file_bytes += ignored ? 0 : size;
+        ++result_.files.count;
+        result_.files.bytes += ignored ? 0 : size;
         auto segment = open(file);
         if (!segment) {
             if (segment.error() == DiskError::never_begun) {
-                ++result_.empty;
+                ++result_.files.empty;
             } else {
-                ++result_.unreadable;
+                ++result_.files.unreadable;
                 fault({file, 0, {}, segment.error().message()});
             }
         } else {
@@ -71,13 +71,13 @@ private:
     void look_into(const Segment& segment) {
         const auto contents = read_contents(segment);
         if (!contents) {
-            ++result_.unreadable;
+            ++result_.files.unreadable;
             return fault({segment.path, 0, {}, contents.error().message()});
         }
-        result_.unsealed += contents->sealed ? 0 : 1;
-        result_.torn += contents->torn ? 1 : 0;
+        result_.files.unsealed += contents->sealed ? 0 : 1;
+        result_.files.torn += contents->torn ? 1 : 0;
         if (contents->damaged) {
-            ++result_.damaged;
+            ++result_.files.damaged;
             fault({segment.path, 0, {}, "something in it that was a record cannot be read"});
         }
         const auto& entries = contents->footer.entries;

@@ -31,12 +31,15 @@ struct SurveyOrder {
 
 /// The content of a directory of segments, or of one segment.
 struct DiskSurvey {
-    std::uint64_t files = 0, file_bytes = 0;
-    std::uint64_t unsealed = 0;    // files without a footer
-    std::uint64_t torn = 0;        // of these, cut off in the last record
-    std::uint64_t empty = 0;       // files without content
-    std::uint64_t damaged = 0;     // files with an unreadable record
-    std::uint64_t unreadable = 0;  // other files, or errors of the system
+    struct Files {
+        std::uint64_t count = 0, bytes = 0;
+        std::uint64_t unsealed = 0;    // without a footer
+        std::uint64_t torn = 0;        // of these, cut off in the last record
+        std::uint64_t empty = 0;       // without content
+        std::uint64_t damaged = 0;     // with an unreadable record
+        std::uint64_t unreadable = 0;  // other files, or errors of the system
+    };
+    Files files;
 
     std::uint64_t responses = 0, blocks = 0;  // the last of each variant
     std::uint64_t live_bytes = 0;             // the bytes of these

@@ -41,9 +41,9 @@ TEST(Survey, CountsAllRecords) {
     folder.put(block, "0123456789");
     folder.leave();
     const auto found = look(folder.path());
-    EXPECT_EQ(found.files, 2u);
-    EXPECT_EQ(found.file_bytes, 2 * DiskFolder::kSegment);
-    EXPECT_EQ(found.unsealed, 1u);
+    EXPECT_EQ(found.files.count, 2u);
+    EXPECT_EQ(found.files.bytes, 2 * DiskFolder::kSegment);
+    EXPECT_EQ(found.files.unsealed, 1u);
     EXPECT_EQ(found.responses, 2u);
     EXPECT_EQ(found.blocks, 1u);
     EXPECT_EQ(found.superseded, 1u);
@@ -55,7 +55,7 @@ TEST(Survey, CountsAllRecords) {
     EXPECT_EQ(found.median, kNow - 2s);
     EXPECT_EQ(found.newest, kNow - 1s);
     EXPECT_EQ(found.fault_count, 0u);
-    EXPECT_EQ(found.damaged + found.unreadable, 0u);
+    EXPECT_EQ(found.files.damaged + found.files.unreadable, 0u);
 }
 
 TEST(Survey, CountsNoRecordFromBeforeAPurgeOfEverything) {
@@ -135,9 +135,9 @@ TEST(Survey, SaysWhichFilesAreDamaged) {
     std::ofstream(folder.segment(3)) << std::string(kDiskSector, '\0');
     const auto found = look(folder.path());
     EXPECT_EQ(found.responses, 1u);
-    EXPECT_EQ(found.damaged, 1u);
-    EXPECT_EQ(found.unreadable, 1u);
-    EXPECT_EQ(found.empty, 1u);
+    EXPECT_EQ(found.files.damaged, 1u);
+    EXPECT_EQ(found.files.unreadable, 1u);
+    EXPECT_EQ(found.files.empty, 1u);
     EXPECT_EQ(found.fault_count, 2u);
 }
 
