@@ -220,8 +220,8 @@ private:
         if (!cache_.store.disk()) return;
         std::vector<std::filesystem::path> directories;
         for (const auto& each : config_->cache.disk) directories.emplace_back(each.path);
-        first_sight_files_.emplace(cache_.disk_calls, std::move(directories), cache_.secret_mark(),
-                                   cache_.first_sights);
+        first_sight_files_.emplace(cache_.disk_calls, std::move(directories),
+                                   secret_mark_of(cache_.key_hasher), cache_.first_sights);
     }
 
     void keep_first_sights() {

@@ -58,7 +58,7 @@ void NodeInvalidations::open_journals(const Config& config) {
     if (!config.cluster || config.cache.disk.empty()) return;
     std::vector<std::filesystem::path> directories;
     for (const auto& each : config.cache.disk) directories.emplace_back(each.path);
-    journals_.emplace(cache_.disk_calls, directories, cache_.secret_mark());
+    journals_.emplace(cache_.disk_calls, directories, secret_mark_of(cache_.key_hasher));
     for (const auto& [directory, error] : journals_->trouble_reading())
         spdlog::warn("{}: {}: its invalidations that peers had yet to confirm are lost",
                      directory.string(), error.message());

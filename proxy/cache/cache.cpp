@@ -26,17 +26,13 @@ SharedCache::SharedCache(const Config& config, const summary::KeyHasher& hasher,
     if (directories.empty()) return;
     Store::DiskUse use;
     for (const auto& [path, size] : directories) use.tier.directories.push_back({path, size});
-    use.tier.secret_mark = secret_mark();
+    use.tier.secret_mark = secret_mark_of(key_hasher);
     use.tier.prepare = prepare_disk;
     use.tier.writer.queue_bytes =
         std::min(use.tier.writer.queue_bytes, config.cache.memory / kQueuedPart) /
         directories.size();
     use.admission = config.cache.disk_admission;
     store.use_disk(disk_calls, std::move(use));
-}
-
-std::uint64_t SharedCache::secret_mark() const {
-    return secret_mark_of(key_hasher);
 }
 
 void SharedCache::follow(const Config& config) {

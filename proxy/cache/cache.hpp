@@ -44,8 +44,6 @@ struct SharedCache {
     /// invalidations to the others itself, and a copy that the origin contradicts concerns no third
     /// node.
     std::size_t invalidate_everywhere(protocol::Invalidation what, Store::Clock::time_point now);
-    /// A number that distinguishes the secret of the key hashes without revealing it.
-    std::uint64_t secret_mark() const;
     /// The invalidation of these target URIs, as CacheKey has them.
     protocol::Invalidation of(std::span<const std::string_view> uris) const;
 

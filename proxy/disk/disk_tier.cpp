@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <stdexcept>
 #include <utility>
 
@@ -12,25 +11,6 @@
 
 namespace proxy {
 namespace {
-
-/// The share of a directory in the assignment of keys. The seed comes from the path, so a replaced
-/// disk leaves the keys of the others where they are.
-struct Seat {
-    std::uint64_t seed = 0;
-    double size = 0;
-};
-
-/// The score of a seat for a key; the seat with the greatest score has the key. By weighted
-/// rendezvous hashing each seat has keys in proportion to its size. A seat that grows takes keys
-/// from each of the others, and the rest stay.
-/// Source: Schindelhauer, Schomaker 2005, "Weighted distributed hash tables", logarithmic method.
-double wants(const Seat& seat, summary::KeyHash key) {
-    auto word = (key.low ^ seat.seed) * 0xff51afd7ed558ccd;  // MurmurHash3's finalizer
-    word = (word ^ word >> 33) * 0xc4ceb9fe1a85ec53;
-    word ^= word >> 33;
-    const auto evenly = (static_cast<double>(word >> 11) + 0.5) * 0x1p-53;  // within 0 and 1
-    return -seat.size / std::log(evenly);
-}
 
 [[noreturn]] void refuse(const std::filesystem::path& path,
                          const boost::system::error_code& error) {
@@ -58,162 +38,151 @@ std::vector<bool> who_counts(std::span<const std::optional<SuperFile>> supers) {
 
 }  // namespace
 
-class DiskTier::Impl {
-public:
-    Impl(DiskCalls& calls, Config config, DiskOwner& owner) {
-        std::vector<std::optional<SuperFile>> supers;
-        std::vector<std::string> troubles;
-        for (const auto& directory : config.directories) {
-            const auto& path = directory.path.native();
-            seats_.push_back({XXH3_64bits(path.data(), path.size()),
-                              static_cast<double>(std::max(directory.cap_bytes, kLeastDiskCap))});
-            auto super = SuperFile::take(calls, directory.path, config.secret_mark);
-            if (!super && !is_of_device(super.error())) refuse(directory.path, super.error());
-            ids_.push_back(super ? super->directory_id() : 0);
-            troubles.push_back(super ? "" : super.error().message());
-            supers.push_back(super ? std::optional(std::move(*super)) : std::nullopt);
-        }
-        if (std::ranges::none_of(supers, [](auto& super) { return super.has_value(); }))
-            throw std::runtime_error(config.directories.front().path.string() + ": " +
-                                     troubles.front());
-        keep_company(calls, config, supers);
-        for (unsigned i = 0; i < ids_.size(); ++i)
-            directories_.push_back(make(calls, config, i,
-                                        std::move(supers[i]).value_or(SuperFile()),
-                                        std::move(troubles[i]), owner));
-    }
+double DiskTier::Seat::wants(summary::KeyHash key) const {
+    auto word = (key.low ^ seed) * 0xff51afd7ed558ccd;  // MurmurHash3's finalizer
+    word = (word ^ word >> 33) * 0xc4ceb9fe1a85ec53;
+    word ^= word >> 33;
+    const auto evenly = (static_cast<double>(word >> 11) + 0.5) * 0x1p-53;  // within 0 and 1
+    return -size / std::log(evenly);
+}
 
-    /// Each directory may need the others until all threads have ended.
-    ~Impl() {
-        for (auto& directory : directories_) directory->begin_end();
-        for (auto& directory : directories_) directory->wait_for_end();
+DiskTier::DiskTier(DiskCalls& calls, Config config, DiskOwner& owner) {
+    std::vector<std::optional<SuperFile>> supers;
+    std::vector<std::string> troubles;
+    for (const auto& directory : config.directories) {
+        const auto& path = directory.path.native();
+        seats_.push_back({XXH3_64bits(path.data(), path.size()),
+                          static_cast<double>(std::max(directory.cap_bytes, kLeastDiskCap))});
+        auto super = SuperFile::take(calls, directory.path, config.secret_mark);
+        if (!super && !is_of_device(super.error())) refuse(directory.path, super.error());
+        ids_.push_back(super ? super->directory_id() : 0);
+        troubles.push_back(super ? "" : super.error().message());
+        supers.push_back(super ? std::optional(std::move(*super)) : std::nullopt);
     }
-    Impl(const Impl&) = delete;
-    Impl& operator=(const Impl&) = delete;
+    if (std::ranges::none_of(supers, [](auto& super) { return super.has_value(); }))
+        throw std::runtime_error(config.directories.front().path.string() + ": " +
+                                 troubles.front());
+    keep_company(calls, config, supers);
+    for (unsigned i = 0; i < ids_.size(); ++i)
+        directories_.push_back(make(calls, config, i, std::move(supers[i]).value_or(SuperFile()),
+                                    std::move(troubles[i]), owner));
+}
 
-    void start() {
-        for (auto& directory : directories_) directory->start();
-    }
-    /// The home among the directories in use; the first directory if all are off.
-    DiskDirectory& home_of(summary::KeyHash key) const {
-        auto* home = directories_.front().get();
-        double most = 0;
-        for (std::size_t i = 0; directories_.size() > 1 && i < directories_.size(); ++i) {
-            if (directories_[i]->is_off()) continue;
-            const auto wanted = wants(seats_[i], key);
-            if (wanted <= most) continue;
-            home = directories_[i].get();
-            most = wanted;
-        }
-        return *home;
-    }
-    DiskDirectory* at(DiskPlace place) const {
-        const auto index = directory_of(place);
-        return index < directories_.size() ? directories_[index].get() : nullptr;
-    }
-    const auto& directories() const { return directories_; }
-
-private:
-    /// Empties the directories that were absent, and writes the present company.
-    void keep_company(DiskCalls& calls, const Config& config,
-                      std::vector<std::optional<SuperFile>>& supers) {
-        const auto counts = who_counts(supers);
-        std::vector<std::uint64_t> present;
-        for (std::size_t i = 0; i < supers.size(); ++i)
-            if (supers[i]) present.push_back(ids_[i]);
-        const auto members = company_of(present);
-        bool as_before = true;
-        for (std::size_t i = 0; i < supers.size(); ++i) {
-            if (!supers[i]) continue;
-            const auto& company = supers[i]->company();
-            term_ = std::max(term_, company.term);
-            as_before = as_before && counts[i] && company.members == members;
-            const auto& path = config.directories[i].path;
-            if (counts[i]) continue;
-            if (const auto error = remove_segments(calls, path)) refuse(path, error);
-        }
-        if (as_before) return;
-        ++term_;
-        for (std::size_t i = 0; i < supers.size(); ++i) {
-            if (!supers[i]) continue;
-            if (const auto error = supers[i]->set_company({term_, members}))
-                refuse(config.directories[i].path, error);
-        }
-    }
-    std::unique_ptr<DiskDirectory> make(DiskCalls& calls, const Config& config, unsigned index,
-                                        SuperFile super, std::string trouble, DiskOwner& owner) {
-        DiskDirectory::Config made;
-        made.trouble = std::move(trouble);
-        made.index = index;
-        made.alone = config.directories.size() == 1;
-        const auto& [path, cap_bytes, segment_bytes] = config.directories[index];
-        made.segment_bytes = segment_bytes;
-        made.cap_bytes = cap_bytes;
-        made.path = path;
-        made.secret_mark = config.secret_mark;
-        made.retry = config.retry;
-        made.stalled_after = config.stalled_after;
-        made.prepare = config.prepare;
-        made.writer = config.writer;
-        made.reader = config.reader;
-        DiskDirectory::Hooks hooks;
-        // Among all configured directories. A record that was written elsewhere while its home was
-        // off may be outdated.
-        hooks.is_home = [this, index](summary::KeyHash key) {
-            if (seats_.size() == 1) return true;
-            const auto here = wants(seats_[index], key);
-            return std::ranges::none_of(seats_,
-                                        [&](auto& seat) { return wants(seat, key) > here; });
-        };
-        hooks.goes_off = [this, index] { return part_with(index); };
-        try {
-            return std::make_unique<DiskDirectory>(calls, std::move(made), std::move(super), owner,
-                                                   std::move(hooks));
-        } catch (const boost::system::system_error& error) {
-            refuse(config.directories[index].path, error.code());
-        }
-    }
-    /// False if no other directory has noted it.
-    bool part_with(unsigned index) {
-        const std::lock_guard lock(parting_);
-        std::vector<std::uint64_t> left;
-        for (std::size_t i = 0; i < ids_.size(); ++i)
-            if (i != index && !directories_[i]->is_off()) left.push_back(ids_[i]);
-        const SuperFile::Company company{++term_, company_of(left)};
-        bool noted = false;
-        for (std::size_t i = 0; i < ids_.size(); ++i)
-            if (i != index && !directories_[i]->is_off())
-                noted = directories_[i]->set_company(company) || noted;
-        return noted;
-    }
-
-    std::vector<std::uint64_t> ids_;
-    std::vector<Seat> seats_;
-    std::mutex parting_;
-    std::uint64_t term_ = 0;
-    std::vector<std::unique_ptr<DiskDirectory>> directories_;
-};
-
-DiskTier::DiskTier(DiskCalls& calls, Config config, DiskOwner& owner)
-    : impl_(std::make_unique<Impl>(calls, std::move(config), owner)) {}
-
-DiskTier::~DiskTier() = default;
+/// Each directory may need the others until all threads have ended.
+DiskTier::~DiskTier() {
+    for (auto& directory : directories_) directory->begin_end();
+    for (auto& directory : directories_) directory->wait_for_end();
+}
 
 void DiskTier::start() {
-    impl_->start();
+    for (auto& directory : directories_) directory->start();
+}
+
+/// The home among the directories in use; the first directory if all are off.
+DiskDirectory& DiskTier::home_of(summary::KeyHash key) const {
+    auto* home = directories_.front().get();
+    double most = 0;
+    for (std::size_t i = 0; directories_.size() > 1 && i < directories_.size(); ++i) {
+        if (directories_[i]->is_off()) continue;
+        const auto wanted = seats_[i].wants(key);
+        if (wanted <= most) continue;
+        home = directories_[i].get();
+        most = wanted;
+    }
+    return *home;
+}
+
+DiskDirectory* DiskTier::at(DiskPlace place) const {
+    const auto index = directory_of(place);
+    return index < directories_.size() ? directories_[index].get() : nullptr;
+}
+
+/// Empties the directories that were absent, and writes the present company.
+void DiskTier::keep_company(DiskCalls& calls, const Config& config,
+                            std::vector<std::optional<SuperFile>>& supers) {
+    const auto counts = who_counts(supers);
+    std::vector<std::uint64_t> present;
+    for (std::size_t i = 0; i < supers.size(); ++i)
+        if (supers[i]) present.push_back(ids_[i]);
+    const auto members = company_of(present);
+    bool as_before = true;
+    for (std::size_t i = 0; i < supers.size(); ++i) {
+        if (!supers[i]) continue;
+        const auto& company = supers[i]->company();
+        term_ = std::max(term_, company.term);
+        as_before = as_before && counts[i] && company.members == members;
+        const auto& path = config.directories[i].path;
+        if (counts[i]) continue;
+        if (const auto error = remove_segments(calls, path)) refuse(path, error);
+    }
+    if (as_before) return;
+    ++term_;
+    for (std::size_t i = 0; i < supers.size(); ++i) {
+        if (!supers[i]) continue;
+        if (const auto error = supers[i]->set_company({term_, members}))
+            refuse(config.directories[i].path, error);
+    }
+}
+
+std::unique_ptr<DiskDirectory> DiskTier::make(DiskCalls& calls, const Config& config,
+                                              unsigned index, SuperFile super, std::string trouble,
+                                              DiskOwner& owner) {
+    DiskDirectory::Config made;
+    made.trouble = std::move(trouble);
+    made.index = index;
+    made.alone = config.directories.size() == 1;
+    const auto& [path, cap_bytes, segment_bytes] = config.directories[index];
+    made.segment_bytes = segment_bytes;
+    made.cap_bytes = cap_bytes;
+    made.path = path;
+    made.secret_mark = config.secret_mark;
+    made.retry = config.retry;
+    made.stalled_after = config.stalled_after;
+    made.prepare = config.prepare;
+    made.writer = config.writer;
+    made.reader = config.reader;
+    DiskDirectory::Hooks hooks;
+    // Among all configured directories. A record that was written elsewhere while its home was
+    // off may be outdated.
+    hooks.is_home = [this, index](summary::KeyHash key) {
+        if (seats_.size() == 1) return true;
+        const auto here = seats_[index].wants(key);
+        return std::ranges::none_of(seats_, [&](auto& seat) { return seat.wants(key) > here; });
+    };
+    hooks.goes_off = [this, index] { return part_with(index); };
+    try {
+        return std::make_unique<DiskDirectory>(calls, std::move(made), std::move(super), owner,
+                                               std::move(hooks));
+    } catch (const boost::system::system_error& error) {
+        refuse(config.directories[index].path, error.code());
+    }
+}
+
+/// False if no other directory has noted it.
+bool DiskTier::part_with(unsigned index) {
+    const std::lock_guard lock(parting_);
+    std::vector<std::uint64_t> left;
+    for (std::size_t i = 0; i < ids_.size(); ++i)
+        if (i != index && !directories_[i]->is_off()) left.push_back(ids_[i]);
+    const SuperFile::Company company{++term_, company_of(left)};
+    bool noted = false;
+    for (std::size_t i = 0; i < ids_.size(); ++i)
+        if (i != index && !directories_[i]->is_off())
+            noted = directories_[i]->set_company(company) || noted;
+    return noted;
 }
 
 bool DiskTier::loading() const {
-    return std::ranges::any_of(impl_->directories(), [](auto& one) { return one->is_loading(); });
+    return std::ranges::any_of(directories_, [](auto& one) { return one->is_loading(); });
 }
 
 bool DiskTier::has_room(summary::KeyHash key) const {
-    return impl_->home_of(key).has_room();
+    return home_of(key).has_room();
 }
 
 bool DiskTier::write(summary::KeyHash key, Write write) {
-    return impl_->home_of(key).write({std::move(write.record), key, std::move(write.body),
-                                      std::move(write.owner), std::move(write.done)});
+    return home_of(key).write({std::move(write.record), key, std::move(write.body),
+                               std::move(write.owner), std::move(write.done)});
 }
 
 namespace {
@@ -234,34 +203,34 @@ std::function<void()> after_all(std::size_t count, DiskTier::Ended written) {
 }  // namespace
 
 void DiskTier::end(std::span<const summary::KeyHash> hashes, Ended written) {
-    const auto each = after_all(impl_->directories().size(), std::move(written));
-    for (const auto& directory : impl_->directories()) directory->end(hashes, each);
+    const auto each = after_all(directories_.size(), std::move(written));
+    for (const auto& directory : directories_) directory->end(hashes, each);
 }
 
 void DiskTier::end_all(Ended written) {
-    const auto each = after_all(impl_->directories().size(), std::move(written));
-    for (const auto& directory : impl_->directories()) directory->end_all(each);
+    const auto each = after_all(directories_.size(), std::move(written));
+    for (const auto& directory : directories_) directory->end_all(each);
 }
 
 std::optional<DiskResult<LoadedRecord>> DiskTier::read_now(const DiskReader::Wanted& wanted,
                                                            std::string_view uri) {
-    auto* directory = impl_->at(wanted.place);
+    auto* directory = at(wanted.place);
     if (directory == nullptr) return DiskResult<LoadedRecord>(DiskError::no_record);
     return directory->read_now(wanted, uri);
 }
 
 bool DiskTier::read(const DiskReader::Wanted& wanted, std::string uri, DiskReader::Answer answer) {
-    auto* directory = impl_->at(wanted.place);
+    auto* directory = at(wanted.place);
     return directory != nullptr && directory->read(wanted, std::move(uri), std::move(answer));
 }
 
 void DiskTier::set_cap(std::size_t directory, std::uint64_t bytes) {
-    impl_->directories().at(directory)->set_cap(bytes);
+    directories_.at(directory)->set_cap(bytes);
 }
 
 std::vector<DiskStatus> DiskTier::status() const {
     std::vector<DiskStatus> all;
-    for (const auto& directory : impl_->directories()) all.push_back(directory->status());
+    for (const auto& directory : directories_) all.push_back(directory->status());
     return all;
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,8 +16,11 @@
 #include "proxy/disk/disk_reader.hpp"
 #include "proxy/disk/disk_status.hpp"
 #include "proxy/disk/disk_writer.hpp"
+#include "proxy/disk/super_file.hpp"
 
 namespace proxy {
+
+class DiskDirectory;
 
 /// All directories of a node as one tier. It assigns each key to a directory by the path, in
 /// proportion to the sizes at the start. Any thread. Only the constructor and the destructor wait
@@ -102,8 +106,33 @@ public:
     std::vector<DiskStatus> status() const;  // of each directory
 
 private:
-    class Impl;
-    std::unique_ptr<Impl> impl_;
+    /// The share of a directory in the assignment of keys. The seed comes from the path, so a
+    /// replaced disk leaves the keys of the others where they are.
+    struct Seat {
+        std::uint64_t seed = 0;
+        double size = 0;
+
+        /// The score of a seat for a key; the seat with the greatest score has the key. By weighted
+        /// rendezvous hashing each seat has keys in proportion to its size. A seat that grows takes
+        /// keys from each of the others, and the rest stay.
+        /// Source: Schindelhauer, Schomaker 2005, "Weighted distributed hash tables", logarithmic
+        /// method.
+        double wants(summary::KeyHash key) const;
+    };
+
+    void keep_company(DiskCalls& calls, const Config& config,
+                      std::vector<std::optional<SuperFile>>& supers);
+    std::unique_ptr<DiskDirectory> make(DiskCalls& calls, const Config& config, unsigned index,
+                                        SuperFile super, std::string trouble, DiskOwner& owner);
+    DiskDirectory& home_of(summary::KeyHash key) const;
+    DiskDirectory* at(DiskPlace place) const;
+    bool part_with(unsigned index);
+
+    std::vector<std::uint64_t> ids_;
+    std::vector<Seat> seats_;
+    std::mutex parting_;
+    std::uint64_t term_ = 0;
+    std::vector<std::unique_ptr<DiskDirectory>> directories_;
 };
 
 }  // namespace proxy
