@@ -7,24 +7,6 @@
 
 namespace summary {
 
-const char* to_string(Apply apply) {
-    switch (apply) {
-        case Apply::ok:
-            return "ok";
-        case Apply::repeated:
-            return "repeated";
-        case Apply::gap:
-            return "gap";
-        case Apply::wrong_epoch:
-            return "wrong_epoch";
-        case Apply::malformed:
-            return "malformed";
-        case Apply::differs:
-            return "differs";
-    }
-    return "unknown";
-}
-
 Apply Replica::out_of_step(Apply why) {
     in_sync_ = false;
     return why;

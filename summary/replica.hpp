@@ -22,7 +22,6 @@ enum class Apply {
     malformed,    // wrong for this filter, so the sender is broken: a snapshot is needed
     differs,      // the check-hash differs: a snapshot is needed
 };
-const char* to_string(Apply apply);
 
 /// This node's copy of a peer's summary, of any kind. While in_sync(), its filter equals the
 /// owner's filter when it announced (epoch, generation). A snapshot may also contain a part of the

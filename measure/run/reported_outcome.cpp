@@ -77,22 +77,6 @@ std::optional<std::string_view> last_member(proxy::Fields response) {
 
 }  // namespace
 
-std::string_view to_string(ReportedOutcome outcome) {
-    switch (outcome) {
-        case ReportedOutcome::local_hit:
-            return "local_hit";
-        case ReportedOutcome::peer_hit:
-            return "peer_hit";
-        case ReportedOutcome::origin_fetch:
-            return "origin_fetch";
-        case ReportedOutcome::uncacheable:
-            return "uncacheable";
-        case ReportedOutcome::unknown:
-            return "unknown";
-    }
-    return "?";
-}
-
 ReportedOutcome reported_outcome(proxy::Fields response) {
     if (const auto last = last_member(response)) return outcome_of(parse_member(*last));
     std::string_view x_cache;

@@ -4,20 +4,18 @@
 #include <cstdint>
 #include <string_view>
 
+#include "proxy/http/described_enum.hpp"
 #include "proxy/http/fields.hpp"
 
 namespace measure {
 
 /// The outcome of a request, as the proxy reports it to its client.
-enum class ReportedOutcome : std::uint8_t {
-    local_hit,
-    peer_hit,
-    origin_fetch,
-    uncacheable,
-    unknown,  ///< the proxy reports no outcome
-};
-inline constexpr std::size_t kReportedOutcomes = 5;
-std::string_view to_string(ReportedOutcome outcome);
+BOOST_DEFINE_FIXED_ENUM_CLASS(ReportedOutcome, std::uint8_t, local_hit, peer_hit, origin_fetch,
+                              uncacheable,
+                              unknown  ///< the proxy reports no outcome
+)
+inline constexpr std::size_t kReportedOutcomes = proxy::kEnumSize<ReportedOutcome>;
+using proxy::to_string;
 
 /// Reads the outcome from Cache-Status (RFC 9211), whose last member belongs to the proxy that was
 /// asked. A peer's copy shows as `fwd=...; detail=PEER_...`. A request that followed another one

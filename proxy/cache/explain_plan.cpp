@@ -4,28 +4,6 @@
 
 namespace proxy {
 
-std::string_view to_string(PeerChosen chosen) {
-    switch (chosen) {
-        case PeerChosen::asked:
-            return "asked";
-        case PeerChosen::no_promise:
-            return "no_claim";
-        case PeerChosen::not_in_step:
-            return "not_in_step";
-        case PeerChosen::in_the_clear:
-            return "in_the_clear";
-        case PeerChosen::left_alone:
-            return "left_alone";
-        case PeerChosen::too_far:
-            return "too_far";
-        case PeerChosen::others_first:
-            return "others_first";
-        case PeerChosen::just_invalidated:
-            return "just_invalidated";
-    }
-    return {};
-}
-
 PeerChosen why_chosen(std::size_t peer, const summary::PeerSet& promised, const PeerTurns& turns,
                       const SinceInvalidation& invalidated, const PeerFacts& known) {
     const auto* end = turns.turns.begin() + turns.count;
@@ -33,7 +11,7 @@ PeerChosen why_chosen(std::size_t peer, const summary::PeerSet& promised, const 
         return PeerChosen::asked;
     const auto& its = known.peers[peer];
     if (!its.in_sync || !its.can_be_asked()) return PeerChosen::not_in_step;
-    if (!promised.contains(static_cast<unsigned>(peer))) return PeerChosen::no_promise;
+    if (!promised.contains(static_cast<unsigned>(peer))) return PeerChosen::no_claim;
     if (!may_get_request(its, known.only_encrypted)) return PeerChosen::in_the_clear;
     if (is_just_invalidated(invalidated)) return PeerChosen::just_invalidated;
     const auto& record = known.records[peer];

@@ -28,7 +28,7 @@ asio::awaitable<void> sample(Upstream& upstream, PeerOfView peer, std::string te
     const auto has =
         co_await send_peer_head_request(upstream, std::move(peer), std::move(text), kLatestHead);
     upstream.miss_samples.ended();
-    if (has != PeerHas::unknown) upstream.note_denial(node, has == PeerHas::it, true);
+    if (has != PeerHas::unknown) upstream.note_denial(node, has == PeerHas::has, true);
 }
 
 }  // namespace

@@ -2,62 +2,6 @@
 
 namespace proxy {
 
-std::string_view to_string(FetchError error) {
-    switch (error) {
-        case FetchError::none:
-            return "none";
-        case FetchError::resolve_failed:
-            return "resolve_failed";
-        case FetchError::resolve_timeout:
-            return "resolve_timeout";
-        case FetchError::connect_failed:
-            return "connect_failed";
-        case FetchError::connect_timeout:
-            return "connect_timeout";
-        case FetchError::tls_failed:
-            return "tls_failed";
-        case FetchError::head_timeout:
-            return "head_timeout";
-        case FetchError::body_timeout:
-            return "body_timeout";
-        case FetchError::reset:
-            return "reset";
-        case FetchError::malformed:
-            return "malformed";
-        case FetchError::busy:
-            return "busy";
-        case FetchError::no_descriptors:
-            return "no_descriptors";
-        case FetchError::not_allowed:
-            return "not_allowed";
-        case FetchError::own_listener:
-            return "own_listener";
-        case FetchError::origin_down:
-            return "origin_down";
-        case FetchError::backed_off:
-            return "backed_off";
-        case FetchError::origin_error:
-            return "origin_error";
-        case FetchError::changed:
-            return "changed";
-        case FetchError::part_refused:
-            return "part_refused";
-        case FetchError::not_in_parts:
-            return "not_in_parts";
-        case FetchError::parent_refused:
-            return "parent_refused";
-        case FetchError::parent_denied:
-            return "parent_denied";
-        case FetchError::parent_tls_failed:
-            return "parent_tls_failed";
-        case FetchError::abandoned:
-            return "abandoned";
-        case FetchError::stopping:
-            return "stopping";
-    }
-    return "unknown";
-}
-
 unsigned status_of(FetchError error) {
     switch (error) {
         case FetchError::resolve_timeout:

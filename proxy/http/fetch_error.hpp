@@ -4,20 +4,18 @@
 #include <string>
 #include <string_view>
 
+#include "proxy/http/described_enum.hpp"
 #include "proxy/http/message_parser.hpp"
 
 namespace proxy {
 
 /// The reason for which a fetch failed.
-enum class FetchError {
-    none,
-    resolve_failed,
+BOOST_DEFINE_ENUM_CLASS(
+    FetchError, none, resolve_failed,
     resolve_timeout,  // no name server answered in time
-    connect_failed,
-    connect_timeout,
+    connect_failed, connect_timeout,
     tls_failed,  // a failed TLS handshake, or a refused certificate
-    head_timeout,
-    body_timeout,
+    head_timeout, body_timeout,
     reset,              // the connection ended before the answer's framing did, or its handshake
     malformed,          // other than HTTP, or with contradictory framing
     busy,               // limits.upstream_connections are open to that place
@@ -34,9 +32,7 @@ enum class FetchError {
     parent_denied,      // a parent proxy does not allow a tunnel: 403, 407
     parent_tls_failed,  // a failed TLS handshake with a parent proxy, or its refused certificate
     abandoned,          // all waiting clients have left
-    stopping,
-};
-std::string_view to_string(FetchError error);  // a token, as in Cache-Status and logs
+    stopping)
 
 /// The machine that a fetch asked, as the texts about its failure name it.
 enum class AskedServer : std::uint8_t {

@@ -32,22 +32,6 @@ seconds staleness(const Freshness& stored, seconds residence) {
 
 }  // namespace
 
-std::string_view to_string(Reuse reuse) {
-    switch (reuse) {
-        case Reuse::fresh:
-            return "fresh";
-        case Reuse::stale_allowed:
-            return "stale_allowed";
-        case Reuse::stale:
-            return "stale";
-        case Reuse::response_no_cache:
-            return "response_no_cache";
-        case Reuse::request:
-            return "request";
-    }
-    return "?";
-}
-
 Reuse decide_reuse(const RequestDirectives& request, const Freshness& stored, seconds residence) {
     if (stored.always_validate) return Reuse::response_no_cache;
     const bool fresh = is_fresh(stored, residence);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "proxy/http/described_enum.hpp"
 #include "proxy/http/freshness.hpp"
 
 #include <chrono>
@@ -9,17 +10,17 @@
 namespace proxy {
 
 /// Whether a stored response may answer a request without a validation (RFC 9111 §4, §5.2.1).
-enum class Reuse : std::uint8_t {
+BOOST_DEFINE_FIXED_ENUM_CLASS(
+    Reuse, std::uint8_t,
     fresh,              // yes
     stale_allowed,      // yes: the client's max-stale covers it
     stale,              // no: validate, its lifetime is over (Cache-Status fwd=stale)
     response_no_cache,  // no: validate always (fwd=stale)
-    request,            // no: the client's no-cache, max-age or min-fresh excludes it (fwd=request)
-};
+    request             // no: the client's no-cache, max-age or min-fresh excludes it (fwd=request)
+)
 constexpr bool usable(Reuse reuse) {
     return reuse <= Reuse::stale_allowed;
 }
-std::string_view to_string(Reuse reuse);
 
 /// A response without a lifetime (Freshness::had_lifetime) needs a validation for each use, also
 /// under max-stale, because its origin wants one.

@@ -50,7 +50,7 @@ StorageVerdict verdict_of(const ResponseDirectives& said, unsigned status) {
     } else if (said.no_store) {
         return StorageVerdict::no_store;
     }
-    return said.is_private ? StorageVerdict::is_private : StorageVerdict::store;
+    return said.is_private ? StorageVerdict::private_ : StorageVerdict::store;
 }
 
 StorageVerdict part_verdict(Fields request, const RequestDirectives& directives,
@@ -105,7 +105,7 @@ bool ends_stored(StorageVerdict verdict, unsigned status) {
     if (!of_the_resource) return false;
     switch (verdict) {
         case StorageVerdict::no_store:
-        case StorageVerdict::is_private:
+        case StorageVerdict::private_:
         case StorageVerdict::must_understand:
         case StorageVerdict::vary_any:
             return true;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "proxy/http/cache_control.hpp"
+#include "proxy/http/described_enum.hpp"
 #include "proxy/http/freshness.hpp"
 
 #include <boost/beast/http/verb.hpp>
@@ -11,16 +12,14 @@ namespace proxy {
 
 /// The decision to store a response, or the reason against it. The names are values of a metric
 /// label.
-enum class StorageVerdict : std::uint8_t {
-    store,
+BOOST_DEFINE_FIXED_ENUM_CLASS(
+    StorageVerdict, std::uint8_t, store,
     // decided by storage_verdict() from the head (RFC 9111 §3):
     method,        // reserved: only answers to GET come here
     interim,       // 1xx
     not_modified,  // a 304 only updates a response
     partial,       // 206, or 412 and 416: answers to a range or a condition
-    request_no_store,
-    no_store,
-    is_private,
+    request_no_store, no_store, private_,
     must_understand,  // with a status this cache does not implement
     authorization,    // §3.5; also for other credentials, and a cookie at a refusal
     vary_any,         // Vary: * (or more names than kMaxVaryNames)
@@ -35,70 +34,13 @@ enum class StorageVerdict : std::uint8_t {
     redirect_loop,    // it leads to a URL of the chain, or the chain is too long
     redirect_failed,  // the target did not answer
     // decided during the fetch:
-    too_large,      // above object_max
-    no_room,        // memory for filling is used up
-    incomplete,     // cut off before its end
-    invalidated,    // purged or invalidated while it came
-    aborted,        // all its clients have left
-    too_many_tags,  // more than kMaxTags: a purge could miss it
-};
-constexpr std::string_view to_string(StorageVerdict verdict) {
-    switch (verdict) {
-        case StorageVerdict::store:
-            return "store";
-        case StorageVerdict::method:
-            return "method";
-        case StorageVerdict::interim:
-            return "interim";
-        case StorageVerdict::not_modified:
-            return "not_modified";
-        case StorageVerdict::partial:
-            return "partial";
-        case StorageVerdict::request_no_store:
-            return "request_no_store";
-        case StorageVerdict::no_store:
-            return "no_store";
-        case StorageVerdict::is_private:
-            return "private";
-        case StorageVerdict::must_understand:
-            return "must_understand";
-        case StorageVerdict::authorization:
-            return "authorization";
-        case StorageVerdict::vary_any:
-            return "vary_any";
-        case StorageVerdict::set_cookie:
-            return "set_cookie";
-        case StorageVerdict::bypass:
-            return "bypass";
-        case StorageVerdict::no_freshness:
-            return "no_freshness";
-        case StorageVerdict::not_reusable:
-            return "not_reusable";
-        case StorageVerdict::redirect_target:
-            return "redirect_target";
-        case StorageVerdict::redirect_cookie:
-            return "redirect_cookie";
-        case StorageVerdict::redirect_host:
-            return "redirect_host";
-        case StorageVerdict::redirect_loop:
-            return "redirect_loop";
-        case StorageVerdict::redirect_failed:
-            return "redirect_failed";
-        case StorageVerdict::too_large:
-            return "too_large";
-        case StorageVerdict::no_room:
-            return "no_room";
-        case StorageVerdict::incomplete:
-            return "incomplete";
-        case StorageVerdict::invalidated:
-            return "invalidated";
-        case StorageVerdict::aborted:
-            return "aborted";
-        case StorageVerdict::too_many_tags:
-            return "too_many_tags";
-    }
-    return {};
-}
+    too_large,     // above object_max
+    no_room,       // memory for filling is used up
+    incomplete,    // cut off before its end
+    invalidated,   // purged or invalidated while it came
+    aborted,       // all its clients have left
+    too_many_tags  // more than kMaxTags: a purge could miss it
+)
 
 /// The verdict on a response to a GET by its head. `said`, `vary` (from vary_names()) and
 /// `freshness` belong to the response.

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "protocol/net/described.hpp"
-#include "proxy/http/enum_size.hpp"
+#include "proxy/http/described_enum.hpp"
 #include "proxy/http/outcome.hpp"
 #include "proxy/http/storage_verdict.hpp"
 #include "proxy/telemetry/span.hpp"
@@ -49,7 +49,7 @@ struct DurationExemplars {
     DurationExemplars& operator+=(const DurationExemplars& other);
 };
 
-/// One count per value of an enum with kEnumSize.
+/// One count per value of a described enum.
 template <class Enum>
 struct PerEnum {
     std::array<std::uint64_t, kEnumSize<Enum>> values{};
@@ -64,7 +64,8 @@ struct PerEnum {
 };
 
 /// The reason for which a request is refused before it is served.
-enum class RequestRefusal : std::uint8_t {
+BOOST_DEFINE_FIXED_ENUM_CLASS(
+    RequestRefusal, std::uint8_t,
     malformed,        // 400
     too_large,        // 414, 431
     not_implemented,  // 501
@@ -93,71 +94,8 @@ enum class RequestRefusal : std::uint8_t {
     destination_denied,    // forward.destinations; 403
     over_uploads,          // too many unfinished uploads of one client to one place; 429
     misdirected,           // inside a CONNECT: another host than its own; 421
-    no_certificate,        // none could be made for forward.intercept; 503
-};
-constexpr std::string_view to_string(RequestRefusal refusal) {
-    switch (refusal) {
-        case RequestRefusal::malformed:
-            return "malformed";
-        case RequestRefusal::too_large:
-            return "too_large";
-        case RequestRefusal::not_implemented:
-            return "not_implemented";
-        case RequestRefusal::version:
-            return "version";
-        case RequestRefusal::no_route:
-            return "no_route";
-        case RequestRefusal::destination:
-            return "destination";
-        case RequestRefusal::too_many_connections:
-            return "too_many_connections";
-        case RequestRefusal::timeout:
-            return "timeout";
-        case RequestRefusal::loop:
-            return "loop";
-        case RequestRefusal::tls:
-            return "tls";
-        case RequestRefusal::forbidden:
-            return "forbidden";
-        case RequestRefusal::client:
-            return "client";
-        case RequestRefusal::forward_client:
-            return "forward_client";
-        case RequestRefusal::proxy_header:
-            return "proxy_header";
-        case RequestRefusal::upgrade:
-            return "upgrade";
-        case RequestRefusal::http2_flood:
-            return "http2_flood";
-        case RequestRefusal::too_young:
-            return "too_young";
-        case RequestRefusal::blocklist:
-            return "blocklist";
-        case RequestRefusal::no_credentials:
-            return "no_credentials";
-        case RequestRefusal::wrong_credentials:
-            return "wrong_credentials";
-        case RequestRefusal::credentials_in_clear:
-            return "credentials_in_clear";
-        case RequestRefusal::unverified:
-            return "unverified";
-        case RequestRefusal::over_guesses:
-            return "over_guesses";
-        case RequestRefusal::over_rate:
-            return "over_rate";
-        case RequestRefusal::over_connections:
-            return "over_connections";
-        case RequestRefusal::over_uploads:
-            return "over_uploads";
-        case RequestRefusal::destination_denied:
-            return "destination_denied";
-        case RequestRefusal::misdirected:
-            return "misdirected";
-        case RequestRefusal::no_certificate:
-            return "no_certificate";
-    }
-    return {};
-}
+    no_certificate         // none could be made for forward.intercept; 503
+)
 
 /// How a request ends that is refused for this reason. A setting of the operator makes it
 /// `refused`: the node does what it is told. Faults of the request and of the node count as
@@ -200,31 +138,13 @@ constexpr Outcome outcome_of(RequestRefusal refusal) {
 }
 
 /// Why a TLS handshake failed inside a CONNECT that the node answers itself.
-enum class InterceptFailure : std::uint8_t {
-    untrusted,  // the client refuses the certificate
-    no_tls,     // its first bytes are of another protocol
-    version,    // no common version, cipher or application protocol
-    timeout,    // of timeouts.client_head
-    cut,        // the connection ended
-    other,
-};
-constexpr std::string_view to_string(InterceptFailure failure) {
-    switch (failure) {
-        case InterceptFailure::untrusted:
-            return "untrusted";
-        case InterceptFailure::no_tls:
-            return "no_tls";
-        case InterceptFailure::version:
-            return "version";
-        case InterceptFailure::timeout:
-            return "timeout";
-        case InterceptFailure::cut:
-            return "cut";
-        case InterceptFailure::other:
-            return "other";
-    }
-    return {};
-}
+BOOST_DEFINE_FIXED_ENUM_CLASS(InterceptFailure, std::uint8_t,
+                              untrusted,  // the client refuses the certificate
+                              no_tls,     // its first bytes are of another protocol
+                              version,    // no common version, cipher or application protocol
+                              timeout,    // of timeouts.client_head
+                              cut,        // the connection ended
+                              other)
 
 /// Plain counters of one worker, for its thread. A reader sums copies over all workers. Counts by
 /// reason are in WorkerCounters.

@@ -10,28 +10,8 @@ namespace proxy {
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
-std::string_view to_string(PeerHas has) {
-    switch (has) {
-        case PeerHas::it:
-            return "has";
-        case PeerHas::absent:
-            return "absent";
-        case PeerHas::variant:
-            return "variant";
-        case PeerHas::stale:
-            return "stale";
-        case PeerHas::busy:
-            return "busy";
-        case PeerHas::draining:
-            return "draining";
-        case PeerHas::unknown:
-            return "unknown";
-    }
-    return {};
-}
-
 PeerHas what_peer_has(const Head& answer) {
-    if (answer.status == 200) return PeerHas::it;
+    if (answer.status == 200) return PeerHas::has;
     if (answer.status != 504) return PeerHas::unknown;
     switch (refusal_of(answer.fields)) {
         case Refusal::absent:

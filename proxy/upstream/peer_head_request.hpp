@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "proxy/http/described_enum.hpp"
 #include "proxy/http/message_parser.hpp"
 #include "proxy/upstream/peer_of_view.hpp"
 #include "proxy/upstream/upstream.hpp"
@@ -15,16 +16,15 @@ namespace proxy {
 // A peer request by HEAD finds out what the peer would respond to a GET. No counters of peer
 // requests include it.
 
-enum class PeerHas : std::uint8_t {
-    it,  // it would give the object
-    absent,
-    variant,  // it has variants for other requests
-    stale,
-    busy,  // it is fetching the object, and has no head yet
-    draining,
-    unknown,  // no response, or a senseless one
-};
-std::string_view to_string(PeerHas has);
+BOOST_DEFINE_FIXED_ENUM_CLASS(PeerHas, std::uint8_t,
+                              has,  // it would give the object
+                              absent,
+                              variant,  // it has variants for other requests
+                              stale,
+                              busy,  // it is fetching the object, and has no head yet
+                              draining,
+                              unknown  // no response, or a senseless one
+)
 
 /// The meaning of the peer's response.
 PeerHas what_peer_has(const Head& answer);

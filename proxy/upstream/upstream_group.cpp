@@ -20,18 +20,6 @@ double rendezvous_value(std::uint64_t spread, std::uint32_t mark, double weight)
 
 }  // namespace
 
-std::string_view to_string(ServerState state) {
-    switch (state) {
-        case ServerState::up:
-            return "up";
-        case ServerState::slow_start:
-            return "slow_start";
-        case ServerState::down:
-            return "down";
-    }
-    return "unknown";
-}
-
 void UpstreamGroup::follow(std::shared_ptr<const UpstreamGroupConfig> config) {
     std::vector<Server> servers(config->servers.size());
     for (std::size_t i = 0; i < servers.size(); ++i) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "proxy/config/upstreams.hpp"
+#include "proxy/http/described_enum.hpp"
 
 namespace proxy {
 
@@ -22,8 +23,7 @@ inline constexpr unsigned kChecksToChange = 2;
 inline constexpr double kSlowStartShare = 0.1;
 
 /// The state of one server, as the status shows it.
-enum class ServerState : std::uint8_t { up, slow_start, down };
-std::string_view to_string(ServerState state);
+BOOST_DEFINE_FIXED_ENUM_CLASS(ServerState, std::uint8_t, up, slow_start, down)
 
 /// The servers of one group: their health, and the choice among them. A function of (state, event,
 /// now), without I/O. Servers are named by their marks, so that a request that began before a

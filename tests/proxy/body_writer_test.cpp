@@ -105,10 +105,10 @@ TEST_F(BodyWriterTest, StopsStoringWhereThereIsNoRoom) {
 TEST_F(BodyWriterTest, GoesOnWithoutTheStoreForWhatIsNotShared) {
     claim.take({});
     const auto leader = reader();
-    begin(Sharing::passed_on, StorageVerdict::is_private);
+    begin(Sharing::passed_on, StorageVerdict::private_);
     EXPECT_EQ(write("body"), 4u);
     EXPECT_EQ(store.stats().memory_bytes, 0u);
-    EXPECT_EQ(writer.finish(kNow), StorageVerdict::is_private);
+    EXPECT_EQ(writer.finish(kNow), StorageVerdict::private_);
     EXPECT_EQ(stored(), nullptr);
     EXPECT_EQ(found().fill, nullptr) << "the claim has ended";
 }
@@ -116,14 +116,14 @@ TEST_F(BodyWriterTest, GoesOnWithoutTheStoreForWhatIsNotShared) {
 TEST_F(BodyWriterTest, ReleasesAllButTheLeaderFromWhatIsNotShared) {
     const auto leader = reader();
     const auto follower = reader(false);
-    begin(Sharing::passed_on, StorageVerdict::is_private);
+    begin(Sharing::passed_on, StorageVerdict::private_);
     EXPECT_FALSE(leader.state().released);
     EXPECT_TRUE(follower.state().released);
 }
 
 TEST_F(BodyWriterTest, LetsNobodyWaitForAnAnswerThatIsPassedOn) {  // hit-for-miss
     claim.take({});
-    begin(Sharing::passed_on, StorageVerdict::is_private);
+    begin(Sharing::passed_on, StorageVerdict::private_);
     EXPECT_TRUE(found().unshareable);
     EXPECT_EQ(found().fill, nullptr);
     EXPECT_FALSE(store.find(kHash, kUri, {}, kNow + PendingResponses::kHitForMiss).unshareable)
@@ -139,7 +139,7 @@ TEST_F(BodyWriterTest, LetsThemWaitAgainSoonAfterTroubleThatPasses) {
 }
 
 TEST_F(BodyWriterTest, LetsThemWaitAgainOnceOneResponseIsForAll) {
-    begin(Sharing::passed_on, StorageVerdict::is_private);
+    begin(Sharing::passed_on, StorageVerdict::private_);
     ASSERT_TRUE(found().unshareable);
     Claim alone(store, kHash, kUri, fill);
     BodyWriter next(store, windows, alone, *fill, 50'000);

@@ -43,23 +43,14 @@ bool has(std::string_view name, std::string_view word) {
     return false;
 }
 
-/// All words of a to_string(), up to the first number without one.
-template <class Enum>
-std::vector<std::string_view> words() {
-    std::vector<std::string_view> found;
-    for (unsigned i = 0; i < 100 && !to_string(static_cast<Enum>(i)).empty(); ++i)
-        found.push_back(to_string(static_cast<Enum>(i)));
-    return found;
-}
-
 TEST(DashboardWords, ExplainOutcomesVerdictsAndRefusals) {
     ASSERT_FALSE(table("OUTCOMES").empty());
-    for (const auto word : words<Outcome>()) {
+    for (const auto word : kWordsOf<Outcome>) {
         EXPECT_TRUE(has("OUTCOMES", word)) << word;
         EXPECT_TRUE(has("OUTCOME_NAMES", word)) << word;
     }
-    for (const auto word : words<RequestRefusal>()) EXPECT_TRUE(has("REFUSALS", word)) << word;
-    for (const auto word : words<StorageVerdict>()) EXPECT_TRUE(has("VERDICTS", word)) << word;
+    for (const auto word : kWordsOf<RequestRefusal>) EXPECT_TRUE(has("REFUSALS", word)) << word;
+    for (const auto word : kWordsOf<StorageVerdict>) EXPECT_TRUE(has("VERDICTS", word)) << word;
     EXPECT_FALSE(has("REFUSALS", "no_such_word"));
 }
 
@@ -96,8 +87,8 @@ TEST(DashboardWords, ExplainWhyALinkEndedOrWasRefused) {
 }
 
 TEST(DashboardWords, ExplainExplanations) {
-    for (const auto word : words<PeerChosen>()) EXPECT_TRUE(has("CHOICES", word)) << word;
-    for (const auto word : words<PeerHas>()) EXPECT_TRUE(has("HAS", word)) << word;
+    for (const auto word : kWordsOf<PeerChosen>) EXPECT_TRUE(has("CHOICES", word)) << word;
+    for (const auto word : kWordsOf<PeerHas>) EXPECT_TRUE(has("HAS", word)) << word;
     for (const auto* word : {"fresh", "stale", "filling", "variant", "disk", "absent"})
         EXPECT_TRUE(has("HERE", word)) << word;
 }

@@ -165,7 +165,7 @@ TEST_F(DeliveryTest, StoresNoBlockWhoseHeadForbidsIt) {  // RFC 9111 §5.2.2.5, 
         return delivery->draft({head, {}, {Clock::now(), {}}}).verdict;
     };
     EXPECT_EQ(verdict("Cache-Control: no-store"), StorageVerdict::no_store);
-    EXPECT_EQ(verdict("Cache-Control: max-age=9, private"), StorageVerdict::is_private);
+    EXPECT_EQ(verdict("Cache-Control: max-age=9, private"), StorageVerdict::private_);
     EXPECT_EQ(verdict("Cache-Control: must-understand, no-store"), StorageVerdict::store);
     EXPECT_EQ(verdict(""), StorageVerdict::store);
 }

@@ -74,7 +74,7 @@ TEST_F(ExplainPlan, NamesWhatSpeaksAgainstEach) {
         records[3].ended(PeerVerdict::failure, kNow);
     }
     EXPECT_EQ(chosen(0), PeerChosen::not_in_step);
-    EXPECT_EQ(chosen(1), PeerChosen::no_promise);
+    EXPECT_EQ(chosen(1), PeerChosen::no_claim);
     EXPECT_EQ(chosen(2), PeerChosen::too_far);
     EXPECT_EQ(chosen(3), PeerChosen::left_alone);
 }

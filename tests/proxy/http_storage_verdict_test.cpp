@@ -1,7 +1,7 @@
 #include "proxy/http/rule.hpp"
 #include "proxy/http/storage_verdict.hpp"
 
-#include "proxy/http/enum_size.hpp"
+#include "proxy/http/described_enum.hpp"
 
 #include "proxy/http/vary.hpp"
 #include "tests/proxy/head.hpp"
@@ -58,7 +58,7 @@ TEST(StorageVerdict, HeedsNoStoreAndPrivateBesideOtherDirectives) {  // behaviou
     EXPECT_EQ(verdict({.response = "Cache-Control: no-store, foo=bar, s-maxage=60, public"}),
               StorageVerdict::no_store);
     EXPECT_EQ(verdict({.response = "Cache-Control: PRIVATE, public\nCache-Control: max-age=60"}),
-              StorageVerdict::is_private);
+              StorageVerdict::private_);
     EXPECT_EQ(verdict({.request = "Cache-Control: no-store"}), StorageVerdict::request_no_store);
 }
 
@@ -74,7 +74,7 @@ TEST(StorageVerdict, LetsMustUnderstandDecide) {  // RFC 9111 §5.2.2.3, behavio
     EXPECT_EQ(verdict({.response = directives, .status = 499}), StorageVerdict::must_understand);
     EXPECT_EQ(verdict({.response = "Cache-Control: must-understand, max-age=60", .status = 299}),
               StorageVerdict::must_understand);
-    EXPECT_EQ(verdict({.response = directives + ", private"}), StorageVerdict::is_private);
+    EXPECT_EQ(verdict({.response = directives + ", private"}), StorageVerdict::private_);
 }
 
 TEST(StorageVerdict, SharesAnAuthorizedResponseByPermissionOnly) {  // RFC 9111 §3.5, behaviour 13
@@ -104,7 +104,7 @@ TEST(PartVerdict, NeedsNoLifetimeAsTheIndexHasOne) {
 
 TEST(PartVerdict, HeedsDirectivesOfThePart) {  // RFC 9111 §5.2.1.5, §5.2.2.5, §5.2.2.7
     EXPECT_EQ(verdict_of_part("no-store"), StorageVerdict::no_store);
-    EXPECT_EQ(verdict_of_part("private, max-age=60"), StorageVerdict::is_private);
+    EXPECT_EQ(verdict_of_part("private, max-age=60"), StorageVerdict::private_);
     EXPECT_EQ(verdict_of_part("max-age=60", "Cache-Control: no-store"),
               StorageVerdict::request_no_store);
 }
@@ -114,7 +114,7 @@ TEST(PartVerdict, SharesAnAuthorizedPartByPermissionOnly) {  // RFC 9111 §3.5, 
     EXPECT_EQ(verdict_of_part("max-age=60", authorized), StorageVerdict::authorization);
     for (const auto* control : {"public", "must-revalidate", "s-maxage=60"})
         EXPECT_EQ(verdict_of_part(control, authorized), StorageVerdict::store) << control;
-    EXPECT_EQ(verdict_of_part("public, private", authorized), StorageVerdict::is_private);
+    EXPECT_EQ(verdict_of_part("public, private", authorized), StorageVerdict::private_);
 }
 
 TEST(StorageVerdict, RefusesResponsesThatVaryOnEverything) {  // RFC 9111 §4.1, behaviour 18
@@ -195,7 +195,7 @@ TEST(StorageVerdict, RefusesResponsesWithStaleIfErrorAlone) {
 }
 
 TEST(EndsStored, WhenTheOriginForbidsStoringItsPresentAnswer) {
-    for (const auto verdict : {StorageVerdict::no_store, StorageVerdict::is_private,
+    for (const auto verdict : {StorageVerdict::no_store, StorageVerdict::private_,
                                StorageVerdict::must_understand, StorageVerdict::vary_any}) {
         for (const unsigned status : {200, 203, 304, 404, 410}) {
             EXPECT_TRUE(ends_stored(verdict, status)) << status;
@@ -242,7 +242,7 @@ TEST(StorageVerdictByRule, IgnoresWhatTheRuleListsAndNothingElse) {
               StorageVerdict::set_cookie);
     rule.ignored = {.no_store = true};
     EXPECT_EQ(verdict_by(rule, "Cache-Control: no-store, max-age=60"), StorageVerdict::store);
-    EXPECT_EQ(verdict_by(rule, "Cache-Control: private, max-age=60"), StorageVerdict::is_private);
+    EXPECT_EQ(verdict_by(rule, "Cache-Control: private, max-age=60"), StorageVerdict::private_);
     rule.ignored = {.set_cookie = true};
     EXPECT_EQ(verdict_by(rule, "Cache-Control: max-age=60\nSet-Cookie: a=b"),
               StorageVerdict::store);

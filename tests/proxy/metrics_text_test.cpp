@@ -30,7 +30,7 @@ NodeStatus status() {
     s.work.origin_hedges = 7;
     s.work.origin_hedges_outrun = 3;
     s.work.peers_too_far = 9;
-    s.work.verdicts[StorageVerdict::is_private] = 3;
+    s.work.verdicts[StorageVerdict::private_] = 3;
     s.cache.evictions = 2;
     PeerStatus peer;
     peer.node = "b";

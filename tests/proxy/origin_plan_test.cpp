@@ -174,8 +174,8 @@ TEST(WhatIsStored, EndsWhereTheOriginHasAnotherPageOrNone) {
 TEST(WhatIsStored, DoesNotGoByWhatOneUserIsTold) {
     EXPECT_EQ(fate(StorageVerdict::authorization, 200, true), StoredFate::stays);
     EXPECT_EQ(fate(StorageVerdict::no_freshness, 404, true), StoredFate::stays);
-    EXPECT_EQ(fate(StorageVerdict::is_private, 200, true), StoredFate::stands_in_for_nothing);
-    EXPECT_EQ(fate(StorageVerdict::is_private, 304, true), StoredFate::ends);
+    EXPECT_EQ(fate(StorageVerdict::private_, 200, true), StoredFate::stands_in_for_nothing);
+    EXPECT_EQ(fate(StorageVerdict::private_, 304, true), StoredFate::ends);
 }
 
 TEST(WhatIsStored, StaysWhileItIsFreshIfItWasNotValidated) {

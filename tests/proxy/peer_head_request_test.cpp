@@ -17,7 +17,7 @@ TEST(PeerHeadRequest, KnowsWhatThePeerSays) {
         head.status = status;
         return what_peer_has(head);
     };
-    EXPECT_EQ(said(200, "any"), PeerHas::it);
+    EXPECT_EQ(said(200, "any"), PeerHas::has);
     EXPECT_EQ(said(504, "absent"), PeerHas::absent);
     EXPECT_EQ(said(504, "variant"), PeerHas::variant);
     EXPECT_EQ(said(504, "stale"), PeerHas::stale);
@@ -28,7 +28,7 @@ TEST(PeerHeadRequest, KnowsWhatThePeerSays) {
 }
 
 TEST(PeerHeadRequest, HasAWordForEach) {
-    EXPECT_EQ(to_string(PeerHas::it), "has");
+    EXPECT_EQ(to_string(PeerHas::has), "has");
     EXPECT_EQ(to_string(PeerHas::unknown), "unknown");
 }
 

@@ -184,7 +184,7 @@ TEST_F(FetchPeersTest, DoesNotIfNoNodeStoresWhatIsLikeIt) {
     };
     EXPECT_TRUE(does(StorageVerdict::store));
     EXPECT_TRUE(does(StorageVerdict::authorization)) << "that is this request's";
-    EXPECT_FALSE(does(StorageVerdict::is_private));
+    EXPECT_FALSE(does(StorageVerdict::private_));
     EXPECT_FALSE(does(StorageVerdict::no_store));
     copy.status = 103;
     EXPECT_FALSE(does(StorageVerdict::store));

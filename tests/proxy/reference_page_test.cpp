@@ -25,16 +25,12 @@ bool explains(std::string_view word) {
     return text.find('`' + std::string(word) + '`') != std::string::npos;
 }
 
-/// All words, up to the first number without one.
+/// All words from that of number `first` on.
 template <class Enum>
-std::vector<std::string_view> words(std::size_t first = 0) {
-    std::vector<std::string_view> found;
-    for (auto i = first; i < 100; ++i) {
-        const auto word = to_string(static_cast<Enum>(i));
-        if (word.empty() || word == "?" || word == "unknown") break;
-        found.push_back(word);
-    }
-    return found;
+auto words(std::size_t first = 0) {
+    const auto& all = kWordsOf<Enum>;
+    return std::vector<std::string_view>(all.begin() + static_cast<std::ptrdiff_t>(first),
+                                         all.end());
 }
 
 TEST(ReferencePage, ExplainsEveryWordOfTheAccessLog) {

@@ -88,7 +88,7 @@ TEST_F(HeadOfWhatIsStored, FreshensWhatHadALifetimeAndNothingElse) {
 }
 
 TEST_F(HeadOfWhatIsStored, EndsItWhereItMayNotBeStoredAnyMore) {
-    for (const auto forbids : {StorageVerdict::no_store, StorageVerdict::is_private,
+    for (const auto forbids : {StorageVerdict::no_store, StorageVerdict::private_,
                                StorageVerdict::must_understand, StorageVerdict::vary_any}) {
         EXPECT_EQ(learned("ETag: \"1\"", forbids), HeadLearned::ends) << to_string(forbids);
         EXPECT_EQ(learned("", forbids), HeadLearned::ends) << to_string(forbids);

@@ -91,7 +91,7 @@ TEST_F(StoringTest, CountsTheTimeThatItTookToComeWithoutRoundingItUp) {  // RFC 
 
 TEST_F(StoringTest, SaysWhyAResponseIsNotStored) {  // RFC 9111 §3
     EXPECT_EQ(draft_of("Cache-Control: no-store").verdict, StorageVerdict::no_store);
-    EXPECT_EQ(draft_of("Cache-Control: private").verdict, StorageVerdict::is_private);
+    EXPECT_EQ(draft_of("Cache-Control: private").verdict, StorageVerdict::private_);
     EXPECT_EQ(draft_of("Cache-Control: max-age=60\nVary: *").verdict, StorageVerdict::vary_any);
     std::string tags = "Cache-Control: max-age=60\nSurrogate-Key:";
     for (std::size_t i = 0; i <= kMaxTags; ++i) tags += " t" + std::to_string(i);
@@ -171,9 +171,9 @@ TEST_F(StoringTest, NamesTagsOfTheResponseInOrder) {
 
 TEST(Sharing, IsForAllOnlyOfWhatIsStored) {
     EXPECT_EQ(sharing_of(StorageVerdict::store, CopyUse::stored), Sharing::stored);
-    EXPECT_EQ(sharing_of(StorageVerdict::is_private, CopyUse::stored), Sharing::passed_on);
+    EXPECT_EQ(sharing_of(StorageVerdict::private_, CopyUse::stored), Sharing::passed_on);
     EXPECT_EQ(sharing_of(StorageVerdict::too_large, CopyUse::stored), Sharing::passed_on);
-    for (const auto verdict : {StorageVerdict::store, StorageVerdict::is_private}) {
+    for (const auto verdict : {StorageVerdict::store, StorageVerdict::private_}) {
         EXPECT_EQ(sharing_of(verdict, CopyUse::passed_on), Sharing::not_copied)
             << "which is no reason to fetch alone the next time";
         EXPECT_EQ(sharing_of(verdict, CopyUse::passed_on_once), Sharing::not_copied_once);

@@ -133,10 +133,5 @@ TEST(Replica, MatchesTheKeysOfTheOwner) {
     EXPECT_FALSE(contains(replica.filter(), test::asked(test::key(77'777))));
 }
 
-TEST(Apply, HasANameForEveryAnswer) {
-    EXPECT_STREQ(to_string(Apply::ok), "ok");
-    EXPECT_STREQ(to_string(Apply::wrong_epoch), "wrong_epoch");
-}
-
 }  // namespace replica_test
 }  // namespace summary
