@@ -54,13 +54,13 @@ PeerRecord::Failure PeerReport::shown_failure() const {
 WorkerReports::Report WorkerReports::report_of(const Worker& worker) {
     Report report{worker.counters,
                   {},
-                  worker.upstream.gone_peers.counts(),
+                  worker.upstream.peers.of_gone(),
                   {},
                   worker.upstream.origin_answers.by_site(std::chrono::steady_clock::now())};
-    if (worker.upstream.peers) {
-        for (std::size_t i = 0; i < worker.upstream.peers->peers.size(); ++i) {
-            const auto& node = worker.upstream.peers->peers[i].node;
-            const auto& record = worker.upstream.peer_records[i];
+    if (worker.upstream.peers.view()) {
+        for (std::size_t i = 0; i < worker.upstream.peers.view()->peers.size(); ++i) {
+            const auto& node = worker.upstream.peers.view()->peers[i].node;
+            const auto& record = worker.upstream.peers.all()[i];
             if (!node.empty())
                 report.peers[node] = {record.counts(), record.left_alone_until(),
                                       record.round_trip(), record.last_failure(),
@@ -86,7 +86,7 @@ boost::asio::awaitable<void> WorkerReports::renew(
         const auto reply = std::make_shared<AwaitedValue<Report>>(
             std::make_shared<Wakeup>(control_.get_executor()));
         boost::asio::post(worker.io, [reply, &worker] {
-            worker.upstream.judge_false_hits(std::chrono::steady_clock::now());
+            worker.upstream.peers.judge_false_hits(std::chrono::steady_clock::now());
             reply->give(report_of(worker));
         });
         const auto deadline = std::chrono::steady_clock::now() + kReportDeadline;

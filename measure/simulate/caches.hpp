@@ -8,7 +8,7 @@
 #include "measure/simulate/make_eviction_order.hpp"
 #include "measure/simulate/objects.hpp"
 #include "measure/simulate/simulation_config.hpp"
-#include "proxy/storage/memory.hpp"
+#include "proxy/http/memory.hpp"
 
 namespace measure {
 

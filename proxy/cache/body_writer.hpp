@@ -7,10 +7,10 @@
 
 #include "proxy/cache/storing.hpp"
 #include "proxy/http/fetch_error.hpp"
+#include "proxy/http/memory.hpp"
 #include "proxy/http/storage_verdict.hpp"
 #include "proxy/storage/claim.hpp"
 #include "proxy/storage/fill.hpp"
-#include "proxy/storage/memory.hpp"
 #include "proxy/storage/store.hpp"
 #include "proxy/upstream/site.hpp"
 

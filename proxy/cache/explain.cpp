@@ -210,7 +210,7 @@ asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
             out.target_refused = target_refusal(judged);
         }
     }
-    const auto view = upstream.peers;
+    const auto view = upstream.peers.view();
     if (!view) co_return out;
 
     const auto promised =
@@ -219,11 +219,11 @@ asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
     const auto invalidated =
         invalidated_at ? SinceInvalidation(now - *invalidated_at) : std::nullopt;
     const PeerFacts known{view->peers,
-                          upstream.peer_records,
+                          upstream.peers.all(),
                           *config->cluster,
                           origin,
                           now,
-                          upstream.denying,
+                          upstream.peers.denying(),
                           stays_encrypted(*config->cluster, key)};
     const auto turns = whom_to_ask(promised, {}, invalidated, known);
     out.just_invalidated = is_just_invalidated(invalidated);
@@ -235,7 +235,7 @@ asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
     std::vector<std::pair<PeerChosen, RoundTrip>> chosen;
     for (const auto number : numbers)
         chosen.emplace_back(why_chosen(number, promised, turns, invalidated, known),
-                            upstream.peer_records[number].round_trip());
+                            upstream.peers.all()[number].round_trip());
     // The records may be others after this.
     const auto deadline = now + kLookAtPeers;
     auto in_time = true;

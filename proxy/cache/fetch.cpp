@@ -63,7 +63,7 @@ asio::awaitable<void> Fetch::run() {
 }
 
 RoundTrip Fetch::round_trip_to(const protocol::PeerView::Peer& peer) const {
-    const auto* record = cache_.upstream.record_of(peer.node);
+    const auto* record = cache_.upstream.peers.of(peer.node);
     return record ? record->round_trip() : RoundTrip();
 }
 
@@ -79,7 +79,7 @@ OriginRequestKind Fetch::what_to_ask_now(bool only_whole) const {
 /// Asks peers, and after their budget the origin beside them. True when a peer gave the response,
 /// whole or not: the fetch is over. False: the origin's turn; origin_ may have a response already.
 asio::awaitable<bool> Fetch::try_peers() {
-    const auto view = cache_.upstream.peers;
+    const auto view = cache_.upstream.peers.view();
     if (!view || !view->directory) co_return false;
     const auto origin = time_of_origin();
     const auto now = Clock::now();
@@ -219,13 +219,14 @@ std::shared_ptr<OriginRunner> Fetch::prepare_origin(OriginRequestKind kind) {
     additions_ = additions_for(kind, job_, stale_copy_);
     const auto& block = job_.wanted.block;
     const auto pin = block ? std::optional(block->version.server) : std::nullopt;
+    AddedLines added{std::move(additions_.lines), std::move(additions_.source), pin,
+                     kind == OriginRequestKind::block};
     auto runner = std::make_shared<OriginRunner>(cache_.upstream, job_.wanted.request,
-                                                 has_stand_in(), pin, std::move(additions_.source));
-    runner->lines = std::move(additions_.lines);
-    runner->wants_part = kind == OriginRequestKind::block;
-    runner->on_interim([run = runner.get(), fill = job_.result.fill](const Head& interim) {
+                                                 has_stand_in(), std::move(added));
+    runner->response().terms().on_interim = [run = runner.get(),
+                                             fill = job_.result.fill](const Head& interim) {
         return pass_interim_on(run->lost ? nullptr : fill.get(), *run->snapshot, interim);
-    });
+    };
     return runner;
 }
 
@@ -401,7 +402,7 @@ bool Fetch::renew_stored(const Exchange& not_modified, Fields stored) {
 
 /// A 304 says that a peer's copy is good: fetches that, or the whole if the copy is gone.
 asio::awaitable<void> Fetch::fetch_validated(Exchange& not_modified) {
-    const auto view = cache_.upstream.peers;
+    const auto view = cache_.upstream.peers.view();
     const auto copy = *std::exchange(stale_copy_, std::nullopt);
     const auto named = view ? peers_named({copy.peer}, *view) : summary::PeerSet();
     if (!named.empty() && peers_.may_be_asked(view->peers[*named.begin()])) {

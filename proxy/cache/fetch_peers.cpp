@@ -27,8 +27,8 @@ asio::awaitable<void> sample(Upstream& upstream, PeerOfView peer, std::string te
     const auto node = peer->node;
     const auto has =
         co_await send_peer_head_request(upstream, std::move(peer), std::move(text), kLatestHead);
-    upstream.miss_samples.ended();
-    if (has != PeerHas::unknown) upstream.note_denial(node, has == PeerHas::has, true);
+    upstream.peers.samples().ended();
+    if (has != PeerHas::unknown) upstream.peers.note_denial(node, has == PeerHas::has, true);
 }
 
 }  // namespace
@@ -39,9 +39,9 @@ PeerTurns FetchPeers::whom_to_ask(const protocol::PeerView& view, const RoundTri
     const auto promised = view.directory->candidates(job_.result.claim.key());
     const auto perhaps = may_have_whole(job_, view) - promised;
     // A block is where the index says, or in one piece with its target.
-    const auto denying = job_.wanted.block ? summary::PeerSet() : cache_.upstream.denying;
+    const auto denying = job_.wanted.block ? summary::PeerSet() : cache_.upstream.peers.denying();
     if (promised.empty() && perhaps.empty() && denying.empty()) return {};
-    auto& records = cache_.upstream.peer_records;
+    auto& records = cache_.upstream.peers.all();
     const auto& cluster = *job_.wanted.request->config().cluster;
     const PeerFacts known{view.peers,
                           records,
@@ -96,11 +96,12 @@ void FetchPeers::learn_from(PeerRunner& ended, bool of_use, const RoundTrip& ori
     const auto verdict = *ended.verdict;
     request.was_of_use(of_use, ended.alone, origin);
     if (verdict == PeerVerdict::false_hit)
-        upstream.note_false_hit(node, job_.result.claim.key(), now);
+        upstream.peers.note_false_hit(node, job_.result.claim.key(), now,
+                                      job_.wanted.request->config().summary.announce.delay);
     if (ended.promised) return;
     if (!job_.wanted.block) {  // asked in spite of its summary's no
         if (verdict == PeerVerdict::hit || verdict == PeerVerdict::refused)
-            upstream.note_denial(node, of_use, false);
+            upstream.peers.note_denial(node, of_use, false);
     } else if (!of_use) {
         job_.wanted.block->in_parts->push_back(node);
     }
@@ -111,14 +112,16 @@ void FetchPeers::sample_misses(const std::shared_ptr<const protocol::PeerView>& 
     // Peers may have an invalidated object without giving it. Blocks are mostly where their index
     // is.
     const auto& config = job_.wanted.request->config();
-    if (job_.wanted.block || !upstream.miss_samples.takes_next(config.cluster->misses_per_sample) ||
+    if (job_.wanted.block ||
+        !upstream.peers.samples().takes_next(config.cluster->misses_per_sample) ||
         since_invalidation(now))
         return;
     const auto promised = view->directory->candidates(job_.result.claim.key());
-    const auto whom = upstream.miss_samples.whom(view->peers, upstream.peer_records, promised, now);
+    const auto whom =
+        upstream.peers.samples().whom(view->peers, upstream.peers.all(), promised, now);
     if (!whom || !may_be_asked(view->peers[*whom]) || !prepare()) return;
     auto text = request_->text(config.node, view->peers[*whom].token, std::nullopt, {}, "HEAD");
-    upstream.miss_samples.begun();
+    upstream.peers.samples().begun();
     upstream.fetches.spawn(sample(upstream, PeerOfView{view, *whom}, std::move(text)));
 }
 

@@ -19,7 +19,7 @@ struct RequestAdditions {
     std::string lines;                 // each with its CRLF
     std::vector<Field> stored_fields;  // of the response to be validated
     Validators validators;             // as sent
-    /// Set: `lines` name a version from this source: OriginRunner::source.
+    /// Set: `lines` name a version from this source: AddedLines::source.
     std::optional<std::string> source = {};
 
     /// They did not go to the URL that gave the response, which is as for the client's own request.

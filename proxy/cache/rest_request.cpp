@@ -28,12 +28,12 @@ bool RestRequest::prepare() {
                     : incoming.length_known ? std::optional(incoming.length)
                                             : std::nullopt);
     if (rest_.last && rest_.first > *rest_.last) return false;
-    const std::string source =
+    AddedLines added{{}, {}, version_.server, true};
+    added.source =
         block ? block->version.source : std::string(source_of(incoming.response->fields()));
+    append_range_request(added.text, rest_.first, rest_.last, version_.etag);
     origin_ = std::make_shared<OriginRunner>(cache_.upstream, job_.wanted.request, false,
-                                             version_.server, source);
-    append_range_request(origin_->lines, rest_.first, rest_.last, version_.etag);
-    origin_->wants_part = true;
+                                             std::move(added));
     return true;
 }
 

@@ -138,7 +138,7 @@ bool Acceptor::make_room(Entrance entrance, const Crowd& crowd, const Admitted& 
 
 /// Is it the address of a peer that is known by one?
 bool Acceptor::is_peer(const asio::ip::address& address) const {
-    const auto& view = frontend_.upstream.peers;
+    const auto& view = frontend_.upstream.peers.view();
     if (!view) return false;
     const auto text = address.to_string();
     for (std::size_t i = 0; i < view->peers.size(); ++i)

@@ -208,7 +208,7 @@ std::optional<std::uint64_t> BlockStream::end_of_missing(const ByteRange& first)
 }
 
 bool BlockStream::may_be_at_peers(const Key& key) const {
-    const auto& view = frontend_.upstream.peers;
+    const auto& view = frontend_.upstream.peers.view();
     if (!view || !view->directory || !transaction_.config().cluster) return false;
     return !view->directory->candidates({key.hash, key.uri}).empty();
 }

@@ -140,7 +140,7 @@ void BlockStream::note(Block& block, const Fill::State& state) {
 /// some of the blocks. Another part of the body may be evicted, or false, by the time it is sent.
 BytesBySource BlockStream::expect() {
     BytesBySource expected;
-    const auto& view = frontend_.upstream.peers;
+    const auto& view = frontend_.upstream.peers.view();
     const auto* directory = view && transaction_.config().cluster ? view->directory.get() : nullptr;
     const auto candidates = [&](const Key& key) {
         return directory ? directory->candidates({key.hash, key.uri}) : summary::PeerSet();
@@ -151,7 +151,7 @@ BytesBySource BlockStream::expect() {
     const auto likely_peer = [&](const Key& key) -> std::optional<std::size_t> {
         if (!directory) return std::nullopt;
         const auto whom = whom_to_ask(candidates(key), {}, {},
-                                      {view->peers, frontend_.upstream.peer_records,
+                                      {view->peers, frontend_.upstream.peers.all(),
                                        *transaction_.config().cluster, origin, now});
         if (whom.count == 0 || whom.beside_the_origin) return std::nullopt;
         return whom.turns[0].peer;

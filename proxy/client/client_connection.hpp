@@ -14,12 +14,12 @@
 #include "proxy/client/shared_pace.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/kept_memory.hpp"
+#include "proxy/http/memory.hpp"
 #include "proxy/http/message_parser.hpp"
 #include "proxy/net/pace.hpp"
 #include "proxy/net/read_buffer.hpp"
 #include "proxy/net/wakeup.hpp"
 #include "proxy/storage/fill.hpp"
-#include "proxy/storage/memory.hpp"
 
 namespace proxy {
 

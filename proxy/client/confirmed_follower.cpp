@@ -50,9 +50,10 @@ asio::awaitable<Served> ResponseFromCache::follow_confirmed(std::shared_ptr<Fill
         !may_give(request_.site.policy, *response) || !is_variant(*response, request_.head.fields))
         co_return Served::alone;
     const auto snapshot = request_.snapshot(true);
-    const auto asked = std::make_unique<OriginRunner>(frontend_.upstream, snapshot, false,
-                                                      std::nullopt, std::string(source_of(fields)));
-    append_validation(asked->lines, sent);
+    AddedLines added{.source = std::string(source_of(fields))};
+    append_validation(added.text, sent);
+    const auto asked =
+        std::make_unique<OriginRunner>(frontend_.upstream, snapshot, false, std::move(added));
     const auto error = co_await asked->run();
     if (error != FetchError::none) co_return Served::alone;
     auto& exchange = asked->response();

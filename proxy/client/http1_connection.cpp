@@ -101,7 +101,7 @@ asio::awaitable<bool> Http1Connection::run() {
 
 /// A TLS handshake where clients speak clear text. After it the connection is like any other there.
 bool Http1Connection::is_encrypted_peer(ClientConnection::Received received) const {
-    return connection_.begins_handshake(received) && frontend_.upstream.peers &&
+    return connection_.begins_handshake(received) && frontend_.upstream.peers.view() &&
            frontend_.config().tls_contexts->peers;
 }
 
@@ -146,8 +146,8 @@ asio::awaitable<bool> Http1Connection::read_proxy_header() {
     const auto read = co_await connection_.receive_proxy_header();
     // A peer at an address of the proxies sends no header. The proof in each of its requests is as
     // good; nothing else is served without the header.
-    only_for_peers_ =
-        read == Read::missing && frontend_.upstream.peers && connection_.scheme() == Scheme::http;
+    only_for_peers_ = read == Read::missing && frontend_.upstream.peers.view() &&
+                      connection_.scheme() == Scheme::http;
     if (read != Read::good && !only_for_peers_) {
         if (read == Read::missing)
             note_proxy_header("sends no PROXY header in front of its bytes");
@@ -165,7 +165,7 @@ asio::awaitable<bool> Http1Connection::read_proxy_header() {
 void Http1Connection::note_proxy_header(std::string_view what) {
     ++frontend_.counters.refusals[RequestRefusal::proxy_header];
     const auto& proxy = request_.requester.hop_text();
-    if (const auto more = frontend_.proxy_header_log.admit(proxy, Clock::now()))
+    if (const auto more = frontend_.proxy_header_log.admit(proxy, std::chrono::steady_clock::now()))
         spdlog::warn(
             "the trusted proxy {} {}: its connection closes (clients.proxy_protocol takes versions "
             "1 and 2){}",

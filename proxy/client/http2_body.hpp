@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "proxy/client/request.hpp"
+#include "proxy/http/memory.hpp"
 #include "proxy/net/pace.hpp"
 #include "proxy/net/wakeup.hpp"
-#include "proxy/storage/memory.hpp"
 
 namespace proxy {
 

@@ -15,10 +15,10 @@
 #include "proxy/client/http2_frame_heads.hpp"
 #include "proxy/client/http2_limits.hpp"
 #include "proxy/client/http2_stream.hpp"
+#include "proxy/http/memory.hpp"
 #include "proxy/net/pace.hpp"
 #include "proxy/net/timer_wheel.hpp"
 #include "proxy/net/wakeup.hpp"
-#include "proxy/storage/memory.hpp"
 
 namespace proxy {
 

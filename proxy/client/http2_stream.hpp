@@ -13,8 +13,8 @@
 #include "proxy/client/request_steps.hpp"
 #include "proxy/client/transaction.hpp"
 #include "proxy/http/http2_head.hpp"
+#include "proxy/http/memory.hpp"
 #include "proxy/net/timer_wheel.hpp"
-#include "proxy/storage/memory.hpp"
 
 namespace proxy {
 

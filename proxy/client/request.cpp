@@ -50,7 +50,7 @@ bool Request::take_own_upstream() {
 }
 
 bool Request::is_logged_in() const {
-    return (own_upstream && own_upstream->logged_in && has_own_upstream()) ||
+    return (own_upstream && own_upstream->login == ConnectionLogin::done && has_own_upstream()) ||
            logs_connection_in(head.fields);
 }
 

@@ -187,7 +187,7 @@ RequestFacts ResponseFromCache::request_facts() const {
         facts.in_one_piece = origin && frontend_.upstream.in_one_piece(*origin, request_.key.uri());
     }
     if (facts.range.form == RangeRequest::Form::suffix) {
-        const auto& view = frontend_.upstream.peers;
+        const auto& view = frontend_.upstream.peers.view();
         facts.peers_may_have =
             facts.has_peers && view && view->directory &&
             !view->directory->candidates({request_.hash, request_.key.uri()}).empty();

@@ -40,7 +40,7 @@ public:
           lookup_(transaction),
           received_{request_.directives, peer.options, may_travel(transaction), false,
                     request_.site.policy.cache->block} {
-        books_.peer = frontend_.upstream.peers->peers[peer.index].node;
+        books_.peer = frontend_.upstream.peers.view()->peers[peer.index].node;
         request_.directives.only_if_cached = false;  // it is how peers ask, and obeyed anyway
     }
 
@@ -60,7 +60,7 @@ public:
         if (plan.kind == PeerResponsePlan::Kind::refused) co_return co_await refuse_by(plan);
         if (request_.head.verb == verb::head)  // it would be given
             co_return co_await transaction_.respond(200, {}, {}, kOwnAnswer);
-        frontend_.upstream.record_or_gone(books_.peer).gave();
+        frontend_.upstream.peers.of_or_gone(books_.peer).gave();
         co_await give(plan.kind);
     }
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/storage/memory.hpp"
+#include "proxy/http/memory.hpp"
 
 namespace proxy {
 

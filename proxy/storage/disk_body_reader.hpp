@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "proxy/disk/record_body.hpp"
+#include "proxy/http/memory.hpp"
 #include "proxy/net/wakeup.hpp"
 #include "proxy/storage/body.hpp"
-#include "proxy/storage/memory.hpp"
 
 namespace proxy {
 

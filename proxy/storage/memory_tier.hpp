@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "proxy/config/config.hpp"
+#include "proxy/http/memory.hpp"
 #include "proxy/storage/announcement_ledger.hpp"
-#include "proxy/storage/memory.hpp"
 #include "proxy/storage/store_shard.hpp"
 #include "proxy/storage/stored_response.hpp"
 #include "proxy/telemetry/episode.hpp"

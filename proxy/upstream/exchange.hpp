@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "proxy/http/arrival.hpp"
-#include "proxy/http/message_parser.hpp"
 #include "proxy/http/received.hpp"
 #include "proxy/http/redirects.hpp"
-#include "proxy/rewrite/body_rewriter.hpp"
-#include "proxy/rewrite/head_rewrite.hpp"
 #include "proxy/telemetry/span.hpp"
+#include "proxy/upstream/mirrored_response.hpp"
+#include "proxy/upstream/request_delivery.hpp"
+#include "proxy/upstream/response_reader.hpp"
 #include "proxy/upstream/upstream_pool.hpp"
 
 namespace proxy {
@@ -30,6 +30,36 @@ inline constexpr std::size_t kUpstreamReadBytes = 64 * 1024;
 /// takes to answer. When it acknowledges no byte of a request on a kept connection for this long,
 /// the connection is dead: a firewall or a balancer on the way has forgotten it.
 inline constexpr std::chrono::milliseconds kSilenceOfSystem{2000};
+
+/// What the sender of a request decides about its Exchange.
+struct ExchangeTerms {
+    /// Awaited for each interim head that comes before the final one (RFC 9110 §15.2). Without it
+    /// they are dropped.
+    std::function<boost::asio::awaitable<void>(const Head&)> on_interim = nullptr;
+    std::uint64_t* received_bytes = nullptr;  // counts the decoded bytes of the body
+    /// Set: the requests are those of one client connection. It has the upstream connection that
+    /// belongs to that client, or gets it (UpstreamConnection::is_of_client()). Null: such a
+    /// connection closes after the response.
+    UpstreamPtr* owned = nullptr;
+    bool logs_in = false;      // the request logs its connection in
+    bool with_peer = false;    // the upstream is a peer: its connections recover_quickly()
+    bool may_upgrade = false;  // a 101 is a final head
+    /// The request must not be executed twice, so the silence of a kept connection does not end it:
+    /// packets that are late, and not lost, would still arrive before those of the abort.
+    bool waits_for_late_packets = false;
+};
+
+/// The bytes that one read takes from an upstream while a body comes. One thread.
+class ReadWindow {
+public:
+    /// The bytes for the next read, of which a large number is charged to `windows`.
+    std::size_t next(MemoryBudget& windows);
+    void close() { charge_ = Charge(); }
+
+private:
+    bool first_ = true;
+    Charge charge_;
+};
 
 /// One request to an origin or peer, and its response. One coroutine of one worker owns it. When
 /// that coroutine is cancelled, its wait ends with FetchError::abandoned.
@@ -45,7 +75,8 @@ public:
                    // first one is refused, or ends before any byte of a response
     };
 
-    Exchange(UpstreamPool& pool, const HeadLimits& limits) : pool_(pool), limits_(limits) {}
+    Exchange(UpstreamPool& pool, const HeadLimits& limits, ExchangeTerms terms = {})
+        : pool_(pool), terms_(std::move(terms)), reader_(limits) {}
     ~Exchange();
     Exchange(const Exchange&) = delete;
     Exchange& operator=(const Exchange&) = delete;
@@ -56,34 +87,16 @@ public:
         Clock::time_point latest = Clock::time_point::max();  // deadline of the head in any case
     };
 
-    /// `handler` is awaited for each interim head that comes before the final one (RFC 9110 §15.2).
-    /// Without a handler they are dropped. One limit holds for all heads of a response together.
-    using OnInterim = std::function<boost::asio::awaitable<void>(const Head&)>;
-    void on_interim(OnInterim handler) { on_interim_ = std::move(handler); }
-
-    /// The upstream is a peer: its connections recover_quickly().
-    void with_peer() { with_peer_ = true; }
+    /// They hold for the requests that follow.
+    ExchangeTerms& terms() { return terms_; }
 
     /// The span of the request, which ends with the response. A request that follows takes its
     /// place.
     void trace(OpenSpan span) { span_ = std::move(span); }
     OpenSpan& span() { return span_; }
 
-    /// The requests are those of one client connection: `owned` has the upstream connection that
-    /// belongs to it, or gets it (UpstreamConnection::of_client). Without this call such a
-    /// connection closes after the response.
-    void serve_owner(UpstreamPtr& owned) { owned_ = &owned; }
-    /// The request logs its connection in.
-    void log_in() { logs_in_ = true; }
     /// The response came by a connection of one client, so it is for that client alone.
-    bool is_of_client() const { return of_client_; }
-
-    /// The request must not be executed twice, so the silence of a kept connection does not end it:
-    /// packets that are late, and not lost, would still arrive before those of the abort.
-    void wait_for_late_packets() { waits_for_late_ = true; }
-
-    /// Accepts a 101 as a final head.
-    void allow_upgrade() { may_upgrade_ = true; }
+    bool is_of_client() const { return sender_.of_client; }
 
     /// Sends the request and waits for the final head. On success head() is set.
     boost::asio::awaitable<FetchError> run(const UpstreamTarget& target, const Request& request,
@@ -114,7 +127,7 @@ public:
     /// Ends the wait under way, and every later one, with FetchError::abandoned.
     void abandon();
     /// The connection had carried another request before.
-    bool reused() const { return connection_ && connection_->used; }
+    bool reused() const { return connection_ && connection_->is_used(); }
     /// After FetchError::reset: true if the other side provably read no byte of the request, so a
     /// second send elsewhere is safe. It holds on a reused connection before any byte of a
     /// response, by one of two proofs. This system took no byte of the request. Or the other side
@@ -126,23 +139,21 @@ public:
     /// run() has sent the request twice, because the first connection ended without a response.
     bool sent_twice() const { return sent_twice_; }
     /// A response has begun to come.
-    bool heard_answer() const { return got_bytes_; }
+    bool heard_answer() const { return delivery_.is_answered(); }
     /// The connection can carry another request after this response.
-    bool keep_alive() const { return parser_ && parser_->keep_alive(); }
+    bool keep_alive() const { return reader_.keep_alive(); }
     /// The framing shows the end of the body: a length, chunks, or no body.
-    bool has_framing() const { return parser_ && !parser_->need_eof(); }
-    /// Adds each decoded byte of the body to `counter`, which must outlive this.
-    void count_into(std::uint64_t& counter) { received_ = &counter; }
+    bool has_framing() const { return reader_.has_framing(); }
 
-    const Head& head() const { return head_; }
+    const Head& head() const { return reader_.head(); }
     /// The fault of a malformed response.
-    ParseError malformed() const { return malformed_; }
+    ParseError malformed() const { return reader_.malformed(); }
     std::optional<std::uint64_t> content_length() const;
     /// From sending the request, on the connection that answered, to the head.
-    Clock::duration time_to_head() const { return time_to_head_; }
+    Clock::duration time_to_head() const { return arrival_.steady - asked_.steady; }
     const Arrival& arrival() const { return arrival_; }  // of the head
     /// Address of the sender of the head: `10.0.0.7:8080`, `[::1]:80`.
-    const std::string& server() const { return server_; }
+    const std::string& server() const { return sender_.address; }
     /// The sender's Retry-After, as a time; no request should go out before.
     std::optional<Clock::time_point> not_before() const;
     /// The head with the time of its request.
@@ -150,12 +161,12 @@ public:
     /// The response came by these redirects, or is the last of them: head() has the fields that
     /// they give it from now on.
     void came_by(std::shared_ptr<const Redirects> redirects) {
-        head_.fields = redirects->fields();
+        reader_.head().fields = redirects->fields();
         redirects_ = std::move(redirects);
     }
     /// Gives the response the head that clients of a mirror get.
     void take_head(std::shared_ptr<const HeadRewrite> head);
-    bool is_rewritten() const { return rewritten_ != nullptr; }
+    bool is_rewritten() const { return mirrored_.has_head(); }
     /// From now on read_body() gives what `rewriter` makes of the body, and its length is unknown.
     /// `charge`: for the memory of `rewriter`.
     void rewrite_body(std::unique_ptr<BodyRewriter> rewriter, Charge charge);
@@ -163,13 +174,13 @@ public:
     unsigned redirects() const { return redirects_ ? redirects_->count() : 0; }
 
     /// The body ended as its framing said.
-    bool done() const { return came_whole() && (!rewriter_ || rewriter_->done()); }
+    bool done() const { return reader_.is_done() && mirrored_.is_done(); }
     /// Waits for more of the body and decodes it into pieces(), which are valid until the next
     /// call. Without an error and without pieces the body is done(), or the caller calls again.
     boost::asio::awaitable<FetchError> read_body(Clock::time_point deadline) {
-        return rewriter_ ? read_rewritten(deadline) : read_received(deadline);
+        return mirrored_.has_body() ? read_rewritten(deadline) : read_received(deadline);
     }
-    std::span<const std::string_view> pieces() const { return pieces_; }
+    std::span<const std::string_view> pieces() const { return reader_.pieces(); }
     /// Drops the first bytes of pieces(), at most as many as there are.
     void take(std::size_t bytes);
 
@@ -191,63 +202,35 @@ private:
         bool heard = false;
     };
 
-    bool came_whole() const { return parser_ && parser_->is_done(); }
+    /// Of the head.
+    struct Sender {
+        std::string address;
+        std::uint32_t mark = 0;  // in a group: UpstreamTarget::mark
+        bool of_client = false;  // by a connection of one client
+    };
+
     boost::asio::awaitable<FetchError> read_received(Clock::time_point deadline);
     boost::asio::awaitable<FetchError> read_rewritten(Clock::time_point deadline);
-    FetchError rewrite_some();
     boost::asio::awaitable<FetchError> read_some(std::size_t least);
-    ParseError parse_head(bool is_head);
-    FetchError decode();
-    std::size_t next_read();
-    FetchError refuse(ParseError what);
-    void note_write(std::size_t sent, const boost::system::error_code& ec);
-    void note_end(bool orderly);
     bool has_vanished() const;
     void give_up();
     FetchError vanish();
+    int socket() const { return connection_->socket.native_handle(); }
 
     UpstreamPool& pool_;
-    HeadLimits limits_;
-    OnInterim on_interim_;
+    ExchangeTerms terms_;
     UpstreamPtr connection_;
     std::shared_ptr<Listener> listener_;  // its wait may outlive this
-    std::string head_bytes_;              // viewed by head_, as the buffer moves on
-    Head head_;
+    RequestDelivery delivery_;            // of the request on connection_
+    ResponseReader reader_;
     std::shared_ptr<const Redirects> redirects_;  // null: none
-    std::optional<ResponseParser> parser_;
-    std::shared_ptr<const HeadRewrite> rewritten_;  // viewed by head_; null: as received
-    std::unique_ptr<BodyRewriter> rewriter_;        // null: the body is as received
-    Charge rewriter_memory_;
-    std::vector<std::string_view> received_pieces_;  // that rewriter_ has yet to take
-    std::vector<std::string_view> pieces_;
-    std::size_t pending_ = 0;  // bytes at the front of the buffer that pieces_ still view
-    std::size_t interim_bytes_ = 0;
-    ParseError malformed_ = ParseError::ok;
-    bool got_bytes_ = false;
-    bool eof_ = false;
-    bool orderly_end_ = false;  // on a connection without a fault before
-    bool broken_ = false;
-    bool wrote_ = false;     // this system took bytes of the request
-    bool vanished_ = false;  // see has_vanished()
-    bool waits_for_late_ = false;
+    MirroredResponse mirrored_;
+    ReadWindow window_;
+    Arrival asked_;    // the moment before the request was sent
+    Arrival arrival_;  // of the head
+    Sender sender_;
     bool sent_twice_ = false;
-    std::optional<std::uint64_t> acknowledged_;  // before the request, on a reused connection
     bool abandoned_ = false;
-    UpstreamPtr* owned_ = nullptr;  // of serve_owner()
-    bool logs_in_ = false;
-    bool of_client_ = false;  // the connection of head()
-    bool may_upgrade_ = false;
-    bool with_peer_ = false;
-    bool first_read_ = true;  // of the body
-    Charge read_ahead_;       // for a large buffer
-    std::uint64_t* received_ = nullptr;
-    WallTime request_time_{};
-    Clock::time_point asked_at_{};  // request_time_ on the steady clock
-    Arrival arrival_;
-    std::string server_;
-    std::uint32_t mark_ = 0;         // of the target
-    bool announces_a_body_ = false;  // the head that answers HEAD
-    Clock::duration time_to_head_{0};
     OpenSpan span_;
 };
 

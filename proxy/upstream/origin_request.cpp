@@ -209,7 +209,7 @@ asio::awaitable<FetchError> send_origin_request(const RequestSnapshot& asks, std
     if (!asked.allowed()) co_return asked.why_not();
     const auto& timeouts = config.timeouts;
     const auto connected = Exchange::Clock::now() + timeouts.origin_connect;
-    exchange.count_into(asked.received_bytes());
+    exchange.terms().received_bytes = &asked.received_bytes();
     for (;;) {
         const auto& target = asked.target();
         exchange.trace(open_origin_span(asks, target));

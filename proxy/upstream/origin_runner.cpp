@@ -23,7 +23,7 @@ constexpr std::chrono::milliseconds kRestOfRedirect{20};
 asio::awaitable<FetchError> OriginRunner::run() {
     if (snapshot->policy().mirror) return run_for_mirror();
     if (snapshot->policy().follows_redirects()) return run_and_follow();
-    return send_origin_request(*snapshot, lines, exchange_, request);
+    return send_origin_request(*snapshot, added.text, exchange_, request);
 }
 
 asio::awaitable<FetchError> OriginRunner::run_for_mirror() {
@@ -32,20 +32,15 @@ asio::awaitable<FetchError> OriginRunner::run_for_mirror() {
     if (snapshot->policy().follows_redirects())
         error = co_await run_and_follow();
     else
-        error = co_await send_origin_request(*snapshot, lines, exchange_, request);
+        error = co_await send_origin_request(*snapshot, added.text, exchange_, request);
     if (error != FetchError::none) co_return error;
-    const auto sent = lines_count_ ? std::string_view(lines) : std::string_view();
+    const auto sent = lines_count_ ? std::string_view(added.text) : std::string_view();
     co_return rewrite_response(upstream, *snapshot, {source_url_, false, sent}, response());
-}
-
-void OriginRunner::on_interim(Exchange::OnInterim handler) {
-    if (snapshot->policy().follows_redirects()) on_interim_ = handler;
-    exchange_.on_interim(std::move(handler));
 }
 
 /// `url`: another one than that of the request.
 bool OriginRunner::is_source(const CacheKey& url) const {
-    return !source || source_text(key_by_rules(*snapshot, url)) == *source;
+    return !added.source || source_text(key_by_rules(*snapshot, url)) == *added.source;
 }
 
 /// The `min_age` of the rule for a URL at an origin.
@@ -55,8 +50,8 @@ std::optional<std::chrono::seconds> OriginRunner::min_age_of(const CacheKey& url
 }
 
 asio::awaitable<FetchError> OriginRunner::run_and_follow() {
-    lines_count_ = !source || source->empty();
-    auto sent = lines_count_ ? lines : std::string();
+    lines_count_ = !names_another_url();
+    std::string_view sent = lines_count_ ? added.text : std::string_view();
     const auto answered = co_await send_origin_request(*snapshot, sent, exchange_, request);
     if (answered != FetchError::none) co_return answered;
     const auto redirects = std::make_shared<Redirects>(snapshot->policy().rules());
@@ -74,16 +69,17 @@ asio::awaitable<FetchError> OriginRunner::run_and_follow() {
         if (!next) why_left = StorageVerdict::redirect_host;
         if (!next) break;
         lines_count_ = is_source(*target);
-        if (!lines_count_ && wants_part) co_return FetchError::changed;
+        if (!lines_count_ && added.wants_part) co_return FetchError::changed;
         auto hop = std::make_unique<Exchange>(upstream.pool, upstream.head_limits());
-        if (on_interim_ && is_same_origin(*target, first)) hop->on_interim(on_interim_);
+        const auto& on_interim = exchange_.terms().on_interim;
+        if (on_interim && is_same_origin(*target, first)) hop->terms().on_interim = on_interim;
         OriginRequest asked(upstream, *next->origin(),
-                            {has_stand_in, true, lines_count_ ? pin : std::nullopt});
+                            {has_stand_in, true, lines_count_ ? added.server : std::nullopt});
         auto before = std::exchange(followed_, std::move(hop));
-        sent = lines_count_ ? lines : std::string();
+        sent = lines_count_ ? std::string_view(added.text) : std::string_view();
         const auto error = co_await send_origin_request(*next, sent, *followed_, asked);
         if (error != FetchError::none) {
-            if (has_stand_in || wants_part || lost) co_return error;
+            if (has_stand_in || added.wants_part || lost) co_return error;
             followed_ = std::move(before);
             lines_count_ = false;
             why_left = StorageVerdict::redirect_failed;
@@ -95,7 +91,7 @@ asio::awaitable<FetchError> OriginRunner::run_and_follow() {
         visited.emplace_back(target->uri());
         at = *target;
     }
-    if (!lines_count_ && wants_part) co_return FetchError::changed;
+    if (!lines_count_ && added.wants_part) co_return FetchError::changed;
     const auto is_left = is_redirect(response().head().status);
     if (is_left)
         redirects->end_unfollowed(response().received(), at, why_left);

@@ -33,8 +33,7 @@ PeerHas what_peer_has(const Head& answer) {
 asio::awaitable<PeerHas> send_peer_head_request(Upstream& upstream, PeerOfView peer,
                                                 std::string text,
                                                 std::chrono::nanoseconds patience) {
-    Exchange exchange(upstream.pool, upstream.head_limits());
-    exchange.with_peer();
+    Exchange exchange(upstream.pool, upstream.head_limits(), {.with_peer = true});
     const auto target = peer.target();
     const Exchange::Request out{std::move(text), true, true};
     const auto latest = Clock::now() + patience;

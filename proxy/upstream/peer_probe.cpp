@@ -32,8 +32,7 @@ std::string_view fault_of(FetchError error, const Exchange& exchange) {
 /// cancelled.
 asio::awaitable<std::optional<std::string_view>> probe_once(Upstream& upstream,
                                                             const PeerOfView& of) {
-    Exchange exchange(upstream.pool, upstream.head_limits());
-    exchange.with_peer();
+    Exchange exchange(upstream.pool, upstream.head_limits(), {.with_peer = true});
     const auto target = of.target();
     const Exchange::Request out{probe_text(upstream.config().node, of->token), true, true};
     const auto latest = Clock::now() + kProbePatience;
@@ -47,8 +46,8 @@ asio::awaitable<std::optional<std::string_view>> probe_once(Upstream& upstream,
 
 /// True if the link that `probed` came by is still the link of that peer.
 bool has_same_link(const Upstream& upstream, const PeerOfView::Peer& probed) {
-    if (!upstream.peers) return false;
-    const auto& peers = upstream.peers->peers;
+    if (!upstream.peers.view()) return false;
+    const auto& peers = upstream.peers.view()->peers;
     for (std::size_t i = 0; i < peers.size(); ++i)
         if (peers[i].node == probed.node)
             return peers[i].can_be_asked() && peers[i].token == probed.token;
@@ -85,7 +84,7 @@ asio::awaitable<void> probe_peer(Upstream& upstream, PeerOfView of, const ProbeT
         fault = co_await probe_once(upstream, of);
     }
     if (!fault) co_return;
-    auto* const record = upstream.record_of(peer.node, peer.instance);
+    auto* const record = upstream.peers.of(peer.node, peer.instance);
     if (record == nullptr) co_return;  // that instance is no peer any more
     if (fault->empty()) {
         record->recognised(Clock::now());
@@ -98,14 +97,15 @@ asio::awaitable<void> probe_peer(Upstream& upstream, PeerOfView of, const ProbeT
 }
 
 void probe_newcomers(Upstream& upstream, ProbeTurns& turns) {
-    if (!upstream.peers) return;
-    const auto& peers = upstream.peers->peers;
+    if (!upstream.peers.view()) return;
+    const auto& peers = upstream.peers.view()->peers;
     for (std::size_t i = 0; i < peers.size(); ++i) {
         const auto& peer = peers[i];
         if (!peer.in_sync || !peer.can_be_asked()) continue;
-        if (!upstream.peer_records[i].comes_by(peer.token)) continue;
+        if (!upstream.peers.all()[i].comes_by(peer.token)) continue;
         const auto at = turns.take(Clock::now(), peers.size());
-        upstream.probes.spawn(probe_peer(upstream, PeerOfView{upstream.peers, i}, turns, at));
+        upstream.probes.spawn(
+            probe_peer(upstream, PeerOfView{upstream.peers.view(), i}, turns, at));
     }
 }
 

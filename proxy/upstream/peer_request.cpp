@@ -25,10 +25,8 @@ PeerRequest::PeerRequest(Upstream& upstream, PeerOfView peer, PeerPatience patie
     : upstream_(upstream),
       peer_(std::move(peer)),
       patience_(patience),
-      exchange_(upstream.pool, upstream.head_limits()) {
-    exchange_.with_peer();
-    exchange_.count_into(upstream.counters.bytes_from_peers);
-}
+      exchange_(upstream.pool, upstream.head_limits(),
+                {.received_bytes = &upstream.counters.bytes_from_peers, .with_peer = true}) {}
 
 PeerRequest::~PeerRequest() {
     lost();
@@ -36,7 +34,7 @@ PeerRequest::~PeerRequest() {
 
 /// The peers may change while we wait, and with them the records: a name finds its record again.
 PeerRecord& PeerRequest::record() {
-    return upstream_.record_or_gone(peer().node);
+    return upstream_.peers.of_or_gone(peer().node);
 }
 
 /// Adds `traceparent` to the head `request`. The peer's span has the one that begins here as its
@@ -83,7 +81,7 @@ asio::awaitable<PeerVerdict> PeerRequest::send(std::string request, bool promise
         if (noted_in_ && open_) noted_in_->answered(note_, PeerVerdict::hit);
         co_return PeerVerdict::hit;
     }
-    if (auto* const of_this_instance = upstream_.record_of(peer().node, peer().instance))
+    if (auto* const of_this_instance = upstream_.peers.of(peer().node, peer().instance))
         of_this_instance->recognised(Clock::now());
     const auto verdict =
         reason == Refusal::absent && !promised ? PeerVerdict::refused : verdict_of(reason);
@@ -118,7 +116,7 @@ void PeerRequest::close(PeerVerdict verdict) {
     const auto now = Clock::now();
     const auto failed = verdict == PeerVerdict::failure || verdict == PeerVerdict::timeout;
     // A request to an earlier instance says nothing about the present instance of the node.
-    const auto is_this_instance = upstream_.record_of(peer().node, peer().instance) != nullptr;
+    const auto is_this_instance = upstream_.peers.of(peer().node, peer().instance) != nullptr;
     record.ended(failed && !is_this_instance ? PeerVerdict::outrun : verdict, now);
     if (!is_this_instance) return;
     if ((failed || verdict == PeerVerdict::unusable) && failed_by_ != FetchError::abandoned)

@@ -125,8 +125,7 @@ SpanExporter::SpanExporter(asio::any_io_executor io, const ConfigInEffect& in_ef
     : settings_(in_effect),
       queue_(queue),
       wheel_(io),
-      resolver_(io),
-      pool_(io, wheel_, resolver_, in_effect, windows, handshakes_),
+      pool_(io, wheel_, in_effect, windows, handshakes_),
       wakeup_(std::make_shared<Wakeup>(io)),
       flushed_(std::make_shared<Wakeup>(io)),
       tasks_(io) {}

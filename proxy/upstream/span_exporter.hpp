@@ -10,12 +10,11 @@
 #include <string_view>
 #include <vector>
 
-#include "protocol/net/resolver.hpp"
 #include "protocol/net/task_group.hpp"
 #include "proxy/config/config_in_effect.hpp"
+#include "proxy/http/memory.hpp"
 #include "proxy/net/timer_wheel.hpp"
 #include "proxy/net/wakeup.hpp"
-#include "proxy/storage/memory.hpp"
 #include "proxy/telemetry/span_queue.hpp"
 #include "proxy/upstream/exchange.hpp"
 #include "proxy/upstream/upstream_pool.hpp"
@@ -95,7 +94,6 @@ private:
     const ConfigInEffect& settings_;
     SpanQueue& queue_;
     TimerWheel wheel_;
-    protocol::Resolver resolver_;
     std::uint64_t handshakes_ = 0;  // with peers; there are none
     UpstreamPool pool_;
     std::shared_ptr<Wakeup> wakeup_, flushed_;

@@ -7,13 +7,9 @@
 #include "proxy/http/freshness.hpp"
 #include "proxy/http/retry_after.hpp"
 #include "proxy/upstream/failure_log.hpp"
-#include "summary/directory.hpp"
 
 namespace proxy {
 namespace {
-
-/// The longest time that an announcement is on its way, and waits for its turn.
-constexpr std::chrono::seconds kOnItsWay{2};
 
 std::string place_of_pause(const RequestSnapshot& request) {
     const auto* const rule = request.policy().rule;
@@ -34,11 +30,10 @@ Upstream::Upstream(boost::asio::any_io_executor io, TimerWheel& timers,
       wheel(timers),
       settings(in_effect),
       counters(counted),
-      resolver(executor),
-      pool(executor, wheel, resolver, settings, windows, counters.peer_handshakes),
+      pool(executor, wheel, settings, windows, counters.peer_handshakes),
       part_responses(parts),
       groups(servers),
-      miss_samples(std::random_device()()),
+      peers(std::random_device()()),
       fetches(executor),
       probes(executor) {}
 
@@ -47,32 +42,9 @@ HeadLimits Upstream::head_limits() const {
     return {limits.request_line, limits.head, limits.head_lines};
 }
 
-void Upstream::set_peers(std::shared_ptr<const protocol::PeerView> view) {
-    const auto same = peers && view && peers->peers.same_nodes(view->peers);
-    if (!same && view) {  // peers have come or gone: a record goes with its name
-        std::vector<PeerRecord> records(view->peers.size());
-        for (std::size_t i = 0; i < records.size(); ++i) {
-            auto* known = record_of(view->peers[i].node);
-            if (known != nullptr) records[i] = std::exchange(*known, PeerRecord());
-        }
-        for (const auto& left : peer_records) gone_peers.add(left.counts());
-        peer_records = std::move(records);
-        find_denying();
-    }
-    peers = std::move(view);
-    pool.set_peer_places(peers ? peers->places : nullptr);
-    for (std::size_t i = 0; peers && i < peers->peers.size(); ++i)
-        peer_records[i].belongs_to(peers->peers[i].instance);
-}
-
-PeerRecord* Upstream::record_of(std::string_view node, std::uint64_t instance) {
-    auto* const record = record_of(node);
-    return record != nullptr && record->instance() == instance ? record : nullptr;
-}
-
-PeerRecord& Upstream::record_or_gone(std::string_view node) {
-    auto* record = record_of(node);
-    return record != nullptr ? *record : gone_peers;
+void Upstream::set_peers(PeerRecords::View view) {
+    peers.follow(std::move(view));
+    pool.set_peer_places(peers.view() ? peers.view()->places : nullptr);
 }
 
 void Upstream::note_part(const UpstreamTarget& origin, const RequestSnapshot& request,
@@ -119,47 +91,6 @@ void Upstream::note_pause(const RequestSnapshot& request, const Answered& answer
         return backoff.failed_slowly(place, resource, arrival.steady - took, arrival.steady);
     const auto asked_for = retry_after(head.status, head.fields, arrival.wall);
     backoff.refused(place, asked_for, arrival.steady - took, arrival.steady);
-}
-
-void Upstream::note_false_hit(const std::string& node, const summary::Key& key,
-                              PeerRecord::Time now) {
-    judge_false_hits(now);
-    false_hits.note(node, key, now + config().summary.announce.delay + kOnItsWay);
-}
-
-void Upstream::note_denial(const std::string& node, bool had_it, bool sampled) {
-    auto& record = record_or_gone(node);
-    sampled ? record.sampled(had_it) : record.denied(had_it);
-    find_denying();
-}
-
-void Upstream::find_denying() {
-    denying = {};
-    for (std::size_t i = 0; i < peer_records.size(); ++i)
-        if (peer_records[i].false_miss_rate() > 0) denying.insert(static_cast<unsigned>(i));
-}
-
-void Upstream::judge_false_hits(PeerRecord::Time now) {
-    using Withdrawal = FalseHits::Withdrawal;
-    const auto look = [this](const std::string& node, const summary::Key& key) {
-        const auto named = peers ? peers_named({node}, *peers) : summary::PeerSet();
-        if (named.empty() || !peers->directory || !peers->peers[*named.begin()].in_sync ||
-            !peers->directory->is_active(*named.begin()))
-            return Withdrawal::unknown;
-        const auto promising = peers->directory->candidates(key);
-        return promising.contains(*named.begin()) ? Withdrawal::no : Withdrawal::yes;
-    };
-    const auto book = [this](const std::string& node, FalseHits::Cause cause) {
-        record_or_gone(node).false_hit_was(cause);
-    };
-    false_hits.judge(now, look, book);
-}
-
-PeerRecord* Upstream::record_of(std::string_view node) {
-    if (node.empty()) return nullptr;
-    for (std::size_t i = 0; peers && i < peers->peers.size(); ++i)
-        if (peers->peers[i].node == node) return &peer_records[i];
-    return nullptr;
 }
 
 }  // namespace proxy

@@ -3,26 +3,22 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <memory>
 #include <string_view>
-#include <vector>
 
 #include "protocol/membership/peer_view.hpp"
-#include "protocol/net/resolver.hpp"
 #include "protocol/net/task_group.hpp"
 #include "proxy/config/config_in_effect.hpp"
 #include "proxy/http/arrival.hpp"
+#include "proxy/http/memory.hpp"
 #include "proxy/http/message_parser.hpp"
 #include "proxy/net/timer_wheel.hpp"
-#include "proxy/storage/memory.hpp"
 #include "proxy/telemetry/counters.hpp"
 #include "proxy/telemetry/origin_answers.hpp"
 #include "proxy/telemetry/rate_limited_log.hpp"
-#include "proxy/upstream/false_hits.hpp"
-#include "proxy/upstream/miss_samples.hpp"
 #include "proxy/upstream/origin_backoff.hpp"
 #include "proxy/upstream/origin_health.hpp"
 #include "proxy/upstream/origin_times.hpp"
 #include "proxy/upstream/part_responses.hpp"
-#include "proxy/upstream/peer_record.hpp"
+#include "proxy/upstream/peer_records.hpp"
 #include "proxy/upstream/request_snapshot.hpp"
 #include "proxy/upstream/upstream_groups.hpp"
 #include "proxy/upstream/upstream_pool.hpp"
@@ -40,14 +36,7 @@ struct Upstream {
     HeadLimits head_limits() const;
 
     /// Sets the peers of now; null: there is no cluster.
-    void set_peers(std::shared_ptr<const protocol::PeerView> view);
-    /// The record of this peer; null: it is no peer any more.
-    PeerRecord* record_of(std::string_view node);
-    /// The same; null, too, when another instance of the node is the peer by now.
-    PeerRecord* record_of(std::string_view node, std::uint64_t instance);
-    /// The same, or the shared record of all former peers.
-    PeerRecord& record_or_gone(std::string_view node);
-
+    void set_peers(PeerRecords::View view);
     /// An origin's response to a request for a part was not that part, for `wrong`. `status`: of
     /// the response, 0 without one. Logs it with the reason. A refusal of a request with
     /// credentials is not remembered, as it may concern its user alone.
@@ -70,37 +59,21 @@ struct Upstream {
     /// stored response takes the place of its answer.
     void note_pause(const RequestSnapshot& request, const Answered& answer, bool is_hidden);
 
-    /// Notes a false hit of `node`, whose cause shows later.
-    void note_false_hit(const std::string& node, const summary::Key& key, PeerRecord::Time now);
-    /// The peer got a request in spite of its summary's no. `sampled`: only to measure that.
-    void note_denial(const std::string& node, bool had_it, bool sampled);
-    /// Books the causes that have shown by now.
-    void judge_false_hits(PeerRecord::Time now);
-
     const boost::asio::any_io_executor executor;
     TimerWheel& wheel;
     const ConfigInEffect& settings;
     WorkerCounters& counters;
-    protocol::Resolver resolver;
     UpstreamPool pool;
     OriginHealth origin_health;
     OriginBackoff backoff;
     OriginTimes origin_times;
     OriginAnswers origin_answers;
-    PartResponses& part_responses;                    // of all workers
-    UpstreamGroups& groups;                           // of all workers
-    RateLimitedLog log;                               // of failing origins and peers
-    std::shared_ptr<const protocol::PeerView> peers;  // null: no cluster
-    std::vector<PeerRecord> peer_records;             // index as in peers
-    PeerRecord gone_peers;                            // with the counts of all former peers
-    summary::PeerSet denying;                         // peers whose false_miss_rate() is above 0
-    FalseHits false_hits;
-    MissSamples miss_samples;
+    PartResponses& part_responses;  // of all workers
+    UpstreamGroups& groups;         // of all workers
+    RateLimitedLog log;             // of failing origins and peers
+    PeerRecords peers;
     protocol::TaskGroup fetches;  // and peer requests; they may outlive their client
     protocol::TaskGroup probes;   // without an owner
-
-private:
-    void find_denying();
 };
 
 }  // namespace proxy

@@ -24,7 +24,6 @@ namespace {
 namespace asio = boost::asio;
 using tcp = asio::ip::tcp;
 
-constexpr std::size_t kSpareNodes = 16;  // of the list of idle connections
 constexpr std::size_t kTunnelReadBytes = 2048;
 constexpr std::size_t kMaxTickets = 1024;  // then they are all dropped: they only save time
 
@@ -97,11 +96,6 @@ std::size_t idle_share(std::size_t per_origin, unsigned workers) {
     return per_origin == 0 ? 0 : std::max<std::size_t>(1, per_origin / workers);
 }
 
-std::string address_text(const boost::asio::ip::tcp::endpoint& endpoint) {
-    return HostPort{protocol::plain_address(endpoint.address()).to_string(), endpoint.port()}
-        .text();
-}
-
 AskedServer asked_server(const UpstreamTarget& target) {
     if (!target.group) return AskedServer::origin;
     if (!target.group->parents) return AskedServer::member;
@@ -122,73 +116,35 @@ std::string connection_key(const UpstreamTarget& target) {
     return key;
 }
 
-asio::awaitable<std::size_t> UpstreamConnection::read_some(asio::mutable_buffer into,
-                                                           boost::system::error_code& ec) {
-    if (tls) return tls_read_some(socket, *tls, into, ec);
-    return socket.async_read_some(into, asio::redirect_error(asio::use_awaitable, ec));
-}
-
-asio::awaitable<std::size_t> UpstreamConnection::write(asio::const_buffer from,
-                                                       boost::system::error_code& ec) {
-    if (tls) return tls_write(socket, *tls, from, ec);
-    return asio::async_write(socket, from, asio::redirect_error(asio::use_awaitable, ec));
-}
-
-std::size_t UpstreamConnection::write_now(asio::const_buffer from, boost::system::error_code& ec) {
-    std::size_t sent = 0;
-    const auto step = protocol::write_now(socket, tls.get(), from, sent);
-    if (step != protocol::TlsSession::Step::failed) return sent;
-    if (tls)
-        ec = asio::error::connection_reset;
-    else
-        ec.assign(errno, boost::system::system_category());
-    return sent;
-}
-
-protocol::TlsSession::Step UpstreamConnection::read_now(asio::mutable_buffer into,
-                                                        std::size_t& got) {
-    return protocol::read_now(socket, tls.get(), into, got);
-}
-
 UpstreamPool::UpstreamPool(asio::any_io_executor executor, TimerWheel& wheel,
-                           protocol::Resolver& resolver, const ConfigInEffect& config,
-                           MemoryBudget& windows, std::uint64_t& peer_handshakes)
+                           const ConfigInEffect& config, MemoryBudget& windows,
+                           std::uint64_t& peer_handshakes, protocol::Resolver::Options look_ups)
     : executor_(std::move(executor)),
       wheel_(wheel),
-      resolver_(resolver),
+      resolver_(executor_, std::move(look_ups)),
       dialer_(executor_),
       config_(config),
       windows_(windows),
       peer_handshakes_(peer_handshakes) {}
 
-UpstreamPtr UpstreamPool::remove(Idle::iterator connection) {
-    const auto at = idle_at_.find((*connection)->key);
-    std::erase(at->second, connection);
-    if (at->second.empty()) spare_node_ = idle_at_.extract(at);
-    auto taken = std::move(*connection);
-    spare_.splice(spare_.end(), idle_, connection);
-    if (spare_.size() > kSpareNodes) spare_.pop_front();
-    return taken;
-}
-
 /// A connection that was idle while the machine slept has most likely ended, unheard.
 void UpstreamPool::remove_expired(Clock::time_point now) {
     const auto slept = protocol::slept();
-    if (std::exchange(slept_, slept) + config_->timeouts.origin_idle < slept) close_idle();
-    while (!idle_.empty() && idle_.front()->idle_since + config_->timeouts.origin_idle < now)
-        remove(idle_.begin());
+    if (std::exchange(slept_, slept) + config_->timeouts.origin_idle < slept) idle_.clear();
+    while (!idle_.empty() && idle_.oldest()->idle_since + config_->timeouts.origin_idle < now)
+        idle_.remove(idle_.begin());
 }
 
 void UpstreamPool::remove_surplus(Clock::time_point now) {
     const auto share = idle_share(config_->limits.upstream_idle_per_origin, config_->workers);
-    std::vector<Idle::iterator> surplus;
-    for (const auto& [key, idle] : idle_at_)
+    IdleConnections::Places surplus;
+    for (const auto& [key, idle] : idle_.by_key())
         for (std::size_t i = 0; idle.size() - i > share; ++i) {
             const auto& oldest = **idle[i];
             if (oldest.to_peer || oldest.idle_since + kSurplusKept > now) break;
             surplus.push_back(idle[i]);
         }
-    for (const auto each : surplus) remove(each);
+    for (const auto each : surplus) idle_.remove(each);
 }
 
 void UpstreamPool::expire() {
@@ -200,21 +156,20 @@ void UpstreamPool::expire() {
 }
 
 bool UpstreamPool::remove_oldest(const std::string& key) {
-    const auto at = idle_at_.find(key);
-    if (at == idle_at_.end()) return false;
-    remove(at->second.front());
-    return true;
+    const auto* const places = idle_.at(key);
+    if (places) idle_.remove(places->front());
+    return places != nullptr;
 }
 
 UpstreamPtr UpstreamPool::take_idle(const UpstreamTarget& target, const std::string& key,
                                     Kept kept) {
     const auto now = Clock::now();
     remove_expired(now);
-    const auto at = idle_at_.find(key);
-    if (at == idle_at_.end()) return nullptr;
+    const auto* const places = idle_.at(key);
+    if (!places) return nullptr;
     // With its last connection the entry goes, and this ends.
-    for (auto left = at->second.size(); left > 0;) {
-        const auto candidate = at->second[--left];
+    for (auto left = places->size(); left > 0;) {
+        const auto candidate = (*places)[--left];
         const auto& idle = **candidate;
         if (kept == Kept::recent && idle.idle_since + kRecentlyUsed < now) return nullptr;
         // It may be one of its name's addresses again, as some names give a few at a time.
@@ -223,7 +178,7 @@ UpstreamPtr UpstreamPool::take_idle(const UpstreamTarget& target, const std::str
             !resolver_.leads_to(dialled_place(target).host, idle.remote.address(),
                                 target.via ? std::string() : target.client))
             continue;
-        auto taken = remove(candidate);
+        auto taken = idle_.remove(candidate);
         if (is_usable(*taken)) return taken;
     }
     return nullptr;
@@ -250,15 +205,7 @@ UpstreamPtr UpstreamPool::take(const UpstreamTarget& target, UpstreamPtr& owned)
 }
 
 std::shared_ptr<const void> UpstreamPool::take_seat(const std::string& key) {
-    if (seats_.size() >= sweep_at_) {
-        std::erase_if(seats_, [](const auto& entry) { return entry.second.expired(); });
-        sweep_at_ = 64 + 2 * seats_.size();
-    }
-    auto& known = seats_[key];
-    auto seat = known.lock();
-    if (!seat) known = seat = std::make_shared<const Seats>();
-    const auto taken = static_cast<std::size_t>(seat.use_count() - 1);
-    return taken < config_->limits.upstream_connections ? seat : nullptr;
+    return seats_.take(key, config_->limits.upstream_connections);
 }
 
 asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
@@ -288,7 +235,7 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
     auto dialled = co_await dialer_.connect(key, std::move(*admitted), deadline);
     if (!dialled) {
         // For the next request.
-        if (dialled.error() == asio::error::no_descriptors) close_idle();
+        if (dialled.error() == asio::error::no_descriptors) idle_.clear();
         co_return why_not_connected(dialled.error());
     }
     auto connection = new_connection(target, key, std::move(*dialled), std::move(seat));
@@ -541,7 +488,7 @@ void UpstreamPool::release(UpstreamPtr connection, UpstreamPtr& owned) {
     connection->seat.reset();
     connection->deadline.clear();
     connection->buffer.trim();
-    connection->used = true;
+    connection->idle_since = Clock::now();
     owned = std::move(connection);
 }
 
@@ -549,25 +496,12 @@ void UpstreamPool::release(UpstreamPtr connection) {
     connection->deadline.clear();
     if (!connection->buffer.empty() || config_->limits.upstream_idle == 0) return;
     connection->buffer.trim();
-    connection->used = true;
     connection->idle_since = Clock::now();
     remove_expired(connection->idle_since);
-    while (idle_.size() >= config_->limits.upstream_idle) remove(idle_.begin());
-    if (spare_.empty()) spare_.emplace_back();
-    const auto at = spare_.begin();
-    *at = std::move(connection);
-    idle_.splice(idle_.end(), spare_, at);
-    idle_at(at->get()->key).push_back(at);
+    while (idle_.size() >= config_->limits.upstream_idle) idle_.remove(idle_.begin());
+    idle_.add(std::move(connection));
     if (std::exchange(looking_after_idle_, true)) return;
     wheel_.arm(*this, Clock::now() + kSurplusKept);
-}
-
-std::vector<UpstreamPool::Idle::iterator>& UpstreamPool::idle_at(const std::string& key) {
-    const auto known = idle_at_.find(key);
-    if (known != idle_at_.end()) return known->second;
-    if (spare_node_.empty()) return idle_at_[key];
-    spare_node_.key() = key;
-    return idle_at_.insert(std::move(spare_node_)).position->second;
 }
 
 void UpstreamPool::set_peer_places(std::shared_ptr<const std::vector<protocol::PeerPlace>> places) {
@@ -580,21 +514,16 @@ void UpstreamPool::set_peer_places(std::shared_ptr<const std::vector<protocol::P
         const bool is_of_a_peer = std::ranges::any_of(now, [port](const auto& place) {
             return place.http_port == port || place.link_port == port;
         });
-        if ((*candidate)->on_clients_word && is_of_a_peer) remove(candidate);
+        if ((*candidate)->on_clients_word && is_of_a_peer) idle_.remove(candidate);
     }
 }
 
 void UpstreamPool::remove_siblings(const UpstreamConnection& connection) {
-    const auto at = idle_at_.find(connection.key);
-    if (at == idle_at_.end()) return;
-    auto siblings = at->second;
+    const auto* const places = idle_.at(connection.key);
+    if (!places) return;
+    auto siblings = *places;
     std::erase_if(siblings, [&](const auto& each) { return (*each)->remote != connection.remote; });
-    for (const auto each : siblings) remove(each);
-}
-
-void UpstreamPool::close_idle() {
-    idle_at_.clear();
-    idle_.clear();
+    for (const auto each : siblings) idle_.remove(each);
 }
 
 }  // namespace proxy

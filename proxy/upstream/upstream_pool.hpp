@@ -5,7 +5,6 @@
 #include <boost/system/result.hpp>
 #include <chrono>
 #include <functional>
-#include <list>
 #include <map>
 #include <memory>
 #include <string>
@@ -17,84 +16,18 @@
 #include "protocol/net/dialer.hpp"
 #include "protocol/net/resolver.hpp"
 #include "protocol/net/sleep.hpp"
-#include "protocol/net/tls_session.hpp"
 #include "proxy/config/config_in_effect.hpp"
 #include "proxy/http/fetch_error.hpp"
-#include "proxy/net/read_buffer.hpp"
+#include "proxy/http/memory.hpp"
 #include "proxy/net/timer_wheel.hpp"
 #include "proxy/net/tls_trust.hpp"
-#include "proxy/storage/memory.hpp"
 #include "proxy/telemetry/rate_limited_log.hpp"
+#include "proxy/upstream/connection_seats.hpp"
 #include "proxy/upstream/destinations.hpp"
+#include "proxy/upstream/idle_connections.hpp"
+#include "proxy/upstream/upstream_connection.hpp"
 
 namespace proxy {
-
-/// Cancels the wait of a socket when its deadline passes.
-class SocketDeadline final : public TimerWheel::Timer {
-public:
-    SocketDeadline(TimerWheel& wheel, boost::asio::ip::tcp::socket& socket)
-        : wheel_(wheel), socket_(socket) {}
-
-    void set(TimerWheel::Clock::time_point at) {
-        expired_ = false;
-        wheel_.arm(*this, at);
-    }
-    void clear() { wheel_.disarm(*this); }
-    bool expired() const { return expired_; }
-
-private:
-    void expire() override {
-        expired_ = true;
-        boost::system::error_code ignored;
-        socket_.cancel(ignored);
-    }
-
-    TimerWheel& wheel_;
-    boost::asio::ip::tcp::socket& socket_;
-    bool expired_ = false;
-};
-
-/// A connection to an origin or peer. One request at a time.
-struct UpstreamConnection {
-    UpstreamConnection(const boost::asio::any_io_executor& executor, TimerWheel& wheel,
-                       std::string of_target)
-        : socket(executor), deadline(wheel, socket), key(std::move(of_target)) {}
-
-    /// Like the socket's async_read_some and async_write, in the clear or under TLS. In the clear
-    /// they are the socket's own operations, without a coroutine.
-    boost::asio::awaitable<std::size_t> read_some(boost::asio::mutable_buffer into,
-                                                  boost::system::error_code& ec);
-    boost::asio::awaitable<std::size_t> write(boost::asio::const_buffer from,
-                                              boost::system::error_code& ec);
-    /// Writes as much as the socket takes without waiting.
-    std::size_t write_now(boost::asio::const_buffer from, boost::system::error_code& ec);
-    /// Reads the bytes that are there.
-    protocol::TlsSession::Step read_now(boost::asio::mutable_buffer into, std::size_t& got);
-
-    boost::asio::ip::tcp::socket socket;
-    std::unique_ptr<protocol::TlsSession> tls;  // null: in the clear
-    SocketDeadline deadline;
-    ReadBuffer buffer;
-    std::string key;  // connection_key() of its target
-    boost::asio::ip::tcp::endpoint remote;
-    std::string address;      // remote, as address_text() writes it
-    bool by_address = false;  // its target names an address, which no DNS change moves
-    bool to_peer = false;
-    bool on_clients_word = false;  // as UpstreamTarget::on_clients_word
-    bool used = false;             // it has carried a request and its response
-    std::uint32_t mark = 0;        // of the server in a group: UpstreamTarget::mark
-    /// It belongs to one client connection, and never comes into the pool: a 401 has asked for a
-    /// login of the connection, or a request `logged_in` (connection_login.hpp).
-    bool of_client = false, logged_in = false;
-    std::shared_ptr<const void> seat;  // one of those that limits.upstream_connections allows
-    std::chrono::steady_clock::time_point idle_since;
-    /// Until then the connection rests, as bytes without a request may follow.
-    std::chrono::steady_clock::time_point quiet_until{};
-};
-using UpstreamPtr = std::unique_ptr<UpstreamConnection>;
-
-/// `10.0.0.7:8080` or `[::1]:80`.
-std::string address_text(const boost::asio::ip::tcp::endpoint& endpoint);
 
 /// The destination of a request.
 struct UpstreamTarget : HostPort {
@@ -160,8 +93,8 @@ public:
 
     /// `config`: the one in effect. The arguments outlive the pool.
     UpstreamPool(boost::asio::any_io_executor executor, TimerWheel& wheel,
-                 protocol::Resolver& resolver, const ConfigInEffect& config, MemoryBudget& windows,
-                 std::uint64_t& peer_handshakes);
+                 const ConfigInEffect& config, MemoryBudget& windows,
+                 std::uint64_t& peer_handshakes, protocol::Resolver::Options look_ups = {});
 
     /// An idle connection that `kept` allows, the last used first, else a new one. Where only the
     /// age of the idle ones forbids their use, the oldest makes room for the new one, so that an
@@ -191,7 +124,7 @@ public:
     /// This connection is dead, without a word from the other side: closes the idle ones to the
     /// same address.
     void remove_siblings(const UpstreamConnection& connection);
-    void close_idle();
+    void close_idle() { idle_.clear(); }
     /// Sets the places of peers, as discovery and their links report them; null: none. An idle
     /// connection that a client named closes if a peer turns up at its port, and the next one is
     /// judged anew.
@@ -201,8 +134,6 @@ public:
     MemoryBudget& windows() { return windows_; }
 
 private:
-    using Idle = std::list<UpstreamPtr>;  // the longest idle one in front
-
     void expire() override;
 
     /// The addresses of the target that the destination rules allow.
@@ -236,9 +167,6 @@ private:
                                std::shared_ptr<const void> seat);
     UpstreamPtr take_idle(const UpstreamTarget& target, const std::string& key, Kept kept);
     bool is_usable(UpstreamConnection& idle) const;
-    UpstreamPtr remove(Idle::iterator connection);
-    /// The idle connections of `key`, at least an empty list.
-    std::vector<Idle::iterator>& idle_at(const std::string& key);
     /// False when there is none.
     bool remove_oldest(const std::string& key);
     void remove_expired(Clock::time_point now);
@@ -248,21 +176,13 @@ private:
 
     boost::asio::any_io_executor executor_;
     TimerWheel& wheel_;
-    protocol::Resolver& resolver_;
+    protocol::Resolver resolver_;
     protocol::Dialer dialer_;
     const ConfigInEffect& config_;
     MemoryBudget& windows_;
     std::uint64_t& peer_handshakes_;
-    using IdleAt = std::unordered_map<std::string, std::vector<Idle::iterator>>;
-    Idle idle_;
-    IdleAt idle_at_;  // by key, same order
-    /// Nodes of both that the last requests have emptied, for the connections that come back next.
-    Idle spare_;
-    IdleAt::node_type spare_node_;
-    struct Seats {};
-    std::unordered_map<std::string, std::weak_ptr<const Seats>>
-        seats_;  // its owners are the connections
-    std::size_t sweep_at_ = 64;
+    IdleConnections idle_;
+    ConnectionSeats seats_;
     std::chrono::nanoseconds slept_ = protocol::slept();
     bool looking_after_idle_ = false;                                   // expire() will come
     std::unordered_map<std::string, protocol::SslSessionPtr> tickets_;  // by key

@@ -1,4 +1,4 @@
-#include "proxy/storage/memory.hpp"
+#include "proxy/http/memory.hpp"
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {

@@ -70,11 +70,11 @@ protected:
     tcp::endpoint good = listener.local_endpoint();
     protocol::test::SilentListener silent{io, "127.0.0.4", good.port()};
     TimerWheel wheel{io.get_executor()};
-    protocol::Resolver resolver{io.get_executor(), two_addresses(io)};
     ConfigInEffect config{std::make_shared<const Config>()};
     MemoryBudget windows{1 << 20};
     std::uint64_t peer_handshakes = 0;
-    UpstreamPool pool{io.get_executor(), wheel, resolver, config, windows, peer_handshakes};
+    UpstreamPool pool{io.get_executor(), wheel,           config,
+                      windows,           peer_handshakes, two_addresses(io)};
 };
 
 TEST_F(UpstreamPoolTest, OneDeadAddressOfTwoDoesNotCostTheDeadline) {
@@ -267,11 +267,10 @@ protected:
     int asked = 0;
     Clock::time_point now = Clock::now();
     TimerWheel wheel{io.get_executor()};
-    protocol::Resolver resolver{io.get_executor(), scripted()};
     ConfigInEffect config{std::make_shared<const Config>()};
     MemoryBudget windows{1 << 20};
     std::uint64_t peer_handshakes = 0;
-    UpstreamPool pool{io.get_executor(), wheel, resolver, config, windows, peer_handshakes};
+    UpstreamPool pool{io.get_executor(), wheel, config, windows, peer_handshakes, scripted()};
 };
 
 TEST_F(KeptConnectionTest, IsUsedOnlyWhileItsNameLeadsThere) {
@@ -327,7 +326,7 @@ TEST_F(KeptConnectionTest, MakesRoomForANewOneWhenItIsTooOld) {
     std::this_thread::sleep_for(kRecentlyUsed + 1ms);  // it is older now, however busy the machine
     const auto fresh = acquire(Kept::recent);
     ASSERT_TRUE(fresh);
-    EXPECT_FALSE(fresh->used);
+    EXPECT_FALSE(fresh->is_used());
     std::array<char, 1> byte;
     boost::system::error_code end;
     server.read_some(asio::buffer(byte), end);

@@ -1,4 +1,4 @@
-#include "proxy/storage/memory.hpp"
+#include "proxy/http/memory.hpp"
 
 #include <gtest/gtest.h>
 

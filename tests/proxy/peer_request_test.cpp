@@ -30,7 +30,7 @@ protected:
         io.poll();
         return verdict.value();
     }
-    const PeerCounters& counts() { return upstream.record_of("b")->counts(); }
+    const PeerCounters& counts() { return upstream.peers.of("b")->counts(); }
 
     std::optional<PeerRequest> request;
 
@@ -48,7 +48,7 @@ TEST_F(PeerRequestTest, BooksAFailureInThePeersRecord) {
     EXPECT_EQ(counters.peer_requests, 1u);
     EXPECT_EQ(counts().asked, 1u);
     EXPECT_EQ(counts().failures, 1u);
-    EXPECT_EQ(upstream.record_of("b")->last_failure().reason, to_string(FetchError::busy));
+    EXPECT_EQ(upstream.peers.of("b")->last_failure().reason, to_string(FetchError::busy));
 }
 
 TEST_F(PeerRequestTest, BooksTheFirstEndAlone) {
@@ -72,8 +72,8 @@ TEST_F(PeerRequestTest, BlamesNoLaterRunOfTheNode) {
     view->peers.set(0, {"b", {"127.0.0.1", 80}, "token", true, {}, 8, true});
     upstream.set_peers(view);
     send();
-    EXPECT_TRUE(upstream.record_of("b")->last_failure().reason.empty());
-    EXPECT_FALSE(upstream.record_of("b")->broken());
+    EXPECT_TRUE(upstream.peers.of("b")->last_failure().reason.empty());
+    EXPECT_FALSE(upstream.peers.of("b")->broken());
 }
 
 TEST_F(PeerRequestTest, NotesBeginAndEndInTheLogOfItsFetch) {
