@@ -182,7 +182,7 @@ void show_upstreams(const Config& config, UpstreamGroups& groups, NodeStatus& st
 
 void show_blocklists(const Config& config, NodeStatus& status) {
     const auto& work = status.work;
-    auto& numbers = status.blocklist_numbers;
+    auto& numbers = status.blocklists.numbers;
     // A name in a list is never a false positive.
     numbers.expected_false_positives = static_cast<std::uint64_t>(
         static_cast<double>(work.blocklist_queries - work.blocklist_confirmed) *
@@ -196,14 +196,14 @@ void show_blocklists(const Config& config, NodeStatus& status) {
     auto faults = config.blocklists->faults();
     for (std::size_t i = 0; i < faults.size(); ++i) {
         const auto& list = config.blocklists->lists()[i];
-        status.blocklists.push_back({list.config.path, to_string(list.config.format),
+        status.blocklists.lists.push_back({list.config.path, to_string(list.config.format),
                                      to_string(list.config.action), list.entries, list.malformed,
                                      std::move(faults[i])});
     }
 }
 
 void show_leaves(const LeafNumbers& leaves, NodeStatus& status) {
-    status.leaves = {leaves.cached, leaves.minted, leaves.mint_us};
+    status.tls.leaves = {leaves.cached, leaves.minted, leaves.mint_us};
 }
 
 void show_certificates(const Config& config, NodeStatus& status) {
@@ -211,7 +211,7 @@ void show_certificates(const Config& config, NodeStatus& status) {
     const auto add = [&](const CertificateFacts& facts) {
         // As nanoseconds, an end in the year 9999 would overflow.
         const auto end = static_cast<double>(facts.not_after.time_since_epoch().count());
-        status.certificates.push_back({facts.file, facts.names, facts.key_type, end, end - now});
+        status.tls.certificates.push_back({facts.file, facts.names, facts.key_type, end, end - now});
     };
     for (const auto& each : config.tls_contexts->certificates) add(each->facts);
     if (const auto& interception = config.tls_contexts->interception)

@@ -17,15 +17,62 @@ double seconds(std::chrono::nanoseconds time) {
     return std::chrono::duration<double>(time).count();
 }
 
+template <class Text>
+ordered_json text_or_null(const Text& text) {
+    return text.empty() ? ordered_json(nullptr) : ordered_json(text);
+}
+
 ordered_json peer_json(const Explanation::Peer& peer) {
     auto out = ordered_json::object();
     out["node"] = peer.node;
     out["claims"] = peer.promises;
-    out["has"] = peer.has.empty() ? ordered_json(nullptr) : ordered_json(peer.has);
+    out["has"] = text_or_null(peer.has);
     out["choice"] = peer.choice;
     out["turn"] = peer.turn == 0 ? ordered_json(nullptr) : ordered_json(peer.turn);
     out["round_trip_seconds"] = seconds(peer.round_trip);
     return out;
+}
+
+void put_rule(ordered_json& page, const Explanation::Rule& rule,
+              const Explanation::Mirror& mirror) {
+    page["rule"] = text_or_null(rule.name);
+    if (rule.follow_redirects) page["follow_redirects"] = true;
+    if (!mirror.url.empty()) {
+        page["public"] = mirror.url;
+        page["url_at_origin"] = mirror.url_at_origin;
+        if (mirror.rewritten) page["rewritten"] = true;
+    }
+    if (rule.authorize) page["authorize"] = true;
+    if (!rule.min_age.empty()) page["min_age"] = rule.min_age;
+    if (!rule.first_seen.empty()) page["first_seen"] = rule.first_seen;
+}
+
+void put_store(ordered_json& page, const Explanation::Store& store) {
+    page["here"] = store.here;
+    page["ttl_seconds"] = store.ttl ? ordered_json(store.ttl->count()) : ordered_json(nullptr);
+    if (store.stored) {
+        const auto& stored = *store.stored;
+        page["age_seconds"] = stored.age.count();
+        page["lifetime_seconds"] = stored.lifetime.count();
+        page["body_bytes"] = stored.body_bytes;
+        if (const auto size = stored.block_bytes; size > 0)
+            page["blocks"] = {{"count", (stored.body_bytes + size - 1) / size}, {"bytes", size}};
+    }
+    page["variants"] = store.variants;
+    if (store.not_stored)
+        page["not_stored"] = {{"verdict", store.not_stored->verdict},
+                              {"seconds_ago", store.not_stored->ago.count()}};
+    page["just_invalidated"] = store.just_invalidated;
+}
+
+void put_access(ordered_json& page, const Explanation::Access& access) {
+    page["blocklist"] =
+        access.blocklist.empty()
+            ? ordered_json(nullptr)
+            : ordered_json{{"entry", access.blocklist}, {"action", access.blocklist_action}};
+    page["destination_denied"] = text_or_null(access.destination);
+    if (!access.target_refused.empty()) page["target_refused"] = access.target_refused;
+    if (!access.intercepted.empty()) page["intercepted"] = access.intercepted;
 }
 
 }  // namespace
@@ -48,52 +95,19 @@ std::variant<CacheKey, std::string> explained_url(std::string_view target) {
 }
 
 std::string explanation_json(const Explanation& explanation) {
-    auto peers = ordered_json::array();
-    for (const auto& peer : explanation.peers) peers.push_back(peer_json(peer));
     auto page = ordered_json::object();
     page["url"] = explanation.url;
-    page["rule"] =
-        explanation.rule.empty() ? ordered_json(nullptr) : ordered_json(explanation.rule);
-    if (explanation.follow_redirects) page["follow_redirects"] = true;
-    if (!explanation.mirror.empty()) {
-        page["public"] = explanation.mirror;
-        page["url_at_origin"] = explanation.url_at_origin;
-        if (explanation.rewritten) page["rewritten"] = true;
-    }
-    if (explanation.authorize) page["authorize"] = true;
-    if (!explanation.min_age.empty()) page["min_age"] = explanation.min_age;
-    if (!explanation.first_seen.empty()) page["first_seen"] = explanation.first_seen;
-    if (!explanation.refused.empty()) page["refused"] = explanation.refused;
-    page["here"] = explanation.here;
-    page["ttl_seconds"] =
-        explanation.ttl ? ordered_json(explanation.ttl->count()) : ordered_json(nullptr);
-    if (explanation.stored) {
-        const auto& stored = *explanation.stored;
-        page["age_seconds"] = stored.age.count();
-        page["lifetime_seconds"] = stored.lifetime.count();
-        page["body_bytes"] = stored.body_bytes;
-        if (const auto size = stored.block_bytes; size > 0)
-            page["blocks"] = {{"count", (stored.body_bytes + size - 1) / size}, {"bytes", size}};
-    }
-    page["variants"] = explanation.variants;
-    if (explanation.not_stored)
-        page["not_stored"] = {{"verdict", explanation.not_stored->verdict},
-                              {"seconds_ago", explanation.not_stored->ago.count()}};
-    page["just_invalidated"] = explanation.just_invalidated;
-    page["blocklist"] = explanation.blocklist.empty()
-                            ? ordered_json(nullptr)
-                            : ordered_json{{"entry", explanation.blocklist},
-                                           {"action", explanation.blocklist_action}};
-    page["destination_denied"] = explanation.destination.empty()
-                                     ? ordered_json(nullptr)
-                                     : ordered_json(explanation.destination);
-    if (!explanation.target_refused.empty()) page["target_refused"] = explanation.target_refused;
-    if (!explanation.intercepted.empty()) page["intercepted"] = explanation.intercepted;
-    page["origin"] = explanation.origin;
-    page["servers"] = explanation.servers;
-    page["origin_answer_seconds"] = seconds(explanation.origin_time);
+    put_rule(page, explanation.rule, explanation.mirror);
+    if (!explanation.access.refused.empty()) page["refused"] = explanation.access.refused;
+    put_store(page, explanation.store);
+    put_access(page, explanation.access);
+    const auto& origin = explanation.origin;
+    page["origin"] = origin.place;
+    page["servers"] = origin.servers;
+    page["origin_answer_seconds"] = seconds(origin.time);
     page["beside_the_origin"] = explanation.beside_the_origin;
-    page["peers"] = std::move(peers);
+    auto& peers = page["peers"] = ordered_json::array();
+    for (const auto& peer : explanation.peers) peers.push_back(peer_json(peer));
     return page.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

@@ -1,87 +1,24 @@
 #include "proxy/admin/metrics_text.hpp"
 
-#include <prometheus/metric_family.h>
-#include <prometheus/text_serializer.h>
-
 #include <algorithm>
 #include <iterator>
-#include <limits>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include "proxy/admin/open_metrics.hpp"
+#include "proxy/admin/metrics_writer.hpp"
 
 namespace proxy {
 
 namespace {
 
-using prometheus::ClientMetric;
-using prometheus::MetricFamily;
-using prometheus::MetricType;
-using Labels = std::vector<ClientMetric::Label>;
+using Labels = MetricsWriter::Labels;
 
 constexpr double kBitsOfByte = 8;
 
 double bytes_of_bits(std::uint64_t bits) {
     return static_cast<double>(bits) / kBitsOfByte;
 }
-
-/// Gathers families in order; each value is added to the family begun last.
-class Families {
-public:
-    void counter(const std::string& name, const std::string& help) {
-        begin(name, help, MetricType::Counter);
-    }
-    void gauge(const std::string& name, const std::string& help) {
-        begin(name, help, MetricType::Gauge);
-    }
-    void histogram(const std::string& name, const std::string& help) {
-        begin(name, help, MetricType::Histogram);
-    }
-
-    void value(double value, Labels labels = {}) {
-        auto& metric = add(std::move(labels));
-        metric.counter.value = value;
-        metric.gauge.value = value;
-    }
-    void value(std::uint64_t count, Labels labels = {}) {
-        value(static_cast<double>(count), std::move(labels));
-    }
-
-    /// The exemplars of the value that was added last. They outlive this object.
-    void exemplars(const DurationExemplars& of_value) {
-        placed_.push_back({families_.size() - 1, families_.back().metric.size() - 1, &of_value});
-    }
-    void value(const DurationHistogram& histogram, Labels labels) {
-        auto& out = add(std::move(labels)).histogram;
-        std::uint64_t below = 0;
-        for (std::size_t i = 0; i < histogram.counts.size(); ++i) {
-            below += histogram.counts[i];
-            out.bucket.push_back({below, i < kDurationBuckets.size()
-                                             ? kDurationBuckets[i]
-                                             : std::numeric_limits<double>::infinity()});
-        }
-        out.sample_count = below;
-        out.sample_sum = histogram.sum_seconds;
-    }
-
-    std::string text(MetricsFormat format) const {
-        if (format == MetricsFormat::open_metrics) return open_metrics_text(families_, placed_);
-        return prometheus::TextSerializer().Serialize(families_);
-    }
-
-private:
-    void begin(const std::string& name, const std::string& help, MetricType type) {
-        families_.push_back({name, help, type, {}});
-    }
-    ClientMetric& add(Labels labels) {
-        auto& metric = families_.back().metric.emplace_back();
-        metric.label = std::move(labels);
-        return metric;
-    }
-
-    std::vector<MetricFamily> families_;
-    std::vector<PlacedExemplars> placed_;
-};
 
 /// Numbers of one object, with the labels that identify it.
 template <class Of>
@@ -97,14 +34,14 @@ double to_base_unit(std::string_view unit) {
 
 /// Adds the families of a table, each with its values for all of `whose`.
 template <class Of, std::size_t N>
-void add_table(Families& out, const protocol::Descriptions<Of, N>& table,
+void add_table(MetricsWriter& out, const protocol::Descriptions<Of, N>& table,
                const std::vector<Counted<Of>>& whose) {
     for (const auto* first = std::begin(table); first != std::end(table);) {
         const auto* end = std::find_if(
             first, std::end(table), [&](const auto& each) { return each.family != first->family; });
         if (!first->family.empty()) {
-            const std::string name(first->family), help(first->help);
-            first->kind == NumberKind::counter ? out.counter(name, help) : out.gauge(name, help);
+            first->kind == NumberKind::counter ? out.counter(first->family, first->help)
+                                               : out.gauge(first->family, first->help);
             for (const auto& [labels, counts] : whose) {
                 for (const auto* each = first; each != end; ++each) {
                     auto all = labels;
@@ -112,7 +49,7 @@ void add_table(Families& out, const protocol::Descriptions<Of, N>& table,
                         all.push_back(
                             {std::string(each->label.key), std::string(each->label.value)});
                     out.value(static_cast<double>(counts->*each->member) / to_base_unit(each->unit),
-                              std::move(all));
+                              all);
                 }
             }
         }
@@ -121,12 +58,12 @@ void add_table(Families& out, const protocol::Descriptions<Of, N>& table,
 }
 
 template <class Of, std::size_t N>
-void add_table(Families& out, const protocol::Descriptions<Of, N>& table, const Of& counts) {
+void add_table(MetricsWriter& out, const protocol::Descriptions<Of, N>& table, const Of& counts) {
     add_table<Of>(out, table, {{{}, &counts}});
 }
 
 template <class Of, std::size_t N>
-void add_table(Families& out, const protocol::Descriptions<Of, N>& table,
+void add_table(MetricsWriter& out, const protocol::Descriptions<Of, N>& table,
                const std::vector<PeerStatus>& peers) {
     std::vector<Counted<Of>> whose;
     for (const auto& peer : peers) whose.push_back({{{"peer", peer.node}}, &peer});
@@ -134,7 +71,7 @@ void add_table(Families& out, const protocol::Descriptions<Of, N>& table,
 }
 
 /// Adds the families of directories, if there are any.
-void add_disk(Families& out, const std::vector<DiskStatus>& disk) {
+void add_disk(MetricsWriter& out, const std::vector<DiskStatus>& disk) {
     if (disk.empty()) return;
     std::vector<Counted<DiskCounters>> whose;
     for (const auto& each : disk) whose.push_back({{{"directory", each.path}}, &each});
@@ -151,20 +88,20 @@ void add_disk(Families& out, const std::vector<DiskStatus>& disk) {
 }
 
 template <class Enum>
-void add_each(Families& out, const char* label, const PerEnum<Enum>& counts) {
+void add_each(MetricsWriter& out, const char* label, const PerEnum<Enum>& counts) {
     for (const auto reason : kEachOf<Enum>)
         out.value(counts[reason], {{label, std::string(to_string(reason))}});
 }
 
-void add_requests(Families& out, const WorkerCounters& work) {
+void add_requests(MetricsWriter& out, const WorkerCounters& work) {
     out.counter("hearsay_requests_total", "Client requests by how they ended.");
     add_each(out, "outcome", work.requests);
     out.histogram("hearsay_request_duration_seconds",
                   "From the end of the request's head to the end of the answer.");
     for (const auto outcome : kEachOf<Outcome>) {
         const auto index = static_cast<std::size_t>(outcome);
-        out.value(work.durations[index], {{"outcome", std::string(to_string(outcome))}});
-        out.exemplars(work.exemplars[index]);
+        out.value(work.durations[index], work.exemplars[index],
+                  {{"outcome", std::string(to_string(outcome))}});
     }
     out.counter("hearsay_request_refusals_total", "Requests refused before they were served.");
     add_each(out, "reason", work.refusals);
@@ -186,7 +123,7 @@ void add_requests(Families& out, const WorkerCounters& work) {
 /// The label of sums over former peers. Names of nodes exclude it.
 constexpr const char* kGone = "(gone)";
 
-void add_peers(Families& out, const ClusterCounters& cluster) {
+void add_peers(MetricsWriter& out, const ClusterCounters& cluster) {
     const auto& peers = cluster.peers;
     auto asked = peers;
     if (cluster.peers_gone > 0) {
@@ -222,7 +159,7 @@ void add_peers(Families& out, const ClusterCounters& cluster) {
     add_table<protocol::SyncCounters>(out, protocol::kSyncCounters, peers);
 }
 
-void add_invalidations(Families& out, const std::vector<PeerStatus>& peers) {
+void add_invalidations(MetricsWriter& out, const std::vector<PeerStatus>& peers) {
     out.counter("hearsay_invalidations_total",
                 "Invalidated keys and tags, sent to a peer or received from it.");
     for (const auto& peer : peers) {
@@ -237,7 +174,7 @@ void add_invalidations(Families& out, const std::vector<PeerStatus>& peers) {
     for (const auto& peer : peers) out.value(peer.invalidations_pending, {{"peer", peer.node}});
 }
 
-void add_summary(Families& out, const NodeStatus& status) {
+void add_summary(MetricsWriter& out, const NodeStatus& status) {
     add_table<protocol::LinkCounters>(out, protocol::kLinkCounters, status.cluster);
     out.counter("hearsay_link_refusals_total",
                 "Peer links that ended or were refused, by reason; ordinary ends too.");
@@ -258,7 +195,7 @@ void add_summary(Families& out, const NodeStatus& status) {
     out.value(status.false_hit_budget);
 }
 
-void add_config(Families& out, const ConfigStatus& config) {
+void add_config(MetricsWriter& out, const ConfigStatus& config) {
     out.counter("hearsay_config_reloads_total", "Reloads of the configuration by how they ended.");
     out.value(config.reloads, {{"result", "applied"}});
     out.value(config.failures, {{"result", "refused"}});
@@ -271,7 +208,7 @@ void add_config(Families& out, const ConfigStatus& config) {
 }
 
 /// Adds the families of certificates, if there are any.
-void add_certificates(Families& out, const std::vector<CertificateStatus>& certificates) {
+void add_certificates(MetricsWriter& out, const std::vector<CertificateStatus>& certificates) {
     if (certificates.empty()) return;
     out.gauge("hearsay_tls_certificate_expiry_seconds",
               "Time until a certificate of the TLS listener expires; negative afterwards.");
@@ -280,21 +217,21 @@ void add_certificates(Families& out, const std::vector<CertificateStatus>& certi
 }
 
 /// Adds the families of blocklists, if there are any.
-void add_blocklists(Families& out, const NodeStatus& status) {
-    if (status.blocklists.empty()) return;
-    add_table(out, kBlocklistNumbers, status.blocklist_numbers);
+void add_blocklists(MetricsWriter& out, const NodeStatus& status) {
+    if (status.blocklists.lists.empty()) return;
+    add_table(out, kBlocklistNumbers, status.blocklists.numbers);
     out.gauge("hearsay_blocklist_malformed_lines", "Lines of a blocklist that are left out.");
-    for (const auto& each : status.blocklists)
+    for (const auto& each : status.blocklists.lists)
         out.value(each.malformed_lines, {{"list", each.path}});
     out.gauge("hearsay_blocklist_not_renewed",
               "1 while the file of a blocklist has changed and cannot be used, so that its former "
               "state counts.");
-    for (const auto& each : status.blocklists)
+    for (const auto& each : status.blocklists.lists)
         out.value(each.fault.empty() ? 0.0 : 1.0, {{"list", each.path}});
 }
 
 /// Adds the families of servers in groups, if there are any.
-void add_upstreams(Families& out, const std::vector<UpstreamStatus>& servers) {
+void add_upstreams(MetricsWriter& out, const std::vector<UpstreamStatus>& servers) {
     if (servers.empty()) return;
     const auto labels = [](const UpstreamStatus& each) {
         return Labels{{"group", each.group}, {"server", each.server}};
@@ -313,7 +250,7 @@ void add_upstreams(Families& out, const std::vector<UpstreamStatus>& servers) {
 }
 
 /// Adds the answers of origins by site, if there are any.
-void add_answers(Families& out, const std::vector<SiteAnswersStatus>& sites) {
+void add_answers(MetricsWriter& out, const std::vector<SiteAnswersStatus>& sites) {
     if (sites.empty()) return;
     out.counter("hearsay_origin_responses_total",
                 "Responses of the origin of a site by class: server_error is 5xx, "
@@ -328,7 +265,7 @@ void add_answers(Families& out, const std::vector<SiteAnswersStatus>& sites) {
 }
 
 /// Numbers by the names of Prometheus' own clients.
-void add_process(Families& out, const ProcessStatus& process) {
+void add_process(MetricsWriter& out, const ProcessStatus& process) {
     out.counter("process_cpu_seconds_total", "User and system CPU time of all threads.");
     out.value(process.cpu_seconds);
     out.gauge("process_resident_memory_bytes", "Memory that is in use.");
@@ -346,7 +283,7 @@ void add_process(Families& out, const ProcessStatus& process) {
 }  // namespace
 
 std::string metrics_text(const NodeStatus& status, MetricsFormat format) {
-    Families out;
+    MetricsWriter out(format);
     add_requests(out, status.work);
     add_table<NodeCounters>(out, kNodeCounters, status);
     add_table(out, kCacheCounters, status.cache);
@@ -356,8 +293,8 @@ std::string metrics_text(const NodeStatus& status, MetricsFormat format) {
     add_invalidations(out, status.cluster.peers);
     add_summary(out, status);
     add_config(out, status.config);
-    add_certificates(out, status.certificates);
-    add_table(out, kLeafStatus, status.leaves);
+    add_certificates(out, status.tls.certificates);
+    add_table(out, kLeafStatus, status.tls.leaves);
     add_table(out, kSpanCounters, status.spans);
     add_blocklists(out, status);
     add_upstreams(out, status.upstreams);
@@ -369,7 +306,7 @@ std::string metrics_text(const NodeStatus& status, MetricsFormat format) {
     out.gauge("hearsay_build_info", "Always 1; the labels have node and version.");
     out.value(1.0, {{"node", status.node}, {"version", status.version}});
     add_process(out, status.process);
-    return out.text(format);
+    return out.finish();
 }
 
 }  // namespace proxy

@@ -393,6 +393,17 @@ static_assert(protocol::every_member_has_a_row(kLeafStatus));
 /// A node that is out of step with peers is ready this long after its start.
 inline constexpr std::chrono::seconds kReadyAlone{2};
 
+/// Certificates of the TLS listener, as in tls, and those that the node makes for interception.
+struct TlsStatus {
+    std::vector<CertificateStatus> certificates;
+    LeafStatus leaves;
+};
+
+struct BlocklistsStatus {
+    BlocklistNumbers numbers;
+    std::vector<BlocklistStatus> lists;  // as in forward.blocklists
+};
+
 /// A snapshot of a node for /api/v1/status and /metrics, filled by status_reports.
 struct NodeStatus : NodeCounters {
     std::string node;
@@ -409,11 +420,9 @@ struct NodeStatus : NodeCounters {
     double false_hit_budget = 0;  // expected false hits per local miss that the settings allow
     ClusterCounters cluster;
     ConfigStatus config;
-    std::vector<CertificateStatus> certificates;  // as in tls
-    LeafStatus leaves;
+    TlsStatus tls;
     SpanCounters spans;
-    BlocklistNumbers blocklist_numbers;
-    std::vector<BlocklistStatus> blocklists;  // as in forward.blocklists
+    BlocklistsStatus blocklists;
     std::vector<UpstreamStatus> upstreams;
     std::vector<SiteAnswersStatus> answers;  // by site
     ProcessStatus process;

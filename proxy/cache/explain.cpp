@@ -44,49 +44,73 @@ asio::awaitable<void> look(Upstream& upstream, PeerOfView peer, std::string text
     looks->wakeup->notify();
 }
 
-void explain_stored(Cache& cache, const CacheKey& key, summary::KeyHash hash, Clock::time_point now,
-                    Explanation& out) {
-    const auto found = cache.look_up(hash, key.uri(), {}, now);
+/// What is explained.
+struct ExplainTarget {
+    std::shared_ptr<const Config> config;
+    CacheKey key;
+    Site site = {};  // may view `key`
+    summary::KeyHash hash = {};
+    Clock::time_point now = Clock::now();
+};
+
+void explain_rule(const ExplainTarget& of, Explanation& out) {
+    const auto& policy = of.site.policy;
+    std::string scratch;
+    out.url = shown_url(of.key, policy, scratch);
+    if (policy.rule) out.rule.name = policy.rule->name;
+    out.rule.follow_redirects = policy.follows_redirects();
+    out.rule.authorize = policy.authorizes_each();
+    if (!policy.mirror) return;
+    out.mirror.url = policy.mirror->here_text;
+    out.mirror.url_at_origin = shown_url_at_origin(of.key, policy, false);
+}
+
+void explain_stored(Cache& cache, const ExplainTarget& of, Explanation& out) {
+    const auto now = Clock::now();
+    const auto found = cache.look_up(of.hash, of.key.uri(), {}, now);
+    auto& store = out.store;
     if (found.response) {
         const auto& stored = *found.response;
         const auto residence = stored.residence(now);
-        out.here = is_fresh(stored.freshness, residence) ? "fresh" : "stale";
-        out.ttl = time_to_live(stored.freshness, residence);
-        out.rewritten = stored.by_rule_alone && !out.mirror.empty();
-        out.stored = {stored.freshness.initial_age + residence, stored.freshness.lifetime,
-                      stored.body_bytes(), stored.blocks ? stored.blocks->block_bytes : 0};
+        store.here = is_fresh(stored.freshness, residence) ? "fresh" : "stale";
+        store.ttl = time_to_live(stored.freshness, residence);
+        out.mirror.rewritten = stored.by_rule_alone && !out.mirror.url.empty();
+        store.stored = {stored.freshness.initial_age + residence, stored.freshness.lifetime,
+                        stored.body_bytes(), stored.blocks ? stored.blocks->block_bytes : 0};
     } else if (found.on_disk) {
-        out.here = "disk";
+        store.here = "disk";
     } else if (found.fill) {
-        out.here = "filling";
+        store.here = "filling";
     } else if (found.other_variants) {
-        out.here = "variant";
+        store.here = "variant";
     }
-    out.variants = cache.shared.store.variants(hash, key.uri());
-    if (const auto note = cache.shared.unstored.find(hash))
-        out.not_stored = {to_string(note->verdict),
-                          std::chrono::duration_cast<std::chrono::seconds>(now - note->at)};
+    store.variants = cache.shared.store.variants(of.hash, of.key.uri());
+    if (const auto note = cache.shared.unstored.find(of.hash))
+        store.not_stored = {to_string(note->verdict),
+                            std::chrono::duration_cast<std::chrono::seconds>(now - note->at)};
 }
 
 /// Notes nothing: a look is no request.
-void explain_age(Cache& cache, const CacheKey& key, summary::KeyHash hash, const Rule& rule,
-                 Explanation& out) {
-    const auto found = cache.look_up(hash, key.uri(), {}, Clock::now());
-    if (!may_judge_age(&rule) || !found.response) return;
+void explain_age(Cache& cache, const ExplainTarget& of, Explanation& out) {
+    if (!may_judge_age(of.site.policy.rule)) return;
+    const auto& rule = *of.site.policy.rule;
+    const auto found = cache.look_up(of.hash, of.key.uri(), {}, Clock::now());
+    if (!found.response) return;
     const auto& stored = *found.response;
     const auto fields = stored.fields();
     const auto now = wall_now();
-    const auto seen = cache.shared.first_sights.find({rule, key.uri(), stored.status, fields}, now);
+    const auto seen =
+        cache.shared.first_sights.find({rule, of.key.uri(), stored.status, fields}, now);
     const auto why = why_too_young(rule, stored.status, fields, now, seen);
-    if (why || rule.min_age) out.min_age = why.value_or("passes");
-    if (seen) out.first_seen = rfc3339(*seen);
+    if (why || rule.min_age) out.rule.min_age = why.value_or("passes");
+    if (seen) out.rule.first_seen = rfc3339(*seen);
 }
 
 /// A site of the configuration is no forward target.
-void explain_blocklists(const Config& config, const CacheKey& key, const Site& site,
-                        Explanation& out) {
-    if (!config.blocklists || site.of_entry()) return;
-    const auto listed = config.blocklists->find(key.host(), key.path());
+void explain_blocklists(const ExplainTarget& of, Explanation::Access& out) {
+    const auto& config = *of.config;
+    if (!config.blocklists || of.site.of_entry()) return;
+    const auto listed = config.blocklists->find(of.key.host(), of.key.path());
     const auto& entry = listed.refused ? listed.refused : listed.logged;
     if (!listed.refused && listed.unreadable > 0) {
         out.blocklist = "the sorted file cannot be read: " + listed.error.message();
@@ -101,12 +125,25 @@ void explain_blocklists(const Config& config, const CacheKey& key, const Site& s
 }
 
 /// The refusal that comes before all content.
-std::string_view refusal_of(const Site& site, const Explanation& known) {
+std::string_view refusal_of(const Site& site, const Explanation::Access& known) {
     if (site.none == NoSite::two_readings) return "404 (origins: the path has several readings)";
     if (site.none) return "403 (forward.enabled, origins)";
     if (known.blocklist_action == to_string(BlocklistAction::refuse))
         return "403 (forward.blocklists)";
     return known.destination.empty() ? "" : "403 (forward.destinations)";
+}
+
+void explain_access(const ExplainTarget& of, Explanation::Access& out) {
+    const auto& forward = of.config->forward;
+    const auto& key = of.key;
+    explain_blocklists(of, out);
+    if (!of.site.of_entry() && !of.site.none)
+        out.destination = why_not_destination(forward.destinations, key.host(), key.port());
+    const auto* const pattern = key.scheme() == Scheme::https
+                                    ? intercepting_pattern(forward, key.host(), key.port())
+                                    : nullptr;
+    if (pattern) out.intercepted = pattern->text;
+    out.refused = refusal_of(of.site, out);
 }
 
 /// The refusal of a forward target for its addresses.
@@ -165,92 +202,95 @@ std::shared_ptr<Looks> start_looks(Cache& cache, const CacheKey& key,
     return looks;
 }
 
-}  // namespace
-
-asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
+/// Returns the time of the origin's answers.
+asio::awaitable<RoundTrip> explain_origin(Cache& cache, const ExplainTarget& of, Explanation& out) {
     auto& upstream = cache.upstream;
-    const auto config = upstream.settings.share();
-    const auto now = Clock::now();
-    auto site = choose_site(*config, key, true);
-    choose_rule(*config, "GET", key, site.policy);
-    const auto hash = cache.shared.key_hasher(key.uri());
-    Explanation out;
-    std::string scratch;
-    out.url = shown_url(key, site.policy, scratch);
-    if (site.policy.rule) out.rule = site.policy.rule->name;
-    out.follow_redirects = site.policy.follows_redirects();
-    out.authorize = site.policy.authorizes_each();
-    if (const auto* const mirror = site.policy.mirror) {
-        out.mirror = mirror->here_text;
-        out.url_at_origin = shown_url_at_origin(key, site.policy, false);
+    auto target = target_of(of.site, of.key);
+    if (!target) co_return RoundTrip();
+    const auto times = upstream.origin_times.of(connection_key(*target));
+    out.origin.place = place_text(*target);
+    if (target->group)
+        out.origin.servers = upstream.groups.candidates(target->group, target->spread, of.now);
+    out.origin.time = times.mean();
+    if (out.access.refused.empty()) {
+        const auto judged =
+            co_await upstream.pool.judge(std::move(*target), of.now + kLookAtPeers / 2);
+        out.access.target_refused = target_refusal(judged);
     }
-    co_await read_from_disk(cache, key, hash);
-    explain_stored(cache, key, hash, Clock::now(), out);
+    co_return times;
+}
 
-    if (site.policy.rule) explain_age(cache, key, hash, *site.policy.rule, out);
-    explain_blocklists(*config, key, site, out);
-    if (!site.of_entry() && !site.none)
-        out.destination = why_not_destination(config->forward.destinations, key.host(), key.port());
-    const auto* const pattern = key.scheme() == Scheme::https
-                                    ? intercepting_pattern(config->forward, key.host(), key.port())
-                                    : nullptr;
-    if (pattern) out.intercepted = pattern->text;
-    out.refused = refusal_of(site, out);
-    RoundTrip origin;
-    if (const auto target = target_of(site, key)) {
-        origin = upstream.origin_times.of(connection_key(*target));
-        out.origin = place_text(*target);
-        if (target->group)
-            out.servers = upstream.groups.candidates(target->group, target->spread, now);
-        out.origin_time = origin.mean();
-        if (out.refused.empty()) {
-            auto named = *target;
-            const auto judged =
-                co_await upstream.pool.judge(std::move(named), now + kLookAtPeers / 2);
-            out.target_refused = target_refusal(judged);
-        }
-    }
+/// What the choice of a miss decides about one peer.
+struct ChosenPeer {
+    std::size_t number;
+    PeerChosen why;
+    std::size_t turn;
+    RoundTrip round_trip;
+};
+
+ChosenPeer chosen_peer(std::size_t number, PeerChosen why, const PeerTurns& turns,
+                       const PeerRecord& record) {
+    std::size_t at = 0;
+    for (std::size_t turn = 0; turn < turns.count; ++turn)
+        if (turns.turns[turn].peer == number) at = turn + 1;
+    return {number, why, at, record.round_trip()};
+}
+
+asio::awaitable<void> explain_peers(Cache& cache, const ExplainTarget& of, RoundTrip origin,
+                                    Explanation& out) {
+    const auto& upstream = cache.upstream;
     const auto view = upstream.peers.view();
-    if (!view) co_return out;
-
+    if (!view) co_return;
+    const auto& cluster = *of.config->cluster;
     const auto promised =
-        view->directory ? view->directory->candidates({hash, key.uri()}) : summary::PeerSet();
-    const auto invalidated_at = cache.shared.store.invalidated_at(hash, key.uri());
+        view->directory ? view->directory->candidates({of.hash, of.key.uri()}) : summary::PeerSet();
+    const auto invalidated_at = cache.shared.store.invalidated_at(of.hash, of.key.uri());
     const auto invalidated =
-        invalidated_at ? SinceInvalidation(now - *invalidated_at) : std::nullopt;
+        invalidated_at ? SinceInvalidation(of.now - *invalidated_at) : std::nullopt;
     const PeerFacts known{view->peers,
                           upstream.peers.all(),
-                          *config->cluster,
+                          cluster,
                           origin,
-                          now,
+                          of.now,
                           upstream.peers.denying(),
-                          stays_encrypted(*config->cluster, key)};
+                          stays_encrypted(cluster, of.key)};
     const auto turns = whom_to_ask(promised, {}, invalidated, known);
-    out.just_invalidated = is_just_invalidated(invalidated);
+    out.store.just_invalidated = is_just_invalidated(invalidated);
     out.beside_the_origin = turns.beside_the_origin;
 
     const auto numbers = numbers_of(*view, promised);
-    const auto looks =
-        start_looks(cache, key, view, numbers, known.only_encrypted, keep_site(config, site, key));
-    std::vector<std::pair<PeerChosen, RoundTrip>> chosen;
+    const auto looks = start_looks(cache, of.key, view, numbers, known.only_encrypted,
+                                   keep_site(of.config, of.site, of.key));
+    std::vector<ChosenPeer> chosen;
     for (const auto number : numbers)
-        chosen.emplace_back(why_chosen(number, promised, turns, invalidated, known),
-                            upstream.peers.all()[number].round_trip());
+        chosen.push_back(chosen_peer(number,
+                                     why_chosen(number, promised, turns, invalidated, known), turns,
+                                     upstream.peers.all()[number]));
     // The records may be others after this.
-    const auto deadline = now + kLookAtPeers;
+    const auto deadline = of.now + kLookAtPeers;
     auto in_time = true;
     while (looks->open > 0 && in_time) in_time = co_await looks->wakeup->wait_until(deadline);
+    for (const auto& each : chosen)
+        out.peers.push_back(
+            {view->peers[each.number].node, promised.contains(static_cast<unsigned>(each.number)),
+             looks->has[each.number], to_string(each.why), each.turn, each.round_trip.mean()});
+}
 
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-        auto& peer = out.peers.emplace_back();
-        peer.node = view->peers[numbers[i]].node;
-        peer.promises = promised.contains(static_cast<unsigned>(numbers[i]));
-        peer.has = looks->has[numbers[i]];
-        peer.choice = to_string(chosen[i].first);
-        for (std::size_t turn = 0; turn < turns.count; ++turn)
-            if (turns.turns[turn].peer == numbers[i]) peer.turn = turn + 1;
-        peer.round_trip = chosen[i].second.mean();
-    }
+}  // namespace
+
+asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
+    ExplainTarget of{cache.upstream.settings.share(), std::move(key)};
+    of.site = choose_site(*of.config, of.key, true);
+    choose_rule(*of.config, "GET", of.key, of.site.policy);
+    of.hash = cache.shared.key_hasher(of.key.uri());
+    Explanation out;
+    explain_rule(of, out);
+    co_await read_from_disk(cache, of.key, of.hash);
+    explain_stored(cache, of, out);
+    explain_age(cache, of, out);
+    explain_access(of, out.access);
+    const auto origin = co_await explain_origin(cache, of, out);
+    co_await explain_peers(cache, of, origin, out);
     co_return out;
 }
 

@@ -139,51 +139,51 @@ void append_milliseconds(std::string& out, nanoseconds duration) {
 
 /// Squid's result code; log analysers know these words.
 std::string_view squid_result(const AccessRecord& record) {
-    switch (record.outcome) {
+    switch (record.handling.outcome) {
         case Outcome::refused:
             return "TCP_DENIED";
         case Outcome::error:
-            return record.status >= 500 ? "TCP_MISS" : "NONE_NONE";
+            return record.response.status >= 500 ? "TCP_MISS" : "NONE_NONE";
         case Outcome::uncacheable:
-            return record.method == "CONNECT" ? "TCP_TUNNEL" : "TCP_MISS";
+            return record.request.method == "CONNECT" ? "TCP_TUNNEL" : "TCP_MISS";
         default:
             break;
     }
-    if (record.cache == CacheResult::stale) return "TCP_REFRESH_FAIL_OLD";
-    if (record.cache == CacheResult::reval) {
-        if (record.client_reload) return "TCP_CLIENT_REFRESH_MISS";
-        return record.validated ? "TCP_REFRESH_UNMODIFIED" : "TCP_REFRESH_MODIFIED";
+    if (record.handling.cache == CacheResult::stale) return "TCP_REFRESH_FAIL_OLD";
+    if (record.handling.cache == CacheResult::reval) {
+        if (record.request.client_reload) return "TCP_CLIENT_REFRESH_MISS";
+        return record.handling.validated ? "TCP_REFRESH_UNMODIFIED" : "TCP_REFRESH_MODIFIED";
     }
-    if (record.outcome != Outcome::local_hit) return "TCP_MISS";
-    if (record.status == 304) return "TCP_IMS_HIT";
-    return record.source == Source::disk ? "TCP_HIT" : "TCP_MEM_HIT";
+    if (record.handling.outcome != Outcome::local_hit) return "TCP_MISS";
+    if (record.response.status == 304) return "TCP_IMS_HIT";
+    return record.handling.source == Source::disk ? "TCP_HIT" : "TCP_MEM_HIT";
 }
 
 std::string_view squid_hierarchy(const AccessRecord& record) {
-    if (record.source == Source::peer) return "CD_SIBLING_HIT";
-    const bool asked_origin = record.source == Source::origin || record.validated;
+    if (record.handling.source == Source::peer) return "CD_SIBLING_HIT";
+    const bool asked_origin = record.handling.source == Source::origin || record.handling.validated;
     return asked_origin ? "HIER_DIRECT" : "HIER_NONE";
 }
 
 /// The user field also marks peer requests. Names of users exclude a colon (RFC 7617 §2).
 void append_user(std::string& out, const AccessRecord& record) {
-    if (record.role == Role::client) return append_word(out, record.user);
+    if (record.request.role == Role::client) return append_word(out, record.request.user);
     out.append("peer:");
-    if (!record.peer.empty()) append_word(out, record.peer);
+    if (!record.handling.peer.empty()) append_word(out, record.handling.peer);
 }
 
 /// As in Squid: the name of a peer, or the address of an origin without its port.
 std::string_view squid_server(const AccessRecord& record, std::string_view hierarchy) {
-    if (hierarchy == "CD_SIBLING_HIT") return record.peer;
+    if (hierarchy == "CD_SIBLING_HIT") return record.handling.peer;
     if (hierarchy == "HIER_NONE") return {};
-    auto address = record.origin.substr(0, record.origin.rfind(':'));
+    auto address = record.handling.origin.substr(0, record.handling.origin.rfind(':'));
     if (address.starts_with('[')) address = address.substr(1, address.size() - 2);
     return address;
 }
 
 std::string_view protocol_of(const AccessRecord& record) {
-    if (record.version >= 20) return "HTTP/2.0";
-    return record.version == 10 ? "HTTP/1.0" : "HTTP/1.1";
+    if (record.request.version >= 20) return "HTTP/2.0";
+    return record.request.version == 10 ? "HTTP/1.0" : "HTTP/1.1";
 }
 
 }  // namespace
@@ -192,42 +192,45 @@ void append_json_line(std::string& out, const AccessRecord& record) {
     out.append("{\"ts\":\"");
     append_rfc3339(out, Calendar(record.ts));
     out.push_back('"');
-    append_json_member(out, "role", to_string(record.role));
-    append_json_member(out, "client", record.client);
-    if (!record.user.empty()) append_json_member(out, "user", record.user);
-    append_json_member(out, "method", record.method);
-    append_json_member(out, "url", record.url);
+    append_json_member(out, "role", to_string(record.request.role));
+    append_json_member(out, "client", record.request.client);
+    if (!record.request.user.empty()) append_json_member(out, "user", record.request.user);
+    append_json_member(out, "method", record.request.method);
+    append_json_member(out, "url", record.request.url);
     out.append(",\"status\":");
-    append_number(out, record.status);
+    append_number(out, record.response.status);
     out.append(",\"bytes\":");
-    append_number(out, record.bytes);
+    append_number(out, record.response.bytes);
     out.append(",\"dur_ms\":");
     append_milliseconds(out, record.duration);
-    append_json_member(out, "outcome", to_string(record.outcome));
-    append_json_member(out, "cache", to_string(record.cache));
-    append_json_member(out, "source", to_string(record.source));
+    append_json_member(out, "outcome", to_string(record.handling.outcome));
+    append_json_member(out, "cache", to_string(record.handling.cache));
+    append_json_member(out, "source", to_string(record.handling.source));
     append_json_member(out, "protocol", protocol_of(record));
-    const auto asked = record.peer_verdict != PeerVerdict::not_asked;
-    if (asked || record.role == Role::peer) append_json_member(out, "peer", record.peer);
-    if (asked) append_json_member(out, "peer_verdict", to_string(record.peer_verdict));
-    if (record.peers_asked && record.peers_asked->all().size() > 1)
-        append_peers_asked(out, record.peers_asked->all());
-    if (!record.origin.empty()) append_json_member(out, "origin", record.origin);
-    if (!record.rule.empty()) append_json_member(out, "rule", record.rule);
-    if (record.trace != TraceId{}) {
+    const auto asked = record.handling.peer_verdict != PeerVerdict::not_asked;
+    if (asked || record.request.role == Role::peer)
+        append_json_member(out, "peer", record.handling.peer);
+    if (asked) append_json_member(out, "peer_verdict", to_string(record.handling.peer_verdict));
+    if (record.handling.peers_asked && record.handling.peers_asked->all().size() > 1)
+        append_peers_asked(out, record.handling.peers_asked->all());
+    if (!record.handling.origin.empty()) append_json_member(out, "origin", record.handling.origin);
+    if (!record.handling.rule.empty()) append_json_member(out, "rule", record.handling.rule);
+    if (record.request.trace != TraceId{}) {
         out.append(",\"trace_id\":\"");
-        append_id(out, record.trace);
+        append_id(out, record.request.trace);
         out.push_back('"');
     }
-    if (record.redirects > 0) {
+    if (record.handling.redirects > 0) {
         out.append(",\"redirects\":");
-        append_number(out, record.redirects);
+        append_number(out, record.handling.redirects);
     }
-    if (record.rewritten) out.append(",\"rewritten\":true");
-    if (!record.cache_status.empty()) append_json_member(out, "cache_status", record.cache_status);
-    if (!record.blocklist.empty()) append_json_member(out, "blocklist", record.blocklist);
-    if (record.intercepted) out.append(",\"intercepted\":true");
-    if (record.aborted) out.append(",\"aborted\":true");
+    if (record.response.rewritten) out.append(",\"rewritten\":true");
+    if (!record.response.cache_status.empty())
+        append_json_member(out, "cache_status", record.response.cache_status);
+    if (!record.handling.blocklist.empty())
+        append_json_member(out, "blocklist", record.handling.blocklist);
+    if (record.request.intercepted) out.append(",\"intercepted\":true");
+    if (record.response.aborted) out.append(",\"aborted\":true");
     out.append("}\n");
 }
 
@@ -241,15 +244,17 @@ void append_squid_line(std::string& out, const AccessRecord& record) {
     const auto elapsed_text = std::to_string(elapsed);
     out.append(elapsed_text.size() < 6 ? 7 - elapsed_text.size() : 1, ' ').append(elapsed_text);
     out.push_back(' ');
-    append_word(out, record.client);
-    out.append(" ").append(squid_result(record)).append(record.aborted ? "_ABORTED/" : "/");
-    append_number(out, record.status, 3);
+    append_word(out, record.request.client);
+    out.append(" ")
+        .append(squid_result(record))
+        .append(record.response.aborted ? "_ABORTED/" : "/");
+    append_number(out, record.response.status, 3);
     out.push_back(' ');
-    append_number(out, record.sent);
+    append_number(out, record.response.sent);
     out.push_back(' ');
-    append_word(out, record.method);
+    append_word(out, record.request.method);
     out.push_back(' ');
-    append_word(out, record.url);
+    append_word(out, record.request.url);
     out.push_back(' ');
     append_user(out, record);
     out.push_back(' ');
@@ -257,34 +262,35 @@ void append_squid_line(std::string& out, const AccessRecord& record) {
     out.append(hierarchy).append("/");
     append_word(out, squid_server(record, hierarchy));
     out.push_back(' ');
-    append_word(out, trim(record.content_type.substr(0, record.content_type.find(';'))));
+    append_word(
+        out, trim(record.response.content_type.substr(0, record.response.content_type.find(';'))));
     out.push_back('\n');
 }
 
 void append_combined_line(std::string& out, const AccessRecord& record) {
-    append_word(out, record.client);
+    append_word(out, record.request.client);
     out.append(" - ");
     append_user(out, record);
     out.append(" [");
     append_common_log_time(out, Calendar(record.ts));
     out.append("] \"");
-    append_quotable(out, record.method);
+    append_quotable(out, record.request.method);
     out.push_back(' ');
-    append_quotable(out, record.url);
+    append_quotable(out, record.request.url);
     out.append(" ").append(protocol_of(record)).append("\" ");
-    append_number(out, record.status, 3);
+    append_number(out, record.response.status, 3);
     out.push_back(' ');
-    if (record.bytes == 0) {
+    if (record.response.bytes == 0) {
         out.push_back('-');
     } else {
-        append_number(out, record.bytes);
+        append_number(out, record.response.bytes);
     }
     out.push_back(' ');
-    append_quoted_or_dash(out, record.referer);
+    append_quoted_or_dash(out, record.request.referer);
     out.push_back(' ');
-    append_quoted_or_dash(out, record.user_agent);
+    append_quoted_or_dash(out, record.request.user_agent);
     out.push_back(' ');
-    append_word(out, record.origin);
+    append_word(out, record.handling.origin);
     out.push_back('\n');
 }
 

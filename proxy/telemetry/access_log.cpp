@@ -35,7 +35,7 @@ AccessLog::~AccessLog() {
 
 void AccessLog::write(const AccessRecord& record) {
     if (!enabled()) return;
-    if (record.role == Role::peer && !peers_.load(std::memory_order_relaxed)) return;
+    if (record.request.role == Role::peer && !peers_.load(std::memory_order_relaxed)) return;
     static thread_local std::string line;  // reuses its memory
     line.clear();
     const auto format = format_.load(std::memory_order_relaxed);

@@ -25,37 +25,49 @@ namespace proxy {
 
 /// One answered request. Views are valid during the call.
 struct AccessRecord {
+    struct Request {
+        std::string_view client;  // address without port
+        std::string_view user;    // that has proven itself, or empty
+        Role role = Role::client;
+        std::string_view method;  // as received
+        std::string_view url;     // target URI, or the raw target of a refused request
+        unsigned version = 11;    // 10, 11 or 20
+        std::string_view referer, user_agent;
+        TraceId trace{};             // zeros: the request has none
+        bool intercepted = false;    // by forward.intercept: the request, or the CONNECT around it
+        bool client_reload = false;  // the client's own directives forced validation
+    };
+    struct Response {
+        unsigned status = 0;      // 0: the client left first
+        std::uint64_t bytes = 0;  // sent of the body
+        std::uint64_t sent = 0;   // sent of the body and the head
+        std::string_view content_type;
+        std::string_view cache_status;  // this node's member of Cache-Status, as sent
+        bool rewritten = false;         // it has the addresses of a mirror
+        bool aborted = false;           // it broke off: the client left, or a source failed
+    };
+    /// How the node came to the response.
+    struct Handling {
+        Outcome outcome = Outcome::error;
+        CacheResult cache = CacheResult::bypass;
+        Source source = Source::none;
+        // The peer that gave the answer or a part of it, else the last peer that got a peer
+        // request. In the line of a peer request: its sender.
+        std::string_view peer;
+        PeerVerdict peer_verdict = PeerVerdict::not_asked;
+        const PeerRequestLog* peers_asked = nullptr;
+        std::string_view origin;  // address of the origin that answered: `10.0.0.7:8080`, or empty
+        unsigned redirects = 0;   // that this node followed
+        bool validated = false;   // a 304 has confirmed the stored response
+        std::string_view rule;    // name of the entry of `rules` that applied, or empty
+        std::string_view blocklist;  // file and line of the list that has the target, or empty
+    };
+
     std::chrono::system_clock::time_point ts;  // of the complete head of the request
     std::chrono::nanoseconds duration{0};      // from `ts` to the last byte of the answer
-    std::string_view client;                   // address without port
-    std::string_view user;                     // that has proven itself, or empty
-    std::string_view method;                   // as received
-    std::string_view url;                      // target URI, or the raw target of a refused request
-    unsigned version = 11;                     // 10, 11 or 20
-    unsigned status = 0;                       // 0: the client left first
-    std::uint64_t bytes = 0;                   // sent of the answer's body
-    std::uint64_t sent = 0;                    // sent of the answer, with its head
-    Outcome outcome = Outcome::error;
-    CacheResult cache = CacheResult::bypass;
-    Source source = Source::none;
-    // The peer that gave the answer or a part of it, else the last peer that got a peer request. In
-    // the line of a peer request: its sender.
-    std::string_view peer;
-    PeerVerdict peer_verdict = PeerVerdict::not_asked;
-    const PeerRequestLog* peers_asked = nullptr;
-    std::string_view origin;  // address of the origin that answered, as `10.0.0.7:8080`, or empty
-    unsigned redirects = 0;   // that this node followed
-    bool rewritten = false;   // the answer has the addresses of a mirror
-    std::string_view rule;    // name of the entry of `rules` that applied, or empty
-    TraceId trace{};          // zeros: the request has none
-    std::string_view content_type, referer, user_agent;
-    std::string_view cache_status;  // this node's member of Cache-Status, as sent
-    std::string_view blocklist;     // file and line of the list that has the target, or empty
-    bool validated = false;         // a 304 has confirmed the stored response
-    bool client_reload = false;     // the client's own directives forced validation
-    bool intercepted = false;       // by forward.intercept: the request, or the CONNECT around it
-    bool aborted = false;           // the answer broke off: the client left, or a source failed
-    Role role = Role::client;       // sender of the request
+    Request request;
+    Response response;
+    Handling handling;
 };
 
 // Each function appends one line with its newline. Bytes from outside are escaped, so they cannot

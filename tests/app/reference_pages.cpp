@@ -34,8 +34,8 @@ proxy::NodeStatus full_status() {
     cluster.origins.emplace_back().place = "o:80";
     cluster.link_refusals["wrong_key"] = 1;
     status.disk.emplace_back().path = "/d";
-    status.certificates.push_back({"/c.pem", {"a.example"}, "EC", 0, 0});
-    status.blocklists.push_back({"/l", "hosts", "refuse", 0, 0});
+    status.tls.certificates.push_back({"/c.pem", {"a.example"}, "EC", 0, 0});
+    status.blocklists.lists.push_back({"/l", "hosts", "refuse", 0, 0});
     status.upstreams.push_back({"*", "a:1", "up"});
     status.answers.push_back({{"a:1", {}, {}}, "a.example"});
     return status;

@@ -299,7 +299,7 @@ TEST_F(ListedTargets, ChangeUnderLoadWithoutLosingARequest) {
     for (int i = 0; i < 20'000; ++i) text += "host" + std::to_string(i) + ".test\n";
     write("domains", text);
     EXPECT_EQ(reload().status, 200u);
-    EXPECT_TRUE(eventually([&] { return status("a").blocklist_numbers.entries == 20'001; }));
+    EXPECT_TRUE(eventually([&] { return status("a").blocklists.numbers.entries == 20'001; }));
     const auto before = answers.load();
     EXPECT_TRUE(eventually([&] { return answers > before + 20; }));
     stop = true;

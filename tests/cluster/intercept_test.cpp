@@ -118,8 +118,8 @@ TEST_F(Interception, ServesTheRequestsInsideFromTheStore) {
     EXPECT_EQ(work.requests[Outcome::local_hit], 2u);
     EXPECT_EQ(work.requests[Outcome::origin_fetch], 1u);
     EXPECT_EQ(work.total(), 3u) << "the CONNECT requests have no outcome";
-    EXPECT_EQ(status("a").leaves.minted, 1u);
-    EXPECT_EQ(status("a").leaves.cached, 1u);
+    EXPECT_EQ(status("a").tls.leaves.minted, 1u);
+    EXPECT_EQ(status("a").tls.leaves.cached, 1u);
 }
 
 TEST_F(Interception, SharesKeysWithRequestsForTheSameUrl) {
@@ -156,7 +156,7 @@ TEST_F(Interception, LeavesOtherHostsAndPortsUntouched) {
     EXPECT_TRUE(tls.connect(tunnel.line())) << "the certificate is that of the origin";
     EXPECT_EQ(tls.get("/").body, "its");
     EXPECT_EQ(status("a").work.intercepted_connections, 0u);
-    EXPECT_EQ(status("a").leaves.minted, 0u);
+    EXPECT_EQ(status("a").tls.leaves.minted, 0u);
 }
 
 TEST_F(Interception, TakesAHelloThatComesWithTheConnect) {
@@ -537,7 +537,7 @@ TEST_F(Interception, UsesARenewedCa) {
     auto settings = intercepting();
     settings.forward.intercept->ca = own.files();
     start(settings);
-    EXPECT_EQ(status("a").certificates.size(), 1u);
+    EXPECT_EQ(status("a").tls.certificates.size(), 1u);
     const auto trusts = [&] {
         TlsOver tls(own.files().certificate, "pypi.test");
         Tunnelled tunnel(client(), "pypi.test:443");
@@ -547,7 +547,7 @@ TEST_F(Interception, UsesARenewedCa) {
     own.write(make_authority(
         {{"pypi.test", "files.test", "localhost"}, "next", std::chrono::days(9)}, wall_now()));
     EXPECT_TRUE(eventually(trusts));
-    EXPECT_EQ(status("a").leaves.minted, 2u);
+    EXPECT_EQ(status("a").tls.leaves.minted, 2u);
 }
 
 TEST_F(Interception, LeavesInPeaceWhenTheNodeDrains) {

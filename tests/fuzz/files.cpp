@@ -60,8 +60,9 @@ measure::LogLine read_back(measure::LineParser& parser, std::string& line,
     const auto parsed = parser.parse(line);
     FUZZ_CHECK(parsed);
     // Squid's size has the head in it.
-    const auto bytes = format == proxy::AccessFormat::squid ? record.sent : record.bytes;
-    FUZZ_CHECK(parsed->status == record.status && parsed->bytes == bytes);
+    const auto bytes =
+        format == proxy::AccessFormat::squid ? record.response.sent : record.response.bytes;
+    FUZZ_CHECK(parsed->status == record.response.status && parsed->bytes == bytes);
     return *parsed;
 }
 
@@ -105,37 +106,37 @@ int fuzz_access_line(const std::uint8_t* data, std::size_t size) {
     auto rest = as_text(data, size);
     proxy::AccessRecord record;
     record.ts = std::chrono::system_clock::time_point(time);
-    record.status = size % 1000;
-    record.bytes = size;
-    record.sent = size + 7;
-    record.origin = "10.0.0.1:80";
-    record.role = size % 2 == 0 ? proxy::Role::client : proxy::Role::peer;
-    record.client = cut(rest, '\n');
-    record.method = cut(rest, '\n');
-    record.url = cut(rest, '\n');
-    record.cache_status = cut(rest, '\n');
-    record.peer = record.referer = record.user_agent = rest;
+    record.response.status = size % 1000;
+    record.response.bytes = size;
+    record.response.sent = size + 7;
+    record.handling.origin = "10.0.0.1:80";
+    record.request.role = size % 2 == 0 ? proxy::Role::client : proxy::Role::peer;
+    record.request.client = cut(rest, '\n');
+    record.request.method = cut(rest, '\n');
+    record.request.url = cut(rest, '\n');
+    record.response.cache_status = cut(rest, '\n');
+    record.handling.peer = record.request.referer = record.request.user_agent = rest;
 
     std::string line;
     measure::LineParser json(measure::LogFormat::json);
     const auto exact = read_back(json, line, proxy::AccessFormat::json, record);
     FUZZ_CHECK(exact.time_ms == time.count() && exact.by_peer == (size % 2 == 1));
-    FUZZ_CHECK(exact.client == record.client && exact.method == record.method);
-    FUZZ_CHECK(exact.url == record.url);
-    if (!is_word(record.method)) return 0;  // the others end the method at a space
+    FUZZ_CHECK(exact.client == record.request.client && exact.method == record.request.method);
+    FUZZ_CHECK(exact.url == record.request.url);
+    if (!is_word(record.request.method)) return 0;  // the others end the method at a space
 
     // A node logs addresses, and a line of another kind of client is left out as uncertain.
-    record.client = "10.0.0.2";
+    record.request.client = "10.0.0.2";
     line.clear();
     measure::LineParser common(measure::LogFormat::common);
     const auto combined = read_back(common, line, proxy::AccessFormat::combined, record);
     FUZZ_CHECK(combined.time_ms / 1000 == time.count() / 1000);
-    FUZZ_CHECK(combined.method == record.method && combined.url == record.url);
+    FUZZ_CHECK(combined.method == record.request.method && combined.url == record.request.url);
 
     line.clear();
     measure::LineParser native(measure::LogFormat::squid);
     const auto squid = read_back(native, line, proxy::AccessFormat::squid, record);
-    FUZZ_CHECK(squid.time_ms == time.count() && squid.method == record.method);
+    FUZZ_CHECK(squid.time_ms == time.count() && squid.method == record.request.method);
     return 0;
 }
 

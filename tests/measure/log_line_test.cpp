@@ -281,11 +281,11 @@ TEST(JsonLog, IsWhatTheAccessLogWrites) {
         proxy::AccessRecord record;
         record.ts =
             std::chrono::system_clock::time_point{std::chrono::milliseconds{1'795'179'033'007}};
-        record.client = "::1";
-        record.method = "GET";
-        record.url = url;
-        record.status = 200;
-        record.bytes = 12;
+        record.request.client = "::1";
+        record.request.method = "GET";
+        record.request.url = url;
+        record.response.status = 200;
+        record.response.bytes = 12;
         std::string text;
         proxy::append_json_line(text, record);
         text.pop_back();
@@ -304,16 +304,16 @@ TEST(Logs, KnowTheRequestsOfPeersInEachFormatThatTheAccessLogWrites) {
     using proxy::AccessFormat;
     proxy::AccessRecord record;
     record.ts = std::chrono::system_clock::time_point{std::chrono::milliseconds{1'795'179'033'007}};
-    record.client = "10.0.0.2";
-    record.method = "GET";
-    record.url = "http://a/1";
-    record.status = 200;
-    record.peer = "b";
+    record.request.client = "10.0.0.2";
+    record.request.method = "GET";
+    record.request.url = "http://a/1";
+    record.response.status = 200;
+    record.handling.peer = "b";
     for (const auto& [written, read] : {std::pair(AccessFormat::json, LogFormat::json),
                                         std::pair(AccessFormat::squid, LogFormat::squid),
                                         std::pair(AccessFormat::combined, LogFormat::common)}) {
         const auto is_by_peer = [&](proxy::Role role) {
-            record.role = role;
+            record.request.role = role;
             std::string text;
             proxy::append_access_line(text, written, record);
             text.pop_back();

@@ -27,26 +27,26 @@ AccessRecord record() {
     AccessRecord r;
     r.ts = std::chrono::sys_days(2026y / 11 / 20) + 12h + 50min + 33s + 7ms;
     r.duration = 1'234'567ns;
-    r.client = "192.0.2.1";
-    r.method = "GET";
-    r.url = "http://example.org/a?b";
-    r.status = 200;
-    r.bytes = 1024;
-    r.sent = 1300;
-    r.outcome = Outcome::local_hit;
-    r.cache = CacheResult::hit;
-    r.source = Source::memory;
-    r.content_type = "text/html; charset=utf-8";
+    r.request.client = "192.0.2.1";
+    r.request.method = "GET";
+    r.request.url = "http://example.org/a?b";
+    r.response.status = 200;
+    r.response.bytes = 1024;
+    r.response.sent = 1300;
+    r.handling.outcome = Outcome::local_hit;
+    r.handling.cache = CacheResult::hit;
+    r.handling.source = Source::memory;
+    r.response.content_type = "text/html; charset=utf-8";
     return r;
 }
 
 AccessRecord peer_hit() {
     auto r = record();
-    r.outcome = Outcome::peer_hit;
-    r.cache = CacheResult::miss;
-    r.source = Source::peer;
-    r.peer = "b";
-    r.peer_verdict = PeerVerdict::hit;
+    r.handling.outcome = Outcome::peer_hit;
+    r.handling.cache = CacheResult::miss;
+    r.handling.source = Source::peer;
+    r.handling.peer = "b";
+    r.handling.peer_verdict = PeerVerdict::hit;
     return r;
 }
 
@@ -92,14 +92,14 @@ TEST(JsonLine, HasTheNamesOthersReadInOrder) {
 TEST(JsonLine, HasTheAddressOfTheOriginThatAnswered) {
     EXPECT_THAT(line(AccessFormat::json, record()), Not(HasSubstr("origin\":")));
     auto r = record();
-    r.origin = "10.0.0.7:8080";
+    r.handling.origin = "10.0.0.7:8080";
     EXPECT_THAT(line(AccessFormat::json, r), HasSubstr(",\"origin\":\"10.0.0.7:8080\""));
 }
 
 TEST(JsonLine, HasTheTraceOfARequestThatHasOne) {
     auto r = record();
     EXPECT_THAT(line(AccessFormat::json, r), Not(HasSubstr("trace_id")));
-    r.trace = {0x0a, 0xf7};
+    r.request.trace = {0x0a, 0xf7};
     EXPECT_THAT(line(AccessFormat::json, r),
                 HasSubstr("\"trace_id\":\"0af70000000000000000000000000000\""));
 }
@@ -116,7 +116,7 @@ TEST(JsonLine, NamesAllPeersAfterSeveralPeerRequests) {
     PeerRequestLog log;
     const auto first = log.asked("b");
     auto r = peer_hit();
-    r.peers_asked = &log;
+    r.handling.peers_asked = &log;
     EXPECT_FALSE(json::parse(line(AccessFormat::json, r)).contains("peers_asked"));
     const auto second = log.asked("c");
     log.answered(second, PeerVerdict::hit);
@@ -140,8 +140,8 @@ TEST(PeerRequestLog, KeepsTheLastPeerRequests) {
 
 TEST(JsonLine, NamesTheSenderOfAPeerRequest) {
     auto r = record();
-    r.role = Role::peer;
-    r.peer = "c";
+    r.request.role = Role::peer;
+    r.handling.peer = "c";
     const auto request = json::parse(line(AccessFormat::json, r));
     EXPECT_EQ(request["role"], "peer");
     EXPECT_EQ(request["peer"], "c");
@@ -151,13 +151,13 @@ TEST(JsonLine, NamesTheSenderOfAPeerRequest) {
 TEST(JsonLine, MarksAnAbortedAnswer) {
     auto r = record();
     EXPECT_FALSE(json::parse(line(AccessFormat::json, r)).contains("aborted"));
-    r.aborted = true;
+    r.response.aborted = true;
     EXPECT_EQ(json::parse(line(AccessFormat::json, r))["aborted"], true);
 }
 
 TEST(JsonLine, StaysOneValidLineForHostileClients) {
     auto r = record();
-    r.url = r.method = r.client = kHostile;
+    r.request.url = r.request.method = r.request.client = kHostile;
     const auto text = line(AccessFormat::json, r);
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
     EXPECT_TRUE(
@@ -169,7 +169,7 @@ TEST(JsonLine, StaysOneValidLineForHostileClients) {
 
 std::string json_url(std::string_view url) {
     auto r = record();
-    r.url = url;
+    r.request.url = url;
     const auto text = line(AccessFormat::json, r);
     const auto begin = text.find("\"url\":\"") + 7;
     return text.substr(begin, text.find("\",\"status\"") - begin);
@@ -203,76 +203,76 @@ TEST(SquidLine, UsesSquidsWords) {
     EXPECT_THAT(squid(peer_hit()), HasSubstr(" TCP_MISS/200 1300 GET http://example.org/a?b - "
                                              "CD_SIBLING_HIT/b "));
     auto r = record();
-    r.status = 304;
+    r.response.status = 304;
     EXPECT_THAT(squid(r), HasSubstr(" TCP_IMS_HIT/304 "));
     r = record();
-    r.source = Source::disk;
+    r.handling.source = Source::disk;
     EXPECT_THAT(squid(r), HasSubstr(" TCP_HIT/200 "));
     EXPECT_THAT(squid(r), HasSubstr(" HIER_NONE/- "));
 
     r = record();
-    r.outcome = Outcome::origin_fetch;
-    r.cache = CacheResult::miss;
-    r.source = Source::origin;
-    r.origin = "10.0.0.7:8080";
+    r.handling.outcome = Outcome::origin_fetch;
+    r.handling.cache = CacheResult::miss;
+    r.handling.source = Source::origin;
+    r.handling.origin = "10.0.0.7:8080";
     EXPECT_THAT(squid(r),
                 HasSubstr(" TCP_MISS/200 1300 GET http://example.org/a?b - HIER_DIRECT/10.0.0.7 "));
-    r.cache = CacheResult::reval;
+    r.handling.cache = CacheResult::reval;
     EXPECT_THAT(squid(r), HasSubstr(" TCP_REFRESH_MODIFIED/200 "));
-    r.client_reload = true;
+    r.request.client_reload = true;
     EXPECT_THAT(squid(r), HasSubstr(" TCP_CLIENT_REFRESH_MISS/200 "));
 
     r = record();
-    r.cache = CacheResult::reval;
-    r.validated = true;
-    r.origin = "[2001:db8::7]:8080";
+    r.handling.cache = CacheResult::reval;
+    r.handling.validated = true;
+    r.handling.origin = "[2001:db8::7]:8080";
     EXPECT_THAT(squid(r), HasSubstr(" TCP_REFRESH_UNMODIFIED/200 "));
     EXPECT_THAT(squid(r), HasSubstr(" HIER_DIRECT/2001:db8::7 "));
     r = record();
-    r.cache = CacheResult::stale;
+    r.handling.cache = CacheResult::stale;
     EXPECT_THAT(squid(r), HasSubstr(" TCP_REFRESH_FAIL_OLD/200 "));
 }
 
 TEST(SquidLine, SeparatesErrors) {
     auto r = record();
-    r.outcome = Outcome::error;
-    r.cache = CacheResult::bypass;
-    r.source = Source::none;
-    r.status = 400;
+    r.handling.outcome = Outcome::error;
+    r.handling.cache = CacheResult::bypass;
+    r.handling.source = Source::none;
+    r.response.status = 400;
     EXPECT_THAT(squid(r), HasSubstr(" NONE_NONE/400 "));
-    r.outcome = Outcome::refused;
-    r.status = 403;
+    r.handling.outcome = Outcome::refused;
+    r.response.status = 403;
     EXPECT_THAT(squid(r), HasSubstr(" TCP_DENIED/403 "));
-    r.status = 407;
+    r.response.status = 407;
     EXPECT_THAT(squid(r), HasSubstr(" TCP_DENIED/407 "));
-    r.outcome = Outcome::error;
-    r.status = 504;
+    r.handling.outcome = Outcome::error;
+    r.response.status = 504;
     EXPECT_THAT(squid(r), HasSubstr(" TCP_MISS/504 "));
-    r.status = 0;
-    r.aborted = true;
+    r.response.status = 0;
+    r.response.aborted = true;
     EXPECT_THAT(squid(r), HasSubstr(" NONE_NONE_ABORTED/000 "));
     r = record();
-    r.outcome = Outcome::uncacheable;
-    r.method = "CONNECT";
+    r.handling.outcome = Outcome::uncacheable;
+    r.request.method = "CONNECT";
     EXPECT_THAT(squid(r), HasSubstr(" TCP_TUNNEL/200 "));
 }
 
 TEST(SquidLine, KeepsItsTenWordsForHostileClients) {
     auto r = record();
-    r.url = r.method = r.client = r.content_type = kHostile;
+    r.request.url = r.request.method = r.request.client = r.response.content_type = kHostile;
     const auto text = squid(r);
     std::istringstream in(text);
     const std::vector<std::string> words{std::istream_iterator<std::string>(in), {}};
     EXPECT_EQ(words.size(), 10u);
     EXPECT_EQ(words[6], "a\"b\\c%0ad%0de%00f%7f%ff%20g%1b[2J");
-    r.url = r.content_type = "";
+    r.request.url = r.response.content_type = "";
     EXPECT_THAT(squid(r), EndsWith(" - - HIER_NONE/- -\n"));
 }
 
 TEST(SquidLine, MarksTheRequestOfAPeerInTheFieldOfTheUser) {
     auto r = record();
-    r.role = Role::peer;
-    r.peer = "b";
+    r.request.role = Role::peer;
+    r.handling.peer = "b";
     EXPECT_THAT(squid(r), HasSubstr(" GET http://example.org/a?b peer:b HIER_NONE/- text/html\n"));
 }
 
@@ -284,9 +284,9 @@ TEST(SquidLine, WritesLongTimesInFull) {
 
 TEST(CombinedLine, HasApachesFormat) {
     auto r = record();
-    r.referer = "http://ref.example/";
-    r.user_agent = "curl/8 \"x\"";
-    r.origin = "10.0.0.7:8080";
+    r.request.referer = "http://ref.example/";
+    r.request.user_agent = "curl/8 \"x\"";
+    r.handling.origin = "10.0.0.7:8080";
     EXPECT_EQ(line(AccessFormat::combined, r),
               "192.0.2.1 - - [20/Nov/2026:12:50:33 +0000] \"GET http://example.org/a?b HTTP/1.1\" "
               "200 1024 \"http://ref.example/\" \"curl/8 \\\"x\\\"\" 10.0.0.7:8080\n");
@@ -294,33 +294,33 @@ TEST(CombinedLine, HasApachesFormat) {
 
 TEST(AccessLines, NameTheUser) {
     auto r = record();
-    r.user = "ann b";
+    r.request.user = "ann b";
     EXPECT_THAT(squid(r), HasSubstr(" GET http://example.org/a?b ann%20b HIER_NONE/- text/html\n"));
     EXPECT_THAT(line(AccessFormat::combined, r), StartsWith("192.0.2.1 - ann%20b [20/Nov/2026"));
     EXPECT_THAT(line(AccessFormat::json, r),
                 HasSubstr("\"client\":\"192.0.2.1\",\"user\":\"ann b\","));
-    r.user = "";
+    r.request.user = "";
     EXPECT_THAT(line(AccessFormat::json, r), testing::Not(HasSubstr("user")));
 }
 
 TEST(CombinedLine, MarksTheRequestOfAPeerInTheFieldOfTheUser) {
     auto r = record();
-    r.role = Role::peer;
-    r.peer = "b";
+    r.request.role = Role::peer;
+    r.handling.peer = "b";
     EXPECT_THAT(line(AccessFormat::combined, r),
                 StartsWith("192.0.2.1 - peer:b [20/Nov/2026:12:50:33 +0000] \"GET "));
 }
 
 TEST(CombinedLine, WritesDashesForAbsentValues) {
     auto r = record();
-    r.bytes = 0;
-    r.version = 10;
+    r.response.bytes = 0;
+    r.request.version = 10;
     EXPECT_THAT(line(AccessFormat::combined, r), EndsWith(" HTTP/1.0\" 200 - \"-\" \"-\" -\n"));
 }
 
 TEST(CombinedLine, KeepsItsQuotesForHostileClients) {
     auto r = record();
-    r.url = r.user_agent = r.referer = kHostile;
+    r.request.url = r.request.user_agent = r.request.referer = kHostile;
     const auto text = line(AccessFormat::combined, r);
     EXPECT_THAT(text,
                 HasSubstr("\"GET a\\\"b\\\\c\\x0ad\\x0de\\x00f\\x7f\\xff g\\x1b[2J HTTP/1.1\""));

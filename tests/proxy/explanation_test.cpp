@@ -34,12 +34,12 @@ TEST(ExplainedUrl, IsRefusedWhereItMayBeAnother) {
 TEST(Explanation, ShowsUnknownValuesAsNull) {
     Explanation explanation;
     explanation.url = "http://h/a";
-    explanation.here = "stale";
-    explanation.ttl = -3s;
-    explanation.origin = "o:80";
-    explanation.blocklist = "/l, line 3";
-    explanation.blocklist_action = "log";
-    explanation.origin_time = 250ms;
+    explanation.store.here = "stale";
+    explanation.store.ttl = -3s;
+    explanation.origin.place = "o:80";
+    explanation.access.blocklist = "/l, line 3";
+    explanation.access.blocklist_action = "log";
+    explanation.origin.time = 250ms;
     explanation.peers = {{"b", true, "has", "asked", 1, 1ms},
                          {"c", false, {}, "not_in_step", 0, 0ms}};
     const auto page = nlohmann::json::parse(explanation_json(explanation));
