@@ -10,6 +10,7 @@
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/fields.hpp"
+#include "proxy/http/narrowest_statements.hpp"
 #include "proxy/http/received.hpp"
 #include "proxy/http/storage_verdict.hpp"
 
@@ -76,14 +77,12 @@ public:
     /// is for the rule to say.
     bool dropped_cookies() const { return dropped_cookies_; }
     /// Every response states its lifetime.
-    bool is_explicit() const { return explicit_; }
+    bool is_explicit() const { return narrowest_.is_explicit(); }
     /// The fields of the final response under the first URL.
     const std::vector<Field>& fields() const { return fields_; }
 
 private:
-    std::chrono::seconds take(const Received& from);
-    std::chrono::seconds take(const Received& from, bool by_cdn_cache_control);
-    std::string cache_control(const ResponseDirectives& final, std::chrono::seconds age) const;
+    std::chrono::seconds take(const Received& from) { return narrowest_.take(from, rules_); }
 
     CacheRules rules_;
     unsigned count_ = 0;
@@ -91,19 +90,8 @@ private:
     StorageVerdict why_left_ = StorageVerdict::store;
     bool dropped_cookies_ = false;
     std::vector<Field> fields_;
-    std::string control_text_, vary_text_, location_text_, min_age_text_;
-
-    // The narrowest statements so far.
-    bool explicit_ = true;
-    bool no_store_ = false, no_cache_ = false, private_ = false;
-    bool permits_sharing_ = true;  // RFC 9111 §3.5
-    bool must_revalidate_ = false, immutable_ = true, no_transform_ = false;
-    bool all_s_maxage_ = true, any_s_maxage_ = false;
-    std::chrono::seconds left_ = kMaxDelta;         // for this cache
-    std::chrono::seconds left_client_ = kMaxDelta;  // for the caches of clients
-    /// The least window that all state; -1: one states none.
-    std::chrono::seconds while_revalidate_ = kMaxDelta, if_error_ = kMaxDelta;
-    std::string vary_;
+    std::string control_text_, location_text_, min_age_text_;
+    NarrowestStatements narrowest_;
     std::optional<std::chrono::seconds> min_age_;  // the strictest of the rules
 };
 
