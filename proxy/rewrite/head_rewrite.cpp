@@ -274,49 +274,60 @@ std::optional<std::string> mirrored_reference(const RewriteRequest& request,
     return std::string(target.uri()).append(fragment);
 }
 
-std::optional<std::string> mirrored_cookie(const RewriteRequest& request, std::string_view cookie) {
-    std::string out, last_path;
-    auto is_taken = true;
+/// A Set-Cookie with the attributes that it has at a mirror.
+struct CookieOfMirror {
+    std::string text;
+    std::string path;      // its last Path, RFC 6265 §5.3; empty: it states none
+    bool is_taken = true;  // its Domain covers the host that sends it
+};
+
+CookieOfMirror with_mirrored_attributes(const RewriteRequest& request, std::string_view cookie) {
+    CookieOfMirror out;
     // An application may know the public host for its own.
     const auto host = request.base.host(), here = host_of(request.mirror.here);
-    const auto pair = cookie.substr(0, cookie.find(';'));
     for (auto more = true; more;) {
         const auto end = cookie.find(';');
         const auto part = cookie.substr(0, end);
-        const auto name = trim(part.substr(0, part.find('=')));
-        const auto value = part.find('=') == std::string_view::npos
-                               ? std::string_view()
-                               : trim(part.substr(part.find('=') + 1));
-        const auto is_attribute = !out.empty();
+        const auto equals = part.find('=');
+        const auto name = trim(part.substr(0, equals));
+        const auto value =
+            equals == std::string_view::npos ? std::string_view() : trim(part.substr(equals + 1));
         const auto domain = value.starts_with('.') ? value.substr(1) : value;
-        if (!is_attribute) {
-            out.append(part);
-        } else if (iequals(name, "Path")) {  // the last one counts, RFC 6265 §5.3
-            last_path.clear();
-            if (value.starts_with('/')) last_path = mirrored_cookie_path(request.mirror, value);
-            out.append("; Path=").append(last_path);
+        if (out.text.empty()) {
+            out.text.append(part);
+        } else if (iequals(name, "Path")) {
+            out.path = value.starts_with('/') ? mirrored_cookie_path(request.mirror, value)
+                                              : std::string();
+            out.text.append("; Path=").append(out.path);
         } else if (iequals(name, "Domain")) {
-            is_taken = domain.empty() || is_in_domain(host, domain) || is_in_domain(here, domain);
+            out.is_taken =
+                domain.empty() || is_in_domain(host, domain) || is_in_domain(here, domain);
         } else {
-            out.append(";").append(part);
+            out.text.append(";").append(part);
         }
         more = end != std::string_view::npos;
         if (more) cookie.remove_prefix(end + 1);
     }
-    if (!is_taken) return std::nullopt;
-    if (last_path.empty()) {
-        last_path = default_cookie_path(request.own.path());
-        if (!covers_path(request.mirror.here.path, last_path)) {
-            last_path = request.mirror.here.path;
-            out.append("; Path=").append(last_path);
+    return out;
+}
+
+std::optional<std::string> mirrored_cookie(const RewriteRequest& request, std::string_view cookie) {
+    auto out = with_mirrored_attributes(request, cookie);
+    if (!out.is_taken) return std::nullopt;
+    if (out.path.empty()) {
+        out.path = default_cookie_path(request.own.path());
+        if (!covers_path(request.mirror.here.path, out.path)) {
+            out.path = request.mirror.here.path;
+            out.text.append("; Path=").append(out.path);
         }
     }
-    if (!request.all.shares_cookie(request.mirror, last_path)) return out;
+    if (!request.all.shares_cookie(request.mirror, out.path)) return std::move(out.text);
+    const auto pair = cookie.substr(0, cookie.find(';'));
     const auto equals = pair.find('=');
     if (equals == std::string_view::npos || trim(pair.substr(0, equals)).empty())
         return std::nullopt;  // without a name there is no place for the mark
     const auto name_end = pair.find_last_not_of(" \t", equals - 1) + 1;
-    return out.insert(name_end, std::string(kPartyMark).append(request.mirror.party));
+    return out.text.insert(name_end, std::string(kPartyMark).append(request.mirror.party));
 }
 
 std::optional<LinkSyntax> link_syntax_of(Fields response, std::string_view path) {

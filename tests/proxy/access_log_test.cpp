@@ -368,7 +368,7 @@ TEST_F(AccessLogFile, GetsEveryLineFromEveryThread) {
 
 TEST_F(AccessLogFile, HasPeerRequestsOnlyOnWish) {
     auto request = record();
-    request.role = Role::peer;
+    request.request.role = Role::peer;
     for (const auto peers : {true, false}) {
         auto settings = config(peers ? "with" : "without");
         settings.peers = peers;
