@@ -313,7 +313,7 @@ asio::awaitable<bool> BlockStream::send_out_of_whole(ByteRange rest) {
     BodySender::What what;
     what.bytes = rest.size();
     what.fetched = leads;
-    BodySender sender(transaction_, body, what);
+    BodySender sender(transaction_, std::move(body), what);
     const auto sent = co_await sender.run();
     co_return sent;
 }
@@ -339,7 +339,7 @@ asio::awaitable<bool> BlockStream::send_block(const Block& block, ByteRange part
     what.fetched = block.fetched;
     if (block.stored) what.stored_as = block.hash;
     if (block.on_disk()) what.stored_in = Source::disk;
-    BodySender sender(transaction_, body, what);
+    BodySender sender(transaction_, std::move(body), what);
     if (sender.send_now()) co_return true;
     const auto sent = co_await sender.run();
     co_return sent;

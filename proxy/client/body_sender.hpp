@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "proxy/client/transaction.hpp"
 #include "proxy/storage/body_reader.hpp"
@@ -19,7 +20,7 @@ inline constexpr std::chrono::milliseconds kLookForTaken{100};
 inline constexpr std::uint64_t kTurnBytes = 1024 * 1024;
 
 /// Sends a body, or a part of one, behind a response that has begun, and notes in the books where
-/// its bytes came from. One coroutine; transaction and body outlive it.
+/// its bytes came from. One coroutine; the transaction, and what `body` reads, outlive it.
 class BodySender {
 public:
     struct What {
@@ -32,14 +33,14 @@ public:
         std::optional<summary::KeyHash> stored_as;
     };
 
-    BodySender(Transaction& transaction, BodyReader& body, What what)
+    BodySender(Transaction& transaction, BodyReader body, What what)
         : transaction_(transaction),
           writer_(transaction.writer),
-          body_(body),
+          body_(std::move(body)),
           what_(what),
           share_(transaction.request.share.get()),
           counted_(writer_.body_bytes()) {
-        if (!writer_.takes_files()) body.give_bytes_only();
+        if (!writer_.takes_files()) body_.give_bytes_only();
     }
 
     /// Sends as much as goes out without waiting, which needs no coroutine. True: that was all, as
@@ -68,7 +69,7 @@ private:
 
     Transaction& transaction_;
     ResponseWriter& writer_;
-    BodyReader& body_;
+    BodyReader body_;
     What what_;
     ClientShare* const share_;  // null: the client has no limits
     Step step_ = Step::go_on;

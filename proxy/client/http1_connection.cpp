@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -77,7 +78,7 @@ asio::awaitable<bool> Http1Connection::run() {
         } else {
             auto failed = false;
             try {
-                co_await serve();
+                if (!serve_at_once()) co_await serve();
             } catch (...) {
                 failed = true;
                 if (is_cancelled()) throw;
@@ -181,6 +182,10 @@ asio::awaitable<void> Http1Connection::refuse_plain_http() {
     co_await transaction_.refuse(400, text);
     books_.close(frontend_, request_, writer_);
     co_await connection_.linger();
+}
+
+bool Http1Connection::serve_at_once() {
+    return request_.head.verb != verb::connect && steps_.run_at_once();
 }
 
 asio::awaitable<void> Http1Connection::serve() {

@@ -41,6 +41,7 @@ private:
     boost::asio::awaitable<bool> go_on_inside(std::unique_ptr<Inside> inside);
     boost::asio::awaitable<bool> secure();
     boost::asio::awaitable<void> refuse_plain_http();
+    bool serve_at_once();
     boost::asio::awaitable<void> serve();
     boost::asio::awaitable<void> refuse_unparsed(ClientConnection::Received received,
                                                  ParseError error);

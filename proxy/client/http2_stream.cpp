@@ -113,7 +113,8 @@ asio::awaitable<void> Http2Stream::run() {
 }
 
 bool Http2Stream::serve_at_once() {
-    if (bad_head_ != ParseError::ok || unknown_protocol_) return false;
+    const auto has_steps = bad_head_ == ParseError::ok && request_.head.verb != verb::connect;
+    if (!has_steps) return false;
     try {
         if (!steps_.run_at_once()) return false;
     } catch (...) {

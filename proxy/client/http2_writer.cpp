@@ -120,10 +120,6 @@ ResponseWriter::Progress Http2Writer::write_now(BodyPiece& piece) {
     return fits ? Progress::all : Progress::blocked;
 }
 
-bool Http2Writer::takes_at_once(std::uint64_t bytes) const {
-    return !closed_ && bytes <= kHttp2SmallBody;
-}
-
 /// There are bytes, or an end, that nghttp2 may ask for.
 void Http2Writer::resume() {
     if (std::exchange(deferred_, false)) nghttp2_session_resume_data(output_.session(), stream_);

@@ -77,7 +77,6 @@ public:
     void begin(const ResponseHead& head) override;
     std::vector<boost::asio::const_buffer>& next_piece() override { return views_; }
     Progress write_now(BodyPiece& piece) override;
-    bool takes_at_once(std::uint64_t bytes) const override;
     boost::asio::awaitable<bool> write_rest(const Fill::Reader* reader) override;
     boost::asio::awaitable<void> interim(unsigned status, FieldBlock fields) override;
     bool takes_files() const override { return false; }

@@ -48,62 +48,81 @@ bool has_passed(Fields request, const Config& config) {
 }  // namespace
 
 bool RequestSteps::run_at_once() {
-    understood_.reset();
-    found_.reset();
-    if (!is_get_or_head()) return false;
-    understood_ = understand();
-    const auto leads_to_the_cache = understood_->empty() && !request_.config().access &&
-                                    !proven_peer(transaction_) && !judge_client() &&
-                                    !request_.site.none && !may_be_listed() && !is_upgrade() &&
-                                    !goes_past_the_cache();
-    if (!leads_to_the_cache) return false;
+    response_.reset();
+    route_ = admit();
+    if (route_ != Route::cache) return false;
     ResponseFromCache response(transaction_);
-    response.look_up();
-    const auto responded = response.respond_at_once();
-    if (!responded) found_ = response.take_found();
-    return responded;
+    if (response.respond_at_once()) return true;
+    response_.emplace(std::move(response));
+    return false;
+}
+
+/// The first steps: the request is understood, and its sender may ask.
+RequestSteps::Route RequestSteps::admit() {
+    bad_target_ = understand();
+    if (!bad_target_.empty()) return Route::bad_target;
+    peer_ = proven_peer(transaction_);
+    if (peer_) return Route::peer;
+    refusal_ = judge_client();
+    if (refusal_) return Route::refused_client;
+    // A peer has no limits.
+    return request_.config().access ? Route::limits : choose_route();
+}
+
+/// The other steps. The first ones are about requests that the cache has no part in.
+RequestSteps::Route RequestSteps::choose_route() {
+    if (request_.head.verb == verb::purge) return Route::purge;
+    hops_ = judge_hops();
+    if (hops_ != Hops::pass_on) return Route::last_hop;
+    // A stored response is given as it would be fetched: by the settings of now, or not at all.
+    if (request_.site.none) return Route::no_site;
+    if (is_refused_by_list()) return Route::listed;
+    if (is_upgrade()) return Route::upgrade;
+    return goes_past_the_cache() ? Route::past_the_cache : Route::cache;
 }
 
 asio::awaitable<void> RequestSteps::run() {
-    return request_.config().access ? run_if_admitted() : run_steps();
-}
-
-/// A coroutine of its own, as the frame of run_steps() has to be small. A peer has no limits, and
-/// who may not ask is refused below.
-asio::awaitable<void> RequestSteps::run_if_admitted() {
-    // Kept in a local variable: a refused request must leave nothing for the next one.
-    const auto bad = understood_ ? *std::exchange(understood_, {}) : understand();
-    if (bad.empty() && !proven_peer(transaction_) && !judge_client()) {
-        const auto place = asked_place();
-        const auto admitted = co_await admit_request(transaction_, place);
-        if (!admitted) co_return;
+    switch (route_) {
+        case Route::bad_target:
+            return refuse_target();
+        case Route::peer:
+            return serve_peer();
+        case Route::refused_client:
+            return refuse_client();
+        case Route::limits:
+            return run_if_admitted();
+        case Route::purge:
+            return respond_to_purge(transaction_);
+        case Route::last_hop:
+            return end_here();
+        case Route::no_site:
+            return transaction_.refuse_without_site(*request_.site.none);
+        case Route::listed:
+            return refuse_listed(transaction_, *page_);
+        case Route::upgrade:
+            return pass_upgrade();
+        case Route::past_the_cache:
+            return pass_by();
+        case Route::cache:
+            break;
     }
-    understood_ = bad;
-    co_await run_steps();
+    return respond_from_cache();
 }
 
-/// All steps in order. Locals stay below 1,020 bytes: larger frames of coroutines are not used
-/// again.
-asio::awaitable<void> RequestSteps::run_steps() {
-    // Understand the parsed head: target, key, directives. Choose the site.
-    const auto bad = understood_ ? *std::exchange(understood_, {}) : understand();
-    if (!bad.empty()) co_return co_await refuse_target(bad);
-    // Admit: a peer by its token, a client by its address.
-    if (const auto peer = proven_peer(transaction_)) co_return co_await serve_peer(*peer);
-    if (const auto reason = judge_client()) co_return co_await refuse_client(*reason);
-    // Requests that the cache has no part in.
-    if (request_.head.verb == verb::purge) co_return co_await respond_to_purge(transaction_);
-    const auto here = judge_hops();
-    if (here != Hops::pass_on) co_return co_await end_here(here);
-    // A stored response is given as it would be fetched: by the settings of now, or not at all.
-    if (const auto none = request_.site.none)
-        co_return co_await transaction_.refuse_without_site(*none);
-    if (is_refused_by_list()) co_return co_await refuse_listed(transaction_, *page_);
-    if (is_upgrade()) co_return co_await pass_upgrade();
-    if (goes_past_the_cache()) co_return co_await pass_by();
-    // Look up, plan; respond from the store, or fetch or follow and respond from that.
-    ResponseFromCache response(transaction_);
-    if (found_) response.start_with(*std::exchange(found_, std::nullopt));
+asio::awaitable<void> RequestSteps::run_if_admitted() {
+    const auto place = asked_place();
+    const auto admitted = co_await admit_request(transaction_, place);
+    if (!admitted) co_return;
+    route_ = choose_route();
+    co_await run();
+}
+
+/// Looks up and plans; responds from the store, or fetches or follows and responds from that.
+/// Locals stay below 1,020 bytes: larger frames of coroutines are not used again.
+asio::awaitable<void> RequestSteps::respond_from_cache() {
+    auto response = response_ ? std::move(*response_) : ResponseFromCache(transaction_);
+    response_.reset();
+    if (response.is_under_way()) co_return co_await response.respond_with_rest();
     while (response.may_look_up()) {
         response.look_up();
         if (response.is_on_disk()) co_await response.recall();
@@ -182,16 +201,16 @@ TargetError RequestSteps::find_target() {
     return take(own, host);
 }
 
-asio::awaitable<void> RequestSteps::refuse_target(std::string_view why) {
+asio::awaitable<void> RequestSteps::refuse_target() {
     transaction_.note_refusal(RequestRefusal::malformed);
     transaction_.connection.retire();  // bytes behind this request may be as bad
     std::string text("The request target is refused: ");
-    text.append(why).append(".");
+    text.append(bad_target_).append(".");
     co_await transaction_.refuse(400, text);
 }
 
 /// A token lets a peer ask, and nothing else.
-asio::awaitable<void> RequestSteps::serve_peer(ProvenPeer peer) {
+asio::awaitable<void> RequestSteps::serve_peer() {
     const auto asks = request_.head.verb == verb::get || request_.head.verb == verb::head;
     if (!asks || !request_.body->done()) {
         transaction_.note_refusal(RequestRefusal::malformed);
@@ -202,7 +221,7 @@ asio::awaitable<void> RequestSteps::serve_peer(ProvenPeer peer) {
     if (request_.trace.parent == SpanId{}) request_.trace = {};  // a trace begins at its client
     transaction_.connection.peer_proven();
     request_.rewrite_forwarded();
-    co_await respond_to_peer(transaction_, peer);
+    co_await respond_to_peer(transaction_, *peer_);
 }
 
 /// Why this client may not ask, if so. A right to ask in origin-form, or for stored content, is
@@ -237,14 +256,10 @@ AskedPlace RequestSteps::asked_place() const {
     return {request_.key.host(), request_.key.port(), is_forward};
 }
 
-/// Blocklists are for forward targets. A site of the configuration is the operator's own choice.
-bool RequestSteps::may_be_listed() const {
-    return request_.config().blocklists && !request_.site.of_entry();
-}
-
-/// True: `page_` is for a target that a blocklist refuses.
+/// True: `page_` is for a target that a blocklist refuses. Blocklists are for forward targets. A
+/// site of the configuration is the operator's own choice.
 bool RequestSteps::is_refused_by_list() {
-    if (!may_be_listed()) return false;
+    if (!request_.config().blocklists || request_.site.of_entry()) return false;
     page_ = judge_by_blocklists(transaction_, request_.key.host(), request_.key.path());
     return page_.has_value();
 }
@@ -258,7 +273,8 @@ bool RequestSteps::is_too_young(const ResponseFromCache& response) {
     return true;
 }
 
-asio::awaitable<void> RequestSteps::refuse_client(RequestRefusal reason) {
+asio::awaitable<void> RequestSteps::refuse_client() {
+    const auto reason = *refusal_;
     transaction_.note_refusal(reason);
     if (reason == RequestRefusal::loop) {
         const auto text = "A loop: Via says that this request has passed the node " +
@@ -307,8 +323,8 @@ RequestSteps::Hops RequestSteps::judge_hops() {
     return Hops::pass_on;
 }
 
-asio::awaitable<void> RequestSteps::end_here(Hops here) {
-    if (here == Hops::malformed) {
+asio::awaitable<void> RequestSteps::end_here() {
+    if (hops_ == Hops::malformed) {
         // The node cannot keep a limit that it cannot read. The next hop may be further than
         // the sender meant.
         transaction_.note_refusal(RequestRefusal::malformed);
@@ -317,7 +333,7 @@ asio::awaitable<void> RequestSteps::end_here(Hops here) {
     }
     std::string fields = "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
     fields.append(request_.config().forward.enabled ? ", CONNECT\r\n" : "\r\n");
-    if (here == Hops::echo) {
+    if (hops_ == Hops::echo) {
         transaction_.note_refusal(RequestRefusal::not_implemented);
         const std::string text(
             "This node passes no TRACE on: the answer could show fields that it adds.");

@@ -6,7 +6,6 @@
 #include "proxy/cache/fetch.hpp"
 #include "proxy/cache/fetch_job.hpp"
 #include "proxy/cache/origin_plan.hpp"
-#include "proxy/client/body_sender.hpp"
 #include "proxy/client/response_from_store.hpp"
 #include "proxy/config/config_disk.hpp"
 #include "proxy/http/credentials.hpp"
@@ -34,6 +33,8 @@ constexpr std::chrono::milliseconds kLookAhead{20};
 }  // namespace
 
 bool ResponseFromCache::respond_at_once() {
+    look_up();
+    looked_up_ = true;
     const auto& response = found_.response;
     const auto is_usual = response && !transaction_.judges_age() && !found_.on_disk &&
                           !found_.other_variants && response->vary_names.empty() &&
@@ -45,9 +46,13 @@ bool ResponseFromCache::respond_at_once() {
     const auto plan = plan_reuse(facts, request_.directives);
     if (plan.step != ResponseStep::serve) return false;
     serve_stored(plan, facts.residence);
-    proxy::respond_at_once(transaction_, *response, lookup_.source_of(*response), status_,
-                           request_.hash);
-    return true;
+    rest_ = proxy::respond_at_once(transaction_, *response, lookup_.source_of(*response), status_,
+                                   request_.hash);
+    return !rest_;
+}
+
+asio::awaitable<void> ResponseFromCache::respond_with_rest() {
+    co_await rest_->run();
 }
 
 bool ResponseFromCache::may_look_up() {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "proxy/cache/response_plan.hpp"
+#include "proxy/client/body_sender.hpp"
 #include "proxy/client/cache_lookup.hpp"
 #include "proxy/client/response_from_fill.hpp"
 #include "proxy/client/response_in_blocks.hpp"
@@ -17,9 +18,9 @@ namespace proxy {
 struct FetchJob;
 
 /// Responds to a GET or HEAD of a client out of the store or through it: missing content is fetched
-/// for the store, and other requests follow the fetch. RequestSteps::run_steps() calls the public
-/// steps in the order of their declaration, until one has responded. One object for each request,
-/// on the thread of its connection; the transaction outlives it.
+/// for the store, and other requests follow the fetch. RequestSteps calls the public steps in the
+/// order of their declaration, until one has responded. One object for each request, on the thread
+/// of its connection; the transaction outlives it.
 class ResponseFromCache {
 public:
     explicit ResponseFromCache(Transaction& transaction)
@@ -29,18 +30,17 @@ public:
           books_(transaction.books),
           lookup_(transaction) {}
 
+    /// Looks up, and responds without a coroutine if that finds a fresh response in memory. True:
+    /// all has gone out.
+    bool respond_at_once();
+    /// respond_at_once() has begun, and respond_with_rest() follows. Else look_up() does, which
+    /// takes over what was found.
+    bool is_under_way() const { return rest_ != nullptr; }
+    boost::asio::awaitable<void> respond_with_rest();
+
     /// False: the stored content has changed too often under this request.
     bool may_look_up();
     void look_up();
-    /// After look_up(): responds without a wait if that has found a fresh response in memory, and
-    /// the transport takes it at once. Else take_found() gives what was found, and start_with()
-    /// takes it in place of the first look_up().
-    bool respond_at_once();
-    Store::Found take_found() { return std::move(found_); }
-    void start_with(Store::Found found) {
-        found_ = std::move(found);
-        looked_up_ = true;
-    }
     /// Memory lacks the response, and the disk may have it: recall() comes next.
     bool is_on_disk() const { return found_.on_disk; }
     boost::asio::awaitable<void> recall();
@@ -102,7 +102,8 @@ private:
     Forward forward_ = Forward::uri_miss;
     std::string detail_;                           // that status_ may view
     std::shared_ptr<const RequestSnapshot> sent_;  // of the last fetch that this request has led
-    bool looked_up_ = false;                       // before may_look_up()
+    bool looked_up_ = false;                       // by respond_at_once()
+    std::unique_ptr<BodySender> rest_;             // of the response that it has begun
     int looks_ = 0;
     int vain_waits_ = 0;  // for fetches of others whose result was not for this request
     bool may_use_blocks_ = true;

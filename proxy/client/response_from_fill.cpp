@@ -62,17 +62,16 @@ asio::awaitable<void> respond_from_fill(Transaction& transaction, const FromFill
     }
     transaction.note_type(response);
     const auto length = incoming.length_known ? std::optional(incoming.length) : std::nullopt;
-    auto part = wanted_part(transaction.request, response, length);
     // What a 304 has confirmed is all there.
-    if (incoming.validated && wants_several_parts(transaction.request, response)) {
-        std::vector<ByteRange> several;
-        part = answer_to_several(transaction.request, response.body_bytes(), several);
-        if (!several.empty()) {
-            co_await respond_in_parts(transaction, response, std::move(several),
-                                      transaction.books.source, age, live, status);
-            co_return;
-        }
+    auto parts = incoming.validated
+                     ? wanted_parts(transaction.request, response, response.body_bytes())
+                     : WantedParts{wanted_part(transaction.request, response, length)};
+    if (!parts.several.empty()) {
+        co_await respond_in_parts(transaction, response, std::move(parts.several),
+                                  transaction.books.source, age, live, status);
+        co_return;
     }
+    const auto& part = parts.one;
     if (part.kind == RangeAnswer::Kind::unsatisfiable) {
         co_await respond_unsatisfiable(transaction, incoming.length, status);
         co_return;
@@ -90,7 +89,7 @@ asio::awaitable<void> respond_from_fill(Transaction& transaction, const FromFill
         what.bytes = part.range.size();
     }
     if (transaction.request.head.verb == boost::beast::http::verb::head) what.bytes = 0;
-    BodySender sender(transaction, body, what);
+    BodySender sender(transaction, std::move(body), what);
     co_await sender.run();
 }
 

@@ -3,7 +3,6 @@
 #include <string>
 #include <utility>
 
-#include "proxy/client/body_sender.hpp"
 #include "proxy/client/response_in_parts.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/response_head.hpp"
@@ -68,18 +67,15 @@ RangeAnswer wanted_part(const Request& request, const StoredMetadata& response,
     return evaluate(wanted_range(request, response), *length);
 }
 
-bool wants_several_parts(const Request& request, const StoredMetadata& response) {
-    return wanted_range(request, response).form == RangeRequest::Form::several;
-}
-
-RangeAnswer answer_to_several(const Request& request, std::uint64_t length,
-                              std::vector<ByteRange>& several) {
+WantedParts wanted_parts(const Request& request, const StoredMetadata& response,
+                         std::uint64_t length) {
+    const auto range = wanted_range(request, response);
+    if (range.form != RangeRequest::Form::several) return {evaluate(range, length)};
     auto parts = evaluate_several(request.head.fields, length);
-    if (!parts || length == 0) return {};
-    if (parts->empty()) return {RangeAnswer::Kind::unsatisfiable, {}};
-    if (parts->size() == 1) return {RangeAnswer::Kind::part, parts->front()};
-    several = std::move(*parts);
-    return {};
+    if (!parts || length == 0) return {.names_several = true};
+    if (parts->empty()) return {{RangeAnswer::Kind::unsatisfiable, {}}, true};
+    if (parts->size() == 1) return {{RangeAnswer::Kind::part, parts->front()}, true};
+    return {{}, true, std::move(*parts)};
 }
 
 void begin_response(Transaction& transaction, const StoredMetadata& response,
@@ -128,20 +124,23 @@ BodySender::What whole_body(const Transaction& transaction, const StoredResponse
 
 bool goes_out_at_once(const Transaction& transaction, const StoredResponse& response) {
     const auto& asked = transaction.request.head.fields;
-    return !response.blocks && !response.body->on_disk() &&
-           transaction.writer.takes_at_once(response.body_bytes()) && !is_conditional(asked) &&
+    return !response.blocks && !response.body->on_disk() && !is_conditional(asked) &&
            !find(asked, field::range);
 }
 
-void respond_at_once(Transaction& transaction, const StoredResponse& response, Source stored_in,
-                     const CacheStatus& status, summary::KeyHash key) {
+std::unique_ptr<BodySender> respond_at_once(Transaction& transaction,
+                                            const StoredResponse& response, Source stored_in,
+                                            const CacheStatus& status, summary::KeyHash key) {
     note_hit(transaction.books, stored_in);
     transaction.note_type(response);
     begin_response(transaction, response, nullptr, age_of(transaction, response), status, {},
                    response.body_bytes());
-    BodyReader body(response, transaction.wakeup, transaction.frontend.cache.shared.windows);
-    BodySender sender(transaction, body, whole_body(transaction, response, stored_in, key));
-    if (!sender.send_now()) transaction.books.aborted = true;
+    BodySender sender(
+        transaction,
+        BodyReader(response, transaction.wakeup, transaction.frontend.cache.shared.windows),
+        whole_body(transaction, response, stored_in, key));
+    if (sender.send_now()) return nullptr;
+    return std::make_unique<BodySender>(std::move(sender));
 }
 
 asio::awaitable<void> respond_from_store(Transaction& transaction, const StoredResponse& response,
@@ -156,16 +155,13 @@ asio::awaitable<void> respond_from_store(Transaction& transaction, const StoredR
     }
     transaction.note_type(response);
     const auto size = response.body_bytes();
-    auto part = wanted_part(request, response, size);
-    if (wants_several_parts(request, response)) {
-        std::vector<ByteRange> several;
-        part = answer_to_several(request, size, several);
-        if (!several.empty()) {
-            co_await respond_in_parts(transaction, response, std::move(several), stored_in, age,
-                                      nullptr, status);
-            co_return;
-        }
+    auto parts = wanted_parts(request, response, size);
+    if (!parts.several.empty()) {
+        co_await respond_in_parts(transaction, response, std::move(parts.several), stored_in, age,
+                                  nullptr, status);
+        co_return;
     }
+    const auto& part = parts.one;
     if (part.kind == RangeAnswer::Kind::unsatisfiable) {
         co_await respond_unsatisfiable(transaction, size, status);
         co_return;
@@ -177,7 +173,7 @@ asio::awaitable<void> respond_from_store(Transaction& transaction, const StoredR
         body.consume(part.range.first);
         what.bytes = part.range.size();
     }
-    BodySender sender(transaction, body, what);
+    BodySender sender(transaction, std::move(body), what);
     if (!sender.send_now()) co_await sender.run();
 }
 

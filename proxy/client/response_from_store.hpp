@@ -3,9 +3,11 @@
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "proxy/client/body_sender.hpp"
 #include "proxy/client/transaction.hpp"
 #include "proxy/http/range.hpp"
 #include "proxy/storage/stored_response.hpp"
@@ -20,12 +22,15 @@ bool not_modified(const Request& request, const StoredMetadata& response);
 RangeAnswer wanted_part(const Request& request, const StoredMetadata& response,
                         std::optional<std::uint64_t> length);
 
-/// Does the request's Range name several parts of `response`, and apply to it?
-bool wants_several_parts(const Request& request, const StoredMetadata& response);
-/// What such a request gets of a body of `length` bytes: the whole, the one part or the 416 that is
-/// left of its ranges, or `several` of two parts or more.
-RangeAnswer answer_to_several(const Request& request, std::uint64_t length,
-                              std::vector<ByteRange>& several);
+/// What a request gets of a body of `length` bytes, of which all are there: the whole, one part or
+/// a 416, or `several` parts, at least two.
+struct WantedParts {
+    RangeAnswer one = {};
+    bool names_several = false;  // the Range does, whatever is left of it
+    std::vector<ByteRange> several = {};
+};
+WantedParts wanted_parts(const Request& request, const StoredMetadata& response,
+                         std::uint64_t length);
 
 /// Begins a response out of `response`: all of it, or a 206 with `part` of its `length` bytes.
 void begin_response(Transaction& transaction, const StoredMetadata& response,
@@ -33,11 +38,13 @@ void begin_response(Transaction& transaction, const StoredMetadata& response,
                     const CacheStatus& status, const RangeAnswer& part,
                     std::optional<std::uint64_t> length);
 
-/// The request asks for all of `response`, which is in memory, and the transport takes it at once.
+/// The request asks for all of `response`, which is in memory.
 bool goes_out_at_once(const Transaction& transaction, const StoredResponse& response);
-/// Sends it and fills in the books, without a wait. The rest is as with respond_from_store().
-void respond_at_once(Transaction& transaction, const StoredResponse& response, Source stored_in,
-                     const CacheStatus& status, summary::KeyHash key);
+/// Sends as much of it as goes out without a wait, and fills in the books. Returns the sender of
+/// the rest, or null. Otherwise as respond_from_store().
+std::unique_ptr<BodySender> respond_at_once(Transaction& transaction,
+                                            const StoredResponse& response, Source stored_in,
+                                            const CacheStatus& status, summary::KeyHash key);
 
 // Each coroutine sends one response and fills in the books.
 

@@ -113,20 +113,18 @@ asio::awaitable<Served> respond_in_blocks(Transaction& transaction,
         co_return Served::responded;
     }
     const auto length = index->blocks->length;
-    auto part = wanted_part(request, *index, length);
-    if (wants_several_parts(request, *index)) {
-        std::vector<ByteRange> several;
-        part = answer_to_several(request, length, several);
-        if (!several.empty()) {
-            const auto served = co_await respond_in_parts_of_blocks(
-                transaction, std::move(index), std::move(several), status, live, std::move(led));
-            co_return served;
-        }
-        // So many parts are for the origin to judge: the whole may be far more, and mostly missing.
-        if (part.kind == RangeAnswer::Kind::whole && !request.directives.only_if_cached) {
-            transaction.books.cache = CacheResult::miss;
-            co_return Served::alone;
-        }
+    auto parts = wanted_parts(request, *index, length);
+    if (!parts.several.empty()) {
+        const auto served = co_await respond_in_parts_of_blocks(
+            transaction, std::move(index), std::move(parts.several), status, live, std::move(led));
+        co_return served;
+    }
+    const auto& part = parts.one;
+    // So many parts are for the origin to judge: the whole may be far more, and mostly missing.
+    if (parts.names_several && part.kind == RangeAnswer::Kind::whole &&
+        !request.directives.only_if_cached) {
+        transaction.books.cache = CacheResult::miss;
+        co_return Served::alone;
     }
     if (part.kind == RangeAnswer::Kind::unsatisfiable) {
         co_await respond_unsatisfiable(transaction, length, status);

@@ -92,7 +92,7 @@ asio::awaitable<void> respond_in_parts(Transaction& transaction, const StoredRes
         BodySender::What what;
         what.stored_in = stored_in;
         what.bytes = part.size();
-        BodySender sender(transaction, body, what);
+        BodySender sender(transaction, std::move(body), what);
         const auto sent = co_await sender.run();
         if (!sent) co_return;
     }

@@ -60,8 +60,6 @@ public:
     /// or a part of a file; of a file, `piece.bytes` becomes what has gone out. An empty piece
     /// writes the head alone. `piece.end` ends a body without a stated length.
     virtual Progress write_now(BodyPiece& piece) = 0;
-    /// write_now() takes a whole body of so many bytes, however slow the client is.
-    virtual bool takes_at_once(std::uint64_t) const { return false; }
     /// Waits until the rest of the piece has gone out; of a file, until the client takes more.
     /// False: the client is gone, or takes less than limits.client_rate_min. `reader`: the reader
     /// of the piece's fill, whose other readers are not to wait for long (SharedPace); or null.

@@ -137,7 +137,7 @@ public:
             boost::asio::co_spawn(
                 node_.io,
                 [](Exchange& self) -> boost::asio::awaitable<void> {
-                    co_await self.steps_.run();
+                    if (!self.steps_.run_at_once()) co_await self.steps_.run();
                     self.served = true;
                 }(*this),
                 [](std::exception_ptr fault) {
