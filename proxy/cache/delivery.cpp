@@ -115,7 +115,7 @@ FillWriter::Watch Delivery::watch_of(Exchange& exchange, Fill::From from, RestRe
     watch.silence_at_most = silence_at_most(from, config());
     if (rest && from == Fill::From::peer) {
         const auto& times = cache_.upstream.origin_times;
-        const auto key = connection_key(*job_.wanted.request->origin());
+        const auto& key = job_.wanted.request->origin()->key;
         watch.pace.emplace(watch.silence_at_most,
                            pace_of_origin(times.of(key), times.rate_of(key)));
         watch.look_elsewhere = [rest, &exchange] { rest->ask_beside(exchange); };
@@ -293,7 +293,7 @@ asio::awaitable<FetchError> Delivery::take_rest(RestRequest& rest) {
 void Delivery::note_rate(const UpstreamTarget& origin) {
     const auto& took = writer_.took();
     if (took.at_the_senders_pace && BodyRate::is_sample(took.bytes, took.waited))
-        cache_.upstream.origin_times.body_measured(connection_key(origin), took.bytes, took.waited);
+        cache_.upstream.origin_times.body_measured(origin.key, took.bytes, took.waited);
 }
 
 void Delivery::give(Draft made, std::shared_ptr<const LiveFields> live, bool validated,

@@ -220,13 +220,31 @@ asio::awaitable<RoundTrip> explain_origin(Cache& cache, const ExplainTarget& of,
     co_return times;
 }
 
-/// What the choice of a miss decides about one peer.
-struct ChosenPeer {
-    std::size_t number;
-    PeerChosen why;
-    std::size_t turn;
-    RoundTrip round_trip;
-};
+    if (site.policy.rule) explain_age(cache, key, hash, *site.policy.rule, out);
+    explain_blocklists(*config, key, site, out);
+    if (!site.of_entry() && !site.none)
+        out.destination = why_not_destination(config->forward.destinations, key.host(), key.port());
+    const auto* const pattern = key.scheme() == Scheme::https
+                                    ? intercepting_pattern(config->forward, key.host(), key.port())
+                                    : nullptr;
+    if (pattern) out.intercepted = pattern->text;
+    out.refused = refusal_of(site, out);
+    RoundTrip origin;
+    if (const auto target = target_of(site, key)) {
+        origin = upstream.origin_times.of(target->key);
+        out.origin = place_text(*target);
+        if (target->group)
+            out.servers = upstream.groups.candidates(target->group, target->spread, now);
+        out.origin_time = origin.mean();
+        if (out.refused.empty()) {
+            auto named = *target;
+            const auto judged =
+                co_await upstream.pool.judge(std::move(named), now + kLookAtPeers / 2);
+            out.target_refused = target_refusal(judged);
+        }
+    }
+    const auto view = upstream.peers;
+    if (!view) co_return out;
 
 ChosenPeer chosen_peer(std::size_t number, PeerChosen why, const PeerTurns& turns,
                        const PeerRecord& record) {

@@ -69,7 +69,7 @@ RoundTrip Fetch::round_trip_to(const protocol::PeerView::Peer& peer) const {
 
 RoundTrip Fetch::time_of_origin() const {
     const auto& target = job_.wanted.request->origin();
-    return target ? cache_.upstream.origin_times.of(connection_key(*target)) : RoundTrip();
+    return target ? cache_.upstream.origin_times.of(target->key) : RoundTrip();
 }
 
 OriginRequestKind Fetch::what_to_ask_now(bool only_whole) const {

@@ -70,7 +70,7 @@ BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, May may,
 /// Returns the origin's usual time to the head.
 std::chrono::nanoseconds BlockStream::usual() const {
     if (!origin_) return std::chrono::nanoseconds(0);
-    return frontend_.upstream.origin_times.of(connection_key(*origin_)).mean();
+    return frontend_.upstream.origin_times.of(origin_->key).mean();
 }
 
 std::shared_ptr<BlockFlow> BlockStream::flow_at(std::uint64_t offset) const {

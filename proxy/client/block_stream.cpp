@@ -145,8 +145,7 @@ BytesBySource BlockStream::expect() {
     const auto candidates = [&](const Key& key) {
         return directory ? directory->candidates({key.hash, key.uri}) : summary::PeerSet();
     };
-    const auto origin =
-        origin_ ? frontend_.upstream.origin_times.of(connection_key(*origin_)) : RoundTrip();
+    const auto origin = origin_ ? frontend_.upstream.origin_times.of(origin_->key) : RoundTrip();
     const auto now = Clock::now();
     const auto likely_peer = [&](const Key& key) -> std::optional<std::size_t> {
         if (!directory) return std::nullopt;

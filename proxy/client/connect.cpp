@@ -108,6 +108,7 @@ asio::awaitable<void> serve_connect(Transaction& transaction) {
     target.tunnel = true;
     const auto& forward = config.forward;
     if (forward.parents && !forward.no_proxy.contains(target.host)) target.group = forward.parents;
+    target.key = connection_key(target);
     OriginRequest asked(frontend.upstream, target);
     const auto deadline = Clock::now() + config.timeouts.origin_connect;
     UpstreamPool::Result<UpstreamPtr> acquired = FetchError::origin_down;

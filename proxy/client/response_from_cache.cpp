@@ -318,7 +318,7 @@ asio::awaitable<bool> ResponseFromCache::lies_far_ahead(const Fill::Reader& read
     if (part.kind != RangeAnswer::Kind::part || not_modified(request_, response)) co_return false;
     const auto origin = request_.origin();
     if (!origin) co_return false;
-    const auto usual = frontend_.upstream.origin_times.of(connection_key(*origin)).mean();
+    const auto usual = frontend_.upstream.origin_times.of(origin->key).mean();
     const auto bound = std::max<std::chrono::nanoseconds>(kWaitForFlow, usual);
     const auto deadline = Clock::now() + bound;
     for (;;) {

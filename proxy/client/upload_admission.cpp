@@ -14,8 +14,7 @@ std::optional<UploadSeats::Seat> take_upload_seat(Transaction& transaction,
     const auto most = config.clients.trusted_proxies.contains(address)
                           ? std::numeric_limits<std::size_t>::max()
                           : uploads_of_one(config.limits.upstream_connections);
-    return transaction.frontend.upload_seats.take(client_network(address), connection_key(origin),
-                                                  most);
+    return transaction.frontend.upload_seats.take(client_network(address), origin.key, most);
 }
 
 boost::asio::awaitable<void> refuse_upload(Transaction& transaction) {

@@ -41,7 +41,7 @@ public:
         Table::value_type* entry_;  // stays when the table grows
     };
 
-    /// None: `client` has `most` uploads to `place` already. `place`: as connection_key().
+    /// None: `client` has `most` uploads to `place` already. `place`: as UpstreamTarget::key.
     std::optional<Seat> take(const ClientNetwork& client, std::string_view place,
                              std::size_t most) {
         auto key = key_of(client);

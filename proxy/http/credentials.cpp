@@ -48,15 +48,6 @@ static_assert(std::ranges::all_of(kCredentials,
 constexpr std::array<std::string_view, 10> kWordsOfCredentials{
     "auth", "token", "key", "api", "secret", "cookie", "session", "passw", "cred", "sign"};
 
-/// CGI and WSGI programs take `_` in the name of a field for `-`. Of equal lengths.
-bool is_read_as(std::string_view credential, std::string_view name) {
-    for (std::size_t i = 0; i < name.size(); ++i) {
-        const auto read = name[i] == '_' ? '-' : name[i];
-        if (!iequals(credential.substr(i, 1), std::string_view(&read, 1))) return false;
-    }
-    return true;
-}
-
 }  // namespace
 
 bool may_be_credential(std::string_view name) {
@@ -70,7 +61,7 @@ bool may_be_credential(std::string_view name) {
 CredentialFields credential_field(std::string_view name) {
     if (name.size() >= 32 || (kCredentialLengths >> name.size() & 1) == 0) return 0;
     for (std::size_t i = 0; i < kCredentials.size(); ++i)
-        if (kCredentials[i].size() == name.size() && is_read_as(kCredentials[i], name))
+        if (kCredentials[i].size() == name.size() && same_variable(kCredentials[i], name))
             return CredentialFields{1} << i;
     return 0;
 }

@@ -59,7 +59,7 @@ StorageVerdict part_verdict(Fields request, const RequestDirectives& directives,
     if (directives.no_store) return StorageVerdict::request_no_store;
     if (const auto verdict = verdict_of(said, 200); verdict != StorageVerdict::store)
         return verdict;
-    return has_credential(request, rules.rule, vary) && !shared_despite_authorization(said, rules)
+    return !shared_despite_authorization(said, rules) && has_credential(request, rules.rule, vary)
                ? StorageVerdict::authorization
                : StorageVerdict::store;
 }
@@ -77,8 +77,8 @@ StorageVerdict storage_verdict(Fields request, const RequestDirectives& directiv
         return verdict;
     // A rule shares content. A refusal is for the one whose credentials were refused.
     const auto permitted = status < 400 ? rules : CacheRules{};
-    if (has_credential(request, rules.rule, vary) &&
-        (is_refusal(status) || !shared_despite_authorization(said, permitted)))
+    if ((is_refusal(status) || !shared_despite_authorization(said, permitted)) &&
+        has_credential(request, rules.rule, vary))
         return StorageVerdict::authorization;
     if (vary == kVaryAny) return StorageVerdict::vary_any;
     if (freshness.source == LifetimeSource::none) return StorageVerdict::no_freshness;

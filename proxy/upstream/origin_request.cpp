@@ -35,11 +35,11 @@ bool is_gateway_trouble(unsigned status) {
 OriginRequest::OriginRequest(Upstream& upstream, UpstreamTarget target, OriginTerms terms)
     : upstream_(upstream),
       target_(std::move(target)),
-      key_(connection_key(target_)),
       terms_(terms),
       began_(std::chrono::steady_clock::now()),
-      leave_(target_.group ? ask_group()
-                           : upstream.origin_health.may_ask(key_, terms.has_stand_in, began_)),
+      leave_(target_.group
+                 ? ask_group()
+                 : upstream.origin_health.may_ask(target_.key, terms.has_stand_in, began_)),
       open_(allowed()) {
     if (!allowed() && why_not_ == FetchError::origin_down)
         ++upstream.counters.origin_down_requests;
@@ -147,8 +147,9 @@ void OriginRequest::book(End end) {
     open_ = false;
     if (turn_) return;
     const auto now = std::chrono::steady_clock::now();
-    const auto name = std::string_view(key_).substr(0, key_.find_first_of("!/"));
-    const auto change = upstream_.origin_health.ended(key_, end, began_, now);
+    const auto& key = target_.key;
+    const auto name = std::string_view(key).substr(0, key.find_first_of("!/"));
+    const auto change = upstream_.origin_health.ended(key, end, began_, now);
     upstream_.counters.origins_down = upstream_.origin_health.down();
     switch (change) {
         case OriginHealth::Change::none:

@@ -27,6 +27,7 @@ struct OriginTerms {
 /// takes the place of OriginHealth. One coroutine owns it; the worker must outlive it.
 class OriginRequest {
 public:
+    /// `target` has its key.
     OriginRequest(Upstream& upstream, UpstreamTarget target, OriginTerms terms = {});
     /// A request without an end says nothing about the origin.
     ~OriginRequest();
@@ -52,12 +53,12 @@ public:
     OriginHealth::Time connect_by(OriginHealth::Time latest) const;
     /// Books the time from the request to the head, and its version.
     void answered_after(std::chrono::nanoseconds time, int version) {
-        upstream_.origin_times.measured(key_, time, version);
+        upstream_.origin_times.measured(target_.key, time, version);
     }
     /// Books the version of the head.
-    void spoke(int version) { upstream_.origin_times.spoke(key_, version); }
+    void spoke(int version) { upstream_.origin_times.spoke(target_.key, version); }
     /// Its last head was of HTTP/1.0.
-    bool is_http10() const { return upstream_.origin_times.is_http10(key_); }
+    bool is_http10() const { return upstream_.origin_times.is_http10(target_.key); }
     /// The chosen server. Valid until goes_on_after().
     const UpstreamTarget& target() const { return target_; }
     /// The counter for bytes of the response's body.
@@ -72,7 +73,6 @@ private:
 
     Upstream& upstream_;
     UpstreamTarget target_;
-    const std::string key_;  // of the origin as a whole
     const OriginTerms terms_;
     const OriginHealth::Time began_;
     std::optional<UpstreamGroups::Turn> turn_;  // of a group

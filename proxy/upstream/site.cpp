@@ -150,6 +150,7 @@ std::optional<UpstreamTarget> target_of(const Site& site, const CacheKey& key,
         target.spread = std::hash<std::string_view>()(key.uri());
     }
     assert(!site.trust || target.tls);
+    target.key = connection_key(target);
     return target;
 }
 

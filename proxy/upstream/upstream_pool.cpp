@@ -77,11 +77,15 @@ std::string parent_key(const UpstreamServer& via, const TlsClient* parent) {
     return key;
 }
 
-/// The requests that may share a connection. A parent reads the target of each request.
-std::string pool_key(const UpstreamTarget& target, const TlsClient* parent) {
-    if (!target.via) return connection_key(target);
-    auto key = target.through_tunnel() ? connection_key(target) : std::string();
-    return key.append(parent_key(*target.via, parent));
+/// The requests that may share a connection. A parent reads the target of each request. The result
+/// lasts as long as `target` and `scratch`.
+const std::string& pool_key(const UpstreamTarget& target, const TlsClient* parent,
+                            std::string& scratch) {
+    const auto is_chosen = target.via || target.mark != 0;
+    if (!is_chosen && !target.key.empty()) return target.key;
+    scratch = !target.via || target.through_tunnel() ? connection_key(target) : std::string();
+    if (target.via) scratch.append(parent_key(*target.via, parent));
+    return scratch;
 }
 
 }  // namespace
@@ -194,7 +198,8 @@ UpstreamPtr UpstreamPool::take(const UpstreamTarget& target, UpstreamPtr& owned)
     const auto parent = has_secure_parent ? config_->tls_contexts->forward : nullptr;
     const auto is_closed =
         target.via && target.on_clients_word && judge_text(target) != FetchError::none;
-    if (is_closed || owned->key != pool_key(target, parent.get())) return nullptr;
+    std::string scratch;
+    if (is_closed || owned->key != pool_key(target, parent.get(), scratch)) return nullptr;
     auto taken = std::move(owned);
     if (!is_usable(*taken)) return nullptr;
     taken->seat = take_seat(taken->key);
@@ -217,7 +222,8 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
     const auto has_secure_parent = target.via && target.via->tls;
     const auto parent = has_secure_parent ? config_->tls_contexts->forward : nullptr;
     if (has_secure_parent && !parent) co_return FetchError::parent_tls_failed;  // just turned off
-    const auto key = pool_key(target, parent.get());
+    std::string scratch;
+    const auto& key = pool_key(target, parent.get(), scratch);
     if (kept != Kept::none) {
         auto idle = take_idle(target, key, kept);
         if (idle) co_return idle;

@@ -50,7 +50,8 @@ struct UpstreamTarget : HostPort {
     std::uint32_t mark = 0;    // of the chosen server; 0: there is no group
     /// The chosen parent proxy, an element of `group`; null: the connection is direct.
     const UpstreamServer* via = nullptr;
-    bool tunnel = false;  // the bytes are a client's: a parent is to open a tunnel
+    bool tunnel = false;   // the bytes are a client's: a parent is to open a tunnel
+    std::string key = {};  // connection_key() of all its servers, once that is known
 
     /// The parent passes bytes on, and reads no requests.
     bool through_tunnel() const { return via != nullptr && (tunnel || tls); }
