@@ -124,24 +124,23 @@ void ClientConnection::arm(std::chrono::nanoseconds timeout) {
     frontend_.wheel.arm(*this, TimerWheel::Clock::now() + timeout);
 }
 
+/// The socket's own operation in the clear, without a coroutine. end_read() follows.
+asio::awaitable<std::size_t> ClientConnection::read(boost::system::error_code& ec) {
+    if (tls_) return tls_read_some(socket_, *tls_, input_.prepare(1024), ec);
+    return socket_.async_read_some(input_.prepare(1024),
+                                   asio::redirect_error(asio::use_awaitable, ec));
+}
+
+bool ClientConnection::end_read(std::size_t bytes, const boost::system::error_code& ec) {
+    use_buffers();
+    input_.commit(bytes);
+    return !ec && !expired_;
+}
+
 asio::awaitable<bool> ClientConnection::read_some() {
     boost::system::error_code ec;
-    std::size_t n = 0;
-    // A first request that is there already does not wait behind all that is ready elsewhere.
-    if (std::exchange(first_read_, false) && !tls_) n = socket_.read_some(input_.prepare(1024), ec);
-    if (n > 0) {
-        input_.commit(n);
-        co_return true;
-    }
-    if (tls_) {
-        n = co_await tls_read_some(socket_, *tls_, input_.prepare(1024), ec);
-        use_buffers();
-    } else {
-        n = co_await socket_.async_read_some(input_.prepare(1024),
-                                             asio::redirect_error(asio::use_awaitable, ec));
-    }
-    input_.commit(n);
-    co_return !ec && !expired_;
+    const auto bytes = co_await read(ec);
+    co_return end_read(bytes, ec);
 }
 
 /// Not one byte more, as what follows may be for OpenSSL, which reads from the socket itself.
@@ -301,6 +300,10 @@ asio::awaitable<ClientConnection::Received> ClientConnection::receive_head() {
     else
         arm(frontend_.config().timeouts.client_head);
     waits_since_ = frontend_.wheel.now();
+    boost::system::error_code ec;
+    // A first request that is there already does not wait behind all that is ready elsewhere.
+    if (std::exchange(first_read_, false) && !tls_)
+        input_.commit(socket_.read_some(input_.prepare(1024), ec));
     for (;;) {
         // RFC 9112 §2.2: empty lines before a request are skipped.
         while (input_.size() >= 2 && input_.data().starts_with("\r\n")) {
@@ -324,8 +327,9 @@ asio::awaitable<ClientConnection::Received> ClientConnection::receive_head() {
             waits_since_ = kServed;
             co_return Received::head;
         }
-        const auto more = co_await read_some();
-        if (!more) co_return expired_ && !idle_ ? Received::timed_out : Received::closed;
+        const auto bytes = co_await read(ec);
+        if (!end_read(bytes, ec))
+            co_return expired_ && !idle_ ? Received::timed_out : Received::closed;
     }
 }
 
@@ -381,8 +385,9 @@ void ClientConnection::interrupt() {
 
 /// Called when bytes pass.
 void ClientConnection::use_buffers() {
+    if (!tls_) return;
     buffers_used_ = true;
-    if (buffers_watched_ || !tls_) return;
+    if (buffers_watched_) return;
     buffers_watched_ = true;
     tls_->keep_buffers();
     frontend_.wheel.arm(buffer_watch_, frontend_.wheel.now() + kBuffersKept);

@@ -181,6 +181,8 @@ private:
     void use_buffers();
     void judge_buffers();
     void arm(std::chrono::nanoseconds timeout);
+    boost::asio::awaitable<std::size_t> read(boost::system::error_code& ec);
+    bool end_read(std::size_t bytes, const boost::system::error_code& ec);
     boost::asio::awaitable<bool> read_some();
     boost::asio::awaitable<bool> read_exactly(std::string& out, std::size_t bytes);
     boost::asio::awaitable<bool> read_line(std::string& out, std::size_t most);
