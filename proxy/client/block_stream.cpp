@@ -130,7 +130,7 @@ void BlockStream::note(Block& block, const Fill::State& state) {
     if (!block.leader) return;
     block.fetched = true;
     block.source = state.incoming.from == Fill::From::peer ? Source::peer : Source::origin;
-    transaction_.books.note_server(state.incoming.server);
+    transaction_.books.details.note_server(state.incoming.server);
     // Of several peers, the log names the one that Cache-Status did.
     if (block.source == Source::peer && !std::exchange(peer_gave_, true))
         transaction_.books.peer = state.incoming.peer;

@@ -72,8 +72,8 @@ asio::awaitable<Served> ResponseFromCache::follow_confirmed(std::shared_ptr<Fill
     state.incoming.response = own.draft.response;
     const FromFill from{reader, state, false, own.live.get()};
     note_source(books_, from);
-    books_.note_server(server);
-    books_.redirects = redirects;
+    books_.details.note_server(server);
+    books_.details.redirects = redirects;
     if (status != response->status) status_.forward_status = status;
     co_return co_await respond(from);
 }

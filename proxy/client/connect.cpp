@@ -129,7 +129,7 @@ asio::awaitable<void> serve_connect(Transaction& transaction) {
         co_return;
     }
     const auto upstream = std::move(*acquired);
-    transaction.books.note_server(upstream->address);
+    transaction.books.details.note_server(upstream->address);
     upstream->deadline.clear();
     co_await run_tunnel(transaction, *upstream, 200, {});
 }

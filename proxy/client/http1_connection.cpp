@@ -239,7 +239,7 @@ asio::awaitable<void> Http1Connection::end() {
 /// Between two requests, before anything of the next one has come: memory that the last request has
 /// left behind is given back if it is more than kIdleBytes. Less is kept for the next request.
 void Http1Connection::rest() {
-    books_.peers_asked.reset();
+    books_.details.peers_asked.reset();
     const auto kept = connection_.kept_bytes() + request_.kept_bytes() + writer_.kept_bytes() +
                       books_.kept_bytes();
     if (kept <= kIdleBytes) return;

@@ -186,7 +186,7 @@ void Http2Stream::close() {
 void Http2Stream::finish() {
     if (!writer.complete()) books_.aborted = true;
     books_.close(frontend_, request_, writer);
-    books_.peers_asked.reset();
+    books_.details.peers_asked.reset();
     body.finish();
     head_room_ = Charge();
 }

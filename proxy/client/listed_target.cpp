@@ -46,7 +46,7 @@ std::optional<ListedPage> judge_by_blocklists(Transaction& transaction, std::str
     const auto& entry = listed.refused ? listed.refused : listed.logged;
     if (!entry) return std::nullopt;
     const auto place = lists->place(*entry);
-    transaction.books.blocklist = std::make_unique<const std::string>(place);
+    transaction.books.details.blocklist = std::make_unique<const std::string>(place);
     if (listed.refused) {
         transaction.note_refusal(RequestRefusal::blocklist);
         return ListedPage{403, "This proxy does not let requests through to " + std::string(host) +

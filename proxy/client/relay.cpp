@@ -90,7 +90,7 @@ asio::awaitable<void> Relay::run(CacheStatus status, Outcome outcome) {
         if (!collected) co_return co_await refuse_open_length(status);
     }
     auto error = co_await ask();
-    transaction_.books.note_server(exchange_.server());
+    transaction_.books.details.note_server(exchange_.server());
     const auto is_head = request_.head.verb == verb::head;
     const auto why = trouble(error);
     const auto stands_in = why != FetchError::none && stale_ && is_head && stale_->stands_in(why);
@@ -308,8 +308,8 @@ asio::awaitable<void> Relay::respond(CacheStatus status, Outcome outcome) {
     const StoredFields stored(head.fields, request_.site.policy.rules());
     render_response(head, config_.node, stored, exchange_.arrival().wall, fields, live);
     books.source = Source::origin;
-    books.rewritten = exchange_.is_rewritten();
-    if (const auto type = head.get(field::content_type)) books.content_type = *type;
+    books.details.rewritten = exchange_.is_rewritten();
+    if (const auto type = head.get(field::content_type)) books.details.content_type = *type;
     const StoringRequest storing{frontend_.cache.shared.key_hasher, *snapshot_,
                                  request_.directives};
     const auto from = exchange_.received();

@@ -96,7 +96,7 @@ ResponsePlan ResponseFromCache::plan() {
     }
     plan = plan_fetch(plan, facts, request_facts());
     status_.forward = forward_ = plan.forward;
-    books_.client_reload = plan.reuse == Reuse::request;
+    books_.details.client_reload = plan.reuse == Reuse::request;
     books_.cache = found_.response ? CacheResult::reval : CacheResult::miss;
     request_.rewrite_forwarded();
     return plan;

@@ -17,8 +17,8 @@ using Clock = std::chrono::steady_clock;
 
 void note_source(Books& books, const FromFill& from) {
     const auto& incoming = from.state.incoming;
-    books.note_server(incoming.server);
-    books.redirects = incoming.redirects;
+    books.details.note_server(incoming.server);
+    books.details.redirects = incoming.redirects;
     if (from.leads && incoming.from == Fill::From::peer) books.peer = incoming.peer;
     if (!from.leads) books.cache = CacheResult::hit;
 }
@@ -38,7 +38,7 @@ CacheStatus describe(Books& books, const FromFill& from, CacheStatus status, std
     } else if (from.leads && incoming.verdict != StorageVerdict::store) {
         status.detail = to_string(incoming.verdict);
     }
-    books.validated = incoming.validated;
+    books.details.validated = incoming.validated;
     books.source = !from.fetched() && response.body->on_disk() ? Source::disk
                    : !from.fetched()                           ? Source::memory
                    : incoming.from == Fill::From::peer         ? Source::peer

@@ -126,7 +126,7 @@ void Transaction::begin(const ResponseHead& stated, const LiveFields* live,
     if (live && !live->cache_status.empty()) out.append(live->cache_status).append(", "sv);
     const auto ours = out.size();
     append_cache_status(out, config().node, status);
-    if (frontend.shared.access_log.enabled()) books.cache_status.assign(out, ours);
+    if (frontend.shared.access_log.enabled()) books.details.cache_status.assign(out, ours);
     out.append("\r\n"sv);
     books.status = head.status;
     writer.begin(head);
@@ -233,7 +233,7 @@ asio::awaitable<void> Transaction::refuse_fetch(FetchError error, std::string_vi
 }
 
 const std::shared_ptr<PeerRequestLog>& Transaction::peers_asked() {
-    auto& asked = books.peers_asked;
+    auto& asked = books.details.peers_asked;
     if (!asked && config().cluster && frontend.shared.access_log.enabled())
         asked = std::make_shared<PeerRequestLog>();
     return asked;

@@ -86,7 +86,7 @@ struct Transaction {
     const std::shared_ptr<PeerRequestLog>& peers_asked();
     /// Notes the content type, if there is a log.
     void note_type(const StoredMetadata& response) {
-        if (frontend.shared.access_log.enabled()) books.note_type(response);
+        if (frontend.shared.access_log.enabled()) books.details.note_type(response);
     }
 
     enum class News : std::uint8_t { come, late, client_left };
