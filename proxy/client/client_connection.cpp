@@ -59,7 +59,7 @@ ClientConnection::ClientConnection(Frontend& frontend, Admitted client)
     : frontend_(frontend),
       socket_(std::move(client.socket)),
       scheme_(client.scheme),
-      buffer_watch_(*this),
+      buffer_watch_(frontend.wheel, tls_),
       remote_(client.remote),
       ending_(frontend.retiring()) {
     ticket_ = std::move(client.ticket);
@@ -132,7 +132,7 @@ asio::awaitable<std::size_t> ClientConnection::read(boost::system::error_code& e
 }
 
 bool ClientConnection::end_read(std::size_t bytes, const boost::system::error_code& ec) {
-    use_buffers();
+    buffer_watch_.note_use();
     input_.commit(bytes);
     return !ec && !expired_;
 }
@@ -265,7 +265,7 @@ void ClientConnection::note_failed_inside() {
                                                 : InterceptFailure::other;
     ++frontend_.counters.intercept_failures[why];
     if (why != InterceptFailure::untrusted) return;
-    if (const auto more = frontend_.untrusted_log.admit(inside_->name, TimerWheel::Clock::now()))
+    if (const auto more = frontend_.logs.untrusted.admit(inside_->name, TimerWheel::Clock::now()))
         spdlog::warn(
             "{} does not trust the certificate for {} ({}): give it the CA {}, or take the host "
             "out of forward.intercept.hosts{}",
@@ -358,7 +358,7 @@ int ClientConnection::held_by_kernel() {
 }
 
 std::int64_t ClientConnection::taken() {
-    return static_cast<std::int64_t>(response_bytes_) - held_by_kernel();
+    return static_cast<std::int64_t>(response_.bytes) - held_by_kernel();
 }
 
 bool ClientConnection::holds_response() {
@@ -383,22 +383,20 @@ void ClientConnection::interrupt() {
     socket_.cancel(ignored);
 }
 
-/// Called when bytes pass.
-void ClientConnection::use_buffers() {
-    if (!tls_) return;
-    buffers_used_ = true;
-    if (buffers_watched_) return;
-    buffers_watched_ = true;
-    tls_->keep_buffers();
-    frontend_.wheel.arm(buffer_watch_, frontend_.wheel.now() + kBuffersKept);
+void ClientConnection::BufferWatch::note_use() {
+    if (!session_) return;
+    is_used_ = true;
+    if (std::exchange(watches_, true)) return;
+    session_->keep_buffers();
+    wheel_.arm(*this, wheel_.now() + kKept);
 }
 
-void ClientConnection::judge_buffers() {
-    buffers_watched_ = tls_ && std::exchange(buffers_used_, false);
-    if (buffers_watched_)
-        frontend_.wheel.arm(buffer_watch_, frontend_.wheel.now() + kBuffersKept);
-    else if (tls_)
-        tls_->keep_no_buffers();
+void ClientConnection::BufferWatch::expire() {
+    watches_ = session_ && std::exchange(is_used_, false);
+    if (watches_)
+        wheel_.arm(*this, wheel_.now() + kKept);
+    else if (session_)
+        session_->keep_no_buffers();
 }
 
 /// A long response may have several records in one call of send(). A session holds those that the
@@ -411,14 +409,14 @@ void ClientConnection::find_batch_room(const std::vector<asio::const_buffer>& bu
 
 bool ClientConnection::send_tls_now(std::vector<asio::const_buffer>& buffers) {
     using Step = protocol::TlsSession::Step;
-    use_buffers();
+    buffer_watch_.note_use();
     find_batch_room(buffers);
     const auto most = batch_room_.bytes() > 0 ? protocol::kTlsBatch : protocol::kTlsRecord;
     while (!buffers.empty()) {
         // After a wait the same bytes come here again, as the session wants it.
         std::size_t sent = 0;
         tls_wants_ = tls_->write(buffers, most, sent);
-        response_bytes_ += sent;
+        response_.bytes += sent;
         advance(buffers, sent);
         if (tls_wants_ == Step::done) continue;
         if (tls_wants_ == Step::failed || tls_wants_ == Step::end) {
@@ -460,7 +458,7 @@ bool ClientConnection::send_now(std::vector<asio::const_buffer>& buffers) {
             }
             return false;
         }
-        response_bytes_ += static_cast<std::size_t>(sent);
+        response_.bytes += static_cast<std::size_t>(sent);
         advance(buffers, static_cast<std::size_t>(sent));
         if (static_cast<std::size_t>(sent) < wanted) return false;
     }
@@ -485,28 +483,23 @@ ClientConnection::FileSent ClientConnection::send_file_now(const RecordBody& fil
         result.unreadable = !broken_;
         break;
     }
-    response_bytes_ += result.bytes;
+    response_.bytes += result.bytes;
     return result;
 }
 
 asio::awaitable<bool> ClientConnection::wait_to_send(const Fill::Reader* reader) {
-    const auto now = TimerWheel::Clock::now();
-    const auto moved = taking_.begun() ? 0 : taken();
-    auto look = taking_.wait(now, moved, frontend_.config().timeouts.body_idle);
-    if (reader) {
-        const auto of_shared = taking_with_others_.begun() ? 0 : taken();
-        look = std::min(look, taking_with_others_.wait(now, of_shared, reader->others_waited(now)));
-    }
-    frontend_.wheel.arm(*this, look);
+    const auto moved = [this] { return taken(); };
+    const auto window = frontend_.config().timeouts.body_idle;
+    frontend_.wheel.arm(*this,
+                        response_.pace.wait(TimerWheel::Clock::now(), window, reader, moved));
     const auto ready =
         co_await wait_for_step(socket_, tls_ ? tls_wants_ : protocol::TlsSession::Step::wait_write);
-    const auto late = expired_;
-    if (!fast_enough(taking_, [this] { return taken(); }) || (!ready && !late)) broken_ = true;
-    if (reader && !broken_) {
-        const auto then = TimerWheel::Clock::now();
-        broken_ = !taking_with_others_.fast_enough(then, reader->others_waited(then),
-                                                   [this] { return taken(); });
-    }
+    frontend_.wheel.disarm(*this);
+    const auto late = std::exchange(expired_, false);
+    const auto least = least_bytes(frontend_.config().limits.client_rate_min, window);
+    const auto is_fast =
+        response_.pace.fast_enough(TimerWheel::Clock::now(), window, least, reader, moved);
+    broken_ = broken_ || !is_fast || (!ready && !late);
     co_return !broken_;
 }
 

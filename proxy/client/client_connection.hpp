@@ -93,8 +93,8 @@ public:
     bool broken() const { return broken_; }
     /// Has the client left? For a caller that waits for something else, each Departure::kLook.
     bool has_left() {
-        return departure_.has_left(look_at_line(socket_.native_handle()), response_bytes_,
-                                   Departure::Clock::now());
+        return response_.departure.has_left(look_at_line(socket_.native_handle()), response_.bytes,
+                                            Departure::Clock::now());
     }
 
     // For a tunnel, while no coroutine waits here.
@@ -139,13 +139,10 @@ public:
 
     /// Counts the bytes that are sent from here on.
     void begin_response() {
-        response_bytes_ = 0;
-        taking_.begin();
-        taking_with_others_.begin();
+        response_.begin();
         giving_.begin();
-        departure_.begin();
     }
-    std::uint64_t response_bytes() const { return response_bytes_; }
+    std::uint64_t response_bytes() const { return response_.bytes; }
     /// Ends the connection so that the client sees a reset, not an end.
     void reset();
     /// True once the node leaves: this connection ends after the present response.
@@ -166,20 +163,39 @@ public:
     void peer_proven() override;
 
 private:
-    /// Frees the buffers of OpenSSL when no bytes have passed for kBuffersKept.
+    /// Frees the buffers of OpenSSL when no bytes have passed for kKept.
     class BufferWatch final : public TimerWheel::Timer {
     public:
-        explicit BufferWatch(ClientConnection& of) : of_(of) {}
+        /// `session`: of the connection, as long as it has one.
+        BufferWatch(TimerWheel& wheel, const std::unique_ptr<protocol::TlsSession>& session)
+            : wheel_(wheel), session_(session) {}
+        /// Bytes pass.
+        void note_use();
 
     private:
-        void expire() override { of_.judge_buffers(); }
-        ClientConnection& of_;
+        static constexpr std::chrono::seconds kKept{1};
+
+        void expire() override;
+
+        TimerWheel& wheel_;
+        const std::unique_ptr<protocol::TlsSession>& session_;
+        bool watches_ = false, is_used_ = false;
     };
-    static constexpr std::chrono::seconds kBuffersKept{1};
+
+    /// What the client takes of the response at hand.
+    struct ResponseProgress {
+        std::uint64_t bytes = 0;  // that were sent
+        ResponsePace pace;
+        Departure departure;
+
+        void begin() {
+            bytes = 0;
+            pace.begin();
+            departure.begin();
+        }
+    };
 
     void expire() override;
-    void use_buffers();
-    void judge_buffers();
     void arm(std::chrono::nanoseconds timeout);
     boost::asio::awaitable<std::size_t> read(boost::system::error_code& ec);
     bool end_read(std::size_t bytes, const boost::system::error_code& ec);
@@ -203,7 +219,6 @@ private:
         protocol::TlsSession::Step::done;  // what the last write waits for
     Charge batch_room_;                    // for records that the session may hold, beyond one
     BufferWatch buffer_watch_;
-    bool buffers_watched_ = false, buffers_used_ = false;
     ReadBuffer input_;
     std::string head_bytes_;
     ParseError refusal_ = ParseError::ok;
@@ -211,11 +226,9 @@ private:
     bool first_read_ = true;  // nothing was read yet
     bool idle_ = true;        // waits for the first byte of a request
     bool ending_;
-    std::uint64_t response_bytes_ = 0;
+    ResponseProgress response_;
     std::int64_t body_bytes_ = 0;  // of requests, as they came
-    Pace taking_, giving_;         // responses; bodies of requests
-    SharedPace taking_with_others_;
-    Departure departure_;
+    Pace giving_;                  // of these
     bool expired_ = false;
     bool gave_way_ = false;  // another connection has its place
     bool broken_ = false;

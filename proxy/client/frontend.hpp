@@ -59,6 +59,13 @@ struct SharedFrontend {
     Episode crowded_address;  // the same for those of one address
 };
 
+/// What one worker's log says of clients, now and then.
+struct ClientLogs {
+    RateLimitedLog listed;        // of requests for targets in lists that refuse nothing
+    RateLimitedLog untrusted;     // of clients that refuse certificates of forward.intercept
+    RateLimitedLog proxy_header;  // of trusted proxies without a good PROXY header
+};
+
 /// The client side of one worker: its connections, and the parts of the node that serve them. One
 /// thread.
 class Frontend {
@@ -151,14 +158,12 @@ public:
     RuleTable::HostMemo last_host;  // of requests
     SiteCounts site_counts;
     TopRequests top;
-    RateLimitedLog listed_log;  // of requests for targets in lists that refuse nothing
     UploadSeats upload_seats;
     /// Serves a connection of its own inside a CONNECT; null before an Acceptor is there.
     using ServeInside = boost::asio::awaitable<void> (*)(Frontend&, Admitted,
                                                          std::unique_ptr<Inside>);
     ServeInside serve_inside = nullptr;
-    RateLimitedLog untrusted_log;     // of clients that refuse certificates of forward.intercept
-    RateLimitedLog proxy_header_log;  // of trusted proxies without a good PROXY header
+    ClientLogs logs;
     const boost::asio::any_io_executor executor;
     /// Memory for the frames of an HTTP/2 connection, which takes it while it sends. Empty between
     /// the turns of connections.

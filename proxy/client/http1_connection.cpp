@@ -166,7 +166,8 @@ asio::awaitable<bool> Http1Connection::read_proxy_header() {
 void Http1Connection::note_proxy_header(std::string_view what) {
     ++frontend_.counters.refusals[RequestRefusal::proxy_header];
     const auto& proxy = request_.requester.hop_text();
-    if (const auto more = frontend_.proxy_header_log.admit(proxy, std::chrono::steady_clock::now()))
+    if (const auto more =
+            frontend_.logs.proxy_header.admit(proxy, std::chrono::steady_clock::now()))
         spdlog::warn(
             "the trusted proxy {} {}: its connection closes (clients.proxy_protocol takes versions "
             "1 and 2){}",

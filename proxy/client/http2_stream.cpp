@@ -154,8 +154,7 @@ void Http2Stream::response_sent() {
     // The client's side of a tunnel goes on.
     if (!body.is_open() || (running_ && body.is_tunnel())) return;
     body.drop();
-    drops_until_ = Clock::now() + kHttp2DropBody;
-    received_then_ = body.received_bytes();
+    dropped_ = {Clock::now() + kHttp2DropBody, body.received_bytes()};
     frontend_.wheel.arm(*this, Clock::now() + kHttp2DropIdle);
 }
 
@@ -165,9 +164,7 @@ void Http2Stream::expire() {
     if (std::exchange(waiting_, false)) return output_.serve_late(id_);
     if (!writer.has_ended()) return writer.reset(NGHTTP2_CANCEL);
     const auto now = Clock::now();
-    const auto sends = body.received_bytes() > received_then_;
-    received_then_ = body.received_bytes();
-    if (!sends || now >= drops_until_ || connection_.ending())
+    if (!dropped_.goes_on(body.received_bytes(), now) || connection_.ending())
         return writer.reset(NGHTTP2_NO_ERROR);
     frontend_.wheel.arm(*this, now + kHttp2DropIdle);
 }

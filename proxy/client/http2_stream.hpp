@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "proxy/client/books.hpp"
 #include "proxy/client/http2_body.hpp"
@@ -73,6 +74,17 @@ public:
     Http2Writer writer;
 
 private:
+    /// A body that nobody reads, looked at from time to time.
+    struct DroppedBody {
+        std::chrono::steady_clock::time_point until{};
+        std::int64_t received_then = 0;  // at the last look
+
+        /// The client sends on, and may still do so.
+        bool goes_on(std::int64_t received, std::chrono::steady_clock::time_point now) {
+            return received > std::exchange(received_then, received) && now < until;
+        }
+    };
+
     Http2Stream(Frontend& frontend, ClientConnection& connection, Http2Output& output,
                 Http2Body::Windows& windows, const std::shared_ptr<Wakeup>& wakeup);
     void expire() override;
@@ -91,8 +103,7 @@ private:
     bool unknown_protocol_ = false;  // of an extended CONNECT
     Charge head_room_;               // for a large head
     bool failed_ = false;            // serve_at_once() has met an exception
-    std::chrono::steady_clock::time_point drops_until_{};
-    std::int64_t received_then_ = 0;  // at the last look at a body that is dropped
+    DroppedBody dropped_;
     ParseError bad_head_ = ParseError::ok;
     Request request_;
     Books books_;

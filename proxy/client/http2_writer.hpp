@@ -13,7 +13,6 @@
 
 #include "proxy/client/response_writer.hpp"
 #include "proxy/client/shared_pace.hpp"
-#include "proxy/net/pace.hpp"
 #include "proxy/net/wakeup.hpp"
 
 namespace proxy {
@@ -120,8 +119,7 @@ private:
     std::vector<boost::asio::const_buffer> views_;  // of a larger one
     std::uint64_t views_bytes_ = 0;
     std::uint64_t sent_ = 0;
-    Pace taking_;
-    SharedPace taking_with_others_;
+    ResponsePace taking_;
     std::int64_t credit_ = 0;      // bytes that other streams moved while this one might have
     std::int64_t taken_then_ = 0;  // Http2Output::taken() at the last look
 };

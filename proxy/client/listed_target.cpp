@@ -16,7 +16,7 @@ std::optional<ListedPage> judge_unreadable(Transaction& transaction, std::string
                                            const Blocklists& lists, const std::error_code& error) {
     auto& frontend = transaction.frontend;
     const auto refuses = lists.any_refuses();
-    if (const auto more = frontend.listed_log.admit("", std::chrono::steady_clock::now()))
+    if (const auto more = frontend.logs.listed.admit("", std::chrono::steady_clock::now()))
         spdlog::error(
             "the sorted file of the blocklists cannot be read ({}), so nobody knows whether {} is "
             "on a list: requests for such targets {}. A changed list or a reload makes another "
@@ -55,7 +55,7 @@ std::optional<ListedPage> judge_by_blocklists(Transaction& transaction, std::str
     ++counters.blocklist_logged;
     const auto& path_of_list = lists->lists()[entry->list].config.path;
     if (const auto more =
-            transaction.frontend.listed_log.admit(path_of_list, std::chrono::steady_clock::now()))
+            transaction.frontend.logs.listed.admit(path_of_list, std::chrono::steady_clock::now()))
         spdlog::info("{} has asked for {}, which is on a list that refuses nothing: {}{}",
                      transaction.request.requester.text(), host, place, *more);
     return std::nullopt;

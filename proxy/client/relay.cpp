@@ -48,8 +48,9 @@ std::shared_ptr<const RequestSnapshot> snapshot_without_date(Request& request) {
 
 /// Of a group, the server that knows the login.
 std::optional<std::uint32_t> server_of_login(const Request& request) {
-    if (!request.has_own_upstream() || request.own_upstream->mark == 0) return std::nullopt;
-    return request.own_upstream->mark;
+    if (!request.has_own_upstream() || request.own_upstream.connection->mark == 0)
+        return std::nullopt;
+    return request.own_upstream.connection->mark;
 }
 
 }  // namespace
@@ -69,13 +70,12 @@ Relay::Relay(Transaction& transaction, std::string upgrade, ResponseFromCache* s
       upload_(transaction, exchange_),
       upgrade_(std::move(upgrade)),
       stale_(stale) {
-    auto& terms = exchange_.terms();
-    terms.may_upgrade = !upgrade_.empty();
-    if (request_.take_own_upstream()) terms.owned = &request_.own_upstream;
-    terms.logs_in = request_.is_logged_in();
-    terms.waits_for_late_packets = !is_repeatable_method(request_.head.method);
-    terms.received_bytes = &frontend_.counters.bytes_from_origins;
-    terms.on_interim = [this](const Head& interim) { return upload_.pass_on(interim); };
+    if (!upgrade_.empty()) exchange_.allow_upgrade();
+    if (request_.take_own_upstream()) exchange_.serve_owner(request_.own_upstream.connection);
+    if (request_.is_logged_in()) exchange_.log_in();
+    if (!is_repeatable_method(request_.head.method)) exchange_.wait_for_late_packets();
+    exchange_.count_into(frontend_.counters.bytes_from_origins);
+    exchange_.on_interim([this](const Head& interim) { return upload_.pass_on(interim); });
 }
 
 asio::awaitable<void> Relay::run(CacheStatus status, Outcome outcome) {
@@ -154,7 +154,7 @@ FetchError Relay::trouble(FetchError error) const {
 
 asio::awaitable<FetchError> Relay::ask() {
     if (!origin_request_.allowed()) {
-        request_.own_upstream.reset();  // the next request may go to another server
+        request_.own_upstream.connection.reset();  // the next request may go to another server
         co_return origin_request_.why_not();
     }
     sent_at_ = Clock::now();

@@ -39,19 +39,19 @@ void Request::begin(const std::shared_ptr<const Config>& in_effect,
 
 bool Request::take_own_upstream() {
     if (head.version >= 20) return false;
-    const auto is_of_another = own_upstream && own_client != requester.text();
-    const auto is_replaced =
-        own_upstream && own_origin != key.origin() && logs_connection_in(head.fields);
-    if (is_of_another || is_replaced) own_upstream.reset();
-    if (own_upstream && !has_own_upstream()) return false;
-    own_client = requester.text();
-    own_origin = key.origin();
+    auto& own = own_upstream;
+    const auto is_of_another = own.client != requester.text();
+    const auto is_replaced = own.origin != key.origin() && logs_connection_in(head.fields);
+    if (is_of_another || is_replaced) own.connection.reset();
+    if (own.connection && !has_own_upstream()) return false;
+    own.client = requester.text();
+    own.origin = key.origin();
     return true;
 }
 
 bool Request::is_logged_in() const {
-    return (own_upstream && own_upstream->login == ConnectionLogin::done && has_own_upstream()) ||
-           logs_connection_in(head.fields);
+    const auto& own = own_upstream.connection;
+    return (own && own->logged_in && has_own_upstream()) || logs_connection_in(head.fields);
 }
 
 void Request::take_trace(bool trusted, SpanQueue& spans) {

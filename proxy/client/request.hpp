@@ -49,6 +49,17 @@ public:
     virtual void interrupt() = 0;
 };
 
+/// The upstream connection that a login has made a client's (connection_login.hpp), with the origin
+/// of its URLs. A trusted proxy may send the requests of several clients over one connection.
+struct OwnUpstream {
+    UpstreamPtr connection;  // null: there is none
+    std::string origin, client;
+
+    bool serves(std::string_view of_origin, std::string_view of_client) const {
+        return connection && origin == of_origin && client == of_client;
+    }
+};
+
 /// One request of a client, as its head and its connection state it. The object lives as long as
 /// the connection and is reused for each request. One thread.
 struct Request {
@@ -67,11 +78,7 @@ struct Request {
     /// The CONNECT around this request, which the node answers itself; null without one.
     const Inside* inside = nullptr;
     bool inside_is_listed = false;  // `settings` intercept its host
-    /// The upstream connection that a login has made this client's (connection_login.hpp), with the
-    /// origin of its URLs; null: there is none. In HTTP/1 alone. `own_client`: whose it is, since a
-    /// trusted proxy may send the requests of several clients over one connection.
-    UpstreamPtr own_upstream;
-    std::string own_origin, own_client;
+    OwnUpstream own_upstream;       // in HTTP/1 alone
     /// Its part in the limits of its client, from its admission to its end; null without limits.
     std::unique_ptr<ClientShare> share;
     RequestTrace trace;  // by take_trace()
@@ -82,9 +89,7 @@ struct Request {
                const boost::asio::ip::address& remote);
 
     /// The request goes to the origin of own_upstream, and is of its client.
-    bool has_own_upstream() const {
-        return own_upstream && own_origin == key.origin() && own_client == requester.text();
-    }
+    bool has_own_upstream() const { return own_upstream.serves(key.origin(), requester.text()); }
     /// Whether the request may go over own_upstream, or make its connection that. The login stays
     /// while its client visits other origins, and ends when the client logs in there.
     bool take_own_upstream();

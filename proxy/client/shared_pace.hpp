@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
 #include "proxy/net/pace.hpp"
+#include "proxy/storage/fill.hpp"
 
 namespace proxy {
 
@@ -47,6 +49,43 @@ public:
 private:
     Pace pace_;
     Clock::duration others_waited_then_{};  // at the window's begin
+};
+
+/// Both minimum rates of a client that takes a response. `reader`: that of
+/// ResponseWriter::write_rest(); null: nobody waits for this client.
+class ResponsePace {
+public:
+    using Clock = Pace::Clock;
+
+    /// Starts again, for the next response.
+    void begin() {
+        own_.begin();
+        with_others_.begin();
+    }
+
+    /// Notes the start of a wait for the client. `moved`: bytes so far. Returns the time of the
+    /// next check.
+    template <class Moved>
+    Clock::time_point wait(Clock::time_point now, Clock::duration window,
+                           const Fill::Reader* reader, Moved moved) {
+        const auto look = own_.wait(now, own_.begun() ? 0 : moved(), window);
+        if (!reader) return look;
+        const auto of_others = reader->others_waited(now);
+        return std::min(look,
+                        with_others_.wait(now, with_others_.begun() ? 0 : moved(), of_others));
+    }
+
+    /// Notes the end of the wait. Returns false if the client takes too little.
+    template <class Moved>
+    bool fast_enough(Clock::time_point now, Clock::duration window, std::uint64_t least,
+                     const Fill::Reader* reader, Moved moved) {
+        return own_.fast_enough(now, window, least, moved) &&
+               (!reader || with_others_.fast_enough(now, reader->others_waited(now), moved));
+    }
+
+private:
+    Pace own_;
+    SharedPace with_others_;
 };
 
 }  // namespace proxy
