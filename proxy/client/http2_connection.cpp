@@ -130,9 +130,10 @@ struct Http2Connection::Callbacks {
     /// Takes a DATA frame whose body stays where it is (Http2Writer::offer()).
     static int send_data(nghttp2_session* session, nghttp2_frame* frame, const std::uint8_t* head,
                          std::size_t size, nghttp2_data_source*, void* user) {
-        if (!self(user).has_room_for_frames()) return NGHTTP2_ERR_WOULDBLOCK;
+        auto& windows = self(user).frontend_.cache.shared.windows;
+        if (!self(user).unsent_.has_room_for_frames(windows)) return NGHTTP2_ERR_WOULDBLOCK;
         return guarded([&] {
-            auto& out = self(user).out_;
+            auto& out = self(user).unsent_.out;
             out.append(text_of(head, kFrameHead));
             auto* const stream = stream_of(session, frame->hd.stream_id);
             if (!stream) return static_cast<int>(NGHTTP2_ERR_CALLBACK_FAILURE);
@@ -183,7 +184,7 @@ Http2Connection::Http2Connection(Frontend& frontend, ClientConnection& connectio
       to_send_(std::make_shared<Wakeup>(frontend.executor)),
       all_sent_(std::make_shared<Wakeup>(frontend.executor)),
       watch_(*this),
-      rest_watch_(*this) {
+      streams_(frontend.wheel) {
     nghttp2_session* made = nullptr;
     if (nghttp2_session_server_new2(&made, Callbacks::all(), this, Callbacks::options()) != 0)
         throw std::bad_alloc();
@@ -220,7 +221,7 @@ asio::awaitable<void> Http2Connection::run(std::string_view received) {
     co_await end_streams();
     if (fault || stopped) tasks_.cancel();
     co_await tasks_.wait();
-    while (!streams_.empty()) end_stream(*streams_.back());
+    while (!streams_.empty()) end_stream(streams_.back());
     co_await asio::this_coro::reset_cancellation_state(asio::enable_terminal_cancellation());
     if (fault) std::rethrow_exception(fault);
     if (!stopped && !connection_.broken()) co_await connection_.linger();
@@ -238,8 +239,8 @@ asio::awaitable<void> Http2Connection::serve(std::string_view received) {
             send();
         }
         if (!goes_on || over_ || !nghttp2_session_want_read(session())) break;
-        if (unsent_heads_ > kHttp2UnsentHeads) co_await wait_until_sent();
-        if (leaving_ >= kStreamsPerTurn)
+        if (unsent_.head_bytes > kHttp2UnsentHeads) co_await wait_until_sent();
+        if (streams_.leaving >= kStreamsPerTurn)
             co_await asio::post(frontend_.executor, asio::use_awaitable);
         const auto more = co_await connection_.receive_some();
         if (!more || over_) break;
@@ -346,22 +347,20 @@ void Http2Connection::take_no_head() {
 /// client cannot have more of them by resets (CVE-2023-44487). Those whose response has ended are
 /// over for the client, and serve() lets their code end.
 int Http2Connection::begin_stream(std::int32_t id) {
-    if (streams_.size() - leaving_ >= frontend_.config().http2.streams) {
+    if (streams_.size() - streams_.leaving >= frontend_.config().http2.streams) {
         nghttp2_submit_rst_stream(session(), NGHTTP2_FLAG_NONE, id, NGHTTP2_REFUSED_STREAM);
         return 0;
     }
-    if (unused_.empty()) {
+    auto* stream = streams_.reuse();
+    if (!stream) {
         Http2Output& output = *this;
         Http2Body::Windows& windows = *this;
-        unused_.push_back(std::make_unique<Http2Stream>(frontend_, connection_, output, windows));
+        streams_.add(std::make_unique<Http2Stream>(frontend_, connection_, output, windows));
+        stream = streams_.reuse();
     }
-    streams_.push_back(std::move(unused_.back()));
-    unused_.pop_back();
-    ++streams_begun_;
-    auto& stream = *streams_.back();
-    stream.begin(id);
-    nghttp2_session_set_stream_user_data(session(), id, &stream);
-    if (!std::exchange(coming_, &stream)) connection_.expect_head();
+    stream->begin(id);
+    nghttp2_session_set_stream_user_data(session(), id, stream);
+    if (!std::exchange(coming_, stream)) connection_.expect_head();
     return 0;
 }
 
@@ -396,7 +395,7 @@ void Http2Connection::close_stream(Http2Stream& stream) {
     if (coming_ == &stream) take_no_head();
     const auto ready = std::ranges::find(ready_, &stream) != ready_.end();
     stream.close();
-    if (stream.is_leaving()) ++leaving_;
+    if (stream.is_leaving()) ++streams_.leaving;
     // A stream that is ready ends in serve_ready(), a running one in serve_stream().
     if (!ready && !stream.is_running()) ended_.push_back(&stream);
 }
@@ -406,15 +405,9 @@ void Http2Connection::free_ended() {
 }
 
 void Http2Connection::end_stream(Http2Stream& stream) {
-    if (stream.is_leaving()) --leaving_;
+    if (stream.is_leaving()) --streams_.leaving;
     stream.finish();
-    const auto place = std::ranges::find_if(
-        streams_, [&](const std::unique_ptr<Http2Stream>& each) { return each.get() == &stream; });
-    auto owned = std::move(*place);
-    *place = std::move(streams_.back());
-    streams_.pop_back();
-    if (owned->kept_bytes() > kUnusedBytes) owned->give_back();
-    if (unused_.size() < kUnusedStreams) unused_.push_back(std::move(owned));
+    streams_.end(stream);
     if (streams_.empty()) wait_for_client();
 }
 
@@ -423,7 +416,7 @@ asio::awaitable<void> Http2Connection::end_streams() {
     for (std::size_t i = 0; i < streams_.size(); ++i) {
         if (i > 0 && i % kStreamsPerTurn == 0)
             co_await asio::post(frontend_.executor, asio::use_awaitable);
-        streams_[i]->close();
+        streams_[i].close();
     }
 }
 
@@ -431,27 +424,49 @@ asio::awaitable<void> Http2Connection::end_streams() {
 void Http2Connection::wait_for_client() {
     if (coming_) return;
     connection_.begin_rest();
-    if (!rest_watched_) watch_rest();
+    streams_.watch_rest();
 }
 
-void Http2Connection::watch_rest() {
-    rest_watched_ = true;
-    streams_then_ = streams_begun_;
-    frontend_.wheel.arm(rest_watch_, frontend_.wheel.now() + kRestAfter);
+Http2Stream* Http2Connection::Streams::reuse() {
+    if (unused_.empty()) return nullptr;
+    used_.push_back(std::move(unused_.back()));
+    unused_.pop_back();
+    ++begun_;
+    return used_.back().get();
+}
+
+void Http2Connection::Streams::end(Http2Stream& stream) {
+    const auto place = std::ranges::find_if(
+        used_, [&](const std::unique_ptr<Http2Stream>& each) { return each.get() == &stream; });
+    auto owned = std::move(*place);
+    *place = std::move(used_.back());
+    used_.pop_back();
+    if (owned->kept_bytes() > kUnusedBytes) owned->give_back();
+    if (unused_.size() < kUnusedStreams) unused_.push_back(std::move(owned));
+}
+
+void Http2Connection::Streams::watch_rest() {
+    if (!watches_) watch();
+}
+
+void Http2Connection::Streams::watch() {
+    watches_ = true;
+    begun_then_ = begun_;
+    wheel_.arm(*this, wheel_.now() + kRestAfter);
 }
 
 /// A connection that is busy at the time has its next rest before it.
-void Http2Connection::judge_rest() {
-    rest_watched_ = false;
-    if (!streams_.empty()) return;
-    if (streams_begun_ == streams_then_)
+void Http2Connection::Streams::expire() {
+    watches_ = false;
+    if (!used_.empty()) return;
+    if (begun_ == begun_then_)
         rest();
     else
-        watch_rest();
+        watch();
 }
 
 /// Gives back memory that is more than a next request needs.
-void Http2Connection::rest() {
+void Http2Connection::Streams::rest() {
     if (unused_.size() > kRestingStreams) unused_.resize(kRestingStreams);
     for (const auto& stream : unused_)
         if (stream->kept_bytes() > kRestingBytes) stream->give_back();
@@ -464,16 +479,25 @@ void Http2Connection::send_soon() {
 /// A client that takes nothing could collect heads of responses here, also those of streams that it
 /// has reset.
 void Http2Connection::submitted(std::size_t bytes) {
-    if (!blocked_) return;
-    unsent_heads_ += bytes;
-    if (unsent_heads_ <= kHttp2UnsentHeads * (heads_room_.size() + 1)) return;
-    auto room = read_ahead(frontend_.cache.shared.windows, kHttp2UnsentHeads);
-    if (!room) return calm();
-    heads_room_.push_back(std::move(*room));
+    if (blocked_ && !unsent_.note_heads(bytes, frontend_.cache.shared.windows)) calm();
+}
+
+bool Http2Connection::Unsent::note_heads(std::size_t bytes, MemoryBudget& windows) {
+    head_bytes += bytes;
+    if (head_bytes <= kHttp2UnsentHeads * (heads_room.size() + 1)) return true;
+    auto room = read_ahead(windows, kHttp2UnsentHeads);
+    if (room) heads_room.push_back(std::move(*room));
+    return room.has_value();
+}
+
+bool Http2Connection::Unsent::forget_heads() {
+    heads_room.clear();
+    return std::exchange(head_bytes, 0) > 0;
 }
 
 asio::awaitable<void> Http2Connection::wait_until_sent() {
-    while (unsent_heads_ > 0 && !over_) co_await all_sent_->wait_until(Clock::time_point::max());
+    while (unsent_.head_bytes > 0 && !over_)
+        co_await all_sent_->wait_until(Clock::time_point::max());
 }
 
 void Http2Connection::serve_late(std::int32_t id) {
@@ -501,57 +525,55 @@ void Http2Connection::refuse(std::int32_t stream) {
 /// Makes frames of what is ready and sends them, as much as the socket takes.
 void Http2Connection::send() {
     while (!blocked_ && !over_) {
-        if (unsent_.empty()) {
+        if (unsent_.rest.empty()) {
             if (!make_frames()) return abandon();
-            if (out_.empty()) break;
-            unsent_.assign(1, asio::buffer(out_));
+            if (unsent_.out.empty()) break;
+            unsent_.rest.assign(1, asio::buffer(unsent_.out));
         }
-        blocked_ = !connection_.send_now(unsent_);
+        blocked_ = !connection_.send_now(unsent_.rest);
         if (connection_.broken()) return abandon();
     }
     if (blocked_) to_send_->notify();  // send_loop() waits for the socket
-    if (unsent_.empty()) return_frames();
-    if (!blocked_ && unsent_heads_ > 0) {
-        unsent_heads_ = 0;
-        heads_room_.clear();
-        all_sent_->notify();
-    }
+    if (unsent_.rest.empty()) return_frames();
+    if (!blocked_ && unsent_.forget_heads()) all_sent_->notify();
     free_ended();
 }
 
 /// False when nghttp2 has failed.
 bool Http2Connection::make_frames() {
-    if (out_.capacity() < frontend_.frames.capacity()) out_.swap(frontend_.frames);
-    out_.clear();
+    auto& out = unsent_.out;
+    if (out.capacity() < frontend_.frames.capacity()) out.swap(frontend_.frames);
+    out.clear();
     busy_ = true;
     auto made = true;
-    while (has_room_for_frames()) {
+    while (unsent_.has_room_for_frames(frontend_.cache.shared.windows)) {
         const std::uint8_t* bytes = nullptr;
         const auto size = nghttp2_session_mem_send(session(), &bytes);
         made = size >= 0;
         if (size <= 0) break;
-        out_.append(text_of(bytes, static_cast<std::size_t>(size)));
+        out.append(text_of(bytes, static_cast<std::size_t>(size)));
     }
     busy_ = false;
     return made;
 }
 
-bool Http2Connection::has_room_for_frames() {
-    if (out_.size() < kHttp2Unsent) return true;
-    if (out_.size() >= kHttp2UnsentBatch) return false;
-    if (frames_room_.bytes() > 0) return true;
-    auto room = read_ahead(frontend_.cache.shared.windows, kHttp2UnsentBatch);
+bool Http2Connection::Unsent::has_room_for_frames(MemoryBudget& windows) {
+    if (out.size() < kHttp2Unsent) return true;
+    if (out.size() >= kHttp2UnsentBatch) return false;
+    if (frames_room.bytes() > 0) return true;
+    auto room = read_ahead(windows, kHttp2UnsentBatch);
     if (!room) return false;
-    frames_room_ = std::move(*room);
+    frames_room = std::move(*room);
     return true;
 }
 
 /// The memory of frames is the worker's, unless they wait for the socket.
 void Http2Connection::return_frames() {
-    out_.clear();
-    if (frontend_.frames.capacity() < out_.capacity()) out_.swap(frontend_.frames);
-    give_back(out_);
-    frames_room_ = Charge();
+    auto& out = unsent_.out;
+    out.clear();
+    if (frontend_.frames.capacity() < out.capacity()) out.swap(frontend_.frames);
+    give_back(out);
+    unsent_.frames_room = Charge();
 }
 
 /// The client takes nothing any more.

@@ -50,16 +50,53 @@ private:
         Http2Connection& of_;
     };
 
-    /// Gives memory back when no request has come for kRestAfter.
-    class RestWatch final : public TimerWheel::Timer {
+    /// The streams of the connection. Those that have ended are reused.
+    class Streams final : public TimerWheel::Timer {
     public:
-        explicit RestWatch(Http2Connection& of) : of_(of) {}
+        explicit Streams(TimerWheel& wheel) : wheel_(wheel) {}
+
+        /// An unused stream, now in use; null: all are in use, so add() one.
+        Http2Stream* reuse();
+        void add(std::unique_ptr<Http2Stream> stream) { unused_.push_back(std::move(stream)); }
+        /// The stream is not in use any more.
+        void end(Http2Stream& stream);
+        /// Gives memory back when no stream has begun for kRestAfter.
+        void watch_rest();
+
+        bool empty() const { return used_.empty(); }
+        std::size_t size() const { return used_.size(); }
+        Http2Stream& operator[](std::size_t i) const { return *used_[i]; }
+        Http2Stream& back() const { return *used_.back(); }
+
+        std::size_t leaving = 0;  // of those in use: see Http2Stream::is_leaving()
 
     private:
-        void expire() override { of_.judge_rest(); }
-        Http2Connection& of_;
+        static constexpr std::chrono::seconds kRestAfter{1};
+
+        void expire() override;
+        void watch();
+        void rest();
+
+        TimerWheel& wheel_;
+        std::vector<std::unique_ptr<Http2Stream>> used_, unused_;
+        bool watches_ = false;
+        std::uint64_t begun_ = 0, begun_then_ = 0;  // then: when the watch began
     };
-    static constexpr std::chrono::seconds kRestAfter{1};
+
+    /// Bytes that wait for the socket, apart from those of nghttp2.
+    struct Unsent {
+        std::string out;                              // frames, while they are made or wait
+        Charge frames_room;                           // for more than kHttp2Unsent of them
+        std::vector<boost::asio::const_buffer> rest;  // of `out`
+        std::size_t head_bytes = 0;  // of heads that nghttp2 was given while the socket was full
+        std::vector<Charge> heads_room;  // for more than kHttp2UnsentHeads of them
+
+        bool has_room_for_frames(MemoryBudget& windows);
+        /// False: there is no room for the heads.
+        bool note_heads(std::size_t bytes, MemoryBudget& windows);
+        /// The socket has taken all. True if heads were among it.
+        bool forget_heads();
+    };
 
     boost::asio::awaitable<void> serve(std::string_view received);
     boost::asio::awaitable<void> send_loop();
@@ -73,13 +110,9 @@ private:
     void take_no_head();
     void serve_ready();
     void wait_for_client();
-    void watch_rest();
-    void judge_rest();
-    void rest();
 
     void send();
     bool make_frames();
-    bool has_room_for_frames();
     void return_frames();
     void watch_sending();
     boost::asio::awaitable<void> wait_until_sent();
@@ -118,24 +151,15 @@ private:
     std::shared_ptr<Wakeup> to_send_;
     std::shared_ptr<Wakeup> all_sent_;  // or over_
     SendWatch watch_;
-    RestWatch rest_watch_;
-    bool rest_watched_ = false;
-    std::uint64_t streams_begun_ = 0, streams_then_ = 0;  // then: when rest_watch_ was armed
     Pace taking_;
 
-    std::vector<std::unique_ptr<Http2Stream>> streams_;  // in use
-    std::vector<std::unique_ptr<Http2Stream>> unused_;
+    Streams streams_;
     std::vector<Http2Stream*> ready_;  // their heads have come
     std::vector<Http2Stream*> ended_;  // to be freed outside of nghttp2
-    std::size_t leaving_ = 0;          // of streams_: see Http2Stream::is_leaving()
     Http2Stream* coming_ = nullptr;    // a part of its head has come
     Http2FrameHeads heads_;
     Http2FrameBudget budget_;
-    std::string out_;                 // frames, while they are made or wait
-    Charge frames_room_;              // for more than kHttp2Unsent of them
-    std::size_t unsent_heads_ = 0;    // bytes of heads that nghttp2 was given while blocked_
-    std::vector<Charge> heads_room_;  // for more than kHttp2UnsentHeads of them
-    std::vector<boost::asio::const_buffer> unsent_;  // of out_
+    Unsent unsent_;
     bool busy_ = false;       // frames are read or made: no further ones are sent from here
     bool blocked_ = false;    // the socket takes no more
     bool announced_ = false;  // the client knows that the connection ends
