@@ -367,13 +367,13 @@ bool ClientConnection::holds_response() {
 
 asio::awaitable<bool> ClientConnection::receive_more() {
     for (;;) {
-        arm(giving_, body_bytes_);
+        arm(body_.pace, body_.bytes);
         const auto before = input_.size();
         co_await read_some();
         const auto got = input_.size() - before;
-        body_bytes_ += static_cast<std::int64_t>(got);
+        body_.bytes += static_cast<std::int64_t>(got);
         const auto late = expired_;
-        if (!fast_enough(giving_, [this] { return body_bytes_; })) co_return false;
+        if (!fast_enough(body_.pace, [this] { return body_.bytes; })) co_return false;
         if (got > 0 || !late) co_return got > 0;
     }
 }
@@ -399,27 +399,26 @@ void ClientConnection::BufferWatch::expire() {
         session_->keep_no_buffers();
 }
 
-/// A long response may have several records in one call of send(). A session holds those that the
-/// socket does not take, so there has to be room for them.
-void ClientConnection::find_batch_room(const std::vector<asio::const_buffer>& buffers) {
-    if (batch_room_.bytes() > 0 || asio::buffer_size(buffers) <= protocol::kTlsRecord) return;
-    auto room = read_ahead(frontend_.cache.shared.windows, protocol::kTlsBatch);
-    if (room) batch_room_ = std::move(*room);
+std::size_t ClientConnection::TlsSending::most_of(const std::vector<asio::const_buffer>& buffers,
+                                                  MemoryBudget& windows) {
+    if (batch_room.bytes() == 0 && asio::buffer_size(buffers) > protocol::kTlsRecord)
+        if (auto room = read_ahead(windows, protocol::kTlsBatch)) batch_room = std::move(*room);
+    return batch_room.bytes() > 0 ? protocol::kTlsBatch : protocol::kTlsRecord;
 }
 
 bool ClientConnection::send_tls_now(std::vector<asio::const_buffer>& buffers) {
     using Step = protocol::TlsSession::Step;
     buffer_watch_.note_use();
-    find_batch_room(buffers);
-    const auto most = batch_room_.bytes() > 0 ? protocol::kTlsBatch : protocol::kTlsRecord;
+    auto& wants = tls_sending_.wants;
+    const auto most = tls_sending_.most_of(buffers, frontend_.cache.shared.windows);
     while (!buffers.empty()) {
         // After a wait the same bytes come here again, as the session wants it.
         std::size_t sent = 0;
-        tls_wants_ = tls_->write(buffers, most, sent);
+        wants = tls_->write(buffers, most, sent);
         response_.bytes += sent;
         advance(buffers, sent);
-        if (tls_wants_ == Step::done) continue;
-        if (tls_wants_ == Step::failed || tls_wants_ == Step::end) {
+        if (wants == Step::done) continue;
+        if (wants == Step::failed || wants == Step::end) {
             broken_ = true;
             buffers.clear();
         } else {
@@ -428,7 +427,7 @@ bool ClientConnection::send_tls_now(std::vector<asio::const_buffer>& buffers) {
         }
         break;
     }
-    batch_room_ = Charge();
+    tls_sending_.batch_room = Charge();
     return !broken_;
 }
 
@@ -492,8 +491,7 @@ asio::awaitable<bool> ClientConnection::wait_to_send(const Fill::Reader* reader)
     const auto window = frontend_.config().timeouts.body_idle;
     frontend_.wheel.arm(*this,
                         response_.pace.wait(TimerWheel::Clock::now(), window, reader, moved));
-    const auto ready =
-        co_await wait_for_step(socket_, tls_ ? tls_wants_ : protocol::TlsSession::Step::wait_write);
+    const auto ready = co_await wait_for_step(socket_, send_wants());
     frontend_.wheel.disarm(*this);
     const auto late = std::exchange(expired_, false);
     const auto least = least_bytes(frontend_.config().limits.client_rate_min, window);

@@ -118,7 +118,7 @@ public:
     void wake_at_end(std::shared_ptr<Wakeup> wakeup) { wakeup_ = std::move(wakeup); }
     /// The event to wait for after send_now() has sent a part.
     protocol::TlsSession::Step send_wants() const {
-        return tls_ ? tls_wants_ : protocol::TlsSession::Step::wait_write;
+        return tls_ ? tls_sending_.wants : protocol::TlsSession::Step::wait_write;
     }
     /// Bytes of responses that have left this host: what the kernel still holds was not taken, and
     /// it holds so much that a slow client's socket takes nothing for minutes.
@@ -140,7 +140,7 @@ public:
     /// Counts the bytes that are sent from here on.
     void begin_response() {
         response_.begin();
-        giving_.begin();
+        body_.pace.begin();
     }
     std::uint64_t response_bytes() const { return response_.bytes; }
     /// Ends the connection so that the client sees a reset, not an end.
@@ -195,6 +195,23 @@ private:
         }
     };
 
+    /// What the client gives of the bodies of its requests.
+    struct BodyProgress {
+        std::int64_t bytes = 0;
+        Pace pace;
+    };
+
+    /// The state of writing to the TLS session.
+    struct TlsSending {
+        protocol::TlsSession::Step wants = protocol::TlsSession::Step::done;  // of the last write
+        Charge batch_room;  // for records that the session may hold, beyond one
+
+        /// The bytes that one write may have. A long response has several records in one write,
+        /// where there is room for those that the socket does not take.
+        std::size_t most_of(const std::vector<boost::asio::const_buffer>& buffers,
+                            MemoryBudget& windows);
+    };
+
     void expire() override;
     void arm(std::chrono::nanoseconds timeout);
     boost::asio::awaitable<std::size_t> read(boost::system::error_code& ec);
@@ -203,7 +220,6 @@ private:
     boost::asio::awaitable<bool> read_exactly(std::string& out, std::size_t bytes);
     boost::asio::awaitable<bool> read_line(std::string& out, std::size_t most);
     bool send_tls_now(std::vector<boost::asio::const_buffer>& buffers);
-    void find_batch_room(const std::vector<boost::asio::const_buffer>& buffers);
     void arm(Pace& pace, std::int64_t moved);
     template <class Moved>
     bool fast_enough(Pace& pace, Moved moved);
@@ -215,9 +231,7 @@ private:
     Scheme scheme_;
     std::unique_ptr<Inside> inside_;
     std::unique_ptr<protocol::TlsSession> tls_;
-    protocol::TlsSession::Step tls_wants_ =
-        protocol::TlsSession::Step::done;  // what the last write waits for
-    Charge batch_room_;                    // for records that the session may hold, beyond one
+    TlsSending tls_sending_;
     BufferWatch buffer_watch_;
     ReadBuffer input_;
     std::string head_bytes_;
@@ -227,8 +241,7 @@ private:
     bool idle_ = true;        // waits for the first byte of a request
     bool ending_;
     ResponseProgress response_;
-    std::int64_t body_bytes_ = 0;  // of requests, as they came
-    Pace giving_;                  // of these
+    BodyProgress body_;
     bool expired_ = false;
     bool gave_way_ = false;  // another connection has its place
     bool broken_ = false;
