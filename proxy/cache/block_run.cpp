@@ -101,7 +101,7 @@ asio::awaitable<bool> BlockRun::bring(const ByteRange& block, Delivery* own) {
     auto job = make_block_job(cache_, job_.wanted.request, body_, block.first,
                               FillSlot{job_.result.wakeup, fill});
     auto& claim = job->result.claim;
-    auto found = cache_.look_up(claim.hash(), claim.uri(), {}, Clock::now());
+    auto found = cache_.shared.store.find(claim.hash(), claim.uri(), {}, Clock::now());
     // The block belongs to the request of the run, so later invalidations count for it.
     found.invalidations = job_.result.claim.invalidations();
     auto leads = false;

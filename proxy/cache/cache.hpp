@@ -73,21 +73,6 @@ private:
 struct Cache {
     SharedCache& shared;
     Upstream& upstream;
-
-    /// The only way into the store, for clients' requests, peer requests and blocks: returns the
-    /// response for `uri` that `request` selects. It does not wait. A response in progress is found
-    /// as a fill, whose readers get notices as it grows. A response that only the disk may have is
-    /// Found::on_disk: after Store::recall() the caller looks up again.
-    Store::Found look_up(summary::KeyHash hash, std::string_view uri, const Selecting& request,
-                         Store::Clock::time_point now) const {
-        return shared.store.find(hash, uri, request, now);
-    }
-    /// The place where look_up() would find a response or a fill. It counts as no use and protects
-    /// nothing, so the object may be gone at its request.
-    Store::Where where(summary::KeyHash hash, std::string_view uri,
-                       const Selecting& request) const {
-        return shared.store.peek(hash, uri, request);
-    }
 };
 
 }  // namespace proxy

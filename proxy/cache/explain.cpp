@@ -44,31 +44,9 @@ asio::awaitable<void> look(Upstream& upstream, PeerOfView peer, std::string text
     looks->wakeup->notify();
 }
 
-/// What is explained.
-struct ExplainTarget {
-    std::shared_ptr<const Config> config;
-    CacheKey key;
-    Site site = {};  // may view `key`
-    summary::KeyHash hash = {};
-    Clock::time_point now = Clock::now();
-};
-
-void explain_rule(const ExplainTarget& of, Explanation& out) {
-    const auto& policy = of.site.policy;
-    std::string scratch;
-    out.url = shown_url(of.key, policy, scratch);
-    if (policy.rule) out.rule.name = policy.rule->name;
-    out.rule.follow_redirects = policy.follows_redirects();
-    out.rule.authorize = policy.authorizes_each();
-    if (!policy.mirror) return;
-    out.mirror.url = policy.mirror->here_text;
-    out.mirror.url_at_origin = shown_url_at_origin(of.key, policy, false);
-}
-
-void explain_stored(Cache& cache, const ExplainTarget& of, Explanation& out) {
-    const auto now = Clock::now();
-    const auto found = cache.look_up(of.hash, of.key.uri(), {}, now);
-    auto& store = out.store;
+void explain_stored(Cache& cache, const CacheKey& key, summary::KeyHash hash, Clock::time_point now,
+                    Explanation& out) {
+    const auto found = cache.shared.store.find(hash, key.uri(), {}, now);
     if (found.response) {
         const auto& stored = *found.response;
         const auto residence = stored.residence(now);
@@ -91,11 +69,10 @@ void explain_stored(Cache& cache, const ExplainTarget& of, Explanation& out) {
 }
 
 /// Notes nothing: a look is no request.
-void explain_age(Cache& cache, const ExplainTarget& of, Explanation& out) {
-    if (!may_judge_age(of.site.policy.rule)) return;
-    const auto& rule = *of.site.policy.rule;
-    const auto found = cache.look_up(of.hash, of.key.uri(), {}, Clock::now());
-    if (!found.response) return;
+void explain_age(Cache& cache, const CacheKey& key, summary::KeyHash hash, const Rule& rule,
+                 Explanation& out) {
+    const auto found = cache.shared.store.find(hash, key.uri(), {}, Clock::now());
+    if (!may_judge_age(&rule) || !found.response) return;
     const auto& stored = *found.response;
     const auto fields = stored.fields();
     const auto now = wall_now();
@@ -158,7 +135,7 @@ asio::awaitable<void> read_from_disk(Cache& cache, const CacheKey& key, summary:
     const auto wakeup = std::make_shared<Wakeup>(cache.upstream.executor);
     const auto deadline = Clock::now() + kRecallAtMost;
     for (int rounds = 0; rounds < kMaxReads; ++rounds) {
-        if (!cache.look_up(hash, key.uri(), {}, Clock::now()).on_disk) co_return;
+        if (!cache.shared.store.find(hash, key.uri(), {}, Clock::now()).on_disk) co_return;
         const auto recalled = cache.shared.store.recall(hash, key.uri(), wakeup);
         if (recalled == Store::Recall::refused) co_return;
         if (recalled == Store::Recall::done) continue;

@@ -117,7 +117,7 @@ void learn_from_head(Cache& cache, const Relayed& relayed) {
     const auto uri = request.key.uri();
     if (answer.head.status != 200 || storing.directives.no_store) return;
     const auto now = answer.arrival.steady;
-    const auto stored = cache.look_up(hash, uri, request.fields, now).response;
+    const auto stored = cache.shared.store.find(hash, uri, request.fields, now).response;
     if (!stored || stored->status != 200) return;
     const auto fields = stored->fields();
     if (!source_of(fields).empty()) return;  // a HEAD is not followed to it

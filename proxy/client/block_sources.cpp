@@ -18,7 +18,7 @@ bool BlockStream::pin(ByteRange range) {
     for (auto offset = range.first; offset <= range.last;) {
         const auto block = index_->blocks->at(offset);
         const auto key = key_of(block);
-        auto found = frontend_.cache.look_up(key.hash, key.uri, {}, Clock::now());
+        auto found = frontend_.cache.shared.store.find(key.hash, key.uri, {}, Clock::now());
         if (!found.response && !found.on_disk) {
             pinned_.clear();
             return false;
@@ -45,12 +45,12 @@ BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, May may,
     const auto [uri, hash] = key_of(block.range);
     block.hash = hash;
     if (may != May::be_alone && join_outdated_run(block)) return block;
-    auto found = frontend_.cache.look_up(block.hash, uri, {}, Clock::now());
+    auto found = frontend_.cache.shared.store.find(block.hash, uri, {}, Clock::now());
     if (found.on_disk && may == May::use_all) {
         const auto recall = frontend_.cache.shared.store.recall(hash, uri, transaction_.wakeup);
         block.recalled = recall == Store::Recall::waiting;
         if (block.recalled) return block;
-        found = frontend_.cache.look_up(block.hash, uri, {}, Clock::now());
+        found = frontend_.cache.shared.store.find(block.hash, uri, {}, Clock::now());
         if (found.response) block.source = Source::disk;
     }
     block.stored = found.response;
@@ -59,7 +59,7 @@ BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, May may,
     if (may != May::be_alone && !found.fill && !found.on_disk) {
         if (join_flow(block)) return block;
         // The run may have stored the block meanwhile.
-        found = frontend_.cache.look_up(block.hash, uri, {}, Clock::now());
+        found = frontend_.cache.shared.store.find(block.hash, uri, {}, Clock::now());
         block.stored = found.response;
         if (block.stored) return block;
     }
@@ -166,8 +166,8 @@ void BlockStream::fetch(Block& block, const Store::Found& found, May may) {
     if (may != May::be_alone && !found.unshareable) {
         auto taken = job->result.claim.take(found);
         if (!taken.leads && !taken.other) {  // another worker has just stored it
-            auto again =
-                frontend_.cache.look_up(block.hash, job->result.claim.uri(), {}, Clock::now());
+            auto again = frontend_.cache.shared.store.find(block.hash, job->result.claim.uri(), {},
+                                                           Clock::now());
             if (again.response) {
                 block.stored = std::move(again.response);
                 block.leader = false;

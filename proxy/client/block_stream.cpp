@@ -36,7 +36,7 @@ BlockStream::Key BlockStream::key_of(const ByteRange& block) const {
 }
 
 Store::Where BlockStream::where(const Key& key) const {
-    return frontend_.cache.where(key.hash, key.uri, {});
+    return frontend_.cache.shared.store.peek(key.hash, key.uri, {});
 }
 
 /// Until it was read, or fetching it has begun instead.
@@ -293,8 +293,8 @@ asio::awaitable<bool> BlockStream::send_out_of_whole(ByteRange rest) {
                                           summary::Key{asked.hash, asked.key.uri()});
     job->wanted.directives = asked.directives;
     job->from.may_ask_peers = job->wanted.may_use_blocks = false;
-    const auto found =
-        frontend_.cache.look_up(asked.hash, asked.key.uri(), asked.head.fields, Clock::now());
+    const auto found = frontend_.cache.shared.store.find(asked.hash, asked.key.uri(),
+                                                         asked.head.fields, Clock::now());
     auto fill = job->result.fill;
     auto taken = job->result.claim.take(found);
     const auto leads = !taken.other;

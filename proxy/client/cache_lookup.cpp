@@ -13,14 +13,14 @@ using Clock = std::chrono::steady_clock;
 Store::Found CacheLookup::find(summary::KeyHash hash, std::string_view uri, const Selecting& by,
                                Clock::time_point now) const {
     auto& cache = transaction_.frontend.cache;
-    auto found = cache.look_up(hash, uri, by, now);
+    auto found = cache.shared.store.find(hash, uri, by, now);
     if (!found.response) return found;
     const auto& policy = transaction_.request.site.policy;
     const auto gives = may_give(policy, *found.response);
     if (gives && found.response->rule_mark == policy.mark()) return found;
     if (!gives || !judge_anew(cache, hash, uri, *found.response, policy, now))
-        cache.shared.store.invalidate(hash, now);
-    return cache.look_up(hash, uri, by, now);
+        cache.shared.drop(hash, now);
+    return cache.shared.store.find(hash, uri, by, now);
 }
 
 asio::awaitable<Store::Found> CacheLookup::recall(Store::Found found, summary::KeyHash hash,

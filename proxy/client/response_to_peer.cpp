@@ -89,7 +89,7 @@ private:
             const auto uri = block_key(request_.key.uri(), version_->value, form_->value,
                                        {range.first, range.last});
             hash_ = frontend_.cache.shared.key_hasher(uri);
-            found_ = frontend_.cache.look_up(hash_, uri, {}, books_.begun);
+            found_ = frontend_.cache.shared.store.find(hash_, uri, {}, books_.begun);
             if (found_.on_disk) found_ = co_await lookup_.recall(std::move(found_), hash_, uri, by);
         }
         is_block_ = found_.response || found_.fill;

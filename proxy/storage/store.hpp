@@ -77,6 +77,9 @@ public:
 
     using Found = FoundResponse;
     /// Counts as a use, which keeps the object. The request may be a client's or a peer's.
+    /// Does not wait: a response in progress is found as a fill, whose readers get notices as it
+    /// grows. One that only the disk may have is Found::on_disk; after recall() the caller looks
+    /// again.
     Found find(summary::KeyHash hash, std::string_view uri, const Selecting& request,
                Clock::time_point now);
     using Recall = ShelfReader::Recall;

@@ -55,7 +55,7 @@ public:
     }
     /// The stored response of `uri` that answers a GET without fields.
     Store::Found find(std::string_view uri, Store::Clock::time_point now) const {
-        return cache.look_up(hasher(uri), uri, {}, now);
+        return cache.shared.store.find(hasher(uri), uri, {}, now);
     }
 
     boost::asio::io_context io;
