@@ -309,6 +309,7 @@ asio::awaitable<void> RequestSteps::refuse_misdirected() {
 /// behind it (§9.3.7). TRACE, and TRACK of old servers, would show the client what comes behind it:
 /// the fields that rules and proxies add, such as passwords. Some origins take `trace` for TRACE.
 RequestSteps::Hops RequestSteps::judge_hops() {
+    if (is_get_or_head()) return Hops::pass_on;
     const auto& head = request_.head;
     if (iequals(head.method, "TRACE") || iequals(head.method, "TRACK")) return Hops::echo;
     if (head.verb != verb::options) return Hops::pass_on;

@@ -31,12 +31,11 @@ bool is_hex_digit(char c) {
 }
 
 bool is_reg_name(std::string_view host) {
-    for (std::size_t i = 0; i < host.size(); ++i) {
-        if (!kHostBytes[static_cast<unsigned char>(host[i])]) return false;
-        if (host[i] != '%') continue;
-        if (host.size() - i < 3 || !is_hex_digit(host[i + 1]) || !is_hex_digit(host[i + 2]))
+    const auto is_of_host = [](char c) { return kHostBytes[static_cast<unsigned char>(c)]; };
+    if (!std::all_of(host.begin(), host.end(), is_of_host)) return false;
+    for (auto at = host.find('%'); at != std::string_view::npos; at = host.find('%', at + 1))
+        if (host.size() - at < 3 || !is_hex_digit(host[at + 1]) || !is_hex_digit(host[at + 2]))
             return false;
-    }
     return true;
 }
 
