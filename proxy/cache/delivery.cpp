@@ -241,7 +241,9 @@ asio::awaitable<FetchError> Delivery::resume(const AtOrigin& version, FetchError
         if (others > 1) co_return error;
         // Another of the servers behind the origin's name may have the version.
         const auto passing = error == FetchError::changed ? FetchError::origin_error : error;
-        const auto time = job_.from.tries->failed(passing, not_before, Clock::now());
+        auto& tries = job_.from.tries;
+        if (!tries) tries = std::make_shared<Tries>();
+        const auto time = tries->failed(passing, not_before, Clock::now());
         if (!time) {
             not_before_ = not_before;
             co_return error;

@@ -64,8 +64,8 @@ struct FetchPlaces {
     std::shared_ptr<const StoredResponse> stale;  // to be validated; may be null
     std::shared_ptr<PeerRequestLog> peers_asked;  // log of the peer requests; may be null
     /// Failed tries at the body's part, shared with the client's request, which may have begun
-    /// earlier fetches for it. Never null.
-    std::shared_ptr<Tries> tries = std::make_shared<Tries>();
+    /// earlier fetches for it. Null: none has failed.
+    std::shared_ptr<Tries> tries = nullptr;
 };
 
 /// The fill that a fetch writes and the wakeup of the coroutine that writes it. Empty: the job
