@@ -75,6 +75,9 @@ void TimerWheel::schedule(std::size_t ticks) {
 void TimerWheel::tick() {
     if (stopped_) return;
     ticks_ = true;
+    // A timer that is armed by an expiry is no use: one that looks after idle things now and then
+    // would otherwise keep the wheel ticking.
+    const auto unused = unused_ticks_;
     const auto real = Clock::now();
     while (now_ + kTick <= real) {
         now_ += kTick;
@@ -102,7 +105,8 @@ void TimerWheel::tick() {
             }
         }
     }
-    ticks_ = linked_ > 0 && ++unused_ticks_ < kRestAfter;
+    unused_ticks_ = unused + 1;
+    ticks_ = linked_ > 0 && unused_ticks_ < kRestAfter;
     if (linked_ > 0) schedule(ticks_ ? 1 : ticks_to_next());
 }
 

@@ -77,5 +77,24 @@ TEST(TimerWheel, RestsWhileNobodyUsesItAndIsInTimeAllTheSame) {
     EXPECT_GE(late.at - begun, 700ms);
 }
 
+TEST(TimerWheel, RestsBetweenTheExpiriesOfATimerThatArmsItselfAgain) {
+    boost::asio::io_context io;
+    TimerWheel wheel(io.get_executor());
+    struct Look final : TimerWheel::Timer {
+        explicit Look(TimerWheel& of) : wheel(of) {}
+        void expire() override {
+            ++times;
+            wheel.arm(*this, TimerWheel::Clock::now() + 100ms);
+        }
+        TimerWheel& wheel;
+        int times = 0;
+    } look(wheel);
+    wheel.arm(look, TimerWheel::Clock::now() + 100ms);
+    const auto turns = io.run_for(1s);
+    EXPECT_GE(look.times, 5);
+    EXPECT_LE(turns, TimerWheel::kRestAfter + 2 + static_cast<unsigned>(look.times))
+        << "100 ticks have passed";
+}
+
 }  // namespace timer_wheel_test
 }  // namespace proxy
