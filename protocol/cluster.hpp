@@ -1,14 +1,18 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "protocol/links/cluster_hooks.hpp"
 #include "protocol/links/cluster_status.hpp"
-#include "protocol/membership/peering_config.hpp"
+#include "protocol/links/link_context.hpp"
+#include "protocol/links/peer_links.hpp"
 #include "protocol/net/deadline.hpp"
 #include "protocol/publishing/kept_invalidations.hpp"
 #include "summary/error_control.hpp"
@@ -21,14 +25,19 @@ namespace protocol {
 /// dial; each link has one direction. The set of peers may change (Membership). A node alone keeps
 /// only its own summary.
 ///
-/// All functions run on the control thread, the one that runs `control`. Trouble with a peer costs
-/// that peer its link and is logged; after start() all functions leave trouble to the log.
-class Cluster {
+/// The cluster drives the publisher. It passes stored and removed keys to the publisher, and sends
+/// due announcements to the links. It does long work on summaries and the directory in slices, one
+/// in each turn of the event loop, so links and invalidations go on in between.
+///
+/// A shared_ptr owns it, because its coroutines share it until they end; the owner calls stop()
+/// before it lets go. All functions run on the control thread, the one that runs `control`. Trouble
+/// with a peer costs that peer its link and is logged; after start() all functions leave trouble to
+/// the log.
+class Cluster : public std::enable_shared_from_this<Cluster> {
 public:
     /// Throws std::invalid_argument for a configuration that cannot work, such as a short key, two
     /// peers of one name, or peers and no key.
     Cluster(boost::asio::io_context& control, PeeringConfig config, ClusterHooks hooks);
-    ~Cluster();  // see stop()
     Cluster(const Cluster&) = delete;
     Cluster& operator=(const Cluster&) = delete;
 
@@ -38,12 +47,12 @@ public:
 
     /// Takes the unconfirmed invalidations of an earlier instance of this node, which peers then
     /// get. Call it before start(). Precondition: the earlier instance hashed keys in the same way.
-    void go_on_from(const KeptInvalidations& earlier);
+    void go_on_from(const KeptInvalidations& earlier) { links_.go_on_from(earlier); }
     /// The invalidations for the next instance. With many of them this takes some milliseconds, so
     /// the caller adds later calls of invalidate() to the result itself.
     KeptInvalidations kept_invalidations() const;
     /// The member `confirmed` of kept_invalidations() alone.
-    KeptInvalidations::ConfirmedByNode confirmed_by_node() const;
+    KeptInvalidations::ConfirmedByNode confirmed_by_node() const { return links_.confirmed(); }
 
     /// Starts in place of `earlier`, as the same instance of this node: with its keys, its
     /// unconfirmed invalidations and its link port, which stays open. Links begin anew, each with a
@@ -55,10 +64,10 @@ public:
     void set_peers(std::vector<PeerConfig> listed, std::vector<DnsPeers> names);
 
     /// Port of the link listener, for tests that bind port 0; 0 while the node listens on none.
-    std::uint16_t link_port() const;
+    std::uint16_t link_port() const { return links_.port(); }
 
     /// Hashes keys in the way of this cluster. The hasher may be copied to any thread.
-    summary::KeyHasher key_hasher() const;
+    const summary::KeyHasher& key_hasher() const { return hasher_; }
 
     /// Adds a key to the summary, or removes it. Called exactly once for each change, with the
     /// summary::entry_of() the configured kind.
@@ -68,18 +77,18 @@ public:
     /// Begins and ends the import of the keys that a start finds. The keys stored in between are
     /// announced together, as one epoch, after end_import(). Call begin_import() before start(),
     /// while the node has stored nothing.
-    void begin_import();
+    void begin_import() { context_.publisher.begin_import(); }
     void end_import();
 
-    /// Takes the results of all peer requests since the start of this node; the own summary's error
-    /// follows from them.
+    /// Takes the results of all peer requests since the start of this node. The own summary gets a
+    /// smaller error where false hits cost more than the budget (summary/error_control.hpp).
     void note_false_hits(const summary::FalseHitsSeen& in_all);
 
     /// Sends an invalidation, already applied here, to all peers, and keeps it until each of them
     /// has confirmed it, whatever links break in between. Returns its number. Precondition:
     /// !what.all.
     std::uint64_t invalidate(const Invalidation& what);
-    std::uint64_t last_invalidation() const;
+    std::uint64_t last_invalidation() const { return context_.invalidations.last(); }
     struct Confirmation {
         std::string node;
         bool confirmed = false;
@@ -94,7 +103,7 @@ public:
 
     /// Sends a goodbye to all peers, so that this node's summary stops counting. Peers' summaries
     /// stay in use, and invalidations still reach the peers.
-    void withdraw();
+    void withdraw() { links_.say_goodbye(); }
     /// Waits until every linked peer has read the goodbye, or until `deadline`.
     awaitable<void> wait_withdrawn(Clock::time_point deadline);
 
@@ -107,11 +116,43 @@ public:
     /// none. Precondition: 1 to kMaxReportBytes bytes.
     void report(Bytes bytes);
     /// The last reports of peers, in no order.
-    std::vector<ReceivedReport> received_reports() const;
+    std::vector<ReceivedReport> received_reports() const { return links_.received_reports(); }
 
 private:
-    class Impl;
-    std::shared_ptr<Impl> impl_;
+    void run(bool listens);
+    bool confirmed(std::uint64_t number, Whom by) const;
+    static awaitable<void> wait_for(std::shared_ptr<Cluster> self, Clock::time_point deadline,
+                                    std::function<bool()> is_true);
+    void wake_waiting();
+    static awaitable<void> tend(std::shared_ptr<Cluster> self);
+    void tend_now();
+
+    /// Adjusts the summary's error to the number of peers: the more peers, the fewer false hits
+    /// each may cost. Call it when the number may have changed. `anew`: also if the publisher knows
+    /// the number.
+    void provide_for_peers(bool anew = false);
+    /// Plans a slice if the publisher or the neighbourhood has work.
+    void plan_work();
+    void work();
+    void plan_announcement();
+    void announce();
+    void out_of_memory(std::string_view what);
+    /// Runs `step` in another turn of the event loop, if the cluster still exists then.
+    void soon(void (Cluster::*step)());
+
+    LinkContext context_;
+    summary::KeyHasher hasher_;
+    PeerLinks links_;
+    std::vector<boost::asio::steady_timer*> waiting_;  // in wait_for()
+    bool stopped_ = false;
+
+    boost::asio::steady_timer announcement_;  // runs until an announcement is due
+    bool announcement_runs_ = false;
+    bool announcing_ = false;  // an announcement is posted
+    bool working_ = false;     // a slice is posted
+    summary::ErrorControl error_control_;
+    summary::FalseHitsSeen judged_;  // results judged so far
+    std::size_t provided_for_ = 0;   // number of peers that the summary's size allows for
 };
 
 }  // namespace protocol

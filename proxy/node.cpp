@@ -1,12 +1,9 @@
 #include "proxy/node.hpp"
 
-#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
-#include <array>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/use_future.hpp>
@@ -14,30 +11,27 @@
 #include <utility>
 #include <vector>
 
-#include "protocol/net/crypto.hpp"
 #include "protocol/net/plain_message.hpp"
 #include "proxy/access/access_rules.hpp"
 #include "proxy/admin/server.hpp"
 #include "proxy/blocklists/read_blocklists.hpp"
-#include "proxy/config/cluster_settings.hpp"
 #include "proxy/control_queue.hpp"
-#include "proxy/dashboard_data.hpp"
-#include "proxy/disk_watch.hpp"
+#include "proxy/drain.hpp"
 #include "proxy/explain_url.hpp"
+#include "proxy/housekeeping.hpp"
 #include "proxy/net/awaited_value.hpp"
 #include "proxy/net/listen.hpp"
 #include "proxy/net/tls_contexts.hpp"
 #include "proxy/node_cluster.hpp"
-#include "proxy/node_entries.hpp"
 #include "proxy/node_invalidations.hpp"
+#include "proxy/node_observer.hpp"
+#include "proxy/node_parts.hpp"
 #include "proxy/reloader.hpp"
 #include "proxy/service_notices.hpp"
 #include "proxy/settings_in_effect.hpp"
-#include "proxy/status_reports.hpp"
-#include "proxy/storage/first_sight_file.hpp"
+#include "proxy/storage/purge.hpp"
 #include "proxy/telemetry/to_the_wall.hpp"
 #include "proxy/upstream/span_exporter.hpp"
-#include "proxy/watchdog.hpp"
 #include "proxy/worker.hpp"
 
 namespace proxy {
@@ -45,18 +39,9 @@ namespace {
 
 namespace asio = boost::asio;
 
-/// Intervals of keep_house(): usually, and while the keys of a start are taken in.
-constexpr std::chrono::milliseconds kHousekeeping{5000}, kHousekeepingOfImport{100};
-/// After this time peers get the keys that recovery has found so far, even if it still reads.
-constexpr std::chrono::seconds kImportAtMost{60};
-/// Samples of the history, and reports to peers. The first comes soon, so that peers see a new
-/// node.
-constexpr std::chrono::milliseconds kFirstSample{200}, kSampleInterval{5000};
-constexpr std::chrono::seconds kGoodbyeDeadline{1};  // for peers to read the goodbye
-constexpr std::chrono::seconds kReopenDeadline{2};   // AccessLog::kPatience, and time for the disk
-constexpr std::chrono::seconds kLastSpans{2};        // for the collector to take them
-constexpr std::chrono::seconds kEndingTakes{5};      // at most, after the drain time
-constexpr int kReportsInPatience = 3;                // of the watchdog, per time of the manager's
+constexpr std::chrono::seconds kReopenDeadline{2};  // AccessLog::kPatience, and time for the disk
+constexpr std::chrono::seconds kLastSpans{2};       // for the collector to take them
+constexpr std::chrono::seconds kEndingTakes{5};     // at most, after the drain time
 
 /// Names the calling thread and blocks SIGPIPE on it: sendfile() has no flag against that signal,
 /// and an embedding process need not ignore it.
@@ -66,18 +51,6 @@ void enter_thread(const char* name) {
     ::sigemptyset(&set);
     ::sigaddset(&set, SIGPIPE);
     ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
-}
-
-/// 32 random hexadecimal digits.
-std::string fresh_instance() {
-    std::array<std::byte, 16> bytes{};
-    protocol::random_bytes(bytes);
-    std::string out;
-    for (const auto each : bytes) {
-        out += "0123456789abcdef"[std::to_integer<unsigned>(each) >> 4];
-        out += "0123456789abcdef"[std::to_integer<unsigned>(each) & 15];
-    }
-    return out;
 }
 
 /// Adds the TLS contexts, users and blocklists that the configuration names, unless it has them.
@@ -111,27 +84,25 @@ public:
          std::shared_ptr<const RecentErrors> errors)
         : config_(complete(std::move(settings))),
           cluster_(control_, *config_, cluster_hooks()),
-          entries_(queue_, cluster_, cluster_settings(*config_).summary_kind),
           cache_(*config_, cluster_->key_hasher(), queue_,
                  [this](const auto& directory) { return cluster_.restore_secret(directory); }),
           invalidations_(control_, config_->node, cluster_, cache_),
           clients_(*config_, queue_),
           notices_(manager, config_, cluster_, clients_),
-          settings_({config_, cluster_, control_, cache_, clients_, workers_, exporter_}),
+          settings_(parts()),
           reloader_(control_, std::move(file), settings_, notices_),
-          dashboard_(control_, workers_, config_, std::move(errors)) {
+          observer_(parts(), std::move(errors)),
+          housekeeping_(parts(), queue_, invalidations_, notices_),
+          drain_(parts()) {
         make_workers();
-        if (manager.patience() > manager.patience().zero()) make_watchdog();
         if (config_->admin)
             admin_.emplace(control_, config_->admin->listen, *this, clients_.faults);
         invalidations_.open_journals(*config_);
-        open_first_sights();
-        if (cache_.store.disk()) entries_.begin_import();
+        if (cache_.store.disk()) cluster_.begin_import();
         reloader_.watch_files();
         cluster_->start();
-        proxy_port_ = workers_.front()->acceptor.port();
-        link_port_ = cluster_->link_port();
-        admin_port_ = admin_ ? admin_->port() : 0;
+        ports_ = {workers_.front()->acceptor.port(), cluster_->link_port(),
+                  admin_ ? admin_->port() : std::uint16_t{0}};
     }
 
     ~Impl() {
@@ -144,11 +115,10 @@ public:
     }
 
     void start() {
-        started_ = std::chrono::steady_clock::now();
         if (admin_) admin_->start();
         exporter_.start();
-        keep_house();
-        keep_history(started_ + kFirstSample);
+        housekeeping_.start();
+        observer_.start();
         running_workers_ = workers_.size();
         threads_.emplace_back([this] {
             enter_thread("control");
@@ -166,13 +136,13 @@ public:
         asio::post(control_, [this] {
             if (settings_.closed()) return;
             notices_.serving();
-            if (watchdog_) watchdog_->start();
+            notices_.watch(control_, workers_);
         });
     }
 
     /// The workers stop even if the control thread is busy.
     void stop() {
-        each_worker(&Worker::stop);
+        parts().each_worker(&Worker::stop);
         queue_.push(StopOrdered{});
     }
 
@@ -181,10 +151,10 @@ public:
             if (thread.joinable()) thread.join();
         clients_.authenticator.close();  // its thread knows coroutines of the workers
         clients_.leaves.close();         // as does this one
-        first_sight_files_.reset();
+        housekeeping_.close();
         cache_.close();
         invalidations_.close();
-        dashboard_.close();
+        observer_.close();
     }
 
     NodeStatus wait_for_status() {
@@ -193,11 +163,17 @@ public:
 
     NodeEvents& events() { return queue_; }
     AccessLog& access_log() { return clients_.access_log; }
-    std::uint16_t proxy_port() const { return proxy_port_; }
-    std::uint16_t admin_port() const { return admin_port_; }
-    std::uint16_t link_port() const { return link_port_; }
+    /// The bound ports; 0: none.
+    struct Ports {
+        std::uint16_t proxy = 0, link = 0, admin = 0;
+    };
+    const Ports& ports() const { return ports_; }
 
 private:
+    NodeParts parts() {
+        return {config_, cluster_, control_, cache_, clients_, workers_, exporter_};
+    }
+
     void make_workers() {
         for (const auto fd : listen_shared(config_->listen, config_->workers))
             workers_.push_back(std::make_unique<Worker>(cache_, clients_, config_.share(), fd));
@@ -207,31 +183,6 @@ private:
             (*worker++)->acceptor.listen(fd, Scheme::https);
     }
 
-    void make_watchdog() {
-        const auto& manager = notices_.manager();
-        std::vector<Watchdog::Watched> watched;
-        for (auto& worker : workers_)
-            watched.push_back({worker->io.get_executor(), &worker->finished});
-        watchdog_.emplace(control_, std::move(watched), manager.patience() / kReportsInPatience,
-                          [&manager] { manager.alive(); });
-    }
-
-    void open_first_sights() {
-        if (!cache_.store.disk()) return;
-        std::vector<std::filesystem::path> directories;
-        for (const auto& each : config_->cache.disk) directories.emplace_back(each.path);
-        first_sight_files_.emplace(cache_.disk_calls, std::move(directories),
-                                   secret_mark_of(cache_.key_hasher), cache_.first_sights);
-    }
-
-    void keep_first_sights() {
-        if (!first_sight_files_) return;
-        first_sight_files_->maintain(std::chrono::steady_clock::now());
-        for (const auto& [directory, error] : first_sight_files_->take_troubles())
-            spdlog::warn("disk {}: {}: times of first sight (min_age) may be lost",
-                         directory.string(), error.message());
-    }
-
     protocol::ClusterHooks cluster_hooks() {
         return {
             [this](auto view) { hand_out(std::move(view)); },
@@ -239,7 +190,7 @@ private:
     }
 
     // Events of the queue.
-    void keys_changed(std::span<const KeyChange> changes) override { entries_.apply(changes); }
+    void keys_changed(std::span<const KeyChange> changes) override { cluster_.apply(changes); }
     void happened(NodeEvent event) override {
         std::visit([this](auto& each) { handle(std::move(each)); }, event);
     }
@@ -253,13 +204,7 @@ private:
         spdlog::info("draining, for at most {:.1f} s",
                      std::chrono::duration<double>(config_->timeouts.drain).count());
         notices_.draining(config_->timeouts.drain + kEndingTakes);
-        drain_timer_.expires_after(config_->timeouts.drain);
-        drain_timer_.async_wait([this](const boost::system::error_code& ec) {
-            if (ec) return;
-            spdlog::warn("the drain time is over: open connections are cut");
-            stop();
-        });
-        asio::co_spawn(control_, leave(), kToTheWall);
+        drain_.begin([this] { stop(); });
     }
 
     void handle(StopOrdered) {
@@ -317,31 +262,6 @@ private:
         co_return "opening the access log takes long; the error log will say how it ended";
     }
 
-    /// The steps of a drain: peers stop asking; load balancers see that the node is not ready and
-    /// still get answers for drain_grace; then the node takes no more connections.
-    asio::awaitable<void> leave() {
-        auto& cluster = *cluster_;  // no reload replaces it from now on
-        cluster.withdraw();
-        const auto deadline = std::chrono::steady_clock::now() + kGoodbyeDeadline;
-        co_await cluster.wait_withdrawn(deadline);
-        if (!keep_) co_return;  // the node has stopped meanwhile
-        clients_.draining = true;
-        const auto grace = config_->timeouts.drain_grace;
-        if (grace > grace.zero()) {
-            each_worker(&Worker::retire);
-            grace_timer_.expires_after(grace);
-            co_await grace_timer_.async_wait(protocol::as_result);
-            if (!keep_) co_return;
-        }
-        spdlog::info("no new connections are taken");
-        each_worker(&Worker::drain);
-    }
-
-    void each_worker(void (Worker::*what)()) {
-        for (auto& worker : workers_)
-            asio::post(worker->io, [&worker = *worker, what] { (worker.*what)(); });
-    }
-
     void hand_out(std::shared_ptr<const protocol::PeerView> view) {
         if (!config_->cluster) return;
         for (auto& worker : workers_) {
@@ -351,57 +271,11 @@ private:
         }
     }
 
-    /// Runs again after each interval. malloc_trim() returns the memory of a crowd of connections,
-    /// or of a recovery, to the system.
-    void keep_house() {
-        housekeeping_.expires_after(entries_.importing() ? kHousekeepingOfImport : kHousekeeping);
-        housekeeping_.async_wait([this](const boost::system::error_code& ec) {
-            if (ec || !keep_) return;  // the timer may have expired just before the end
-            keep_house();              // first, because the next lines may throw
-            auto* const disk = cache_.store.disk();
-            const bool loading = disk && disk->loading() &&
-                                 std::chrono::steady_clock::now() < started_ + kImportAtMost;
-            if (clients_.high_water_mark.has_fallen(clients_.connections) ||
-                entries_.end_import(loading))
-                ::malloc_trim(0);
-            notices_.refresh();
-            if (disk) disk_watch_.look(disk->status());
-            invalidations_.maintain_journals();
-            keep_first_sights();
-        });
-    }
-
-    /// Takes a sample at `at`, and every kSampleInterval from then on.
-    void keep_history(std::chrono::steady_clock::time_point at) {
-        sampling_.expires_at(at);
-        sampling_.async_wait([this, at](const boost::system::error_code& ec) {
-            if (ec || !keep_) return;
-            keep_history(std::max(at + kSampleInterval, std::chrono::steady_clock::now()));
-            asio::co_spawn(control_, sample(), kToTheWall);
-        });
-    }
-
-    /// Adds the present counts to the history, and reports them to peers. Workers learn the causes
-    /// of false hits with a delay; the error of the own summary follows the sums.
-    asio::awaitable<void> sample() {
-        co_await reports_.renew(workers_);
-        if (!keep_) co_return;
-        const auto work = reports_.work();
-        dashboard_.sample(work);
-        if (!config_->cluster) co_return;
-        summary::FalseHitsSeen seen{work.summary_lookups, reports_.gone().collisions};
-        for (const auto& [node, report] : reports_.peers())
-            seen.collisions += report.counts.collisions;
-        cluster_->note_false_hits(seen);
-        cluster_->report(encode_report(dashboard_.report(observe())));
-    }
-
     void end_control() {
-        drain_timer_.cancel();
-        grace_timer_.cancel();
-        if (watchdog_) watchdog_->stop();
-        housekeeping_.cancel();
-        sampling_.cancel();
+        drain_.end();
+        notices_.unwatch();
+        housekeeping_.stop();
+        observer_.stop();
         if (admin_) admin_->stop();
         exporter_.stop();
         cluster_->stop();
@@ -409,82 +283,43 @@ private:
     }
 
     asio::awaitable<NodeStatus> status() override {
-        co_await reports_.renew(workers_);
-        auto status = observe();
-        status.connections = clients_.connections;
-        status.log_dropped = clients_.access_log.dropped();
-        status.log_failed = clients_.access_log.failed();
-        status.internal_errors = clients_.faults.caught();
+        auto status = co_await observer_.status();
         status.config = reloader_.status();
-        status.false_hit_budget = config_->summary.false_hit_budget;
-        show_certificates(*config_, status);
-        show_leaves(clients_.leaves.numbers(), status);
-        status.spans = clients_.spans.counters();
-        status.process = process_status();
-        show_blocklists(*config_, status);
-        show_upstreams(*config_, cache_.groups, status);
         co_return status;
     }
-
-    /// The parts of the status that peers hear of, by the last reports of the workers.
-    NodeStatus observe() {
-        NodeStatus status;
-        status.node = config_->node;
-        status.instance = instance_;
-        status.version = HEARSAY_VERSION;
-        const auto uptime = std::chrono::steady_clock::now() - started_;
-        status.uptime_seconds = std::chrono::duration<double>(uptime).count();
-        status.draining = clients_.draining;
-        status.work = reports_.work();
-        status.answers = reports_.answers();
-        if (config_->cluster)
-            status.cluster.origins = show_origins(reports_.origins(), *config_->cluster);
-        show_store(cache_, status);
-        const auto in_sync = show_links(cluster_.status(), reports_, status);
-        status.ready = !status.draining && (in_sync || uptime >= kReadyAlone);
-        return status;
-    }
-
-    asio::awaitable<ClusterView> cluster_view() override {
-        co_await reports_.renew(workers_);
-        const auto status = observe();
-        co_return view_of(status, dashboard_.report(status), cluster_->received_reports());
-    }
+    asio::awaitable<ClusterView> cluster_view() override { return observer_.cluster_view(); }
     std::vector<HistoryPoint> history(Span span) override {
-        return dashboard_.history().points_so_far(span);
+        return observer_.dashboard().history().points_so_far(span);
     }
-    asio::awaitable<SiteTotals> sites() override { return dashboard_.sites(); }
-    asio::awaitable<TopLists> top() override { return dashboard_.top(); }
-    std::vector<RecentErrors::Line> recent_errors() override { return dashboard_.errors(); }
+    asio::awaitable<SiteTotals> sites() override { return observer_.dashboard().sites(); }
+    asio::awaitable<TopLists> top() override { return observer_.dashboard().top(); }
+    std::vector<RecentErrors::Line> recent_errors() override {
+        return observer_.dashboard().errors();
+    }
 
-    const std::string instance_ = fresh_instance();
+    // The order is that of the construction: each part refers to earlier ones. parts() also passes
+    // references to later ones, which their constructors leave alone.
     ConfigInEffect config_;  // control thread, once that runs
     asio::io_context control_{1};
     std::optional<asio::executor_work_guard<asio::io_context::executor_type>> keep_{
         control_.get_executor()};
     ControlQueue queue_{control_, *this};
     NodeCluster cluster_;
-    NodeEntries entries_;
     SharedCache cache_;
-    DiskWatch disk_watch_;
     NodeInvalidations invalidations_;
     SharedFrontend clients_;
     SpanExporter exporter_{control_.get_executor(), config_, clients_.spans, cache_.windows};
-    std::optional<FirstSightFiles> first_sight_files_;  // with a disk
     std::vector<std::unique_ptr<Worker>> workers_;
-    std::optional<Watchdog> watchdog_;
     std::optional<AdminServer> admin_;
-    asio::steady_timer drain_timer_{control_}, grace_timer_{control_}, housekeeping_{control_};
-    asio::steady_timer sampling_{control_};
     ServiceNotices notices_;
     SettingsInEffect settings_;
     Reloader reloader_;
-    std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+    NodeObserver observer_;
+    Housekeeping housekeeping_;
+    Drain drain_;
     std::size_t running_workers_ = 0;  // control thread
-    WorkerReports reports_{control_};
-    DashboardData dashboard_;
     std::vector<std::thread> threads_;
-    std::uint16_t proxy_port_ = 0, admin_port_ = 0, link_port_ = 0;
+    Ports ports_;
 };
 
 Node::Node(Config config, std::filesystem::path file, ServiceManager manager,
@@ -517,13 +352,13 @@ NodeStatus Node::status() {
     return impl_->wait_for_status();
 }
 std::uint16_t Node::proxy_port() const {
-    return impl_->proxy_port();
+    return impl_->ports().proxy;
 }
 std::uint16_t Node::link_port() const {
-    return impl_->link_port();
+    return impl_->ports().link;
 }
 std::uint16_t Node::admin_port() const {
-    return impl_->admin_port();
+    return impl_->ports().admin;
 }
 
 }  // namespace proxy

@@ -36,18 +36,40 @@ NodeCluster::NodeCluster(boost::asio::io_context& control, const Config& config,
     : control_(control),
       hooks_(std::move(hooks)),
       own_secret_(own_secret_of(config)),
+      kind_(cluster_settings(config).summary_kind),
       cluster_(make(config)) {}
 
-std::unique_ptr<protocol::Cluster> NodeCluster::make(const Config& config) const {
+std::shared_ptr<protocol::Cluster> NodeCluster::make(const Config& config) const {
     auto settings = cluster_settings(config);
     if (own_secret_) settings.own_secret = *own_secret_;
-    return std::make_unique<protocol::Cluster>(control_, std::move(settings), hooks_);
+    return std::make_shared<protocol::Cluster>(control_, std::move(settings), hooks_);
 }
 
-void NodeCluster::replace(std::unique_ptr<protocol::Cluster> next) {
+void NodeCluster::replace(std::shared_ptr<protocol::Cluster> next) {
     earlier_ = status();
     next->start_in_place_of(*cluster_);
     cluster_ = std::move(next);
+}
+
+void NodeCluster::apply(std::span<const KeyChange> changes) {
+    for (const auto& [key, stored] : changes) {
+        const auto entry = entry_of(kind_, {key, {}});
+        stored ? cluster_->stored(entry) : cluster_->removed(entry);
+    }
+}
+
+void NodeCluster::begin_import() {
+    importing_ = true;
+    cluster_->begin_import();
+}
+
+bool NodeCluster::end_import(bool loading, const ControlQueue& queue) {
+    if (!importing_ || loading) return false;
+    if (!found_) found_ = queue.changes_pushed();
+    if (queue.changes_delivered() < *found_) return false;
+    importing_ = false;
+    cluster_->end_import();
+    return true;
 }
 
 protocol::ClusterStatus NodeCluster::status() const {

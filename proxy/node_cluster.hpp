@@ -1,32 +1,50 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "protocol/cluster.hpp"
 #include "proxy/config/config.hpp"
+#include "proxy/control_queue.hpp"
+#include "summary/kind.hpp"
 
 namespace proxy {
 
-/// Owns the node's part in the cluster. A reload may replace the protocol::Cluster behind it; the
-/// counts of earlier ones stay in status(). Control thread, once that runs.
+/// The node's part in the cluster. A reload may replace the protocol::Cluster behind it; the counts
+/// of earlier ones stay in status(). At a start with a disk, it holds the first announcement back
+/// until the own summary has all keys that recovery finds. Control thread, once that runs.
 class NodeCluster {
 public:
     /// Reads the secret for key hashes from the disk, or writes a new one there, if the node has a
     /// disk and no cluster key. Throws std::exception with a sentence for the user.
     NodeCluster(boost::asio::io_context& control, const Config& config,
                 protocol::ClusterHooks hooks);
+    ~NodeCluster() { cluster_->stop(); }
+    NodeCluster(const NodeCluster&) = delete;
+    NodeCluster& operator=(const NodeCluster&) = delete;
 
     protocol::Cluster* operator->() const { return cluster_.get(); }
     protocol::Cluster& operator*() const { return *cluster_; }
 
     /// A cluster for these settings that has yet to start. Throws as the constructor does.
-    std::unique_ptr<protocol::Cluster> make(const Config& config) const;
+    std::shared_ptr<protocol::Cluster> make(const Config& config) const;
     /// Starts `next` in place of the present cluster, which then ends.
-    void replace(std::unique_ptr<protocol::Cluster> next);
+    void replace(std::shared_ptr<protocol::Cluster> next);
+
+    /// Applies key changes to the own summary.
+    void apply(std::span<const KeyChange> changes);
+    /// Call it before the cluster starts, if recovery is going to read a disk.
+    void begin_import();
+    bool importing() const { return importing_; }
+    /// Call it periodically. `loading`: recovery still reads, and the node waits for it. `queue`
+    /// delivers the key changes. Returns true once: when the own summary has every key of the disk,
+    /// and peers may get it.
+    bool end_import(bool loading, const ControlQueue& queue);
 
     /// State of the present links, and counts of all links since the node's start.
     protocol::ClusterStatus status() const;
@@ -41,8 +59,11 @@ private:
     const protocol::ClusterHooks hooks_;
     const std::optional<protocol::HashSecret>
         own_secret_;  // none with a cluster key or without disk
-    std::unique_ptr<protocol::Cluster> cluster_;
+    const summary::Kind kind_;
+    std::shared_ptr<protocol::Cluster> cluster_;
     protocol::ClusterStatus earlier_;
+    bool importing_ = false;
+    std::optional<std::uint64_t> found_;  // key changes in the queue when recovery had ended
 };
 
 }  // namespace proxy

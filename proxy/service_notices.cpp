@@ -7,6 +7,8 @@
 namespace proxy {
 namespace {
 
+constexpr int kReportsInPatience = 3;  // of the watchdog, per time of the manager's
+
 std::string serving_line(const Config& config,
                          const std::vector<protocol::ClusterStatus::Peer>& peers,
                          const std::string& reload_error) {
@@ -26,6 +28,21 @@ std::string serving_line(const Config& config,
 
 void ServiceNotices::serving() {
     if (!leaving_) manager_.ready(reported_ = line());
+}
+
+void ServiceNotices::watch(boost::asio::io_context& control,
+                           const std::vector<std::unique_ptr<Worker>>& workers) {
+    if (manager_.patience() <= manager_.patience().zero()) return;
+    std::vector<Watchdog::Watched> watched;
+    for (const auto& worker : workers)
+        watched.push_back({worker->io.get_executor(), &worker->finished});
+    watchdog_.emplace(control, std::move(watched), manager_.patience() / kReportsInPatience,
+                      [this] { manager_.alive(); });
+    watchdog_->start();
+}
+
+void ServiceNotices::unwatch() {
+    if (watchdog_) watchdog_->stop();
 }
 
 void ServiceNotices::reload_begins() {

@@ -1,17 +1,23 @@
 #pragma once
 
+#include <boost/asio/io_context.hpp>
 #include <chrono>
+#include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "proxy/client/frontend.hpp"
 #include "proxy/config/config_in_effect.hpp"
 #include "proxy/node_cluster.hpp"
 #include "proxy/service_manager.hpp"
+#include "proxy/watchdog.hpp"
+#include "proxy/worker.hpp"
 
 namespace proxy {
 
-/// Reports the phases of a node to the service manager, each with one line about its state. Control
-/// thread.
+/// Reports the phases of a node to the service manager, each with one line about its state, and
+/// signs of life. Control thread.
 class ServiceNotices {
 public:
     /// All references outlive this object.
@@ -19,10 +25,12 @@ public:
                    const SharedFrontend& clients)
         : manager_(manager), config_(config), cluster_(cluster), clients_(clients) {}
 
-    const ServiceManager& manager() const { return manager_; }
-
     /// The node serves clients.
     void serving();
+    /// From now on the manager hears that all threads turn, if it has asked for that.
+    void watch(boost::asio::io_context& control,
+               const std::vector<std::unique_ptr<Worker>>& workers);
+    void unwatch();
     void reload_begins();
     /// `error`: the reason for a refusal, else empty.
     void reload_ended(const std::string& error);
@@ -43,6 +51,7 @@ private:
     std::string reload_error_;  // of the last reload
     std::string reported_;      // the last line
     bool leaving_ = false;
+    std::optional<Watchdog> watchdog_;
 };
 
 }  // namespace proxy

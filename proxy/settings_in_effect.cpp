@@ -53,7 +53,7 @@ Reloaded SettingsInEffect::replace(ConfigResult read, LogSink access_log) {
         return std::any_of(result.changed.begin(), result.changed.end(),
                            [&](const auto& path) { return is_within(path, setting); });
     };
-    std::unique_ptr<protocol::Cluster> cluster;
+    std::shared_ptr<protocol::Cluster> cluster;
     if (result.errors.empty() && needs_another_cluster(*node_.config, *next)) {
         try {
             cluster = node_.cluster.make(*next);

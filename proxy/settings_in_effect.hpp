@@ -1,20 +1,13 @@
 #pragma once
 
-#include <boost/asio/io_context.hpp>
 #include <memory>
 #include <utility>
-#include <vector>
 
-#include "proxy/cache/cache.hpp"
-#include "proxy/client/frontend.hpp"
 #include "proxy/config/config_changes.hpp"
-#include "proxy/config/config_in_effect.hpp"
 #include "proxy/config/config_peers.hpp"
 #include "proxy/config/parse_config.hpp"
-#include "proxy/node_cluster.hpp"
+#include "proxy/node_parts.hpp"
 #include "proxy/telemetry/log_sink.hpp"
-#include "proxy/upstream/span_exporter.hpp"
-#include "proxy/worker.hpp"
 
 namespace proxy {
 
@@ -22,19 +15,8 @@ namespace proxy {
 /// change takes effect as a whole, or is refused with reasons. Control thread.
 class SettingsInEffect {
 public:
-    /// The parts of a node that depend on settings. All outlive this object, and `control` stops
-    /// before this object ends.
-    struct Parts {
-        ConfigInEffect& config;
-        NodeCluster& cluster;
-        boost::asio::io_context& control;
-        SharedCache& cache;
-        SharedFrontend& clients;
-        const std::vector<std::unique_ptr<Worker>>& workers;
-        SpanExporter& exporter;
-    };
-
-    explicit SettingsInEffect(Parts node) : node_(node) {}
+    /// The parts outlive this object, and the control thread stops before this object ends.
+    explicit SettingsInEffect(const NodeParts& node) : node_(node) {}
 
     /// Puts the configuration of a file in effect. `access_log` is the open log that it names.
     Reloaded replace(ConfigResult read, LogSink access_log);
@@ -65,7 +47,7 @@ private:
     void put_in_effect(std::shared_ptr<const Config> config);
     void step_cap();
 
-    const Parts node_;
+    const NodeParts node_;
     bool closed_ = false;
     bool cap_moves_ = false;  // step_cap() is posted
 };

@@ -61,7 +61,9 @@ public:
     /// Errors to be sent as a Refusal: bad_name, own_id, duplicate_id, wrong_node, unknown_node,
     /// wrong_key, other_hash_key, rules_differ. Other error: unexpected_frame.
     Result<Challenge> on_hello(const HelloMessage& message);
-    /// Errors: bad_proof, unexpected_frame. Precondition: on_hello gave a challenge.
+    /// on_hello() has given a challenge.
+    bool challenged() const { return key_ != nullptr; }
+    /// Errors: bad_proof, unexpected_frame. Precondition: challenged().
     Result<LinkSecrets> on_proof(const HelloMessage& message) const;
     /// Judges the summary that the publisher is about to announce: unknown_kind, shape_refused, or
     /// success. Called after on_proof(), so the verdict concerns a proven peer.

@@ -32,6 +32,10 @@ std::uint64_t first_epoch() {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(count, 1));
 }
 
+awaitable<void> keeping([[maybe_unused]] std::shared_ptr<void> owner, awaitable<void> task) {
+    co_await std::move(task);
+}
+
 }  // namespace
 
 LinkContext::LinkContext(boost::asio::any_io_executor on, PeeringConfig configuration,
@@ -44,7 +48,12 @@ LinkContext::LinkContext(boost::asio::any_io_executor on, PeeringConfig configur
       dialer(executor),
       dial_permits(executor),
       log(config.node),
-      hooks(std::move(to_owner)) {}
+      hooks(std::move(to_owner)),
+      tasks(executor) {}
+
+void LinkContext::spawn(awaitable<void> task) {
+    tasks.spawn(keeping(owner.lock(), std::move(task)));
+}
 
 void LinkContext::show_view() {
     const auto view = neighbours.take_view();

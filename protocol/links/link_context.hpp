@@ -8,9 +8,11 @@
 #include "protocol/links/link_log.hpp"
 #include "protocol/links/link_state.hpp"
 #include "protocol/membership/dial_permits.hpp"
+#include "protocol/net/deadline.hpp"
 #include "protocol/net/dialer.hpp"
 #include "protocol/net/psk_context.hpp"
 #include "protocol/net/resolver.hpp"
+#include "protocol/net/task_group.hpp"
 
 namespace protocol {
 
@@ -25,6 +27,8 @@ struct LinkContext : LinkState {
     DialPermits dial_permits;
     LinkLog log;
     ClusterHooks hooks;
+    TaskGroup tasks;
+    std::weak_ptr<void> owner;  // set when the links begin to run
 
     /// Called when the publisher or the neighbourhood has work in slices. May be empty.
     std::function<void()> plan_work;
@@ -33,6 +37,8 @@ struct LinkContext : LinkState {
     std::shared_ptr<LinkContext*> anchor = std::make_shared<LinkContext*>(this);
     bool view_is_planned = false;
 
+    /// Runs `task`, which keeps the owner of the links alive.
+    void spawn(awaitable<void> task);
     /// Hands out the view if it has changed.
     void show_view();
     /// Hands out the view after the handlers that are ready now, so that many changes make one

@@ -18,6 +18,8 @@
 
 namespace protocol {
 
+class PublisherEnd;
+
 /// The state that all links of one node share, free of executor, socket, clock, randomness and log.
 /// After each step its owner (LinkContext or a simulator) checks whether the neighbourhood has a
 /// new view, and whether the neighbourhood or the publisher has work in slices. One thread.
@@ -55,6 +57,9 @@ struct LinkState {
         return pulses[peer];
     }
     std::vector<Pulse> pulses;
+
+    /// The ends of the links to peers that are up: the subscribers of `publisher`.
+    std::vector<PublisherEnd*> subscribers;
 
     bool leaving = false;  // this node has sent a goodbye
 

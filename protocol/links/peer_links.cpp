@@ -3,46 +3,89 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <boost/asio/error.hpp>
+#include <boost/system/system_error.hpp>
 #include <utility>
 
-#include "protocol/links/dial_report.hpp"
+#include "protocol/links/link.hpp"
 #include "protocol/net/plain_address.hpp"
 #include "protocol/wire/heartbeat.hpp"
 
 namespace protocol {
 namespace {
 
-constexpr std::size_t kMaxFormerPeers = 1024;
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+
 /// In an open cluster an old node may be met late, after this node's start.
 constexpr std::size_t kKeptForNewcomers = 16'384;
 constexpr std::size_t kMaxUnansweredShown = 16;
+
+[[noreturn]] void cannot_listen(const PeeringConfig& config, const error_code& error) {
+    throw boost::system::system_error(error, "cannot listen for peers on " + config.listen->text());
+}
+
+tcp::endpoint listen_endpoint(const PeeringConfig& config, const asio::any_io_executor& executor) {
+    error_code error;
+    tcp::resolver resolver(executor);
+    const auto flags = tcp::resolver::passive | tcp::resolver::numeric_service;
+    const auto found =
+        resolver.resolve(config.listen->host, std::to_string(config.listen->port), flags, error);
+    if (error) cannot_listen(config, error);
+    return found.begin()->endpoint();
+}
+
+/// Text of an unproven node, made fit for a log.
+std::string printable(std::string text) {
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return c <= ' ' || c > '~'; }, '?');
+    return text;
+}
 
 }  // namespace
 
 PeerLinks::PeerLinks(LinkContext& context, std::function<void()> moved)
     : context_(context),
       moved_(std::move(moved)),
-      subscriptions_(context_, {[this](const auto& node, const auto& instance, const auto& from) {
-                                    return admit(node, instance, from);
-                                },
-                                [this](std::size_t peer, const Instance& instance) {
-                                    heard_of(peer, instance);
-                                },
-                                [this](std::size_t peer) { left(peer); }}),
+      subscriptions_(context_, subscription_hooks()),
+      listener_(context_.executor),
       finder_(context_.executor, context_.config.dns, context_.config.timings.look_gap,
               [this](const DnsPeers& name, std::span<const PeerPlace> places) {
                   context_.membership.found(name, places, Clock::now());
                   follow_membership();
-              }) {}
+              }),
+      states_(context_, subscriptions_, publications_) {}
+
+Subscriptions::Hooks PeerLinks::subscription_hooks() {
+    return {[this](const auto& node, const auto& instance, const auto& from) {
+                return admit(node, instance, from);
+            },
+            [this](std::size_t peer, const Instance& instance) { heard_of(peer, instance); },
+            [this](std::size_t peer) { left(peer); },
+            [this](std::size_t peer, std::uint64_t objects, const summary::Description& summary) {
+                context_.log.in_sync(known_[peer], objects, summary.bits, summary.hashes);
+            },
+            [this](const Invalidation& what, std::function<void()> done) {
+                if (!context_.hooks.on_invalidation) return done();
+                context_.hooks.on_invalidation(what, std::move(done));
+            }};
+}
+
+void PeerLinks::bind() {
+    const auto& config = context_.config;
+    const auto endpoint = listen_endpoint(config, context_.executor);
+    if (const auto error = listener_.listen(endpoint)) cannot_listen(config, error);
+}
 
 bool PeerLinks::bind_in_place_of(PeerLinks& earlier) {
     if (earlier.port() == 0) return false;
-    subscriptions_.bind_in_place_of(earlier.subscriptions_);
+    listener_.assign(earlier.listener_.release());
     return true;
 }
 
 void PeerLinks::take_over(const PeerLinks& earlier) {
-    former_ = earlier.former_;
+    former_.know(earlier.former_.confirmed());
     // The earlier peers come first, so that each keeps its number, and a former peer is remembered;
     // then the present peers.
     context_.membership.take_over(earlier.context_.membership, Clock::now());
@@ -55,12 +98,11 @@ void PeerLinks::take_over(const PeerLinks& earlier) {
 
 void PeerLinks::go_on_from(const KeptInvalidations& earlier) {
     context_.invalidations.go_on_from(earlier);
-    former_ = earlier.confirmed;
-    forget_former();
+    former_.know(earlier.confirmed);
 }
 
 KeptInvalidations::ConfirmedByNode PeerLinks::confirmed() const {
-    auto all = former_;
+    auto all = former_.confirmed();
     for (std::size_t number = 0; number < known_.size(); ++number)
         if (!known_[number].empty()) all[known_[number]] = context_.invalidations.standing(number);
     return all;
@@ -74,12 +116,15 @@ void PeerLinks::configure() {
     finder_.look_for(config.dns_peers);
 }
 
-void PeerLinks::run(TaskGroup& tasks, const std::shared_ptr<void>& owner, bool listens) {
-    tasks_ = &tasks;
-    owner_ = owner;
-    if (listens) tasks.spawn(subscriptions_.listen(tasks, owner));
+void PeerLinks::run(bool listens) {
+    running_ = true;
+    if (listens) context_.spawn(listen());
     context_.show_view();
-    for (auto& [contact, publication] : publications_) tasks.spawn(publish(owner, publication));
+    for (auto& [contact, publication] : publications_) spawn(publication);
+}
+
+void PeerLinks::spawn(const std::shared_ptr<Publication>& publication) {
+    context_.spawn(publication->run(publication));
 }
 
 void PeerLinks::stop() {
@@ -87,34 +132,55 @@ void PeerLinks::stop() {
     finder_.stop();
     for (auto& [contact, publication] : publications_) publication->retire();
     subscriptions_.close();
+    listener_.close();
+}
+
+awaitable<void> PeerLinks::listen() {
+    Listener::Hooks hooks;
+    hooks.take = [this](tcp::socket socket) { context_.spawn(serve(std::move(socket))); };
+    hooks.trouble = [this](const error_code& error, std::size_t) {
+        context_.log.ended("listening for peers", error, "", Clock::now());
+    };
+    auto listening = listener_.run(std::move(hooks));
+    co_await std::move(listening);
+}
+
+awaitable<void> PeerLinks::serve(tcp::socket socket) {
+    std::optional<SubscriberEnd> end;  // outlives the link, which speaks for it
+    auto link = Link::accepted(std::move(socket), context_.psk ? &context_.psk->server() : nullptr);
+    end.emplace(subscriptions_, link.remote_address(), fresh_nonce(), Clock::now());
+    std::function<void()> settle = [this] { context_.settle(); };
+    const auto error =
+        co_await link.run(*end, context_.config.timings.gone_after, std::move(settle));
+    end->over_because(error, Clock::now());
+    context_.settle();
+    if (error != asio::error::operation_aborted) note_end(*end, link.remote(), error);
+}
+
+void PeerLinks::note_end(const SubscriberEnd& end, const std::string& remote,
+                         const error_code& error) {
+    if (end.peer())
+        return context_.log.ended("link from " + end.caller().name, error, remote, Clock::now());
+    auto description =
+        end.caller().name.empty() ? "" : "says that it is " + printable(end.caller().name);
+    if (error == Error::wrong_node)
+        description += " and looks for " + printable(end.caller().looks_for);
+    const auto host = remote.substr(0, remote.rfind(':'));
+    if (error == Error::connection_closed && end.awaits_proof())
+        return context_.log.left_unproven("link from " + host, printable(end.caller().name), error,
+                                          Clock::now());
+    if (error == Error::own_id && context_.membership.is_open()) return context_.log.met_self(host);
+    // The node that replaces this one may be there already.
+    const bool usual = error == Error::duplicate_id && context_.leaving;
+    context_.log.failed("link from " + host, error, description, Clock::now(),
+                        usual ? LinkLog::Expectation::usual : LinkLog::Expectation::none);
 }
 
 void PeerLinks::tidy() {
     context_.membership.tidy(Clock::now());
     follow_membership();
-    watch_states();
+    states_.watch();
     show_places();
-}
-
-/// Notes since when each peer is in its state, reports to peers why they are not dialled, and logs
-/// trouble that is seen at no link's end.
-void PeerLinks::watch_states() {
-    const auto now = Clock::now();
-    for (std::size_t number = 0; number < known_.size(); ++number) {
-        if (known_[number].empty()) continue;
-        context_.pulse(number).cannot_dial = cannot_dial(number);
-        auto& shown = shown_[number];
-        const auto state = state_of(number, now);
-        if (state != shown.state) {
-            if (shown.warned) context_.log.trouble_over(known_[number], name(state));
-            shown = {state, now, false};
-        }
-        const bool lasts = now - shown.since >= context_.config.timings.gone_after;
-        const bool is_trouble =
-            state == PeerState::one_way || (state == PeerState::no_address && lasts);
-        if (!is_trouble || std::exchange(shown.warned, true)) continue;
-        context_.log.trouble(known_[number], name(state), cause_of(number, state));
-    }
 }
 
 /// Lists the places that clients of the forward proxy must not reach.
@@ -128,11 +194,7 @@ void PeerLinks::show_places() {
             places.push_back({plain_address(*from).to_string(), 0, 0});
     }
     context_.neighbours.set_places(std::move(places));
-    if (tasks_ != nullptr && context_.neighbours.changed()) context_.show_view_soon();
-}
-
-void PeerLinks::wake() {
-    for (auto& [contact, publication] : publications_) publication->wake();
+    if (running_ && context_.neighbours.changed()) context_.show_view_soon();
 }
 
 void PeerLinks::invalidated() {
@@ -144,20 +206,8 @@ void PeerLinks::say_goodbye() {
     for (auto& [contact, publication] : publications_) publication->say_goodbye();
 }
 
-bool PeerLinks::any_up() const {
-    return std::any_of(publications_.begin(), publications_.end(),
-                       [](const auto& entry) { return entry.second->up(); });
-}
-
-PublisherLink* PeerLinks::publication_to(std::size_t number) const {
-    const auto& contact = context_.membership.peers()[number].contact;
-    if (!contact) return nullptr;
-    const auto found = publications_.find(*contact);
-    return found == publications_.end() ? nullptr : found->second.get();
-}
-
 bool PeerLinks::up(std::size_t peer) const {
-    const auto* publication = publication_to(peer);
+    const auto* publication = publication_to(peer, context_.membership, publications_);
     return publication != nullptr && publication->up();
 }
 
@@ -186,13 +236,12 @@ void PeerLinks::follow_membership() {
         beat_interval(context_.config.timings.heartbeat, context_.membership.size());
     follow_contacts();
     show_places();
-    if (tasks_ != nullptr) context_.show_view_soon();
+    if (running_) context_.show_view_soon();
 }
 
 void PeerLinks::follow_peers() {
     const auto& peers = context_.membership.peers();
     if (known_.size() < peers.size()) known_.resize(peers.size());
-    shown_.resize(known_.size());
     for (std::size_t number = 0; number < peers.size(); ++number) {
         const auto& peer = peers[number];
         if (known_[number] != peer.node) {
@@ -217,7 +266,7 @@ void PeerLinks::follow_contacts() {
         if (!publication) {
             publication = make_publication(id, contact);
             if (context_.leaving) publication->say_goodbye();
-            if (tasks_ != nullptr) tasks_->spawn(publish(owner_.lock(), publication));
+            if (running_) spawn(publication);
         }
         const auto& peers = context_.membership.peers();
         const bool is_its_place = contact.peer && peers[*contact.peer].contact == id;
@@ -227,9 +276,9 @@ void PeerLinks::follow_contacts() {
     }
 }
 
-std::shared_ptr<PublisherLink> PeerLinks::make_publication(Contact id,
-                                                           const Membership::Contact& from) {
-    PublisherLink::Hooks hooks;
+std::shared_ptr<Publication> PeerLinks::make_publication(Contact id,
+                                                         const Membership::Contact& from) {
+    Publication::Hooks hooks;
     hooks.met = [this, id](const std::string& node, const Instance& instance) {
         return met(id, node, instance);
     };
@@ -239,16 +288,16 @@ std::shared_ptr<PublisherLink> PeerLinks::make_publication(Contact id,
     };
     hooks.changed = [this, id](bool up) { reached(id, up); };
     hooks.confirmed = moved_;
-    return std::make_shared<PublisherLink>(context_, id, from.place, from.node, from.peer,
-                                           std::move(hooks));
+    return std::make_shared<Publication>(context_, id, from.place, from.node, from.peer,
+                                         std::move(hooks));
 }
 
-void PeerLinks::retire(PublisherLink& publication) {
+void PeerLinks::retire(Publication& publication) {
     // A peer that is reached at another place now keeps the counters of this one.
     const auto peer = publication.peer();
     const bool stays =
         peer && !known_[*peer].empty() && known_[*peer] == context_.membership.peers()[*peer].node;
-    publication.report(stays ? earlier_ways_[*peer] : gone_);
+    publication.report(stays ? earlier_ways_[*peer] : former_.counters);
     publication.retire();
 }
 
@@ -256,37 +305,26 @@ void PeerLinks::add_peer(std::size_t number) {
     const auto& node = known_[number];
     context_.neighbours.add_peer(number, node);
     context_.pulse(number) = {};
-    shown_[number] = {PeerState::connecting, Clock::now(), false};
-    subscriptions_.add_peer(number);
+    states_.add_peer(number, node);
+    subscriptions_.add_peer(number, Clock::now());
     context_.invalidations.add_peer(number);
     // A peer that comes back has to drop the content invalidated meanwhile.
-    if (const auto was = former_.extract(node); !was.empty())
-        context_.invalidations.came_back(number, was.mapped());
-    if (tasks_ != nullptr) context_.log.joined(node);
+    if (const auto was = former_.returns(node)) context_.invalidations.came_back(number, *was);
+    if (running_) context_.log.joined(node);
 }
 
 void PeerLinks::remove_peer(std::size_t number) {
     const auto& node = known_[number];
-    subscriptions_.report(number, gone_);
-    if (const auto ways = earlier_ways_.extract(number); !ways.empty()) add(gone_, ways.mapped());
-    ++peers_gone_;
-    former_[node] = context_.invalidations.standing(number);
-    forget_former();
+    subscriptions_.report(number, Clock::now(), former_.counters);
+    if (const auto ways = earlier_ways_.extract(number); !ways.empty())
+        add(former_.counters, ways.mapped());
+    former_.left(node, context_.invalidations.standing(number));
+    states_.remove_peer(number);
     subscriptions_.remove_peer(number);
     context_.neighbours.remove_peer(number);
     context_.invalidations.remove_peer(number);
     moved_();  // its confirmation is awaited no longer
-    if (tasks_ != nullptr) context_.log.left(node);
-}
-
-void PeerLinks::forget_former() {
-    while (former_.size() > kMaxFormerPeers) {
-        // An unknown peer that comes back gets all invalidations, or the order to drop everything.
-        former_.erase(std::min_element(former_.begin(), former_.end(),
-                                       [](const auto& one, const auto& other) {
-                                           return one.second.number < other.second.number;
-                                       }));
-    }
+    if (running_) context_.log.left(node);
 }
 
 Result<std::size_t> PeerLinks::met(Contact id, const std::string& node, const Instance& instance) {
@@ -338,12 +376,13 @@ void PeerLinks::heard_of(std::size_t number, const Instance& instance) {
     context_.membership.heard(number, instance);
     follow_membership();
     give_up_others(number, instance);
-    if (auto* publication = publication_to(number)) publication->heard_of(instance);
+    if (auto* publication = publication_to(number, context_.membership, publications_))
+        publication->heard_of(instance);
 }
 
 /// Ends links to other instances of this peer at its former places.
 void PeerLinks::give_up_others(std::size_t number, const Instance& instance) {
-    const auto* const its_own = publication_to(number);
+    const auto* const its_own = publication_to(number, context_.membership, publications_);
     for (auto& [contact, publication] : publications_)
         if (publication->peer() == number && publication.get() != its_own)
             publication->give_up_other_instance(instance);
@@ -352,108 +391,6 @@ void PeerLinks::give_up_others(std::size_t number, const Instance& instance) {
 void PeerLinks::left(std::size_t number) {
     context_.membership.unheard(number, Clock::now());
     finder_.look_now();
-}
-
-awaitable<void> PeerLinks::publish([[maybe_unused]] std::shared_ptr<void> owner,
-                                   std::shared_ptr<PublisherLink> publication) {
-    co_await publication->run();
-}
-
-LastEnd PeerLinks::last_end_of(std::size_t number) const {
-    ClusterStatus::Peer peer;
-    if (const auto* publication = publication_to(number)) peer.last_end = publication->last_end();
-    subscriptions_.report(number, peer);
-    return peer.last_end;
-}
-
-/// The state of the link from the peer; without one, the state of the link to it.
-PeerState PeerLinks::state_of(std::size_t number, Clock::time_point now) const {
-    const auto state = subscriptions_.state(number);
-    const bool has_left = state == PeerState::withdrawn;
-    if (state != PeerState::connecting && state != PeerState::gone && !has_left) return state;
-    const auto* const publication = publication_to(number);
-    if (publication == nullptr) return state;
-    if (const auto up_since = publication->up_since()) {
-        if (context_.pulses[number].it_cannot_dial == kHasLeftReport) return PeerState::withdrawn;
-        // It has heard this node since then, and should have dialled.
-        const auto silent_since = subscriptions_.silent_since(number).value_or(now);
-        // The standing link leads to the instance that said goodbye.
-        if (has_left && *up_since <= silent_since) return state;
-        const auto both = std::max(*up_since, silent_since);
-        return now - both >= context_.config.timings.gone_after ? PeerState::one_way : state;
-    }
-    if (is_refusal(last_end_of(number).error)) return PeerState::refused;
-    const bool begins = state == PeerState::connecting && publication->greeting();
-    return begins ? PeerState::hello : state;
-}
-
-std::string PeerLinks::cause_of(std::size_t number, PeerState state) const {
-    switch (state) {
-        case PeerState::no_address:
-            return why_without_address(number);
-        case PeerState::one_way: {
-            const auto reason = reason_in(context_.pulses[number].it_cannot_dial);
-            return reason.empty()
-                       ? "it makes no link to this node and reports no reason: check the link "
-                         "address that it has for this node, and firewalls"
-                       : "it cannot make its link to this node (" + reason +
-                             "): check the link address that it has for this node";
-        }
-        case PeerState::refused:
-        case PeerState::gone:
-            return last_end_of(number).error.message();
-        case PeerState::lagging:
-            return "it has yet to confirm invalidations made while it was away";
-        case PeerState::in_sync: {
-            const auto* const publication = publication_to(number);
-            if (publication == nullptr || publication->up() || !publication->last_end().error ||
-                context_.leaving)
-                return {};
-            return "it is asked, but this node cannot make its link to it, so it lacks the summary "
-                   "of this node (" +
-                   publication->last_end().reason() + ')';
-        }
-        default:
-            return {};
-    }
-}
-
-const PublisherLink* PeerLinks::publication_at(const boost::asio::ip::address& address) const {
-    const auto host = plain_address(address).to_string();
-    for (const auto& [id, contact] : context_.membership.contacts())
-        if (contact.place.host == host && !contact.peer && !contact.met_self)
-            return publications_.at(id).get();
-    return nullptr;
-}
-
-std::string PeerLinks::why_without_address(std::size_t number) const {
-    std::string cause = "it is in step, but its address for requests is unknown";
-    const auto from = subscriptions_.came_from(number);
-    if (!from) return cause;
-    const auto host = plain_address(*from).to_string();
-    cause += "; its link comes from " + host;
-    for (const auto& [id, contact] : context_.membership.contacts()) {
-        if (contact.place.host != host) continue;
-        const auto error = publications_.at(id)->last_end().reason();
-        if (contact.met_self) return cause + ", the address of this node itself";
-        if (contact.peer && contact.peer != number && !known_[*contact.peer].empty())
-            return cause + ", where " + known_[*contact.peer] + " answers";
-        if (!error.empty()) return cause + ", where no link can be made (" + error + ')';
-    }
-    return cause + ", to which no name leads";
-}
-
-/// The report to the peer about this node's link to it.
-std::uint64_t PeerLinks::cannot_dial(std::size_t number) const {
-    if (context_.leaving) return kHasLeftReport;
-    if (context_.pulses[number].said_goodbye) return 0;
-    const auto* publication = publication_to(number);
-    if (publication == nullptr) {
-        const auto from = subscriptions_.came_from(number);
-        publication = from ? publication_at(*from) : nullptr;
-    }
-    if (publication == nullptr || publication->up()) return 0;
-    return dial_report(publication->last_end().error);
 }
 
 std::vector<ReceivedReport> PeerLinks::received_reports() const {
@@ -475,9 +412,9 @@ void PeerLinks::report(ClusterStatus& status) const {
     const auto count = [&](const LinkCounters& more) {
         add<LinkCounters>(status, more, kLinkCounters);
     };
-    status.gone = gone_;
-    status.peers_gone = peers_gone_;
-    count(gone_);
+    status.gone = former_.counters;
+    status.peers_gone = former_.count;
+    count(former_.counters);
     const auto& log = context_.invalidations;
     for (std::size_t i = 0; i < known_.size(); ++i) {
         if (known_[i].empty()) continue;
@@ -485,12 +422,10 @@ void PeerLinks::report(ClusterStatus& status) const {
         peer.node = known_[i];
         if (const auto ways = earlier_ways_.find(i); ways != earlier_ways_.end())
             add(peer, ways->second);
-        if (const auto* publication = publication_to(i)) publication->report(peer);
-        subscriptions_.report(i, peer);
-        peer.state = state_of(i, now);
-        if (shown_[i].state == peer.state)
-            peer.state_seconds = std::chrono::duration<double>(now - shown_[i].since).count();
-        peer.cause = cause_of(i, peer.state);
+        if (const auto* publication = publication_to(i, context_.membership, publications_))
+            publication->report(peer);
+        subscriptions_.report(i, now, peer);
+        states_.show(i, peer);
         peer.invalidations_sent = log.sent(i);
         peer.invalidations_confirmed = log.confirmed(i);
         peer.invalidations_pending = log.pending(i);
@@ -498,7 +433,8 @@ void PeerLinks::report(ClusterStatus& status) const {
     }
     for (const auto& [id, contact] : context_.membership.contacts()) {
         const auto& publication = *publications_.at(id);
-        if (!contact.peer || publication_to(*contact.peer) != &publication) {
+        if (!contact.peer ||
+            publication_to(*contact.peer, context_.membership, publications_) != &publication) {
             ClusterStatus::Peer nobody;  // counted before a peer was there, or after it left
             publication.report(nobody);
             count(nobody);

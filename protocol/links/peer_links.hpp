@@ -1,6 +1,8 @@
 #pragma once
 
 #include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/system/error_code.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -11,31 +13,33 @@
 #include <vector>
 
 #include "protocol/links/cluster_status.hpp"
+#include "protocol/links/former_peers.hpp"
 #include "protocol/links/link_context.hpp"
-#include "protocol/links/publisher_link.hpp"
-#include "protocol/links/subscriber_links.hpp"
+#include "protocol/links/peer_states.hpp"
+#include "protocol/links/publication.hpp"
+#include "protocol/links/subscriber_end.hpp"
 #include "protocol/membership/membership.hpp"
 #include "protocol/membership/peer_finder.hpp"
-#include "protocol/net/task_group.hpp"
+#include "protocol/net/listener.hpp"
 
 namespace protocol {
 
-/// The links between this node and its peers in both directions: a PublisherLink to each place
-/// where a peer is or may be, and the links that peers have dialled. It reports the nodes that
-/// links and look-ups meet to the membership, and carries out the membership's decisions, so that
-/// all parts know the same peers by number. Control thread only.
+/// The links between this node and its peers in both directions: a Publication to each place where
+/// a peer is or may be, and the links that peers have dialled, each a SubscriberEnd. It reports the
+/// nodes that links and look-ups meet to the membership, and carries out the membership's
+/// decisions, so that all parts know the same peers by number. Control thread only.
 class PeerLinks {
 public:
     /// `moved` is called when a peer has confirmed an invalidation, or when a link to one has
-    /// ended.
+    /// ended. `context` outlives the links.
     PeerLinks(LinkContext& context, std::function<void()> moved);
 
     /// Throws boost::system::system_error with the address in what().
-    void bind() { subscriptions_.bind(); }
+    void bind();
     /// Takes over the listening socket of `earlier`, instead of bind(). Returns false if `earlier`
     /// listens on none.
     bool bind_in_place_of(PeerLinks& earlier);
-    std::uint16_t port() const { return subscriptions_.port(); }
+    std::uint16_t port() const { return listener_.port(); }
 
     /// Goes on with the peers of `earlier`, which has stopped, and with its unconfirmed
     /// invalidations. Call it before run().
@@ -49,28 +53,20 @@ public:
     void configure();
     /// Looks up all configured names now.
     void look_now() { finder_.look_now(); }
-    /// Begins to dial and, if `listens`, to accept links. Each task keeps `owner` alive.
-    void run(TaskGroup& tasks, const std::shared_ptr<void>& owner, bool listens);
+    /// Begins to dial and, if `listens`, to accept links.
+    void run(bool listens);
     /// Ends all links at once: what they work on may be handed over now. Their coroutines come to
     /// their ends in the event loop, and touch nothing of it before.
     void stop();
     /// Forgets peers that are gone for long. Called at each heartbeat.
     void tidy();
 
-    /// Offers an Announcement or a CheckHash to all peers.
-    template <class News>
-    void offer(const News& news) {
-        for (auto& [contact, publication] : publications_) publication->offer(news);
-    }
-    /// Wakes all links, after something to send has come.
-    void wake();
     /// Sends new invalidations.
     void invalidated();
     void say_goodbye();
 
-    /// Whether the link to this peer is up, and whether any is.
+    /// Whether the link to this peer is up.
     bool up(std::size_t peer) const;
-    bool any_up() const;
 
     /// Adds the state of peers, places and names, and the counters of links.
     void report(ClusterStatus& status) const;
@@ -84,53 +80,42 @@ private:
     void follow_peers();
     void follow_contacts();
     void log_unplaced();
+    void show_places();
     void add_peer(std::size_t number);
     void remove_peer(std::size_t number);
-    void forget_former();
-    std::shared_ptr<PublisherLink> make_publication(Contact id, const Membership::Contact& from);
-    void retire(PublisherLink& publication);
-    PublisherLink* publication_to(std::size_t number) const;
 
+    // Links to peers.
+    std::shared_ptr<Publication> make_publication(Contact id, const Membership::Contact& from);
+    void spawn(const std::shared_ptr<Publication>& publication);
+    void retire(Publication& publication);
     Result<std::size_t> met(Contact id, const std::string& node, const Instance& instance);
     void reached(Contact id, bool is_up);
+    void give_up_others(std::size_t number, const Instance& instance);
+
+    // Links from peers.
+    Subscriptions::Hooks subscription_hooks();
+    awaitable<void> listen();
+    awaitable<void> serve(boost::asio::ip::tcp::socket socket);
+    void note_end(const SubscriberEnd& end, const std::string& remote,
+                  const boost::system::error_code& error);
     std::optional<std::size_t> admit(const std::string& node, const Instance& instance,
                                      const boost::asio::ip::address& from);
     void heard_of(std::size_t number, const Instance& instance);
-    void give_up_others(std::size_t number, const Instance& instance);
     void left(std::size_t number);
-    LastEnd last_end_of(std::size_t number) const;
-    PeerState state_of(std::size_t number, Clock::time_point now) const;
-    std::string cause_of(std::size_t number, PeerState state) const;
-    std::string why_without_address(std::size_t number) const;
-    std::uint64_t cannot_dial(std::size_t number) const;
-    const PublisherLink* publication_at(const boost::asio::ip::address& address) const;
-    void watch_states();
-    void show_places();
-    static awaitable<void> publish(std::shared_ptr<void> owner,
-                                   std::shared_ptr<PublisherLink> publication);
 
     LinkContext& context_;
     std::function<void()> moved_;
-    /// The state that a peer was last found in, and since when.
-    struct Shown {
-        PeerState state = PeerState::connecting;
-        Clock::time_point since{};
-        bool warned = false;
-    };
     std::vector<std::string> known_;     // names of the peers that all parts know, by number
-    std::vector<Shown> shown_;           // by number
     std::vector<std::string> unplaced_;  // listed peers beyond max_peers that were logged
-    std::map<Contact, std::shared_ptr<PublisherLink>> publications_;
-    SubscriberLinks subscriptions_;
+    Publications publications_;
+    Subscriptions subscriptions_;
+    Listener listener_;
     PeerFinder finder_;
-    KeptInvalidations::ConfirmedByNode former_;                // confirmed by former peers
-    ClusterStatus::Peer gone_;                                 // counters of former peers
+    PeerStates states_;
+    FormerPeers former_;
     std::map<std::size_t, ClusterStatus::Peer> earlier_ways_;  // counters of peers' former places
-    std::uint64_t peers_gone_ = 0;
     std::uint64_t followed_ = 0;  // changes of the membership carried out
-    TaskGroup* tasks_ = nullptr;  // set by run()
-    std::weak_ptr<void> owner_;
-    bool stopped_ = false;
+    bool running_ = false, stopped_ = false;
 };
 
 }  // namespace protocol

@@ -17,10 +17,16 @@ PublisherEnd::PublisherEnd(LinkState& state, Owner& owner, Kept& kept, const std
       hello_until_(state.config.timings.hello, now),
       heard_at_(now) {}
 
+PublisherEnd::~PublisherEnd() {
+    if (outbox_) std::erase(state_.subscribers, this);
+}
+
 void PublisherEnd::leave() {
     if (!outbox_) return;
-    state_.pulse(*peer_).listens_elsewhere = false;
-    state_.pulse(*peer_).it_cannot_dial = 0;
+    std::erase(state_.subscribers, this);
+    auto& pulse = state_.pulse(*peer_);
+    pulse.listens_elsewhere = false;
+    pulse.it_cannot_dial = 0;
     add(kept_.counters, outbox_->counters(), kLinkCounters);
     outbox_.reset();
 }
@@ -94,7 +100,7 @@ void PublisherEnd::take(const Heartbeat& beat) {
 
 void PublisherEnd::begin(TimePoint now) {
     if (!peer_) return end(make_error_code(Error::no_peer_any_more));
-    heard_at_ = now;
+    heard_at_ = up_since_ = now;
     welcomed();
     // The peer may use the token at once, so the workers must know it before.
     state_.neighbours.accept(*peer_, answer_->secrets.token);
@@ -106,6 +112,7 @@ void PublisherEnd::begin(TimePoint now) {
     ++kept_.counters.connects;
     outbox_.emplace(Outbox::Config{state_.config.max_queued_bytes, state_.config.timings.heartbeat},
                     now);
+    state_.subscribers.push_back(this);
     if (kept_.leaving) outbox_->say_goodbye();
     judge_standing();
     owner_.up_now();
@@ -176,13 +183,11 @@ bool PublisherEnd::awaits_confirmation() const {
 }
 
 void PublisherEnd::offer(const Announcement& announcement) {
-    if (!outbox_) return;
     outbox_->offer(announcement);
     wake();
 }
 
 void PublisherEnd::offer(const CheckHash& check) {
-    if (!outbox_) return;
     outbox_->offer(check);
     wake();
 }

@@ -47,6 +47,7 @@ public:
     /// `expected`: the expected node; empty: any.
     PublisherEnd(LinkState& state, Owner& owner, Kept& kept, const std::string& expected,
                  const Nonce& nonce, TimePoint now);
+    ~PublisherEnd() override;
 
     void on_hello(const Result<HelloMessage>& message, TimePoint now) override;
     void on_message(const Message& message, TimePoint now) override;
@@ -59,10 +60,13 @@ public:
 
     /// The peer at this place; empty: unknown. Called before the link is up.
     void set_peer(std::optional<std::size_t> peer) { peer_ = peer; }
+    // Preconditions: the link is up.
     void offer(const Announcement& announcement);
     void offer(const CheckHash& check);
     void say_goodbye();
     bool up() const { return outbox_.has_value(); }
+    /// Time when the link came up. Precondition: up().
+    TimePoint up_since() const { return up_since_; }
     /// The place has taken the connection, and has sent nothing.
     bool met_silence() const { return hello_until_.is_silent(); }
     /// Whether the link is up to this instance of the peer.
@@ -97,6 +101,7 @@ private:
     LinkState::OwnReport reported_;  // the last one sent; keeps its bytes alive
     HelloDeadline hello_until_;
     TimePoint heard_at_;
+    TimePoint up_since_{};
 };
 
 }  // namespace protocol

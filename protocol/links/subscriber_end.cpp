@@ -136,16 +136,14 @@ bool SubscriberEnd::leave_doorstep() {
 void SubscriberEnd::on_hello(const Result<HelloMessage>& message, TimePoint now) {
     if (ended()) return;
     if (!message) return refuse(message.error());
-    challenged_ ? take_proof(*message, now) : take_hello(*message);
+    hello_->challenged() ? take_proof(*message, now) : take_hello(*message);
 }
 
 void SubscriberEnd::take_hello(const HelloMessage& message) {
     const auto challenge = hello_->on_hello(message);
-    who_ = hello_->hello().from;
-    looks_for_ = hello_->hello().to;
+    caller_ = {hello_->hello().from, hello_->hello().to};
     if (!challenge) return refuse(challenge.error());
     if (const auto error = judge_encryption(state_.config, encrypted())) return refuse(error);
-    challenged_ = true;
     says_ = HelloMessage(*challenge);
 }
 
@@ -155,7 +153,6 @@ void SubscriberEnd::take_proof(const HelloMessage& message, TimePoint now) {
     proven_ = state_.neighbours.index_of(hello_->hello().from);
     if (const auto error = hello_->judge_summary()) return refuse(error);
     if (const auto error = admit(now)) return refuse(error);
-    who_ = hello_->hello().from;
     leave_doorstep();
     secure(secrets->from_subscriber, secrets->from_publisher);
     if (!has_last_words_) {
@@ -208,8 +205,9 @@ error_code SubscriberEnd::admit(TimePoint now) {
     slot.state = PeerState::waiting_snapshot;
     slot.last_end = {};
     slot.linked_at = now;
-    state_.pulse(*peer).said_goodbye = false;
-    state_.pulse(*peer).it_cannot_dial = 0;
+    auto& pulse = state_.pulse(*peer);
+    pulse.said_goodbye = false;
+    pulse.it_cannot_dial = 0;
     return {};
 }
 

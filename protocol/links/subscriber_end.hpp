@@ -129,12 +129,14 @@ public:
 
     /// The peer, after its proof.
     std::optional<std::size_t> peer() const { return peer_; }
-    /// The peer's name; before its proof the name that it gives. Empty before the hello.
-    const std::string& who() const { return who_; }
-    /// The node that the peer looks for; empty: any, or before the hello.
-    const std::string& looks_for() const { return looks_for_; }
+    /// What the hello says of its sender. Unproven before peer() is set; empty before the hello.
+    struct Caller {
+        std::string name;
+        std::string looks_for;  // a node; empty: any
+    };
+    const Caller& caller() const { return caller_; }
     /// The peer has got the challenge, and has yet to prove itself.
-    bool awaits_proof() const { return challenged_ && hello_ && !ended(); }
+    bool awaits_proof() const { return hello_ && hello_->challenged() && !ended(); }
 
 private:
     friend class Subscriptions;
@@ -157,11 +159,10 @@ private:
     std::optional<Doorstep::Ticket> ticket_;
     std::optional<SubscriberHello> hello_;  // during the hello
     std::optional<Said> says_;              // message of the hello to send
-    bool challenged_ = false;
+    Caller caller_;
     std::optional<std::size_t>
         proven_;  // the peer named by a good proof, even if refused afterwards
     std::optional<std::size_t> peer_;
-    std::string who_, looks_for_;
     LinkCounters* traffic_ = nullptr;
     std::optional<SyncSession> session_;  // after the welcome
     std::shared_ptr<Receipts> receipts_;  // after the welcome, for its confirmations

@@ -1,9 +1,7 @@
 #include "protocol/links/sync_session.hpp"
 
-#include <algorithm>
 #include <utility>
 
-#include "protocol/wire/heartbeat.hpp"
 #include "protocol/wire/reason_against.hpp"
 
 namespace protocol {
@@ -17,30 +15,23 @@ constexpr int kBeatsPerRequest = 4;
 SyncSession::SyncSession(const Config& config, TimePoint now, std::uint64_t applied,
                          std::uint64_t kept)
     : config_(config),
-      applied_(applied),
-      kept_(kept),
+      confirmations_(applied, kept),
       asked_at_(now),
       confirmed_at_(now),
-      heartbeat_due_(now),
-      interval_(config.heartbeat) {}
+      beats_(config.heartbeat, now) {}
 
 std::optional<SyncSession::Action> SyncSession::on_message(const Message& message, TimePoint now) {
     return std::visit([&](const auto& what) { return take(what, now); }, message);
 }
 
 std::optional<Message> SyncSession::next(TimePoint now) {
-    if (confirms()) {
-        confirm_again_ = false;
-        confirmed_ = confirmable();
-        return Confirm{confirmed_};
-    }
+    if (confirmations_.due()) return Confirm{confirmations_.take()};
     if (std::exchange(request_pending_, false)) return SnapshotRequest{};
-    if (now < heartbeat_due_) return std::nullopt;
-    heartbeat_due_ = next_beat(now, interval_);
+    if (!beats_.take(now)) return std::nullopt;
     const bool is_news = std::exchange(said_, report_) != report_;
-    if (std::exchange(has_beaten_, true) && heard_elsewhere_ && !is_news) return std::nullopt;
+    if (heard_elsewhere_ && !is_news) return std::nullopt;
     return Heartbeat{replica_.epoch(), replica_.generation(),
-                     report_ == 0 ? kListensElsewhere : report_, promise_of(interval_)};
+                     report_ == 0 ? kListensElsewhere : report_, beats_.promise()};
 }
 
 std::optional<SyncSession::Action> SyncSession::take(const SnapshotBegin& begin, TimePoint) {
@@ -122,13 +113,13 @@ std::optional<SyncSession::Action> SyncSession::take(const SnapshotRequest&, Tim
 }
 
 std::optional<SyncSession::Action> SyncSession::take(const Invalidate& order, TimePoint) {
-    if (!note_applied(order.last)) return std::nullopt;
+    if (!confirmations_.named(order.last)) return std::nullopt;
     counters_.invalidations_received += order.keys.size() + order.tags.size();
     return Drop{order.keys, order.tags};
 }
 
 std::optional<SyncSession::Action> SyncSession::take(const InvalidateAll& order, TimePoint) {
-    if (!note_applied(order.last)) return std::nullopt;
+    if (!confirmations_.named(order.last)) return std::nullopt;
     ++counters_.invalidations_received;
     return Drop{{}, {}, true};
 }
@@ -140,14 +131,6 @@ std::optional<SyncSession::Action> SyncSession::take(const Confirm&, TimePoint) 
 /// The end of the link keeps reports; they say nothing about the summary.
 std::optional<SyncSession::Action> SyncSession::take(const Report&, TimePoint) {
     return std::nullopt;
-}
-
-bool SyncSession::note_applied(std::uint64_t last) {
-    named_ = std::max(named_, last);
-    confirm_again_ = confirm_again_ || last <= kept_;  // the confirmation was lost
-    if (last <= applied_) return false;
-    applied_ = last;
-    return true;
 }
 
 std::optional<SyncSession::Action> SyncSession::judge(summary::Apply what, TimePoint now) {

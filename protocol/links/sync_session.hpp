@@ -1,13 +1,14 @@
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <variant>
 #include <vector>
 
+#include "protocol/links/confirmations.hpp"
 #include "protocol/publishing/link_counters.hpp"
+#include "protocol/wire/heartbeat.hpp"
 #include "protocol/wire/message.hpp"
 #include "summary/replica.hpp"
 #include "summary/snapshot_reader.hpp"
@@ -46,8 +47,7 @@ public:
     };
     using Action = std::variant<Load, Change, Close, Drop>;
 
-    /// `applied`: the last invalidation of this publisher's instance that this node has applied;
-    /// `kept`: the last that may be confirmed.
+    /// `applied` and `kept`: see Confirmations.
     SyncSession(const Config& config, TimePoint now, std::uint64_t applied = 0,
                 std::uint64_t kept = 0);
 
@@ -58,7 +58,7 @@ public:
     /// this node's state.
     std::optional<Message> next(TimePoint now);
     /// Sets the interval of heartbeats from the next one on; it is Config::heartbeat at first.
-    void beat_every(std::chrono::nanoseconds interval) { interval_ = interval; }
+    void beat_every(std::chrono::nanoseconds interval) { beats_.every(interval); }
     /// States whether the publisher hears this node on another link, and has announced that it
     /// listens there. Then only the first heartbeat goes out, which announces the same.
     void set_heard_elsewhere(bool is_heard) { heard_elsewhere_ = is_heard; }
@@ -67,11 +67,11 @@ public:
     void set_dial_report(std::uint64_t report) { report_ = report; }
     /// The time of the next message, if none is received before.
     TimePoint due() const {
-        return confirms() || request_pending_ ? TimePoint::min() : heartbeat_due_;
+        return confirmations_.due() || request_pending_ ? TimePoint::min() : beats_.due();
     }
 
     /// All invalidations up to `last` are kept. Those that this link has named are confirmed.
-    void kept(std::uint64_t last) { kept_ = last; }
+    void kept(std::uint64_t last) { confirmations_.kept(last); }
 
     /// The replica equals the publisher's last announcement, as far as this node has heard.
     bool in_sync() const { return !awaiting_snapshot_ && replica_.in_sync(); }
@@ -82,7 +82,7 @@ public:
     /// The publisher's latest number of objects.
     std::uint64_t objects() const { return objects_; }
     /// The last invalidation of the publisher that was handed out as a Drop.
-    std::uint64_t applied() const { return applied_; }
+    std::uint64_t applied() const { return confirmations_.applied(); }
     /// Counts received messages and their effects. An announcement counts when it is complete. An
     /// order to drop everything counts as one invalidation.
     const PeerLinkCounters& counters() const { return counters_; }
@@ -109,13 +109,6 @@ private:
     std::optional<Action> take(const InvalidateAll& order, TimePoint now);
     std::optional<Action> take(const Confirm& confirm, TimePoint now);
     std::optional<Action> take(const Report& report, TimePoint now);
-    /// Returns true for a new invalidation. Either kind is confirmed once it is kept.
-    bool note_applied(std::uint64_t last);
-    /// An invalidation named on an earlier link is confirmed only after this link has named it
-    /// again.
-    std::uint64_t confirmable() const { return std::min(kept_, named_); }
-    bool confirms() const { return confirm_again_ || confirmable() > confirmed_; }
-
     std::optional<Action> load(Assembly whole, TimePoint now);
     std::optional<Action> judge(summary::Apply what, TimePoint now);
     void ask_for_snapshot(TimePoint now);
@@ -126,16 +119,13 @@ private:
     std::uint64_t objects_ = 0;
     bool awaiting_snapshot_ = true;  // a link begins with a snapshot
     bool request_pending_ = false;
-    std::uint64_t applied_, kept_;
-    std::uint64_t named_ = 0, confirmed_ = 0;  // on this link
-    bool confirm_again_ = false;
+    Confirmations confirmations_;
     TimePoint asked_at_;
     TimePoint confirmed_at_;
-    TimePoint heartbeat_due_;
-    std::chrono::nanoseconds interval_;
-    bool has_beaten_ = false;
+    Heartbeats beats_;
     bool heard_elsewhere_ = false;
-    std::uint64_t report_ = 0, said_ = 0;  // report on this node's own link
+    std::uint64_t report_ = 0;           // on this node's own link
+    std::optional<std::uint64_t> said_;  // the last one sent; empty before the first heartbeat
     PeerLinkCounters counters_;
 };
 

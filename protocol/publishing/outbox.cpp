@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "protocol/wire/frame.hpp"
-#include "protocol/wire/heartbeat.hpp"
 
 namespace protocol {
 
@@ -27,7 +26,7 @@ void Outbox::push(Item item) {
     if (snapshot_wanted_ || leaving_) return;  // the snapshot will contain it
     queued_bytes_ += item.bytes();
     queue_.push_back(std::move(item));
-    if (queued_bytes_ <= config_.max_queued_bytes) return;
+    if (queued_bytes_ <= max_queued_bytes_) return;
     ++counters_.overflows;
     clear_queue();
     want_snapshot();
@@ -46,11 +45,10 @@ std::optional<Message> Outbox::next(Publisher& publisher, TimePoint now) {
     if (auto message = next_of_snapshot(publisher)) return message;
     const bool waits = snapshot_wanted_ || image_;
     if (!waits && !queue_.empty()) return pop();
-    if (now < heartbeat_due_) return std::nullopt;
-    heartbeat_due_ = next_beat(now, config_.heartbeat);
+    if (!beats_.take(now)) return std::nullopt;
     ++counters_.heartbeats_sent;
     auto beat = publisher.heartbeat();
-    beat.next = promise_of(config_.heartbeat);
+    beat.next = beats_.promise();
     if (waits) {
         beat.epoch = sent_epoch_;
         beat.generation = sent_generation_;

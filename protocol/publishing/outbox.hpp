@@ -9,6 +9,7 @@
 
 #include "protocol/publishing/link_counters.hpp"
 #include "protocol/publishing/publisher.hpp"
+#include "protocol/wire/heartbeat.hpp"
 #include "protocol/wire/message.hpp"
 
 namespace protocol {
@@ -27,20 +28,21 @@ public:
         std::chrono::nanoseconds heartbeat;  // interval, until beat_every()
     };
 
-    Outbox(const Config& config, TimePoint now) : config_(config), heartbeat_due_(now) {}
+    Outbox(const Config& config, TimePoint now)
+        : max_queued_bytes_(config.max_queued_bytes), beats_(config.heartbeat, now) {}
 
     void offer(const Announcement& announcement);
     void offer(const CheckHash& check);
     void want_snapshot() { snapshot_wanted_ = true; }
     /// Sets the interval of heartbeats from the next one on.
-    void beat_every(std::chrono::nanoseconds interval) { config_.heartbeat = interval; }
+    void beat_every(std::chrono::nanoseconds interval) { beats_.every(interval); }
     /// From now on only the goodbye goes out.
     void say_goodbye() { leaving_ = true; }
 
     /// Returns the next message, if any. Its payload is valid until the next call.
     std::optional<Message> next(Publisher& publisher, TimePoint now);
     /// The time of the next message, if nothing is offered before.
-    TimePoint due() const { return heartbeat_due_; }
+    TimePoint due() const { return beats_.due(); }
     /// The goodbye has been handed out.
     bool finished() const { return finished_; }
 
@@ -63,7 +65,7 @@ private:
     Message begin_snapshot();
     Message pop();
 
-    Config config_;
+    const std::size_t max_queued_bytes_;
     std::deque<Item> queue_;
     std::size_t queued_bytes_ = 0;
     Item sending_;                                // keeps the payload of the last message alive
@@ -73,7 +75,7 @@ private:
     bool snapshot_wanted_ = true;
     bool leaving_ = false;
     bool finished_ = false;
-    TimePoint heartbeat_due_;
+    Heartbeats beats_;
     LinkCounters counters_;
 };
 

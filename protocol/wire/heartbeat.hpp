@@ -49,4 +49,28 @@ inline std::chrono::steady_clock::time_point next_beat(std::chrono::steady_clock
     return latest - latest.time_since_epoch() % step;
 }
 
+/// The times of one end's heartbeats on one link. Reads no clock. One thread.
+class Heartbeats {
+public:
+    using TimePoint = std::chrono::steady_clock::time_point;
+
+    /// The first heartbeat is due at once.
+    Heartbeats(std::chrono::nanoseconds interval, TimePoint now) : interval_(interval), due_(now) {}
+
+    /// Sets the interval from the next heartbeat on.
+    void every(std::chrono::nanoseconds interval) { interval_ = interval; }
+    TimePoint due() const { return due_; }
+    /// Returns whether a heartbeat is due, and plans the next one then.
+    bool take(TimePoint now) {
+        if (now < due_) return false;
+        due_ = next_beat(now, interval_);
+        return true;
+    }
+    std::chrono::milliseconds promise() const { return promise_of(interval_); }
+
+private:
+    std::chrono::nanoseconds interval_;
+    TimePoint due_;
+};
+
 }  // namespace protocol

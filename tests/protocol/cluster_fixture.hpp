@@ -43,15 +43,20 @@ inline std::string address(unsigned number) {
 /// A real node on an event loop of its own: a loop that does not turn is a process that is stopped.
 struct TestNode {
     explicit TestNode(PeeringConfig configuration) : config(std::move(configuration)) { boot(); }
+    ~TestNode() {
+        if (cluster) cluster->stop();
+    }
+    TestNode(const TestNode&) = delete;
+    TestNode& operator=(const TestNode&) = delete;
 
     void boot() {
-        cluster = std::make_unique<Cluster>(*io, config, hooks());
+        cluster = std::make_shared<Cluster>(*io, config, hooks());
         if (kept) cluster->go_on_from(*kept);
         cluster->start();
     }
     /// As when its configuration is read again while it runs.
     void reload() {
-        auto next = std::make_unique<Cluster>(*io, config, hooks());
+        auto next = std::make_shared<Cluster>(*io, config, hooks());
         next->start_in_place_of(*cluster);
         cluster = std::move(next);
     }
@@ -76,6 +81,7 @@ struct TestNode {
     }
     /// As kill -9 looks from outside: every socket closed, nothing said.
     void kill() {
+        if (cluster) cluster->stop();
         cluster.reset();
         io = std::make_unique<boost::asio::io_context>();
         view.reset();
@@ -128,7 +134,7 @@ struct TestNode {
     PeeringConfig config;
     std::unique_ptr<boost::asio::io_context> io = std::make_unique<boost::asio::io_context>();
     std::shared_ptr<const PeerView> view;
-    std::unique_ptr<Cluster> cluster;
+    std::shared_ptr<Cluster> cluster;
     bool paused = false;
     unsigned drops = 0;  // what peers ordered
     bool dropped_all = false;

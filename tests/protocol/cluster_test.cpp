@@ -373,9 +373,9 @@ TEST_F(ClusterTest, StopLetsTheLoopRunOutOfWork) {
 
 TEST_F(ClusterTest, StopBeforeTheLoopHasTurnedEndsWhatHasNotBegun) {
     boost::asio::io_context io;
-    Cluster cluster(io, config("a"), ClusterHooks{});
-    boost::asio::post(io, [&] { cluster.stop(); });
-    cluster.start();
+    const auto cluster = std::make_shared<Cluster>(io, config("a"), ClusterHooks{});
+    boost::asio::post(io, [&] { cluster->stop(); });
+    cluster->start();
     EXPECT_NO_THROW(io.run());
 }
 
@@ -424,7 +424,7 @@ TEST_F(ClusterTest, GoesOnUnderAnotherConfigurationAtTheSamePort) {
     ASSERT_TRUE(run_until([&] { return all_in_sync() && b.sees("a", "http://x/1"); }));
     a.config = config("a", 3);
     a.config.keys = {kOtherKey, kKey};
-    auto next = std::make_unique<Cluster>(*a.io, a.config,
+    auto next = std::make_shared<Cluster>(*a.io, a.config,
                                           ClusterHooks{[&a](auto view) { a.view = view; }, {}});
     next->start_in_place_of(*a.cluster);
     a.cluster = std::move(next);

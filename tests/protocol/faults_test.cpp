@@ -25,6 +25,7 @@ TEST_F(Faults, ASummaryNoLongerCountsWhenItsNodeIsKilled) {
     b = &add(config("b"));
     b->store("theirs");
     ASSERT_TRUE(run_until([&] { return a->sees("b", "theirs"); }));
+    b->cluster->stop();
     b->cluster.reset();
     turn(*b->io);
     b->paused = true;

@@ -423,11 +423,11 @@ TEST_F(SubscriberEndTest, ARefusedNodeHasNamedItselfAndTheNodeItLooksFor) {
     MachineNode other("z", "b", 3);
     Publishing publishing(other);
     const auto end = subscribing(b);
-    EXPECT_EQ(end->who(), "");
+    EXPECT_EQ(end->caller().name, "");
     end->on_hello(HelloMessage(says<Hello>(*publishing.end)), kNow);
     EXPECT_EQ(over(*end), Error::unknown_node);
-    EXPECT_EQ(end->who(), "z");
-    EXPECT_EQ(end->looks_for(), "b");
+    EXPECT_EQ(end->caller().name, "z");
+    EXPECT_EQ(end->caller().looks_for, "b");
     EXPECT_FALSE(end->peer());
 }
 

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -18,9 +20,9 @@
 namespace protocol {
 
 /// The link to the node at one place, over all its connections. It dials at the times that Redial
-/// gives, lets a PublisherEnd run, and dials again when that ends. Must outlive run(). One thread,
-/// that of the context's executor.
-class PublisherLink final : private PublisherEnd::Owner {
+/// gives, lets a PublisherEnd run, and dials again when that ends. One thread, that of the
+/// context's executor.
+class Publication final : private PublisherEnd::Owner {
 public:
     struct Hooks {
         /// A node has answered at the place. Returns its peer number, or an error if the link is
@@ -35,12 +37,12 @@ public:
     };
 
     /// `node`: the expected node; empty: any. `peer`: its number, if it has one yet.
-    PublisherLink(LinkContext& context, std::uint64_t contact, PeerPlace place, std::string node,
-                  std::optional<std::size_t> peer, Hooks hooks);
+    Publication(LinkContext& context, std::uint64_t contact, PeerPlace place, std::string node,
+                std::optional<std::size_t> peer, Hooks hooks);
 
-    /// Runs until cancelled or retired. After the goodbye it makes a link only while newer
-    /// invalidations are unconfirmed.
-    awaitable<void> run();
+    /// Runs until cancelled or retired, and keeps `self` alive. After the goodbye it makes a link
+    /// only while newer invalidations are unconfirmed.
+    awaitable<void> run(std::shared_ptr<Publication> self);
 
     /// Gives up this place. run() ends soon, and calls no more hooks.
     void retire();
@@ -53,17 +55,13 @@ public:
     void set_peer(std::optional<std::size_t> peer);
     std::optional<std::size_t> peer() const { return peer_; }
 
-    void offer(const Announcement& announcement);
-    void offer(const CheckHash& check);
     /// Sends new invalidations, or judges the peer as absent.
     void invalidated();
-    /// Wakes the link, after something to send has come.
-    void wake();
     void say_goodbye();
     bool up() const { return end_ && end_->up(); }
     /// Time when the link came up; empty while it is down.
     std::optional<Clock::time_point> up_since() const {
-        return up() ? std::optional(up_since_) : std::nullopt;
+        return up() ? std::optional(end_->up_since()) : std::nullopt;
     }
     /// Connected, and during the hello.
     bool greeting() const { return end_ && !end_->up(); }
@@ -114,8 +112,13 @@ private:
     std::optional<PublisherEnd> end_;
     DialPermits::Permit* dial_permit_ = nullptr;  // during the hello
     std::string remote_;
-    Clock::time_point up_since_{};
     LastEnd last_end_;
 };
+
+/// The links that this node makes, by place.
+using Publications = std::map<Membership::ContactId, std::shared_ptr<Publication>>;
+/// The link to the place where this peer is dialled; null: there is none.
+Publication* publication_to(std::size_t peer, const Membership& membership,
+                            const Publications& publications);
 
 }  // namespace protocol

@@ -1,4 +1,4 @@
-#include "protocol/links/publisher_link.hpp"
+#include "protocol/links/publication.hpp"
 
 #include <boost/asio/error.hpp>
 #include <utility>
@@ -16,8 +16,8 @@ constexpr std::chrono::milliseconds kPlaceWhileSilent{500};
 
 }  // namespace
 
-PublisherLink::PublisherLink(LinkContext& context, std::uint64_t contact, PeerPlace place,
-                             std::string node, std::optional<std::size_t> peer, Hooks hooks)
+Publication::Publication(LinkContext& context, std::uint64_t contact, PeerPlace place,
+                         std::string node, std::optional<std::size_t> peer, Hooks hooks)
     : context_(context),
       contact_(contact),
       place_(std::move(place)),
@@ -29,11 +29,11 @@ PublisherLink::PublisherLink(LinkContext& context, std::uint64_t contact, PeerPl
       security_(context.config),
       pause_(context.executor) {}
 
-bool PublisherLink::pending() const {
+bool Publication::pending() const {
     return peer_ && context_.invalidations.pending(*peer_) > 0;
 }
 
-awaitable<void> PublisherLink::run() {
+awaitable<void> Publication::run([[maybe_unused]] std::shared_ptr<Publication> self) {
     while (!retired_) {
         const auto due = redial_.due(pending());
         if (Clock::now() < due) {
@@ -49,22 +49,22 @@ awaitable<void> PublisherLink::run() {
     context_.doorstep.forget_contact(contact_);
 }
 
-void PublisherLink::retire() {
+void Publication::retire() {
     retired_ = true;
     pause_.cancel();
     if (end_) end_->close(make_error_code(Error::no_peer_any_more));
 }
 
-void PublisherLink::set_dialled(bool dialled) {
+void Publication::set_dialled(bool dialled) {
     if (redial_.set_dialled(dialled)) pause_.cancel();
 }
 
-void PublisherLink::set_peer(std::optional<std::size_t> peer) {
+void Publication::set_peer(std::optional<std::size_t> peer) {
     peer_ = peer;
     if (end_) end_->set_peer(peer);
 }
 
-awaitable<error_code> PublisherLink::dial_and_publish() {
+awaitable<error_code> Publication::dial_and_publish() {
     auto permit = co_await context_.dial_permits.take();
     if (!permit.held()) co_return asio::error::make_error_code(asio::error::operation_aborted);
     // The wait for a permit may have been long.
@@ -83,7 +83,7 @@ awaitable<error_code> PublisherLink::dial_and_publish() {
     co_return co_await publish(link, permit);
 }
 
-awaitable<Result<tcp::socket>> PublisherLink::connect(DialPermits::Permit& permit) {
+awaitable<Result<tcp::socket>> Publication::connect(DialPermits::Permit& permit) {
     const auto limit = context_.config.timings.connect;
     remote_.clear();
     const auto endpoints = co_await context_.resolver.resolve(place_.link(), Clock::now() + limit);
@@ -100,7 +100,7 @@ awaitable<Result<tcp::socket>> PublisherLink::connect(DialPermits::Permit& permi
     co_return socket;
 }
 
-awaitable<error_code> PublisherLink::publish(Link& link, DialPermits::Permit& permit) {
+awaitable<error_code> Publication::publish(Link& link, DialPermits::Permit& permit) {
     // The permit lasts as long as the hello, because a hello that is slow for lack of CPU time gets
     // slower by every other. A place that was silent during the last one must delay no other: a
     // stopped process still accepts connections.
@@ -134,7 +134,7 @@ awaitable<error_code> PublisherLink::publish(Link& link, DialPermits::Permit& pe
     co_return error;
 }
 
-Result<std::size_t> PublisherLink::met(const std::string& node, const Instance& instance) {
+Result<std::size_t> Publication::met(const std::string& node, const Instance& instance) {
     const auto peer = hooks_.met(node, instance);
     if (!peer) return peer;
     name_ = "link to " + node;
@@ -142,27 +142,26 @@ Result<std::size_t> PublisherLink::met(const std::string& node, const Instance& 
     return peer;
 }
 
-void PublisherLink::met_self() {
+void Publication::met_self() {
     if (!retired_) hooks_.met_self();
 }
 
-void PublisherLink::up_now() {
+void Publication::up_now() {
     dial_permit_->held() ? context_.dial_permits.hello_succeeded()
                          : context_.dial_permits.hello_was_late();
     dial_permit_->give_back();
     context_.log.up(name_);
     last_end_ = {};
-    up_since_ = Clock::now();
     context_.pulse(*peer_).cannot_dial = 0;
     redial_.linked();
     hooks_.changed(true);
 }
 
-void PublisherLink::confirmed() {
+void Publication::confirmed() {
     if (!retired_) hooks_.confirmed();
 }
 
-void PublisherLink::note_end(const error_code& error, bool was_up) {
+void Publication::note_end(const error_code& error, bool was_up) {
     if (error == asio::error::operation_aborted) return;  // this node stops
     if (!redial_.dialled()) return;  // a peer reached at another place, or this node itself
     const auto now = Clock::now();
@@ -175,26 +174,14 @@ void PublisherLink::note_end(const error_code& error, bool was_up) {
     }
 }
 
-LinkLog::Expectation PublisherLink::expectation(const error_code& error) const {
+LinkLog::Expectation Publication::expectation(const error_code& error) const {
     if (error == Error::replaced) return LinkLog::Expectation::lasting;
     if (node_.empty() && !peer_) return LinkLog::Expectation::usual;
     const bool has_left = peer_ && context_.pulse(*peer_).said_goodbye && !is_refusal(error);
     return has_left ? LinkLog::Expectation::lasting : LinkLog::Expectation::none;
 }
 
-void PublisherLink::offer(const Announcement& announcement) {
-    if (end_) end_->offer(announcement);
-}
-
-void PublisherLink::offer(const CheckHash& check) {
-    if (end_) end_->offer(check);
-}
-
-void PublisherLink::wake() {
-    if (up()) end_->wake();
-}
-
-void PublisherLink::invalidated() {
+void Publication::invalidated() {
     if (up()) {
         if (end_->finished()) redial_.again_at_once();
         return end_->wake();
@@ -208,20 +195,20 @@ void PublisherLink::invalidated() {
 
 /// The link is down. The peer may store content that it has yet to drop, and may have given it to
 /// others.
-void PublisherLink::judge_absence() {
+void Publication::judge_absence() {
     if (!peer_) return;
     context_.neighbours.set_lagging(*peer_, pending());
     context_.settle();
 }
 
-void PublisherLink::say_goodbye() {
+void Publication::say_goodbye() {
     kept_.leaving = true;
     redial_.leave();
     pause_.cancel();
     if (end_) end_->say_goodbye();
 }
 
-void PublisherLink::heard_of(const Instance& instance) {
+void Publication::heard_of(const Instance& instance) {
     if (!redial_.dialled()) return;
     if (end_ && end_->reaches(instance)) return;
     redial_.heard();
@@ -232,16 +219,24 @@ void PublisherLink::heard_of(const Instance& instance) {
     }
 }
 
-void PublisherLink::give_up_other_instance(const Instance& instance) {
+void Publication::give_up_other_instance(const Instance& instance) {
     if (!up() || end_->reaches(instance)) return;
     given_up_ = true;
     end_->close(make_error_code(Error::restarted));
 }
 
-void PublisherLink::report(ClusterStatus::Peer& status) const {
+void Publication::report(ClusterStatus::Peer& status) const {
     status.publishing = up();
     add<LinkCounters>(status, counters(), kLinkCounters);
     status.last_end.take_later(last_end_);
+}
+
+Publication* publication_to(std::size_t peer, const Membership& membership,
+                            const Publications& publications) {
+    const auto& contact = membership.peers()[peer].contact;
+    if (!contact) return nullptr;
+    const auto found = publications.find(*contact);
+    return found == publications.end() ? nullptr : found->second.get();
 }
 
 }  // namespace protocol
