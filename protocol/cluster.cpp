@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "protocol/wire/heartbeat.hpp"
 #include "summary/judge.hpp"
 
 namespace protocol {
@@ -96,7 +97,8 @@ void Cluster::stop() {
 awaitable<void> Cluster::tend(std::shared_ptr<Cluster> self) {
     asio::steady_timer timer(self->context_.executor);
     for (;;) {
-        timer.expires_after(self->context_.config.timings.heartbeat);
+        // The turn of the heartbeats, which take a check-hash along.
+        timer.expires_at(next_beat(Clock::now(), self->context_.config.timings.heartbeat));
         const auto [error] = co_await timer.async_wait(as_result);
         // The timer may have expired just before the end.
         if (error || self->stopped_) co_return;
@@ -112,7 +114,7 @@ void Cluster::tend_now() {
         plan_work();
         plan_announcement();
         if (const auto due = context_.publisher.check(Clock::now()))
-            for (auto* const end : context_.subscribers) end->offer(*due);
+            for (auto* const end : context_.subscribers) end->take_along(*due);
     } catch (const std::bad_alloc&) {
         spdlog::error("no memory for the links to peers; the next heartbeat tries again");
     }

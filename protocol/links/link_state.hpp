@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "protocol/links/hello.hpp"
+#include "protocol/links/link_end.hpp"
 #include "protocol/membership/doorstep.hpp"
 #include "protocol/membership/membership.hpp"
 #include "protocol/membership/neighbourhood.hpp"
@@ -51,6 +52,12 @@ struct LinkState {
         bool said_goodbye = false;         // and has not come back since
         std::uint64_t cannot_dial = 0;     // report to it on the link to it (dial_report.hpp)
         std::uint64_t it_cannot_dial = 0;  // its report on its link to this node
+        LinkEnd* subscriber = nullptr;     // this node's end of the link from the peer
+
+        /// The link from the peer looks again at what it has to say.
+        void wake_subscriber() const {
+            if (subscriber != nullptr) subscriber->wake();
+        }
     };
     Pulse& pulse(std::size_t peer) {
         if (pulses.size() <= peer) pulses.resize(peer + 1);

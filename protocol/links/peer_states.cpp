@@ -30,7 +30,9 @@ void PeerStates::watch() {
     for (std::size_t number = 0; number < shown_.size(); ++number) {
         auto& shown = shown_[number];
         if (shown.node.empty()) continue;
-        context_.pulse(number).cannot_dial = cannot_dial(number);
+        auto& pulse = context_.pulse(number);
+        const auto report = cannot_dial(number);
+        if (std::exchange(pulse.cannot_dial, report) != report) pulse.wake_subscriber();
         const auto state = state_of(number, now);
         if (state != shown.state) {
             if (shown.warned) context_.log.trouble_over(shown.node, name(state));

@@ -27,6 +27,7 @@ void PublisherEnd::leave() {
     auto& pulse = state_.pulse(*peer_);
     pulse.listens_elsewhere = false;
     pulse.it_cannot_dial = 0;
+    pulse.wake_subscriber();
     add(kept_.counters, outbox_->counters(), kLinkCounters);
     outbox_.reset();
 }
@@ -87,7 +88,8 @@ void PublisherEnd::on_message(const Message& message, TimePoint now) {
 
 void PublisherEnd::take(const Heartbeat& beat) {
     auto& pulse = state_.pulse(*peer_);
-    pulse.listens_elsewhere = beat.objects == kListensElsewhere;
+    const bool listens = beat.objects == kListensElsewhere;
+    if (std::exchange(pulse.listens_elsewhere, listens) != listens) pulse.wake_subscriber();
     pulse.it_cannot_dial = reason_in(beat.objects).empty() ? 0 : beat.objects;
     // A peer that came during the drain has missed the goodbye itself.
     if (pulse.it_cannot_dial == kHasLeftReport) pulse.said_goodbye = true;
@@ -184,11 +186,6 @@ bool PublisherEnd::awaits_confirmation() const {
 
 void PublisherEnd::offer(const Announcement& announcement) {
     outbox_->offer(announcement);
-    wake();
-}
-
-void PublisherEnd::offer(const CheckHash& check) {
-    outbox_->offer(check);
     wake();
 }
 

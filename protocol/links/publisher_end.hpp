@@ -62,7 +62,8 @@ public:
     void set_peer(std::optional<std::size_t> peer) { peer_ = peer; }
     // Preconditions: the link is up.
     void offer(const Announcement& announcement);
-    void offer(const CheckHash& check);
+    /// The check-hash goes out in one write with the next heartbeat or announcement.
+    void take_along(const CheckHash& check) { outbox_->offer(check); }
     void say_goodbye();
     bool up() const { return outbox_.has_value(); }
     /// Time when the link came up. Precondition: up().

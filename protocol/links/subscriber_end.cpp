@@ -208,6 +208,7 @@ error_code SubscriberEnd::admit(TimePoint now) {
     auto& pulse = state_.pulse(*peer);
     pulse.said_goodbye = false;
     pulse.it_cannot_dial = 0;
+    pulse.subscriber = this;
     return {};
 }
 
@@ -353,6 +354,7 @@ void SubscriberEnd::leave(const error_code& error) {
     slot.end = nullptr;
     slot.state = error == Error::goodbye ? PeerState::withdrawn : PeerState::gone;
     state_.pulse(*peer_).said_goodbye = error == Error::goodbye;
+    state_.pulse(*peer_).subscriber = nullptr;
     if (error == Error::goodbye) state_.membership.said_goodbye(*peer_, slot.instance);
     state_.neighbours.end_feed(*peer_);
     if (!all_.closed_ && all_.hooks_.left) all_.hooks_.left(*peer_);

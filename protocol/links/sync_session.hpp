@@ -65,9 +65,11 @@ public:
     /// Sets the number sent in place of kListensElsewhere: a dial_report(), or 0. A new number goes
     /// out with the next heartbeat in any case.
     void set_dial_report(std::uint64_t report) { report_ = report; }
-    /// The time of the next message, if none is received before.
+    /// The time of the next message, if none is received before; max() while next() would find that
+    /// the publisher hears enough.
     TimePoint due() const {
-        return confirmations_.due() || request_pending_ ? TimePoint::min() : beats_.due();
+        if (confirmations_.due() || request_pending_) return TimePoint::min();
+        return heard_elsewhere_ && said_ == report_ ? TimePoint::max() : beats_.due();
     }
 
     /// All invalidations up to `last` are kept. Those that this link has named are confirmed.

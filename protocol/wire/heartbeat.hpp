@@ -39,14 +39,18 @@ inline std::chrono::nanoseconds silence_limit(std::chrono::nanoseconds gone_afte
     return gone_after + 2 * std::max(promised - heartbeat, std::chrono::nanoseconds(0));
 }
 
-/// The time of the next heartbeat: `interval` from now or up to an eighth of it sooner, at a
-/// multiple of that eighth. So the heartbeats of many links share few turns of the event loop and
+/// Heartbeats of one node leave in turns of about this distance.
+inline constexpr std::chrono::seconds kBeatTurn{1};
+
+/// The time of the next heartbeat: `interval` from now or up to one turn sooner, at a multiple of
+/// the turn, which is the interval or an equal part of it of kBeatTurn or more. So the heartbeats
+/// of all links of a node, and of all nodes of one machine, share few turns of the event loop and
 /// few timer ticks, and stay together.
 inline std::chrono::steady_clock::time_point next_beat(std::chrono::steady_clock::time_point now,
                                                        std::chrono::nanoseconds interval) {
-    const auto step = std::max(interval / 8, std::chrono::nanoseconds(1));
+    const auto turn = interval / std::max<std::int64_t>(interval / kBeatTurn, 1);
     const auto latest = now + interval;
-    return latest - latest.time_since_epoch() % step;
+    return latest - latest.time_since_epoch() % std::max(turn, std::chrono::nanoseconds(1));
 }
 
 /// The times of one end's heartbeats on one link. Reads no clock. One thread.

@@ -54,13 +54,29 @@ TEST(SilenceLimit, LeavesTimeForTwoBeatsAndWhatWasLeftBeyondThemBefore) {
     }
 }
 
-TEST(NextBeat, IsNotLaterThanPromisedNorMuchSooner) {
+TEST(NextBeat, IsNotLaterThanPromisedNorATurnSooner) {
     for (const auto interval : {std::chrono::nanoseconds(1s), beat_interval(1s, 199)}) {
         for (auto now = std::chrono::steady_clock::time_point(100s);
              now < std::chrono::steady_clock::time_point(104s); now += 37ms) {
             EXPECT_LE(next_beat(now, interval), now + interval);
-            EXPECT_GT(next_beat(now, interval), now + interval - interval / 8);
+            EXPECT_GT(next_beat(now, interval), now + interval - 2 * kBeatTurn);
         }
+    }
+}
+
+TEST(NextBeat, BringsAllLinksOfANodeIntoOneTurn) {
+    const std::chrono::steady_clock::time_point now{100s};
+    for (auto late = 0ms; late < 1000ms; late += 37ms)
+        EXPECT_EQ(next_beat(now + late, 1s), now + 1s) << late.count();
+    EXPECT_EQ(next_beat(now + 1s + 3ms, 1s), now + 2s) << "an event loop may be late";
+}
+
+TEST(NextBeat, SpreadsTheLinksOfALargeClusterOverTurns) {
+    const auto interval = beat_interval(1s, 1024);
+    for (auto turn = 0s; turn < 16s; ++turn) {
+        const std::chrono::steady_clock::time_point now{1600s + turn};
+        EXPECT_EQ(next_beat(now, interval), now + interval) << "it stays in its turn";
+        EXPECT_EQ(next_beat(now + 700ms, interval), now + interval);
     }
 }
 

@@ -286,9 +286,26 @@ TEST_F(SubscriberEndTest, BeatsOnceAndThenOnlyIfItIsNotHeardElsewhere) {
     b.state.pulse(0).listens_elsewhere = true;
     due = link.end->due();
     EXPECT_FALSE(link.end->next(due));
+    EXPECT_EQ(link.end->due(), TimePoint::max());
     b.state.pulse(0).listens_elsewhere = false;
-    due = link.end->due();
-    says<Heartbeat>(*link.end, due);
+    says<Heartbeat>(*link.end, due + b.state.beat_interval);
+}
+
+TEST_F(SubscriberEndTest, WakesItsLinkWhenItIsHeardElsewhereNoMore) {
+    struct Wakes final : LinkEnd::Driver {
+        void woken() override { ++times; }
+        int times = 0;
+    } wakes;
+    Connection link(a, b);
+    link.end->set_driver(&wakes);
+    Publishing back(b, "a");
+    const auto end = subscribing(a);
+    exchange(*back.end, *end);
+    EXPECT_TRUE(b.state.pulse(0).listens_elsewhere);
+    wakes.times = 0;
+    back.end->leave();
+    EXPECT_EQ(wakes.times, 1);
+    link.end->set_driver(nullptr);
 }
 
 TEST_F(SubscriberEndTest, AGoodbyeAndABreakLeadToDifferentStates) {
@@ -383,8 +400,7 @@ TEST_F(SubscriberEndTest, ReportsToThePublisherWhyItsOwnLinkFails) {
     exchange(*link.publishing.end, *link.end, now);
     EXPECT_EQ(a.state.pulse(0).it_cannot_dial, 0U);
     EXPECT_TRUE(a.state.pulse(0).listens_elsewhere);
-    now = link.end->due();
-    EXPECT_FALSE(link.end->next(now)) << "it is heard elsewhere";
+    EXPECT_EQ(link.end->due(), TimePoint::max()) << "it is heard elsewhere";
 }
 
 TEST_F(SubscriberEndTest, AnInstanceThatHasBeenReplacedStillSendsItsInvalidations) {
