@@ -44,9 +44,31 @@ asio::awaitable<void> look(Upstream& upstream, PeerOfView peer, std::string text
     looks->wakeup->notify();
 }
 
-void explain_stored(Cache& cache, const CacheKey& key, summary::KeyHash hash, Clock::time_point now,
-                    Explanation& out) {
-    const auto found = cache.shared.store.find(hash, key.uri(), {}, now);
+/// What is explained.
+struct ExplainTarget {
+    std::shared_ptr<const Config> config;
+    CacheKey key;
+    Site site = {};  // may view `key`
+    summary::KeyHash hash = {};
+    Clock::time_point now = Clock::now();
+};
+
+void explain_rule(const ExplainTarget& of, Explanation& out) {
+    const auto& policy = of.site.policy;
+    std::string scratch;
+    out.url = shown_url(of.key, policy, scratch);
+    if (policy.rule) out.rule.name = policy.rule->name;
+    out.rule.follow_redirects = policy.follows_redirects();
+    out.rule.authorize = policy.authorizes_each();
+    if (!policy.mirror) return;
+    out.mirror.url = policy.mirror->here_text;
+    out.mirror.url_at_origin = shown_url_at_origin(of.key, policy, false);
+}
+
+void explain_stored(Cache& cache, const ExplainTarget& of, Explanation& out) {
+    const auto now = Clock::now();
+    const auto found = cache.look_up(of.hash, of.key.uri(), {}, now);
+    auto& store = out.store;
     if (found.response) {
         const auto& stored = *found.response;
         const auto residence = stored.residence(now);
@@ -69,10 +91,11 @@ void explain_stored(Cache& cache, const CacheKey& key, summary::KeyHash hash, Cl
 }
 
 /// Notes nothing: a look is no request.
-void explain_age(Cache& cache, const CacheKey& key, summary::KeyHash hash, const Rule& rule,
-                 Explanation& out) {
-    const auto found = cache.shared.store.find(hash, key.uri(), {}, Clock::now());
-    if (!may_judge_age(&rule) || !found.response) return;
+void explain_age(Cache& cache, const ExplainTarget& of, Explanation& out) {
+    if (!may_judge_age(of.site.policy.rule)) return;
+    const auto& rule = *of.site.policy.rule;
+    const auto found = cache.look_up(of.hash, of.key.uri(), {}, Clock::now());
+    if (!found.response) return;
     const auto& stored = *found.response;
     const auto fields = stored.fields();
     const auto now = wall_now();
@@ -197,31 +220,13 @@ asio::awaitable<RoundTrip> explain_origin(Cache& cache, const ExplainTarget& of,
     co_return times;
 }
 
-    if (site.policy.rule) explain_age(cache, key, hash, *site.policy.rule, out);
-    explain_blocklists(*config, key, site, out);
-    if (!site.of_entry() && !site.none)
-        out.destination = why_not_destination(config->forward.destinations, key.host(), key.port());
-    const auto* const pattern = key.scheme() == Scheme::https
-                                    ? intercepting_pattern(config->forward, key.host(), key.port())
-                                    : nullptr;
-    if (pattern) out.intercepted = pattern->text;
-    out.refused = refusal_of(site, out);
-    RoundTrip origin;
-    if (const auto target = target_of(site, key)) {
-        origin = upstream.origin_times.of(target->key);
-        out.origin = place_text(*target);
-        if (target->group)
-            out.servers = upstream.groups.candidates(target->group, target->spread, now);
-        out.origin_time = origin.mean();
-        if (out.refused.empty()) {
-            auto named = *target;
-            const auto judged =
-                co_await upstream.pool.judge(std::move(named), now + kLookAtPeers / 2);
-            out.target_refused = target_refusal(judged);
-        }
-    }
-    const auto view = upstream.peers;
-    if (!view) co_return out;
+/// What the choice of a miss decides about one peer.
+struct ChosenPeer {
+    std::size_t number;
+    PeerChosen why;
+    std::size_t turn;
+    RoundTrip round_trip;
+};
 
 ChosenPeer chosen_peer(std::size_t number, PeerChosen why, const PeerTurns& turns,
                        const PeerRecord& record) {

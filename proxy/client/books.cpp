@@ -155,42 +155,43 @@ void Books::log(Frontend& frontend, const Request& request, const ResponseWriter
     if (request.share) record.request.user = request.share->user;
     record.request.method = head.method;
     std::string target;
-    record.url = shown_url(request.key, request.site.policy, target);
-    if (record.url.empty() && request.settings)
-        record.url = target = shown_text(request.config().rules, head.target);
-    record.version = static_cast<unsigned>(head.version);
-    record.status = status;
-    record.bytes = writer.body_bytes() + tunnel_bytes;
-    record.sent = writer.sent_bytes() + tunnel_bytes;
-    record.outcome = outcome;
-    record.cache = cache;
-    record.source = source;
-    record.peer = peer;
-    if (const auto* all = details.peers_asked.get(); all && !all->all().empty()) {
-        const auto* asked = all->last_to(peer);
-        if (!asked) asked = &all->all().back();
-        record.peer = asked->node;
-        record.peer_verdict = asked->verdict;
-        record.peers_asked = all;
+    record.request.url = shown_url(request.key, request.site.policy, target);
+    if (record.request.url.empty() && request.settings)
+        record.request.url = target = shown_text(request.config().rules, head.target);
+    record.request.version = static_cast<unsigned>(head.version);
+    record.response.status = status;
+    record.response.bytes = writer.body_bytes() + tunnel_bytes;
+    record.response.sent = writer.sent_bytes() + tunnel_bytes;
+    record.handling.outcome = outcome;
+    record.handling.cache = cache;
+    record.handling.source = source;
+    record.handling.peer = peer;
+    if (peers_asked && !peers_asked->all().empty()) {
+        const auto* asked = peers_asked->last_to(peer);
+        if (!asked) asked = &peers_asked->all().back();
+        record.handling.peer = asked->node;
+        record.handling.peer_verdict = asked->verdict;
+        record.handling.peers_asked = peers_asked.get();
     }
-    record.origin = details.server;
-    if (const auto* rule = request.site.policy.rule) record.rule = rule->name;
-    record.role = request.from_peer ? Role::peer : Role::client;
-    record.content_type = details.content_type;
+    record.handling.origin = server;
+    if (const auto* rule = request.site.policy.rule) record.handling.rule = rule->name;
+    record.request.role = request.from_peer ? Role::peer : Role::client;
+    record.response.content_type = content_type;
     std::string referer;
-    record.referer = value_or_empty(head.fields, field::referer);
-    if (!record.referer.empty())
-        record.referer = referer = shown_text(request.config().rules, record.referer);
-    record.user_agent = value_or_empty(head.fields, field::user_agent);
-    record.trace = request.trace.context.trace;
-    record.redirects = details.redirects;
-    record.rewritten = details.rewritten && request.site.policy.mirror;
-    record.validated = details.validated;
-    record.client_reload = details.client_reload;
-    record.cache_status = details.cache_status;
-    if (details.blocklist) record.blocklist = *details.blocklist;
-    record.aborted = aborted;
-    record.intercepted = intercepted || request.inside;
+    record.request.referer = value_or_empty(head.fields, field::referer);
+    if (!record.request.referer.empty())
+        record.request.referer = referer =
+            shown_text(request.config().rules, record.request.referer);
+    record.request.user_agent = value_or_empty(head.fields, field::user_agent);
+    record.request.trace = request.trace.context.trace;
+    record.handling.redirects = redirects;
+    record.response.rewritten = rewritten && request.site.policy.mirror;
+    record.handling.validated = validated;
+    record.request.client_reload = client_reload;
+    record.response.cache_status = cache_status;
+    if (blocklist) record.handling.blocklist = *blocklist;
+    record.response.aborted = aborted;
+    record.request.intercepted = intercepted || request.inside;
     frontend.shared.access_log.write(record);
 }
 
