@@ -10,11 +10,7 @@
 namespace proxy {
 
 AccessLog::AccessLog(const LogConfig& config, std::size_t max_pending)
-    : max_pending_(max_pending),
-      enabled_(config.access != "off"),
-      format_(config.format),
-      peers_(config.peers),
-      sink_(config.access) {
+    : max_pending_(max_pending), settings_(Settings(config)), sink_(config.access) {
     if (!enabled()) return;
     if (!sink_.open()) {
         throw boost::system::system_error(sink_.error(), "access log " + sink_.path());
@@ -34,19 +30,19 @@ AccessLog::~AccessLog() {
 }
 
 void AccessLog::write(const AccessRecord& record) {
-    if (!enabled()) return;
-    if (record.request.role == Role::peer && !peers_.load(std::memory_order_relaxed)) return;
+    const auto settings = in_effect();
+    if (!settings.enabled || (record.request.role == Role::peer && !settings.peers)) return;
     static thread_local std::string line;  // reuses its memory
     line.clear();
-    const auto format = format_.load(std::memory_order_relaxed);
-    append_access_line(line, format, record);
+    append_access_line(line, settings.format, record);
     bool first = false;
     {
         const std::lock_guard lock(mutex_);
-        if (!enabled()) return;
-        if (const auto now = format_.load(std::memory_order_relaxed); now != format) {
+        const auto now = in_effect();
+        if (!now.enabled) return;
+        if (now.format != settings.format) {
             line.clear();
-            append_access_line(line, now, record);
+            append_access_line(line, now.format, record);
         }
         if (pending_.size() + line.size() > max_pending_) {
             dropped_.fetch_add(1, std::memory_order_relaxed);
@@ -81,20 +77,18 @@ void AccessLog::reopen(Reopened done) {
 }
 
 boost::system::error_code AccessLog::reconfigure(const LogConfig& config, LogSink opened) {
-    const auto enabled = config.access != "off";
-    if (enabled && !opened.open()) return opened.error();
+    const Settings settings(config);
+    if (settings.enabled && !opened.open()) return opened.error();
     {
         const std::lock_guard lock(mutex_);
-        if (!enabled && !thread_.joinable()) return {};  // off as before
+        if (!settings.enabled && !thread_.joinable()) return {};  // off as before
         if (changes_.size() >= kMaxChanges)
             return boost::system::errc::make_error_code(
                 boost::system::errc::resource_unavailable_try_again);
         changes_.push_back({pending_.size(), std::move(opened)});
         hurry();
-        enabled_ = enabled;
-        format_ = config.format;
-        peers_ = config.peers;
-        if (enabled && !thread_.joinable()) thread_ = std::thread([this] { run(); });
+        settings_ = settings;
+        if (settings.enabled && !thread_.joinable()) thread_ = std::thread([this] { run(); });
     }
     wake_.notify_one();
     return {};

@@ -109,7 +109,7 @@ public:
     AccessLog(const AccessLog&) = delete;
     AccessLog& operator=(const AccessLog&) = delete;
 
-    bool enabled() const { return enabled_.load(std::memory_order_relaxed); }
+    bool enabled() const { return in_effect().enabled; }
     /// Writes the line of a peer request if log.peers is set.
     void write(const AccessRecord& record);
 
@@ -137,6 +137,16 @@ public:
     std::uint64_t failed() const { return failed_.load(std::memory_order_relaxed); }
 
 private:
+    /// Small enough for an atomic without a lock.
+    struct alignas(std::uint32_t) Settings {
+        explicit Settings(const LogConfig& config)
+            : enabled(config.access != "off"), peers(config.peers), format(config.format) {}
+
+        bool enabled, peers;
+        AccessFormat format;
+    };
+    static_assert(std::atomic<Settings>::is_always_lock_free);
+
     /// A change after the first `at` pending bytes. Without `sink`: the file is opened again.
     struct Change {
         std::size_t at = 0;
@@ -146,6 +156,7 @@ private:
 
     using Clock = std::chrono::steady_clock;
 
+    Settings in_effect() const { return settings_.load(std::memory_order_relaxed); }
     void run();
     void put(std::string_view lines);
     /// Starts the time that the lines being written have, because a change waits for them. With the
@@ -159,11 +170,9 @@ private:
                      const boost::system::error_code& error);
 
     const std::size_t max_pending_;
-    std::atomic<bool> enabled_{false};  // written with the mutex, as is the format
-    std::atomic<AccessFormat> format_;
-    std::atomic<bool> peers_;
-    LogSink sink_;            // writer thread only, once that runs
-    RateLimitedLog trouble_;  // writer thread only
+    std::atomic<Settings> settings_;  // written with the mutex
+    LogSink sink_;                    // writer thread only, once that runs
+    RateLimitedLog trouble_;          // writer thread only
     std::atomic<std::uint64_t> dropped_{0}, failed_{0};
 
     std::mutex mutex_;
