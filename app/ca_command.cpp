@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <chrono>
-#include <exception>
 #include <filesystem>
 #include <stdexcept>
 
@@ -43,6 +42,15 @@ Then make the clients trust {}: docs/howto/intercept.md has the way for each of 
 alone needs the key. Whoever else gets it can pose as these hosts to your clients.
 )";
 
+/// Options of `hearsay ca`.
+struct CaCommand {
+    std::string action;              // create
+    std::vector<std::string> hosts;  // that the CA may sign for
+    std::string folder;
+    std::string name = "hearsay interception CA";
+    unsigned days = 825;
+};
+
 void check_options(const CaCommand& command) {
     if (command.folder.empty()) throw std::invalid_argument("ca create needs a DIR");
     if (command.hosts.empty())
@@ -53,31 +61,8 @@ void check_options(const CaCommand& command) {
             fmt::format("--name needs 1 to {} bytes", proxy::kMaxCommonName));
 }
 
-}  // namespace
-
-Command add_ca(CLI::App& app) {
-    constexpr unsigned kMaxDays = 36'500;
-    auto& command = *app.add_subcommand(
-        "ca", "Makes a CA that can sign for the hosts of forward.intercept alone");
-    const auto ca = std::make_shared<CaCommand>();
-    command.footer(kCaFooter);
-    option(command, "action", "create", ca->action, "Makes a new CA")
-        ->required()
-        ->check(CLI::IsMember({"create"}).description(""));
-    option(command, "folder", "DIR", ca->folder, "Folder of the two files; created if missing");
-    option(command, "--host", "HOST", ca->hosts,
-           "Host with all names below it; any number of times")
-        ->allow_extra_args(false);
-    option(command, "--days", "N", ca->days, "Days until it expires")
-        ->capture_default_str()
-        ->check(within(1u, kMaxDays));
-    option(command, "--name", "TEXT", ca->name, "Its name in the lists of clients")
-        ->capture_default_str();
-    return {&command, [ca] { return ca_command(*ca); }};
-}
-
 int ca_command(const CaCommand& command) {
-    try {
+    return reported([&] {
         check_options(command);
         proxy::AuthorityOrder order;
         order.hosts = command.hosts;
@@ -103,11 +88,30 @@ int ca_command(const CaCommand& command) {
         fmt::print(kNextSteps, fmt::join(made.permitted, ", "), proxy::rfc3339(made.not_after),
                    shown(certificate), shown(key), shown(certificate));
         return kOk;
-    } catch (const std::invalid_argument& error) {
-        return fail(kUsage, "{}", error.what());
-    } catch (const std::exception& error) {
-        return fail(kFailed, "{}", error.what());
-    }
+    });
+}
+
+}  // namespace
+
+Command add_ca(CLI::App& app) {
+    constexpr unsigned kMaxDays = 36'500;
+    auto& command = *app.add_subcommand(
+        "ca", "Makes a CA that can sign for the hosts of forward.intercept alone");
+    const auto ca = std::make_shared<CaCommand>();
+    command.footer(kCaFooter);
+    option(command, "action", "create", ca->action, "Makes a new CA")
+        ->required()
+        ->check(CLI::IsMember({"create"}).description(""));
+    option(command, "folder", "DIR", ca->folder, "Folder of the two files; created if missing");
+    option(command, "--host", "HOST", ca->hosts,
+           "Host with all names below it; any number of times")
+        ->allow_extra_args(false);
+    option(command, "--days", "N", ca->days, "Days until it expires")
+        ->capture_default_str()
+        ->check(within(1u, kMaxDays));
+    option(command, "--name", "TEXT", ca->name, "Its name in the lists of clients")
+        ->capture_default_str();
+    return {&command, [ca] { return ca_command(*ca); }};
 }
 
 }  // namespace app

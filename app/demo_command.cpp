@@ -28,6 +28,18 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// Options of `hearsay demo`.
+struct DemoCommand {
+    measure::TraceOptions trace;  ///< an empty path selects the made-up workload
+    measure::WorkloadOptions workload;
+    double rate = 2000;                       ///< requests per second
+    std::optional<std::uint64_t> disk_bytes;  ///< of each proxy; with disks all proxies are killed
+                                              ///< after half of the workload
+    bool stay = false, json = false;
+    std::string html;     ///< page to write; empty: none
+    std::string written;  ///< the command line, for the page
+};
+
 /// Notes INT, TERM and HUP while it lives, also while the replay handles them. A second signal ends
 /// the program at once: the kernel ends the proxies, and this class removes `scratch`.
 class Interrupts {
@@ -246,6 +258,17 @@ std::optional<std::uint64_t> parse_disk_size(const std::string& text) {
                                                                                   : std::nullopt;
 }
 
+int demo_command(const DemoCommand& command) {
+    // If the reader of the output has gone (`| head`), writing fails and the command cleans up.
+    std::signal(SIGPIPE, SIG_IGN);
+    try {
+        return Demo(command).run();
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "hearsay demo: {}\n", protocol::plain_message(error));
+        return kFailed;
+    }
+}
+
 }  // namespace
 
 Command add_demo(CLI::App& app, const std::string& written) {
@@ -270,17 +293,6 @@ Command add_demo(CLI::App& app, const std::string& written) {
     option(command, "--html", "FILE", demo->html, kHtmlHelp);
     command.add_flag("--json", demo->json, "Prints the report as JSON");
     return {&command, [demo] { return demo_command(*demo); }};
-}
-
-int demo_command(const DemoCommand& command) {
-    // If the reader of the output has gone (`| head`), writing fails and the command cleans up.
-    std::signal(SIGPIPE, SIG_IGN);
-    try {
-        return Demo(command).run();
-    } catch (const std::exception& error) {
-        fmt::print(stderr, "hearsay demo: {}\n", protocol::plain_message(error));
-        return kFailed;
-    }
 }
 
 }  // namespace app

@@ -159,7 +159,7 @@ Command add_init(CLI::App& app) {
 }
 
 int init_command(const InitCommand& command) {
-    try {
+    return reported([&] {
         const auto nodes = plan_nodes(command.nodes);
         if (nodes.size() < 2)
             return fail(kUsage,
@@ -209,11 +209,7 @@ int init_command(const InitCommand& command) {
                 "\nThe nodes are forward proxies for clients at loopback and private addresses; "
                 "forward.clients changes that.\n");
         return kOk;
-    } catch (const std::invalid_argument& error) {
-        return fail(kUsage, "{}", error.what());
-    } catch (const std::exception& error) {
-        return fail(kFailed, "{}", error.what());
-    }
+    });
 }
 
 }  // namespace app

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <optional>
-#include <stdexcept>
 #include <utility>
 
 #include "app/command_line.hpp"
@@ -132,7 +131,7 @@ Command add_status(CLI::App& app) {
 }
 
 int status_command(const std::vector<NodeChoice>& choices, bool json) {
-    try {
+    return reported([&] {
         std::string why;
         const auto admins = admins_of(choices, why);
         if (admins.empty() && !why.empty()) return fail(kBadConfig, "{}", why);
@@ -158,11 +157,7 @@ int status_command(const std::vector<NodeChoice>& choices, bool json) {
         if (!json && admins.size() > 1 && !nodes.empty()) print_together(nodes, missing);
         for (const auto& each : doubles) fmt::print(stderr, "hearsay: warning: {}\n", each);
         return missing == 0 ? kOk : kFailed;
-    } catch (const std::invalid_argument& error) {
-        return fail(kUsage, "{}", error.what());
-    } catch (const std::runtime_error& error) {
-        return fail(kFailed, "{}", error.what());
-    }
+    });
 }
 
 Command add_healthcheck(CLI::App& app) {
@@ -173,7 +168,7 @@ Command add_healthcheck(CLI::App& app) {
 }
 
 int healthcheck_command(const NodeChoice& choice) {
-    try {
+    return reported([&] {
         std::string why;
         const auto admin = admin_of(choice, why);
         if (!admin) return fail(kBadConfig, "{}", why);
@@ -187,9 +182,7 @@ int healthcheck_command(const NodeChoice& choice) {
                         where, answer->status, token_hint(*answer, *admin));
         }
         return kOk;
-    } catch (const std::invalid_argument& error) {
-        return fail(kUsage, "{}", error.what());
-    }
+    });
 }
 
 Command add_report(CLI::App& app) {
@@ -214,7 +207,7 @@ int report_command(const std::vector<NodeChoice>& choices, const std::string& si
     const auto span = proxy::parse_duration(since);
     if (!span || *span <= 0s || *span > kLongest)
         return fail(kUsage, "--since takes a duration of at most 7 days, such as 15m, 24h or 7d");
-    try {
+    return reported([&] {
         std::string why;
         const auto admins = admins_of(choices, why);
         if (admins.empty() && !why.empty()) return fail(kBadConfig, "{}", why);
@@ -233,11 +226,7 @@ int report_command(const std::vector<NodeChoice>& choices, const std::string& si
         }
         if (!json && nodes.size() > 1) fmt::print("{}", traffic_text(together));
         return nodes.size() == admins.size() ? kOk : kFailed;
-    } catch (const std::invalid_argument& error) {
-        return fail(kUsage, "{}", error.what());
-    } catch (const std::runtime_error& error) {
-        return fail(kFailed, "{}", error.what());
-    }
+    });
 }
 
 Command add_explain(CLI::App& app) {
@@ -260,7 +249,7 @@ Command add_explain(CLI::App& app) {
 }
 
 int explain_command(const NodeChoice& choice, const std::string& url, bool json) {
-    try {
+    return reported([&] {
         std::string why;
         const auto admin = admin_of(choice, why);
         if (!admin) return fail(kBadConfig, "{}", why);
@@ -280,11 +269,7 @@ int explain_command(const NodeChoice& choice, const std::string& url, bool json)
         if (text.empty()) return no_node(where, *answer);
         fmt::print("{}", text);
         return kOk;
-    } catch (const std::invalid_argument& error) {
-        return fail(kUsage, "{}", error.what());
-    } catch (const std::runtime_error& error) {
-        return fail(kFailed, "{}", error.what());
-    }
+    });
 }
 
 }  // namespace app

@@ -4,7 +4,6 @@
 
 #include <cstdio>
 #include <limits>
-#include <stdexcept>
 
 #include "app/command_line.hpp"
 #include "app/fail.hpp"
@@ -14,7 +13,6 @@
 #include "measure/measurement.hpp"
 #include "measure/report/report_html.hpp"
 #include "measure/run/node_addresses.hpp"
-#include "protocol/net/plain_message.hpp"
 #include "proxy/config/config.hpp"
 
 namespace app {
@@ -173,7 +171,7 @@ Command add_replay(CLI::App& app, const std::string& written) {
 }
 
 int replay_command(ReplayCommand command) {
-    try {
+    return reported([&] {
         measure::NodeAddresses addresses;
         command.replay.proxies = addresses.expand(command.proxies);
         const auto admins = addresses.expand(command.admins, proxy::kAdminPort);
@@ -222,11 +220,7 @@ int replay_command(ReplayCommand command) {
             answered += row.seen.answered();
         }
         return report.stopped || wrong > 0 || answered == 0 ? kFailed : kOk;
-    } catch (const std::invalid_argument& error) {
-        return fail(kUsage, "{}", error.what());
-    } catch (const std::exception& error) {
-        return fail(kFailed, "{}", protocol::plain_message(error));
-    }
+    });
 }
 
 }  // namespace app

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <ctime>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -95,7 +94,7 @@ Command add_top(CLI::App& app) {
 }
 
 int top_command(const NodeChoice& choice) {
-    try {
+    return reported([&] {
         std::string why;
         auto admin = admin_of(choice, why);
         if (!admin) return fail(kBadConfig, "{}", why);
@@ -110,11 +109,7 @@ int top_command(const NodeChoice& choice) {
         const auto* no_color = std::getenv("NO_COLOR");
         const bool color = no_color == nullptr || *no_color == '\0';
         return show_screen(std::move(*admin), std::move(first), color) ? kOk : kFailed;
-    } catch (const std::invalid_argument& error) {
-        return fail(kUsage, "{}", error.what());
-    } catch (const std::runtime_error& error) {
-        return fail(kFailed, "{}", error.what());
-    }
+    });
 }
 
 }  // namespace app
