@@ -15,8 +15,13 @@ namespace proxy {
 class SharedPace {
 public:
     using Clock = Pace::Clock;
-    static constexpr std::chrono::seconds kWindow{10};
-    static constexpr std::uint64_t kRate = 64 * 1024;  // bytes per second
+    static constexpr std::chrono::seconds kWindow{10};  // at most
+    static constexpr std::uint64_t kRate = 64 * 1024;   // bytes per second
+
+    /// The window where a client alone may rest for `body_idle`.
+    static Clock::duration window(std::chrono::nanoseconds body_idle) {
+        return std::min<Clock::duration>(kWindow, body_idle / 6);
+    }
 
     /// Starts again, for the next response.
     void begin() { pace_.begin(); }
@@ -24,26 +29,27 @@ public:
 
     /// Notes the start of a wait for the client. `moved` is that of Pace::wait(); `others_waited`
     /// is Fill::Reader::others_waited(). Returns the time of the next check.
-    Clock::time_point wait(Clock::time_point now, std::int64_t moved,
-                           Clock::duration others_waited) {
+    Clock::time_point wait(Clock::time_point now, std::int64_t moved, Clock::duration others_waited,
+                           Clock::duration window) {
         if (!pace_.begun()) others_waited_then_ = others_waited;
-        return pace_.wait(now, moved, kWindow);
+        return pace_.wait(now, moved, window);
     }
 
     /// Notes the end of the wait. Returns false if others have waited for half of a full window or
     /// longer, and too few bytes have moved in it.
     template <class Moved>
-    bool fast_enough(Clock::time_point now, Clock::duration others_waited, Moved moved) {
+    bool fast_enough(Clock::time_point now, Clock::duration others_waited, Clock::duration window,
+                     Moved moved) {
         auto is_full = false;
         const auto look = [&] {
             is_full = true;
             return moved();
         };
-        const auto enough = pace_.fast_enough(now, kWindow, least_bytes(kRate, kWindow), look);
+        const auto enough = pace_.fast_enough(now, window, least_bytes(kRate, window), look);
         if (!is_full) return true;
         const auto waited = others_waited - others_waited_then_;
         others_waited_then_ = others_waited;
-        return enough || 2 * waited < kWindow;
+        return enough || 2 * waited < window;
     }
 
 private:

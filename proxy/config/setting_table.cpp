@@ -912,7 +912,7 @@ constexpr std::array kTable{
             "A client that moves less over `timeouts.body_idle` is cut. Only the time counts "
             "during which the node waits for this client. With 0, one byte is enough. While others "
             "wait for it, as readers of one body that is not being stored, it has to take 64 KiB/s "
-            "over 10 s."},
+            "over 10 s, or over a sixth of `timeouts.body_idle` where that is less."},
     Setting{"timeouts", SectionValue{}, Effect::on_reload,
             "Deadlines of clients, origins, tunnels and the drain."},
     Setting{"timeouts.client_head",

@@ -722,7 +722,9 @@ TEST_F(Http2, AMalformedHeadLeavesOtherStreamsTheirTime) {
     ASSERT_TRUE(gate.wait_for(1));
     const auto bad = client.begin(Http2Client::get("/bad", {{"Upper", "case"}}));
     EXPECT_TRUE(client.response(bad).reset);
-    std::this_thread::sleep_for(600ms);  // longer than a head may take
+    auto later = connect();
+    later.send_frame(Http2Client::kHeaders, 0, 1, later.encode(Http2Client::get("/x")));
+    EXPECT_TRUE(later.read_to_end()) << "a head that began later has had its time";
     gate.open();
     EXPECT_EQ(client.response(slow).body, "late");
 }

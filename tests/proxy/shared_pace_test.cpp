@@ -16,11 +16,11 @@ struct Waited {
 
     /// It makes us wait so long, others for `of_others` of that, and takes so many bytes.
     bool wait(Pace::Clock::duration time, Pace::Clock::duration of_others, std::int64_t bytes) {
-        pace.wait(now, moved, others);
+        pace.wait(now, moved, others, SharedPace::kWindow);
         now += time;
         others += of_others;
         moved += bytes;
-        return pace.fast_enough(now, others, [this] { return moved; });
+        return pace.fast_enough(now, others, SharedPace::kWindow, [this] { return moved; });
     }
 };
 
@@ -42,6 +42,12 @@ TEST(SharedPace, LeavesAClientForWhichNobodyWaits) {
     Waited client;
     for (int i = 0; i < 100; ++i) ASSERT_TRUE(client.wait(10s, 0s, 0)) << i;
     EXPECT_TRUE(client.wait(10s, 4s, 0)) << "less than half of the window";
+}
+
+TEST(SharedPace, HasAShorterWindowWhereClientsAloneMayRestForLessThanAMinute) {
+    EXPECT_EQ(SharedPace::window(10min), SharedPace::kWindow);
+    EXPECT_EQ(SharedPace::window(1min), SharedPace::kWindow);
+    EXPECT_EQ(SharedPace::window(6s), 1s);
 }
 
 TEST(SharedPace, BeginsAnewWithEachResponse) {
