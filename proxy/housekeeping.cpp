@@ -31,7 +31,7 @@ void Housekeeping::open_first_sights() {
     std::vector<std::filesystem::path> directories;
     for (const auto& each : node_.config->cache.disk) directories.emplace_back(each.path);
     auto& cache = node_.cache;
-    first_sight_files_.emplace(cache.disk_calls, std::move(directories), cache.secret_mark(),
+    first_sight_files_.emplace(cache.disk_calls, std::move(directories), secret_mark_of(cache.key_hasher),
                                cache.first_sights);
 }
 

@@ -29,7 +29,6 @@
 #include "proxy/reloader.hpp"
 #include "proxy/service_notices.hpp"
 #include "proxy/settings_in_effect.hpp"
-#include "proxy/storage/purge.hpp"
 #include "proxy/telemetry/to_the_wall.hpp"
 #include "proxy/upstream/span_exporter.hpp"
 #include "proxy/worker.hpp"

@@ -11,14 +11,14 @@
 namespace proxy {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 /// Thrown and caught within parse_purge().
 struct Wrong {
     std::string why;
 };
 
-void add_url(const json& value, const std::string& where, PurgeOrder& order) {
+void add_url(const Json& value, const std::string& where, PurgeOrder& order) {
     if (!value.is_string()) throw Wrong{where + " must be a string."};
     const auto& url = value.get_ref<const std::string&>();
     CacheKey key;
@@ -29,7 +29,7 @@ void add_url(const json& value, const std::string& where, PurgeOrder& order) {
     order.uris.emplace_back(key.uri());
 }
 
-void add_tag(const json& value, const std::string& where, PurgeOrder& order) {
+void add_tag(const Json& value, const std::string& where, PurgeOrder& order) {
     if (!value.is_string()) throw Wrong{where + " must be a string."};
     auto tag = value.get<std::string>();
     const auto bad =
@@ -40,12 +40,12 @@ void add_tag(const json& value, const std::string& where, PurgeOrder& order) {
     order.tags.push_back(std::move(tag));
 }
 
-void add_rule(const json& value, const std::string& where, PurgeOrder& order) {
+void add_rule(const Json& value, const std::string& where, PurgeOrder& order) {
     if (!value.is_string()) throw Wrong{where + " must be a string."};
     order.rules.push_back(value.get<std::string>());
 }
 
-void add_prefix(const json& value, const std::string& where, PurgeOrder& order) {
+void add_prefix(const Json& value, const std::string& where, PurgeOrder& order) {
     if (!value.is_string()) throw Wrong{where + " must be a string."};
     CacheKey key;
     const auto& begin = value.get_ref<const std::string&>();
@@ -65,7 +65,7 @@ void add_prefix(const json& value, const std::string& where, PurgeOrder& order) 
 }
 
 template <class Add>
-void add_each(const json& value, const std::string& name, Add add, PurgeOrder& order) {
+void add_each(const Json& value, const std::string& name, Add add, PurgeOrder& order) {
     if (!value.is_array()) throw Wrong{name + " must be an array."};
     if (value.size() > kMaxPurged)
         throw Wrong{name + " must have at most " + std::to_string(kMaxPurged) + " elements."};
@@ -73,7 +73,7 @@ void add_each(const json& value, const std::string& name, Add add, PurgeOrder& o
         add(value[i], name + "[" + std::to_string(i) + "]", order);
 }
 
-PurgeOrder read(const json& body) {
+PurgeOrder read(const Json& body) {
     if (!body.is_object()) throw Wrong{"The body must be a JSON object."};
     PurgeOrder order;
     for (const auto& [name, value] : body.items()) {
@@ -115,9 +115,9 @@ std::variant<PurgeOrder, std::string> parse_purge(std::string_view text) {
             return error.path + ' ' + error.message + '.';
         }
         return read(body);
-    } catch (const json::out_of_range&) {
+    } catch (const Json::out_of_range&) {
         return "The body is nested more than " + std::to_string(kMaxJsonDepth) + " deep.";
-    } catch (const json::exception&) {
+    } catch (const Json::exception&) {
         return "The body is not JSON.";
     } catch (const Wrong& wrong) {
         return wrong.why;

@@ -67,7 +67,7 @@ void explain_rule(const ExplainTarget& of, Explanation& out) {
 
 void explain_stored(Cache& cache, const ExplainTarget& of, Explanation& out) {
     const auto now = Clock::now();
-    const auto found = cache.look_up(of.hash, of.key.uri(), {}, now);
+    const auto found = cache.shared.store.find(of.hash, of.key.uri(), {}, now);
     auto& store = out.store;
     if (found.response) {
         const auto& stored = *found.response;
@@ -94,7 +94,7 @@ void explain_stored(Cache& cache, const ExplainTarget& of, Explanation& out) {
 void explain_age(Cache& cache, const ExplainTarget& of, Explanation& out) {
     if (!may_judge_age(of.site.policy.rule)) return;
     const auto& rule = *of.site.policy.rule;
-    const auto found = cache.look_up(of.hash, of.key.uri(), {}, Clock::now());
+    const auto found = cache.shared.store.find(of.hash, of.key.uri(), {}, Clock::now());
     if (!found.response) return;
     const auto& stored = *found.response;
     const auto fields = stored.fields();

@@ -166,17 +166,17 @@ void Books::log(Frontend& frontend, const Request& request, const ResponseWriter
     record.handling.cache = cache;
     record.handling.source = source;
     record.handling.peer = peer;
-    if (peers_asked && !peers_asked->all().empty()) {
-        const auto* asked = peers_asked->last_to(peer);
-        if (!asked) asked = &peers_asked->all().back();
+    if (details.peers_asked && !details.peers_asked->all().empty()) {
+        const auto* asked = details.peers_asked->last_to(peer);
+        if (!asked) asked = &details.peers_asked->all().back();
         record.handling.peer = asked->node;
         record.handling.peer_verdict = asked->verdict;
         record.handling.peers_asked = peers_asked.get();
     }
-    record.handling.origin = server;
+    record.handling.origin = details.server;
     if (const auto* rule = request.site.policy.rule) record.handling.rule = rule->name;
     record.request.role = request.from_peer ? Role::peer : Role::client;
-    record.response.content_type = content_type;
+    record.response.content_type = details.content_type;
     std::string referer;
     record.request.referer = value_or_empty(head.fields, field::referer);
     if (!record.request.referer.empty())
@@ -184,12 +184,12 @@ void Books::log(Frontend& frontend, const Request& request, const ResponseWriter
             shown_text(request.config().rules, record.request.referer);
     record.request.user_agent = value_or_empty(head.fields, field::user_agent);
     record.request.trace = request.trace.context.trace;
-    record.handling.redirects = redirects;
-    record.response.rewritten = rewritten && request.site.policy.mirror;
-    record.handling.validated = validated;
-    record.request.client_reload = client_reload;
-    record.response.cache_status = cache_status;
-    if (blocklist) record.handling.blocklist = *blocklist;
+    record.handling.redirects = details.redirects;
+    record.response.rewritten = details.rewritten && request.site.policy.mirror;
+    record.handling.validated = details.validated;
+    record.request.client_reload = details.client_reload;
+    record.response.cache_status = details.cache_status;
+    if (details.blocklist) record.handling.blocklist = *details.blocklist;
     record.response.aborted = aborted;
     record.request.intercepted = intercepted || request.inside;
     frontend.shared.access_log.write(record);

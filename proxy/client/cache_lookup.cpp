@@ -19,7 +19,7 @@ Store::Found CacheLookup::find(summary::KeyHash hash, std::string_view uri, cons
     const auto gives = may_give(policy, *found.response);
     if (gives && found.response->rule_mark == policy.mark()) return found;
     if (!gives || !judge_anew(cache, hash, uri, *found.response, policy, now))
-        cache.shared.drop(hash, now);
+        cache.shared.store.invalidate(hash, now);
     return cache.shared.store.find(hash, uri, by, now);
 }
 

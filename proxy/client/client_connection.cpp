@@ -487,26 +487,17 @@ ClientConnection::FileSent ClientConnection::send_file_now(const RecordBody& fil
 }
 
 asio::awaitable<bool> ClientConnection::wait_to_send(const Fill::Reader* reader) {
-    const auto now = TimerWheel::Clock::now();
-    const auto moved = taking_.begun() ? 0 : taken();
-    const auto idle = frontend_.config().timeouts.body_idle;
-    auto look = taking_.wait(now, moved, idle);
-    if (reader) {
-        const auto of_shared = taking_with_others_.begun() ? 0 : taken();
-        look = std::min(look, taking_with_others_.wait(now, of_shared, reader->others_waited(now),
-                                                       SharedPace::window(idle)));
-    }
-    frontend_.wheel.arm(*this, look);
-    const auto ready =
-        co_await wait_for_step(socket_, tls_ ? tls_wants_ : protocol::TlsSession::Step::wait_write);
-    const auto late = expired_;
-    if (!fast_enough(taking_, [this] { return taken(); }) || (!ready && !late)) broken_ = true;
-    if (reader && !broken_) {
-        const auto then = TimerWheel::Clock::now();
-        const auto window = SharedPace::window(frontend_.config().timeouts.body_idle);
-        broken_ = !taking_with_others_.fast_enough(then, reader->others_waited(then), window,
-                                                   [this] { return taken(); });
-    }
+    const auto moved = [this] { return taken(); };
+    const auto window = frontend_.config().timeouts.body_idle;
+    frontend_.wheel.arm(*this,
+                        response_.pace.wait(TimerWheel::Clock::now(), window, reader, moved));
+    const auto ready = co_await wait_for_step(socket_, send_wants());
+    frontend_.wheel.disarm(*this);
+    const auto late = std::exchange(expired_, false);
+    const auto least = least_bytes(frontend_.config().limits.client_rate_min, window);
+    const auto is_fast =
+        response_.pace.fast_enough(TimerWheel::Clock::now(), window, least, reader, moved);
+    broken_ = broken_ || !is_fast || (!ready && !late);
     co_return !broken_;
 }
 

@@ -171,21 +171,14 @@ bool Http2Writer::is_slow(Clock::time_point now, const Fill::Reader* reader) {
     const auto window = config.timeouts.body_idle;
     const auto bytes = [this] { return moved(); };
     const auto least = least_bytes(config.limits.client_rate_min, window);
-    if (!taking_.fast_enough(now, window, least, bytes)) return true;
-    return reader && !taking_with_others_.fast_enough(now, reader->others_waited(now),
-                                                      SharedPace::window(window), bytes);
+    return !taking_.fast_enough(now, window, least, reader, bytes);
 }
 
 asio::awaitable<bool> Http2Writer::write_rest(const Fill::Reader* reader) {
     taken_then_ = output_.taken();
     while (!closed_ && views_bytes_ > 0) {
-        const auto now = Clock::now();
-        const auto idle = frontend_.config().timeouts.body_idle;
-        auto until = taking_.wait(now, moved(), idle);
-        if (reader)
-            until =
-                std::min(until, taking_with_others_.wait(now, moved(), reader->others_waited(now),
-                                                         SharedPace::window(idle)));
+        const auto window = frontend_.config().timeouts.body_idle;
+        const auto until = taking_.wait(Clock::now(), window, reader, [this] { return moved(); });
         co_await wakeup_->wait_until(until);
         if (!closed_ && is_slow(Clock::now(), reader)) break;
     }

@@ -70,12 +70,13 @@ Relay::Relay(Transaction& transaction, std::string upgrade, ResponseFromCache* s
       upload_(transaction, exchange_),
       upgrade_(std::move(upgrade)),
       stale_(stale) {
-    if (!upgrade_.empty()) exchange_.allow_upgrade();
-    if (request_.take_own_upstream()) exchange_.serve_owner(request_.own_upstream.connection);
-    if (request_.is_logged_in()) exchange_.log_in();
-    if (!is_repeatable_method(request_.head.method)) exchange_.wait_for_late_packets();
-    exchange_.count_into(frontend_.counters.bytes_from_origins);
-    exchange_.on_interim([this](const Head& interim) { return upload_.pass_on(interim); });
+    auto& terms = exchange_.terms();
+    terms.may_upgrade = !upgrade_.empty();
+    if (request_.take_own_upstream()) terms.owned = &request_.own_upstream.connection;
+    terms.logs_in = request_.is_logged_in();
+    terms.waits_for_late_packets = !is_repeatable_method(request_.head.method);
+    terms.received_bytes = &frontend_.counters.bytes_from_origins;
+    terms.on_interim = [this](const Head& interim) { return upload_.pass_on(interim); };
 }
 
 asio::awaitable<void> Relay::run(CacheStatus status, Outcome outcome) {

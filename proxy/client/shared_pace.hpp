@@ -78,7 +78,8 @@ public:
         if (!reader) return look;
         const auto of_others = reader->others_waited(now);
         return std::min(look,
-                        with_others_.wait(now, with_others_.begun() ? 0 : moved(), of_others));
+                        with_others_.wait(now, with_others_.begun() ? 0 : moved(), of_others,
+                                           SharedPace::window(window)));
     }
 
     /// Notes the end of the wait. Returns false if the client takes too little.
@@ -86,7 +87,8 @@ public:
     bool fast_enough(Clock::time_point now, Clock::duration window, std::uint64_t least,
                      const Fill::Reader* reader, Moved moved) {
         return own_.fast_enough(now, window, least, moved) &&
-               (!reader || with_others_.fast_enough(now, reader->others_waited(now), moved));
+               (!reader || with_others_.fast_enough(now, reader->others_waited(now),
+                                                     SharedPace::window(window), moved));
     }
 
 private:

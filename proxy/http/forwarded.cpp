@@ -101,7 +101,7 @@ std::string_view first_member(std::string_view list) {
     return ListMembers(list).next().value_or(std::string_view());
 }
 
-std::optional<Scheme> scheme_of(std::string_view text) {
+std::optional<Scheme> stated_scheme(std::string_view text) {
     if (iequals(text, "https")) return Scheme::https;
     if (iequals(text, "http")) return Scheme::http;
     return std::nullopt;
@@ -115,7 +115,7 @@ StatedTarget stated_by_forwarded(Fields request) {
         for (auto rest = *element; !rest.empty();) {
             const auto pair = take_pair(rest);
             if (!stated.scheme && is_pair_of(pair, "proto"))
-                stated.scheme = scheme_of(value_of(pair));
+                stated.scheme = stated_scheme(value_of(pair));
             if (stated.host.empty() && is_pair_of(pair, "host")) stated.host = value_of(pair);
         }
     }
@@ -176,7 +176,7 @@ StatedTarget stated_target(Fields request) {
     for (const auto& line : request) {
         if (line.id != field::unknown || !is_forwarded_field(line)) continue;
         speaks_x = true;
-        if (is_proto(line) && !stated.scheme) stated.scheme = scheme_of(first_member(line.value));
+        if (is_proto(line) && !stated.scheme) stated.scheme = stated_scheme(first_member(line.value));
         if (is_host(line) && stated.host.empty()) stated.host = first_member(line.value);
     }
     return speaks_x ? stated : stated_by_forwarded(request);

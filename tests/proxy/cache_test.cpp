@@ -56,8 +56,8 @@ TEST_F(CacheTest, SaysWhatIsThereWithoutUsingIt) {
     EXPECT_EQ(cache.shared.store.peek(hasher(kA), kA, {}), Store::Where::memory);
     EXPECT_EQ(cache.shared.store.peek(hasher("http://h/d"), "http://h/d", {}),
               Store::Where::nowhere);
-    EXPECT_TRUE(shared.drop(hasher(kA), now));
-    EXPECT_FALSE(shared.drop(hasher(kA), now)) << "there was nothing any more";
+    EXPECT_TRUE(shared.store.invalidate(hasher(kA), now));
+    EXPECT_FALSE(shared.store.invalidate(hasher(kA), now)) << "there was nothing any more";
     EXPECT_EQ(cache.shared.store.peek(hasher(kA), kA, {}), Store::Where::nowhere);
     job->result.claim.take(find(kA, now));
     EXPECT_EQ(cache.shared.store.peek(hasher(kA), kA, {}), Store::Where::memory) << "on its way";

@@ -204,7 +204,7 @@ TEST(Agreement, AReplicaHasTheOwnersBitsOrKnowsThatItHasNot) {
     }
     // The disorder did happen.
     for (const auto answer : {Apply::ok, Apply::repeated, Apply::gap, Apply::wrong_epoch}) {
-        EXPECT_GT(answers[answer], 100) << to_string(answer);
+        EXPECT_GT(answers[answer], 100) << static_cast<int>(answer);
     }
     EXPECT_GT(regrown, 100);
 }
