@@ -9,7 +9,7 @@ namespace measure {
 namespace {
 
 /// One member of Cache-Status, as far as the replay needs it.
-struct Member {
+struct CacheStatusMember {
     bool hit = false, collapsed = false;
     std::string_view forward, forward_status, detail;
 };
@@ -32,8 +32,8 @@ std::string_view next_parameter(std::string_view& rest) {
     return parameter;
 }
 
-Member parse_member(std::string_view text) {
-    Member member;
+CacheStatusMember parse_member(std::string_view text) {
+    CacheStatusMember member;
     next_parameter(text);  // the name of the cache
     while (!text.empty()) {
         const auto parameter = next_parameter(text);
@@ -51,7 +51,7 @@ Member parse_member(std::string_view text) {
     return member;
 }
 
-ReportedOutcome outcome_of(const Member& member) {
+ReportedOutcome outcome_of(const CacheStatusMember& member) {
     constexpr std::string_view kPeer = "PEER_";
     if (member.hit) return ReportedOutcome::local_hit;
     if (member.collapsed) return ReportedOutcome::local_hit;
