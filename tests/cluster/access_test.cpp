@@ -94,7 +94,7 @@ TEST_F(Access, ToTheForwardProxyIsForItsClients) {
     EXPECT_EQ(answer.status, 403u);
     EXPECT_TRUE(contains(answer.body, "forward.clients")) << answer.body;
     EXPECT_EQ(client().ask("POST", url("/one"), "", "x").status, 403u);
-    const auto connect = client().ask("CONNECT", authority());
+    const auto connect = client().ask("CONNECT", origin_authority());
     EXPECT_EQ(connect.status, 403u);
     EXPECT_TRUE(contains(connect.body, "forward.clients")) << connect.body;
     EXPECT_EQ(origin.requests(), 0u);
@@ -107,7 +107,7 @@ TEST_F(Access, ToWhatTheForwardProxyHasStoredIsForItsClientsToo) {
     settings.clients.trusted_proxies = {"127.0.0.1"};
     start(settings);
     EXPECT_EQ(get("a", url("/one"), "X-Forwarded-For: 10.0.0.1\r\n").status, 200u);
-    const auto host = authority();
+    const auto host = origin_authority();
     auto stranger = client();
     stranger.host = host;
     EXPECT_EQ(stranger.get("/one", "X-Forwarded-For: 8.8.8.8\r\n").status, 403u) << "origin-form";

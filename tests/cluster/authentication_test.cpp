@@ -100,11 +100,11 @@ TEST_F(Authentication, JudgesOtherSchemesAndFaultsAsNoProof) {
 
 TEST_F(Authentication, IsAskedOfConnect) {
     start(forward_config());
-    EXPECT_EQ(client().ask("CONNECT", authority()).status, 407u);
-    EXPECT_EQ(client().ask("CONNECT", authority(), line(kWrong)).status, 407u);
+    EXPECT_EQ(client().ask("CONNECT", origin_authority()).status, 407u);
+    EXPECT_EQ(client().ask("CONNECT", origin_authority(), line(kWrong)).status, 407u);
     EXPECT_EQ(origin.connections(), 0u);
     auto tunnel = client();
-    tunnel.begin("CONNECT", authority(), line(kAnn));
+    tunnel.begin("CONNECT", origin_authority(), line(kAnn));
     std::string head;
     while (!head.ends_with("\r\n\r\n") && tunnel.socket.receive(head, 1)) continue;
     EXPECT_TRUE(head.starts_with("HTTP/1.1 200")) << head;
@@ -118,7 +118,7 @@ TEST_F(Authentication, IsOfEachHttp2Stream) {
     const auto get = [&](const Http2Client::Lines& more) {
         Http2Client::Lines lines{{":method", "GET"},
                                  {":scheme", "http"},
-                                 {":authority", authority()},
+                                 {":authority", origin_authority()},
                                  {":path", "/one"}};
         lines.insert(lines.end(), more.begin(), more.end());
         return client.fetch(lines);
@@ -129,7 +129,7 @@ TEST_F(Authentication, IsOfEachHttp2Stream) {
     EXPECT_EQ(get({{"proxy-authorization", kAnn}}).status, 200u);
     EXPECT_EQ(get({{"proxy-authorization", kAnn}}).status, 200u) << "a hit";
     EXPECT_EQ(get({}).status, 407u) << "another stream has proven nothing";
-    const Http2Client::Lines connect{{":method", "CONNECT"}, {":authority", authority()}};
+    const Http2Client::Lines connect{{":method", "CONNECT"}, {":authority", origin_authority()}};
     EXPECT_EQ(client.fetch(connect).status, 407u);
     EXPECT_EQ(origin.requests(), 1u);
     EXPECT_FALSE(client.closed);

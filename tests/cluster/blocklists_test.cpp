@@ -131,7 +131,7 @@ TEST_F(ListedTargets, AreRefusedToConnectWhichHasNoPath) {
     EXPECT_EQ(refusal.cache_status(), "a; detail=blocklist");
     EXPECT_EQ(refused(), 1u);
     auto tunnel = client();
-    tunnel.begin("CONNECT", authority());
+    tunnel.begin("CONNECT", origin_authority());
     std::string head;
     while (!head.ends_with("\r\n\r\n") && tunnel.socket.receive(head, 1)) continue;
     EXPECT_TRUE(head.starts_with("HTTP/1.1 200")) << "an entry with a path is not for tunnels";
@@ -151,8 +151,8 @@ TEST_F(ListedTargets, AreRefusedOverHttp2) {
     EXPECT_EQ(refusal.status, 403u);
     EXPECT_TRUE(contains(refusal.body, path("domains") + ", line 2")) << refusal.body;
     EXPECT_EQ(refusal.field("cache-status"), "a; detail=blocklist");
-    EXPECT_EQ(get(authority(), "/bad").status, 403u);
-    EXPECT_EQ(get(authority(), "/good").status, 200u);
+    EXPECT_EQ(get(origin_authority(), "/bad").status, 403u);
+    EXPECT_EQ(get(origin_authority(), "/good").status, 200u);
     const auto& connect = client.fetch({{":method", "CONNECT"}, {":authority", "listed.test:443"}});
     EXPECT_EQ(connect.status, 403u);
     EXPECT_EQ(refused(), 3u);

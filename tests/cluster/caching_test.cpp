@@ -350,7 +350,7 @@ TEST_F(Forwarding, FetchesAnAbsoluteTargetAndStoresIt) {
     const auto head = origin.heads().front();
     EXPECT_TRUE(head.starts_with("GET /one HTTP/1.1\r\n")) << head;
     EXPECT_EQ(field_of(head, "Host"),
-              authority());  // RFC 9112 §3.2.2
+              origin_authority());  // RFC 9112 §3.2.2
 }
 
 TEST_F(Forwarding, RefusesPrivateDestinationsByDefault) {

@@ -83,7 +83,7 @@ TEST_F(ClientLimitsOfANode, RefuseRequestsBesideTooManyInProgress) {
     EXPECT_EQ(idle.get(url("/one")).status, 200u);
     slow.begin("GET", url("/slow"));
     ASSERT_TRUE(gate.wait_for(1));
-    tunnel.begin("CONNECT", authority());
+    tunnel.begin("CONNECT", origin_authority());
     std::string head;
     while (!head.ends_with("\r\n\r\n") && tunnel.socket.receive(head, 1)) continue;
     const auto refusal = idle.get(url("/one"));
@@ -128,7 +128,7 @@ TEST_F(ClientLimitsOfANode, SlowDownTunnels) {
     const std::string body(1280 * 1024, 'x');
     const auto scripted = origin.set([&](auto& exchange) { exchange.answer(fresh(), body); });
     auto tunnel = client();
-    tunnel.begin("CONNECT", authority());
+    tunnel.begin("CONNECT", origin_authority());
     std::string head;
     while (!head.ends_with("\r\n\r\n") && tunnel.socket.receive(head, 1)) continue;
     const auto begun = std::chrono::steady_clock::now();

@@ -61,7 +61,7 @@ TEST_F(OwnListeners, AreNotTunnelledTo) {
 }
 
 TEST_F(OwnListeners, DoNotCloseTheirAddressesToOtherPorts) {
-    const auto url = "http://" + authority() + "/one";
+    const auto url = "http://" + origin_authority() + "/one";
     EXPECT_EQ(get("a", url).body, "body of /one");
     EXPECT_EQ(status("a").work.origin_requests, 1u);
 }

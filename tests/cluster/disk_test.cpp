@@ -96,7 +96,7 @@ TEST_F(Disk, GivesAgainAResponseWhoseCdnCacheControlDidNotCount) {
     settings.origins.clear();
     settings.forward.private_destinations = Destinations::allow;
     start(settings);
-    const auto url = "http://" + authority() + "/both";
+    const auto url = "http://" + origin_authority() + "/both";
     EXPECT_EQ(get("a", url).status, 200u);
     ASSERT_TRUE(eventually([&] { return is_written("a", 1); }));
     restart(settings);

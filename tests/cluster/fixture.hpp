@@ -34,9 +34,9 @@ protected:
     /// A forward proxy's instead, which may tunnel to the origin.
     Config forward_config(const std::string& node = "a") const;
     /// The origin's `host:port`, and a URL there.
-    std::string authority() const { return "127.0.0.1:" + std::to_string(origin.port()); }
+    std::string origin_authority() const { return "127.0.0.1:" + std::to_string(origin.port()); }
     std::string url(std::string_view path) const {
-        return "http://" + authority() + std::string(path);
+        return "http://" + origin_authority() + std::string(path);
     }
     /// `file`: where the node would read it again.
     Node& start(Config config, const std::filesystem::path& file = {});

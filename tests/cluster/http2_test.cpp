@@ -788,7 +788,7 @@ TEST_F(Http2, AConnectBecomesATunnelOfOneStream) {  // RFC 9113 §8.5
     });
     const auto scripted = origin.set([](auto& exchange) { exchange.answer({}, "ok"); });
     auto client = connect();
-    const auto target = authority();
+    const auto target = origin_authority();
     const auto tunnel = client.begin({{":method", "CONNECT"}, {":authority", target}}, false);
     while (client.streams[tunnel].status == 0 && client.read_frame()) continue;
     ASSERT_EQ(client.streams[tunnel].status, 200u);
@@ -910,7 +910,7 @@ TEST_F(Http2, AnEndOfATunnelReachesBothSides) {
         exchange.keep = false;
     });
     auto client = connect();
-    const auto target = authority();
+    const auto target = origin_authority();
     const auto tunnel = client.begin({{":method", "CONNECT"}, {":authority", target}}, false);
     client.send_data(tunnel, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", false);
     EXPECT_EQ(client.response(tunnel).body, "the end");

@@ -15,7 +15,7 @@ class LoggedFailures : protected LogCapture, public NodesTest {
 protected:
     LoggedFailures() { spdlog::set_level(spdlog::level::warn); }  // which NodesTest turns off
 
-    std::string place() const { return authority(); }
+    std::string place() const { return origin_authority(); }
 };
 
 TEST_F(LoggedFailures, NameTheMalformedPartOfAnAnswer) {

@@ -32,7 +32,7 @@ protected:
         lines.resize(targets.size());
         return lines;
     }
-    std::string server() const { return authority(); }
+    std::string server() const { return origin_authority(); }
     static std::string word(const std::string& line, std::size_t number) {
         std::istringstream in(line);
         std::string word;

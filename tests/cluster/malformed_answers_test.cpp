@@ -45,7 +45,7 @@ protected:
     }
     std::string target(const std::string& node, const std::string& path) const {
         if (node != "b") return path;
-        return "http://" + authority() + path;
+        return "http://" + origin_authority() + path;
     }
 
     struct Way {

@@ -300,7 +300,7 @@ TEST_F(MalformedRequests, AreNotMadeByPipelining) {  // RFC 9112 §9.3.2
 }
 
 TEST_F(MalformedRequests, AreNotMadeByTwoNames) {  // RFC 9112 §3.2.2: the target wins
-    const auto place = authority();
+    const auto place = origin_authority();
     auto connection = client("b");
     connection.socket.send("GET http://" + place + "/x HTTP/1.1\r\nHost: other.test\r\n\r\n");
     EXPECT_EQ(connection.read().status, 200u);

@@ -442,7 +442,7 @@ TEST_F(Mirrors, KeepOtherEntriesInReach) {
     made.origins.insert(made.origins.begin(), OriginConfig{"*", {"127.0.0.1", origin.port()}});
     start(settled(made));
     EXPECT_EQ(NodesTest::get("a", "/pypi/x").body, "origin.test");
-    EXPECT_EQ(get("/pypi/x").body, authority());
+    EXPECT_EQ(get("/pypi/x").body, origin_authority());
 }
 
 }  // namespace mirrors_test

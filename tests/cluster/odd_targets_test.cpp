@@ -10,7 +10,7 @@ TEST_F(OddTargets, OptionsOfAServerReachItAsAnAsterisk) {  // RFC 9112 §3.2.4
     auto forward = forward_config();
     start(forward);
     start(config("b"));
-    const auto server = "http://" + authority();
+    const auto server = "http://" + origin_authority();
     for (const auto* node : {"a", "b"})
         for (const auto* path : {"", "/", "?x"})
             EXPECT_EQ(client(node).ask("OPTIONS", server + path).status, 200u);
@@ -47,7 +47,7 @@ TEST_F(OddTargets, AHealthCheckWithoutHostIsForTheOriginOfAllHosts) {
     old.socket.send("GET /health HTTP/1.0\r\n\r\n");
     EXPECT_EQ(old.read().body, "body of /health");
     ASSERT_EQ(origin.requests(), 1u);
-    EXPECT_EQ(field_of(origin.heads()[0], "Host"), authority());
+    EXPECT_EQ(field_of(origin.heads()[0], "Host"), origin_authority());
     // HTTP/1.1 has to name one, RFC 9112 §3.2.
     auto current = client();
     current.socket.send("GET /health HTTP/1.1\r\n\r\n");

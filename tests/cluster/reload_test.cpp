@@ -421,7 +421,7 @@ TEST_F(Reload, LooksUpTheEnvironmentAnew) {
     write("a", text.dump());
     start(settings, file("a"));
     EXPECT_EQ(changed_by_reload("a"), paths({"$.origins"}));
-    ::setenv("HEARSAY_TEST_ORIGIN", authority().c_str(), 1);
+    ::setenv("HEARSAY_TEST_ORIGIN", origin_authority().c_str(), 1);
     EXPECT_EQ(changed_by_reload("a"), paths({"$.origins"}));
     EXPECT_TRUE(eventually([&] { return get("a", "/one").status == 200u; }));
     ::unsetenv("HEARSAY_TEST_ORIGIN");
@@ -750,7 +750,7 @@ TEST_F(Reload, PutsANewKeyInFrontOfTheOldOne) {
 TEST_F(Reload, ClosesDestinationsAlsoForConnectionsThatAreOpen) {
     auto settings = forward_config();
     run(settings);
-    const auto url = "http://" + authority();
+    const auto url = "http://" + origin_authority();
     EXPECT_EQ(get("a", url + "/one").status, 200u);
     settings.forward.private_destinations = Destinations::listed;
     settings.forward.private_prefixes = {"10.0.0.0/8"};

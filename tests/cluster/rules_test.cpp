@@ -347,7 +347,7 @@ TEST_F(Rules, SendCredentialsToTheSitesOfTheNodeAlone) {
     start(settings);
     EXPECT_EQ(get("a", "http://origin.test:81/one").status, 200u) << "the entry names the place";
     // A client names scheme and port of a forward target, and the rule does not.
-    const auto forward = "http://" + authority();
+    const auto forward = "http://" + origin_authority();
     const auto own = "Authorization: Basic own\r\n";
     EXPECT_EQ(get("a", forward + "/two", own).status, 200u);
     const auto heads = origin.heads();

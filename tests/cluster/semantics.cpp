@@ -68,7 +68,7 @@ Config SemanticsTest::settings() const {
 }
 
 std::string SemanticsTest::host() const {
-    return GetParam() == Mode::reverse ? "origin.test" : authority();
+    return GetParam() == Mode::reverse ? "origin.test" : origin_authority();
 }
 
 std::string SemanticsTest::target(std::string_view path) const {

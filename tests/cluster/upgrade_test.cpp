@@ -84,7 +84,7 @@ TEST_F(Upgrades, AreAskedOfTargetsOfTheForwardProxyToo) {
     start(settings);
     const auto scripted = origin.set(echo());
     auto client = this->client();
-    client.begin("GET", "http://" + authority() + "/chat", kHandshake);
+    client.begin("GET", "http://" + origin_authority() + "/chat", kHandshake);
     EXPECT_TRUE(receive_head(client.socket).starts_with("HTTP/1.1 101 "));
     client.socket.send("ping");
     EXPECT_EQ(receive(client.socket, 4), "ping");
