@@ -254,9 +254,9 @@ measure::Trace SimulationInput::read(const std::string& path) const {
     auto options = trace;
     options.path = path;
     options.https = true;  // a simulation sends nothing, so https URLs count too
-    auto read = measure::load_trace(options);
-    measure::retime(read, rate, speedup);
-    return read;
+    auto log = measure::load_trace(options);
+    measure::retime(log, rate, speedup);
+    return log;
 }
 
 int simulate_command(SimulateCommand command) {
