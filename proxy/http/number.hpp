@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,7 +15,7 @@ namespace proxy {
 void append_number(std::string& out, std::integral auto value, int base = 10) {
     std::array<char, 20> digits;  // enough for 64 bits in base 10
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, base).ptr;
-    out.append(digits.data(), end);
+    out.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
 }
 
 /// A number of digits alone, as Content-Length has it (RFC 9110 §8.6).
