@@ -168,7 +168,9 @@ TEST_F(EncryptedLinks, ADiallerThatHasLeftCostsNoHandshake) {
 }
 
 TEST_F(EncryptedLinks, AHandshakeThatStopsEndsAtTheHelloDeadline) {
-    a = &add(config("a"));
+    auto settings = config("a");
+    settings.timings.hello = 200ms;
+    a = &add(std::move(settings));
     asio::ip::tcp::socket client(helpers_);
     client.connect({asio::ip::make_address(address_of("a")), 3129});
     asio::write(client, asio::buffer(std::string("\x16\x03\x01\x02", 4)));

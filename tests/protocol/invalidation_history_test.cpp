@@ -34,9 +34,9 @@ std::size_t drain(InvalidationLog& log, std::size_t peer) {
     return count;
 }
 
-TEST(InvalidationLog, KeepsFewOfAKeyThatIsInvalidatedAMillionTimesWhileAPeerIsAway) {
+TEST(InvalidationLog, KeepsFewOfAKeyThatIsInvalidatedManyTimesWhileAPeerIsAway) {
     InvalidationLog log(2, 10'000);
-    for (int i = 0; i < 1'000'000; ++i) {
+    for (int i = 0; i < 100'000; ++i) {
         const auto last = log.add(keys(1, 1), {});
         log.next(0);
         ASSERT_TRUE(log.confirm(0, last));
@@ -44,7 +44,7 @@ TEST(InvalidationLog, KeepsFewOfAKeyThatIsInvalidatedAMillionTimesWhileAPeerIsAw
         ASSERT_LE(log.in_memory(), 128U);
     }
     EXPECT_LE(drain(log, 1), 20U);
-    EXPECT_TRUE(log.confirm(1, 1'000'000));
+    EXPECT_TRUE(log.confirm(1, 100'000));
     EXPECT_EQ(log.in_memory(), 0U);
 }
 
@@ -320,7 +320,7 @@ private:
 
 TEST(InvalidationLog, SendsAllPeersTheSameAsAHistoryThatForgetsNothing) {
     std::size_t most_kept = 0;
-    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         History history(seed, 1'000'000);
         for (int i = 0; i < 1500 && !HasFatalFailure(); ++i) history.step();
@@ -333,7 +333,7 @@ TEST(InvalidationLog, SendsAllPeersTheSameAsAHistoryThatForgetsNothing) {
 
 TEST(InvalidationLog, SendsAllPeersEnoughWhenThereIsNoRoomForAll) {
     std::size_t orders = 0;
-    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         History history(seed, 5 + seed * 90);
         for (int i = 0; i < 1500 && !HasFatalFailure(); ++i) history.step();

@@ -157,7 +157,9 @@ TEST_F(WireFaults, AnotherVersionIsAnsweredWithARefusalItCanRead) {
 }
 
 TEST_F(WireFaults, AConnectionThatSaysNothingIsClosedAtTheHelloDeadline) {
-    a = &add(config("a"));
+    auto settings = config("a");
+    settings.timings.hello = 200ms;
+    a = &add(std::move(settings));
     asio::ip::tcp::socket client(helpers_);
     client.connect({asio::ip::make_address(address_of("a")), 3129});
     EXPECT_TRUE(run_until([&] { return a->refusals("hello_timeout") == 1; }));

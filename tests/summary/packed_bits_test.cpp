@@ -42,7 +42,7 @@ struct Range {
 
 TEST(PackedBits, InsertedOnesMoveWhatFollowsAndNothingElse) {
     test::Random random(1);
-    for (int i = 0; i < 20'000; ++i) {
+    for (int i = 0; i < 5'000; ++i) {
         Both both(random);
         const auto size = 1 + static_cast<unsigned>(random.below(32));
         const Range range(random, 0);
@@ -61,7 +61,7 @@ TEST(PackedBits, InsertedOnesMoveWhatFollowsAndNothingElse) {
 
 TEST(PackedBits, OneInsertedBitIsAsManyOfOne) {
     test::Random random(2);
-    for (int i = 0; i < 20'000; ++i) {
+    for (int i = 0; i < 5'000; ++i) {
         Both both(random);
         Words expected = both.words;
         const Range range(random, 0);
@@ -74,7 +74,7 @@ TEST(PackedBits, OneInsertedBitIsAsManyOfOne) {
 
 TEST(PackedBits, OnlyElementsBehindRemovedOnesMoveDown) {
     test::Random random(3);
-    for (int i = 0; i < 20'000; ++i) {
+    for (int i = 0; i < 5'000; ++i) {
         Both both(random);
         const auto size = 1 + static_cast<unsigned>(random.below(32));
         const Range range(random, size);
@@ -95,7 +95,7 @@ TEST(PackedBits, OnlyElementsBehindRemovedOnesMoveDown) {
 
 TEST(PackedBits, OneRemovedBitIsAsManyOfOne) {
     test::Random random(4);
-    for (int i = 0; i < 20'000; ++i) {
+    for (int i = 0; i < 5'000; ++i) {
         Both both(random);
         Words expected = both.words;
         const Range range(random, 1);
