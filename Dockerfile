@@ -9,6 +9,24 @@
 #
 # It writes to /var/cache/hearsay if the configuration says so (cache.disk; give it a volume there), else nowhere, and needs no privilege: --read-only --cap-drop ALL --security-opt no-new-privileges.
 
+# All but the program; tests/compose/run adds one that is built already.
+FROM debian:bookworm-slim AS runtime
+# Certificates: for https origins.
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends \
+        ca-certificates libc-ares2 libcrypt1 libfmt9 libnghttp2-14 libprometheus-cpp-core1.0 libspdlog1.10 libssl3 libstdc++6 libsystemd0 libxxhash0 zlib1g \
+    && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/lib/dpkg/*-old /var/log/* \
+    && useradd --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin hearsay \
+    && install -d -o 10001 -g 10001 -m 0750 /var/cache/hearsay
+# A number, so that Kubernetes can tell that it is not root.
+USER 10001:10001
+# Proxy, links between peers, admin; which ones are used is for the configuration to say.
+EXPOSE 3128 3129 9128
+# Asks the admin port where the configuration has it, with its token.
+HEALTHCHECK --interval=5s --timeout=4s --start-period=5s --retries=3 CMD ["hearsay", "healthcheck", "--config", "/etc/hearsay/hearsay.json"]
+ENTRYPOINT ["hearsay"]
+CMD ["run", "--config", "/etc/hearsay/hearsay.json"]
+
 FROM debian:bookworm-slim AS build
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
@@ -26,20 +44,5 @@ RUN cmake --preset release \
     && cmake --build --preset release --target hearsay -j "${JOBS:-$jobs}" \
     && strip build/release/hearsay
 
-FROM debian:bookworm-slim
-# Certificates: for https origins.
-RUN apt-get update \
-    && apt-get install -y --no-install-recommends \
-        ca-certificates libc-ares2 libcrypt1 libfmt9 libnghttp2-14 libspdlog1.10 libssl3 libstdc++6 libsystemd0 libxxhash0 zlib1g \
-    && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/lib/dpkg/*-old /var/log/* \
-    && useradd --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin hearsay \
-    && install -d -o 10001 -g 10001 -m 0750 /var/cache/hearsay
+FROM runtime
 COPY --from=build /src/build/release/hearsay /usr/local/bin/hearsay
-# A number, so that Kubernetes can tell that it is not root.
-USER 10001:10001
-# Proxy, links between peers, admin; which ones are used is for the configuration to say.
-EXPOSE 3128 3129 9128
-# Asks the admin port where the configuration has it, with its token.
-HEALTHCHECK --interval=5s --timeout=4s --start-period=5s --retries=3 CMD ["hearsay", "healthcheck", "--config", "/etc/hearsay/hearsay.json"]
-ENTRYPOINT ["hearsay"]
-CMD ["run", "--config", "/etc/hearsay/hearsay.json"]
