@@ -171,7 +171,7 @@ void Books::log(Frontend& frontend, const Request& request, const ResponseWriter
         if (!asked) asked = &details.peers_asked->all().back();
         record.handling.peer = asked->node;
         record.handling.peer_verdict = asked->verdict;
-        record.handling.peers_asked = peers_asked.get();
+        record.handling.peers_asked = details.peers_asked.get();
     }
     record.handling.origin = details.server;
     if (const auto* rule = request.site.policy.rule) record.handling.rule = rule->name;

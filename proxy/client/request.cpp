@@ -51,7 +51,7 @@ bool Request::take_own_upstream() {
 
 bool Request::is_logged_in() const {
     const auto& own = own_upstream.connection;
-    return (own && own->logged_in && has_own_upstream()) || logs_connection_in(head.fields);
+    return (own && own->login == ConnectionLogin::done && has_own_upstream()) || logs_connection_in(head.fields);
 }
 
 void Request::take_trace(bool trusted, SpanQueue& spans) {

@@ -113,7 +113,7 @@ TEST_F(InterceptAttacksOfAPeer, GetWhatIsStoredAndMakeTheNodeFetchNothing) {
         EXPECT_THAT(answer.cache_status(), EndsWith("detail=absent")) << other;
     }
     EXPECT_EQ(origin.requests(), asked);
-    EXPECT_EQ(status("a").leaves.minted, 1u) << "a certificate for the one CONNECT";
+    EXPECT_EQ(status("a").tls.leaves.minted, 1u) << "a certificate for the one CONNECT";
 }
 
 TEST_F(InterceptAttacksOfAPeer, OpenNoTunnelWhereNoClientMay) {
@@ -122,7 +122,7 @@ TEST_F(InterceptAttacksOfAPeer, OpenNoTunnelWhereNoClientMay) {
         EXPECT_EQ(peer.ask("CONNECT", "files.test:443", fields).status, 403u) << fields;
     }
     EXPECT_EQ(status("a").work.intercepted_connections, 1u);
-    EXPECT_EQ(status("a").leaves.minted, 1u);
+    EXPECT_EQ(status("a").tls.leaves.minted, 1u);
 }
 
 TEST_F(InterceptAttacksOfAPeer, GetNothingOfOtherHostsInsideWithAForgedToken) {
