@@ -7,7 +7,6 @@
 #include "measure/run/node_addresses.hpp"
 #include "measure/trace/printable.hpp"
 #include "proxy/config/parse_config.hpp"
-#include "proxy/net/load_config.hpp"
 
 namespace app {
 namespace {

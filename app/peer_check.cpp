@@ -241,7 +241,7 @@ std::string http_fault(const boost::system::result<measure::HttpAnswer>& answer,
     return fmt::format("that is the http port of {}", measure::printable(by));
 }
 
-int check_peers(const proxy::Config& config) {
+int check_peers(const proxy::LoadedConfig& config) {
     const auto settings = proxy::cluster_settings(config);
     if (!config.cluster || settings.keys.empty())
         return fail(kFailed, "there are no peers to try: the configuration has no cluster");

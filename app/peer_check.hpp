@@ -4,7 +4,7 @@
 #include <string>
 
 #include "measure/run/http_get.hpp"
-#include "proxy/config/config.hpp"
+#include "proxy/config/loaded_config.hpp"
 
 namespace app {
 
@@ -27,6 +27,6 @@ std::string http_fault(const boost::system::result<measure::HttpAnswer>& answer,
 /// themselves by the token of a link instead, which only a running node has. Prints a line for each
 /// port. Returns kOk, or kFailed if a port fails or no peer was found. The peers only log a line
 /// and count a request.
-int check_peers(const proxy::Config& config);
+int check_peers(const proxy::LoadedConfig& config);
 
 }  // namespace app

@@ -14,7 +14,7 @@
 #include "proxy/config/disk_folders.hpp"
 #include "proxy/config/parse_config.hpp"
 #include "proxy/config/resource_limits.hpp"
-#include "proxy/net/load_config.hpp"
+#include "proxy/load_config.hpp"
 #include "proxy/node.hpp"
 
 namespace app {
@@ -59,8 +59,7 @@ int run_command(const std::string& file, proxy::BlockedSignals& blocked) {
         print_errors(file, loaded);
         return kBadConfig;
     }
-    return proxy::run_node(std::move(*loaded.config), std::filesystem::absolute(file), blocked,
-                           loaded.warnings);
+    return proxy::run_node(std::move(loaded), std::filesystem::absolute(file), blocked);
 }
 
 Command add_check(CLI::App& app) {

@@ -12,13 +12,12 @@
 #include <vector>
 
 #include "protocol/net/plain_message.hpp"
-#include "proxy/access/access_rules.hpp"
 #include "proxy/admin/server.hpp"
-#include "proxy/blocklists/read_blocklists.hpp"
 #include "proxy/control_queue.hpp"
 #include "proxy/drain.hpp"
 #include "proxy/explain_url.hpp"
 #include "proxy/housekeeping.hpp"
+#include "proxy/load_config.hpp"
 #include "proxy/net/awaited_value.hpp"
 #include "proxy/net/listen.hpp"
 #include "proxy/net/tls_contexts.hpp"
@@ -52,25 +51,12 @@ void enter_thread(const char* name) {
     ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
 }
 
-/// Adds the TLS contexts, users and blocklists that the configuration names, unless it has them.
-std::shared_ptr<const Config> complete(Config config) {
-    if (!config.tls_contexts) {
-        const auto errors = load_tls(config);
-        if (!errors.empty())
-            throw std::runtime_error(errors.front().path + ": " + errors.front().message);
-    }
-    if (!config.access) {
-        const auto errors = load_access(config);
-        if (!errors.empty())
-            throw std::runtime_error(errors.front().path + ": " + errors.front().message);
-    }
-    if (!config.blocklists) {
-        auto read = read_blocklists(config.forward);
-        if (!read.errors.empty())
-            throw std::runtime_error(read.errors.front().path + ": " + read.errors.front().message);
-        config.blocklists = std::move(read.lists);
-    }
-    return std::make_shared<const Config>(std::move(config));
+/// Reads the files that the configuration names.
+WatchedFiles files_of(LoadedConfig& config) {
+    auto read = load_files(config);
+    if (!read.errors.empty())
+        throw std::runtime_error(read.errors.front().path + ": " + read.errors.front().message);
+    return std::move(read.files);
 }
 
 }  // namespace
@@ -79,9 +65,9 @@ class Node::Impl final : public ControlQueue::Handler, public NodeControl {
     using Whom = protocol::Cluster::Whom;
 
 public:
-    Impl(Config settings, std::filesystem::path file, ServiceManager manager,
-         std::shared_ptr<const RecentErrors> errors)
-        : config_(complete(std::move(settings))),
+    Impl(std::shared_ptr<const LoadedConfig> config, WatchedFiles files, std::filesystem::path file,
+         ServiceManager manager, std::shared_ptr<const RecentErrors> errors)
+        : config_(std::move(config), std::move(files)),
           cluster_(control_, *config_, cluster_hooks()),
           cache_(*config_, cluster_->key_hasher(), queue_,
                  [this](const auto& directory) { return cluster_.restore_secret(directory); }),
@@ -175,7 +161,7 @@ private:
 
     void make_workers() {
         for (const auto fd : listen_shared(config_->listen, config_->workers))
-            workers_.push_back(std::make_unique<Worker>(cache_, clients_, config_.share(), fd));
+            workers_.push_back(std::make_unique<Worker>(cache_, clients_, config_, fd));
         if (!config_->tls) return;
         auto worker = workers_.begin();
         for (const auto fd : listen_shared(config_->tls->listen, config_->workers))
@@ -230,7 +216,7 @@ private:
     }
 
     // Calls of the admin port.
-    std::shared_ptr<const Config> config() override { return config_.share(); }
+    std::shared_ptr<const LoadedConfig> config() override { return config_.share(); }
     void drain() override { queue_.push(DrainOrdered{}); }
     asio::awaitable<Reloaded> reload() override {
         return reloader_.reload_and_wait("POST /api/v1/reload");
@@ -321,10 +307,12 @@ private:
     Ports ports_;
 };
 
-Node::Node(Config config, std::filesystem::path file, ServiceManager manager,
-           std::shared_ptr<const RecentErrors> errors)
-    : impl_(
-          std::make_unique<Impl>(std::move(config), std::move(file), manager, std::move(errors))) {}
+Node::Node(LoadedConfig config, std::filesystem::path file, ServiceManager manager,
+           std::shared_ptr<const RecentErrors> errors, std::optional<WatchedFiles> read) {
+    auto files = read ? std::move(*read) : files_of(config);
+    impl_ = std::make_unique<Impl>(std::make_shared<const LoadedConfig>(std::move(config)),
+                                   std::move(files), std::move(file), manager, std::move(errors));
+}
 Node::~Node() = default;
 void Node::note_warnings(const std::vector<ConfigError>& warnings) {
     impl_->note_warnings(warnings);

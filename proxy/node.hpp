@@ -3,11 +3,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "proxy/admin/node_status.hpp"
 #include "proxy/blocked_signals.hpp"
-#include "proxy/config/config.hpp"
+#include "proxy/config/loaded_config.hpp"
+#include "proxy/load_config.hpp"
 #include "proxy/service_manager.hpp"
 #include "proxy/telemetry/recent_errors.hpp"
 
@@ -19,9 +21,11 @@ class Node {
 public:
     /// Binds all ports. Throws std::exception with a sentence for the user. `file`: absolute path
     /// of the configuration; a node without one refuses reloads. `manager` gets the node's phases.
-    /// `errors`: lines of the error log for the admin port, or null.
-    explicit Node(Config config, std::filesystem::path file = {}, ServiceManager manager = {},
-                  std::shared_ptr<const RecentErrors> errors = nullptr);
+    /// `errors`: lines of the error log for the admin port, or null. `files`: those that the
+    /// configuration names; without them the node reads them itself.
+    explicit Node(LoadedConfig config, std::filesystem::path file = {}, ServiceManager manager = {},
+                  std::shared_ptr<const RecentErrors> errors = nullptr,
+                  std::optional<WatchedFiles> files = std::nullopt);
     ~Node();  // stop() and join()
     Node(const Node&) = delete;
     Node& operator=(const Node&) = delete;
@@ -59,9 +63,8 @@ private:
 
 /// `hearsay run`: runs a node. TERM or INT drains it, and a second one stops it at once. HUP
 /// reloads the configuration from `file`, USR1 reopens the access log. `blocked` keeps the signals
-/// until their handlers are in place. Logs `warnings` about the configuration. Returns the exit
-/// code, and logs the reason of a failed start.
-int run_node(Config config, const std::filesystem::path& file, BlockedSignals& blocked,
-             const std::vector<ConfigError>& warnings = {});
+/// until their handlers are in place. `loaded` has a configuration; its warnings are logged.
+/// Returns the exit code, and logs the reason of a failed start.
+int run_node(LoadResult loaded, const std::filesystem::path& file, BlockedSignals& blocked);
 
 }  // namespace proxy

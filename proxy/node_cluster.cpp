@@ -10,7 +10,7 @@
 namespace proxy {
 namespace {
 
-std::optional<protocol::HashSecret> own_secret_of(const Config& config) {
+std::optional<protocol::HashSecret> own_secret_of(const LoadedConfig& config) {
     if (config.cache.disk.empty() || !cluster_settings(config).keys.empty()) return std::nullopt;
     std::vector<std::filesystem::path> directories;
     for (const auto& disk : config.cache.disk) directories.push_back(disk.path);
@@ -31,7 +31,7 @@ void add_earlier(protocol::ClusterStatus& links, const protocol::ClusterStatus& 
 
 }  // namespace
 
-NodeCluster::NodeCluster(boost::asio::io_context& control, const Config& config,
+NodeCluster::NodeCluster(boost::asio::io_context& control, const LoadedConfig& config,
                          protocol::ClusterHooks hooks)
     : control_(control),
       hooks_(std::move(hooks)),
@@ -39,7 +39,7 @@ NodeCluster::NodeCluster(boost::asio::io_context& control, const Config& config,
       kind_(cluster_settings(config).summary_kind),
       cluster_(make(config)) {}
 
-std::shared_ptr<protocol::Cluster> NodeCluster::make(const Config& config) const {
+std::shared_ptr<protocol::Cluster> NodeCluster::make(const LoadedConfig& config) const {
     auto settings = cluster_settings(config);
     if (own_secret_) settings.own_secret = *own_secret_;
     return std::make_shared<protocol::Cluster>(control_, std::move(settings), hooks_);

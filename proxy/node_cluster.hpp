@@ -9,7 +9,7 @@
 #include <string>
 
 #include "protocol/cluster.hpp"
-#include "proxy/config/config.hpp"
+#include "proxy/config/loaded_config.hpp"
 #include "proxy/control_queue.hpp"
 #include "summary/kind.hpp"
 
@@ -22,7 +22,7 @@ class NodeCluster {
 public:
     /// Reads the secret for key hashes from the disk, or writes a new one there, if the node has a
     /// disk and no cluster key. Throws std::exception with a sentence for the user.
-    NodeCluster(boost::asio::io_context& control, const Config& config,
+    NodeCluster(boost::asio::io_context& control, const LoadedConfig& config,
                 protocol::ClusterHooks hooks);
     ~NodeCluster() { cluster_->stop(); }
     NodeCluster(const NodeCluster&) = delete;
@@ -32,7 +32,7 @@ public:
     protocol::Cluster& operator*() const { return *cluster_; }
 
     /// A cluster for these settings that has yet to start. Throws as the constructor does.
-    std::shared_ptr<protocol::Cluster> make(const Config& config) const;
+    std::shared_ptr<protocol::Cluster> make(const LoadedConfig& config) const;
     /// Starts `next` in place of the present cluster, which then ends.
     void replace(std::shared_ptr<protocol::Cluster> next);
 

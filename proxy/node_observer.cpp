@@ -82,11 +82,11 @@ boost::asio::awaitable<NodeStatus> NodeObserver::status() {
     status.log_failed = clients.access_log.failed();
     status.internal_errors = clients.faults.caught();
     status.false_hit_budget = config.summary.false_hit_budget;
-    show_certificates(config, status);
+    show_certificates(*node_.config.files().tls, status);
     show_leaves(clients.leaves.numbers(), status);
     status.spans = clients.spans.counters();
     status.process = process_status();
-    show_blocklists(config, status);
+    show_blocklists(node_.config.files().blocklists.get(), status);
     show_upstreams(config, node_.cache.groups, status);
     co_return status;
 }

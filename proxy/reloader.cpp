@@ -7,12 +7,12 @@
 #include <exception>
 #include <memory>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 
 #include "protocol/net/plain_message.hpp"
 #include "proxy/config/mounted_file.hpp"
 #include "proxy/net/certificate_review.hpp"
-#include "proxy/net/load_config.hpp"
 
 namespace proxy {
 namespace {
@@ -46,28 +46,30 @@ ConfigRead failed(std::string why) {
 
 }  // namespace
 
+/// Called on the thread of the reader. A reload that comes first reads the files itself.
+template <class Kind>
+typename FileRenewal<Kind>::Renewed Reloader::renewed() {
+    return [this](const auto& was, typename Kind::Read read) {
+        if constexpr (std::is_same_v<Kind, BlocklistFilesKind>) lists_kept_.keep(read.value);
+        boost::asio::post(control_, [this, was, read = std::move(read)] {
+            if (!settings_.renew(Kind::kMember, was, read.value)) return;
+            if constexpr (std::is_same_v<Kind, CertificateFilesKind>) log(read);
+            watch_files();
+        });
+    };
+}
+
 Reloader::Reloader(boost::asio::io_context& control, std::filesystem::path file,
                    SettingsInEffect& settings, ServiceNotices& notices)
     : control_(control),
       file_(std::move(file)),
       settings_(settings),
       notices_(notices),
-      certificates_(reader_.get_executor(),
-                    [this](const auto& was, CertificatesRead read) {
-                        boost::asio::post(
-                            control_, [this, was, read = std::move(read)] { renewed(was, read); });
-                    }),
-      blocklists_(reader_.get_executor(), stop_.get_token(),
-                  [this](const auto& was, std::shared_ptr<const Blocklists> lists) {
-                      boost::asio::post(
-                          control_, [this, was, lists = std::move(lists)] { renewed(was, lists); });
-                  }),
-      users_(reader_.get_executor(), [this](const auto& was, auto rules) {
-          boost::asio::post(control_, [this, was, rules = std::move(rules)] {
-              // Else a reload came first.
-              if (settings_.renew_access(was, rules)) watch_files();
-          });
-      }) {
+      certificates_(reader_.get_executor(), {}, renewed<CertificateFilesKind>()),
+      users_(reader_.get_executor(), {}, renewed<UsersFileKind>()),
+      blocklists_(reader_.get_executor(), BlocklistFilesKind(stop_.get_token()),
+                  renewed<BlocklistFilesKind>()),
+      lists_kept_(reader_.get_executor()) {
     status_.loaded_at = unix_time();
 }
 
@@ -86,38 +88,32 @@ void Reloader::note_warnings(const std::vector<ConfigError>& warnings) {
 }
 
 void Reloader::watch_files() {
-    boost::asio::post(reader_, [this, config = settings_.config()]() mutable {
-        try {
-            certificates_.follow(config);
-            users_.follow(config);
-            blocklists_.follow(std::move(config));
-        } catch (const std::exception& unexpected) {
-            spdlog::error("cannot watch certificates, users and blocklists: {}",
-                          protocol::plain_message(unexpected));
-        }
-    });
+    boost::asio::post(reader_,
+                      [this, config = settings_.now().share(), files = settings_.now().files()] {
+                          try {
+                              certificates_.follow(config, files);
+                              users_.follow(config, files);
+                              blocklists_.follow(config, files);
+                              lists_kept_.keep(files.blocklists);
+                          } catch (const std::exception& unexpected) {
+                              spdlog::error("cannot watch certificates, users and blocklists: {}",
+                                            protocol::plain_message(unexpected));
+                          }
+                      });
 }
 
-void Reloader::renewed(const std::shared_ptr<const TlsContexts>& was,
-                       const CertificatesRead& read) {
-    if (!settings_.renew_certificates(was, read.contexts)) return;  // a reload came first
+void Reloader::log(const CertificatesRead& read) const {
     for (const auto index : read.renewed) {
-        const auto& facts = read.contexts->certificates[index]->facts;
+        const auto& facts = read.value->certificates[index]->facts;
         spdlog::info("certificate {} was renewed, and expires on {}", facts.file,
                      rfc3339(facts.not_after));
     }
     if (read.renewed_authority) {
-        const auto& facts = read.contexts->interception->authority->facts;
+        const auto& facts = read.value->interception->authority->facts;
         spdlog::info("CA {} was renewed, and expires on {}", facts.file, rfc3339(facts.not_after));
     }
-    for (const auto& each : certificate_doubts(*settings_.config()))
+    for (const auto& each : certificate_doubts(*settings_.now(), *read.value))
         spdlog::warn("certificates: {}: {}", each.path, each.message);
-    watch_files();
-}
-
-void Reloader::renewed(const std::shared_ptr<const Blocklists>& was,
-                       const std::shared_ptr<const Blocklists>& lists) {
-    if (settings_.renew_blocklists(was, lists)) watch_files();  // else a reload came first
 }
 
 void Reloader::reload(std::string cause) {
@@ -129,7 +125,7 @@ void Reloader::reload(std::string cause, Waiter waiter) {
     if (pending_ >= kMaxPending)
         return finish(cause, failed("too many reloads are waiting already"), waiter);
     ++pending_;
-    boost::asio::post(reader_, [this, before = settings_.config()->blocklists,
+    boost::asio::post(reader_, [this, before = settings_.now().files().blocklists,
                                 cause = std::move(cause), waiter = std::move(waiter)]() mutable {
         // One reader and one control thread, both in order: the last file that was read wins.
         auto result = std::make_shared<ConfigRead>(read(std::move(before)));
@@ -167,7 +163,7 @@ ConfigRead Reloader::read(std::shared_ptr<const Blocklists> before) {
                 "mount its folder instead, and restart");
         // Has an error for a missing file.
         ConfigRead read{load_config(file_, process_environment(), {before, stop_.get_token()})};
-        if (read.config) blocklists_.keep(read.config->blocklists);
+        lists_kept_.keep(read.files.blocklists);
         read.is_mounted_alone = is_mounted_alone(file_);
         if (read.config) read.access_log = LogSink(read.config->log.access);
         return read;

@@ -11,11 +11,10 @@
 
 #include "proxy/admin/node_status.hpp"
 #include "proxy/config/config_changes.hpp"
-#include "proxy/config/parse_config.hpp"
+#include "proxy/file_renewal.hpp"
+#include "proxy/load_config.hpp"
 #include "proxy/net/awaited_value.hpp"
-#include "proxy/net/blocklist_renewal.hpp"
-#include "proxy/net/certificate_renewal.hpp"
-#include "proxy/net/users_renewal.hpp"
+#include "proxy/renewed_files.hpp"
 #include "proxy/service_notices.hpp"
 #include "proxy/settings_in_effect.hpp"
 #include "proxy/telemetry/log_sink.hpp"
@@ -23,7 +22,7 @@
 namespace proxy {
 
 /// A configuration file as a reload has read it, with the access log that it names.
-struct ConfigRead : ConfigResult {
+struct ConfigRead : LoadResult {
     LogSink access_log{};           // open
     bool is_mounted_alone = false;  // see mounted_file.hpp
 };
@@ -62,9 +61,9 @@ private:
     ConfigRead read(std::shared_ptr<const Blocklists> before);
     Reloaded applied(ConfigRead read) const;
     void finish(const std::string& cause, ConfigRead read, const Waiter& waiter);
-    void renewed(const std::shared_ptr<const TlsContexts>& was, const CertificatesRead& read);
-    void renewed(const std::shared_ptr<const Blocklists>& was,
-                 const std::shared_ptr<const Blocklists>& lists);
+    template <class Kind>
+    typename FileRenewal<Kind>::Renewed renewed();
+    void log(const CertificatesRead& read) const;
     void log_and_count(const std::string& cause, const Reloaded& result,
                        const std::vector<ConfigError>& warnings);
 
@@ -77,9 +76,10 @@ private:
     std::stop_source stop_;
     boost::asio::thread_pool reader_{1};
     // On the reader's thread.
-    CertificateRenewal certificates_;
-    BlocklistRenewal blocklists_;
-    UsersRenewal users_;
+    FileRenewal<CertificateFilesKind> certificates_;
+    FileRenewal<UsersFileKind> users_;
+    FileRenewal<BlocklistFilesKind> blocklists_;
+    BlocklistKeeper lists_kept_;
 };
 
 }  // namespace proxy

@@ -109,20 +109,21 @@ void log_start(const StartedNode& about, const Node& node) {
 
 }  // namespace
 
-int run_node(Config config, const std::filesystem::path& file, BlockedSignals& blocked,
-             const std::vector<ConfigError>& warnings) {
+int run_node(LoadResult loaded, const std::filesystem::path& file, BlockedSignals& blocked) {
+    auto& config = *loaded.config;
     const auto errors = set_up_log(config.log.level);
     ignore_signals();
     raise_descriptor_limit();
-    for (const auto& each : warnings) spdlog::warn("{}: {}", each.path, each.message);
+    for (const auto& each : loaded.warnings) spdlog::warn("{}: {}", each.path, each.message);
     try {
         asio::io_context main{1};
         asio::signal_set signals(main, SIGTERM, SIGINT, SIGHUP);
         signals.add(SIGUSR1);
         blocked.release();
         const StartedNode about(config);
-        Node node(std::move(config), file, ServiceManager::of_this_process(), errors);
-        node.note_warnings(warnings);
+        Node node(std::move(config), file, ServiceManager::of_this_process(), errors,
+                  std::move(loaded.files));
+        node.note_warnings(loaded.warnings);
         node.start();
         log_start(about, node);
         asio::co_spawn(main, handle_signals(signals, node), asio::detached);

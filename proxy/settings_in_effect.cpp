@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "protocol/net/plain_message.hpp"
-#include "proxy/access/access_rules.hpp"
 #include "proxy/config/cluster_settings.hpp"
 #include "proxy/config/config_review.hpp"
 
@@ -19,7 +18,7 @@ namespace {
 namespace asio = boost::asio;
 
 /// Whether a change needs a new cluster, because a running one cannot take it over.
-bool needs_another_cluster(const Config& from, const Config& to) {
+bool needs_another_cluster(const LoadedConfig& from, const LoadedConfig& to) {
     auto one = cluster_settings(from), other = cluster_settings(to);
     one.peers = other.peers;
     one.dns_peers = other.dns_peers;
@@ -35,7 +34,7 @@ bool names_certificates(const Config& config) {
 }  // namespace
 
 // The steps that may fail come first.
-Reloaded SettingsInEffect::replace(ConfigResult read, LogSink access_log) {
+Reloaded SettingsInEffect::replace(LoadResult read, LogSink access_log) {
     Reloaded result;
     if (closed_) {
         result.outcome = Reloaded::Outcome::draining;
@@ -46,7 +45,8 @@ Reloaded SettingsInEffect::replace(ConfigResult read, LogSink access_log) {
         result.errors = std::move(read.errors);
         return result;
     }
-    const auto next = std::make_shared<const Config>(std::move(*read.config));
+    read.config->constants = node_.config->constants;
+    const auto next = std::make_shared<const LoadedConfig>(std::move(*read.config));
     result.changed = changed_settings(*node_.config, *next);
     result.errors = restart_only(*node_.config, *next, result.changed);
     const auto changes = [&](std::string_view setting) {
@@ -74,8 +74,8 @@ Reloaded SettingsInEffect::replace(ConfigResult read, LogSink access_log) {
     }
 
     const auto logged = logged_changes(*node_.config, *next, result.changed);
-    const auto had_lists = node_.config->blocklists;
-    put_in_effect(next);
+    const auto had_lists = node_.config.files().blocklists;
+    put_in_effect(next, std::move(read.files));
     if (changes("$.log.level"))
         spdlog::set_level(static_cast<spdlog::level::level_enum>(node_.config->log.level));
     if (cluster)
@@ -88,9 +88,9 @@ Reloaded SettingsInEffect::replace(ConfigResult read, LogSink access_log) {
     if (changes("$.cache.memory") && !std::exchange(cap_moves_, true)) step_cap();
     if (!logged.empty()) result.changed = logged;
     result.read_certificates = names_certificates(*node_.config);
-    const auto& lists = node_.config->blocklists;
+    const auto& lists = node_.config.files().blocklists;
     result.read_blocklists = lists && lists != had_lists;
-    result.read_users = node_.config->access && node_.config->access->users;
+    result.read_users = node_.config.files().users != nullptr;
     result.outcome = Reloaded::Outcome::applied;
     return result;
 }
@@ -103,7 +103,7 @@ PeersChanged SettingsInEffect::change_peers(const PeerOrder& order) {
         result.errors.push_back(
             {"$", "this node has no cluster: give it a key and a link address first"});
     if (!result.errors.empty()) return result;
-    Config next = *node_.config;
+    LoadedConfig next = *node_.config;
     result.errors = proxy::apply(order, *next.cluster);
     if (result.errors.empty()) result.errors = contradictions(next);
     if (!result.errors.empty()) return result;
@@ -112,44 +112,18 @@ PeersChanged SettingsInEffect::change_peers(const PeerOrder& order) {
     const auto text = peers_changed_text(result);
     if (text.empty()) return result;
     node_.cluster->set_peers(next.cluster->peers, next.cluster->dns_peers);
-    put_in_effect(std::make_shared<const Config>(std::move(next)));
+    put_in_effect(std::make_shared<const LoadedConfig>(std::move(next)), node_.config.files());
     spdlog::info("node {}: POST /api/v1/peers: {}", node_.config->node, text);
     return result;
 }
 
-bool SettingsInEffect::renew_certificates(const std::shared_ptr<const TlsContexts>& was,
-                                          std::shared_ptr<const TlsContexts> renewed) {
-    if (closed_ || node_.config->tls_contexts != was) return false;
-    Config next = *node_.config;
-    next.tls_contexts = std::move(renewed);
-    put_in_effect(std::make_shared<const Config>(std::move(next)));
-    return true;
-}
-
-bool SettingsInEffect::renew_blocklists(const std::shared_ptr<const Blocklists>& was,
-                                        std::shared_ptr<const Blocklists> renewed) {
-    if (closed_ || node_.config->blocklists != was) return false;
-    Config next = *node_.config;
-    next.blocklists = std::move(renewed);
-    put_in_effect(std::make_shared<const Config>(std::move(next)));
-    return true;
-}
-
-bool SettingsInEffect::renew_access(const std::shared_ptr<const AccessRules>& was,
-                                    std::shared_ptr<const AccessRules> renewed) {
-    if (closed_ || node_.config->access != was) return false;
-    Config next = *node_.config;
-    next.access = std::move(renewed);
-    put_in_effect(std::make_shared<const Config>(std::move(next)));
-    return true;
-}
-
-void SettingsInEffect::put_in_effect(std::shared_ptr<const Config> config) {
-    node_.config.replace(std::move(config));
+void SettingsInEffect::put_in_effect(std::shared_ptr<const LoadedConfig> config,
+                                     WatchedFiles files) {
+    node_.config.replace(std::move(config), std::move(files));
     for (auto& worker : node_.workers)
-        asio::post(worker->io, [&worker = *worker, config = node_.config.share()] {
-            worker.set_config(config);
-        });
+        asio::post(worker->io,
+                   [&worker = *worker, config = node_.config.share(),
+                    files = node_.config.files()] { worker.set_config(config, files); });
 }
 
 void SettingsInEffect::step_cap() {

@@ -5,7 +5,7 @@
 
 #include "proxy/config/config_changes.hpp"
 #include "proxy/config/config_peers.hpp"
-#include "proxy/config/parse_config.hpp"
+#include "proxy/load_config.hpp"
 #include "proxy/node_parts.hpp"
 #include "proxy/telemetry/log_sink.hpp"
 
@@ -19,24 +19,22 @@ public:
     explicit SettingsInEffect(const NodeParts& node) : node_(node) {}
 
     /// Puts the configuration of a file in effect. `access_log` is the open log that it names.
-    Reloaded replace(ConfigResult read, LogSink access_log);
+    Reloaded replace(LoadResult read, LogSink access_log);
     /// Changes the list of peers until the next reload, which takes the list of the file.
     PeersChanged change_peers(const PeerOrder& order);
 
-    /// Puts other contexts of the same certificate files in effect. False if the configuration has
-    /// other contexts than `was` by now, or if every change is refused.
-    bool renew_certificates(const std::shared_ptr<const TlsContexts>& was,
-                            std::shared_ptr<const TlsContexts> renewed);
+    /// Puts renewed files in effect, under the same settings. False if others than `was` are in
+    /// effect by now, or if every change is refused.
+    template <class Files>
+    bool renew(Files WatchedFiles::*which, const Files& was, Files renewed) {
+        if (closed_ || node_.config.files().*which != was) return false;
+        auto files = node_.config.files();
+        files.*which = std::move(renewed);
+        put_in_effect(node_.config.share(), std::move(files));
+        return true;
+    }
 
-    /// The same for blocklists.
-    bool renew_blocklists(const std::shared_ptr<const Blocklists>& was,
-                          std::shared_ptr<const Blocklists> renewed);
-
-    /// The same for the users of the forward proxy.
-    bool renew_access(const std::shared_ptr<const AccessRules>& was,
-                      std::shared_ptr<const AccessRules> renewed);
-
-    const std::shared_ptr<const Config>& config() const { return node_.config.share(); }
+    const ConfigInEffect& now() const { return node_.config; }
 
     /// From now on every change is refused, because the node drains or stops. Returns false if that
     /// was so before.
@@ -44,7 +42,7 @@ public:
     bool closed() const { return closed_; }
 
 private:
-    void put_in_effect(std::shared_ptr<const Config> config);
+    void put_in_effect(std::shared_ptr<const LoadedConfig> config, WatchedFiles files);
     void step_cap();
 
     const NodeParts node_;

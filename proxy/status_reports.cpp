@@ -136,8 +136,7 @@ std::vector<SiteAnswersStatus> WorkerReports::answers() const {
     return shown;
 }
 
-std::vector<OriginStatus> show_origins(const OriginReports& origins,
-                                       const ClusterConfig& settings) {
+std::vector<OriginStatus> show_origins(const OriginReports& origins, const PeerTimes& times) {
     std::vector<OriginStatus> shown;
     auto has_target = false;
     for (const auto& [name, time] : origins) {
@@ -147,8 +146,8 @@ std::vector<OriginStatus> show_origins(const OriginReports& origins,
         if (is_target && std::exchange(has_target, true)) continue;
         if (is_target) place = OriginAnswers::kForwardTargets;
         shown.push_back({std::move(place), seconds(time.mean()), seconds(time.deviation()),
-                         seconds(peer_budget(RoundTrip(), time, settings)),
-                         seconds(peer_limit(time, settings))});
+                         seconds(peer_budget(RoundTrip(), time, times)),
+                         seconds(peer_limit(time, times))});
     }
     return shown;
 }
@@ -180,7 +179,7 @@ void show_upstreams(const Config& config, UpstreamGroups& groups, NodeStatus& st
     add(config.forward.parents);
 }
 
-void show_blocklists(const Config& config, NodeStatus& status) {
+void show_blocklists(const Blocklists* lists, NodeStatus& status) {
     const auto& work = status.work;
     auto& numbers = status.blocklists.numbers;
     // A name in a list is never a false positive.
@@ -188,14 +187,14 @@ void show_blocklists(const Config& config, NodeStatus& status) {
         static_cast<double>(work.blocklist_queries - work.blocklist_confirmed) *
             Blocklists::error() +
         0.5);
-    if (!config.blocklists) return;
-    const auto& index = config.blocklists->index();
+    if (!lists) return;
+    const auto& index = lists->index();
     numbers.entries = index.hashes();
     numbers.memory_bytes = index.memory_bytes();
     numbers.file_bytes = index.file_bytes();
-    auto faults = config.blocklists->faults();
+    auto faults = lists->faults();
     for (std::size_t i = 0; i < faults.size(); ++i) {
-        const auto& list = config.blocklists->lists()[i];
+        const auto& list = lists->lists()[i];
         status.blocklists.lists.push_back({list.config.path, to_string(list.config.format),
                                      to_string(list.config.action), list.entries, list.malformed,
                                      std::move(faults[i])});
@@ -206,16 +205,15 @@ void show_leaves(const LeafNumbers& leaves, NodeStatus& status) {
     status.tls.leaves = {leaves.cached, leaves.minted, leaves.mint_us};
 }
 
-void show_certificates(const Config& config, NodeStatus& status) {
+void show_certificates(const TlsContexts& contexts, NodeStatus& status) {
     const auto now = seconds(std::chrono::system_clock::now().time_since_epoch());
     const auto add = [&](const CertificateFacts& facts) {
         // As nanoseconds, an end in the year 9999 would overflow.
         const auto end = static_cast<double>(facts.not_after.time_since_epoch().count());
         status.tls.certificates.push_back({facts.file, facts.names, facts.key_type, end, end - now});
     };
-    for (const auto& each : config.tls_contexts->certificates) add(each->facts);
-    if (const auto& interception = config.tls_contexts->interception)
-        add(interception->authority->facts);
+    for (const auto& each : contexts.certificates) add(each->facts);
+    if (const auto& interception = contexts.interception) add(interception->authority->facts);
 }
 
 bool show_links(const protocol::ClusterStatus& links, const WorkerReports& asked,

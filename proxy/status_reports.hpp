@@ -67,7 +67,7 @@ private:
 };
 
 /// Times of origins, with the limits for peers that follow from them and the settings.
-std::vector<OriginStatus> show_origins(const OriginReports& origins, const ClusterConfig& settings);
+std::vector<OriginStatus> show_origins(const OriginReports& origins, const PeerTimes& times);
 
 /// Fills the parts of `status` about memory and disk.
 void show_store(SharedCache& cache, NodeStatus& status);
@@ -76,11 +76,11 @@ void show_store(SharedCache& cache, NodeStatus& status);
 void show_upstreams(const Config& config, UpstreamGroups& groups, NodeStatus& status);
 
 /// Fills the blocklists of `status`, after its counters of work.
-void show_blocklists(const Config& config, NodeStatus& status);
+void show_blocklists(const Blocklists* lists, NodeStatus& status);
 /// Fills the numbers of certificates for intercepted hosts.
 void show_leaves(const LeafNumbers& leaves, NodeStatus& status);
 /// Fills the certificates of `status`.
-void show_certificates(const Config& config, NodeStatus& status);
+void show_certificates(const TlsContexts& contexts, NodeStatus& status);
 
 /// Fills summary and cluster of `status`. Returns true if all peers are in sync, and all DNS names
 /// of peers have an answer.

@@ -11,8 +11,8 @@ namespace proxy {
 namespace asio = boost::asio;
 
 Worker::Worker(SharedCache& shared_cache, SharedFrontend& shared_frontend,
-               std::shared_ptr<const Config> config, int acceptor_fd)
-    : settings(std::move(config)),
+               const ConfigInEffect& config, int acceptor_fd)
+    : settings(config.share(), config.files()),
       upstream(io.get_executor(), wheel, settings, shared_cache.windows,
                shared_cache.part_responses, shared_cache.groups, counters),
       cache{shared_cache, upstream},

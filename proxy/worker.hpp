@@ -21,8 +21,8 @@ namespace proxy {
 class Worker {
 public:
     /// Takes over `acceptor_fd`, a listening socket.
-    Worker(SharedCache& shared_cache, SharedFrontend& shared_frontend,
-           std::shared_ptr<const Config> config, int acceptor_fd);
+    Worker(SharedCache& shared_cache, SharedFrontend& shared_frontend, const ConfigInEffect& config,
+           int acceptor_fd);
 
     /// Starts to accept. Call it before run().
     void start() { acceptor.start(); }
@@ -45,8 +45,8 @@ public:
         if (probes) probe_newcomers(upstream, probe_turns);
     }
     /// Puts a configuration in effect for new requests and connections.
-    void set_config(std::shared_ptr<const Config> config) {
-        settings.replace(std::move(config));
+    void set_config(std::shared_ptr<const LoadedConfig> config, WatchedFiles files) {
+        settings.replace(std::move(config), std::move(files));
         next_checks.cancel();
     }
 

@@ -245,7 +245,7 @@ private:
     std::vector<proxy::PeerRecord> records_;  // of each about each
     std::vector<Node> nodes_;
     std::vector<OpenRequest> open_;  // of the current race
-    const proxy::ClusterConfig bounds_;
+    const proxy::PeerTimes bounds_;
     proxy::RoundTrip origin_;
 };
 

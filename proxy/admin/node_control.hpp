@@ -10,9 +10,9 @@
 #include "proxy/admin/node_status.hpp"
 #include "proxy/admin/purge.hpp"
 #include "proxy/admin/view_json.hpp"
-#include "proxy/config/config.hpp"
 #include "proxy/config/config_changes.hpp"
 #include "proxy/config/config_peers.hpp"
+#include "proxy/config/loaded_config.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/telemetry/explanation.hpp"
 #include "proxy/telemetry/history.hpp"
@@ -27,7 +27,7 @@ public:
     virtual ~NodeControl() = default;
     virtual boost::asio::awaitable<NodeStatus> status() = 0;
     /// The configuration in effect.
-    virtual std::shared_ptr<const Config> config() = 0;
+    virtual std::shared_ptr<const LoadedConfig> config() = 0;
     virtual void drain() = 0;
     virtual boost::asio::awaitable<Reloaded> reload() = 0;
     virtual boost::asio::awaitable<PurgeAnswer> purge(PurgeOrder order) = 0;

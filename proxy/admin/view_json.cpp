@@ -92,7 +92,7 @@ bool has_default(std::string_view path) {
 
 /// Adds the leaves of `shown`. Lists are leaves.
 void add_settings(const ordered_json& shown, const ordered_json& defaults, const std::string& path,
-                  const Config& config, ordered_json& out) {
+                  const LoadedConfig& config, ordered_json& out) {
     for (const auto& [key, value] : shown.items()) {
         const auto at = path.empty() ? key : path + '.' + key;
         const auto is_known = defaults.is_object() && defaults.contains(key);
@@ -150,7 +150,7 @@ std::string top_json(const TopLists& lists) {
                       {"clients", list_or_null(lists.has_clients, lists.clients, "client")}});
 }
 
-std::string settings_json(const Config& config) {
+std::string settings_json(const LoadedConfig& config) {
     auto list = ordered_json::array();
     add_settings(config_json(config), config_json(defaults_beside(config)), {}, config, list);
     return page_text({{"settings", std::move(list)}});

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "proxy/config/config.hpp"
+#include "proxy/config/loaded_config.hpp"
 #include "proxy/telemetry/history.hpp"
 #include "proxy/telemetry/recent_errors.hpp"
 #include "proxy/telemetry/site_counts.hpp"
@@ -25,6 +25,6 @@ std::string recent_errors_json(const std::vector<RecentErrors::Line>& lines);
 std::string sites_json(const SiteTotals& totals);
 std::string top_json(const TopLists& lists);
 /// Every setting in effect, with its value, its default (null: there is none) and its source.
-std::string settings_json(const Config& config);
+std::string settings_json(const LoadedConfig& config);
 
 }  // namespace proxy

@@ -46,8 +46,7 @@ BlockRun::BlockRun(Cache& cache, FetchJob& job, Of of, Exchange& exchange)
     for (const auto& tag : prefix_tags_of(uri, cache_.shared.key_hasher))
         owner.names.push_back(tag);
     job.progress.flow = std::make_shared<BlockFlow>(body_.blocks, covered_, job.result.wakeup,
-                                                    job.wanted.request->config().limits.body_window,
-                                                    std::move(owner));
+                                                    kBodyWindow, std::move(owner));
     cache.shared.flows.add(version_, job.progress.flow);
 }
 

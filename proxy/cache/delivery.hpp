@@ -65,7 +65,7 @@ public:
     void refuse(FetchError error, const Exchange& exchange);
 
 private:
-    const Config& config() const { return job_.wanted.request->config(); }
+    const LoadedConfig& config() const { return job_.wanted.request->config(); }
     static Fill::Incoming incoming_of(Draft& made, Sender sender,
                                       std::shared_ptr<const LiveFields> live);
     FillWriter::Watch watch_of(Exchange& exchange, Fill::From from, RestRequest* rest);

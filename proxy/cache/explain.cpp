@@ -107,19 +107,19 @@ void explain_age(Cache& cache, const ExplainTarget& of, Explanation& out) {
 }
 
 /// A site of the configuration is no forward target.
-void explain_blocklists(const ExplainTarget& of, Explanation::Access& out) {
-    const auto& config = *of.config;
-    if (!config.blocklists || of.site.of_entry()) return;
-    const auto listed = config.blocklists->find(of.key.host(), of.key.path());
+void explain_blocklists(const Blocklists* lists, const ExplainTarget& of,
+                        Explanation::Access& out) {
+    if (!lists || of.site.of_entry()) return;
+    const auto listed = lists->find(of.key.host(), of.key.path());
     const auto& entry = listed.refused ? listed.refused : listed.logged;
     if (!listed.refused && listed.unreadable > 0) {
         out.blocklist = "the sorted file cannot be read: " + listed.error.message();
-        out.blocklist_action = to_string(config.blocklists->any_refuses() ? BlocklistAction::refuse
-                                                                          : BlocklistAction::log);
+        out.blocklist_action =
+            to_string(lists->any_refuses() ? BlocklistAction::refuse : BlocklistAction::log);
         return;
     }
     if (!entry) return;
-    out.blocklist = config.blocklists->place(*entry);
+    out.blocklist = lists->place(*entry);
     out.blocklist_action =
         to_string(listed.refused ? BlocklistAction::refuse : BlocklistAction::log);
 }
@@ -136,7 +136,7 @@ std::string_view refusal_of(const Site& site, const Explanation::Access& known) 
 void explain_access(const ExplainTarget& of, Explanation::Access& out) {
     const auto& forward = of.config->forward;
     const auto& key = of.key;
-    explain_blocklists(of, out);
+    explain_blocklists(cache.upstream.settings.files().blocklists.get(), of, out);
     if (!of.site.of_entry() && !of.site.none)
         out.destination = why_not_destination(forward.destinations, key.host(), key.port());
     const auto* const pattern = key.scheme() == Scheme::https
@@ -205,7 +205,7 @@ std::shared_ptr<Looks> start_looks(Cache& cache, const CacheKey& key,
 /// Returns the time of the origin's answers.
 asio::awaitable<RoundTrip> explain_origin(Cache& cache, const ExplainTarget& of, Explanation& out) {
     auto& upstream = cache.upstream;
-    auto target = target_of(of.site, of.key);
+    auto target = target_of(*of.config, of.site, of.key);
     if (!target) co_return RoundTrip();
     const auto times = upstream.origin_times.of(connection_key(*target));
     out.origin.place = place_text(*target);
@@ -249,7 +249,7 @@ asio::awaitable<void> explain_peers(Cache& cache, const ExplainTarget& of, Round
         invalidated_at ? SinceInvalidation(of.now - *invalidated_at) : std::nullopt;
     const PeerFacts known{view->peers,
                           upstream.peers.all(),
-                          cluster,
+                          of.config->constants.peers,
                           origin,
                           of.now,
                           upstream.peers.denying(),

@@ -88,7 +88,7 @@ asio::awaitable<bool> Fetch::try_peers() {
     if (whom.count == 0) co_return false;
     origin_usual_ = origin;
     const auto nearest = round_trip_to(view->peers[whom.turns[0].peer]);
-    PeerRace plan(whom, nearest, origin, *config_.cluster, can_ask_origin(), now);
+    PeerRace plan(whom, nearest, origin, config_.constants.peers, can_ask_origin(), now);
     HeadRace race(cache_.upstream, job_.result.wakeup);
     for (;;) {
         auto* ended = race.take_ended();
@@ -417,8 +417,7 @@ asio::awaitable<void> Fetch::fetch_validated(Exchange& not_modified) {
 asio::awaitable<bool> Fetch::fetch_copy(const StaleCopy& copy, Exchange& not_modified,
                                         PeerOfView peer) {
     // The origin has had its say: no other request goes out meanwhile.
-    const auto& bounds = *config_.cluster;
-    const auto latest = std::max(bounds.peer_budget_max, bounds.peer_budget);
+    const auto latest = config_.constants.peers.budget_most;
     PeerRequest asked(cache_.upstream, peer, {latest, latest});
     asked.note_in(job_.from.peers_asked);
     asked.belong_to(job_.wanted.request->trace);

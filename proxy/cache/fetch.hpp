@@ -64,7 +64,7 @@ private:
                                             PeerOfView peer);
 
     Cache& cache_;
-    const Config& config_;
+    const LoadedConfig& config_;
     FetchJob& job_;
     Delivery delivery_;
     FetchPeers peers_;

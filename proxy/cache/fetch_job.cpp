@@ -8,7 +8,7 @@ namespace {
 
 std::shared_ptr<Fill> new_fill(const std::shared_ptr<Wakeup>& writer,
                                const RequestSnapshot& request) {
-    auto fill = std::make_shared<Fill>(writer, request.config().limits.body_window);
+    auto fill = std::make_shared<Fill>(writer, kBodyWindow);
     fill->led_by(request.trace);
     return fill;
 }

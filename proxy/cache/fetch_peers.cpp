@@ -42,14 +42,14 @@ PeerTurns FetchPeers::whom_to_ask(const protocol::PeerView& view, const RoundTri
     const auto denying = job_.wanted.block ? summary::PeerSet() : cache_.upstream.peers.denying();
     if (promised.empty() && perhaps.empty() && denying.empty()) return {};
     auto& records = cache_.upstream.peers.all();
-    const auto& cluster = *job_.wanted.request->config().cluster;
+    const auto& config = job_.wanted.request->config();
     const PeerFacts known{view.peers,
                           records,
-                          cluster,
+                          config.constants.peers,
                           origin,
                           now,
                           denying,
-                          stays_encrypted(cluster, job_.wanted.request->key)};
+                          stays_encrypted(*config.cluster, job_.wanted.request->key)};
     const auto whom = proxy::whom_to_ask(promised, perhaps, since_invalidation(now), known);
     if (whom.too_far) ++cache_.upstream.counters.peers_too_far;
     if (whom.count > 0 && promised.empty() && perhaps.empty())
@@ -113,7 +113,7 @@ void FetchPeers::sample_misses(const std::shared_ptr<const protocol::PeerView>& 
     // is.
     const auto& config = job_.wanted.request->config();
     if (job_.wanted.block ||
-        !upstream.peers.samples().takes_next(config.cluster->misses_per_sample) ||
+        !upstream.peers.samples().takes_next(config.constants.peers.misses_per_sample) ||
         since_invalidation(now))
         return;
     const auto promised = view->directory->candidates(job_.result.claim.key());

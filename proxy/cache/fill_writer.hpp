@@ -54,7 +54,7 @@ private:
     boost::asio::awaitable<FetchError> append(std::string_view piece, std::uint64_t& rest);
     std::optional<std::uint64_t> missing(const Exchange& exchange) const;
 
-    const Config& config_;
+    const LoadedConfig& config_;
     Fill& fill_;
     Wakeup& wakeup_;
     BodyWriter body_;

@@ -124,7 +124,7 @@ bool is_that_copy(const StaleCopy& copy, const Head& head, bool head_alone) {
 }
 
 PeerRace::PeerRace(const PeerTurns& whom, const RoundTrip& nearest, const RoundTrip& origin,
-                   const ClusterConfig& bounds, bool asks_origin, Time now)
+                   const PeerTimes& bounds, bool asks_origin, Time now)
     : whom_(whom),
       budget_(whom.beside_the_origin ? Duration(0) : peer_budget(nearest, origin, bounds)),
       origin_at_(asks_origin ? now + budget_ : Time::max()) {}

@@ -67,7 +67,7 @@ inline bool may_get_request(const protocol::PeerView::Peer& peer, bool only_encr
 struct PeerFacts {
     const protocol::PeerView::Peers& peers;  // by number
     std::span<const PeerRecord> records;     // as many
-    const ClusterConfig& bounds;
+    const PeerTimes& bounds;
     RoundTrip origin;  // the origin's usual time
     PeerRecord::Time now;
     /// Peers whose summaries say no, and are known to be wrong at times.
@@ -132,7 +132,7 @@ public:
 
     /// `nearest`: of the first peer. `asks_origin`: the origin can get the request beside them.
     PeerRace(const PeerTurns& whom, const RoundTrip& nearest, const RoundTrip& origin,
-             const ClusterConfig& bounds, bool asks_origin, Time now);
+             const PeerTimes& bounds, bool asks_origin, Time now);
 
     /// The requests under way.
     struct UnderWay {

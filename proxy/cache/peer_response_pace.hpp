@@ -12,7 +12,7 @@ namespace proxy {
 // The pace at which the origin is the better place for the rest of a peer's body. Functions of the
 // received bytes: no I/O, no clock.
 
-/// In bytes/s over cluster.peer_stall. A slower peer has stalled, if the rest can come from the
+/// In bytes/s over PeerTimes::stall. A slower peer has stalled, if the rest can come from the
 /// origin.
 inline constexpr std::uint64_t kPeerRateMin = 500;
 /// The origin gets a request for the rest if it would be there this many times sooner, and sooner

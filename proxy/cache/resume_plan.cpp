@@ -9,9 +9,9 @@ namespace proxy {
 
 using boost::beast::http::field;
 
-std::chrono::nanoseconds silence_at_most(Fill::From from, const Config& config) {
+std::chrono::nanoseconds silence_at_most(Fill::From from, const LoadedConfig& config) {
     const auto idle = config.timeouts.body_idle;
-    return from == Fill::From::origin ? idle : std::min(config.cluster->peer_stall, idle);
+    return from == Fill::From::origin ? idle : std::min(config.constants.peers.stall, idle);
 }
 
 BodyEnd end_of_body(FetchError error, bool given_up, bool can_resume) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/config/config.hpp"
+#include "proxy/config/loaded_config.hpp"
 #include "proxy/http/fetch_error.hpp"
 #include "proxy/http/message_parser.hpp"
 #include "proxy/http/range.hpp"
@@ -17,7 +17,7 @@ namespace proxy {
 // The silence that ends a body, and the way on from there. Functions: no I/O, no clock.
 
 /// The time that a sender may be silent. It is shorter for a peer, which is near.
-std::chrono::nanoseconds silence_at_most(Fill::From from, const Config& config);
+std::chrono::nanoseconds silence_at_most(Fill::From from, const LoadedConfig& config);
 
 /// The version of a body at its origin: a strong tag, and the mark of its server in a group.
 struct AtOrigin {

@@ -165,7 +165,7 @@ bool UpdatedFields::fit(const LimitsConfig& limits) const {
     constexpr std::size_t kOfEachLine = 4;  // ": " and CRLF
     std::size_t bytes = 0;
     for (const auto& line : merged_) bytes += line.name.size() + line.value.size() + kOfEachLine;
-    return merged_.size() <= limits.head_lines && bytes <= limits.head;
+    return merged_.size() <= kHeadLines && bytes <= limits.head;
 }
 
 Refreshed refreshed(const StoringRequest& storing, const StoredResponse& stored, Fields fields,

@@ -61,7 +61,7 @@ void Acceptor::start() {
 void Acceptor::admit(tcp::socket socket, Scheme scheme) {
     ++frontend_.counters.connections_accepted;
     // A reload may have taken away what this listener needs.
-    if (scheme == Scheme::https && !frontend_.config().tls_contexts->server) return;
+    if (scheme == Scheme::https && !frontend_.settings.files().tls->server) return;
     boost::system::error_code gone;
     const auto remote = socket.remote_endpoint(gone);
     if (gone) return;

@@ -94,7 +94,7 @@ void Requester::forget() {
 
 bool Requester::may_purge(const Config& config, Fields request) const {
     if (came_through_a_proxy(request) && behind_ != Behind::named) return false;
-    return config.purge.allow.contains(address());
+    return config.clients.purge.contains(address());
 }
 
 }  // namespace proxy

@@ -69,7 +69,7 @@ ClientConnection::ClientConnection(Frontend& frontend, Admitted client)
     socket_.set_option(asio::ip::tcp::no_delay(true), ec);
     socket_.non_blocking(true, ec);
     if (scheme_ == Scheme::https)
-        tls_ = std::make_unique<protocol::TlsSession>(*frontend.config().tls_contexts->server,
+        tls_ = std::make_unique<protocol::TlsSession>(*frontend.settings.files().tls->server,
                                                       protocol::TlsSide::server, socket_);
     frontend_.add(*this);
 }
@@ -279,7 +279,7 @@ bool ClientConnection::begins_handshake(Received received) const {
 }
 
 asio::awaitable<ClientConnection::Handshake> ClientConnection::peer_handshake(Received received) {
-    const auto psk = frontend_.config().tls_contexts->peers;  // the handshake looks the key up
+    const auto psk = frontend_.settings.files().tls->peers;  // the handshake looks the key up
     std::string bytes;
     if (received == Received::head) bytes = head_bytes_;
     bytes.append(input_.data());

@@ -14,6 +14,7 @@
 #include "proxy/client/request_trace.hpp"
 #include "proxy/client/tunnel.hpp"
 #include "proxy/http/field_list.hpp"
+#include "proxy/net/tls_contexts.hpp"
 #include "proxy/upstream/origin_request.hpp"
 #include "proxy/upstream/origin_trouble.hpp"
 
@@ -92,7 +93,7 @@ asio::awaitable<void> serve_connect(Transaction& transaction) {
         co_await transaction.refuse(refusal->status, refusal->text, status);
         co_return;
     }
-    if (config.access) {
+    if (config.judges_clients) {
         const AskedPlace place{authority.host, authority.port, true};
         const auto admitted = co_await admit_request(transaction, place);
         if (!admitted) co_return;
@@ -100,7 +101,10 @@ asio::awaitable<void> serve_connect(Transaction& transaction) {
     // Nobody but client and origin knows the path.
     if (const auto page = judge_by_blocklists(transaction, authority.host, std::nullopt))
         co_return co_await refuse_listed(transaction, *page);
-    if (auto name = intercepted_name(config.forward, authority.host, authority.port))
+    // A reload during the admission may have ended the interception.
+    const auto& tls = frontend.settings.files().tls;
+    auto name = intercepted_name(config.forward, authority.host, authority.port);
+    if (name && tls && tls->interception)
         co_return co_await intercept_connect(transaction, std::move(*name), authority.port);
     UpstreamTarget target{{{}, authority.port}, true};
     append_lower(target.host, authority.address());

@@ -145,7 +145,7 @@ public:
     void drain();
 
     /// The configuration in effect. A reload replaces it: keep settings.share() over a wait.
-    const Config& config() const { return *settings; }
+    const LoadedConfig& config() const { return *settings; }
     bool retiring() const { return retiring_; }  // connections end with their next response
     bool draining() const { return draining_; }
 

@@ -103,12 +103,12 @@ asio::awaitable<bool> Http1Connection::run() {
 /// A TLS handshake where clients speak clear text. After it the connection is like any other there.
 bool Http1Connection::is_encrypted_peer(ClientConnection::Received received) const {
     return connection_.begins_handshake(received) && frontend_.upstream.peers.view() &&
-           frontend_.config().tls_contexts->peers;
+           frontend_.settings.files().tls->peers;
 }
 
 /// HTTP/2 by prior knowledge: the first bytes are its preface (RFC 9113 §3.3).
 bool Http1Connection::is_http2(ParseError error) const {
-    const auto& http2 = frontend_.config().http2;
+    const auto& http2 = frontend_.config().protocols.http2;
     return error == ParseError::http2 && connection_.scheme() == Scheme::http && http2.enabled &&
            http2.cleartext && !only_for_peers_;
 }

@@ -256,7 +256,8 @@ asio::awaitable<void> Http2Connection::serve(std::string_view received) {
 void Http2Connection::state_settings() {
     const auto& config = frontend_.config();
     const nghttp2_settings_entry settings[] = {
-        {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, static_cast<std::uint32_t>(config.http2.streams)},
+        {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS,
+         static_cast<std::uint32_t>(config.protocols.http2.streams)},
         {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, kHttp2FirstWindow},
         {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<std::uint32_t>(config.limits.head)},
         {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1},
@@ -347,7 +348,7 @@ void Http2Connection::take_no_head() {
 /// client cannot have more of them by resets (CVE-2023-44487). Those whose response has ended are
 /// over for the client, and serve() lets their code end.
 int Http2Connection::begin_stream(std::int32_t id) {
-    if (streams_.size() - streams_.leaving >= frontend_.config().http2.streams) {
+    if (streams_.size() - streams_.leaving >= frontend_.config().protocols.http2.streams) {
         nghttp2_submit_rst_stream(session(), NGHTTP2_FLAG_NONE, id, NGHTTP2_REFUSED_STREAM);
         return 0;
     }

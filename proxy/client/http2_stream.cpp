@@ -95,8 +95,8 @@ void Http2Stream::take_connect() {
     // Bytes that follow belong to the other protocol, so they are no content (RFC 8441 §4).
     if (head.length()) bad_head_ = ParseError::bad_length;
     tunnel_.ask_upgrade(request_.head, head.protocol());
-    const auto wish =
-        upgrade_wish(request_.head.fields, request_.head.version, request_.config().upgrade);
+    const auto wish = upgrade_wish(request_.head.fields, request_.head.version,
+                                   request_.config().protocols.upgrade);
     unknown_protocol_ = wish.state == UpgradeWish::State::none;
 }
 

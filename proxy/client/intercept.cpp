@@ -13,8 +13,8 @@
 #include <optional>
 #include <utility>
 
-#include "proxy/access/access_rules.hpp"
 #include "proxy/access/client_share.hpp"
+#include "proxy/access/password_file.hpp"
 #include "proxy/client/admitted.hpp"
 #include "proxy/client/entrance.hpp"
 #include "proxy/client/inside.hpp"
@@ -29,16 +29,16 @@ namespace asio = boost::asio;
 using tcp = asio::ip::tcp;
 
 /// The facts that hold inside, as they are at the CONNECT.
-std::unique_ptr<Inside> inside_of(const Request& request, std::string name, std::uint16_t port) {
+std::unique_ptr<Inside> inside_of(const Request& request, const WatchedFiles& files,
+                                  std::string name, std::uint16_t port) {
     auto inside = std::make_unique<Inside>();
     inside->name = std::move(name);
     inside->port = port;
     inside->client = request.requester.address();
-    inside->interception = request.config().tls_contexts->interception;
-    const auto& access = request.config().access;
-    if (!request.share || request.share->user.empty() || !access || !access->users) return inside;
+    inside->interception = files.tls->interception;
+    if (!request.share || request.share->user.empty() || !files.users) return inside;
     inside->user = request.share->user;
-    if (const auto* hash = access->users->hash_of(inside->user)) inside->user_hash = *hash;
+    if (const auto* hash = files.users->hash_of(inside->user)) inside->user_hash = *hash;
     return inside;
 }
 
@@ -179,7 +179,8 @@ asio::awaitable<void> intercept_connect(Transaction& transaction, std::string na
                                         std::uint16_t port) {
     auto& frontend = transaction.frontend;
     transaction.books.intercepted = true;
-    auto inside = inside_of(transaction.request, std::move(name), port);
+    auto inside = inside_of(transaction.request, transaction.frontend.settings.files(),
+                            std::move(name), port);
     inside->leaf = co_await frontend.shared.leaves.get(inside->interception->authority,
                                                        inside->name, frontend.executor);
     if (!inside->leaf)

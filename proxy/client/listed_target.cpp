@@ -33,7 +33,7 @@ std::optional<ListedPage> judge_unreadable(Transaction& transaction, std::string
 
 std::optional<ListedPage> judge_by_blocklists(Transaction& transaction, std::string_view host,
                                               std::optional<std::string_view> path) {
-    const auto& lists = transaction.config().blocklists;
+    const auto& lists = transaction.frontend.settings.files().blocklists;
     if (!lists) return std::nullopt;
     const auto listed = lists->find(host, path);
     auto& counters = transaction.frontend.counters;

@@ -16,7 +16,7 @@ namespace proxy {
 
 using boost::beast::http::verb;
 
-void Request::begin(const std::shared_ptr<const Config>& in_effect,
+void Request::begin(const std::shared_ptr<const LoadedConfig>& in_effect,
                     const boost::asio::ip::address& remote) {
     // All workers share the count of owners: an unchanged configuration leaves it alone.
     if (settings != in_effect) {

@@ -13,7 +13,7 @@
 #include "proxy/access/client_share.hpp"
 #include "proxy/client/client_access.hpp"
 #include "proxy/client/inside.hpp"
-#include "proxy/config/config.hpp"
+#include "proxy/config/loaded_config.hpp"
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/forwarded.hpp"
@@ -68,9 +68,10 @@ struct Request {
     summary::KeyHash hash;  // of the key
     RequestDirectives directives;
     Requester requester;
-    std::shared_ptr<const Config> settings;  // in effect for this request, whatever is reloaded
-    Scheme scheme = Scheme::http;            // of the connection; in HTTP/2, as the request states
-    Site site;                               // of `key`, in `settings`
+    std::shared_ptr<const LoadedConfig>
+        settings;                  // in effect for this request, whatever is reloaded
+    Scheme scheme = Scheme::http;  // of the connection; in HTTP/2, as the request states
+    Site site;                     // of `key`, in `settings`
     // A trusted proxy has stated these of the target, and the key has them from it.
     bool states_scheme = false, states_host = false;
     bool from_peer = false;  // a peer sent it, so it is no client request
@@ -83,9 +84,9 @@ struct Request {
     std::unique_ptr<ClientShare> share;
     RequestTrace trace;  // by take_trace()
 
-    const Config& config() const { return *settings; }
+    const LoadedConfig& config() const { return *settings; }
     /// Begins the next request under `in_effect`. The caller parses the head into `head`.
-    void begin(const std::shared_ptr<const Config>& in_effect,
+    void begin(const std::shared_ptr<const LoadedConfig>& in_effect,
                const boost::asio::ip::address& remote);
 
     /// The request goes to the origin of own_upstream, and is of its client.
@@ -96,7 +97,9 @@ struct Request {
     /// It logs a connection in, or comes after that: its response is for this client alone.
     bool is_logged_in() const;
     /// The upstream of the site; none without a site.
-    std::optional<UpstreamTarget> origin() const { return target_of(site, key, requester.text()); }
+    std::optional<UpstreamTarget> origin() const {
+        return target_of(config(), site, key, requester.text());
+    }
     /// The request and its site for a fetch, which may outlive the request. `whole`: as
     /// RequestSnapshot has it.
     std::shared_ptr<const RequestSnapshot> snapshot(bool whole) const {

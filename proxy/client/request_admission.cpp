@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/access/access_rules.hpp"
 #include "proxy/access/client_network.hpp"
 #include "proxy/access/client_share.hpp"
 #include "proxy/access/judge_destination.hpp"
+#include "proxy/access/password_file.hpp"
 #include "proxy/http/basic_credentials.hpp"
 
 namespace proxy {
@@ -77,7 +77,7 @@ public:
     asio::awaitable<std::optional<NotAdmitted>> authenticate() {
         if (request_.inside) co_return judge_user_inside();
         const auto settings = request_.settings;  // a reload may come during the wait
-        const auto& rules = *settings->access;
+        const auto users = users_in_effect();
         const auto& authentication = *settings->forward.authentication;
         if (!may_carry_password(transaction_.connection.encrypted(),
                                 transaction_.connection.from_this_host(), authentication.in_clear))
@@ -94,9 +94,9 @@ public:
         auto judgement = PasswordJudgement{PasswordJudgement::Word::wrong};
         if (given.state == State::given) {
             const auto from = client_network(request_.requester.address());
-            judgement = co_await shared().authenticator.judge(*rules.users, given.user,
-                                                              std::move(given.password), from,
-                                                              transaction_.frontend.executor);
+            judgement =
+                co_await shared().authenticator.judge(*users, given.user, std::move(given.password),
+                                                      from, transaction_.frontend.executor);
             count(judgement);
         }
         if (judgement.word == PasswordJudgement::Word::right) {
@@ -109,7 +109,7 @@ public:
     /// The CONNECT has proven the user. It may have been removed, or got another password, since.
     std::optional<NotAdmitted> judge_user_inside() {
         const auto& inside = *request_.inside;
-        const auto* const hash = request_.config().access->users->hash_of(inside.user);
+        const auto* const hash = users_in_effect()->hash_of(inside.user);
         if (hash && !inside.user.empty() && *hash == inside.user_hash) return std::nullopt;
         transaction_.connection.retire();
         return NotAdmitted{RequestRefusal::wrong_credentials, 403,
@@ -124,6 +124,11 @@ public:
         return NotAdmitted{RequestRefusal::destination_denied, 403,
                            "This proxy does not let requests through to " +
                                std::string(place.host) + " (forward.destinations, " + why + ")."};
+    }
+
+    /// Null: the configuration in effect has none.
+    const std::shared_ptr<const PasswordFile>& users_in_effect() const {
+        return transaction_.frontend.settings.files().users;
     }
 
 private:
@@ -176,7 +181,8 @@ private:
 asio::awaitable<bool> admit_request(Transaction& transaction, AskedPlace place) {
     auto& request = transaction.request;
     Admission admission(transaction);
-    const auto authenticates = place.forward && request.config().access->users;
+    const auto authenticates =
+        place.forward && request.config().authenticates() && admission.users_in_effect();
     auto refusal = admission.count_address();
     if (!refusal && authenticates) refusal = co_await admission.authenticate();
     if (!refusal) refusal = admission.count_user();

@@ -66,7 +66,7 @@ RequestSteps::Route RequestSteps::admit() {
     refusal_ = judge_client();
     if (refusal_) return Route::refused_client;
     // A peer has no limits.
-    return request_.config().access ? Route::limits : choose_route();
+    return request_.config().judges_clients ? Route::limits : choose_route();
 }
 
 /// The other steps. The first ones are about requests that the cache has no part in.
@@ -259,7 +259,7 @@ AskedPlace RequestSteps::asked_place() const {
 /// True: `page_` is for a target that a blocklist refuses. Blocklists are for forward targets. A
 /// site of the configuration is the operator's own choice.
 bool RequestSteps::is_refused_by_list() {
-    if (!request_.config().blocklists || request_.site.of_entry()) return false;
+    if (request_.site.of_entry() || !frontend_.settings.files().blocklists) return false;
     page_ = judge_by_blocklists(transaction_, request_.key.host(), request_.key.path());
     return page_.has_value();
 }
@@ -346,16 +346,16 @@ asio::awaitable<void> RequestSteps::end_here() {
 }
 
 bool RequestSteps::is_upgrade() const {
-    const auto wish =
-        upgrade_wish(request_.head.fields, request_.head.version, request_.config().upgrade);
+    const auto wish = upgrade_wish(request_.head.fields, request_.head.version,
+                                   request_.config().protocols.upgrade);
     return wish.state == UpgradeWish::State::refused ||
            (wish.state == UpgradeWish::State::allowed && transaction_.opener &&
             request_.body->done());
 }
 
 asio::awaitable<void> RequestSteps::pass_upgrade() {
-    auto wish =
-        upgrade_wish(request_.head.fields, request_.head.version, request_.config().upgrade);
+    auto wish = upgrade_wish(request_.head.fields, request_.head.version,
+                             request_.config().protocols.upgrade);
     if (wish.state == UpgradeWish::State::refused) {
         transaction_.note_refusal(RequestRefusal::upgrade);
         co_await transaction_.refuse(403, "WebSockets are not let through (upgrade).");

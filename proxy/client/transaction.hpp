@@ -36,7 +36,7 @@ struct Transaction {
     TunnelOpener* opener = nullptr;
     std::string edited_fields = {};  // of the stored head, where a rule changes it
 
-    const Config& config() const { return request.config(); }
+    const LoadedConfig& config() const { return request.config(); }
 
     /// The head of a response to this request with a body of `length` bytes. A status without
     /// content, and a HEAD request, leave the body out (RFC 9110 §6.4.1).

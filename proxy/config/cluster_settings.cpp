@@ -2,12 +2,11 @@
 
 namespace proxy {
 
-protocol::PeeringConfig cluster_settings(const Config& config) {
+protocol::PeeringConfig cluster_settings(const LoadedConfig& config) {
     protocol::PeeringConfig result;
     result.node = config.node;
     result.summary_kind = config.summary.kind;
     result.false_hit_budget = config.summary.false_hit_budget;
-    result.max_summary_bytes = config.summary.peer_max;
     result.announce_changed = config.summary.announce.changed;
     result.announce_delay = config.summary.announce.delay;
     if (!config.cluster) return result;

@@ -17,7 +17,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -132,6 +131,8 @@ struct ClientsConfig {
     PrefixList trusted_proxies{};  // their X-Forwarded-For counts
     bool proxy_protocol = false;   // connections from these begin with a PROXY v2 header
     ClientLimits limits{};
+    /// From `purge.allow`: they may send PURGE to the proxy port.
+    PrefixList purge{"127.0.0.0/8", "::1"};
 };
 
 /// The client's data in X-Forwarded-* and Forwarded of origin requests. `append` keeps the
@@ -181,8 +182,6 @@ struct OriginTlsConfig {
     std::string name;  // for SNI, and what the certificate is for; empty: the host of `url`
 };
 
-struct TlsClient;
-
 /// The name of an entry at this node, and what is rewritten there.
 struct PublicConfig {
     UrlPrefix url;                        // from `public`
@@ -196,10 +195,7 @@ struct OriginConfig {
     std::string host;  // of the target, lower case; `*` is any, `*.h` any name below h
     HostPort server;   // from `url`: http[s]://host[:port]; with `upstreams`: unused
     std::optional<OriginTlsConfig> tls = std::nullopt;  // set exactly when it is https
-    /// Made of `tls` by load_tls() (proxy/net/tls_contexts.hpp), and set exactly with it. No
-    /// setting.
-    std::shared_ptr<const TlsClient> trust = nullptr;
-    std::string path = {};  // of the target, its start; empty is any
+    std::string path = {};                              // of the target, its start; empty is any
     /// From `upstreams`; null with a `url`.
     std::shared_ptr<const UpstreamGroupConfig> group = nullptr;
     std::optional<PublicConfig> mirror = std::nullopt;  // set exactly with `public`
@@ -218,6 +214,13 @@ struct Http2Config {
     bool enabled = true;
     bool cleartext = true;      // on `listen`, by prior knowledge
     std::size_t streams = 128;  // requests of one connection at a time
+};
+
+/// The protocols of clients beside HTTP/1.
+struct ProtocolsConfig {
+    Http2Config http2;
+    std::vector<std::string> upgrade{
+        "websocket"};  // lower case: protocols that Upgrade may ask for
 };
 
 /// A directory of the disk tier.
@@ -262,23 +265,11 @@ struct ClusterConfig {
     bool encrypt = true, allow_clear = false;
     bool takes_clear() const { return !encrypt || allow_clear; }
     CopyPolicy copy = kDefaultCopyPolicy;
-    /// After this time the origin gets the request, too: half of its usual time, or the peer's with
-    /// two deviations if longer, within the bounds; `peer_budget` while the origin's is unknown.
-    std::chrono::nanoseconds peer_budget = std::chrono::milliseconds(50);
-    std::chrono::nanoseconds peer_budget_min = std::chrono::milliseconds(40);
-    std::chrono::nanoseconds peer_budget_max = std::chrono::milliseconds(500);
-    /// A peer gets no request if it takes longer than the origin by more than this, and by more
-    /// than half of the origin's own time.
-    std::chrono::nanoseconds peer_detour = std::chrono::milliseconds(10);
-    std::chrono::nanoseconds peer_stall = std::chrono::seconds(3);  // of a body that hardly comes
     std::chrono::nanoseconds heartbeat = std::chrono::seconds(1);
     std::chrono::nanoseconds gone_after = std::chrono::seconds(3);
     std::vector<protocol::PeerConfig> peers;  // may list this node itself
     std::vector<protocol::DnsPeers> dns_peers;
     std::size_t max_peers = 256;  // listed and found, besides this node
-    /// One local miss in this many goes to a peer whose summary says no, beside the origin; 0:
-    /// none.
-    unsigned misses_per_sample = 1000;
 };
 
 /// The times of announcements.
@@ -287,11 +278,10 @@ struct AnnounceConfig {
     std::chrono::nanoseconds delay = std::chrono::seconds(1);  // or so long after the first change
 };
 
-/// The own summary, and the bound of peers' summaries.
+/// The own summary.
 struct SummaryConfig {
     summary::Kind kind = summary::kDefaultKind;
     double false_hit_budget = summary::kDefaultFalseHitBudget;  // per local miss, over all peers
-    std::uint64_t peer_max = 256ull << 20;  // bytes; a peer with a larger one is refused
     AnnounceConfig announce;
 };
 
@@ -328,33 +318,19 @@ struct TracingConfig {
     PrefixList trusted{"127.0.0.0/8",    "::1",      "10.0.0.0/8", "172.16.0.0/12",
                        "192.168.0.0/16", "fc00::/7", "fe80::/10",  "169.254.0.0/16"};
     std::string service_name = "hearsay";
-    std::size_t queue_size = 4096;  // spans that wait for the collector; more are dropped
-    std::size_t batch_size = 512;   // spans of one request to the collector
-    std::chrono::nanoseconds delay = std::chrono::seconds(5);     // of a span, for a batch
-    std::chrono::nanoseconds timeout = std::chrono::seconds(10);  // of one request to the collector
-};
-
-/// The right to purge at the proxy port.
-struct PurgeConfig {
-    /// The clients that may send PURGE to the proxy port.
-    PrefixList allow{"127.0.0.0/8", "::1"};
 };
 
 /// Bounds of connections, heads, windows and rates.
 struct LimitsConfig {
-    std::size_t request_line = 16 << 10;  // bytes; above: 414
-    std::size_t head = 64 << 10;          // bytes, of a request (431) or a response (502)
-    std::size_t head_lines = 200;
+    std::size_t request_line = 16 << 10;      // bytes; above: 414
+    std::size_t head = 64 << 10;              // bytes, of a request (431) or a response (502)
     std::size_t connections = 20'000;         // of clients, over all workers
     std::size_t connections_per_address = 0;  // of one of them; 0: see connections_of_one()
     std::size_t upstream_connections = 1024;  // to one origin or peer, per worker
-    std::size_t upstream_idle = 256;          // of these kept open, per worker
-    std::size_t body_window = 256 << 10;      // bytes in flight of a body that is not stored
-    std::uint64_t body_windows = 128 << 20;   // of all of them together, with what is read ahead
+    /// Bytes in flight of all bodies that are not stored, with what is read ahead.
+    std::uint64_t body_windows = 128 << 20;
     std::uint64_t client_rate_min =
         500;  // bytes/s while the node waits for a client (net/pace.hpp)
-    /// Share of `upstream_idle` for one origin, for longer than a moment, over all workers.
-    std::size_t upstream_idle_per_origin = 8;
 };
 
 /// The longest waits.
@@ -372,49 +348,27 @@ struct TimeoutsConfig {
     std::chrono::nanoseconds drain_grace = std::chrono::seconds(1);  // of it, still accepting
 };
 
-struct TlsContexts;
-struct AccessRules;
-class Blocklists;
-
 /// All settings of a node, with their defaults. The JSON uses the same names; its schema is
-/// configs/hearsay.schema.json. Any thread may read a configuration that is in use, as nobody
-/// changes it then.
+/// configs/hearsay.schema.json. loaded_config.hpp has what is made of them.
 struct Config {
     std::string node;  // unique in the cluster; a token of at most kMaxNodeBytes
     HostPort listen;
     std::optional<TlsConfig> tls;
-    Http2Config http2;
+    ProtocolsConfig protocols;
     unsigned workers = 1;
     std::optional<AdminConfig> admin = AdminConfig{};  // null in the JSON: none
     ClientsConfig clients;
     ForwardConfig forward;
     ForwardedConfig forwarded;
-    std::vector<std::string> upgrade{
-        "websocket"};  // lower case: protocols that Upgrade may ask for
     std::vector<OriginConfig> origins;
-    /// Made of the entries of `origins` with `public`; null without any. No setting.
-    std::shared_ptr<const MirrorTable> mirrors;
     RuleTable rules;
     CacheConfig cache;
     std::optional<ClusterConfig> cluster;
     SummaryConfig summary;
     LogConfig log;
     std::optional<TracingConfig> tracing;  // absent: the node makes no spans, and reads no trace
-    PurgeConfig purge;
     LimitsConfig limits;
     TimeoutsConfig timeouts;
-
-    /// The settings that the text has itself, as JSON before `${NAME}` is replaced, by path
-    /// (`$.cache.memory`). All others are defaults. No setting.
-    std::map<std::string, std::string> given;
-    /// Made by load_tls() (proxy/net/tls_contexts.hpp). No setting.
-    std::shared_ptr<const TlsContexts> tls_contexts;
-    /// Made of `forward.blocklists` by read_blocklists() (proxy/blocklists/read_blocklists.hpp).
-    /// Null without a list, or without a forward proxy. No setting.
-    std::shared_ptr<const Blocklists> blocklists;
-    /// Made of `forward.authentication`, `forward.destinations` and `clients.limits` by
-    /// load_access() (proxy/access/access_rules.hpp). Null without any of these. No setting.
-    std::shared_ptr<const AccessRules> access;
 };
 
 inline constexpr std::size_t kMinKeyBytes = protocol::kMinClusterKeyBytes;
@@ -438,9 +392,7 @@ inline constexpr std::size_t kMaxDropped = 64;     // names in forwarded.drop
 inline constexpr std::uint64_t kMinDiskBytes = 256ull << 20, kMaxDiskBytes = 4ull << 40;  // of one
 inline constexpr std::size_t kMaxVariants = 1024;  // that cache.variants may allow
 inline constexpr unsigned kMaxWorkers = 256;
-inline constexpr std::size_t kMaxQueuedSpans = 65'536;  // that tracing.queue_size may allow
-inline constexpr std::size_t kMaxBatchedSpans = 8'192;  // that tracing.batch_size may allow
-inline constexpr std::size_t kMaxStreams = 1024;        // of one HTTP/2 connection
+inline constexpr std::size_t kMaxStreams = 1024;  // of one HTTP/2 connection
 inline constexpr std::size_t kMaxConfigBytes = 1 << 20;
 
 /// One fault and its place: `path` as in `$.cluster.peers[1].link`.

@@ -62,7 +62,7 @@ std::vector<std::string> changed_settings(const Config& from, const Config& to) 
     return changed;
 }
 
-std::vector<std::string> logged_changes(const Config& from, const Config& to,
+std::vector<std::string> logged_changes(const LoadedConfig& from, const LoadedConfig& to,
                                         const std::vector<std::string>& changed) {
     if (from.given.empty() || to.given.empty()) return changed;  // not from texts
     const auto is_same_text = [&](const std::string& path) {
@@ -71,7 +71,7 @@ std::vector<std::string> logged_changes(const Config& from, const Config& to,
             return was == from.given.end() && is == to.given.end();
         return was->second == is->second && is->second.find("${") == std::string::npos;
     };
-    const auto holds_given = [](const Config& config, const std::string& path) {
+    const auto holds_given = [](const LoadedConfig& config, const std::string& path) {
         const auto first = config.given.lower_bound(path + '.');
         return first != config.given.end() && first->first.starts_with(path + '.');
     };

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/config/config.hpp"
+#include "proxy/config/loaded_config.hpp"
 
 namespace proxy {
 
@@ -15,7 +15,7 @@ std::vector<std::string> changed_settings(const Config& from, const Config& to);
 /// The changed settings for people: those that both texts set differently. A consequence of another
 /// setting (`slice_from` of `memory`) is left out. A value with `${NAME}` may have changed although
 /// its text has not.
-std::vector<std::string> logged_changes(const Config& from, const Config& to,
+std::vector<std::string> logged_changes(const LoadedConfig& from, const LoadedConfig& to,
                                         const std::vector<std::string>& changed);
 
 /// The changes that a running node cannot take, each with the reason. `changed`: by

@@ -143,7 +143,7 @@ constexpr std::size_t kMostPatterns = 1000;
 
 class Doubts {
 public:
-    explicit Doubts(const Config& config) : config_(config), listeners_(listeners(config)) {}
+    explicit Doubts(const LoadedConfig& config) : config_(config), listeners_(listeners(config)) {}
 
     std::vector<ConfigError> find() && {
         origins();
@@ -401,7 +401,7 @@ private:
             doubt("$.forward.authentication",
                   "takes passwords over TLS or from loopback alone, and there is no tls.listen: "
                   "other clients get 403");
-        if (is_all(config_.purge.allow)) doubt("$.purge.allow", "lets everybody purge");
+        if (is_all(config_.clients.purge)) doubt("$.purge.allow", "lets everybody purge");
         if (is_all(config_.clients.trusted_proxies))
             doubt("$.clients.trusted_proxies", "lets everybody say whose request it is");
     }
@@ -498,14 +498,14 @@ private:
                 doubt(path, "has no effect without requests");
     }
 
-    const Config& config_;
+    const LoadedConfig& config_;
     const std::vector<Listener> listeners_;
     std::vector<ConfigError> found_;
 };
 
 }  // namespace
 
-std::vector<ConfigError> contradictions(const Config& config) {
+std::vector<ConfigError> contradictions(const LoadedConfig& config) {
     std::vector<ConfigError> found;
     const auto all = listeners(config);
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -520,7 +520,7 @@ std::vector<ConfigError> contradictions(const Config& config) {
     return found;
 }
 
-std::vector<ConfigError> doubts(const Config& config) {
+std::vector<ConfigError> doubts(const LoadedConfig& config) {
     return Doubts(config).find();
 }
 

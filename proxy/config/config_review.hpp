@@ -4,16 +4,16 @@
 #include <string>
 #include <vector>
 
-#include "proxy/config/config.hpp"
+#include "proxy/config/loaded_config.hpp"
 
 namespace proxy {
 
 /// Settings that are correct one by one and cannot stand together. A node would not start with
 /// them.
-std::vector<ConfigError> contradictions(const Config& config);
+std::vector<ConfigError> contradictions(const LoadedConfig& config);
 
 /// Settings that run, but are probably a mistake. Looks at the configuration alone.
-std::vector<ConfigError> doubts(const Config& config);
+std::vector<ConfigError> doubts(const LoadedConfig& config);
 
 /// Files and folders that a node needs and would not find. load_tls() checks those of TLS.
 std::vector<ConfigError> missing_files(const Config& config);

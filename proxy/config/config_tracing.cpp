@@ -50,12 +50,4 @@ ordered_json show_endpoint(const Config& config) {
     return config.tracing->endpoint.text;
 }
 
-void check_batch_size(ConfigContext&, ConfigSection& in, Config& out) {
-    const auto& tracing = *out.tracing;
-    if (tracing.batch_size > tracing.queue_size && !in.failed("queue_size") &&
-        !in.failed("batch_size"))
-        in.fail("batch_size",
-                "must be at most queue_size, which is " + std::to_string(tracing.queue_size));
-}
-
 }  // namespace proxy::settings

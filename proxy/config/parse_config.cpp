@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The settings that the text has itself (Config::given).
+/// The settings that the text has itself (LoadedConfig::given).
 void note_given(const json& section, const std::string& path,
                 std::map<std::string, std::string>& out) {
     if (!section.is_object()) return;
@@ -41,7 +41,7 @@ ConfigResult read_text(std::string_view text, const Environment& environment) {
     ConfigResult result;
     try {
         const auto value = parse_json(text, context);
-        result.config = read_sections(context, value);
+        result.config.emplace(read_sections(context, value));
         note_given(value, "$", result.config->given);
     } catch (const json::exception& error) {
         context.fail("$", syntax_message(error, text));

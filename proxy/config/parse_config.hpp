@@ -5,12 +5,12 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/config/config.hpp"
+#include "proxy/config/loaded_config.hpp"
 
 namespace proxy {
 
 struct ConfigResult {
-    std::optional<Config> config;            // empty exactly when there are errors
+    std::optional<LoadedConfig> config;      // empty exactly when there are errors
     std::vector<ConfigError> errors;         // all of them, in the order of the file's sections
     std::vector<ConfigError> warnings = {};  // correct, but probably a mistake
     std::vector<std::string> written_secrets =
@@ -19,7 +19,7 @@ struct ConfigResult {
 
 ConfigResult parse_config(std::string_view json,
                           const Environment& environment = process_environment());
-/// Reads a file alone. load_config() (proxy/net/load_config.hpp) also reads the files that it
+/// Reads a file alone. load_config() (proxy/load_config.hpp) also reads the files that it
 /// names.
 ConfigResult read_config(const std::filesystem::path& file,
                          const Environment& environment = process_environment());

@@ -106,17 +106,22 @@ constexpr std::array kTable{
             true},
     Setting{"http2", SectionValue{}, Effect::on_reload, "HTTP/2 from clients."},
     Setting{
-        "http2.enabled", flag<&Config::http2, &Http2Config::enabled>(), Effect::on_reload,
+        "http2.enabled", flag<&Config::protocols, &ProtocolsConfig::http2, &Http2Config::enabled>(),
+        Effect::on_reload,
         "Clients may choose HTTP/2: on the TLS listener in the handshake (ALPN), on `listen` by "
         "its preface. Connections that are open keep their protocol."},
-    Setting{"http2.cleartext", flag<&Config::http2, &Http2Config::cleartext>(), Effect::on_reload,
+    Setting{"http2.cleartext",
+            flag<&Config::protocols, &ProtocolsConfig::http2, &Http2Config::cleartext>(),
+            Effect::on_reload,
             "HTTP/2 on `listen`, which has no TLS, for clients that begin with its preface (prior "
             "knowledge). There is no Upgrade from HTTP/1.1."},
-    Setting{"http2.streams", count<&Config::http2, &Http2Config::streams>(1, kMaxStreams),
-            Effect::on_reload,
-            "Requests of one connection at a time. More are refused with REFUSED_STREAM, which "
-            "clients repeat. Each may hold a head (`limits.head`) and 16KiB of a request body; a "
-            "longer body is charged to `limits.body_windows`."},
+    Setting{
+        "http2.streams",
+        count<&Config::protocols, &ProtocolsConfig::http2, &Http2Config::streams>(1, kMaxStreams),
+        Effect::on_reload,
+        "Requests of one connection at a time. More are refused with REFUSED_STREAM, which "
+        "clients repeat. Each may hold a head (`limits.head`) and 16KiB of a request body; a "
+        "longer body is charged to `limits.body_windows`."},
     Setting{"workers", count<&Config::workers>(1, kMaxWorkers), Effect::after_restart,
             "Number of worker threads. One per core is a good value. `check` and a start warn "
             "if it exceeds the CPUs of the machine or of the process's control group."},
@@ -722,31 +727,6 @@ constexpr std::array kTable{
             "none. Two requests at the same time are a second use. A copy that renews a stored "
             "response is always stored. Content that is not stored is not announced, and other "
             "requests do not wait for it."},
-    Setting{"cluster.peer_budget",
-            duration<&Config::cluster, &ClusterConfig::peer_budget>(1ms, 60s), Effect::on_reload,
-            "How long a peer may take before the node asks the origin as well, while the "
-            "origin's usual time is unknown.",
-            false, move_budget_bounds},
-    Setting{"cluster.peer_budget_min",
-            duration<&Config::cluster, &ClusterConfig::peer_budget_min>(1ms, 60s),
-            Effect::on_reload,
-            "Lower bound once the time of the origin is known: the budget is half of that time, "
-            "or the peer's usual time if that is more. With both bounds equal to `peer_budget` "
-            "the budget is fixed.",
-            false, check_budget_min, "`40ms`, or `peer_budget` if that is less"},
-    Setting{"cluster.peer_budget_max",
-            duration<&Config::cluster, &ClusterConfig::peer_budget_max>(1ms, 60s),
-            Effect::on_reload, "Upper bound.", false, check_budget_max,
-            "`500ms`, or `peer_budget` if that is more"},
-    Setting{"cluster.peer_detour",
-            duration<&Config::cluster, &ClusterConfig::peer_detour>(0ms, 60s), Effect::on_reload,
-            "How much longer than the origin a peer may take and still be asked first. Half of "
-            "the origin's own time counts if that is more."},
-    Setting{"cluster.peer_stall",
-            duration<&Config::cluster, &ClusterConfig::peer_stall>(10ms, 10min), Effect::on_reload,
-            "A peer that sends no bytes, or less than 500 bytes per second, for so long loses "
-            "its turn: the origin gives the rest of the body. The same time is the window for "
-            "judging a slow peer."},
     Setting{"cluster.heartbeat", duration<&Config::cluster, &ClusterConfig::heartbeat>(10ms, 60s),
             Effect::on_reload,
             "Interval of heartbeats on each link. With more than 64 peers the node beats less "
@@ -757,11 +737,6 @@ constexpr std::array kTable{
             "gets twice the difference in addition."},
     Setting{"cluster.max_peers", count<&Config::cluster, &ClusterConfig::max_peers>(1, kMaxPeers),
             Effect::on_reload, "Peers besides this node, listed and found."},
-    Setting{"cluster.misses_per_sample",
-            count<&Config::cluster, &ClusterConfig::misses_per_sample>(0, 1'000'000),
-            Effect::on_reload,
-            "One local miss in so many is also put to a peer whose summary denies the key, "
-            "beside the origin. This counts false misses. 0 means none."},
     Setting{"cluster.peers", SpecialValue{read_peer_list, show_peers, "list"}, Effect::on_reload,
             "An entry of the node itself is skipped. `POST /api/v1/peers` changes the list "
             "until the next reload."},
@@ -780,20 +755,13 @@ constexpr std::array kTable{
             "is over (2 s to 30 s, 5 s if unknown), and at once when a link breaks or a new "
             "node appears. A place that no name leads to and where nobody answers is forgotten "
             "after 30 s. Nothing is forgotten while name servers fail."},
-    Setting{"summary", SectionValue{}, Effect::on_reload,
-            "The own summary, and limits for those of peers."},
+    Setting{"summary", SectionValue{}, Effect::on_reload, "The own summary."},
     Setting{"summary.kind", kSummaryKind, Effect::after_restart,
             "Kind of the own summary; each node may choose. `cuckoo` exceeds the false hit "
             "budget with more than 64 peers."},
     Setting{"summary.false_hit_budget",
             fraction<&Config::summary, &SummaryConfig::false_hit_budget>(0, 0.5), Effect::on_reload,
             "Expected false hits per local miss, over all peers."},
-    Setting{"summary.peer_max",
-            size<&Config::summary, &SummaryConfig::peer_max>(64 * kKiB, 512 * kMiB),
-            Effect::on_reload,
-            "Largest summary of one peer, about 60 million objects. It is held twice: as a "
-            "replica and in the directory. A peer with a larger or implausible summary loses "
-            "its link."},
     Setting{"summary.announce", SectionValue{}, Effect::on_reload, "When changes go to the peers."},
     Setting{"summary.announce.changed",
             fraction<&Config::summary, &SummaryConfig::announce, &AnnounceConfig::changed>(0, 1),
@@ -841,23 +809,8 @@ constexpr std::array kTable{
     Setting{"tracing.service_name", text<&Config::tracing, &TracingConfig::service_name>("name"),
             Effect::on_reload,
             "`service.name` of the spans. `service.instance.id` is the name of the node."},
-    Setting{"tracing.queue_size",
-            count<&Config::tracing, &TracingConfig::queue_size>(1, kMaxQueuedSpans),
-            Effect::on_reload,
-            "Spans that may wait for the collector, in 16MiB at most. More are dropped and "
-            "counted; no request waits for them."},
-    Setting{"tracing.batch_size",
-            count<&Config::tracing, &TracingConfig::batch_size>(1, kMaxBatchedSpans),
-            Effect::on_reload, "Spans of one request to the collector, in 2MiB at most.", false,
-            check_batch_size},
-    Setting{"tracing.delay", duration<&Config::tracing, &TracingConfig::delay>(10ms, 1h),
-            Effect::on_reload, "The longest time that a span waits for others, for one batch."},
-    Setting{"tracing.timeout", duration<&Config::tracing, &TracingConfig::timeout>(10ms, 10min),
-            Effect::on_reload,
-            "For one request to the collector. After a failure the node waits a second, twice as "
-            "long each time up to 30 s, or as long as `Retry-After` says, and sends again."},
     Setting{"purge", SectionValue{}, Effect::on_reload, "The method `PURGE` on the proxy port."},
-    Setting{"purge.allow", prefixes<&Config::purge, &PurgeConfig::allow>(), Effect::on_reload,
+    Setting{"purge.allow", prefixes<&Config::clients, &ClientsConfig::purge>(), Effect::on_reload,
             "Addresses that may send `PURGE` on the proxy port. A `PURGE` through a proxy that "
             "is not trusted is refused. Behind a proxy on the same machine that adds neither "
             "`Via` nor `X-Forwarded-For`, every client seems to come from loopback: set `[]`, "
@@ -871,8 +824,6 @@ constexpr std::array kTable{
             "Longer heads get 431 in a request and 502 in a response. A connection holds about "
             "4.6 times the bytes of its head while its request waits.",
             false, check_heads},
-    Setting{"limits.head_lines", count<&Config::limits, &LimitsConfig::head_lines>(16, 10'000),
-            Effect::on_reload, "Field lines of one head."},
     Setting{"limits.connections", count<&Config::limits, &LimitsConfig::connections>(1, 10'000'000),
             Effect::on_reload,
             "Client connections of all worker threads; at most half of the file descriptors. "
@@ -890,23 +841,10 @@ constexpr std::array kTable{
             Effect::on_reload,
             "Connections of one worker thread to one origin or peer. Further requests get 503 "
             "with `busy`."},
-    Setting{"limits.upstream_idle",
-            count<&Config::limits, &LimitsConfig::upstream_idle>(0, 1'000'000), Effect::on_reload,
-            "Idle connections to origins and peers that one worker thread keeps. 0 means none."},
-    Setting{"limits.upstream_idle_per_origin",
-            count<&Config::limits, &LimitsConfig::upstream_idle_per_origin>(0, 1'000'000),
-            Effect::on_reload,
-            "Idle connections to one origin over all worker threads, at least one for each. A "
-            "worker thread closes those above its share after a quarter of a second. Choose a "
-            "lower number for a prefork server with few processes. Connections to peers count "
-            "in `upstream_idle` alone. A new connection replaces the oldest idle one if all are "
-            "too old for the request."},
-    Setting{"limits.body_window", size<&Config::limits, &LimitsConfig::body_window>(4 * kKiB, kGiB),
-            Effect::on_reload, "Bytes in flight of one body that is not stored."},
     Setting{"limits.body_windows", size<&Config::limits, &LimitsConfig::body_windows>(kMiB, kTiB),
             Effect::on_reload,
-            "Bytes in flight of all such bodies and of content read ahead, beside "
-            "`cache.memory`. Windows shrink as this fills."},
+            "Bytes in flight of all bodies that are not stored, and of content read ahead, beside "
+            "`cache.memory`. One body has up to 256KiB of it, and less as this fills."},
     Setting{"limits.client_rate_min",
             size<&Config::limits, &LimitsConfig::client_rate_min>(0, kGiB), Effect::on_reload,
             "A client that moves less over `timeouts.body_idle` is cut. Only the time counts "

@@ -152,7 +152,7 @@ void read_dropped(ConfigContext& context, ConfigSection& in, Config& out) {
 }
 
 void read_upgrade(ConfigContext& context, ConfigSection& in, Config& out) {
-    auto& names = out.upgrade;
+    auto& names = out.protocols.upgrade;
     if (in.has("upgrade")) names.clear();
     read_tokens(context, in, "upgrade", kMaxUpgrades, "a protocol's name, such as websocket",
                 [&](const std::string& name) { append_lower(names.emplace_back(), name); });
@@ -160,7 +160,6 @@ void read_upgrade(ConfigContext& context, ConfigSection& in, Config& out) {
 
 void read_sites(ConfigContext& context, ConfigSection& in, Config& out) {
     read_origins(context, in, out.origins);
-    out.mirrors = mirrors_of(out.origins);
 }
 
 void read_rule_list(ConfigContext& context, ConfigSection& in, Config& out) {
@@ -270,7 +269,7 @@ ordered_json show_dropped(const Config& config) {
 }
 
 ordered_json show_upgrade(const Config& config) {
-    return config.upgrade;
+    return config.protocols.upgrade;
 }
 
 ordered_json show_sites(const Config& config) {
@@ -378,28 +377,6 @@ void check_block(ConfigContext&, ConfigSection& in, Config& out) {
         if (in.has(key) && out.cache.block > most && bytes > most)
             in.doubt(key, "is never reached: no block takes more than half of the memory, " +
                               format_size(most));
-}
-
-void move_budget_bounds(ConfigContext&, ConfigSection&, Config& out) {
-    auto& cluster = *out.cluster;
-    cluster.peer_budget_min = std::min(cluster.peer_budget_min, cluster.peer_budget);
-    cluster.peer_budget_max = std::max(cluster.peer_budget_max, cluster.peer_budget);
-}
-
-void check_budget_min(ConfigContext&, ConfigSection& in, Config& out) {
-    const auto& cluster = *out.cluster;
-    if (in.failed("peer_budget") || in.failed("peer_budget_min")) return;
-    if (cluster.peer_budget_min > cluster.peer_budget)
-        in.fail("peer_budget_min",
-                "must be at most peer_budget, " + format_duration(cluster.peer_budget));
-}
-
-void check_budget_max(ConfigContext&, ConfigSection& in, Config& out) {
-    const auto& cluster = *out.cluster;
-    if (in.failed("peer_budget") || in.failed("peer_budget_max")) return;
-    if (cluster.peer_budget_max < cluster.peer_budget)
-        in.fail("peer_budget_max",
-                "must be at least peer_budget, " + format_duration(cluster.peer_budget));
 }
 
 void choose_peer_lines(ConfigContext&, ConfigSection&, Config& out) {

@@ -69,11 +69,7 @@ void check_parents(ConfigContext&, ConfigSection&, Config&);
 void raise_object_max(ConfigContext&, ConfigSection&, Config&);
 void check_slice_from(ConfigContext&, ConfigSection&, Config&);
 void check_block(ConfigContext&, ConfigSection&, Config&);
-void move_budget_bounds(ConfigContext&, ConfigSection&, Config&);
-void check_budget_min(ConfigContext&, ConfigSection&, Config&);
-void check_budget_max(ConfigContext&, ConfigSection&, Config&);
 void choose_peer_lines(ConfigContext&, ConfigSection&, Config&);
-void check_batch_size(ConfigContext&, ConfigSection&, Config&);
 void check_heads(ConfigContext&, ConfigSection&, Config&);
 void check_per_address(ConfigContext&, ConfigSection&, Config&);
 

@@ -63,14 +63,14 @@ std::vector<ConfigError> certificate_doubts(const TlsConfig& tls,
     return found;
 }
 
-std::vector<ConfigError> certificate_doubts(const Config& config) {
+std::vector<ConfigError> certificate_doubts(const Config& config, const TlsContexts& contexts) {
     std::vector<ConfigError> found;
     if (config.tls) {
         std::vector<CertificateFacts> all;
-        for (const auto& each : config.tls_contexts->certificates) all.push_back(each->facts);
+        for (const auto& each : contexts.certificates) all.push_back(each->facts);
         found = certificate_doubts(*config.tls, all, wall_now());
     }
-    if (const auto& interception = config.tls_contexts->interception)
+    if (const auto& interception = contexts.interception)
         for (auto& each : authority_doubts(*interception->authority, wall_now()))
             found.push_back(std::move(each));
     return found;

@@ -10,6 +10,8 @@
 
 namespace proxy {
 
+struct TlsContexts;
+
 /// A certificate that expires within this time is worth a warning.
 inline constexpr std::chrono::days kExpiresSoon{14};
 
@@ -18,7 +20,7 @@ inline constexpr std::chrono::days kExpiresSoon{14};
 std::vector<ConfigError> certificate_doubts(const TlsConfig& tls,
                                             std::span<const CertificateFacts> all, WallTime now);
 
-/// The same for the certificates in `config.tls_contexts`, at the present time.
-std::vector<ConfigError> certificate_doubts(const Config& config);
+/// The same for the certificates of `config`, which are in `contexts`, at the present time.
+std::vector<ConfigError> certificate_doubts(const Config& config, const TlsContexts& contexts);
 
 }  // namespace proxy

@@ -38,7 +38,7 @@ bool has_hashed_names(const std::string& folder) {
 }
 
 OfferedProtocols offered_protocols(const Config& config) {
-    return config.http2.enabled ? OfferedProtocols::http2_too : OfferedProtocols::http1;
+    return config.protocols.http2.enabled ? OfferedProtocols::http2_too : OfferedProtocols::http1;
 }
 
 /// Null after an error.
@@ -57,11 +57,12 @@ class Loader {
 public:
     explicit Loader(const Config& config) : config_(config) {}
 
-    std::shared_ptr<const TlsContexts> load() {
+    TlsRead load() {
         auto contexts = std::make_shared<TlsContexts>();
+        auto trusts = std::make_shared<UpstreamTrust>();
         if (config_.tls) {
             contexts->certificates = certificates(*config_.tls);
-            if (errors.empty())
+            if (errors_.empty())
                 contexts->server =
                     make_server_context(contexts->certificates, offered_protocols(config_));
         }
@@ -79,18 +80,16 @@ public:
                 client = make_client(origin.tls->verify, origin.tls->ca, name, path,
                                      TlsTrust::Reads::all_now);
             }
-            origins.push_back(std::move(client));
+            trusts->origins.push_back(std::move(client));
         }
         if (config_.forward.enabled)
-            contexts->forward =
+            trusts->forward =
                 make_client(true, {}, {}, "$.forward", TlsTrust::Reads::system_when_needed);
         if (config_.forward.enabled && config_.forward.intercept)
-            contexts->interception = read_interception(config_, errors);
-        return contexts;
+            contexts->interception = read_interception(config_, errors_);
+        if (!errors_.empty()) return {nullptr, nullptr, std::move(errors_)};
+        return {std::move(contexts), std::move(trusts), {}};
     }
-
-    std::vector<ConfigError> errors;
-    std::vector<std::shared_ptr<const TlsClient>> origins;  // by load(), in the order of `origins`
 
 private:
     std::vector<std::shared_ptr<const ServerCertificate>> certificates(const TlsConfig& tls) {
@@ -98,7 +97,7 @@ private:
         const auto pairs = certificate_pairs(tls);
         if (pairs.empty()) fail("$.tls.certificate", "missing");
         for (std::size_t i = 0; i < pairs.size(); ++i)
-            read.push_back(read_server_certificate(pairs[i], certificate_setting(tls, i), errors));
+            read.push_back(read_server_certificate(pairs[i], certificate_setting(tls, i), errors_));
         return read;
     }
 
@@ -161,11 +160,12 @@ private:
     }
 
     void fail(std::string path, std::string message) {
-        errors.push_back({std::move(path), std::move(message)});
+        errors_.push_back({std::move(path), std::move(message)});
         ERR_clear_error();
     }
 
     const Config& config_;
+    std::vector<ConfigError> errors_;
     std::map<std::tuple<bool, std::string, std::string>, std::shared_ptr<const TlsClient>> clients_;
     std::map<std::pair<bool, std::string>, std::shared_ptr<const TlsTrust>> trusts_;
 };
@@ -182,7 +182,7 @@ void renew_authority(const Config& config, const std::map<std::string, PairStamp
         read.failed.insert(*failed);
         return;
     }
-    if (auto renewed = read_interception(config, read.errors)) {
+    if (auto renewed = read_interception(config, read.news)) {
         now.interception = std::move(renewed);
         read.renewed_authority = true;
     } else {
@@ -192,20 +192,13 @@ void renew_authority(const Config& config, const std::map<std::string, PairStamp
 
 }  // namespace
 
-std::vector<ConfigError> load_tls(Config& config) {
-    Loader loader(config);
-    auto contexts = loader.load();
-    if (!loader.errors.empty()) return std::move(loader.errors);
-    config.tls_contexts = std::move(contexts);
-    for (std::size_t i = 0; i < config.origins.size(); ++i)
-        config.origins[i].trust = std::move(loader.origins[i]);
-    return {};
+TlsRead load_tls(const Config& config) {
+    return Loader(config).load();
 }
 
-CertificatesRead read_changed_certificates(const Config& config,
+CertificatesRead read_changed_certificates(const Config& config, const TlsContexts& was,
                                            const std::map<std::string, PairStamp>& failed_before) {
     CertificatesRead read;
-    const auto& was = *config.tls_contexts;
     auto now = std::make_shared<TlsContexts>(was);
     for (std::size_t i = 0; i < now->certificates.size(); ++i) {
         auto& certificate = now->certificates[i];
@@ -218,7 +211,7 @@ CertificatesRead read_changed_certificates(const Config& config,
             continue;
         }
         auto renewed =
-            read_server_certificate(files, certificate_setting(*config.tls, i), read.errors);
+            read_server_certificate(files, certificate_setting(*config.tls, i), read.news);
         if (renewed) {
             certificate = std::move(renewed);
             read.renewed.push_back(i);
@@ -230,7 +223,7 @@ CertificatesRead read_changed_certificates(const Config& config,
     if (read.renewed.empty() && !read.renewed_authority) return read;
     if (!read.renewed.empty())
         now->server = make_server_context(now->certificates, offered_protocols(config));
-    read.contexts = std::move(now);
+    read.value = std::move(now);
     return read;
 }
 

@@ -67,8 +67,8 @@ inline constexpr Described<PeerCounters> kPeerCounters[] = {
      "hearsay_peer_false_hits_total",
      {"cause", "evicted"}},
     {&PeerCounters::sampled, "cluster.peers[].sampled", "requests",
-     "Peer requests in spite of a summary that said no, beside the origin "
-     "(cluster.misses_per_sample).",
+     "Peer requests in spite of a summary that said no, beside the origin: one local miss in "
+     "1,000.",
      "hearsay_peer_samples_total"},
     {&PeerCounters::false_misses, "cluster.peers[].false_misses", "requests",
      "Those of them that the peer could have answered.", "hearsay_peer_false_misses_total"},

@@ -50,7 +50,7 @@ SiteTotals SiteCounts::totals() const {
     return all;
 }
 
-void SiteCounts::follow(const std::shared_ptr<const Config>& config) {
+void SiteCounts::follow(const std::shared_ptr<const LoadedConfig>& config) {
     earlier_ = totals();
     forward_ = none_ = {};
     config_ = config;

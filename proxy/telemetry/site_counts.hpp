@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "proxy/config/config.hpp"
+#include "proxy/config/loaded_config.hpp"
 #include "proxy/telemetry/counters.hpp"
 #include "proxy/telemetry/origin_answers.hpp"
 
@@ -44,7 +44,7 @@ public:
 
     /// `entry` and `rule` point into `config`, or are null. `has_site`: without an entry, the
     /// request is for a forward target.
-    void count(const std::shared_ptr<const Config>& config, const OriginConfig* entry,
+    void count(const std::shared_ptr<const LoadedConfig>& config, const OriginConfig* entry,
                bool has_site, const Rule* rule, Outcome outcome, std::uint64_t bytes_to_clients) {
         if (config.get() != config_.get()) follow(config);
         auto& site = entry != nullptr ? sites_[place_of(entry, config->origins)]
@@ -70,10 +70,10 @@ private:
         ++to.requests[outcome];
         to.bytes_to_clients += bytes;
     }
-    void follow(const std::shared_ptr<const Config>& config);
+    void follow(const std::shared_ptr<const LoadedConfig>& config);
 
-    std::shared_ptr<const Config> config_;  // of the places; null before the first request
-    std::vector<SiteCount> sites_, rules_;  // by place
+    std::shared_ptr<const LoadedConfig> config_;  // of the places; null before the first request
+    std::vector<SiteCount> sites_, rules_;        // by place
     SiteCount forward_, none_;
     SiteTotals earlier_;  // of earlier configurations
 };

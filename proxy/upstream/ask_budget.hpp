@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "proxy/config/config.hpp"
+#include "proxy/config/constants.hpp"
 #include "proxy/upstream/round_trip.hpp"
 
 namespace proxy {
@@ -21,14 +21,14 @@ inline constexpr std::chrono::milliseconds kRepeatAfter{20};
 inline constexpr std::chrono::seconds kLatestHead{2};
 
 /// Returns the time above which a peer is too slow to get the request instead of this origin.
-inline RoundTrip::Duration peer_limit(const RoundTrip& origin, const ClusterConfig& bounds) {
+inline RoundTrip::Duration peer_limit(const RoundTrip& origin, const PeerTimes& bounds) {
     if (!origin.known()) return RoundTrip::Duration::max();
-    return origin.mean() + std::max(origin.mean() / 2, bounds.peer_detour);
+    return origin.mean() + std::max(origin.mean() / 2, bounds.detour);
 }
 
 /// True for an unknown peer, and for one within peer_limit().
 inline bool is_worth_asking(const RoundTrip& peer, const RoundTrip& origin,
-                            const ClusterConfig& bounds) {
+                            const PeerTimes& bounds) {
     return !peer.known() || peer.least() <= peer_limit(origin, bounds);
 }
 
@@ -36,13 +36,13 @@ inline bool is_worth_asking(const RoundTrip& peer, const RoundTrip& origin,
 /// origin's usual time, because a miss may cost that much more than without peers. A peer that is
 /// worth a request gets its usual time.
 inline RoundTrip::Duration peer_budget(const RoundTrip& peer, const RoundTrip& origin,
-                                       const ClusterConfig& bounds) {
-    if (!origin.known()) return bounds.peer_budget;
+                                       const PeerTimes& bounds) {
+    if (!origin.known()) return bounds.budget;
     auto budget = origin.mean() / 2;
     if (peer.known())
         budget = std::max(budget,
                           std::min(peer.mean() + 2 * peer.deviation(), peer_limit(origin, bounds)));
-    return std::clamp(budget, bounds.peer_budget_min, bounds.peer_budget_max);
+    return std::clamp(budget, bounds.budget_least, bounds.budget_most);
 }
 
 /// Returns the time after which a request to this peer was probably lost on the way.

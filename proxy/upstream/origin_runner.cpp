@@ -65,7 +65,8 @@ asio::awaitable<FetchError> OriginRunner::run_and_follow() {
         const auto target = redirect_target(head, at, keeps_cookie);
         if (!target) why_left = why_without_target(head, keeps_cookie);
         if (!target || std::ranges::find(visited, target->uri()) != visited.end()) break;
-        const auto next = redirected_request(*snapshot, *target);
+        const auto next =
+            redirected_request(*snapshot, *target, upstream.settings.files().blocklists.get());
         if (!next) why_left = StorageVerdict::redirect_host;
         if (!next) break;
         lines_count_ = is_source(*target);

@@ -8,7 +8,6 @@
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/redirects.hpp"
 #include "proxy/http/reference.hpp"
-#include "proxy/net/tls_contexts.hpp"
 
 namespace proxy {
 namespace {
@@ -21,19 +20,19 @@ KeptSite site_of_redirect(const RequestSnapshot& asks, const CacheKey& target) {
     KeptSite kept{asks.kept.config, site, std::nullopt};
     const auto serves_all = site.of_entry() && site.entry->host == "*";
     if (site.of_entry() && !serves_all) {
-        kept.origin = target_of(site, target);
+        kept.origin = target_of(config, site, target);
         return kept;
     }
     if (!config.rules.names_host(target.host())) return kept;
     site = Site{};
     site.policy.cache = &config.cache;
-    if (target.scheme() == Scheme::https) site.trust = &config.tls_contexts->forward;
+    site.tls = target.scheme() == Scheme::https;
     const auto& forward = config.forward;
     if (forward.parents && !forward.no_proxy.contains(target.address()))
         site.upstream.group = &forward.parents;
     kept.site = site;
     // The host that redirects may name many others; it has one share of the look-ups.
-    kept.origin = target_of(site, target, std::string(asks.key.host()));
+    kept.origin = target_of(config, site, target, std::string(asks.key.host()));
     return kept;
 }
 
@@ -47,7 +46,8 @@ bool keeps_out_of_store(const RequestSnapshot& asks, const CacheKey& target) {
 }  // namespace
 
 std::shared_ptr<const RequestSnapshot> redirected_request(const RequestSnapshot& asks,
-                                                          const CacheKey& target) {
+                                                          const CacheKey& target,
+                                                          const Blocklists* lists) {
     const auto chosen = choose_site(asks.config(), target, true);
     const auto is_of_host = is_same_origin(asks.url_at_origin(), target);
     const auto is_same =
@@ -59,7 +59,6 @@ std::shared_ptr<const RequestSnapshot> redirected_request(const RequestSnapshot&
                              : site_of_redirect(asks, target);
     if (!site.origin) return nullptr;
     const auto& config = asks.config();
-    const auto& lists = config.blocklists;
     const auto is_refused =
         (lists && lists->find(target.host(), target.path()).refused) ||
         !why_not_destination(config.forward.destinations, target.host(), target.port()).empty();

@@ -25,7 +25,7 @@ struct RequestSnapshot {
     RequestSnapshot& operator=(const RequestSnapshot&) = delete;
 
     /// The rules of this request, whatever is reloaded meanwhile.
-    const Config& config() const { return *kept.config; }
+    const LoadedConfig& config() const { return *kept.config; }
     const SitePolicy& policy() const { return kept.site.policy; }
     /// The upstream that answers it; none without a site.
     const std::optional<UpstreamTarget>& origin() const { return kept.origin; }

@@ -83,10 +83,10 @@ bool SitePolicy::takes_for_failure(unsigned status) const {
 AskedServer Site::asked_server() const {
     if (!upstream.group) return AskedServer::origin;
     if (!(*upstream.group)->parents) return AskedServer::member;
-    return trust ? AskedServer::tunnel : AskedServer::parent;
+    return tls ? AskedServer::tunnel : AskedServer::parent;
 }
 
-Site choose_site(const Config& config, const CacheKey& key, bool absolute_form) {
+Site choose_site(const LoadedConfig& config, const CacheKey& key, bool absolute_form) {
     Site site;
     site.policy.cache = &config.cache;
     if (config.mirrors) site.policy.mirror = config.mirrors->find(key);
@@ -100,14 +100,14 @@ Site choose_site(const Config& config, const CacheKey& key, bool absolute_form) 
             site.upstream.group = &site.entry->group;
         else
             site.upstream.server = &site.entry->server;
-        if (site.entry->tls) site.trust = &site.entry->trust;
+        site.tls = site.entry->tls.has_value();
         return site;
     }
     if (!site.none) site.none = why_none(config, absolute_form);
     const auto& forward = config.forward;
     if (!site.none && forward.parents && !forward.no_proxy.contains(key.address()))
         site.upstream.group = &forward.parents;
-    if (!site.none && key.scheme() == Scheme::https) site.trust = &config.tls_contexts->forward;
+    site.tls = !site.none && key.scheme() == Scheme::https;
     return site;
 }
 
@@ -125,8 +125,8 @@ void apply_key_rule(const RuleTable& rules, CacheKey& key) {
     if (rules.key_hash() != 0) apply(rules.find("GET", key.host(), key.path()), key);
 }
 
-std::optional<UpstreamTarget> target_of(const Site& site, const CacheKey& key,
-                                        const std::string& client) {
+std::optional<UpstreamTarget> target_of(const LoadedConfig& config, const Site& site,
+                                        const CacheKey& key, const std::string& client) {
     if (site.none) return std::nullopt;
     UpstreamTarget target;
     if (site.entry) target.site = site.entry->host + site.entry->path;
@@ -138,7 +138,7 @@ std::optional<UpstreamTarget> target_of(const Site& site, const CacheKey& key,
         target.on_clients_word = true;
         target.client = client;
     }
-    if (site.trust) target.tls = *site.trust;
+    if (site.tls) target.tls = config.trust->of(config, site.entry);
     if (site.upstream.group) {
         target.group = *site.upstream.group;
         if (!target.group->parents) {
@@ -149,14 +149,15 @@ std::optional<UpstreamTarget> target_of(const Site& site, const CacheKey& key,
         }
         target.spread = std::hash<std::string_view>()(key.uri());
     }
-    assert(!site.trust || target.tls);
+    assert(!site.tls || target.tls);
     target.key = connection_key(target);
     return target;
 }
 
-KeptSite keep_site(std::shared_ptr<const Config> config, const Site& site, const CacheKey& key,
-                   const std::string& client) {
-    return {std::move(config), site, target_of(site, key, client)};
+KeptSite keep_site(std::shared_ptr<const LoadedConfig> config, const Site& site,
+                   const CacheKey& key, const std::string& client) {
+    auto target = target_of(*config, site, key, client);
+    return {std::move(config), site, std::move(target)};
 }
 
 }  // namespace proxy

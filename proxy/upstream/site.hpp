@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "proxy/config/config.hpp"
+#include "proxy/config/loaded_config.hpp"
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/rule.hpp"
@@ -66,8 +66,7 @@ struct Site {
     const OriginConfig* entry = nullptr;
     SitePolicy policy;  // also of a site that is none
     SiteUpstream upstream;
-    /// Verifies the upstream's certificate; null: the connection is in the clear.
-    const std::shared_ptr<const TlsClient>* trust = nullptr;
+    bool tls = false;  // the upstream speaks TLS
 
     /// An entry of `origins` serves the site.
     bool of_entry() const { return entry != nullptr; }
@@ -81,7 +80,7 @@ struct Site {
 /// one entry has to be the first for every reading of the path (path_readings.hpp). Without a match
 /// and with forward mode on, an absolute-form request is its own target. The entry's `url` decides
 /// about TLS; for a target, its scheme does.
-Site choose_site(const Config& config, const CacheKey& key, bool absolute_form);
+Site choose_site(const LoadedConfig& config, const CacheKey& key, bool absolute_form);
 
 /// Chooses the first entry of `rules` that matches a request for `key`, and leaves out of the key
 /// what that rule leaves out of the query. The rule that changes the key is the one for GET, so
@@ -93,19 +92,19 @@ void choose_rule(const Config& config, std::string_view method, CacheKey& key, S
 /// The key under which the content of `key` is stored: see choose_rule().
 void apply_key_rule(const RuleTable& rules, CacheKey& key);
 
-/// The upstream of `site` for a request for `key`; none without a site. `client`: the address of
-/// the client.
-std::optional<UpstreamTarget> target_of(const Site& site, const CacheKey& key,
-                                        const std::string& client = {});
+/// The upstream of `site`, which points into `config`, for a request for `key`; none without a
+/// site. `client`: the address of the client.
+std::optional<UpstreamTarget> target_of(const LoadedConfig& config, const Site& site,
+                                        const CacheKey& key, const std::string& client = {});
 
 /// A site for longer than its request: with the configuration that it points into, and with its
 /// upstream. A fetch goes on by these, whatever is reloaded meanwhile.
 struct KeptSite {
-    std::shared_ptr<const Config> config;
+    std::shared_ptr<const LoadedConfig> config;
     Site site;
     std::optional<UpstreamTarget> origin;  // none without a site
 };
-KeptSite keep_site(std::shared_ptr<const Config> config, const Site& site, const CacheKey& key,
-                   const std::string& client = {});
+KeptSite keep_site(std::shared_ptr<const LoadedConfig> config, const Site& site,
+                   const CacheKey& key, const std::string& client = {});
 
 }  // namespace proxy

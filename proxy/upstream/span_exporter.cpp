@@ -25,11 +25,11 @@ void append_text_attribute(std::string& out, std::string_view key, std::string_v
     out.append("}}");
 }
 
-UpstreamTarget collector_of(const Config& config) {
+UpstreamTarget collector_of(const LoadedConfig& config) {
     const auto& url = config.tracing->endpoint;
     UpstreamTarget target;
     static_cast<HostPort&>(target) = url.place;
-    if (url.tls) target.tls = config.tls_contexts->forward;
+    if (url.tls) target.tls = config.trust->forward;
     return target;
 }
 
@@ -49,7 +49,7 @@ std::string export_request(const Config& config, const std::vector<std::string>&
 
 HeadLimits head_limits_of(const Config& config) {
     const auto& limits = config.limits;
-    return {limits.request_line, limits.head, limits.head_lines};
+    return {limits.request_line, limits.head, kHeadLines};
 }
 
 }  // namespace
@@ -137,8 +137,8 @@ void SpanExporter::start() {
 }
 
 void SpanExporter::follow_settings() {
-    const auto& tracing = settings_->tracing;
-    queue_.limit(tracing ? tracing->queue_size : 0, tracing ? tracing->batch_size : 1);
+    const auto& times = settings_->constants.spans;
+    queue_.limit(settings_->tracing ? times.queue : 0, times.batch);
     not_before_ = {};
     failures_ = 0;
     wakeup_->notify();
@@ -171,7 +171,7 @@ SpanExporter::Clock::time_point SpanExporter::next_try() const {
     const auto oldest = queue_.oldest();
     if (batch_.empty() && oldest == Clock::time_point::max()) return oldest;
     const auto is_due = flushing_ || !batch_.empty() || queue_.has_batch();
-    const auto due = is_due ? Clock::time_point{} : oldest + settings_->tracing->delay;
+    const auto due = is_due ? Clock::time_point{} : oldest + settings_->constants.spans.delay;
     return std::max(due, not_before_);
 }
 
@@ -220,9 +220,10 @@ asio::awaitable<void> SpanExporter::send_batch() {
     queue_.sent(count - rejected_);
 }
 
-asio::awaitable<ExportResult> SpanExporter::post(const std::shared_ptr<const Config>& config) {
+asio::awaitable<ExportResult> SpanExporter::post(
+    const std::shared_ptr<const LoadedConfig>& config) {
     Exchange exchange(pool_, head_limits_of(*config));
-    const auto timeout = config->tracing->timeout;
+    const auto timeout = config->constants.spans.timeout;
     const auto latest = Clock::now() + timeout;
     const auto target = collector_of(*config);
     const Exchange::Request request{export_request(*config, batch_), false, true};
@@ -268,8 +269,8 @@ void SpanExporter::note_failure(const Config& config, ExportResult result, std::
         else
             spdlog::warn(
                 "tracing: {} does not take spans: {}; the node tries again, and drops spans when "
-                "tracing.queue_size of them wait",
-                endpoint, why);
+                "{} of them wait",
+                endpoint, why, settings_->constants.spans.queue);
     }
     not_before_ = now + pause_after(++failures_);
     if (not_before) not_before_ = std::min(std::max(not_before_, *not_before), now + kMaxPause);

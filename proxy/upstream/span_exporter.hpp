@@ -58,7 +58,7 @@ private:
 };
 
 /// Sends the spans of a SpanQueue to the collector of the configuration in effect: when a batch is
-/// complete, or its oldest span has waited for `tracing.delay`. Each request has a deadline. After
+/// complete, or its oldest span has waited for SpanTimes::delay. Each request has a deadline. After
 /// a failure the batch waits for the next try, while the queue drops what it has no room for. One
 /// thread, apart from those of workers. Source: OTLP 1.x, OTLP/HTTP.
 class SpanExporter {
@@ -85,7 +85,7 @@ public:
 private:
     boost::asio::awaitable<void> run();
     boost::asio::awaitable<void> send_batch();
-    boost::asio::awaitable<ExportResult> post(const std::shared_ptr<const Config>& config);
+    boost::asio::awaitable<ExportResult> post(const std::shared_ptr<const LoadedConfig>& config);
     boost::asio::awaitable<void> read_answer(Exchange& exchange, Clock::time_point deadline);
     Clock::time_point next_try() const;
     void note_failure(const Config& config, ExportResult result, std::string_view why,

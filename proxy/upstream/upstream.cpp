@@ -39,7 +39,7 @@ Upstream::Upstream(boost::asio::any_io_executor io, TimerWheel& timers,
 
 HeadLimits Upstream::head_limits() const {
     const auto& limits = config().limits;
-    return {limits.request_line, limits.head, limits.head_lines};
+    return {limits.request_line, limits.head, kHeadLines};
 }
 
 void Upstream::set_peers(PeerRecords::View view) {

@@ -32,7 +32,7 @@ struct Upstream {
              MemoryBudget& windows, PartResponses& parts, UpstreamGroups& servers,
              WorkerCounters& counted);
 
-    const Config& config() const { return *settings; }
+    const LoadedConfig& config() const { return *settings; }
     HeadLimits head_limits() const;
 
     /// Sets the peers of now; null: there is no cluster.

@@ -140,7 +140,7 @@ void UpstreamPool::remove_expired(Clock::time_point now) {
 }
 
 void UpstreamPool::remove_surplus(Clock::time_point now) {
-    const auto share = idle_share(config_->limits.upstream_idle_per_origin, config_->workers);
+    const auto share = idle_share(kUpstreamIdlePerOrigin, config_->workers);
     IdleConnections::Places surplus;
     for (const auto& [key, idle] : idle_.by_key())
         for (std::size_t i = 0; idle.size() - i > share; ++i) {
@@ -195,7 +195,7 @@ bool UpstreamPool::is_usable(UpstreamConnection& idle) const {
 
 UpstreamPtr UpstreamPool::take(const UpstreamTarget& target, UpstreamPtr& owned) {
     const auto has_secure_parent = target.via && target.via->tls;
-    const auto parent = has_secure_parent ? config_->tls_contexts->forward : nullptr;
+    const auto parent = has_secure_parent ? config_->trust->forward : nullptr;
     const auto is_closed =
         target.via && target.on_clients_word && judge_text(target) != FetchError::none;
     std::string scratch;
@@ -220,7 +220,7 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
         if (closed != FetchError::none) co_return closed;
     }
     const auto has_secure_parent = target.via && target.via->tls;
-    const auto parent = has_secure_parent ? config_->tls_contexts->forward : nullptr;
+    const auto parent = has_secure_parent ? config_->trust->forward : nullptr;
     if (has_secure_parent && !parent) co_return FetchError::parent_tls_failed;  // just turned off
     std::string scratch;
     const auto& key = pool_key(target, parent.get(), scratch);
@@ -437,7 +437,7 @@ asio::awaitable<FetchError> UpstreamPool::secure_parent(UpstreamConnection& conn
 asio::awaitable<FetchError> UpstreamPool::secure(UpstreamConnection& connection,
                                                  const UpstreamTarget& target) {
     // Kept during the handshake, which looks the key up.
-    const auto psk = target.encrypted ? config_->tls_contexts->peers : nullptr;
+    const auto psk = target.encrypted ? config_.files().tls->peers : nullptr;
     if (target.encrypted && !psk) co_return FetchError::tls_failed;  // just turned off
     if (target.encrypted)
         connection.tls = std::make_unique<protocol::TlsSession>(
@@ -500,11 +500,11 @@ void UpstreamPool::release(UpstreamPtr connection, UpstreamPtr& owned) {
 
 void UpstreamPool::release(UpstreamPtr connection) {
     connection->deadline.clear();
-    if (!connection->buffer.empty() || config_->limits.upstream_idle == 0) return;
+    if (!connection->buffer.empty()) return;
     connection->buffer.trim();
     connection->idle_since = Clock::now();
     remove_expired(connection->idle_since);
-    while (idle_.size() >= config_->limits.upstream_idle) idle_.remove(idle_.begin());
+    while (idle_.size() >= kUpstreamIdle) idle_.remove(idle_.begin());
     idle_.add(std::move(connection));
     if (std::exchange(looking_after_idle_, true)) return;
     wheel_.arm(*this, Clock::now() + kSurplusKept);

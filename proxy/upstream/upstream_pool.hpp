@@ -70,7 +70,7 @@ enum class Kept : std::uint8_t {
 /// Shorter than the keep-alive time of any known server, so that hardly any connection closes just
 /// when a request goes out on it.
 inline constexpr std::chrono::seconds kRecentlyUsed{1};
-/// Idle connections to one origin above `limits.upstream_idle_per_origin` stay for this long. The
+/// Idle connections to one origin above kUpstreamIdlePerOrigin stay for this long. The
 /// next burst finds them, and an origin with few processes has them back soon.
 inline constexpr std::chrono::milliseconds kSurplusKept{250};
 
@@ -82,7 +82,7 @@ inline constexpr std::chrono::milliseconds kLateBody{200};
 std::size_t idle_share(std::size_t per_origin, unsigned workers);
 
 /// Open connections of one worker, by place. One thread. The pool keeps at most
-/// `limits.upstream_idle` idle ones, of these idle_share() to one origin for longer than a moment.
+/// kUpstreamIdle idle ones, of these idle_share() to one origin for longer than a moment.
 /// `limits.upstream_connections` bounds the open ones to one place; the next request gets
 /// FetchError::busy. An idle connection stays in use only while its name still has its address, so
 /// changes of DNS take effect however busy the connections are.

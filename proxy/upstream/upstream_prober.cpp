@@ -1,4 +1,5 @@
 #include "proxy/upstream/upstream_prober.hpp"
+#include "proxy/net/tls_contexts.hpp"
 
 #include <algorithm>
 #include <boost/asio/steady_timer.hpp>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "protocol/net/deadline.hpp"
+#include "proxy/net/tls_contexts.hpp"
 #include "proxy/upstream/exchange.hpp"
 #include "proxy/upstream/origin_trouble.hpp"
 
@@ -33,14 +35,14 @@ std::string check_text(const OriginConfig& origin, const UpstreamServer& server,
     return out.append("\r\nAccept: */*\r\nVia: 1.1 ").append(node).append("\r\n\r\n");
 }
 
-std::shared_ptr<const ServerCheck> check_of(const OriginConfig& origin,
-                                            const UpstreamServer& server, const std::string& node) {
+std::shared_ptr<const ServerCheck> check_of(const LoadedConfig& config, const OriginConfig& origin,
+                                            const UpstreamServer& server) {
     auto check = std::make_shared<ServerCheck>();
     check->group = origin.group;
     static_cast<HostPort&>(check->target) = server.place;
     check->target.mark = server.mark;
-    if (origin.tls) check->target.tls = origin.trust;
-    check->text = check_text(origin, server, node);
+    if (origin.tls) check->target.tls = config.trust->of(config, &origin);
+    check->text = check_text(origin, server, config.node);
     return check;
 }
 
@@ -69,14 +71,15 @@ using Name = std::pair<std::string, std::uint32_t>;  // group and server
 using Due = std::map<Name, Clock::time_point>;
 
 /// Starts the checks of these servers that are due, and notes in `next` when each has its next one.
-void start_checks(Upstream& upstream, const OriginConfig& origin, const Due& due, Due& next) {
+void start_checks(Upstream& upstream, const LoadedConfig& config, const OriginConfig& origin,
+                  const Due& due, Due& next) {
     const auto now = Clock::now();
     for (const auto& server : origin.group->servers) {
         const Name name{origin.group->name, server.mark};
         const auto known = due.find(name);
         auto at = known == due.end() ? now : known->second;
         if (at <= now) {
-            auto check = check_of(origin, server, upstream.config().node);
+            auto check = check_of(config, origin, server);
             auto task = check_server(upstream, std::move(check));
             upstream.probes.spawn(std::move(task));
             at = now + origin.group->health.every;
@@ -95,7 +98,7 @@ asio::awaitable<void> probe_upstreams(Upstream& upstream, asio::steady_timer& ne
             const auto config = upstream.settings.share();
             for (const auto& origin : config->origins)
                 if (origin.group && !origin.group->health.path.empty())
-                    start_checks(upstream, origin, due, planned);
+                    start_checks(upstream, *config, origin, due, planned);
         }
         auto soonest = Clock::time_point::max();
         for (const auto& [name, at] : planned) soonest = std::min(soonest, at);

@@ -547,6 +547,27 @@ const json& written_schema() {
     return all;
 }
 
+/// Adds a value on one line if it fits, else each member on lines of its own. `used`: columns
+/// before it.
+void print(const ordered_json& value, std::size_t indent, std::size_t used, std::string& out) {
+    constexpr std::size_t kColumns = 140, kIndent = 2;
+    const auto line = value.dump();
+    if (used + line.size() <= kColumns || !value.is_structured() || value.empty()) {
+        out += line;
+        return;
+    }
+    const auto is_object = value.is_object();
+    auto first = true;
+    for (const auto& [key, member] : value.items()) {
+        out += (first ? (is_object ? "{\n" : "[\n") : ",\n") + std::string(indent + kIndent, ' ');
+        first = false;
+        const auto name = is_object ? json(key).dump() + ": " : std::string();
+        out += name;
+        print(member, indent + kIndent, indent + kIndent + name.size(), out);
+    }
+    out += "\n" + std::string(indent, ' ') + (is_object ? "}" : "]");
+}
+
 /// Settings whose default varies, or follows from another setting.
 bool has_fixed_default(const Setting& setting) {
     return !setting.required && setting.path != "node" && setting.path != "log.peers" &&
@@ -598,7 +619,9 @@ std::string config_schema() {
     out.update(written_schema().at(""));
     out["additionalProperties"] = false;
     out["definitions"] = written_schema().at("definitions");
-    return out.dump(2) + "\n";
+    std::string text;
+    print(out, 0, 0, text);
+    return text + "\n";
 }
 
 }  // namespace app::test

@@ -34,7 +34,7 @@ import tempfile
 import time
 
 from budget import callgrind, records
-from budget.nodes import Client, Node, Origin, Relay
+from budget.nodes import SLOW, SLOW_ANSWERS, Client, Node, Origin, Relay
 
 TOLERANCE = 0.03
 REQUESTS = {"hit": 2000, "connection": 500, "miss": 500, "peer_hit": 500}
@@ -107,6 +107,9 @@ def run_under_callgrind(program, net, tripled, folder):
         for i in range(WARM):
             client.get(f"/warm/{i:06}", "fwd=uri-miss; stored")
         for kind, count in REQUESTS.items():
+            if kind == "peer_hit":
+                for i in range(SLOW_ANSWERS):
+                    client.get(f"{SLOW}{i}", "fwd=uri-miss; stored")
             send(client, kind, count * 3 if kind == tripled else count)
         client.close()
         cluster.node.end()

@@ -55,8 +55,7 @@ class Pair:
             config = {"node": name, "listen": f"{host}:3128", "workers": 1, "admin": {"listen": f"{host}:9128"},
                       "origins": [{"host": "*", "url": f"http://{net}.3:8000"}], "log": {"access": "off"},
                       "cluster": {"key": "peer hits with and without encryption..", "listen": f"{host}:3129",
-                                  "encrypt": encrypt, "copy": "never", "misses_per_sample": 0, "peer_budget": "10s",
-                                  "peer_detour": "10s",
+                                  "encrypt": encrypt, "copy": "never",
                                   "peers": [{"node": other, "http": f"{peer}:3128", "link": f"{peer}:3129"}]}}
             path = f"{self.folder.name}/{name}.json"
             with open(path, "w") as file:

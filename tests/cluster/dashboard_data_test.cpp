@@ -132,7 +132,7 @@ TEST_F(DashboardDataTest, PagesNeedNoTokenAndDataObeyItsRules) {
 TEST_F(DashboardDataTest, ShowsTheLastErrors) {
     const auto lines = std::make_shared<RecentErrors>();
     lines->note(std::chrono::system_clock::now(), true, "disk /a is gone");
-    Node node(config("a"), {}, {}, lines);
+    Node node(LoadedConfig(config("a")), {}, {}, lines);
     node.start();
     const auto errors = page("a", "/api/v1/errors");
     ASSERT_EQ(errors["errors"].size(), 1u);

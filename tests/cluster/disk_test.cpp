@@ -427,7 +427,7 @@ TEST_F(Disk, TwoNodesDoNotShareADirectory) {
     auto second = config("b");
     second.cache.disk = settings.cache.disk;
     try {
-        Node node(second);
+        Node node{LoadedConfig(second)};
         FAIL() << "a second node took the directory";
     } catch (const std::exception& error) {
         EXPECT_TRUE(contains(error.what(), settings.cache.disk.front().path)) << error.what();

@@ -153,7 +153,7 @@ protected:
         constexpr std::size_t kOwn = 1000, kOwnLines = 10;  // those of the node
         EXPECT_EQ(answer.status, 200u);
         EXPECT_LE(answer.head.size(), LimitsConfig().head + kOwn);
-        EXPECT_LE(std::ranges::count(answer.head, '\n'), LimitsConfig().head_lines + kOwnLines);
+        EXPECT_LE(std::ranges::count(answer.head, '\n'), kHeadLines + kOwnLines);
     }
 };
 

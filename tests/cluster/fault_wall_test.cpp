@@ -92,13 +92,14 @@ TEST(FaultWall, AnswersAnExceptionOfAClientRequestWith500) {
     Config config;
     config.node = "a";
     config.listen = {"127.0.0.1", 0};
-    const auto settings = std::make_shared<const Config>(std::move(config));
+    const auto settings = std::make_shared<const LoadedConfig>(std::move(config));
     FaultyEvents events;
     SharedCache cache(*settings,
                       summary::KeyHasher(std::array<std::byte, summary::KeyHasher::kSecretBytes>{}),
                       events);
     SharedFrontend clients(*settings, events);
-    Worker worker(cache, clients, settings, listen_shared(settings->listen, 1).front());
+    const ConfigInEffect in_effect(settings);
+    Worker worker(cache, clients, in_effect, listen_shared(settings->listen, 1).front());
     worker.start();
     const auto port = worker.acceptor.port();
     std::thread thread([&] { worker.run(); });

@@ -22,6 +22,7 @@ bool eventually(const std::function<bool()>& holds) {
 
 NodesTest::NodesTest() : origin([](Exchange& e) { e.answer(fresh(), "body of " + e.target); }) {
     spdlog::set_level(spdlog::level::off);
+    set_peer_budget(10s);
 }
 
 std::string NodesTest::address(const std::string& node) {
@@ -30,9 +31,10 @@ std::string NodesTest::address(const std::string& node) {
            std::to_string(1 + (node.front() - 'a'));
 }
 
-void set_peer_budget(ClusterConfig& cluster, std::chrono::nanoseconds budget) {
-    cluster.peer_budget = cluster.peer_budget_min = cluster.peer_budget_max = budget;
-    cluster.peer_detour = 60s;  // the most a file may say
+void NodesTest::set_peer_budget(std::chrono::nanoseconds budget) {
+    auto& peers = constants.peers;
+    peers.budget = peers.budget_least = peers.budget_most = budget;
+    peers.detour = 60s;
 }
 
 Config NodesTest::config(const std::string& node) const {
@@ -54,7 +56,6 @@ Config NodesTest::config(const std::string& node, unsigned nodes) const {
     cluster.encrypt = encrypt;
     cluster.heartbeat = 50ms;
     cluster.gone_after = 30s;  // busy test machines are not what is tested
-    set_peer_budget(cluster, 10s);
     for (unsigned i = 0; i < nodes; ++i) {
         const std::string peer(1, static_cast<char>('a' + i));
         if (peer == node) continue;
@@ -76,8 +77,10 @@ Config NodesTest::forward_config(const std::string& node) const {
 
 Node& NodesTest::start(Config config, const std::filesystem::path& file) {
     const auto name = config.node;
+    LoadedConfig loaded(std::move(config));
+    loaded.constants = constants;
     std::erase_if(nodes_, [&](const auto& running) { return running.name == name; });
-    nodes_.push_back({name, std::make_unique<Node>(std::move(config), file)});
+    nodes_.push_back({name, std::make_unique<Node>(std::move(loaded), file)});
     nodes_.back().node->start();
     return *nodes_.back().node;
 }

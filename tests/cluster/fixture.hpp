@@ -19,9 +19,6 @@ inline constexpr std::uint16_t kProxyPort = 3128, kLinkPort = 3129, kAdminPort =
 /// Polls until it holds; false after kPatience.
 bool eventually(const std::function<bool()>& holds);
 
-/// Peers are waited for so long, and asked at any distance, whatever time the origin takes.
-void set_peer_budget(ClusterConfig& cluster, std::chrono::nanoseconds budget);
-
 /// Real nodes "a", "b", ... on addresses of this process alone, in front of one scripted origin.
 class NodesTest : public ::testing::Test {
 protected:
@@ -78,7 +75,11 @@ protected:
         return "Cache-Control: max-age=1000\r\n" + std::string(more);
     }
 
+    /// Peers are waited for so long, and asked however far they are, whatever the origin takes.
+    void set_peer_budget(std::chrono::nanoseconds budget);
+
     ScriptedOrigin origin;
+    Constants constants;  // of the nodes that start from now on; patient with peers
     bool encrypt = true;  // config() of a cluster; false where a script stands in for a peer
 
 private:

@@ -240,9 +240,8 @@ TEST_F(Following, BoundsTheMemoryOfABodyThatIsNotStored) {
     slow.begin("GET", "/one");
     ASSERT_TRUE(slow.read_at_least(1));
     // The kernel's buffers for the two connections stand beside it.
-    EXPECT_TRUE(
-        eventually([&] { return status("a").window_bytes >= settings.limits.body_window; }));
-    EXPECT_LE(status("a").window_bytes, 2 * settings.limits.body_window);
+    EXPECT_TRUE(eventually([&] { return status("a").window_bytes >= kBodyWindow; }));
+    EXPECT_LE(status("a").window_bytes, 2 * kBodyWindow);
     const auto answer = slow.read();
     EXPECT_TRUE(answer.complete);
     EXPECT_EQ(answer.body.size(), kBytes);

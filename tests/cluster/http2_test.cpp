@@ -590,7 +590,7 @@ TEST_F(Http2, UnknownFramesAndSettingsAreIgnored) {  // RFC 9113 §4.1, §6.5.2
 }
 
 TEST_F(Http2, MoreStreamsThanAllowedAreRefused) {  // RFC 9113 §5.1.2
-    start_node([](Config& settings) { settings.http2.streams = 3; });
+    start_node([](Config& settings) { settings.protocols.http2.streams = 3; });
     Gate gate;
     const auto scripted = origin.set([&](auto& exchange) {
         gate.wait();
@@ -1017,7 +1017,7 @@ TEST_F(Http2, SettingsComeFirstAlsoFromANodeThatLeaves) {  // RFC 9113 §3.4
 }
 
 TEST_F(Http2, SettingsTurnItOff) {
-    start_node([](Config& settings) { settings.http2.cleartext = false; });
+    start_node([](Config& settings) { settings.protocols.http2.cleartext = false; });
     auto socket = Socket::connect(address("a"), kProxyPort);
     socket.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
     std::string answer;
@@ -1054,7 +1054,7 @@ TEST_F(Http2, AStreamThatHasEndedForTheClientDoesNotCount) {  // RFC 9113 §5.1.
     const auto files = certificates.issue("DNS:a.test");
     start_node([&](Config& settings) {
         settings.tls = TlsConfig{{address("a"), kTlsPort}, files.certificate, files.key};
-        settings.http2.streams = 2;
+        settings.protocols.http2.streams = 2;
     });
     const auto scripted =
         origin.set([](auto& exchange) { exchange.answer(fresh(), std::string(140'000, 's')); });

@@ -18,7 +18,7 @@ TEST_F(Lifecycle, RefusesASecondInstanceOnTheSamePort) {
     auto second = config("b");
     second.listen = settings.listen;
     try {
-        Node node(second);
+        Node node{LoadedConfig(second)};
         FAIL() << "a second listener was let in";
     } catch (const std::exception& error) {
         EXPECT_TRUE(contains(error.what(), "in use")) << error.what();
@@ -165,10 +165,10 @@ TEST_F(Lifecycle, OpensNoMoreConnectionsToAnOriginThanAllowed) {
     EXPECT_EQ(get("a", "/3").status, 200u);  // on a connection that is free again
 }
 
-TEST_F(Lifecycle, ReusesConnectionsToANewPlaceWhenThePoolIsFull) {
+TEST_F(Lifecycle, ReusesConnectionsToANewPlace) {
     ScriptedOrigin other([](Exchange& e) { e.answer("Cache-Control: no-store\r\n", "other"); });
     auto settings = config("a");
-    settings.limits.upstream_idle = 1;
+    settings.limits.upstream_connections = 1;
     settings.origins.insert(settings.origins.begin(), {"other.test", {"127.0.0.1", other.port()}});
     start(settings);
     get("a", "/one");

@@ -421,7 +421,11 @@ protected:
     void run_out_of_descriptors() {
         Logged logged;
         auto settings = config("a");
-        settings.limits.upstream_idle = 0;  // each fetch needs a descriptor
+        // Each fetch needs a descriptor.
+        const auto scripted = origin.set([](Exchange& e) {
+            e.answer(fresh("Connection: close\r\n"), "body of " + e.target);
+            e.keep = false;
+        });
         start(settings);
         auto held = client();
         need(held.get("/stored").status == 200, "the first answer");
@@ -490,8 +494,11 @@ protected:
         });
         auto settings = config("a");
         settings.timeouts.drain = 60s;
+        LoadResult loaded;
+        loaded.config.emplace(settings);
+        loaded.files = load_files(*loaded.config).files;
         BlockedSignals held;
-        const auto code = run_node(settings, {}, held);
+        const auto code = run_node(std::move(loaded), {}, held);
         user.join();
         need(good, "what the user saw");
         end(code == 0, "the exit code");

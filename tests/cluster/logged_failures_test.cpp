@@ -89,7 +89,7 @@ TEST_F(LoggedFailures, NameAPeerThatFailsAgainAndAgain) {
     encrypt = false;
     auto settings = config("b", 2);
     settings.cluster->peers.front().http = {"127.0.0.1", broken.port()};
-    set_peer_budget(*settings.cluster, 2s);
+    set_peer_budget(2s);
     start(config("a", 2));
     start(settings);
     ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));

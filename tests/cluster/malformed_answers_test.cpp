@@ -553,7 +553,7 @@ TEST_F(MalformedAnswers, ThatNobodyReadsHoldUpNobodyElse) {  // memory for them 
         ASSERT_TRUE(slow.back().read_at_least(1));
     }
     for (int i = 0; i < 20; ++i) EXPECT_EQ(get("a", "/small").body, "small");
-    const auto window = config("a").limits.body_window;
+    const auto window = kBodyWindow;
     EXPECT_LE(status("a").cache.memory_bytes, 4 * (window + 256 * 1024));
     for (auto& each : slow) each.socket.reset();
     EXPECT_TRUE(eventually([&] { return status("a").cache.memory_bytes == 0; }));

@@ -48,10 +48,6 @@ protected:
     Config settings(const std::string& node = "a", unsigned nodes = 1) const {
         auto made = nodes == 1 ? config(node) : config(node, nodes);
         made.origins = {mirrored("/pypi", origin.port()), mirrored("/files", files.port())};
-        return settled(std::move(made));
-    }
-    static Config settled(Config made) {
-        made.mirrors = mirrors_of(made.origins);
         return made;
     }
     void start_two() {
@@ -140,7 +136,7 @@ TEST_F(Mirrors, DoNotLinkWithNodesThatRewriteOtherwise) {
     start(settings("a", 2));
     auto other = settings("b", 2);
     other.origins.front().mirror->links = false;
-    start(settled(other));
+    start(other);
     EXPECT_TRUE(
         eventually([this] { return contains(admin("a", "/api/v1/status").body, "rules_differ"); }));
 }
@@ -211,7 +207,7 @@ TEST_F(Mirrors, BreakABombOff) {
         [&](Exchange& e) { e.answer(kHtml + fresh("Content-Encoding: gzip\r\n"), bomb); });
     auto made = settings();
     made.origins.front().mirror->rewrite_up_to = 1 << 20;
-    start(settled(made));
+    start(made);
     const auto answer = get("/pypi/x", "Accept-Encoding: gzip\r\n");
     EXPECT_FALSE(answer.complete);
     EXPECT_FALSE(is_hit(get("/pypi/x", "Accept-Encoding: gzip\r\n")));
@@ -289,7 +285,7 @@ TEST_F(Mirrors, KeepCookiesFromThePartyBelow) {
     const auto below = files.set([](Exchange& e) { e.answer({}, e.field("Cookie")); });
     auto made = settings();
     made.origins = {mirrored("", origin.port()), mirrored("/files", files.port())};
-    start(settled(made));
+    start(made);
     const auto login = get("/x");
     EXPECT_THAT(login.head, Not(HasSubstr("evil")));
     const auto cookie = login.field("Set-Cookie");
@@ -414,7 +410,7 @@ TEST_F(Mirrors, EndWhatWasRewrittenOtherwise) {
     EXPECT_TRUE(is_hit(get("/pypi/x")));
     EXPECT_EQ(get("/pypi/file").status, 200u);
     made.origins.back().mirror->url.path = "/blobs";
-    write(settled(made));
+    write(made);
     EXPECT_EQ(admin_client().ask("POST", "/api/v1/reload").status, 200u);
     const auto after = get("/pypi/x");
     EXPECT_THAT(after.body, HasSubstr("http://mirror.test/blobs/y"));
@@ -440,7 +436,7 @@ TEST_F(Mirrors, KeepOtherEntriesInReach) {
     const auto scripted = origin.set([](Exchange& e) { e.answer(fresh(kFile), e.field("Host")); });
     auto made = settings();
     made.origins.insert(made.origins.begin(), OriginConfig{"*", {"127.0.0.1", origin.port()}});
-    start(settled(made));
+    start(made);
     EXPECT_EQ(NodesTest::get("a", "/pypi/x").body, "origin.test");
     EXPECT_EQ(get("/pypi/x").body, origin_authority());
 }

@@ -62,14 +62,14 @@ protected:
     }
 
     void start_nodes() {
+        // The peer has so little time that the origin is often asked beside it, and often first.
+        set_peer_budget(1ms);
         for (const auto& name : names) start(settings(name));
         ASSERT_TRUE(eventually([&] { return all_in_sync(); }));
     }
     Config settings(const std::string& name) const {
         auto made = config(name, static_cast<unsigned>(names.size()));
         made.workers = 2;
-        // The peer has so little time that the origin is often asked beside it, and often first.
-        made.cluster->peer_budget = made.cluster->peer_budget_max = 1ms;
         return made;
     }
     bool all_in_sync() const {

@@ -24,8 +24,8 @@ protected:
                     std::chrono::milliseconds budget = std::chrono::milliseconds(2000)) {
         auto settings = config("b", 2);
         settings.cluster->peers.front().http = {"127.0.0.1", stand_in.port()};
-        set_peer_budget(*settings.cluster, budget);
-        settings.cluster->peer_stall = stall;
+        set_peer_budget(budget);
+        constants.peers.stall = stall;
         if (!log.empty()) settings.log.access = log.string();
         settings.cache.slice_from = slice_from;
         settings.cache.block = block;
@@ -36,7 +36,7 @@ protected:
         start(settings);
         ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
     }
-    std::chrono::nanoseconds stall = ClusterConfig().peer_stall;
+    std::chrono::nanoseconds stall = PeerTimes().stall;
     std::filesystem::path log;  // of b
     std::uint64_t slice_from = CacheConfig().slice_from, block = CacheConfig().block;
     /// Stores so many objects at a, all known to b.
@@ -525,7 +525,7 @@ TEST_F(PeerFaults, BothSidesOfAPartitionServeAloneAndAgreeAfterIt) {
         const auto& far = name == "a" ? far_b : far_a;
         settings.cluster->peers.front().http = {far, kProxyPort};
         settings.cluster->peers.front().link = {far, kLinkPort};
-        set_peer_budget(*settings.cluster, 500ms);
+        set_peer_budget(500ms);
         settings.cluster->gone_after = 1s;
         start(settings);
     }

@@ -18,8 +18,8 @@ protected:
                     std::chrono::nanoseconds detour = 1h) {
         auto settings = config("b", 2);
         settings.cluster->peers.front().http = {"127.0.0.1", stand_in.port()};
-        set_peer_budget(*settings.cluster, budget);
-        settings.cluster->peer_detour = detour;
+        set_peer_budget(budget);
+        constants.peers.detour = detour;
         start(config("a", 2));
         start(settings);
         ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));

@@ -433,7 +433,7 @@ TEST_F(Peers, AreLeftAloneForAWhileWhenTheyDoNotAnswer) {
     auto settings = config("b", 2);
     settings.cluster->gone_after =
         std::chrono::seconds(60);  // the link stands: only the proxy port is dead
-    set_peer_budget(*settings.cluster, std::chrono::milliseconds(50));
+    set_peer_budget(std::chrono::milliseconds(50));
     settings.cluster->peers.front().http.port = 1;  // nobody there
     start(config("a", 2));
     start(settings);

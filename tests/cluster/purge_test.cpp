@@ -235,7 +235,7 @@ TEST_F(Purge, EndsAllVariantsAndNothingElse) {
 
 TEST_F(Purge, ByMethodIsForAllowedAddresses) {
     auto settings = config("a");
-    settings.purge.allow = {"10.0.0.0/8"};
+    settings.clients.purge = {"10.0.0.0/8"};
     start(settings);
     get("a", "/one");
     EXPECT_EQ(client("a").ask("PURGE", "/one").status, 403u);

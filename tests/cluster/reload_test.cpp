@@ -374,9 +374,9 @@ TEST_F(Reload, SaysThatItsFileWasReplacedWhereItComesFrom) {
     start(settings, "/proc/self/fd/" + std::to_string(held));
     EXPECT_EQ(changed_by_reload("a"), paths({}));
     auto next = settings;
-    next.limits.head_lines = 150;
+    next.limits.request_line = 8192;
     write(next);  // in place
-    EXPECT_EQ(changed_by_reload("a"), paths({"$.limits.head_lines"}));
+    EXPECT_EQ(changed_by_reload("a"), paths({"$.limits.request_line"}));
     std::ofstream(path("edited")) << as_json(settings).dump();
     std::filesystem::rename(path("edited"), file("a"));
     const auto errors = errors_of_reload("a");
@@ -453,8 +453,8 @@ TEST_F(Reload, DoesOneAfterTheOther) {
     EXPECT_EQ(applied, 40u);
     EXPECT_EQ(status("a").config.reloads, 40u);
     EXPECT_EQ(status("a").config.generation, 1u);  // nothing changed
-    settings.limits.head_lines = 150;
-    EXPECT_EQ(reload(settings), paths({"$.limits.head_lines"}));
+    settings.limits.request_line = 8192;
+    EXPECT_EQ(reload(settings), paths({"$.limits.request_line"}));
     EXPECT_EQ(status("a").config.generation, 2u);
 }
 

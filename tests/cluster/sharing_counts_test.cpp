@@ -7,9 +7,9 @@ namespace sharing_counts_test {
 class SharingCounts : public NodesTest {
 protected:
     void start_pair(unsigned misses_per_sample, std::chrono::nanoseconds announce_delay) {
+        constants.peers.misses_per_sample = misses_per_sample;
         for (const auto* name : {"a", "b"}) {
             auto settings = config(name, 2);
-            settings.cluster->misses_per_sample = misses_per_sample;
             settings.summary.announce.changed = 1;
             settings.summary.announce.delay = announce_delay;
             start(settings);

@@ -248,7 +248,6 @@ TEST_F(TlsOrigins, AreTheTargetsOfAForwardProxyToo) {
     const auto url = "https://localhost:" + std::to_string(server.port());
     auto settings = forward_config();
     ::setenv("SSL_CERT_FILE", certificates().strange_ca().c_str(), 1);  // the system's
-    ASSERT_TRUE(load_tls(settings).empty());
     EXPECT_EQ(start(settings).status().node, "a");
     // They are read when somebody asks for such a target, and then once.
     ::setenv("SSL_CERT_FILE", certificates().ca().c_str(), 1);
@@ -259,7 +258,6 @@ TEST_F(TlsOrigins, AreTheTargetsOfAForwardProxyToo) {
     settings.node = "b";
     settings.listen = {address("b"), kProxyPort};
     settings.admin.reset();
-    settings.tls_contexts.reset();
     start(settings);
     EXPECT_EQ(get("b", url + "/one").cache_status(), "b; fwd=uri-miss; detail=tls_failed");
     EXPECT_EQ(get("a", url + "/two").body, "secret of /two");
@@ -307,7 +305,7 @@ TEST_F(TlsClients, GetAnswersOfTheirOwnScheme) {
 TEST_F(TlsClients, AloneGetWhatHttpsUrlsName) {
     auto settings = tls_config();
     settings.forward.enabled = true;
-    settings.purge.allow = PrefixList{"127.0.0.0/8"};
+    settings.clients.purge = PrefixList{"127.0.0.0/8"};
     start(settings);
     EXPECT_EQ(secure().get("/one").status, 200u);
     auto plain = client();
@@ -576,61 +574,59 @@ TEST(TlsFiles, AreChecked) {
     Config config;
     config.forward.enabled = true;
     config.tls = TlsConfig{{"127.0.0.1", 1}, files.certificate, files.key};
-    EXPECT_TRUE(load_tls(config).empty());
-    const auto loaded = config.tls_contexts;
-    EXPECT_TRUE(loaded->server);
+    const auto loaded = load_tls(config);
+    EXPECT_TRUE(loaded.errors.empty());
+    EXPECT_TRUE(loaded.contexts->server);
 
     config.tls->key = others.key;
     config.origins = {{"*", {"o", 443}, OriginTlsConfig{true, "/no/such/ca.pem", {}}},
                       {"*", {"o", 443}, OriginTlsConfig{true, files.key, {}}}};
-    auto errors = load_tls(config);
+    auto errors = load_tls(config).errors;
     ASSERT_EQ(errors.size(), 3u);
     EXPECT_EQ(errors[0],
               (ConfigError{"$.tls.key", others.key + " is not the key of " + files.certificate}));
     EXPECT_EQ(errors[1], (ConfigError{"$.origins[0].tls.ca",
                                       "cannot read /no/such/ca.pem: No such file or directory"}));
     EXPECT_EQ(errors[2].path, "$.origins[1].tls.ca");
-    EXPECT_EQ(config.tls_contexts, loaded);  // nothing was replaced
 
     const TemporaryDirectory directory;
     const auto& folder = directory.path();
     config.tls->key = files.key;
     config.origins = {{"*", {"o", 443}, OriginTlsConfig{true, folder.string(), {}}}};
     std::ofstream(folder / "some.pem") << "which OpenSSL does not look at";
-    errors = load_tls(config);
+    errors = load_tls(config).errors;
     ASSERT_EQ(errors.size(), 1u);
     EXPECT_EQ(errors[0].path, "$.origins[0].tls.ca");
     EXPECT_TRUE(contains(errors[0].message, "openssl rehash")) << errors[0].message;
     std::ofstream(folder / "0a1b2c3d.0") << "read when a certificate has this hash";
-    EXPECT_TRUE(load_tls(config).empty());
+    EXPECT_TRUE(load_tls(config).errors.empty());
 
     config.origins.clear();
     config.tls->certificate = "/no/such.pem";
     EXPECT_EQ(
-        load_tls(config).front(),
+        load_tls(config).errors.front(),
         (ConfigError{"$.tls.certificate", "cannot read /no/such.pem: No such file or directory"}));
     config.tls->certificate = files.certificate;
     config.tls->key = files.certificate;
-    EXPECT_EQ(load_tls(config).front().path, "$.tls.key");
+    EXPECT_EQ(load_tls(config).errors.front().path, "$.tls.key");
     config.tls->certificate = "/no/such.pem";
     config.tls->key = "/no/such.key";
-    errors = load_tls(config);
+    errors = load_tls(config).errors;
     ASSERT_EQ(errors.size(), 2u) << "both are reported";
     EXPECT_EQ(errors[1],
               (ConfigError{"$.tls.key", "cannot read /no/such.key: No such file or directory"}));
     config.tls->certificate = files.certificate;
     config.tls->certificates = {{files.certificate, files.key}, {others.certificate, files.key}};
     config.tls->key = files.key;
-    errors = load_tls(config);
+    errors = load_tls(config).errors;
     ASSERT_EQ(errors.size(), 1u);
     EXPECT_EQ(errors[0].path, "$.tls.certificates[1].key");
     config.tls->certificates.clear();
     config.tls->key = certificates().encrypted(files.key);
-    EXPECT_EQ(load_tls(config).front().path, "$.tls.key");
-    EXPECT_NE(load_tls(config).front().message.find("is encrypted"), std::string::npos);
+    EXPECT_EQ(load_tls(config).errors.front().path, "$.tls.key");
+    EXPECT_NE(load_tls(config).errors.front().message.find("is encrypted"), std::string::npos);
     config.node = "a";
-    config.tls_contexts.reset();
-    EXPECT_THROW(Node{config}, std::runtime_error);
+    EXPECT_THROW(Node{LoadedConfig(config)}, std::runtime_error);
 }
 
 }  // namespace tls_test

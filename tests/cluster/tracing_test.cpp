@@ -109,13 +109,13 @@ private:
 
 class Tracing : public NodesTest {
 protected:
+    Tracing() { constants.spans.delay = 10ms; }
     ~Tracing() override { std::filesystem::remove(log_); }
 
     TracingConfig tracing(double ratio = 1) const {
         TracingConfig tracing;
         tracing.endpoint = collector.url();
         tracing.sample_ratio = ratio;
-        tracing.delay = 10ms;
         return tracing;
     }
     Config traced(const std::string& node, unsigned nodes = 0, double ratio = 1) const {
@@ -322,8 +322,8 @@ TEST_F(Tracing, HasTheTraceIdInTheAccessLog) {
 TEST_F(Tracing, ADeadCollectorCostsNoRequest) {
     auto settings = traced("a");
     settings.tracing->endpoint.place.port = 1;
-    settings.tracing->queue_size = 4;
-    settings.tracing->batch_size = 2;
+    constants.spans.queue = 4;
+    constants.spans.batch = 2;
     start(settings);
     for (int i = 0; i < 20; ++i) EXPECT_EQ(get("a", "/" + std::to_string(i)).status, 200u);
     ASSERT_TRUE(eventually([&] { return status("a").spans.failures > 0; }));
@@ -342,7 +342,7 @@ TEST_F(Tracing, ACollectorThatHangsCostsNoRequest) {
         },
         false);
     auto settings = traced("a");
-    settings.tracing->timeout = 50ms;
+    constants.spans.timeout = 50ms;
     start(settings);
     EXPECT_EQ(get("a", "/one").status, 200u);
     ASSERT_TRUE(gate.wait_for(1));
@@ -408,8 +408,8 @@ TEST_F(TracingLog, SaysThatAPartIsRejected) {
     const auto scripted = collector.answers(
         [&](Exchange& e) { e.answer("", R"({"partialSuccess": {"rejectedSpans": "1"}})"); }, false);
     auto settings = traced("a");
-    settings.tracing->delay = 1h;
-    settings.tracing->batch_size = 2;
+    constants.spans.delay = 1h;
+    constants.spans.batch = 2;
     start(settings);
     get("a", "/one");
     ASSERT_TRUE(eventually([&] { return status("a").spans.refused == 1; }));
@@ -505,7 +505,7 @@ TEST_F(Tracing, NamesTheTargetOfATunnel) {
 
 TEST_F(Tracing, SendsTheLastSpansAtTheEndOfADrain) {
     auto settings = traced("a");
-    settings.tracing->delay = 1h;
+    constants.spans.delay = 1h;
     auto& node = start(settings);
     get("a", "/one");
     EXPECT_EQ(collector.requests(), 0u);
@@ -517,7 +517,7 @@ TEST_F(Tracing, SendsTheLastSpansAtTheEndOfADrain) {
 
 TEST_F(Tracing, ADrainEndsWithoutTheCollector) {
     auto settings = traced("a");
-    settings.tracing->delay = 1h;
+    constants.spans.delay = 1h;
     settings.tracing->endpoint.place.port = 1;
     auto& node = start(settings);
     get("a", "/one");

@@ -105,7 +105,7 @@ TEST_F(Upgrades, PassOnAnyOtherAnswerAsItIs) {
 
 TEST_F(Upgrades, AreRefusedWhenTheyAreSwitchedOff) {
     auto settings = config("a");
-    settings.upgrade.clear();
+    settings.protocols.upgrade.clear();
     start(settings);
     auto client = this->client();
     const auto answer = client.get("/chat", kHandshake);

@@ -69,7 +69,7 @@ protected:
     tcp::endpoint good = listener.local_endpoint();
     protocol::test::SilentListener silent{io, "127.0.0.4", good.port()};
     TimerWheel wheel{io.get_executor()};
-    ConfigInEffect config{std::make_shared<const Config>()};
+    ConfigInEffect config{std::make_shared<const LoadedConfig>()};
     MemoryBudget windows{1 << 20};
     std::uint64_t peer_handshakes = 0;
     UpstreamPool pool{io.get_executor(), wheel,           config,
@@ -92,9 +92,9 @@ TEST_F(UpstreamPoolTest, AClosedDestinationIsNotTried) {
 }
 
 TEST_F(UpstreamPoolTest, ClientsDoNotReachThePlaceOfAPeer) {
-    auto allowing = std::make_shared<Config>();
+    auto allowing = std::make_shared<LoadedConfig>();
     allowing->forward.private_destinations = Destinations::allow;
-    config.replace(allowing);
+    config.replace(allowing, {});
     auto kept = acquire(20s, true);
     ASSERT_TRUE(kept.connection) << to_string(kept.error);
     pool.release(std::move(kept.connection));
@@ -266,7 +266,7 @@ protected:
     int asked = 0;
     Clock::time_point now = Clock::now();
     TimerWheel wheel{io.get_executor()};
-    ConfigInEffect config{std::make_shared<const Config>()};
+    ConfigInEffect config{std::make_shared<const LoadedConfig>()};
     MemoryBudget windows{1 << 20};
     std::uint64_t peer_handshakes = 0;
     UpstreamPool pool{io.get_executor(), wheel, config, windows, peer_handshakes, scripted()};
@@ -334,10 +334,9 @@ TEST_F(KeptConnectionTest, MakesRoomForANewOneWhenItIsTooOld) {
 }
 
 TEST_F(KeptConnectionTest, GoesAfterAMomentWhereItsOriginHasEnough) {
-    auto few = std::make_shared<Config>();
-    few->limits.upstream_idle_per_origin = 4;
-    few->workers = 2;  // each has half of them
-    config.replace(few);
+    auto few = std::make_shared<LoadedConfig>();
+    few->workers = 4;  // each has two of them
+    config.replace(few, {});
     std::vector<UpstreamPtr> connections;
     std::vector<tcp::socket> servers;
     for (int i = 0; i < 5; ++i) {

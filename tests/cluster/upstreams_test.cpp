@@ -403,7 +403,7 @@ protected:
         use(2);
         auto asking = grouped(config("b", 2));
         asking.cluster->peers.front().http = {"127.0.0.1", stalled.port()};
-        asking.cluster->peer_stall = 50ms;
+        constants.peers.stall = 50ms;
         start(grouped(config("a", 2)));
         start(asking);
         EXPECT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));

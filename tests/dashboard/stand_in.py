@@ -140,7 +140,7 @@ class StandIn:
                 {"name": "cache.memory", "value": "256MiB", "default": "256MiB", "source": "default"},
                 {"name": "limits.body_windows", "value": "64MiB", "default": "64MiB", "source": "default"},
                 {"name": "limits.connections", "value": 10000, "default": 10000, "source": "default"},
-                {"name": "cluster.peer_detour", "value": "20ms", "default": "10ms", "source": "file"},
+                {"name": "cluster.heartbeat", "value": "20ms", "default": "1s", "source": "file"},
                 {"name": "admin.token", "value": "(secret)", "default": "", "source": "file"}]},
             "/api/v1/purge": {"node": "a", "objects": 1, "confirmed": ["b"], "pending": [], "away": ["c"] if dead else []},
             "/api/v1/reload": {"changed": ["$.cache.memory"]}, "/api/v1/drain": "draining\n",

@@ -120,9 +120,9 @@ TEST(AskBudget, IsHalfOfWhatTheOriginTakes) {
 }
 
 TEST(AskBudget, StaysWithinItsBounds) {
-    ClusterConfig bounds;
-    bounds.peer_budget_min = 30ms;
-    bounds.peer_budget_max = 300ms;
+    PeerTimes bounds;
+    bounds.budget_least = 30ms;
+    bounds.budget_most = 300ms;
     EXPECT_EQ(peer_budget(steady(1ms), steady(1ms), bounds), 30ms);
     EXPECT_EQ(peer_budget(steady(1ms), steady(10s), bounds), 300ms);
 }
@@ -156,10 +156,10 @@ TEST(AskBudget, FarPeersOfNearOriginsAreLeftAlone) {
 }
 
 TEST(AskBudget, ThePriceOfSparingTheOriginIsASetting) {
-    ClusterConfig bounds;
-    bounds.peer_detour = 130ms;
+    PeerTimes bounds;
+    bounds.detour = 130ms;
     EXPECT_TRUE(is_worth_asking(steady(150ms), steady(20ms), bounds));
-    bounds.peer_detour = 129ms;
+    bounds.detour = 129ms;
     EXPECT_FALSE(is_worth_asking(steady(150ms), steady(20ms), bounds));
 }
 

@@ -170,7 +170,7 @@ protected:
         return make_index(delivery, {head, {}, {}}, length);
     }
     void limit(std::uint64_t object_max) {
-        auto config = std::make_shared<Config>(*settings);
+        auto config = std::make_shared<LoadedConfig>(*settings);
         config->cache.object_max = object_max;
         job->wanted.request = request(std::move(config));
     }

@@ -160,7 +160,7 @@ TEST_F(Requesters, AreJudgedAnewByAnotherConfiguration) {
 }
 
 TEST_F(Requesters, MayPurgeIfTheyAreListedAndNobodyStandsBetweenUnknown) {
-    config.purge.allow = {"127.0.0.0/8", "1.1.1.1"};
+    config.clients.purge = {"127.0.0.0/8", "1.1.1.1"};
     connect("127.0.0.1");
     EXPECT_TRUE(may_purge("X-A: b"));
     for (const auto* line :

@@ -38,7 +38,7 @@ ConfigResult parse(const std::string& disk, const std::string& more = "") {
 CacheConfig good(const std::string& disk, const std::string& more = "") {
     const auto result = parse(disk, more);
     EXPECT_EQ(describe(result.errors), "");
-    return result.config.value_or(Config()).cache;
+    return result.config.value_or(LoadedConfig()).cache;
 }
 
 std::vector<std::string> lines(const std::vector<ConfigError>& found) {

@@ -25,13 +25,13 @@ std::string errors(const std::string& entries) {
     return describe(result.errors);
 }
 
-Config config(const std::string& entries) {
+LoadedConfig config(const std::string& entries) {
     auto result = read(entries);
     EXPECT_TRUE(result.config) << describe(result.errors);
-    return result.config.value_or(Config());
+    return result.config.value_or(LoadedConfig());
 }
 
-Site site_of(const Config& config, std::string_view url) {
+Site site_of(const LoadedConfig& config, std::string_view url) {
     CacheKey key;
     EXPECT_EQ(key.assign_url(url), TargetError::none);
     return choose_site(config, key, false);

@@ -57,7 +57,7 @@ Config good(const std::string& text) {
         parse_config(text, environment({{"KEY", kKey}, {"PORT", "3128"}, {"TOKEN", kToken}}));
     EXPECT_THAT(describe(result.errors), "");
     EXPECT_TRUE(result.config);
-    return result.config.value_or(Config());
+    return result.config.value_or(LoadedConfig());
 }
 
 std::vector<std::string> errors(const std::string& text) {
@@ -86,7 +86,7 @@ TEST(Config, HasDefaultsForAllThatMayBeAbsent) {
     EXPECT_THAT(c.forwarded.drop,
                 testing::IsSupersetOf({"X-Forwarded-Port", "X-Forwarded-Prefix", "X-Original-URL",
                                        "X-Rewrite-URL", "X-HTTP-Method-Override"}));
-    EXPECT_THAT(c.upgrade, ElementsAre("websocket"));
+    EXPECT_THAT(c.protocols.upgrade, ElementsAre("websocket"));
     EXPECT_EQ(c.forward.private_destinations, Destinations::deny);
     EXPECT_FALSE(c.forward.enabled);
     EXPECT_EQ(c.cache.memory, 512u << 20);
@@ -97,10 +97,9 @@ TEST(Config, HasDefaultsForAllThatMayBeAbsent) {
     EXPECT_EQ(c.log.access, "off");
     EXPECT_TRUE(c.log.peers);
     EXPECT_FALSE(c.tracing);
-    EXPECT_THAT(c.purge.allow.texts(), ElementsAre("127.0.0.0/8", "::1"));
+    EXPECT_THAT(c.clients.purge.texts(), ElementsAre("127.0.0.0/8", "::1"));
     EXPECT_EQ(c.limits.request_line, 16u << 10);
     EXPECT_EQ(c.limits.head, 64u << 10);
-    EXPECT_EQ(c.limits.head_lines, 200u);
     EXPECT_EQ(c.limits.body_windows, 128u << 20);
     EXPECT_EQ(c.limits.client_rate_min, 500u);
     EXPECT_EQ(c.timeouts.tunnel_idle, 10min);
@@ -146,20 +145,17 @@ TEST(Config, ReadsEverySection) {
         "cache": {"memory": "2GiB", "object_max": 1000, "variants": 7, "store_set_cookie": true, "client_directives": "shield",
                   "cdn_cache_control": false, "stale_when_unreachable": 0,
                   "heuristic": {"fraction": 0.2, "maximum": "1h"}},
-        "cluster": {"key": "${KEY}", "listen": "0.0.0.0:3129", "copy": "second_use", "peer_budget": "20ms",
-                    "peer_budget_min": "10ms", "peer_budget_max": "2s", "peer_detour": 0, "peer_stall": "4s", "heartbeat": 0.1, "gone_after": "1s",
+        "cluster": {"key": "${KEY}", "listen": "0.0.0.0:3129", "copy": "second_use",
+                    "heartbeat": 0.1, "gone_after": "1s",
                     "peers": [{"node": "b", "http": "b:3128", "link": "b:3129"}]},
-        "summary": {"kind": "counting_bloom", "false_hit_budget": 0.01, "peer_max": "64MiB",
+        "summary": {"kind": "counting_bloom", "false_hit_budget": 0.01,
                     "announce": {"changed": 1, "delay": "250ms"}},
         "log": {"level": "debug", "access": "/var/log/x", "format": "squid"},
         "tracing": {"endpoint": "https://Otel.example/v1/traces?x", "sample_ratio": 0.5,
-                    "trusted": ["10.0.0.0/8"], "service_name": "edge", "queue_size": 100,
-                    "batch_size": 10, "delay": "1s", "timeout": "2s"},
+                    "trusted": ["10.0.0.0/8"], "service_name": "edge"},
         "purge": {"allow": ["10.0.0.0/8", "fd00::1"]},
-        "limits": {"request_line": "8KiB", "head": "32KiB", "head_lines": 100, "connections": 10,
-                   "upstream_connections": 3, "upstream_idle": 0,
-                   "upstream_idle_per_origin": 2, "body_window": "64KiB",
-                   "body_windows": "1GiB", "client_rate_min": "2KB"},
+        "limits": {"request_line": "8KiB", "head": "32KiB", "connections": 10,
+                   "upstream_connections": 3, "body_windows": "1GiB", "client_rate_min": "2KB"},
         "timeouts": {"client_head": "1s", "keep_alive": "2s", "origin_connect": "3s", "origin_head": "4s",
                      "origin_idle": "5s", "body_idle": "6s", "tunnel_idle": "7s", "drain": 0,
                      "drain_grace": "8s"}})");
@@ -200,7 +196,7 @@ TEST(Config, ReadsEverySection) {
     EXPECT_EQ(c.forwarded.forward, ForwardedMode::replace);
     EXPECT_EQ(c.forwarded.via, ViaMode::pseudonym);
     EXPECT_THAT(c.forwarded.drop, ElementsAre("X-A"));
-    EXPECT_THAT(c.upgrade, ElementsAre("websocket", "x"));
+    EXPECT_THAT(c.protocols.upgrade, ElementsAre("websocket", "x"));
     EXPECT_TRUE(c.forward.enabled);
     EXPECT_THAT(c.forward.connect_ports, ElementsAre(443, 8443));
     EXPECT_EQ(c.forward.private_destinations, Destinations::allow);
@@ -225,17 +221,11 @@ TEST(Config, ReadsEverySection) {
     ASSERT_TRUE(c.cluster);
     EXPECT_THAT(c.cluster->keys, ElementsAre(kKey));
     EXPECT_EQ(c.cluster->copy, CopyPolicy::second_use);
-    EXPECT_EQ(c.cluster->peer_budget, 20ms);
-    EXPECT_EQ(c.cluster->peer_budget_min, 10ms);
-    EXPECT_EQ(c.cluster->peer_budget_max, 2s);
-    EXPECT_EQ(c.cluster->peer_detour, 0s);
-    EXPECT_EQ(c.cluster->peer_stall, 4s);
     EXPECT_EQ(c.cluster->heartbeat, 100ms);
     EXPECT_EQ(c.cluster->gone_after, 1s);
     ASSERT_EQ(c.cluster->peers.size(), 1u);
     EXPECT_EQ(c.cluster->peers[0].link, (HostPort{"b", 3129}));
     EXPECT_EQ(c.summary.false_hit_budget, 0.01);
-    EXPECT_EQ(c.summary.peer_max, 64u << 20);
     EXPECT_EQ(c.summary.announce.changed, 1.0);
     EXPECT_EQ(c.summary.announce.delay, 250ms);
     EXPECT_EQ(c.log.level, LogLevel::debug);
@@ -250,14 +240,7 @@ TEST(Config, ReadsEverySection) {
     EXPECT_EQ(c.tracing->sample_ratio, 0.5);
     EXPECT_THAT(c.tracing->trusted.texts(), ElementsAre("10.0.0.0/8"));
     EXPECT_EQ(c.tracing->service_name, "edge");
-    EXPECT_EQ(c.tracing->queue_size, 100u);
-    EXPECT_EQ(c.tracing->batch_size, 10u);
-    EXPECT_EQ(c.tracing->delay, 1s);
-    EXPECT_EQ(c.tracing->timeout, 2s);
-    EXPECT_THAT(c.purge.allow.texts(), ElementsAre("10.0.0.0/8", "fd00::1"));
-    EXPECT_EQ(c.limits.head_lines, 100u);
-    EXPECT_EQ(c.limits.upstream_idle, 0u);
-    EXPECT_EQ(c.limits.upstream_idle_per_origin, 2u);
+    EXPECT_THAT(c.clients.purge.texts(), ElementsAre("10.0.0.0/8", "fd00::1"));
     EXPECT_EQ(c.limits.body_windows, 1u << 30);
     EXPECT_EQ(c.limits.client_rate_min, 2000u);
     EXPECT_EQ(c.timeouts.client_head, 1s);
@@ -853,7 +836,6 @@ TEST(Config, ChecksNumbersAgainstTheirBounds) {
                              R"("cache": {"memory": 1.5})",
                              R"("cache": {"memory": "-1MiB"})",
                              R"("cache": {"memory": "99999999999TiB"})",
-                             R"("limits": {"head_lines": 1})",
                              R"("limits": {"connections": 0})",
                              R"("limits": {"body_windows": "64KiB"})",
                              R"("limits": {"client_rate_min": "2GiB"})",
@@ -889,8 +871,6 @@ TEST(Config, ChecksNumbersAgainstTheirBounds) {
                              R"("admin": {"top_clients": 5})",
                              R"("summary": {"false_hit_budget": 0})",
                              R"("summary": {"false_hit_budget": 0.6})",
-                             R"("summary": {"peer_max": "1KiB"})",
-                             R"("summary": {"peer_max": "1GiB"})",
                              R"("summary": {"announce": {"changed": 1.1}})",
                              R"("summary": {"announce": {"delay": 0}})",
                              R"("timeouts": {"keep_alive": "25h"})",
@@ -909,9 +889,6 @@ TEST(Config, ChecksNumbersAgainstTheirBounds) {
                              R"("tracing": {"endpoint": "http://c", "sample_ratio": 0})",
                              R"("tracing": {"endpoint": "http://c", "sample_ratio": 1.1})",
                              R"("tracing": {"endpoint": "http://c", "service_name": ""})",
-                             R"("tracing": {"endpoint": "http://c", "batch_size": 0})",
-                             R"("tracing": {"endpoint": "http://c", "queue_size": 100})",
-                             R"("tracing": {"endpoint": "http://c", "delay": 0})",
                              R"("cache": {"client_directives": "ignore"})",
                              R"("admin": {"listen": 9128})"}) {
         EXPECT_EQ(errors(file(std::string(", ") + more)).size(), 1u) << more;
@@ -981,9 +958,6 @@ TEST(ClusterConfig, WaitsForAtLeastTwoHeartbeats) {
 }
 
 TEST(ClusterConfig, OneMistakeIsOneError) {
-    EXPECT_THAT(errors(cluster(R"(, "peer_budget": "soon", "peer_budget_min": "90ms",
-                                    "peer_budget_max": "20ms")")),
-                ElementsAre(HasSubstr("$.cluster.peer_budget: ")));
     EXPECT_THAT(errors(file(R"(, "limits": {"head": "much", "request_line": "1MiB"})")),
                 ElementsAre(HasSubstr("$.limits.head: ")));
     EXPECT_THAT(errors(R"({"node": "a", "listen": "127.0.0.1:3128", "origins": [
@@ -1012,26 +986,12 @@ TEST(Config, CanDoWithoutAnAdminPort) {
     EXPECT_FALSE(good(file(R"(, "admin": null)")).admin);
 }
 
-TEST(Config, TheBoundsOfThePeerBudgetFollowIt) {
-    const auto low = good(cluster(R"(, "peer_budget": "5ms")")).cluster;
-    EXPECT_EQ(low->peer_budget_min, 5ms);
-    EXPECT_EQ(low->peer_budget_max, 500ms);
-    const auto high = good(cluster(R"(, "peer_budget": "2s")")).cluster;
-    EXPECT_EQ(high->peer_budget_min, 40ms);
-    EXPECT_EQ(high->peer_budget_max, 2s);
-    EXPECT_THAT(errors(cluster(R"(, "peer_budget_min": "60ms")")),
-                ElementsAre("$.cluster.peer_budget_min: must be at most peer_budget, 50ms"));
-    EXPECT_THAT(errors(cluster(R"(, "peer_budget_max": "40ms")")),
-                ElementsAre("$.cluster.peer_budget_max: must be at least peer_budget, 50ms"));
-}
-
 TEST(EffectiveConfig, ShowsDefaultsAndNoKeys) {
     const auto text = effective_config(
         good(cluster(R"(, "peers": [{"node": "b", "http": "[::1]:1", "link": "b:2"}])")));
     EXPECT_THAT(text, Not(HasSubstr(kKey)));
     EXPECT_THAT(text, HasSubstr("\"memory\": \"512MiB\""));
-    EXPECT_THAT(text, HasSubstr("\"peer_budget\": \"50ms\""));
-    EXPECT_THAT(text, HasSubstr("\"peer_stall\": \"3s\""));
+    EXPECT_THAT(text, HasSubstr("\"gone_after\": \"3s\""));
     EXPECT_THAT(text, HasSubstr("\"http\": \"[::1]:1\""));
 }
 

@@ -36,7 +36,7 @@ protected:
     }
     static Delivery::Sender peer() { return {Fill::From::peer, "b", 200}; }
     void copy_policy(CopyPolicy policy) {
-        auto config = std::make_shared<Config>(*settings);
+        auto config = std::make_shared<LoadedConfig>(*settings);
         config->cluster->copy = policy;
         job->wanted.request = request(std::move(config));
     }

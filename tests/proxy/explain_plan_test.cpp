@@ -38,7 +38,7 @@ protected:
 
     std::vector<PeerRecord> records{4};
     protocol::PeerView::Peers peers;
-    ClusterConfig bounds;
+    PeerTimes bounds;
     RoundTrip origin;
     summary::PeerSet promised{0, 1, 2, 3};
     SinceInvalidation invalidated;

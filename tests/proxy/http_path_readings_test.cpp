@@ -185,7 +185,7 @@ TEST_F(JudgesOfPaths, APathThatNobodyCanJudgeIsTakenForListedWhereAPathOfItsHost
 }
 
 TEST_F(JudgesOfPaths, AnEntryOfOriginsIsNotEvaded) {
-    Config config;
+    LoadedConfig config;
     config.origins = {{"*", {"10.0.0.1", 81}}, {"*", {"10.0.0.2", 82}}};
     config.origins[0].path = "/account";
     const auto* const account_entry = &config.origins[0];

@@ -26,14 +26,15 @@ public:
     }
 
     /// A GET of `key` under these settings.
-    std::shared_ptr<const RequestSnapshot> request(std::shared_ptr<const Config> config) const {
+    std::shared_ptr<const RequestSnapshot> request(
+        std::shared_ptr<const LoadedConfig> config) const {
         const auto site = choose_site(*config, key, false);
         return std::make_shared<RequestSnapshot>(proxy::Head(), key, true,
                                                  keep_site(std::move(config), site, key));
     }
     /// The same without a site.
     std::shared_ptr<const RequestSnapshot> request_without_site() const {
-        auto config = std::make_shared<Config>(*settings);
+        auto config = std::make_shared<LoadedConfig>(*settings);
         config->origins.clear();
         return request(std::move(config));
     }
@@ -59,13 +60,13 @@ public:
     }
 
     boost::asio::io_context io;
-    const std::shared_ptr<const Config> settings = [] {
+    const std::shared_ptr<const LoadedConfig> settings = [] {
         Config config;
         config.node = "a";
         config.origins = {{"h", {"h", 80}}};
         config.cluster.emplace().keys = {"key"};
         config.limits.upstream_connections = 0;
-        return std::make_shared<Config>(std::move(config));
+        return std::make_shared<LoadedConfig>(std::move(config));
     }();
     const summary::KeyHasher hasher{std::array<std::byte, summary::KeyHasher::kSecretBytes>{}};
     ConfigInEffect in_effect{settings};

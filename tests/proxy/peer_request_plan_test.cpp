@@ -53,7 +53,7 @@ protected:
 
     std::vector<protocol::PeerView::Peer> peers;
     std::vector<PeerRecord> records;
-    ClusterConfig bounds;
+    PeerTimes bounds;
     RoundTrip origin = steady(80ms);
     summary::PeerSet denying;
 };
@@ -233,7 +233,7 @@ protected:
     }
     PeerRace::Duration budget() const { return peer_budget(steady(2ms), steady(80ms), bounds); }
 
-    ClusterConfig bounds;
+    PeerTimes bounds;
 };
 
 TEST_F(PeerRaceTest, AsksOneAfterTheOtherAsTheyHaveNothing) {

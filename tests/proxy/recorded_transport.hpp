@@ -195,8 +195,8 @@ public:
         auto config = *settings;
         config.origins.clear();  // requests name their site
         config.forward.enabled = true;
-        config.purge.allow = PrefixList{"10.0.0.0/8"};
-        return std::make_shared<const Config>(std::move(config));
+        config.clients.purge = PrefixList{"10.0.0.0/8"};
+        return std::make_shared<const LoadedConfig>(std::move(config));
     }()};
     Purges purges;
     SharedFrontend shared_frontend{*client_settings, purges};

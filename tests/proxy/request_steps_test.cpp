@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "protocol/membership/peer_view.hpp"
-#include "proxy/access/access_rules.hpp"
+#include "proxy/access/password_file.hpp"
 #include "proxy/cache/body_writer.hpp"
 #include "tests/proxy/recorded_transport.hpp"
 
@@ -260,10 +260,8 @@ TEST_F(RequestStepsTest, OptionsEndsWhereItsHopsDo) {
 TEST_F(RequestStepsTest, APasswordComesOverTlsOrFromThisHost) {
     auto config = *client_settings;
     config.forward.authentication = AuthenticationConfig{};
-    auto rules = std::make_shared<AccessRules>();
-    rules->users = parse_users("", "users").file;
-    config.access = std::move(rules);
-    client_settings.replace(std::make_shared<const Config>(std::move(config)));
+    client_settings.replace(std::make_shared<const LoadedConfig>(Config(std::move(config))),
+                            {nullptr, parse_users("", "users").file, nullptr});
     // The connection decides, and not the address in a PROXY header: here 10.0.0.9.
     for (const auto& [secure, from_here, status] :
          {std::tuple(true, false, 407u), {false, true, 407u}, {false, false, 403u}}) {

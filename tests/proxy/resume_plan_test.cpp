@@ -11,9 +11,9 @@ using namespace std::chrono_literals;
 using Text = test::Head;
 
 TEST(Silence, OfAnOriginMayLastAsLongAsBodiesMayBeIdle) {
-    Config config;
+    LoadedConfig config;
     config.timeouts.body_idle = 30s;
-    config.cluster.emplace().peer_stall = 4s;
+    config.constants.peers.stall = 4s;
     EXPECT_EQ(silence_at_most(Fill::From::origin, config), 30s);
     EXPECT_EQ(silence_at_most(Fill::From::peer, config), 4s);
     config.timeouts.body_idle = 1s;

@@ -8,7 +8,9 @@ namespace proxy::test {
 class SilentNode : public NodeControl {
 public:
     boost::asio::awaitable<NodeStatus> status() override { co_return NodeStatus(); }
-    std::shared_ptr<const Config> config() override { return std::make_shared<const Config>(); }
+    std::shared_ptr<const LoadedConfig> config() override {
+        return std::make_shared<const LoadedConfig>();
+    }
     void drain() override {}
     boost::asio::awaitable<Reloaded> reload() override { co_return Reloaded(); }
     boost::asio::awaitable<PurgeAnswer> purge(PurgeOrder) override { co_return PurgeAnswer(); }

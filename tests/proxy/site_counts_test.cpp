@@ -5,7 +5,7 @@
 namespace proxy {
 namespace site_counts_test {
 
-std::shared_ptr<const Config> config_with(const std::vector<std::string>& hosts) {
+std::shared_ptr<const LoadedConfig> config_with(const std::vector<std::string>& hosts) {
     Config config;
     for (const auto& host : hosts) {
         OriginConfig entry;
@@ -16,7 +16,7 @@ std::shared_ptr<const Config> config_with(const std::vector<std::string>& hosts)
     rules[0].name = "first";
     rules[1].name = "second";
     config.rules = RuleTable(std::move(rules));
-    return std::make_shared<const Config>(std::move(config));
+    return std::make_shared<const LoadedConfig>(std::move(config));
 }
 
 TEST(SiteCounts, CountByEntryForwardTargetAndRule) {

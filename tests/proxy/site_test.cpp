@@ -16,9 +16,9 @@ protected:
         return choose_site(config, key_of(target), absolute);
     }
     UpstreamTarget upstream(std::string_view target, bool absolute = true) const {
-        return target_of(site(target, absolute), key_of(target), "10.1.2.3").value();
+        return target_of(config, site(target, absolute), key_of(target), "10.1.2.3").value();
     }
-    Config config;
+    LoadedConfig config;
 };
 
 TEST_F(SiteTest, IsTheFirstEntryThatMatchesInEitherForm) {
@@ -107,7 +107,7 @@ TEST_F(SiteTest, SaysWhyThereIsNone) {
     EXPECT_EQ(site("http://h.test/").none, NoSite::forward_disabled);
     config.forward.enabled = true;
     EXPECT_EQ(site("/", false).none, NoSite::only_forward);
-    EXPECT_FALSE(target_of(site("/", false), key_of("/")));
+    EXPECT_FALSE(target_of(config, site("/", false), key_of("/")));
     EXPECT_EQ(site("http://h.test/").none, std::nullopt);
     config.origins = {{"other.test", {"10.0.0.1", 81}}};
     EXPECT_EQ(site("/", false).none, NoSite::no_origin);
@@ -137,7 +137,8 @@ TEST_F(SiteTest, IsSecuredAsTheEntryOrElseTheTargetSays) {
                       {"one.test", {"10.0.0.2", 443}, OriginTlsConfig{}},
                       {"same.test", {"10.0.0.2", 443}, OriginTlsConfig{}},
                       {"other.test", {"10.0.0.2", 443}, OriginTlsConfig{false, {}, {}}}};
-    ASSERT_TRUE(load_tls(config).empty());
+    config.trust = load_tls(config).trust;
+    ASSERT_TRUE(config.trust);
     const auto tls = [&](std::string_view target) { return upstream(target).tls; };
     EXPECT_FALSE(tls("https://plain.test/"));
     EXPECT_FALSE(tls("http://else.test/"));
@@ -153,10 +154,10 @@ TEST_F(SiteTest, IsSecuredAsTheEntryOrElseTheTargetSays) {
 TEST_F(SiteTest, OutlivesAReload) {
     config.origins = {{"h.test", {"10.0.0.1", 81}}};
     config.cache.block = 7;
-    auto in_effect = std::make_shared<const Config>(config);
+    auto in_effect = std::make_shared<const LoadedConfig>(config);
     const auto kept =
         keep_site(in_effect, choose_site(*in_effect, key_of("/"), false), key_of("/"));
-    in_effect = std::make_shared<const Config>();
+    in_effect = std::make_shared<const LoadedConfig>();
     EXPECT_EQ(kept.site.entry->server.port, 81);
     EXPECT_EQ(kept.site.policy.cache->block, 7u);
     EXPECT_EQ(kept.origin->port, 81);

@@ -197,7 +197,7 @@ protected:
 
     boost::asio::io_context io_;
     MemoryBudget windows_{1 << 20};
-    const std::shared_ptr<const Config> config_ = std::make_shared<const Config>();
+    const std::shared_ptr<const LoadedConfig> config_ = std::make_shared<const LoadedConfig>();
     std::string fields_;
     std::optional<RequestSnapshot> snapshot_;
 };

@@ -280,7 +280,7 @@ TEST_F(LearningTest, ARuleThatLetsEitherMethodGoPastTheCacheKeepsNoAnswerToPost)
         return RuleTable({past});
     };
     for (const auto* method : {"POST", "GET"}) {
-        auto ruled = std::make_shared<Config>(*settings);
+        auto ruled = std::make_shared<LoadedConfig>(*settings);
         ruled->rules = rule(method);
         const auto site = choose_site(*ruled, key, false);
         auto kept = keep_site(ruled, site, key);

@@ -31,7 +31,7 @@ protected:
 
     /// Valid until the next call.
     StoringRequest asking(Fields fields) {
-        auto kept = std::make_shared<const Config>(config);
+        auto kept = std::make_shared<const LoadedConfig>(config);
         const auto site = choose_site(*kept, key, true);
         request_.emplace(test::request_head("GET", "/", {fields.begin(), fields.end()}), key, false,
                          keep_site(kept, site, key));
@@ -53,7 +53,7 @@ protected:
     }
 
     const summary::KeyHasher hasher{std::array<std::byte, summary::KeyHasher::kSecretBytes>{}};
-    Config config;
+    LoadedConfig config;
     CacheKey key;
     RequestDirectives directives;
 
@@ -326,12 +326,11 @@ TEST_F(RefreshedTest, IsSelectedByNoLessThanBefore) {
 /// The result of a stored field and those of a 304, measured by these limits.
 class UpdatedFieldsTest : public StoringTest {
 protected:
-    bool fit(std::size_t head, std::size_t lines) const {
-        const Text stored("X-A: 12345\nDate: x"), update("X-B: 1\nX-A: 123");
+    bool fit(std::size_t head, const std::string& lines = {}) const {
+        const Text stored("X-A: 12345\nDate: x"), update(std::string("X-B: 1\nX-A: 123") + lines);
         const auto given = answer(304, update);
         LimitsConfig limits;
         limits.head = head;
-        limits.head_lines = lines;
         return UpdatedFields(stored, received(given)).fit(limits);
     }
     // "X-A: 123", "X-B: 1" and a Date of 29 characters, each with CRLF
@@ -339,15 +338,18 @@ protected:
 };
 
 TEST_F(UpdatedFieldsTest, FitUpToTheLimitsOfAHead) {
-    EXPECT_TRUE(fit(kBytes, 3));
-    EXPECT_FALSE(fit(kBytes - 1, 3));
-    EXPECT_FALSE(fit(kBytes, 2));
+    EXPECT_TRUE(fit(kBytes));
+    EXPECT_FALSE(fit(kBytes - 1));
+    std::string lines;
+    for (std::size_t i = 3; i < kHeadLines; ++i) lines += "\nX-C: 1";
+    EXPECT_TRUE(fit(1 << 20, lines));
+    EXPECT_FALSE(fit(1 << 20, lines + "\nX-C: 1"));
 }
 
 TEST_F(RefreshedTest, IsNoneWhereTheFieldsExceedAHead) {
-    config.limits.head_lines = 5;
     EXPECT_FALSE(refreshed_by("ETag: \"1\"\nX-1: a").too_large);
-    const auto fresh = refreshed_by("ETag: \"1\"\nX-1: a\nX-2: b");
+    config.limits.head = 20;
+    const auto fresh = refreshed_by("ETag: \"1\"\nX-1: a");
     EXPECT_TRUE(fresh.too_large);
     EXPECT_EQ(fresh.draft.response, nullptr);
 }

@@ -11,8 +11,6 @@ from harness.sandbox import Failure, Names, end_with_parent
 
 KEY = "the key of the recipes' tests, 40 bytes."
 ADDRESSES = {"a": "127.0.0.1", "b": "127.0.0.2"}
-# A node and its peer are one process each on a busy machine, so no answer of a peer is late.
-PATIENT = {"peer_budget": "10s", "peer_budget_min": "10s", "peer_budget_max": "10s", "peer_detour": "10s"}
 
 
 class Node:
@@ -88,7 +86,7 @@ def derived(config, name, folder):
     address, (peer_name, peer) = ADDRESSES[name], next(each for each in ADDRESSES.items() if each[0] != name)
     config = json.loads(json.dumps(config))
     config.update(node=name, listen=f"{address}:{port_of(config['listen'])}", admin={"listen": f"{address}:9128"})
-    config["cluster"] = {**config["cluster"], **PATIENT, "key": KEY, "listen": f"{address}:3129",
+    config["cluster"] = {**config["cluster"], "key": KEY, "listen": f"{address}:3129",
                          "peers": [{"node": peer_name, "http": f"{peer}:{port_of(config['listen'])}", "link": f"{peer}:3129"}]}
     config["cache"]["disk"]["path"] = os.path.join(folder, "disk")
     config["cache"]["disk"]["size"] = "1GiB"
