@@ -196,8 +196,8 @@ void show_blocklists(const Blocklists* lists, NodeStatus& status) {
     for (std::size_t i = 0; i < faults.size(); ++i) {
         const auto& list = lists->lists()[i];
         status.blocklists.lists.push_back({list.config.path, to_string(list.config.format),
-                                     to_string(list.config.action), list.entries, list.malformed,
-                                     std::move(faults[i])});
+                                           to_string(list.config.action), list.entries,
+                                           list.malformed, std::move(faults[i])});
     }
 }
 
@@ -210,7 +210,8 @@ void show_certificates(const TlsContexts& contexts, NodeStatus& status) {
     const auto add = [&](const CertificateFacts& facts) {
         // As nanoseconds, an end in the year 9999 would overflow.
         const auto end = static_cast<double>(facts.not_after.time_since_epoch().count());
-        status.tls.certificates.push_back({facts.file, facts.names, facts.key_type, end, end - now});
+        status.tls.certificates.push_back(
+            {facts.file, facts.names, facts.key_type, end, end - now});
     };
     for (const auto& each : contexts.certificates) add(each->facts);
     if (const auto& interception = contexts.interception) add(interception->authority->facts);
