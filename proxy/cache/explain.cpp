@@ -46,7 +46,7 @@ asio::awaitable<void> look(Upstream& upstream, PeerOfView peer, std::string text
 
 /// What is explained.
 struct ExplainTarget {
-    std::shared_ptr<const Config> config;
+    std::shared_ptr<const LoadedConfig> config;
     CacheKey key;
     Site site = {};  // may view `key`
     summary::KeyHash hash = {};
@@ -133,10 +133,10 @@ std::string_view refusal_of(const Site& site, const Explanation::Access& known) 
     return known.destination.empty() ? "" : "403 (forward.destinations)";
 }
 
-void explain_access(const ExplainTarget& of, Explanation::Access& out) {
+void explain_access(const Blocklists* lists, const ExplainTarget& of, Explanation::Access& out) {
     const auto& forward = of.config->forward;
     const auto& key = of.key;
-    explain_blocklists(cache.upstream.settings.files().blocklists.get(), of, out);
+    explain_blocklists(lists, of, out);
     if (!of.site.of_entry() && !of.site.none)
         out.destination = why_not_destination(forward.destinations, key.host(), key.port());
     const auto* const pattern = key.scheme() == Scheme::https
@@ -288,7 +288,7 @@ asio::awaitable<Explanation> explain(Cache& cache, CacheKey key) {
     co_await read_from_disk(cache, of.key, of.hash);
     explain_stored(cache, of, out);
     explain_age(cache, of, out);
-    explain_access(of, out.access);
+    explain_access(cache.upstream.settings.files().blocklists.get(), of, out.access);
     const auto origin = co_await explain_origin(cache, of, out);
     co_await explain_peers(cache, of, origin, out);
     co_return out;

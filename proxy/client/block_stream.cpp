@@ -151,7 +151,7 @@ BytesBySource BlockStream::expect() {
         if (!directory) return std::nullopt;
         const auto whom = whom_to_ask(candidates(key), {}, {},
                                       {view->peers, frontend_.upstream.peers.all(),
-                                       *transaction_.config().cluster, origin, now});
+                                       transaction_.config().constants.peers, origin, now});
         if (whom.count == 0 || whom.beside_the_origin) return std::nullopt;
         return whom.turns[0].peer;
     };

@@ -33,7 +33,7 @@ FetchError rewrite_response(Upstream& upstream, const RequestSnapshot& asks, con
     return FetchError::none;
 }
 
-InterimResponse interim_of_origin(const Config& config, const Mirror* mirror, const CacheKey& own,
+InterimResponse interim_of_origin(const LoadedConfig& config, const Mirror* mirror, const CacheKey& own,
                                   const Head& received) {
     if (!mirror) return interim_response(received, config.node);
     CacheKey url;

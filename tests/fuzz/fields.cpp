@@ -1,5 +1,6 @@
 // Values of single fields, and the rules that read several of them.
 
+#include "protocol/wire/keys.hpp"
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/hashed_fields.hpp"
