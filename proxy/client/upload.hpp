@@ -76,7 +76,7 @@ private:
     Transaction& transaction_;
     RequestBody& body_;
     Exchange& exchange_;
-    const Config& config_;
+    const LoadedConfig& config_;
     std::vector<std::string_view> pieces_;       // that have come
     bool continued_ = false;                     // the client has a 100 (Continue)
     bool answered_ = false;                      // before the body's end

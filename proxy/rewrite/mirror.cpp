@@ -8,7 +8,7 @@ namespace proxy {
 namespace {
 
 /// Changes when the same settings give other bytes, so that stored ones end.
-constexpr std::string_view kVersion = "2";
+constexpr std::string_view kMirrorVersion = "2";
 
 /// FNV-1a over texts, each with its end.
 class TextHash {
@@ -92,7 +92,7 @@ MirrorTable::MirrorTable(std::vector<Mirror> mirrors) : mirrors_(std::move(mirro
         return mirrors_[a].origin.path.size() > mirrors_[b].origin.path.size();
     });
     TextHash all;
-    all.add(kVersion);
+    all.add(kMirrorVersion);
     for (const auto i : by_name) add(all, mirrors_[i]);
     hash_ = all.value() == 0 ? 1 : all.value();
     for (auto& mirror : mirrors_) {

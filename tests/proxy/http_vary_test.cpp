@@ -1,6 +1,7 @@
 #include "proxy/http/selecting.hpp"
 #include "proxy/http/vary.hpp"
 
+#include "protocol/wire/keys.hpp"
 #include "proxy/http/hashed_fields.hpp"
 
 #include "tests/proxy/head.hpp"
