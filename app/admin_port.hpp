@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "measure/run/http_get.hpp"
-#include "protocol/net/host_port.hpp"
+#include "base/net/host_port.hpp"
 
 namespace app {
 
@@ -22,7 +22,7 @@ struct NodeChoice {
 
 /// The address of an admin port, and its token or an empty string.
 struct AdminPort {
-    protocol::HostPort at;
+    base::HostPort at;
     std::string token;
 };
 

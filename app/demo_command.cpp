@@ -20,7 +20,7 @@
 #include "measure/demo_verdict.hpp"
 #include "measure/measurement.hpp"
 #include "measure/report/report_html.hpp"
-#include "protocol/net/plain_message.hpp"
+#include "base/text/plain_message.hpp"
 #include "proxy/config/config_values.hpp"
 
 namespace app {
@@ -264,7 +264,7 @@ int demo_command(const DemoCommand& command) {
     try {
         return Demo(command).run();
     } catch (const std::exception& error) {
-        fmt::print(stderr, "hearsay demo: {}\n", protocol::plain_message(error));
+        fmt::print(stderr, "hearsay demo: {}\n", base::plain_message(error));
         return kFailed;
     }
 }

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "app/exit_codes.hpp"
-#include "protocol/net/plain_message.hpp"
+#include "base/text/plain_message.hpp"
 
 namespace app {
 
@@ -26,7 +26,7 @@ int reported(const Act& act) {
     } catch (const std::invalid_argument& error) {
         return fail(kUsage, "{}", error.what());
     } catch (const std::exception& error) {
-        return fail(kFailed, "{}", protocol::plain_message(error));
+        return fail(kFailed, "{}", base::plain_message(error));
     }
 }
 

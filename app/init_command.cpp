@@ -16,8 +16,8 @@
 #include "app/fail.hpp"
 #include "app/new_file.hpp"
 #include "measure/trace/printable.hpp"
-#include "protocol/net/crypto.hpp"
-#include "protocol/net/plain_address.hpp"
+#include "base/tls/crypto.hpp"
+#include "base/net/plain_address.hpp"
 #include "proxy/config/parse_config.hpp"
 
 namespace app {
@@ -45,7 +45,7 @@ std::string letter_name(std::size_t number) {
 
 std::string new_key() {
     std::array<std::byte, 32> bytes{};
-    protocol::random_bytes(bytes);
+    base::random_bytes(bytes);
     std::string out;
     for (const auto each : bytes) out += fmt::format("{:02x}", std::to_integer<unsigned>(each));
     return out;
@@ -64,7 +64,7 @@ std::string plain_host(const std::string& host) {
     boost::system::error_code no_address;
     const auto address = boost::asio::ip::make_address(host, no_address);
     if (!no_address) {
-        const auto plain = protocol::plain_address(address);
+        const auto plain = base::plain_address(address);
         if (plain.is_unspecified())
             throw std::invalid_argument(
                 host + " stands for every address of a machine: give the one that peers can reach");
@@ -125,7 +125,7 @@ std::string configuration_of(const PlannedNode& node, const std::vector<PlannedN
     const auto host = listen_host(node.http.host);
     Json out = Json::object();
     out["node"] = node.name;
-    out["listen"] = protocol::HostPort{host, node.http.port}.text();
+    out["listen"] = base::HostPort{host, node.http.port}.text();
     out["admin"]["listen"] = node.admin.text();
     if (command.origin.empty())
         out["forward"]["enabled"] = true;
@@ -134,7 +134,7 @@ std::string configuration_of(const PlannedNode& node, const std::vector<PlannedN
     out["cache"]["memory"] = command.memory;
     auto& cluster = out["cluster"];
     cluster["key"] = fmt::format("${{{}}}", kKeyName);
-    cluster["listen"] = protocol::HostPort{host, node.link.port}.text();
+    cluster["listen"] = base::HostPort{host, node.link.port}.text();
     cluster["peers"] = Json::array();
     for (const auto& peer : all)
         if (peer.name != node.name)

@@ -20,7 +20,7 @@ struct InitCommand {
 /// A node of a planned cluster, and its three ports: port, port + 1 and, on loopback, admin.
 struct PlannedNode {
     std::string name;
-    protocol::HostPort http, link, admin;
+    base::HostPort http, link, admin;
 };
 
 /// Names the unnamed nodes a, b, ... and gives nodes on one host different ports. Throws

@@ -49,7 +49,7 @@ int origin_command(const measure::OriginOptions& options) {
     try {
         const measure::Origin origin(options);
         fmt::print(stderr, "hearsay origin: answering any path at http://{}\n",
-                   protocol::HostPort{options.listen.host, origin.port()}.text());
+                   base::HostPort{options.listen.host, origin.port()}.text());
         boost::asio::io_context context(1);
         boost::asio::signal_set signals(context, SIGINT, SIGTERM);
         signals.async_wait([](boost::system::error_code, int) {});

@@ -21,8 +21,8 @@
 #include "measure/run/node_addresses.hpp"
 #include "measure/trace/printable.hpp"
 #include "protocol/links/check_link.hpp"
-#include "protocol/net/dialer.hpp"
-#include "protocol/net/resolver.hpp"
+#include "base/net/dialer.hpp"
+#include "base/net/resolver.hpp"
 #include "proxy/config/cluster_settings.hpp"
 #include "proxy/upstream/peer_probe.hpp"
 
@@ -38,18 +38,18 @@ constexpr auto kPatienceAtAPort = 5s;  // for one port
 /// A peer to be tried. Without a name it may be this node itself.
 struct Candidate {
     std::string node;
-    protocol::HostPort http, link;
+    base::HostPort http, link;
 };
 
-protocol::Result<std::string> dial(const protocol::PeeringConfig& config, const Candidate& peer) {
+base::Result<std::string> dial(const protocol::PeeringConfig& config, const Candidate& peer) {
     boost::asio::io_context context(1);
-    protocol::Resolver resolver(context.get_executor());
-    protocol::Dialer dialer(context.get_executor());
-    protocol::Result<std::string> out = protocol::make_error_code(Error::timed_out);
+    base::Resolver resolver(context.get_executor());
+    base::Dialer dialer(context.get_executor());
+    base::Result<std::string> out = base::make_error_code(base::Error::timed_out);
     auto work =
         protocol::check_link(config, peer.link, peer.node, resolver, dialer, kPatienceAtAPort);
     boost::asio::co_spawn(context, std::move(work),
-                          [&](const std::exception_ptr& thrown, protocol::Result<std::string> got) {
+                          [&](const std::exception_ptr& thrown, base::Result<std::string> got) {
                               if (!thrown) out = std::move(got);
                           });
     context.run();
@@ -57,7 +57,7 @@ protocol::Result<std::string> dial(const protocol::PeeringConfig& config, const 
 }
 
 /// Prints one line for a port. Returns true if the port works.
-bool print_port(const std::string& who, const char* what, const protocol::HostPort& at,
+bool print_port(const std::string& who, const char* what, const base::HostPort& at,
                 const std::string& fault, const char* well = "ok") {
     fmt::print("{}: {} {}: {}\n", who, what, at.text(), fault.empty() ? well : fault.c_str());
     return fault.empty();
@@ -71,7 +71,7 @@ struct HttpAsked {
     boost::system::result<measure::HttpAnswer> answer;
     bool with_header = false;
 };
-HttpAsked ask_http(const protocol::HostPort& at) {
+HttpAsked ask_http(const base::HostPort& at) {
     const std::string target(proxy::kProbeTarget);  // nodes leave this target out of their counts
     auto answer = measure::http_get_if_cached(at, target, kPatienceAtAPort);
     const bool is_closed = !answer && (answer.error() == boost::beast::http::error::end_of_stream ||
@@ -155,7 +155,7 @@ std::vector<Candidate> candidates_of(const protocol::PeeringConfig& config, bool
 
 }  // namespace
 
-bool is_own_place(const protocol::HostPort& listen, const protocol::HostPort& at) {
+bool is_own_place(const base::HostPort& listen, const base::HostPort& at) {
     namespace ip = boost::asio::ip;
     if (listen.port != at.port) return false;
     error_code no_address;
@@ -183,12 +183,12 @@ bool is_own_place(const protocol::HostPort& listen, const protocol::HostPort& at
 std::string likely_cause(const error_code& error, bool http_is_silent) {
     if (error == Error::hello_timeout && http_is_silent)
         return "the node hangs or is overloaded: its http port is silent, too";
-    if (error == Error::connect_timeout)
+    if (error == base::Error::connect_timeout)
         return "nothing answers: a firewall in between, or the wrong address";
     if (error == boost::asio::error::connection_refused)
         return "the port is closed: the node is down, or it listens at another port "
                "(cluster.listen of that node)";
-    if (error == Error::resolve_failed || error == Error::resolve_timeout)
+    if (error == base::Error::resolve_failed || error == base::Error::resolve_timeout)
         return "the name has no address here";
     if (error == Error::hello_timeout || error == Error::connection_closed)
         return "it accepts the connection but is no link: probably another port "

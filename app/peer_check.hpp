@@ -14,7 +14,7 @@ namespace app {
 std::string likely_cause(const boost::system::error_code& error, bool http_is_silent = false);
 
 /// Returns true if this machine would reach itself at `at`, where a node listens at `listen`.
-bool is_own_place(const protocol::HostPort& listen, const protocol::HostPort& at);
+bool is_own_place(const base::HostPort& listen, const base::HostPort& at);
 
 /// Checks an answer of a peer's http port. Returns an empty string if the peer gave it, otherwise
 /// the fault. `peer`: its name, or empty for any peer.

@@ -14,8 +14,8 @@
 #include "proxy/config/disk_folders.hpp"
 #include "proxy/config/parse_config.hpp"
 #include "proxy/config/resource_limits.hpp"
-#include "proxy/load_config.hpp"
-#include "proxy/node.hpp"
+#include "proxy/node/load_config.hpp"
+#include "proxy/node/node.hpp"
 
 namespace app {
 namespace {

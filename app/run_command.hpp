@@ -3,7 +3,7 @@
 #include <string>
 
 #include "app/command.hpp"
-#include "proxy/blocked_signals.hpp"
+#include "proxy/node/blocked_signals.hpp"
 
 namespace app {
 

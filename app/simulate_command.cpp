@@ -19,7 +19,7 @@
 #include "measure/study/study_html.hpp"
 #include "measure/study/study_report.hpp"
 #include "measure/trace/printable.hpp"
-#include "protocol/net/plain_message.hpp"
+#include "base/text/plain_message.hpp"
 #include "proxy/config/config_values.hpp"
 
 namespace app {
@@ -266,7 +266,7 @@ int simulate_command(SimulateCommand command) {
     } catch (const std::invalid_argument& error) {
         return fail(kUsage, "{}", error.what());
     } catch (const std::exception& error) {
-        return fail(kFailed, "{}", protocol::plain_message(error));
+        return fail(kFailed, "{}", base::plain_message(error));
     }
     fmt::print("{}", done.text);  // main() reports an output that fails
     return done.code;

@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using boost::asio::ip::tcp;
-using protocol::HostPort;
+using base::HostPort;
 using Member = DemoCluster::Member;
 
 constexpr const char* kHost = "127.0.0.1";

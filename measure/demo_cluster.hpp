@@ -9,7 +9,7 @@
 
 #include "measure/report/progress.hpp"
 #include "measure/run/child_process.hpp"
-#include "protocol/net/host_port.hpp"
+#include "base/net/host_port.hpp"
 
 namespace measure {
 
@@ -18,7 +18,7 @@ class DemoCluster {
 public:
     struct Member {
         const char* name = "";
-        protocol::HostPort proxy, link, admin;
+        base::HostPort proxy, link, admin;
         std::string config, log;  ///< their files
         std::unique_ptr<ChildProcess> process;
     };
@@ -41,8 +41,8 @@ public:
     void terminate();
 
     const std::vector<Member>& members() const { return members_; }
-    std::vector<protocol::HostPort> proxies() const;
-    std::vector<protocol::HostPort> admins() const;
+    std::vector<base::HostPort> proxies() const;
+    std::vector<base::HostPort> admins() const;
 
 private:
     void choose_ports();

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "protocol/wire/heartbeat.hpp"
-#include "summary/judge.hpp"
+#include "summary/coding/judge.hpp"
 
 namespace protocol {
 namespace {
@@ -30,7 +30,7 @@ HashSecret choose_hash_secret(const PeeringConfig& config) {
     if (!config.keys.empty()) return hash_secret(config.keys.back());
     if (config.own_secret) return *config.own_secret;
     HashSecret secret;
-    random_bytes(secret);
+    base::random_bytes(secret);
     return secret;
 }
 
@@ -94,12 +94,12 @@ void Cluster::stop() {
     context_.plan_work = nullptr;
 }
 
-awaitable<void> Cluster::tend(std::shared_ptr<Cluster> self) {
+base::awaitable<void> Cluster::tend(std::shared_ptr<Cluster> self) {
     asio::steady_timer timer(self->context_.executor);
     for (;;) {
         // The turn of the heartbeats, which take a check-hash along.
-        timer.expires_at(next_beat(Clock::now(), self->context_.config.timings.heartbeat));
-        const auto [error] = co_await timer.async_wait(as_result);
+        timer.expires_at(next_beat(base::Clock::now(), self->context_.config.timings.heartbeat));
+        const auto [error] = co_await timer.async_wait(base::as_result);
         // The timer may have expired just before the end.
         if (error || self->stopped_) co_return;
         self->tend_now();
@@ -113,7 +113,7 @@ void Cluster::tend_now() {
         provide_for_peers();
         plan_work();
         plan_announcement();
-        if (const auto due = context_.publisher.check(Clock::now()))
+        if (const auto due = context_.publisher.check(base::Clock::now()))
             for (auto* const end : context_.subscribers) end->take_along(*due);
     } catch (const std::bad_alloc&) {
         spdlog::error("no memory for the links to peers; the next heartbeat tries again");
@@ -121,12 +121,12 @@ void Cluster::tend_now() {
 }
 
 void Cluster::stored(summary::KeyHash entry) {
-    context_.publisher.stored(entry, Clock::now());
+    context_.publisher.stored(entry, base::Clock::now());
     plan_announcement();
 }
 
 void Cluster::removed(summary::KeyHash entry) {
-    context_.publisher.removed(entry, Clock::now());
+    context_.publisher.removed(entry, base::Clock::now());
     plan_announcement();
 }
 
@@ -135,7 +135,7 @@ void Cluster::plan_announcement() {
     if (announcing_ || stopped_) return;
     const auto due = context_.publisher.announce_due();
     if (!due) return;
-    if (*due <= Clock::now()) {
+    if (*due <= base::Clock::now()) {
         announcing_ = true;
         soon(&Cluster::announce);
     } else if (!std::exchange(announcement_runs_, true)) {
@@ -153,7 +153,7 @@ void Cluster::announce() {
     announcing_ = false;
     if (stopped_) return;
     try {
-        const auto announcement = context_.publisher.announce(Clock::now());
+        const auto announcement = context_.publisher.announce(base::Clock::now());
         if (announcement)
             for (auto* const end : context_.subscribers) end->offer(*announcement);
     } catch (const std::bad_alloc&) {
@@ -196,7 +196,7 @@ void Cluster::work() {
 /// A peer that missed an announcement by it sees a gap, and requests a snapshot.
 void Cluster::out_of_memory(std::string_view what) {
     context_.log.ended(what, make_error_code(Error::out_of_memory), "goes on at the next heartbeat",
-                       Clock::now());
+                       base::Clock::now());
 }
 
 void Cluster::soon(void (Cluster::*step)()) {
@@ -260,15 +260,15 @@ bool Cluster::confirmed(std::uint64_t number, Whom by) const {
 }
 
 /// Checks `is_true` again whenever a peer has confirmed an invalidation or a link has ended.
-awaitable<void> Cluster::wait_for(std::shared_ptr<Cluster> self, Clock::time_point deadline,
+base::awaitable<void> Cluster::wait_for(std::shared_ptr<Cluster> self, base::Clock::time_point deadline,
                                   std::function<bool()> is_true) {
     asio::steady_timer timer(self->context_.executor);
     const auto leave = [&](const void*) { std::erase(self->waiting_, &timer); };
     const std::unique_ptr<const void, decltype(leave)> at_end(&timer, leave);
     self->waiting_.push_back(&timer);
-    while (!self->stopped_ && !is_true() && Clock::now() < deadline) {
+    while (!self->stopped_ && !is_true() && base::Clock::now() < deadline) {
         timer.expires_at(deadline);
-        co_await timer.async_wait(as_result);
+        co_await timer.async_wait(base::as_result);
     }
 }
 
@@ -276,13 +276,13 @@ void Cluster::wake_waiting() {
     for (auto* timer : waiting_) timer->cancel();
 }
 
-awaitable<void> Cluster::wait_confirmed(std::uint64_t number, Clock::time_point deadline,
+base::awaitable<void> Cluster::wait_confirmed(std::uint64_t number, base::Clock::time_point deadline,
                                         Whom whom) {
     return wait_for(shared_from_this(), deadline,
                     [this, number, whom] { return confirmed(number, whom); });
 }
 
-awaitable<void> Cluster::wait_withdrawn(Clock::time_point deadline) {
+base::awaitable<void> Cluster::wait_withdrawn(base::Clock::time_point deadline) {
     return wait_for(shared_from_this(), deadline, [this] { return context_.subscribers.empty(); });
 }
 

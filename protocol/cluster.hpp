@@ -13,10 +13,10 @@
 #include "protocol/links/cluster_status.hpp"
 #include "protocol/links/link_context.hpp"
 #include "protocol/links/peer_links.hpp"
-#include "protocol/net/deadline.hpp"
+#include "base/async/deadline.hpp"
 #include "protocol/publishing/kept_invalidations.hpp"
-#include "summary/error_control.hpp"
-#include "summary/key_hash.hpp"
+#include "summary/sizing/error_control.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace protocol {
 
@@ -81,7 +81,7 @@ public:
     void end_import();
 
     /// Takes the results of all peer requests since the start of this node. The own summary gets a
-    /// smaller error where false hits cost more than the budget (summary/error_control.hpp).
+    /// smaller error where false hits cost more than the budget (summary/sizing/error_control.hpp).
     void note_false_hits(const summary::FalseHitsSeen& in_all);
 
     /// Sends an invalidation, already applied here, to all peers, and keeps it until each of them
@@ -99,13 +99,13 @@ public:
     enum class Whom { linked, all };
     /// Waits until all peers, or only the linked ones, have confirmed `number`, or until
     /// `deadline`.
-    awaitable<void> wait_confirmed(std::uint64_t number, Clock::time_point deadline, Whom whom);
+    base::awaitable<void> wait_confirmed(std::uint64_t number, base::Clock::time_point deadline, Whom whom);
 
     /// Sends a goodbye to all peers, so that this node's summary stops counting. Peers' summaries
     /// stay in use, and invalidations still reach the peers.
     void withdraw() { links_.say_goodbye(); }
     /// Waits until every linked peer has read the goodbye, or until `deadline`.
-    awaitable<void> wait_withdrawn(Clock::time_point deadline);
+    base::awaitable<void> wait_withdrawn(base::Clock::time_point deadline);
 
     /// Closes everything, so `control` can run out of work. May be called twice.
     void stop();
@@ -121,10 +121,10 @@ public:
 private:
     void run(bool listens);
     bool confirmed(std::uint64_t number, Whom by) const;
-    static awaitable<void> wait_for(std::shared_ptr<Cluster> self, Clock::time_point deadline,
+    static base::awaitable<void> wait_for(std::shared_ptr<Cluster> self, base::Clock::time_point deadline,
                                     std::function<bool()> is_true);
     void wake_waiting();
-    static awaitable<void> tend(std::shared_ptr<Cluster> self);
+    static base::awaitable<void> tend(std::shared_ptr<Cluster> self);
     void tend_now();
 
     /// Adjusts the summary's error to the number of peers: the more peers, the fewer false hits

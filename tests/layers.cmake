@@ -1,18 +1,22 @@
 cmake_minimum_required(VERSION 3.25)
-# Fails when a layer includes something above it (app -> measure -> proxy -> protocol -> summary), when a room of a layer
+# Fails when a layer includes something above it (app -> measure -> proxy -> protocol -> summary -> base), when a room of a layer
 # includes one that stands above it, when files include each other in a circle (x.hpp and x.cpp count as one), or when
 # a layer above knows more of summaries than what holds for all their kinds, or when the rooms do not hang together as
 # CONTRIBUTING.md draws them.
-set(layers summary protocol proxy measure app)
+set(layers base summary protocol proxy measure app)
 # Lowest first; a room includes itself and what stands before it. `.` is the layer's own folder, which wires it up.
 set(rooms_of_measure trace origin simulate run report study tiers .)
-set(rooms_of_protocol net wire membership publishing links .)
-set(rooms_of_proxy http disk rewrite config blocklists access telemetry net storage upstream cache client admin .)
+set(rooms_of_base counters memory text tls async net)
+set(rooms_of_summary bits sizing filters coding own directory)
+set(rooms_of_protocol wire membership publishing links .)
+set(rooms_of_proxy http disk rewrite config blocklists access telemetry tls storage upstream fetch request client admin node)
 # What must not be known although it stands below: admin shows a node, it does not serve clients.
-set(closed_to_admin upstream cache client)
+set(closed_to_admin upstream fetch request client)
+# Neither knows the other: a node's own summary, and those of its peers.
+set(closed_to_directory own)
 
 # What summary/ shows: nothing of it is of one kind. Bloom filters as such are of use elsewhere, too, but not on links.
-set(shown_by_summary descriptor directory error_control false_hit_budget judge key key_hash kind own peer_set replica snapshot_reader)
+set(shown_by_summary prefix_tag descriptor directory error_control false_hit_budget judge key key_hash kind own peer_set replica snapshot_reader)
 set(shown_to_protocol ${shown_by_summary})
 set(shown_to_proxy ${shown_by_summary} binary_fuse_filter bloom_filter aging_bloom_filter)
 # The simulator builds what the paper and Squid send.
@@ -21,13 +25,11 @@ set(shown_to_app ${shown_by_summary})
 # No name of one kind either: what they include may include it.
 set(of_one_kind "summary::(Shape|BitArray|Delta|Flip|[A-Za-z]*Bloom|[A-Za-z]*Quotient|[A-Za-z]*Cuckoo|[A-Za-z]*Fingerprint|Coding|Rice|Snapshot(De|En)coder|shape_|positions)|::counting_bloom")
 
-# A room's name in the drawing: the last part of its path, or the layer's name for its own folder. Two layers have a room net;
-# the drawing calls the lower one protocol_net.
+# A room's name in the drawing: the last part of its path, or the layer's name for its own folder. The rooms of base/ and summary/
+# are drawn as one each.
 function(room_of unit result)
     string(REGEX REPLACE "/[^/]+$" "" folder "${unit}")
-    if(folder STREQUAL "protocol/net")
-        set(${result} "protocol_net" PARENT_SCOPE)
-    elseif(folder MATCHES "^(protocol|proxy|measure)/([^/]+)")
+    if(folder MATCHES "^(protocol|proxy|measure)/([^/]+)")
         set(${result} "${CMAKE_MATCH_2}" PARENT_SCOPE)
     else()
         string(REGEX REPLACE "/.*" "" layer "${folder}")
@@ -76,7 +78,7 @@ foreach(layer IN LISTS layers)
             endif()
             string(REGEX REPLACE "\\.hpp$" "" target_unit "${target}")
             if(target_layer STREQUAL summary AND NOT layer STREQUAL summary)
-                string(REGEX REPLACE "^summary/" "" shown "${target_unit}")
+                string(REGEX REPLACE "^summary/(.*/)?" "" shown "${target_unit}")
                 if(NOT shown IN_LIST shown_to_${layer})
                     message(SEND_ERROR "${file}: ${line}\n  ${layer}/ sees of summary/ only: ${shown_to_${layer}}")
                 endif()

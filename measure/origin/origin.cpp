@@ -15,19 +15,19 @@
 #include <vector>
 
 #include "measure/origin/origin_request.hpp"
-#include "protocol/net/deadline.hpp"
-#include "protocol/net/listener.hpp"
-#include "proxy/client/error_response.hpp"
-#include "proxy/net/read_buffer.hpp"
-#include "proxy/net/wall_clock.hpp"
+#include "base/async/deadline.hpp"
+#include "base/net/listener.hpp"
+#include "proxy/request/error_response.hpp"
+#include "base/memory/read_buffer.hpp"
+#include "proxy/http/wall_clock.hpp"
 
 namespace measure {
 namespace {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
-using protocol::as_result;
-using protocol::awaitable;
+using base::as_result;
+using base::awaitable;
 using proxy::ParseError;
 
 constexpr std::size_t kInputBytes = 64 * 1024 + 4096;  // a head at its limit, and some more
@@ -149,7 +149,7 @@ private:
 
     tcp::socket socket_;
     Counters& counters_;
-    proxy::ReadBuffer input_;
+    base::ReadBuffer input_;
     proxy::Head head_;
     proxy::HeadLimits limits_;
     proxy::CacheKey key_;
@@ -162,9 +162,9 @@ awaitable<void> serve(tcp::socket socket, Counters& counters) {
 }
 
 /// Distributes the connections accepted on one thread to all workers in turn.
-protocol::Listener::Hooks deal(std::vector<asio::io_context*> workers, Counters& counters,
+base::Listener::Hooks deal(std::vector<asio::io_context*> workers, Counters& counters,
                                std::size_t max_connections) {
-    protocol::Listener::Hooks hooks;
+    base::Listener::Hooks hooks;
     hooks.room = [&counters, max_connections] { return counters.connections < max_connections; };
     hooks.take = [&counters, workers = std::move(workers),
                   next = std::size_t{0}](tcp::socket socket) mutable {
@@ -193,7 +193,7 @@ tcp::endpoint resolve(asio::io_context& context, const OriginOptions& options) {
 struct Origin::State {
     Counters counters;
     std::list<asio::io_context> contexts;
-    std::unique_ptr<protocol::Listener> listener;
+    std::unique_ptr<base::Listener> listener;
     std::uint16_t port = 0;
     std::vector<std::thread> threads;
 };
@@ -204,7 +204,7 @@ Origin::Origin(const OriginOptions& options) : state_(std::make_unique<State>())
     for (unsigned i = 0; i < std::max(1u, options.workers); ++i) {
         workers.push_back(&s.contexts.emplace_back(1));
     }
-    s.listener = std::make_unique<protocol::Listener>(workers[0]->get_executor());
+    s.listener = std::make_unique<base::Listener>(workers[0]->get_executor());
     const auto error = s.listener->listen(resolve(*workers[0], options));
     if (error) throw boost::system::system_error(error);
     s.port = s.listener->port();

@@ -4,13 +4,13 @@
 #include <memory>
 #include <string>
 
-#include "protocol/net/host_port.hpp"
+#include "base/net/host_port.hpp"
 
 namespace measure {
 
 /// The address, threads and limit of an Origin.
 struct OriginOptions {
-    protocol::HostPort listen{"127.0.0.1", 8000};  ///< port 0 selects a free one
+    base::HostPort listen{"127.0.0.1", 8000};  ///< port 0 selects a free one
     unsigned workers = 1;
     std::size_t max_connections = 20'000;  ///< more connections wait in the listen queue
 };

@@ -5,7 +5,7 @@
 #include <charconv>
 
 #include "proxy/http/field_list.hpp"
-#include "proxy/http/number.hpp"
+#include "base/text/number.hpp"
 #include "proxy/http/validators.hpp"
 
 namespace measure {
@@ -91,7 +91,7 @@ bool if_range_holds(const proxy::Field& condition, const proxy::Validators& vali
 
 void begin_head(std::string& head, unsigned status, proxy::WallTime now) {
     head.assign("HTTP/1.1 ");
-    proxy::append_number(head, status);
+    base::append_number(head, status);
     head += ' ';
     const auto reason =
         boost::beast::http::obsolete_reason(static_cast<boost::beast::http::status>(status));
@@ -106,7 +106,7 @@ void answer_error(unsigned status, std::string_view why, bool keep_alive, proxy:
                   OriginAnswer& answer) {
     begin_head(answer.head, status, now);
     answer.head += "\r\nContent-Type: text/plain\r\nCache-Control: no-store\r\nContent-Length: ";
-    proxy::append_number(answer.head, why.size() + 1);
+    base::append_number(answer.head, why.size() + 1);
     if (status == 405) answer.head += "\r\nAllow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
     if (!keep_alive) answer.head += "\r\nConnection: close";
     answer.head.append("\r\n\r\n").append(why) += '\n';
@@ -135,7 +135,7 @@ void answer_origin_request(const proxy::Head& request, bool keep_alive, proxy::W
     const bool stored = request.verb == verb::get || request.verb == verb::head;
     std::string tag = "\"";
     tag.append(body.piece(0)) += '-';
-    proxy::append_number(tag, wishes.bytes);
+    base::append_number(tag, wishes.bytes);
     tag += '"';
     std::string modified;
     proxy::append_http_date(
@@ -159,7 +159,7 @@ void answer_origin_request(const proxy::Head& request, bool keep_alive, proxy::W
     begin_head(head, status, now);
     if (stored) {
         head += "\r\nCache-Control: max-age=";
-        proxy::append_number(head, wishes.max_age);
+        base::append_number(head, wishes.max_age);
     } else {
         head += "\r\nCache-Control: no-store";
     }
@@ -167,18 +167,18 @@ void answer_origin_request(const proxy::Head& request, bool keep_alive, proxy::W
     if (status == 416) part = {0, 0};
     if (status != 304) {
         head += "\r\nContent-Type: text/plain\r\nAccept-Ranges: bytes\r\nContent-Length: ";
-        proxy::append_number(head, part.end - part.begin);
+        base::append_number(head, part.end - part.begin);
     }
     if (status == 206) {
         head += "\r\nContent-Range: bytes ";
-        proxy::append_number(head, part.begin);
+        base::append_number(head, part.begin);
         head += '-';
-        proxy::append_number(head, part.end - 1);
+        base::append_number(head, part.end - 1);
         head += '/';
-        proxy::append_number(head, wishes.bytes);
+        base::append_number(head, wishes.bytes);
     } else if (status == 416) {
         head += "\r\nContent-Range: bytes */";
-        proxy::append_number(head, wishes.bytes);
+        base::append_number(head, wishes.bytes);
     }
     if (!keep_alive) head += "\r\nConnection: close";
     head += "\r\n\r\n";

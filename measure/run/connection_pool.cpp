@@ -7,7 +7,7 @@ namespace measure {
 namespace {
 
 using boost::asio::ip::tcp;
-using protocol::awaitable;
+using base::awaitable;
 using namespace std::chrono_literals;
 using PoolClock = std::chrono::steady_clock;
 
@@ -18,7 +18,7 @@ constexpr auto kAvoidDown = 250ms;
 }  // namespace
 
 ConnectionPool::ConnectionPool(boost::asio::io_context& context,
-                               const std::vector<protocol::HostPort>& proxies)
+                               const std::vector<base::HostPort>& proxies)
     : context_(context), watch_(context) {
     for (const auto& address : proxies) {
         tcp::resolver resolver(context_);
@@ -72,7 +72,7 @@ void ConnectionPool::drop(ProxyConnection* connection) {
 awaitable<void> ConnectionPool::watch() {
     while (!stopped_) {
         watch_.expires_after(kWatch);
-        co_await watch_.async_wait(protocol::as_result);
+        co_await watch_.async_wait(base::as_result);
         const Time now = PoolClock::now();
         for (auto& connection : connections_) connection.expire(now);
     }

@@ -13,9 +13,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "protocol/net/deadline.hpp"
-#include "protocol/net/dialer.hpp"
-#include "protocol/net/resolver.hpp"
+#include "base/async/deadline.hpp"
+#include "base/net/dialer.hpp"
+#include "base/net/resolver.hpp"
 
 namespace measure {
 namespace {
@@ -23,8 +23,8 @@ namespace {
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
 using boost::system::error_code;
-using protocol::as_result;
-using protocol::awaitable;
+using base::as_result;
+using base::awaitable;
 
 /// HAProxy's proxy-protocol.txt §2.2: signature, version 2 and LOCAL, an empty address of length 0.
 constexpr std::string_view kProxyHeader("\r\n\r\n\0\r\nQUIT\n\x20\0\0\0", 16);
@@ -35,11 +35,11 @@ awaitable<error_code> exchange(const HostPort& address, const HttpRequest& reque
                                std::chrono::milliseconds timeout, Preface preface,
                                HttpAnswer& out) {
     const auto executor = co_await asio::this_coro::executor;
-    const auto deadline = protocol::Clock::now() + timeout;
-    protocol::Resolver resolver(executor);
+    const auto deadline = base::Clock::now() + timeout;
+    base::Resolver resolver(executor);
     auto endpoints = co_await resolver.resolve(address, deadline);
     if (!endpoints) co_return endpoints.error();
-    protocol::Dialer dialer(executor);
+    base::Dialer dialer(executor);
     auto connected = co_await dialer.connect(address.text(), std::move(*endpoints), deadline);
     if (!connected) co_return connected.error();
     boost::beast::tcp_stream stream(std::move(*connected));

@@ -4,11 +4,11 @@
 #include <chrono>
 #include <string>
 
-#include "protocol/net/host_port.hpp"
+#include "base/net/host_port.hpp"
 
 namespace measure {
 
-using protocol::HostPort;
+using base::HostPort;
 
 /// A whole answer. The functions below return an error if it is longer than kMaxAdminAnswerBytes.
 struct HttpAnswer {

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "protocol/net/host_port.hpp"
+#include "base/net/host_port.hpp"
 
 namespace measure {
 
-using protocol::HostPort;
+using base::HostPort;
 
 /// Parses `http://host:port`, `http://host:port/` or `host:port`. Port 0 is any free one. Throws
 /// std::invalid_argument that names any other text. A missing port becomes `default_port`; with 0

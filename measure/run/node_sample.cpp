@@ -13,7 +13,7 @@ using StatusJson = nlohmann::json;
 constexpr std::chrono::milliseconds kClockSlack{50};  // uptimes are rounded
 
 /// The node's sums that its tables do not describe.
-constexpr protocol::Described<NodeSample> kTotals[] = {
+constexpr base::Described<NodeSample> kTotals[] = {
     {&NodeSample::total, "requests.total", "requests", "", ""},
     {&NodeSample::local_hit, "requests.local_hit", "requests", "", ""},
     {&NodeSample::peer_hit, "requests.peer_hit", "requests", "", ""},
@@ -35,8 +35,8 @@ void for_each_table(const Act& act, Nodes&... nodes) {
 }
 
 template <typename Of>
-bool grows(const protocol::Described<Of>& number) {
-    return number.kind == protocol::NumberKind::counter;
+bool grows(const base::Described<Of>& number) {
+    return number.kind == base::NumberKind::counter;
 }
 
 const StatusJson& part(const StatusJson& object, std::string_view name) {
@@ -62,7 +62,7 @@ void take(const StatusJson& object, std::string_view name, T& out) {
 template <typename Table, typename Counts>
 void take_all(const StatusJson& object, const Table& table, Counts& out) {
     for (const auto& number : table)
-        take(object, protocol::parts_of(number.path).name, out.*number.member);
+        take(object, base::parts_of(number.path).name, out.*number.member);
 }
 
 PeerSample parse_peer(const StatusJson& json) {
@@ -192,7 +192,7 @@ std::optional<NodeSample> parse_status(std::string_view text, std::string& why) 
     take(part(json, "config"), "last_error", out.reload_error);
     const auto read = [&](const auto& table, auto& counts) {
         for (const auto& number : table) {
-            const auto [section, name] = protocol::parts_of(number.path);
+            const auto [section, name] = base::parts_of(number.path);
             take(section.empty() ? json : part(json, section), name, counts.*number.member);
         }
     };

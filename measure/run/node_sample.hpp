@@ -9,12 +9,12 @@
 #include <string_view>
 #include <vector>
 
-#include "protocol/net/host_port.hpp"
+#include "base/net/host_port.hpp"
 #include "proxy/admin/node_status.hpp"
 
 namespace measure {
 
-using protocol::HostPort;
+using base::HostPort;
 
 // The counters of GET /api/v1/status that reports need. Fields that a node of another version lacks
 // are 0.

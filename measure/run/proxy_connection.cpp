@@ -9,8 +9,8 @@ namespace {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
-using protocol::as_result;
-using protocol::awaitable;
+using base::as_result;
+using base::awaitable;
 using Time = std::chrono::steady_clock::time_point;
 
 constexpr std::size_t kResponseInputBytes = 64 * 1024 + 4096;  // a head at its limit, and some more

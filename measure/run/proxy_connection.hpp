@@ -10,9 +10,9 @@
 #include "measure/origin/origin_body.hpp"
 #include "measure/run/reported_outcome.hpp"
 #include "measure/run/request_failure.hpp"
-#include "protocol/net/deadline.hpp"
+#include "base/async/deadline.hpp"
 #include "proxy/http/message_parser.hpp"
-#include "proxy/net/read_buffer.hpp"
+#include "base/memory/read_buffer.hpp"
 
 namespace measure {
 
@@ -45,26 +45,26 @@ class ProxyConnection {
 public:
     ProxyConnection(boost::asio::ip::tcp::socket socket);
 
-    protocol::awaitable<bool> connect(const boost::asio::ip::tcp::endpoint& to,
+    base::awaitable<bool> connect(const boost::asio::ip::tcp::endpoint& to,
                                       std::chrono::steady_clock::time_point deadline);
     /// Sends `request` (head and all) and reads the answer. Afterwards reusable() states whether
     /// another request may follow.
-    protocol::awaitable<Attempt> exchange(std::string_view request, const Expected& expected,
+    base::awaitable<Attempt> exchange(std::string_view request, const Expected& expected,
                                           std::chrono::steady_clock::time_point deadline);
     bool reusable() const { return reusable_; }
     void expire(std::chrono::steady_clock::time_point now);
 
 private:
-    protocol::awaitable<bool> read_more();
-    protocol::awaitable<void> read_answer(const Expected& expected, Attempt& attempt);
-    protocol::awaitable<std::size_t> read_head(Attempt& attempt);
+    base::awaitable<bool> read_more();
+    base::awaitable<void> read_answer(const Expected& expected, Attempt& attempt);
+    base::awaitable<std::size_t> read_head(Attempt& attempt);
     void note_head(const Expected& expected, Attempt& attempt) const;
-    protocol::awaitable<bool> read_body(proxy::ResponseParser& parser, const Expected& expected,
+    base::awaitable<bool> read_body(proxy::ResponseParser& parser, const Expected& expected,
                                         Attempt& attempt);
     RequestFailure lost() const { return expired_ ? RequestFailure::timeout : RequestFailure::cut; }
 
     boost::asio::ip::tcp::socket socket_;
-    proxy::ReadBuffer input_;
+    base::ReadBuffer input_;
     proxy::Head head_;
     proxy::HeadLimits limits_;
     std::chrono::steady_clock::time_point deadline_ = std::chrono::steady_clock::time_point::max();

@@ -21,8 +21,8 @@ namespace measure {
 namespace {
 
 namespace asio = boost::asio;
-using protocol::as_result;
-using protocol::awaitable;
+using base::as_result;
+using base::awaitable;
 using Clock = std::chrono::steady_clock;
 using Time = Clock::time_point;
 using namespace std::chrono_literals;

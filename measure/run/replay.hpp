@@ -12,11 +12,11 @@
 #include "measure/run/reported_outcome.hpp"
 #include "measure/run/request_failure.hpp"
 #include "measure/trace/trace.hpp"
-#include "protocol/net/host_port.hpp"
+#include "base/net/host_port.hpp"
 
 namespace measure {
 
-using protocol::HostPort;
+using base::HostPort;
 
 /// The form of request targets.
 enum class RequestForm {

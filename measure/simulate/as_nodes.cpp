@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "protocol/membership/peer_view.hpp"
-#include "proxy/cache/peer_request_plan.hpp"
+#include "proxy/fetch/peer_request_plan.hpp"
 #include "proxy/upstream/miss_samples.hpp"
-#include "summary/error_control.hpp"
+#include "summary/sizing/error_control.hpp"
 
 namespace measure {
 namespace {

@@ -8,7 +8,7 @@
 #include "measure/simulate/make_eviction_order.hpp"
 #include "measure/simulate/objects.hpp"
 #include "measure/simulate/simulation_config.hpp"
-#include "proxy/http/memory.hpp"
+#include "base/memory/memory.hpp"
 
 namespace measure {
 
@@ -28,7 +28,7 @@ public:
     bool has(std::size_t cache, std::uint32_t object) const { return holders_.has(object, cache); }
     bool may_hold(std::uint32_t object) const;
     bool has_room(std::size_t cache) const {
-        return capacity_ == 0 || proxy::has_room(used_[cache], capacity_);
+        return capacity_ == 0 || base::has_room(used_[cache], capacity_);
     }
 
     /// Counts a use of an object. Precondition: has().

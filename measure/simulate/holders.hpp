@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "summary/peer_set.hpp"
+#include "summary/directory/peer_set.hpp"
 
 namespace measure {
 

@@ -7,7 +7,7 @@
 #include "measure/simulate/holders.hpp"
 #include "measure/simulate/objects.hpp"
 #include "measure/simulate/simulation_config.hpp"
-#include "summary/peer_set.hpp"
+#include "summary/directory/peer_set.hpp"
 
 namespace measure {
 

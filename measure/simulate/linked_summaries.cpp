@@ -6,7 +6,7 @@
 
 #include "protocol/wire/frame.hpp"
 #include "protocol/wire/heartbeat.hpp"
-#include "summary/judge.hpp"
+#include "summary/coding/judge.hpp"
 
 namespace measure {
 namespace {

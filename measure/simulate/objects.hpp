@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "measure/trace/trace.hpp"
-#include "summary/key.hpp"
-#include "summary/kind.hpp"
+#include "summary/sizing/key.hpp"
+#include "summary/sizing/kind.hpp"
 
 namespace measure {
 

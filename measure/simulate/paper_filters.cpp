@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "summary/bloom_descriptor.hpp"
-#include "summary/filter.hpp"
-#include "summary/sizing.hpp"
+#include "summary/coding/bloom_descriptor.hpp"
+#include "summary/coding/filter.hpp"
+#include "summary/sizing/sizing.hpp"
 
 namespace measure {
 

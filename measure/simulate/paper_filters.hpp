@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "measure/simulate/announced_knowledge.hpp"
-#include "summary/counting_bloom_filter.hpp"
-#include "summary/directory.hpp"
+#include "summary/filters/counting_bloom_filter.hpp"
+#include "summary/directory/directory.hpp"
 
 namespace measure {
 

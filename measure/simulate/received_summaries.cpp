@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "summary/filter.hpp"
+#include "summary/coding/filter.hpp"
 
 namespace measure {
 

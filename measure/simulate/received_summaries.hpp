@@ -4,10 +4,10 @@
 #include <memory>
 #include <vector>
 
-#include "summary/directory.hpp"
-#include "summary/key.hpp"
-#include "summary/peer_set.hpp"
-#include "summary/replica.hpp"
+#include "summary/directory/directory.hpp"
+#include "summary/sizing/key.hpp"
+#include "summary/directory/peer_set.hpp"
+#include "summary/directory/replica.hpp"
 
 namespace measure {
 

@@ -11,7 +11,7 @@
 #include "measure/simulate/make_knowledge.hpp"
 #include "measure/simulate/make_peer_search.hpp"
 #include "measure/trace/splitmix.hpp"
-#include "proxy/cache/peer_request_plan.hpp"
+#include "proxy/fetch/peer_request_plan.hpp"
 
 namespace measure {
 namespace {

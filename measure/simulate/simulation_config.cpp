@@ -6,7 +6,7 @@
 
 #include "measure/trace/trace.hpp"
 #include "proxy/config/config_values.hpp"
-#include "summary/peer_set.hpp"
+#include "summary/directory/peer_set.hpp"
 
 namespace measure {
 namespace {

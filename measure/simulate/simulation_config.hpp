@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "proxy/config/config.hpp"
-#include "summary/false_hit_budget.hpp"
-#include "summary/kind.hpp"
+#include "summary/sizing/false_hit_budget.hpp"
+#include "summary/sizing/kind.hpp"
 
 namespace measure {
 

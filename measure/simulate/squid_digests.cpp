@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "measure/trace/splitmix.hpp"
-#include "summary/bloom_descriptor.hpp"
-#include "summary/filter.hpp"
+#include "summary/coding/bloom_descriptor.hpp"
+#include "summary/coding/filter.hpp"
 
 namespace measure {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "measure/simulate/announced_knowledge.hpp"
 #include "measure/simulate/due.hpp"
-#include "summary/bloom_filter.hpp"
-#include "summary/directory.hpp"
+#include "summary/filters/bloom_filter.hpp"
+#include "summary/directory/directory.hpp"
 
 namespace measure {
 

@@ -5,8 +5,8 @@
 
 #include "protocol/wire/codec.hpp"
 #include "protocol/wire/frame.hpp"
-#include "summary/judge.hpp"
-#include "summary/snapshot_reader.hpp"
+#include "summary/coding/judge.hpp"
+#include "summary/coding/snapshot_reader.hpp"
 
 namespace measure {
 

@@ -7,7 +7,7 @@
 #include "measure/simulate/due.hpp"
 #include "measure/simulate/published_knowledge.hpp"
 #include "measure/simulate/received_summaries.hpp"
-#include "summary/replica.hpp"
+#include "summary/directory/replica.hpp"
 
 namespace measure {
 

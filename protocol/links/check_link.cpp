@@ -9,7 +9,7 @@
 #include "protocol/links/link.hpp"
 #include "protocol/links/link_context.hpp"
 #include "protocol/links/link_security.hpp"
-#include "summary/own.hpp"
+#include "summary/own/own.hpp"
 
 namespace protocol {
 namespace {
@@ -18,7 +18,7 @@ constexpr int kMostAttempts = 3;  // two keys, and clear text
 
 Identity stranger_like(const PeeringConfig& config) {
     Identity self{config.node, {}, config.rules};
-    random_bytes(self.instance);
+    base::random_bytes(self.instance);
     return self;
 }
 
@@ -39,9 +39,9 @@ public:
           until_(until) {}
 
     /// The node at the place, or an error; set at the end of the link.
-    const std::optional<Result<std::string>>& found() const { return found_; }
+    const std::optional<base::Result<std::string>>& found() const { return found_; }
 
-    void on_hello(const Result<HelloMessage>& message, TimePoint) override {
+    void on_hello(const base::Result<HelloMessage>& message, TimePoint) override {
         if (!message) return over_with(message.error());
         const auto answer = hello_.on_message(*message);
         if (!answer) return over_with(answer.error());
@@ -70,17 +70,17 @@ private:
     PublisherHello hello_;
     TimePoint until_;
     bool said_ = false;
-    std::optional<Result<std::string>> found_;
+    std::optional<base::Result<std::string>> found_;
     LinkCounters traffic_;
 };
 
 }  // namespace
 
-boost::asio::awaitable<Result<std::string>> check_link(const PeeringConfig& config, HostPort place,
-                                                       std::string peer, Resolver& resolver,
-                                                       Dialer& dialer,
+boost::asio::awaitable<base::Result<std::string>> check_link(const PeeringConfig& config, base::HostPort place,
+                                                       std::string peer, base::Resolver& resolver,
+                                                       base::Dialer& dialer,
                                                        std::chrono::nanoseconds limit) {
-    const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(limit);
+    const auto until = base::Clock::now() + std::chrono::duration_cast<base::Clock::duration>(limit);
     const auto endpoints = co_await resolver.resolve(place, until);
     if (!endpoints) co_return endpoints.error();
     const auto psk = link_tls(config);
@@ -94,7 +94,7 @@ boost::asio::awaitable<Result<std::string>> check_link(const PeeringConfig& conf
         auto link = Link::dialled(std::move(*socket), key ? &psk->client(*key) : nullptr);
         std::function<void()> nothing = [] {};
         const auto error = co_await link.run(end, limit, std::move(nothing));
-        const auto found = end.found() ? *end.found() : Result<std::string>(error);
+        const auto found = end.found() ? *end.found() : base::Result<std::string>(error);
         if (found) co_return found;
         // Another key, or clear text, may do where this did not.
         security.ended(found.error(), false, false);

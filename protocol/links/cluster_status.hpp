@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "protocol/membership/peer_finder.hpp"
-#include "protocol/net/error.hpp"
+#include "protocol/wire/error.hpp"
 #include "protocol/publishing/link_counters.hpp"
 #include "protocol/wire/codec.hpp"
 

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "protocol/net/error.hpp"
+#include "protocol/wire/error.hpp"
 
 namespace protocol {
 namespace {

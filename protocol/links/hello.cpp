@@ -21,21 +21,21 @@ Bytes body_of(const HelloMessage& message) {
 }
 
 /// The MAC over all fields that both ends have sent so far, the version included.
-Mac prove(std::string_view label, std::string_view key, const Hello& hello, Challenge challenge,
+base::Mac prove(std::string_view label, std::string_view key, const Hello& hello, Challenge challenge,
           bool with_subscriber_mac) {
     if (!with_subscriber_mac) challenge.mac = {};
     const std::byte version{kProtocolVersion};
     const auto first = body_of(hello);
     const auto second = body_of(challenge);
-    HmacSha256 mac(bytes_of(key));
-    return mac({bytes_of(label), {&version, 1}, first, second});
+    base::HmacSha256 mac(base::bytes_of(key));
+    return mac({base::bytes_of(label), {&version, 1}, first, second});
 }
 
-Mac subscriber_mac(std::string_view key, const Hello& hello, const Challenge& challenge) {
+base::Mac subscriber_mac(std::string_view key, const Hello& hello, const Challenge& challenge) {
     return prove(kSubscriberLabel, key, hello, challenge, false);
 }
 
-Mac publisher_mac(std::string_view key, const Hello& hello, const Challenge& challenge) {
+base::Mac publisher_mac(std::string_view key, const Hello& hello, const Challenge& challenge) {
     return prove(kPublisherLabel, key, hello, challenge, true);
 }
 
@@ -53,7 +53,7 @@ PublisherHello::PublisherHello(const Identity& self, const KeyRing& keys, std::s
     hello_.rules = self.rules;
 }
 
-Result<PublisherHello::Answer> PublisherHello::on_message(const HelloMessage& message) const {
+base::Result<PublisherHello::Answer> PublisherHello::on_message(const HelloMessage& message) const {
     if (const auto* refusal = std::get_if<Refusal>(&message)) {
         return make_error_code(refusal->reason);
     }
@@ -65,7 +65,7 @@ Result<PublisherHello::Answer> PublisherHello::on_message(const HelloMessage& me
     if (!is_meant) return make_error_code(Error::wrong_node);
     const auto* key = keys_.find(challenge->key);
     if (key == nullptr) return make_error_code(Error::wrong_key);
-    if (!equal_in_constant_time(challenge->mac, subscriber_mac(*key, hello_, *challenge))) {
+    if (!base::equal_in_constant_time(challenge->mac, subscriber_mac(*key, hello_, *challenge))) {
         return make_error_code(Error::bad_proof);
     }
     Answer answer;
@@ -84,7 +84,7 @@ SubscriberHello::SubscriberHello(const Identity& self, const KeyRing& keys, cons
     challenge_.nonce = nonce;
 }
 
-Result<Challenge> SubscriberHello::on_hello(const HelloMessage& message) {
+base::Result<Challenge> SubscriberHello::on_hello(const HelloMessage& message) {
     const auto* hello = std::get_if<Hello>(&message);
     if (hello == nullptr) return make_error_code(Error::unexpected_frame);
     hello_ = *hello;
@@ -96,7 +96,7 @@ Result<Challenge> SubscriberHello::on_hello(const HelloMessage& message) {
     return challenge_;
 }
 
-Result<const std::string*> SubscriberHello::judge(const Hello& hello) const {
+base::Result<const std::string*> SubscriberHello::judge(const Hello& hello) const {
     if (!is_node_name(hello.from)) return make_error_code(Error::bad_name);
     if (hello.from == self_.node) {
         const bool self = hello.instance == self_.instance;
@@ -112,12 +112,12 @@ Result<const std::string*> SubscriberHello::judge(const Hello& hello) const {
     return key;
 }
 
-Result<LinkSecrets> SubscriberHello::on_proof(const HelloMessage& message) const {
+base::Result<LinkSecrets> SubscriberHello::on_proof(const HelloMessage& message) const {
     assert(key_ != nullptr);
     const auto* proof = std::get_if<Proof>(&message);
     if (proof == nullptr) return make_error_code(Error::unexpected_frame);
     const auto expected = publisher_mac(*key_, hello_, challenge_);
-    if (!equal_in_constant_time(proof->mac, expected)) return make_error_code(Error::bad_proof);
+    if (!base::equal_in_constant_time(proof->mac, expected)) return make_error_code(Error::bad_proof);
     return link_secrets(*key_, expected);
 }
 

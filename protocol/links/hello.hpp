@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/async/error.hpp"
 #include "protocol/wire/keys.hpp"
 #include "protocol/wire/message.hpp"
 
@@ -40,7 +41,7 @@ public:
     };
     /// Errors: the reason of a Refusal, own_id, bad_name, wrong_node, wrong_key, bad_proof,
     /// unexpected_frame.
-    Result<Answer> on_message(const HelloMessage& message) const;
+    base::Result<Answer> on_message(const HelloMessage& message) const;
 
 private:
     const KeyRing& keys_;
@@ -60,11 +61,11 @@ public:
 
     /// Errors to be sent as a Refusal: bad_name, own_id, duplicate_id, wrong_node, unknown_node,
     /// wrong_key, other_hash_key, rules_differ. Other error: unexpected_frame.
-    Result<Challenge> on_hello(const HelloMessage& message);
+    base::Result<Challenge> on_hello(const HelloMessage& message);
     /// on_hello() has given a challenge.
     bool challenged() const { return key_ != nullptr; }
     /// Errors: bad_proof, unexpected_frame. Precondition: challenged().
-    Result<LinkSecrets> on_proof(const HelloMessage& message) const;
+    base::Result<LinkSecrets> on_proof(const HelloMessage& message) const;
     /// Judges the summary that the publisher is about to announce: unknown_kind, shape_refused, or
     /// success. Called after on_proof(), so the verdict concerns a proven peer.
     boost::system::error_code judge_summary() const;
@@ -73,7 +74,7 @@ public:
     const Hello& hello() const { return hello_; }
 
 private:
-    Result<const std::string*> judge(const Hello& hello) const;
+    base::Result<const std::string*> judge(const Hello& hello) const;
 
     const Identity& self_;
     const KeyRing& keys_;

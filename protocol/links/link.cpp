@@ -51,7 +51,7 @@ error_code error_of(const std::exception_ptr& exception) {
 
 }  // namespace
 
-Link::Link(asio::ip::tcp::socket socket, TlsSide side, SSL_CTX* context)
+Link::Link(asio::ip::tcp::socket socket, base::TlsSide side, SSL_CTX* context)
     : socket_(std::move(socket)),
       side_(side),
       context_(context),
@@ -73,10 +73,10 @@ std::string Link::remote() const {
     return host + ':' + std::to_string(remote_.port());
 }
 
-awaitable<error_code> Link::run(LinkEnd& end, Clock::duration gone_after,
+base::awaitable<error_code> Link::run(LinkEnd& end, base::Clock::duration gone_after,
                                 std::function<void()> settled) {
     const auto executor = co_await asio::this_coro::executor;
-    if (end.closed()) co_return *end.over(Clock::now());
+    if (end.closed()) co_return *end.over(base::Clock::now());
     end_ = &end;
     end.set_driver(this);
     settled_ = std::move(settled);
@@ -93,7 +93,7 @@ awaitable<error_code> Link::run(LinkEnd& end, Clock::duration gone_after,
         end.set_driver(nullptr);
         end_ = nullptr;
         socket_.close(ignored);
-        co_return end.ended() ? *end.over(Clock::now()) : begin_error;
+        co_return end.ended() ? *end.over(base::Clock::now()) : begin_error;
     }
     auto both = asio::experimental::make_parallel_group(
         asio::co_spawn(executor, read_loop(end), asio::deferred),
@@ -104,7 +104,7 @@ awaitable<error_code> Link::run(LinkEnd& end, Clock::duration gone_after,
     end.set_driver(nullptr);
     end_ = nullptr;
     socket_.close(ignored);
-    if (end.ended()) co_return *end.over(Clock::now());
+    if (end.ended()) co_return *end.over(base::Clock::now());
     const bool reader_first = order[0] == 0;
     const auto& exception = reader_first ? read_exception : write_exception;
     if (exception) co_return error_of(exception);
@@ -125,23 +125,23 @@ void Link::woken() {
 }
 
 /// Waits for the event that `step` names, as long as the end allows.
-awaitable<error_code> Link::wait(LinkEnd& end, TlsSession::Step step) {
-    const auto what = step == TlsSession::Step::wait_write ? asio::ip::tcp::socket::wait_write
+base::awaitable<error_code> Link::wait(LinkEnd& end, base::TlsSession::Step step) {
+    const auto what = step == base::TlsSession::Step::wait_write ? asio::ip::tcp::socket::wait_write
                                                            : asio::ip::tcp::socket::wait_read;
     const auto limit = end.limit();
-    auto event = socket_.async_wait(what, as_result);
-    const auto ready = co_await within(limit.at, std::move(event), limit.why);
+    auto event = socket_.async_wait(what, base::as_result);
+    const auto ready = co_await base::within(limit.at, std::move(event), limit.why);
     if (!ready) co_return ready.error();
     // OpenSSL and recv() would read from a descriptor that may be another's by now.
     if (!socket_.is_open()) co_return asio::error::make_error_code(asio::error::bad_descriptor);
-    if (step == TlsSession::Step::wait_read) end.heard_in_hello(Clock::now());
+    if (step == base::TlsSession::Step::wait_read) end.heard_in_hello(base::Clock::now());
     co_return error_code();
 }
 
 /// Waits for the first byte, and leaves it in the socket.
-awaitable<Result<char>> Link::first_byte(LinkEnd& end) {
+base::awaitable<base::Result<char>> Link::first_byte(LinkEnd& end) {
     for (;;) {
-        const auto error = co_await wait(end, TlsSession::Step::wait_read);
+        const auto error = co_await wait(end, base::TlsSession::Step::wait_read);
         if (error) co_return error;
         char first = 0;
         const auto n = ::recv(socket_.native_handle(), &first, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -153,18 +153,18 @@ awaitable<Result<char>> Link::first_byte(LinkEnd& end) {
 }
 
 /// Agrees with the other side on encryption.
-awaitable<error_code> Link::begin(LinkEnd& end) {
+base::awaitable<error_code> Link::begin(LinkEnd& end) {
     auto encrypted = context_ != nullptr;
-    if (encrypted && side_ == TlsSide::server) {
+    if (encrypted && side_ == base::TlsSide::server) {
         const auto first = co_await first_byte(end);
         if (!first) co_return first.error();
-        encrypted = *first == kTlsHandshake;  // no frame is so long
+        encrypted = *first == base::kTlsHandshake;  // no frame is so long
         // A handshake is most of the work of a hello, and a dialler that has given up needs none.
         if (encrypted && has_left(socket_.native_handle()))
             co_return make_error_code(Error::connection_closed);
     }
     if (encrypted) {
-        tls_ = std::make_unique<TlsSession>(*context_, side_, socket_);
+        tls_ = std::make_unique<base::TlsSession>(*context_, side_, socket_);
         const auto error = co_await handshake(end);
         if (error) co_return error;
     }
@@ -172,14 +172,14 @@ awaitable<error_code> Link::begin(LinkEnd& end) {
     co_return error_code();
 }
 
-awaitable<error_code> Link::handshake(LinkEnd& end) {
+base::awaitable<error_code> Link::handshake(LinkEnd& end) {
     auto step = tls_->handshake();
-    while (waits(step)) {
+    while (base::waits(step)) {
         const auto error = co_await wait(end, step);
         if (error) co_return error;
         step = tls_->handshake();
     }
-    if (step == TlsSession::Step::done) co_return error_code();
+    if (step == base::TlsSession::Step::done) co_return error_code();
     // The other side has left, perhaps because it has ended or has too many connections. That says
     // nothing about its encryption.
     if (tls_->was_cut()) co_return make_error_code(Error::connection_closed);
@@ -187,7 +187,7 @@ awaitable<error_code> Link::handshake(LinkEnd& end) {
                                                               : Error::tls_failed);
 }
 
-awaitable<std::pair<error_code, std::size_t>> Link::read_some() {
+base::awaitable<std::pair<error_code, std::size_t>> Link::read_some() {
     const auto room = input_.prepare();
     const auto buffer = asio::buffer(room.data(), room.size());
     error_code error;
@@ -200,7 +200,7 @@ awaitable<std::pair<error_code, std::size_t>> Link::read_some() {
         // OpenSSL keeps the descriptor, which may be another's after the end of this socket.
         if (!error && !socket_.is_open()) error = asio::error::bad_descriptor;
         if (error) co_return std::pair(error, bytes);
-        bytes = co_await tls_read_some(socket_, *tls_, buffer, error);
+        bytes = co_await base::tls_read_some(socket_, *tls_, buffer, error);
         // The frames carry tags, so an end that TLS has not announced is no attack of its own.
         if (error && tls_->was_cut()) error = asio::error::eof;
     } else {
@@ -210,7 +210,7 @@ awaitable<std::pair<error_code, std::size_t>> Link::read_some() {
     co_return std::pair(error, bytes);
 }
 
-awaitable<error_code> Link::read_loop(LinkEnd& end) {
+base::awaitable<error_code> Link::read_loop(LinkEnd& end) {
     for (;;) {
         const auto frame = input_.next(end.greeted() ? kMaxFrameBytes : kMaxHelloFrameBytes);
         if (!frame) co_return frame.error();
@@ -226,16 +226,16 @@ awaitable<error_code> Link::read_loop(LinkEnd& end) {
         if (error) co_return error;
         end.traffic().bytes_received += bytes;
         input_.commit(bytes);
-        if (!end.greeted()) end.heard_in_hello(Clock::now());
+        if (!end.greeted()) end.heard_in_hello(base::Clock::now());
     }
 }
 
-Result<void> Link::hand_in(LinkEnd& end, ByteView frame) {
+base::Result<void> Link::hand_in(LinkEnd& end, base::ByteView frame) {
     // A frame that was in the event loop when the link was closed is dropped, as another link may
     // have taken the peer's place.
     if (end.ended()) return {};
     secure(end);
-    const auto now = Clock::now();
+    const auto now = base::Clock::now();
     const bool refusal = frame[1] == static_cast<std::byte>(FrameType::refusal);
     if (!opener_ || (refusal && !end.greeted())) {
         end.on_hello(open_hello(frame), now);
@@ -260,7 +260,7 @@ void Link::secure(const LinkEnd& end) {
     opener_.emplace(tags->receiving);
 }
 
-awaitable<error_code> Link::write_loop(LinkEnd& end, Clock::duration gone_after) {
+base::awaitable<error_code> Link::write_loop(LinkEnd& end, base::Clock::duration gone_after) {
     const auto executor = co_await asio::this_coro::executor;
     for (;;) {
         fill_output(end);
@@ -270,30 +270,30 @@ awaitable<error_code> Link::write_loop(LinkEnd& end, Clock::duration gone_after)
             if (!written) co_return written.error();
             // Other handlers get their turn, even if the socket takes more.
             if (more) co_await asio::post(executor, asio::use_awaitable);
-            if (end.closed()) co_return *end.over(Clock::now());
+            if (end.closed()) co_return *end.over(base::Clock::now());
             continue;
         }
-        if (const auto reason = end.over(Clock::now())) co_return *reason;
+        if (const auto reason = end.over(base::Clock::now())) co_return *reason;
         if (end.finished()) {
             error_code ignored;
             if (tls_ && socket_.is_open()) tls_->close_notify();
             socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
             // The other end closes after it has read everything, and the reader notices that.
-            const auto at_last = Clock::now() + kFarewell;
-            while (!end.ended() && Clock::now() < at_last) {
+            const auto at_last = base::Clock::now() + kFarewell;
+            while (!end.ended() && base::Clock::now() < at_last) {
                 wake_.expires_at(at_last);
-                co_await wake_.async_wait(as_result);
+                co_await wake_.async_wait(base::as_result);
             }
             co_return make_error_code(Error::goodbye);
         }
         if (output_.capacity() > kIdleOutputBytes) output_ = Bytes();
         wake_.expires_at(std::min(end.due(), end.limit().at));
-        co_await wake_.async_wait(as_result);
+        co_await wake_.async_wait(base::as_result);
     }
 }
 
 void Link::fill_output(LinkEnd& end) {
-    const auto now = Clock::now();
+    const auto now = base::Clock::now();
     while (output_.size() < kWriteBatchBytes && !end.closed()) {
         const auto said = end.next(now);
         if (!said) break;
@@ -309,14 +309,14 @@ void Link::fill_output(LinkEnd& end) {
 
 /// Writes as much of the output behind `from` as the socket takes at once. Returns 0 if it takes
 /// nothing.
-Result<std::size_t> Link::write_what_goes(std::size_t from) {
+base::Result<std::size_t> Link::write_what_goes(std::size_t from) {
     error_code error;
     std::size_t bytes = 0;
     if (tls_ && !socket_.is_open()) {
         error = asio::error::bad_descriptor;
     } else if (tls_) {
         const auto step = tls_->write(asio::buffer(output_) + from, bytes);
-        if (step == TlsSession::Step::failed) error = asio::error::connection_reset;
+        if (step == base::TlsSession::Step::failed) error = asio::error::connection_reset;
     } else {
         bytes = socket_.write_some(asio::buffer(output_) + from, error);
     }
@@ -325,25 +325,25 @@ Result<std::size_t> Link::write_what_goes(std::size_t from) {
     return bytes;
 }
 
-awaitable<Result<void>> Link::flush(const LinkEnd& end, Clock::duration gone_after) {
-    const auto not_reading_at = Clock::now() + gone_after;
+base::awaitable<base::Result<void>> Link::flush(const LinkEnd& end, base::Clock::duration gone_after) {
+    const auto not_reading_at = base::Clock::now() + gone_after;
     for (std::size_t sent = 0;;) {
         const auto bytes = write_what_goes(sent);
         if (!bytes) co_return bytes.error();
         sent += *bytes;
         if (sent == output_.size()) break;
         const auto limit = end.limit();
-        auto room = socket_.async_wait(asio::ip::tcp::socket::wait_write, as_result);
+        auto room = socket_.async_wait(asio::ip::tcp::socket::wait_write, base::as_result);
         const auto there =
-            co_await within(std::min(not_reading_at, limit.at), std::move(room), Error::timed_out);
+            co_await base::within(std::min(not_reading_at, limit.at), std::move(room), base::Error::timed_out);
         if (there) continue;
-        if (there.error() != Error::timed_out) co_return there.error();
-        const auto now = Clock::now();
+        if (there.error() != base::Error::timed_out) co_return there.error();
+        const auto now = base::Clock::now();
         if (const auto until = end.limit(); now >= until.at) co_return make_error_code(until.why);
         if (now >= not_reading_at) co_return make_error_code(Error::peer_not_reading);
     }
     output_.clear();
-    co_return Result<void>();
+    co_return base::Result<void>();
 }
 
 }  // namespace protocol

@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "protocol/links/link_end.hpp"
-#include "protocol/net/deadline.hpp"
-#include "protocol/net/new_tls_context.hpp"
-#include "protocol/net/tls_session.hpp"
+#include "base/async/deadline.hpp"
+#include "base/tls/new_tls_context.hpp"
+#include "base/tls/tls_session.hpp"
 #include "protocol/wire/frame.hpp"
 #include "protocol/wire/message.hpp"
 
@@ -32,12 +32,12 @@ public:
     /// A connection that this node has made. It begins with a TLS handshake in `context`, which
     /// outlives the link, unless that is null.
     static Link dialled(boost::asio::ip::tcp::socket socket, SSL_CTX* context) {
-        return {std::move(socket), TlsSide::client, context};
+        return {std::move(socket), base::TlsSide::client, context};
     }
     /// A connection that another node has made. TLS in `context` if its first byte begins a
     /// handshake and `context` is there, else clear text.
     static Link accepted(boost::asio::ip::tcp::socket socket, SSL_CTX* context) {
-        return {std::move(socket), TlsSide::server, context};
+        return {std::move(socket), base::TlsSide::server, context};
     }
     ~Link();
 
@@ -49,30 +49,30 @@ public:
     /// after `gone_after` without progress, with tls_failed or wrong_key after a handshake that
     /// bytes of the other side made fail, and otherwise by decision of `end`. Calls `settled` after
     /// each step of `end`, so that other parts can follow.
-    awaitable<boost::system::error_code> run(LinkEnd& end, Clock::duration gone_after,
+    base::awaitable<boost::system::error_code> run(LinkEnd& end, base::Clock::duration gone_after,
                                              std::function<void()> settled);
 
 private:
-    Link(boost::asio::ip::tcp::socket socket, TlsSide side, SSL_CTX* context);
+    Link(boost::asio::ip::tcp::socket socket, base::TlsSide side, SSL_CTX* context);
 
     void woken() override;
-    awaitable<boost::system::error_code> begin(LinkEnd& end);
-    awaitable<Result<char>> first_byte(LinkEnd& end);
-    awaitable<boost::system::error_code> handshake(LinkEnd& end);
-    awaitable<boost::system::error_code> wait(LinkEnd& end, TlsSession::Step step);
-    awaitable<std::pair<boost::system::error_code, std::size_t>> read_some();
-    awaitable<boost::system::error_code> read_loop(LinkEnd& end);
-    awaitable<boost::system::error_code> write_loop(LinkEnd& end, Clock::duration gone_after);
-    awaitable<Result<void>> flush(const LinkEnd& end, Clock::duration gone_after);
-    Result<std::size_t> write_what_goes(std::size_t from);
-    Result<void> hand_in(LinkEnd& end, ByteView frame);
+    base::awaitable<boost::system::error_code> begin(LinkEnd& end);
+    base::awaitable<base::Result<char>> first_byte(LinkEnd& end);
+    base::awaitable<boost::system::error_code> handshake(LinkEnd& end);
+    base::awaitable<boost::system::error_code> wait(LinkEnd& end, base::TlsSession::Step step);
+    base::awaitable<std::pair<boost::system::error_code, std::size_t>> read_some();
+    base::awaitable<boost::system::error_code> read_loop(LinkEnd& end);
+    base::awaitable<boost::system::error_code> write_loop(LinkEnd& end, base::Clock::duration gone_after);
+    base::awaitable<base::Result<void>> flush(const LinkEnd& end, base::Clock::duration gone_after);
+    base::Result<std::size_t> write_what_goes(std::size_t from);
+    base::Result<void> hand_in(LinkEnd& end, base::ByteView frame);
     void fill_output(LinkEnd& end);
     void secure(const LinkEnd& end);
 
     boost::asio::ip::tcp::socket socket_;
-    const TlsSide side_;
+    const base::TlsSide side_;
     SSL_CTX* const context_;
-    std::unique_ptr<TlsSession> tls_;  // null: in the clear
+    std::unique_ptr<base::TlsSession> tls_;  // null: in the clear
     boost::asio::steady_timer wake_;
     boost::asio::ip::tcp::endpoint remote_;  // port 0: unknown
     LinkEnd* end_ = nullptr;                 // while run() runs

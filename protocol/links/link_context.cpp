@@ -5,14 +5,14 @@
 #include <chrono>
 #include <utility>
 
-#include "protocol/net/crypto.hpp"
+#include "base/tls/crypto.hpp"
 
 namespace protocol {
 namespace {
 
 /// Each connection looks its name up again, as a peer that came back may have moved.
-Resolver::Options names_kept_for_no_time(const DnsSettings& dns) {
-    Resolver::Options options;
+base::Resolver::Options names_kept_for_no_time(const base::DnsSettings& dns) {
+    base::Resolver::Options options;
     options.dns = dns;
     options.most_kept = std::chrono::nanoseconds(0);
     return options;
@@ -20,7 +20,7 @@ Resolver::Options names_kept_for_no_time(const DnsSettings& dns) {
 
 Instance fresh_instance() {
     Instance instance;
-    random_bytes(instance);
+    base::random_bytes(instance);
     return instance;
 }
 
@@ -32,7 +32,7 @@ std::uint64_t first_epoch() {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(count, 1));
 }
 
-awaitable<void> keeping([[maybe_unused]] std::shared_ptr<void> owner, awaitable<void> task) {
+base::awaitable<void> keeping([[maybe_unused]] std::shared_ptr<void> owner, base::awaitable<void> task) {
     co_await std::move(task);
 }
 
@@ -51,7 +51,7 @@ LinkContext::LinkContext(boost::asio::any_io_executor on, PeeringConfig configur
       hooks(std::move(to_owner)),
       tasks(executor) {}
 
-void LinkContext::spawn(awaitable<void> task) {
+void LinkContext::spawn(base::awaitable<void> task) {
     tasks.spawn(keeping(owner.lock(), std::move(task)));
 }
 
@@ -76,14 +76,14 @@ void LinkContext::settle() {
     if (plan_work) plan_work();
 }
 
-std::unique_ptr<const PskContext> link_tls(const PeeringConfig& config) {
+std::unique_ptr<const base::PskContext> link_tls(const PeeringConfig& config) {
     return config.keys.empty() ? nullptr
-                               : std::make_unique<const PskContext>(tls_keys(config.keys));
+                               : std::make_unique<const base::PskContext>(tls_keys(config.keys));
 }
 
 Nonce fresh_nonce() {
     Nonce nonce;
-    random_bytes(nonce);
+    base::random_bytes(nonce);
     return nonce;
 }
 

@@ -8,11 +8,11 @@
 #include "protocol/links/link_log.hpp"
 #include "protocol/links/link_state.hpp"
 #include "protocol/membership/dial_permits.hpp"
-#include "protocol/net/deadline.hpp"
-#include "protocol/net/dialer.hpp"
-#include "protocol/net/psk_context.hpp"
-#include "protocol/net/resolver.hpp"
-#include "protocol/net/task_group.hpp"
+#include "base/async/deadline.hpp"
+#include "base/net/dialer.hpp"
+#include "base/tls/psk_context.hpp"
+#include "base/net/resolver.hpp"
+#include "base/async/task_group.hpp"
 
 namespace protocol {
 
@@ -21,13 +21,13 @@ struct LinkContext : LinkState {
     LinkContext(boost::asio::any_io_executor on, PeeringConfig configuration, ClusterHooks hooks);
 
     boost::asio::any_io_executor executor;
-    std::unique_ptr<const PskContext> psk;  // null without cluster keys
-    Resolver resolver;
-    Dialer dialer;
+    std::unique_ptr<const base::PskContext> psk;  // null without cluster keys
+    base::Resolver resolver;
+    base::Dialer dialer;
     DialPermits dial_permits;
     LinkLog log;
     ClusterHooks hooks;
-    TaskGroup tasks;
+    base::TaskGroup tasks;
     std::weak_ptr<void> owner;  // set when the links begin to run
 
     /// Called when the publisher or the neighbourhood has work in slices. May be empty.
@@ -38,7 +38,7 @@ struct LinkContext : LinkState {
     bool view_is_planned = false;
 
     /// Runs `task`, which keeps the owner of the links alive.
-    void spawn(awaitable<void> task);
+    void spawn(base::awaitable<void> task);
     /// Hands out the view if it has changed.
     void show_view();
     /// Hands out the view after the handlers that are ready now, so that many changes make one
@@ -51,6 +51,6 @@ struct LinkContext : LinkState {
 Nonce fresh_nonce();
 
 /// The TLS of the links of `config`; null without cluster keys.
-std::unique_ptr<const PskContext> link_tls(const PeeringConfig& config);
+std::unique_ptr<const base::PskContext> link_tls(const PeeringConfig& config);
 
 }  // namespace protocol

@@ -6,7 +6,8 @@
 #include <utility>
 #include <variant>
 
-#include "protocol/net/error.hpp"
+#include "base/async/error.hpp"
+#include "protocol/wire/error.hpp"
 #include "protocol/publishing/link_counters.hpp"
 #include "protocol/wire/keys.hpp"
 #include "protocol/wire/message.hpp"
@@ -59,7 +60,7 @@ public:
     virtual ~LinkEnd() = default;
 
     /// Takes a message of the hello, or the error of a malformed one.
-    virtual void on_hello(const Result<HelloMessage>& message, TimePoint now) = 0;
+    virtual void on_hello(const base::Result<HelloMessage>& message, TimePoint now) = 0;
     /// Takes a message with a good tag. The bytes that it views are used during the call only.
     virtual void on_message(const Message& message, TimePoint now) = 0;
     /// Returns the next message to send, if any. Its payload stays valid until the next call.

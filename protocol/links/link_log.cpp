@@ -2,7 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
-#include "protocol/net/error.hpp"
+#include "protocol/wire/error.hpp"
 
 namespace protocol {
 namespace {

@@ -1,6 +1,6 @@
 #include "protocol/links/link_security.hpp"
 
-#include "protocol/net/error.hpp"
+#include "protocol/wire/error.hpp"
 
 namespace protocol {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "protocol/wire/heartbeat.hpp"
-#include "summary/false_hit_budget.hpp"
+#include "summary/sizing/false_hit_budget.hpp"
 
 namespace protocol {
 namespace {

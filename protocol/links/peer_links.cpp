@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "protocol/links/link.hpp"
-#include "protocol/net/plain_address.hpp"
+#include "base/net/plain_address.hpp"
 #include "protocol/wire/heartbeat.hpp"
 
 namespace protocol {
@@ -52,7 +52,7 @@ PeerLinks::PeerLinks(LinkContext& context, std::function<void()> moved)
       listener_(context_.executor),
       finder_(context_.executor, context_.config.dns, context_.config.timings.look_gap,
               [this](const DnsPeers& name, std::span<const PeerPlace> places) {
-                  context_.membership.found(name, places, Clock::now());
+                  context_.membership.found(name, places, base::Clock::now());
                   follow_membership();
               }),
       states_(context_, subscriptions_, publications_) {}
@@ -88,7 +88,7 @@ void PeerLinks::take_over(const PeerLinks& earlier) {
     former_.know(earlier.former_.confirmed());
     // The earlier peers come first, so that each keeps its number, and a former peer is remembered;
     // then the present peers.
-    context_.membership.take_over(earlier.context_.membership, Clock::now());
+    context_.membership.take_over(earlier.context_.membership, base::Clock::now());
     follow_membership();
     context_.invalidations.take_over(earlier.context_.invalidations);
     for (std::size_t number = 0; number < known_.size(); ++number) {
@@ -111,7 +111,7 @@ KeptInvalidations::ConfirmedByNode PeerLinks::confirmed() const {
 void PeerLinks::configure() {
     const auto& config = context_.config;
     context_.invalidations.keep_for_newcomers(config.dns_peers.empty() ? 0 : kKeptForNewcomers);
-    context_.membership.configure(config.peers, config.dns_peers, Clock::now());
+    context_.membership.configure(config.peers, config.dns_peers, base::Clock::now());
     follow_membership();
     finder_.look_for(config.dns_peers);
 }
@@ -135,24 +135,24 @@ void PeerLinks::stop() {
     listener_.close();
 }
 
-awaitable<void> PeerLinks::listen() {
-    Listener::Hooks hooks;
+base::awaitable<void> PeerLinks::listen() {
+    base::Listener::Hooks hooks;
     hooks.take = [this](tcp::socket socket) { context_.spawn(serve(std::move(socket))); };
     hooks.trouble = [this](const error_code& error, std::size_t) {
-        context_.log.ended("listening for peers", error, "", Clock::now());
+        context_.log.ended("listening for peers", error, "", base::Clock::now());
     };
     auto listening = listener_.run(std::move(hooks));
     co_await std::move(listening);
 }
 
-awaitable<void> PeerLinks::serve(tcp::socket socket) {
+base::awaitable<void> PeerLinks::serve(tcp::socket socket) {
     std::optional<SubscriberEnd> end;  // outlives the link, which speaks for it
     auto link = Link::accepted(std::move(socket), context_.psk ? &context_.psk->server() : nullptr);
-    end.emplace(subscriptions_, link.remote_address(), fresh_nonce(), Clock::now());
+    end.emplace(subscriptions_, link.remote_address(), fresh_nonce(), base::Clock::now());
     std::function<void()> settle = [this] { context_.settle(); };
     const auto error =
         co_await link.run(*end, context_.config.timings.gone_after, std::move(settle));
-    end->over_because(error, Clock::now());
+    end->over_because(error, base::Clock::now());
     context_.settle();
     if (error != asio::error::operation_aborted) note_end(*end, link.remote(), error);
 }
@@ -160,7 +160,7 @@ awaitable<void> PeerLinks::serve(tcp::socket socket) {
 void PeerLinks::note_end(const SubscriberEnd& end, const std::string& remote,
                          const error_code& error) {
     if (end.peer())
-        return context_.log.ended("link from " + end.caller().name, error, remote, Clock::now());
+        return context_.log.ended("link from " + end.caller().name, error, remote, base::Clock::now());
     auto description =
         end.caller().name.empty() ? "" : "says that it is " + printable(end.caller().name);
     if (error == Error::wrong_node)
@@ -168,16 +168,16 @@ void PeerLinks::note_end(const SubscriberEnd& end, const std::string& remote,
     const auto host = remote.substr(0, remote.rfind(':'));
     if (error == Error::connection_closed && end.awaits_proof())
         return context_.log.left_unproven("link from " + host, printable(end.caller().name), error,
-                                          Clock::now());
+                                          base::Clock::now());
     if (error == Error::own_id && context_.membership.is_open()) return context_.log.met_self(host);
     // The node that replaces this one may be there already.
     const bool usual = error == Error::duplicate_id && context_.leaving;
-    context_.log.failed("link from " + host, error, description, Clock::now(),
+    context_.log.failed("link from " + host, error, description, base::Clock::now(),
                         usual ? LinkLog::Expectation::usual : LinkLog::Expectation::none);
 }
 
 void PeerLinks::tidy() {
-    context_.membership.tidy(Clock::now());
+    context_.membership.tidy(base::Clock::now());
     follow_membership();
     states_.watch();
     show_places();
@@ -191,7 +191,7 @@ void PeerLinks::show_places() {
     for (std::size_t number = 0; number < known_.size(); ++number) {
         if (known_[number].empty()) continue;
         if (const auto from = subscriptions_.came_from(number))
-            places.push_back({plain_address(*from).to_string(), 0, 0});
+            places.push_back({base::plain_address(*from).to_string(), 0, 0});
     }
     context_.neighbours.set_places(std::move(places));
     if (running_ && context_.neighbours.changed()) context_.show_view_soon();
@@ -283,7 +283,7 @@ std::shared_ptr<Publication> PeerLinks::make_publication(Contact id,
         return met(id, node, instance);
     };
     hooks.met_self = [this, id] {
-        context_.membership.met_self(id, Clock::now());
+        context_.membership.met_self(id, base::Clock::now());
         follow_membership();
     };
     hooks.changed = [this, id](bool up) { reached(id, up); };
@@ -306,7 +306,7 @@ void PeerLinks::add_peer(std::size_t number) {
     context_.neighbours.add_peer(number, node);
     context_.pulse(number) = {};
     states_.add_peer(number, node);
-    subscriptions_.add_peer(number, Clock::now());
+    subscriptions_.add_peer(number, base::Clock::now());
     context_.invalidations.add_peer(number);
     // A peer that comes back has to drop the content invalidated meanwhile.
     if (const auto was = former_.returns(node)) context_.invalidations.came_back(number, *was);
@@ -315,7 +315,7 @@ void PeerLinks::add_peer(std::size_t number) {
 
 void PeerLinks::remove_peer(std::size_t number) {
     const auto& node = known_[number];
-    subscriptions_.report(number, Clock::now(), former_.counters);
+    subscriptions_.report(number, base::Clock::now(), former_.counters);
     if (const auto ways = earlier_ways_.extract(number); !ways.empty())
         add(former_.counters, ways.mapped());
     former_.left(node, context_.invalidations.standing(number));
@@ -327,10 +327,10 @@ void PeerLinks::remove_peer(std::size_t number) {
     if (running_) context_.log.left(node);
 }
 
-Result<std::size_t> PeerLinks::met(Contact id, const std::string& node, const Instance& instance) {
+base::Result<std::size_t> PeerLinks::met(Contact id, const std::string& node, const Instance& instance) {
     using Meeting = Membership::Meeting;
     if (stopped_) return make_error_code(Error::no_peer_any_more);
-    const auto met = context_.membership.met(id, node, instance, Clock::now());
+    const auto met = context_.membership.met(id, node, instance, base::Clock::now());
     follow_membership();
     switch (met.meeting) {
         case Meeting::peer:
@@ -356,7 +356,7 @@ void PeerLinks::reached(Contact id, bool is_up) {
         context_.membership.up(id);
         return follow_membership();
     }
-    context_.membership.down(id, Clock::now());
+    context_.membership.down(id, base::Clock::now());
     finder_.look_now();
     follow_membership();
 }
@@ -366,7 +366,7 @@ std::optional<std::size_t> PeerLinks::admit(const std::string& node, const Insta
     if (stopped_) return std::nullopt;
     auto& membership = context_.membership;
     const bool is_new = !membership.number_of(node);
-    const auto number = membership.came(node, instance, from.to_string(), Clock::now());
+    const auto number = membership.came(node, instance, from.to_string(), base::Clock::now());
     follow_membership();
     if (is_new) finder_.look_now();  // DNS knows the node's place better than its connection does
     return number;
@@ -389,12 +389,12 @@ void PeerLinks::give_up_others(std::size_t number, const Instance& instance) {
 }
 
 void PeerLinks::left(std::size_t number) {
-    context_.membership.unheard(number, Clock::now());
+    context_.membership.unheard(number, base::Clock::now());
     finder_.look_now();
 }
 
 std::vector<ReceivedReport> PeerLinks::received_reports() const {
-    const auto now = Clock::now();
+    const auto now = base::Clock::now();
     std::vector<ReceivedReport> all;
     for (std::size_t i = 0; i < known_.size(); ++i) {
         if (known_[i].empty()) continue;
@@ -408,7 +408,7 @@ std::vector<ReceivedReport> PeerLinks::received_reports() const {
 }
 
 void PeerLinks::report(ClusterStatus& status) const {
-    const auto now = Clock::now();
+    const auto now = base::Clock::now();
     const auto count = [&](const LinkCounters& more) {
         add<LinkCounters>(status, more, kLinkCounters);
     };

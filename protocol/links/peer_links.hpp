@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/async/error.hpp"
 #include "protocol/links/cluster_status.hpp"
 #include "protocol/links/former_peers.hpp"
 #include "protocol/links/link_context.hpp"
@@ -20,7 +21,7 @@
 #include "protocol/links/subscriber_end.hpp"
 #include "protocol/membership/membership.hpp"
 #include "protocol/membership/peer_finder.hpp"
-#include "protocol/net/listener.hpp"
+#include "base/net/listener.hpp"
 
 namespace protocol {
 
@@ -88,14 +89,14 @@ private:
     std::shared_ptr<Publication> make_publication(Contact id, const Membership::Contact& from);
     void spawn(const std::shared_ptr<Publication>& publication);
     void retire(Publication& publication);
-    Result<std::size_t> met(Contact id, const std::string& node, const Instance& instance);
+    base::Result<std::size_t> met(Contact id, const std::string& node, const Instance& instance);
     void reached(Contact id, bool is_up);
     void give_up_others(std::size_t number, const Instance& instance);
 
     // Links from peers.
     Subscriptions::Hooks subscription_hooks();
-    awaitable<void> listen();
-    awaitable<void> serve(boost::asio::ip::tcp::socket socket);
+    base::awaitable<void> listen();
+    base::awaitable<void> serve(boost::asio::ip::tcp::socket socket);
     void note_end(const SubscriberEnd& end, const std::string& remote,
                   const boost::system::error_code& error);
     std::optional<std::size_t> admit(const std::string& node, const Instance& instance,
@@ -109,7 +110,7 @@ private:
     std::vector<std::string> unplaced_;  // listed peers beyond max_peers that were logged
     Publications publications_;
     Subscriptions subscriptions_;
-    Listener listener_;
+    base::Listener listener_;
     PeerFinder finder_;
     PeerStates states_;
     FormerPeers former_;

@@ -4,18 +4,18 @@
 #include <utility>
 
 #include "protocol/links/dial_report.hpp"
-#include "protocol/net/plain_address.hpp"
+#include "base/net/plain_address.hpp"
 #include "protocol/wire/heartbeat.hpp"
 
 namespace protocol {
 
 void PeerStates::add_peer(std::size_t number, std::string node) {
     if (shown_.size() <= number) shown_.resize(number + 1);
-    shown_[number] = {std::move(node), PeerState::connecting, Clock::now(), false};
+    shown_[number] = {std::move(node), PeerState::connecting, base::Clock::now(), false};
 }
 
 void PeerStates::show(std::size_t number, ClusterStatus::Peer& status) const {
-    const auto now = Clock::now();
+    const auto now = base::Clock::now();
     const auto& shown = shown_[number];
     status.state = state_of(number, now);
     if (shown.state == status.state)
@@ -26,7 +26,7 @@ void PeerStates::show(std::size_t number, ClusterStatus::Peer& status) const {
 /// Notes since when each peer is in its state, reports to peers why they are not dialled, and logs
 /// trouble that is seen at no link's end.
 void PeerStates::watch() {
-    const auto now = Clock::now();
+    const auto now = base::Clock::now();
     for (std::size_t number = 0; number < shown_.size(); ++number) {
         auto& shown = shown_[number];
         if (shown.node.empty()) continue;
@@ -52,12 +52,12 @@ LastEnd PeerStates::last_end_of(std::size_t number) const {
     ClusterStatus::Peer peer;
     if (const auto* publication = publication_to(number, context_.membership, publications_))
         peer.last_end = publication->last_end();
-    subscriptions_.report(number, Clock::now(), peer);
+    subscriptions_.report(number, base::Clock::now(), peer);
     return peer.last_end;
 }
 
 /// The state of the link from the peer; without one, the state of the link to it.
-PeerState PeerStates::state_of(std::size_t number, Clock::time_point now) const {
+PeerState PeerStates::state_of(std::size_t number, base::Clock::time_point now) const {
     const auto state = subscriptions_.state(number);
     const bool has_left = state == PeerState::withdrawn;
     if (state != PeerState::connecting && state != PeerState::gone && !has_left) return state;
@@ -110,7 +110,7 @@ std::string PeerStates::cause_of(std::size_t number, PeerState state) const {
 }
 
 const Publication* PeerStates::publication_at(const boost::asio::ip::address& address) const {
-    const auto host = plain_address(address).to_string();
+    const auto host = base::plain_address(address).to_string();
     for (const auto& [id, contact] : context_.membership.contacts())
         if (contact.place.host == host && !contact.peer && !contact.met_self)
             return publications_.at(id).get();
@@ -121,7 +121,7 @@ std::string PeerStates::why_without_address(std::size_t number) const {
     std::string cause = "it is in step, but its address for requests is unknown";
     const auto from = subscriptions_.came_from(number);
     if (!from) return cause;
-    const auto host = plain_address(*from).to_string();
+    const auto host = base::plain_address(*from).to_string();
     cause += "; its link comes from " + host;
     for (const auto& [id, contact] : context_.membership.contacts()) {
         if (contact.place.host != host) continue;

@@ -31,7 +31,7 @@ public:
     void show(std::size_t number, ClusterStatus::Peer& status) const;
 
 private:
-    PeerState state_of(std::size_t number, Clock::time_point now) const;
+    PeerState state_of(std::size_t number, base::Clock::time_point now) const;
     LastEnd last_end_of(std::size_t number) const;
     std::string cause_of(std::size_t number, PeerState state) const;
     std::string why_without_address(std::size_t number) const;
@@ -45,7 +45,7 @@ private:
     struct Shown {
         std::string node;  // empty: the number is free
         PeerState state = PeerState::connecting;
-        Clock::time_point since{};
+        base::Clock::time_point since{};
         bool warned = false;
     };
     std::vector<Shown> shown_;  // by number

@@ -33,18 +33,18 @@ bool Publication::pending() const {
     return peer_ && context_.invalidations.pending(*peer_) > 0;
 }
 
-awaitable<void> Publication::run([[maybe_unused]] std::shared_ptr<Publication> self) {
+base::awaitable<void> Publication::run([[maybe_unused]] std::shared_ptr<Publication> self) {
     while (!retired_) {
         const auto due = redial_.due(pending());
-        if (Clock::now() < due) {
+        if (base::Clock::now() < due) {
             pause_.expires_at(due);
-            co_await pause_.async_wait(as_result);
+            co_await pause_.async_wait(base::as_result);
             continue;
         }
         const auto error = co_await dial_and_publish();
         if (retired_) break;
         if (error == asio::error::operation_aborted) co_return;
-        redial_.ended(pending(), Clock::now());
+        redial_.ended(pending(), base::Clock::now());
     }
     context_.doorstep.forget_contact(contact_);
 }
@@ -64,7 +64,7 @@ void Publication::set_peer(std::optional<std::size_t> peer) {
     if (end_) end_->set_peer(peer);
 }
 
-awaitable<error_code> Publication::dial_and_publish() {
+base::awaitable<error_code> Publication::dial_and_publish() {
     auto permit = co_await context_.dial_permits.take();
     if (!permit.held()) co_return asio::error::make_error_code(asio::error::operation_aborted);
     // The wait for a permit may have been long.
@@ -83,10 +83,10 @@ awaitable<error_code> Publication::dial_and_publish() {
     co_return co_await publish(link, permit);
 }
 
-awaitable<Result<tcp::socket>> Publication::connect(DialPermits::Permit& permit) {
+base::awaitable<base::Result<tcp::socket>> Publication::connect(DialPermits::Permit& permit) {
     const auto limit = context_.config.timings.connect;
     remote_.clear();
-    const auto endpoints = co_await context_.resolver.resolve(place_.link(), Clock::now() + limit);
+    const auto endpoints = co_await context_.resolver.resolve(place_.link(), base::Clock::now() + limit);
     if (!endpoints) co_return endpoints.error();
     std::vector<asio::ip::address> addresses;  // the peer's own link probably comes from there
     for (const auto& endpoint : *endpoints) addresses.push_back(endpoint.address());
@@ -96,11 +96,11 @@ awaitable<Result<tcp::socket>> Publication::connect(DialPermits::Permit& permit)
     permit.give_back_at(slow);
     auto where = place_.link().text();
     auto socket =
-        co_await context_.dialer.connect(std::move(where), *endpoints, Clock::now() + limit);
+        co_await context_.dialer.connect(std::move(where), *endpoints, base::Clock::now() + limit);
     co_return socket;
 }
 
-awaitable<error_code> Publication::publish(Link& link, DialPermits::Permit& permit) {
+base::awaitable<error_code> Publication::publish(Link& link, DialPermits::Permit& permit) {
     // The permit lasts as long as the hello, because a hello that is slow for lack of CPU time gets
     // slower by every other. A place that was silent during the last one must delay no other: a
     // stopped process still accepts connections.
@@ -108,10 +108,10 @@ awaitable<error_code> Publication::publish(Link& link, DialPermits::Permit& perm
     if (was_silent_) permit.give_back_at(silent);
     remote_ = link.remote();
     PublisherEnd::Owner& owner = *this;
-    end_.emplace(context_, owner, kept_, node_, fresh_nonce(), Clock::now());
+    end_.emplace(context_, owner, kept_, node_, fresh_nonce(), base::Clock::now());
     end_->set_peer(peer_);
     dial_permit_ = &permit;
-    const auto began = Clock::now();
+    const auto began = base::Clock::now();
     std::function<void()> settle = [this] { context_.settle(); };
     const auto error =
         co_await link.run(*end_, context_.config.timings.gone_after, std::move(settle));
@@ -124,7 +124,7 @@ awaitable<error_code> Publication::publish(Link& link, DialPermits::Permit& perm
     end_->leave();
     end_.reset();
     if (std::exchange(given_up_, false)) peer_.reset();  // another instance has taken its peer
-    if (was_up) redial_.link_lasted(Clock::now() - began);
+    if (was_up) redial_.link_lasted(base::Clock::now() - began);
     if (retired_) co_return error;
     note_end(error, was_up);
     if (!was_up) co_return error;
@@ -134,7 +134,7 @@ awaitable<error_code> Publication::publish(Link& link, DialPermits::Permit& perm
     co_return error;
 }
 
-Result<std::size_t> Publication::met(const std::string& node, const Instance& instance) {
+base::Result<std::size_t> Publication::met(const std::string& node, const Instance& instance) {
     const auto peer = hooks_.met(node, instance);
     if (!peer) return peer;
     name_ = "link to " + node;
@@ -164,7 +164,7 @@ void Publication::confirmed() {
 void Publication::note_end(const error_code& error, bool was_up) {
     if (error == asio::error::operation_aborted) return;  // this node stops
     if (!redial_.dialled()) return;  // a peer reached at another place, or this node itself
-    const auto now = Clock::now();
+    const auto now = base::Clock::now();
     last_end_ = {error, now};
     const auto where = remote_.empty() ? place_.link().text() : remote_;
     if (was_up) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "base/async/error.hpp"
 #include "protocol/links/cluster_status.hpp"
 #include "protocol/links/link.hpp"
 #include "protocol/links/link_context.hpp"
@@ -27,7 +28,7 @@ public:
     struct Hooks {
         /// A node has answered at the place. Returns its peer number, or an error if the link is
         /// unwanted.
-        std::function<Result<std::size_t>(const std::string& node, const Instance& instance)> met;
+        std::function<base::Result<std::size_t>(const std::string& node, const Instance& instance)> met;
         /// This node itself has answered there.
         std::function<void()> met_self;
         /// The link has come up, or has ended.
@@ -42,7 +43,7 @@ public:
 
     /// Runs until cancelled or retired, and keeps `self` alive. After the goodbye it makes a link
     /// only while newer invalidations are unconfirmed.
-    awaitable<void> run(std::shared_ptr<Publication> self);
+    base::awaitable<void> run(std::shared_ptr<Publication> self);
 
     /// Gives up this place. run() ends soon, and calls no more hooks.
     void retire();
@@ -60,7 +61,7 @@ public:
     void say_goodbye();
     bool up() const { return end_ && end_->up(); }
     /// Time when the link came up; empty while it is down.
-    std::optional<Clock::time_point> up_since() const {
+    std::optional<base::Clock::time_point> up_since() const {
         return up() ? std::optional(end_->up_since()) : std::nullopt;
     }
     /// Connected, and during the hello.
@@ -79,14 +80,14 @@ public:
 
 private:
     // PublisherEnd::Owner
-    Result<std::size_t> met(const std::string& node, const Instance& instance) override;
+    base::Result<std::size_t> met(const std::string& node, const Instance& instance) override;
     void met_self() override;
     void up_now() override;
     void confirmed() override;
 
-    awaitable<boost::system::error_code> dial_and_publish();
-    awaitable<Result<boost::asio::ip::tcp::socket>> connect(DialPermits::Permit& permit);
-    awaitable<boost::system::error_code> publish(Link& link, DialPermits::Permit& permit);
+    base::awaitable<boost::system::error_code> dial_and_publish();
+    base::awaitable<base::Result<boost::asio::ip::tcp::socket>> connect(DialPermits::Permit& permit);
+    base::awaitable<boost::system::error_code> publish(Link& link, DialPermits::Permit& permit);
     void note_end(const boost::system::error_code& error, bool was_up);
     LinkLog::Expectation expectation(const boost::system::error_code& error) const;
     LinkCounters counters() const { return end_ ? end_->counters() : kept_.counters; }

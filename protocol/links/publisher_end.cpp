@@ -38,7 +38,7 @@ LinkCounters PublisherEnd::counters() const {
     return sum;
 }
 
-void PublisherEnd::on_hello(const Result<HelloMessage>& message, TimePoint) {
+void PublisherEnd::on_hello(const base::Result<HelloMessage>& message, TimePoint) {
     if (ended()) return;
     if (!message) return end(message.error());
     if (!answer_) return greet(*message);

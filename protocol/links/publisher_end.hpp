@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/async/error.hpp"
 #include "protocol/links/link_end.hpp"
 #include "protocol/links/link_state.hpp"
 #include "protocol/publishing/outbox.hpp"
@@ -32,7 +33,7 @@ public:
     public:
         /// A node has answered at the place. Returns its peer number, or an error if the link is
         /// unwanted.
-        virtual Result<std::size_t> met(const std::string& node, const Instance& instance) = 0;
+        virtual base::Result<std::size_t> met(const std::string& node, const Instance& instance) = 0;
         /// This node itself has answered there.
         virtual void met_self() = 0;
         /// The link is up.
@@ -49,7 +50,7 @@ public:
                  const Nonce& nonce, TimePoint now);
     ~PublisherEnd() override;
 
-    void on_hello(const Result<HelloMessage>& message, TimePoint now) override;
+    void on_hello(const base::Result<HelloMessage>& message, TimePoint now) override;
     void on_message(const Message& message, TimePoint now) override;
     std::optional<Said> next(TimePoint now) override;
     TimePoint due() const override;

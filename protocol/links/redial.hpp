@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "protocol/net/backoff.hpp"
+#include "base/net/backoff.hpp"
 
 namespace protocol {
 
@@ -62,7 +62,7 @@ public:
     void link_lasted(std::chrono::nanoseconds time) { backoff_.link_lasted(time); }
 
 private:
-    Backoff backoff_;
+    base::Backoff backoff_;
     TimePoint due_ = TimePoint::min();
     bool dialled_ = true, leaving_ = false, again_at_once_ = false;
 };

@@ -133,7 +133,7 @@ bool SubscriberEnd::leave_doorstep() {
     return true;
 }
 
-void SubscriberEnd::on_hello(const Result<HelloMessage>& message, TimePoint now) {
+void SubscriberEnd::on_hello(const base::Result<HelloMessage>& message, TimePoint now) {
     if (ended()) return;
     if (!message) return refuse(message.error());
     hello_->challenged() ? take_proof(*message, now) : take_hello(*message);

@@ -10,14 +10,15 @@
 #include <optional>
 #include <string>
 
+#include "base/async/error.hpp"
 #include "protocol/links/cluster_status.hpp"
 #include "protocol/links/link_end.hpp"
 #include "protocol/links/link_state.hpp"
 #include "protocol/links/receipts.hpp"
 #include "protocol/links/sync_session.hpp"
-#include "protocol/net/descriptor_allowance.hpp"
+#include "protocol/links/descriptor_allowance.hpp"
 #include "protocol/wire/invalidation.hpp"
-#include "summary/judge.hpp"
+#include "summary/coding/judge.hpp"
 
 namespace protocol {
 
@@ -116,7 +117,7 @@ public:
                   TimePoint now);
     ~SubscriberEnd() override;
 
-    void on_hello(const Result<HelloMessage>& message, TimePoint now) override;
+    void on_hello(const base::Result<HelloMessage>& message, TimePoint now) override;
     void on_message(const Message& message, TimePoint now) override;
     std::optional<Said> next(TimePoint now) override;
     TimePoint due() const override;

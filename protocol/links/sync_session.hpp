@@ -10,8 +10,8 @@
 #include "protocol/publishing/link_counters.hpp"
 #include "protocol/wire/heartbeat.hpp"
 #include "protocol/wire/message.hpp"
-#include "summary/replica.hpp"
-#include "summary/snapshot_reader.hpp"
+#include "summary/directory/replica.hpp"
+#include "summary/coding/snapshot_reader.hpp"
 
 namespace protocol {
 

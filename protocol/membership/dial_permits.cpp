@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-#include "protocol/net/crypto.hpp"
+#include "base/tls/crypto.hpp"
 
 namespace protocol {
 
@@ -39,17 +39,17 @@ void DialPermits::Permit::give_back_at(asio::steady_timer& timer) {
 }
 
 DialPermits::DialPermits(asio::any_io_executor executor) : executor_(std::move(executor)) {
-    random_bytes(std::as_writable_bytes(std::span(&random_, 1)));
+    base::random_bytes(std::as_writable_bytes(std::span(&random_, 1)));
 }
 
-awaitable<DialPermits::Permit> DialPermits::take() {
+base::awaitable<DialPermits::Permit> DialPermits::take() {
     asio::steady_timer turn(executor_);
     const auto leave = [this](asio::steady_timer* timer) { std::erase(waiting_, timer); };
     const std::unique_ptr<asio::steady_timer, decltype(leave)> at_end(&turn, leave);
     while (taken_ >= limit_) {
-        turn.expires_at(Clock::time_point::max());
+        turn.expires_at(base::Clock::time_point::max());
         waiting_.push_back(&turn);
-        co_await turn.async_wait(as_result);
+        co_await turn.async_wait(base::as_result);
         std::erase(waiting_, &turn);
         const auto state = co_await asio::this_coro::cancellation_state;
         if (state.cancelled() != asio::cancellation_type::none) co_return Permit();

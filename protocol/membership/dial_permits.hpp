@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "protocol/net/deadline.hpp"
+#include "base/async/deadline.hpp"
 
 namespace protocol {
 
@@ -41,7 +41,7 @@ public:
     explicit DialPermits(boost::asio::any_io_executor executor);
 
     /// Waits for a permit. Returns one that is not held when the caller was cancelled.
-    awaitable<Permit> take();
+    base::awaitable<Permit> take();
 
     void hello_succeeded();
     void hello_was_late();

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "protocol/net/plain_address.hpp"
+#include "base/net/plain_address.hpp"
 
 namespace protocol {
 
 void Doorstep::expect(std::uint64_t contact, std::vector<Address> addresses) {
-    for (auto& address : addresses) address = plain_address(address);
+    for (auto& address : addresses) address = base::plain_address(address);
     std::sort(addresses.begin(), addresses.end());
     addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
     forget_contact(contact);
@@ -18,7 +18,7 @@ void Doorstep::expect(std::uint64_t contact, std::vector<Address> addresses) {
 
 void Doorstep::proved(std::size_t peer, const Address& address) {
     forget_peer(peer);
-    const auto from = plain_address(address);
+    const auto from = base::plain_address(address);
     add(&Known::came, from);
     proved_[peer] = from;
 }
@@ -46,7 +46,7 @@ void Doorstep::remove(Count count, const Address& address) {
 
 /// A lower bound: the peers dialled there and those that came from there may be the same.
 std::size_t Doorstep::peers_at(const Address& address) const {
-    const auto known = known_.find(plain_address(address));
+    const auto known = known_.find(base::plain_address(address));
     return known == known_.end() ? 0 : std::max(known->second.dialled, known->second.came);
 }
 
@@ -57,7 +57,7 @@ std::size_t Doorstep::waiting_at(const Address& address) const {
 }
 
 Doorstep::Arrival Doorstep::arrive(const Address& from) {
-    const auto address = plain_address(from);
+    const auto address = base::plain_address(from);
     const auto peers = peers_at(address);
     Arrival arrival;
     arrival.ticket = ++last_;

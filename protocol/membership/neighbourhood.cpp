@@ -57,7 +57,7 @@ void Neighbourhood::add_peer(std::size_t peer, std::string node) {
     standings_[peer] = {};
 }
 
-void Neighbourhood::place(std::size_t peer, HostPort http) {
+void Neighbourhood::place(std::size_t peer, base::HostPort http) {
     const auto& before = view_.peers[peer];
     if (before.http == http) return;
     auto shown = before;

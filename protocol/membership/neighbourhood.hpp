@@ -10,8 +10,8 @@
 
 #include "protocol/membership/peer_config.hpp"
 #include "protocol/membership/peer_view.hpp"
-#include "summary/directory.hpp"
-#include "summary/replica.hpp"
+#include "summary/directory/directory.hpp"
+#include "summary/directory/replica.hpp"
 
 namespace protocol {
 
@@ -43,7 +43,7 @@ public:
     /// A new peer has this number. Precondition: number < kMaxPeers, and it is free.
     void add_peer(std::size_t peer, std::string node);
     /// The address at which the peer answers requests; without a host it is not asked.
-    void place(std::size_t peer, HostPort http);
+    void place(std::size_t peer, base::HostPort http);
     /// The peer is gone. Precondition: its feed has ended.
     void remove_peer(std::size_t peer);
 

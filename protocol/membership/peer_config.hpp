@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "protocol/net/host_port.hpp"
+#include "base/net/host_port.hpp"
 #include "protocol/wire/keys.hpp"
-#include "summary/peer_set.hpp"
+#include "summary/directory/peer_set.hpp"
 
 namespace protocol {
 
@@ -31,8 +31,8 @@ constexpr bool is_node_name(std::string_view name) {
 /// A node at a fixed place.
 struct PeerConfig {
     std::string node;
-    HostPort http;  // address for requests
-    HostPort link;  // address for links
+    base::HostPort http;  // address for requests
+    base::HostPort link;  // address for links
 
     bool operator==(const PeerConfig&) const = default;
 };
@@ -42,8 +42,8 @@ struct PeerPlace {
     std::string host;  // a name or an address
     std::uint16_t http_port = 0, link_port = 0;
 
-    HostPort http() const { return {host, http_port}; }
-    HostPort link() const { return {host, link_port}; }
+    base::HostPort http() const { return {host, http_port}; }
+    base::HostPort link() const { return {host, link_port}; }
     bool operator==(const PeerPlace&) const = default;
 };
 

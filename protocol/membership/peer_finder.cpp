@@ -7,7 +7,7 @@
 
 namespace protocol {
 
-PeerFinder::PeerFinder(boost::asio::any_io_executor executor, DnsSettings dns,
+PeerFinder::PeerFinder(boost::asio::any_io_executor executor, base::DnsSettings dns,
                        std::chrono::nanoseconds gap, Found found)
     : executor_(std::move(executor)),
       dns_(std::move(dns)),
@@ -26,13 +26,13 @@ void PeerFinder::look_for(const std::vector<DnsPeers>& names) {
                                        [&](const Name& name) { return name.peers == peers; });
         if (known) continue;
         names_.emplace_back().peers = peers;
-        names_.back().due = Clock::now();
+        names_.back().due = base::Clock::now();
     }
     turn();
 }
 
 void PeerFinder::look_now() {
-    const auto now = Clock::now();
+    const auto now = base::Clock::now();
     for (auto& name : names_) {
         name.again = name.links || name.https;
         name.due = std::min(name.due, std::max(now, name.asked + gap_));
@@ -47,7 +47,7 @@ void PeerFinder::stop() {
 }
 
 void PeerFinder::turn() {
-    const auto now = Clock::now();
+    const auto now = base::Clock::now();
     for (auto& name : names_) {
         const bool under_way = name.links || name.https;
         if (!under_way && name.due <= now) ask(name);
@@ -56,25 +56,25 @@ void PeerFinder::turn() {
 }
 
 void PeerFinder::wait() {
-    auto next = Clock::time_point::max();
+    auto next = base::Clock::time_point::max();
     for (const auto& name : names_) {
         if (!name.links && !name.https) next = std::min(next, name.due);
     }
     timer_.expires_at(next);
-    if (next == Clock::time_point::max()) return;
+    if (next == base::Clock::time_point::max()) return;
     timer_.async_wait([this, alive = std::weak_ptr(alive_)](const auto& error) {
         if (!error && alive.lock()) turn();
     });
 }
 
 void PeerFinder::ask(Name& name) {
-    name.asked = Clock::now();
-    name.due = Clock::time_point::max();
+    name.asked = base::Clock::now();
+    name.due = base::Clock::time_point::max();
     // A question is destroyed in its handler, so the handler must not run before the question is
     // stored.
-    const auto keep = [this, &name](std::unique_ptr<NameQuestion> Name::*question,
-                                    NameAnswer Name::*answer) {
-        return [this, &name, question, answer](NameAnswer given) {
+    const auto keep = [this, &name](std::unique_ptr<base::NameQuestion> Name::*question,
+                                    base::NameAnswer Name::*answer) {
+        return [this, &name, question, answer](base::NameAnswer given) {
             name.*answer = std::move(given);
             (name.*question).reset();
             if (!name.links && !name.https) finish(name);
@@ -82,27 +82,27 @@ void PeerFinder::ask(Name& name) {
     };
     if (name.peers.has_ports()) {
         name.links =
-            ask_dns(executor_, dns_, name.peers.name, keep(&Name::links, &Name::link_answer));
+            base::ask_dns(executor_, dns_, name.peers.name, keep(&Name::links, &Name::link_answer));
         return;
     }
-    name.links = ask_srv(executor_, dns_, "_hearsay-link._tcp." + name.peers.name,
+    name.links = base::ask_srv(executor_, dns_, "_hearsay-link._tcp." + name.peers.name,
                          keep(&Name::links, &Name::link_answer));
-    name.https = ask_srv(executor_, dns_, "_hearsay-http._tcp." + name.peers.name,
+    name.https = base::ask_srv(executor_, dns_, "_hearsay-http._tcp." + name.peers.name,
                          keep(&Name::https, &Name::http_answer));
 }
 
 void PeerFinder::finish(Name& name) {
     const bool by_services = !name.peers.has_ports();
-    const auto is_answer = [](const NameAnswer& answer) {
-        return answer.kind == NameAnswer::Kind::found ||
-               answer.kind == NameAnswer::Kind::no_such_name;
+    const auto is_answer = [](const base::NameAnswer& answer) {
+        return answer.kind == base::NameAnswer::Kind::found ||
+               answer.kind == base::NameAnswer::Kind::no_such_name;
     };
     const bool cut = name.link_answer.truncated || (by_services && name.http_answer.truncated);
-    const auto now = Clock::now();
+    const auto now = base::Clock::now();
     name.good = is_answer(name.link_answer) && (!by_services || is_answer(name.http_answer));
     if (!name.good) {
-        const bool silence = name.link_answer.kind == NameAnswer::Kind::silence ||
-                             (by_services && name.http_answer.kind == NameAnswer::Kind::silence);
+        const bool silence = name.link_answer.kind == base::NameAnswer::Kind::silence ||
+                             (by_services && name.http_answer.kind == base::NameAnswer::Kind::silence);
         name.trouble = cut       ? "the answer is too long for a packet, and no name server gives "
                                    "it by TCP"
                        : silence ? "no name server answers"
@@ -160,7 +160,7 @@ std::vector<PeerFinder::Report> PeerFinder::report() const {
     std::vector<Report> reports;
     for (const auto& name : names_) {
         Report report{name.peers.name, name.places, name.good, name.trouble, {}};
-        if (name.ever) report.age = Clock::now() - name.answered;
+        if (name.ever) report.age = base::Clock::now() - name.answered;
         reports.push_back(std::move(report));
     }
     return reports;

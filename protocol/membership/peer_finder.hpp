@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "protocol/membership/membership.hpp"
-#include "protocol/net/deadline.hpp"
-#include "protocol/net/dns_question.hpp"
+#include "base/async/deadline.hpp"
+#include "base/net/dns_question.hpp"
 
 namespace protocol {
 
@@ -32,7 +32,7 @@ public:
 
     /// `found` is called after each answer, and may call anything but the destructor. Trouble with
     /// a name is logged at its start and at its end.
-    PeerFinder(boost::asio::any_io_executor executor, DnsSettings dns, std::chrono::nanoseconds gap,
+    PeerFinder(boost::asio::any_io_executor executor, base::DnsSettings dns, std::chrono::nanoseconds gap,
                Found found);
     ~PeerFinder() { stop(); }
     PeerFinder(const PeerFinder&) = delete;
@@ -55,9 +55,9 @@ public:
 private:
     struct Name {
         DnsPeers peers;
-        Clock::time_point due, asked{}, answered{};
-        std::unique_ptr<NameQuestion> links, https;  // look-ups in flight
-        NameAnswer link_answer, http_answer;         // of the finished look-ups
+        base::Clock::time_point due, asked{}, answered{};
+        std::unique_ptr<base::NameQuestion> links, https;  // look-ups in flight
+        base::NameAnswer link_answer, http_answer;         // of the finished look-ups
         bool good = false, ever = false;
         bool again = false;  // an event came during the look-up
         std::string trouble = "not asked yet", logged;
@@ -72,7 +72,7 @@ private:
     void wait();
 
     boost::asio::any_io_executor executor_;
-    DnsSettings dns_;
+    base::DnsSettings dns_;
     std::chrono::nanoseconds gap_;
     Found found_;
     boost::asio::steady_timer timer_;

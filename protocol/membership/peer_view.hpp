@@ -25,7 +25,7 @@ namespace protocol {
 struct PeerView {
     struct Peer {
         std::string node;   // empty: the number is free
-        HostPort http;      // empty host: unknown, so it is not asked
+        base::HostPort http;      // empty host: unknown, so it is not asked
         std::string token;  // proves this node in a peer request; empty: the peer needs none
         bool in_sync = false;
         std::array<std::string, 2> accepted;  // tokens for its requests to this node, newest first

@@ -10,7 +10,7 @@
 
 #include "protocol/publishing/kept_invalidations.hpp"
 #include "protocol/wire/message.hpp"
-#include "summary/key_hash.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace protocol {
 

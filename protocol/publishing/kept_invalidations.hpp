@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "protocol/wire/message.hpp"
-#include "summary/key_hash.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace protocol {
 

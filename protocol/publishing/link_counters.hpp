@@ -1,6 +1,6 @@
 #pragma once
 
-#include "protocol/net/described.hpp"
+#include "base/counters/described.hpp"
 
 namespace protocol {
 
@@ -16,7 +16,7 @@ struct LinkCounters {
 };
 
 /// described.hpp explains how to add one.
-inline constexpr Described<LinkCounters> kLinkCounters[] = {
+inline constexpr base::Described<LinkCounters> kLinkCounters[] = {
     {&LinkCounters::announcements_sent,
      "cluster.announcements_sent",
      "announcements",
@@ -89,7 +89,7 @@ struct SyncCounters {
 };
 
 /// described.hpp explains how to add one. /metrics names the peer.
-inline constexpr Described<SyncCounters> kSyncCounters[] = {
+inline constexpr base::Described<SyncCounters> kSyncCounters[] = {
     {&SyncCounters::resyncs, "cluster.peers[].resyncs", "snapshots",
      "Snapshots of a peer's summary that were asked for, after a gap or a failed check.",
      "hearsay_digest_resyncs_total"},

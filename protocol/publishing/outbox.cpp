@@ -81,7 +81,7 @@ std::optional<Message> Outbox::next_part() {
         image_sent_.reset();
         return std::nullopt;
     }
-    const auto rest = ByteView(image_->payload).subspan(*image_sent_);
+    const auto rest = base::ByteView(image_->payload).subspan(*image_sent_);
     const SnapshotPart part{rest.first(std::min(rest.size(), kSnapshotPartBytes))};
     *image_sent_ += part.payload.size();
     counters_.announcement_bytes_sent += part.payload.size();

@@ -8,7 +8,7 @@
 
 #include "protocol/wire/codec.hpp"
 #include "protocol/wire/message.hpp"
-#include "summary/own.hpp"
+#include "summary/own/own.hpp"
 
 namespace protocol {
 

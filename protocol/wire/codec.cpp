@@ -9,6 +9,8 @@
 #include "protocol/wire/keys.hpp"
 #include "protocol/wire/wire.hpp"
 
+#include "summary/sizing/prefix_tag.hpp"
+
 namespace protocol {
 namespace {
 
@@ -44,14 +46,14 @@ void put(WireWriter& out, summary::KeyHash hash) {
 
 /// Returns the message if the reader took the whole body and `valid` is true.
 template <typename Variant, typename T>
-Result<Variant> complete(const WireReader& in, T message, bool valid = true) {
+base::Result<Variant> complete(const WireReader& in, T message, bool valid = true) {
     if (!valid || !in.done()) return make_error_code(Error::malformed_frame);
     return Variant(std::move(message));
 }
 
 /// `with_rules`: the body begins with the hash of rules. A node without such rules leaves it out,
 /// so that earlier versions understand its hello.
-Result<HelloMessage> decode_first(WireReader in, bool with_rules) {
+base::Result<HelloMessage> decode_first(WireReader in, bool with_rules) {
     Hello hello;
     bool valid = true;
     if (with_rules) hello.rules = in.u64();
@@ -68,18 +70,18 @@ Result<HelloMessage> decode_first(WireReader in, bool with_rules) {
     return complete<HelloMessage>(in, std::move(hello), valid);
 }
 
-Result<HelloMessage> decode_challenge(WireReader in) {
+base::Result<HelloMessage> decode_challenge(WireReader in) {
     Challenge challenge;
     bool valid = true;
     challenge.key = in.array<sizeof(KeyId)>();
     challenge.from = node_id(in, valid);
     challenge.instance = in.array<sizeof(Instance)>();
     challenge.nonce = in.array<sizeof(Nonce)>();
-    challenge.mac = in.array<sizeof(Mac)>();
+    challenge.mac = in.array<sizeof(base::Mac)>();
     return complete<HelloMessage>(in, std::move(challenge), valid);
 }
 
-Result<HelloMessage> decode_refusal(WireReader in) {
+base::Result<HelloMessage> decode_refusal(WireReader in) {
     // Only refusals are accepted from the wire; a later version may have more of them.
     const auto code = in.u8();
     const bool known = code >= static_cast<int>(Error::first_refusal) &&
@@ -87,7 +89,7 @@ Result<HelloMessage> decode_refusal(WireReader in) {
     return complete<HelloMessage>(in, Refusal{known ? static_cast<Error>(code) : Error::refused});
 }
 
-Result<Message> decode_snapshot_begin(WireReader in) {
+base::Result<Message> decode_snapshot_begin(WireReader in) {
     SnapshotBegin begin;
     bool valid = true;
     begin.epoch = in.u64();
@@ -98,7 +100,7 @@ Result<Message> decode_snapshot_begin(WireReader in) {
     return complete<Message>(in, begin, valid && begin.payload_bytes > 0);
 }
 
-Result<Message> decode_invalidate(WireReader in, std::size_t body_bytes) {
+base::Result<Message> decode_invalidate(WireReader in, std::size_t body_bytes) {
     Invalidate order;
     order.last = in.u64();
     const std::size_t keys = in.u32();
@@ -202,7 +204,7 @@ FrameType type_of(const Message& message) {
                                  [](const CheckHash&) { return FrameType::check_hash; },
                                  [](const Goodbye&) { return FrameType::goodbye; },
                                  [](const Invalidate& order) {
-                                     return std::ranges::any_of(order.tags, is_prefix_tag)
+                                     return std::ranges::any_of(order.tags, summary::is_prefix_tag)
                                                 ? FrameType::invalidate_prefixes
                                                 : FrameType::invalidate;
                                  },
@@ -220,7 +222,7 @@ void encode_body(const Message& message, Bytes& bytes) {
     std::visit(BodyWriter(bytes), message);
 }
 
-Result<HelloMessage> decode_hello(std::uint8_t type, ByteView body) {
+base::Result<HelloMessage> decode_hello(std::uint8_t type, base::ByteView body) {
     WireReader in(body);
     switch (static_cast<FrameType>(type)) {
         case FrameType::hello:
@@ -230,7 +232,7 @@ Result<HelloMessage> decode_hello(std::uint8_t type, ByteView body) {
         case FrameType::challenge:
             return decode_challenge(in);
         case FrameType::proof: {
-            const Proof proof{in.array<sizeof(Mac)>()};
+            const Proof proof{in.array<sizeof(base::Mac)>()};
             return complete<HelloMessage>(in, proof);
         }
         case FrameType::refusal:
@@ -240,7 +242,7 @@ Result<HelloMessage> decode_hello(std::uint8_t type, ByteView body) {
     }
 }
 
-Result<Message> decode(std::uint8_t type, ByteView body) {
+base::Result<Message> decode(std::uint8_t type, base::ByteView body) {
     WireReader in(body);
     switch (static_cast<FrameType>(type)) {
         case FrameType::welcome:

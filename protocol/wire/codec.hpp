@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/async/error.hpp"
 #include "protocol/wire/message.hpp"
 
 /// Converts messages to the type and body of a frame, and back. Decoders check every field, demand
@@ -47,7 +48,7 @@ FrameType type_of(const Message& message);
 void encode_body(const HelloMessage& message, Bytes& out);
 void encode_body(const Message& message, Bytes& out);
 
-Result<HelloMessage> decode_hello(std::uint8_t type, ByteView body);
-Result<Message> decode(std::uint8_t type, ByteView body);
+base::Result<HelloMessage> decode_hello(std::uint8_t type, base::ByteView body);
+base::Result<Message> decode(std::uint8_t type, base::ByteView body);
 
 }  // namespace protocol

@@ -60,16 +60,16 @@ void FrameBuffer::commit(std::size_t bytes) {
     last_read_ = bytes;
 }
 
-Result<std::optional<ByteView>> FrameBuffer::next(std::size_t max_bytes) {
-    const auto received = ByteView(bytes_).subspan(begin_, end_ - begin_);
+base::Result<std::optional<base::ByteView>> FrameBuffer::next(std::size_t max_bytes) {
+    const auto received = base::ByteView(bytes_).subspan(begin_, end_ - begin_);
     wanted_ = 0;
-    if (received.size() < kLengthBytes) return std::optional<ByteView>();
+    if (received.size() < kLengthBytes) return std::optional<base::ByteView>();
     const std::size_t length = WireReader(received.first(kLengthBytes)).u32();
     if (length > max_bytes) return make_error_code(Error::frame_too_large);
     if (length < kHeadBytes) return make_error_code(Error::frame_too_short);
     if (received.size() < kLengthBytes + length) {
         wanted_ = kLengthBytes + length;
-        return std::optional<ByteView>();
+        return std::optional<base::ByteView>();
     }
     begin_ += kLengthBytes + length;
     return std::optional(received.subspan(kLengthBytes, length));
@@ -81,7 +81,7 @@ void seal_hello(const HelloMessage& message, Bytes& out) {
     finish_length(out, start);
 }
 
-Result<HelloMessage> open_hello(ByteView frame) {
+base::Result<HelloMessage> open_hello(base::ByteView frame) {
     WireReader in(frame);
     const auto version = in.u8();
     const auto type = in.u8();
@@ -94,13 +94,13 @@ void Sealer::seal(const Message& message, Bytes& out) {
     const auto start = begin_frame(out, type_of(message));
     WireWriter(out).u64(sequence_++);
     encode_body(message, out);
-    const auto covered = ByteView(out).subspan(start + kLengthBytes);
+    const auto covered = base::ByteView(out).subspan(start + kLengthBytes);
     const auto tag = mac_({covered});
     out.insert(out.end(), tag.begin(), tag.begin() + kTagBytes);
     finish_length(out, start);
 }
 
-Result<Message> Opener::open(ByteView frame) {
+base::Result<Message> Opener::open(base::ByteView frame) {
     if (frame.size() < kHeadBytes + kSequenceBytes + kTagBytes) {
         return make_error_code(Error::frame_too_short);
     }
@@ -111,7 +111,7 @@ Result<Message> Opener::open(ByteView frame) {
     const auto sequence = in.u64();
     if (version != kProtocolVersion) return make_error_code(Error::wrong_version);
     const auto expected = mac_({covered});
-    if (!equal_in_constant_time(ByteView(expected).first(kTagBytes), frame.last(kTagBytes))) {
+    if (!base::equal_in_constant_time(base::ByteView(expected).first(kTagBytes), frame.last(kTagBytes))) {
         return make_error_code(Error::bad_tag);
     }
     if (sequence != sequence_) return make_error_code(Error::bad_sequence);

@@ -6,8 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "protocol/net/crypto.hpp"
-#include "protocol/net/error.hpp"
+#include "base/async/error.hpp"
+#include "base/tls/crypto.hpp"
+#include "protocol/wire/error.hpp"
 #include "protocol/wire/codec.hpp"
 #include "protocol/wire/keys.hpp"
 #include "protocol/wire/message.hpp"
@@ -50,7 +51,7 @@ public:
     /// Returns the next whole frame, if it has arrived, and leaves out its length prefix. The
     /// length is checked as soon as it arrives, before memory is taken. Errors: frame_too_large
     /// (above `max_bytes`), frame_too_short. An error makes the rest of the stream meaningless.
-    Result<std::optional<ByteView>> next(std::size_t max_bytes);
+    base::Result<std::optional<base::ByteView>> next(std::size_t max_bytes);
 
 private:
     std::vector<std::byte> bytes_;
@@ -63,7 +64,7 @@ private:
 /// A frame of the hello, appended with its length prefix.
 void seal_hello(const HelloMessage& message, Bytes& out);
 /// Errors: wrong_version, unknown_frame, malformed_frame. Reads a refusal of any version.
-Result<HelloMessage> open_hello(ByteView frame);
+base::Result<HelloMessage> open_hello(base::ByteView frame);
 
 /// Tags the frames of one direction of one link.
 class Sealer {
@@ -73,7 +74,7 @@ public:
     void seal(const Message& message, Bytes& out);
 
 private:
-    HmacSha256 mac_;
+    base::HmacSha256 mac_;
     std::uint64_t sequence_ = 0;
 };
 
@@ -83,10 +84,10 @@ public:
     explicit Opener(const LinkKey& key) : mac_(key) {}
     /// Errors: frame_too_short, wrong_version, bad_tag, bad_sequence, unknown_frame,
     /// malformed_frame. The message may view `frame`.
-    Result<Message> open(ByteView frame);
+    base::Result<Message> open(base::ByteView frame);
 
 private:
-    HmacSha256 mac_;
+    base::HmacSha256 mac_;
     std::uint64_t sequence_ = 0;
 };
 

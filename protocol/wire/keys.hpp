@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "protocol/net/crypto.hpp"
-#include "protocol/net/psk_context.hpp"
-#include "summary/key_hash.hpp"
+#include "base/tls/crypto.hpp"
+#include "base/tls/psk_context.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 /// Values derived from a cluster key. FORMAT.md has labels, computation and vectors. All functions
 /// are pure and the objects constant, so any thread may use them.
@@ -32,10 +32,7 @@ FieldKey field_key(std::string_view cluster_key);
 
 /// The keys of the TLS connections between nodes, in the order of the cluster keys (FORMAT.md,
 /// Encryption). The identity is the cluster key's id in hex.
-std::vector<Psk> tls_keys(const std::vector<std::string>& cluster_keys);
-
-/// Lower-case digits, two for each byte.
-std::string hex(ByteView bytes);
+std::vector<base::Psk> tls_keys(const std::vector<std::string>& cluster_keys);
 
 /// Secrets of one link after its hello.
 struct LinkSecrets {
@@ -44,7 +41,7 @@ struct LinkSecrets {
         token;  // 32 hex digits: the subscriber's proof in its peer requests to the publisher
 };
 /// `publisher_proof` covers the whole hello.
-LinkSecrets link_secrets(std::string_view cluster_key, const Mac& publisher_proof);
+LinkSecrets link_secrets(std::string_view cluster_key, const base::Mac& publisher_proof);
 
 /// The one or two keys of the configuration, in order of preference.
 class KeyRing {

@@ -9,11 +9,11 @@
 #include <variant>
 #include <vector>
 
-#include "protocol/net/crypto.hpp"
-#include "protocol/net/error.hpp"
+#include "base/tls/crypto.hpp"
+#include "protocol/wire/error.hpp"
 #include "protocol/wire/keys.hpp"
-#include "summary/descriptor.hpp"
-#include "summary/key_hash.hpp"
+#include "summary/coding/descriptor.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 /// Messages between two nodes; FORMAT.md has their bytes. Payloads are views: of the sender's
 /// memory, or of the read buffer. Payloads and descriptors are opaque bytes here; summary/ makes
@@ -38,11 +38,11 @@ struct Challenge {  // subscriber
     std::string from;
     Instance instance{};
     Nonce nonce{};
-    Mac mac{};
+    base::Mac mac{};
     bool operator==(const Challenge&) const = default;
 };
 struct Proof {  // publisher
-    Mac mac{};
+    base::Mac mac{};
     bool operator==(const Proof&) const = default;
 };
 struct Refusal {  // subscriber, instead of its next message; ends the link
@@ -82,14 +82,14 @@ struct SnapshotBegin {  // publisher; its payload follows directly, in parts
     bool operator==(const SnapshotBegin&) const = default;
 };
 struct SnapshotPart {
-    ByteView payload;
+    base::ByteView payload;
     bool operator==(const SnapshotPart& other) const {
         return std::ranges::equal(payload, other.payload);
     }
 };
 struct Delta {  // publisher
     std::uint64_t epoch = 0, generation = 0;
-    ByteView payload;
+    base::ByteView payload;
     bool operator==(const Delta& other) const {
         return epoch == other.epoch && generation == other.generation &&
                std::ranges::equal(payload, other.payload);
@@ -120,7 +120,7 @@ struct Confirm {  // subscriber: everything up to `last` is dropped, even if the
 /// From the publisher, to subscribers with kTakesReports: numbers about its node. The bytes are
 /// opaque here; the layer above makes and reads them.
 struct Report {
-    ByteView body;
+    base::ByteView body;
     bool operator==(const Report& other) const { return std::ranges::equal(body, other.body); }
 };
 struct Goodbye {  // publisher; the last message

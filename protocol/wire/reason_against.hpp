@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "protocol/net/error.hpp"
-#include "summary/judge.hpp"
+#include "protocol/wire/error.hpp"
+#include "summary/coding/judge.hpp"
 
 namespace protocol {
 

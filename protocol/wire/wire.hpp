@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/net/crypto.hpp"
+#include "base/tls/crypto.hpp"
 
 // Fields of messages as bytes. One thread per object.
 
@@ -21,11 +21,11 @@ public:
     void u8(std::uint8_t value) { out_.push_back(std::byte{value}); }
     void u32(std::uint32_t value) { integer(value, 4); }
     void u64(std::uint64_t value) { integer(value, 8); }
-    void bytes(ByteView value) { out_.insert(out_.end(), value.begin(), value.end()); }
+    void bytes(base::ByteView value) { out_.insert(out_.end(), value.begin(), value.end()); }
     /// Length in one byte, then the text. Precondition: at most 255 bytes.
     void text(std::string_view value) {
         u8(static_cast<std::uint8_t>(value.size()));
-        bytes(bytes_of(value));
+        bytes(base::bytes_of(value));
     }
 
 private:
@@ -40,7 +40,7 @@ private:
 /// stays false, so a decoder checks once, at its end.
 class WireReader {
 public:
-    explicit WireReader(ByteView in) : in_(in) {}
+    explicit WireReader(base::ByteView in) : in_(in) {}
 
     std::uint8_t u8() { return static_cast<std::uint8_t>(integer(1)); }
     std::uint32_t u32() { return static_cast<std::uint32_t>(integer(4)); }
@@ -52,7 +52,7 @@ public:
         std::copy(taken.begin(), taken.end(), value.begin());
         return value;
     }
-    ByteView bytes(std::size_t size) {
+    base::ByteView bytes(std::size_t size) {
         if (size > in_.size()) {
             failed_ = true;
             in_ = {};
@@ -63,7 +63,7 @@ public:
         return taken;
     }
     std::size_t left() const { return in_.size(); }
-    ByteView rest() { return bytes(left()); }
+    base::ByteView rest() { return bytes(left()); }
     std::string text() {
         const auto taken = bytes(u8());
         return {reinterpret_cast<const char*>(taken.data()), taken.size()};
@@ -79,7 +79,7 @@ private:
         return value;
     }
 
-    ByteView in_;
+    base::ByteView in_;
     bool failed_ = false;
 };
 

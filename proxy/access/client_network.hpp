@@ -12,7 +12,7 @@ namespace proxy {
 /// because the owner of one of its addresses has all of them.
 using ClientNetwork = std::array<unsigned char, 16>;
 
-/// `address` as protocol::plain_address() has it.
+/// `address` as base::plain_address() has it.
 inline ClientNetwork client_network(const boost::asio::ip::address& address) {
     constexpr std::size_t kNetworkBytes = 8;
     ClientNetwork network{};

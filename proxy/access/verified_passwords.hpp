@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "protocol/net/crypto.hpp"
+#include "base/tls/crypto.hpp"
 
 namespace proxy {
 
@@ -19,7 +19,7 @@ namespace proxy {
 class VerifiedPasswords {
 public:
     using Time = std::chrono::steady_clock::time_point;
-    using Key = protocol::Mac;
+    using Key = base::Mac;
     static constexpr std::chrono::minutes kRightFor{10};
     static constexpr std::chrono::seconds kWrongFor{10};
     static constexpr std::size_t kMost = 16 * 1024;  // of each kind, about 100 bytes each

@@ -4,8 +4,8 @@
 #include <boost/beast/core/string.hpp>
 #include <optional>
 
-#include "protocol/net/crypto.hpp"
-#include "protocol/net/plain_address.hpp"
+#include "base/tls/crypto.hpp"
+#include "base/net/plain_address.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/forwarded.hpp"
@@ -48,8 +48,8 @@ bool has_token(const AdminConfig& config, const http::fields& request) {
         !iequals(value.substr(0, kScheme.size()), kScheme))
         return false;
     const auto given = trim(value.substr(kScheme.size()));
-    return protocol::equal_in_constant_time(protocol::bytes_of(given),
-                                            protocol::bytes_of(config.token));
+    return base::equal_in_constant_time(base::bytes_of(given),
+                                            base::bytes_of(config.token));
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ Admission admit(const AdminConfig& config, const http::fields& request, bool gua
     if (!knows_host(config, request)) return Admission::unknown_host;
     if (came_through_a_proxy(request)) return Admission::proxied;
     if (config.token.empty())
-        return !guarded || protocol::plain_address(from).is_loopback() ? Admission::granted
+        return !guarded || base::plain_address(from).is_loopback() ? Admission::granted
                                                                        : Admission::needs_loopback;
     if (!guarded && config.token_for == TokenFor::changes) return Admission::granted;
     return has_token(config, request) ? Admission::granted : Admission::needs_token;

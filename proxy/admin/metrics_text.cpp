@@ -34,7 +34,7 @@ double to_base_unit(std::string_view unit) {
 
 /// Adds the families of a table, each with its values for all of `whose`.
 template <class Of, std::size_t N>
-void add_table(MetricsWriter& out, const protocol::Descriptions<Of, N>& table,
+void add_table(MetricsWriter& out, const base::Descriptions<Of, N>& table,
                const std::vector<Counted<Of>>& whose) {
     for (const auto* first = std::begin(table); first != std::end(table);) {
         const auto* end = std::find_if(
@@ -58,12 +58,12 @@ void add_table(MetricsWriter& out, const protocol::Descriptions<Of, N>& table,
 }
 
 template <class Of, std::size_t N>
-void add_table(MetricsWriter& out, const protocol::Descriptions<Of, N>& table, const Of& counts) {
+void add_table(MetricsWriter& out, const base::Descriptions<Of, N>& table, const Of& counts) {
     add_table<Of>(out, table, {{{}, &counts}});
 }
 
 template <class Of, std::size_t N>
-void add_table(MetricsWriter& out, const protocol::Descriptions<Of, N>& table,
+void add_table(MetricsWriter& out, const base::Descriptions<Of, N>& table,
                const std::vector<PeerStatus>& peers) {
     std::vector<Counted<Of>> whose;
     for (const auto& peer : peers) whose.push_back({{{"peer", peer.node}}, &peer});

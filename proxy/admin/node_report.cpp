@@ -11,7 +11,7 @@ namespace proxy {
 namespace {
 
 using protocol::Bytes;
-using protocol::ByteView;
+using base::ByteView;
 
 // protocol/FORMAT.md, Reports.
 constexpr std::uint8_t kReportVersion = 1;

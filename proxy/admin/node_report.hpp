@@ -94,6 +94,6 @@ protocol::Bytes encode_report(const NodeReport& report);
 
 /// Reads a report of this version or of a later build. Every length is checked, and names must be
 /// valid node names. Returns nothing for a malformed report, or one of another version.
-std::optional<NodeReport> decode_report(protocol::ByteView bytes);
+std::optional<NodeReport> decode_report(base::ByteView bytes);
 
 }  // namespace proxy

@@ -66,7 +66,7 @@ inline constexpr Described<CacheCounters> kCacheCounters[] = {
      "hearsay_evictions_total",
      {"tier", "disk"}},
 };
-static_assert(protocol::every_member_has_a_row(kCacheCounters));
+static_assert(base::every_member_has_a_row(kCacheCounters));
 
 /// The counters of one directory of the disk. DiskStatus has its texts and states. The paths lead
 /// from its place in the list.
@@ -213,7 +213,7 @@ inline constexpr Described<DiskCounters> kDiskNumbers[] = {
      .label = {"state", "foreign"},
      .kind = NumberKind::level},
 };
-static_assert(protocol::every_member_has_a_row(kDiskNumbers));
+static_assert(base::every_member_has_a_row(kDiskNumbers));
 
 /// Numbers of the node as a whole.
 struct NodeCounters {
@@ -254,7 +254,7 @@ inline constexpr Described<NodeCounters> kNodeCounters[] = {
      "task ended.",
      "hearsay_internal_errors_total"},
 };
-static_assert(protocol::every_member_has_a_row(kNodeCounters));
+static_assert(base::every_member_has_a_row(kNodeCounters));
 
 /// One peer: its links, and the results of peer requests to it.
 struct PeerStatus : protocol::ClusterStatus::Peer, PeerCounters {
@@ -369,7 +369,7 @@ inline constexpr Described<BlocklistNumbers> kBlocklistNumbers[] = {
      "False positives that the formula of the filter expects of so many queries.",
      "hearsay_blocklist_expected_false_positives_total"},
 };
-static_assert(protocol::every_member_has_a_row(kBlocklistNumbers));
+static_assert(base::every_member_has_a_row(kBlocklistNumbers));
 
 /// The certificates for `forward.intercept`.
 struct LeafStatus {
@@ -388,7 +388,7 @@ inline constexpr Described<LeafStatus> kLeafStatus[] = {
     {&LeafStatus::mint_us, "interception.mint_microseconds", "microseconds",
      "Time of the thread that makes them.", "hearsay_intercept_certificate_seconds_total"},
 };
-static_assert(protocol::every_member_has_a_row(kLeafStatus));
+static_assert(base::every_member_has_a_row(kLeafStatus));
 
 /// A node that is out of step with peers is ready this long after its start.
 inline constexpr std::chrono::seconds kReadyAlone{2};

@@ -11,7 +11,7 @@
 
 #include "proxy/admin/admission.hpp"
 #include "proxy/admin/routes.hpp"
-#include "proxy/net/listen.hpp"
+#include "base/net/listen.hpp"
 
 namespace proxy {
 namespace {
@@ -128,11 +128,11 @@ AdminServer::AdminServer(asio::io_context& control, const HostPort& where, NodeC
       faults_(faults),
       listener_(control.get_executor()),
       tasks_(control.get_executor()) {
-    listener_.assign(listen_shared(where, 1).front());
+    listener_.assign(base::listen_shared(where, 1).front());
 }
 
 void AdminServer::start() {
-    protocol::Listener::Hooks hooks;
+    base::Listener::Hooks hooks;
     hooks.take = [this](tcp::socket socket) { take(std::move(socket)); };
     auto listening = listener_.run(std::move(hooks));
     tasks_.spawn(std::move(listening));

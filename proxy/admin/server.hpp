@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <list>
 
-#include "protocol/net/listener.hpp"
-#include "protocol/net/task_group.hpp"
+#include "base/net/listener.hpp"
+#include "base/async/task_group.hpp"
 #include "proxy/admin/node_control.hpp"
 #include "proxy/telemetry/fault_wall.hpp"
 
@@ -40,9 +40,9 @@ private:
 
     NodeControl& node_;
     FaultWall& faults_;
-    protocol::Listener listener_;
+    base::Listener listener_;
     std::list<Waiting*> waiting_;  // connections that wait for a request; longest first
-    protocol::TaskGroup tasks_;
+    base::TaskGroup tasks_;
 };
 
 }  // namespace proxy

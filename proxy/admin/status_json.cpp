@@ -37,17 +37,17 @@ ordered_json reasons_json(const PerEnum<Enum>& counts) {
 
 /// Numbers of a table as members of `out`, which is the object that their paths name.
 template <class Of, std::size_t N>
-void show(ordered_json& out, const Of& counts, const protocol::Descriptions<Of, N>& table) {
+void show(ordered_json& out, const Of& counts, const base::Descriptions<Of, N>& table) {
     for (const auto& each : table)
-        out[std::string(protocol::parts_of(each.path).name)] = counts.*each.member;
+        out[std::string(base::parts_of(each.path).name)] = counts.*each.member;
 }
 
 /// Numbers of a table at their paths in the whole `page`.
 template <class Of, std::size_t N>
 void show_in_sections(ordered_json& page, const Of& counts,
-                      const protocol::Descriptions<Of, N>& table) {
+                      const base::Descriptions<Of, N>& table) {
     for (const auto& each : table) {
-        const auto [section, name] = protocol::parts_of(each.path);
+        const auto [section, name] = base::parts_of(each.path);
         auto& out = section.empty() ? page : page[std::string(section)];
         out[std::string(name)] = counts.*each.member;
     }

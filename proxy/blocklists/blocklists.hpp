@@ -11,7 +11,7 @@
 
 #include "proxy/blocklists/entry_index.hpp"
 #include "proxy/config/config.hpp"
-#include "summary/key_hash.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace proxy {
 

@@ -11,7 +11,7 @@
 
 #include "proxy/blocklists/list_line.hpp"
 #include "proxy/blocklists/unlinked_file.hpp"
-#include "summary/binary_fuse_filter.hpp"
+#include "summary/filters/binary_fuse_filter.hpp"
 
 namespace proxy {
 

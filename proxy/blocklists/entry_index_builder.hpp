@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "proxy/blocklists/entry_index.hpp"
-#include "summary/key_hash.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace proxy {
 

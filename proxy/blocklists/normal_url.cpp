@@ -7,7 +7,7 @@
 #include <array>
 #include <boost/asio/ip/address.hpp>
 
-#include "protocol/net/embedded_v4.hpp"
+#include "base/net/embedded_v4.hpp"
 #include "proxy/blocklists/punycode.hpp"
 #include "proxy/http/escape.hpp"
 #include "proxy/http/field_list.hpp"
@@ -123,7 +123,7 @@ NormalHost normal_host(std::string_view host, std::string& buffer) {
 std::vector<std::string> embedded_hosts(const NormalHost& host) {
     std::vector<std::string> texts;
     if (!host.is_address || host.text.find(':') == std::string_view::npos) return texts;
-    for (const auto& inner : protocol::embedded_v4(ip::make_address(host.text)))
+    for (const auto& inner : base::embedded_v4(ip::make_address(host.text)))
         texts.push_back(inner.to_string());
     return texts;
 }

@@ -29,7 +29,7 @@ struct NormalHost {
 NormalHost normal_host(std::string_view host, std::string& buffer);
 
 /// The texts of the IPv4 addresses inside a normal host that is an IPv6 address
-/// (protocol/net/embedded_v4.hpp).
+/// (base/net/embedded_v4.hpp).
 std::vector<std::string> embedded_hosts(const NormalHost& host);
 
 /// Whether a normal host can be a name in a list: labels of letters, digits, `-` and `_`, of 1 to

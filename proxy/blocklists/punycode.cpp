@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "proxy/http/utf8.hpp"
+#include "base/text/utf8.hpp"
 
 namespace proxy {
 namespace {
@@ -31,7 +31,7 @@ bool decode(std::string_view text, std::vector<std::uint32_t>& points) {
         std::size_t bytes = 1;
         std::uint32_t point = first;
         if (first >= 0x80) {
-            bytes = utf8_character(text);
+            bytes = base::utf8_character(text);
             if (bytes == 0) return false;
             point = first & (0x7fu >> bytes);
             for (std::size_t i = 1; i < bytes; ++i)

@@ -15,11 +15,11 @@
 #include <optional>
 #include <utility>
 
-#include "protocol/net/crypto.hpp"
+#include "base/tls/crypto.hpp"
 #include "proxy/blocklists/entry_index_builder.hpp"
 #include "proxy/blocklists/list_line.hpp"
 #include "proxy/rewrite/gzip_stream.hpp"
-#include "summary/key_hash.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace proxy {
 namespace {
@@ -171,7 +171,7 @@ public:
 private:
     static summary::KeyHasher secret() {
         std::array<std::byte, summary::KeyHasher::kSecretBytes> bytes;
-        protocol::random_bytes(bytes);
+        base::random_bytes(bytes);
         return summary::KeyHasher(bytes);
     }
     bool read_list(std::size_t list, EntryIndexBuilder& builder);
@@ -217,7 +217,7 @@ std::shared_ptr<const Blocklists> ListReading::read() {
         for (std::size_t list = 0; list < facts_.size(); ++list)
             if (facts_[list].config.action == action && !read_list(list, builder)) return nullptr;
     std::uint64_t seed = 0;
-    protocol::random_bytes(std::as_writable_bytes(std::span(&seed, 1)));
+    base::random_bytes(std::as_writable_bytes(std::span(&seed, 1)));
     std::unique_ptr<EntryIndex> index;
     if (auto why = builder.finish(seed, stop_, index); !why.empty()) {
         errors.push_back({"$.forward.blocklist_folder", std::move(why)});

@@ -5,13 +5,13 @@
 #include <string>
 #include <utility>
 
-#include "protocol/net/plain_address.hpp"
-#include "proxy/client/client_access.hpp"
-#include "proxy/client/error_response.hpp"
+#include "base/net/plain_address.hpp"
+#include "proxy/request/client_access.hpp"
+#include "proxy/request/error_response.hpp"
 #include "proxy/client/http1_connection.hpp"
 #include "proxy/http/response_head.hpp"
-#include "proxy/net/tls_contexts.hpp"
-#include "proxy/net/wall_clock.hpp"
+#include "proxy/tls/tls_contexts.hpp"
+#include "proxy/http/wall_clock.hpp"
 
 namespace proxy {
 
@@ -37,7 +37,7 @@ void Acceptor::listen(int acceptor_fd, Scheme scheme) {
 
 void Acceptor::start() {
     for (auto& door : doors_) {
-        protocol::Listener::Hooks hooks;
+        base::Listener::Hooks hooks;
         hooks.take = [this, &door](tcp::socket socket) {
             try {
                 admit(std::move(socket), door.scheme);
@@ -65,7 +65,7 @@ void Acceptor::admit(tcp::socket socket, Scheme scheme) {
     boost::system::error_code gone;
     const auto remote = socket.remote_endpoint(gone);
     if (gone) return;
-    Admitted client(std::move(socket), scheme, protocol::plain_address(remote.address()));
+    Admitted client(std::move(socket), scheme, base::plain_address(remote.address()));
     if (!let_in(client)) return;  // closed
     auto task = serve_client(frontend_, std::move(client));
     tasks_.spawn(std::move(task));

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <list>
 
-#include "protocol/net/listener.hpp"
-#include "protocol/net/task_group.hpp"
-#include "proxy/client/admitted.hpp"
-#include "proxy/client/entrance.hpp"
-#include "proxy/client/frontend.hpp"
+#include "base/net/listener.hpp"
+#include "base/async/task_group.hpp"
+#include "proxy/request/admitted.hpp"
+#include "proxy/request/entrance.hpp"
+#include "proxy/request/frontend.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/telemetry/rate_limited_log.hpp"
 
@@ -43,7 +43,7 @@ private:
         Door(boost::asio::any_io_executor executor, Scheme of_it)
             : listener(std::move(executor)), scheme(of_it) {}
 
-        protocol::Listener listener;
+        base::Listener listener;
         Scheme scheme;
     };
     void admit(boost::asio::ip::tcp::socket socket, Scheme scheme);
@@ -56,7 +56,7 @@ private:
 
     Frontend& frontend_;
     boost::asio::io_context& io_;
-    protocol::TaskGroup tasks_;  // connections; takes no new ones while draining
+    base::TaskGroup tasks_;  // connections; takes no new ones while draining
     std::list<Door> doors_;
     RateLimitedLog shown_out_;  // clients that may not ask
 };

@@ -11,12 +11,12 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <utility>
 
-#include "protocol/net/plain_address.hpp"
+#include "base/net/plain_address.hpp"
 #include "proxy/blocklists/normal_url.hpp"
 #include "proxy/client/proxy_header.hpp"
 #include "proxy/disk/record_body.hpp"
-#include "proxy/net/quick_recovery.hpp"
-#include "proxy/net/tls_contexts.hpp"
+#include "base/net/quick_recovery.hpp"
+#include "proxy/tls/tls_contexts.hpp"
 
 namespace proxy {
 namespace {
@@ -42,7 +42,7 @@ std::string session_context(std::string_view host) {
     std::array<unsigned char, EVP_MAX_MD_SIZE> hash{};
     unsigned size = 0;
     EVP_Digest(host.data(), host.size(), hash.data(), &size, EVP_sha256(), nullptr);
-    return {reinterpret_cast<const char*>(hash.data()), protocol::kTlsSessionContext};
+    return {reinterpret_cast<const char*>(hash.data()), base::kTlsSessionContext};
 }
 
 /// Drops the first `bytes` of `buffers`.
@@ -64,13 +64,13 @@ ClientConnection::ClientConnection(Frontend& frontend, Admitted client)
       ending_(frontend.retiring()) {
     ticket_ = std::move(client.ticket);
     stranger_ = std::move(client.stranger);
-    waits_since_ = TimerWheel::Clock::now();
+    waits_since_ = base::TimerWheel::Clock::now();
     boost::system::error_code ec;
     socket_.set_option(asio::ip::tcp::no_delay(true), ec);
     socket_.non_blocking(true, ec);
     if (scheme_ == Scheme::https)
-        tls_ = std::make_unique<protocol::TlsSession>(*frontend.settings.files().tls->server,
-                                                      protocol::TlsSide::server, socket_);
+        tls_ = std::make_unique<base::TlsSession>(*frontend.settings.files().tls->server,
+                                                      base::TlsSide::server, socket_);
     frontend_.add(*this);
 }
 
@@ -80,7 +80,7 @@ ClientConnection::~ClientConnection() {
 
 void ClientConnection::peer_proven() {
     stranger_ = {};
-    recover_quickly(socket_.native_handle());
+    base::recover_quickly(socket_.native_handle());
 }
 
 void ClientConnection::expire() {
@@ -121,7 +121,7 @@ void ClientConnection::expect_head() {
 }
 
 void ClientConnection::arm(std::chrono::nanoseconds timeout) {
-    frontend_.wheel.arm(*this, TimerWheel::Clock::now() + timeout);
+    frontend_.wheel.arm(*this, base::TimerWheel::Clock::now() + timeout);
 }
 
 /// The socket's own operation in the clear, without a coroutine. end_read() follows.
@@ -161,7 +161,7 @@ asio::awaitable<bool> ClientConnection::read_exactly(std::string& out, std::size
 bool ClientConnection::from_this_host() const {
     boost::system::error_code gone;
     const auto other_end = socket_.remote_endpoint(gone);
-    return !gone && protocol::plain_address(other_end.address()).is_loopback();
+    return !gone && base::plain_address(other_end.address()).is_loopback();
 }
 
 /// Appends a line with its end, LF, and nothing behind it. False: it is longer than `most`.
@@ -248,8 +248,8 @@ bool ClientConnection::begin_inside(std::unique_ptr<Inside> inside) {
     waits_since_ = frontend_.wheel.now();
     head_bytes_.clear();  // of the CONNECT: HTTP/2 would take it for the first bytes inside
     auto bytes = input_.take_all();
-    tls_ = std::make_unique<protocol::TlsSession>(
-        *inside_->interception->context, protocol::TlsSide::server, socket_, std::move(bytes));
+    tls_ = std::make_unique<base::TlsSession>(
+        *inside_->interception->context, base::TlsSide::server, socket_, std::move(bytes));
     const auto& leaf = *inside_->leaf;
     return tls_->present(leaf.certificate.get(), leaf.key.get(), session_context(inside_->name));
 }
@@ -265,7 +265,7 @@ void ClientConnection::note_failed_inside() {
                                                 : InterceptFailure::other;
     ++frontend_.counters.intercept_failures[why];
     if (why != InterceptFailure::untrusted) return;
-    if (const auto more = frontend_.logs.untrusted.admit(inside_->name, TimerWheel::Clock::now()))
+    if (const auto more = frontend_.logs.untrusted.admit(inside_->name, base::TimerWheel::Clock::now()))
         spdlog::warn(
             "{} does not trust the certificate for {} ({}): give it the CA {}, or take the host "
             "out of forward.intercept.hosts{}",
@@ -275,7 +275,7 @@ void ClientConnection::note_failed_inside() {
 
 bool ClientConnection::begins_handshake(Received received) const {
     const std::string_view first = received == Received::head ? head_bytes_ : input_.data();
-    return !tls_ && first.starts_with(protocol::kTlsHandshake);
+    return !tls_ && first.starts_with(base::kTlsHandshake);
 }
 
 asio::awaitable<ClientConnection::Handshake> ClientConnection::peer_handshake(Received received) {
@@ -284,7 +284,7 @@ asio::awaitable<ClientConnection::Handshake> ClientConnection::peer_handshake(Re
     if (received == Received::head) bytes = head_bytes_;
     bytes.append(input_.data());
     input_.clear();
-    tls_ = std::make_unique<protocol::TlsSession>(psk->server(), protocol::TlsSide::server, socket_,
+    tls_ = std::make_unique<base::TlsSession>(psk->server(), base::TlsSide::server, socket_,
                                                   std::move(bytes));
     co_return co_await handshake();
 }
@@ -333,19 +333,19 @@ asio::awaitable<ClientConnection::Received> ClientConnection::receive_head() {
     }
 }
 
-void ClientConnection::arm(Pace& pace, std::int64_t moved) {
+void ClientConnection::arm(base::Pace& pace, std::int64_t moved) {
     const auto window = frontend_.config().timeouts.body_idle;
-    frontend_.wheel.arm(*this, pace.wait(TimerWheel::Clock::now(), moved, window));
+    frontend_.wheel.arm(*this, pace.wait(base::TimerWheel::Clock::now(), moved, window));
 }
 
 /// After a wait: the client may go on.
 template <class Moved>
-bool ClientConnection::fast_enough(Pace& pace, Moved moved) {
+bool ClientConnection::fast_enough(base::Pace& pace, Moved moved) {
     frontend_.wheel.disarm(*this);
     const auto& config = frontend_.config();
     const auto window = config.timeouts.body_idle;
-    if (!pace.fast_enough(TimerWheel::Clock::now(), window,
-                          least_bytes(config.limits.client_rate_min, window), moved))
+    if (!pace.fast_enough(base::TimerWheel::Clock::now(), window,
+                          base::least_bytes(config.limits.client_rate_min, window), moved))
         return false;
     expired_ = false;
     return true;
@@ -400,14 +400,14 @@ void ClientConnection::BufferWatch::expire() {
 }
 
 std::size_t ClientConnection::TlsSending::most_of(const std::vector<asio::const_buffer>& buffers,
-                                                  MemoryBudget& windows) {
-    if (batch_room.bytes() == 0 && asio::buffer_size(buffers) > protocol::kTlsRecord)
-        if (auto room = read_ahead(windows, protocol::kTlsBatch)) batch_room = std::move(*room);
-    return batch_room.bytes() > 0 ? protocol::kTlsBatch : protocol::kTlsRecord;
+                                                  base::MemoryBudget& windows) {
+    if (batch_room.bytes() == 0 && asio::buffer_size(buffers) > base::kTlsRecord)
+        if (auto room = base::read_ahead(windows, base::kTlsBatch)) batch_room = std::move(*room);
+    return batch_room.bytes() > 0 ? base::kTlsBatch : base::kTlsRecord;
 }
 
 bool ClientConnection::send_tls_now(std::vector<asio::const_buffer>& buffers) {
-    using Step = protocol::TlsSession::Step;
+    using Step = base::TlsSession::Step;
     buffer_watch_.note_use();
     auto& wants = tls_sending_.wants;
     const auto most = tls_sending_.most_of(buffers, frontend_.cache.shared.windows);
@@ -427,7 +427,7 @@ bool ClientConnection::send_tls_now(std::vector<asio::const_buffer>& buffers) {
         }
         break;
     }
-    tls_sending_.batch_room = Charge();
+    tls_sending_.batch_room = base::Charge();
     return !broken_;
 }
 
@@ -490,13 +490,13 @@ asio::awaitable<bool> ClientConnection::wait_to_send(const Fill::Reader* reader)
     const auto moved = [this] { return taken(); };
     const auto window = frontend_.config().timeouts.body_idle;
     frontend_.wheel.arm(*this,
-                        response_.pace.wait(TimerWheel::Clock::now(), window, reader, moved));
+                        response_.pace.wait(base::TimerWheel::Clock::now(), window, reader, moved));
     const auto ready = co_await wait_for_step(socket_, send_wants());
     frontend_.wheel.disarm(*this);
     const auto late = std::exchange(expired_, false);
-    const auto least = least_bytes(frontend_.config().limits.client_rate_min, window);
+    const auto least = base::least_bytes(frontend_.config().limits.client_rate_min, window);
     const auto is_fast =
-        response_.pace.fast_enough(TimerWheel::Clock::now(), window, least, reader, moved);
+        response_.pace.fast_enough(base::TimerWheel::Clock::now(), window, least, reader, moved);
     broken_ = broken_ || !is_fast || (!ready && !late);
     co_return !broken_;
 }
@@ -525,12 +525,12 @@ asio::awaitable<void> ClientConnection::linger(bool unread_body) {
     if (ec) co_return;
     idle_ = false;
     unread_body = unread_body && !ending_;
-    Pace taking;
+    base::Pace taking;
     std::size_t dropped = 0;
-    auto end = TimerWheel::Clock::now() + (unread_body ? kLingerForBody : kLinger);
+    auto end = base::TimerWheel::Clock::now() + (unread_body ? kLingerForBody : kLinger);
     for (;;) {
         const auto is_held = holds_response();
-        const auto now = TimerWheel::Clock::now();
+        const auto now = base::TimerWheel::Clock::now();
         if (is_held) {
             expired_ = false;
             end = std::max(end, now + kLinger);

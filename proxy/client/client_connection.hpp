@@ -6,19 +6,19 @@
 #include <string>
 #include <vector>
 
-#include "protocol/net/tls_session.hpp"
-#include "proxy/client/admitted.hpp"
-#include "proxy/client/departure.hpp"
-#include "proxy/client/frontend.hpp"
-#include "proxy/client/inside.hpp"
+#include "base/tls/tls_session.hpp"
+#include "proxy/request/admitted.hpp"
+#include "proxy/request/departure.hpp"
+#include "proxy/request/frontend.hpp"
+#include "proxy/request/inside.hpp"
 #include "proxy/client/shared_pace.hpp"
 #include "proxy/http/cache_key.hpp"
-#include "proxy/http/kept_memory.hpp"
-#include "proxy/http/memory.hpp"
+#include "base/memory/kept_memory.hpp"
+#include "base/memory/memory.hpp"
 #include "proxy/http/message_parser.hpp"
-#include "proxy/net/pace.hpp"
-#include "proxy/net/read_buffer.hpp"
-#include "proxy/net/wakeup.hpp"
+#include "base/async/pace.hpp"
+#include "base/memory/read_buffer.hpp"
+#include "base/async/wakeup.hpp"
 #include "proxy/storage/fill.hpp"
 
 namespace proxy {
@@ -66,14 +66,14 @@ public:
     /// Null outside of one.
     const Inside* inside() const { return inside_.get(); }
     std::size_t kept_bytes() const { return head_bytes_.capacity(); }
-    void give_back() { proxy::give_back(head_bytes_); }  // with what views them
+    void give_back() { base::give_back(head_bytes_); }  // with what views them
 
     /// Waits for bytes of the request's body. False when the client sends none any more, or fewer
     /// than limits.client_rate_min.
     boost::asio::awaitable<bool> receive_more();
     /// Ends a waiting receive_more(), as if the client sent no more; the next one waits again.
     void interrupt();
-    ReadBuffer& input() { return input_; }
+    base::ReadBuffer& input() { return input_; }
 
     /// Sends all of `buffers` (which is left empty); false when the client is gone or takes less
     /// than limits.client_rate_min.
@@ -99,7 +99,7 @@ public:
 
     // For a tunnel, while no coroutine waits here.
     boost::asio::ip::tcp::socket& socket() { return socket_; }
-    protocol::TlsSession* tls() { return tls_.get(); }  // null: in the clear
+    base::TlsSession* tls() { return tls_.get(); }  // null: in the clear
     /// The client has chosen HTTP/2 in the handshake.
     bool chose_http2() const { return tls_ && tls_->chose_http2(); }
 
@@ -115,10 +115,10 @@ public:
     /// The head of a request has begun, and has to come within timeouts.client_head.
     void expect_head();
     /// Notified when the connection is to end.
-    void wake_at_end(std::shared_ptr<Wakeup> wakeup) { wakeup_ = std::move(wakeup); }
+    void wake_at_end(std::shared_ptr<base::Wakeup> wakeup) { wakeup_ = std::move(wakeup); }
     /// The event to wait for after send_now() has sent a part.
-    protocol::TlsSession::Step send_wants() const {
-        return tls_ ? tls_sending_.wants : protocol::TlsSession::Step::wait_write;
+    base::TlsSession::Step send_wants() const {
+        return tls_ ? tls_sending_.wants : base::TlsSession::Step::wait_write;
     }
     /// Bytes of responses that have left this host: what the kernel still holds was not taken, and
     /// it holds so much that a slow client's socket takes nothing for minutes.
@@ -147,7 +147,7 @@ public:
     void reset();
     /// True once the node leaves: this connection ends after the present response.
     bool ending() const { return ending_; }
-    /// The address of the client without scope (protocol::plain_address), or the one in the PROXY
+    /// The address of the client without scope (base::plain_address), or the one in the PROXY
     /// header.
     const boost::asio::ip::address& remote_address() const { return remote_; }
 
@@ -164,10 +164,10 @@ public:
 
 private:
     /// Frees the buffers of OpenSSL when no bytes have passed for kKept.
-    class BufferWatch final : public TimerWheel::Timer {
+    class BufferWatch final : public base::TimerWheel::Timer {
     public:
         /// `session`: of the connection, as long as it has one.
-        BufferWatch(TimerWheel& wheel, const std::unique_ptr<protocol::TlsSession>& session)
+        BufferWatch(base::TimerWheel& wheel, const std::unique_ptr<base::TlsSession>& session)
             : wheel_(wheel), session_(session) {}
         /// Bytes pass.
         void note_use();
@@ -177,8 +177,8 @@ private:
 
         void expire() override;
 
-        TimerWheel& wheel_;
-        const std::unique_ptr<protocol::TlsSession>& session_;
+        base::TimerWheel& wheel_;
+        const std::unique_ptr<base::TlsSession>& session_;
         bool watches_ = false, is_used_ = false;
     };
 
@@ -198,18 +198,18 @@ private:
     /// What the client gives of the bodies of its requests.
     struct BodyProgress {
         std::int64_t bytes = 0;
-        Pace pace;
+        base::Pace pace;
     };
 
     /// The state of writing to the TLS session.
     struct TlsSending {
-        protocol::TlsSession::Step wants = protocol::TlsSession::Step::done;  // of the last write
-        Charge batch_room;  // for records that the session may hold, beyond one
+        base::TlsSession::Step wants = base::TlsSession::Step::done;  // of the last write
+        base::Charge batch_room;  // for records that the session may hold, beyond one
 
         /// The bytes that one write may have. A long response has several records in one write,
         /// where there is room for those that the socket does not take.
         std::size_t most_of(const std::vector<boost::asio::const_buffer>& buffers,
-                            MemoryBudget& windows);
+                            base::MemoryBudget& windows);
     };
 
     void expire() override;
@@ -220,9 +220,9 @@ private:
     boost::asio::awaitable<bool> read_exactly(std::string& out, std::size_t bytes);
     boost::asio::awaitable<bool> read_line(std::string& out, std::size_t most);
     bool send_tls_now(std::vector<boost::asio::const_buffer>& buffers);
-    void arm(Pace& pace, std::int64_t moved);
+    void arm(base::Pace& pace, std::int64_t moved);
     template <class Moved>
-    bool fast_enough(Pace& pace, Moved moved);
+    bool fast_enough(base::Pace& pace, Moved moved);
     void begin_end();
     void note_failed_inside();
 
@@ -230,10 +230,10 @@ private:
     boost::asio::ip::tcp::socket socket_;
     Scheme scheme_;
     std::unique_ptr<Inside> inside_;
-    std::unique_ptr<protocol::TlsSession> tls_;
+    std::unique_ptr<base::TlsSession> tls_;
     TlsSending tls_sending_;
     BufferWatch buffer_watch_;
-    ReadBuffer input_;
+    base::ReadBuffer input_;
     std::string head_bytes_;
     ParseError refusal_ = ParseError::ok;
     boost::asio::ip::address remote_;
@@ -245,7 +245,7 @@ private:
     bool expired_ = false;
     bool gave_way_ = false;  // another connection has its place
     bool broken_ = false;
-    std::shared_ptr<Wakeup> wakeup_;  // of wake_at_end()
+    std::shared_ptr<base::Wakeup> wakeup_;  // of wake_at_end()
 };
 
 }  // namespace proxy

@@ -7,12 +7,12 @@
 #include <string>
 #include <utility>
 
-#include "proxy/client/connect.hpp"
-#include "proxy/client/error_response.hpp"
+#include "proxy/request/connect.hpp"
+#include "proxy/request/error_response.hpp"
 #include "proxy/client/http2_connection.hpp"
-#include "proxy/client/peer_proof.hpp"
+#include "proxy/request/peer_proof.hpp"
 #include "proxy/http/request_line.hpp"
-#include "proxy/net/tls_contexts.hpp"
+#include "proxy/tls/tls_contexts.hpp"
 
 namespace proxy {
 
@@ -33,7 +33,7 @@ Http1Connection::Http1Connection(Frontend& frontend, ClientConnection& connectio
       writer_(connection_, reader_, request_.head),
       tunnel_(connection),
       transaction_{frontend, connection_, request_,
-                   writer_,  books_,      std::make_shared<Wakeup>(frontend.executor),
+                   writer_,  books_,      std::make_shared<base::Wakeup>(frontend.executor),
                    &tunnel_},
       steps_(transaction_) {
     request_.body = &reader_;

@@ -4,17 +4,17 @@
 #include <memory>
 #include <string_view>
 
-#include "proxy/client/admitted.hpp"
-#include "proxy/client/books.hpp"
+#include "proxy/request/admitted.hpp"
+#include "proxy/request/books.hpp"
 #include "proxy/client/client_connection.hpp"
-#include "proxy/client/frontend.hpp"
+#include "proxy/request/frontend.hpp"
 #include "proxy/client/http1_request_reader.hpp"
 #include "proxy/client/http1_tunnel.hpp"
 #include "proxy/client/http1_writer.hpp"
-#include "proxy/client/inside.hpp"
-#include "proxy/client/request.hpp"
-#include "proxy/client/request_steps.hpp"
-#include "proxy/client/transaction.hpp"
+#include "proxy/request/inside.hpp"
+#include "proxy/request/request.hpp"
+#include "proxy/request/request_steps.hpp"
+#include "proxy/request/transaction.hpp"
 
 namespace proxy {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "proxy/client/client_connection.hpp"
-#include "proxy/client/request.hpp"
+#include "proxy/request/request.hpp"
 #include "proxy/http/message_parser.hpp"
 
 namespace proxy {

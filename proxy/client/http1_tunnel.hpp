@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "proxy/client/client_connection.hpp"
-#include "proxy/client/tunnel_side.hpp"
+#include "proxy/request/tunnel_side.hpp"
 
 namespace proxy {
 

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <utility>
 
-#include "proxy/http/kept_memory.hpp"
-#include "proxy/http/number.hpp"
+#include "base/memory/kept_memory.hpp"
+#include "base/text/number.hpp"
 #include "proxy/http/response_head.hpp"
 
 namespace proxy {
@@ -46,7 +46,7 @@ void Http1Writer::begin(const ResponseHead& head) {
 void Http1Writer::append_connection_fields(const ResponseHead& head) {
     if (head.length) {
         fields_.append("Content-Length: "sv);
-        append_number(fields_, *head.length);
+        base::append_number(fields_, *head.length);
         fields_.append("\r\n"sv);
     } else if (framing_ == Framing::chunked) {
         fields_.append("Transfer-Encoding: chunked\r\n"sv);
@@ -156,13 +156,13 @@ bool Http1Writer::may_be_followed() const {
 }
 
 std::size_t Http1Writer::kept_bytes() const {
-    return proxy::kept_bytes(fields_) + proxy::kept_bytes(chunk_) + proxy::kept_bytes(buffers_);
+    return base::kept_bytes(fields_) + base::kept_bytes(chunk_) + base::kept_bytes(buffers_);
 }
 
 void Http1Writer::give_back() {
-    proxy::give_back(fields_);
-    proxy::give_back(chunk_);
-    proxy::give_back(buffers_);
+    base::give_back(fields_);
+    base::give_back(chunk_);
+    base::give_back(buffers_);
 }
 
 }  // namespace proxy

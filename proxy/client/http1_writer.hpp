@@ -9,7 +9,7 @@
 
 #include "proxy/client/client_connection.hpp"
 #include "proxy/client/http1_request_reader.hpp"
-#include "proxy/client/response_writer.hpp"
+#include "proxy/request/response_writer.hpp"
 
 namespace proxy {
 

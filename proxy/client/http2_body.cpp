@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "proxy/client/frontend.hpp"
+#include "proxy/request/frontend.hpp"
 #include "proxy/client/http2_limits.hpp"
-#include "proxy/http/kept_memory.hpp"
+#include "base/memory/kept_memory.hpp"
 
 namespace proxy {
 
@@ -35,7 +35,7 @@ void Http2Body::put(std::string_view bytes) {
 /// A body that may be long gets a wider window if there is room for it.
 void Http2Body::widen() {
     widened_ = true;
-    auto room = read_ahead(frontend_.cache.shared.windows, kHttp2WideWindow);
+    auto room = base::read_ahead(frontend_.cache.shared.windows, kHttp2WideWindow);
     if (!room) return;
     room_ = std::move(*room);
     windows_.widen(stream_, kHttp2WideWindow);
@@ -47,7 +47,7 @@ bool Http2Body::find_room() {
     constexpr auto kRest = kHttp2FirstWindow - kHttp2FreeBytes;
     auto& windows = frontend_.cache.shared.windows;
     if (!windows.take(kRest)) return false;
-    room_ = Charge(windows, kRest);
+    room_ = base::Charge(windows, kRest);
     return true;
 }
 
@@ -77,7 +77,7 @@ void Http2Body::drop() {
 void Http2Body::finish() {
     come_.clear();
     given_.clear();
-    room_ = Charge();
+    room_ = base::Charge();
 }
 
 /// The bytes that take() has given are of no use any more.
@@ -114,7 +114,7 @@ asio::awaitable<bool> Http2Body::receive_more() {
         co_await wakeup_->wait_until(until);
         waiting_ = false;
         if (!giving_.fast_enough(Clock::now(), window,
-                                 least_bytes(config.limits.client_rate_min, window),
+                                 base::least_bytes(config.limits.client_rate_min, window),
                                  [this] { return received_; }))
             co_return false;
     }
@@ -127,8 +127,8 @@ void Http2Body::interrupt() {
 }
 
 void Http2Body::give_back() {
-    proxy::give_back(come_);
-    proxy::give_back(given_);
+    base::give_back(come_);
+    base::give_back(given_);
 }
 
 }  // namespace proxy

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/client/request.hpp"
-#include "proxy/http/memory.hpp"
-#include "proxy/net/pace.hpp"
-#include "proxy/net/wakeup.hpp"
+#include "proxy/request/request.hpp"
+#include "base/memory/memory.hpp"
+#include "base/async/pace.hpp"
+#include "base/async/wakeup.hpp"
 
 namespace proxy {
 
@@ -36,7 +36,7 @@ public:
         virtual void refuse(std::int32_t stream) = 0;
     };
 
-    Http2Body(Frontend& frontend, Windows& windows, std::shared_ptr<Wakeup> wakeup)
+    Http2Body(Frontend& frontend, Windows& windows, std::shared_ptr<base::Wakeup> wakeup)
         : frontend_(frontend), windows_(windows), wakeup_(std::move(wakeup)) {}
 
     /// Begins with the request of `stream`. `length`: as its head states it. `ended`: the head was
@@ -62,7 +62,7 @@ public:
     /// Takes bytes for a tunnel, without a wait.
     std::size_t read(boost::asio::mutable_buffer into);
     bool has_ended() const { return ended_ && come_.empty(); }
-    Wakeup& wakeup() { return *wakeup_; }
+    base::Wakeup& wakeup() { return *wakeup_; }
 
     bool done() const override { return tunnel_ || has_ended(); }
     std::optional<std::uint64_t> length() const override {
@@ -87,7 +87,7 @@ private:
 
     Frontend& frontend_;
     Windows& windows_;
-    std::shared_ptr<Wakeup> wakeup_;
+    std::shared_ptr<base::Wakeup> wakeup_;
     std::int32_t stream_ = 0;
     std::optional<std::uint64_t> length_;
     bool open_ = false;         // a body without a stated length
@@ -101,8 +101,8 @@ private:
     bool dropping_ = false;
     std::string come_;   // not taken yet
     std::string given_;  // what take() has given
-    Charge room_;        // for more than kHttp2FreeBytes
-    Pace giving_;
+    base::Charge room_;        // for more than kHttp2FreeBytes
+    base::Pace giving_;
     std::int64_t received_ = 0;
 };
 

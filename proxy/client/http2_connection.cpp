@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "proxy/client/http2_limits.hpp"
-#include "proxy/http/kept_memory.hpp"
+#include "base/memory/kept_memory.hpp"
 
 namespace proxy {
 
@@ -181,8 +181,8 @@ Http2Connection::Http2Connection(Frontend& frontend, ClientConnection& connectio
     : frontend_(frontend),
       connection_(connection),
       tasks_(frontend.executor),
-      to_send_(std::make_shared<Wakeup>(frontend.executor)),
-      all_sent_(std::make_shared<Wakeup>(frontend.executor)),
+      to_send_(std::make_shared<base::Wakeup>(frontend.executor)),
+      all_sent_(std::make_shared<base::Wakeup>(frontend.executor)),
       watch_(*this),
       streams_(frontend.wheel) {
     nghttp2_session* made = nullptr;
@@ -483,10 +483,10 @@ void Http2Connection::submitted(std::size_t bytes) {
     if (blocked_ && !unsent_.note_heads(bytes, frontend_.cache.shared.windows)) calm();
 }
 
-bool Http2Connection::Unsent::note_heads(std::size_t bytes, MemoryBudget& windows) {
+bool Http2Connection::Unsent::note_heads(std::size_t bytes, base::MemoryBudget& windows) {
     head_bytes += bytes;
     if (head_bytes <= kHttp2UnsentHeads * (heads_room.size() + 1)) return true;
-    auto room = read_ahead(windows, kHttp2UnsentHeads);
+    auto room = base::read_ahead(windows, kHttp2UnsentHeads);
     if (room) heads_room.push_back(std::move(*room));
     return room.has_value();
 }
@@ -558,11 +558,11 @@ bool Http2Connection::make_frames() {
     return made;
 }
 
-bool Http2Connection::Unsent::has_room_for_frames(MemoryBudget& windows) {
+bool Http2Connection::Unsent::has_room_for_frames(base::MemoryBudget& windows) {
     if (out.size() < kHttp2Unsent) return true;
     if (out.size() >= kHttp2UnsentBatch) return false;
     if (frames_room.bytes() > 0) return true;
-    auto room = read_ahead(windows, kHttp2UnsentBatch);
+    auto room = base::read_ahead(windows, kHttp2UnsentBatch);
     if (!room) return false;
     frames_room = std::move(*room);
     return true;
@@ -573,8 +573,8 @@ void Http2Connection::return_frames() {
     auto& out = unsent_.out;
     out.clear();
     if (frontend_.frames.capacity() < out.capacity()) out.swap(frontend_.frames);
-    give_back(out);
-    unsent_.frames_room = Charge();
+    base::give_back(out);
+    unsent_.frames_room = base::Charge();
 }
 
 /// The client takes nothing any more.
@@ -606,7 +606,7 @@ bool Http2Connection::is_fast_enough() {
     const auto& config = frontend_.config();
     const auto window = config.timeouts.body_idle;
     return taking_.fast_enough(Clock::now(), window,
-                               least_bytes(config.limits.client_rate_min, window),
+                               base::least_bytes(config.limits.client_rate_min, window),
                                [this] { return connection_.taken(); });
 }
 

@@ -9,16 +9,16 @@
 #include <string_view>
 #include <vector>
 
-#include "protocol/net/task_group.hpp"
+#include "base/async/task_group.hpp"
 #include "proxy/client/client_connection.hpp"
-#include "proxy/client/frontend.hpp"
+#include "proxy/request/frontend.hpp"
 #include "proxy/client/http2_frame_heads.hpp"
 #include "proxy/client/http2_limits.hpp"
 #include "proxy/client/http2_stream.hpp"
-#include "proxy/http/memory.hpp"
-#include "proxy/net/pace.hpp"
-#include "proxy/net/timer_wheel.hpp"
-#include "proxy/net/wakeup.hpp"
+#include "base/memory/memory.hpp"
+#include "base/async/pace.hpp"
+#include "base/async/timer_wheel.hpp"
+#include "base/async/wakeup.hpp"
 
 namespace proxy {
 
@@ -41,7 +41,7 @@ private:
     struct Callbacks;
 
     /// Ends the connection of a client that takes the waiting bytes too slowly.
-    class SendWatch final : public TimerWheel::Timer {
+    class SendWatch final : public base::TimerWheel::Timer {
     public:
         explicit SendWatch(Http2Connection& of) : of_(of) {}
 
@@ -51,9 +51,9 @@ private:
     };
 
     /// The streams of the connection. Those that have ended are reused.
-    class Streams final : public TimerWheel::Timer {
+    class Streams final : public base::TimerWheel::Timer {
     public:
-        explicit Streams(TimerWheel& wheel) : wheel_(wheel) {}
+        explicit Streams(base::TimerWheel& wheel) : wheel_(wheel) {}
 
         /// An unused stream, now in use; null: all are in use, so add() one.
         Http2Stream* reuse();
@@ -77,7 +77,7 @@ private:
         void watch();
         void rest();
 
-        TimerWheel& wheel_;
+        base::TimerWheel& wheel_;
         std::vector<std::unique_ptr<Http2Stream>> used_, unused_;
         bool watches_ = false;
         std::uint64_t begun_ = 0, begun_then_ = 0;  // then: when the watch began
@@ -86,14 +86,14 @@ private:
     /// Bytes that wait for the socket, apart from those of nghttp2.
     struct Unsent {
         std::string out;                              // frames, while they are made or wait
-        Charge frames_room;                           // for more than kHttp2Unsent of them
+        base::Charge frames_room;                           // for more than kHttp2Unsent of them
         std::vector<boost::asio::const_buffer> rest;  // of `out`
         std::size_t head_bytes = 0;  // of heads that nghttp2 was given while the socket was full
-        std::vector<Charge> heads_room;  // for more than kHttp2UnsentHeads of them
+        std::vector<base::Charge> heads_room;  // for more than kHttp2UnsentHeads of them
 
-        bool has_room_for_frames(MemoryBudget& windows);
+        bool has_room_for_frames(base::MemoryBudget& windows);
         /// False: there is no room for the heads.
-        bool note_heads(std::size_t bytes, MemoryBudget& windows);
+        bool note_heads(std::size_t bytes, base::MemoryBudget& windows);
         /// The socket has taken all. True if heads were among it.
         bool forget_heads();
     };
@@ -147,11 +147,11 @@ private:
     Frontend& frontend_;
     ClientConnection& connection_;
     std::unique_ptr<nghttp2_session, SessionFree> session_;
-    protocol::TaskGroup tasks_;  // a coroutine for each stream, and the one that sends
-    std::shared_ptr<Wakeup> to_send_;
-    std::shared_ptr<Wakeup> all_sent_;  // or over_
+    base::TaskGroup tasks_;  // a coroutine for each stream, and the one that sends
+    std::shared_ptr<base::Wakeup> to_send_;
+    std::shared_ptr<base::Wakeup> all_sent_;  // or over_
     SendWatch watch_;
-    Pace taking_;
+    base::Pace taking_;
 
     Streams streams_;
     std::vector<Http2Stream*> ready_;  // their heads have come

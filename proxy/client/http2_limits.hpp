@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "protocol/net/tls_session.hpp"
+#include "base/tls/tls_session.hpp"
 
 namespace proxy {
 
@@ -35,7 +35,7 @@ inline constexpr std::int32_t kHttp2ConnectionWindow = 1024 * 1024;
 inline constexpr std::size_t kHttp2Unsent = 16 * 1024;
 /// The same, where limits.body_windows has room for them. One call of send() takes them all.
 inline constexpr std::size_t kHttp2UnsentBatch = 64 * 1024;
-static_assert(kHttp2UnsentBatch + kHttp2Unsent <= protocol::kTlsBatch);
+static_assert(kHttp2UnsentBatch + kHttp2Unsent <= base::kTlsBatch);
 /// Content of a DATA frame at most, so that the frame fits into one TLS record.
 inline constexpr std::size_t kHttp2DataContent = 16 * 1024 - 9;
 /// A response of at most so many bytes waits in memory of its stream, and its code goes on.

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "proxy/client/client_connection.hpp"
-#include "proxy/client/connect.hpp"
-#include "proxy/client/error_response.hpp"
-#include "proxy/client/frontend.hpp"
+#include "proxy/request/connect.hpp"
+#include "proxy/request/error_response.hpp"
+#include "proxy/request/frontend.hpp"
 #include "proxy/client/http2_limits.hpp"
 #include "proxy/http/upgrade.hpp"
 
@@ -19,16 +19,16 @@ using Clock = std::chrono::steady_clock;
 Http2Stream::Http2Stream(Frontend& frontend, ClientConnection& connection, Http2Output& output,
                          Http2Body::Windows& windows)
     : Http2Stream(frontend, connection, output, windows,
-                  std::make_shared<Wakeup>(frontend.executor)) {}
+                  std::make_shared<base::Wakeup>(frontend.executor)) {}
 
 Http2Stream::Http2Stream(Frontend& frontend, ClientConnection& connection, Http2Output& output,
-                         Http2Body::Windows& windows, const std::shared_ptr<Wakeup>& wakeup)
-    : body(frontend, windows, std::make_shared<Wakeup>(frontend.executor)),
+                         Http2Body::Windows& windows, const std::shared_ptr<base::Wakeup>& wakeup)
+    : body(frontend, windows, std::make_shared<base::Wakeup>(frontend.executor)),
       writer(frontend, output, wakeup),
       frontend_(frontend),
       connection_(connection),
       output_(output),
-      tunnel_(body, writer, std::make_shared<Wakeup>(frontend.executor)),
+      tunnel_(body, writer, std::make_shared<base::Wakeup>(frontend.executor)),
       transaction_{frontend, connection, request_, writer, books_, wakeup},
       steps_(transaction_) {
     request_.body = &body;
@@ -66,7 +66,7 @@ void Http2Stream::take_head(bool ended) {
 /// The request's code has a copy of the fields.
 bool Http2Stream::find_room() {
     if (head.bytes() <= kHttp2FreeHead) return true;
-    auto room = read_ahead(frontend_.cache.shared.windows, 2 * head.bytes());
+    auto room = base::read_ahead(frontend_.cache.shared.windows, 2 * head.bytes());
     if (!room) return false;
     head_room_ = std::move(*room);
     return true;
@@ -185,7 +185,7 @@ void Http2Stream::finish() {
     books_.close(frontend_, request_, writer);
     books_.details.peers_asked.reset();
     body.finish();
-    head_room_ = Charge();
+    head_room_ = base::Charge();
 }
 
 std::size_t Http2Stream::kept_bytes() const {

@@ -6,16 +6,16 @@
 #include <memory>
 #include <utility>
 
-#include "proxy/client/books.hpp"
+#include "proxy/request/books.hpp"
 #include "proxy/client/http2_body.hpp"
 #include "proxy/client/http2_tunnel.hpp"
 #include "proxy/client/http2_writer.hpp"
-#include "proxy/client/request.hpp"
-#include "proxy/client/request_steps.hpp"
-#include "proxy/client/transaction.hpp"
+#include "proxy/request/request.hpp"
+#include "proxy/request/request_steps.hpp"
+#include "proxy/request/transaction.hpp"
 #include "proxy/http/http2_head.hpp"
-#include "proxy/http/memory.hpp"
-#include "proxy/net/timer_wheel.hpp"
+#include "base/memory/memory.hpp"
+#include "base/async/timer_wheel.hpp"
 
 namespace proxy {
 
@@ -24,7 +24,7 @@ class ClientConnection;
 /// One stream of an HTTP/2 connection: a request and the response to it. The connection reuses the
 /// object for later streams. It is in use until its request is served and nghttp2 has closed the
 /// stream. One thread; frontend, connection, output and windows outlive this.
-class Http2Stream final : TimerWheel::Timer {
+class Http2Stream final : base::TimerWheel::Timer {
 public:
     Http2Stream(Frontend& frontend, ClientConnection& connection, Http2Output& output,
                 Http2Body::Windows& windows);
@@ -86,7 +86,7 @@ private:
     };
 
     Http2Stream(Frontend& frontend, ClientConnection& connection, Http2Output& output,
-                Http2Body::Windows& windows, const std::shared_ptr<Wakeup>& wakeup);
+                Http2Body::Windows& windows, const std::shared_ptr<base::Wakeup>& wakeup);
     void expire() override;
     void take_connect();
     boost::asio::awaitable<void> refuse_protocol();
@@ -101,7 +101,7 @@ private:
     bool waiting_ = false;  // for the end of the request
     bool leaving_ = false;
     bool unknown_protocol_ = false;  // of an extended CONNECT
-    Charge head_room_;               // for a large head
+    base::Charge head_room_;               // for a large head
     bool failed_ = false;            // serve_at_once() has met an exception
     DroppedBody dropped_;
     ParseError bad_head_ = ParseError::ok;

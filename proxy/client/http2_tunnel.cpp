@@ -5,8 +5,8 @@
 #include <array>
 #include <cstddef>
 
-#include "protocol/net/crypto.hpp"
-#include "proxy/http/base64.hpp"
+#include "base/tls/crypto.hpp"
+#include "base/text/base64.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/response_head.hpp"
 
@@ -29,7 +29,7 @@ std::string accept_for(std::string_view key) {
     std::array<unsigned char, EVP_MAX_MD_SIZE> hash;
     unsigned size = 0;
     EVP_Digest(text.data(), text.size(), hash.data(), &size, EVP_sha1(), nullptr);
-    return to_base64({reinterpret_cast<const char*>(hash.data()), size});
+    return base::to_base64({reinterpret_cast<const char*>(hash.data()), size});
 }
 
 /// A field of the handshake that means nothing in HTTP/2 (RFC 8441 §5).
@@ -49,8 +49,8 @@ void Http2Tunnel::begin() {
 void Http2Tunnel::ask_upgrade(Head& head, std::string_view protocol) {
     protocol_ = protocol;
     std::array<std::byte, kKeyBytes> random;
-    protocol::random_bytes(random);
-    key_ = to_base64({reinterpret_cast<const char*>(random.data()), random.size()});
+    base::random_bytes(random);
+    key_ = base::to_base64({reinterpret_cast<const char*>(random.data()), random.size()});
     head.verb = verb::get;
     head.method = "GET";
     std::erase_if(head.fields, is_of_handshake);

@@ -6,10 +6,10 @@
 
 #include "proxy/client/http2_body.hpp"
 #include "proxy/client/http2_writer.hpp"
-#include "proxy/client/tunnel_side.hpp"
+#include "proxy/request/tunnel_side.hpp"
 #include "proxy/http/http2_head.hpp"
 #include "proxy/http/message_parser.hpp"
-#include "proxy/net/wakeup.hpp"
+#include "base/async/wakeup.hpp"
 
 namespace proxy {
 
@@ -18,7 +18,7 @@ namespace proxy {
 /// a key of its own. Body and writer of the stream outlive this. One thread.
 class Http2Tunnel final : public TunnelOpener, TunnelSide {
 public:
-    Http2Tunnel(Http2Body& body, Http2Writer& writer, std::shared_ptr<Wakeup> closed)
+    Http2Tunnel(Http2Body& body, Http2Writer& writer, std::shared_ptr<base::Wakeup> closed)
         : body_(body), writer_(writer), closed_(std::move(closed)) {}
 
     /// Begins with the next request.
@@ -45,7 +45,7 @@ private:
 
     Http2Body& body_;
     Http2Writer& writer_;
-    std::shared_ptr<Wakeup> closed_;
+    std::shared_ptr<base::Wakeup> closed_;
     bool cancelled_ = false;
     std::string protocol_;  // of an extended CONNECT
     std::string key_;       // of the handshake with the origin

@@ -4,9 +4,9 @@
 #include <boost/container/small_vector.hpp>
 #include <string>
 
-#include "proxy/client/frontend.hpp"
+#include "proxy/request/frontend.hpp"
 #include "proxy/client/http2_limits.hpp"
-#include "proxy/http/kept_memory.hpp"
+#include "base/memory/kept_memory.hpp"
 
 namespace proxy {
 
@@ -170,7 +170,7 @@ bool Http2Writer::is_slow(Clock::time_point now, const Fill::Reader* reader) {
     const auto& config = frontend_.config();
     const auto window = config.timeouts.body_idle;
     const auto bytes = [this] { return moved(); };
-    const auto least = least_bytes(config.limits.client_rate_min, window);
+    const auto least = base::least_bytes(config.limits.client_rate_min, window);
     return !taking_.fast_enough(now, window, least, reader, bytes);
 }
 
@@ -246,13 +246,13 @@ void Http2Writer::move_to(std::string& out, std::size_t bytes) {
 }
 
 std::size_t Http2Writer::kept_bytes() const {
-    return proxy::kept_bytes(fields_) + proxy::kept_bytes(small_) + proxy::kept_bytes(views_);
+    return base::kept_bytes(fields_) + base::kept_bytes(small_) + base::kept_bytes(views_);
 }
 
 void Http2Writer::give_back() {
-    proxy::give_back(fields_);
-    proxy::give_back(small_);
-    proxy::give_back(views_);
+    base::give_back(fields_);
+    base::give_back(small_);
+    base::give_back(views_);
 }
 
 }  // namespace proxy

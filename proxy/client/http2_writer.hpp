@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "proxy/client/response_writer.hpp"
+#include "proxy/request/response_writer.hpp"
 #include "proxy/client/shared_pace.hpp"
-#include "proxy/net/wakeup.hpp"
+#include "base/async/wakeup.hpp"
 
 namespace proxy {
 
@@ -42,7 +42,7 @@ public:
 /// where they stand. One thread; frontend and output outlive this.
 class Http2Writer final : public ResponseWriter {
 public:
-    Http2Writer(Frontend& frontend, Http2Output& output, std::shared_ptr<Wakeup> wakeup)
+    Http2Writer(Frontend& frontend, Http2Output& output, std::shared_ptr<base::Wakeup> wakeup)
         : frontend_(frontend), output_(output), wakeup_(std::move(wakeup)) {}
 
     /// Begins with the response of `stream`.
@@ -65,7 +65,7 @@ public:
     bool has_room() const { return small_.size() - small_sent_ < kTunnelBytes; }
     /// No bytes follow.
     void end_tunnel();
-    Wakeup& wakeup() { return *wakeup_; }
+    base::Wakeup& wakeup() { return *wakeup_; }
 
     /// A frame of this stream has gone to the connection's buffer. `end`: with END_STREAM.
     void count_frame(std::uint64_t bytes, bool end) {
@@ -105,7 +105,7 @@ private:
 
     Frontend& frontend_;
     Http2Output& output_;
-    std::shared_ptr<Wakeup> wakeup_;
+    std::shared_ptr<base::Wakeup> wakeup_;
     std::int32_t stream_ = 0;
     ResponseHead head_;
     bool tunnel_ = false;

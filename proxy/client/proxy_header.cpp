@@ -5,9 +5,9 @@
 #include <limits>
 #include <string>
 
-#include "protocol/net/plain_address.hpp"
+#include "base/net/plain_address.hpp"
 #include "proxy/config/prefix_list.hpp"
-#include "proxy/http/number.hpp"
+#include "base/text/number.hpp"
 
 namespace proxy {
 namespace {
@@ -28,7 +28,7 @@ ip::address address_at(std::string_view text, std::size_t at) {
     typename Address::bytes_type bytes;
     std::copy_n(text.begin() + static_cast<std::ptrdiff_t>(at), bytes.size(),
                 reinterpret_cast<char*>(bytes.data()));
-    return protocol::plain_address(Address(bytes));
+    return base::plain_address(Address(bytes));
 }
 
 /// Takes a word and the one space behind it.
@@ -40,7 +40,7 @@ std::string_view take_word(std::string_view& rest) {
 }
 
 bool is_port(std::string_view word) {
-    const auto port = parse_number(word);
+    const auto port = base::parse_number(word);
     return port && *port <= std::numeric_limits<std::uint16_t>::max();
 }
 
@@ -53,7 +53,7 @@ std::optional<ProxyHeader> parse_addresses(std::string_view words, bool v4) {
     }
     const auto port_of_client = take_word(words);
     if (!is_port(port_of_client) || !is_port(words)) return std::nullopt;
-    return ProxyHeader{protocol::plain_address(addresses[0])};
+    return ProxyHeader{base::plain_address(addresses[0])};
 }
 
 std::optional<ProxyHeader> parse_line(std::string_view line) {

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "proxy/net/pace.hpp"
+#include "base/async/pace.hpp"
 #include "proxy/storage/fill.hpp"
 
 namespace proxy {
@@ -14,7 +14,7 @@ namespace proxy {
 /// among equally slow ones, has the limits of Pace only. A plain object of one thread.
 class SharedPace {
 public:
-    using Clock = Pace::Clock;
+    using Clock = base::Pace::Clock;
     static constexpr std::chrono::seconds kWindow{10};  // at most
     static constexpr std::uint64_t kRate = 64 * 1024;   // bytes per second
 
@@ -45,7 +45,7 @@ public:
             is_full = true;
             return moved();
         };
-        const auto enough = pace_.fast_enough(now, window, least_bytes(kRate, window), look);
+        const auto enough = pace_.fast_enough(now, window, base::least_bytes(kRate, window), look);
         if (!is_full) return true;
         const auto waited = others_waited - others_waited_then_;
         others_waited_then_ = others_waited;
@@ -53,7 +53,7 @@ public:
     }
 
 private:
-    Pace pace_;
+    base::Pace pace_;
     Clock::duration others_waited_then_{};  // at the window's begin
 };
 
@@ -61,7 +61,7 @@ private:
 /// ResponseWriter::write_rest(); null: nobody waits for this client.
 class ResponsePace {
 public:
-    using Clock = Pace::Clock;
+    using Clock = base::Pace::Clock;
 
     /// Starts again, for the next response.
     void begin() {
@@ -92,7 +92,7 @@ public:
     }
 
 private:
-    Pace own_;
+    base::Pace own_;
     SharedPace with_others_;
 };
 

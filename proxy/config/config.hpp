@@ -7,9 +7,9 @@
 #include "proxy/http/forwarded.hpp"
 #include "proxy/http/rule.hpp"
 #include "proxy/rewrite/mirror.hpp"
-#include "summary/false_hit_budget.hpp"
-#include "summary/kind.hpp"
-#include "summary/peer_set.hpp"
+#include "summary/sizing/false_hit_budget.hpp"
+#include "summary/sizing/kind.hpp"
+#include "summary/directory/peer_set.hpp"
 
 #include <array>
 #include <chrono>
@@ -25,7 +25,7 @@
 
 namespace proxy {
 
-using protocol::HostPort;  // in the JSON `host:port`, IPv6 as `[::1]:3128`
+using base::HostPort;  // in the JSON `host:port`, IPv6 as `[::1]:3128`
 
 /// The words of the configuration for each choice, in the order of its enumerators.
 inline constexpr std::array<std::string_view, 3> kForwardedModeNames{"off", "append", "replace"};

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "proxy/config/config_values.hpp"
-#include "proxy/http/base64.hpp"
+#include "base/text/base64.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/escape.hpp"
 #include "proxy/http/field_list.hpp"
@@ -50,7 +50,7 @@ std::optional<UpstreamServer> parent_of(std::string_view url, std::string& fault
             fault = "has credentials that are not user:password, percent-encoded";
             return std::nullopt;
         }
-        parent.credentials = to_base64(*credentials);
+        parent.credentials = base::to_base64(*credentials);
         url.remove_prefix(at + 1);
     }
     auto place =

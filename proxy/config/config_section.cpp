@@ -2,7 +2,7 @@
 
 #include "proxy/config/config_values.hpp"
 #include "proxy/http/field_list.hpp"
-#include "proxy/http/utf8.hpp"
+#include "base/text/utf8.hpp"
 
 #include <algorithm>
 #include <boost/asio/ip/network_v4.hpp>
@@ -163,7 +163,7 @@ std::optional<std::string> expanded(ConfigContext& context, const nlohmann::json
 std::optional<std::string> text_of(ConfigContext& context, const nlohmann::json& value,
                                    const std::string& path) {
     auto text = expanded(context, value, path);
-    if (!text || is_utf8(*text)) return text;
+    if (!text || base::is_utf8(*text)) return text;
     context.fail(path, "holds a byte that is no UTF-8");
     return std::nullopt;
 }

@@ -19,7 +19,7 @@ struct ConfigResult {
 
 ConfigResult parse_config(std::string_view json,
                           const Environment& environment = process_environment());
-/// Reads a file alone. load_config() (proxy/load_config.hpp) also reads the files that it
+/// Reads a file alone. load_config() (proxy/node/load_config.hpp) also reads the files that it
 /// names.
 ConfigResult read_config(const std::filesystem::path& file,
                          const Environment& environment = process_environment());

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <optional>
 
-#include "protocol/net/plain_address.hpp"
+#include "base/net/plain_address.hpp"
 
 namespace proxy {
 namespace {
@@ -57,7 +57,7 @@ bool PrefixList::add(std::string_view text) {
     }
     auto address = given;
     if (given.is_v6() && given.to_v6().is_v4_mapped() && bits >= kMappedBits) {
-        address = protocol::plain_address(given);
+        address = base::plain_address(given);
         bits -= kMappedBits;
     }
     Prefix prefix{address.is_v4(), bits_of(address), {}};
@@ -79,7 +79,7 @@ void PrefixList::clear() {
 
 bool PrefixList::contains(const ip::address& address) const {
     if (prefixes_.empty()) return false;
-    const auto plain = protocol::plain_address(address);
+    const auto plain = base::plain_address(address);
     const auto bits = bits_of(plain);
     return std::any_of(prefixes_.begin(), prefixes_.end(), [&](const Prefix& prefix) {
         return prefix.v4 == plain.is_v4() &&

@@ -10,7 +10,7 @@
 namespace proxy {
 
 /// Addresses (`10.0.0.7`, `::1`) and prefixes (`10.0.0.0/8`, `fe80::/10`), parsed once. An IPv4
-/// prefix is for IPv4 addresses in any notation (protocol::plain_address), an IPv6 one for the
+/// prefix is for IPv4 addresses in any notation (base::plain_address), an IPv6 one for the
 /// others. `0.0.0.0/0` and `::/0` together are all addresses.
 class PrefixList {
 public:

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
 
-#include "protocol/net/plain_address.hpp"
+#include "base/net/plain_address.hpp"
 #include "proxy/http/same_host.hpp"
 
 namespace proxy {
@@ -23,7 +23,7 @@ bool HealthCheck::expects(unsigned status) const {
 bool NoProxy::contains(std::string_view host) const {
     boost::system::error_code is_name;
     const auto address = boost::asio::ip::make_address(std::string(host), is_name);
-    if (!is_name) return prefixes.contains(protocol::plain_address(address));
+    if (!is_name) return prefixes.contains(base::plain_address(address));
     std::string scratch;
     const auto name = canonical_host(host, scratch);
     return std::ranges::any_of(hosts, [name](const Glob& glob) { return glob.matches(name); });

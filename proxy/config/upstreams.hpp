@@ -31,7 +31,7 @@ inline constexpr std::size_t kMaxNoProxy = 256;
 
 /// One server of a group, or one parent proxy.
 struct UpstreamServer {
-    protocol::HostPort place;
+    base::HostPort place;
     bool tls = false;  // `https://`
     unsigned weight = 1;
     bool backup = false;

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "summary/key_hash.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace proxy {
 

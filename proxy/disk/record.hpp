@@ -11,7 +11,7 @@
 
 #include "proxy/disk/disk_bytes.hpp"
 #include "proxy/disk/disk_error.hpp"
-#include "summary/key_hash.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace proxy {
 

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "summary/aging_bloom_filter.hpp"
-#include "summary/key_hash.hpp"
+#include "summary/filters/aging_bloom_filter.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace proxy {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "protocol/net/sleep.hpp"
+#include "base/async/sleep.hpp"
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/http_date.hpp"
 
@@ -28,10 +28,10 @@ struct Arrival {
     WallTime wall{};
 
     /// The same for the store.
-    Arrival with_sleep() const { return {steady + protocol::slept(), wall}; }
+    Arrival with_sleep() const { return {steady + base::slept(), wall}; }
     /// Whole seconds in the store until `now` of the steady clock.
     std::chrono::seconds residence(Steady now) const {
-        return std::chrono::duration_cast<std::chrono::seconds>(now + protocol::slept() - steady);
+        return std::chrono::duration_cast<std::chrono::seconds>(now + base::slept() - steady);
     }
 
     /// The arrival of a response that an earlier process received at `wall`. The age up to `now`
@@ -41,7 +41,7 @@ struct Arrival {
     static Arrival in_earlier_process(WallTime wall, const Present& now) {
         const auto away = std::chrono::ceil<std::chrono::seconds>(now.wall - wall);
         const auto counted = away < away.zero() ? kMaxDelta : std::min(away, kMaxDelta);
-        return {now.steady + protocol::slept() - counted, wall};
+        return {now.steady + base::slept() - counted, wall};
     }
 };
 

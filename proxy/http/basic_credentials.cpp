@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "proxy/http/base64.hpp"
+#include "base/text/base64.hpp"
 #include "proxy/http/field_list.hpp"
 
 namespace proxy {
@@ -29,7 +29,7 @@ ProxyCredentials proxy_credentials(Fields request) {
     if (space == std::string_view::npos) return {State::malformed};
     const auto text = trim(line->value.substr(space));
     if (text.size() > kMaxEncodedBytes) return {State::malformed};
-    const auto pair = from_base64(text);
+    const auto pair = base::from_base64(text);
     const auto colon = pair ? pair->find(':') : std::string::npos;
     if (colon == std::string::npos || has_control(*pair)) return {State::malformed};
     ProxyCredentials given{State::given, pair->substr(0, colon), pair->substr(colon + 1)};

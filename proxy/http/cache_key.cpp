@@ -1,8 +1,8 @@
 #include "proxy/http/cache_key.hpp"
 
 #include "proxy/http/field_list.hpp"
-#include "proxy/http/kept_memory.hpp"
-#include "proxy/http/number.hpp"
+#include "base/memory/kept_memory.hpp"
+#include "base/text/number.hpp"
 
 #include <algorithm>
 #include <array>
@@ -156,7 +156,7 @@ TargetError CacheKey::assign(Scheme connection_scheme, verb method, std::string_
     host_end_ = text_.size();
     if (port_ != default_port(scheme_)) {
         text_.push_back(':');
-        append_number(text_, port_);
+        base::append_number(text_, port_);
     }
     path_begin_ = text_.size();
     if (!asterisk && !path.starts_with('/')) text_.push_back('/');
@@ -181,8 +181,8 @@ void CacheKey::replace_query(std::string_view query) {
 }
 
 void CacheKey::give_back() {
-    proxy::give_back(text_);
-    proxy::give_back(received_path_);
+    base::give_back(text_);
+    base::give_back(received_path_);
     clear();
 }
 

@@ -1,7 +1,7 @@
 #include "proxy/http/cache_status.hpp"
 
 #include "proxy/http/field_list.hpp"
-#include "proxy/http/number.hpp"
+#include "base/text/number.hpp"
 #include "proxy/http/structured_field.hpp"
 
 #include <algorithm>
@@ -74,13 +74,13 @@ void append_cache_status(std::string& out, std::string_view node, const CacheSta
     }
     if (status.forward_status != 0) {
         out.append("; fwd-status="sv);
-        append_number(out, status.forward_status);
+        base::append_number(out, status.forward_status);
     }
     if (status.stored) out.append("; stored"sv);
     if (status.collapsed) out.append("; collapsed"sv);
     if (status.ttl) {
         out.append("; ttl="sv);
-        append_number(out, status.ttl->count());
+        base::append_number(out, status.ttl->count());
     }
     if (!status.detail.empty()) {
         out.append("; detail="sv);

@@ -7,7 +7,7 @@
 
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/fields.hpp"
-#include "proxy/http/kept_memory.hpp"
+#include "base/memory/kept_memory.hpp"
 
 namespace proxy {
 
@@ -68,8 +68,8 @@ public:
     std::size_t kept_bytes() const { return for_.capacity() + forwarded_.capacity(); }
     /// Ends the views and frees the memory.
     void give_back() {
-        proxy::give_back(for_);
-        proxy::give_back(forwarded_);
+        base::give_back(for_);
+        base::give_back(forwarded_);
     }
 
 private:

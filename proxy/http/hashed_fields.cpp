@@ -27,10 +27,10 @@ bool sent_in_clear(std::string_view name) {
 }
 
 std::string FieldHasher::operator()(std::string_view name, std::string_view value) {
-    using protocol::bytes_of;
+    using base::bytes_of;
     const auto mac =
         hmac_({bytes_of(uri_), bytes_of("\n"), bytes_of(name), bytes_of("\n"), bytes_of(value)});
-    return protocol::hex(protocol::ByteView(mac).first(kHashDigits / 2));
+    return base::hex(base::ByteView(mac).first(kHashDigits / 2));
 }
 
 std::optional<std::string> hashed_fields(Fields request, FieldHasher hasher) {

@@ -7,8 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "protocol/net/crypto.hpp"
-#include "protocol/wire/keys.hpp"
+#include "base/tls/crypto.hpp"
 #include "proxy/http/fields.hpp"
 
 namespace proxy {
@@ -28,13 +27,13 @@ bool sent_in_clear(std::string_view name);
 /// OpenSSL has no memory.
 class FieldHasher {
 public:
-    FieldHasher(const protocol::FieldKey& key, std::string_view uri) : hmac_(key), uri_(uri) {}
+    FieldHasher(base::ByteView key, std::string_view uri) : hmac_(key), uri_(uri) {}
     /// 32 lower-case hex digits; `name` in lower case, `value` as append_variant() writes it,
     /// without its end.
     std::string operator()(std::string_view name, std::string_view value);
 
 private:
-    protocol::HmacSha256 hmac_;
+    base::HmacSha256 hmac_;
     std::string uri_;
 };
 

@@ -1,7 +1,6 @@
 #include "proxy/http/hops.hpp"
 
-#include "protocol/net/crypto.hpp"
-#include "protocol/wire/keys.hpp"
+#include "base/tls/crypto.hpp"
 #include "proxy/http/field_list.hpp"
 
 #include <algorithm>
@@ -50,8 +49,8 @@ bool via_names(Fields fields, std::string_view node) {
 
 std::string via_pseudonym(std::string_view node) {
     constexpr std::size_t kBytes = 8;
-    protocol::HmacSha256 hash(protocol::bytes_of("hearsay name in Via"));
-    return "p-" + protocol::hex(protocol::ByteView(hash({protocol::bytes_of(node)})).first(kBytes));
+    base::HmacSha256 hash(base::bytes_of("hearsay name in Via"));
+    return "p-" + base::hex(base::ByteView(hash({base::bytes_of(node)})).first(kBytes));
 }
 
 MaxForwards max_forwards(Fields request) {

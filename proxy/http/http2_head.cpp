@@ -5,8 +5,8 @@
 
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/field_list.hpp"
-#include "proxy/http/kept_memory.hpp"
-#include "proxy/http/number.hpp"
+#include "base/memory/kept_memory.hpp"
+#include "base/text/number.hpp"
 
 namespace proxy {
 namespace {
@@ -126,7 +126,7 @@ ParseError Http2Head::judge_line(const Field& line) {
     if (is_of_connection(line.id, line.name)) return ParseError::bad_field;
     if (line.id == field::te && !iequals(line.value, "trailers")) return ParseError::bad_field;
     if (line.id == field::content_length) {
-        const auto length = parse_number(line.value);
+        const auto length = base::parse_number(line.value);
         if (!length || *length > kMaxMessageBody || length_) return ParseError::bad_length;
         length_ = length;
     }
@@ -185,14 +185,14 @@ void Http2Head::join_cookies(Head& head) {
 }
 
 std::size_t Http2Head::kept_bytes() const {
-    return proxy::kept_bytes(text_) + proxy::kept_bytes(cookies_) + proxy::kept_bytes(lines_);
+    return base::kept_bytes(text_) + base::kept_bytes(cookies_) + base::kept_bytes(lines_);
 }
 
 void Http2Head::give_back() {
     clear();
-    proxy::give_back(text_);
-    proxy::give_back(cookies_);
-    proxy::give_back(lines_);
+    base::give_back(text_);
+    base::give_back(cookies_);
+    base::give_back(lines_);
 }
 
 }  // namespace proxy

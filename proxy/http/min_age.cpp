@@ -6,7 +6,7 @@
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/methods.hpp"
-#include "proxy/http/number.hpp"
+#include "base/text/number.hpp"
 
 namespace proxy {
 
@@ -32,7 +32,7 @@ using boost::beast::http::field;
 std::optional<std::int64_t> number_in(Fields response, std::string_view name, std::int64_t most) {
     for (const auto& line : response) {
         if (!iequals(line.name, name)) continue;
-        const auto number = parse_number(line.value);
+        const auto number = base::parse_number(line.value);
         const auto is_good = number && *number > 0 && *number <= static_cast<std::uint64_t>(most);
         return is_good ? std::optional(static_cast<std::int64_t>(*number)) : std::nullopt;
     }

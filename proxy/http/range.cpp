@@ -1,7 +1,7 @@
 #include "proxy/http/range.hpp"
 
 #include "proxy/http/field_list.hpp"
-#include "proxy/http/number.hpp"
+#include "base/text/number.hpp"
 
 #include <algorithm>
 
@@ -178,15 +178,15 @@ std::optional<ContentRange> content_range(Fields response) {
 void append_content_range(std::string& out, const ContentRange& value) {
     out.append("bytes ");
     if (value.range) {
-        append_number(out, value.range->first);
+        base::append_number(out, value.range->first);
         out.push_back('-');
-        append_number(out, value.range->last);
+        base::append_number(out, value.range->last);
     } else {
         out.push_back('*');
     }
     out.push_back('/');
     if (value.length) {
-        append_number(out, *value.length);
+        base::append_number(out, *value.length);
     } else {
         out.push_back('*');
     }
@@ -195,9 +195,9 @@ void append_content_range(std::string& out, const ContentRange& value) {
 void append_range_request(std::string& out, std::uint64_t first, std::optional<std::uint64_t> last,
                           std::string_view version) {
     out.append("Range: bytes=");
-    append_number(out, first);
+    base::append_number(out, first);
     out.push_back('-');
-    if (last) append_number(out, *last);
+    if (last) base::append_number(out, *last);
     out.append("\r\n");
     if (!version.empty()) out.append("If-Range: ").append(version).append("\r\n");
 }

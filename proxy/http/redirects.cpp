@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "protocol/net/crypto.hpp"
-#include "protocol/wire/keys.hpp"
+#include "base/tls/crypto.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/freshness.hpp"
 #include "proxy/http/hop_by_hop.hpp"
@@ -45,8 +44,8 @@ std::string_view source_of(Fields response) {
 
 std::string source_text(std::string_view url) {
     constexpr std::size_t kBytes = 16;
-    protocol::HmacSha256 hash(protocol::bytes_of(kSourceField));
-    return protocol::hex(protocol::ByteView(hash({protocol::bytes_of(url)})).first(kBytes));
+    base::HmacSha256 hash(base::bytes_of(kSourceField));
+    return base::hex(base::ByteView(hash({base::bytes_of(url)})).first(kBytes));
 }
 
 bool is_redirect(unsigned status) {

@@ -4,7 +4,7 @@
 
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hop_by_hop.hpp"
-#include "proxy/http/number.hpp"
+#include "base/text/number.hpp"
 
 namespace proxy {
 namespace {
@@ -47,7 +47,7 @@ void append_line(std::string& out, const Field& line) {
 }
 
 void append_chunk_size(std::string& out, std::uint64_t bytes) {
-    append_number(out, bytes, 16);
+    base::append_number(out, bytes, 16);
     out.append("\r\n"sv);
 }
 

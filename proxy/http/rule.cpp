@@ -9,7 +9,7 @@
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/path_readings.hpp"
 #include "proxy/http/same_host.hpp"
-#include "summary/key_hash.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace proxy {
 namespace {

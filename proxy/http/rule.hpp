@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "proxy/http/glob.hpp"
-#include "summary/key_hash.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace proxy {
 

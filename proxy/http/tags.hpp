@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "protocol/wire/invalidation.hpp"
 #include "proxy/http/fields.hpp"
-#include "summary/key_hash.hpp"
+#include "summary/sizing/key_hash.hpp"
+#include "summary/sizing/prefix_tag.hpp"
 
 namespace proxy {
 
@@ -51,7 +51,7 @@ std::vector<std::string_view> prefixes_of(std::string_view uri);
 /// where a purge by prefix is known. `hash`: of a text, by the hasher of keys.
 template <class Hash>
 summary::KeyHash prefix_tag(std::string_view prefix, const Hash& hash) {
-    return protocol::as_prefix_tag(hash(std::string("prefix ").append(prefix)));
+    return summary::as_prefix_tag(hash(std::string("prefix ").append(prefix)));
 }
 template <class Hash>
 std::vector<summary::KeyHash> prefix_tags_of(std::string_view uri, const Hash& hash) {

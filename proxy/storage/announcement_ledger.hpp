@@ -5,7 +5,7 @@
 
 #include "proxy/disk/disk_index.hpp"
 #include "proxy/storage/node_events.hpp"
-#include "summary/key_hash.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace proxy {
 

@@ -4,7 +4,7 @@
 
 namespace proxy {
 
-BlockFlow::BlockFlow(Blocks blocks, ByteRange covered, std::shared_ptr<Wakeup> writer,
+BlockFlow::BlockFlow(Blocks blocks, ByteRange covered, std::shared_ptr<base::Wakeup> writer,
                      std::uint64_t window_bytes, Ownership owner)
     : blocks_(blocks),
       covered_(covered),
@@ -35,7 +35,7 @@ bool BlockFlow::is_open_to(const void* request, const Store& store) const {
     return is_of(request) || (owner_.storable && !is_outdated(store));
 }
 
-std::unique_ptr<Fill::Reader> BlockFlow::join(std::uint64_t offset, std::shared_ptr<Wakeup> wakeup,
+std::unique_ptr<Fill::Reader> BlockFlow::join(std::uint64_t offset, std::shared_ptr<base::Wakeup> wakeup,
                                               const void* request) {
     const auto block = blocks_.at(offset);
     const std::lock_guard lock(mutex_);

@@ -13,7 +13,7 @@
 #include "proxy/storage/fill.hpp"
 #include "proxy/storage/flow_rate.hpp"
 #include "proxy/storage/store.hpp"
-#include "summary/key_hash.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace proxy {
 
@@ -40,7 +40,7 @@ public:
 
     /// `covered` is the part of the body in the answer. `writer` is the wakeup of the run, notified
     /// when a reader comes. `window_bytes` as in Fill.
-    BlockFlow(Blocks blocks, ByteRange covered, std::shared_ptr<Wakeup> writer,
+    BlockFlow(Blocks blocks, ByteRange covered, std::shared_ptr<base::Wakeup> writer,
               std::uint64_t window_bytes, Ownership owner);
 
     // Readers. `request` is the reader's own request, or null.
@@ -54,7 +54,7 @@ public:
     /// the run has ended. The owner also gets the block that was begun last, which the store lacks
     /// after an invalidation. An answer that stays out of the store releases all readers but the
     /// owner.
-    std::unique_ptr<Fill::Reader> join(std::uint64_t offset, std::shared_ptr<Wakeup> wakeup,
+    std::unique_ptr<Fill::Reader> join(std::uint64_t offset, std::shared_ptr<base::Wakeup> wakeup,
                                        const void* request);
     /// The block at `offset`, as the run sees it.
     enum class Stage : std::uint8_t {
@@ -96,7 +96,7 @@ private:
 
     const Blocks blocks_;
     const ByteRange covered_;
-    const std::shared_ptr<Wakeup> writer_;
+    const std::shared_ptr<base::Wakeup> writer_;
     const std::uint64_t window_bytes_;
     const Ownership owner_;
     mutable std::mutex mutex_;

@@ -25,7 +25,7 @@ std::size_t Body::next_block_bytes(std::uint64_t remaining) const {
                                    kBodyBlockBytes);
 }
 
-void Body::add_block(std::size_t capacity, Charge charge) {
+void Body::add_block(std::size_t capacity, base::Charge charge) {
     blocks_.push_back(
         {std::make_unique_for_overwrite<char[]>(capacity), capacity, 0, std::move(charge)});
 }

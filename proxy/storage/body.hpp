@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/http/memory.hpp"
+#include "base/memory/memory.hpp"
 
 namespace proxy {
 
@@ -55,7 +55,7 @@ public:
     /// The size of the next piece; `remaining` is the rest of the body, or 0 if it is unknown.
     std::size_t next_block_bytes(std::uint64_t remaining) const;
     /// Adds an empty piece of `capacity` bytes, which `charge` pays for.
-    void add_block(std::size_t capacity, Charge charge);
+    void add_block(std::size_t capacity, base::Charge charge);
     /// Copies as much of `data` as room() allows, and returns the number of bytes.
     std::size_t append(std::string_view data);
 
@@ -72,7 +72,7 @@ private:
         std::unique_ptr<char[]> data;
         std::size_t capacity = 0;
         std::size_t used = 0;
-        Charge charge;
+        base::Charge charge;
     };
 
     std::vector<Block> blocks_;

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "proxy/net/wakeup.hpp"
+#include "base/async/wakeup.hpp"
 #include "proxy/storage/body.hpp"
 #include "proxy/storage/disk_body_reader.hpp"
 #include "proxy/storage/fill.hpp"
@@ -24,8 +24,8 @@ public:
     /// Reads a stored response, which must outlive this object. `wakeup` is notified when bytes
     /// have come that peek() lacked; bytes in memory are there from the start. `windows`, which
     /// must outlive this object, is charged for bytes between the disk and the client.
-    BodyReader(const StoredResponse& response, const std::shared_ptr<Wakeup>& wakeup,
-               MemoryBudget& windows) {
+    BodyReader(const StoredResponse& response, const std::shared_ptr<base::Wakeup>& wakeup,
+               base::MemoryBudget& windows) {
         const auto& body = *response.body;
         if (body.on_disk())
             from_ = std::make_unique<DiskBodyReader>(body.on_disk(), wakeup, windows);

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "proxy/storage/stored_response.hpp"
-#include "summary/key_hash.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace proxy {
 

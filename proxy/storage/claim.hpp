@@ -9,7 +9,7 @@
 
 #include "proxy/storage/fill.hpp"
 #include "proxy/storage/store.hpp"
-#include "summary/key.hpp"
+#include "summary/sizing/key.hpp"
 
 namespace proxy {
 

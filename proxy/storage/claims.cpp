@@ -36,7 +36,7 @@ Claims::Taken Claims::take(summary::KeyHash key, std::string_view uri, const Fou
         // A look-up that found other variants may have missed one that was stored since.
         const auto* const selected = seen.response ? nullptr : in.memory.select(*entry, request);
         if (selected &&
-            selected->response->arrival.steady + kPartOfASecond > seen.at + protocol::slept())
+            selected->response->arrival.steady + kPartOfASecond > seen.at + base::slept())
             return {false, nullptr};
     }
     in.pending.add(key, uri, fill, request, stored);

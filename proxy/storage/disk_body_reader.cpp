@@ -42,8 +42,8 @@ BodyPiece DiskBodyReader::peek(std::uint64_t max_bytes,
 /// Charges so many bytes. Returns the number of bytes that may be kept.
 std::uint64_t DiskBodyReader::make_room(std::uint64_t bytes) {
     if (charge_.bytes() >= bytes) return bytes;
-    charge_ = Charge();
-    auto room = read_ahead(windows_, bytes);
+    charge_ = base::Charge();
+    auto room = base::read_ahead(windows_, bytes);
     if (!room) return std::min(bytes, kUncharged);
     charge_ = std::move(*room);
     return bytes;
@@ -61,7 +61,7 @@ bool DiskBodyReader::read_now(std::uint64_t bytes) {
 
 void DiskBodyReader::let_go() {
     bytes_ = DiskBytes();
-    charge_ = Charge();
+    charge_ = base::Charge();
 }
 
 void DiskBodyReader::ask() {

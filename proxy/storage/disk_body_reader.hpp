@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "proxy/disk/record_body.hpp"
-#include "proxy/http/memory.hpp"
-#include "proxy/net/wakeup.hpp"
+#include "base/memory/memory.hpp"
+#include "base/async/wakeup.hpp"
 #include "proxy/storage/body.hpp"
 
 namespace proxy {
@@ -23,8 +23,8 @@ public:
 
     /// `wakeup` is notified when a slice was read that peek() lacked. `windows`, which must outlive
     /// this object, is charged.
-    DiskBodyReader(std::shared_ptr<const RecordBody> body, std::shared_ptr<Wakeup> wakeup,
-                   MemoryBudget& windows)
+    DiskBodyReader(std::shared_ptr<const RecordBody> body, std::shared_ptr<base::Wakeup> wakeup,
+                   base::MemoryBudget& windows)
         : body_(std::move(body)), wakeup_(std::move(wakeup)), windows_(windows) {}
 
     /// As in BodyReader.
@@ -51,11 +51,11 @@ private:
     Came take();
 
     std::shared_ptr<const RecordBody> body_;
-    std::shared_ptr<Wakeup> wakeup_;
-    MemoryBudget& windows_;
+    std::shared_ptr<base::Wakeup> wakeup_;
+    base::MemoryBudget& windows_;
     std::uint64_t offset_ = 0;
     bool bytes_only_ = false;
-    Charge charge_;    // for bytes_
+    base::Charge charge_;    // for bytes_
     DiskBytes bytes_;  // of the body from bytes_at_ on
     std::uint64_t bytes_at_ = 0;
     std::shared_ptr<Reading> reading_;

@@ -36,7 +36,7 @@ std::size_t DiskShelf::erase_records(summary::KeyHash key, MemoryShelf::Entry* e
 }
 
 DiskShelf::Join DiskShelf::join_recall(summary::KeyHash key,
-                                       const std::shared_ptr<Wakeup>& wakeup) {
+                                       const std::shared_ptr<base::Wakeup>& wakeup) {
     const auto under_way = recalls_.find(key);
     if (under_way == recalls_.end()) return Join::idle;
     auto& waiting = under_way->second.waiting;
@@ -46,7 +46,7 @@ DiskShelf::Join DiskShelf::join_recall(summary::KeyHash key,
 }
 
 bool DiskShelf::begin_recall(summary::KeyHash key, std::size_t parts,
-                             const std::shared_ptr<Wakeup>& wakeup) {
+                             const std::shared_ptr<base::Wakeup>& wakeup) {
     const auto [recall, is_first] = recalls_.try_emplace(key);
     recall->second.waiting.push_back(wakeup);
     if (is_first) recall->second.pending = parts;

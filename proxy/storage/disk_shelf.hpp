@@ -9,9 +9,9 @@
 
 #include "proxy/disk/disk_index.hpp"
 #include "proxy/disk/second_request.hpp"
-#include "proxy/net/wakeup.hpp"
+#include "base/async/wakeup.hpp"
 #include "proxy/storage/memory_shelf.hpp"
-#include "summary/key_hash.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace proxy {
 
@@ -20,7 +20,7 @@ namespace proxy {
 /// called elsewhere. The lock of the shard guards it. It is empty in a store that has only memory.
 class DiskShelf {
 public:
-    using Waiting = std::vector<std::shared_ptr<Wakeup>>;
+    using Waiting = std::vector<std::shared_ptr<base::Wakeup>>;
     /// Requests that wait for the records of one key.
     static constexpr std::size_t kMaxWaiting = 4096;
 
@@ -47,10 +47,10 @@ public:
 
     enum class Join : std::uint8_t { joined, refused, idle };
     /// Lets the present recall of this key notify `wakeup` at its end; idle if there is none.
-    Join join_recall(summary::KeyHash key, const std::shared_ptr<Wakeup>& wakeup);
+    Join join_recall(summary::KeyHash key, const std::shared_ptr<base::Wakeup>& wakeup);
     /// Begins a recall in so many parts. False if one is under way, which notifies `wakeup` then.
     bool begin_recall(summary::KeyHash key, std::size_t parts,
-                      const std::shared_ptr<Wakeup>& wakeup);
+                      const std::shared_ptr<base::Wakeup>& wakeup);
     /// One part is done. Returns the wakeups to notify after the last part.
     Waiting end_part(summary::KeyHash key);
 

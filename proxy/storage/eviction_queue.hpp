@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <deque>
 
-#include "summary/key_hash.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace proxy {
 

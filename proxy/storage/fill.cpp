@@ -15,7 +15,7 @@ void Standstill::note(Time now) {
     }
 }
 
-Fill::Reader::Reader(std::shared_ptr<Fill> fill, std::shared_ptr<Wakeup> wakeup, bool leader)
+Fill::Reader::Reader(std::shared_ptr<Fill> fill, std::shared_ptr<base::Wakeup> wakeup, bool leader)
     : fill_(std::move(fill)), wakeup_(std::move(wakeup)), leader_(leader) {
     const std::lock_guard lock(fill_->mutex_);
     fill_->readers_.enter(*this);
@@ -187,7 +187,7 @@ std::size_t Fill::next_block_bytes() const {
     return body.next_block_bytes(incoming_.length_known ? incoming_.length - body.size() : 0);
 }
 
-void Fill::add_block(std::size_t capacity, Charge charge) {
+void Fill::add_block(std::size_t capacity, base::Charge charge) {
     const std::lock_guard lock(mutex_);
     if (readers_.closed()) let_go();  // also bytes that readers have skipped since
     incoming_.response->body->add_block(capacity, std::move(charge));

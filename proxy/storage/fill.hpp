@@ -16,7 +16,7 @@
 #include "proxy/http/interim.hpp"
 #include "proxy/http/live_fields.hpp"
 #include "proxy/http/storage_verdict.hpp"
-#include "proxy/net/wakeup.hpp"
+#include "base/async/wakeup.hpp"
 #include "proxy/storage/flow_rate.hpp"
 #include "proxy/storage/stored_response.hpp"
 #include "proxy/telemetry/span.hpp"
@@ -120,7 +120,7 @@ public:
     /// A reader of the fill, for its lifetime. Constructed and used on the thread of the reader.
     class Reader {
     public:
-        Reader(std::shared_ptr<Fill> fill, std::shared_ptr<Wakeup> wakeup, bool leader);
+        Reader(std::shared_ptr<Fill> fill, std::shared_ptr<base::Wakeup> wakeup, bool leader);
         ~Reader();
         Reader(const Reader&) = delete;
         Reader& operator=(const Reader&) = delete;
@@ -148,7 +148,7 @@ public:
     private:
         friend class Fill;
         std::shared_ptr<Fill> fill_;
-        std::shared_ptr<Wakeup> wakeup_;
+        std::shared_ptr<base::Wakeup> wakeup_;
         std::size_t index_ = 0;  // among the fill's readers
         std::uint64_t offset_ = 0;
         std::multiset<std::uint64_t>::iterator
@@ -160,7 +160,7 @@ public:
 
     /// `writer` is notified when a window opens or the last reader leaves. `window_bytes` limits
     /// the distance of an unstored body to its slowest reader.
-    Fill(std::shared_ptr<Wakeup> writer, std::uint64_t window_bytes)
+    Fill(std::shared_ptr<base::Wakeup> writer, std::uint64_t window_bytes)
         : window_bytes_(window_bytes), writer_(std::move(writer)) {}
 
     /// The context of the request that leads, in a sampled trace; else invalid. Set before others
@@ -198,7 +198,7 @@ public:
     /// Bytes that append() takes before the next add_block().
     std::size_t room() const;
     std::size_t next_block_bytes() const;
-    void add_block(std::size_t capacity, Charge charge);
+    void add_block(std::size_t capacity, base::Charge charge);
     void append(std::string_view data);  // at most room() bytes
     /// Notes bytes that were received since the last call, for the rate. 0 at the first call.
     void flowed(std::uint64_t bytes, std::chrono::steady_clock::time_point now);
@@ -277,7 +277,7 @@ private:
     std::chrono::nanoseconds alone_at_most_ = kAloneAtMost;
     Readers readers_;
     Standstill standstill_;
-    std::shared_ptr<Wakeup> writer_;
+    std::shared_ptr<base::Wakeup> writer_;
 };
 
 }  // namespace proxy

@@ -8,7 +8,7 @@
 #include "proxy/disk/disk_file.hpp"
 #include "proxy/disk/super_file.hpp"
 #include "proxy/http/http_date.hpp"
-#include "proxy/net/wall_clock.hpp"
+#include "proxy/http/wall_clock.hpp"
 
 namespace proxy {
 namespace {

@@ -11,7 +11,7 @@
 #include "proxy/http/fields.hpp"
 #include "proxy/http/http_date.hpp"
 #include "proxy/http/rule.hpp"
-#include "summary/key_hash.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace proxy {
 

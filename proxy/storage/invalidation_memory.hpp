@@ -11,9 +11,9 @@
 #include <span>
 #include <string_view>
 
-#include "proxy/http/recent_map.hpp"
-#include "summary/bloom_filter.hpp"
-#include "summary/key_hash.hpp"
+#include "base/memory/recent_map.hpp"
+#include "summary/filters/bloom_filter.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace proxy {
 
@@ -90,7 +90,7 @@ private:
     std::atomic<const summary::KeyHasher*> prefix_hasher_{nullptr};
     std::atomic<std::uint64_t> invalidations_{0};
     mutable std::mutex mutex_;
-    RecentMap<summary::KeyHash, Note, summary::HashOfKeyHash> latest_;
+    base::RecentMap<summary::KeyHash, Note, summary::HashOfKeyHash> latest_;
     std::deque<Stretch> stretches_;  // oldest first, all older than latest_
     std::optional<Note> floor_;
 };

@@ -7,6 +7,8 @@
 #include "proxy/http/tags.hpp"
 #include "proxy/storage/blocks.hpp"
 
+#include "summary/sizing/prefix_tag.hpp"
+
 namespace proxy {
 
 /// The contents that an invalidation took out of the shards. They are destroyed after all locks are
@@ -43,7 +45,7 @@ std::size_t Invalidations::invalidate(const protocol::Invalidation& what, Clock:
     for (const auto& key : what.keys) ended += invalidate(key, now);
     std::vector<summary::KeyHash> prefixes;
     for (const auto& tag : what.tags) {
-        if (protocol::is_prefix_tag(tag))
+        if (summary::is_prefix_tag(tag))
             prefixes.push_back(tag);
         else
             ended += invalidate_tag(tag, now);

@@ -13,7 +13,7 @@
 #include "proxy/storage/invalidation_memory.hpp"
 #include "proxy/storage/store_disk.hpp"
 #include "proxy/storage/store_shard.hpp"
-#include "summary/key_hash.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace proxy {
 

@@ -11,7 +11,7 @@
 #include <system_error>
 #include <vector>
 
-#include "protocol/net/crypto.hpp"
+#include "base/tls/crypto.hpp"
 #include "proxy/disk/disk_error.hpp"
 #include "proxy/disk/super_file.hpp"
 
@@ -69,8 +69,8 @@ std::optional<HashSecret> read(const std::filesystem::path& path) {
 /// Writes the file under another name first, so that it appears complete or is absent.
 void make(const std::filesystem::path& path, const HashSecret& secret) {
     std::array<std::byte, 8> name;
-    protocol::random_bytes(name);
-    const auto fresh = path.string() + '.' + protocol::hex(name);
+    base::random_bytes(name);
+    const auto fresh = path.string() + '.' + base::hex(name);
     {
         const File file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
         if (file.fd < 0) fail_by_system(fresh, "cannot be made");
@@ -124,7 +124,7 @@ HashSecret local_secret(std::span<const std::filesystem::path> directories) {
     if (!secret && failed) throw DeviceFailed(*failed);  // the failed directory may have the secret
     for (const auto& path : without) {
         const bool is_first = !secret;
-        if (is_first) protocol::random_bytes(secret.emplace());
+        if (is_first) base::random_bytes(secret.emplace());
         try {
             make(path, *secret);
         } catch (const DeviceFailed&) {

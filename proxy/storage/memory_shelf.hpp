@@ -16,7 +16,7 @@
 #include "proxy/storage/eviction_queue.hpp"
 #include "proxy/storage/stored_response.hpp"
 #include "proxy/storage/tag_index.hpp"
-#include "summary/key_hash.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace proxy {
 

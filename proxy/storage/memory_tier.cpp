@@ -16,7 +16,7 @@ constexpr std::uint64_t kBlockBytes = 96;
 
 }  // namespace
 
-MemoryTier::MemoryTier(MemoryBudget& budget, StoreShards& shards, AnnouncementLedger& ledger)
+MemoryTier::MemoryTier(base::MemoryBudget& budget, StoreShards& shards, AnnouncementLedger& ledger)
     : budget_(budget), shards_(shards), ledger_(ledger) {
     for (auto& in : shards_) in.memory.count_evictable_into(evictable_);
 }
@@ -61,7 +61,7 @@ bool MemoryTier::evict_until(Enough enough, std::uint64_t left) {
     return true;
 }
 
-std::optional<Charge> MemoryTier::reserve(std::uint64_t bytes, Clock::time_point now) {
+std::optional<base::Charge> MemoryTier::reserve(std::uint64_t bytes, Clock::time_point now) {
     const auto cap = budget_.cap();
     if (bytes > cap) return std::nullopt;
     if (!evict_until([&] { return budget_.take(bytes); }, cap / kShareLeft)) {
@@ -73,7 +73,7 @@ std::optional<Charge> MemoryTier::reserve(std::uint64_t bytes, Clock::time_point
         return std::nullopt;
     }
     if (full_.on() && full_.over(now)) spdlog::info("cache.memory has room again");
-    return Charge(budget_, bytes);
+    return base::Charge(budget_, bytes);
 }
 
 bool MemoryTier::step_cap_to(std::uint64_t bytes) {

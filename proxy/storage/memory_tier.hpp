@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "proxy/config/config.hpp"
-#include "proxy/http/memory.hpp"
+#include "base/memory/memory.hpp"
 #include "proxy/storage/announcement_ledger.hpp"
 #include "proxy/storage/store_shard.hpp"
 #include "proxy/storage/stored_response.hpp"
@@ -34,15 +34,15 @@ public:
     using Clock = std::chrono::steady_clock;
 
     /// All three must outlive it, and `budget` the shards too, whose responses are charged to it.
-    MemoryTier(MemoryBudget& budget, StoreShards& shards, AnnouncementLedger& ledger);
+    MemoryTier(base::MemoryBudget& budget, StoreShards& shards, AnnouncementLedger& ledger);
     MemoryTier(const MemoryTier&) = delete;
     MemoryTier& operator=(const MemoryTier&) = delete;
 
     /// Takes `bytes` from the cap, after the eviction of unused entries where that is necessary.
     /// Fails if too little can be evicted: one part in kShareLeft of the cap stays evictable.
-    std::optional<Charge> reserve(std::uint64_t bytes, Clock::time_point now);
-    /// See proxy::has_room().
-    bool has_room() const { return proxy::has_room(budget_.used(), budget_.cap()); }
+    std::optional<base::Charge> reserve(std::uint64_t bytes, Clock::time_point now);
+    /// See base::has_room().
+    bool has_room() const { return base::has_room(budget_.used(), budget_.cap()); }
     std::uint64_t used() const { return budget_.used(); }
     /// One step towards another cap; true when it is reached. A step down evicts about
     /// kCapStepBytes, so that neither the caller nor the workers stand still.
@@ -68,7 +68,7 @@ private:
     template <class Enough>
     bool evict_until(Enough enough, std::uint64_t left);
 
-    MemoryBudget& budget_;
+    base::MemoryBudget& budget_;
     StoreShards& shards_;
     AnnouncementLedger& ledger_;
     Episode full_;                             // nothing is left to evict

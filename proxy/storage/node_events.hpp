@@ -6,8 +6,8 @@
 #include <variant>
 
 #include "protocol/wire/invalidation.hpp"
-#include "proxy/net/awaited_value.hpp"
-#include "summary/key_hash.hpp"
+#include "base/async/awaited_value.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace proxy {
 
@@ -32,7 +32,7 @@ struct PurgeAnswer {
 /// kPurgeDeadline; it stays empty if the node ends first.
 struct PurgeRequested {
     std::string uri;
-    std::shared_ptr<AwaitedValue<PurgeAnswer>> reply;
+    std::shared_ptr<base::AwaitedValue<PurgeAnswer>> reply;
 };
 /// The event loop of a worker thread has ended.
 struct WorkerEnded {};

@@ -14,7 +14,7 @@
 #include "proxy/storage/request_class.hpp"
 #include "proxy/storage/stored_response.hpp"
 #include "proxy/storage/tag_index.hpp"
-#include "summary/key_hash.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace proxy {
 

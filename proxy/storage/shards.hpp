@@ -3,7 +3,7 @@
 #include <array>
 #include <cstddef>
 
-#include "summary/key_hash.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace proxy {
 

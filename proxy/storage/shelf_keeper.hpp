@@ -10,6 +10,7 @@
 #include "proxy/storage/invalidations.hpp"
 #include "proxy/storage/store_disk.hpp"
 #include "proxy/storage/store_shard.hpp"
+#include "summary/sizing/prefix_tag.hpp"
 
 namespace proxy {
 
@@ -24,7 +25,7 @@ public:
 
     summary::KeyHash hash_of(std::string_view uri) const override { return disk_.hash_of(uri); }
     bool is_prefix_tag(summary::KeyHash hash) const override {
-        return protocol::is_prefix_tag(hash);
+        return summary::is_prefix_tag(hash);
     }
     std::vector<summary::KeyHash> prefix_tags_of(std::string_view uri) const override {
         return proxy::prefix_tags_of(uri, [this](std::string_view text) { return hash_of(text); });

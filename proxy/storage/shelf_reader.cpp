@@ -19,7 +19,7 @@ bool is_useless(const boost::system::error_code& error) {
 }  // namespace
 
 ShelfReader::Recall ShelfReader::recall(summary::KeyHash key, std::string_view uri,
-                                        const std::shared_ptr<Wakeup>& wakeup) {
+                                        const std::shared_ptr<base::Wakeup>& wakeup) {
     Asked asked{key, uri, 0, {}};
     std::vector<DiskEntry> records;
     auto& in = shards_.of(key);

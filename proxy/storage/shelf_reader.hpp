@@ -5,7 +5,7 @@
 #include <memory>
 #include <string_view>
 
-#include "proxy/net/wakeup.hpp"
+#include "base/async/wakeup.hpp"
 #include "proxy/storage/announcement_ledger.hpp"
 #include "proxy/storage/invalidation_memory.hpp"
 #include "proxy/storage/memory_tier.hpp"
@@ -39,7 +39,7 @@ public:
     /// Brings the records of the key that memory lacks into memory. A large body stays on the disk,
     /// and Body::on_disk() names its place. Requires a disk.
     Recall recall(summary::KeyHash key, std::string_view uri,
-                  const std::shared_ptr<Wakeup>& wakeup);
+                  const std::shared_ptr<base::Wakeup>& wakeup);
 
 private:
     using Clock = std::chrono::steady_clock;

@@ -7,6 +7,8 @@
 #include "proxy/http/tags.hpp"
 #include "proxy/storage/blocks.hpp"
 
+#include "summary/sizing/prefix_tag.hpp"
+
 namespace proxy {
 
 SoftPurge::SoftPurge(StoreShards& shards, const protocol::Invalidation& what,
@@ -14,7 +16,7 @@ SoftPurge::SoftPurge(StoreShards& shards, const protocol::Invalidation& what,
     using Hashes = boost::unordered_flat_set<summary::KeyHash, summary::HashOfKeyHash>;
     const Hashes keys(what.keys.begin(), what.keys.end());
     const Hashes tags(what.tags.begin(), what.tags.end());
-    const auto has_prefixes = std::ranges::any_of(what.tags, protocol::is_prefix_tag);
+    const auto has_prefixes = std::ranges::any_of(what.tags, summary::is_prefix_tag);
     const auto is_named = [&](const summary::KeyHash& tag) { return tags.contains(tag); };
     const auto is_meant = [&](const MemoryShelf::Entry& entry) {
         return keys.contains(entry.hash) || std::ranges::any_of(entry.tags, is_named) ||

@@ -11,7 +11,7 @@
 #include "proxy/storage/memory_tier.hpp"
 #include "proxy/storage/store_shard.hpp"
 #include "proxy/storage/stored_response.hpp"
-#include "summary/key_hash.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace proxy {
 

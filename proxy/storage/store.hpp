@@ -27,7 +27,7 @@
 #include "proxy/storage/store_disk_status.hpp"
 #include "proxy/storage/store_shard.hpp"
 #include "proxy/storage/stored_response.hpp"
-#include "summary/key.hpp"
+#include "summary/sizing/key.hpp"
 
 namespace proxy {
 
@@ -85,7 +85,7 @@ public:
     using Recall = ShelfReader::Recall;
     /// Brings the responses of the URI that only the disk has into memory.
     Recall recall(summary::KeyHash hash, std::string_view uri,
-                  const std::shared_ptr<Wakeup>& wakeup) {
+                  const std::shared_ptr<base::Wakeup>& wakeup) {
         return disk_.tier() ? reader_.recall(hash, uri, wakeup) : Recall::done;
     }
     enum class Where : std::uint8_t {
@@ -148,7 +148,7 @@ public:
     std::uint64_t disk_ends() const { return disk_.ends(); }
 
     /// See MemoryTier for these six.
-    std::optional<Charge> reserve(std::uint64_t bytes, Clock::time_point now) {
+    std::optional<base::Charge> reserve(std::uint64_t bytes, Clock::time_point now) {
         return memory_.reserve(bytes, now);
     }
     bool has_room() const { return memory_.has_room(); }
@@ -172,7 +172,7 @@ public:
     Stats stats() const;
 
 private:
-    MemoryBudget budget_;  // first, as all responses are charged to it
+    base::MemoryBudget budget_;  // first, as all responses are charged to it
     const summary::KeyHasher& hasher_;
     AnnouncementLedger ledger_;
     StoreShards shards_;

@@ -12,7 +12,7 @@
 
 #include "proxy/disk/disk_tier.hpp"
 #include "proxy/http/arrival.hpp"
-#include "summary/key.hpp"
+#include "summary/sizing/key.hpp"
 
 namespace proxy {
 

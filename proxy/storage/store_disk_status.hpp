@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "protocol/net/described.hpp"
+#include "base/counters/described.hpp"
 
 namespace proxy {
 
@@ -16,19 +16,19 @@ struct StoreDiskStatus {
 };
 
 /// described.hpp says how to add a number.
-inline constexpr protocol::Described<StoreDiskStatus> kStoreDiskNumbers[] = {
+inline constexpr base::Described<StoreDiskStatus> kStoreDiskNumbers[] = {
     {.member = &StoreDiskStatus::disk_objects,
      .path = "cache.disk_objects",
      .unit = "responses",
      .help = "Stored responses that are on disk, in memory too or not.",
      .family = "hearsay_cache_disk_objects",
-     .kind = protocol::NumberKind::level},
+     .kind = base::NumberKind::level},
     {.member = &StoreDiskStatus::disk_index_bytes,
      .path = "cache.disk_index_bytes",
      .unit = "bytes",
      .help = "Memory that the index of the disk takes, beside cache.memory.",
      .family = "hearsay_disk_index_bytes",
-     .kind = protocol::NumberKind::level},
+     .kind = base::NumberKind::level},
     {&StoreDiskStatus::disk_hits, "cache.disk_hits", "responses",
      "Responses that were read from disk, as clients and peers asked for what memory did not have.",
      "hearsay_disk_hits_total"},
@@ -37,6 +37,6 @@ inline constexpr protocol::Described<StoreDiskStatus> kStoreDiskNumbers[] = {
      "(cache.disk_admission).",
      "hearsay_disk_admission_declined_total"},
 };
-static_assert(protocol::every_member_has_a_row(kStoreDiskNumbers));
+static_assert(base::every_member_has_a_row(kStoreDiskNumbers));
 
 }  // namespace proxy

@@ -10,7 +10,7 @@
 #include "proxy/storage/memory_shelf.hpp"
 #include "proxy/storage/pending_responses.hpp"
 #include "proxy/storage/shards.hpp"
-#include "summary/key_hash.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace proxy {
 

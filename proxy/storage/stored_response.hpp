@@ -15,7 +15,7 @@
 #include "proxy/http/vary.hpp"
 #include "proxy/storage/blocks.hpp"
 #include "proxy/storage/body.hpp"
-#include "summary/key_hash.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace proxy {
 
@@ -60,7 +60,7 @@ struct StoredResponse : StoredMetadata {
         : StoredMetadata(std::move(metadata)), body(std::move(bytes)) {}
 
     std::shared_ptr<Body> body = std::make_shared<Body>();  // empty when there are `blocks`
-    Charge charge;  // for the head and the store's own records
+    base::Charge charge;  // for the head and the store's own records
 
     std::uint64_t body_bytes() const { return blocks ? blocks->length : body->size(); }
 };

@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "proxy/storage/fill.hpp"
-#include "summary/key_hash.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace proxy {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "proxy/http/tags.hpp"
-#include "summary/key_hash.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace proxy {
 

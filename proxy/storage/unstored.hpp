@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "proxy/http/storage_verdict.hpp"
-#include "summary/key_hash.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace proxy {
 

@@ -2,7 +2,7 @@
 #include "proxy/telemetry/access_log.hpp"
 
 #include "proxy/http/field_list.hpp"
-#include "proxy/telemetry/json_string.hpp"
+#include "base/text/json_string.hpp"
 
 #include <algorithm>
 #include <array>
@@ -36,7 +36,7 @@ void append_number(std::string& out, std::uint64_t value, std::size_t width = 1)
 
 void append_json_member(std::string& out, std::string_view key, std::string_view text) {
     out.append(",\"").append(key).append("\":");
-    append_json_string(out, text);
+    base::append_json_string(out, text);
 }
 
 void append_peers_asked(std::string& out, const std::deque<PeerRequestLog::Entry>& all) {
@@ -44,7 +44,7 @@ void append_peers_asked(std::string& out, const std::deque<PeerRequestLog::Entry
     for (const auto& entry : all) {
         if (&entry != &all.front()) out.push_back(',');
         out.append("{\"peer\":");
-        append_json_string(out, entry.node);
+        base::append_json_string(out, entry.node);
         append_json_member(out, "verdict", to_string(entry.verdict));
         out.push_back('}');
     }

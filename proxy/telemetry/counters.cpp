@@ -51,7 +51,7 @@ std::uint64_t DurationHistogram::total() const {
 }
 
 WorkerCounters& WorkerCounters::operator+=(const WorkerCounters& other) {
-    protocol::add<TrafficCounters>(*this, other, kTrafficCounters);
+    base::add<TrafficCounters>(*this, other, kTrafficCounters);
     requests += other.requests;
     for (std::size_t i = 0; i < durations.size(); ++i) durations[i] += other.durations[i];
     for (std::size_t i = 0; i < exemplars.size(); ++i) exemplars[i] += other.exemplars[i];

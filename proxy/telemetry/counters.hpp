@@ -8,7 +8,7 @@
 #include <functional>
 #include <string_view>
 
-#include "protocol/net/described.hpp"
+#include "base/counters/described.hpp"
 #include "proxy/http/described_enum.hpp"
 #include "proxy/http/outcome.hpp"
 #include "proxy/http/storage_verdict.hpp"
@@ -16,8 +16,8 @@
 
 namespace proxy {
 
-using protocol::Described;
-using protocol::NumberKind;
+using base::Described;
+using base::NumberKind;
 
 /// Upper bounds of the request duration histogram in seconds, from a memory hit to a long download.
 inline constexpr std::array kDurationBuckets{
@@ -306,7 +306,7 @@ inline constexpr Described<TrafficCounters> kTrafficCounters[] = {
      "Requests inside these connections. hearsay_requests_total has them, too.",
      "hearsay_intercepted_requests_total"},
 };
-static_assert(protocol::every_member_has_a_row(kTrafficCounters));
+static_assert(base::every_member_has_a_row(kTrafficCounters));
 
 /// All counters of one worker.
 struct WorkerCounters : TrafficCounters {

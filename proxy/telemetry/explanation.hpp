@@ -11,7 +11,7 @@
 namespace proxy {
 
 /// A node's view of one URL, for a GET without fields: its own copy, what the peers'
-/// summaries promise and what the peers have, and the targets of a miss. cache/explain fills it,
+/// summaries promise and what the peers have, and the targets of a miss. fetch/explain fills it,
 /// and the admin port shows it.
 struct Explanation {
     std::string url;  // the target URI: the key of store and summaries

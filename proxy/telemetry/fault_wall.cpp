@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "protocol/net/plain_message.hpp"
+#include "base/text/plain_message.hpp"
 
 namespace proxy {
 namespace {
@@ -18,7 +18,7 @@ std::string words() {
     try {
         throw;
     } catch (const std::exception& error) {
-        return protocol::plain_message(error);
+        return base::plain_message(error);
     } catch (...) {
         return "something that is no std::exception";
     }

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "protocol/net/described.hpp"
+#include "base/counters/described.hpp"
 
 namespace proxy {
 
-using protocol::Described;
+using base::Described;
 
 /// Counts of peer requests between this node and one peer, in both directions. Per worker, or
 /// summed.
@@ -86,6 +86,6 @@ inline constexpr Described<PeerCounters> kPeerCounters[] = {
      "hearsay_peer_time_seconds_total",
      {"result", "lost"}},
 };
-static_assert(protocol::every_member_has_a_row(kPeerCounters));
+static_assert(base::every_member_has_a_row(kPeerCounters));
 
 }  // namespace proxy

@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "proxy/telemetry/json_string.hpp"
+#include "base/text/json_string.hpp"
 #include "proxy/telemetry/span_queue.hpp"
 
 namespace proxy {
@@ -114,7 +114,7 @@ bool OpenSpan::takes(std::string_view key, std::size_t bytes) {
 void OpenSpan::add(std::string_view key, std::string_view text) {
     if (!draft_ || text.empty()) return;
     std::string value;
-    append_json_string(value, text.substr(0, kMaxAttributeBytes));
+    base::append_json_string(value, text.substr(0, kMaxAttributeBytes));
     if (!takes(key, value.size() + 64)) return;
     draft_->attributes.append("\"stringValue\":").append(value).append("}}");
 }
@@ -171,7 +171,7 @@ void OpenSpan::end() {
         if (draft->failed) {
             out.append(",\"status\":{\"code\":").append(std::to_string(kStatusError));
             out.append(",\"message\":");
-            append_json_string(out, draft->failure);
+            base::append_json_string(out, draft->failure);
             out.push_back('}');
         }
         out.push_back('}');

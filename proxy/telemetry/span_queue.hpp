@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/net/described.hpp"
+#include "base/counters/described.hpp"
 
 namespace proxy {
 
@@ -21,7 +21,7 @@ struct SpanCounters {
     std::uint64_t waiting = 0, waiting_bytes = 0;
 };
 /// described.hpp explains the fields of a row.
-inline constexpr protocol::Described<SpanCounters> kSpanCounters[] = {
+inline constexpr base::Described<SpanCounters> kSpanCounters[] = {
     {&SpanCounters::sent,
      "tracing.sent",
      "spans",
@@ -49,15 +49,15 @@ inline constexpr protocol::Described<SpanCounters> kSpanCounters[] = {
      .unit = "spans",
      .help = "Spans that wait for the collector.",
      .family = "hearsay_trace_queue_spans",
-     .kind = protocol::NumberKind::level},
+     .kind = base::NumberKind::level},
     {.member = &SpanCounters::waiting_bytes,
      .path = "tracing.waiting_bytes",
      .unit = "bytes",
      .help = "Memory of these spans.",
      .family = "hearsay_trace_queue_bytes",
-     .kind = protocol::NumberKind::level},
+     .kind = base::NumberKind::level},
 };
-static_assert(protocol::every_member_has_a_row(kSpanCounters));
+static_assert(base::every_member_has_a_row(kSpanCounters));
 
 /// The spans that wait for the collector, each as a JSON object of OTLP. Workers put them in
 /// without a wait, and one exporter takes them out in batches. A full queue drops new spans and

@@ -5,7 +5,7 @@
 #include <random>
 #include <span>
 
-#include "protocol/net/crypto.hpp"
+#include "base/tls/crypto.hpp"
 #include "proxy/http/field_list.hpp"
 
 namespace proxy {
@@ -42,7 +42,7 @@ void append_digits(std::string& out, std::span<const std::uint8_t> bytes) {
 
 std::mt19937_64 seeded_generator() {
     std::array<std::uint32_t, 8> seed{};
-    protocol::random_bytes(std::as_writable_bytes(std::span(seed)));
+    base::random_bytes(std::as_writable_bytes(std::span(seed)));
     std::seed_seq sequence(seed.begin(), seed.end());
     return std::mt19937_64(sequence);
 }

@@ -8,8 +8,8 @@
 #include <memory>
 #include <optional>
 
-#include "protocol/net/embedded_v4.hpp"
-#include "protocol/net/plain_address.hpp"
+#include "base/net/embedded_v4.hpp"
+#include "base/net/plain_address.hpp"
 #include "proxy/http/same_host.hpp"
 
 namespace proxy {
@@ -57,7 +57,7 @@ std::optional<ip::address> literal(const std::string& host) {
     boost::system::error_code error;
     const auto address = ip::make_address(host, error);
     if (error) return std::nullopt;
-    return protocol::plain_address(address);
+    return base::plain_address(address);
 }
 
 /// Does a connection to it end on this machine, if anything listens there?
@@ -123,10 +123,10 @@ bool is_of_the_house(const Config& config, const Surroundings& around, const ip:
 }  // namespace
 
 bool is_public(const ip::address& address) {
-    const auto plain = protocol::plain_address(address);
+    const auto plain = base::plain_address(address);
     static const PrefixList nat64{"64:ff9b::/96"};  // the only public part of ::/8
     return (!special_ranges().contains(plain) || nat64.contains(plain)) &&
-           std::ranges::all_of(protocol::embedded_v4(plain),
+           std::ranges::all_of(base::embedded_v4(plain),
                                [](const auto& inner) { return is_public(inner); });
 }
 
@@ -158,7 +158,7 @@ std::vector<ip::address> interface_addresses() {
             const auto* v6 = reinterpret_cast<const sockaddr_in6*>(one->ifa_addr);
             ip::address_v6::bytes_type bytes;
             std::copy_n(v6->sin6_addr.s6_addr, bytes.size(), bytes.begin());
-            found.emplace_back(protocol::plain_address(ip::address_v6(bytes)));
+            found.emplace_back(base::plain_address(ip::address_v6(bytes)));
         }
     }
     return found;
@@ -179,8 +179,8 @@ std::vector<std::string_view> peer_names(const Config& config, PeerPlaces found)
 
 Destination judge_destination(const Config& config, const Surroundings& around,
                               const ip::address& address, std::uint16_t port) {
-    const auto plain = protocol::plain_address(address);
-    const auto inner = protocol::embedded_v4(plain);
+    const auto plain = base::plain_address(address);
+    const auto inner = base::embedded_v4(plain);
     const auto is_house = [&](const ip::address& each) {
         return is_of_the_house(config, around, each, port);
     };

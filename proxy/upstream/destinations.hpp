@@ -42,7 +42,7 @@ std::vector<boost::asio::ip::address> interface_addresses();
 std::vector<std::string_view> peer_names(const Config& config, PeerPlaces found);
 
 /// Judges the very address that would be connected to. Listeners of this node and of its peers are
-/// closed, also behind IPv4 addresses inside IPv6 ones (protocol/net/embedded_v4.hpp) and behind
+/// closed, also behind IPv4 addresses inside IPv6 ones (base/net/embedded_v4.hpp) and behind
 /// the unspecified address, which leads to loopback. At peers' addresses the ports that this node
 /// uses itself are closed, because a peer's admin port may be the same. Peers are those of the
 /// configuration and those of discovery, SRV records included.

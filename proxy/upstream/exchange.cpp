@@ -10,9 +10,9 @@
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/retry_after.hpp"
-#include "proxy/net/acknowledged.hpp"
-#include "proxy/net/quick_recovery.hpp"
-#include "proxy/net/wall_clock.hpp"
+#include "base/net/acknowledged.hpp"
+#include "base/net/quick_recovery.hpp"
+#include "proxy/http/wall_clock.hpp"
 
 namespace proxy {
 
@@ -39,10 +39,10 @@ std::uint32_t server_of_peer(Fields response) {
 
 }  // namespace
 
-std::size_t ReadWindow::next(MemoryBudget& windows) {
+std::size_t ReadWindow::next(base::MemoryBudget& windows) {
     if (std::exchange(first_, false)) return kFirstReadBytes;
     if (charge_.bytes() == 0) {
-        auto room = read_ahead(windows, kUpstreamReadBytes);
+        auto room = base::read_ahead(windows, kUpstreamReadBytes);
         if (!room) return kFirstReadBytes;
         charge_ = std::move(*room);
     }
@@ -104,7 +104,7 @@ asio::awaitable<FetchError> Exchange::connect(const UpstreamTarget& target,
     sender_.of_client = connection_->is_of_client();
     sender_.mark = target.mark;
     if (kept == Kept::recent && connection_->is_used()) delivery_.begin_on(socket());
-    if (terms_.with_peer) recover_quickly(socket());
+    if (terms_.with_peer) base::recover_quickly(socket());
     if (abandoned_) co_return FetchError::abandoned;
     asked_ = {Clock::now(), wall_now()};
     co_return FetchError::none;
@@ -138,7 +138,7 @@ bool Exchange::has_vanished() const {
 /// replaced or given up could still be executed then.
 void Exchange::give_up() {
     if (!connection_ || heard_answer() || !delivery_.was_sent()) return;
-    abort_at_close(socket());
+    base::abort_at_close(socket());
 }
 
 /// Its siblings went the same way.
@@ -196,10 +196,10 @@ Exchange::Said Exchange::look() {
             delivery_.answered();
             continue;
         }
-        if (step == protocol::TlsSession::Step::wait_read ||
-            step == protocol::TlsSession::Step::wait_write)
+        if (step == base::TlsSession::Step::wait_read ||
+            step == base::TlsSession::Step::wait_write)
             return Said::nothing;
-        delivery_.ended(step == protocol::TlsSession::Step::end);
+        delivery_.ended(step == base::TlsSession::Step::end);
         return Said::end;
     }
 }
@@ -294,7 +294,7 @@ void Exchange::take_head(std::shared_ptr<const HeadRewrite> head) {
     mirrored_.take_head(std::move(head));
 }
 
-void Exchange::rewrite_body(std::unique_ptr<BodyRewriter> rewriter, Charge charge) {
+void Exchange::rewrite_body(std::unique_ptr<BodyRewriter> rewriter, base::Charge charge) {
     mirrored_.begin_body(std::move(rewriter), std::move(charge), reader_.pieces());
 }
 

@@ -53,12 +53,12 @@ struct ExchangeTerms {
 class ReadWindow {
 public:
     /// The bytes for the next read, of which a large number is charged to `windows`.
-    std::size_t next(MemoryBudget& windows);
-    void close() { charge_ = Charge(); }
+    std::size_t next(base::MemoryBudget& windows);
+    void close() { charge_ = base::Charge(); }
 
 private:
     bool first_ = true;
-    Charge charge_;
+    base::Charge charge_;
 };
 
 /// One request to an origin or peer, and its response. One coroutine of one worker owns it. When
@@ -169,7 +169,7 @@ public:
     bool is_rewritten() const { return mirrored_.has_head(); }
     /// From now on read_body() gives what `rewriter` makes of the body, and its length is unknown.
     /// `charge`: for the memory of `rewriter`.
-    void rewrite_body(std::unique_ptr<BodyRewriter> rewriter, Charge charge);
+    void rewrite_body(std::unique_ptr<BodyRewriter> rewriter, base::Charge charge);
     /// The redirects that were followed to it.
     unsigned redirects() const { return redirects_ ? redirects_->count() : 0; }
 

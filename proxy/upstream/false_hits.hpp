@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "summary/key.hpp"
+#include "summary/sizing/key.hpp"
 
 namespace proxy {
 

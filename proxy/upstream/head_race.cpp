@@ -11,7 +11,7 @@ namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
 asio::awaitable<void> run_peer(std::shared_ptr<PeerRunner> self, std::string request,
-                               std::shared_ptr<Wakeup> wakeup) {
+                               std::shared_ptr<base::Wakeup> wakeup) {
     const auto verdict = co_await self->request.send(std::move(request), self->promised);
     const auto wanted = !self->lost && verdict == PeerVerdict::hit;
     self->verdict = verdict;
@@ -21,7 +21,7 @@ asio::awaitable<void> run_peer(std::shared_ptr<PeerRunner> self, std::string req
 }
 
 asio::awaitable<void> run_origin(std::shared_ptr<OriginRunner> self,
-                                 std::shared_ptr<Wakeup> wakeup) {
+                                 std::shared_ptr<base::Wakeup> wakeup) {
     const auto error = co_await self->run();
     self->result = error;
     if (!self->lost && self->on_end) self->on_end();

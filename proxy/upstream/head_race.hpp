@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "proxy/net/timer_wheel.hpp"
-#include "proxy/net/wakeup.hpp"
+#include "base/async/timer_wheel.hpp"
+#include "base/async/wakeup.hpp"
 #include "proxy/upstream/origin_runner.hpp"
 #include "proxy/upstream/peer_request.hpp"
 
@@ -41,7 +41,7 @@ struct PeerRunner {
 class HeadRace {
 public:
     /// `wakeup` gets a notice of each end.
-    HeadRace(Upstream& upstream, std::shared_ptr<Wakeup> wakeup)
+    HeadRace(Upstream& upstream, std::shared_ptr<base::Wakeup> wakeup)
         : upstream_(upstream), wakeup_(std::move(wakeup)) {}
     ~HeadRace() { won_by(nullptr); }
     HeadRace(const HeadRace&) = delete;
@@ -60,7 +60,7 @@ public:
 
 private:
     Upstream& upstream_;
-    std::shared_ptr<Wakeup> wakeup_;
+    std::shared_ptr<base::Wakeup> wakeup_;
     std::vector<std::shared_ptr<PeerRunner>> peers_;
 };
 

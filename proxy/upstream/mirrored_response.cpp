@@ -2,7 +2,7 @@
 
 namespace proxy {
 
-void MirroredResponse::begin_body(std::unique_ptr<BodyRewriter> rewriter, Charge charge,
+void MirroredResponse::begin_body(std::unique_ptr<BodyRewriter> rewriter, base::Charge charge,
                                   Pieces& received) {
     body_ = std::move(rewriter);
     memory_ = std::move(charge);

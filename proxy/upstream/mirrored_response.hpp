@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/http/memory.hpp"
+#include "base/memory/memory.hpp"
 #include "proxy/rewrite/body_rewriter.hpp"
 #include "proxy/rewrite/head_rewrite.hpp"
 
@@ -18,7 +18,7 @@ public:
 
     void take_head(std::shared_ptr<const HeadRewrite> head) { head_ = std::move(head); }
     /// `charge`: for the memory of `rewriter`. `received`: what came along with the head.
-    void begin_body(std::unique_ptr<BodyRewriter> rewriter, Charge charge, Pieces& received);
+    void begin_body(std::unique_ptr<BodyRewriter> rewriter, base::Charge charge, Pieces& received);
 
     bool has_head() const { return head_ != nullptr; }
     bool has_body() const { return body_ != nullptr; }
@@ -35,7 +35,7 @@ public:
 private:
     std::shared_ptr<const HeadRewrite> head_;  // viewed by the head of the response
     std::unique_ptr<BodyRewriter> body_;
-    Charge memory_;
+    base::Charge memory_;
     Pieces received_;  // that body_ has yet to take
 };
 

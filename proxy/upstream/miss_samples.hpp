@@ -6,7 +6,7 @@
 
 #include "protocol/membership/peer_view.hpp"
 #include "proxy/upstream/peer_record.hpp"
-#include "summary/peer_set.hpp"
+#include "summary/directory/peer_set.hpp"
 
 namespace proxy {
 

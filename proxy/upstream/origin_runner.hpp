@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/net/timer_wheel.hpp"
+#include "base/async/timer_wheel.hpp"
 #include "proxy/upstream/exchange.hpp"
 #include "proxy/upstream/origin_request.hpp"
 #include "proxy/upstream/request_snapshot.hpp"
@@ -29,7 +29,7 @@ struct AddedLines {
 /// The origin request of a fetch, alone or beside peers. The fetch and, beside peers, the request's
 /// coroutine share it. A lost one is given up after kLatestHead. Where the rule of the request says
 /// so, it follows redirects. The response to a request of a mirror is the rewritten one.
-struct OriginRunner final : TimerWheel::Timer {
+struct OriginRunner final : base::TimerWheel::Timer {
     /// Precondition: `asks` has an origin. `has_a_stored`: a stored response may be given while the
     /// origin is unreachable.
     OriginRunner(Upstream& in, std::shared_ptr<const RequestSnapshot> asks, bool has_a_stored,

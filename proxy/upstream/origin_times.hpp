@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "proxy/http/recent_map.hpp"
+#include "base/memory/recent_map.hpp"
 #include "proxy/upstream/body_rate.hpp"
 #include "proxy/upstream/round_trip.hpp"
 
@@ -63,7 +63,7 @@ private:
         return origin;
     }
 
-    RecentMap<std::string, Origin> origins_;
+    base::RecentMap<std::string, Origin> origins_;
 };
 
 }  // namespace proxy

@@ -10,7 +10,7 @@
 
 #include "proxy/http/fetch_error.hpp"
 #include "proxy/http/message_parser.hpp"
-#include "proxy/http/recent_map.hpp"
+#include "base/memory/recent_map.hpp"
 
 namespace proxy {
 
@@ -54,7 +54,7 @@ private:
 
     mutable std::mutex mutex_;
     std::atomic<std::size_t> size_{0};
-    RecentMap<std::string, Noted> noted_;
+    base::RecentMap<std::string, Noted> noted_;
 };
 
 }  // namespace proxy

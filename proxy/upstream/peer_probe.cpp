@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "protocol/net/deadline.hpp"
+#include "base/async/deadline.hpp"
 #include "proxy/http/cache_status.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/upstream/exchange.hpp"
@@ -71,7 +71,7 @@ asio::awaitable<void> probe_peer(Upstream& upstream, PeerOfView of, const ProbeT
     const auto taken = Clock::now();
     for (; at > Clock::now(); at = turns.put_off(taken)) {
         asio::steady_timer turn(upstream.executor, at);
-        const auto [cancelled] = co_await turn.async_wait(protocol::as_result);
+        const auto [cancelled] = co_await turn.async_wait(base::as_result);
         if (cancelled || !has_same_link(upstream, peer)) co_return;
     }
     auto fault = co_await probe_once(upstream, of);
@@ -79,7 +79,7 @@ asio::awaitable<void> probe_peer(Upstream& upstream, PeerOfView of, const ProbeT
     // the response for a stranger.
     if (fault == kNotAPeer) {
         asio::steady_timer pause(upstream.executor, kProbeAgainAfter);
-        const auto [cancelled] = co_await pause.async_wait(protocol::as_result);
+        const auto [cancelled] = co_await pause.async_wait(base::as_result);
         if (cancelled || !has_same_link(upstream, peer)) co_return;
         fault = co_await probe_once(upstream, of);
     }

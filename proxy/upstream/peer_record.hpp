@@ -16,7 +16,7 @@
 #include "proxy/upstream/false_hits.hpp"
 #include "proxy/upstream/round_trip.hpp"
 #include "proxy/upstream/time_won.hpp"
-#include "summary/peer_set.hpp"
+#include "summary/directory/peer_set.hpp"
 
 namespace proxy {
 
@@ -102,7 +102,7 @@ public:
 
     const Counts& counts() const { return counts_; }
     void gave() { ++counts_.served; }
-    void add(const Counts& counts) { protocol::add(counts_, counts, kPeerCounters); }
+    void add(const Counts& counts) { base::add(counts_, counts, kPeerCounters); }
 
 private:
     Counts counts_;

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "summary/directory.hpp"
+#include "summary/directory/directory.hpp"
 
 namespace proxy {
 namespace {

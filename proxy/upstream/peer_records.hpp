@@ -11,7 +11,7 @@
 #include "proxy/upstream/false_hits.hpp"
 #include "proxy/upstream/miss_samples.hpp"
 #include "proxy/upstream/peer_record.hpp"
-#include "summary/peer_set.hpp"
+#include "summary/directory/peer_set.hpp"
 
 namespace proxy {
 

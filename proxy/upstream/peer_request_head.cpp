@@ -3,7 +3,7 @@
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hashed_fields.hpp"
 #include "proxy/http/hop_by_hop.hpp"
-#include "proxy/http/number.hpp"
+#include "base/text/number.hpp"
 #include "proxy/http/response_head.hpp"
 
 namespace proxy {
@@ -44,7 +44,7 @@ std::string PeerRequestHead::text(std::string_view node, std::string_view token,
     out.append("\r\n").append(kPeerField).append(": ").append(node).append(" ").append(token);
     if (const auto mark = request_.policy().mark(); mark != 0) {
         out.append(kRuleOption);
-        append_number(out, mark, 16);
+        base::append_number(out, mark, 16);
     }
     if (!hashes_->empty()) out.append("\r\n").append(kFieldsField).append(": ").append(*hashes_);
     out.append("\r\nVia: 1.1 ").append(node).append("\r\n\r\n");

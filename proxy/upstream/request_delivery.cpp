@@ -2,12 +2,12 @@
 
 #include <boost/asio/error.hpp>
 
-#include "proxy/net/acknowledged.hpp"
+#include "base/net/acknowledged.hpp"
 
 namespace proxy {
 
 void RequestDelivery::begin_on(int socket) {
-    acknowledged_ = bytes_acknowledged(socket);
+    acknowledged_ = base::bytes_acknowledged(socket);
 }
 
 /// To a socket the other side's end is EPIPE only if it came before a reset: that stands for the
@@ -21,11 +21,11 @@ bool RequestDelivery::was_unread(int socket) const {
     if (!sent_) return true;
     // A used connection has had bytes acknowledged: none means that the system does not count.
     return clean_end_ && acknowledged_.value_or(0) > 0 &&
-           bytes_acknowledged(socket) == acknowledged_;
+           base::bytes_acknowledged(socket) == acknowledged_;
 }
 
 bool RequestDelivery::is_unacknowledged(int socket, std::chrono::nanoseconds time) const {
-    return !answered_ && is_unacknowledged_since(socket, time);
+    return !answered_ && base::is_unacknowledged_since(socket, time);
 }
 
 }  // namespace proxy

@@ -5,11 +5,11 @@
 
 namespace proxy {
 
-bool ResponseReader::has_head(const ReadBuffer& buffer, std::size_t& scanned) const {
+bool ResponseReader::has_head(const base::ReadBuffer& buffer, std::size_t& scanned) const {
     return find_head_end(buffer.data(), scanned) > 0 || buffer.size() > limits_.head_bytes;
 }
 
-ResponseReader::Step ResponseReader::take_head(ReadBuffer& buffer, std::size_t& scanned,
+ResponseReader::Step ResponseReader::take_head(base::ReadBuffer& buffer, std::size_t& scanned,
                                                bool to_head, bool is_mended) {
     const auto refused = [this](ParseError fault) {
         refuse(fault);
@@ -43,7 +43,7 @@ ParseError ResponseReader::parse_head(bool to_head) {
     return parser_->parse_head(head_bytes_);
 }
 
-bool ResponseReader::decode(const ReadBuffer& buffer, std::uint64_t* counter) {
+bool ResponseReader::decode(const base::ReadBuffer& buffer, std::uint64_t* counter) {
     const auto consumed = parser_->parse_body(buffer.data(), [&](std::string_view piece) {
         if (!piece.empty()) pieces_.push_back(piece);
         if (counter) *counter += piece.size();
@@ -56,7 +56,7 @@ bool ResponseReader::decode(const ReadBuffer& buffer, std::uint64_t* counter) {
     return true;
 }
 
-void ResponseReader::drop_pieces(ReadBuffer& buffer) {
+void ResponseReader::drop_pieces(base::ReadBuffer& buffer) {
     pieces_.clear();
     buffer.consume(pending_);
     pending_ = 0;

@@ -9,7 +9,7 @@
 
 #include "proxy/http/fetch_error.hpp"
 #include "proxy/http/message_parser.hpp"
-#include "proxy/net/read_buffer.hpp"
+#include "base/memory/read_buffer.hpp"
 
 namespace proxy {
 
@@ -24,12 +24,12 @@ public:
 
     /// A call of take_head() on `buffer` would return another result than `more`, as far as the
     /// length of the head decides it. `scanned` carries the position between calls.
-    bool has_head(const ReadBuffer& buffer, std::size_t& scanned) const;
+    bool has_head(const base::ReadBuffer& buffer, std::size_t& scanned) const;
     enum class Step { more, head, malformed };
     /// Takes the next head, which may be an interim one (RFC 9110 §15.2). One limit holds for all
     /// heads of a response together. `to_head`: it answers HEAD, so no body follows. `is_mended`:
     /// mend_response_head() may correct its faults.
-    Step take_head(ReadBuffer& buffer, std::size_t& scanned, bool to_head, bool is_mended);
+    Step take_head(base::ReadBuffer& buffer, std::size_t& scanned, bool to_head, bool is_mended);
 
     /// The last head. Its fields view this object, or what replaces them.
     Head& head() { return head_; }
@@ -37,12 +37,12 @@ public:
 
     /// Decodes bytes of the body at the front of `buffer` into pieces(), which view them until
     /// drop_pieces(). Adds their number to `counter`, which may be null. False: malformed.
-    bool decode(const ReadBuffer& buffer, std::uint64_t* counter);
-    void drop_pieces(ReadBuffer& buffer);
+    bool decode(const base::ReadBuffer& buffer, std::uint64_t* counter);
+    void drop_pieces(base::ReadBuffer& buffer);
     std::vector<std::string_view>& pieces() { return pieces_; }
     const std::vector<std::string_view>& pieces() const { return pieces_; }
     /// A chunk line or trailer that never ends: more of it than a head may have has come.
-    bool is_stuck(const ReadBuffer& buffer) const { return buffer.size() > limits_.head_bytes; }
+    bool is_stuck(const base::ReadBuffer& buffer) const { return buffer.size() > limits_.head_bytes; }
     /// The connection has ended. True if the response is complete by it.
     bool finish_at_end() { return parser_->finish_at_eof(); }
 

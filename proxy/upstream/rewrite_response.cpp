@@ -25,7 +25,7 @@ FetchError rewrite_response(Upstream& upstream, const RequestSnapshot& asks, con
     auto& windows = upstream.pool.windows();
     const auto bytes = body->gzip ? kGzipRewriterBytes : kRewriterBytes;
     if (!windows.take(bytes)) return FetchError::busy;
-    Charge charge(windows, bytes);
+    base::Charge charge(windows, bytes);
     LinkReplacer links(all, *mirror, body->syntax, of.url.scheme(),
                        std::string(of.url.authority()));
     auto rewriter = std::make_unique<BodyRewriter>(std::move(links), body->gzip, mirror->up_to);

@@ -7,7 +7,7 @@
 
 #include "proxy/http/path_readings.hpp"
 #include "proxy/http/same_host.hpp"
-#include "proxy/net/tls_contexts.hpp"
+#include "proxy/tls/tls_contexts.hpp"
 #include "proxy/rewrite/url_prefix.hpp"
 
 namespace proxy {

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "proxy/net/tls_contexts.hpp"
-#include "proxy/telemetry/json_string.hpp"
+#include "proxy/tls/tls_contexts.hpp"
+#include "base/text/json_string.hpp"
 #include "proxy/telemetry/span.hpp"
 
 namespace proxy {
@@ -21,7 +21,7 @@ constexpr std::chrono::hours kUntilASpan{24};       // a span ends it sooner
 
 void append_text_attribute(std::string& out, std::string_view key, std::string_view text) {
     out.append("{\"key\":\"").append(key).append("\",\"value\":{\"stringValue\":");
-    append_json_string(out, text);
+    base::append_json_string(out, text);
     out.append("}}");
 }
 
@@ -66,7 +66,7 @@ std::string export_body(const Config& config, const std::vector<std::string>& sp
     out.push_back(',');
     append_text_attribute(out, "service.version", HEARSAY_VERSION);
     out.append("]},\"scopeSpans\":[{\"scope\":{\"name\":\"hearsay\",\"version\":");
-    append_json_string(out, HEARSAY_VERSION);
+    base::append_json_string(out, HEARSAY_VERSION);
     out.append("},\"spans\":[");
     for (const auto& span : spans) {
         if (&span != &spans.front()) out.push_back(',');
@@ -121,13 +121,13 @@ bool ExportTrouble::over(std::string_view endpoint) {
 }
 
 SpanExporter::SpanExporter(asio::any_io_executor io, const ConfigInEffect& in_effect,
-                           SpanQueue& queue, MemoryBudget& windows)
+                           SpanQueue& queue, base::MemoryBudget& windows)
     : settings_(in_effect),
       queue_(queue),
       wheel_(io),
       pool_(io, wheel_, in_effect, windows, handshakes_),
-      wakeup_(std::make_shared<Wakeup>(io)),
-      flushed_(std::make_shared<Wakeup>(io)),
+      wakeup_(std::make_shared<base::Wakeup>(io)),
+      flushed_(std::make_shared<base::Wakeup>(io)),
       tasks_(io) {}
 
 void SpanExporter::start() {

@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
-#include "protocol/net/task_group.hpp"
+#include "base/async/task_group.hpp"
 #include "proxy/config/config_in_effect.hpp"
-#include "proxy/http/memory.hpp"
-#include "proxy/net/timer_wheel.hpp"
-#include "proxy/net/wakeup.hpp"
+#include "base/memory/memory.hpp"
+#include "base/async/timer_wheel.hpp"
+#include "base/async/wakeup.hpp"
 #include "proxy/telemetry/span_queue.hpp"
 #include "proxy/upstream/exchange.hpp"
 #include "proxy/upstream/upstream_pool.hpp"
@@ -69,7 +69,7 @@ public:
 
     /// All must outlive this. A reload replaces `in_effect`.
     SpanExporter(boost::asio::any_io_executor io, const ConfigInEffect& in_effect, SpanQueue& queue,
-                 MemoryBudget& windows);
+                 base::MemoryBudget& windows);
     SpanExporter(const SpanExporter&) = delete;
     SpanExporter& operator=(const SpanExporter&) = delete;
 
@@ -93,11 +93,11 @@ private:
 
     const ConfigInEffect& settings_;
     SpanQueue& queue_;
-    TimerWheel wheel_;
+    base::TimerWheel wheel_;
     std::uint64_t handshakes_ = 0;  // with peers; there are none
     UpstreamPool pool_;
-    std::shared_ptr<Wakeup> wakeup_, flushed_;
-    protocol::TaskGroup tasks_;
+    std::shared_ptr<base::Wakeup> wakeup_, flushed_;
+    base::TaskGroup tasks_;
     std::vector<std::string> batch_;  // under way, or waiting for the next try
     std::uint64_t rejected_ = 0;      // of batch_
     unsigned failures_ = 0;           // in a row

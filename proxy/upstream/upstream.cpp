@@ -23,8 +23,8 @@ std::string resource_of_pause(const std::string& place, const RequestSnapshot& r
 
 }  // namespace
 
-Upstream::Upstream(boost::asio::any_io_executor io, TimerWheel& timers,
-                   const ConfigInEffect& in_effect, MemoryBudget& windows, PartResponses& parts,
+Upstream::Upstream(boost::asio::any_io_executor io, base::TimerWheel& timers,
+                   const ConfigInEffect& in_effect, base::MemoryBudget& windows, PartResponses& parts,
                    UpstreamGroups& servers, WorkerCounters& counted)
     : executor(std::move(io)),
       wheel(timers),

@@ -5,12 +5,12 @@
 #include <string_view>
 
 #include "protocol/membership/peer_view.hpp"
-#include "protocol/net/task_group.hpp"
+#include "base/async/task_group.hpp"
 #include "proxy/config/config_in_effect.hpp"
 #include "proxy/http/arrival.hpp"
-#include "proxy/http/memory.hpp"
+#include "base/memory/memory.hpp"
 #include "proxy/http/message_parser.hpp"
-#include "proxy/net/timer_wheel.hpp"
+#include "base/async/timer_wheel.hpp"
 #include "proxy/telemetry/counters.hpp"
 #include "proxy/telemetry/origin_answers.hpp"
 #include "proxy/telemetry/rate_limited_log.hpp"
@@ -28,8 +28,8 @@ namespace proxy {
 /// One worker's way to origins and peers, with its measurements of them. One thread.
 struct Upstream {
     /// All must outlive this. A reload replaces `in_effect`.
-    Upstream(boost::asio::any_io_executor io, TimerWheel& timers, const ConfigInEffect& in_effect,
-             MemoryBudget& windows, PartResponses& parts, UpstreamGroups& servers,
+    Upstream(boost::asio::any_io_executor io, base::TimerWheel& timers, const ConfigInEffect& in_effect,
+             base::MemoryBudget& windows, PartResponses& parts, UpstreamGroups& servers,
              WorkerCounters& counted);
 
     const LoadedConfig& config() const { return *settings; }
@@ -60,7 +60,7 @@ struct Upstream {
     void note_pause(const RequestSnapshot& request, const Answered& answer, bool is_hidden);
 
     const boost::asio::any_io_executor executor;
-    TimerWheel& wheel;
+    base::TimerWheel& wheel;
     const ConfigInEffect& settings;
     WorkerCounters& counters;
     UpstreamPool pool;
@@ -72,8 +72,8 @@ struct Upstream {
     UpstreamGroups& groups;         // of all workers
     RateLimitedLog log;             // of failing origins and peers
     PeerRecords peers;
-    protocol::TaskGroup fetches;  // and peer requests; they may outlive their client
-    protocol::TaskGroup probes;   // without an owner
+    base::TaskGroup fetches;  // and peer requests; they may outlive their client
+    base::TaskGroup probes;   // without an owner
 };
 
 }  // namespace proxy

@@ -5,15 +5,15 @@
 #include <boost/asio/write.hpp>
 #include <cerrno>
 
-#include "protocol/net/host_port.hpp"
-#include "protocol/net/plain_address.hpp"
+#include "base/net/host_port.hpp"
+#include "base/net/plain_address.hpp"
 
 namespace proxy {
 
 namespace asio = boost::asio;
 
 std::string address_text(const boost::asio::ip::tcp::endpoint& endpoint) {
-    return protocol::HostPort{protocol::plain_address(endpoint.address()).to_string(),
+    return base::HostPort{base::plain_address(endpoint.address()).to_string(),
                               endpoint.port()}
         .text();
 }
@@ -32,8 +32,8 @@ asio::awaitable<std::size_t> UpstreamConnection::write(asio::const_buffer from,
 
 std::size_t UpstreamConnection::write_now(asio::const_buffer from, boost::system::error_code& ec) {
     std::size_t sent = 0;
-    const auto step = protocol::write_now(socket, tls.get(), from, sent);
-    if (step != protocol::TlsSession::Step::failed) return sent;
+    const auto step = base::write_now(socket, tls.get(), from, sent);
+    if (step != base::TlsSession::Step::failed) return sent;
     if (tls)
         ec = asio::error::connection_reset;
     else
@@ -41,9 +41,9 @@ std::size_t UpstreamConnection::write_now(asio::const_buffer from, boost::system
     return sent;
 }
 
-protocol::TlsSession::Step UpstreamConnection::read_now(asio::mutable_buffer into,
+base::TlsSession::Step UpstreamConnection::read_now(asio::mutable_buffer into,
                                                         std::size_t& got) {
-    return protocol::read_now(socket, tls.get(), into, got);
+    return base::read_now(socket, tls.get(), into, got);
 }
 
 }  // namespace proxy

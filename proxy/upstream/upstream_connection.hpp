@@ -9,19 +9,19 @@
 #include <string>
 #include <utility>
 
-#include "protocol/net/tls_session.hpp"
-#include "proxy/net/read_buffer.hpp"
-#include "proxy/net/timer_wheel.hpp"
+#include "base/tls/tls_session.hpp"
+#include "base/memory/read_buffer.hpp"
+#include "base/async/timer_wheel.hpp"
 
 namespace proxy {
 
 /// Cancels the wait of a socket when its deadline passes.
-class SocketDeadline final : public TimerWheel::Timer {
+class SocketDeadline final : public base::TimerWheel::Timer {
 public:
-    SocketDeadline(TimerWheel& wheel, boost::asio::ip::tcp::socket& socket)
+    SocketDeadline(base::TimerWheel& wheel, boost::asio::ip::tcp::socket& socket)
         : wheel_(wheel), socket_(socket) {}
 
-    void set(TimerWheel::Clock::time_point at) {
+    void set(base::TimerWheel::Clock::time_point at) {
         expired_ = false;
         wheel_.arm(*this, at);
     }
@@ -35,7 +35,7 @@ private:
         socket_.cancel(ignored);
     }
 
-    TimerWheel& wheel_;
+    base::TimerWheel& wheel_;
     boost::asio::ip::tcp::socket& socket_;
     bool expired_ = false;
 };
@@ -45,7 +45,7 @@ enum class ConnectionLogin : std::uint8_t { none, asked, done };
 
 /// A connection to an origin or peer. One request at a time.
 struct UpstreamConnection {
-    UpstreamConnection(const boost::asio::any_io_executor& executor, TimerWheel& wheel,
+    UpstreamConnection(const boost::asio::any_io_executor& executor, base::TimerWheel& wheel,
                        std::string of_target)
         : socket(executor), deadline(wheel, socket), key(std::move(of_target)) {}
 
@@ -58,7 +58,7 @@ struct UpstreamConnection {
     /// Writes as much as the socket takes without waiting.
     std::size_t write_now(boost::asio::const_buffer from, boost::system::error_code& ec);
     /// Reads the bytes that are there.
-    protocol::TlsSession::Step read_now(boost::asio::mutable_buffer into, std::size_t& got);
+    base::TlsSession::Step read_now(boost::asio::mutable_buffer into, std::size_t& got);
 
     /// It has carried a request and its response.
     bool is_used() const { return idle_since != std::chrono::steady_clock::time_point(); }
@@ -66,9 +66,9 @@ struct UpstreamConnection {
     bool is_of_client() const { return login != ConnectionLogin::none; }
 
     boost::asio::ip::tcp::socket socket;
-    std::unique_ptr<protocol::TlsSession> tls;  // null: in the clear
+    std::unique_ptr<base::TlsSession> tls;  // null: in the clear
     SocketDeadline deadline;
-    ReadBuffer buffer;
+    base::ReadBuffer buffer;
     std::string key;  // connection_key() of its target
     boost::asio::ip::tcp::endpoint remote;
     std::string address;      // remote, as address_text() writes it

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "summary/key_hash.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace proxy {
 namespace {

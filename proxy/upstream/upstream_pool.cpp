@@ -11,11 +11,11 @@
 #include <cerrno>
 #include <utility>
 
-#include "protocol/net/plain_address.hpp"
-#include "protocol/net/psk_context.hpp"
+#include "base/net/plain_address.hpp"
+#include "base/tls/psk_context.hpp"
 #include "proxy/http/hops.hpp"
 #include "proxy/http/message_parser.hpp"
-#include "proxy/net/tls_contexts.hpp"
+#include "proxy/tls/tls_contexts.hpp"
 #include "proxy/upstream/parent_tunnel.hpp"
 
 namespace proxy {
@@ -40,13 +40,13 @@ bool still_quiet(UpstreamConnection& connection) {
 }
 
 FetchError why_not_resolved(const boost::system::error_code& error) {
-    if (error == protocol::Error::resolve_timeout) return FetchError::resolve_timeout;
+    if (error == base::Error::resolve_timeout) return FetchError::resolve_timeout;
     if (error == asio::error::operation_aborted) return FetchError::abandoned;
     return FetchError::resolve_failed;
 }
 
 FetchError why_not_connected(const boost::system::error_code& error) {
-    if (error == protocol::Error::connect_timeout) return FetchError::connect_timeout;
+    if (error == base::Error::connect_timeout) return FetchError::connect_timeout;
     if (error == asio::error::no_descriptors) return FetchError::no_descriptors;
     if (error == asio::error::operation_aborted) return FetchError::abandoned;
     return FetchError::connect_failed;
@@ -120,9 +120,9 @@ std::string connection_key(const UpstreamTarget& target) {
     return key;
 }
 
-UpstreamPool::UpstreamPool(asio::any_io_executor executor, TimerWheel& wheel,
-                           const ConfigInEffect& config, MemoryBudget& windows,
-                           std::uint64_t& peer_handshakes, protocol::Resolver::Options look_ups)
+UpstreamPool::UpstreamPool(asio::any_io_executor executor, base::TimerWheel& wheel,
+                           const ConfigInEffect& config, base::MemoryBudget& windows,
+                           std::uint64_t& peer_handshakes, base::Resolver::Options look_ups)
     : executor_(std::move(executor)),
       wheel_(wheel),
       resolver_(executor_, std::move(look_ups)),
@@ -133,7 +133,7 @@ UpstreamPool::UpstreamPool(asio::any_io_executor executor, TimerWheel& wheel,
 
 /// A connection that was idle while the machine slept has most likely ended, unheard.
 void UpstreamPool::remove_expired(Clock::time_point now) {
-    const auto slept = protocol::slept();
+    const auto slept = base::slept();
     if (std::exchange(slept_, slept) + config_->timeouts.origin_idle < slept) idle_.clear();
     while (!idle_.empty() && idle_.oldest()->idle_since + config_->timeouts.origin_idle < now)
         idle_.remove(idle_.begin());
@@ -256,7 +256,7 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
     co_return failed;
 }
 
-asio::awaitable<UpstreamPool::Result<protocol::Endpoints>> UpstreamPool::admitted_endpoints(
+asio::awaitable<UpstreamPool::Result<base::Endpoints>> UpstreamPool::admitted_endpoints(
     const UpstreamTarget& target, Clock::time_point deadline, std::size_t& all) {
     const auto is_judged = target.on_clients_word && !target.via;
     auto place = dialled_place(target);
@@ -271,7 +271,7 @@ asio::awaitable<UpstreamPool::Result<protocol::Endpoints>> UpstreamPool::admitte
     around.found = all_of(places);
     auto error = co_await look_around(*config, target, deadline, around);
     if (error != FetchError::none) co_return error;
-    protocol::Endpoints admitted;
+    base::Endpoints admitted;
     for (const auto& endpoint : *endpoints) {
         const auto verdict =
             is_judged ? judge_destination(*config, around, endpoint.address(), endpoint.port())
@@ -343,10 +343,10 @@ asio::awaitable<FetchError> UpstreamPool::look_around(const Config& config,
         const auto found = co_await resolver_.resolve(std::move(place), deadline);
         if (found) {
             for (const auto& endpoint : *found)
-                out.peers.push_back(protocol::plain_address(endpoint.address()));
-        } else if (found.error() == protocol::Error::resolve_timeout) {
+                out.peers.push_back(base::plain_address(endpoint.address()));
+        } else if (found.error() == base::Error::resolve_timeout) {
             co_return FetchError::resolve_timeout;
-        } else if (found.error() != protocol::Error::resolve_failed) {
+        } else if (found.error() != base::Error::resolve_failed) {
             co_return FetchError::resolve_failed;  // not known is not the same as not there
         }
     }
@@ -401,7 +401,7 @@ asio::awaitable<FetchError> UpstreamPool::open_tunnel(UpstreamConnection& connec
     co_return status < 500 ? FetchError::parent_denied : FetchError::parent_refused;
 }
 
-protocol::SslSessionPtr UpstreamPool::take_ticket(const std::string& key) {
+base::SslSessionPtr UpstreamPool::take_ticket(const std::string& key) {
     const auto known = tickets_.find(key);
     if (known == tickets_.end()) return nullptr;
     auto ticket = std::move(known->second);  // once only: RFC 8446 appendix C.4
@@ -416,10 +416,10 @@ void UpstreamPool::begin_tls(UpstreamConnection& connection, const UpstreamTarge
     auto ticket = take_ticket(connection.key);
     auto& tls = connection.tls;
     if (tls)
-        tls = std::make_unique<protocol::TlsSession>(context, name, std::move(ticket),
+        tls = std::make_unique<base::TlsSession>(context, name, std::move(ticket),
                                                      std::move(tls));
     else
-        tls = std::make_unique<protocol::TlsSession>(context, name, std::move(ticket),
+        tls = std::make_unique<base::TlsSession>(context, name, std::move(ticket),
                                                      connection.socket);
 }
 
@@ -427,7 +427,7 @@ asio::awaitable<FetchError> UpstreamPool::secure_parent(UpstreamConnection& conn
                                                         const UpstreamServer& via,
                                                         const TlsClient& parent) {
     auto ticket = take_ticket(parent_key(via, &parent));
-    connection.tls = std::make_unique<protocol::TlsSession>(parent.trust->context(), via.place.host,
+    connection.tls = std::make_unique<base::TlsSession>(parent.trust->context(), via.place.host,
                                                             std::move(ticket), connection.socket);
     auto place = "the parent proxy " + via.place.text();
     const auto failed = co_await shake_hands(connection, std::move(place));
@@ -440,8 +440,8 @@ asio::awaitable<FetchError> UpstreamPool::secure(UpstreamConnection& connection,
     const auto psk = target.encrypted ? config_.files().tls->peers : nullptr;
     if (target.encrypted && !psk) co_return FetchError::tls_failed;  // just turned off
     if (target.encrypted)
-        connection.tls = std::make_unique<protocol::TlsSession>(
-            psk->client(), protocol::TlsSide::client, connection.socket);
+        connection.tls = std::make_unique<base::TlsSession>(
+            psk->client(), base::TlsSide::client, connection.socket);
     else
         begin_tls(connection, target);
     auto place = target.text();

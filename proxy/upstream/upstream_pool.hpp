@@ -13,14 +13,14 @@
 #include <vector>
 
 #include "protocol/membership/peer_config.hpp"
-#include "protocol/net/dialer.hpp"
-#include "protocol/net/resolver.hpp"
-#include "protocol/net/sleep.hpp"
+#include "base/net/dialer.hpp"
+#include "base/net/resolver.hpp"
+#include "base/async/sleep.hpp"
 #include "proxy/config/config_in_effect.hpp"
 #include "proxy/http/fetch_error.hpp"
-#include "proxy/http/memory.hpp"
-#include "proxy/net/timer_wheel.hpp"
-#include "proxy/net/tls_trust.hpp"
+#include "base/memory/memory.hpp"
+#include "base/async/timer_wheel.hpp"
+#include "proxy/tls/tls_trust.hpp"
 #include "proxy/telemetry/rate_limited_log.hpp"
 #include "proxy/upstream/connection_seats.hpp"
 #include "proxy/upstream/destinations.hpp"
@@ -86,16 +86,16 @@ std::size_t idle_share(std::size_t per_origin, unsigned workers);
 /// `limits.upstream_connections` bounds the open ones to one place; the next request gets
 /// FetchError::busy. An idle connection stays in use only while its name still has its address, so
 /// changes of DNS take effect however busy the connections are.
-class UpstreamPool : private TimerWheel::Timer {
+class UpstreamPool : private base::TimerWheel::Timer {
 public:
     using Clock = std::chrono::steady_clock;
     template <class T>
     using Result = boost::system::result<T, FetchError>;
 
     /// `config`: the one in effect. The arguments outlive the pool.
-    UpstreamPool(boost::asio::any_io_executor executor, TimerWheel& wheel,
-                 const ConfigInEffect& config, MemoryBudget& windows,
-                 std::uint64_t& peer_handshakes, protocol::Resolver::Options look_ups = {});
+    UpstreamPool(boost::asio::any_io_executor executor, base::TimerWheel& wheel,
+                 const ConfigInEffect& config, base::MemoryBudget& windows,
+                 std::uint64_t& peer_handshakes, base::Resolver::Options look_ups = {});
 
     /// An idle connection that `kept` allows, the last used first, else a new one. Where only the
     /// age of the idle ones forbids their use, the oldest makes room for the new one, so that an
@@ -132,13 +132,13 @@ public:
     void set_peer_places(std::shared_ptr<const std::vector<protocol::PeerPlace>> places);
 
     /// The budget of bytes that are read ahead.
-    MemoryBudget& windows() { return windows_; }
+    base::MemoryBudget& windows() { return windows_; }
 
 private:
     void expire() override;
 
     /// The addresses of the target that the destination rules allow.
-    boost::asio::awaitable<Result<protocol::Endpoints>> admitted_endpoints(
+    boost::asio::awaitable<Result<base::Endpoints>> admitted_endpoints(
         const UpstreamTarget& target, Clock::time_point deadline, std::size_t& all);
     /// Looks up the Surroundings of this target.
     boost::asio::awaitable<FetchError> look_around(const Config& config,
@@ -156,7 +156,7 @@ private:
     void note_tls_trouble(const UpstreamTarget& target, std::string_view why);
     boost::asio::awaitable<FetchError> shake_hands(UpstreamConnection& connection,
                                                    std::string place);
-    protocol::SslSessionPtr take_ticket(const std::string& key);
+    base::SslSessionPtr take_ticket(const std::string& key);
     void keep_ticket_at(const std::string& key, UpstreamConnection& connection);
     /// Asks the parent of `target` for a tunnel to it.
     boost::asio::awaitable<FetchError> open_tunnel(UpstreamConnection& connection,
@@ -176,17 +176,17 @@ private:
     std::shared_ptr<const void> take_seat(const std::string& key);
 
     boost::asio::any_io_executor executor_;
-    TimerWheel& wheel_;
-    protocol::Resolver resolver_;
-    protocol::Dialer dialer_;
+    base::TimerWheel& wheel_;
+    base::Resolver resolver_;
+    base::Dialer dialer_;
     const ConfigInEffect& config_;
-    MemoryBudget& windows_;
+    base::MemoryBudget& windows_;
     std::uint64_t& peer_handshakes_;
     IdleConnections idle_;
     ConnectionSeats seats_;
-    std::chrono::nanoseconds slept_ = protocol::slept();
+    std::chrono::nanoseconds slept_ = base::slept();
     bool looking_after_idle_ = false;                                   // expire() will come
-    std::unordered_map<std::string, protocol::SslSessionPtr> tickets_;  // by key
+    std::unordered_map<std::string, base::SslSessionPtr> tickets_;  // by key
     RateLimitedLog tls_log_;  // and of parents that refuse tunnels
     static constexpr std::size_t kMaxTlsTroubles = 256;
     std::map<std::string, std::string, std::less<>> tls_troubles_;  // by host

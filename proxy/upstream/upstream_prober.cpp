@@ -1,5 +1,5 @@
 #include "proxy/upstream/upstream_prober.hpp"
-#include "proxy/net/tls_contexts.hpp"
+#include "proxy/tls/tls_contexts.hpp"
 
 #include <algorithm>
 #include <boost/asio/steady_timer.hpp>
@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "protocol/net/deadline.hpp"
-#include "proxy/net/tls_contexts.hpp"
+#include "base/async/deadline.hpp"
+#include "proxy/tls/tls_contexts.hpp"
 #include "proxy/upstream/exchange.hpp"
 #include "proxy/upstream/origin_trouble.hpp"
 
@@ -104,7 +104,7 @@ asio::awaitable<void> probe_upstreams(Upstream& upstream, asio::steady_timer& ne
         for (const auto& [name, at] : planned) soonest = std::min(soonest, at);
         due = std::move(planned);
         next.expires_at(soonest);
-        co_await next.async_wait(protocol::as_result);
+        co_await next.async_wait(base::as_result);
         const auto state = co_await asio::this_coro::cancellation_state;
         if (state.cancelled() != asio::cancellation_type::none) co_return;
     }

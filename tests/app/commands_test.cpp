@@ -409,7 +409,7 @@ TEST(Status, FailsPlainly) {
 }
 
 /// A replay of the made-up workload, small.
-ReplayCommand small_replay(const protocol::HostPort& proxy) {
+ReplayCommand small_replay(const base::HostPort& proxy) {
     ReplayCommand command;
     command.synthetic = true;
     command.workload.requests = 50;
@@ -429,7 +429,7 @@ TEST(ReplayCommand, PrintsTheTable) {
 
 TEST(ReplayCommand, RunsTheOriginMeanwhile) {
     auto command = small_replay({"127.0.0.1", 1});
-    const protocol::HostPort origin{own_address(13), 8080};
+    const base::HostPort origin{own_address(13), 8080};
     command.origin_listen = origin.text();
     command.proxies = {origin.text()};  // which answers as a forward proxy would
     command.json = true;
@@ -536,7 +536,7 @@ TEST(Explain, SaysWhyThereIsNoAnswer) {
     const ScriptedServer guarded([](const Seen&) {
         return Reply{"HTTP/1.0 403 Forbidden\r\n\r\nOnly from this machine.\n", true};
     });
-    const auto said_by = [](const protocol::HostPort& at) {
+    const auto said_by = [](const base::HostPort& at) {
         const auto ended = captured([&] {
             return explain_command({at.text(), {}}, "http://h/", false);
         });

@@ -7,7 +7,7 @@
 
 #include "app/exit_codes.hpp"
 #include "tests/measure/captured.hpp"
-#include "tests/proxy/disk_folder.hpp"
+#include "tests/proxy/disk/disk_folder.hpp"
 
 namespace app {
 namespace disk_command_test {

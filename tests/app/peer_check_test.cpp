@@ -6,7 +6,7 @@
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/http/error.hpp>
 
-#include "protocol/net/error.hpp"
+#include "protocol/wire/error.hpp"
 
 namespace app {
 namespace peer_check_test {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "proxy/config/parse_config.hpp"
-#include "proxy/node.hpp"
+#include "proxy/node/node.hpp"
 
 namespace app {
 

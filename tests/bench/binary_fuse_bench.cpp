@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "summary/binary_fuse_filter.hpp"
+#include "summary/filters/binary_fuse_filter.hpp"
 
 namespace summary {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "proxy/disk/disk_index.hpp"
 #include "proxy/disk/segment_log.hpp"
-#include "tests/proxy/recovery_kit.hpp"
+#include "tests/proxy/disk/recovery_kit.hpp"
 
 namespace proxy {
 namespace {

@@ -20,15 +20,15 @@
 #include "protocol/publishing/invalidation_log.hpp"
 #include "protocol/publishing/outbox.hpp"
 #include "protocol/publishing/publisher.hpp"
-#include "summary/bloom_filter.hpp"
-#include "summary/false_hit_budget.hpp"
-#include "summary/fingerprint_shape.hpp"
-#include "summary/sizing.hpp"
+#include "summary/filters/bloom_filter.hpp"
+#include "summary/sizing/false_hit_budget.hpp"
+#include "summary/coding/fingerprint_shape.hpp"
+#include "summary/sizing/sizing.hpp"
 
 namespace {
 
 using namespace protocol;
-using Clock = std::chrono::steady_clock;
+using base::Clock = std::chrono::steady_clock;
 
 std::map<std::string, std::vector<double>> steps;  // ms
 
@@ -89,7 +89,7 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t kBatch = 2048;  // proxy/control_queue.hpp
+    static constexpr std::uint64_t kBatch = 2048;  // proxy/node/control_queue.hpp
 
     Publisher::Config config(double budget, double changed) const {
         summary::OwnConfig own;
@@ -251,7 +251,7 @@ private:
     std::uint64_t objects_;
     unsigned peers_;
     summary::Kind kind_;
-    Clock::time_point now_ = Clock::now();
+    base::Clock::time_point now_ = base::Clock::now();
     Publisher publisher_;
     Outbox outbox_;
     SyncSession session_;

@@ -12,14 +12,14 @@
 #include <utility>
 #include <vector>
 
-#include "summary/coding.hpp"
-#include "summary/counting_bloom_filter.hpp"
-#include "summary/counting_bloom_own.hpp"
-#include "summary/directory.hpp"
-#include "summary/fingerprint_coding.hpp"
-#include "summary/own_fingerprints.hpp"
-#include "summary/replica.hpp"
-#include "summary/sizing.hpp"
+#include "summary/coding/coding.hpp"
+#include "summary/filters/counting_bloom_filter.hpp"
+#include "summary/own/counting_bloom_own.hpp"
+#include "summary/directory/directory.hpp"
+#include "summary/coding/fingerprint_coding.hpp"
+#include "summary/own/own_fingerprints.hpp"
+#include "summary/directory/replica.hpp"
+#include "summary/sizing/sizing.hpp"
 #include "tests/summary/bloom.hpp"
 
 namespace summary {

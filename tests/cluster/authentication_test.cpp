@@ -8,7 +8,7 @@
 #include "tests/cluster/http2_client.hpp"
 #include "tests/cluster/log_capture.hpp"
 #include "tests/cluster/tls_kit.hpp"
-#include "tests/proxy/disk_kit.hpp"
+#include "tests/proxy/disk/disk_kit.hpp"
 
 namespace proxy::test {
 namespace authentication_test {

@@ -10,7 +10,7 @@
 #include "tests/cluster/fixture.hpp"
 #include "tests/cluster/http2_client.hpp"
 #include "tests/cluster/log_capture.hpp"
-#include "tests/proxy/blocklist_kit.hpp"
+#include "tests/proxy/blocklists/blocklist_kit.hpp"
 
 namespace proxy::test {
 namespace cluster_blocklists_test {

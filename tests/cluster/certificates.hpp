@@ -8,7 +8,7 @@
 #include <string>
 
 #include "proxy/config/config.hpp"
-#include "tests/proxy/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace proxy::test {
 

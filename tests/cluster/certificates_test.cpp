@@ -11,7 +11,7 @@
 #include "tests/cluster/fixture.hpp"
 #include "tests/cluster/log_capture.hpp"
 #include "tests/cluster/tls_kit.hpp"
-#include "tests/proxy/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace proxy::test {
 namespace certificates_test {

@@ -1,4 +1,4 @@
-#include "proxy/http/memory.hpp"
+#include "base/memory/memory.hpp"
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
@@ -21,7 +21,7 @@ protected:
 
     std::uint64_t stored(const std::string& node) const { return status(node).cache.objects; }
     bool is_full(const std::string& node, std::uint64_t memory) const {
-        return !has_room(status(node).cache.memory_bytes, memory);
+        return !base::has_room(status(node).cache.memory_bytes, memory);
     }
     /// Whether its summary says that it has something; others hear so within a moment.
     bool is_told_of(const std::string& node) const {

@@ -5,7 +5,7 @@
 
 #include "tests/cluster/file.hpp"
 #include "tests/cluster/fixture.hpp"
-#include "tests/proxy/disk_kit.hpp"
+#include "tests/proxy/disk/disk_kit.hpp"
 
 namespace proxy::test {
 namespace disk_test {

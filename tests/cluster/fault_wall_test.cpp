@@ -10,13 +10,13 @@
 #include <stdexcept>
 #include <thread>
 
-#include "protocol/net/task_group.hpp"
+#include "base/async/task_group.hpp"
 #include "proxy/admin/server.hpp"
-#include "proxy/net/listen.hpp"
+#include "base/net/listen.hpp"
 #include "proxy/telemetry/to_the_wall.hpp"
-#include "proxy/worker.hpp"
+#include "proxy/node/worker.hpp"
 #include "tests/cluster/client.hpp"
-#include "tests/proxy/silent_node.hpp"
+#include "tests/proxy/admin/silent_node.hpp"
 
 namespace proxy::test {
 namespace fault_wall_test {
@@ -31,7 +31,7 @@ asio::awaitable<void> fails() {
 TEST(FaultWall, KeepsAnEventLoopTurningThroughExceptionsOfHandlers) {
     asio::io_context io(1);
     FaultWall wall;
-    protocol::TaskGroup tasks(io.get_executor());
+    base::TaskGroup tasks(io.get_executor());
     int ran = 0;
     asio::post(io, [] { throw std::runtime_error("on purpose"); });
     asio::post(io, [] { throw 1; });
@@ -99,7 +99,7 @@ TEST(FaultWall, AnswersAnExceptionOfAClientRequestWith500) {
                       events);
     SharedFrontend clients(*settings, events);
     const ConfigInEffect in_effect(settings);
-    Worker worker(cache, clients, in_effect, listen_shared(settings->listen, 1).front());
+    Worker worker(cache, clients, in_effect, base::listen_shared(settings->listen, 1).front());
     worker.start();
     const auto port = worker.acceptor.port();
     std::thread thread([&] { worker.run(); });

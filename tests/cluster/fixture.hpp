@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "proxy/node.hpp"
+#include "proxy/node/node.hpp"
 #include "tests/cluster/client.hpp"
 #include "tests/cluster/scripted_origin.hpp"
 

@@ -5,7 +5,7 @@
 #include "proxy/config/parse_config.hpp"
 #include "tests/cluster/fixture.hpp"
 #include "tests/cluster/tls_over.hpp"
-#include "tests/proxy/intercept_kit.hpp"
+#include "tests/proxy/tls/intercept_kit.hpp"
 
 namespace proxy::test {
 namespace intercept_attacks_test {

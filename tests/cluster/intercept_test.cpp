@@ -13,7 +13,7 @@
 #include "tests/cluster/log_capture.hpp"
 #include "tests/cluster/tls_kit.hpp"
 #include "tests/cluster/tls_over.hpp"
-#include "tests/proxy/intercept_kit.hpp"
+#include "tests/proxy/tls/intercept_kit.hpp"
 
 namespace proxy::test {
 namespace intercept_test {

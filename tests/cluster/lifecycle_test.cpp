@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "tests/cluster/fixture.hpp"
-#include "tests/proxy/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace proxy::test {
 namespace lifecycle_test {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cluster/fixture.hpp"
-#include "tests/proxy/disk_kit.hpp"
+#include "tests/proxy/disk/disk_kit.hpp"
 
 namespace proxy::test {
 namespace logged_refusals_test {

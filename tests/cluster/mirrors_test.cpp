@@ -10,7 +10,7 @@
 #include "proxy/config/config_origins.hpp"
 #include "proxy/rewrite/gzip_stream.hpp"
 #include "tests/cluster/fixture.hpp"
-#include "tests/proxy/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace proxy::test {
 namespace mirrors_test {

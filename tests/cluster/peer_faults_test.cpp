@@ -9,7 +9,7 @@
 
 #include "tests/cluster/fixture.hpp"
 #include "tests/cluster/wire.hpp"
-#include "tests/proxy/disk_kit.hpp"
+#include "tests/proxy/disk/disk_kit.hpp"
 
 namespace proxy::test {
 namespace peer_faults_test {

@@ -2,7 +2,7 @@
 // behaviours 14 and 15).
 #include <algorithm>
 
-#include "proxy/cache/retry_plan.hpp"
+#include "proxy/fetch/retry_plan.hpp"
 #include "proxy/http/range.hpp"
 #include "tests/cluster/file.hpp"
 #include "tests/cluster/fixture.hpp"

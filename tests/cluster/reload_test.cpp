@@ -12,7 +12,7 @@
 #include "proxy/config/config_json.hpp"
 #include "proxy/config/parse_config.hpp"
 #include "tests/cluster/fixture.hpp"
-#include "tests/proxy/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace proxy::test {
 namespace reload_test {

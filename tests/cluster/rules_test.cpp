@@ -10,8 +10,8 @@
 #include "proxy/config/config_json.hpp"
 #include "proxy/config/parse_config.hpp"
 #include "tests/cluster/fixture.hpp"
-#include "tests/proxy/disk_kit.hpp"
-#include "tests/proxy/temporary_directory.hpp"
+#include "tests/proxy/disk/disk_kit.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace proxy::test {
 namespace rules_test {

@@ -9,7 +9,7 @@
 
 #include "tests/cluster/file.hpp"
 #include "tests/cluster/fixture.hpp"
-#include "tests/proxy/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace proxy::test {
 namespace shared_blocks_test {

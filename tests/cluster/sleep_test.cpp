@@ -1,5 +1,5 @@
 // The machine sleeps: its steady clock stands still, and content ages.
-#include "protocol/net/sleep.hpp"
+#include "base/async/sleep.hpp"
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
@@ -14,8 +14,8 @@ int after_eight_hours(clockid_t clock, timespec* time) {
 class Sleep : public NodesTest {
 protected:
     ~Sleep() override {
-        protocol::boot_clock = ::clock_gettime;
-        protocol::note_sleep();
+        base::boot_clock = ::clock_gettime;
+        base::note_sleep();
     }
 };
 
@@ -30,7 +30,7 @@ TEST_F(Sleep, ContentAgesInIt) {
         EXPECT_EQ(before.get(target).status, 200u);
         EXPECT_TRUE(contains(before.get(target).cache_status(), "hit"));
     }
-    protocol::boot_clock = after_eight_hours;
+    base::boot_clock = after_eight_hours;
     const auto day = before.get("/day");
     EXPECT_TRUE(contains(day.cache_status(), "hit"));
     EXPECT_GE(std::stoi(day.field("Age")), 8 * 3600);

@@ -1,5 +1,5 @@
 // Clients of one fetch of a body that outgrows the store: a slow one does not keep others waiting.
-// tests/proxy/shared_pace_test.cpp leaves one alone for which nobody waits.
+// tests/proxy/client/shared_pace_test.cpp leaves one alone for which nobody waits.
 
 #include <atomic>
 

@@ -7,11 +7,11 @@
 #include <fstream>
 
 #include "proxy/config/config_json.hpp"
-#include "proxy/net/tls_contexts.hpp"
+#include "proxy/tls/tls_contexts.hpp"
 #include "tests/cluster/fixture.hpp"
 #include "tests/cluster/http2_client.hpp"
 #include "tests/cluster/tls_kit.hpp"
-#include "tests/proxy/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace proxy::test {
 namespace tls_test {

@@ -13,7 +13,7 @@
 #include "proxy/telemetry/trace_context.hpp"
 #include "tests/cluster/fixture.hpp"
 #include "tests/cluster/log_capture.hpp"
-#include "tests/proxy/disk_kit.hpp"
+#include "tests/proxy/disk/disk_kit.hpp"
 
 namespace proxy::test {
 namespace tracing_test {

@@ -8,7 +8,7 @@
 
 #include "proxy/http/hops.hpp"
 #include "tests/cluster/fixture.hpp"
-#include "tests/proxy/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace proxy::test {
 namespace tunnel_test {

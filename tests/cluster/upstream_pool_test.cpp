@@ -11,7 +11,7 @@
 #include <string>
 
 #include "proxy/upstream/exchange.hpp"
-#include "tests/protocol/silent_listener.hpp"
+#include "tests/base/silent_listener.hpp"
 
 namespace proxy::test {
 namespace upstream_pool_test {
@@ -51,11 +51,11 @@ protected:
         return gave;
     }
 
-    static protocol::Resolver::Options two_addresses(asio::io_context& io) {
-        protocol::Resolver::Options options;
-        options.ask = [&io](const std::string&, std::function<void(protocol::NameAnswer)> done) {
-            const protocol::NameAnswer answer{
-                protocol::NameAnswer::Kind::found,
+    static base::Resolver::Options two_addresses(asio::io_context& io) {
+        base::Resolver::Options options;
+        options.ask = [&io](const std::string&, std::function<void(base::NameAnswer)> done) {
+            const base::NameAnswer answer{
+                base::NameAnswer::Kind::found,
                 {asio::ip::make_address("127.0.0.4"), asio::ip::make_address("127.0.0.3")},
                 60s};
             asio::post(io, [done = std::move(done), answer] { done(answer); });
@@ -67,10 +67,10 @@ protected:
     asio::io_context io;
     tcp::acceptor listener{io, {asio::ip::make_address("127.0.0.3"), 0}};
     tcp::endpoint good = listener.local_endpoint();
-    protocol::test::SilentListener silent{io, "127.0.0.4", good.port()};
-    TimerWheel wheel{io.get_executor()};
+    base::test::SilentListener silent{io, "127.0.0.4", good.port()};
+    base::TimerWheel wheel{io.get_executor()};
     ConfigInEffect config{std::make_shared<const LoadedConfig>()};
-    MemoryBudget windows{1 << 20};
+    base::MemoryBudget windows{1 << 20};
     std::uint64_t peer_handshakes = 0;
     UpstreamPool pool{io.get_executor(), wheel,           config,
                       windows,           peer_handshakes, two_addresses(io)};
@@ -245,13 +245,13 @@ protected:
         return false;
     }
 
-    protocol::Resolver::Options scripted() {
-        protocol::Resolver::Options options;
+    base::Resolver::Options scripted() {
+        base::Resolver::Options options;
         options.now = [this] { return now; };
-        options.ask = [this](const std::string&, std::function<void(protocol::NameAnswer)> done) {
+        options.ask = [this](const std::string&, std::function<void(base::NameAnswer)> done) {
             ++asked;
-            const protocol::NameAnswer answer{
-                protocol::NameAnswer::Kind::found, {asio::ip::make_address(leads_to)}, 60s};
+            const base::NameAnswer answer{
+                base::NameAnswer::Kind::found, {asio::ip::make_address(leads_to)}, 60s};
             asio::post(io, [done = std::move(done), answer] { done(answer); });
             return nullptr;
         };
@@ -265,9 +265,9 @@ protected:
     std::string leads_to = "127.0.0.3";
     int asked = 0;
     Clock::time_point now = Clock::now();
-    TimerWheel wheel{io.get_executor()};
+    base::TimerWheel wheel{io.get_executor()};
     ConfigInEffect config{std::make_shared<const LoadedConfig>()};
-    MemoryBudget windows{1 << 20};
+    base::MemoryBudget windows{1 << 20};
     std::uint64_t peer_handshakes = 0;
     UpstreamPool pool{io.get_executor(), wheel, config, windows, peer_handshakes, scripted()};
 };

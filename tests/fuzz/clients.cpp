@@ -1,13 +1,13 @@
 // The bytes of clients in TLS, and the statements of proxies before this one about their clients.
 
-#include "protocol/net/plain_address.hpp"
-#include "proxy/client/client_access.hpp"
+#include "base/net/plain_address.hpp"
+#include "proxy/request/client_access.hpp"
 #include "proxy/client/proxy_header.hpp"
 #include "proxy/http/basic_credentials.hpp"
 #include "proxy/http/forwarded.hpp"
-#include "proxy/net/server_name.hpp"
+#include "proxy/tls/server_name.hpp"
 #include "tests/fuzz/fuzz.hpp"
-#include "tests/proxy/head.hpp"
+#include "tests/proxy/http/head.hpp"
 
 #include <algorithm>
 #include <string>
@@ -32,7 +32,7 @@ int fuzz_proxy_header(const std::uint8_t* data, std::size_t size) {
         const auto line = parse_proxy_header(text);
         FUZZ_CHECK(!line || (size <= kMaxProxyLine && text.find('\n') == size - 1));
         if (line && line->client)
-            FUZZ_CHECK(protocol::plain_address(*line->client) == *line->client);
+            FUZZ_CHECK(base::plain_address(*line->client) == *line->client);
         return 0;
     }
     const auto rest = proxy_header_rest(text.substr(0, kProxyHeaderStart));
@@ -46,7 +46,7 @@ int fuzz_proxy_header(const std::uint8_t* data, std::size_t size) {
     if (text.size() < whole) return 0;
     const auto header = parse_proxy_header(text.substr(0, whole));
     if (header && header->client)
-        FUZZ_CHECK(protocol::plain_address(*header->client) == *header->client);
+        FUZZ_CHECK(base::plain_address(*header->client) == *header->client);
     return 0;
 }
 

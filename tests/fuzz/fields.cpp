@@ -11,7 +11,7 @@
 #include "proxy/http/vary.hpp"
 #include "proxy/telemetry/trace_context.hpp"
 #include "tests/fuzz/fuzz.hpp"
-#include "tests/proxy/head.hpp"
+#include "tests/proxy/http/head.hpp"
 
 #include <algorithm>
 #include <array>

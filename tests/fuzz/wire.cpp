@@ -2,12 +2,12 @@
 
 #include "protocol/wire/frame.hpp"
 #include "proxy/admin/node_report.hpp"
-#include "summary/coding.hpp"
-#include "summary/judge.hpp"
-#include "summary/kind.hpp"
-#include "summary/replica.hpp"
-#include "summary/rice.hpp"
-#include "summary/snapshot_reader.hpp"
+#include "summary/coding/coding.hpp"
+#include "summary/coding/judge.hpp"
+#include "summary/sizing/kind.hpp"
+#include "summary/directory/replica.hpp"
+#include "summary/bits/rice.hpp"
+#include "summary/coding/snapshot_reader.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace {
 
 using protocol::Bytes;
-using protocol::ByteView;
+using base::ByteView;
 
 ByteView as_bytes(const std::uint8_t* data, std::size_t size) {
     return {reinterpret_cast<const std::byte*>(data), size};

@@ -8,7 +8,7 @@ OWN = {"job", "instance"}  # labels that Prometheus adds
 # Metrics of Prometheus itself.
 BUILT_IN = {"up": set(), "ALERTS": {"alertname", "alertstate"}}
 # Values that appear with their event only. The sources list them.
-RARE = {("hearsay_link_refusals_total", "reason"): "protocol/net/error.hpp",
+RARE = {("hearsay_link_refusals_total", "reason"): "protocol/wire/error.hpp",
         ("hearsay_peer_state", "state"): "protocol/links/cluster_status.cpp"}
 
 

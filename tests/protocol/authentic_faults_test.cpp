@@ -1,6 +1,6 @@
 // Peers that hold the key and still say the wrong things, seen from a healthy node.
 
-#include "protocol/net/descriptor_allowance.hpp"
+#include "protocol/links/descriptor_allowance.hpp"
 #include "protocol/wire/heartbeat.hpp"
 #include "tests/protocol/cluster_fixture.hpp"
 #include "tests/protocol/fake_peer.hpp"

@@ -23,7 +23,7 @@
 
 #include "protocol/cluster.hpp"
 #include "protocol/wire/codec.hpp"
-#include "summary/directory.hpp"
+#include "summary/directory/directory.hpp"
 
 namespace protocol::test {
 

@@ -220,8 +220,8 @@ TEST_F(ClusterTest, ALeavingNodeLearnsWhenItsPeersHaveReadTheGoodbye) {
     auto& b = add(config("b"));
     ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
     bool known = false;
-    auto wait = [](Cluster& cluster, bool& done) -> awaitable<void> {
-        co_await cluster.wait_withdrawn(Clock::time_point::max());
+    auto wait = [](Cluster& cluster, bool& done) -> base::awaitable<void> {
+        co_await cluster.wait_withdrawn(base::Clock::time_point::max());
         done = true;
     };
     a.cluster->withdraw();
@@ -457,8 +457,8 @@ TEST_F(ClusterTest, AReplacedClusterTouchesNothingThatItHasHandedOver) {
     ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
     for (int handlers = 0; handlers < 200; ++handlers) {
         a.store("http://x/" + std::to_string(handlers));
-        const auto latest = Clock::now() + 20ms;
-        for (int left = handlers; left > 0 && Clock::now() < latest;) {
+        const auto latest = base::Clock::now() + 20ms;
+        for (int left = handlers; left > 0 && base::Clock::now() < latest;) {
             turn(*b.io);
             a.io->restart();
             if (a.io->poll_one() > 0) --left;

@@ -11,6 +11,8 @@
 #include "tests/protocol/bytes.hpp"
 #include "tests/summary/keys.hpp"
 
+#include "summary/sizing/prefix_tag.hpp"
+
 namespace protocol::test {
 namespace codec_test {
 
@@ -35,7 +37,7 @@ Hello hello() {
 
 Challenge challenge() {
     return {counting<KeyId>(1), "cache-b", counting<Instance>(2), counting<Nonce>(3),
-            counting<Mac>(4)};
+            counting<base::Mac>(4)};
 }
 
 std::vector<HelloMessage> hello_messages() {
@@ -44,7 +46,7 @@ std::vector<HelloMessage> hello_messages() {
     return {hello(),
             with_rules,
             challenge(),
-            Proof{counting<Mac>(5)},
+            Proof{counting<base::Mac>(5)},
             Refusal{Error::wrong_key},
             Refusal{Error::refused}};
 }
@@ -62,7 +64,7 @@ std::vector<Message> messages() {
             Goodbye{},
             Invalidate{3, {{1, 2}, {3, 4}}, {{5, 6}}},
             Invalidate{1, {}, {{~std::uint64_t{0}, 7}}},
-            Invalidate{2, {{1, 2}}, {as_prefix_tag({3, 4})}},
+            Invalidate{2, {{1, 2}}, {summary::as_prefix_tag({3, 4})}},
             Invalidate{kMaxInvalidatedAtOnce,
                        std::vector<summary::KeyHash>(kMaxInvalidatedAtOnce, {8, 9}),
                        {}},
@@ -108,7 +110,7 @@ TEST(Codec, ABodyCutShortAnywhereIsMalformed) {
         const bool open_ended = std::holds_alternative<Hello>(message);
         const auto fixed = whole.size() - (open_ended ? kDescriptor.bytes().size() - 1 : 0);
         for (std::size_t size = 0; size < fixed; ++size) {
-            const auto decoded = decode_hello(type(message), ByteView(whole).first(size));
+            const auto decoded = decode_hello(type(message), base::ByteView(whole).first(size));
             EXPECT_EQ(decoded.error(), Error::malformed_frame) << int(type(message)) << ' ' << size;
         }
     }
@@ -123,7 +125,7 @@ TEST(Codec, ABodyCutShortAnywhereIsMalformed) {
         for (std::size_t size = 0; size < fixed; ++size) {
             const auto hashes = size < kInvalidateHeadBytes ? 0 : size - kInvalidateHeadBytes;
             if (is_list && hashes > 0 && hashes % kKeyHashBytes == 0) continue;  // a shorter list
-            const auto decoded = decode(type(message), ByteView(whole).first(size));
+            const auto decoded = decode(type(message), base::ByteView(whole).first(size));
             EXPECT_EQ(decoded.error(), Error::malformed_frame) << int(type(message)) << ' ' << size;
         }
     }

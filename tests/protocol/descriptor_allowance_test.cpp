@@ -1,8 +1,8 @@
-#include "protocol/net/descriptor_allowance.hpp"
+#include "protocol/links/descriptor_allowance.hpp"
 
 #include <gtest/gtest.h>
 
-#include "summary/bloom_descriptor.hpp"
+#include "summary/coding/bloom_descriptor.hpp"
 
 namespace protocol::test {
 namespace descriptor_allowance_test {

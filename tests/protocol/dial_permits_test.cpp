@@ -6,7 +6,7 @@
 #include <boost/asio/io_context.hpp>
 #include <deque>
 
-#include "protocol/net/task_group.hpp"
+#include "base/async/task_group.hpp"
 
 namespace protocol::test {
 namespace dial_permits_test {
@@ -18,7 +18,7 @@ protected:
     /// Somebody asks for a permit; which one it gets stands in `got` then.
     DialPermits::Permit& ask() {
         auto& permit = got.emplace_back();
-        auto take = [](DialPermits& from, DialPermits::Permit& into) -> awaitable<void> {
+        auto take = [](DialPermits& from, DialPermits::Permit& into) -> base::awaitable<void> {
             into = co_await from.take();
         };
         tasks.spawn(take(permits, permit));
@@ -36,7 +36,7 @@ protected:
 
     asio::io_context io;
     DialPermits permits{io.get_executor()};
-    TaskGroup tasks{io.get_executor()};
+    base::TaskGroup tasks{io.get_executor()};
     std::deque<DialPermits::Permit> got;
 };
 
@@ -87,12 +87,12 @@ TEST_F(DialPermitsTest, ACancelledWaiterGetsNoneAndIsForgotten) {
 
 TEST_F(DialPermitsTest, APermitMayBeHeldForSoLongOnly) {
     auto& permit = ask();
-    asio::steady_timer never(io, Clock::time_point::max());
+    asio::steady_timer never(io, base::Clock::time_point::max());
     permit.give_back_at(never);
     never.cancel();
     turn();
     EXPECT_TRUE(permit.held());
-    asio::steady_timer now(io, Clock::time_point::min());
+    asio::steady_timer now(io, base::Clock::time_point::min());
     permit.give_back_at(now);
     turn();
     EXPECT_FALSE(permit.held());

@@ -4,7 +4,7 @@
 
 #include <boost/asio/error.hpp>
 
-#include "protocol/net/error.hpp"
+#include "protocol/wire/error.hpp"
 #include "protocol/wire/message.hpp"
 
 namespace protocol::test {
@@ -18,10 +18,10 @@ std::string reported(const boost::system::error_code& why) {
 
 TEST(DialReport, NamesTheReasonToTheOtherNode) {
     EXPECT_EQ(reported(error::make_error_code(error::connection_refused)), "connection_refused");
-    EXPECT_EQ(reported(make_error_code(Error::connect_timeout)), "connect_timeout");
+    EXPECT_EQ(reported(make_error_code(base::Error::connect_timeout)), "connect_timeout");
     EXPECT_EQ(reported(error::make_error_code(error::timed_out)), "connect_timeout");
     EXPECT_EQ(reported(error::make_error_code(error::network_unreachable)), "host_unreachable");
-    EXPECT_EQ(reported(make_error_code(Error::resolve_failed)), "resolve_failed");
+    EXPECT_EQ(reported(make_error_code(base::Error::resolve_failed)), "resolve_failed");
     EXPECT_EQ(reported(make_error_code(Error::malformed_frame)), "hello_timeout");
     EXPECT_EQ(reported(make_error_code(Error::peer_silent)), "failed");
     for (auto code = static_cast<int>(Error::first_refusal);

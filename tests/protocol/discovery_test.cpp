@@ -4,10 +4,12 @@
 
 #include "protocol/cluster.hpp"
 #include "tests/protocol/cluster_fixture.hpp"
-#include "tests/protocol/dns_server.hpp"
+#include "tests/base/dns_server.hpp"
 
 namespace protocol::test {
 namespace discovery_test {
+
+using base::test::DnsServer;
 
 /// Nodes that list nobody, and look for one another behind the name `cluster.test`.
 class Discovery : public ClusterTest {

@@ -9,7 +9,7 @@
 
 #include "protocol/links/hello.hpp"
 #include "protocol/links/link_context.hpp"
-#include "protocol/net/tls_session.hpp"
+#include "base/tls/tls_session.hpp"
 #include "protocol/wire/codec.hpp"
 #include "protocol/wire/frame.hpp"
 #include "tests/protocol/bytes.hpp"
@@ -124,7 +124,7 @@ TEST_F(EncryptedLinks, AHelloInTheClearGetsARefusalInTheClear) {
     seal_hello(HelloMessage(hello.hello()), frame);
     const auto answer = answer_to("a", frame);
     ASSERT_GT(answer.size(), kLengthBytes);
-    const auto refusal = open_hello(ByteView(answer).subspan(kLengthBytes));
+    const auto refusal = open_hello(base::ByteView(answer).subspan(kLengthBytes));
     ASSERT_TRUE(refusal);
     EXPECT_EQ(*refusal, HelloMessage(Refusal{Error::not_encrypted}));
 }
@@ -141,7 +141,7 @@ TEST_F(EncryptedLinks, AConnectionThatIsCutIsNoReasonToDialInTheClear) {
         ASSERT_TRUE(run_until([&] { return taken && taken->available() > 0; }));
         char first = 0;
         asio::read(*taken, asio::buffer(&first, 1));
-        EXPECT_EQ(first, kTlsHandshake) << "after " << cuts << " cuts";
+        EXPECT_EQ(first, base::kTlsHandshake) << "after " << cuts << " cuts";
     }
     EXPECT_TRUE(run_until([&] { return a->refusals("connection_closed") >= 3; }));
     EXPECT_EQ(a->refusals("tls_failed"), 0U);
@@ -153,8 +153,8 @@ TEST_F(EncryptedLinks, ADiallerThatHasLeftCostsNoHandshake) {
     client.connect({asio::ip::make_address(address_of("a")), 3129});
     client.non_blocking(true);
     const auto psk = link_tls(a->config);
-    TlsSession tls(psk->client(0), TlsSide::client, client);
-    EXPECT_EQ(tls.handshake(), TlsSession::Step::wait_read) << "its hello is on the way";
+    base::TlsSession tls(psk->client(0), base::TlsSide::client, client);
+    EXPECT_EQ(tls.handshake(), base::TlsSession::Step::wait_read) << "its hello is on the way";
     client.shutdown(asio::ip::tcp::socket::shutdown_send);
     std::size_t answered = 0;
     EXPECT_TRUE(run_until([&] {

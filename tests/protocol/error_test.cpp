@@ -1,4 +1,4 @@
-#include "protocol/net/error.hpp"
+#include "protocol/wire/error.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ namespace error_test {
 
 std::set<int> all_codes() {
     std::set<int> codes;
-    for (int code = static_cast<int>(Error::timed_out);
+    for (int code = static_cast<int>(Error::first_of_this_node);
          code <= static_cast<int>(Error::too_many_peers); ++code) {
         codes.insert(code);
     }

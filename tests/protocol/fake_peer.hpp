@@ -9,20 +9,24 @@
 #include <utility>
 #include <vector>
 
+#include "base/async/error.hpp"
 #include "protocol/links/hello.hpp"
 #include "protocol/links/link.hpp"
 #include "protocol/links/link_context.hpp"
 #include "tests/protocol/bytes.hpp"
-#include "tests/protocol/coroutine.hpp"
+#include "tests/base/coroutine.hpp"
 
 namespace protocol::test {
+
+using base::test::Pending;
+using base::test::start;
 
 /// Knows the cluster key and how to say hello; all further messages are up to the test.
 class FakePeer : public LinkEnd {
 public:
     FakePeer(boost::asio::io_context& io, std::string node, const std::string& key)
         : io_(io), self_{std::move(node), {}}, keys_({key}), psk_(tls_keys({key})) {
-        random_bytes(self_.instance);
+        base::random_bytes(self_.instance);
         rules_.is_peer = [](std::string_view) { return true; };
         rules_.max_summary_bytes = 1 << 30;
     }
@@ -58,7 +62,7 @@ public:
     /// Why its link ended, once it has.
     const std::optional<boost::system::error_code>& end() const { return end_.value; }
 
-    void on_hello(const Result<HelloMessage>& message, TimePoint) override {
+    void on_hello(const base::Result<HelloMessage>& message, TimePoint) override {
         if (!message) return LinkEnd::end(message.error());
         if (publisher_) {
             const auto answer = publisher_->on_message(*message);
@@ -104,18 +108,18 @@ private:
 
     using Ended = boost::system::error_code;
 
-    awaitable<Ended> take_one() {
-        auto [error, socket] = co_await acceptor_->async_accept(as_result);
+    base::awaitable<Ended> take_one() {
+        auto [error, socket] = co_await acceptor_->async_accept(base::as_result);
         if (error) co_return error;
         link_.reset(new Link(Link::accepted(std::move(socket), &psk_.server())));
         std::function<void()> nothing = [] {};
         co_return co_await link_->run(*this, std::chrono::seconds(10), std::move(nothing));
     }
 
-    awaitable<Ended> connect(std::string address) {
+    base::awaitable<Ended> connect(std::string address) {
         boost::asio::ip::tcp::socket socket(io_);
         const boost::asio::ip::tcp::endpoint endpoint(boost::asio::ip::make_address(address), 3129);
-        const auto [error] = co_await socket.async_connect(endpoint, as_result);
+        const auto [error] = co_await socket.async_connect(endpoint, base::as_result);
         if (error) co_return error;
         link_.reset(new Link(Link::dialled(std::move(socket), &psk_.client())));
         std::function<void()> nothing = [] {};
@@ -125,7 +129,7 @@ private:
     boost::asio::io_context& io_;
     Identity self_;
     KeyRing keys_;
-    PskContext psk_;
+    base::PskContext psk_;
     SubscriberHello::Rules rules_;
     LinkCounters traffic_;
     std::optional<PublisherHello> publisher_;

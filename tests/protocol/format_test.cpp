@@ -131,12 +131,12 @@ protected:
 };
 
 TEST_F(Format, KeysAreDerivedAsThePageSays) {
-    EXPECT_EQ(hex(key_id(kClusterKey)), kKeyId);
-    EXPECT_EQ(hex(hash_secret(kClusterKey)), kHashSecret);
-    EXPECT_EQ(hex(field_key(kClusterKey)), kFieldKey);
+    EXPECT_EQ(base::hex(key_id(kClusterKey)), kKeyId);
+    EXPECT_EQ(base::hex(hash_secret(kClusterKey)), kHashSecret);
+    EXPECT_EQ(base::hex(field_key(kClusterKey)), kFieldKey);
     const auto tls = tls_keys({kClusterKey});
     EXPECT_EQ(tls[0].identity, kKeyId);
-    EXPECT_EQ(hex(tls[0].secret), kTlsKey);
+    EXPECT_EQ(base::hex(tls[0].secret), kTlsKey);
     const auto hash = summary::KeyHasher(hash_secret(kClusterKey))("http://example.com/");
     EXPECT_EQ(hash.low, 0xf4ea1cde55ac7855U);
     EXPECT_EQ(hash.high, 0xdb11d3ca139b3c5fU);
@@ -145,19 +145,19 @@ TEST_F(Format, KeysAreDerivedAsThePageSays) {
 TEST_F(Format, AHelloReadsAsOnThePage) {
     const PublisherHello publisher(a, keys, "b", counting<Nonce>(0), bloom({128, 4}));
     SubscriberHello subscriber(b, keys, rules, counting<Nonce>(32));
-    EXPECT_EQ(hex(sealed(publisher.hello())), kHello);
+    EXPECT_EQ(base::hex(sealed(publisher.hello())), kHello);
     const auto challenge = subscriber.on_hello(publisher.hello());
     ASSERT_TRUE(challenge);
-    EXPECT_EQ(hex(sealed(*challenge)), kChallenge);
+    EXPECT_EQ(base::hex(sealed(*challenge)), kChallenge);
     const auto answer = publisher.on_message(*challenge);
     ASSERT_TRUE(answer);
-    EXPECT_EQ(hex(sealed(answer->proof)), kProof);
+    EXPECT_EQ(base::hex(sealed(answer->proof)), kProof);
     const auto secrets = subscriber.on_proof(answer->proof);
     ASSERT_TRUE(secrets);
-    EXPECT_EQ(hex(secrets->from_publisher), kFromPublisher);
-    EXPECT_EQ(hex(secrets->from_subscriber), kFromSubscriber);
+    EXPECT_EQ(base::hex(secrets->from_publisher), kFromPublisher);
+    EXPECT_EQ(base::hex(secrets->from_subscriber), kFromSubscriber);
     EXPECT_EQ(secrets->token, kToken);
-    EXPECT_EQ(hex(sealed(Refusal{Error::wrong_key})), kRefusal);
+    EXPECT_EQ(base::hex(sealed(Refusal{Error::wrong_key})), kRefusal);
 }
 
 TEST_F(Format, TheHelloOfThePageIsUnderstood) {
@@ -189,20 +189,20 @@ TEST_F(Format, TaggedFramesReadAsOnThePage) {
     const auto delta = unhex("010305874402010619");
     const auto key = hash_of("http://example.com/");
     const auto tag = hash_of("surrogate-key news");
-    EXPECT_EQ(hex(sealed(subscriber, Welcome{})), kWelcome);
-    EXPECT_EQ(hex(sealed(publisher, Invalidate{2, {key}, {tag}})), kInvalidate);
-    EXPECT_EQ(hex(sealed(subscriber, Confirm{2})), kConfirm);
-    EXPECT_EQ(hex(sealed(publisher, SnapshotBegin{1700, 0, 2, bloom({128, 4}), 5})),
+    EXPECT_EQ(base::hex(sealed(subscriber, Welcome{})), kWelcome);
+    EXPECT_EQ(base::hex(sealed(publisher, Invalidate{2, {key}, {tag}})), kInvalidate);
+    EXPECT_EQ(base::hex(sealed(subscriber, Confirm{2})), kConfirm);
+    EXPECT_EQ(base::hex(sealed(publisher, SnapshotBegin{1700, 0, 2, bloom({128, 4}), 5})),
               kSnapshotBegin);
-    EXPECT_EQ(hex(sealed(publisher, SnapshotPart{snapshot})), kSnapshotPart);
-    EXPECT_EQ(hex(sealed(publisher, Delta{1700, 1, delta})), kDelta);
-    EXPECT_EQ(hex(sealed(publisher, CheckHash{1700, 1, 0xe8ccb037911d7607})), kCheckHash);
-    EXPECT_EQ(hex(sealed(publisher, Heartbeat{1700, 1, 3, 1000ms})), kHeartbeat);
-    EXPECT_EQ(hex(sealed(subscriber, Heartbeat{1700, 1, kListensElsewhere, 500ms, kTakesReports})),
+    EXPECT_EQ(base::hex(sealed(publisher, SnapshotPart{snapshot})), kSnapshotPart);
+    EXPECT_EQ(base::hex(sealed(publisher, Delta{1700, 1, delta})), kDelta);
+    EXPECT_EQ(base::hex(sealed(publisher, CheckHash{1700, 1, 0xe8ccb037911d7607})), kCheckHash);
+    EXPECT_EQ(base::hex(sealed(publisher, Heartbeat{1700, 1, 3, 1000ms})), kHeartbeat);
+    EXPECT_EQ(base::hex(sealed(subscriber, Heartbeat{1700, 1, kListensElsewhere, 500ms, kTakesReports})),
               kSubscribersHeartbeat);
-    EXPECT_EQ(hex(sealed(publisher, InvalidateAll{70000})), kInvalidateAll);
+    EXPECT_EQ(base::hex(sealed(publisher, InvalidateAll{70000})), kInvalidateAll);
     const auto report = unhex(kReportBody);
-    EXPECT_EQ(hex(sealed(publisher, Report{report})), kReport);
+    EXPECT_EQ(base::hex(sealed(publisher, Report{report})), kReport);
 }
 
 TEST_F(Format, TheAnnouncementsOfThePagePutASubscriberInStep) {

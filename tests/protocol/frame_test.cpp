@@ -13,7 +13,7 @@
 namespace protocol::test {
 namespace frame_test {
 
-void feed(FrameBuffer& buffer, ByteView bytes) {
+void feed(FrameBuffer& buffer, base::ByteView bytes) {
     while (!bytes.empty()) {
         const auto room = buffer.prepare();
         const auto size = std::min(room.size(), bytes.size());
@@ -40,11 +40,11 @@ TEST(FrameBuffer, GivesNothingBeforeAFrameIsWhole) {
         const auto early = buffer.next(100);
         ASSERT_TRUE(early);
         EXPECT_FALSE(*early) << i;
-        feed(buffer, ByteView(frame).subspan(i, 1));
+        feed(buffer, base::ByteView(frame).subspan(i, 1));
     }
     const auto whole = buffer.next(100);
     ASSERT_TRUE(whole && *whole);
-    EXPECT_EQ(hex(**whole), "0707070707");
+    EXPECT_EQ(base::hex(**whole), "0707070707");
     EXPECT_FALSE(*buffer.next(100));
 }
 
@@ -109,7 +109,7 @@ TEST(FrameBuffer, CutsARandomStreamIntoTheFramesThatWereWritten) {
     }
     FrameBuffer buffer;
     std::size_t got = 0;
-    auto rest = ByteView(stream);
+    auto rest = base::ByteView(stream);
     while (!rest.empty()) {
         const auto size = std::min<std::size_t>(rest.size(), 1 + random.below(30000));
         feed(buffer, rest.first(size));
@@ -147,7 +147,7 @@ TEST_F(Tagged, FramesComeBackInOrder) {
 TEST_F(Tagged, TheLengthPrefixCountsWhatFollows) {
     const auto frame = sealed(sealer, Goodbye{});
     EXPECT_EQ(frame.size(), kTaggedOverheadBytes);
-    EXPECT_EQ(hex(ByteView(frame).first(kLengthBytes)), "0000001a");
+    EXPECT_EQ(base::hex(base::ByteView(frame).first(kLengthBytes)), "0000001a");
 }
 
 TEST_F(Tagged, AnyBitFlippedIsNoticed) {
@@ -185,7 +185,7 @@ TEST_F(Tagged, AFrameWithoutRoomForSequenceAndTagIsTooShort) {
 
 TEST_F(Tagged, AnAuthenticFrameOfAnUnknownTypeIsStillRefused) {
     Bytes frame = unhex("03 30 0000000000000000");
-    HmacSha256 mac(counting<LinkKey>(1));
+    base::HmacSha256 mac(counting<LinkKey>(1));
     const auto tag = mac({frame});
     frame.insert(frame.end(), tag.begin(), tag.begin() + kTagBytes);
     EXPECT_EQ(opener.open(frame).error(), Error::unknown_frame);
@@ -194,7 +194,7 @@ TEST_F(Tagged, AnAuthenticFrameOfAnUnknownTypeIsStillRefused) {
 TEST_F(Tagged, TheLargestDeltaAndSnapshotPartFitTheLimit) {
     const Bytes payload(kMaxDeltaPayloadBytes);
     EXPECT_LE(sealed(sealer, Delta{1, 2, payload}).size() - kLengthBytes, kMaxFrameBytes);
-    const auto part = ByteView(payload).first(kSnapshotPartBytes);
+    const auto part = base::ByteView(payload).first(kSnapshotPartBytes);
     EXPECT_LE(sealed(sealer, SnapshotPart{part}).size() - kLengthBytes, kMaxFrameBytes);
 }
 

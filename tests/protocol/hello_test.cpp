@@ -84,11 +84,11 @@ TEST_F(HelloBetween, NamingTheKeyIsNotHavingIt) {
     auto forged = a.dial("b").hello();
     auto subscriber = b.answer();
     ASSERT_TRUE(subscriber.on_hello(forged));
-    EXPECT_EQ(subscriber.on_proof(Proof{filled<Mac>(9)}).error(), Error::bad_proof);
+    EXPECT_EQ(subscriber.on_proof(Proof{filled<base::Mac>(9)}).error(), Error::bad_proof);
 
     const auto publisher = a.dial("b");
     auto challenge = *b.answer().on_hello(publisher.hello());
-    challenge.mac = filled<Mac>(9);
+    challenge.mac = filled<base::Mac>(9);
     EXPECT_EQ(publisher.on_message(challenge).error(), Error::bad_proof);
     challenge.key = key_id(kNew);
     EXPECT_EQ(publisher.on_message(challenge).error(), Error::wrong_key);

@@ -342,12 +342,12 @@ TEST_F(Invalidations, ThoseWhoWaitForConfirmationsWaitUntilTheirDeadlineAtMost) 
     const auto number = a->invalidate("one");
     Pending<bool> late, in_time;
     const auto wait = [](Cluster& cluster, std::uint64_t which,
-                         Clock::time_point deadline) -> awaitable<bool> {
+                         base::Clock::time_point deadline) -> base::awaitable<bool> {
         co_await cluster.wait_confirmed(which, deadline, Cluster::Whom::all);
         co_return true;
     };
-    protocol::test::start(*a->io, wait(*a->cluster, number, Clock::now() + 20ms), late);
-    protocol::test::start(*a->io, wait(*a->cluster, number, Clock::now() + 20s), in_time);
+    base::test::start(*a->io, wait(*a->cluster, number, base::Clock::now() + 20ms), late);
+    base::test::start(*a->io, wait(*a->cluster, number, base::Clock::now() + 20s), in_time);
     ASSERT_TRUE(run_until([&] { return late.value.has_value(); }));
     EXPECT_FALSE(in_time.value.has_value());
     b->paused = false;
@@ -357,17 +357,17 @@ TEST_F(Invalidations, ThoseWhoWaitForConfirmationsWaitUntilTheirDeadlineAtMost) 
 
 TEST_F(Invalidations, NobodyWaitsForAPeerThatIsAway) {
     start(impatient(config("a")), config("b"));
-    const auto wait = [](Cluster& cluster, std::uint64_t which) -> awaitable<bool> {
-        co_await cluster.wait_confirmed(which, Clock::now() + 20s, Cluster::Whom::linked);
+    const auto wait = [](Cluster& cluster, std::uint64_t which) -> base::awaitable<bool> {
+        co_await cluster.wait_confirmed(which, base::Clock::now() + 20s, Cluster::Whom::linked);
         co_return true;
     };
     b->paused = true;
     const auto number = a->invalidate("one");
     Pending<bool> when_it_goes, afterwards;
-    protocol::test::start(*a->io, wait(*a->cluster, number), when_it_goes);
+    base::test::start(*a->io, wait(*a->cluster, number), when_it_goes);
     ASSERT_TRUE(run_until([&] { return when_it_goes.value.has_value(); }));
     EXPECT_FALSE(a->status_of("b").publishing);
-    protocol::test::start(*a->io, wait(*a->cluster, number), afterwards);
+    base::test::start(*a->io, wait(*a->cluster, number), afterwards);
     EXPECT_TRUE(run_until([&] { return afterwards.value.has_value(); }));
     EXPECT_FALSE(confirmed(number));
 }

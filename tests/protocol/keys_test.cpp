@@ -16,15 +16,15 @@ const std::string kFirst = "0123456789abcdef0123456789abcdef";
 const std::string kSecond = "fedcba9876543210fedcba9876543210";
 
 TEST(Keys, EveryDerivedSecretIsForOnePurposeOnly) {
-    const auto secrets = link_secrets(kFirst, filled<Mac>(1));
+    const auto secrets = link_secrets(kFirst, filled<base::Mac>(1));
     const std::set<std::string> all = {
-        hex(key_id(kFirst)), hex(ByteView(hash_secret(kFirst)).first(32)),
-        hex(secrets.from_publisher), hex(secrets.from_subscriber), secrets.token};
+        base::hex(key_id(kFirst)), base::hex(base::ByteView(hash_secret(kFirst)).first(32)),
+        base::hex(secrets.from_publisher), base::hex(secrets.from_subscriber), secrets.token};
     EXPECT_EQ(all.size(), 5U);
 }
 
 TEST(Keys, AnotherClusterKeyGivesOtherSecretsThroughout) {
-    const auto proof = filled<Mac>(1);
+    const auto proof = filled<base::Mac>(1);
     EXPECT_NE(key_id(kFirst), key_id(kSecond));
     EXPECT_NE(hash_secret(kFirst), hash_secret(kSecond));
     const auto first = link_secrets(kFirst, proof);
@@ -35,15 +35,15 @@ TEST(Keys, AnotherClusterKeyGivesOtherSecretsThroughout) {
 }
 
 TEST(Keys, EachLinkHasSecretsOfItsOwn) {
-    const auto one = link_secrets(kFirst, filled<Mac>(1));
-    const auto other = link_secrets(kFirst, filled<Mac>(2));
+    const auto one = link_secrets(kFirst, filled<base::Mac>(1));
+    const auto other = link_secrets(kFirst, filled<base::Mac>(2));
     EXPECT_NE(one.from_publisher, other.from_publisher);
     EXPECT_NE(one.from_subscriber, other.from_subscriber);
     EXPECT_NE(one.token, other.token);
 }
 
 TEST(Keys, ATokenIs32HexDigits) {
-    const auto token = link_secrets(kFirst, filled<Mac>(1)).token;
+    const auto token = link_secrets(kFirst, filled<base::Mac>(1)).token;
     EXPECT_EQ(token.size(), 32U);
     EXPECT_EQ(token.find_first_not_of("0123456789abcdef"), std::string::npos);
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/async/error.hpp"
 #include "protocol/links/publisher_end.hpp"
 #include "protocol/links/subscriber_end.hpp"
 #include "tests/protocol/bytes.hpp"
@@ -78,7 +79,7 @@ struct MachineNode {
 
 /// Notes the calls of a publishing end, and answers for the membership.
 struct OwnerNotes final : PublisherEnd::Owner {
-    Result<std::size_t> met(const std::string& node, const Instance&) override {
+    base::Result<std::size_t> met(const std::string& node, const Instance&) override {
         met_nodes.push_back(node);
         return answer;
     }
@@ -86,7 +87,7 @@ struct OwnerNotes final : PublisherEnd::Owner {
     void up_now() override { ++ups; }
     void confirmed() override { ++confirmations; }
 
-    Result<std::size_t> answer = std::size_t{0};
+    base::Result<std::size_t> answer = std::size_t{0};
     std::vector<std::string> met_nodes;
     int selves = 0, ups = 0, confirmations = 0;
 };

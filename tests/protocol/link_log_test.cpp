@@ -9,7 +9,8 @@
 #include <sstream>
 #include <string>
 
-#include "protocol/net/error.hpp"
+#include "base/async/error.hpp"
+#include "protocol/wire/error.hpp"
 
 namespace protocol::test {
 namespace link_log_test {
@@ -35,8 +36,8 @@ protected:
         text_.str("");
         return text;
     }
-    void ended(Error error, LinkLog::TimePoint now = kNow, const std::string& link = "link to b") {
-        log.ended(link, make_error_code(error), "10.0.0.7:3129", now);
+    void ended(const boost::system::error_code& error, LinkLog::TimePoint now = kNow, const std::string& link = "link to b") {
+        log.ended(link, error, "10.0.0.7:3129", now);
     }
 
     LinkLog log{"a"};
@@ -60,17 +61,17 @@ TEST_F(LinkLogTest, OrdinaryEndsAreNoWarning) {
 }
 
 TEST_F(LinkLogTest, TheSameTroubleIsLoggedOnceInTenSecondsAndCountedAlways) {
-    for (int i = 0; i < 5; ++i) ended(Error::connect_timeout, kNow + i * 1s);
+    for (int i = 0; i < 5; ++i) ended(base::Error::connect_timeout, kNow + i * 1s);
     const auto first = logged();
     EXPECT_EQ(std::count(first.begin(), first.end(), '\n'), 1) << first;
-    ended(Error::connect_timeout, kNow + kLogAgainAfter);
+    ended(base::Error::connect_timeout, kNow + kLogAgainAfter);
     EXPECT_NE(logged().find("(4 more were not logged)"), std::string::npos);
     EXPECT_EQ(log.counts().at("connect_timeout"), 6U);
 }
 
 TEST_F(LinkLogTest, APeerThatHasLeftIsMissedOnce) {
     const auto missed = [&](LinkLog::TimePoint now) {
-        log.failed("link to b", make_error_code(Error::connect_timeout), "", now,
+        log.failed("link to b", make_error_code(base::Error::connect_timeout), "", now,
                    LinkLog::Expectation::lasting);
         return logged();
     };
@@ -80,13 +81,13 @@ TEST_F(LinkLogTest, APeerThatHasLeftIsMissedOnce) {
     logged();
     EXPECT_NE(missed(kNow + 5 * kLogAgainAfter).find("(4 more were not logged)"),
               std::string::npos);
-    ended(Error::connect_timeout, kNow + 7 * kLogAgainAfter);
+    ended(base::Error::connect_timeout, kNow + 7 * kLogAgainAfter);
     EXPECT_EQ(logged().find("warning "), 0U) << "now it is not expected";
 }
 
 TEST_F(LinkLogTest, APlaceWhereNobodyAnswersIsNewsOnce) {
     const auto missed = [&](LinkLog::TimePoint now) {
-        log.failed("link to [fd00::2]:3129", make_error_code(Error::connect_timeout), "", now,
+        log.failed("link to [fd00::2]:3129", make_error_code(base::Error::connect_timeout), "", now,
                    LinkLog::Expectation::usual);
         return logged();
     };
@@ -106,16 +107,16 @@ TEST_F(LinkLogTest, ThisNodeItselfIsNoTroubleAndLoggedOnceForEachPlace) {
 }
 
 TEST_F(LinkLogTest, AnotherTroubleOrAnotherLinkIsLoggedAtOnce) {
-    ended(Error::connect_timeout);
+    ended(base::Error::connect_timeout);
     logged();
     ended(Error::wrong_key);
     EXPECT_FALSE(logged().empty());
-    ended(Error::connect_timeout, kNow, "link to c");
+    ended(base::Error::connect_timeout, kNow, "link to c");
     EXPECT_FALSE(logged().empty());
 }
 
 TEST_F(LinkLogTest, ALinkThatNeverWasHasNotEnded) {
-    log.failed("link to b", make_error_code(Error::connect_timeout), "", kNow);
+    log.failed("link to b", make_error_code(base::Error::connect_timeout), "", kNow);
     const auto line = logged();
     EXPECT_NE(line.find("link to b could not be made"), std::string::npos) << line;
     EXPECT_EQ(line.find("ended"), std::string::npos) << line;

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "protocol/net/error.hpp"
+#include "protocol/wire/error.hpp"
 
 namespace protocol::test {
 namespace link_security_test {
@@ -55,10 +55,10 @@ TEST(LinkSecurity, DuringAnUpgradeItDialsInTheClearOnceThatIsProvedToBeNeeded) {
     const auto config = settings(true, true);
     DialSecurity dial(config);
     EXPECT_EQ(dial.key(), 0U);
-    for (const auto why : {Error::tls_failed, Error::connection_closed, Error::hello_timeout,
-                           Error::connect_timeout, Error::wrong_key}) {
-        dial.ended(make_error_code(why), false, false);
-        EXPECT_EQ(dial.key(), 0U) << "anybody on the way can bring it about: " << name(why);
+    for (const boost::system::error_code why : {make_error_code(Error::tls_failed), make_error_code(Error::connection_closed), make_error_code(Error::hello_timeout),
+                           make_error_code(base::Error::connect_timeout), make_error_code(Error::wrong_key)}) {
+        dial.ended(why, false, false);
+        EXPECT_EQ(dial.key(), 0U) << "anybody on the way can bring it about: " << reason_of(why);
     }
     dial.ended(make_error_code(Error::encrypted), false, false);
     EXPECT_EQ(dial.key(), std::nullopt) << "only a node with the key refuses so";
@@ -68,7 +68,7 @@ TEST(LinkSecurity, DuringAnUpgradeItDialsInTheClearOnceThatIsProvedToBeNeeded) {
     EXPECT_EQ(dial.key(), std::nullopt) << "the node has proved itself in the clear";
     dial.ended(make_error_code(Error::connection_closed), true, true);
     EXPECT_EQ(dial.key(), 0U) << "each new link tries encryption first";
-    dial.ended(make_error_code(Error::connect_timeout), false, true);
+    dial.ended(make_error_code(base::Error::connect_timeout), false, true);
     EXPECT_EQ(dial.key(), 0U) << "that says nothing about encryption";
 }
 

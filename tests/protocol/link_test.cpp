@@ -13,10 +13,13 @@
 #include <vector>
 
 #include "tests/protocol/bytes.hpp"
-#include "tests/protocol/coroutine.hpp"
+#include "tests/base/coroutine.hpp"
 
 namespace protocol::test {
 namespace link_test {
+
+using base::test::Pending;
+using base::test::start;
 
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
@@ -24,7 +27,7 @@ using asio::ip::tcp;
 
 /// Sends the messages it is given and notes those it receives.
 struct ScriptedEnd : LinkEnd {
-    void on_hello(const Result<HelloMessage>& message, TimePoint) override {
+    void on_hello(const base::Result<HelloMessage>& message, TimePoint) override {
         ++hellos;
         if (!message) end(message.error());
         if (message && std::holds_alternative<Refusal>(*message))
@@ -84,9 +87,9 @@ protected:
         asio::write(*other, asio::buffer(sealed(*to_link, message)));
     }
 
-    void begin(Clock::duration gone_after = 10s) {
+    void begin(base::Clock::duration gone_after = 10s) {
         auto run_link = [](Link& of, ScriptedEnd& with,
-                           Clock::duration after) -> awaitable<boost::system::error_code> {
+                           base::Clock::duration after) -> base::awaitable<boost::system::error_code> {
             std::function<void()> nothing = [] {};
             co_return co_await of.run(with, after, std::move(nothing));
         };
@@ -156,25 +159,25 @@ TEST_F(LinkTest, EndsWithWhatItsEndMakesOfAMessage) {
 }
 
 TEST_F(LinkTest, WhenItsEndSaysSoItIsOver) {
-    end->until = {Clock::now() + 20ms, Error::hello_timeout};
+    end->until = {base::Clock::now() + 20ms, Error::hello_timeout};
     begin();
     EXPECT_EQ(reason(), Error::hello_timeout);
 }
 
 TEST_F(LinkTest, ItsEndMayChangeItsMindUntilThen) {
-    end->until = {Clock::now() + 20ms, Error::peer_silent};
+    end->until = {base::Clock::now() + 20ms, Error::peer_silent};
     begin();
-    end->until.at = Clock::now() + 1h;
+    end->until.at = base::Clock::now() + 1h;
     io.restart();
     io.run_for(100ms);
     EXPECT_FALSE(ended.value);
-    end->until.at = Clock::now();
+    end->until.at = base::Clock::now();
     end->wake();
     EXPECT_EQ(reason(), Error::peer_silent);
 }
 
 TEST_F(LinkTest, BytesThatMakeNoFrameAreSilence) {
-    end->until = {Clock::now() + 20ms, Error::peer_silent};
+    end->until = {base::Clock::now() + 20ms, Error::peer_silent};
     begin();
     asio::write(*other, asio::buffer(unhex("00000040 0112")));
     EXPECT_EQ(reason(), Error::peer_silent);

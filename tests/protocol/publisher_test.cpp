@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "protocol/wire/frame.hpp"
-#include "summary/judge.hpp"
-#include "summary/replica.hpp"
-#include "summary/snapshot_reader.hpp"
+#include "summary/coding/judge.hpp"
+#include "summary/directory/replica.hpp"
+#include "summary/coding/snapshot_reader.hpp"
 #include "tests/summary/keys.hpp"
 
 namespace protocol::test {

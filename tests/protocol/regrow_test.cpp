@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "protocol/membership/neighbourhood.hpp"
-#include "summary/own.hpp"
-#include "summary/snapshot_reader.hpp"
+#include "summary/own/own.hpp"
+#include "summary/coding/snapshot_reader.hpp"
 #include "tests/summary/keys.hpp"
 
 namespace protocol::test {

@@ -9,7 +9,7 @@
 #include <boost/asio/write.hpp>
 #include <utility>
 
-#include "protocol/net/deadline.hpp"
+#include "base/async/deadline.hpp"
 #include "protocol/wire/frame.hpp"
 #include "protocol/wire/wire.hpp"
 
@@ -74,7 +74,7 @@ std::size_t Relay::connections() const {
 
 asio::awaitable<void> Relay::accept() {
     for (;;) {
-        auto [error, socket] = co_await acceptor_.async_accept(as_result);
+        auto [error, socket] = co_await acceptor_.async_accept(base::as_result);
         if (error) co_return;
         auto pair =
             std::make_shared<Pair>(std::move(socket), tcp::socket(acceptor_.get_executor()));
@@ -84,7 +84,7 @@ asio::awaitable<void> Relay::accept() {
 }
 
 asio::awaitable<void> Relay::carry(std::shared_ptr<Pair> pair) {
-    const auto [error] = co_await pair->listener.async_connect(target_, as_result);
+    const auto [error] = co_await pair->listener.async_connect(target_, base::as_result);
     if (error) {
         pair->close();
         co_return;
@@ -100,21 +100,21 @@ asio::awaitable<void> Relay::pump(std::shared_ptr<Pair> pair, bool forth) {
     for (;;) {
         while (forth && deaf && from.is_open()) {
             pause.expires_after(std::chrono::milliseconds(1));
-            co_await pause.async_wait(as_result);
+            co_await pause.async_wait(base::as_result);
         }
         Bytes frame(kLengthBytes);
         const auto [bad_head, head] =
-            co_await asio::async_read(from, asio::buffer(frame), as_result);
+            co_await asio::async_read(from, asio::buffer(frame), base::as_result);
         if (bad_head) break;
-        const auto length = WireReader(ByteView(frame).first(head)).u32();
+        const auto length = WireReader(base::ByteView(frame).first(head)).u32();
         frame.resize(kLengthBytes + length);
         const auto body = asio::buffer(frame) + kLengthBytes;
-        const auto [bad_body, rest] = co_await asio::async_read(from, body, as_result);
+        const auto [bad_body, rest] = co_await asio::async_read(from, body, base::as_result);
         if (bad_body || rest != length) break;
         const auto& mangle = forth ? from_dialler : from_listener;
         const auto passed_on = mangle(std::move(frame));
         for (const auto& bytes : passed_on) {
-            const auto [bad, sent] = co_await asio::async_write(to, asio::buffer(bytes), as_result);
+            const auto [bad, sent] = co_await asio::async_write(to, asio::buffer(bytes), base::as_result);
             if (bad || sent != bytes.size()) break;
         }
     }

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "summary/key_hash.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace protocol::test {
 

@@ -339,9 +339,9 @@ TEST_F(SubscriberEndTest, APeerThatHasLeftIsKnownToHaveUntilItIsBack) {
 }
 
 TEST_F(SubscriberEndTest, ALinkWithTheKeyDisprovesWhatWasSaidOfKeysBefore) {
-    const auto after = [&](Error error, TimePoint at) {
+    const auto after = [&](const boost::system::error_code& error, TimePoint at) {
         ClusterStatus::Peer peer;
-        peer.last_end = {make_error_code(error), at};
+        peer.last_end = {error, at};
         b.subscriptions.report(0, kNow + 1min, peer);
         return peer.last_end.reason();
     };
@@ -351,7 +351,7 @@ TEST_F(SubscriberEndTest, ALinkWithTheKeyDisprovesWhatWasSaidOfKeysBefore) {
     EXPECT_EQ(after(Error::other_hash_key, kNow - 1s), "");
     EXPECT_EQ(after(Error::wrong_key, kNow + 1s), "wrong_key") << "it is newer";
     EXPECT_EQ(after(Error::unknown_node, kNow - 1s), "unknown_node") << "that is no matter of keys";
-    EXPECT_EQ(after(Error::connect_timeout, kNow - 1s), "connect_timeout");
+    EXPECT_EQ(after(base::Error::connect_timeout, kNow - 1s), "connect_timeout");
 }
 
 TEST_F(SubscriberEndTest, APeerThatHasLeftStaysLeftWhateverItsPlaceAnswers) {
@@ -362,7 +362,7 @@ TEST_F(SubscriberEndTest, APeerThatHasLeftStaysLeftWhateverItsPlaceAnswers) {
         link.end->over_because(over(*link.end), kNow + 1s);
     }
     ClusterStatus::Peer peer;
-    peer.last_end = {make_error_code(Error::connect_timeout), kNow + 10s};
+    peer.last_end = {make_error_code(base::Error::connect_timeout), kNow + 10s};
     b.subscriptions.report(0, kNow + 1min, peer);
     EXPECT_EQ(peer.last_end.reason(), "goodbye");
     EXPECT_EQ(peer.last_end.at, kNow + 1s);

@@ -6,7 +6,7 @@
 
 #include "protocol/publishing/outbox.hpp"
 #include "protocol/publishing/publisher.hpp"
-#include "summary/coding.hpp"
+#include "summary/coding/coding.hpp"
 #include "tests/protocol/bytes.hpp"
 #include "tests/summary/bloom.hpp"
 #include "tests/summary/keys.hpp"
@@ -93,12 +93,12 @@ TEST_F(SyncSessionTest, ASnapshotPutsItInStep) {
 TEST_F(SyncSessionTest, ASnapshotMayComeInAnyParts) {
     EXPECT_EQ(hear(begin()), std::nullopt);
     for (std::size_t i = 0; i + 1 < kSnapshot.size(); ++i) {
-        EXPECT_EQ(hear(SnapshotPart{ByteView(kSnapshot).subspan(i, 1)}), std::nullopt);
+        EXPECT_EQ(hear(SnapshotPart{base::ByteView(kSnapshot).subspan(i, 1)}), std::nullopt);
         EXPECT_FALSE(session.in_sync());
         EXPECT_EQ(session.counters().announcement_bytes_received, i + 1);
     }
     EXPECT_EQ(session.counters().announcements_received, 0U);
-    EXPECT_EQ(hear(SnapshotPart{ByteView(kSnapshot).last(1)}), Action(Load{}));
+    EXPECT_EQ(hear(SnapshotPart{base::ByteView(kSnapshot).last(1)}), Action(Load{}));
 }
 
 TEST_F(SyncSessionTest, TheNextDeltaIsDone) {
@@ -293,7 +293,7 @@ TEST_F(SyncSessionTest, OtherMessagesBetweenThePartsOfASnapshotEndTheLink) {
 
 TEST_F(SyncSessionTest, ASnapshotBegunAnewForgetsThePartsBefore) {
     hear(begin(5));
-    hear(SnapshotPart{ByteView(kSnapshot).first(2)});
+    hear(SnapshotPart{base::ByteView(kSnapshot).first(2)});
     EXPECT_EQ(hear_snapshot(6), Action(Load{}));
 }
 
@@ -337,7 +337,7 @@ TEST_F(SyncSessionTest, TheHeadOfASnapshotIsJudgedBeforeItsBytesCome) {
     const auto judged = [](SnapshotBegin bad) {
         SyncSession fresh{{1 << 20, 500ms}, kNow};
         const auto action = fresh.on_message(bad, kNow);
-        return action ? std::get<Close>(*action).reason : Error::timed_out;
+        return action ? std::get<Close>(*action).reason : Error::refused;
     };
     const auto judged_as = [&](std::string_view descriptor) {
         auto bad = begin();

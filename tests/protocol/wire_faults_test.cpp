@@ -151,7 +151,7 @@ TEST_F(WireFaults, AnotherVersionIsAnsweredWithARefusalItCanRead) {
     hello[kLengthBytes] = std::byte{99};
     const auto answer = answer_to("a", hello);
     ASSERT_EQ(answer.size(), kLengthBytes + kHeadBytes + 1);
-    const auto refusal = open_hello(ByteView(answer).subspan(kLengthBytes));
+    const auto refusal = open_hello(base::ByteView(answer).subspan(kLengthBytes));
     ASSERT_TRUE(refusal);
     EXPECT_EQ(*refusal, HelloMessage(Refusal{Error::wrong_version}));
 }

@@ -14,7 +14,7 @@
 #include <random>
 #include <thread>
 
-#include "tests/proxy/disk_tier_kit.hpp"
+#include "tests/proxy/disk/disk_tier_kit.hpp"
 
 namespace proxy {
 namespace disk_crash_test {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "protocol/wire/invalidation.hpp"
-#include "summary/key_hash.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace proxy::test {
 

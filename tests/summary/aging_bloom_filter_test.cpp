@@ -1,4 +1,4 @@
-#include "summary/aging_bloom_filter.hpp"
+#include "summary/filters/aging_bloom_filter.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "summary/bloom_filter.hpp"
-#include "summary/sizing.hpp"
+#include "summary/filters/bloom_filter.hpp"
+#include "summary/sizing/sizing.hpp"
 #include "tests/summary/bloom.hpp"
 #include "tests/summary/keys.hpp"
 

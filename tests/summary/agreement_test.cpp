@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "summary/coding.hpp"
-#include "summary/counting_bloom_own.hpp"
-#include "summary/directory.hpp"
-#include "summary/replica.hpp"
+#include "summary/coding/coding.hpp"
+#include "summary/own/counting_bloom_own.hpp"
+#include "summary/directory/directory.hpp"
+#include "summary/directory/replica.hpp"
 #include "tests/summary/bloom.hpp"
 #include "tests/summary/keys.hpp"
 

@@ -7,10 +7,10 @@
 #include <iostream>
 #include <string>
 
-#include "summary/coding.hpp"
-#include "summary/counting_bloom_filter.hpp"
-#include "summary/counting_bloom_own.hpp"
-#include "summary/sizing.hpp"
+#include "summary/coding/coding.hpp"
+#include "summary/filters/counting_bloom_filter.hpp"
+#include "summary/own/counting_bloom_own.hpp"
+#include "summary/sizing/sizing.hpp"
 #include "tests/summary/keys.hpp"
 
 namespace summary {

@@ -1,4 +1,4 @@
-#include "summary/binary_fuse_filter.hpp"
+#include "summary/filters/binary_fuse_filter.hpp"
 
 #include <gtest/gtest.h>
 

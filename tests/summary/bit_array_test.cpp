@@ -1,4 +1,4 @@
-#include "summary/bit_array.hpp"
+#include "summary/bits/bit_array.hpp"
 
 #include <gtest/gtest.h>
 #include <xxhash.h>

@@ -7,12 +7,12 @@
 #include <utility>
 #include <variant>
 
-#include "summary/bloom_descriptor.hpp"
-#include "summary/coding.hpp"
-#include "summary/counting_bloom_own.hpp"
-#include "summary/filter.hpp"
-#include "summary/replica.hpp"
-#include "summary/sizing.hpp"
+#include "summary/coding/bloom_descriptor.hpp"
+#include "summary/coding/coding.hpp"
+#include "summary/own/counting_bloom_own.hpp"
+#include "summary/coding/filter.hpp"
+#include "summary/directory/replica.hpp"
+#include "summary/sizing/sizing.hpp"
 #include "tests/summary/keys.hpp"
 
 /// Helpers for tests of the kind counting_bloom.

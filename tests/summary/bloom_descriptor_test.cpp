@@ -1,4 +1,4 @@
-#include "summary/bloom_descriptor.hpp"
+#include "summary/coding/bloom_descriptor.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "summary/bloom_filter.hpp"
+#include "summary/filters/bloom_filter.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "summary/sizing.hpp"
+#include "summary/sizing/sizing.hpp"
 #include "tests/summary/keys.hpp"
 
 namespace summary {

@@ -1,4 +1,4 @@
-#include "summary/bloom_table.hpp"
+#include "summary/directory/bloom_table.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "summary/coding.hpp"
+#include "summary/coding/coding.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "summary/counting_bloom_filter.hpp"
+#include "summary/filters/counting_bloom_filter.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "summary/bloom_filter.hpp"
+#include "summary/filters/bloom_filter.hpp"
 #include "tests/summary/keys.hpp"
 
 namespace summary {

@@ -1,10 +1,10 @@
-#include "summary/counting_bloom_own.hpp"
+#include "summary/own/counting_bloom_own.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "summary/sizing.hpp"
+#include "summary/sizing/sizing.hpp"
 #include "tests/summary/bloom.hpp"
 #include "tests/summary/keys.hpp"
 

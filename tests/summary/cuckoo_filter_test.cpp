@@ -1,4 +1,4 @@
-#include "summary/cuckoo_filter.hpp"
+#include "summary/filters/cuckoo_filter.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "summary/cuckoo_table.hpp"
+#include "summary/directory/cuckoo_table.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "summary/delta.hpp"
+#include "summary/filters/delta.hpp"
 
 #include <gtest/gtest.h>
 

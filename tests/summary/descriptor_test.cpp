@@ -1,4 +1,4 @@
-#include "summary/descriptor.hpp"
+#include "summary/coding/descriptor.hpp"
 
 #include <gtest/gtest.h>
 

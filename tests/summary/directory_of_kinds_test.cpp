@@ -8,10 +8,10 @@
 #include <thread>
 #include <vector>
 
-#include "summary/directory.hpp"
-#include "summary/own.hpp"
-#include "summary/replica.hpp"
-#include "summary/snapshot_reader.hpp"
+#include "summary/directory/directory.hpp"
+#include "summary/own/own.hpp"
+#include "summary/directory/replica.hpp"
+#include "summary/coding/snapshot_reader.hpp"
 #include "tests/summary/keys.hpp"
 
 namespace summary {

@@ -1,4 +1,4 @@
-#include "summary/directory.hpp"
+#include "summary/directory/directory.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <deque>
 #include <thread>
 
-#include "summary/bloom_filter.hpp"
-#include "summary/counting_bloom_filter.hpp"
+#include "summary/filters/bloom_filter.hpp"
+#include "summary/filters/counting_bloom_filter.hpp"
 #include "tests/summary/bloom.hpp"
 #include "tests/summary/keys.hpp"
 

@@ -1,4 +1,4 @@
-#include "summary/error_control.hpp"
+#include "summary/sizing/error_control.hpp"
 
 #include <gtest/gtest.h>
 

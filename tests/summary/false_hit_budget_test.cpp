@@ -1,4 +1,4 @@
-#include "summary/false_hit_budget.hpp"
+#include "summary/sizing/false_hit_budget.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <iostream>
 
-#include "summary/bloom_filter.hpp"
-#include "summary/sizing.hpp"
+#include "summary/filters/bloom_filter.hpp"
+#include "summary/sizing/sizing.hpp"
 #include "tests/summary/bloom.hpp"
 #include "tests/summary/keys.hpp"
 

@@ -1,4 +1,4 @@
-#include "summary/filter.hpp"
+#include "summary/coding/filter.hpp"
 
 #include <gtest/gtest.h>
 

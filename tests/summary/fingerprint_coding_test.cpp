@@ -1,12 +1,12 @@
-#include "summary/fingerprint_coding.hpp"
+#include "summary/coding/fingerprint_coding.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "summary/fingerprint_descriptor.hpp"
-#include "summary/judge.hpp"
+#include "summary/coding/fingerprint_descriptor.hpp"
+#include "summary/coding/judge.hpp"
 #include "tests/summary/fingerprints.hpp"
 #include "tests/summary/keys.hpp"
 

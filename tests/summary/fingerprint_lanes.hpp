@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "summary/filter.hpp"
-#include "summary/fingerprint_shape.hpp"
-#include "summary/lanes.hpp"
-#include "summary/peer_set.hpp"
+#include "summary/coding/filter.hpp"
+#include "summary/coding/fingerprint_shape.hpp"
+#include "summary/directory/lanes.hpp"
+#include "summary/directory/peer_set.hpp"
 #include "tests/summary/fingerprints.hpp"
 #include "tests/summary/keys.hpp"
 

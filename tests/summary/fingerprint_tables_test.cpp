@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "summary/cuckoo_table.hpp"
-#include "summary/quotient_table.hpp"
+#include "summary/directory/cuckoo_table.hpp"
+#include "summary/directory/quotient_table.hpp"
 #include "tests/summary/fingerprint_lanes.hpp"
 
 namespace summary {

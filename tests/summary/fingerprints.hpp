@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "summary/quotient_filter.hpp"
+#include "summary/filters/quotient_filter.hpp"
 
 namespace summary::test {
 

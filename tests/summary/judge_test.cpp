@@ -1,10 +1,10 @@
-#include "summary/judge.hpp"
+#include "summary/coding/judge.hpp"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "summary/coding.hpp"
+#include "summary/coding/coding.hpp"
 #include "tests/summary/bloom.hpp"
 
 namespace summary {

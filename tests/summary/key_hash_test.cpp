@@ -1,4 +1,4 @@
-#include "summary/key_hash.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 #include <gtest/gtest.h>
 #include <xxhash.h>

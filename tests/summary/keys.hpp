@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "summary/key.hpp"
-#include "summary/key_hash.hpp"
+#include "summary/sizing/key.hpp"
+#include "summary/sizing/key_hash.hpp"
 
 namespace summary::test {
 

@@ -1,4 +1,4 @@
-#include "summary/kind.hpp"
+#include "summary/sizing/kind.hpp"
 
 #include <gtest/gtest.h>
 

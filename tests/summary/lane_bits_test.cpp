@@ -1,10 +1,10 @@
-#include "summary/lane_bits.hpp"
+#include "summary/directory/lane_bits.hpp"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "summary/bit_array.hpp"
+#include "summary/bits/bit_array.hpp"
 #include "tests/summary/keys.hpp"
 
 namespace summary {

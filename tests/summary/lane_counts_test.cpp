@@ -1,4 +1,4 @@
-#include "summary/lane_counts.hpp"
+#include "summary/directory/lane_counts.hpp"
 
 #include <gtest/gtest.h>
 

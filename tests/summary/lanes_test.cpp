@@ -1,4 +1,4 @@
-#include "summary/lanes.hpp"
+#include "summary/directory/lanes.hpp"
 
 #include <gtest/gtest.h>
 

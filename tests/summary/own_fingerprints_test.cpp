@@ -1,4 +1,4 @@
-#include "summary/own_fingerprints.hpp"
+#include "summary/own/own_fingerprints.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "summary/quotient_filter.hpp"
+#include "summary/filters/quotient_filter.hpp"
 #include "tests/summary/fingerprints.hpp"
 #include "tests/summary/keys.hpp"
 

@@ -1,15 +1,15 @@
 // The owner's side as protocol/ uses it, for every kind: a replica follows all that it makes.
 
-#include "summary/own.hpp"
+#include "summary/own/own.hpp"
 
 #include <gtest/gtest.h>
 
 #include <utility>
 #include <vector>
 
-#include "summary/judge.hpp"
-#include "summary/replica.hpp"
-#include "summary/snapshot_reader.hpp"
+#include "summary/coding/judge.hpp"
+#include "summary/directory/replica.hpp"
+#include "summary/coding/snapshot_reader.hpp"
 #include "tests/summary/keys.hpp"
 
 namespace summary {

@@ -1,4 +1,4 @@
-#include "summary/packed_bits.hpp"
+#include "summary/bits/packed_bits.hpp"
 
 #include <gtest/gtest.h>
 

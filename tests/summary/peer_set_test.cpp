@@ -1,4 +1,4 @@
-#include "summary/peer_set.hpp"
+#include "summary/directory/peer_set.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "summary/quotient_filter.hpp"
+#include "summary/filters/quotient_filter.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <thread>
 #include <tuple>
 
-#include "summary/rank_select.hpp"
+#include "summary/bits/rank_select.hpp"
 #include "tests/summary/fingerprints.hpp"
 #include "tests/summary/keys.hpp"
 #include "tests/summary/known_answers.hpp"

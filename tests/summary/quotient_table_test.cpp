@@ -1,4 +1,4 @@
-#include "summary/quotient_table.hpp"
+#include "summary/directory/quotient_table.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "summary/replica.hpp"
+#include "summary/directory/replica.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "summary/rice.hpp"
+#include "summary/bits/rice.hpp"
 
 #include <gtest/gtest.h>
 

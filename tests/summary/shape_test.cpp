@@ -1,4 +1,4 @@
-#include "summary/shape.hpp"
+#include "summary/sizing/shape.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "summary/sizing.hpp"
+#include "summary/sizing/sizing.hpp"
 
 #include <gtest/gtest.h>
 

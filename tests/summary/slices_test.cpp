@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "summary/bloom_filter.hpp"
-#include "summary/coding.hpp"
-#include "summary/counting_bloom_own.hpp"
-#include "summary/directory.hpp"
-#include "summary/replica.hpp"
-#include "summary/words.hpp"
+#include "summary/filters/bloom_filter.hpp"
+#include "summary/coding/coding.hpp"
+#include "summary/own/counting_bloom_own.hpp"
+#include "summary/directory/directory.hpp"
+#include "summary/directory/replica.hpp"
+#include "summary/bits/words.hpp"
 #include "tests/summary/bloom.hpp"
 #include "tests/summary/keys.hpp"
 

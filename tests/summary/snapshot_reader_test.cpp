@@ -1,4 +1,4 @@
-#include "summary/snapshot_reader.hpp"
+#include "summary/coding/snapshot_reader.hpp"
 
 #include <gtest/gtest.h>
 

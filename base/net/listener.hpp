@@ -1,0 +1,66 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include "base/async/error.hpp"
+
+namespace base {
+
+/// The pause after accept() failed, and while `room` is false.
+inline constexpr std::chrono::milliseconds kAcceptPause{50};
+/// Connections taken in one turn of the event loop. One by one, each would wait behind all other
+/// ready handlers.
+inline constexpr std::size_t kAcceptsAtOnce = 64;
+
+/// A listening socket, and the loop that accepts its connections. When the process runs out of
+/// descriptors, the listener uses a reserved one to close the waiting connections, instead of
+/// leaving them to hang. One thread, that of the executor; outlives run().
+class Listener {
+public:
+    using Socket = boost::asio::ip::tcp::socket;
+    struct Hooks {
+        /// A new connection. The hook may close the listener.
+        std::function<void(Socket)> take;
+        /// Accepting pauses: the reason, and the number of connections closed unserved.
+        std::function<void(boost::system::error_code, std::size_t refused)> trouble = {};
+        /// Whether another connection may be taken; otherwise it waits in the kernel. Empty:
+        /// always.
+        std::function<bool()> room = {};
+    };
+
+    explicit Listener(boost::asio::any_io_executor executor);
+    ~Listener();
+    Listener(const Listener&) = delete;
+    Listener& operator=(const Listener&) = delete;
+
+    /// Takes over a listening descriptor, and owns it from now on.
+    void assign(int descriptor);
+    /// Listens at this endpoint. Errors are the system's.
+    boost::system::error_code listen(const boost::asio::ip::tcp::endpoint& at);
+    /// Gives the descriptor away, so that its new owner goes on listening.
+    int release();
+
+    /// Accepts connections until close(), or until the coroutine is cancelled.
+    boost::asio::awaitable<void> run(Hooks hooks);
+    /// Takes the connections that the kernel has accepted, stops others and closes. A connection
+    /// between the last accept() and a plain close() would be reset.
+    void drain(const std::function<void(Socket)>& take);
+    void close();
+
+    bool is_open() const { return acceptor_.is_open(); }
+    std::uint16_t port() const;  // 0: closed
+
+private:
+    std::size_t refuse_waiting();
+
+    boost::asio::ip::tcp::acceptor acceptor_;
+    int spare_ = -1;
+};
+
+}  // namespace base

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "proxy/fetch/fetch_job.hpp"
+#include "proxy/fetch/fill_writer.hpp"
+#include "proxy/fetch/resume_plan.hpp"
+#include "proxy/fetch/storing.hpp"
+#include "proxy/upstream/exchange.hpp"
+
+namespace proxy {
+
+class RestRequest;
+
+/// Brings the response of one job to its readers and to the store. Ends the fill and the claim
+/// once, at the latest in its destructor, so that a cancelled coroutine leaves no reader waiting.
+/// Belongs to the coroutine that runs the fetch.
+class Delivery {
+public:
+    /// Both must outlive this.
+    Delivery(Cache& cache, FetchJob& job);
+    Delivery(const Delivery&) = delete;
+    Delivery& operator=(const Delivery&) = delete;
+    ~Delivery();
+
+    Cache& cache() const { return cache_; }
+    FetchJob& job() const { return job_; }
+    StoringRequest storing() const;
+    /// The draft of a stored response with this head, or of a block if the job wants one.
+    Draft draft(const Received& from) const;
+    bool charge(StoredResponse& response);
+
+    /// The sender of a response. `upstream_status`: of the last head that came for it, such as the
+    /// 304 to a validation.
+    struct Sender {
+        Fill::From from = Fill::From::origin;
+        std::string peer;
+        unsigned upstream_status = 0;
+        std::string server = {};  // address of the origin that sent that head; empty for a peer
+        unsigned redirects = 0;   // that were followed to it
+    };
+    /// Passes a response on: the head `from`, with its draft `made`, and the body as it comes.
+    /// False if the sender broke off.
+    boost::asio::awaitable<bool> run(Exchange& exchange, const Received& from, Draft made,
+                                     Sender sender);
+    /// The same for a block that is a slice of the origin's response, from its present position.
+    /// `from` is a head for the block alone; `came` gets the number of bytes as they come. True
+    /// if `exchange` stands behind the block. It stays open.
+    boost::asio::awaitable<bool> run_slice(Exchange& exchange, const Received& from,
+                                           std::function<void(std::uint64_t)> came);
+    /// The same for the origin's response as it is.
+    boost::asio::awaitable<void> deliver(Exchange& exchange);
+    /// Gives a response whose body is there already, or comes in blocks. Its verdict decides about
+    /// storing.
+    void give(Draft made, std::shared_ptr<const LiveFields> live, bool validated, Sender sender);
+
+    /// Ends fill and claim without a whole response.
+    void fail(FetchFailure failure);
+    /// Fails with a response that is not the requested one, and keeps its Retry-After.
+    void refuse(FetchError error, const Exchange& exchange);
+
+private:
+    const LoadedConfig& config() const { return job_.wanted.request->config(); }
+    static Fill::Incoming incoming_of(Draft& made, Sender sender,
+                                      std::shared_ptr<const LiveFields> live);
+    FillWriter::Watch watch_of(Exchange& exchange, Fill::From from, RestRequest* rest);
+    void settle(FetchError error, unsigned status);
+    void begin(const Received& from, Draft made, Sender sender,
+               const std::optional<std::uint64_t>& length);
+    Draft block_draft(const Received& from) const;
+    AtOrigin version_at_origin(const Received& from, Fill::From sent_by) const;
+    boost::asio::awaitable<FetchError> resume(const AtOrigin& version, FetchError broke_off,
+                                              RestRequest& first);
+    boost::asio::awaitable<FetchError> take_rest(RestRequest& rest);
+    void note_rate(const UpstreamTarget& origin);
+    boost::asio::awaitable<bool> pause(std::chrono::nanoseconds time);
+    CopyUse use_of(const Sender& sender);
+    StorageVerdict finish();
+    /// Counts the verdict, and notes the reason against storing for explanations.
+    void count(StorageVerdict verdict);
+
+    Cache& cache_;
+    FetchJob& job_;
+    FillWriter writer_;
+    std::optional<std::chrono::steady_clock::time_point>
+        not_before_;  // by the origin's Retry-After
+    bool ended_ = false;
+};
+
+}  // namespace proxy

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "proxy/fetch/delivery.hpp"
+#include "proxy/fetch/fetch_job.hpp"
+#include "proxy/fetch/fetch_peers.hpp"
+#include "proxy/fetch/origin_plan.hpp"
+#include "proxy/fetch/request_additions.hpp"
+#include "proxy/http/request_policy.hpp"
+#include "proxy/upstream/head_race.hpp"
+
+namespace proxy {
+
+/// The course of one fetch: asks peers, and the origin beside or after them, and gives the first
+/// acceptable response to a Delivery. The plans decide (peer_request_plan.hpp, origin_plan.hpp);
+/// this class sends, waits and carries out. Belongs to the coroutine that runs it, on one worker.
+/// A cancelled coroutine ends the fill and the claim by way of the Delivery.
+class Fetch {
+public:
+    /// Both must outlive this.
+    Fetch(Cache& cache, FetchJob& job);
+    Fetch(const Fetch&) = delete;
+    Fetch& operator=(const Fetch&) = delete;
+    /// An origin request that is still under way goes on without an owner.
+    ~Fetch();
+
+    /// Returns once the job's fill has ended.
+    boost::asio::awaitable<void> run();
+
+private:
+    RoundTrip round_trip_to(const protocol::PeerView::Peer& peer) const;
+    RoundTrip time_of_origin() const;
+    OriginRequestKind what_to_ask_now(bool only_whole = false) const;
+    bool can_ask_origin() const { return what_to_ask_now() != OriginRequestKind::impossible; }
+
+    boost::asio::awaitable<bool> try_peers();
+    bool start_peer(HeadRace& race, PeerRace& plan, const PeerTurns& whom,
+                    const std::shared_ptr<const protocol::PeerView>& view);
+    bool start_origin(HeadRace& race);
+    boost::asio::awaitable<bool> take_peer(HeadRace& race, PeerRunner& runner);
+    void learn_first_sight(const Head& of_peer) const;
+    void peer_won(HeadRace& race, const PeerRunner& winner);
+    bool take_head(PeerRequest& asked, const Received& from, bool validated = false);
+
+    std::shared_ptr<OriginRunner> prepare_origin(OriginRequestKind kind);
+    boost::asio::awaitable<void> ask_origin(bool only_whole = false);
+    boost::asio::awaitable<void> probe_unattended(OriginRunner& runner, FetchError why);
+    void note_pause(OriginRunner& runner, bool is_hidden);
+    boost::asio::awaitable<void> take_origin(OriginStep step, const RequestAdditions& asked,
+                                             Exchange& exchange);
+    OriginMeaning meaning_of(const OriginRunner& runner, const RequestAdditions& asked) const;
+    OriginHealth::Leave leave_after_pause();
+
+    bool may_stand_in(OriginTrouble trouble) const;
+    bool has_stand_in() const { return may_stand_in(OriginTrouble::unreachable); }
+    void end_stored(StorageVerdict verdict, unsigned status, bool was_validation);
+    bool renew_stored(const Exchange& not_modified, Fields stored);
+    boost::asio::awaitable<void> fetch_validated(Exchange& not_modified);
+    boost::asio::awaitable<bool> fetch_copy(const StaleCopy& copy, Exchange& not_modified,
+                                            PeerOfView peer);
+
+    Cache& cache_;
+    const LoadedConfig& config_;
+    FetchJob& job_;
+    Delivery delivery_;
+    FetchPeers peers_;
+    RoundTrip origin_usual_;                    // while peers are asked
+    std::optional<OriginHealth::Leave> leave_;  // see leave_after_pause(); none: not decided
+    std::optional<StaleCopy> stale_copy_;       // that a peer has
+    RequestAdditions additions_;                // of origin_
+    std::shared_ptr<OriginRunner> origin_;      // prepared, or asked beside peers
+};
+
+/// Starts a coroutine that fetches and ends `job->result` in every case: the fill is complete or
+/// has failed, and the claim has ended. The fetch goes on after its first client has left, as long
+/// as Fill::wanted(). On a worker that is stopping the fill fails at once.
+void start_fetch(Cache& cache, std::unique_ptr<FetchJob> job);
+
+}  // namespace proxy

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/async/task_group.hpp"
+#include "proxy/fetch/cache.hpp"
+#include "proxy/fetch/retry_plan.hpp"
+#include "proxy/http/cache_control.hpp"
+#include "proxy/http/range.hpp"
+#include "proxy/storage/block_flow.hpp"
+#include "proxy/storage/body_version.hpp"
+#include "proxy/storage/claim.hpp"
+#include "proxy/storage/fill.hpp"
+#include "proxy/telemetry/peer_request_log.hpp"
+#include "proxy/upstream/peer_record.hpp"
+#include "proxy/upstream/request_snapshot.hpp"
+
+namespace proxy {
+
+/// A block of a body that is stored in blocks.
+struct WantedBlock {
+    ByteRange range;
+    std::uint64_t length = 0;  // of the whole body
+    BodyVersion version;
+    summary::KeyHash target;                  // of the body's URI
+    std::vector<summary::KeyHash> tags = {};  // of its index: a purge of one ends the block, too
+    std::uint64_t block_bytes = 0;            // of all blocks but the last
+    std::optional<std::uint64_t> up_to =
+        {};  // end of a block: the origin is asked for all bytes up to it
+    /// Peers that announce the target and turned out to lack it in one piece. They get no request
+    /// for a block that they do not announce. Grows while the job runs; the jobs of one stream,
+    /// all on one worker, share it. Never null.
+    std::shared_ptr<PeerNames> in_parts = std::make_shared<PeerNames>();
+
+    /// The range that the origin is asked for: this block, and those that the reader wants next.
+    ByteRange to_ask() const { return {range.first, up_to.value_or(range.last)}; }
+};
+
+/// A client's range of a body of which nothing is stored. The origin is asked for the blocks around
+/// a range that states its first byte; a suffix comes from peers alone.
+struct WantedPart {
+    RangeRequest range;
+    bool of_a_version = false;  // by If-Range: another version is wanted as a whole
+};
+
+/// The content that a fetch is to bring, and the request that wants it: the whole body, or one
+/// block, or one part.
+struct Wanted {
+    std::shared_ptr<const RequestSnapshot> request;  // with its site; never null
+    RequestDirectives directives;                    // of the client; a block has none
+    std::optional<WantedBlock> block;
+    std::optional<WantedPart> part;
+    bool may_use_blocks = true;  // false: the body comes in one piece, however large
+};
+
+/// The places where a fetch may get it, beside the origin of Wanted::request.
+struct FetchPlaces {
+    bool may_ask_peers = true;
+    std::shared_ptr<const StoredResponse> stale;  // to be validated; may be null
+    std::shared_ptr<PeerRequestLog> peers_asked;  // log of the peer requests; may be null
+    /// Failed tries at the body's part, shared with the client's request, which may have begun
+    /// earlier fetches for it. Null: none has failed.
+    std::shared_ptr<Tries> tries = nullptr;
+};
+
+/// The fill that a fetch writes and the wakeup of the coroutine that writes it. Empty: the job
+/// makes both.
+struct FillSlot {
+    std::shared_ptr<base::Wakeup> writer = nullptr;
+    std::shared_ptr<Fill> fill = nullptr;
+};
+
+/// The result of a fetch on its way to its readers and to the store.
+struct FetchResult {
+    FetchResult(Cache& cache, const RequestSnapshot& request, const summary::Key& key,
+                FillSlot slot);
+
+    const std::shared_ptr<base::Wakeup> wakeup;  // of the writer
+    const std::shared_ptr<Fill> fill;
+    Claim claim;  // on the store's key; ends with the fetch
+};
+
+struct FetchJob;
+
+/// The state of a running fetch.
+struct FetchProgress {
+    std::unique_ptr<FetchJob> beside;  // of a run: the job of the block that it fills now
+    std::shared_ptr<BlockFlow> flow;   // of the run that the fetch has become
+    base::TaskGroup::Stop stop;    // of its coroutine
+    bool given_up = false;             // stopped, as the last reader has left
+};
+
+/// One response to be fetched for the store: from a peer that probably has it, else from the
+/// origin. One worker thread.
+struct FetchJob {
+    /// `key`: of the content in the store; for a block, of block_key().
+    FetchJob(Cache& cache, std::shared_ptr<const RequestSnapshot> request, const summary::Key& key,
+             FillSlot slot = {});
+
+    Wanted wanted;
+    FetchPlaces from;
+    FetchResult result;
+    FetchProgress progress;
+};
+
+/// A body in blocks.
+struct BlocksOf {
+    Blocks blocks;
+    BodyVersion version;
+    std::span<const summary::KeyHash> tags;  // of the index, which must outlive this
+};
+/// The body that stands in blocks under `index`.
+BlocksOf blocks_of(const StoredMetadata& index, BodyVersion version);
+/// A job for the block at `offset`.
+std::unique_ptr<FetchJob> make_block_job(Cache& cache,
+                                         std::shared_ptr<const RequestSnapshot> request,
+                                         const BlocksOf& body, std::uint64_t offset,
+                                         FillSlot slot = {});
+
+}  // namespace proxy

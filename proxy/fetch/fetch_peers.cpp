@@ -1,0 +1,156 @@
+#include "proxy/fetch/fetch_peers.hpp"
+
+#include <algorithm>
+
+#include "proxy/fetch/block_plan.hpp"
+#include "proxy/http/hop_by_hop.hpp"
+#include "proxy/upstream/peer_head_request.hpp"
+#include "summary/directory/directory.hpp"
+
+namespace proxy {
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr std::string_view kPart = " part";
+
+/// Peers that have the target may have it in one piece, and this block with it.
+summary::PeerSet may_have_whole(const FetchJob& job, const protocol::PeerView& view) {
+    if (!job.wanted.block) return {};
+    const auto& block = *job.wanted.block;
+    auto candidates = view.directory->candidates({block.target, job.wanted.request->key.uri()});
+    candidates -= peers_named(*block.in_parts, view);
+    return candidates;
+}
+
+asio::awaitable<void> sample(Upstream& upstream, PeerOfView peer, std::string text) {
+    const auto node = peer->node;
+    const auto has =
+        co_await send_peer_head_request(upstream, std::move(peer), std::move(text), kLatestHead);
+    upstream.peers.samples().ended();
+    if (has != PeerHas::unknown) upstream.peers.note_denial(node, has == PeerHas::has, true);
+}
+
+}  // namespace
+
+PeerTurns FetchPeers::whom_to_ask(const protocol::PeerView& view, const RoundTrip& origin,
+                                  Time now) const {
+    ++cache_.upstream.counters.summary_lookups;
+    const auto promised = view.directory->candidates(job_.result.claim.key());
+    const auto perhaps = may_have_whole(job_, view) - promised;
+    // A block is where the index says, or in one piece with its target.
+    const auto denying = job_.wanted.block ? summary::PeerSet() : cache_.upstream.peers.denying();
+    if (promised.empty() && perhaps.empty() && denying.empty()) return {};
+    auto& records = cache_.upstream.peers.all();
+    const auto& config = job_.wanted.request->config();
+    const PeerFacts known{view.peers,
+                          records,
+                          config.constants.peers,
+                          origin,
+                          now,
+                          denying,
+                          stays_encrypted(*config.cluster, job_.wanted.request->key)};
+    const auto whom = proxy::whom_to_ask(promised, perhaps, since_invalidation(now), known);
+    if (whom.too_far) ++cache_.upstream.counters.peers_too_far;
+    if (whom.count > 0 && promised.empty() && perhaps.empty())
+        ++cache_.upstream.counters.summaries_overruled;
+    if (whom.beside_the_origin) records[whom.turns[0].peer].measure_from(now);
+    return whom;
+}
+
+std::string FetchPeers::request_text(std::string_view token, Time now, std::string_view also) {
+    if (!prepare()) return {};
+    std::string proof(token);
+    proof.append(also);
+    if (job_.wanted.part) proof.append(kPart);
+    std::string lines;
+    if (job_.wanted.block) {
+        append_block_request(lines, *job_.wanted.block);
+        lines.append(kFormField)
+            .append(": ")
+            .append(job_.wanted.block->version.form)
+            .append("\r\n");
+    }
+    // Of a block the version says all.
+    const auto max_age = job_.wanted.block ? std::nullopt : wanted_max_age(since_invalidation(now));
+    return request_->text(job_.wanted.request->config().node, proof, max_age, lines);
+}
+
+bool FetchPeers::may_be_asked(const protocol::PeerView::Peer& peer) const {
+    const auto& request = *job_.wanted.request;
+    return may_get_request(peer, stays_encrypted(*request.config().cluster, request.key));
+}
+
+/// False: no peer can get this request.
+bool FetchPeers::prepare() {
+    if (!request_)
+        request_.emplace(*job_.wanted.request, job_.wanted.directives, cache_.shared.field_key);
+    return request_->possible();
+}
+
+void FetchPeers::learn_from(PeerRunner& ended, bool of_use, const RoundTrip& origin,
+                            Time now) const {
+    auto& upstream = cache_.upstream;
+    auto& request = ended.request;
+    const auto& node = request.peer().node;
+    const auto verdict = *ended.verdict;
+    request.was_of_use(of_use, ended.alone, origin);
+    if (verdict == PeerVerdict::false_hit)
+        upstream.peers.note_false_hit(node, job_.result.claim.key(), now,
+                                      job_.wanted.request->config().summary.announce.delay);
+    if (ended.promised) return;
+    if (!job_.wanted.block) {  // asked in spite of its summary's no
+        if (verdict == PeerVerdict::hit || verdict == PeerVerdict::refused)
+            upstream.peers.note_denial(node, of_use, false);
+    } else if (!of_use) {
+        job_.wanted.block->in_parts->push_back(node);
+    }
+}
+
+void FetchPeers::sample_misses(const std::shared_ptr<const protocol::PeerView>& view, Time now) {
+    auto& upstream = cache_.upstream;
+    // Peers may have an invalidated object without giving it. Blocks are mostly where their index
+    // is.
+    const auto& config = job_.wanted.request->config();
+    if (job_.wanted.block ||
+        !upstream.peers.samples().takes_next(config.constants.peers.misses_per_sample) ||
+        since_invalidation(now))
+        return;
+    const auto promised = view->directory->candidates(job_.result.claim.key());
+    const auto whom =
+        upstream.peers.samples().whom(view->peers, upstream.peers.all(), promised, now);
+    if (!whom || !may_be_asked(view->peers[*whom]) || !prepare()) return;
+    auto text = request_->text(config.node, view->peers[*whom].token, std::nullopt, {}, "HEAD");
+    upstream.peers.samples().begun();
+    upstream.fetches.spawn(sample(upstream, PeerOfView{view, *whom}, std::move(text)));
+}
+
+bool FetchPeers::is_acceptable(const Exchange& exchange, const Draft& made, Time now) const {
+    if (job_.wanted.block)
+        return is_given(*job_.wanted.block, exchange.head(), exchange.content_length());
+    if (!exchange.has_framing()) return false;  // a body that broke off would look whole
+    const auto& copy = *made.response;
+    return is_acceptable_copy(job_.wanted.directives, copy, made.verdict,
+                              since_invalidation(now, copy.tags));
+}
+
+bool FetchPeers::is_current(const StoredMetadata& copy, Time now) const {
+    return is_current_copy(job_.wanted.directives, copy, since_invalidation(now, copy.tags));
+}
+
+/// The time since the last invalidation of the content, or of something with one of these tags.
+SinceInvalidation FetchPeers::since_invalidation(Time now,
+                                                 std::span<const summary::KeyHash> tags) const {
+    const auto& store = cache_.shared.store;
+    auto at = store.invalidated_at(job_.result.claim.hash(), job_.result.claim.uri(), tags);
+    if (job_.wanted.block)
+        at = std::max(
+            at, store.invalidated_at(job_.wanted.block->target, job_.wanted.request->key.uri()));
+    return at ? SinceInvalidation(now - *at) : std::nullopt;
+}
+
+void append_block_request(std::string& lines, const WantedBlock& block) {
+    append_range_request(lines, block.range.first, block.range.last, block.version.etag);
+}
+
+}  // namespace proxy

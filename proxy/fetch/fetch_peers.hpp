@@ -1,0 +1,61 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "proxy/fetch/fetch_job.hpp"
+#include "proxy/fetch/peer_request_plan.hpp"
+#include "proxy/fetch/storing.hpp"
+#include "proxy/upstream/exchange.hpp"
+#include "proxy/upstream/head_race.hpp"
+#include "proxy/upstream/peer_request_head.hpp"
+
+namespace proxy {
+
+/// The peers as one fetch sees them: gathers the facts for peer_request_plan.hpp and composes the
+/// requests. Belongs to the coroutine that runs the fetch.
+class FetchPeers {
+public:
+    using Time = Store::Clock::time_point;
+
+    /// Both must outlive this.
+    FetchPeers(Cache& cache, const FetchJob& job) : cache_(cache), job_(job) {}
+
+    /// Chooses the peers that get a request. `view`: the worker's present one, with a directory.
+    /// `origin`: the origin's usual time. Counts peers that are too far.
+    PeerTurns whom_to_ask(const protocol::PeerView& view, const RoundTrip& origin, Time now) const;
+
+    /// See may_get_request().
+    bool may_be_asked(const protocol::PeerView::Peer& peer) const;
+
+    /// The head of the next peer request. `token` proves that this node is a peer. `also`, such as
+    /// " stale", and the job itself add the options that the fetch accepts besides a whole reusable
+    /// response. Empty: no peer can get the request.
+    std::string request_text(std::string_view token, Time now, std::string_view also = {});
+
+    /// Learns from a request that has ended: its gain in time, and what it shows of the peer's
+    /// summary. `of_use`: it was the result. `origin`: the origin's usual time.
+    void learn_from(PeerRunner& ended, bool of_use, const RoundTrip& origin, Time now) const;
+    /// Now and then sends a sample to a peer whose summary says no.
+    void sample_misses(const std::shared_ptr<const protocol::PeerView>& view, Time now);
+
+    /// True for a response that ends the fetch; `made` is its draft.
+    bool is_acceptable(const Exchange& exchange, const Draft& made, Time now) const;
+    bool is_current(const StoredMetadata& copy, Time now) const;
+
+private:
+    bool prepare();
+    SinceInvalidation since_invalidation(Time now,
+                                         std::span<const summary::KeyHash> tags = {}) const;
+
+    Cache& cache_;
+    const FetchJob& job_;
+    std::optional<PeerRequestHead> request_;  // once a peer gets one
+};
+
+/// Appends the Range and If-Range of a block, for a peer or the origin.
+void append_block_request(std::string& lines, const WantedBlock& block);
+
+}  // namespace proxy

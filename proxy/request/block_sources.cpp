@@ -1,0 +1,256 @@
+// Finds the blocks of a BlockStream and requests missing ones. block_stream.cpp sends them.
+#include <algorithm>
+#include <utility>
+
+#include "proxy/fetch/fetch.hpp"
+#include "proxy/fetch/fetch_job.hpp"
+#include "proxy/request/block_stream.hpp"
+#include "summary/directory/directory.hpp"
+
+namespace proxy {
+
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+
+bool BlockStream::pin(ByteRange range) {
+    pinned_.clear();
+    pinned_from_ = index_->blocks->at(range.first).first;
+    for (auto offset = range.first; offset <= range.last;) {
+        const auto block = index_->blocks->at(offset);
+        const auto key = key_of(block);
+        auto found = frontend_.cache.shared.store.find(key.hash, key.uri, {}, Clock::now());
+        if (!found.response && !found.on_disk) {
+            pinned_.clear();
+            return false;
+        }
+        pinned_.push_back({std::move(found.response), key.hash});
+        offset = block.last + 1;
+    }
+    return true;
+}
+
+/// `tries`: the failed ones of this block so far; may be null.
+BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, May may,
+                                              std::shared_ptr<Tries> tries) {
+    Block block;
+    block.tries = std::move(tries);
+    block.range = index_->blocks->at(offset);
+    if (!pinned_.empty()) {
+        const auto& pinned =
+            pinned_[(block.range.first - pinned_from_) / index_->blocks->block_bytes];
+        block.stored = pinned.stored;
+        block.hash = pinned.hash;
+        if (pinned.stored) return block;
+    }
+    const auto [uri, hash] = key_of(block.range);
+    block.hash = hash;
+    if (may != May::be_alone && join_outdated_run(block)) return block;
+    auto found = frontend_.cache.shared.store.find(block.hash, uri, {}, Clock::now());
+    if (found.on_disk && may == May::use_all) {
+        const auto recall = frontend_.cache.shared.store.recall(hash, uri, transaction_.wakeup);
+        block.recalled = recall == Store::Recall::waiting;
+        if (block.recalled) return block;
+        found = frontend_.cache.shared.store.find(block.hash, uri, {}, Clock::now());
+        if (found.response) block.source = Source::disk;
+    }
+    block.stored = found.response;
+    if (found.response || may_not_fetch()) return block;
+    if (!block.tries) block.tries = std::make_shared<Tries>();
+    if (may != May::be_alone && !found.fill && !found.on_disk) {
+        if (join_flow(block)) return block;
+        // The run may have stored the block meanwhile.
+        found = frontend_.cache.shared.store.find(block.hash, uri, {}, Clock::now());
+        block.stored = found.response;
+        if (block.stored) return block;
+    }
+    fetch(block, found, may);
+    return block;
+}
+
+/// Returns the origin's usual time to the head.
+std::chrono::nanoseconds BlockStream::usual() const {
+    if (!origin_) return std::chrono::nanoseconds(0);
+    return frontend_.upstream.origin_times.of(origin_->key).mean();
+}
+
+std::shared_ptr<BlockFlow> BlockStream::flow_at(std::uint64_t offset) const {
+    const auto& shared = frontend_.cache.shared;
+    return shared.flows.find(flow_, offset, request_.get(), shared.store);
+}
+
+/// Joins the run of this request if it brings the block and was invalidated meanwhile: the store
+/// has blocks of another answer by now.
+bool BlockStream::join_outdated_run(Block& block) {
+    if (!follows_) return false;
+    const auto flow = flow_at(block.range.first);
+    if (!flow || !flow->is_of(request_.get())) return false;
+    if (!flow->is_outdated(frontend_.cache.shared.store)) return false;
+    return join(*flow, block);
+}
+
+/// Joins the run of any request that brings the block soon enough.
+bool BlockStream::join_flow(Block& block) {
+    const auto flow = flow_at(block.range.first);
+    if (!flow || flow->stage_of(block.range.first) != BlockFlow::Stage::ahead) return false;
+    // A reader that has reached the run's position would gain nothing by a request of its own.
+    const auto reads_on = block.range.first > range_.first &&
+                          block.range.first <= flow->next() + flow->blocks().block_bytes;
+    block.follows = follows_ || reads_on;
+    if (!block.follows && flow->is_far(block.range.first, usual(), Clock::now())) return false;
+    return join(*flow, block);
+}
+
+/// So many blocks of `range` are nowhere on this node; `at_most` ends the count.
+std::uint64_t BlockStream::missing(ByteRange range, std::uint64_t at_most) const {
+    std::uint64_t count = 0;
+    for (auto offset = range.first; offset <= range.last && count < at_most;) {
+        const auto block = index_->blocks->at(offset);
+        if (where(key_of(block)) == Store::Where::nowhere) ++count;
+        offset = block.last + 1;
+    }
+    return count;
+}
+
+std::optional<std::size_t> BlockStream::first_missing(const std::vector<ByteRange>& parts) const {
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        if (missing(parts[i], 1) > 0) return i;
+    return std::nullopt;
+}
+
+bool BlockStream::lacks_more_than(std::uint64_t at_most, std::vector<ByteRange> parts) const {
+    std::ranges::sort(parts, {}, &ByteRange::first);
+    std::uint64_t count = 0, next = 0;  // the blocks before `next` are counted
+    for (const auto& part : parts) {
+        const ByteRange rest{std::max(part.first, next), part.last};
+        if (rest.first > rest.last) continue;
+        count += missing(rest, at_most + 1 - count);
+        if (count > at_most) return true;
+        next = index_->blocks->at(part.last).last + 1;
+    }
+    return false;
+}
+
+bool BlockStream::lies_deep_in_far_block(ByteRange range) const {
+    const auto block = index_->blocks->at(range.first);
+    const auto flow = flow_at(block.first);
+    if (!flow || flow->stage_of(block.first) != BlockFlow::Stage::ahead) return false;
+    const auto now = Clock::now();
+    if (!flow->is_far(block.first, usual(), now) ||
+        !flow->takes_long(range.first - block.first, usual(), now))
+        return false;
+    const auto key = key_of(block);
+    return where(key) == Store::Where::nowhere && !may_be_at_peers(key);
+}
+
+bool BlockStream::join(BlockFlow& flow, Block& block) {
+    if (!block.tries) block.tries = std::make_shared<Tries>();
+    block.reader = flow.join(block.range.first, transaction_.wakeup, request_.get());
+    if (!block.reader) return false;
+    block.by_run = true;
+    block.leader = flow.is_of(request_.get());
+    block.follows = block.follows || block.leader;
+    if (!block.leader) ++frontend_.counters.collapsed;
+    return true;
+}
+
+/// Joins the fetch that is under way for it, or begins one.
+void BlockStream::fetch(Block& block, const Store::Found& found, May may) {
+    auto job =
+        make_block_job(frontend_.cache, request(), blocks_of(*index_, version_), block.range.first);
+    job->wanted.block->in_parts = in_parts_;
+    job->from.tries = block.tries;
+    job->from.peers_asked = transaction_.peers_asked();
+    job->from.may_ask_peers = transaction_.config().cluster.has_value();
+    auto fill = job->result.fill;
+    block.leader = true;
+    if (may != May::be_alone && !found.unshareable) {
+        auto taken = job->result.claim.take(found);
+        if (!taken.leads && !taken.other) {  // another worker has just stored it
+            auto again = frontend_.cache.shared.store.find(block.hash, job->result.claim.uri(), {},
+                                                           Clock::now());
+            if (again.response) {
+                block.stored = std::move(again.response);
+                block.leader = false;
+                return;
+            }
+        }
+        block.leader = !taken.other;
+        if (taken.other) fill = std::move(taken.other);
+    } else {
+        job->result.claim.stay_alone(found.invalidations);
+    }
+    block.reader = std::make_unique<Fill::Reader>(fill, transaction_.wakeup, block.leader);
+    if (!block.leader) {
+        ++frontend_.counters.collapsed;
+        return;
+    }
+    job->wanted.block->up_to = end_of_missing(block.range);
+    if (job->wanted.block->up_to) follows_ = true;
+    fetched_ = job->wanted.block->to_ask();
+    start_fetch(frontend_.cache, std::move(job));
+}
+
+/// Returns the end of the last wanted block behind `first` that only the origin has; none without
+/// such a block.
+std::optional<std::uint64_t> BlockStream::end_of_missing(const ByteRange& first) const {
+    std::optional<std::uint64_t> end;
+    if (may_be_at_peers({std::string(transaction_.request.key.uri()), transaction_.request.hash}))
+        return end;
+    auto offset = first.last + 1;
+    for (std::uint64_t i = 0; offset <= range_.last && i < kMaxBlocksExpected; ++i) {
+        const auto block = index_->blocks->at(offset);
+        const auto key = key_of(block);
+        if (where(key) != Store::Where::nowhere || may_be_at_peers(key)) break;
+        end = block.last;
+        offset = block.last + 1;
+    }
+    return end;
+}
+
+bool BlockStream::may_be_at_peers(const Key& key) const {
+    const auto& view = frontend_.upstream.peers.view();
+    if (!view || !view->directory || !transaction_.config().cluster) return false;
+    return !view->directory->candidates({key.hash, key.uri}).empty();
+}
+
+/// False: something is missing, and the origin gives no parts that fit.
+bool BlockStream::may_come_in_parts() const {
+    if (!origin_ || !frontend_.upstream.in_one_piece(*origin_, transaction_.request.key.uri()))
+        return true;
+    auto offset = index_->blocks->at(range_.first).first;
+    for (std::uint64_t i = 0; offset <= range_.last; ++i) {
+        if (i == kMaxBlocksExpected) return false;
+        const auto block = index_->blocks->at(offset);
+        const auto is_here = where(key_of(block)) != Store::Where::nowhere;
+        if (!is_here && !flow_at(block.first)) return false;
+        offset = block.last + 1;
+    }
+    return true;
+}
+
+/// Requests the first missing block before anything is sent, because the origin may have another
+/// version by now.
+asio::awaitable<FetchError> BlockStream::open_missing() {
+    auto offset = now_.range.last + 1;
+    for (std::uint64_t i = 0; offset <= range_.last; ++i) {
+        if (i == kOpenedAhead) co_return FetchError::none;
+        const auto block = index_->blocks->at(offset);
+        if (where(key_of(block)) == Store::Where::nowhere) break;
+        offset = block.last + 1;
+    }
+    if (offset > range_.last) co_return FetchError::none;
+    // A flow has this version already.
+    if (flow_at(offset)) co_return FetchError::none;
+    ahead_ = find_or_fetch(offset, May::not_disk);
+    const auto error = co_await wait(*ahead_);
+    // Other errors may pass.
+    const auto lasts = error == FetchError::changed || error == FetchError::part_refused;
+    co_return lasts ? error : FetchError::none;
+}
+
+std::shared_ptr<const RequestSnapshot> BlockStream::request() {
+    if (!request_) request_ = transaction_.request.snapshot(true);
+    return request_;
+}
+
+}  // namespace proxy

@@ -1,0 +1,238 @@
+#include "proxy/request/response_to_peer.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "proxy/fetch/peer_request_plan.hpp"
+#include "proxy/fetch/peer_response_plan.hpp"
+#include "proxy/request/cache_lookup.hpp"
+#include "proxy/request/response_from_fill.hpp"
+#include "proxy/request/response_from_store.hpp"
+#include "proxy/http/field_list.hpp"
+#include "proxy/http/hashed_fields.hpp"
+#include "proxy/http/hop_by_hop.hpp"
+#include "proxy/http/min_age.hpp"
+#include "base/text/number.hpp"
+#include "proxy/http/redirects.hpp"
+#include "proxy/http/response_head.hpp"
+#include "proxy/http/validators.hpp"
+#include "proxy/http/wall_clock.hpp"
+#include "proxy/storage/body_version.hpp"
+
+namespace proxy {
+namespace {
+
+namespace asio = boost::asio;
+using boost::beast::http::field;
+using boost::beast::http::verb;
+using Clock = std::chrono::steady_clock;
+
+/// The steps of a response to a peer.
+class ResponseToPeer {
+public:
+    ResponseToPeer(Transaction& transaction, const ProvenPeer& peer)
+        : transaction_(transaction),
+          frontend_(transaction.frontend),
+          request_(transaction.request),
+          books_(transaction.books),
+          lookup_(transaction),
+          received_{request_.directives, peer.options, may_travel(transaction), false,
+                    request_.site.policy.cache->block} {
+        books_.peer = frontend_.upstream.peers.view()->peers[peer.index].node;
+        request_.directives.only_if_cached = false;  // it is how peers ask, and obeyed anyway
+    }
+
+    asio::awaitable<void> run() {
+        if (frontend_.draining()) co_return co_await refuse(Refusal::draining);
+        const auto& fields = request_.head.fields;
+        if (const auto* hashes = find(fields, kFieldsField))
+            hashed_.emplace(hashes->value,
+                            FieldHasher(frontend_.cache.shared.field_key, request_.key.uri()));
+        if (received_.may_travel) co_await look_up();
+        if (books_.aborted) co_return;
+        if (!found_.response && found_.fill) {
+            reader_.emplace(found_.fill, transaction_.wakeup, false);
+            growing_ = reader_->state();
+        }
+        const auto plan = plan_peer_response(received_, found());
+        if (plan.kind == PeerResponsePlan::Kind::refused) co_return co_await refuse_by(plan);
+        if (request_.head.verb == verb::head)  // it would be given
+            co_return co_await transaction_.respond(200, {}, {}, kOwnAnswer);
+        frontend_.upstream.peers.of_or_gone(books_.peer).gave();
+        co_await give(plan.kind);
+    }
+
+private:
+    static bool may_travel(const Transaction& transaction) {
+        const auto& cluster = *transaction.request.config().cluster;
+        if (transaction.request.site.policy.bypasses()) return false;
+        return transaction.connection.encrypted() ||
+               !stays_encrypted(cluster, transaction.request.key);
+    }
+    Selecting selecting() {
+        Selecting by(request_.head.fields);
+        by.hashed = hashed_ ? &*hashed_ : nullptr;
+        return by;
+    }
+
+    /// A block of a body in blocks is named by version, form and range.
+    asio::awaitable<void> look_up() {
+        const auto& fields = request_.head.fields;
+        const auto by = selecting();
+        const auto range = range_request(fields);
+        version_ = find(fields, field::if_range);
+        form_ = find(fields, kFormField);
+        received_.for_block = range.form == RangeRequest::Form::bounded && version_ != nullptr;
+        if (received_.for_block && form_) {
+            const auto uri = block_key(request_.key.uri(), version_->value, form_->value,
+                                       {range.first, range.last});
+            hash_ = frontend_.cache.shared.key_hasher(uri);
+            found_ = frontend_.cache.shared.store.find(hash_, uri, {}, books_.begun);
+            if (found_.on_disk) found_ = co_await lookup_.recall(std::move(found_), hash_, uri, by);
+        }
+        is_block_ = found_.response || found_.fill;
+        if (is_block_) co_return;
+        hash_ = request_.hash;
+        const auto uri = request_.key.uri();
+        found_ = lookup_.find(hash_, uri, by, books_.begun);
+        if (!found_.on_disk) co_return;
+        found_ = co_await lookup_.recall(std::move(found_), hash_, uri, by);
+    }
+
+    const std::shared_ptr<const StoredResponse>& response() const {
+        return found_.response ? found_.response : growing_.incoming.response;
+    }
+
+    FoundForPeer found() {
+        FoundForPeer found;
+        found.is_block = is_block_;
+        found.other_variants = found_.other_variants;
+        found.stored = found_.response.get();
+        if (reader_) found.growing = &growing_;
+        if (!response()) return found;
+        const auto& response = *this->response();
+        found.residence = response.residence(Clock::now());
+        found.is_variant = found_.response || is_variant(response, selecting());
+        if (!received_.for_block || is_block_) return found;
+        const auto length = found_.response ? response.body_bytes() : growing_.incoming.length;
+        found.is_version =
+            form_ && is_named_version(response) &&
+            form_->value == version_of(response, length, frontend_.cache.shared.key_hasher).form;
+        return found;
+    }
+
+    /// Is the requested part one of this very version? Without a version any will do.
+    bool is_named_version(const StoredResponse& response) const {
+        return if_range_allows(request_.head.fields, validators_of(response.fields()), wall_now());
+    }
+
+    asio::awaitable<void> refuse_by(const PeerResponsePlan& plan) {
+        if (plan.refusal == Refusal::absent && received_.may_travel)
+            frontend_.cache.shared.store.deny(hash_);
+        std::string validators;
+        if (plan.name_validators)
+            for (const auto& line : FieldBlock(response()->head_fields))
+                if (line.id == field::etag || line.id == field::last_modified ||
+                    iequals(line.name, kSourceField))
+                    append_line(validators, line);
+        co_await refuse(plan.refusal, validators);
+    }
+
+    asio::awaitable<void> refuse(Refusal reason, FieldBlock fields = {}) {
+        auto status = kOwnAnswer;
+        status.detail = to_string(reason);
+        co_await transaction_.refuse(504, to_string(reason), status, fields);
+    }
+
+    asio::awaitable<void> give(PeerResponsePlan::Kind kind) {
+        if (kind == PeerResponsePlan::Kind::growing) co_return co_await give_growing();
+        const auto& stored = *response();
+        append_server(stored);
+        append_first_seen(stored);
+        books_.cache = CacheResult::hit;
+        CacheStatus status;
+        status.ttl = time_to_live(stored.freshness, stored.residence(books_.begun));
+        if (kind == PeerResponsePlan::Kind::head_alone)
+            co_await give_head_alone(stored, status);
+        else
+            co_await respond_from_store(transaction_, stored, lookup_.source_of(stored), status,
+                                        hash_);
+    }
+
+    /// States the server of a group whose bytes these are.
+    void append_server(const StoredResponse& stored) {
+        if (stored.server == 0) return;
+        std::array<char, 8> digits;
+        const auto end =
+            std::to_chars(digits.data(), digits.data() + digits.size(), stored.server, 16);
+        const std::string_view value(digits.data(),
+                                     static_cast<std::size_t>(end.ptr - digits.data()));
+        transaction_.writer.fields().append(kServerField).append(": ").append(value).append("\r\n");
+    }
+
+    /// States when the cluster first saw the content, where a rule of this node counts from there.
+    void append_first_seen(const StoredResponse& stored) {
+        const auto* rule = request_.site.policy.rule;
+        if (!may_judge_age(rule)) return;
+        const auto fields = stored.fields();
+        auto& sights = frontend_.cache.shared.first_sights;
+        const auto seen = sights.note({*rule, request_.key.uri(), stored.status, fields},
+                                      stored.arrival.wall, wall_now());
+        if (!seen) return;
+        transaction_.writer.fields().append(kFirstSeenField).append(": ");
+        base::append_number(transaction_.writer.fields(),
+                      static_cast<std::uint64_t>(seen->time_since_epoch().count()));
+        transaction_.writer.fields().append("\r\n");
+    }
+
+    /// Sends what has been judged, whatever becomes of the fill meanwhile: a body that is counted
+    /// as given is sent, or cut where the peer sees it.
+    asio::awaitable<void> give_growing() {
+        append_server(*response());
+        append_first_seen(*response());
+        const FromFill from{*reader_, growing_, false};
+        note_source(books_, from);
+        CacheStatus status;
+        status.forward = Forward::uri_miss;
+        status.collapsed = true;
+        std::string detail;
+        status = describe(books_, from, status, detail);
+        co_await respond_from_fill(transaction_, from, status);
+    }
+
+    /// See length_of_head_alone().
+    asio::awaitable<void> give_head_alone(const StoredResponse& stored, const CacheStatus& status) {
+        books_.outcome = Outcome::local_hit;
+        books_.source = Source::memory;
+        const auto age = current_age(stored.freshness, stored.residence(books_.begun));
+        transaction_.begin({304, stored.head_fields, stored.body_bytes(), false}, nullptr, age,
+                           status);
+        co_await transaction_.send_head();
+    }
+
+    Transaction& transaction_;
+    Frontend& frontend_;
+    Request& request_;
+    Books& books_;
+    CacheLookup lookup_;
+    ReceivedPeerRequest received_;
+    std::optional<HashedFields> hashed_;  // names and hashes of the client's fields
+    const Field* version_ = nullptr;      // that the peer names
+    const Field* form_ = nullptr;
+    summary::KeyHash hash_;  // of the entry that was found, or looked for
+    Store::Found found_;
+    bool is_block_ = false;  // found under the block's own key
+    std::optional<Fill::Reader> reader_;
+    Fill::State growing_;  // of the fill that `reader_` reads
+};
+
+}  // namespace
+
+asio::awaitable<void> respond_to_peer(Transaction& transaction, ProvenPeer peer) {
+    ResponseToPeer response(transaction, peer);
+    co_await response.run();
+}
+
+}  // namespace proxy
