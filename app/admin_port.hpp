@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "measure/run/http_get.hpp"
 #include "base/net/host_port.hpp"
+#include "measure/run/http_get.hpp"
 
 namespace app {
 

@@ -12,8 +12,8 @@
 #include "app/new_file.hpp"
 #include "measure/trace/printable.hpp"
 #include "proxy/http/http_date.hpp"
-#include "proxy/tls/new_authority.hpp"
 #include "proxy/http/wall_clock.hpp"
+#include "proxy/tls/new_authority.hpp"
 
 namespace app {
 namespace {

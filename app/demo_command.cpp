@@ -16,11 +16,11 @@
 #include "app/command_line.hpp"
 #include "app/page_file.hpp"
 #include "app/version.hpp"
+#include "base/text/plain_message.hpp"
 #include "measure/demo_cluster.hpp"
 #include "measure/demo_verdict.hpp"
 #include "measure/measurement.hpp"
 #include "measure/report/report_html.hpp"
-#include "base/text/plain_message.hpp"
 #include "proxy/config/config_values.hpp"
 
 namespace app {

@@ -187,14 +187,14 @@ std::string why_not(const boost::system::error_code& error) {
 }
 
 /// The results of all places together.
-struct Looked {
+struct SurveyTotals {
     int code = kOk;
     bool is_there = false;  // some place has the URL
     Json pages = Json::array();
 };
 
 void look_at(const std::string& place, proxy::SurveyOrder& order, const DiskCommand& command,
-             Looked& out) {
+             SurveyTotals& out) {
     measure::Progress progress(command.quiet);
     const auto begun = std::chrono::steady_clock::now();
     order.progress = [&](std::uint64_t done, std::uint64_t all) {
@@ -264,7 +264,7 @@ int disk_command(const DiskCommand& command) {
         }
         order.url = key.uri();
     }
-    Looked looked;
+    SurveyTotals looked;
     for (const auto& place : command.places) look_at(place, order, command, looked);
     if (command.json && !looked.pages.empty()) {
         const auto& page = command.places.size() == 1 ? looked.pages.front() : looked.pages;

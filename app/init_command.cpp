@@ -15,9 +15,9 @@
 #include "app/command_line.hpp"
 #include "app/fail.hpp"
 #include "app/new_file.hpp"
-#include "measure/trace/printable.hpp"
-#include "base/tls/crypto.hpp"
 #include "base/net/plain_address.hpp"
+#include "base/tls/crypto.hpp"
+#include "measure/trace/printable.hpp"
 #include "proxy/config/parse_config.hpp"
 
 namespace app {

@@ -17,12 +17,12 @@
 
 #include "app/exit_codes.hpp"
 #include "app/fail.hpp"
+#include "base/net/dialer.hpp"
+#include "base/net/resolver.hpp"
 #include "measure/report/numbers.hpp"
 #include "measure/run/node_addresses.hpp"
 #include "measure/trace/printable.hpp"
 #include "protocol/links/check_link.hpp"
-#include "base/net/dialer.hpp"
-#include "base/net/resolver.hpp"
 #include "proxy/config/cluster_settings.hpp"
 #include "proxy/upstream/peer_probe.hpp"
 
@@ -67,11 +67,11 @@ bool is_silent(const error_code& error) {
     return error == boost::beast::error::timeout;
 }
 
-struct HttpAsked {
+struct HttpProbe {
     boost::system::result<measure::HttpAnswer> answer;
     bool with_header = false;
 };
-HttpAsked ask_http(const base::HostPort& at) {
+HttpProbe ask_http(const base::HostPort& at) {
     const std::string target(proxy::kProbeTarget);  // nodes leave this target out of their counts
     auto answer = measure::http_get_if_cached(at, target, kPatienceAtAPort);
     const bool is_closed = !answer && (answer.error() == boost::beast::http::error::end_of_stream ||
@@ -86,17 +86,17 @@ HttpAsked ask_http(const base::HostPort& at) {
 }
 
 /// The addresses at which this node itself listens.
-struct OwnPlaces {
+struct ListenAddresses {
     bool link = false, http = false;
 };
-OwnPlaces own_places(const proxy::Config& config, const Candidate& peer) {
+ListenAddresses own_places(const proxy::Config& config, const Candidate& peer) {
     if (peer.node.empty()) return {};
     return {is_own_place(config.cluster->listen, peer.link),
             is_own_place(config.listen, peer.http)};
 }
 
 /// Prints the error, and returns false.
-bool print_own_place(const Candidate& peer, const OwnPlaces& own) {
+bool print_own_place(const Candidate& peer, const ListenAddresses& own) {
     const auto who = "peer " + peer.node;
     const auto fault = [](bool is, const char* setting) {
         return is ? fmt::format("that is this node itself ({})", setting)

@@ -11,6 +11,7 @@
 #include "app/fail.hpp"
 #include "app/page_file.hpp"
 #include "app/version.hpp"
+#include "base/text/plain_message.hpp"
 #include "measure/report/numbers.hpp"
 #include "measure/report/progress.hpp"
 #include "measure/study/advice.hpp"
@@ -19,7 +20,6 @@
 #include "measure/study/study_html.hpp"
 #include "measure/study/study_report.hpp"
 #include "measure/trace/printable.hpp"
-#include "base/text/plain_message.hpp"
 #include "proxy/config/config_values.hpp"
 
 namespace app {
@@ -40,7 +40,7 @@ public:
     bool operator()(const measure::StudyProgress& now) {
         const auto elapsed = Clock::now() - begin_;
         if (elapsed > kQuietAtFirst) progress_.update(text(now, elapsed));
-        return !measure::EndBySignal::asked();
+        return !measure::InterruptGuard::asked();
     }
     void clear() { progress_.clear(); }
 
@@ -69,7 +69,7 @@ struct ReadInput {
         : ReadInput(input, input.traces.empty() ? std::string() : input.traces.front()) {}
 
     const measure::Trace trace;
-    const measure::EndBySignal end;
+    const measure::InterruptGuard end;
 };
 
 measure::PageFacts facts_of(const SimulateCommand& command) {
@@ -77,7 +77,7 @@ measure::PageFacts facts_of(const SimulateCommand& command) {
 }
 
 /// The exit code, and the output still to be printed.
-struct Done {
+struct CommandResult {
     int code = kOk;
     std::string text;
 };
@@ -129,7 +129,7 @@ bool any(const measure::Study& study) {
     return false;
 }
 
-Done run_study_command(const SimulateCommand& command) {
+CommandResult run_study_command(const SimulateCommand& command) {
     PageFile page(command.html);
     StudyReporter reporter(command.quiet);
     const ReadInput input(command.input);
@@ -165,7 +165,7 @@ Done run_study_command(const SimulateCommand& command) {
 }
 
 /// Simulates one proxy with a disk.
-Done run_tiers_command(const SimulateCommand& command) {
+CommandResult run_tiers_command(const SimulateCommand& command) {
     StudyReporter reporter(command.quiet);
     const ReadInput input(command.input);
     const measure::TiersConfig base{command.study.base};
@@ -181,7 +181,7 @@ Done run_tiers_command(const SimulateCommand& command) {
 }
 
 /// Runs the paper's simulation of each log.
-Done run_paper_command(const SimulateCommand& command) {
+CommandResult run_paper_command(const SimulateCommand& command) {
     StudyReporter reporter(command.quiet);
     std::vector<measure::Study> studies;
     bool stopped = false;
@@ -203,7 +203,7 @@ Done run_paper_command(const SimulateCommand& command) {
                          : measure::paper_text(studies, measure::output_may_be_coloured())};
 }
 
-Done run(SimulateCommand& command) {
+CommandResult run(SimulateCommand& command) {
     if (command.input.traces.empty() && !command.input.synthetic)
         throw std::invalid_argument("simulate needs --trace FILE or --synthetic");
     if (command.only && (command.advise || !command.html.empty()))
@@ -260,7 +260,7 @@ measure::Trace SimulationInput::read(const std::string& path) const {
 }
 
 int simulate_command(SimulateCommand command) {
-    Done done;
+    CommandResult done;
     try {
         done = run(command);
     } catch (const std::invalid_argument& error) {

@@ -127,12 +127,12 @@ void read_top_urls(unsigned status, std::string_view json, TopData& into) {
 }
 
 void TopRates::see(TopData& data, Clock::time_point now) {
-    std::map<std::string, Seen> next;
+    std::map<std::string, LastCounts> next;
     for (auto& node : data.nodes) {
         const auto total = node.requests.total();
         const auto known = seen_.find(node.node);
         const auto age = node.self ? Clock::duration::zero() : age_of(node);
-        Seen seen{total, now - age, std::nullopt};
+        LastCounts seen{total, now - age, std::nullopt};
         if (known != seen_.end()) {
             const auto& before = known->second;
             const auto seconds = std::chrono::duration<double>(seen.at - before.at).count();

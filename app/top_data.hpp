@@ -89,12 +89,12 @@ public:
     void see(TopData& data, Clock::time_point now);
 
 private:
-    struct Seen {
+    struct LastCounts {
         std::uint64_t total = 0;
         Clock::time_point at;  ///< of the report
         std::optional<double> rate;
     };
-    std::map<std::string, Seen> seen_;
+    std::map<std::string, LastCounts> seen_;
 };
 
 }  // namespace app

@@ -18,8 +18,8 @@ namespace measure {
 namespace {
 
 using namespace std::chrono_literals;
-using boost::asio::ip::tcp;
 using base::HostPort;
+using boost::asio::ip::tcp;
 using Member = DemoCluster::Member;
 
 constexpr const char* kHost = "127.0.0.1";

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/net/host_port.hpp"
 #include "measure/report/progress.hpp"
 #include "measure/run/child_process.hpp"
-#include "base/net/host_port.hpp"
 
 namespace measure {
 

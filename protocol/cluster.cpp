@@ -225,7 +225,7 @@ void Cluster::note_false_hits(const summary::FalseHitsSeen& in_all) {
     if (verdict == Judgement::corrected) provide_for_peers(true);
 }
 
-KeptInvalidations Cluster::kept_invalidations() const {
+InvalidationBacklog Cluster::kept_invalidations() const {
     auto all = context_.invalidations.kept();
     all.confirmed = links_.confirmed();
     return all;
@@ -260,8 +260,9 @@ bool Cluster::confirmed(std::uint64_t number, Whom by) const {
 }
 
 /// Checks `is_true` again whenever a peer has confirmed an invalidation or a link has ended.
-base::awaitable<void> Cluster::wait_for(std::shared_ptr<Cluster> self, base::Clock::time_point deadline,
-                                  std::function<bool()> is_true) {
+base::awaitable<void> Cluster::wait_for(std::shared_ptr<Cluster> self,
+                                        base::Clock::time_point deadline,
+                                        std::function<bool()> is_true) {
     asio::steady_timer timer(self->context_.executor);
     const auto leave = [&](const void*) { std::erase(self->waiting_, &timer); };
     const std::unique_ptr<const void, decltype(leave)> at_end(&timer, leave);
@@ -276,8 +277,8 @@ void Cluster::wake_waiting() {
     for (auto* timer : waiting_) timer->cancel();
 }
 
-base::awaitable<void> Cluster::wait_confirmed(std::uint64_t number, base::Clock::time_point deadline,
-                                        Whom whom) {
+base::awaitable<void> Cluster::wait_confirmed(std::uint64_t number,
+                                              base::Clock::time_point deadline, Whom whom) {
     return wait_for(shared_from_this(), deadline,
                     [this, number, whom] { return confirmed(number, whom); });
 }

@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/async/deadline.hpp"
 #include "protocol/links/cluster_status.hpp"
 #include "protocol/links/link_context.hpp"
 #include "protocol/links/peer_links.hpp"
-#include "base/async/deadline.hpp"
-#include "protocol/publishing/kept_invalidations.hpp"
+#include "protocol/publishing/invalidation_backlog.hpp"
 #include "summary/sizing/error_control.hpp"
 #include "summary/sizing/key_hash.hpp"
 
@@ -47,12 +47,12 @@ public:
 
     /// Takes the unconfirmed invalidations of an earlier instance of this node, which peers then
     /// get. Call it before start(). Precondition: the earlier instance hashed keys in the same way.
-    void go_on_from(const KeptInvalidations& earlier) { links_.go_on_from(earlier); }
+    void go_on_from(const InvalidationBacklog& earlier) { links_.go_on_from(earlier); }
     /// The invalidations for the next instance. With many of them this takes some milliseconds, so
     /// the caller adds later calls of invalidate() to the result itself.
-    KeptInvalidations kept_invalidations() const;
+    InvalidationBacklog kept_invalidations() const;
     /// The member `confirmed` of kept_invalidations() alone.
-    KeptInvalidations::ConfirmedByNode confirmed_by_node() const { return links_.confirmed(); }
+    InvalidationBacklog::ConfirmedByNode confirmed_by_node() const { return links_.confirmed(); }
 
     /// Starts in place of `earlier`, as the same instance of this node: with its keys, its
     /// unconfirmed invalidations and its link port, which stays open. Links begin anew, each with a
@@ -99,7 +99,8 @@ public:
     enum class Whom { linked, all };
     /// Waits until all peers, or only the linked ones, have confirmed `number`, or until
     /// `deadline`.
-    base::awaitable<void> wait_confirmed(std::uint64_t number, base::Clock::time_point deadline, Whom whom);
+    base::awaitable<void> wait_confirmed(std::uint64_t number, base::Clock::time_point deadline,
+                                         Whom whom);
 
     /// Sends a goodbye to all peers, so that this node's summary stops counting. Peers' summaries
     /// stay in use, and invalidations still reach the peers.
@@ -121,8 +122,9 @@ public:
 private:
     void run(bool listens);
     bool confirmed(std::uint64_t number, Whom by) const;
-    static base::awaitable<void> wait_for(std::shared_ptr<Cluster> self, base::Clock::time_point deadline,
-                                    std::function<bool()> is_true);
+    static base::awaitable<void> wait_for(std::shared_ptr<Cluster> self,
+                                          base::Clock::time_point deadline,
+                                          std::function<bool()> is_true);
     void wake_waiting();
     static base::awaitable<void> tend(std::shared_ptr<Cluster> self);
     void tend_now();

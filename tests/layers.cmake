@@ -16,7 +16,7 @@ set(closed_to_admin upstream fetch request client)
 set(closed_to_directory own)
 
 # What summary/ shows: nothing of it is of one kind. Bloom filters as such are of use elsewhere, too, but not on links.
-set(shown_by_summary prefix_tag descriptor directory error_control false_hit_budget judge key key_hash kind own peer_set replica snapshot_reader)
+set(shown_by_summary prefix_tag descriptor directory error_control false_hit_budget judge key key_hash kind own_summary peer_set replica snapshot_reader)
 set(shown_to_protocol ${shown_by_summary})
 set(shown_to_proxy ${shown_by_summary} binary_fuse_filter bloom_filter aging_bloom_filter)
 # The simulator builds what the paper and Squid send.

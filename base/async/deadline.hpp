@@ -60,9 +60,9 @@ struct Outcome<std::tuple<boost::system::error_code, T>> {
 /// cancelled operation has ended when this returns; a result that it had ready is returned. When
 /// the caller is cancelled, so is the operation, and the result is operation_aborted.
 template <typename T>
-awaitable<typename detail::Outcome<T>::type> within(Clock::time_point deadline,
-                                                    awaitable<T> operation,
-                                                    boost::system::error_code late = make_error_code(Error::timed_out)) {
+awaitable<typename detail::Outcome<T>::type> within(
+    Clock::time_point deadline, awaitable<T> operation,
+    boost::system::error_code late = make_error_code(Error::timed_out)) {
     using Outcome = detail::Outcome<T>;
     const auto executor = co_await boost::asio::this_coro::executor;
     boost::asio::steady_timer timer(executor, deadline);
@@ -86,8 +86,9 @@ awaitable<typename detail::Outcome<T>::type> within(Clock::time_point deadline,
 }
 
 template <typename T>
-awaitable<typename detail::Outcome<T>::type> within(Clock::duration timeout, awaitable<T> operation,
-                                                    boost::system::error_code late = make_error_code(Error::timed_out)) {
+awaitable<typename detail::Outcome<T>::type> within(
+    Clock::duration timeout, awaitable<T> operation,
+    boost::system::error_code late = make_error_code(Error::timed_out)) {
     return within(Clock::now() + timeout, std::move(operation), late);
 }
 

@@ -106,7 +106,7 @@ void TimerWheel::tick() {
         }
     }
     unused_ticks_ = unused + 1;
-    ticks_ = linked_ > 0 && unused_ticks_ < kRestAfter;
+    ticks_ = linked_ > 0 && unused_ticks_ < kIdleAfter;
     if (linked_ > 0) schedule(ticks_ ? 1 : ticks_to_next());
 }
 

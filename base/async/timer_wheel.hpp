@@ -11,7 +11,7 @@
 namespace base {
 
 /// Deadlines of many connections at the cost of one timer. Arming a timer again is two stores; an
-/// expiry comes at most one tick late. The wheel ticks while it is used. After kRestAfter ticks
+/// expiry comes at most one tick late. The wheel ticks while it is used. After kIdleAfter ticks
 /// without a call it rests until the next slot with a timer, so idle connections wake the process
 /// once per turn of the wheel and not at each tick. One thread.
 class TimerWheel {
@@ -19,7 +19,7 @@ public:
     using Clock = std::chrono::steady_clock;
     static constexpr auto kTick = std::chrono::milliseconds(10);
     static constexpr std::size_t kSlots = 512;  // 5.1 s; a later deadline is checked once per turn
-    static constexpr unsigned kRestAfter = 16;
+    static constexpr unsigned kIdleAfter = 16;
 
     /// A base for objects with a deadline. Its destructor unlinks it. The wheel outlives it.
     class Timer {

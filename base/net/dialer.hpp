@@ -6,8 +6,8 @@
 #include <chrono>
 #include <string>
 
-#include "base/net/dial_plan.hpp"
 #include "base/async/error.hpp"
+#include "base/net/dial_plan.hpp"
 
 namespace base {
 

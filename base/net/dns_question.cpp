@@ -113,9 +113,9 @@ void note_truncation(NameAnswer& answer) {
 /// Drives one channel of c-ares. The handlers of its waits share it, as they may run after its end.
 class Channel : public std::enable_shared_from_this<Channel> {
 public:
-    using Done = std::function<void(NameAnswer)>;
+    using AnswerHandler = std::function<void(NameAnswer)>;
 
-    Channel(asio::any_io_executor executor, std::chrono::milliseconds at_most, Done done)
+    Channel(asio::any_io_executor executor, std::chrono::milliseconds at_most, AnswerHandler done)
         : executor_(std::move(executor)),
           done_(std::move(done)),
           timer_(executor_),
@@ -290,7 +290,7 @@ private:
     }
 
     asio::any_io_executor executor_;
-    Done done_;
+    AnswerHandler done_;
     asio::steady_timer timer_;
     const Clock::time_point ends_;
     DnsSettings settings_;

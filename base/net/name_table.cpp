@@ -5,7 +5,7 @@
 
 namespace base {
 
-NameTable::Known NameTable::Name::known() const {
+NameTable::KnownAddresses NameTable::Name::known() const {
     if (addresses.empty()) return make_error_code(error);
     return addresses;
 }
@@ -55,7 +55,8 @@ NameTable::Decision NameTable::ask(const std::string& name, std::string_view cli
     return decision;
 }
 
-NameTable::Known NameTable::answered(const std::string& name, NameAnswer answer, Time now) {
+NameTable::KnownAddresses NameTable::answered(const std::string& name, NameAnswer answer,
+                                              Time now) {
     auto& known = names_.at(name);
     known.in_flight = false;
     --in_flight_;

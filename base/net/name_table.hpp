@@ -62,21 +62,21 @@ struct NameAnswer {
 class NameTable {
 public:
     using Time = std::chrono::steady_clock::time_point;
-    using Known = Result<Addresses>;
+    using KnownAddresses = Result<Addresses>;
 
     /// `most_kept`: longest lifetime of an answer, see kMostKept.
     explicit NameTable(std::chrono::nanoseconds most_kept = kMostKept) : most_kept_(most_kept) {}
 
     struct Decision {
-        std::optional<Known> answer;  // for the caller, at once
-        bool look_up = false;         // begin a look-up, and call answered() at its end
+        std::optional<KnownAddresses> answer;  // for the caller, at once
+        bool look_up = false;                  // begin a look-up, and call answered() at its end
         std::optional<Addresses>
             stale;  // for the caller, if the look-up takes longer than kStalePatience
     };
     /// `client`: the client that needs the name; empty: this node.
     Decision ask(const std::string& name, std::string_view client, Time now);
     /// Returns the result for all callers that waited for this look-up.
-    Known answered(const std::string& name, NameAnswer answer, Time now);
+    KnownAddresses answered(const std::string& name, NameAnswer answer, Time now);
 
     std::size_t size() const { return names_.size(); }
 
@@ -90,7 +90,7 @@ private:
         bool own = false;         // needed by this node itself
         std::string client;       // of the look-up in flight
         bool may_be_stale(Time now) const { return !addresses.empty() && now < stale_until; }
-        Known known() const;
+        KnownAddresses known() const;
     };
     bool may_look_up(std::string_view client) const;
     void make_room(Time now);

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/net/dns_question.hpp"
 #include "base/async/error.hpp"
+#include "base/net/dns_question.hpp"
 #include "base/net/host_port.hpp"
 #include "base/net/name_table.hpp"
 
@@ -27,14 +27,14 @@ public:
     using Endpoints = std::vector<boost::asio::ip::tcp::endpoint>;
     using Time = std::chrono::steady_clock::time_point;
     /// Begins a look-up, see ask_dns().
-    using Ask = std::function<std::unique_ptr<NameQuestion>(const std::string& name,
-                                                            std::function<void(NameAnswer)> done)>;
+    using AskFunction = std::function<std::unique_ptr<NameQuestion>(
+        const std::string& name, std::function<void(NameAnswer)> done)>;
     using Now = std::function<Time()>;
 
     struct Options {
         std::chrono::nanoseconds most_kept = kMostKept;
         DnsSettings dns;
-        Ask ask;  // empty: DNS
+        AskFunction ask;  // empty: DNS
         Now now;  // empty: the steady clock and slept(). Only the age of answers depends on it
     };
     explicit Resolver(boost::asio::any_io_executor executor);

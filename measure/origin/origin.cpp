@@ -14,12 +14,12 @@
 #include <thread>
 #include <vector>
 
-#include "measure/origin/origin_request.hpp"
 #include "base/async/deadline.hpp"
-#include "base/net/listener.hpp"
-#include "proxy/request/error_response.hpp"
 #include "base/memory/read_buffer.hpp"
+#include "base/net/listener.hpp"
+#include "measure/origin/origin_request.hpp"
 #include "proxy/http/wall_clock.hpp"
+#include "proxy/request/error_response.hpp"
 
 namespace measure {
 namespace {
@@ -163,7 +163,7 @@ awaitable<void> serve(tcp::socket socket, Counters& counters) {
 
 /// Distributes the connections accepted on one thread to all workers in turn.
 base::Listener::Hooks deal(std::vector<asio::io_context*> workers, Counters& counters,
-                               std::size_t max_connections) {
+                           std::size_t max_connections) {
     base::Listener::Hooks hooks;
     hooks.room = [&counters, max_connections] { return counters.connections < max_connections; };
     hooks.take = [&counters, workers = std::move(workers),

@@ -4,8 +4,8 @@
 #include <boost/beast/http/status.hpp>
 #include <charconv>
 
-#include "proxy/http/field_list.hpp"
 #include "base/text/number.hpp"
+#include "proxy/http/field_list.hpp"
 #include "proxy/http/validators.hpp"
 
 namespace measure {
@@ -23,7 +23,7 @@ bool parse_number(std::string_view text, std::uint64_t& out) {
 }
 
 /// The wishes of a request, from its Hearsay-* fields.
-struct Wishes {
+struct AnswerOptions {
     std::uint64_t bytes = kDefaultBodyBytes;
     std::uint64_t max_age = kDefaultMaxAge.count();
     std::uint64_t delay_ms = 0;
@@ -31,13 +31,13 @@ struct Wishes {
 
 /// Reads the wishes. Returns the name of a field with an invalid or too large value, or an empty
 /// string.
-std::string_view read_wishes(proxy::Fields fields, Wishes& wishes) {
-    struct Known {
+std::string_view read_wishes(proxy::Fields fields, AnswerOptions& wishes) {
+    struct KnownOption {
         std::string_view name;
         std::uint64_t& value;
         std::uint64_t limit;
     };
-    const Known known[] = {
+    const KnownOption known[] = {
         {"Hearsay-Bytes", wishes.bytes, kMaxBodyBytes},
         {"Hearsay-Max-Age", wishes.max_age, static_cast<std::uint64_t>(kLongestMaxAge.count())},
         {"Hearsay-Delay", wishes.delay_ms, static_cast<std::uint64_t>(kMaxDelay.count())}};
@@ -125,7 +125,7 @@ void answer_origin_request(const proxy::Head& request, bool keep_alive, proxy::W
     if (error != proxy::TargetError::none) {
         return answer_error(400, proxy::to_string(error), keep_alive, now, answer);
     }
-    Wishes wishes;
+    AnswerOptions wishes;
     if (const auto name = read_wishes(request.fields, wishes); !name.empty()) {
         const auto why = std::string(name) + " is no number, or too large";
         return answer_error(400, why, keep_alive, now, answer);

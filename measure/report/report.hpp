@@ -42,7 +42,7 @@ struct Report : Reading {
     std::vector<std::string> warnings;  ///< doubts about the figures, one sentence each
     std::vector<ReportRow> rows;
     Ideal ideal;
-    Course course;
+    RequestSeries course;
     std::optional<std::uint64_t> origin_requests;  ///< requests that the built-in origin answered
                                                    ///< meanwhile
 };

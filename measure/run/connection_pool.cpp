@@ -6,8 +6,8 @@
 namespace measure {
 namespace {
 
-using boost::asio::ip::tcp;
 using base::awaitable;
+using boost::asio::ip::tcp;
 using namespace std::chrono_literals;
 using PoolClock = std::chrono::steady_clock;
 
@@ -30,7 +30,8 @@ ConnectionPool::ConnectionPool(boost::asio::io_context& context,
 }
 
 awaitable<Attempt> ConnectionPool::ask(std::size_t at, const std::string& request,
-                                       const Expected& expected, bool repeatable, Time deadline) {
+                                       const ExpectedAnswer& expected, bool repeatable,
+                                       Time deadline) {
     Proxy& proxy = proxies_[at];
     Attempt attempt;
     for (;;) {

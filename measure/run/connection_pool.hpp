@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "measure/run/proxy_connection.hpp"
 #include "base/net/host_port.hpp"
+#include "measure/run/proxy_connection.hpp"
 
 namespace measure {
 
@@ -20,15 +20,14 @@ public:
     using Time = std::chrono::steady_clock::time_point;
 
     /// Throws std::invalid_argument for a host without an address.
-    ConnectionPool(boost::asio::io_context& context,
-                   const std::vector<base::HostPort>& proxies);
+    ConnectionPool(boost::asio::io_context& context, const std::vector<base::HostPort>& proxies);
 
     /// Makes one attempt, on a kept connection if there is one. A proxy may close a kept connection
     /// at any time, so a connection that closes before the answer proves no failure: the request is
     /// sent once more on a new one. Requests that must not be repeated (RFC 9110 §9.2.2) get a new
     /// connection from the start.
     base::awaitable<Attempt> ask(std::size_t proxy, const std::string& request,
-                                     const Expected& expected, bool repeatable, Time deadline);
+                                 const ExpectedAnswer& expected, bool repeatable, Time deadline);
     /// For a short time after the proxy has refused a connection.
     bool is_down(std::size_t proxy) const;
 

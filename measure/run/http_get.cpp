@@ -22,9 +22,9 @@ namespace {
 
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
-using boost::system::error_code;
 using base::as_result;
 using base::awaitable;
+using boost::system::error_code;
 
 /// HAProxy's proxy-protocol.txt §2.2: signature, version 2 and LOCAL, an empty address of length 0.
 constexpr std::string_view kProxyHeader("\r\n\r\n\0\r\nQUIT\n\x20\0\0\0", 16);

@@ -13,7 +13,7 @@ using StatusJson = nlohmann::json;
 constexpr std::chrono::milliseconds kClockSlack{50};  // uptimes are rounded
 
 /// The node's sums that its tables do not describe.
-constexpr base::Described<NodeSample> kTotals[] = {
+constexpr base::CounterRow<NodeSample> kTotals[] = {
     {&NodeSample::total, "requests.total", "requests", "", ""},
     {&NodeSample::local_hit, "requests.local_hit", "requests", "", ""},
     {&NodeSample::peer_hit, "requests.peer_hit", "requests", "", ""},
@@ -35,7 +35,7 @@ void for_each_table(const Act& act, Nodes&... nodes) {
 }
 
 template <typename Of>
-bool grows(const base::Described<Of>& number) {
+bool grows(const base::CounterRow<Of>& number) {
     return number.kind == base::NumberKind::counter;
 }
 

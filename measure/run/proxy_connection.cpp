@@ -47,8 +47,8 @@ awaitable<bool> ProxyConnection::read_more() {
     co_return !error;
 }
 
-awaitable<Attempt> ProxyConnection::exchange(std::string_view request, const Expected& expected,
-                                             Time deadline) {
+awaitable<Attempt> ProxyConnection::exchange(std::string_view request,
+                                             const ExpectedAnswer& expected, Time deadline) {
     Attempt attempt;
     deadline_ = deadline;
     reusable_ = false;
@@ -65,7 +65,7 @@ awaitable<Attempt> ProxyConnection::exchange(std::string_view request, const Exp
     co_return attempt;
 }
 
-awaitable<void> ProxyConnection::read_answer(const Expected& expected, Attempt& attempt) {
+awaitable<void> ProxyConnection::read_answer(const ExpectedAnswer& expected, Attempt& attempt) {
     for (;;) {
         const auto head_bytes = co_await read_head(attempt);
         if (head_bytes == 0) co_return;
@@ -112,7 +112,7 @@ awaitable<std::size_t> ProxyConnection::read_head(Attempt& attempt) {
 }
 
 /// While the input still holds the head.
-void ProxyConnection::note_head(const Expected& expected, Attempt& attempt) const {
+void ProxyConnection::note_head(const ExpectedAnswer& expected, Attempt& attempt) const {
     attempt.status = head_.status;
     attempt.outcome = reported_outcome(head_.fields);
     attempt.node = reporting_node(head_.fields);
@@ -122,8 +122,8 @@ void ProxyConnection::note_head(const Expected& expected, Attempt& attempt) cons
 }
 
 /// Reads the body to its end, or notes a failure. Returns false if a verified body has wrong bytes.
-awaitable<bool> ProxyConnection::read_body(proxy::ResponseParser& parser, const Expected& expected,
-                                           Attempt& attempt) {
+awaitable<bool> ProxyConnection::read_body(proxy::ResponseParser& parser,
+                                           const ExpectedAnswer& expected, Attempt& attempt) {
     bool right = true;
     auto take = [&](std::string_view piece) {
         if (attempt.verified && right) {

@@ -7,17 +7,17 @@
 #include <string>
 #include <string_view>
 
+#include "base/async/deadline.hpp"
+#include "base/memory/read_buffer.hpp"
 #include "measure/origin/origin_body.hpp"
 #include "measure/run/reported_outcome.hpp"
 #include "measure/run/request_failure.hpp"
-#include "base/async/deadline.hpp"
 #include "proxy/http/message_parser.hpp"
-#include "base/memory/read_buffer.hpp"
 
 namespace measure {
 
 /// The expected answer to one request.
-struct Expected {
+struct ExpectedAnswer {
     bool is_head = false;
     /// The body of the built-in origin, if it is to be verified. Without it, any body of any status
     /// below 500 is accepted.
@@ -46,21 +46,21 @@ public:
     ProxyConnection(boost::asio::ip::tcp::socket socket);
 
     base::awaitable<bool> connect(const boost::asio::ip::tcp::endpoint& to,
-                                      std::chrono::steady_clock::time_point deadline);
+                                  std::chrono::steady_clock::time_point deadline);
     /// Sends `request` (head and all) and reads the answer. Afterwards reusable() states whether
     /// another request may follow.
-    base::awaitable<Attempt> exchange(std::string_view request, const Expected& expected,
-                                          std::chrono::steady_clock::time_point deadline);
+    base::awaitable<Attempt> exchange(std::string_view request, const ExpectedAnswer& expected,
+                                      std::chrono::steady_clock::time_point deadline);
     bool reusable() const { return reusable_; }
     void expire(std::chrono::steady_clock::time_point now);
 
 private:
     base::awaitable<bool> read_more();
-    base::awaitable<void> read_answer(const Expected& expected, Attempt& attempt);
+    base::awaitable<void> read_answer(const ExpectedAnswer& expected, Attempt& attempt);
     base::awaitable<std::size_t> read_head(Attempt& attempt);
-    void note_head(const Expected& expected, Attempt& attempt) const;
-    base::awaitable<bool> read_body(proxy::ResponseParser& parser, const Expected& expected,
-                                        Attempt& attempt);
+    void note_head(const ExpectedAnswer& expected, Attempt& attempt) const;
+    base::awaitable<bool> read_body(proxy::ResponseParser& parser, const ExpectedAnswer& expected,
+                                    Attempt& attempt);
     RequestFailure lost() const { return expired_ ? RequestFailure::timeout : RequestFailure::cut; }
 
     boost::asio::ip::tcp::socket socket_;

@@ -274,7 +274,7 @@ private:
         const LoggedRequest& request = trace_.requests[index];
         const Url& url = trace_.urls[request.url];
         write_request(trace_, options_, request, lane.request);
-        Expected expected;
+        ExpectedAnswer expected;
         expected.is_head = request.method == kHead;
         if (options_.verify != Verify::none) {
             expected.from_anywhere = options_.verify == Verify::built_in;

@@ -7,12 +7,12 @@
 #include <optional>
 #include <vector>
 
-#include "measure/run/course.hpp"
+#include "base/net/host_port.hpp"
 #include "measure/run/histogram.hpp"
 #include "measure/run/reported_outcome.hpp"
 #include "measure/run/request_failure.hpp"
+#include "measure/run/request_series.hpp"
 #include "measure/trace/trace.hpp"
-#include "base/net/host_port.hpp"
 
 namespace measure {
 
@@ -90,7 +90,7 @@ struct ReplayResult {
     std::string first_failure;  ///< one example; empty if all requests succeeded
     /// Size of each object's body as received, from answers that were not verified; 0 if none.
     std::vector<std::uint64_t> body_bytes;
-    Course course;  ///< all proxies together; each request at the time of its end
+    RequestSeries course;  ///< all proxies together; each request at the time of its end
 };
 
 /// Sends the trace to the proxies: client c to proxy_of(c), each client's requests in order and one

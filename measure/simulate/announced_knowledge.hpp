@@ -24,14 +24,14 @@ public:
         return delivery_ == Delivery::later ? delivered_objects_.has(object, peer)
                                             : announced_objects_.has_announced(peer, object);
     }
-    Announced announced() const final { return announced_; }
+    AnnouncementTotals announced() const final { return announced_; }
 
 protected:
     enum class Delivery : std::uint8_t {
         at_once,  // at the announcement, or at times that was_announced() of the subclass knows
         later,    // at deliver()
     };
-    AnnouncedKnowledge(const Shared& shared, Delivery delivery)
+    AnnouncedKnowledge(const KnowledgeInputs& shared, Delivery delivery)
         : shared_(shared),
           announced_objects_(shared.holders, shared.objects.size(), shared.config.proxies),
           delivery_(delivery),
@@ -47,9 +47,9 @@ protected:
             delivered_objects_.set(object, proxy, is_stored);
     }
 
-    const Shared shared_;
+    const KnowledgeInputs shared_;
     AnnouncedObjects announced_objects_;
-    Announced announced_;
+    AnnouncementTotals announced_;
 
 private:
     const Delivery delivery_;

@@ -4,11 +4,11 @@
 #include <memory>
 #include <vector>
 
+#include "base/memory/memory.hpp"
 #include "measure/simulate/holders.hpp"
 #include "measure/simulate/make_eviction_order.hpp"
 #include "measure/simulate/objects.hpp"
 #include "measure/simulate/simulation_config.hpp"
-#include "base/memory/memory.hpp"
 
 namespace measure {
 

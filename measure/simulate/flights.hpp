@@ -35,7 +35,8 @@ public:
     /// Begins a fetch, in place of an earlier one of that object.
     void begin(const Flight& flight) {
         const auto number = ++begun_;
-        under_way_.insert_or_assign(key(flight.proxy, flight.object), Numbered{flight, number});
+        under_way_.insert_or_assign(key(flight.proxy, flight.object),
+                                    NumberedFlight{flight, number});
         ends_.push({flight.ends, number, key(flight.proxy, flight.object)});
     }
     /// Removes and returns the first fetch that ends by `now`.
@@ -58,7 +59,7 @@ public:
     }
 
 private:
-    struct Numbered {
+    struct NumberedFlight {
         Flight flight;
         std::uint64_t number = 0;
     };
@@ -74,7 +75,7 @@ private:
         return static_cast<std::uint64_t>(proxy) << 32 | object;
     }
 
-    boost::unordered_flat_map<std::uint64_t, Numbered> under_way_;
+    boost::unordered_flat_map<std::uint64_t, NumberedFlight> under_way_;
     std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
     std::uint64_t begun_ = 0;
 };

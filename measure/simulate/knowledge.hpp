@@ -37,16 +37,16 @@ public:
     virtual bool was_announced(std::size_t proxy, std::size_t peer, std::uint32_t object) const = 0;
 
     /// The announcements so far.
-    struct Announced {
+    struct AnnouncementTotals {
         std::uint64_t messages = 0, bytes = 0, snapshots = 0;
     };
-    virtual Announced announced() const = 0;
+    virtual AnnouncementTotals announced() const = 0;
     /// Memory of one proxy for summaries: its own and its peers'.
     virtual std::uint64_t summary_bytes() const = 0;
 };
 
 /// The arguments of every kind of knowledge, which they must outlive.
-struct Shared {
+struct KnowledgeInputs {
     const SimulationConfig& config;
     const Objects& objects;
     const Holders& holders;

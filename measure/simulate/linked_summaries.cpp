@@ -16,7 +16,7 @@ constexpr int kHelloWays = 4;
 
 }  // namespace
 
-LinkedSummaries::LinkedSummaries(const Shared& shared, SimulatedLines& lines)
+LinkedSummaries::LinkedSummaries(const KnowledgeInputs& shared, SimulatedLines& lines)
     : PublishedKnowledge(shared, Delivery::at_once),
       lines_(lines),
       beat_(protocol::beat_interval(timings_.heartbeat, shared.config.proxies - 1)),

@@ -23,7 +23,7 @@ namespace measure {
 /// those sent while one end is behind the other.
 class LinkedSummaries final : public PublishedKnowledge {
 public:
-    LinkedSummaries(const Shared& shared, SimulatedLines& lines);
+    LinkedSummaries(const KnowledgeInputs& shared, SimulatedLines& lines);
 
     void advance(TimePoint now) override;
     void restarted(std::size_t proxy, TimePoint now) override;

@@ -10,9 +10,9 @@ namespace measure {
 namespace {
 
 /// Knows the content of all caches at once, as ICP finds out by querying them.
-class Truth final : public Knowledge {
+class PerfectKnowledge final : public Knowledge {
 public:
-    explicit Truth(const Holders& holders) : holders_(holders) {}
+    explicit PerfectKnowledge(const Holders& holders) : holders_(holders) {}
 
     void advance(TimePoint) override {}
     void stored(std::size_t, std::uint32_t, TimePoint) override {}
@@ -21,7 +21,7 @@ public:
         return holders_.of(object) - summary::PeerSet{static_cast<unsigned>(proxy)};
     }
     bool was_announced(std::size_t, std::size_t, std::uint32_t) const override { return true; }
-    Announced announced() const override { return {}; }
+    AnnouncementTotals announced() const override { return {}; }
     std::uint64_t summary_bytes() const override { return 0; }
 
 private:
@@ -30,14 +30,14 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Knowledge> make_knowledge(const Shared& shared, SimulatedLines& lines) {
+std::unique_ptr<Knowledge> make_knowledge(const KnowledgeInputs& shared, SimulatedLines& lines) {
     switch (shared.config.scheme) {
         case Scheme::none:
         case Scheme::consistent_hashing:
         case Scheme::single_cache:
             return nullptr;
         case Scheme::icp:
-            return std::make_unique<Truth>(shared.holders);
+            return std::make_unique<PerfectKnowledge>(shared.holders);
         case Scheme::squid_digest:
             return std::make_unique<SquidDigests>(shared);
         case Scheme::exact_directory:

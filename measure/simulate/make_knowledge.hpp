@@ -9,6 +9,6 @@ namespace measure {
 
 /// Makes the knowledge that belongs to the scheme; null for schemes without any. `lines` must
 /// outlive it.
-std::unique_ptr<Knowledge> make_knowledge(const Shared& shared, SimulatedLines& lines);
+std::unique_ptr<Knowledge> make_knowledge(const KnowledgeInputs& shared, SimulatedLines& lines);
 
 }  // namespace measure

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "measure/simulate/as_nodes.hpp"
+#include "measure/simulate/node_search.hpp"
 
 namespace measure {
 namespace {
@@ -10,8 +10,8 @@ namespace {
 using Duration = SimulatedLines::Duration;
 
 /// The inputs that all searches share.
-struct Ways {
-    const Shared shared;
+struct SearchInputs {
+    const KnowledgeInputs shared;
     const Knowledge& knowledge;
     SimulatedLines& lines;
 
@@ -31,9 +31,9 @@ struct Ways {
 };
 
 /// Sends a query to all peers at once, and fetches from the first that reports the object.
-class ByIcp final : public PeerSearch {
+class IcpSearch final : public PeerSearch {
 public:
-    explicit ByIcp(const Ways& ways) : ways_(ways) {}
+    explicit IcpSearch(const SearchInputs& ways) : ways_(ways) {}
 
     Answer ask(std::size_t proxy, std::uint32_t object, const summary::PeerSet& candidates,
                TimePoint now, SimulationCounts& counts) override {
@@ -52,14 +52,14 @@ public:
     }
 
 private:
-    const Ways ways_;
+    const SearchInputs ways_;
 };
 
 /// Asks all candidates one after the other, in any order, until one has the object. With queries,
 /// as in the paper, or without.
-class InTurn final : public PeerSearch {
+class SequentialSearch final : public PeerSearch {
 public:
-    InTurn(const Ways& ways, bool queries)
+    SequentialSearch(const SearchInputs& ways, bool queries)
         : ways_(ways), queries_(queries), random_(ways.shared.config.seed) {}
 
     Answer ask(std::size_t proxy, std::uint32_t object, const summary::PeerSet& candidates,
@@ -94,7 +94,7 @@ public:
     }
 
 private:
-    const Ways ways_;
+    const SearchInputs ways_;
     const bool queries_;
     SplitMix random_;
     std::vector<unsigned> left_;
@@ -102,18 +102,18 @@ private:
 
 }  // namespace
 
-std::unique_ptr<PeerSearch> make_peer_search(const Shared& shared, Knowledge& knowledge,
+std::unique_ptr<PeerSearch> make_peer_search(const KnowledgeInputs& shared, Knowledge& knowledge,
                                              SimulatedLines& lines) {
-    const Ways ways{shared, knowledge, lines};
+    const SearchInputs ways{shared, knowledge, lines};
     switch (shared.config.scheme) {
         case Scheme::icp:
-            return std::make_unique<ByIcp>(ways);
+            return std::make_unique<IcpSearch>(ways);
         case Scheme::exact_directory:
         case Scheme::server_names:
         case Scheme::paper_bloom:
-            return std::make_unique<InTurn>(ways, true);
+            return std::make_unique<SequentialSearch>(ways, true);
         case Scheme::squid_digest:
-            return std::make_unique<InTurn>(ways, false);
+            return std::make_unique<SequentialSearch>(ways, false);
         default:
             return make_as_nodes(shared, knowledge, lines);
     }

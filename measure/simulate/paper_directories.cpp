@@ -14,7 +14,7 @@ std::string_view host_of(std::string_view uri) {
 }
 
 /// The hosts of all objects, numbered; empty if URLs are announced.
-std::vector<std::uint32_t> hosts_of(const Shared& shared) {
+std::vector<std::uint32_t> hosts_of(const KnowledgeInputs& shared) {
     std::vector<std::uint32_t> result;
     if (shared.config.scheme != Scheme::server_names) return result;
     boost::unordered_flat_map<std::string_view, std::uint32_t> numbers;
@@ -27,7 +27,7 @@ std::vector<std::uint32_t> hosts_of(const Shared& shared) {
 
 }  // namespace
 
-PaperDirectories::PaperDirectories(const Shared& shared)
+PaperDirectories::PaperDirectories(const KnowledgeInputs& shared)
     : AnnouncedKnowledge(shared, shared.config.scheme == Scheme::server_names ? Delivery::later
                                                                               : Delivery::at_once),
       hosts_(hosts_of(shared)),

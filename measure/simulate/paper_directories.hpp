@@ -16,7 +16,7 @@ public:
     static constexpr std::uint64_t kHeadBytes = 20, kChangeBytes = 16;
 
     /// `shared.config.scheme`: exact_directory or server_names.
-    explicit PaperDirectories(const Shared& shared);
+    explicit PaperDirectories(const KnowledgeInputs& shared);
 
     void advance(TimePoint now) override;
     summary::PeerSet candidates(std::size_t proxy, std::uint32_t object) const override;

@@ -8,7 +8,7 @@
 
 namespace measure {
 
-PaperFilters::PaperFilters(const Shared& shared)
+PaperFilters::PaperFilters(const KnowledgeInputs& shared)
     : AnnouncedKnowledge(shared, Delivery::later),
       shape_(summary::shape_for_load_factor(shared.expected_objects, shared.config.load_factor,
                                             kHashes)) {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "measure/simulate/announced_knowledge.hpp"
-#include "summary/filters/counting_bloom_filter.hpp"
 #include "summary/directory/directory.hpp"
+#include "summary/filters/counting_bloom_filter.hpp"
 
 namespace measure {
 
@@ -19,7 +19,7 @@ public:
     static constexpr unsigned kHashes = 4;
     static constexpr std::uint64_t kHeadBytes = 32, kFlipBytes = 4;
 
-    explicit PaperFilters(const Shared& shared);
+    explicit PaperFilters(const KnowledgeInputs& shared);
 
     void advance(TimePoint now) override;
     summary::PeerSet candidates(std::size_t proxy, std::uint32_t object) const override;
@@ -32,7 +32,7 @@ private:
         summary::Delta delta;  // empty if the announced changes flip no bit
         std::vector<AnnouncedObjects::Change> changes;  // the announced changes, object by object
     };
-    struct Own {
+    struct OwnFilter {
         summary::CountingBloomFilter filter;
         std::vector<summary::Flip> flips;  // still to be announced
     };
@@ -40,7 +40,7 @@ private:
     void changed(std::size_t proxy, std::uint32_t object, bool is_stored, TimePoint now) override;
 
     const summary::Shape shape_;
-    std::vector<Own> own_;
+    std::vector<OwnFilter> own_;
     std::optional<summary::Directory> received_;
     std::deque<Update> under_way_;
 };

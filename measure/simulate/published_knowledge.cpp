@@ -15,7 +15,7 @@ protocol::Publisher::Config publisher_config(const SimulationConfig& config) {
 
 }  // namespace
 
-PublishedKnowledge::PublishedKnowledge(const Shared& shared, Delivery delivery)
+PublishedKnowledge::PublishedKnowledge(const KnowledgeInputs& shared, Delivery delivery)
     : AnnouncedKnowledge(shared, delivery) {
     const auto config = publisher_config(shared.config);
     for (std::size_t i = 0; i < shared.config.proxies; ++i)

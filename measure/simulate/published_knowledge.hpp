@@ -16,7 +16,7 @@ public:
     void set_error(std::size_t proxy, double error, TimePoint now) final;
 
 protected:
-    PublishedKnowledge(const Shared& shared, Delivery delivery);
+    PublishedKnowledge(const KnowledgeInputs& shared, Delivery delivery);
 
     /// Sends an announcement to all others.
     virtual void offer(std::size_t proxy, const protocol::Announcement& announcement,

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "summary/directory/directory.hpp"
-#include "summary/sizing/key.hpp"
 #include "summary/directory/peer_set.hpp"
 #include "summary/directory/replica.hpp"
+#include "summary/sizing/key.hpp"
 
 namespace measure {
 

@@ -36,8 +36,8 @@ public:
         restarts_ = config_.network.restarts;
         std::stable_sort(restarts_.begin(), restarts_.end(),
                          [](const auto& a, const auto& b) { return a.at > b.at; });
-        const Shared shared{config_,    objects_,           caches_.holders(),
-                            freshness_, expected_objects(), kStart};
+        const KnowledgeInputs shared{config_,    objects_,           caches_.holders(),
+                                     freshness_, expected_objects(), kStart};
         knowledge_ = make_knowledge(shared, lines_);
         if (knowledge_) search_ = make_peer_search(shared, *knowledge_, lines_);
     }
@@ -45,7 +45,7 @@ public:
     SimulationCounts run(const std::function<bool(double)>& progress) {
         const auto total = trace_.requests.size();
         const auto warm = static_cast<std::size_t>(config_.warm_up * static_cast<double>(total));
-        Knowledge::Announced before;
+        Knowledge::AnnouncementTotals before;
         for (std::size_t i = 0; i < total; ++i) {
             if (progress && i % kRequestsBetweenReports == 0 &&
                 !progress(static_cast<double>(i) / static_cast<double>(total)))
@@ -111,7 +111,7 @@ private:
         return most;
     }
 
-    void note_announced(const Knowledge::Announced& before) {
+    void note_announced(const Knowledge::AnnouncementTotals& before) {
         const auto announced = knowledge_->announced();
         counts_.announcements = announced.messages - before.messages;
         counts_.announcement_bytes = announced.bytes - before.bytes;
@@ -166,13 +166,14 @@ private:
                 {proxy, object, now_ + waited, fresh_until, from_peer, is_stored, false});
     }
 
-    struct Fetched {
+    struct SimulatedFetch {
         bool from_peer = false;
         TimePoint fresh_until;
         SimulatedLines::Duration waited{0};
     };
     /// Fetches from a peer or the origin, and counts the hit. `is_stored`: here, as a stale copy.
-    Fetched fetch(std::size_t proxy, std::uint32_t object, std::uint64_t bytes, bool is_stored) {
+    SimulatedFetch fetch(std::size_t proxy, std::uint32_t object, std::uint64_t bytes,
+                         bool is_stored) {
         PeerSearch::Answer answer{{}, {}, config_.network.origin};
         if (knowledge_)
             answer =
@@ -186,7 +187,7 @@ private:
         else if (knowledge_ && !is_stored && !answer.stale_at &&
                  caches_.holders().any_but(object, proxy))
             ++counts_.false_misses;
-        Fetched fetched{false, freshness_.from(now_ + answer.waited), answer.waited};
+        SimulatedFetch fetched{false, freshness_.from(now_ + answer.waited), answer.waited};
         if ((!is_stored && !answer.stale_at) || freshness_.has_changed()) return fetched;
         ++counts_.validations;
         if (is_stored) {

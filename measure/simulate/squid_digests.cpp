@@ -22,7 +22,7 @@ std::vector<summary::Directory::Member> members_of(std::size_t proxies, summary:
 
 }  // namespace
 
-SquidDigests::SquidDigests(const Shared& shared)
+SquidDigests::SquidDigests(const KnowledgeInputs& shared)
     : AnnouncedKnowledge(shared, Delivery::at_once),
       shape_(shape_for(shared.expected_objects)),
       received_(members_of(shared.config.proxies, shape_)) {

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "measure/simulate/announced_knowledge.hpp"
-#include "measure/simulate/due.hpp"
-#include "summary/filters/bloom_filter.hpp"
+#include "measure/simulate/due_step.hpp"
 #include "summary/directory/directory.hpp"
+#include "summary/filters/bloom_filter.hpp"
 
 namespace measure {
 
@@ -16,7 +16,7 @@ public:
     static constexpr unsigned kHashes = 4;
     static constexpr std::chrono::hours kPeriod{1};
 
-    explicit SquidDigests(const Shared& shared);
+    explicit SquidDigests(const KnowledgeInputs& shared);
 
     void advance(TimePoint now) override;
     summary::PeerSet candidates(std::size_t proxy, std::uint32_t object) const override;

@@ -29,7 +29,7 @@ std::uint64_t frame_bytes(const protocol::SnapshotImage& image) {
 
 }  // namespace
 
-Summaries::Summaries(const Shared& shared)
+Summaries::Summaries(const KnowledgeInputs& shared)
     : PublishedKnowledge(shared, Delivery::later),
       replicas_(shared.config.proxies),
       received_(shared.config.proxies) {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "measure/simulate/due.hpp"
+#include "measure/simulate/due_step.hpp"
 #include "measure/simulate/published_knowledge.hpp"
 #include "measure/simulate/received_summaries.hpp"
 #include "summary/directory/replica.hpp"
@@ -17,7 +17,7 @@ namespace measure {
 /// since no message is lost.
 class Summaries final : public PublishedKnowledge {
 public:
-    explicit Summaries(const Shared& shared);
+    explicit Summaries(const KnowledgeInputs& shared);
 
     void advance(TimePoint now) override;
     summary::PeerSet candidates(std::size_t proxy, std::uint32_t object) const override;

@@ -12,7 +12,7 @@
 namespace measure {
 namespace {
 
-using About = StudyTable::About;
+using Topic = StudyTable::Topic;
 
 constexpr double kLossAllowed = 0.001;  // of the hits, for fewer messages
 constexpr double kBytesWorth = 0.9;  // another kind must cost less than this share of the default's
@@ -29,7 +29,7 @@ struct Choice {
 };
 
 /// The rows of the first table about this that were run.
-std::vector<Choice> run_rows(const Study& study, About about) {
+std::vector<Choice> run_rows(const Study& study, Topic about) {
     std::vector<Choice> out;
     const auto* table = study.table(about);
     if (!table) return out;
@@ -92,7 +92,7 @@ std::string any_of(const std::vector<std::string>& names) {
 }
 
 /// The arguments against the other copy policies, each once.
-class Against {
+class PolicyArguments {
 public:
     void add(std::string_view policy, const std::string& why) {
         const auto at = std::find_if(reasons_.begin(), reasons_.end(),
@@ -116,7 +116,7 @@ private:
 /// The copy policy with the most hits, and the arguments against the others.
 struct CopyChoice {
     proxy::CopyPolicy policy = proxy::kDefaultCopyPolicy;
-    Against others;
+    PolicyArguments others;
 };
 CopyChoice best_copy(const std::vector<Choice>& rows) {
     CopyChoice out;
@@ -145,7 +145,7 @@ struct Choices {
     CopyChoice copy;
 };
 std::optional<Choices> choices_of(const Study& study) {
-    const auto schemes = run_rows(study, About::schemes);
+    const auto schemes = run_rows(study, Topic::schemes);
     const auto* ideal = of_scheme(schemes, Scheme::icp);
     const auto* ours = of_scheme(schemes, Scheme::summary);
     if (!ideal || !ours || !of_scheme(schemes, Scheme::none)) return std::nullopt;
@@ -153,17 +153,17 @@ std::optional<Choices> choices_of(const Study& study) {
     out.base = out.announce = ours->row->config;
     out.as_it_is = &*ours->row->counts;
     out.ideal = &*ideal->row->counts;
-    const auto announced = run_rows(study, About::announce);
+    const auto announced = run_rows(study, Topic::announce);
     if (const auto* best = best_announce(announced, *out.ideal)) {
         out.announce.announce_changed = best->row->config.announce_changed;
         out.announce.announce_delay = best->row->config.announce_delay;
     }
-    out.copy = best_copy(run_rows(study, About::copies));
+    out.copy = best_copy(run_rows(study, Topic::copies));
     return out;
 }
 
 /// A combination that was run.
-struct Combined {
+struct StudiedCombination {
     SimulationConfig config;
     const SimulationCounts* counts = nullptr;
 
@@ -172,11 +172,11 @@ struct Combined {
 
 /// The kind with the fewest bytes, if the saving justifies another than the default. Its counts are
 /// null if none was run.
-Combined best_kind(const Study& study, const Choices& choices, proxy::CopyPolicy copy,
-                   std::string& reason) {
-    Combined best, usual;
+StudiedCombination best_kind(const Study& study, const Choices& choices, proxy::CopyPolicy copy,
+                             std::string& reason) {
+    StudiedCombination best, usual;
     for (const auto kind : summary::kKinds) {
-        Combined each{choices.announce, nullptr};
+        StudiedCombination each{choices.announce, nullptr};
         each.config.kind = kind;
         each.config.copy = copy;
         each.counts = study.counts(each.config);
@@ -197,7 +197,7 @@ Combined best_kind(const Study& study, const Choices& choices, proxy::CopyPolicy
     return best;
 }
 
-std::string why_announce(const Combined& chosen, const Choices& choices) {
+std::string why_announce(const StudiedCombination& chosen, const Choices& choices) {
     const auto figures = [&](const SimulationCounts& counts) {
         return fmt::format("{} messages per request, and {:.2f} % of the hits lost",
                            figure_text(per_request(counts).messages()),
@@ -213,7 +213,7 @@ std::string why_announce(const Combined& chosen, const Choices& choices) {
         proxy::format_duration(kLongestAdvised));
 }
 
-std::string why_copy(const Combined& chosen, const SimulationCounts* usual,
+std::string why_copy(const StudiedCombination& chosen, const SimulationCounts* usual,
                      const Choices& choices) {
     const auto name = proxy::to_string(chosen.config.copy);
     if (chosen.config.copy != proxy::kDefaultCopyPolicy && usual)

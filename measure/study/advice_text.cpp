@@ -37,12 +37,12 @@ Json settings_of(const SimulationConfig& config, const CacheSize& cache) {
 }
 
 /// The rows that the text is about; null if they were not run.
-struct Counted {
+struct CountedRows {
     const SimulationCounts *alone, *shared, *ideal;
 };
-Counted counted(const Study& study, const Advice& advice) {
-    Counted out{nullptr, study.counts(advice.config), nullptr};
-    const auto* table = study.table(StudyTable::About::schemes);
+CountedRows counted(const Study& study, const Advice& advice) {
+    CountedRows out{nullptr, study.counts(advice.config), nullptr};
+    const auto* table = study.table(StudyTable::Topic::schemes);
     if (!table) return out;
     out.ideal = ideal_of(study, *table);
     for (const auto& line : table->lines) {
@@ -54,7 +54,7 @@ Counted counted(const Study& study, const Advice& advice) {
 
 /// The reason why settings are omitted: sharing does not pay, or cannot be judged. Empty if it
 /// pays.
-std::string why_not(const Study& study, const Advice& advice, const Counted& rows,
+std::string why_not(const Study& study, const Advice& advice, const CountedRows& rows,
                     const Gain& gain) {
     if (auto left_out = left_out_too_much(study.log, gain); !left_out.empty()) return left_out;
     if (auto too_little = too_little_to_tell(study.log, advice.config); !too_little.empty())
@@ -186,7 +186,7 @@ std::string advice_text(const Study& study, const Advice& advice) {
 std::string no_advice_text(const Study& study) {
     if (study.stopped) return "No advice: it was stopped before all was simulated.\n";
     std::string why;
-    if (const auto* table = study.table(StudyTable::About::schemes))
+    if (const auto* table = study.table(StudyTable::Topic::schemes))
         for (const auto& line : table->lines)
             if (const auto& row = study.row(line); !row.counts && why.empty()) why = row.refused;
     return fmt::format(

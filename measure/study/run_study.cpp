@@ -27,7 +27,7 @@ void run_study(const Trace& trace, Study& study, unsigned jobs,
     if (!run_parts(study.rows.size(), jobs, simulate_row, progress)) study.stopped = true;
 }
 
-EndBySignal::EndBySignal() {
+InterruptGuard::InterruptGuard() {
     asked_to_end = false;
     struct sigaction action {};
     action.sa_handler = [](int) { asked_to_end = true; };
@@ -36,12 +36,12 @@ EndBySignal::EndBySignal() {
     ::sigaction(SIGTERM, &action, nullptr);
 }
 
-EndBySignal::~EndBySignal() {
+InterruptGuard::~InterruptGuard() {
     std::signal(SIGINT, SIG_DFL);
     std::signal(SIGTERM, SIG_DFL);
 }
 
-bool EndBySignal::asked() {
+bool InterruptGuard::asked() {
     return asked_to_end;
 }
 

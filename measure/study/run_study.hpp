@@ -22,12 +22,12 @@ void run_study(const Trace& trace, Study& study, unsigned jobs,
 
 /// While this object lives, INT or TERM asks for the end; a second one ends the program. One at a
 /// time.
-class EndBySignal {
+class InterruptGuard {
 public:
-    EndBySignal();
-    ~EndBySignal();
-    EndBySignal(const EndBySignal&) = delete;
-    EndBySignal& operator=(const EndBySignal&) = delete;
+    InterruptGuard();
+    ~InterruptGuard();
+    InterruptGuard(const InterruptGuard&) = delete;
+    InterruptGuard& operator=(const InterruptGuard&) = delete;
 
     static bool asked();
 };

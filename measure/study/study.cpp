@@ -56,7 +56,7 @@ public:
         study_.log = log;
     }
 
-    void begin(StudyTable::About about, std::size_t proxies, const CacheSize& cache) {
+    void begin(StudyTable::Topic about, std::size_t proxies, const CacheSize& cache) {
         StudyTable table;
         table.about = about;
         table.proxies = proxies;
@@ -75,7 +75,7 @@ public:
     }
 
     void schemes(std::size_t proxies, const CacheSize& cache) {
-        begin(StudyTable::About::schemes, proxies, cache);
+        begin(StudyTable::Topic::schemes, proxies, cache);
         for (const auto scheme : {Scheme::none, Scheme::icp, Scheme::squid_digest})
             line(with(base(), scheme));
         for (const auto& each : with_thresholds(base())) line(each);
@@ -84,7 +84,7 @@ public:
     }
 
     void staleness(std::size_t proxies, const CacheSize& cache) {
-        begin(StudyTable::About::staleness, proxies, cache);
+        begin(StudyTable::Topic::staleness, proxies, cache);
         for (auto each : with_thresholds(base())) {
             for (const double threshold : kThresholds) {
                 each.announce_changed = threshold;
@@ -96,7 +96,7 @@ public:
     }
 
     void announce(std::size_t proxies, const CacheSize& cache) {
-        begin(StudyTable::About::announce, proxies, cache);
+        begin(StudyTable::Topic::announce, proxies, cache);
         auto each = with(base(), Scheme::summary);
         line(fmt::format("{} or {}", proxy::format_duration(each.announce_delay),
                          part_text(each.announce_changed)),
@@ -116,7 +116,7 @@ public:
     }
 
     void copies(std::size_t proxies, const CacheSize& cache) {
-        begin(StudyTable::About::copies, proxies, cache);
+        begin(StudyTable::Topic::copies, proxies, cache);
         auto each = with(base(), Scheme::summary);
         for (const auto copy : proxy::kCopyPolicies) {
             each.copy = copy;
@@ -167,7 +167,7 @@ const SimulationCounts* Study::counts(const SimulationConfig& config) const {
     return at == rows.end() || !at->counts ? nullptr : &*at->counts;
 }
 
-const StudyTable* Study::table(StudyTable::About about) const {
+const StudyTable* Study::table(StudyTable::Topic about) const {
     const auto at = std::find_if(tables.begin(), tables.end(),
                                  [&](const StudyTable& table) { return table.about == about; });
     return at == tables.end() ? nullptr : &*at;
@@ -235,7 +235,7 @@ Study plan_paper(const LogFacts& log, const StudyOptions& options) {
     Planner plan(log, paper);
     const auto proxies = options.proxies.front();
     const auto& cache = options.caches.front();
-    plan.begin(StudyTable::About::schemes, proxies, cache);
+    plan.begin(StudyTable::Topic::schemes, proxies, cache);
     plan.line(with(plan.base(), Scheme::none));
     plan.line(with(plan.base(), Scheme::icp));
     plan.staleness(proxies, cache);
@@ -246,7 +246,7 @@ Study plan_single(const LogFacts& log, const StudyOptions& options) {
     Planner plan(log, options);
     for (const auto proxies : options.proxies) {
         for (const auto& cache : options.caches) {
-            plan.begin(StudyTable::About::asked, proxies, cache);
+            plan.begin(StudyTable::Topic::asked, proxies, cache);
             plan.line(plan.base());
         }
     }

@@ -36,14 +36,14 @@ struct StudyRow {
 
 /// Rows that are compared, in this order, each with the words that distinguish it.
 struct StudyTable {
-    enum class About : std::uint8_t {
+    enum class Topic : std::uint8_t {
         schemes,    // all schemes
         staleness,  // one scheme at several thresholds
         announce,   // hearsay's summaries with several announcement delays
         copies,     // copy policies and eviction orders
         asked,      // the scheme of the command line
     };
-    About about = About::schemes;
+    Topic about = Topic::schemes;
     std::size_t proxies = 0;
     CacheSize cache;
     struct Line {
@@ -63,7 +63,7 @@ struct Study {
     const StudyRow& row(const StudyTable::Line& line) const { return rows[line.row]; }
     /// The counts of exactly this simulation, or null if it is missing or was not run.
     const SimulationCounts* counts(const SimulationConfig& config) const;
-    const StudyTable* table(StudyTable::About about) const;
+    const StudyTable* table(StudyTable::Topic about) const;
 
     /// Returns the row of this simulation, and adds it if it is missing.
     std::size_t add(const SimulationConfig& config, const CacheSize& cache);

@@ -12,7 +12,7 @@
 namespace measure {
 namespace {
 
-using About = StudyTable::About;
+using Topic = StudyTable::Topic;
 
 /// Appends to the series of that name, and makes it if it is missing.
 void add_point(Chart& chart, const std::string& series, Chart::Point point) {
@@ -51,13 +51,13 @@ std::string proxies_of(const Chart::Point& point) {
 
 /// The kind that the study is about.
 std::string own_kind(const Study& study) {
-    const auto* table = study.table(About::announce);
+    const auto* table = study.table(Topic::announce);
     return table && !table->lines.empty() ? title_of(study.row(table->lines.front()).config)
                                           : std::string(summary::name(summary::kDefaultKind));
 }
 
 /// Calls `take` for all rows with counts, in tables of this sort, that `wanted` accepts.
-void for_each_row(const Study& study, About about,
+void for_each_row(const Study& study, Topic about,
                   const std::function<bool(const StudyTable&)>& wanted,
                   const std::function<void(const StudyTable&, const StudyRow&)>& take) {
     for (const auto& table : study.tables) {
@@ -67,14 +67,14 @@ void for_each_row(const Study& study, About about,
     }
 }
 
-Finding by_threshold(const Study& study, double (*value)(const PerRequest&), const char* title,
+Finding by_threshold(const Study& study, double (*value)(const RequestRates&), const char* title,
                      const char* label, const char* unit) {
     Finding out;
     out.chart.title = title;
     out.chart.x = {"announcement threshold, % of the objects", true};
     out.chart.y = {label, true};
     for_each_row(
-        study, About::staleness, [](const StudyTable&) { return true; },
+        study, Topic::staleness, [](const StudyTable&) { return true; },
         [&](const StudyTable&, const StudyRow& row) {
             add_point(out.chart, family(row.config),
                       {row.config.announce_changed * 100, value(per_request(*row.counts)), {}});
@@ -110,7 +110,7 @@ Finding hits_by_cache(const Study& study) {
     const auto proxies = study.tables.front().proxies;
     const auto kind = own_kind(study);
     for_each_row(
-        study, About::schemes, [&](const StudyTable& table) { return table.proxies == proxies; },
+        study, Topic::schemes, [&](const StudyTable& table) { return table.proxies == proxies; },
         [&](const StudyTable&, const StudyRow& row) {
             const auto& config = row.config;
             const bool drawn = config.scheme == Scheme::none || config.scheme == Scheme::icp ||
@@ -141,13 +141,13 @@ Finding hits_by_cache(const Study& study) {
 
 Finding messages_by_threshold(const Study& study) {
     return by_threshold(
-        study, [](const PerRequest& each) { return each.messages(); },
+        study, [](const RequestRates& each) { return each.messages(); },
         "Messages per request against staleness", "messages per request", "messages");
 }
 
 Finding bytes_by_threshold(const Study& study) {
     return by_threshold(
-        study, [](const PerRequest& each) { return each.message_bytes(); },
+        study, [](const RequestRates& each) { return each.message_bytes(); },
         "Bytes per request against staleness", "message bytes per request", "bytes");
 }
 
@@ -159,7 +159,7 @@ Finding false_hits_by_proxies(const Study& study) {
     if (study.tables.empty()) return out;
     const auto cache = study.tables.front().cache;
     for_each_row(
-        study, About::schemes, [&](const StudyTable& table) { return table.cache == cache; },
+        study, Topic::schemes, [&](const StudyTable& table) { return table.cache == cache; },
         [&](const StudyTable& table, const StudyRow& row) {
             if (!has_threshold(row.config.scheme) && row.config.scheme != Scheme::squid_digest)
                 return;
@@ -189,7 +189,7 @@ Finding lost_hits_by_messages(const Study& study) {
     out.chart.title = "What announcing less often saves, and costs";
     out.chart.x = {"messages per request", true};
     out.chart.y = {"hits lost against a directory that is right at once, %", false};
-    const auto* table = study.table(About::announce);
+    const auto* table = study.table(Topic::announce);
     const auto* ideal = table ? ideal_of(study, *table) : nullptr;
     if (!ideal) return out;
     const Chart::Point* dear = nullptr;

@@ -9,17 +9,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string_view name(StudyTable::About about) {
+std::string_view name(StudyTable::Topic about) {
     switch (about) {
-        case StudyTable::About::schemes:
+        case StudyTable::Topic::schemes:
             return "schemes";
-        case StudyTable::About::staleness:
+        case StudyTable::Topic::staleness:
             return "staleness";
-        case StudyTable::About::announce:
+        case StudyTable::Topic::announce:
             return "announce";
-        case StudyTable::About::copies:
+        case StudyTable::Topic::copies:
             return "copies";
-        case StudyTable::About::asked:
+        case StudyTable::Topic::asked:
             return "asked";
     }
     return "";

@@ -16,12 +16,12 @@ constexpr double kManyTimes = 10;
 
 }  // namespace
 
-PerRequest per_request(const SimulationCounts& counts) {
+RequestRates per_request(const SimulationCounts& counts) {
     const auto each = [&](double value) {
         return counts.requests == 0 ? 0 : value / static_cast<double>(counts.requests);
     };
     const auto of_requests = [&](std::uint64_t part) { return ratio(part, counts.requests); };
-    PerRequest out;
+    RequestRates out;
     out.local = of_requests(counts.local_hits);
     out.peer = of_requests(counts.peer_hits);
     out.total = of_requests(counts.hits());
@@ -54,7 +54,7 @@ std::string against_ideal(const SimulationCounts& counts, const SimulationCounts
 
 const SimulationCounts* ideal_of(const Study& study, const StudyTable& table) {
     for (const auto& each : study.tables) {
-        if (each.about != StudyTable::About::schemes || each.proxies != table.proxies ||
+        if (each.about != StudyTable::Topic::schemes || each.proxies != table.proxies ||
             each.cache != table.cache)
             continue;
         for (const auto& line : each.lines) {
@@ -85,17 +85,17 @@ std::string proxies_text(std::size_t proxies) {
     return proxies == 1 ? "1 proxy" : grouped(proxies) + " proxies";
 }
 
-std::string_view subject(StudyTable::About about) {
+std::string_view subject(StudyTable::Topic about) {
     switch (about) {
-        case StudyTable::About::schemes:
+        case StudyTable::Topic::schemes:
             return "all schemes";
-        case StudyTable::About::staleness:
+        case StudyTable::Topic::staleness:
             return "announcement thresholds";
-        case StudyTable::About::announce:
+        case StudyTable::Topic::announce:
             return "announcement delays";
-        case StudyTable::About::copies:
+        case StudyTable::Topic::copies:
             return "copies and eviction";
-        case StudyTable::About::asked:
+        case StudyTable::Topic::asked:
             return "as asked";
     }
     return {};

@@ -8,7 +8,7 @@
 namespace measure {
 
 /// The counts of a simulation for each request, and the shares of hits.
-struct PerRequest {
+struct RequestRates {
     double local = 0, peer = 0, total = 0;    // shares of the requests
     double local_bytes = 0, total_bytes = 0;  // shares of the bytes
     double false_misses = 0;                  // share of the requests
@@ -20,7 +20,7 @@ struct PerRequest {
     double messages() const { return announcements + queries; }
     double message_bytes() const { return announcement_bytes + query_bytes; }
 };
-PerRequest per_request(const SimulationCounts& counts);
+RequestRates per_request(const SimulationCounts& counts);
 
 /// Largest share of uncertain lines, among those that may be requests, at which the study gives a
 /// verdict.
@@ -41,7 +41,7 @@ std::string against_ideal(const SimulationCounts& counts, const SimulationCounts
 const SimulationCounts* ideal_of(const Study& study, const StudyTable& table);
 
 /// The subject that the rows compare: "copies and eviction".
-std::string_view subject(StudyTable::About about);
+std::string_view subject(StudyTable::Topic about);
 /// "1 proxy", "1,000 proxies".
 std::string proxies_text(std::size_t proxies);
 /// "10% of the distinct bytes", "29 times the distinct bytes".

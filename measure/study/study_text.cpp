@@ -131,7 +131,7 @@ std::string study_text(const Study& study, bool colour, const std::string& words
             const auto& row = study.row(line);
             if (!row.counts) continue;
             write_row(line.title, row, ideal, rows);
-            if (table.about == StudyTable::About::asked) write_counts(*row.counts, rows);
+            if (table.about == StudyTable::Topic::asked) write_counts(*row.counts, rows);
         }
         write_refused(study, table, rows);
         const auto [same, is_new] = shown_tables.try_emplace(rows.take(), title);

@@ -7,7 +7,7 @@
 #include "measure/tiers/ordered_disk.hpp"
 #include "measure/tiers/record_bytes.hpp"
 #include "measure/tiers/segmented_disk.hpp"
-#include "proxy/disk/second_request.hpp"
+#include "proxy/disk/admission_filter.hpp"
 
 namespace measure {
 namespace {
@@ -116,7 +116,7 @@ private:
         if (config_.admission == proxy::DiskAdmission::always) return true;
         const bool has_room =
             disk_->used_bytes() <
-            config_.disk_bytes - config_.disk_bytes / proxy::SecondRequest::kRoomPart;
+            config_.disk_bytes - config_.disk_bytes / proxy::AdmissionFilter::kRoomPart;
         return second_request_.admits(objects_.hash(object), has_room, disk_->objects());
     }
     void write(std::uint32_t object) {
@@ -136,7 +136,7 @@ private:
     Caches memory_;
     const Holders nobody_;  // objects of other proxies
     std::unique_ptr<SimulatedDisk> disk_;
-    proxy::SecondRequest second_request_{kLeastWindow};
+    proxy::AdmissionFilter second_request_{kLeastWindow};
     TierCounts counts_;
 };
 

@@ -10,13 +10,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const char* name(TiersGroup::About about) {
+const char* name(TiersGroup::Topic about) {
     switch (about) {
-        case TiersGroup::About::one_cache:
+        case TiersGroup::Topic::one_cache:
             return "one_cache";
-        case TiersGroup::About::memory:
+        case TiersGroup::Topic::memory:
             return "memory";
-        case TiersGroup::About::disk:
+        case TiersGroup::Topic::disk:
             return "disk";
     }
     return "";

@@ -14,7 +14,7 @@ namespace {
 constexpr Replacement kAlone[] = {Replacement::s3_fifo, Replacement::lru, Replacement::sieve,
                                   Replacement::w_tiny_lfu, Replacement::gdsf};
 
-TiersGroup each_order(TiersGroup::About about, TiersConfig config) {
+TiersGroup each_order(TiersGroup::Topic about, TiersConfig config) {
     TiersGroup out{about, {}};
     for (const auto each : kAlone) {
         config.replacement = each;
@@ -24,7 +24,7 @@ TiersGroup each_order(TiersGroup::About about, TiersConfig config) {
 }
 
 TiersGroup each_disk(TiersConfig config) {
-    TiersGroup out{TiersGroup::About::disk, {}};
+    TiersGroup out{TiersGroup::Topic::disk, {}};
     for (const auto disk : kDiskOrders)
         for (const auto admission : kAdmissions) {
             config.disk = disk;
@@ -77,8 +77,8 @@ TiersStudy plan_tiers(const LogFacts& log, std::vector<CacheSize> sizes, const C
         alone.disk_bytes = 0;
         tiers.memory_bytes = table.memory_bytes;
         tiers.disk_bytes = table.disk_bytes;
-        table.groups = {each_order(TiersGroup::About::one_cache, alone),
-                        each_order(TiersGroup::About::memory, tiers), each_disk(tiers)};
+        table.groups = {each_order(TiersGroup::Topic::one_cache, alone),
+                        each_order(TiersGroup::Topic::memory, tiers), each_disk(tiers)};
         study.tables.push_back(std::move(table));
     }
     return study;

@@ -20,12 +20,12 @@ struct TiersRow {
 
 /// Rows that are compared with each other.
 struct TiersGroup {
-    enum class About : std::uint8_t {
+    enum class Topic : std::uint8_t {
         one_cache,  // a single cache as large as the disk: eviction orders
         memory,     // memory before the disk: eviction orders
         disk,       // the disk behind the node's memory: ways to free space, and admission
     };
-    About about = About::one_cache;
+    Topic about = Topic::one_cache;
     std::vector<TiersRow> rows;
 };
 

@@ -18,13 +18,13 @@ what hearsay does, the oldest goes, what was used of it is written again; fifo: 
 written again; lru, gdsf: ideal, single objects go. second_request: everything while there is room,
 then what is asked for again. A URL is one object that stays fresh, so real hit ratios are lower.)";
 
-std::string title_of(TiersGroup::About about) {
+std::string title_of(TiersGroup::Topic about) {
     switch (about) {
-        case TiersGroup::About::one_cache:
+        case TiersGroup::Topic::one_cache:
             return "one cache as large as the disk, which evicts by";
-        case TiersGroup::About::memory:
+        case TiersGroup::Topic::memory:
             return "the disk (segments, second_request) behind a memory that evicts by";
-        case TiersGroup::About::disk:
+        case TiersGroup::Topic::disk:
             return "the disk behind a memory that evicts by s3_fifo";
     }
     return {};

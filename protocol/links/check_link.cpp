@@ -9,7 +9,7 @@
 #include "protocol/links/link.hpp"
 #include "protocol/links/link_context.hpp"
 #include "protocol/links/link_security.hpp"
-#include "summary/own/own.hpp"
+#include "summary/own/own_summary.hpp"
 
 namespace protocol {
 namespace {
@@ -24,9 +24,9 @@ Identity stranger_like(const PeeringConfig& config) {
 
 /// The descriptor of an empty summary, whose size no node refuses.
 summary::Descriptor any_descriptor(summary::Kind kind) {
-    summary::Own::Config config;
+    summary::OwnSummary::Config config;
     config.kind = kind;
-    return summary::Own(config).descriptor();
+    return summary::OwnSummary(config).descriptor();
 }
 
 /// Sends the hello, takes the challenge, and ends.
@@ -76,11 +76,13 @@ private:
 
 }  // namespace
 
-boost::asio::awaitable<base::Result<std::string>> check_link(const PeeringConfig& config, base::HostPort place,
-                                                       std::string peer, base::Resolver& resolver,
-                                                       base::Dialer& dialer,
-                                                       std::chrono::nanoseconds limit) {
-    const auto until = base::Clock::now() + std::chrono::duration_cast<base::Clock::duration>(limit);
+boost::asio::awaitable<base::Result<std::string>> check_link(const PeeringConfig& config,
+                                                             base::HostPort place, std::string peer,
+                                                             base::Resolver& resolver,
+                                                             base::Dialer& dialer,
+                                                             std::chrono::nanoseconds limit) {
+    const auto until =
+        base::Clock::now() + std::chrono::duration_cast<base::Clock::duration>(limit);
     const auto endpoints = co_await resolver.resolve(place, until);
     if (!endpoints) co_return endpoints.error();
     const auto psk = link_tls(config);

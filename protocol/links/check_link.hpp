@@ -5,11 +5,11 @@
 #include <string>
 
 #include "base/async/error.hpp"
-#include "protocol/membership/peering_config.hpp"
 #include "base/net/dialer.hpp"
-#include "protocol/wire/error.hpp"
 #include "base/net/host_port.hpp"
 #include "base/net/resolver.hpp"
+#include "protocol/membership/peering_config.hpp"
+#include "protocol/wire/error.hpp"
 
 namespace protocol {
 
@@ -19,9 +19,10 @@ namespace protocol {
 /// node; empty: any. Precondition: config.keys is not empty. Errors: those of connecting,
 /// hello_timeout, wrong_node, wrong_key, bad_proof, own_id, and the reasons of a refusal. Control
 /// thread of `resolver` and `dialer`, which must outlive the call.
-boost::asio::awaitable<base::Result<std::string>> check_link(const PeeringConfig& config, base::HostPort place,
-                                                       std::string peer, base::Resolver& resolver,
-                                                       base::Dialer& dialer,
-                                                       std::chrono::nanoseconds limit);
+boost::asio::awaitable<base::Result<std::string>> check_link(const PeeringConfig& config,
+                                                             base::HostPort place, std::string peer,
+                                                             base::Resolver& resolver,
+                                                             base::Dialer& dialer,
+                                                             std::chrono::nanoseconds limit);
 
 }  // namespace protocol

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "protocol/membership/peer_finder.hpp"
-#include "protocol/wire/error.hpp"
 #include "protocol/publishing/link_counters.hpp"
 #include "protocol/wire/codec.hpp"
+#include "protocol/wire/error.hpp"
 
 namespace protocol {
 
@@ -62,7 +62,7 @@ struct ClusterStatus : LinkCounters {
         std::uint64_t invalidations_pending = 0;  // of this node's invalidations, unconfirmed by it
         LastEnd last_end;
     };
-    struct Own {
+    struct SummaryStatus {
         std::string kind;
         std::uint64_t epoch = 0, generation = 0;
         std::uint64_t objects = 0;
@@ -77,7 +77,7 @@ struct ClusterStatus : LinkCounters {
     std::vector<PeerFinder::Report> names;  // names that lead to peers
     std::vector<std::string> unanswered;    // places where no node has answered: place, and reason
     std::vector<std::string> unplaced;      // listed peers beyond max_peers
-    Own own;
+    SummaryStatus own;
     std::map<std::string, std::uint64_t> refusals;  // links ended or refused, by reason
 };
 

@@ -10,12 +10,12 @@
 namespace protocol {
 namespace {
 
-struct Reported {
+struct DialLine {
     std::uint64_t number;
     std::string_view reason;  // as in reason_of()
 };
 /// A number is read as the first reason with it.
-constexpr Reported kReported[] = {
+constexpr DialLine kReported[] = {
     {3, "connection_refused"},    {4, "connect_timeout"},     {4, "connection_timed_out"},
     {5, "host_unreachable"},      {5, "network_unreachable"}, {5, "network_down"},
     {5, "address_not_available"}, {6, "resolve_failed"},      {6, "resolve_timeout"},
@@ -35,7 +35,7 @@ std::uint64_t dial_report(const boost::system::error_code& error) {
     const auto reason = reason_of(error);
     const auto* known =
         std::find_if(std::begin(kReported), std::end(kReported),
-                     [&](const Reported& reported) { return reported.reason == reason; });
+                     [&](const DialLine& reported) { return reported.reason == reason; });
     return known == std::end(kReported) ? kOther : known->number;
 }
 
@@ -47,7 +47,7 @@ std::string reason_in(std::uint64_t report) {
         return std::string(name(static_cast<Error>(report)));
     const auto* known =
         std::find_if(std::begin(kReported), std::end(kReported),
-                     [&](const Reported& reported) { return reported.number == report; });
+                     [&](const DialLine& reported) { return reported.number == report; });
     return known == std::end(kReported) ? "failed" : std::string(known->reason);
 }
 

@@ -16,13 +16,13 @@ void FormerPeers::know(ConfirmedByNode confirmed) {
     forget();
 }
 
-void FormerPeers::left(const std::string& node, const Confirmed& confirmed) {
+void FormerPeers::left(const std::string& node, const PeerProgress& confirmed) {
     ++count;
     confirmed_[node] = confirmed;
     forget();
 }
 
-std::optional<FormerPeers::Confirmed> FormerPeers::returns(const std::string& node) {
+std::optional<FormerPeers::PeerProgress> FormerPeers::returns(const std::string& node) {
     const auto was = confirmed_.extract(node);
     return was.empty() ? std::nullopt : std::optional(was.mapped());
 }

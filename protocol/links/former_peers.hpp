@@ -5,7 +5,7 @@
 #include <string>
 
 #include "protocol/links/cluster_status.hpp"
-#include "protocol/publishing/kept_invalidations.hpp"
+#include "protocol/publishing/invalidation_backlog.hpp"
 
 namespace protocol {
 
@@ -13,15 +13,15 @@ namespace protocol {
 /// return, and the sums of their counters. Remembers the confirmations of 1,024 peers. One thread.
 class FormerPeers {
 public:
-    using Confirmed = KeptInvalidations::Confirmed;
-    using ConfirmedByNode = KeptInvalidations::ConfirmedByNode;
+    using PeerProgress = InvalidationBacklog::PeerProgress;
+    using ConfirmedByNode = InvalidationBacklog::ConfirmedByNode;
 
     /// Knows the confirmations of these peers alone from now on.
     void know(ConfirmedByNode confirmed);
     /// The peer is gone, with this progress.
-    void left(const std::string& node, const Confirmed& confirmed);
+    void left(const std::string& node, const PeerProgress& confirmed);
     /// The node is a peer again. Returns its progress, if it was a peer.
-    std::optional<Confirmed> returns(const std::string& node);
+    std::optional<PeerProgress> returns(const std::string& node);
 
     const ConfirmedByNode& confirmed() const { return confirmed_; }
 

@@ -21,8 +21,8 @@ Bytes body_of(const HelloMessage& message) {
 }
 
 /// The MAC over all fields that both ends have sent so far, the version included.
-base::Mac prove(std::string_view label, std::string_view key, const Hello& hello, Challenge challenge,
-          bool with_subscriber_mac) {
+base::Mac prove(std::string_view label, std::string_view key, const Hello& hello,
+                Challenge challenge, bool with_subscriber_mac) {
     if (!with_subscriber_mac) challenge.mac = {};
     const std::byte version{kProtocolVersion};
     const auto first = body_of(hello);
@@ -117,7 +117,8 @@ base::Result<LinkSecrets> SubscriberHello::on_proof(const HelloMessage& message)
     const auto* proof = std::get_if<Proof>(&message);
     if (proof == nullptr) return make_error_code(Error::unexpected_frame);
     const auto expected = publisher_mac(*key_, hello_, challenge_);
-    if (!base::equal_in_constant_time(proof->mac, expected)) return make_error_code(Error::bad_proof);
+    if (!base::equal_in_constant_time(proof->mac, expected))
+        return make_error_code(Error::bad_proof);
     return link_secrets(*key_, expected);
 }
 

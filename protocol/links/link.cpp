@@ -74,7 +74,7 @@ std::string Link::remote() const {
 }
 
 base::awaitable<error_code> Link::run(LinkEnd& end, base::Clock::duration gone_after,
-                                std::function<void()> settled) {
+                                      std::function<void()> settled) {
     const auto executor = co_await asio::this_coro::executor;
     if (end.closed()) co_return *end.over(base::Clock::now());
     end_ = &end;
@@ -127,7 +127,7 @@ void Link::woken() {
 /// Waits for the event that `step` names, as long as the end allows.
 base::awaitable<error_code> Link::wait(LinkEnd& end, base::TlsSession::Step step) {
     const auto what = step == base::TlsSession::Step::wait_write ? asio::ip::tcp::socket::wait_write
-                                                           : asio::ip::tcp::socket::wait_read;
+                                                                 : asio::ip::tcp::socket::wait_read;
     const auto limit = end.limit();
     auto event = socket_.async_wait(what, base::as_result);
     const auto ready = co_await base::within(limit.at, std::move(event), limit.why);
@@ -325,7 +325,8 @@ base::Result<std::size_t> Link::write_what_goes(std::size_t from) {
     return bytes;
 }
 
-base::awaitable<base::Result<void>> Link::flush(const LinkEnd& end, base::Clock::duration gone_after) {
+base::awaitable<base::Result<void>> Link::flush(const LinkEnd& end,
+                                                base::Clock::duration gone_after) {
     const auto not_reading_at = base::Clock::now() + gone_after;
     for (std::size_t sent = 0;;) {
         const auto bytes = write_what_goes(sent);
@@ -334,8 +335,8 @@ base::awaitable<base::Result<void>> Link::flush(const LinkEnd& end, base::Clock:
         if (sent == output_.size()) break;
         const auto limit = end.limit();
         auto room = socket_.async_wait(asio::ip::tcp::socket::wait_write, base::as_result);
-        const auto there =
-            co_await base::within(std::min(not_reading_at, limit.at), std::move(room), base::Error::timed_out);
+        const auto there = co_await base::within(std::min(not_reading_at, limit.at),
+                                                 std::move(room), base::Error::timed_out);
         if (there) continue;
         if (there.error() != base::Error::timed_out) co_return there.error();
         const auto now = base::Clock::now();

@@ -11,10 +11,10 @@
 #include <string>
 #include <utility>
 
-#include "protocol/links/link_end.hpp"
 #include "base/async/deadline.hpp"
 #include "base/tls/new_tls_context.hpp"
 #include "base/tls/tls_session.hpp"
+#include "protocol/links/link_end.hpp"
 #include "protocol/wire/frame.hpp"
 #include "protocol/wire/message.hpp"
 
@@ -50,7 +50,7 @@ public:
     /// bytes of the other side made fail, and otherwise by decision of `end`. Calls `settled` after
     /// each step of `end`, so that other parts can follow.
     base::awaitable<boost::system::error_code> run(LinkEnd& end, base::Clock::duration gone_after,
-                                             std::function<void()> settled);
+                                                   std::function<void()> settled);
 
 private:
     Link(boost::asio::ip::tcp::socket socket, base::TlsSide side, SSL_CTX* context);
@@ -62,7 +62,8 @@ private:
     base::awaitable<boost::system::error_code> wait(LinkEnd& end, base::TlsSession::Step step);
     base::awaitable<std::pair<boost::system::error_code, std::size_t>> read_some();
     base::awaitable<boost::system::error_code> read_loop(LinkEnd& end);
-    base::awaitable<boost::system::error_code> write_loop(LinkEnd& end, base::Clock::duration gone_after);
+    base::awaitable<boost::system::error_code> write_loop(LinkEnd& end,
+                                                          base::Clock::duration gone_after);
     base::awaitable<base::Result<void>> flush(const LinkEnd& end, base::Clock::duration gone_after);
     base::Result<std::size_t> write_what_goes(std::size_t from);
     base::Result<void> hand_in(LinkEnd& end, base::ByteView frame);

@@ -32,7 +32,8 @@ std::uint64_t first_epoch() {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(count, 1));
 }
 
-base::awaitable<void> keeping([[maybe_unused]] std::shared_ptr<void> owner, base::awaitable<void> task) {
+base::awaitable<void> keeping([[maybe_unused]] std::shared_ptr<void> owner,
+                              base::awaitable<void> task) {
     co_await std::move(task);
 }
 

@@ -4,15 +4,15 @@
 #include <functional>
 #include <memory>
 
+#include "base/async/deadline.hpp"
+#include "base/async/task_group.hpp"
+#include "base/net/dialer.hpp"
+#include "base/net/resolver.hpp"
+#include "base/tls/psk_context.hpp"
 #include "protocol/links/cluster_hooks.hpp"
 #include "protocol/links/link_log.hpp"
 #include "protocol/links/link_state.hpp"
 #include "protocol/membership/dial_permits.hpp"
-#include "base/async/deadline.hpp"
-#include "base/net/dialer.hpp"
-#include "base/tls/psk_context.hpp"
-#include "base/net/resolver.hpp"
-#include "base/async/task_group.hpp"
 
 namespace protocol {
 

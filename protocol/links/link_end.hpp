@@ -7,8 +7,8 @@
 #include <variant>
 
 #include "base/async/error.hpp"
-#include "protocol/wire/error.hpp"
 #include "protocol/publishing/link_counters.hpp"
+#include "protocol/wire/error.hpp"
 #include "protocol/wire/keys.hpp"
 #include "protocol/wire/message.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "protocol/links/hello.hpp"
 #include "protocol/links/link_end.hpp"
-#include "protocol/membership/doorstep.hpp"
+#include "protocol/membership/hello_backlog.hpp"
 #include "protocol/membership/membership.hpp"
 #include "protocol/membership/neighbourhood.hpp"
 #include "protocol/membership/peering_config.hpp"
@@ -40,7 +40,7 @@ struct LinkState {
     InvalidationLog invalidations;
     Membership membership;
     Neighbourhood neighbours;
-    Doorstep doorstep;
+    HelloBacklog hello_backlog;
 
     /// Shared knowledge of the two links with one peer, so that a message on one of them shows life
     /// on both.

@@ -7,8 +7,8 @@
 #include <boost/system/system_error.hpp>
 #include <utility>
 
-#include "protocol/links/link.hpp"
 #include "base/net/plain_address.hpp"
+#include "protocol/links/link.hpp"
 #include "protocol/wire/heartbeat.hpp"
 
 namespace protocol {
@@ -96,12 +96,12 @@ void PeerLinks::take_over(const PeerLinks& earlier) {
     }
 }
 
-void PeerLinks::go_on_from(const KeptInvalidations& earlier) {
+void PeerLinks::go_on_from(const InvalidationBacklog& earlier) {
     context_.invalidations.go_on_from(earlier);
     former_.know(earlier.confirmed);
 }
 
-KeptInvalidations::ConfirmedByNode PeerLinks::confirmed() const {
+InvalidationBacklog::ConfirmedByNode PeerLinks::confirmed() const {
     auto all = former_.confirmed();
     for (std::size_t number = 0; number < known_.size(); ++number)
         if (!known_[number].empty()) all[known_[number]] = context_.invalidations.standing(number);
@@ -160,7 +160,8 @@ base::awaitable<void> PeerLinks::serve(tcp::socket socket) {
 void PeerLinks::note_end(const SubscriberEnd& end, const std::string& remote,
                          const error_code& error) {
     if (end.peer())
-        return context_.log.ended("link from " + end.caller().name, error, remote, base::Clock::now());
+        return context_.log.ended("link from " + end.caller().name, error, remote,
+                                  base::Clock::now());
     auto description =
         end.caller().name.empty() ? "" : "says that it is " + printable(end.caller().name);
     if (error == Error::wrong_node)
@@ -327,7 +328,8 @@ void PeerLinks::remove_peer(std::size_t number) {
     if (running_) context_.log.left(node);
 }
 
-base::Result<std::size_t> PeerLinks::met(Contact id, const std::string& node, const Instance& instance) {
+base::Result<std::size_t> PeerLinks::met(Contact id, const std::string& node,
+                                         const Instance& instance) {
     using Meeting = Membership::Meeting;
     if (stopped_) return make_error_code(Error::no_peer_any_more);
     const auto met = context_.membership.met(id, node, instance, base::Clock::now());

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/async/error.hpp"
+#include "base/net/listener.hpp"
 #include "protocol/links/cluster_status.hpp"
 #include "protocol/links/former_peers.hpp"
 #include "protocol/links/link_context.hpp"
@@ -21,7 +22,6 @@
 #include "protocol/links/subscriber_end.hpp"
 #include "protocol/membership/membership.hpp"
 #include "protocol/membership/peer_finder.hpp"
-#include "base/net/listener.hpp"
 
 namespace protocol {
 
@@ -47,9 +47,9 @@ public:
     void take_over(const PeerLinks& earlier);
     /// Goes on with the invalidations of an earlier instance of this node. Call it before
     /// configure().
-    void go_on_from(const KeptInvalidations& earlier);
+    void go_on_from(const InvalidationBacklog& earlier);
     /// The invalidations that each peer, and each former peer, has confirmed, by name.
-    KeptInvalidations::ConfirmedByNode confirmed() const;
+    InvalidationBacklog::ConfirmedByNode confirmed() const;
     /// Makes the membership follow the configuration.
     void configure();
     /// Looks up all configured names now.

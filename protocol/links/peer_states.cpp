@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "protocol/links/dial_report.hpp"
 #include "base/net/plain_address.hpp"
+#include "protocol/links/dial_report.hpp"
 #include "protocol/wire/heartbeat.hpp"
 
 namespace protocol {

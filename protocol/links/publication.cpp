@@ -46,7 +46,7 @@ base::awaitable<void> Publication::run([[maybe_unused]] std::shared_ptr<Publicat
         if (error == asio::error::operation_aborted) co_return;
         redial_.ended(pending(), base::Clock::now());
     }
-    context_.doorstep.forget_contact(contact_);
+    context_.hello_backlog.forget_contact(contact_);
 }
 
 void Publication::retire() {
@@ -86,11 +86,12 @@ base::awaitable<error_code> Publication::dial_and_publish() {
 base::awaitable<base::Result<tcp::socket>> Publication::connect(DialPermits::Permit& permit) {
     const auto limit = context_.config.timings.connect;
     remote_.clear();
-    const auto endpoints = co_await context_.resolver.resolve(place_.link(), base::Clock::now() + limit);
+    const auto endpoints =
+        co_await context_.resolver.resolve(place_.link(), base::Clock::now() + limit);
     if (!endpoints) co_return endpoints.error();
     std::vector<asio::ip::address> addresses;  // the peer's own link probably comes from there
     for (const auto& endpoint : *endpoints) addresses.push_back(endpoint.address());
-    context_.doorstep.expect(contact_, std::move(addresses));
+    context_.hello_backlog.expect(contact_, std::move(addresses));
     // A place without an answer causes no work, and must delay no other.
     asio::steady_timer slow(context_.executor, kPlaceWhileConnecting);
     permit.give_back_at(slow);

@@ -28,7 +28,8 @@ public:
     struct Hooks {
         /// A node has answered at the place. Returns its peer number, or an error if the link is
         /// unwanted.
-        std::function<base::Result<std::size_t>(const std::string& node, const Instance& instance)> met;
+        std::function<base::Result<std::size_t>(const std::string& node, const Instance& instance)>
+            met;
         /// This node itself has answered there.
         std::function<void()> met_self;
         /// The link has come up, or has ended.
@@ -86,7 +87,8 @@ private:
     void confirmed() override;
 
     base::awaitable<boost::system::error_code> dial_and_publish();
-    base::awaitable<base::Result<boost::asio::ip::tcp::socket>> connect(DialPermits::Permit& permit);
+    base::awaitable<base::Result<boost::asio::ip::tcp::socket>> connect(
+        DialPermits::Permit& permit);
     base::awaitable<boost::system::error_code> publish(Link& link, DialPermits::Permit& permit);
     void note_end(const boost::system::error_code& error, bool was_up);
     LinkLog::Expectation expectation(const boost::system::error_code& error) const;
@@ -108,7 +110,7 @@ private:
     bool retired_ = false;
     bool given_up_ = false;
 
-    PublisherEnd::Kept kept_;
+    PublisherEnd::SessionState kept_;
     // The present connection, if there is one.
     std::optional<PublisherEnd> end_;
     DialPermits::Permit* dial_permit_ = nullptr;  // during the hello

@@ -7,8 +7,8 @@
 
 namespace protocol {
 
-PublisherEnd::PublisherEnd(LinkState& state, Owner& owner, Kept& kept, const std::string& expected,
-                           const Nonce& nonce, TimePoint now)
+PublisherEnd::PublisherEnd(LinkState& state, Owner& owner, SessionState& kept,
+                           const std::string& expected, const Nonce& nonce, TimePoint now)
     : state_(state),
       owner_(owner),
       kept_(kept),

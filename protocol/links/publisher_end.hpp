@@ -23,7 +23,7 @@ namespace protocol {
 class PublisherEnd final : public LinkEnd {
 public:
     /// State kept from one connection to the next.
-    struct Kept {
+    struct SessionState {
         std::uint64_t behind_until = 0;  // it must confirm this before its copies count
         bool leaving = false;            // sends only invalidations and the goodbye
         LinkCounters counters;           // without those of the present Outbox
@@ -33,7 +33,8 @@ public:
     public:
         /// A node has answered at the place. Returns its peer number, or an error if the link is
         /// unwanted.
-        virtual base::Result<std::size_t> met(const std::string& node, const Instance& instance) = 0;
+        virtual base::Result<std::size_t> met(const std::string& node,
+                                              const Instance& instance) = 0;
         /// This node itself has answered there.
         virtual void met_self() = 0;
         /// The link is up.
@@ -46,7 +47,7 @@ public:
     };
 
     /// `expected`: the expected node; empty: any.
-    PublisherEnd(LinkState& state, Owner& owner, Kept& kept, const std::string& expected,
+    PublisherEnd(LinkState& state, Owner& owner, SessionState& kept, const std::string& expected,
                  const Nonce& nonce, TimePoint now);
     ~PublisherEnd() override;
 
@@ -90,7 +91,7 @@ private:
 
     LinkState& state_;
     Owner& owner_;
-    Kept& kept_;
+    SessionState& kept_;
     std::optional<PublisherHello> hello_;           // during the hello
     std::optional<PublisherHello::Answer> answer_;  // during the hello
     enum class Says { hello, nothing, proof } says_ = Says::hello;

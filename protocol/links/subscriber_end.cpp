@@ -32,7 +32,7 @@ void Subscriptions::add_peer(std::size_t peer, TimePoint now) {
 }
 
 void Subscriptions::remove_peer(std::size_t peer) {
-    state_.doorstep.forget_peer(peer);
+    state_.hello_backlog.forget_peer(peer);
     auto* const end = slots_[peer].end;
     if (end == nullptr) return;
     end->leave(make_error_code(Error::no_peer_any_more));
@@ -112,7 +112,7 @@ SubscriberEnd::SubscriberEnd(Subscriptions& all, const Subscriptions::Address& f
       hello_(std::in_place, state_.self, state_.keys, state_.rules, nonce),
       hello_until_(state_.config.timings.hello, now),
       heard_at_(now) {
-    const auto arrival = state_.doorstep.arrive(from_);
+    const auto arrival = state_.hello_backlog.arrive(from_);
     ticket_ = arrival.ticket;
     all_.hellos_.emplace(arrival.ticket, this);
     if (!arrival.gives_way) return;
@@ -121,13 +121,13 @@ SubscriberEnd::SubscriberEnd(Subscriptions& all, const Subscriptions::Address& f
 }
 
 SubscriberEnd::~SubscriberEnd() {
-    leave_doorstep();
+    leave_backlog();
     leave(error_code(boost::asio::error::operation_aborted));
 }
 
-bool SubscriberEnd::leave_doorstep() {
+bool SubscriberEnd::leave_backlog() {
     if (!ticket_) return false;
-    state_.doorstep.leave(*ticket_);
+    state_.hello_backlog.leave(*ticket_);
     all_.hellos_.erase(*ticket_);
     ticket_.reset();
     return true;
@@ -153,10 +153,10 @@ void SubscriberEnd::take_proof(const HelloMessage& message, TimePoint now) {
     proven_ = state_.neighbours.index_of(hello_->hello().from);
     if (const auto error = hello_->judge_summary()) return refuse(error);
     if (const auto error = admit(now)) return refuse(error);
-    leave_doorstep();
+    leave_backlog();
     secure(secrets->from_subscriber, secrets->from_publisher);
     if (!has_last_words_) {
-        state_.doorstep.proved(*peer_, from_);
+        state_.hello_backlog.proved(*peer_, from_);
         all_.hooks_.heard_of(*peer_, all_.slots_[*peer_].instance);
         state_.neighbours.begin_feed(
             *peer_, {secrets->token, number_of(all_.slots_[*peer_].instance), encrypted()});
@@ -330,7 +330,7 @@ LinkEnd::Limit SubscriberEnd::limit() const {
 }
 
 void SubscriberEnd::over_because(const error_code& error, TimePoint now) {
-    leave_doorstep();
+    leave_backlog();
     const bool stops = error == boost::asio::error::operation_aborted;
     if (has_last_words_) return leave(error);
     if (peer_) {

@@ -12,11 +12,11 @@
 
 #include "base/async/error.hpp"
 #include "protocol/links/cluster_status.hpp"
+#include "protocol/links/descriptor_allowance.hpp"
 #include "protocol/links/link_end.hpp"
 #include "protocol/links/link_state.hpp"
 #include "protocol/links/receipts.hpp"
 #include "protocol/links/sync_session.hpp"
-#include "protocol/links/descriptor_allowance.hpp"
 #include "protocol/wire/invalidation.hpp"
 #include "summary/coding/judge.hpp"
 
@@ -102,13 +102,13 @@ private:
     LinkState& state_;
     Hooks hooks_;
     std::deque<Slot> slots_;  // by number; a deque, so that slots stay in place
-    std::map<Doorstep::Ticket, SubscriberEnd*> hellos_;  // ends in the hello, by ticket
+    std::map<HelloBacklog::Ticket, SubscriberEnd*> hellos_;  // ends in the hello, by ticket
     bool closed_ = false;
     LinkCounters unknown_;  // of connections of unknown peers
 };
 
 /// The listening end of a link, which follows the publisher's summary, over one connection. It
-/// waits on the doorstep, verifies the publisher or refuses it with a reason, and then keeps a
+/// waits in the hello backlog, verifies the publisher or refuses it with a reason, and then keeps a
 /// replica in sync. A state machine, see LinkEnd. It is the feed of the peer's summary for the
 /// Neighbourhood.
 class SubscriberEnd final : public LinkEnd, private Receipts::Listener {
@@ -148,7 +148,7 @@ private:
     void begin_session(std::size_t peer, const std::shared_ptr<Receipts>& receipts, TimePoint now);
     void take_last_words(const Message& message, TimePoint now);
     void refuse(const boost::system::error_code& error);
-    bool leave_doorstep();
+    bool leave_backlog();
     void leave(const boost::system::error_code& error);
     void apply(const SyncSession::Drop& drop);
     void more_is_kept() override;
@@ -157,7 +157,7 @@ private:
     Subscriptions& all_;
     LinkState& state_;
     Subscriptions::Address from_;
-    std::optional<Doorstep::Ticket> ticket_;
+    std::optional<HelloBacklog::Ticket> ticket_;
     std::optional<SubscriberHello> hello_;  // during the hello
     std::optional<Said> says_;              // message of the hello to send
     Caller caller_;

@@ -64,7 +64,7 @@ std::optional<SyncSession::Action> SyncSession::load(Assembly whole, TimePoint n
     ++counters_.announcements_received;
     ++counters_.snapshots_received;
     const auto what = replica_.apply_snapshot(begin.epoch, begin.generation, std::move(*filter));
-    if (what == summary::Apply::repeated) return std::nullopt;
+    if (what == summary::ApplyResult::repeated) return std::nullopt;
     awaiting_snapshot_ = false;
     objects_ = begin.objects;
     confirmed_at_ = now;
@@ -133,21 +133,21 @@ std::optional<SyncSession::Action> SyncSession::take(const Report&, TimePoint) {
     return std::nullopt;
 }
 
-std::optional<SyncSession::Action> SyncSession::judge(summary::Apply what, TimePoint now) {
+std::optional<SyncSession::Action> SyncSession::judge(summary::ApplyResult what, TimePoint now) {
     switch (what) {
-        case summary::Apply::ok:
+        case summary::ApplyResult::ok:
             confirmed_at_ = now;
             return std::nullopt;
-        case summary::Apply::repeated:
+        case summary::ApplyResult::repeated:
             return std::nullopt;
-        case summary::Apply::malformed:
+        case summary::ApplyResult::malformed:
             return Close{Error::malformed_summary};
-        case summary::Apply::differs:
+        case summary::ApplyResult::differs:
             ++counters_.check_failures;
             break;
-        case summary::Apply::gap:
+        case summary::ApplyResult::gap:
             break;
-        case summary::Apply::wrong_epoch:
+        case summary::ApplyResult::wrong_epoch:
             break;
     }
     ask_for_snapshot(now);

@@ -10,8 +10,8 @@
 #include "protocol/publishing/link_counters.hpp"
 #include "protocol/wire/heartbeat.hpp"
 #include "protocol/wire/message.hpp"
-#include "summary/directory/replica.hpp"
 #include "summary/coding/snapshot_reader.hpp"
+#include "summary/directory/replica.hpp"
 
 namespace protocol {
 
@@ -112,7 +112,7 @@ private:
     std::optional<Action> take(const Confirm& confirm, TimePoint now);
     std::optional<Action> take(const Report& report, TimePoint now);
     std::optional<Action> load(Assembly whole, TimePoint now);
-    std::optional<Action> judge(summary::Apply what, TimePoint now);
+    std::optional<Action> judge(summary::ApplyResult what, TimePoint now);
     void ask_for_snapshot(TimePoint now);
 
     Config config_;

@@ -132,8 +132,8 @@ void Membership::found(const DnsPeers& name, std::span<const PeerPlace> places, 
     if (there.empty()) led_to_.erase(key);
 }
 
-Membership::Met Membership::met(ContactId id, const std::string& node, const Instance& instance,
-                                TimePoint now) {
+Membership::MeetingResult Membership::met(ContactId id, const std::string& node,
+                                          const Instance& instance, TimePoint now) {
     const auto known = contacts_.find(id);
     if (known == contacts_.end()) return {};
     auto& contact = known->second;

@@ -86,12 +86,13 @@ public:
         replaced,   // the instance has said goodbye, and another instance has taken its name
         forgotten,  // the place has been dropped
     };
-    struct Met {
+    struct MeetingResult {
         Meeting meeting = Meeting::forgotten;
         Number number = 0;
     };
     /// `node` has answered at this place.
-    Met met(ContactId contact, const std::string& node, const Instance& instance, TimePoint now);
+    MeetingResult met(ContactId contact, const std::string& node, const Instance& instance,
+                      TimePoint now);
     void met_self(ContactId contact, TimePoint now);
     /// The link to this place has come up, or has ended.
     void up(ContactId contact);

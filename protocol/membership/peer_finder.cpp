@@ -86,9 +86,9 @@ void PeerFinder::ask(Name& name) {
         return;
     }
     name.links = base::ask_srv(executor_, dns_, "_hearsay-link._tcp." + name.peers.name,
-                         keep(&Name::links, &Name::link_answer));
+                               keep(&Name::links, &Name::link_answer));
     name.https = base::ask_srv(executor_, dns_, "_hearsay-http._tcp." + name.peers.name,
-                         keep(&Name::https, &Name::http_answer));
+                               keep(&Name::https, &Name::http_answer));
 }
 
 void PeerFinder::finish(Name& name) {
@@ -101,8 +101,9 @@ void PeerFinder::finish(Name& name) {
     const auto now = base::Clock::now();
     name.good = is_answer(name.link_answer) && (!by_services || is_answer(name.http_answer));
     if (!name.good) {
-        const bool silence = name.link_answer.kind == base::NameAnswer::Kind::silence ||
-                             (by_services && name.http_answer.kind == base::NameAnswer::Kind::silence);
+        const bool silence =
+            name.link_answer.kind == base::NameAnswer::Kind::silence ||
+            (by_services && name.http_answer.kind == base::NameAnswer::Kind::silence);
         name.trouble = cut       ? "the answer is too long for a packet, and no name server gives "
                                    "it by TCP"
                        : silence ? "no name server answers"

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "protocol/membership/membership.hpp"
 #include "base/async/deadline.hpp"
 #include "base/net/dns_question.hpp"
+#include "protocol/membership/membership.hpp"
 
 namespace protocol {
 
@@ -32,8 +32,8 @@ public:
 
     /// `found` is called after each answer, and may call anything but the destructor. Trouble with
     /// a name is logged at its start and at its end.
-    PeerFinder(boost::asio::any_io_executor executor, base::DnsSettings dns, std::chrono::nanoseconds gap,
-               Found found);
+    PeerFinder(boost::asio::any_io_executor executor, base::DnsSettings dns,
+               std::chrono::nanoseconds gap, Found found);
     ~PeerFinder() { stop(); }
     PeerFinder(const PeerFinder&) = delete;
     PeerFinder& operator=(const PeerFinder&) = delete;

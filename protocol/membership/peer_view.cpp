@@ -10,7 +10,8 @@ std::optional<std::size_t> PeerView::authenticate(std::string_view node,
         if (peers[i].node != node || node.empty()) continue;
         bool good = false;
         for (const auto& accepted : peers[i].accepted) {
-            const bool equal = base::equal_in_constant_time(base::bytes_of(accepted), base::bytes_of(token));
+            const bool equal =
+                base::equal_in_constant_time(base::bytes_of(accepted), base::bytes_of(token));
             good = good | (equal & !accepted.empty());
         }
         if (good) return i;

@@ -24,9 +24,9 @@ namespace protocol {
 /// summary::Directory.)
 struct PeerView {
     struct Peer {
-        std::string node;   // empty: the number is free
-        base::HostPort http;      // empty host: unknown, so it is not asked
-        std::string token;  // proves this node in a peer request; empty: the peer needs none
+        std::string node;     // empty: the number is free
+        base::HostPort http;  // empty host: unknown, so it is not asked
+        std::string token;    // proves this node in a peer request; empty: the peer needs none
         bool in_sync = false;
         std::array<std::string, 2> accepted;  // tokens for its requests to this node, newest first
         /// Identifies the instance of the node that the token and the summary belong to; 0 before

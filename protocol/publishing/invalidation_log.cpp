@@ -17,8 +17,8 @@ void InvalidationLog::take_over(InvalidationLog& earlier) {
     std::swap(seen_, earlier.seen_);
 }
 
-KeptInvalidations InvalidationLog::kept() const {
-    KeptInvalidations all;
+InvalidationBacklog InvalidationLog::kept() const {
+    InvalidationBacklog all;
     all.gone = gone_;
     all.last = last_;
     all.entries.reserve(size());
@@ -27,7 +27,7 @@ KeptInvalidations InvalidationLog::kept() const {
     return all;
 }
 
-void InvalidationLog::go_on_from(const KeptInvalidations& earlier) {
+void InvalidationLog::go_on_from(const InvalidationBacklog& earlier) {
     gone_ = earlier.gone;
     last_ = earlier.last;
     for (const auto& entry : earlier.entries) put(entry);
@@ -51,7 +51,7 @@ void InvalidationLog::remove_peer(std::size_t peer) {
     forget_confirmed();
 }
 
-void InvalidationLog::came_back(std::size_t peer, const KeptInvalidations::Confirmed& then) {
+void InvalidationLog::came_back(std::size_t peer, const InvalidationBacklog::PeerProgress& then) {
     auto& to = peers_[peer];
     to.confirmed = to.sent = to.highest_sent = std::min(then.number, last());
     to.instance = then.instance;
@@ -70,7 +70,7 @@ void InvalidationLog::put(std::span<const summary::KeyHash> hashes, bool are_tag
     tidy(std::min(kLooksPerEntry * hashes.size(), log_.size()));
 }
 
-void InvalidationLog::put(const KeptInvalidations::Entry& entry) {
+void InvalidationLog::put(const InvalidationBacklog::Entry& entry) {
     log_.push_back({entry});
     shard_of(log_.back())[entry.hash].last = entry.number;
     if (size() > limit_)
@@ -117,7 +117,7 @@ void InvalidationLog::tidy(std::size_t looks) {
 /// the same hash. Such a peer gets that entry after this one was made, so a confirmed number stands
 /// for all up to it. An entry that was sent once may be confirmed without being repeated. The last
 /// entry of a hash stays.
-bool InvalidationLog::needed(const Entry& entry, Seen& seen) const {
+bool InvalidationLog::needed(const Entry& entry, HashEntries& seen) const {
     // An entry from the round before is not an earlier one.
     const auto before = seen.before < entry.number ? seen.before : 0;
     const auto needs = [&](const Peer& peer) {

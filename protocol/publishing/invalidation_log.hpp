@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "protocol/publishing/kept_invalidations.hpp"
+#include "protocol/publishing/invalidation_backlog.hpp"
 #include "protocol/wire/message.hpp"
 #include "summary/sizing/key_hash.hpp"
 
@@ -35,10 +35,10 @@ public:
 
     /// The entries for the next instance of this node. Peers are left out, as their names are kept
     /// elsewhere. Takes some milliseconds with many entries.
-    KeptInvalidations kept() const;
+    InvalidationBacklog kept() const;
     /// Goes on with the entries of an earlier instance. Precondition: the log is empty and has no
     /// peers.
-    void go_on_from(const KeptInvalidations& earlier);
+    void go_on_from(const InvalidationBacklog& earlier);
     /// Drops the entries that all peers have confirmed. Called after go_on_from(), when the known
     /// peers are back.
     void forget_all_confirmed();
@@ -55,7 +55,7 @@ public:
     std::uint64_t last() const { return last_; }
 
     /// Restores the confirmed number of a peer that was removed before. Called after add_peer().
-    void came_back(std::size_t peer, const KeptInvalidations::Confirmed& then);
+    void came_back(std::size_t peer, const InvalidationBacklog::PeerProgress& then);
 
     /// A connection to this instance of the peer begins. It gets all unconfirmed entries again. A
     /// different instance has lost its memory, and gets all kept entries.
@@ -69,7 +69,7 @@ public:
 
     std::uint64_t confirmed(std::size_t peer) const { return peers_[peer].confirmed; }
     /// That number, and the instance of the peer.
-    KeptInvalidations::Confirmed standing(std::size_t peer) const {
+    InvalidationBacklog::PeerProgress standing(std::size_t peer) const {
         return {peers_[peer].confirmed, peers_[peer].instance};
     }
     std::uint64_t pending(std::size_t peer) const { return last() - confirmed(peer); }
@@ -89,16 +89,16 @@ private:
     static constexpr std::size_t kMaxDead = 64;  // more than the living ones
     static constexpr unsigned kShardsLog2 = 9;
 
-    struct Entry : KeptInvalidations::Entry {
+    struct Entry : InvalidationBacklog::Entry {
         bool is_dead = false;  // skipped until it is removed together with others
     };
     /// Numbers of the entries of one hash.
-    struct Seen {
+    struct HashEntries {
         std::uint64_t last = 0;
         std::uint64_t before = 0;  // last kept entry that the current round has seen
     };
     /// Many small tables, so that a table is small when it doubles.
-    using Shard = boost::unordered_flat_map<summary::KeyHash, Seen, summary::HashOfKeyHash>;
+    using Shard = boost::unordered_flat_map<summary::KeyHash, HashEntries, summary::HashOfKeyHash>;
     struct Peer {
         std::uint64_t confirmed = 0, sent = 0;  // numbers; sent on this connection
         std::uint64_t highest_sent = 0;         // to this instance; at least `sent`
@@ -113,9 +113,9 @@ private:
     void pop();
     void pop_dead();
     void put(std::span<const summary::KeyHash> hashes, bool are_tags);
-    void put(const KeptInvalidations::Entry& entry);
+    void put(const InvalidationBacklog::Entry& entry);
     void tidy(std::size_t looks);
-    bool needed(const Entry& entry, Seen& seen) const;
+    bool needed(const Entry& entry, HashEntries& seen) const;
     void forget_confirmed();
     Position after(std::uint64_t number);
     /// The last number before the kept entries.

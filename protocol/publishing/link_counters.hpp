@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/counters/described.hpp"
+#include "base/counters/counter_table.hpp"
 
 namespace protocol {
 
@@ -15,8 +15,8 @@ struct LinkCounters {
     std::uint64_t overflows = 0;  // times that the queue of a peer was full
 };
 
-/// described.hpp explains how to add one.
-inline constexpr base::Described<LinkCounters> kLinkCounters[] = {
+/// counter_table.hpp explains how to add one.
+inline constexpr base::CounterRow<LinkCounters> kLinkCounters[] = {
     {&LinkCounters::announcements_sent,
      "cluster.announcements_sent",
      "announcements",
@@ -88,8 +88,8 @@ struct SyncCounters {
     std::uint64_t invalidations_received = 0;
 };
 
-/// described.hpp explains how to add one. /metrics names the peer.
-inline constexpr base::Described<SyncCounters> kSyncCounters[] = {
+/// counter_table.hpp explains how to add one. /metrics names the peer.
+inline constexpr base::CounterRow<SyncCounters> kSyncCounters[] = {
     {&SyncCounters::resyncs, "cluster.peers[].resyncs", "snapshots",
      "Snapshots of a peer's summary that were asked for, after a gap or a failed check.",
      "hearsay_digest_resyncs_total"},

@@ -11,7 +11,7 @@ Publisher::Publisher(const Config& config, TimePoint now)
     : config_(config), own_(config.summary), check_due_(now + config.check_hash) {}
 
 void Publisher::take_over(Publisher& earlier) {
-    own_ = summary::Own(config_.summary, std::move(earlier.own_));
+    own_ = summary::OwnSummary(config_.summary, std::move(earlier.own_));
     left_over_ = true;  // perhaps
 }
 
@@ -130,7 +130,7 @@ std::shared_ptr<const SnapshotImage> Publisher::image_of_now() {
     if (making_) return of_now(*making_->image) ? making_->image : nullptr;
     if (auto image = image_.lock(); image && of_now(*image)) return image;
 
-    making_ = std::make_unique<Making>(own_);
+    making_ = std::make_unique<ImageBuild>(own_);
     std::shared_ptr<const SnapshotImage> image = making_->image;
     auto& begin = making_->image->begin;
     begin.epoch = own_.epoch();

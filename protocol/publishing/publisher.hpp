@@ -8,7 +8,7 @@
 
 #include "protocol/wire/codec.hpp"
 #include "protocol/wire/message.hpp"
-#include "summary/own/own.hpp"
+#include "summary/own/own_summary.hpp"
 
 namespace protocol {
 
@@ -39,7 +39,7 @@ public:
     using TimePoint = std::chrono::steady_clock::time_point;
 
     struct Config {
-        summary::Own::Config summary;
+        summary::OwnSummary::Config summary;
         double announce_changed = 0.001;
         std::chrono::nanoseconds announce_delay = std::chrono::seconds(1);
         std::chrono::nanoseconds check_hash = std::chrono::seconds(10);
@@ -59,8 +59,8 @@ public:
     void stored(summary::KeyHash entry, TimePoint now);
     void removed(summary::KeyHash entry, TimePoint now);
 
-    /// See summary::Own. Keys stored from now on are announced as one new epoch, after end_import()
-    /// and its slices. Precondition: the summary is empty.
+    /// See summary::OwnSummary. Keys stored from now on are announced as one new epoch, after
+    /// end_import() and its slices. Precondition: the summary is empty.
     void begin_import() { own_.begin_import(); }
     void end_import() { own_.end_import(); }
 
@@ -92,14 +92,14 @@ public:
     /// The image of the present state, made at once for any size. Never null.
     std::shared_ptr<const SnapshotImage> snapshot();
 
-    const summary::Own& own() const { return own_; }
+    const summary::OwnSummary& own() const { return own_; }
 
 private:
     /// An image that is being made.
-    struct Making {
-        explicit Making(summary::Own& own) : writer(own, image->payload) {}
+    struct ImageBuild {
+        explicit ImageBuild(summary::OwnSummary& own) : writer(own, image->payload) {}
         std::shared_ptr<SnapshotImage> image = std::make_shared<SnapshotImage>();
-        summary::Own::SnapshotWriter writer;
+        summary::OwnSummary::SnapshotWriter writer;
     };
 
     void changed(TimePoint now);
@@ -112,11 +112,11 @@ private:
     std::optional<CheckHash> take_check(TimePoint now);
 
     Config config_;
-    summary::Own own_;
+    summary::OwnSummary own_;
     std::optional<TimePoint> first_unannounced_;
     bool enough_ = false;
     TimePoint check_due_;
-    std::unique_ptr<Making> making_;
+    std::unique_ptr<ImageBuild> making_;
     bool growth_has_turn_ = false;              // alternates with the image
     bool left_over_ = false;                    // memory to give back
     bool refit_ = false;                        // needs another shape after this growth

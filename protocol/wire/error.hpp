@@ -8,10 +8,11 @@
 namespace protocol {
 
 /// The reasons that end a hello or a link, one code for each case that a log should distinguish,
-/// beside those of base::Error. Codes below `first_refusal` stay on this node. A refusal travels as one byte in the
-/// hello (FORMAT.md), so its value is part of the wire format, and later versions only add values.
+/// beside those of base::Error. Codes below `first_refusal` stay on this node. A refusal travels as
+/// one byte in the hello (FORMAT.md), so its value is part of the wire format, and later versions
+/// only add values.
 enum class Error {
-    hello_timeout = 6,      // connected, and the hello took too long
+    hello_timeout = 6,  // connected, and the hello took too long
     peer_silent,        // no valid frame for `gone_after`
     peer_not_reading,   // a write made no progress for `gone_after`
     connection_closed,  // the peer closed the connection

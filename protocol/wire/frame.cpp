@@ -111,7 +111,8 @@ base::Result<Message> Opener::open(base::ByteView frame) {
     const auto sequence = in.u64();
     if (version != kProtocolVersion) return make_error_code(Error::wrong_version);
     const auto expected = mac_({covered});
-    if (!base::equal_in_constant_time(base::ByteView(expected).first(kTagBytes), frame.last(kTagBytes))) {
+    if (!base::equal_in_constant_time(base::ByteView(expected).first(kTagBytes),
+                                      frame.last(kTagBytes))) {
         return make_error_code(Error::bad_tag);
     }
     if (sequence != sequence_) return make_error_code(Error::bad_sequence);

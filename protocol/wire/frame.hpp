@@ -8,8 +8,8 @@
 
 #include "base/async/error.hpp"
 #include "base/tls/crypto.hpp"
-#include "protocol/wire/error.hpp"
 #include "protocol/wire/codec.hpp"
+#include "protocol/wire/error.hpp"
 #include "protocol/wire/keys.hpp"
 #include "protocol/wire/message.hpp"
 

@@ -39,7 +39,8 @@ std::vector<base::Psk> tls_keys(const std::vector<std::string>& cluster_keys) {
     std::vector<base::Psk> keys(cluster_keys.size());
     for (std::size_t i = 0; i < keys.size(); ++i) {
         keys[i].identity = base::hex(key_id(cluster_keys[i]));
-        base::hkdf_sha256(base::bytes_of(cluster_keys[i]), {}, base::bytes_of(kTlsLabel), keys[i].secret);
+        base::hkdf_sha256(base::bytes_of(cluster_keys[i]), {}, base::bytes_of(kTlsLabel),
+                          keys[i].secret);
     }
     return keys;
 }
@@ -47,7 +48,8 @@ std::vector<base::Psk> tls_keys(const std::vector<std::string>& cluster_keys) {
 LinkSecrets link_secrets(std::string_view cluster_key, const base::Mac& publisher_proof) {
     LinkSecrets secrets;
     std::array<std::byte, 2 * sizeof(LinkKey) + kTokenBytes> out;
-    base::hkdf_sha256(base::bytes_of(cluster_key), publisher_proof, base::bytes_of(kLinkLabel), out);
+    base::hkdf_sha256(base::bytes_of(cluster_key), publisher_proof, base::bytes_of(kLinkLabel),
+                      out);
     const auto second = out.begin() + sizeof(LinkKey);
     const auto third = second + sizeof(LinkKey);
     std::copy(out.begin(), second, secrets.from_publisher.begin());

@@ -110,8 +110,8 @@ double check_cost(std::string_view hash) {
 bool has_hash(const std::string& password, const std::string& hash) {
     const auto data = std::make_unique<crypt_data>();
     const char* const made = ::crypt_r(password.c_str(), hash.c_str(), data.get());
-    const auto same = made && base::equal_in_constant_time(base::bytes_of(made),
-                                                               base::bytes_of(hash));
+    const auto same =
+        made && base::equal_in_constant_time(base::bytes_of(made), base::bytes_of(hash));
     OPENSSL_cleanse(data.get(), sizeof(crypt_data));
     return same;
 }

@@ -22,7 +22,7 @@ double bytes_of_bits(std::uint64_t bits) {
 
 /// Numbers of one object, with the labels that identify it.
 template <class Of>
-struct Counted {
+struct LabelledCounters {
     Labels labels;
     const Of* counts;
 };
@@ -34,8 +34,8 @@ double to_base_unit(std::string_view unit) {
 
 /// Adds the families of a table, each with its values for all of `whose`.
 template <class Of, std::size_t N>
-void add_table(MetricsWriter& out, const base::Descriptions<Of, N>& table,
-               const std::vector<Counted<Of>>& whose) {
+void add_table(MetricsWriter& out, const base::CounterTable<Of, N>& table,
+               const std::vector<LabelledCounters<Of>>& whose) {
     for (const auto* first = std::begin(table); first != std::end(table);) {
         const auto* end = std::find_if(
             first, std::end(table), [&](const auto& each) { return each.family != first->family; });
@@ -58,14 +58,14 @@ void add_table(MetricsWriter& out, const base::Descriptions<Of, N>& table,
 }
 
 template <class Of, std::size_t N>
-void add_table(MetricsWriter& out, const base::Descriptions<Of, N>& table, const Of& counts) {
+void add_table(MetricsWriter& out, const base::CounterTable<Of, N>& table, const Of& counts) {
     add_table<Of>(out, table, {{{}, &counts}});
 }
 
 template <class Of, std::size_t N>
-void add_table(MetricsWriter& out, const base::Descriptions<Of, N>& table,
+void add_table(MetricsWriter& out, const base::CounterTable<Of, N>& table,
                const std::vector<PeerStatus>& peers) {
-    std::vector<Counted<Of>> whose;
+    std::vector<LabelledCounters<Of>> whose;
     for (const auto& peer : peers) whose.push_back({{{"peer", peer.node}}, &peer});
     add_table(out, table, whose);
 }
@@ -73,7 +73,7 @@ void add_table(MetricsWriter& out, const base::Descriptions<Of, N>& table,
 /// Adds the families of directories, if there are any.
 void add_disk(MetricsWriter& out, const std::vector<DiskStatus>& disk) {
     if (disk.empty()) return;
-    std::vector<Counted<DiskCounters>> whose;
+    std::vector<LabelledCounters<DiskCounters>> whose;
     for (const auto& each : disk) whose.push_back({{{"directory", each.path}}, &each});
     add_table(out, kDiskNumbers, whose);
     out.gauge("hearsay_disk_state", "1 for the state that a directory of the disk is in.");
@@ -88,7 +88,7 @@ void add_disk(MetricsWriter& out, const std::vector<DiskStatus>& disk) {
 }
 
 template <class Enum>
-void add_each(MetricsWriter& out, const char* label, const PerEnum<Enum>& counts) {
+void add_each(MetricsWriter& out, const char* label, const EnumCounts<Enum>& counts) {
     for (const auto reason : kEachOf<Enum>)
         out.value(counts[reason], {{label, std::string(to_string(reason))}});
 }

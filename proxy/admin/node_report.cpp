@@ -10,8 +10,8 @@
 namespace proxy {
 namespace {
 
-using protocol::Bytes;
 using base::ByteView;
+using protocol::Bytes;
 
 // protocol/FORMAT.md, Reports.
 constexpr std::uint8_t kReportVersion = 1;

@@ -24,8 +24,8 @@ struct CacheCounters {
     std::uint64_t evictions = 0, disk_evictions = 0;  // from memory, from disk
 };
 
-/// described.hpp explains the fields of a row. The status has the sum of evictions, too.
-inline constexpr Described<CacheCounters> kCacheCounters[] = {
+/// counter_table.hpp explains the fields of a row. The status has the sum of evictions, too.
+inline constexpr CounterRow<CacheCounters> kCacheCounters[] = {
     {.member = &CacheCounters::objects,
      .path = "cache.objects",
      .unit = "responses",
@@ -70,7 +70,7 @@ static_assert(base::every_member_has_a_row(kCacheCounters));
 
 /// The counters of one directory of the disk. DiskStatus has its texts and states. The paths lead
 /// from its place in the list.
-inline constexpr Described<DiskCounters> kDiskNumbers[] = {
+inline constexpr CounterRow<DiskCounters> kDiskNumbers[] = {
     {.member = &DiskCounters::cap_bytes,
      .path = "cache.disk[].cap_bytes",
      .unit = "bytes",
@@ -225,8 +225,8 @@ struct NodeCounters {
     std::uint64_t internal_errors = 0;   // unexpected exceptions
 };
 
-/// How to add one: described.hpp.
-inline constexpr Described<NodeCounters> kNodeCounters[] = {
+/// How to add one: counter_table.hpp.
+inline constexpr CounterRow<NodeCounters> kNodeCounters[] = {
     {.member = &NodeCounters::connections,
      .path = "connections.open",
      .unit = "connections",
@@ -346,7 +346,7 @@ struct BlocklistNumbers {
     std::uint64_t memory_bytes = 0, file_bytes = 0;
     std::uint64_t expected_false_positives = 0;  // by the queries so far
 };
-inline constexpr Described<BlocklistNumbers> kBlocklistNumbers[] = {
+inline constexpr CounterRow<BlocklistNumbers> kBlocklistNumbers[] = {
     {.member = &BlocklistNumbers::entries,
      .path = "blocklists.entries",
      .unit = "entries",
@@ -375,7 +375,7 @@ static_assert(base::every_member_has_a_row(kBlocklistNumbers));
 struct LeafStatus {
     std::uint64_t cached = 0, minted = 0, mint_us = 0;
 };
-inline constexpr Described<LeafStatus> kLeafStatus[] = {
+inline constexpr CounterRow<LeafStatus> kLeafStatus[] = {
     {.member = &LeafStatus::cached,
      .path = "interception.certificates",
      .unit = "certificates",
@@ -416,7 +416,7 @@ struct NodeStatus : NodeCounters {
     CacheCounters cache;
     StoreDiskStatus store_disk;
     std::vector<DiskStatus> disk;  // as in cache.disk
-    protocol::ClusterStatus::Own summary;
+    protocol::ClusterStatus::SummaryStatus summary;
     double false_hit_budget = 0;  // expected false hits per local miss that the settings allow
     ClusterCounters cluster;
     ConfigStatus config;

@@ -14,67 +14,69 @@ namespace {
 using Json = nlohmann::json;
 
 /// Thrown and caught within parse_purge().
-struct Wrong {
+struct PurgeSyntaxError {
     std::string why;
 };
 
 void add_url(const Json& value, const std::string& where, PurgeOrder& order) {
-    if (!value.is_string()) throw Wrong{where + " must be a string."};
+    if (!value.is_string()) throw PurgeSyntaxError{where + " must be a string."};
     const auto& url = value.get_ref<const std::string&>();
     CacheKey key;
     const auto error = key.assign_url(url);
     if (error != TargetError::none)
-        throw Wrong{where + " must be a whole URL, http://host/path: " +
-                    std::string(to_string(error)) + "."};
+        throw PurgeSyntaxError{where + " must be a whole URL, http://host/path: " +
+                               std::string(to_string(error)) + "."};
     order.uris.emplace_back(key.uri());
 }
 
 void add_tag(const Json& value, const std::string& where, PurgeOrder& order) {
-    if (!value.is_string()) throw Wrong{where + " must be a string."};
+    if (!value.is_string()) throw PurgeSyntaxError{where + " must be a string."};
     auto tag = value.get<std::string>();
     const auto bad =
         std::any_of(tag.begin(), tag.end(), [](unsigned char c) { return c <= ' ' || c == 0x7f; });
     if (tag.empty() || tag.size() > kMaxPurgeTagBytes || bad)
-        throw Wrong{where + " must be a tag of 1 to " + std::to_string(kMaxPurgeTagBytes) +
-                    " bytes without blanks."};
+        throw PurgeSyntaxError{where + " must be a tag of 1 to " +
+                               std::to_string(kMaxPurgeTagBytes) + " bytes without blanks."};
     order.tags.push_back(std::move(tag));
 }
 
 void add_rule(const Json& value, const std::string& where, PurgeOrder& order) {
-    if (!value.is_string()) throw Wrong{where + " must be a string."};
+    if (!value.is_string()) throw PurgeSyntaxError{where + " must be a string."};
     order.rules.push_back(value.get<std::string>());
 }
 
 void add_prefix(const Json& value, const std::string& where, PurgeOrder& order) {
-    if (!value.is_string()) throw Wrong{where + " must be a string."};
+    if (!value.is_string()) throw PurgeSyntaxError{where + " must be a string."};
     CacheKey key;
     const auto& begin = value.get_ref<const std::string&>();
     if (begin.find('*') != std::string::npos)
-        throw Wrong{where +
-                    " must be without a star: a prefix is no pattern, and stands for all "
-                    "URLs that begin with it. Purge others by URL, rule or tag."};
+        throw PurgeSyntaxError{
+            where +
+            " must be without a star: a prefix is no pattern, and stands for all "
+            "URLs that begin with it. Purge others by URL, rule or tag."};
     const auto error = key.assign_url(begin);
     if (error != TargetError::none)
-        throw Wrong{where + " must be the beginning of URLs, http://host/path/: " +
-                    std::string(to_string(error)) + "."};
+        throw PurgeSyntaxError{where + " must be the beginning of URLs, http://host/path/: " +
+                               std::string(to_string(error)) + "."};
     const auto prefixes = prefixes_of(key.uri());
     if (!key.uri().ends_with('/') || prefixes.empty() || prefixes.back() != key.uri())
-        throw Wrong{where + " must end with a slash, and its path may have at most " +
-                    std::to_string(kMaxUriPrefixes) + " slashes."};
+        throw PurgeSyntaxError{where + " must end with a slash, and its path may have at most " +
+                               std::to_string(kMaxUriPrefixes) + " slashes."};
     order.prefixes.emplace_back(key.uri());
 }
 
 template <class Add>
 void add_each(const Json& value, const std::string& name, Add add, PurgeOrder& order) {
-    if (!value.is_array()) throw Wrong{name + " must be an array."};
+    if (!value.is_array()) throw PurgeSyntaxError{name + " must be an array."};
     if (value.size() > kMaxPurged)
-        throw Wrong{name + " must have at most " + std::to_string(kMaxPurged) + " elements."};
+        throw PurgeSyntaxError{name + " must have at most " + std::to_string(kMaxPurged) +
+                               " elements."};
     for (std::size_t i = 0; i < value.size(); ++i)
         add(value[i], name + "[" + std::to_string(i) + "]", order);
 }
 
 PurgeOrder read(const Json& body) {
-    if (!body.is_object()) throw Wrong{"The body must be a JSON object."};
+    if (!body.is_object()) throw PurgeSyntaxError{"The body must be a JSON object."};
     PurgeOrder order;
     for (const auto& [name, value] : body.items()) {
         if (name == "url")
@@ -88,18 +90,20 @@ PurgeOrder read(const Json& body) {
         else if (name == "soft" && value.is_boolean())
             order.soft = value.get<bool>();
         else if (name == "soft")
-            throw Wrong{"soft must be true or false."};
+            throw PurgeSyntaxError{"soft must be true or false."};
         else if (name == "prefixes")
             add_each(value, name, add_prefix, order);
         else
-            throw Wrong{name + " is not known: give url, urls, tags, rules or prefixes."};
+            throw PurgeSyntaxError{name +
+                                   " is not known: give url, urls, tags, rules or prefixes."};
     }
     const auto all =
         order.uris.size() + order.tags.size() + order.rules.size() + order.prefixes.size();
-    if (all == 0) throw Wrong{"Nothing to purge: give url, urls, tags, rules or prefixes."};
+    if (all == 0)
+        throw PurgeSyntaxError{"Nothing to purge: give url, urls, tags, rules or prefixes."};
     if (all > kMaxPurged)
-        throw Wrong{"At most " + std::to_string(kMaxPurged) +
-                    " URLs, tags, rules and prefixes at once."};
+        throw PurgeSyntaxError{"At most " + std::to_string(kMaxPurged) +
+                               " URLs, tags, rules and prefixes at once."};
     return order;
 }
 
@@ -119,7 +123,7 @@ std::variant<PurgeOrder, std::string> parse_purge(std::string_view text) {
         return "The body is nested more than " + std::to_string(kMaxJsonDepth) + " deep.";
     } catch (const Json::exception&) {
         return "The body is not JSON.";
-    } catch (const Wrong& wrong) {
+    } catch (const PurgeSyntaxError& wrong) {
         return wrong.why;
     }
 }
@@ -138,7 +142,7 @@ std::string unknown_rule(const PurgeOrder& order, const std::vector<Rule>& rules
     return {};
 }
 
-PurgeAnswer answer_to_purge(const PurgeReport& report) {
+PurgeAnswer answer_to_purge(const PurgeResult& report) {
     const nlohmann::ordered_json out{{"node", report.node},
                                      {"objects", report.objects},
                                      {"confirmed", report.confirmed},

@@ -26,7 +26,7 @@ struct PurgeOrder {
 };
 
 /// The result of an order.
-struct PurgeReport {
+struct PurgeResult {
     std::string node;                    // that received the order
     std::uint64_t objects = 0;           // target URIs that were stored there
     std::vector<std::string> confirmed;  // peers that have dropped it
@@ -46,6 +46,6 @@ std::variant<PurgeOrder, std::string> parse_purge(std::string_view json);
 /// nothing, and look like success. Empty: all rules are there.
 std::string unknown_rule(const PurgeOrder& order, const std::vector<Rule>& rules);
 
-PurgeAnswer answer_to_purge(const PurgeReport& report);
+PurgeAnswer answer_to_purge(const PurgeResult& report);
 
 }  // namespace proxy

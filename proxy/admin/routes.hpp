@@ -17,7 +17,7 @@ enum class AdminMethod : std::uint8_t {
 enum class Guard : std::uint8_t {
     page,     // to every client of the port: a browser opens pages without a token
     open,     // the same, unless admin.token_for is `all`
-    guarded,  // admission.hpp
+    guarded,  // admin_access.hpp
 };
 
 /// One row of the table: a method and a path of the admin port.

@@ -9,9 +9,9 @@
 #include <optional>
 #include <utility>
 
-#include "proxy/admin/admission.hpp"
-#include "proxy/admin/routes.hpp"
 #include "base/net/listen.hpp"
+#include "proxy/admin/admin_access.hpp"
+#include "proxy/admin/routes.hpp"
 
 namespace proxy {
 namespace {
@@ -31,13 +31,13 @@ std::optional<AdminResponse> refuse(const AdminRequest& request, const AdminConf
     auto rules = config;
     if (is_page(request.method(), path)) rules.token_for = TokenFor::changes;
     const auto admission = admit(rules, request, is_guarded(request.method(), path), from);
-    if (admission == Admission::needs_token) {
+    if (admission == AdminVerdict::needs_token) {
         auto refusal =
             admin_text(request, http::status::unauthorized, std::string(explain(admission)) + "\n");
         refusal.set(http::field::www_authenticate, "Bearer realm=\"hearsay\"");
         return refusal;
     }
-    if (admission != Admission::granted)
+    if (admission != AdminVerdict::granted)
         return admin_text(request, http::status::forbidden, std::string(explain(admission)) + "\n");
     // A page in the operator's browser can send a POST here; the browser then adds Origin. The own
     // dashboard may do so.
@@ -48,7 +48,7 @@ std::optional<AdminResponse> refuse(const AdminRequest& request, const AdminConf
 }
 
 asio::awaitable<AdminResponse> respond(const AdminRequest& request, NodeControl& node,
-                                       const asio::ip::address& from, FaultWall& faults) {
+                                       const asio::ip::address& from, ExceptionBarrier& faults) {
     const auto config = node.config();
     if (auto refusal = refuse(request, config->admin.value_or(AdminConfig{}), from))
         co_return *std::move(refusal);
@@ -123,7 +123,7 @@ private:
 };
 
 AdminServer::AdminServer(asio::io_context& control, const HostPort& where, NodeControl& node,
-                         FaultWall& faults)
+                         ExceptionBarrier& faults)
     : node_(node),
       faults_(faults),
       listener_(control.get_executor()),

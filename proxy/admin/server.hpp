@@ -7,17 +7,17 @@
 #include <cstdint>
 #include <list>
 
-#include "base/net/listener.hpp"
 #include "base/async/task_group.hpp"
+#include "base/net/listener.hpp"
 #include "proxy/admin/node_control.hpp"
-#include "proxy/telemetry/fault_wall.hpp"
+#include "proxy/telemetry/exception_barrier.hpp"
 
 namespace proxy {
 
 /// The admin port: HTTP access to the node, on the control thread. routes.cpp has its table, and
-/// admission.hpp its rules of access. Connections are few, deadlines short and bodies small. If all
-/// connections are taken, a new one replaces the one that has waited for a request for longest. A
-/// handler that throws gives a 500.
+/// admin_access.hpp its rules of access. Connections are few, deadlines short and bodies small. If
+/// all connections are taken, a new one replaces the one that has waited for a request for longest.
+/// A handler that throws gives a 500.
 class AdminServer {
 public:
     static constexpr std::size_t kMaxConnections = 64;
@@ -26,7 +26,7 @@ public:
     /// Binds the port. Throws std::runtime_error with the address. `node` and `faults` outlive the
     /// server.
     AdminServer(boost::asio::io_context& control, const HostPort& where, NodeControl& node,
-                FaultWall& faults);
+                ExceptionBarrier& faults);
 
     void start();
     void stop();
@@ -39,7 +39,7 @@ private:
     boost::asio::awaitable<void> serve(boost::asio::ip::tcp::socket socket);
 
     NodeControl& node_;
-    FaultWall& faults_;
+    ExceptionBarrier& faults_;
     base::Listener listener_;
     std::list<Waiting*> waiting_;  // connections that wait for a request; longest first
     base::TaskGroup tasks_;

@@ -27,7 +27,7 @@ ordered_json requests_json(const WorkerCounters& work) {
 
 /// Leaves out zero counts, because most reasons are rare.
 template <class Enum>
-ordered_json reasons_json(const PerEnum<Enum>& counts) {
+ordered_json reasons_json(const EnumCounts<Enum>& counts) {
     auto out = ordered_json::object();
     for (const auto reason : kEachOf<Enum>) {
         if (counts[reason] != 0) out[std::string(to_string(reason))] = counts[reason];
@@ -37,7 +37,7 @@ ordered_json reasons_json(const PerEnum<Enum>& counts) {
 
 /// Numbers of a table as members of `out`, which is the object that their paths name.
 template <class Of, std::size_t N>
-void show(ordered_json& out, const Of& counts, const base::Descriptions<Of, N>& table) {
+void show(ordered_json& out, const Of& counts, const base::CounterTable<Of, N>& table) {
     for (const auto& each : table)
         out[std::string(base::parts_of(each.path).name)] = counts.*each.member;
 }
@@ -45,7 +45,7 @@ void show(ordered_json& out, const Of& counts, const base::Descriptions<Of, N>& 
 /// Numbers of a table at their paths in the whole `page`.
 template <class Of, std::size_t N>
 void show_in_sections(ordered_json& page, const Of& counts,
-                      const base::Descriptions<Of, N>& table) {
+                      const base::CounterTable<Of, N>& table) {
     for (const auto& each : table) {
         const auto [section, name] = base::parts_of(each.path);
         auto& out = section.empty() ? page : page[std::string(section)];

@@ -27,7 +27,7 @@ Blocklists::Blocklists(std::vector<BlocklistFacts> lists, const summary::KeyHash
 ListedTarget Blocklists::find(std::string_view host, std::optional<std::string_view> path) const {
     std::string buffer;
     const auto normal = normal_host(host, buffer);
-    Asked asked{normal.text, path};
+    LookupInput asked{normal.text, path};
     auto labels = normal.is_address
                       ? kMaxLabels
                       : 1 + static_cast<unsigned>(std::ranges::count(normal.text, '.'));
@@ -105,7 +105,7 @@ void Blocklists::take(const EntryRecord& entry, ListedTarget& result) const {
 }
 
 /// True if the target is refused, so that nothing more need be asked.
-bool Blocklists::ask_name(const Query& name, Asked& asked) const {
+bool Blocklists::ask_name(const Query& name, LookupInput& asked) const {
     std::vector<EntryRecord> with_paths;
     look_up(name, asked.result, [&](const EntryRecord& entry) {
         if (entry.kind == EntryKind::domain ||
@@ -120,7 +120,7 @@ bool Blocklists::ask_name(const Query& name, Asked& asked) const {
 }
 
 /// Asks for every reading of the path.
-void Blocklists::ask_paths(std::string_view name, Asked& asked) const {
+void Blocklists::ask_paths(std::string_view name, LookupInput& asked) const {
     if (asked.urls.empty()) {
         const auto path = asked.path->substr(0, asked.path->find('?'));
         append_normal_path(asked.urls.emplace_back(), *asked.path);
@@ -139,7 +139,7 @@ void Blocklists::ask_paths(std::string_view name, Asked& asked) const {
 }
 
 /// Asks for each beginning of the path that an entry could be.
-void Blocklists::ask_url(std::string_view name, std::string_view path, Asked& asked) const {
+void Blocklists::ask_url(std::string_view name, std::string_view path, LookupInput& asked) const {
     std::string buffer(name);
     const std::string_view url = buffer.append(path);
     std::size_t boundaries = 0;

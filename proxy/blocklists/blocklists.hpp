@@ -79,7 +79,7 @@ public:
 
 private:
     /// A target under judgement.
-    struct Asked {
+    struct LookupInput {
         std::string_view host;
         std::optional<std::string_view> path;
         std::vector<std::string> urls{};  // the normal forms of the readings of the path
@@ -97,9 +97,9 @@ private:
     template <class Take>
     void look_up(const Query& query, ListedTarget& result, const Take& take) const;
     void take(const EntryRecord& entry, ListedTarget& result) const;
-    bool ask_name(const Query& name, Asked& asked) const;
-    void ask_paths(std::string_view name, Asked& asked) const;
-    void ask_url(std::string_view name, std::string_view path, Asked& asked) const;
+    bool ask_name(const Query& name, LookupInput& asked) const;
+    void ask_paths(std::string_view name, LookupInput& asked) const;
+    void ask_url(std::string_view name, std::string_view path, LookupInput& asked) const;
 
     std::vector<BlocklistFacts> lists_;
     summary::KeyHasher hasher_;

@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "base/net/plain_address.hpp"
-#include "proxy/request/client_access.hpp"
-#include "proxy/request/error_response.hpp"
 #include "proxy/client/http1_connection.hpp"
 #include "proxy/http/response_head.hpp"
-#include "proxy/tls/tls_contexts.hpp"
 #include "proxy/http/wall_clock.hpp"
+#include "proxy/request/client_access.hpp"
+#include "proxy/request/error_response.hpp"
+#include "proxy/tls/tls_contexts.hpp"
 
 namespace proxy {
 
@@ -25,9 +25,9 @@ constexpr std::size_t kStrangersAtMost = 64;
 
 }  // namespace
 
-Acceptor::Acceptor(Frontend& frontend, asio::io_context& io)
-    : frontend_(frontend), io_(io), tasks_(io.get_executor()) {
-    frontend_.serve_inside = serve_inside;
+Acceptor::Acceptor(ClientService& service, asio::io_context& io)
+    : service_(service), io_(io), tasks_(io.get_executor()) {
+    service_.serve_intercepted = serve_intercepted;
 }
 
 void Acceptor::listen(int acceptor_fd, Scheme scheme) {
@@ -42,7 +42,7 @@ void Acceptor::start() {
             try {
                 admit(std::move(socket), door.scheme);
             } catch (const std::exception&) {
-                frontend_.shared.faults.note("a new connection");
+                service_.shared.faults.note("a new connection");
                 throw;  // the listener pauses
             }
         };
@@ -50,7 +50,7 @@ void Acceptor::start() {
             if (error == asio::error::no_descriptors)
                 note_refused(refused);
             else if (const auto more =
-                         frontend_.upstream.log.admit("accept", std::chrono::steady_clock::now()))
+                         service_.upstream.log.admit("accept", std::chrono::steady_clock::now()))
                 spdlog::error("cannot take a connection [{}]{}", error.message(), *more);
         };
         auto listening = door.listener.run(std::move(hooks));
@@ -59,86 +59,87 @@ void Acceptor::start() {
 }
 
 void Acceptor::admit(tcp::socket socket, Scheme scheme) {
-    ++frontend_.counters.connections_accepted;
+    ++service_.counters.connections_accepted;
     // A reload may have taken away what this listener needs.
-    if (scheme == Scheme::https && !frontend_.settings.files().tls->server) return;
+    if (scheme == Scheme::https && !service_.settings.files().tls->server) return;
     boost::system::error_code gone;
     const auto remote = socket.remote_endpoint(gone);
     if (gone) return;
-    Admitted client(std::move(socket), scheme, base::plain_address(remote.address()));
+    AcceptedConnection client(std::move(socket), scheme, base::plain_address(remote.address()));
     if (!let_in(client)) return;  // closed
-    auto task = serve_client(frontend_, std::move(client));
+    auto task = serve_client(service_, std::move(client));
     tasks_.spawn(std::move(task));
 }
 
 /// Judges by the address alone. A trusted proxy speaks for clients that are unknown as yet.
-bool Acceptor::let_in(Admitted& client) {
-    const auto& config = frontend_.config();
+bool Acceptor::let_in(AcceptedConnection& client) {
+    const auto& config = service_.config();
     if (!config.clients.trusted_proxies.contains(client.remote)) {
         if (!rights_of(config, client.remote).ask && !is_peer(client.remote) &&
             !let_in_stranger(client)) {
             show_out(std::move(client));
             return false;
         }
-        client.ticket = frontend_.shared.addresses.take(client.remote);
+        client.ticket = service_.shared.addresses.take(client.remote);
     }
-    Crowd crowd{frontend_.shared.connections.load(std::memory_order_relaxed),
-                frontend_.connections_allowed(), client.ticket.of_address(),
-                frontend_.share_of_address()};
-    if (crowd.of_address > 0) --crowd.of_address;  // this one
-    auto entered = entrance(crowd);
-    if (entered != Entrance::free && is_peer(client.remote)) {
+    ConnectionLoad load{service_.shared.connections.load(std::memory_order_relaxed),
+                        service_.connections_allowed(), client.ticket.of_address(),
+                        service_.share_of_address()};
+    if (load.of_address > 0) --load.of_address;  // this one
+    auto entered = judge_connection(load);
+    if (entered != ConnectionVerdict::free && is_peer(client.remote)) {
         client.ticket = {};
-        crowd.of_address = 0;
-        entered = entrance(crowd);
+        load.of_address = 0;
+        entered = judge_connection(load);
     }
-    if (entered != Entrance::free) return make_room(entered, crowd, client);
-    if (frontend_.shared.crowded.on() && frontend_.shared.crowded.over(Episode::Clock::now()))
+    if (entered != ConnectionVerdict::free) return make_room(entered, load, client);
+    if (service_.shared.crowded.on() && service_.shared.crowded.over(ShortagePeriod::Clock::now()))
         spdlog::info("new connections are taken again");
-    if (frontend_.shared.crowded_address.on())
-        frontend_.shared.crowded_address.over(Episode::Clock::now());
+    if (service_.shared.crowded_address.on())
+        service_.shared.crowded_address.over(ShortagePeriod::Clock::now());
     return true;
 }
 
 /// Admits an address outside clients.allow, because it may be a peer that proves itself by its
 /// first request. Such strangers are at most kStrangersAtMost.
-bool Acceptor::let_in_stranger(Admitted& client) {
-    if (!frontend_.config().cluster || client.scheme != Scheme::http) return false;
-    if (frontend_.strangers >= kStrangersAtMost &&
-        !frontend_.make_room([](const auto& other) { return other.stranger(); }))
+bool Acceptor::let_in_stranger(AcceptedConnection& client) {
+    if (!service_.config().cluster || client.scheme != Scheme::http) return false;
+    if (service_.strangers >= kStrangersAtMost &&
+        !service_.make_room([](const auto& other) { return other.stranger(); }))
         return false;
-    client.stranger = Counted(frontend_.strangers);
+    client.stranger = ScopedCount(service_.strangers);
     return true;
 }
 
-bool Acceptor::make_room(Entrance entrance, const Crowd& crowd, const Admitted& client) {
-    const auto made = frontend_.make_room([&](const auto& other) {
-        return may_make_room(entrance, crowd, other.ticket().of_address(),
+bool Acceptor::make_room(ConnectionVerdict verdict, const ConnectionLoad& load,
+                         const AcceptedConnection& client) {
+    const auto made = service_.make_room([&](const auto& other) {
+        return may_make_room(verdict, load, other.ticket().of_address(),
                              other.ticket().has_address_of(client.ticket));
     });
-    const auto& limits = frontend_.config().limits;
-    if (entrance == Entrance::if_own_address_does) {
-        if (frontend_.shared.crowded_address.met())
+    const auto& limits = service_.config().limits;
+    if (verdict == ConnectionVerdict::if_own_address_does) {
+        if (service_.shared.crowded_address.met())
             spdlog::warn(
                 "{} has {} connections, as many as one client may have "
                 "(limits.connections_per_address): those that wait for a request make room for its "
                 "new ones, else new ones are refused",
-                client.remote.to_string(), crowd.of_address);
-    } else if (frontend_.shared.crowded.met()) {
+                client.remote.to_string(), load.of_address);
+    } else if (service_.shared.crowded.met()) {
         spdlog::warn(
             "{} client connections are open: those of whoever has many that wait for a request "
             "make "
             "room, else new ones are refused (limits.connections is {}, {} descriptors are "
             "allowed)",
-            crowd.allowed, limits.connections, descriptor_limit());
+            load.allowed, limits.connections, descriptor_limit());
     }
-    if (!made) ++frontend_.counters.refusals[RequestRefusal::too_many_connections];
+    if (!made) ++service_.counters.refusals[RequestRefusal::too_many_connections];
     return made;
 }
 
 /// Is it the address of a peer that is known by one?
 bool Acceptor::is_peer(const asio::ip::address& address) const {
-    const auto& view = frontend_.upstream.peers.view();
+    const auto& view = service_.upstream.peers.view();
     if (!view) return false;
     const auto text = address.to_string();
     for (std::size_t i = 0; i < view->peers.size(); ++i)
@@ -148,8 +149,8 @@ bool Acceptor::is_peer(const asio::ip::address& address) const {
 
 /// Closes the connection behind a 403, as far as the socket takes that at once. The acceptor reads
 /// nothing, so the client takes no place.
-void Acceptor::show_out(Admitted client) {
-    ++frontend_.counters.refusals[RequestRefusal::client];
+void Acceptor::show_out(AcceptedConnection client) {
+    ++service_.counters.refusals[RequestRefusal::client];
     const auto who = client.remote.to_string();
     if (const auto more = shown_out_.admit("", std::chrono::steady_clock::now()))
         spdlog::info("{} may not ask (clients.allow, clients.deny): its connection is closed{}",
@@ -170,22 +171,22 @@ void Acceptor::show_out(Admitted client) {
 
 /// No descriptor was left: so many were closed at once.
 void Acceptor::note_refused(std::size_t count) {
-    if (frontend_.shared.crowded.met())
+    if (service_.shared.crowded.met())
         spdlog::warn("no file descriptor is left: new connections are refused");
-    frontend_.counters.connections_accepted += count;
-    frontend_.counters.refusals[RequestRefusal::too_many_connections] += count;
+    service_.counters.connections_accepted += count;
+    service_.counters.refusals[RequestRefusal::too_many_connections] += count;
 }
 
 void Acceptor::drain() {
-    frontend_.begin_drain();
+    service_.begin_drain();
     for (auto& door : doors_)
         door.listener.drain([&](tcp::socket socket) { admit(std::move(socket), door.scheme); });
     tasks_.close();
-    frontend_.drain();
+    service_.drain();
 }
 
 void Acceptor::stop() {
-    frontend_.begin_drain();
+    service_.begin_drain();
     for (auto& door : doors_) door.listener.close();
     tasks_.cancel();
 }

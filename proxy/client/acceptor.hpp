@@ -6,22 +6,22 @@
 #include <cstdint>
 #include <list>
 
-#include "base/net/listener.hpp"
 #include "base/async/task_group.hpp"
-#include "proxy/request/admitted.hpp"
-#include "proxy/request/entrance.hpp"
-#include "proxy/request/frontend.hpp"
+#include "base/net/listener.hpp"
 #include "proxy/http/cache_key.hpp"
+#include "proxy/request/accepted_connection.hpp"
+#include "proxy/request/client_service.hpp"
+#include "proxy/request/connection_verdict.hpp"
 #include "proxy/telemetry/rate_limited_log.hpp"
 
 namespace proxy {
 
 /// The listening sockets of one worker, and the connections that came through them. It judges a new
-/// connection by its address and by the crowd (entrance.hpp). One thread.
+/// connection by its address and by the other connections (connection_verdict.hpp). One thread.
 class Acceptor {
 public:
-    /// Frontend and context outlive this.
-    Acceptor(Frontend& frontend, boost::asio::io_context& io);
+    /// ClientService and context outlive this.
+    Acceptor(ClientService& service, boost::asio::io_context& io);
     Acceptor(const Acceptor&) = delete;
     Acceptor& operator=(const Acceptor&) = delete;
 
@@ -39,25 +39,26 @@ public:
     void stop();
 
 private:
-    struct Door {
-        Door(boost::asio::any_io_executor executor, Scheme of_it)
+    struct ListeningSocket {
+        ListeningSocket(boost::asio::any_io_executor executor, Scheme of_it)
             : listener(std::move(executor)), scheme(of_it) {}
 
         base::Listener listener;
         Scheme scheme;
     };
     void admit(boost::asio::ip::tcp::socket socket, Scheme scheme);
-    bool let_in(Admitted& client);
-    bool let_in_stranger(Admitted& client);
-    bool make_room(Entrance entrance, const Crowd& crowd, const Admitted& client);
+    bool let_in(AcceptedConnection& client);
+    bool let_in_stranger(AcceptedConnection& client);
+    bool make_room(ConnectionVerdict verdict, const ConnectionLoad& load,
+                   const AcceptedConnection& client);
     bool is_peer(const boost::asio::ip::address& address) const;
-    void show_out(Admitted client);
+    void show_out(AcceptedConnection client);
     void note_refused(std::size_t count);
 
-    Frontend& frontend_;
+    ClientService& service_;
     boost::asio::io_context& io_;
     base::TaskGroup tasks_;  // connections; takes no new ones while draining
-    std::list<Door> doors_;
+    std::list<ListeningSocket> doors_;
     RateLimitedLog shown_out_;  // clients that may not ask
 };
 

@@ -12,10 +12,10 @@
 #include <utility>
 
 #include "base/net/plain_address.hpp"
+#include "base/net/quick_recovery.hpp"
 #include "proxy/blocklists/normal_url.hpp"
 #include "proxy/client/proxy_header.hpp"
 #include "proxy/disk/record_body.hpp"
-#include "base/net/quick_recovery.hpp"
 #include "proxy/tls/tls_contexts.hpp"
 
 namespace proxy {
@@ -32,7 +32,7 @@ constexpr std::chrono::seconds kLingerForMore{2};
 constexpr std::size_t kMaxBuffersPerCall = 64;
 
 /// No server name is none of another host.
-bool is_name_of(const Inside& inside, std::string_view asked) {
+bool is_name_of(const InterceptedConnect& inside, std::string_view asked) {
     std::string buffer;
     return asked.empty() || normal_host(asked, buffer).text == inside.name;
 }
@@ -55,13 +55,13 @@ void advance(std::vector<asio::const_buffer>& buffers, std::size_t bytes) {
 
 }  // namespace
 
-ClientConnection::ClientConnection(Frontend& frontend, Admitted client)
-    : frontend_(frontend),
+ClientConnection::ClientConnection(ClientService& service, AcceptedConnection client)
+    : service_(service),
       socket_(std::move(client.socket)),
       scheme_(client.scheme),
-      buffer_watch_(frontend.wheel, tls_),
+      buffer_watch_(service.wheel, tls_),
       remote_(client.remote),
-      ending_(frontend.retiring()) {
+      ending_(service.retiring()) {
     ticket_ = std::move(client.ticket);
     stranger_ = std::move(client.stranger);
     waits_since_ = base::TimerWheel::Clock::now();
@@ -69,13 +69,13 @@ ClientConnection::ClientConnection(Frontend& frontend, Admitted client)
     socket_.set_option(asio::ip::tcp::no_delay(true), ec);
     socket_.non_blocking(true, ec);
     if (scheme_ == Scheme::https)
-        tls_ = std::make_unique<base::TlsSession>(*frontend.settings.files().tls->server,
-                                                      base::TlsSide::server, socket_);
-    frontend_.add(*this);
+        tls_ = std::make_unique<base::TlsSession>(*service.settings.files().tls->server,
+                                                  base::TlsSide::server, socket_);
+    service_.add(*this);
 }
 
 ClientConnection::~ClientConnection() {
-    frontend_.remove(*this);
+    service_.remove(*this);
 }
 
 void ClientConnection::peer_proven() {
@@ -103,25 +103,25 @@ void ClientConnection::begin_end() {
     if (wakeup_) wakeup_->notify();
 }
 
-void ClientConnection::begin_rest() {
+void ClientConnection::begin_idle() {
     idle_ = true;
-    waits_since_ = frontend_.wheel.now();
-    arm(ending_ ? std::chrono::nanoseconds(kDrainIdle) : frontend_.config().timeouts.keep_alive);
+    waits_since_ = service_.wheel.now();
+    arm(ending_ ? std::chrono::nanoseconds(kDrainIdle) : service_.config().timeouts.keep_alive);
 }
 
-void ClientConnection::end_rest() {
+void ClientConnection::end_idle() {
     idle_ = false;
     waits_since_ = kServed;
-    frontend_.wheel.disarm(*this);
+    service_.wheel.disarm(*this);
 }
 
 void ClientConnection::expect_head() {
     idle_ = false;
-    arm(frontend_.config().timeouts.client_head);
+    arm(service_.config().timeouts.client_head);
 }
 
 void ClientConnection::arm(std::chrono::nanoseconds timeout) {
-    frontend_.wheel.arm(*this, base::TimerWheel::Clock::now() + timeout);
+    service_.wheel.arm(*this, base::TimerWheel::Clock::now() + timeout);
 }
 
 /// The socket's own operation in the clear, without a coroutine. end_read() follows.
@@ -188,7 +188,7 @@ asio::awaitable<bool> ClientConnection::read_line(std::string& out, std::size_t 
 
 asio::awaitable<ClientConnection::ProxyHeaderRead> ClientConnection::receive_proxy_header() {
     idle_ = false;
-    arm(frontend_.config().timeouts.client_head);
+    arm(service_.config().timeouts.client_head);
     std::string header;
     auto came = co_await read_exactly(header, kProxySignature);
     const auto version = came ? proxy_header_version(header) : ProxyHeaderVersion::none;
@@ -198,7 +198,7 @@ asio::awaitable<ClientConnection::ProxyHeaderRead> ClientConnection::receive_pro
     const auto rest =
         came && version == ProxyHeaderVersion::two ? proxy_header_rest(header) : std::nullopt;
     if (rest) came = co_await read_exactly(header, *rest);
-    frontend_.wheel.disarm(*this);
+    service_.wheel.disarm(*this);
     if (came && version == ProxyHeaderVersion::none) {
         asio::buffer_copy(input_.prepare(header.size()), asio::buffer(header));
         input_.commit(header.size());
@@ -209,10 +209,10 @@ asio::awaitable<ClientConnection::ProxyHeaderRead> ClientConnection::receive_pro
     const auto parsed = parse_proxy_header(header);
     if (parsed && parsed->client) {
         remote_ = *parsed->client;
-        if (!frontend_.config().clients.trusted_proxies.contains(remote_))
-            ticket_ = frontend_.shared.addresses.take(remote_);
-        if (ticket_.of_address() > frontend_.share_of_address()) {
-            ++frontend_.counters.refusals[RequestRefusal::too_many_connections];
+        if (!service_.config().clients.trusted_proxies.contains(remote_))
+            ticket_ = service_.shared.addresses.take(remote_);
+        if (ticket_.of_address() > service_.share_of_address()) {
+            ++service_.counters.refusals[RequestRefusal::too_many_connections];
             co_return ProxyHeaderRead::refused;
         }
     }
@@ -221,18 +221,18 @@ asio::awaitable<ClientConnection::ProxyHeaderRead> ClientConnection::receive_pro
 
 asio::awaitable<ClientConnection::Handshake> ClientConnection::handshake() {
     idle_ = false;
-    arm(frontend_.config().timeouts.client_head);
+    arm(service_.config().timeouts.client_head);
     boost::system::error_code ec;
     co_await tls_handshake(socket_, *tls_, ec);
-    frontend_.wheel.disarm(*this);
+    service_.wheel.disarm(*this);
     if (!ec && !expired_) {
         if (inside_) inside_->asked_by_name = is_name_of(*inside_, tls_->asked_name());
         co_return Handshake::done;
     }
     if (inside_)
-        note_failed_inside();
+        note_failed_intercept();
     else
-        ++frontend_.counters.refusals[RequestRefusal::tls];
+        ++service_.counters.refusals[RequestRefusal::tls];
     spdlog::debug("no TLS connection with the client {}: {}", remote_.to_string(),
                   expired_ ? "the handshake took too long" : tls_->why());
     const auto plain = tls_->met_plain_http();
@@ -240,32 +240,33 @@ asio::awaitable<ClientConnection::Handshake> ClientConnection::handshake() {
     co_return plain ? Handshake::plain_http : Handshake::failed;
 }
 
-bool ClientConnection::begin_inside(std::unique_ptr<Inside> inside) {
+bool ClientConnection::begin_intercepted(std::unique_ptr<InterceptedConnect> inside) {
     inside_ = std::move(inside);
     scheme_ = Scheme::https;
     remote_ = inside_->client;
-    ending_ = frontend_.retiring();
-    waits_since_ = frontend_.wheel.now();
+    ending_ = service_.retiring();
+    waits_since_ = service_.wheel.now();
     head_bytes_.clear();  // of the CONNECT: HTTP/2 would take it for the first bytes inside
     auto bytes = input_.take_all();
-    tls_ = std::make_unique<base::TlsSession>(
-        *inside_->interception->context, base::TlsSide::server, socket_, std::move(bytes));
+    tls_ = std::make_unique<base::TlsSession>(*inside_->interception->context,
+                                              base::TlsSide::server, socket_, std::move(bytes));
     const auto& leaf = *inside_->leaf;
     return tls_->present(leaf.certificate.get(), leaf.key.get(), session_context(inside_->name));
 }
 
 /// Counts a failed handshake. Clients that do not trust the CA cannot go on, so the log says what
 /// to do.
-void ClientConnection::note_failed_inside() {
+void ClientConnection::note_failed_intercept() {
     const auto why = expired_                   ? InterceptFailure::timeout
                      : tls_->was_mistrusted()   ? InterceptFailure::untrusted
                      : tls_->met_no_tls()       ? InterceptFailure::no_tls
                      : tls_->found_no_version() ? InterceptFailure::version
                      : tls_->was_cut()          ? InterceptFailure::cut
                                                 : InterceptFailure::other;
-    ++frontend_.counters.intercept_failures[why];
+    ++service_.counters.intercept_failures[why];
     if (why != InterceptFailure::untrusted) return;
-    if (const auto more = frontend_.logs.untrusted.admit(inside_->name, base::TimerWheel::Clock::now()))
+    if (const auto more =
+            service_.logs.untrusted.admit(inside_->name, base::TimerWheel::Clock::now()))
         spdlog::warn(
             "{} does not trust the certificate for {} ({}): give it the CA {}, or take the host "
             "out of forward.intercept.hosts{}",
@@ -273,33 +274,33 @@ void ClientConnection::note_failed_inside() {
             inside_->interception->authority->facts.file, *more);
 }
 
-bool ClientConnection::begins_handshake(Received received) const {
-    const std::string_view first = received == Received::head ? head_bytes_ : input_.data();
+bool ClientConnection::begins_handshake(ReadResult received) const {
+    const std::string_view first = received == ReadResult::head ? head_bytes_ : input_.data();
     return !tls_ && first.starts_with(base::kTlsHandshake);
 }
 
-asio::awaitable<ClientConnection::Handshake> ClientConnection::peer_handshake(Received received) {
-    const auto psk = frontend_.settings.files().tls->peers;  // the handshake looks the key up
+asio::awaitable<ClientConnection::Handshake> ClientConnection::peer_handshake(ReadResult received) {
+    const auto psk = service_.settings.files().tls->peers;  // the handshake looks the key up
     std::string bytes;
-    if (received == Received::head) bytes = head_bytes_;
+    if (received == ReadResult::head) bytes = head_bytes_;
     bytes.append(input_.data());
     input_.clear();
     tls_ = std::make_unique<base::TlsSession>(psk->server(), base::TlsSide::server, socket_,
-                                                  std::move(bytes));
+                                              std::move(bytes));
     co_return co_await handshake();
 }
 
-asio::awaitable<ClientConnection::Received> ClientConnection::receive_head() {
-    if (expired_) co_return Received::closed;  // others have its place by now
+asio::awaitable<ClientConnection::ReadResult> ClientConnection::receive_head() {
+    if (expired_) co_return ReadResult::closed;  // others have its place by now
     std::size_t scanned = 0;
     input_.trim();
     idle_ = input_.empty();
     if (idle_)
-        arm(frontend_.draining() ? std::chrono::nanoseconds(kDrainIdle)
-                                 : frontend_.config().timeouts.keep_alive);
+        arm(service_.draining() ? std::chrono::nanoseconds(kDrainIdle)
+                                : service_.config().timeouts.keep_alive);
     else
-        arm(frontend_.config().timeouts.client_head);
-    waits_since_ = frontend_.wheel.now();
+        arm(service_.config().timeouts.client_head);
+    waits_since_ = service_.wheel.now();
     boost::system::error_code ec;
     // A first request that is there already does not wait behind all that is ready elsewhere.
     if (std::exchange(first_read_, false) && !tls_)
@@ -312,37 +313,37 @@ asio::awaitable<ClientConnection::Received> ClientConnection::receive_head() {
         }
         if (idle_ && !input_.empty()) {
             idle_ = false;
-            arm(frontend_.config().timeouts.client_head);
+            arm(service_.config().timeouts.client_head);
         }
         const auto size = find_head_end(input_.data(), scanned);
-        if (size == 0 || size > frontend_.config().limits.head) {
-            refusal_ = judge_request_start(input_.data(), frontend_.upstream.head_limits());
-            if (refusal_ == ParseError::ok && input_.size() > frontend_.config().limits.head)
+        if (size == 0 || size > service_.config().limits.head) {
+            refusal_ = judge_request_start(input_.data(), service_.upstream.head_limits());
+            if (refusal_ == ParseError::ok && input_.size() > service_.config().limits.head)
                 refusal_ = ParseError::head_too_large;
-            if (refusal_ != ParseError::ok) co_return Received::refused;
+            if (refusal_ != ParseError::ok) co_return ReadResult::refused;
         } else {
             head_bytes_.assign(input_.data().substr(0, size));
             input_.consume(size);
-            frontend_.wheel.disarm(*this);
+            service_.wheel.disarm(*this);
             waits_since_ = kServed;
-            co_return Received::head;
+            co_return ReadResult::head;
         }
         const auto bytes = co_await read(ec);
         if (!end_read(bytes, ec))
-            co_return expired_ && !idle_ ? Received::timed_out : Received::closed;
+            co_return expired_ && !idle_ ? ReadResult::timed_out : ReadResult::closed;
     }
 }
 
 void ClientConnection::arm(base::Pace& pace, std::int64_t moved) {
-    const auto window = frontend_.config().timeouts.body_idle;
-    frontend_.wheel.arm(*this, pace.wait(base::TimerWheel::Clock::now(), moved, window));
+    const auto window = service_.config().timeouts.body_idle;
+    service_.wheel.arm(*this, pace.wait(base::TimerWheel::Clock::now(), moved, window));
 }
 
 /// After a wait: the client may go on.
 template <class Moved>
 bool ClientConnection::fast_enough(base::Pace& pace, Moved moved) {
-    frontend_.wheel.disarm(*this);
-    const auto& config = frontend_.config();
+    service_.wheel.disarm(*this);
+    const auto& config = service_.config();
     const auto window = config.timeouts.body_idle;
     if (!pace.fast_enough(base::TimerWheel::Clock::now(), window,
                           base::least_bytes(config.limits.client_rate_min, window), moved))
@@ -410,7 +411,7 @@ bool ClientConnection::send_tls_now(std::vector<asio::const_buffer>& buffers) {
     using Step = base::TlsSession::Step;
     buffer_watch_.note_use();
     auto& wants = tls_sending_.wants;
-    const auto most = tls_sending_.most_of(buffers, frontend_.cache.shared.windows);
+    const auto most = tls_sending_.most_of(buffers, service_.cache.shared.windows);
     while (!buffers.empty()) {
         // After a wait the same bytes come here again, as the session wants it.
         std::size_t sent = 0;
@@ -488,13 +489,13 @@ ClientConnection::FileSent ClientConnection::send_file_now(const RecordBody& fil
 
 asio::awaitable<bool> ClientConnection::wait_to_send(const Fill::Reader* reader) {
     const auto moved = [this] { return taken(); };
-    const auto window = frontend_.config().timeouts.body_idle;
-    frontend_.wheel.arm(*this,
-                        response_.pace.wait(base::TimerWheel::Clock::now(), window, reader, moved));
+    const auto window = service_.config().timeouts.body_idle;
+    service_.wheel.arm(*this,
+                       response_.pace.wait(base::TimerWheel::Clock::now(), window, reader, moved));
     const auto ready = co_await wait_for_step(socket_, send_wants());
-    frontend_.wheel.disarm(*this);
+    service_.wheel.disarm(*this);
     const auto late = std::exchange(expired_, false);
-    const auto least = base::least_bytes(frontend_.config().limits.client_rate_min, window);
+    const auto least = base::least_bytes(service_.config().limits.client_rate_min, window);
     const auto is_fast =
         response_.pace.fast_enough(base::TimerWheel::Clock::now(), window, least, reader, moved);
     broken_ = broken_ || !is_fast || (!ready && !late);
@@ -534,7 +535,7 @@ asio::awaitable<void> ClientConnection::linger(bool unread_body) {
         if (is_held) {
             expired_ = false;
             end = std::max(end, now + kLinger);
-            taking.wait(now, taken(), frontend_.config().timeouts.body_idle);
+            taking.wait(now, taken(), service_.config().timeouts.body_idle);
         }
         const auto is_enough = !is_held && !unread_body && dropped >= kMaxLingerBytes;
         if (is_enough || now >= end) break;

@@ -6,19 +6,19 @@
 #include <string>
 #include <vector>
 
-#include "base/tls/tls_session.hpp"
-#include "proxy/request/admitted.hpp"
-#include "proxy/request/departure.hpp"
-#include "proxy/request/frontend.hpp"
-#include "proxy/request/inside.hpp"
-#include "proxy/client/shared_pace.hpp"
-#include "proxy/http/cache_key.hpp"
+#include "base/async/pace.hpp"
+#include "base/async/wakeup.hpp"
 #include "base/memory/kept_memory.hpp"
 #include "base/memory/memory.hpp"
-#include "proxy/http/message_parser.hpp"
-#include "base/async/pace.hpp"
 #include "base/memory/read_buffer.hpp"
-#include "base/async/wakeup.hpp"
+#include "base/tls/tls_session.hpp"
+#include "proxy/client/shared_pace.hpp"
+#include "proxy/http/cache_key.hpp"
+#include "proxy/http/message_parser.hpp"
+#include "proxy/request/accepted_connection.hpp"
+#include "proxy/request/client_service.hpp"
+#include "proxy/request/disconnect_detector.hpp"
+#include "proxy/request/intercepted_connect.hpp"
 #include "proxy/storage/fill.hpp"
 
 namespace proxy {
@@ -27,10 +27,10 @@ class RecordBody;
 
 /// The bytes of one client connection: it receives heads and bodies and sends buffers, and each
 /// wait has a deadline. One thread, one coroutine.
-class ClientConnection final : public Frontend::Connection {
+class ClientConnection final : public ClientService::Connection {
 public:
     /// An https connection speaks TLS and begins with handshake().
-    ClientConnection(Frontend& frontend, Admitted client);
+    ClientConnection(ClientService& service, AcceptedConnection client);
     ~ClientConnection() override;
 
     Scheme scheme() const { return scheme_; }
@@ -49,22 +49,22 @@ public:
     /// After plain_http the connection goes on in the clear, for a response that says so.
     boost::asio::awaitable<Handshake> handshake();
 
-    enum class Received { head, closed, timed_out, refused };
+    enum class ReadResult { head, closed, timed_out, refused };
     /// Waits for the next request's head and moves it to head_bytes(). `refused`: the bytes so far
     /// cannot become a good head, and refusal() has the reason.
-    boost::asio::awaitable<Received> receive_head();
+    boost::asio::awaitable<ReadResult> receive_head();
     ParseError refusal() const { return refusal_; }
     std::string_view head_bytes() const { return head_bytes_; }
     /// The first bytes begin a TLS handshake at a listener without TLS, as a peer does that
     /// encrypts. `received`: what receive_head() made of them.
-    bool begins_handshake(Received received) const;
+    bool begins_handshake(ReadResult received) const;
     /// That handshake, by a key of the cluster. Precondition: TlsContexts::peers.
-    boost::asio::awaitable<Handshake> peer_handshake(Received received);
+    boost::asio::awaitable<Handshake> peer_handshake(ReadResult received);
     /// The connection goes on as that of the requests inside a CONNECT, with bytes that have come
     /// already, and handshake() follows. False: OpenSSL refuses the certificate.
-    bool begin_inside(std::unique_ptr<Inside> inside);
+    bool begin_intercepted(std::unique_ptr<InterceptedConnect> inside);
     /// Null outside of one.
-    const Inside* inside() const { return inside_.get(); }
+    const InterceptedConnect* inside() const { return inside_.get(); }
     std::size_t kept_bytes() const { return head_bytes_.capacity(); }
     void give_back() { base::give_back(head_bytes_); }  // with what views them
 
@@ -91,10 +91,11 @@ public:
     /// ResponseWriter::write_rest().
     boost::asio::awaitable<bool> wait_to_send(const Fill::Reader* reader = nullptr);
     bool broken() const { return broken_; }
-    /// Has the client left? For a caller that waits for something else, each Departure::kLook.
+    /// Has the client left? For a caller that waits for something else, each
+    /// DisconnectDetector::kLook.
     bool has_left() {
         return response_.departure.has_left(look_at_line(socket_.native_handle()), response_.bytes,
-                                            Departure::Clock::now());
+                                            DisconnectDetector::Clock::now());
     }
 
     // For a tunnel, while no coroutine waits here.
@@ -109,9 +110,9 @@ public:
     boost::asio::awaitable<bool> receive_some() { return read_some(); }
     /// No request is served: the connection ends after timeouts.keep_alive, and earlier when others
     /// need its place.
-    void begin_rest();
+    void begin_idle();
     /// A request is served, or comes.
-    void end_rest();
+    void end_idle();
     /// The head of a request has begun, and has to come within timeouts.client_head.
     void expect_head();
     /// Notified when the connection is to end.
@@ -186,7 +187,7 @@ private:
     struct ResponseProgress {
         std::uint64_t bytes = 0;  // that were sent
         ResponsePace pace;
-        Departure departure;
+        DisconnectDetector departure;
 
         void begin() {
             bytes = 0;
@@ -224,12 +225,12 @@ private:
     template <class Moved>
     bool fast_enough(base::Pace& pace, Moved moved);
     void begin_end();
-    void note_failed_inside();
+    void note_failed_intercept();
 
-    Frontend& frontend_;
+    ClientService& service_;
     boost::asio::ip::tcp::socket socket_;
     Scheme scheme_;
-    std::unique_ptr<Inside> inside_;
+    std::unique_ptr<InterceptedConnect> inside_;
     std::unique_ptr<base::TlsSession> tls_;
     TlsSending tls_sending_;
     BufferWatch buffer_watch_;

@@ -7,11 +7,11 @@
 #include <string>
 #include <utility>
 
+#include "proxy/client/http2_connection.hpp"
+#include "proxy/http/request_line.hpp"
 #include "proxy/request/connect.hpp"
 #include "proxy/request/error_response.hpp"
-#include "proxy/client/http2_connection.hpp"
 #include "proxy/request/peer_proof.hpp"
-#include "proxy/http/request_line.hpp"
 #include "proxy/tls/tls_contexts.hpp"
 
 namespace proxy {
@@ -26,24 +26,24 @@ constexpr std::size_t kIdleBytes = 4 * 1024;
 
 }  // namespace
 
-Http1Connection::Http1Connection(Frontend& frontend, ClientConnection& connection)
-    : frontend_(frontend),
+Http1Connection::Http1Connection(ClientService& service, ClientConnection& connection)
+    : service_(service),
       connection_(connection),
-      reader_(frontend, connection_),
+      reader_(service, connection_),
       writer_(connection_, reader_, request_.head),
       tunnel_(connection),
-      transaction_{frontend, connection_, request_,
-                   writer_,  books_,      std::make_shared<base::Wakeup>(frontend.executor),
+      transaction_{service, connection_, request_,
+                   writer_, stats_,      std::make_shared<base::Wakeup>(service.executor),
                    &tunnel_},
       steps_(transaction_) {
     request_.body = &reader_;
     request_.scheme = connection_.scheme();
     request_.inside = connection_.inside();
-    request_.begin(frontend.settings.share(), connection_.remote_address());
+    request_.begin(service.settings.share(), connection_.remote_address());
 }
 
 asio::awaitable<bool> Http1Connection::run() {
-    using Reception = ClientConnection::Received;
+    using ReadResult = ClientConnection::ReadResult;
     const auto established = co_await establish();
     if (!established) co_return false;
     if (connection_.chose_http2()) co_return true;
@@ -51,7 +51,7 @@ asio::awaitable<bool> Http1Connection::run() {
     do {
         if (connection_.input().empty()) rest();
         const auto received = co_await connection_.receive_head();
-        if (received == Reception::closed) {
+        if (received == ReadResult::closed) {
             if (connection_.holds_response())
                 co_await connection_.linger();
             else
@@ -65,9 +65,9 @@ asio::awaitable<bool> Http1Connection::run() {
         }
         begin_request();
         auto error = connection_.refusal();
-        if (received == Reception::head) error = reader_.parse(request_.head);
+        if (received == ReadResult::head) error = reader_.parse(request_.head);
         if (std::exchange(first, false) && is_http2(error)) co_return true;
-        const auto parsed = received == Reception::head && error == ParseError::ok;
+        const auto parsed = received == ReadResult::head && error == ParseError::ok;
         if (only_for_peers_ && !(parsed && proven_peer(transaction_))) {
             note_proxy_header("sends no PROXY header in front of its bytes");
             connection_.part();
@@ -82,33 +82,33 @@ asio::awaitable<bool> Http1Connection::run() {
             } catch (...) {
                 failed = true;
                 if (is_cancelled()) throw;
-                frontend_.shared.faults.note("client connection");
+                service_.shared.faults.note("client connection");
             }
             if (failed) {
                 reader_.forget();  // nobody knows how far the request was read
                 co_await transaction_.refuse_fault(writer_.sent_bytes() > 0);
             }
         }
-        books_.close(frontend_, request_, writer_);
-        if (auto inside = tunnel_.take_inside()) {
-            const auto secured = co_await go_on_inside(std::move(inside));
+        stats_.close(service_, request_, writer_);
+        if (auto inside = tunnel_.take_intercepted()) {
+            const auto secured = co_await go_on_intercepted(std::move(inside));
             if (!secured || connection_.chose_http2()) co_return secured;
             first = true;
         }
-    } while (first || (writer_.may_be_followed() && !books_.aborted));
+    } while (first || (writer_.may_be_followed() && !stats_.aborted));
     co_await end();
     co_return false;
 }
 
 /// A TLS handshake where clients speak clear text. After it the connection is like any other there.
-bool Http1Connection::is_encrypted_peer(ClientConnection::Received received) const {
-    return connection_.begins_handshake(received) && frontend_.upstream.peers.view() &&
-           frontend_.settings.files().tls->peers;
+bool Http1Connection::is_encrypted_peer(ClientConnection::ReadResult received) const {
+    return connection_.begins_handshake(received) && service_.upstream.peers.view() &&
+           service_.settings.files().tls->peers;
 }
 
 /// HTTP/2 by prior knowledge: the first bytes are its preface (RFC 9113 §3.3).
 bool Http1Connection::is_http2(ParseError error) const {
-    const auto& http2 = frontend_.config().protocols.http2;
+    const auto& http2 = service_.config().protocols.http2;
     return error == ParseError::http2 && connection_.scheme() == Scheme::http && http2.enabled &&
            http2.cleartext && !only_for_peers_;
 }
@@ -125,9 +125,10 @@ asio::awaitable<bool> Http1Connection::establish() {
 }
 
 /// The rest of the connection is that of the requests inside a CONNECT.
-asio::awaitable<bool> Http1Connection::go_on_inside(std::unique_ptr<Inside> inside) {
+asio::awaitable<bool> Http1Connection::go_on_intercepted(
+    std::unique_ptr<InterceptedConnect> inside) {
     reader_.forget();
-    const auto good = connection_.begin_inside(std::move(inside));
+    const auto good = connection_.begin_intercepted(std::move(inside));
     if (!good) co_return false;
     request_.scheme = connection_.scheme();
     request_.inside = connection_.inside();
@@ -147,7 +148,7 @@ asio::awaitable<bool> Http1Connection::read_proxy_header() {
     const auto read = co_await connection_.receive_proxy_header();
     // A peer at an address of the proxies sends no header. The proof in each of its requests is as
     // good; nothing else is served without the header.
-    only_for_peers_ = read == Read::missing && frontend_.upstream.peers.view() &&
+    only_for_peers_ = read == Read::missing && service_.upstream.peers.view() &&
                       connection_.scheme() == Scheme::http;
     if (read != Read::good && !only_for_peers_) {
         if (read == Read::missing)
@@ -155,7 +156,7 @@ asio::awaitable<bool> Http1Connection::read_proxy_header() {
         else if (read == Read::bad)
             note_proxy_header("sends a PROXY header that is malformed, cut off or late");
         else if (read == Read::nothing)  // a look whether the port is open
-            ++frontend_.counters.refusals[RequestRefusal::proxy_header];
+            ++service_.counters.refusals[RequestRefusal::proxy_header];
         co_return false;
     }
     request_.requester.settle(request_.config(), connection_.remote_address());
@@ -164,10 +165,9 @@ asio::awaitable<bool> Http1Connection::read_proxy_header() {
 
 /// The connection closes without a response, so the log alone shows the cause.
 void Http1Connection::note_proxy_header(std::string_view what) {
-    ++frontend_.counters.refusals[RequestRefusal::proxy_header];
+    ++service_.counters.refusals[RequestRefusal::proxy_header];
     const auto& proxy = request_.requester.hop_text();
-    if (const auto more =
-            frontend_.logs.proxy_header.admit(proxy, std::chrono::steady_clock::now()))
+    if (const auto more = service_.logs.proxy_header.admit(proxy, std::chrono::steady_clock::now()))
         spdlog::warn(
             "the trusted proxy {} {}: its connection closes (clients.proxy_protocol takes versions "
             "1 and 2){}",
@@ -181,7 +181,7 @@ asio::awaitable<void> Http1Connection::refuse_plain_http() {
         text =
             "In a tunnel to " + inside->authority() + " the node speaks TLS (forward.intercept).";
     co_await transaction_.refuse(400, text);
-    books_.close(frontend_, request_, writer_);
+    stats_.close(service_, request_, writer_);
     co_await connection_.linger();
 }
 
@@ -198,8 +198,8 @@ asio::awaitable<void> Http1Connection::serve() {
 }
 
 void Http1Connection::begin_request() {
-    request_.begin(frontend_.settings.share(), connection_.remote_address());
-    books_.begin(frontend_.wheel.read_clock());
+    request_.begin(service_.settings.share(), connection_.remote_address());
+    stats_.begin(service_.wheel.read_clock());
     reader_.forget();
     writer_.start();
 }
@@ -214,22 +214,22 @@ void Http1Connection::show_line(std::string_view bytes) {
 
 /// Responds to bytes that are no request, or did not come in time. The node cannot find where the
 /// next request begins, so the connection closes.
-asio::awaitable<void> Http1Connection::refuse_unparsed(ClientConnection::Received received,
+asio::awaitable<void> Http1Connection::refuse_unparsed(ClientConnection::ReadResult received,
                                                        ParseError error) {
-    using Reception = ClientConnection::Received;
+    using ReadResult = ClientConnection::ReadResult;
     reader_.forget();
-    if (received == Reception::timed_out) {
-        ++frontend_.counters.refusals[RequestRefusal::timeout];
+    if (received == ReadResult::timed_out) {
+        ++service_.counters.refusals[RequestRefusal::timeout];
         co_await transaction_.refuse(408, "The request's head did not come in time.");
     } else {
         co_await transaction_.refuse_head(error);
     }
-    show_line(received == Reception::head ? connection_.head_bytes() : connection_.input().data());
+    show_line(received == ReadResult::head ? connection_.head_bytes() : connection_.input().data());
 }
 
 /// Ends the connection after its last response.
 asio::awaitable<void> Http1Connection::end() {
-    if (books_.aborted) {
+    if (stats_.aborted) {
         // To HTTP/1.0 a plain end would mean that the body is whole.
         if (request_.head.version < 11) connection_.reset();
     } else if (!connection_.broken()) {
@@ -240,21 +240,21 @@ asio::awaitable<void> Http1Connection::end() {
 /// Between two requests, before anything of the next one has come: memory that the last request has
 /// left behind is given back if it is more than kIdleBytes. Less is kept for the next request.
 void Http1Connection::rest() {
-    books_.details.peers_asked.reset();
+    stats_.details.peers_asked.reset();
     const auto kept = connection_.kept_bytes() + request_.kept_bytes() + writer_.kept_bytes() +
-                      books_.kept_bytes();
+                      stats_.kept_bytes();
     if (kept <= kIdleBytes) return;
     reader_.forget();
     request_.give_back();
     connection_.give_back();
     writer_.give_back();
-    books_.give_back();
+    stats_.give_back();
 }
 
 namespace {
 
-asio::awaitable<void> serve_connection(Frontend& frontend, ClientConnection& connection) {
-    auto http1 = std::make_unique<Http1Connection>(frontend, connection);
+asio::awaitable<void> serve_connection(ClientService& service, ClientConnection& connection) {
+    auto http1 = std::make_unique<Http1Connection>(service, connection);
     const auto is_http2 = co_await http1->run();
     http1.reset();
     if (!is_http2) co_return;
@@ -263,20 +263,21 @@ asio::awaitable<void> serve_connection(Frontend& frontend, ClientConnection& con
     received.append(connection.input().data());
     connection.give_back();
     connection.input().clear();
-    co_await serve_http2(frontend, connection, received);
+    co_await serve_http2(service, connection, received);
 }
 
 }  // namespace
 
-asio::awaitable<void> serve_client(Frontend& frontend, Admitted client) {
-    ClientConnection connection(frontend, std::move(client));
-    co_await serve_connection(frontend, connection);
+asio::awaitable<void> serve_client(ClientService& service, AcceptedConnection client) {
+    ClientConnection connection(service, std::move(client));
+    co_await serve_connection(service, connection);
 }
 
-asio::awaitable<void> serve_inside(Frontend& frontend, Admitted client,
-                                   std::unique_ptr<Inside> inside) {
-    ClientConnection connection(frontend, std::move(client));
-    if (connection.begin_inside(std::move(inside))) co_await serve_connection(frontend, connection);
+asio::awaitable<void> serve_intercepted(ClientService& service, AcceptedConnection client,
+                                        std::unique_ptr<InterceptedConnect> inside) {
+    ClientConnection connection(service, std::move(client));
+    if (connection.begin_intercepted(std::move(inside)))
+        co_await serve_connection(service, connection);
 }
 
 }  // namespace proxy

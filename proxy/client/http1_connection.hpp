@@ -4,15 +4,15 @@
 #include <memory>
 #include <string_view>
 
-#include "proxy/request/admitted.hpp"
-#include "proxy/request/books.hpp"
 #include "proxy/client/client_connection.hpp"
-#include "proxy/request/frontend.hpp"
 #include "proxy/client/http1_request_reader.hpp"
 #include "proxy/client/http1_tunnel.hpp"
 #include "proxy/client/http1_writer.hpp"
-#include "proxy/request/inside.hpp"
+#include "proxy/request/accepted_connection.hpp"
+#include "proxy/request/client_service.hpp"
+#include "proxy/request/intercepted_connect.hpp"
 #include "proxy/request/request.hpp"
+#include "proxy/request/request_stats.hpp"
 #include "proxy/request/request_steps.hpp"
 #include "proxy/request/transaction.hpp"
 
@@ -21,12 +21,12 @@ namespace proxy {
 /// One HTTP/1.1 connection of a client, from the PROXY header and the TLS handshake to its end, or
 /// to the moment when the client turns out to speak HTTP/2. It serves requests one after the other,
 /// pipelined ones in order, and responds by itself to bytes that are no request. Request, writer
-/// and books live as long as the connection and are reused. The frontend outlives this. One thread,
-/// one coroutine. A fault in the code that serves a request ends that request alone, with a 500 if
-/// nothing was sent.
+/// and statistics live as long as the connection and are reused. The service outlives this. One
+/// thread, one coroutine. A fault in the code that serves a request ends that request alone, with a
+/// 500 if nothing was sent.
 class Http1Connection {
 public:
-    Http1Connection(Frontend& frontend, ClientConnection& connection);
+    Http1Connection(ClientService& service, ClientConnection& connection);
     Http1Connection(const Http1Connection&) = delete;
     Http1Connection& operator=(const Http1Connection&) = delete;
 
@@ -38,27 +38,27 @@ private:
     boost::asio::awaitable<bool> establish();
     boost::asio::awaitable<bool> read_proxy_header();
     void note_proxy_header(std::string_view what);
-    boost::asio::awaitable<bool> go_on_inside(std::unique_ptr<Inside> inside);
+    boost::asio::awaitable<bool> go_on_intercepted(std::unique_ptr<InterceptedConnect> inside);
     boost::asio::awaitable<bool> secure();
     boost::asio::awaitable<void> refuse_plain_http();
     bool serve_at_once();
     boost::asio::awaitable<void> serve();
-    boost::asio::awaitable<void> refuse_unparsed(ClientConnection::Received received,
+    boost::asio::awaitable<void> refuse_unparsed(ClientConnection::ReadResult received,
                                                  ParseError error);
     boost::asio::awaitable<void> end();
 
     bool is_http2(ParseError error) const;
-    bool is_encrypted_peer(ClientConnection::Received received) const;
+    bool is_encrypted_peer(ClientConnection::ReadResult received) const;
     void begin_request();
     void show_line(std::string_view bytes);
     void rest();
 
-    Frontend& frontend_;
+    ClientService& service_;
     ClientConnection& connection_;
     Request request_;
     Http1RequestReader reader_;
     Http1Writer writer_;
-    Books books_;
+    RequestStats stats_;
     Http1Tunnel tunnel_;
     Transaction transaction_;
     RequestSteps steps_;
@@ -66,9 +66,9 @@ private:
 };
 
 /// Serves one client connection until it ends.
-boost::asio::awaitable<void> serve_client(Frontend& frontend, Admitted client);
+boost::asio::awaitable<void> serve_client(ClientService& service, AcceptedConnection client);
 /// The same for a connection of its own inside a CONNECT.
-boost::asio::awaitable<void> serve_inside(Frontend& frontend, Admitted client,
-                                          std::unique_ptr<Inside> inside);
+boost::asio::awaitable<void> serve_intercepted(ClientService& service, AcceptedConnection client,
+                                               std::unique_ptr<InterceptedConnect> inside);
 
 }  // namespace proxy

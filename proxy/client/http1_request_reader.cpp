@@ -3,7 +3,7 @@
 namespace proxy {
 
 ParseError Http1RequestReader::parse(Head& head) {
-    parser_.emplace(head, frontend_.upstream.head_limits());
+    parser_.emplace(head, service_.upstream.head_limits());
     return parser_->parse_head(connection_.head_bytes());
 }
 
@@ -19,7 +19,7 @@ bool Http1RequestReader::take(std::vector<std::string_view>& pieces) {
     });
     if (!consumed) return false;
     // The framing of a chunk is as long as a head at most.
-    if (*consumed == 0 && input.size() > frontend_.config().limits.head) return false;
+    if (*consumed == 0 && input.size() > service_.config().limits.head) return false;
     input.consume(*consumed);
     return true;
 }

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "proxy/client/client_connection.hpp"
-#include "proxy/request/request.hpp"
 #include "proxy/http/message_parser.hpp"
+#include "proxy/request/request.hpp"
 
 namespace proxy {
 
@@ -14,8 +14,8 @@ namespace proxy {
 /// comes. The connection outlives this. One thread.
 class Http1RequestReader final : public RequestBody {
 public:
-    Http1RequestReader(Frontend& frontend, ClientConnection& connection)
-        : frontend_(frontend), connection_(connection) {}
+    Http1RequestReader(ClientService& service, ClientConnection& connection)
+        : service_(service), connection_(connection) {}
 
     /// Parses the head that the connection has received. `head` views its bytes.
     ParseError parse(Head& head);
@@ -42,7 +42,7 @@ public:
     void interrupt() override { connection_.interrupt(); }
 
 private:
-    Frontend& frontend_;
+    ClientService& service_;
     ClientConnection& connection_;
     std::optional<RequestParser> parser_;
 };

@@ -21,10 +21,12 @@ public:
     std::string take_early() override { return connection_.input().take_all(); }
     bool opens_by_success() const override { return false; }
     /// OpenSSL works on the socket, so there is no TLS in TLS on it.
-    bool goes_on_inside() const override { return !connection_.tls(); }
-    void keep_inside(std::unique_ptr<Inside> inside) override { inside_ = std::move(inside); }
-    /// The CONNECT that keep_inside() was called for; null without one.
-    std::unique_ptr<Inside> take_inside() { return std::move(inside_); }
+    bool goes_on_intercepted() const override { return !connection_.tls(); }
+    void keep_intercepted(std::unique_ptr<InterceptedConnect> inside) override {
+        inside_ = std::move(inside);
+    }
+    /// The CONNECT that keep_intercepted() was called for; null without one.
+    std::unique_ptr<InterceptedConnect> take_intercepted() { return std::move(inside_); }
 
 private:
     class Side final : public SocketSide {
@@ -39,7 +41,7 @@ private:
 
     ClientConnection& connection_;
     std::optional<Side> side_;
-    std::unique_ptr<Inside> inside_;
+    std::unique_ptr<InterceptedConnect> inside_;
 };
 
 }  // namespace proxy

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "proxy/request/frontend.hpp"
-#include "proxy/client/http2_limits.hpp"
 #include "base/memory/kept_memory.hpp"
+#include "proxy/client/http2_limits.hpp"
+#include "proxy/request/client_service.hpp"
 
 namespace proxy {
 
@@ -35,7 +35,7 @@ void Http2Body::put(std::string_view bytes) {
 /// A body that may be long gets a wider window if there is room for it.
 void Http2Body::widen() {
     widened_ = true;
-    auto room = base::read_ahead(frontend_.cache.shared.windows, kHttp2WideWindow);
+    auto room = base::read_ahead(service_.cache.shared.windows, kHttp2WideWindow);
     if (!room) return;
     room_ = std::move(*room);
     windows_.widen(stream_, kHttp2WideWindow);
@@ -45,7 +45,7 @@ void Http2Body::widen() {
 bool Http2Body::find_room() {
     if (room_.bytes() > 0) return true;
     constexpr auto kRest = kHttp2FirstWindow - kHttp2FreeBytes;
-    auto& windows = frontend_.cache.shared.windows;
+    auto& windows = service_.cache.shared.windows;
     if (!windows.take(kRest)) return false;
     room_ = base::Charge(windows, kRest);
     return true;
@@ -107,7 +107,7 @@ asio::awaitable<bool> Http2Body::receive_more() {
         if (refused_) co_return false;
         if (!come_.empty() || ended_) co_return true;
         if (closed_ || interrupted_) co_return false;
-        const auto& config = frontend_.config();
+        const auto& config = service_.config();
         const auto window = config.timeouts.body_idle;
         const auto until = giving_.wait(Clock::now(), received_, window);
         waiting_ = true;

@@ -9,19 +9,19 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/request/request.hpp"
-#include "base/memory/memory.hpp"
 #include "base/async/pace.hpp"
 #include "base/async/wakeup.hpp"
+#include "base/memory/memory.hpp"
+#include "proxy/request/request.hpp"
 
 namespace proxy {
 
-class Frontend;
+class ClientService;
 
 /// The body of one HTTP/2 request: the bytes of its DATA frames that the request's code has not
 /// taken yet, and those that the code works on. The stream's flow-control window bounds both. More
 /// than kHttp2FreeBytes are charged to limits.body_windows, and a stream that finds no room there
-/// is refused. One thread; frontend and session outlive this.
+/// is refused. One thread; service and session outlive this.
 class Http2Body final : public RequestBody {
 public:
     /// The flow control of the session, which the body opens again as its bytes are taken.
@@ -36,8 +36,8 @@ public:
         virtual void refuse(std::int32_t stream) = 0;
     };
 
-    Http2Body(Frontend& frontend, Windows& windows, std::shared_ptr<base::Wakeup> wakeup)
-        : frontend_(frontend), windows_(windows), wakeup_(std::move(wakeup)) {}
+    Http2Body(ClientService& service, Windows& windows, std::shared_ptr<base::Wakeup> wakeup)
+        : service_(service), windows_(windows), wakeup_(std::move(wakeup)) {}
 
     /// Begins with the request of `stream`. `length`: as its head states it. `ended`: the head was
     /// all of it.
@@ -85,7 +85,7 @@ private:
     void refuse();
     void let_go();
 
-    Frontend& frontend_;
+    ClientService& service_;
     Windows& windows_;
     std::shared_ptr<base::Wakeup> wakeup_;
     std::int32_t stream_ = 0;
@@ -101,7 +101,7 @@ private:
     bool dropping_ = false;
     std::string come_;   // not taken yet
     std::string given_;  // what take() has given
-    base::Charge room_;        // for more than kHttp2FreeBytes
+    base::Charge room_;  // for more than kHttp2FreeBytes
     base::Pace giving_;
     std::int64_t received_ = 0;
 };

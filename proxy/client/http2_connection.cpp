@@ -8,8 +8,8 @@
 #include <new>
 #include <utility>
 
-#include "proxy/client/http2_limits.hpp"
 #include "base/memory/kept_memory.hpp"
+#include "proxy/client/http2_limits.hpp"
 
 namespace proxy {
 
@@ -71,7 +71,7 @@ struct Http2Connection::Callbacks {
         if (!stream) return 0;
         return guarded([&] {
             stream->head.add(text_of(name, name_size), text_of(value, value_size),
-                             self(user).frontend_.upstream.head_limits());
+                             self(user).service_.upstream.head_limits());
             return 0;
         });
     }
@@ -130,7 +130,7 @@ struct Http2Connection::Callbacks {
     /// Takes a DATA frame whose body stays where it is (Http2Writer::offer()).
     static int send_data(nghttp2_session* session, nghttp2_frame* frame, const std::uint8_t* head,
                          std::size_t size, nghttp2_data_source*, void* user) {
-        auto& windows = self(user).frontend_.cache.shared.windows;
+        auto& windows = self(user).service_.cache.shared.windows;
         if (!self(user).unsent_.has_room_for_frames(windows)) return NGHTTP2_ERR_WOULDBLOCK;
         return guarded([&] {
             auto& out = self(user).unsent_.out;
@@ -177,14 +177,14 @@ struct Http2Connection::Callbacks {
     }
 };
 
-Http2Connection::Http2Connection(Frontend& frontend, ClientConnection& connection)
-    : frontend_(frontend),
+Http2Connection::Http2Connection(ClientService& service, ClientConnection& connection)
+    : service_(service),
       connection_(connection),
-      tasks_(frontend.executor),
-      to_send_(std::make_shared<base::Wakeup>(frontend.executor)),
-      all_sent_(std::make_shared<base::Wakeup>(frontend.executor)),
+      tasks_(service.executor),
+      to_send_(std::make_shared<base::Wakeup>(service.executor)),
+      all_sent_(std::make_shared<base::Wakeup>(service.executor)),
       watch_(*this),
-      streams_(frontend.wheel) {
+      streams_(service.wheel) {
     nghttp2_session* made = nullptr;
     if (nghttp2_session_server_new2(&made, Callbacks::all(), this, Callbacks::options()) != 0)
         throw std::bad_alloc();
@@ -234,14 +234,14 @@ asio::awaitable<void> Http2Connection::serve(std::string_view received) {
         serve_ready();
         send();
         while (!ready_.empty() && !over_) {
-            co_await asio::post(frontend_.executor, asio::use_awaitable);
+            co_await asio::post(service_.executor, asio::use_awaitable);
             serve_ready();
             send();
         }
         if (!goes_on || over_ || !nghttp2_session_want_read(session())) break;
         if (unsent_.head_bytes > kHttp2UnsentHeads) co_await wait_until_sent();
         if (streams_.leaving >= kStreamsPerTurn)
-            co_await asio::post(frontend_.executor, asio::use_awaitable);
+            co_await asio::post(service_.executor, asio::use_awaitable);
         const auto more = co_await connection_.receive_some();
         if (!more || over_) break;
         auto& input = connection_.input();
@@ -254,7 +254,7 @@ asio::awaitable<void> Http2Connection::serve(std::string_view received) {
 }
 
 void Http2Connection::state_settings() {
-    const auto& config = frontend_.config();
+    const auto& config = service_.config();
     const nghttp2_settings_entry settings[] = {
         {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS,
          static_cast<std::uint32_t>(config.protocols.http2.streams)},
@@ -288,7 +288,7 @@ bool Http2Connection::take(std::string_view bytes) {
 /// Ends the connection of a client that makes work without an end.
 void Http2Connection::calm() {
     if (std::exchange(calmed_, true)) return;
-    ++frontend_.counters.refusals[RequestRefusal::http2_flood];
+    ++service_.counters.refusals[RequestRefusal::http2_flood];
     nghttp2_session_terminate_session(session(), NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
@@ -331,7 +331,7 @@ void Http2Connection::count_frame(const nghttp2_frame& frame, Http2Stream* strea
         calm();
     // nghttp2 ends the connection of a client that breaks the protocol.
     if (frame.hd.type == NGHTTP2_GOAWAY && frame.goaway.error_code != NGHTTP2_NO_ERROR && !calmed_)
-        ++frontend_.counters.refusals[RequestRefusal::malformed];
+        ++service_.counters.refusals[RequestRefusal::malformed];
     if (!stream) return;
     const auto ends = responds && ends_stream(frame);
     stream->writer.count_frame(frame.hd.length + kFrameHead, ends);
@@ -341,14 +341,14 @@ void Http2Connection::count_frame(const nghttp2_frame& frame, Http2Stream* strea
 /// No head of a request is on its way any more, so none is late.
 void Http2Connection::take_no_head() {
     coming_ = nullptr;
-    connection_.end_rest();
+    connection_.end_idle();
 }
 
 /// Called with the first frame of a request's head. Streams whose code still runs count, so that a
 /// client cannot have more of them by resets (CVE-2023-44487). Those whose response has ended are
 /// over for the client, and serve() lets their code end.
 int Http2Connection::begin_stream(std::int32_t id) {
-    if (streams_.size() - streams_.leaving >= frontend_.config().protocols.http2.streams) {
+    if (streams_.size() - streams_.leaving >= service_.config().protocols.http2.streams) {
         nghttp2_submit_rst_stream(session(), NGHTTP2_FLAG_NONE, id, NGHTTP2_REFUSED_STREAM);
         return 0;
     }
@@ -356,7 +356,7 @@ int Http2Connection::begin_stream(std::int32_t id) {
     if (!stream) {
         Http2Output& output = *this;
         Http2Body::Windows& windows = *this;
-        streams_.add(std::make_unique<Http2Stream>(frontend_, connection_, output, windows));
+        streams_.add(std::make_unique<Http2Stream>(service_, connection_, output, windows));
         stream = streams_.reuse();
     }
     stream->begin(id);
@@ -416,7 +416,7 @@ void Http2Connection::end_stream(Http2Stream& stream) {
 asio::awaitable<void> Http2Connection::end_streams() {
     for (std::size_t i = 0; i < streams_.size(); ++i) {
         if (i > 0 && i % kStreamsPerTurn == 0)
-            co_await asio::post(frontend_.executor, asio::use_awaitable);
+            co_await asio::post(service_.executor, asio::use_awaitable);
         streams_[i].close();
     }
 }
@@ -424,8 +424,8 @@ asio::awaitable<void> Http2Connection::end_streams() {
 /// No request is served.
 void Http2Connection::wait_for_client() {
     if (coming_) return;
-    connection_.begin_rest();
-    streams_.watch_rest();
+    connection_.begin_idle();
+    streams_.watch_idle();
 }
 
 Http2Stream* Http2Connection::Streams::reuse() {
@@ -446,14 +446,14 @@ void Http2Connection::Streams::end(Http2Stream& stream) {
     if (unused_.size() < kUnusedStreams) unused_.push_back(std::move(owned));
 }
 
-void Http2Connection::Streams::watch_rest() {
+void Http2Connection::Streams::watch_idle() {
     if (!watches_) watch();
 }
 
 void Http2Connection::Streams::watch() {
     watches_ = true;
     begun_then_ = begun_;
-    wheel_.arm(*this, wheel_.now() + kRestAfter);
+    wheel_.arm(*this, wheel_.now() + kIdleAfter);
 }
 
 /// A connection that is busy at the time has its next rest before it.
@@ -480,7 +480,7 @@ void Http2Connection::send_soon() {
 /// A client that takes nothing could collect heads of responses here, also those of streams that it
 /// has reset.
 void Http2Connection::submitted(std::size_t bytes) {
-    if (blocked_ && !unsent_.note_heads(bytes, frontend_.cache.shared.windows)) calm();
+    if (blocked_ && !unsent_.note_heads(bytes, service_.cache.shared.windows)) calm();
 }
 
 bool Http2Connection::Unsent::note_heads(std::size_t bytes, base::MemoryBudget& windows) {
@@ -543,11 +543,11 @@ void Http2Connection::send() {
 /// False when nghttp2 has failed.
 bool Http2Connection::make_frames() {
     auto& out = unsent_.out;
-    if (out.capacity() < frontend_.frames.capacity()) out.swap(frontend_.frames);
+    if (out.capacity() < service_.frames.capacity()) out.swap(service_.frames);
     out.clear();
     busy_ = true;
     auto made = true;
-    while (unsent_.has_room_for_frames(frontend_.cache.shared.windows)) {
+    while (unsent_.has_room_for_frames(service_.cache.shared.windows)) {
         const std::uint8_t* bytes = nullptr;
         const auto size = nghttp2_session_mem_send(session(), &bytes);
         made = size >= 0;
@@ -572,7 +572,7 @@ bool Http2Connection::Unsent::has_room_for_frames(base::MemoryBudget& windows) {
 void Http2Connection::return_frames() {
     auto& out = unsent_.out;
     out.clear();
-    if (frontend_.frames.capacity() < out.capacity()) out.swap(frontend_.frames);
+    if (service_.frames.capacity() < out.capacity()) out.swap(service_.frames);
     base::give_back(out);
     unsent_.frames_room = base::Charge();
 }
@@ -596,14 +596,14 @@ asio::awaitable<void> Http2Connection::send_loop() {
         }
         watch_sending();
         const auto ready = co_await wait_for_step(connection_.socket(), connection_.send_wants());
-        frontend_.wheel.disarm(watch_);
+        service_.wheel.disarm(watch_);
         if (!ready || !is_fast_enough()) abandon();
         blocked_ = false;
     }
 }
 
 bool Http2Connection::is_fast_enough() {
-    const auto& config = frontend_.config();
+    const auto& config = service_.config();
     const auto window = config.timeouts.body_idle;
     return taking_.fast_enough(Clock::now(), window,
                                base::least_bytes(config.limits.client_rate_min, window),
@@ -617,8 +617,8 @@ void Http2Connection::judge_sending() {
 
 /// Sets the time of the next look at what the client takes.
 void Http2Connection::watch_sending() {
-    const auto window = frontend_.config().timeouts.body_idle;
-    frontend_.wheel.arm(watch_, taking_.wait(Clock::now(), connection_.taken(), window));
+    const auto window = service_.config().timeouts.body_idle;
+    service_.wheel.arm(watch_, taking_.wait(Clock::now(), connection_.taken(), window));
 }
 
 /// Tells the client to make no further requests here. Those on their way are still served.
@@ -628,9 +628,9 @@ void Http2Connection::announce_end() {
     if (streams_.empty()) wait_for_client();
 }
 
-asio::awaitable<void> serve_http2(Frontend& frontend, ClientConnection& connection,
+asio::awaitable<void> serve_http2(ClientService& service, ClientConnection& connection,
                                   std::string_view received) {
-    Http2Connection http2(frontend, connection);
+    Http2Connection http2(service, connection);
     co_await http2.run(received);
 }
 

@@ -9,16 +9,16 @@
 #include <string_view>
 #include <vector>
 
+#include "base/async/pace.hpp"
 #include "base/async/task_group.hpp"
+#include "base/async/timer_wheel.hpp"
+#include "base/async/wakeup.hpp"
+#include "base/memory/memory.hpp"
 #include "proxy/client/client_connection.hpp"
-#include "proxy/request/frontend.hpp"
 #include "proxy/client/http2_frame_heads.hpp"
 #include "proxy/client/http2_limits.hpp"
 #include "proxy/client/http2_stream.hpp"
-#include "base/memory/memory.hpp"
-#include "base/async/pace.hpp"
-#include "base/async/timer_wheel.hpp"
-#include "base/async/wakeup.hpp"
+#include "proxy/request/client_service.hpp"
 
 namespace proxy {
 
@@ -26,10 +26,10 @@ namespace proxy {
 /// stream is served by a coroutine of its own, through the same steps as a request of HTTP/1.1. One
 /// coroutine reads; another sends frames that became ready while nothing was read. A client that
 /// misbehaves costs its connection only: nghttp2 checks the frames, http2_limits.hpp has the
-/// bounds. One thread; frontend and connection outlive this.
+/// bounds. One thread; service and connection outlive this.
 class Http2Connection final : Http2Output, Http2Body::Windows {
 public:
-    Http2Connection(Frontend& frontend, ClientConnection& connection);
+    Http2Connection(ClientService& service, ClientConnection& connection);
     Http2Connection(const Http2Connection&) = delete;
     Http2Connection& operator=(const Http2Connection&) = delete;
     ~Http2Connection() override;
@@ -60,8 +60,8 @@ private:
         void add(std::unique_ptr<Http2Stream> stream) { unused_.push_back(std::move(stream)); }
         /// The stream is not in use any more.
         void end(Http2Stream& stream);
-        /// Gives memory back when no stream has begun for kRestAfter.
-        void watch_rest();
+        /// Gives memory back when no stream has begun for kIdleAfter.
+        void watch_idle();
 
         bool empty() const { return used_.empty(); }
         std::size_t size() const { return used_.size(); }
@@ -71,7 +71,7 @@ private:
         std::size_t leaving = 0;  // of those in use: see Http2Stream::is_leaving()
 
     private:
-        static constexpr std::chrono::seconds kRestAfter{1};
+        static constexpr std::chrono::seconds kIdleAfter{1};
 
         void expire() override;
         void watch();
@@ -86,7 +86,7 @@ private:
     /// Bytes that wait for the socket, apart from those of nghttp2.
     struct Unsent {
         std::string out;                              // frames, while they are made or wait
-        base::Charge frames_room;                           // for more than kHttp2Unsent of them
+        base::Charge frames_room;                     // for more than kHttp2Unsent of them
         std::vector<boost::asio::const_buffer> rest;  // of `out`
         std::size_t head_bytes = 0;  // of heads that nghttp2 was given while the socket was full
         std::vector<base::Charge> heads_room;  // for more than kHttp2UnsentHeads of them
@@ -144,7 +144,7 @@ private:
         void operator()(nghttp2_session* session) const { nghttp2_session_del(session); }
     };
 
-    Frontend& frontend_;
+    ClientService& service_;
     ClientConnection& connection_;
     std::unique_ptr<nghttp2_session, SessionFree> session_;
     base::TaskGroup tasks_;  // a coroutine for each stream, and the one that sends
@@ -168,7 +168,7 @@ private:
 };
 
 /// Serves the rest of a connection whose client speaks HTTP/2.
-boost::asio::awaitable<void> serve_http2(Frontend& frontend, ClientConnection& connection,
+boost::asio::awaitable<void> serve_http2(ClientService& service, ClientConnection& connection,
                                          std::string_view received);
 
 }  // namespace proxy

@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "proxy/client/client_connection.hpp"
-#include "proxy/request/connect.hpp"
-#include "proxy/request/error_response.hpp"
-#include "proxy/request/frontend.hpp"
 #include "proxy/client/http2_limits.hpp"
 #include "proxy/http/upgrade.hpp"
+#include "proxy/request/client_service.hpp"
+#include "proxy/request/connect.hpp"
+#include "proxy/request/error_response.hpp"
 
 namespace proxy {
 
@@ -16,20 +16,20 @@ namespace asio = boost::asio;
 using boost::beast::http::verb;
 using Clock = std::chrono::steady_clock;
 
-Http2Stream::Http2Stream(Frontend& frontend, ClientConnection& connection, Http2Output& output,
+Http2Stream::Http2Stream(ClientService& service, ClientConnection& connection, Http2Output& output,
                          Http2Body::Windows& windows)
-    : Http2Stream(frontend, connection, output, windows,
-                  std::make_shared<base::Wakeup>(frontend.executor)) {}
+    : Http2Stream(service, connection, output, windows,
+                  std::make_shared<base::Wakeup>(service.executor)) {}
 
-Http2Stream::Http2Stream(Frontend& frontend, ClientConnection& connection, Http2Output& output,
+Http2Stream::Http2Stream(ClientService& service, ClientConnection& connection, Http2Output& output,
                          Http2Body::Windows& windows, const std::shared_ptr<base::Wakeup>& wakeup)
-    : body(frontend, windows, std::make_shared<base::Wakeup>(frontend.executor)),
-      writer(frontend, output, wakeup),
-      frontend_(frontend),
+    : body(service, windows, std::make_shared<base::Wakeup>(service.executor)),
+      writer(service, output, wakeup),
+      service_(service),
       connection_(connection),
       output_(output),
-      tunnel_(body, writer, std::make_shared<base::Wakeup>(frontend.executor)),
-      transaction_{frontend, connection, request_, writer, books_, wakeup},
+      tunnel_(body, writer, std::make_shared<base::Wakeup>(service.executor)),
+      transaction_{service, connection, request_, writer, stats_, wakeup},
       steps_(transaction_) {
     request_.body = &body;
     request_.inside = connection.inside();
@@ -41,8 +41,8 @@ void Http2Stream::begin(std::int32_t id) {
     bad_head_ = ParseError::ok;
     head.clear();
     writer.start(id);
-    books_.begin(frontend_.wheel.read_clock());
-    request_.begin(frontend_.settings.share(), connection_.remote_address());
+    stats_.begin(service_.wheel.read_clock());
+    request_.begin(service_.settings.share(), connection_.remote_address());
 }
 
 void Http2Stream::take_head(bool ended) {
@@ -66,7 +66,7 @@ void Http2Stream::take_head(bool ended) {
 /// The request's code has a copy of the fields.
 bool Http2Stream::find_room() {
     if (head.bytes() <= kHttp2FreeHead) return true;
-    auto room = base::read_ahead(frontend_.cache.shared.windows, 2 * head.bytes());
+    auto room = base::read_ahead(service_.cache.shared.windows, 2 * head.bytes());
     if (!room) return false;
     head_room_ = std::move(*room);
     return true;
@@ -80,11 +80,11 @@ bool Http2Stream::expects_end() const {
 
 void Http2Stream::wait_for_end() {
     waiting_ = true;
-    frontend_.wheel.arm(*this, Clock::now() + kHttp2WaitForEnd);
+    service_.wheel.arm(*this, Clock::now() + kHttp2WaitForEnd);
 }
 
 bool Http2Stream::stop_waiting() {
-    if (waiting_) frontend_.wheel.disarm(*this);
+    if (waiting_) service_.wheel.disarm(*this);
     return std::exchange(waiting_, false);
 }
 
@@ -97,7 +97,7 @@ void Http2Stream::take_connect() {
     tunnel_.ask_upgrade(request_.head, head.protocol());
     const auto wish = upgrade_wish(request_.head.fields, request_.head.version,
                                    request_.config().protocols.upgrade);
-    unknown_protocol_ = wish.state == UpgradeWish::State::none;
+    unknown_protocol_ = wish.state == UpgradeDecision::State::none;
 }
 
 /// To the client a success would mean that the other protocol begins (RFC 8441 §4).
@@ -113,12 +113,13 @@ asio::awaitable<void> Http2Stream::run() {
 }
 
 bool Http2Stream::serve_at_once() {
-    const auto has_steps = bad_head_ == ParseError::ok && request_.head.verb != verb::connect;
+    const auto has_steps =
+        bad_head_ == ParseError::ok && !unknown_protocol_ && request_.head.verb != verb::connect;
     if (!has_steps) return false;
     try {
         if (!steps_.run_at_once()) return false;
     } catch (...) {
-        frontend_.shared.faults.note("HTTP/2 stream");
+        service_.shared.faults.note("HTTP/2 stream");
         failed_ = true;
         return false;
     }
@@ -134,7 +135,7 @@ asio::awaitable<void> Http2Stream::serve() {
     } catch (...) {
         failed = true;
         if (is_cancelled()) throw;
-        frontend_.shared.faults.note("HTTP/2 stream");
+        service_.shared.faults.note("HTTP/2 stream");
     }
     if (failed) co_await transaction_.refuse_fault(writer.has_begun() || writer.closed());
     running_ = false;
@@ -147,7 +148,7 @@ void Http2Stream::end_response() {
     if (writer.closed()) return;
     if (!writer.complete()) return writer.reset(NGHTTP2_INTERNAL_ERROR);
     if (writer.has_ended()) return response_sent();
-    frontend_.wheel.arm(*this, Clock::now() + frontend_.config().timeouts.body_idle);
+    service_.wheel.arm(*this, Clock::now() + service_.config().timeouts.body_idle);
 }
 
 void Http2Stream::response_sent() {
@@ -155,7 +156,7 @@ void Http2Stream::response_sent() {
     if (!body.is_open() || (running_ && body.is_tunnel())) return;
     body.drop();
     dropped_ = {Clock::now() + kHttp2DropBody, body.received_bytes()};
-    frontend_.wheel.arm(*this, Clock::now() + kHttp2DropIdle);
+    service_.wheel.arm(*this, Clock::now() + kHttp2DropIdle);
 }
 
 /// The client has not taken the response, or not ended a body that is dropped, or not ended a
@@ -166,11 +167,11 @@ void Http2Stream::expire() {
     const auto now = Clock::now();
     if (!dropped_.goes_on(body.received_bytes(), now) || connection_.ending())
         return writer.reset(NGHTTP2_NO_ERROR);
-    frontend_.wheel.arm(*this, now + kHttp2DropIdle);
+    service_.wheel.arm(*this, now + kHttp2DropIdle);
 }
 
 void Http2Stream::close() {
-    frontend_.wheel.disarm(*this);
+    service_.wheel.disarm(*this);
     leaving_ = writer.has_ended() && !writer.closed();
     writer.close();
     body.close();
@@ -181,16 +182,16 @@ void Http2Stream::close() {
 }
 
 void Http2Stream::finish() {
-    if (!writer.complete()) books_.aborted = true;
-    books_.close(frontend_, request_, writer);
-    books_.details.peers_asked.reset();
+    if (!writer.complete()) stats_.aborted = true;
+    stats_.close(service_, request_, writer);
+    stats_.details.peers_asked.reset();
     body.finish();
     head_room_ = base::Charge();
 }
 
 std::size_t Http2Stream::kept_bytes() const {
     return head.kept_bytes() + body.kept_bytes() + writer.kept_bytes() + request_.kept_bytes() +
-           books_.kept_bytes();
+           stats_.kept_bytes();
 }
 
 void Http2Stream::give_back() {
@@ -198,7 +199,7 @@ void Http2Stream::give_back() {
     head.give_back();
     body.give_back();
     writer.give_back();
-    books_.give_back();
+    stats_.give_back();
 }
 
 }  // namespace proxy

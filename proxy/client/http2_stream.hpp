@@ -6,16 +6,16 @@
 #include <memory>
 #include <utility>
 
-#include "proxy/request/books.hpp"
+#include "base/async/timer_wheel.hpp"
+#include "base/memory/memory.hpp"
 #include "proxy/client/http2_body.hpp"
 #include "proxy/client/http2_tunnel.hpp"
 #include "proxy/client/http2_writer.hpp"
+#include "proxy/http/http2_head.hpp"
 #include "proxy/request/request.hpp"
+#include "proxy/request/request_stats.hpp"
 #include "proxy/request/request_steps.hpp"
 #include "proxy/request/transaction.hpp"
-#include "proxy/http/http2_head.hpp"
-#include "base/memory/memory.hpp"
-#include "base/async/timer_wheel.hpp"
 
 namespace proxy {
 
@@ -23,10 +23,10 @@ class ClientConnection;
 
 /// One stream of an HTTP/2 connection: a request and the response to it. The connection reuses the
 /// object for later streams. It is in use until its request is served and nghttp2 has closed the
-/// stream. One thread; frontend, connection, output and windows outlive this.
+/// stream. One thread; service, connection, output and windows outlive this.
 class Http2Stream final : base::TimerWheel::Timer {
 public:
-    Http2Stream(Frontend& frontend, ClientConnection& connection, Http2Output& output,
+    Http2Stream(ClientService& service, ClientConnection& connection, Http2Output& output,
                 Http2Body::Windows& windows);
     Http2Stream(const Http2Stream&) = delete;
     Http2Stream& operator=(const Http2Stream&) = delete;
@@ -85,7 +85,7 @@ private:
         }
     };
 
-    Http2Stream(Frontend& frontend, ClientConnection& connection, Http2Output& output,
+    Http2Stream(ClientService& service, ClientConnection& connection, Http2Output& output,
                 Http2Body::Windows& windows, const std::shared_ptr<base::Wakeup>& wakeup);
     void expire() override;
     void take_connect();
@@ -93,7 +93,7 @@ private:
     boost::asio::awaitable<void> run();
     void end_response();
 
-    Frontend& frontend_;
+    ClientService& service_;
     ClientConnection& connection_;
     Http2Output& output_;
     std::int32_t id_ = 0;
@@ -101,12 +101,12 @@ private:
     bool waiting_ = false;  // for the end of the request
     bool leaving_ = false;
     bool unknown_protocol_ = false;  // of an extended CONNECT
-    base::Charge head_room_;               // for a large head
+    base::Charge head_room_;         // for a large head
     bool failed_ = false;            // serve_at_once() has met an exception
     DroppedBody dropped_;
     ParseError bad_head_ = ParseError::ok;
     Request request_;
-    Books books_;
+    RequestStats stats_;
     Http2Tunnel tunnel_;
     Transaction transaction_;
     RequestSteps steps_;

@@ -5,8 +5,8 @@
 #include <array>
 #include <cstddef>
 
-#include "base/tls/crypto.hpp"
 #include "base/text/base64.hpp"
+#include "base/tls/crypto.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/response_head.hpp"
 

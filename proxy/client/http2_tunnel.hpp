@@ -4,12 +4,12 @@
 #include <memory>
 #include <string>
 
+#include "base/async/wakeup.hpp"
 #include "proxy/client/http2_body.hpp"
 #include "proxy/client/http2_writer.hpp"
-#include "proxy/request/tunnel_side.hpp"
 #include "proxy/http/http2_head.hpp"
 #include "proxy/http/message_parser.hpp"
-#include "base/async/wakeup.hpp"
+#include "proxy/request/tunnel_side.hpp"
 
 namespace proxy {
 

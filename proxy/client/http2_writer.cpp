@@ -4,9 +4,9 @@
 #include <boost/container/small_vector.hpp>
 #include <string>
 
-#include "proxy/request/frontend.hpp"
-#include "proxy/client/http2_limits.hpp"
 #include "base/memory/kept_memory.hpp"
+#include "proxy/client/http2_limits.hpp"
+#include "proxy/request/client_service.hpp"
 
 namespace proxy {
 
@@ -167,7 +167,7 @@ bool Http2Writer::is_slow(Clock::time_point now, const Fill::Reader* reader) {
         nghttp2_session_get_stream_remote_window_size(session, stream_) > 0)
         credit_ += all - taken_then_;
     taken_then_ = all;
-    const auto& config = frontend_.config();
+    const auto& config = service_.config();
     const auto window = config.timeouts.body_idle;
     const auto bytes = [this] { return moved(); };
     const auto least = base::least_bytes(config.limits.client_rate_min, window);
@@ -177,7 +177,7 @@ bool Http2Writer::is_slow(Clock::time_point now, const Fill::Reader* reader) {
 asio::awaitable<bool> Http2Writer::write_rest(const Fill::Reader* reader) {
     taken_then_ = output_.taken();
     while (!closed_ && views_bytes_ > 0) {
-        const auto window = frontend_.config().timeouts.body_idle;
+        const auto window = service_.config().timeouts.body_idle;
         const auto until = taking_.wait(Clock::now(), window, reader, [this] { return moved(); });
         co_await wakeup_->wait_until(until);
         if (!closed_ && is_slow(Clock::now(), reader)) break;

@@ -11,13 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "proxy/request/response_writer.hpp"
-#include "proxy/client/shared_pace.hpp"
 #include "base/async/wakeup.hpp"
+#include "proxy/client/shared_pace.hpp"
+#include "proxy/request/response_writer.hpp"
 
 namespace proxy {
 
-class Frontend;
+class ClientService;
 
 /// The side of an HTTP/2 connection that its writers need.
 class Http2Output {
@@ -39,11 +39,11 @@ public:
 /// Writes the response of one HTTP/2 stream as HEADERS and DATA frames (RFC 9113 §8.1). nghttp2
 /// asks for the bytes of a body when the windows of stream and connection are open. A small piece
 /// is kept here, so that its sender need not wait; of a larger one, the sender's bytes are read
-/// where they stand. One thread; frontend and output outlive this.
+/// where they stand. One thread; service and output outlive this.
 class Http2Writer final : public ResponseWriter {
 public:
-    Http2Writer(Frontend& frontend, Http2Output& output, std::shared_ptr<base::Wakeup> wakeup)
-        : frontend_(frontend), output_(output), wakeup_(std::move(wakeup)) {}
+    Http2Writer(ClientService& service, Http2Output& output, std::shared_ptr<base::Wakeup> wakeup)
+        : service_(service), output_(output), wakeup_(std::move(wakeup)) {}
 
     /// Begins with the response of `stream`.
     void start(std::int32_t stream);
@@ -103,7 +103,7 @@ private:
     bool is_slow(std::chrono::steady_clock::time_point now, const Fill::Reader* reader);
     std::int64_t moved() const { return static_cast<std::int64_t>(body_bytes_) + credit_; }
 
-    Frontend& frontend_;
+    ClientService& service_;
     Http2Output& output_;
     std::shared_ptr<base::Wakeup> wakeup_;
     std::int32_t stream_ = 0;

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/net/plain_address.hpp"
-#include "proxy/config/prefix_list.hpp"
 #include "base/text/number.hpp"
+#include "proxy/config/prefix_list.hpp"
 
 namespace proxy {
 namespace {

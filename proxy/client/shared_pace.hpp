@@ -77,9 +77,8 @@ public:
         const auto look = own_.wait(now, own_.begun() ? 0 : moved(), window);
         if (!reader) return look;
         const auto of_others = reader->others_waited(now);
-        return std::min(look,
-                        with_others_.wait(now, with_others_.begun() ? 0 : moved(), of_others,
-                                           SharedPace::window(window)));
+        return std::min(look, with_others_.wait(now, with_others_.begun() ? 0 : moved(), of_others,
+                                                SharedPace::window(window)));
     }
 
     /// Notes the end of the wait. Returns false if the client takes too little.
@@ -88,7 +87,7 @@ public:
                      const Fill::Reader* reader, Moved moved) {
         return own_.fast_enough(now, window, least, moved) &&
                (!reader || with_others_.fast_enough(now, reader->others_waited(now),
-                                                     SharedPace::window(window), moved));
+                                                    SharedPace::window(window), moved));
     }
 
 private:

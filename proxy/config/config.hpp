@@ -7,9 +7,9 @@
 #include "proxy/http/forwarded.hpp"
 #include "proxy/http/rule.hpp"
 #include "proxy/rewrite/mirror.hpp"
+#include "summary/directory/peer_set.hpp"
 #include "summary/sizing/false_hit_budget.hpp"
 #include "summary/sizing/kind.hpp"
-#include "summary/directory/peer_set.hpp"
 
 #include <array>
 #include <chrono>

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "proxy/config/config_values.hpp"
 #include "base/text/base64.hpp"
+#include "proxy/config/config_values.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/escape.hpp"
 #include "proxy/http/field_list.hpp"

@@ -141,9 +141,10 @@ bool is_near_miss(std::string_view path) {
 /// square.
 constexpr std::size_t kMostPatterns = 1000;
 
-class Doubts {
+class ReviewFindings {
 public:
-    explicit Doubts(const LoadedConfig& config) : config_(config), listeners_(listeners(config)) {}
+    explicit ReviewFindings(const LoadedConfig& config)
+        : config_(config), listeners_(listeners(config)) {}
 
     std::vector<ConfigError> find() && {
         origins();
@@ -521,7 +522,7 @@ std::vector<ConfigError> contradictions(const LoadedConfig& config) {
 }
 
 std::vector<ConfigError> doubts(const LoadedConfig& config) {
-    return Doubts(config).find();
+    return ReviewFindings(config).find();
 }
 
 }  // namespace proxy

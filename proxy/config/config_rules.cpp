@@ -23,9 +23,9 @@ constexpr auto kTenYears = std::chrono::hours(24 * 3650);
 constexpr std::size_t kMaxKeyFields = 16;  // more would make each request a key of its own
 constexpr std::array<std::string_view, 5> kIgnoredNames{"no-store", "private", "no-cache",
                                                         "set-cookie", "vary"};
-constexpr std::array<bool Ignored::*, 5> kIgnoredMembers{&Ignored::no_store, &Ignored::is_private,
-                                                         &Ignored::no_cache, &Ignored::set_cookie,
-                                                         &Ignored::vary};
+constexpr std::array<bool IgnoredDirectives::*, 5> kIgnoredMembers{
+    &IgnoredDirectives::no_store, &IgnoredDirectives::is_private, &IgnoredDirectives::no_cache,
+    &IgnoredDirectives::set_cookie, &IgnoredDirectives::vary};
 
 /// Fields that this node writes itself, or that define the meaning of the message.
 constexpr std::array<std::string_view, 23> kOwnFields{"Range",
@@ -146,7 +146,7 @@ void read_fresh_for(ConfigContext& context, ConfigSection& in, StoringRule& out)
     std::sort(out.fresh_for.begin(), out.fresh_for.end());
 }
 
-void read_ignored(ConfigContext& context, ConfigSection& in, Ignored& out) {
+void read_ignored(ConfigContext& context, ConfigSection& in, IgnoredDirectives& out) {
     for (const auto& [text, path] : texts_of(context, in, "ignore")) {
         const auto* const found = std::find(kIgnoredNames.begin(), kIgnoredNames.end(), text);
         if (found == kIgnoredNames.end())

@@ -1,8 +1,8 @@
 #include "proxy/config/config_section.hpp"
 
+#include "base/text/utf8.hpp"
 #include "proxy/config/config_values.hpp"
 #include "proxy/http/field_list.hpp"
-#include "base/text/utf8.hpp"
 
 #include <algorithm>
 #include <boost/asio/ip/network_v4.hpp>

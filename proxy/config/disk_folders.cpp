@@ -25,7 +25,7 @@ using std::filesystem::path;
 constexpr std::uint64_t kStatBlock = 512;  // the unit of st_blocks
 
 /// Why no cache can be in a place.
-struct Unusable {
+struct FolderFault {
     std::string why;            // empty: one can
     bool is_of_device = false;  // and it is nobody's mistake
 };
@@ -43,12 +43,12 @@ DiskResult<DirectoryContents> contents_of(const path& directory) {
 }
 
 /// `before`, the system's message, and the remedy.
-Unusable unusable_for(const boost::system::error_code& error, std::string before,
-                      std::string_view remedy = {}) {
+FolderFault unusable_for(const boost::system::error_code& error, std::string before,
+                         std::string_view remedy = {}) {
     return {before.append(": ").append(error.message()).append(remedy), is_of_device(error)};
 }
 
-Unusable unusable(const path& place, const std::optional<std::uint64_t>& secret_mark) {
+FolderFault unusable(const path& place, const std::optional<std::uint64_t>& secret_id) {
     constexpr auto kWhole = R_OK | W_OK | X_OK;
     struct stat found {};
     if (::stat(place.c_str(), &found) == 0) {
@@ -60,11 +60,11 @@ Unusable unusable(const path& place, const std::optional<std::uint64_t>& secret_
                 is_of_device(error) ? "" : "; it must belong to the user that runs hearsay");
         const auto holds = contents_of(place);
         if (!holds) return unusable_for(holds.error(), place.string());
-        if (holds->whose == DirectoryContents::Whose::others)
+        if (holds->whose == DirectoryContents::DirectoryOwner::others)
             return {place.string() + " holds other files (" + holds->other_file +
                     "); name an empty directory, or what is not there yet"};
-        if (holds->whose == DirectoryContents::Whose::ours && secret_mark &&
-            *secret_mark != holds->secret_mark)
+        if (holds->whose == DirectoryContents::DirectoryOwner::ours && secret_id &&
+            *secret_id != holds->secret_id)
             return unusable_for(DiskError::other_secret, place.string());
         return {};
     }
@@ -80,15 +80,15 @@ Unusable unusable(const path& place, const std::optional<std::uint64_t>& secret_
 
 /// One entry for each directory. The fault of one alone is left out where another is good: the node
 /// begins without it.
-std::vector<Unusable> look_at(const Config& config) {
+std::vector<FolderFault> look_at(const Config& config) {
     // Without a cluster the directories themselves show it.
-    std::optional<std::uint64_t> secret_mark;
+    std::optional<std::uint64_t> secret_id;
     if (config.cluster)
-        secret_mark =
+        secret_id =
             secret_mark_of(summary::KeyHasher(protocol::hash_secret(config.cluster->keys.back())));
-    std::vector<Unusable> found;
+    std::vector<FolderFault> found;
     for (const auto& directory : config.cache.disk)
-        found.push_back(unusable(directory.path, secret_mark));
+        found.push_back(unusable(directory.path, secret_id));
     if (std::ranges::none_of(found, [](const auto& each) { return each.why.empty(); }))
         for (auto& each : found) each.is_of_device = false;
     return found;
@@ -204,7 +204,8 @@ std::vector<ConfigError> doubtful_disks(const Config& config) {
             found.push_back({disk_setting(disk, i) + ".path",
                              disk[i].path + " is not there yet; it is made at the start"});
         if (const auto holds = contents_of(disk[i].path);
-            holds && holds->whose == DirectoryContents::Whose::ours && !holds->other_file.empty())
+            holds && holds->whose == DirectoryContents::DirectoryOwner::ours &&
+            !holds->other_file.empty())
             found.push_back({disk_setting(disk, i) + ".path",
                              disk[i].path + " holds " + holds->other_file +
                                  ", which is not of a cache: it takes room beside size, and goes "

@@ -62,13 +62,13 @@ constexpr SectionValue kIntercept{
     nullptr};
 
 /// A number of `clients.limits`.
-template <auto Whose, auto What>
+template <auto DirectoryOwner, auto What>
 constexpr CountValue limit(std::uint64_t high) {
-    return count<&Config::clients, &ClientsConfig::limits, Whose, What>(0, high);
+    return count<&Config::clients, &ClientsConfig::limits, DirectoryOwner, What>(0, high);
 }
-template <auto Whose>
-constexpr SizeValue kBandwidth =
-    size<&Config::clients, &ClientsConfig::limits, Whose, &ClientAllowance::bandwidth>(0, kTiB);
+template <auto DirectoryOwner>
+constexpr SizeValue kBandwidth = size<&Config::clients, &ClientsConfig::limits, DirectoryOwner,
+                                      &ClientAllowance::bandwidth>(0, kTiB);
 constexpr auto kPerClient = &ClientLimits::per_address;
 constexpr auto kPerUser = &ClientLimits::per_user;
 

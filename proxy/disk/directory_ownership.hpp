@@ -21,7 +21,7 @@ public:
     /// The file was removed, and the directory may belong to another process.
     bool is_lost() const;
     /// Writes the company and waits for the device. Any thread.
-    boost::system::error_code set_company(const SuperFile::Company& company);
+    boost::system::error_code set_company(const SuperFile::DirectorySet& company);
 
     /// The content is discarded at the next start: the super file says so, or those of the others.
     bool is_disowned() const { return is_disowned_; }
@@ -32,13 +32,13 @@ public:
     void leave();
     /// Takes the directory again, and removes its segments.
     boost::system::error_code retake(DiskCalls& calls, const std::filesystem::path& path,
-                                     std::uint64_t secret_mark);
+                                     std::uint64_t secret_id);
 
 private:
     mutable std::mutex mutex_;  // of super_
     SuperFile super_;
     bool is_disowned_;
-    SuperFile::Company company_;  // of leave()
+    SuperFile::DirectorySet company_;  // of leave()
     std::uint32_t instance_ = 0;
 };
 

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "proxy/disk/second_request.hpp"
+#include "proxy/disk/admission_filter.hpp"
 
 namespace proxy {
 namespace {
@@ -35,16 +35,17 @@ DiskDirectory::DiskDirectory(DiskCalls& calls, Config config, SuperFile super, D
       state_(config_.trouble.empty() ? State::loading : State::off),
       seq_(std::uint64_t{ownership_.instance()} << kInstanceShift),
       errors_(config_.trouble),
-      log_(calls, log_config(config_, ownership_.directory_id()), reclaiming(),
+      log_(calls, log_config(config_, ownership_.directory_id()), reclaim_hooks(),
            [this](SegmentPtr sealed) { sync_.take(std::move(sealed)); }),
-      writer_(config_.writer,
-              [this](const DiskWriter::Job& job, DiskPlace place) -> DiskResult<DiskPlace> {
-                  // A tombstone is written even if a later one covers it.
-                  if (!is_tombstone(job.record.type) &&
-                      covers(job.record.seq, job.key, job.record.uri, job.record.tags))
-                      return DiskError::purged;
-                  return in_directory(config_.index, place);
-              }),
+      writer_(
+          config_.writer,
+          [this](const DiskWriter::Job& job, RecordLocation place) -> DiskResult<RecordLocation> {
+              // A tombstone is written even if a later one covers it.
+              if (!is_tombstone(job.record.type) &&
+                  covers(job.record.seq, job.key, job.record.uri, job.record.tags))
+                  return DiskError::purged;
+              return in_directory(config_.index, place);
+          }),
       reader_(config_.reader, [this](auto loaded) { return judge(std::move(loaded)); }),
       sync_([this](const auto& error) { note_error(error, "writing"); }) {}
 
@@ -95,7 +96,8 @@ void DiskDirectory::start() {
 bool DiskDirectory::has_room() const {
     if (state_ != State::ready) return false;
     const auto log = log_.stats();
-    return log.bytes + std::max(log.cap_bytes / SecondRequest::kRoomPart, 2 * log.segment_bytes) <=
+    return log.bytes +
+               std::max(log.cap_bytes / AdmissionFilter::kRoomPart, 2 * log.segment_bytes) <=
            log.cap_bytes;
 }
 
@@ -150,14 +152,14 @@ void DiskDirectory::push_tombstone(RecordType type, std::span<const summary::Key
     writer_.push(std::move(job));
 }
 
-std::optional<DiskResult<LoadedRecord>> DiskDirectory::read_now(const DiskReader::Wanted& wanted,
-                                                                std::string_view uri) {
+std::optional<DiskResult<LoadedRecord>> DiskDirectory::read_now(
+    const DiskReader::RecordRequest& wanted, std::string_view uri) {
     const auto segment = log_.find(number_of(wanted.place));
     if (!segment) return DiskResult<LoadedRecord>(DiskError::no_record);
     return reader_.read_now(segment, wanted, uri);
 }
 
-bool DiskDirectory::read(const DiskReader::Wanted& wanted, std::string uri,
+bool DiskDirectory::read(const DiskReader::RecordRequest& wanted, std::string uri,
                          DiskReader::Answer answer) {
     return reader_.read(log_.find(number_of(wanted.place)), wanted, std::move(uri),
                         std::move(answer));
@@ -194,7 +196,7 @@ void DiskDirectory::set_cap(std::uint64_t bytes) {
     writer_.interrupt();
 }
 
-bool DiskDirectory::set_company(const SuperFile::Company& company) {
+bool DiskDirectory::set_company(const SuperFile::DirectorySet& company) {
     const auto error = ownership_.set_company(company);
     if (error) note_error(error, "writing the super file");
     return !error;
@@ -205,22 +207,23 @@ void DiskDirectory::note_error(const boost::system::error_code& error, std::stri
     if (errors_.note(error, what)) writer_.interrupt();
 }
 
-Reclaiming DiskDirectory::reclaiming() {
-    Reclaiming made;
-    const auto out = [index = config_.index](DiskPlace place) {
+ReclaimHooks DiskDirectory::reclaim_hooks() {
+    ReclaimHooks made;
+    const auto out = [index = config_.index](RecordLocation place) {
         return in_directory(index, place);
     };
-    made.uses = [this, out](const FooterEntry& entry, DiskPlace place) -> std::optional<unsigned> {
+    made.uses = [this, out](const FooterEntry& entry,
+                            RecordLocation place) -> std::optional<unsigned> {
         thread_.works_on();
         if (entry.seq < tombstones_.newest() &&
             covers(entry.seq, owner_.hash_of(entry.uri), entry.uri, entry.tags))
             return std::nullopt;
         return owner_.uses(entry, out(place));
     };
-    made.moved = [this, out](const FooterEntry& entry, DiskPlace from, DiskPlace to) {
+    made.moved = [this, out](const FooterEntry& entry, RecordLocation from, RecordLocation to) {
         owner_.moved(entry, out(from), out(to));
     };
-    made.dropped = [this, out](const FooterEntry& entry, DiskPlace place) {
+    made.dropped = [this, out](const FooterEntry& entry, RecordLocation place) {
         if (!is_tombstone(entry.type)) return owner_.dropped(entry, out(place));
         tombstones_.forget(entry);
     };
@@ -349,13 +352,14 @@ bool DiskDirectory::come_back() {
     if (config_.prepare) {
         const auto found = look_into(calls_, config_.path);
         if (!found) return failed(found.error());
-        if (found->whose == DirectoryContents::Whose::others) return failed(DiskError::foreign);
+        if (found->whose == DirectoryContents::DirectoryOwner::others)
+            return failed(DiskError::foreign);
         if (const auto why_not = config_.prepare(config_.path); !why_not.empty()) {
             errors_.note("trying again: " + why_not);
             return false;
         }
     }
-    if (const auto error = ownership_.retake(calls_, config_.path, config_.secret_mark))
+    if (const auto error = ownership_.retake(calls_, config_.path, config_.secret_id))
         return failed(error);
     log_.reset(ownership_.directory_id());
     errors_.forgive();

@@ -37,7 +37,7 @@ public:
         /// starts normally.
         std::string trouble;
         std::uint64_t cap_bytes = 0, segment_bytes = 0;
-        std::uint64_t secret_mark = 0;
+        std::uint64_t secret_id = 0;
         std::chrono::milliseconds retry{60'000}, stalled_after{10'000};
         std::function<std::string(const std::filesystem::path&)> prepare =
             {};  // as DiskTier has it
@@ -67,7 +67,7 @@ public:
     void wait_for_end();
     bool is_loading() const { return state_ == State::loading; }
     bool is_off() const { return state_ == State::off; }
-    /// The part that SecondRequest::kRoomPart names is free, or two segments if these are larger.
+    /// The part that AdmissionFilter::kRoomPart names is free, or two segments if these are larger.
     /// False until the directory is ready.
     bool has_room() const;
 
@@ -75,16 +75,16 @@ public:
     bool write(DiskWriter::Job job);
     void end(std::span<const summary::KeyHash> hashes, std::function<void()> written);
     void end_all(std::function<void()> written);
-    std::optional<DiskResult<LoadedRecord>> read_now(const DiskReader::Wanted& wanted,
+    std::optional<DiskResult<LoadedRecord>> read_now(const DiskReader::RecordRequest& wanted,
                                                      std::string_view uri);
-    bool read(const DiskReader::Wanted& wanted, std::string uri, DiskReader::Answer answer);
+    bool read(const DiskReader::RecordRequest& wanted, std::string uri, DiskReader::Answer answer);
 
     void set_cap(std::uint64_t bytes);
     DiskStatus status() const;
 
     /// Writes the present company into the super file and waits for the device. False if that
     /// failed.
-    bool set_company(const SuperFile::Company& company);
+    bool set_company(const SuperFile::DirectorySet& company);
 
 private:
     enum class State : std::uint8_t { loading, ready, off };
@@ -100,7 +100,7 @@ private:
     /// True if the whole directory was read, before the end began.
     bool load();
     RecoveryHooks recovery_hooks();
-    Reclaiming reclaiming();
+    ReclaimHooks reclaim_hooks();
     /// The time for which one of the threads has waited for the device.
     Clock::duration longest_wait() const;
     void say_what_the_end_waits_for() const;

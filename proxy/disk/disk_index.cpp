@@ -133,14 +133,14 @@ void DiskIndex::insert(summary::KeyHash key, const DiskEntry& entry) {
     ++entries_;
 }
 
-std::uint32_t DiskIndex::slot_of(const Table& table, std::uint64_t tag, DiskPlace place) {
+std::uint32_t DiskIndex::slot_of(const Table& table, std::uint64_t tag, RecordLocation place) {
     auto slot = table.find(tag);
     while (slot < table.size && unpack(table.slots[slot]).place != place)
         slot = table.next(slot, tag);
     return slot;
 }
 
-std::optional<DiskEntry> DiskIndex::find(summary::KeyHash key, DiskPlace place) const {
+std::optional<DiskEntry> DiskIndex::find(summary::KeyHash key, RecordLocation place) const {
     const auto& table = tables_[table_of(key)];
     const auto slot = slot_of(table, tag_of(key), place);
     return slot < table.size ? std::optional(unpack(table.slots[slot])) : std::nullopt;
@@ -164,7 +164,7 @@ bool DiskIndex::set_announced(summary::KeyHash key, bool announced) {
     return first < table.size;
 }
 
-bool DiskIndex::erase(summary::KeyHash key, DiskPlace place) {
+bool DiskIndex::erase(summary::KeyHash key, RecordLocation place) {
     auto& table = tables_[table_of(key)];
     const auto slot = slot_of(table, tag_of(key), place);
     if (slot >= table.size) return false;
@@ -185,7 +185,7 @@ std::size_t DiskIndex::erase_all(summary::KeyHash key) {
     return count;
 }
 
-bool DiskIndex::replace(summary::KeyHash key, DiskPlace place, const DiskEntry& entry) {
+bool DiskIndex::replace(summary::KeyHash key, RecordLocation place, const DiskEntry& entry) {
     auto& table = tables_[table_of(key)];
     const auto tag = tag_of(key);
     const auto slot = slot_of(table, tag, place);

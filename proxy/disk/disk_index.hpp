@@ -21,24 +21,24 @@ inline constexpr unsigned kSectorBits = 19;  // 256 MiB in sectors of 512 bytes
 
 /// The place of a record. Within one directory, `segment` is below 2^kNumberBits. Among several
 /// directories, its upper kDirectoryBits name the directory, see in_directory().
-struct DiskPlace {
+struct RecordLocation {
     std::uint32_t segment = 0;  // below 2^kSegmentBits
     std::uint32_t sector = 0;   // below 2^kSectorBits; sector 0 is the segment's header
 
-    bool operator==(const DiskPlace&) const = default;
+    bool operator==(const RecordLocation&) const = default;
 };
 
-constexpr DiskPlace in_directory(unsigned directory, DiskPlace place) {
+constexpr RecordLocation in_directory(unsigned directory, RecordLocation place) {
     return {directory << kNumberBits | place.segment, place.sector};
 }
-constexpr unsigned directory_of(DiskPlace place) {
+constexpr unsigned directory_of(RecordLocation place) {
     return place.segment >> kNumberBits;
 }
 /// The bits of a segment's number that a place contains.
 constexpr std::uint32_t place_number(std::uint32_t segment) {
     return segment & ((1u << kNumberBits) - 1);
 }
-constexpr std::uint32_t number_of(DiskPlace place) {
+constexpr std::uint32_t number_of(RecordLocation place) {
     return place_number(place.segment);
 }
 
@@ -46,7 +46,7 @@ constexpr std::uint32_t number_of(DiskPlace place) {
 struct DiskEntry {
     static constexpr unsigned kMostUses = 3;
 
-    DiskPlace place;
+    RecordLocation place;
     std::uint32_t sectors = 0;  // its size, at most 131,072; kept with an error of 3 %
     unsigned uses = 0;          // 0 .. kMostUses, see used()
     bool announced = false;     // the mark of AnnouncementLedger
@@ -69,11 +69,11 @@ class DiskIndex {
 public:
     DiskIndex();
 
-    /// Adds an entry beside those that the key has. Precondition: the bounds of DiskPlace and
+    /// Adds an entry beside those that the key has. Precondition: the bounds of RecordLocation and
     /// DiskEntry.
     void insert(summary::KeyHash key, const DiskEntry& entry);
     /// False if the key lacks an entry at this place.
-    bool erase(summary::KeyHash key, DiskPlace place);
+    bool erase(summary::KeyHash key, RecordLocation place);
     /// Erases all entries of the key and returns their number.
     std::size_t erase_all(summary::KeyHash key);
     /// Erases the entries that `is_it(DiskEntry)` selects. Visits every entry.
@@ -92,7 +92,7 @@ public:
         }
     }
     /// Puts `entry` in the place of the key's entry at `place`. False if the key lacks one.
-    bool replace(summary::KeyHash key, DiskPlace place, const DiskEntry& entry);
+    bool replace(summary::KeyHash key, RecordLocation place, const DiskEntry& entry);
 
     /// Calls `visit(DiskEntry)` for each entry of the key.
     template <class Visit>
@@ -112,7 +112,7 @@ public:
         return table.find(tag_of(key)) < table.size;
     }
     /// The key's entry at `place`, if there is one.
-    std::optional<DiskEntry> find(summary::KeyHash key, DiskPlace place) const;
+    std::optional<DiskEntry> find(summary::KeyHash key, RecordLocation place) const;
 
     /// An entry of the key has the mark of AnnouncementLedger.
     bool announced(summary::KeyHash key) const;
@@ -178,7 +178,7 @@ private:
         return key.high & ((std::uint64_t{1} << 52) - 1);
     }
     /// The slot of the key's entry at `place`; `size` of the table if there is none.
-    static std::uint32_t slot_of(const Table& table, std::uint64_t tag, DiskPlace place);
+    static std::uint32_t slot_of(const Table& table, std::uint64_t tag, RecordLocation place);
     static Slot pack(std::uint64_t tag, const DiskEntry& entry);
     static DiskEntry unpack(const Slot& slot);
 

@@ -10,11 +10,11 @@
 namespace proxy {
 
 /// A directory, or one segment of it, whose records are lost.
-struct LostPlaces {
+struct LostRecords {
     unsigned directory = 0;
     std::optional<std::uint32_t> segment;  // number_of() its places
 
-    bool has(DiskPlace place) const {
+    bool has(RecordLocation place) const {
         return directory_of(place) == directory && (!segment || number_of(place) == *segment);
     }
 };
@@ -31,13 +31,13 @@ public:
     /// Records that recovery found, in batches, the newest first.
     virtual void recovered(std::span<const RecoveredKey> batch) = 0;
     /// The use count of the record at `place`; none if the index lacks it.
-    virtual std::optional<unsigned> uses(const FooterEntry& entry, DiskPlace place) = 0;
+    virtual std::optional<unsigned> uses(const FooterEntry& entry, RecordLocation place) = 0;
     /// The record was written again, at `to`.
-    virtual void moved(const FooterEntry& entry, DiskPlace from, DiskPlace to) = 0;
+    virtual void moved(const FooterEntry& entry, RecordLocation from, RecordLocation to) = 0;
     /// The record is gone.
-    virtual void dropped(const FooterEntry& entry, DiskPlace place) = 0;
+    virtual void dropped(const FooterEntry& entry, RecordLocation place) = 0;
     /// All records at these places are gone.
-    virtual void lost(const LostPlaces& places) = 0;
+    virtual void lost(const LostRecords& places) = 0;
 
 protected:
     ~DiskOwner() = default;

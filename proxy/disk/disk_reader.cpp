@@ -13,7 +13,7 @@ DiskReader::DiskReader(Config config, Judge judge)
     : config_(config), judge_(std::move(judge)), threads_(config.threads, config.queue) {}
 
 std::optional<DiskResult<LoadedRecord>> DiskReader::read_now(const SegmentPtr& segment,
-                                                             const Wanted& wanted,
+                                                             const RecordRequest& wanted,
                                                              std::string_view uri) {
     const auto at = std::uint64_t{wanted.place.sector} * kDiskSector;
     auto bytes = std::uint64_t{wanted.sectors} * kDiskSector;
@@ -38,7 +38,7 @@ std::optional<DiskResult<LoadedRecord>> DiskReader::read_now(const SegmentPtr& s
 /// Empty if the head cannot be read now, or its body does not stay in place. The read of the whole
 /// record shows its errors.
 std::optional<DiskResult<LoadedRecord>> DiskReader::read_head_now(const SegmentPtr& segment,
-                                                                  const Wanted& wanted) {
+                                                                  const RecordRequest& wanted) {
     const auto at = std::uint64_t{wanted.place.sector} * kDiskSector;
     const auto room = segment->header.bytes - at;
     DiskBytes bytes(std::min(kHeadBytes, room));
@@ -62,16 +62,16 @@ std::optional<DiskResult<LoadedRecord>> DiskReader::read_head_now(const SegmentP
     return loaded;
 }
 
-void DiskReader::leave_in_place(LoadedRecord& loaded, const SegmentPtr& segment, DiskPlace place,
-                                std::uint64_t at, std::uint64_t bytes) {
+void DiskReader::leave_in_place(LoadedRecord& loaded, const SegmentPtr& segment,
+                                RecordLocation place, std::uint64_t at, std::uint64_t bytes) {
     loaded.in_place = std::make_shared<RecordBody>(
-        RecordBody::Where{segment, place, at, bytes}, loaded.record.slices, threads_,
+        RecordBody::RecordSource{segment, place, at, bytes}, loaded.record.slices, threads_,
         [this](const boost::system::error_code& why) { note_failed(why); });
 }
 
 /// Leaves a large body in place, if the file system can answer whether sending it has to wait.
 void DiskReader::leave_in_place_if_large(LoadedRecord& loaded, const SegmentPtr& segment,
-                                         DiskPlace place) {
+                                         RecordLocation place) {
     const auto bytes = loaded.body.size();
     if (bytes < config_.in_place_from) return;
     const auto at = std::uint64_t{place.sector} * kDiskSector +
@@ -90,7 +90,8 @@ DiskResult<LoadedRecord> DiskReader::judged(DiskResult<LoadedRecord> loaded, std
     return judge_ ? judge_(std::move(loaded)) : std::move(loaded);
 }
 
-bool DiskReader::read(SegmentPtr segment, const Wanted& wanted, std::string uri, Answer answer) {
+bool DiskReader::read(SegmentPtr segment, const RecordRequest& wanted, std::string uri,
+                      Answer answer) {
     return threads_.try_run([this, segment = std::move(segment), wanted, uri = std::move(uri),
                              answer = std::move(answer)](bool ending) {
         if (ending) return answer(DiskError::ending);

@@ -24,8 +24,8 @@ public:
         std::uint64_t in_place_from = 16ull << 10;  // larger bodies stay in their segment
     };
     /// A record to read, as the index describes it.
-    struct Wanted {
-        DiskPlace place;            // only the sector is used
+    struct RecordRequest {
+        RecordLocation place;       // only the sector is used
         std::uint32_t sectors = 0;  // its approximate size
         bool proved = false;        // verified by this process, so its head suffices
     };
@@ -47,12 +47,13 @@ public:
     /// other_key if the record has another URI. A large record that was verified before comes as a
     /// head, with its body in_place.
     std::optional<DiskResult<LoadedRecord>> read_now(const SegmentPtr& segment,
-                                                     const Wanted& wanted, std::string_view uri);
+                                                     const RecordRequest& wanted,
+                                                     std::string_view uri);
     /// Any thread. `answer` is called once, on a thread of the reader; at the end it is called on
     /// the thread that ends the reader, or on the caller's. The receiver posts from there. It gets
     /// no_record if `segment` is null. False if too many reads wait: then `answer` is never called,
     /// and the caller treats it as a miss.
-    bool read(SegmentPtr segment, const Wanted& wanted, std::string uri, Answer answer);
+    bool read(SegmentPtr segment, const RecordRequest& wanted, std::string uri, Answer answer);
 
     struct Stats : DiskReaderCounters {
         std::size_t waiting = 0;
@@ -62,10 +63,11 @@ public:
 
 private:
     std::optional<DiskResult<LoadedRecord>> read_head_now(const SegmentPtr& segment,
-                                                          const Wanted& wanted);
-    void leave_in_place(LoadedRecord& loaded, const SegmentPtr& segment, DiskPlace place,
+                                                          const RecordRequest& wanted);
+    void leave_in_place(LoadedRecord& loaded, const SegmentPtr& segment, RecordLocation place,
                         std::uint64_t at, std::uint64_t bytes);
-    void leave_in_place_if_large(LoadedRecord& loaded, const SegmentPtr& segment, DiskPlace place);
+    void leave_in_place_if_large(LoadedRecord& loaded, const SegmentPtr& segment,
+                                 RecordLocation place);
     void note_failed(const boost::system::error_code& why);
     DiskResult<LoadedRecord> judged(DiskResult<LoadedRecord> loaded, std::string_view uri);
 

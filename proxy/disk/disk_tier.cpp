@@ -38,7 +38,7 @@ std::vector<bool> who_counts(std::span<const std::optional<SuperFile>> supers) {
 
 }  // namespace
 
-double DiskTier::Seat::wants(summary::KeyHash key) const {
+double DiskTier::DirectoryShare::wants(summary::KeyHash key) const {
     auto word = (key.low ^ seed) * 0xff51afd7ed558ccd;  // MurmurHash3's finalizer
     word = (word ^ word >> 33) * 0xc4ceb9fe1a85ec53;
     word ^= word >> 33;
@@ -53,7 +53,7 @@ DiskTier::DiskTier(DiskCalls& calls, Config config, DiskOwner& owner) {
         const auto& path = directory.path.native();
         seats_.push_back({XXH3_64bits(path.data(), path.size()),
                           static_cast<double>(std::max(directory.cap_bytes, kLeastDiskCap))});
-        auto super = SuperFile::take(calls, directory.path, config.secret_mark);
+        auto super = SuperFile::take(calls, directory.path, config.secret_id);
         if (!super && !is_of_device(super.error())) refuse(directory.path, super.error());
         ids_.push_back(super ? super->directory_id() : 0);
         troubles.push_back(super ? "" : super.error().message());
@@ -92,7 +92,7 @@ DiskDirectory& DiskTier::home_of(summary::KeyHash key) const {
     return *home;
 }
 
-DiskDirectory* DiskTier::at(DiskPlace place) const {
+DiskDirectory* DiskTier::at(RecordLocation place) const {
     const auto index = directory_of(place);
     return index < directories_.size() ? directories_[index].get() : nullptr;
 }
@@ -135,7 +135,7 @@ std::unique_ptr<DiskDirectory> DiskTier::make(DiskCalls& calls, const Config& co
     made.segment_bytes = segment_bytes;
     made.cap_bytes = cap_bytes;
     made.path = path;
-    made.secret_mark = config.secret_mark;
+    made.secret_id = config.secret_id;
     made.retry = config.retry;
     made.stalled_after = config.stalled_after;
     made.prepare = config.prepare;
@@ -164,7 +164,7 @@ bool DiskTier::part_with(unsigned index) {
     std::vector<std::uint64_t> left;
     for (std::size_t i = 0; i < ids_.size(); ++i)
         if (i != index && !directories_[i]->is_off()) left.push_back(ids_[i]);
-    const SuperFile::Company company{++term_, company_of(left)};
+    const SuperFile::DirectorySet company{++term_, company_of(left)};
     bool noted = false;
     for (std::size_t i = 0; i < ids_.size(); ++i)
         if (i != index && !directories_[i]->is_off())
@@ -190,11 +190,11 @@ namespace {
 /// Returns a function that calls `written` at its `count`th call.
 std::function<void()> after_all(std::size_t count, DiskTier::Ended written) {
     if (!written) return {};
-    struct Left {
+    struct PendingWrites {
         std::atomic<std::size_t> count;
         DiskTier::Ended written;
     };
-    auto left = std::make_shared<Left>(count, std::move(written));
+    auto left = std::make_shared<PendingWrites>(count, std::move(written));
     return [left] {
         if (--left->count == 0) left->written();
     };
@@ -212,14 +212,15 @@ void DiskTier::end_all(Ended written) {
     for (const auto& directory : directories_) directory->end_all(each);
 }
 
-std::optional<DiskResult<LoadedRecord>> DiskTier::read_now(const DiskReader::Wanted& wanted,
+std::optional<DiskResult<LoadedRecord>> DiskTier::read_now(const DiskReader::RecordRequest& wanted,
                                                            std::string_view uri) {
     auto* directory = at(wanted.place);
     if (directory == nullptr) return DiskResult<LoadedRecord>(DiskError::no_record);
     return directory->read_now(wanted, uri);
 }
 
-bool DiskTier::read(const DiskReader::Wanted& wanted, std::string uri, DiskReader::Answer answer) {
+bool DiskTier::read(const DiskReader::RecordRequest& wanted, std::string uri,
+                    DiskReader::Answer answer) {
     auto* directory = at(wanted.place);
     return directory != nullptr && directory->read(wanted, std::move(uri), std::move(answer));
 }

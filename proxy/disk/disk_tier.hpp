@@ -34,7 +34,7 @@ public:
     };
     struct Config {
         std::vector<Directory> directories;  // 1 .. kMaxDiskDirectories
-        std::uint64_t secret_mark = 0;       // see SuperFile
+        std::uint64_t secret_id = 0;         // see SuperFile
         DiskWriter::Config writer;
         DiskReader::Config reader;
         /// The only directory is tried again this long after a failure.
@@ -71,7 +71,7 @@ public:
         std::shared_ptr<const void> owner;  // of the memory that record and body view
         /// The place of the record. Called once, on a thread of the tier, before any job takes
         /// effect that was pushed later.
-        std::function<void(DiskResult<DiskPlace>)> done;
+        std::function<void(DiskResult<RecordLocation>)> done;
     };
     /// False if the job is refused, because the queue is full or the disk had an error lately;
     /// `done` is dropped then. For each key, write(), end() and end_all() take effect in the order
@@ -94,12 +94,12 @@ public:
 
     /// Empty if a device would have to be awaited, or the record is too large. Errors: other_key,
     /// for a record of another URI; purged, see end(); those of the bytes and of the system.
-    std::optional<DiskResult<LoadedRecord>> read_now(const DiskReader::Wanted& wanted,
+    std::optional<DiskResult<LoadedRecord>> read_now(const DiskReader::RecordRequest& wanted,
                                                      std::string_view uri);
     /// `answer` is called once, on a thread of the tier, or at its end as in DiskReader::read();
     /// the receiver posts from there. False if too many reads wait: then `answer` is dropped, and
     /// the caller treats it as a miss.
-    bool read(const DiskReader::Wanted& wanted, std::string uri, DiskReader::Answer answer);
+    bool read(const DiskReader::RecordRequest& wanted, std::string uri, DiskReader::Answer answer);
 
     /// Takes effect by and by. A lower cap removes segments.
     void set_cap(std::size_t directory, std::uint64_t bytes);
@@ -108,7 +108,7 @@ public:
 private:
     /// The share of a directory in the assignment of keys. The seed comes from the path, so a
     /// replaced disk leaves the keys of the others where they are.
-    struct Seat {
+    struct DirectoryShare {
         std::uint64_t seed = 0;
         double size = 0;
 
@@ -125,11 +125,11 @@ private:
     std::unique_ptr<DiskDirectory> make(DiskCalls& calls, const Config& config, unsigned index,
                                         SuperFile super, std::string trouble, DiskOwner& owner);
     DiskDirectory& home_of(summary::KeyHash key) const;
-    DiskDirectory* at(DiskPlace place) const;
+    DiskDirectory* at(RecordLocation place) const;
     bool part_with(unsigned index);
 
     std::vector<std::uint64_t> ids_;
-    std::vector<Seat> seats_;
+    std::vector<DirectoryShare> seats_;
     std::mutex parting_;
     std::uint64_t term_ = 0;
     std::vector<std::unique_ptr<DiskDirectory>> directories_;

@@ -11,7 +11,7 @@ bool ends_nothing(const Record& record) {
     return record.type == RecordType::gone && record.tags.empty();
 }
 
-void notify(const DiskWriter::Job& job, DiskResult<DiskPlace> place) {
+void notify(const DiskWriter::Job& job, DiskResult<RecordLocation> place) {
     if (job.done) job.done(place);
 }
 
@@ -33,7 +33,7 @@ bool joins(Waiting& last, DiskWriter::Job& job) {
     record.seq = job.record.seq;
     if (job.done)
         last.job.done = [first = std::move(last.job.done),
-                         then = std::move(job.done)](const DiskResult<DiskPlace>& place) {
+                         then = std::move(job.done)](const DiskResult<RecordLocation>& place) {
             if (first) first(place);
             then(place);
         };
@@ -109,12 +109,12 @@ DiskWriter::Batch DiskWriter::next_batch(boost::system::error_code& paused_by) {
 
 /// The results of write() so far, while it goes through a batch.
 struct DiskWriter::Outcome {
-    struct Added {
+    struct WrittenRecord {
         Waiting* waiting;
-        DiskPlace place;
+        RecordLocation place;
     };
     DiskWriter& writer;
-    std::vector<Added> added{};
+    std::vector<WrittenRecord> added{};
     Batch again{};  // unwritten tombstones, and the jobs that depend on them
     boost::system::error_code error{};
     bool all_ended = false;
@@ -127,7 +127,7 @@ struct DiskWriter::Outcome {
         if (is_tombstone(waiting.job.record.type) && why != DiskError::too_large) {
             if (!nothing_left) return again.push_back(std::move(waiting));
             writer.count({{.queued_bytes = waiting.bytes}, waiting.ends});
-            return notify(waiting.job, DiskPlace{});
+            return notify(waiting.job, RecordLocation{});
         }
         Stats done{{.queued_bytes = waiting.bytes}, waiting.ends};
         ++(why == DiskError::too_large ? done.refused_too_large : done.failed);
@@ -166,7 +166,7 @@ struct DiskWriter::Outcome {
         for (const auto& one : flushed) {
             const auto& job = one.waiting->job;
             all_ended = all_ended || job.record.type == RecordType::all_gone;
-            notify(job, judge ? judge(job, one.place) : DiskResult<DiskPlace>(one.place));
+            notify(job, judge ? judge(job, one.place) : DiskResult<RecordLocation>(one.place));
         }
     }
 };
@@ -185,7 +185,7 @@ boost::system::error_code DiskWriter::write(SegmentLog& log) {
                 continue;
             }
             count({{.queued_bytes = waiting.bytes}, waiting.ends});
-            notify(waiting.job, DiskPlace{});
+            notify(waiting.job, RecordLocation{});
             continue;
         }
         if (const auto& why = outcome.error ? outcome.error : paused_by;
@@ -248,7 +248,8 @@ void DiskWriter::fail_all(const boost::system::error_code& error) {
     for (const auto& one : left) {
         const bool ends = is_tombstone(one.job.record.type);
         count({{.queued_bytes = one.bytes, .failed = ends ? 0u : 1u}, one.ends});
-        notify(one.job, ends ? DiskResult<DiskPlace>(DiskPlace{}) : DiskResult<DiskPlace>(error));
+        notify(one.job, ends ? DiskResult<RecordLocation>(RecordLocation{})
+                             : DiskResult<RecordLocation>(error));
     }
 }
 

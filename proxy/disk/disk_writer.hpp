@@ -29,7 +29,7 @@ public:
     /// until the device has the segment. write() calls it once for each accepted job, after stats()
     /// has counted the job. The record may have been purged meanwhile, and then it must stay out of
     /// the index.
-    using Done = std::function<void(DiskResult<DiskPlace>)>;
+    using WriteHandler = std::function<void(DiskResult<RecordLocation>)>;
 
     /// A record; `owner` keeps its texts and its body alive. A tombstone that lacks hashes is a
     /// marker: it is done when all jobs before it are.
@@ -38,11 +38,11 @@ public:
         summary::KeyHash key{};
         std::vector<iovec> body;
         std::shared_ptr<const void> owner;
-        Done done;
+        WriteHandler done;
     };
 
     /// May replace the result of a written record. Empty: the result is its place.
-    using Judge = std::function<DiskResult<DiskPlace>(const Job&, DiskPlace)>;
+    using Judge = std::function<DiskResult<RecordLocation>(const Job&, RecordLocation)>;
 
     explicit DiskWriter(Config config, Judge judge = {})
         : config_(config), judge_(std::move(judge)) {}

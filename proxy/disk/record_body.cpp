@@ -18,12 +18,12 @@ void forget_pages(int fd, std::uint64_t at, std::uint64_t bytes) {
 }
 
 /// Counts as long as it lives.
-class Loading {
+class LoadCount {
 public:
-    explicit Loading(std::atomic<unsigned>& count) : count_(count) { ++count_; }
-    ~Loading() { --count_; }
-    Loading(const Loading&) = delete;
-    Loading& operator=(const Loading&) = delete;
+    explicit LoadCount(std::atomic<unsigned>& count) : count_(count) { ++count_; }
+    ~LoadCount() { --count_; }
+    LoadCount(const LoadCount&) = delete;
+    LoadCount& operator=(const LoadCount&) = delete;
 
 private:
     std::atomic<unsigned>& count_;
@@ -50,7 +50,7 @@ void RecordBody::read_slice(std::shared_ptr<const RecordBody> self, std::uint64_
 }
 
 DiskResult<DiskBytes> RecordBody::load(Slice slice) const {
-    const Loading loading(loading_);
+    const LoadCount loading(loading_);
     DiskBytes bytes(slice.end - slice.begin);
     const auto error = where_.segment->file.read(bytes, where_.at + slice.begin);
     const auto sum = sums_[slice.begin / kSliceBytes];

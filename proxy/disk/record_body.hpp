@@ -18,23 +18,24 @@ namespace proxy {
 /// again. Any thread, while the threads of the disk run.
 class RecordBody {
 public:
-    struct Where {
+    struct RecordSource {
         SegmentPtr segment;
-        DiskPlace place;       // of its record, as the reader asked for it
+        RecordLocation place;  // of its record, as the reader asked for it
         std::uint64_t at = 0;  // in the file
         std::uint64_t bytes = 0;
     };
     using Failed = std::function<void(const boost::system::error_code&)>;
     /// `sums` has one checksum for each kSliceBytes. `failed` gets errors of reads, on one of the
     /// threads.
-    RecordBody(Where where, std::vector<std::uint64_t> sums, DiskThreads& threads, Failed failed)
+    RecordBody(RecordSource where, std::vector<std::uint64_t> sums, DiskThreads& threads,
+               Failed failed)
         : where_(std::move(where)),
           sums_(std::move(sums)),
           threads_(threads),
           failed_(std::move(failed)) {}
 
     std::uint64_t size() const { return where_.bytes; }
-    DiskPlace place() const { return where_.place; }
+    RecordLocation place() const { return where_.place; }
     std::uint64_t memory_bytes() const { return sizeof *this + sums_.size() * sizeof sums_[0]; }
     /// Called after `failed`. Its maker sets it before others have the object.
     void when_spoilt(std::function<void(const RecordBody&)> then) { spoilt_ = std::move(then); }
@@ -72,7 +73,7 @@ public:
 private:
     DiskResult<DiskBytes> load(Slice slice) const;
 
-    Where where_;
+    RecordSource where_;
     std::vector<std::uint64_t> sums_;
     DiskThreads& threads_;
     Failed failed_;

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "proxy/disk/live_records.hpp"
 #include "proxy/disk/pages.hpp"
-#include "proxy/disk/reckoning.hpp"
 
 namespace proxy {
 namespace {
@@ -27,7 +27,7 @@ std::uint64_t identity(const FooterEntry& entry, summary::KeyHash key) {
 }
 
 /// The content of one file.
-struct Opened {
+struct FileContent {
     boost::system::error_code error;  // the first error of the members below
     SegmentPtr segment;               // null if it could not be opened
     SegmentContents contents;
@@ -57,7 +57,7 @@ public:
     FileReader& operator=(const FileReader&) = delete;
 
     /// Takes the content of the file at `at`. To be called once for each file, in order.
-    Opened take(std::size_t at) {
+    FileContent take(std::size_t at) {
         if (threads_.empty()) return open(files_[at]);
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [&] { return slots_[at] != nullptr; });
@@ -81,7 +81,7 @@ private:
                 if (begun_ >= files_.size()) return;
                 at = begun_++;
             }
-            auto opened = std::make_unique<Opened>(open(files_[at]));
+            auto opened = std::make_unique<FileContent>(open(files_[at]));
             {
                 const std::lock_guard lock(mutex_);
                 slots_[at] = std::move(opened);
@@ -89,8 +89,8 @@ private:
             changed_.notify_all();
         }
     }
-    Opened open(const SegmentFile& file) const {
-        Opened opened;
+    FileContent open(const SegmentFile& file) const {
+        FileContent opened;
         auto segment = open_segment(calls_, file.path, RecordHome{directory_id_, file.number});
         if (!segment) {
             opened.error = segment.error();
@@ -116,7 +116,7 @@ private:
     const RecoveryHooks& hooks_;
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::vector<std::unique_ptr<Opened>> slots_;
+    std::vector<std::unique_ptr<FileContent>> slots_;
     std::size_t begun_ = 0, taken_ = 0;
     std::vector<std::thread> threads_;
 };
@@ -129,7 +129,7 @@ public:
         batch_.reserve(kRecoveredBatch);
     }
 
-    void take(const SegmentFile& file, Opened opened) {
+    void take(const SegmentFile& file, FileContent opened) {
         if (opened.error) return take_unreadable(file, std::move(opened));
         if (!hooks_.opened(opened.segment)) return remove(file);
         const auto& contents = opened.contents;
@@ -148,10 +148,10 @@ public:
             if (!is_tombstone(entries[i].type)) take(file, entries[i], opened.keys[i]);
         give();  // the batch views `opened`, which ends here
     }
-    Recovered result() && { return std::move(result_); }
+    RecoveryResult result() && { return std::move(result_); }
 
 private:
-    void take_unreadable(const SegmentFile& file, Opened opened) {
+    void take_unreadable(const SegmentFile& file, FileContent opened) {
         // A kill may leave the newest file empty.
         if (opened.error != DiskError::never_begun || !newest_) {
             newest_ = false;
@@ -166,13 +166,13 @@ private:
     }
     void take(const SegmentFile& file, const FooterEntry& entry, summary::KeyHash key) {
         switch (reckoning_.judge(identity(entry, key), !hooks_.counts(entry, key))) {
-            case Reckoning::Standing::purged:
+            case LiveRecords::Standing::purged:
                 ++result_.purged;
                 return;
-            case Reckoning::Standing::superseded:
+            case LiveRecords::Standing::superseded:
                 ++result_.superseded;
                 return;
-            case Reckoning::Standing::counts:
+            case LiveRecords::Standing::counts:
                 break;
         }
         ++result_.recovered;
@@ -189,8 +189,8 @@ private:
     DiskCalls& calls_;
     const RecoveryHooks& hooks_;
     const std::size_t files_;
-    Recovered result_;
-    Reckoning reckoning_;
+    RecoveryResult result_;
+    LiveRecords reckoning_;
     Pages<RecoveredKey> batch_;
     bool newest_ = true;     // all files so far were empty
     bool doubtful_ = false;  // a file so far has lost something
@@ -198,9 +198,9 @@ private:
 
 }  // namespace
 
-DiskResult<Recovered> recover(DiskCalls& calls, const std::filesystem::path& directory,
-                              std::uint64_t directory_id, unsigned threads,
-                              const RecoveryHooks& hooks) {
+DiskResult<RecoveryResult> recover(DiskCalls& calls, const std::filesystem::path& directory,
+                                   std::uint64_t directory_id, unsigned threads,
+                                   const RecoveryHooks& hooks) {
     const auto files = segment_files(directory);
     if (!files) return files.error();
     Recovery recovery(calls, hooks, files->size());

@@ -15,7 +15,7 @@ namespace proxy {
 struct RecoveredKey {
     summary::KeyHash key;
     const FooterEntry& entry;
-    DiskPlace place;
+    RecordLocation place;
     /// The record may have been purged, as a segment of its age or newer lost something. The store
     /// validates it before use.
     bool doubtful = false;
@@ -42,7 +42,7 @@ inline constexpr std::size_t kRecoveredBatch = 4096;
 inline constexpr unsigned kRecoveryThreads = 4;
 
 /// The result of a recovery.
-struct Recovered : DiskRecoveryCounters {
+struct RecoveryResult : DiskRecoveryCounters {
     std::uint64_t superseded = 0;  // replaced by a later one of the variant
     std::uint64_t purged = 0;      // rejected by `counts`
     /// The newest segment, if it is complete. Its records have been given.
@@ -58,9 +58,9 @@ struct Recovered : DiskRecoveryCounters {
 /// unreadable to the system stay. `threads` read files beside the caller, or the caller reads alone
 /// if that is less than 2. The caller's thread calls all hooks but hash_of. Fails only if the
 /// directory cannot be read.
-DiskResult<Recovered> recover(DiskCalls& calls, const std::filesystem::path& directory,
-                              std::uint64_t directory_id, unsigned threads,
-                              const RecoveryHooks& hooks);
+DiskResult<RecoveryResult> recover(DiskCalls& calls, const std::filesystem::path& directory,
+                                   std::uint64_t directory_id, unsigned threads,
+                                   const RecoveryHooks& hooks);
 
 /// The number for the next segment of a directory, after all files there. Errors as above.
 DiskResult<std::uint32_t> next_segment_number(const std::filesystem::path& directory);

@@ -21,10 +21,10 @@ std::uint64_t readmittable(std::uint64_t segment_bytes, std::uint64_t written,
     return std::min(segment_bytes / kReadmittedPart, earned - std::min(earned, readmitted));
 }
 
-SegmentLog::SegmentLog(DiskCalls& calls, Config config, Reclaiming reclaiming, SyncLater sync)
+SegmentLog::SegmentLog(DiskCalls& calls, Config config, ReclaimHooks reclaim_hooks, SyncLater sync)
     : calls_(calls),
       config_(std::move(config)),
-      reclaiming_(std::move(reclaiming)),
+      reclaim_hooks_(std::move(reclaim_hooks)),
       sync_(std::move(sync)) {
     assert(config_.segment_bytes % kDiskSector == 0 && config_.segment_bytes <= kMaxSegmentBytes);
     set_cap(config_.cap_bytes);
@@ -74,7 +74,7 @@ boost::system::error_code SegmentLog::make_room(const RecordSizes& sizes,
     return has_room(sizes, footer_bytes) ? boost::system::error_code() : DiskError::too_large;
 }
 
-DiskPlace SegmentLog::add(const Record& record, std::span<const iovec> body) {
+RecordLocation SegmentLog::add(const Record& record, std::span<const iovec> body) {
     const auto sizes = sizes_of(record);
     assert(sizes && has_room(*sizes, footer_bytes(record)));
     auto& prefix = prefixes_.emplace_back();
@@ -142,7 +142,7 @@ SegmentPtr SegmentLog::oldest() const {
 
 DiskResult<SegmentPtr> SegmentLog::create(Need need) {
     for (bool again = true;;) {
-        // The numbers of present segments differ in the bits that a DiskPlace has.
+        // The numbers of present segments differ in the bits that a RecordLocation has.
         while (find(place_number(config_.next_segment))) ++config_.next_segment;
         auto made =
             create_segment(calls_, config_.directory,
@@ -183,12 +183,12 @@ boost::system::error_code SegmentLog::retire(Readmit used) {
         auto& entries = contents->footer.entries;
         const auto again = used == Readmit::yes ? readmit(*going, entries) : 0;
         for (const auto& entry : entries)
-            reclaiming_.dropped(entry, {place_number(going->number()), entry.sector});
+            reclaim_hooks_.dropped(entry, {place_number(going->number()), entry.sector});
         const std::lock_guard lock(mutex_);
         stats_.readmitted_bytes += again;
     }
-    if (!contents) reclaiming_.failed(contents.error());
-    if (!contents || contents->damaged) reclaiming_.lost(place_number(going->number()));
+    if (!contents) reclaim_hooks_.failed(contents.error());
+    if (!contents || contents->damaged) reclaim_hooks_.lost(place_number(going->number()));
     if (const auto error = remove_file(calls_, going->path)) return error;
     if (going == ended_before_) ended_before_.reset();
     {
@@ -213,15 +213,15 @@ std::uint64_t SegmentLog::readmit(const Segment& from, Pages<FooterEntry>& entri
     for (std::size_t i = 0; i < entries.size(); ++i) {
         if (is_tombstone(entries[i].type)) continue;
         const auto uses =
-            reclaiming_.uses(entries[i], {place_number(from.number()), entries[i].sector});
+            reclaim_hooks_.uses(entries[i], {place_number(from.number()), entries[i].sector});
         if (uses && *uses > 0) used.push_back({i, *uses});
     }
     std::ranges::stable_sort(used, std::greater(), &Used::uses);
-    struct Moved {
+    struct MovedRecord {
         std::size_t at;
-        DiskPlace to;
+        RecordLocation to;
     };
-    std::vector<Moved> moved;
+    std::vector<MovedRecord> moved;
     std::uint64_t bytes = 0;
     const auto so_far = stats();
     const auto most = readmittable(std::min(from.header.bytes, active_.segment->header.bytes),
@@ -231,7 +231,7 @@ std::uint64_t SegmentLog::readmit(const Segment& from, Pages<FooterEntry>& entri
         const auto size = std::uint64_t{entry.sectors} * kDiskSector;
         if (bytes + size + active_.footer.size() + footer_bytes(entry) > most) continue;
         const auto loaded = load_record(from, entry.sector, entry.sectors);
-        if (!loaded) reclaiming_.failed(loaded.error());
+        if (!loaded) reclaim_hooks_.failed(loaded.error());
         if (!loaded || loaded->record.uri != entry.uri) continue;
         const iovec body{const_cast<std::byte*>(loaded->body.data()), loaded->body.size()};
         const auto to = add(loaded->record, {&body, 1});
@@ -241,7 +241,7 @@ std::uint64_t SegmentLog::readmit(const Segment& from, Pages<FooterEntry>& entri
     }
     for (const auto& one : moved) {
         auto& entry = entries[one.at];
-        reclaiming_.moved(entry, {place_number(from.number()), entry.sector}, one.to);
+        reclaim_hooks_.moved(entry, {place_number(from.number()), entry.sector}, one.to);
         entry.sectors = 0;
     }
     std::erase_if(entries, [](const FooterEntry& entry) { return entry.sectors == 0; });

@@ -36,14 +36,14 @@ std::uint64_t readmittable(std::uint64_t segment_bytes, std::uint64_t written,
                            std::uint64_t readmitted);
 
 /// The questions and reports of the log during reclamation. Called on the thread of the writer.
-struct Reclaiming {
+struct ReclaimHooks {
     /// The use count of the record; none if the index lacks it.
-    std::function<std::optional<unsigned>(const FooterEntry&, DiskPlace)> uses;
+    std::function<std::optional<unsigned>(const FooterEntry&, RecordLocation)> uses;
     /// The record was written again. Both places can be read until the next call to the log.
-    std::function<void(const FooterEntry&, DiskPlace from, DiskPlace to)> moved;
+    std::function<void(const FooterEntry&, RecordLocation from, RecordLocation to)> moved;
     /// The record or the tombstone is gone.
-    std::function<void(const FooterEntry&, DiskPlace)> dropped;
-    /// The segment with this number in a DiskPlace goes, and some of its records are unknown,
+    std::function<void(const FooterEntry&, RecordLocation)> dropped;
+    /// The segment with this number in a RecordLocation goes, and some of its records are unknown,
     /// because its bytes are spoilt or unreadable.
     std::function<void(std::uint32_t)> lost;
     /// The error of a record of a reclaimed segment that is unreadable.
@@ -71,7 +71,7 @@ public:
         std::uint32_t next_segment = 1;
     };
     /// Without `sync`, sealing waits for the device.
-    SegmentLog(DiskCalls& calls, Config config, Reclaiming reclaiming, SyncLater sync = {});
+    SegmentLog(DiskCalls& calls, Config config, ReclaimHooks reclaim_hooks, SyncLater sync = {});
 
     /// Adds a recovered segment before all others. False if its number equals that of another one
     /// in kNumberBits.
@@ -91,7 +91,7 @@ public:
                                         Need need = Need::ordinary);
     /// Adds a record to the next flush() and returns its place. The body must stay valid until
     /// then. Precondition: make_room() for this record was the call before.
-    DiskPlace add(const Record& record, std::span<const iovec> body);
+    RecordLocation add(const Record& record, std::span<const iovec> body);
     /// Writes the added records. After an error all of them are void, and the next record goes to a
     /// new segment. A restart may find some of them, unless they were purged.
     boost::system::error_code flush();
@@ -111,7 +111,7 @@ public:
     /// number.
     void reset(std::uint64_t directory_id);
 
-    /// The segment with this number in a DiskPlace, or null.
+    /// The segment with this number in a RecordLocation, or null.
     SegmentPtr find(std::uint32_t number) const;
     struct Stats : DiskLogCounters {
         std::uint64_t segment_bytes = 0;  // of the next one
@@ -131,7 +131,7 @@ private:
 
     DiskCalls& calls_;
     Config config_;
-    Reclaiming reclaiming_;
+    ReclaimHooks reclaim_hooks_;
     SyncLater sync_;
 
     SegmentEnd active_;               // the next record goes there

@@ -19,8 +19,8 @@ constexpr std::string_view kText = "hearsay disk cache\r\n\x1a\x04";
 constexpr std::size_t kSummedBytes = 66;
 
 struct Numbers {
-    std::uint64_t directory_id = 0, secret_mark = 0;
-    SuperFile::Company company;
+    std::uint64_t directory_id = 0, secret_id = 0;
+    SuperFile::DirectorySet company;
     std::uint32_t instance = 0;
 };
 
@@ -30,7 +30,7 @@ DiskBytes encoded(const Numbers& numbers) {
     put<std::uint32_t>(out, kDiskFormat);
     put<std::uint32_t>(out, 0);
     put<std::uint64_t>(out, numbers.directory_id);
-    put<std::uint64_t>(out, numbers.secret_mark);
+    put<std::uint64_t>(out, numbers.secret_id);
     put<std::uint64_t>(out, numbers.company.term);
     put<std::uint64_t>(out, numbers.company.members);
     put<std::uint32_t>(out, numbers.instance);
@@ -48,7 +48,7 @@ DiskResult<Numbers> decoded(DiskView sector) {
     in.number<std::uint32_t>();
     Numbers numbers;
     numbers.directory_id = in.number<std::uint64_t>();
-    numbers.secret_mark = in.number<std::uint64_t>();
+    numbers.secret_id = in.number<std::uint64_t>();
     numbers.company.term = in.number<std::uint64_t>();
     numbers.company.members = in.number<std::uint64_t>();
     numbers.instance = in.number<std::uint32_t>();
@@ -93,7 +93,7 @@ std::uint64_t random_number() {
 }  // namespace
 
 DiskResult<DirectoryContents> look_into(DiskCalls& calls, const std::filesystem::path& directory) {
-    using Whose = DirectoryContents::Whose;
+    using DirectoryOwner = DirectoryContents::DirectoryOwner;
     DirectoryContents found;
     std::vector<std::filesystem::path> segments;
     std::error_code error;
@@ -113,16 +113,16 @@ DiskResult<DirectoryContents> look_into(DiskCalls& calls, const std::filesystem:
     if (sector->size() < kDiskSector) {  // absent, empty, or cut off
         for (const auto& path : segments)
             if (!is_a_segment(calls, path)) found.other_file = path.filename().string();
-        if (!found.other_file.empty()) found.whose = Whose::others;
+        if (!found.other_file.empty()) found.whose = DirectoryOwner::others;
         return found;
     }
-    found.whose = Whose::ours;
+    found.whose = DirectoryOwner::ours;
     const auto numbers = decoded(*sector);
     if (!numbers && numbers.error() != DiskError::foreign) return numbers.error();
     if (numbers) {
-        found.secret_mark = numbers->secret_mark;
+        found.secret_id = numbers->secret_id;
     } else {
-        found.whose = Whose::others;
+        found.whose = DirectoryOwner::others;
         found.other_file = SuperFile::kName;
     }
     return found;
@@ -133,13 +133,13 @@ std::uint64_t secret_mark_of(const summary::KeyHasher& hasher) {
 }
 
 DiskResult<SuperFile> SuperFile::take(DiskCalls& calls, const std::filesystem::path& directory,
-                                      std::uint64_t secret_mark) {
-    using Whose = DirectoryContents::Whose;
+                                      std::uint64_t secret_id) {
+    using DirectoryOwner = DirectoryContents::DirectoryOwner;
     const auto found = look_into(calls, directory);
     if (!found) return found.error();
     // The directory of another program stays untouched.
-    if (found->whose == Whose::others) return DiskError::foreign;
-    const bool empty = found->whose == Whose::nobodys;
+    if (found->whose == DirectoryOwner::others) return DiskError::foreign;
+    const bool empty = found->whose == DirectoryOwner::nobodys;
     auto file = DiskFile::open(calls, directory / kName, empty ? O_RDWR | O_CREAT : O_RDWR);
     if (!file) return file.error();
     if (::flock(file->fd(), LOCK_EX | LOCK_NB) != 0) {
@@ -150,14 +150,14 @@ DiskResult<SuperFile> SuperFile::take(DiskCalls& calls, const std::filesystem::p
     if (!sector) return sector.error();
     SuperFile taken;
     taken.file_ = std::move(*file);
-    taken.secret_mark_ = secret_mark;
+    taken.secret_mark_ = secret_id;
     if (sector->size() < kDiskSector) {
         if (!empty) return DiskError::foreign;
         taken.directory_id_ = random_number();
     } else {  // another process may have written it by now
         const auto numbers = decoded(*sector);
         if (!numbers) return numbers.error();
-        if (numbers->secret_mark != secret_mark) return DiskError::other_secret;
+        if (numbers->secret_id != secret_id) return DiskError::other_secret;
         taken.directory_id_ = numbers->directory_id;
         taken.company_ = numbers->company;
         taken.instance_ = numbers->instance;
@@ -175,7 +175,8 @@ boost::system::error_code SuperFile::write() {
     return file_.sync();
 }
 
-boost::system::error_code SuperFile::set_company(const Company& company, std::uint32_t instance) {
+boost::system::error_code SuperFile::set_company(const DirectorySet& company,
+                                                 std::uint32_t instance) {
     company_ = company;
     instance_ = std::max(instance_, instance);
     return write();

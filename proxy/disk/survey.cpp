@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <limits>
 
-#include "proxy/disk/reckoning.hpp"
+#include "proxy/disk/live_records.hpp"
 #include "proxy/disk/super_file.hpp"
 #include "proxy/disk/tombstones.hpp"
 
@@ -100,8 +100,8 @@ private:
         // A purge by URL is recognizable only with the secret.
         const auto is_purged = tombstones_.cover(entry.seq, {}, entry.tags);
         const auto standing = reckoning_.judge(identity, is_purged);
-        if (standing == Reckoning::Standing::purged) return ++result_.purged, false;
-        if (standing == Reckoning::Standing::superseded) return ++result_.superseded, false;
+        if (standing == LiveRecords::Standing::purged) return ++result_.purged, false;
+        if (standing == LiveRecords::Standing::superseded) return ++result_.superseded, false;
         ++(entry.type == RecordType::block ? result_.blocks : result_.responses);
         result_.live_bytes += std::uint64_t{entry.sectors} * kDiskSector;
         result_.expired += entry.expires < now_ ? 1 : 0;
@@ -172,13 +172,13 @@ private:
 
     const SurveyOrder& order_;
     const DiskTime now_;
-    LookingCalls calls_;
+    ReadOnlyCalls calls_;
     DiskSurvey result_;
     std::optional<std::uint64_t> directory_;
     std::uint64_t done_ = 0, all_ = 0;
     unsigned since_report_ = 0;
     Tombstones tombstones_{std::numeric_limits<std::size_t>::max()};
-    Reckoning reckoning_;
+    LiveRecords reckoning_;
     boost::unordered_flat_set<summary::KeyHash, summary::HashOfKeyHash> tags_;
     std::vector<DiskTime> stored_;
 };
@@ -190,20 +190,20 @@ int refused() {
 
 }  // namespace
 
-int LookingCalls::open(const char* path, int flags, unsigned mode) {
+int ReadOnlyCalls::open(const char* path, int flags, unsigned mode) {
     return DiskCalls::open(path, (flags & ~(O_ACCMODE | O_CREAT | O_TRUNC | O_EXCL)) | O_RDONLY,
                            mode);
 }
-int LookingCalls::reserve(int, std::uint64_t) {
+int ReadOnlyCalls::reserve(int, std::uint64_t) {
     return refused();
 }
-ssize_t LookingCalls::write(int, std::span<const iovec>, std::uint64_t) {
+ssize_t ReadOnlyCalls::write(int, std::span<const iovec>, std::uint64_t) {
     return refused();
 }
-int LookingCalls::sync(int) {
+int ReadOnlyCalls::sync(int) {
     return refused();
 }
-int LookingCalls::remove(const char*) {
+int ReadOnlyCalls::remove(const char*) {
     return refused();
 }
 
@@ -219,10 +219,10 @@ DiskResult<DiskSurvey> survey(const fs::path& place, const SurveyOrder& order, D
         surveyor.look_at(place);
         return std::move(surveyor).result();
     }
-    LookingCalls calls;
+    ReadOnlyCalls calls;
     const auto found = look_into(calls, place);
     if (!found) return found.error();
-    if (found->whose == DirectoryContents::Whose::others) return DiskError::foreign;
+    if (found->whose == DirectoryContents::DirectoryOwner::others) return DiskError::foreign;
     const auto super = DiskFile::open(calls, place / SuperFile::kName, O_RDONLY);
     if (!super) {
         const bool none = super.error() == boost::system::errc::no_such_file_or_directory;

@@ -12,7 +12,7 @@
 namespace proxy {
 
 /// Read-only system calls: files are opened for reading, and every change fails with EROFS.
-class LookingCalls : public DiskCalls {
+class ReadOnlyCalls : public DiskCalls {
 public:
     int open(const char* path, int flags, unsigned mode) override;
     int reserve(int fd, std::uint64_t bytes) override;

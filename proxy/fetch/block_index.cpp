@@ -14,7 +14,7 @@ namespace proxy {
 
 using boost::beast::http::field;
 
-std::optional<BlockIndex> make_index(Delivery& delivery, const Received& from,
+std::optional<BlockIndex> make_index(Delivery& delivery, const ReceivedHead& from,
                                      std::uint64_t length) {
     const auto& job = delivery.job();
     const auto& policy = job.wanted.request->policy();
@@ -27,14 +27,14 @@ std::optional<BlockIndex> make_index(Delivery& delivery, const Received& from,
                       [](const Field& line) { return line.id == field::content_range; });
     head.status = 200;
     BlockIndex index;
-    index.draft = delivery.draft({head, from.request_time, from.arrival, from.own_lines,
-                                  from.from_peer, from.took, from.server, from.redirects});
-    if (index.draft.verdict != StorageVerdict::store) return std::nullopt;
+    index.candidate = delivery.candidate({head, from.request_time, from.arrival, from.own_lines,
+                                          from.from_peer, from.took, from.server, from.redirects});
+    if (index.candidate.verdict != StorageVerdict::store) return std::nullopt;
     // The key of a block names the version alone, so a body that is for one client has none.
-    if (index.draft.response->freshness.personal) return std::nullopt;
-    auto& response = *index.draft.response;
+    if (index.candidate.response->freshness.personal) return std::nullopt;
+    auto& response = *index.candidate.response;
     index.live = std::make_shared<LiveFields>();
-    const StoredFields stored(head.fields, policy.rules(), index.draft.withheld);
+    const StoredFields stored(head.fields, policy.rules(), index.candidate.withheld);
     render_response(head, job.wanted.request->config().node, stored, from.arrival.wall,
                     response.head_fields, *index.live);
     index.live->lines.append(from.own_lines);
@@ -44,7 +44,7 @@ std::optional<BlockIndex> make_index(Delivery& delivery, const Received& from,
 }
 
 void publish(Delivery& delivery, BlockIndex index, Delivery::Sender sender) {
-    delivery.give(std::move(index.draft), std::move(index.live), false, std::move(sender));
+    delivery.give(std::move(index.candidate), std::move(index.live), false, std::move(sender));
 }
 
 boost::asio::awaitable<void> take_block(Delivery& delivery, Exchange& exchange) {
@@ -63,7 +63,7 @@ boost::asio::awaitable<void> take_block(Delivery& delivery, Exchange& exchange) 
         delivery.refuse(wrong, exchange);
         co_return;
     }
-    const auto storable = delivery.draft(exchange.received()).verdict == StorageVerdict::store;
+    const auto storable = delivery.candidate(exchange.received()).verdict == StorageVerdict::store;
     BlockRun::Of of{
         {{wanted.length, wanted.block_bytes}, wanted.version, wanted.tags}, *covered, storable};
     BlockRun run(delivery.cache(), job, std::move(of), exchange);
@@ -73,7 +73,7 @@ boost::asio::awaitable<void> take_block(Delivery& delivery, Exchange& exchange) 
 boost::asio::awaitable<void> run_in_blocks(Delivery& delivery, BlockIndex index, Exchange& exchange,
                                            ByteRange covered) {
     auto& cache = delivery.cache();
-    const std::shared_ptr<const StoredResponse> whole = index.draft.response;
+    const std::shared_ptr<const StoredResponse> whole = index.candidate.response;
     auto version = version_of(*whole, whole->blocks->length, cache.shared.key_hasher);
     BlockRun::Of of{blocks_of(*whole, std::move(version)), covered, true};
     BlockRun run(cache, delivery.job(), std::move(of), exchange);
@@ -92,11 +92,11 @@ boost::asio::awaitable<void> begin_in_blocks(Delivery& delivery, Exchange& excha
     if (given && given->range && given->length)
         index = make_index(delivery, exchange.received(), *given->length);
     // After a purge of one of its tags the body goes to its own client alone, in one piece.
-    if (index && !index->draft.response->tags.empty() &&
-        !job.result.claim.tag(index->draft.response->tags))
+    if (index && !index->candidate.response->tags.empty() &&
+        !job.result.lease.tag(index->candidate.response->tags))
         index.reset();
     const auto meaning = first_block(part.range, part.of_a_version, given,
-                                     index ? index->draft.response->blocks : std::nullopt);
+                                     index ? index->candidate.response->blocks : std::nullopt);
     if (meaning == FirstBlock::as_it_is) {
         co_await delivery.deliver(exchange);
         co_return;

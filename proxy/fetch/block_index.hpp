@@ -15,14 +15,14 @@ namespace proxy {
 
 /// The object that stands for a body in blocks, on its way to the store.
 struct BlockIndex {
-    Draft draft;
+    StoreCandidate candidate;
     std::shared_ptr<LiveFields> live;
 };
 
 /// Makes the index from a head, which may be that of a part. `length`: of the whole body. None if
 /// the response may not be stored, has no strong validator to name its blocks by, is too large, or
 /// finds no room.
-std::optional<BlockIndex> make_index(Delivery& delivery, const Received& from,
+std::optional<BlockIndex> make_index(Delivery& delivery, const ReceivedHead& from,
                                      std::uint64_t length);
 
 /// Gives the index to the readers of the target's fill, and to the store.

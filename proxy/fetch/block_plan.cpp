@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "proxy/fetch/resume_plan.hpp"
 #include "base/text/number.hpp"
+#include "proxy/fetch/resume_plan.hpp"
 #include "proxy/http/redirects.hpp"
 #include "proxy/http/validators.hpp"
 
@@ -32,9 +32,9 @@ FirstBlock first_block(const RangeRequest& part, bool of_a_version,
                                                              : FirstBlock::not_in_parts;
 }
 
-Around blocks_around(const RangeRequest& part, std::uint64_t block_bytes) {
+BlockRange blocks_around(const RangeRequest& part, std::uint64_t block_bytes) {
     constexpr auto kTooFar = std::uint64_t{1} << 62;
-    Around around{Blocks::aligned(part.first, block_bytes).first, {}};
+    BlockRange around{Blocks::aligned(part.first, block_bytes).first, {}};
     if (part.form == RangeRequest::Form::bounded && part.last < kTooFar)
         around.last = Blocks::aligned(part.last, block_bytes).last;
     return around;

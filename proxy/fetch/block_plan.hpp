@@ -28,12 +28,12 @@ FirstBlock first_block(const RangeRequest& part, bool of_a_version,
                        const std::optional<Blocks>& index);
 /// The blocks in which the client's range lies, for a request to an origin with an unknown body:
 /// from the first byte of the first to the end of the last, or of the body.
-struct Around {
+struct BlockRange {
     std::uint64_t first = 0;
     std::optional<std::uint64_t> last;
 };
 /// Precondition: the range states its first byte.
-Around blocks_around(const RangeRequest& part, std::uint64_t block_bytes);
+BlockRange blocks_around(const RangeRequest& part, std::uint64_t block_bytes);
 /// The same once the length of the body is known; `part` begins within it.
 ByteRange blocks_around(const RangeRequest& part, const Blocks& blocks);
 

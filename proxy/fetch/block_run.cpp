@@ -40,7 +40,7 @@ BlockRun::BlockRun(Cache& cache, FetchJob& job, Of of, Exchange& exchange)
     BlockFlow::Ownership owner{job.wanted.request,
                                of.storable,
                                {body_.tags.begin(), body_.tags.end()},
-                               job.result.claim.invalidations()};
+                               job.result.lease.invalidations()};
     const auto uri = job.wanted.request->key.uri();
     owner.names.push_back(cache_.shared.key_hasher(uri));
     for (const auto& tag : prefix_tags_of(uri, cache_.shared.key_hasher))
@@ -99,17 +99,17 @@ asio::awaitable<bool> BlockRun::bring(const ByteRange& block, Delivery* own) {
     auto fill = flow.fill_for(block.first);
     auto job = make_block_job(cache_, job_.wanted.request, body_, block.first,
                               FillSlot{job_.result.wakeup, fill});
-    auto& claim = job->result.claim;
-    auto found = cache_.shared.store.find(claim.hash(), claim.uri(), {}, Clock::now());
+    auto& lease = job->result.lease;
+    auto found = cache_.shared.store.find(lease.hash(), lease.uri(), {}, Clock::now());
     // The block belongs to the request of the run, so later invalidations count for it.
-    found.invalidations = job_.result.claim.invalidations();
+    found.invalidations = job_.result.lease.invalidations();
     auto leads = false;
     // A block stored after an invalidation belongs to another response.
     if (found.unshareable || flow.is_outdated(cache_.shared.store)) {
-        claim.stay_alone(found.invalidations);
+        lease.stay_alone(found.invalidations);
         leads = true;
     } else if (!found.response && !found.on_disk) {
-        leads = claim.take(found).leads;
+        leads = lease.take(found).leads;
     }
     if (!leads) {
         flow.pass(block.first);
@@ -131,8 +131,8 @@ asio::awaitable<bool> BlockRun::send_into(Delivery& delivery, const ByteRange& b
     append_content_range(range, {block, body_.blocks.length});
     const auto answer = exchange_.received();
     const auto head = head_of_block(answer.head, range);
-    const Received from{head,  answer.request_time, answer.arrival, answer.own_lines,
-                        false, answer.took,         answer.server,  answer.redirects};
+    const ReceivedHead from{head,  answer.request_time, answer.arrival, answer.own_lines,
+                            false, answer.took,         answer.server,  answer.redirects};
     std::function<void(std::uint64_t)> count = [this](std::uint64_t bytes) { came(bytes); };
     co_return co_await delivery.run_slice(exchange_, from, std::move(count));
 }

@@ -25,12 +25,12 @@ void BodyWriter::begin(Fill::Incoming incoming, Sharing sharing, Clock::time_poi
     incoming.shared = sharing == Sharing::stored;
     incoming.awaited = sharing == Sharing::awaited;
     if (incoming.shared) response_ = incoming.response;
-    if (incoming.shared || incoming.awaited) claim_.note_shareable(*incoming.response);
+    if (incoming.shared || incoming.awaited) lease_.note_shareable(*incoming.response);
     // First: a released follower looks into the store again.
     if (sharing == Sharing::passed_on) not_worth_waiting_for(now);
-    if (incoming.awaited) claim_.abandon({}, now);
+    if (incoming.awaited) lease_.abandon({}, now);
     fill_.begin(std::move(incoming));
-    if (sharing == Sharing::not_copied_once) claim_.abandon({}, now);
+    if (sharing == Sharing::not_copied_once) lease_.abandon({}, now);
 }
 
 BodyWriter::Room BodyWriter::make_room(std::uint64_t exact, Clock::time_point now) {
@@ -96,10 +96,10 @@ void BodyWriter::append_if_storing(std::string_view data, Clock::time_point now)
 StorageVerdict BodyWriter::finish(Clock::time_point now) {
     auto stored = false;
     if (storing()) {
-        stored = claim_.publish(std::exchange(response_, nullptr), now);
+        stored = lease_.publish(std::exchange(response_, nullptr), now);
         if (!stored) verdict_ = StorageVerdict::invalidated;
     } else {
-        claim_.abandon({}, now);
+        lease_.abandon({}, now);
     }
     // Last: a reader of the end may say that the response is stored.
     fill_.complete(stored);
@@ -108,7 +108,7 @@ StorageVerdict BodyWriter::finish(Clock::time_point now) {
 
 void BodyWriter::fail(const FetchFailure& failure, Clock::time_point now) {
     // In this order: nobody new joins a fill that has failed.
-    claim_.abandon(
+    lease_.abandon(
         failure.unshareable ? PendingResponses::kHitForMissInTrouble : std::chrono::seconds(0),
         now);
     fill_.fail(failure.error, failure.upstream_status, failure.malformed);
@@ -123,7 +123,7 @@ void BodyWriter::stop_storing(StorageVerdict why) {
 /// Hit-for-miss: later requests of this class fetch for themselves, and so do the released
 /// followers.
 void BodyWriter::not_worth_waiting_for(Clock::time_point now) {
-    claim_.abandon(hit_for_miss(verdict_, status_), now);
+    lease_.abandon(hit_for_miss(verdict_, status_), now);
 }
 
 }  // namespace proxy

@@ -5,12 +5,12 @@
 #include <memory>
 #include <string_view>
 
+#include "base/memory/memory.hpp"
 #include "proxy/fetch/storing.hpp"
 #include "proxy/http/fetch_error.hpp"
-#include "base/memory/memory.hpp"
 #include "proxy/http/storage_verdict.hpp"
-#include "proxy/storage/claim.hpp"
 #include "proxy/storage/fill.hpp"
+#include "proxy/storage/fill_lease.hpp"
 #include "proxy/storage/store.hpp"
 #include "proxy/upstream/site.hpp"
 
@@ -38,9 +38,9 @@ public:
     using Clock = Store::Clock;
 
     /// All must outlive this.
-    BodyWriter(Store& store, base::MemoryBudget& windows, Claim& claim, Fill& fill,
+    BodyWriter(Store& store, base::MemoryBudget& windows, FillLease& lease, Fill& fill,
                std::uint64_t object_max)
-        : store_(store), windows_(windows), claim_(claim), fill_(fill), object_max_(object_max) {}
+        : store_(store), windows_(windows), lease_(lease), fill_(fill), object_max_(object_max) {}
 
     /// Shows the head to the readers, and releases those whom it cannot serve.
     void begin(Fill::Incoming incoming, Sharing sharing, Clock::time_point now);
@@ -79,7 +79,7 @@ private:
 
     Store& store_;
     base::MemoryBudget& windows_;
-    Claim& claim_;
+    FillLease& lease_;
     Fill& fill_;
     const std::uint64_t object_max_;
     std::shared_ptr<const StoredResponse> response_;  // while it is being stored

@@ -26,7 +26,7 @@ SharedCache::SharedCache(const Config& config, const summary::KeyHasher& hasher,
     if (directories.empty()) return;
     Store::DiskUse use;
     for (const auto& [path, size] : directories) use.tier.directories.push_back({path, size});
-    use.tier.secret_mark = secret_mark_of(key_hasher);
+    use.tier.secret_id = secret_mark_of(key_hasher);
     use.tier.prepare = prepare_disk;
     use.tier.writer.queue_bytes =
         std::min(use.tier.writer.queue_bytes, config.cache.memory / kQueuedPart) /
@@ -48,7 +48,7 @@ std::size_t SharedCache::invalidate_everywhere(protocol::Invalidation what,
                                                Store::Clock::time_point now) {
     if (what.empty()) return 0;
     const auto ended = store.invalidate(what, now);
-    events.push(InvalidatedHere{std::move(what)});
+    events.push(LocalInvalidation{std::move(what)});
     return ended;
 }
 

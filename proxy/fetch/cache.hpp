@@ -8,17 +8,17 @@
 #include <string>
 #include <string_view>
 
+#include "base/memory/memory.hpp"
 #include "protocol/wire/invalidation.hpp"
 #include "protocol/wire/keys.hpp"
-#include "proxy/fetch/peer_request_plan.hpp"
 #include "proxy/config/config.hpp"
-#include "base/memory/memory.hpp"
+#include "proxy/fetch/peer_request_plan.hpp"
 #include "proxy/storage/block_flow.hpp"
 #include "proxy/storage/first_sights.hpp"
 #include "proxy/storage/node_events.hpp"
+#include "proxy/storage/recent_verdicts.hpp"
 #include "proxy/storage/store.hpp"
 #include "proxy/storage/suffix_requests.hpp"
-#include "proxy/storage/unstored.hpp"
 #include "proxy/upstream/upstream.hpp"
 #include "summary/sizing/key_hash.hpp"
 
@@ -61,7 +61,7 @@ struct SharedCache {
     PartResponses part_responses;
     FirstSights first_sights{key_hasher};  // of content under `min_age` of a rule
     UpstreamGroups groups;
-    Unstored unstored;  // for explanations
+    RecentVerdicts recent_verdicts;  // for explanations
     SuffixRequests suffix_requests;
 
 private:

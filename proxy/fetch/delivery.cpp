@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "proxy/fetch/rest_request.hpp"
 #include "proxy/fetch/resume_plan.hpp"
+#include "proxy/fetch/resume_request.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/response_head.hpp"
 #include "proxy/http/tags.hpp"
@@ -11,7 +11,7 @@
 #include "proxy/http/vary.hpp"
 #include "proxy/rewrite/tag_mark.hpp"
 #include "proxy/upstream/failure_log.hpp"
-#include "proxy/upstream/origin_request.hpp"
+#include "proxy/upstream/origin_permit.hpp"
 
 namespace proxy {
 namespace {
@@ -40,13 +40,13 @@ StoringRequest Delivery::storing() const {
     return {cache_.shared.key_hasher, *job_.wanted.request, job_.wanted.directives};
 }
 
-Draft Delivery::draft(const Received& from) const {
-    return job_.wanted.block ? block_draft(from) : proxy::draft(storing(), from);
+StoreCandidate Delivery::candidate(const ReceivedHead& from) const {
+    return job_.wanted.block ? block_candidate(from) : proxy::candidate(storing(), from);
 }
 
 /// Its index was judged, but its own head may forbid storing, too. It goes with its target, and by
 /// its own tags as well as by those of its index.
-Draft Delivery::block_draft(const Received& from) const {
+StoreCandidate Delivery::block_candidate(const ReceivedHead& from) const {
     auto block = std::make_shared<StoredResponse>();
     block->status = from.head.status;
     block->arrival = from.arrival.with_sleep();
@@ -69,11 +69,11 @@ Draft Delivery::block_draft(const Received& from) const {
 }
 
 bool Delivery::charge(StoredResponse& response) {
-    return proxy::charge(cache_.shared.store, response, job_.result.claim.uri(), Clock::now());
+    return proxy::charge(cache_.shared.store, response, job_.result.lease.uri(), Clock::now());
 }
 
 /// The head of a response as the fill's readers see it.
-Fill::Incoming Delivery::incoming_of(Draft& made, Sender sender,
+Fill::Incoming Delivery::incoming_of(StoreCandidate& made, Sender sender,
                                      std::shared_ptr<const LiveFields> live) {
     Fill::Incoming incoming;
     incoming.response = made.response;
@@ -88,7 +88,7 @@ Fill::Incoming Delivery::incoming_of(Draft& made, Sender sender,
 }
 
 /// Shows the head to the readers.
-void Delivery::begin(const Received& from, Draft made, Sender sender,
+void Delivery::begin(const ReceivedHead& from, StoreCandidate made, Sender sender,
                      const std::optional<std::uint64_t>& length) {
     const auto& request = *job_.wanted.request;
     auto live = std::make_shared<LiveFields>();
@@ -101,7 +101,7 @@ void Delivery::begin(const Received& from, Draft made, Sender sender,
     else
         made.verdict = fits(made.verdict, length, object_max(request.policy()));
     const auto sharing =
-        admit(cache_.shared.store, job_.result.claim, made, use_of(sender), Clock::now());
+        admit(cache_.shared.store, job_.result.lease, made, use_of(sender), Clock::now());
     auto incoming = incoming_of(made, std::move(sender), std::move(live));
     incoming.length = length.value_or(0);
     incoming.length_known = length.has_value();
@@ -110,7 +110,7 @@ void Delivery::begin(const Received& from, Draft made, Sender sender,
 
 /// The terms on which the body of `exchange` is received. `rest`: the request that can go out for
 /// what is missing; null: there can be none.
-FillWriter::Watch Delivery::watch_of(Exchange& exchange, Fill::From from, RestRequest* rest) {
+FillWriter::Watch Delivery::watch_of(Exchange& exchange, Fill::From from, ResumeRequest* rest) {
     FillWriter::Watch watch;
     watch.silence_at_most = silence_at_most(from, config());
     if (rest && from == Fill::From::peer) {
@@ -123,8 +123,8 @@ FillWriter::Watch Delivery::watch_of(Exchange& exchange, Fill::From from, RestRe
     return watch;
 }
 
-asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Draft made,
-                                    Sender sender) {
+asio::awaitable<bool> Delivery::run(Exchange& exchange, const ReceivedHead& from,
+                                    StoreCandidate made, Sender sender) {
     const auto length =
         exchange.done() ? std::optional<std::uint64_t>(0) : exchange.content_length();
     const auto sent_by = sender.from;
@@ -132,7 +132,7 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const Received& from, Dr
 
     const auto version = version_at_origin(from, sent_by);
     const auto can_resume = !version.etag.empty();
-    std::optional<RestRequest> rest;
+    std::optional<ResumeRequest> rest;
     if (can_resume) rest.emplace(cache_, job_, version);
     auto watch = watch_of(exchange, sent_by, rest ? &*rest : nullptr);
     const auto came = co_await writer_.receive(exchange, watch);
@@ -170,10 +170,10 @@ void Delivery::settle(FetchError error, unsigned status) {
     fail({error, status});
 }
 
-asio::awaitable<bool> Delivery::run_slice(Exchange& exchange, const Received& from,
+asio::awaitable<bool> Delivery::run_slice(Exchange& exchange, const ReceivedHead& from,
                                           std::function<void(std::uint64_t)> on_bytes) {
     const auto& block = *job_.wanted.block;
-    begin(from, draft(from),
+    begin(from, candidate(from),
           {Fill::From::origin, {}, from.head.status, exchange.server(), exchange.redirects()},
           block.range.size());
     const auto& origin = *job_.wanted.request->origin();
@@ -188,8 +188,8 @@ asio::awaitable<bool> Delivery::run_slice(Exchange& exchange, const Received& fr
     if (end.resume) {
         log_failure(cache_.upstream.log, origin, error, exchange.malformed());
         exchange.finish();
-        const AtOrigin version{block.version.etag, block.version.server};
-        RestRequest rest(cache_, job_, version);
+        const OriginVersion version{block.version.etag, block.version.server};
+        ResumeRequest rest(cache_, job_, version);
         error = co_await resume(version, error, rest);
     }
     if (error == FetchError::none)
@@ -200,7 +200,7 @@ asio::awaitable<bool> Delivery::run_slice(Exchange& exchange, const Received& fr
 
 asio::awaitable<void> Delivery::deliver(Exchange& exchange) {
     const auto from = exchange.received();
-    auto made = draft(from);
+    auto made = candidate(from);
     Sender sender{
         Fill::From::origin, {}, from.head.status, exchange.server(), exchange.redirects()};
     co_await run(exchange, from, std::move(made), std::move(sender));
@@ -209,7 +209,7 @@ asio::awaitable<void> Delivery::deliver(Exchange& exchange) {
 /// The strong tag by which the origin can give the rest of a peer's body, or of a block of its own;
 /// empty: it cannot. Servers of one group may give one tag to different bytes, so only the server
 /// of the first bytes will do.
-AtOrigin Delivery::version_at_origin(const Received& from, Fill::From sent_by) const {
+OriginVersion Delivery::version_at_origin(const ReceivedHead& from, Fill::From sent_by) const {
     const auto& origin = job_.wanted.request->origin();
     if (!origin) return {};
     if (job_.wanted.block)
@@ -226,8 +226,8 @@ AtOrigin Delivery::version_at_origin(const Received& from, Fill::From sent_by) c
 
 /// The sender of a body died, stalled or was left, so the rest comes from the origin. `version`: by
 /// version_at_origin(); `first`: the first request for it.
-asio::awaitable<FetchError> Delivery::resume(const AtOrigin& version, FetchError broke_off,
-                                             RestRequest& first) {
+asio::awaitable<FetchError> Delivery::resume(const OriginVersion& version, FetchError broke_off,
+                                             ResumeRequest& first) {
     const auto from_origin = job_.result.fill->state().incoming.from == Fill::From::origin;
     auto error = broke_off;
     if (!from_origin) {  // after its own failure the origin gets a pause
@@ -242,7 +242,7 @@ asio::awaitable<FetchError> Delivery::resume(const AtOrigin& version, FetchError
         // Another of the servers behind the origin's name may have the version.
         const auto passing = error == FetchError::changed ? FetchError::origin_error : error;
         auto& tries = job_.from.tries;
-        if (!tries) tries = std::make_shared<Tries>();
+        if (!tries) tries = std::make_shared<RetryBudget>();
         const auto time = tries->failed(passing, not_before, Clock::now());
         if (!time) {
             not_before_ = not_before;
@@ -250,7 +250,7 @@ asio::awaitable<FetchError> Delivery::resume(const AtOrigin& version, FetchError
         }
         const auto wanted = co_await pause(*time);
         if (!wanted) co_return FetchError::abandoned;
-        RestRequest again(cache_, job_, version);
+        ResumeRequest again(cache_, job_, version);
         error = co_await take_rest(again);
         if (error == FetchError::none || job_.progress.given_up) co_return error;
         not_before = again.not_before();
@@ -267,7 +267,7 @@ asio::awaitable<bool> Delivery::pause(std::chrono::nanoseconds time) {
 }
 
 /// Takes the missing bytes of the body from the origin.
-asio::awaitable<FetchError> Delivery::take_rest(RestRequest& rest) {
+asio::awaitable<FetchError> Delivery::take_rest(ResumeRequest& rest) {
     const auto& origin = *job_.wanted.request->origin();
     const auto error = co_await rest.ask();
     if (error != FetchError::none) {
@@ -298,9 +298,9 @@ void Delivery::note_rate(const UpstreamTarget& origin) {
         cache_.upstream.origin_times.body_measured(origin.key, took.bytes, took.waited);
 }
 
-void Delivery::give(Draft made, std::shared_ptr<const LiveFields> live, bool validated,
+void Delivery::give(StoreCandidate made, std::shared_ptr<const LiveFields> live, bool validated,
                     Sender sender) {
-    const auto sharing = share(job_.result.claim, made, use_of(sender));
+    const auto sharing = share(job_.result.lease, made, use_of(sender));
     auto incoming = incoming_of(made, std::move(sender), std::move(live));
     incoming.length = made.response->body_bytes();
     incoming.length_known = true;
@@ -324,7 +324,7 @@ void Delivery::fail(FetchFailure failure) {
 /// The use of the sender's response, if it may be stored.
 CopyUse Delivery::use_of(const Sender& sender) {
     if (sender.from != Fill::From::peer) return CopyUse::stored;
-    const RemoteHit hit{job_.result.claim.hash(), job_.from.stale != nullptr,
+    const RemoteHit hit{job_.result.lease.hash(), job_.from.stale != nullptr,
                         job_.result.fill->audience().readers > 1, cache_.shared.store.has_room()};
     return cache_.shared.use_of_copy(config().cluster->copy, hit);
 }
@@ -332,7 +332,7 @@ CopyUse Delivery::use_of(const Sender& sender) {
 void Delivery::count(StorageVerdict verdict) {
     ++cache_.upstream.counters.verdicts[verdict];
     if (verdict != StorageVerdict::store)
-        cache_.shared.unstored.note(job_.result.claim.hash(), verdict, Clock::now());
+        cache_.shared.recent_verdicts.note(job_.result.lease.hash(), verdict, Clock::now());
 }
 
 /// Ends the complete body. Returns its final verdict.

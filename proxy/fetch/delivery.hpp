@@ -15,7 +15,7 @@
 
 namespace proxy {
 
-class RestRequest;
+class ResumeRequest;
 
 /// Brings the response of one job to its readers and to the store. Ends the fill and the claim
 /// once, at the latest in its destructor, so that a cancelled coroutine leaves no reader waiting.
@@ -32,7 +32,7 @@ public:
     FetchJob& job() const { return job_; }
     StoringRequest storing() const;
     /// The draft of a stored response with this head, or of a block if the job wants one.
-    Draft draft(const Received& from) const;
+    StoreCandidate candidate(const ReceivedHead& from) const;
     bool charge(StoredResponse& response);
 
     /// The sender of a response. `upstream_status`: of the last head that came for it, such as the
@@ -46,18 +46,19 @@ public:
     };
     /// Passes a response on: the head `from`, with its draft `made`, and the body as it comes.
     /// False if the sender broke off.
-    boost::asio::awaitable<bool> run(Exchange& exchange, const Received& from, Draft made,
-                                     Sender sender);
+    boost::asio::awaitable<bool> run(Exchange& exchange, const ReceivedHead& from,
+                                     StoreCandidate made, Sender sender);
     /// The same for a block that is a slice of the origin's response, from its present position.
     /// `from` is a head for the block alone; `came` gets the number of bytes as they come. True
     /// if `exchange` stands behind the block. It stays open.
-    boost::asio::awaitable<bool> run_slice(Exchange& exchange, const Received& from,
+    boost::asio::awaitable<bool> run_slice(Exchange& exchange, const ReceivedHead& from,
                                            std::function<void(std::uint64_t)> came);
     /// The same for the origin's response as it is.
     boost::asio::awaitable<void> deliver(Exchange& exchange);
     /// Gives a response whose body is there already, or comes in blocks. Its verdict decides about
     /// storing.
-    void give(Draft made, std::shared_ptr<const LiveFields> live, bool validated, Sender sender);
+    void give(StoreCandidate made, std::shared_ptr<const LiveFields> live, bool validated,
+              Sender sender);
 
     /// Ends fill and claim without a whole response.
     void fail(FetchFailure failure);
@@ -66,17 +67,17 @@ public:
 
 private:
     const LoadedConfig& config() const { return job_.wanted.request->config(); }
-    static Fill::Incoming incoming_of(Draft& made, Sender sender,
+    static Fill::Incoming incoming_of(StoreCandidate& made, Sender sender,
                                       std::shared_ptr<const LiveFields> live);
-    FillWriter::Watch watch_of(Exchange& exchange, Fill::From from, RestRequest* rest);
+    FillWriter::Watch watch_of(Exchange& exchange, Fill::From from, ResumeRequest* rest);
     void settle(FetchError error, unsigned status);
-    void begin(const Received& from, Draft made, Sender sender,
+    void begin(const ReceivedHead& from, StoreCandidate made, Sender sender,
                const std::optional<std::uint64_t>& length);
-    Draft block_draft(const Received& from) const;
-    AtOrigin version_at_origin(const Received& from, Fill::From sent_by) const;
-    boost::asio::awaitable<FetchError> resume(const AtOrigin& version, FetchError broke_off,
-                                              RestRequest& first);
-    boost::asio::awaitable<FetchError> take_rest(RestRequest& rest);
+    StoreCandidate block_candidate(const ReceivedHead& from) const;
+    OriginVersion version_at_origin(const ReceivedHead& from, Fill::From sent_by) const;
+    boost::asio::awaitable<FetchError> resume(const OriginVersion& version, FetchError broke_off,
+                                              ResumeRequest& first);
+    boost::asio::awaitable<FetchError> take_rest(ResumeRequest& rest);
     void note_rate(const UpstreamTarget& origin);
     boost::asio::awaitable<bool> pause(std::chrono::nanoseconds time);
     CopyUse use_of(const Sender& sender);

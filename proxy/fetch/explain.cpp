@@ -25,8 +25,8 @@ using Clock = std::chrono::steady_clock;
 constexpr int kMaxReads = 3;  // others may write and purge meanwhile
 
 /// The responses of peers, by number. Outlives the coroutine that waits for it.
-struct Looks {
-    Looks(const asio::any_io_executor& executor, std::size_t peers)
+struct PeerHeadResults {
+    PeerHeadResults(const asio::any_io_executor& executor, std::size_t peers)
         : wakeup(std::make_shared<base::Wakeup>(executor)), has(peers) {}
 
     const std::shared_ptr<base::Wakeup> wakeup;
@@ -35,7 +35,7 @@ struct Looks {
 };
 
 asio::awaitable<void> look(Upstream& upstream, PeerOfView peer, std::string text,
-                           std::shared_ptr<Looks> looks) {
+                           std::shared_ptr<PeerHeadResults> looks) {
     const auto index = peer.index;
     const auto has =
         co_await send_peer_head_request(upstream, std::move(peer), std::move(text), kLookAtPeers);
@@ -85,7 +85,7 @@ void explain_stored(Cache& cache, const ExplainTarget& of, Explanation& out) {
         store.here = "variant";
     }
     store.variants = cache.shared.store.variants(of.hash, of.key.uri());
-    if (const auto note = cache.shared.unstored.find(of.hash))
+    if (const auto note = cache.shared.recent_verdicts.find(of.hash))
         store.not_stored = {to_string(note->verdict),
                             std::chrono::duration_cast<std::chrono::seconds>(now - note->at)};
 }
@@ -126,7 +126,8 @@ void explain_blocklists(const Blocklists* lists, const ExplainTarget& of,
 
 /// The refusal that comes before all content.
 std::string_view refusal_of(const Site& site, const Explanation::Access& known) {
-    if (site.none == NoSite::two_readings) return "404 (origins: the path has several readings)";
+    if (site.none == SiteRefusal::two_readings)
+        return "404 (origins: the path has several readings)";
     if (site.none) return "403 (forward.enabled, origins)";
     if (known.blocklist_action == to_string(BlocklistAction::refuse))
         return "403 (forward.blocklists)";
@@ -178,14 +179,14 @@ std::vector<std::size_t> numbers_of(const protocol::PeerView& view, const summar
 }
 
 /// Sends a HEAD request for `key` to the first kPeersLookedAt of these peers.
-std::shared_ptr<Looks> start_looks(Cache& cache, const CacheKey& key,
-                                   const std::shared_ptr<const protocol::PeerView>& view,
-                                   const std::vector<std::size_t>& numbers, bool only_encrypted,
-                                   KeptSite site) {
+std::shared_ptr<PeerHeadResults> start_looks(Cache& cache, const CacheKey& key,
+                                             const std::shared_ptr<const protocol::PeerView>& view,
+                                             const std::vector<std::size_t>& numbers,
+                                             bool only_encrypted, KeptSite site) {
     auto& upstream = cache.upstream;
     const RequestSnapshot snapshot(Head(), key, true, std::move(site));
     const PeerRequestHead head(snapshot, RequestDirectives(), cache.shared.field_key);
-    const auto looks = std::make_shared<Looks>(upstream.executor, view->peers.size());
+    const auto looks = std::make_shared<PeerHeadResults>(upstream.executor, view->peers.size());
     for (const auto number : numbers) {
         const auto& peer = view->peers[number];
         if (looks->open >= kPeersLookedAt) break;
@@ -193,7 +194,7 @@ std::shared_ptr<Looks> start_looks(Cache& cache, const CacheKey& key,
         auto text = head.text(upstream.config().node, peer.token, std::nullopt, {}, "HEAD");
         auto task = look(upstream, PeerOfView{view, number}, std::move(text), looks);
         // The peer may have answered before spawn() returns.
-        looks->has[number] = to_string(PeerHas::unknown);
+        looks->has[number] = to_string(PeerHeadResult::unknown);
         ++looks->open;
         if (upstream.fetches.spawn(std::move(task))) continue;
         looks->has[number] = {};
@@ -223,12 +224,12 @@ asio::awaitable<RoundTrip> explain_origin(Cache& cache, const ExplainTarget& of,
 /// What the choice of a miss decides about one peer.
 struct ChosenPeer {
     std::size_t number;
-    PeerChosen why;
+    PeerSelection why;
     std::size_t turn;
     RoundTrip round_trip;
 };
 
-ChosenPeer chosen_peer(std::size_t number, PeerChosen why, const PeerTurns& turns,
+ChosenPeer chosen_peer(std::size_t number, PeerSelection why, const PeerTurns& turns,
                        const PeerRecord& record) {
     std::size_t at = 0;
     for (std::size_t turn = 0; turn < turns.count; ++turn)
@@ -247,13 +248,9 @@ asio::awaitable<void> explain_peers(Cache& cache, const ExplainTarget& of, Round
     const auto invalidated_at = cache.shared.store.invalidated_at(of.hash, of.key.uri());
     const auto invalidated =
         invalidated_at ? SinceInvalidation(of.now - *invalidated_at) : std::nullopt;
-    const PeerFacts known{view->peers,
-                          upstream.peers.all(),
-                          of.config->constants.peers,
-                          origin,
-                          of.now,
-                          upstream.peers.denying(),
-                          stays_encrypted(cluster, of.key)};
+    const PeerFacts known{
+        view->peers, upstream.peers.all(),     of.config->constants.peers,      origin,
+        of.now,      upstream.peers.denying(), stays_encrypted(cluster, of.key)};
     const auto turns = whom_to_ask(promised, {}, invalidated, known);
     out.store.just_invalidated = is_just_invalidated(invalidated);
     out.beside_the_origin = turns.beside_the_origin;

@@ -12,7 +12,7 @@ namespace proxy {
 // The reason why a peer would get a request for a key, or would not. No I/O, no clock.
 
 BOOST_DEFINE_FIXED_ENUM_CLASS(
-    PeerChosen, std::uint8_t, asked,
+    PeerSelection, std::uint8_t, asked,
     no_claim,         // its summary lacks the key
     not_in_step,      // its summary is unusable, or it does not know this node
     in_the_clear,     // its link is, and the key's content is for encrypted ones
@@ -23,7 +23,7 @@ BOOST_DEFINE_FIXED_ENUM_CLASS(
 )
 
 /// `peer`: its number. `turns`: the result of whom_to_ask() for the same facts, without `perhaps`.
-PeerChosen why_chosen(std::size_t peer, const summary::PeerSet& promised, const PeerTurns& turns,
-                      const SinceInvalidation& invalidated, const PeerFacts& known);
+PeerSelection why_chosen(std::size_t peer, const summary::PeerSet& promised, const PeerTurns& turns,
+                         const SinceInvalidation& invalidated, const PeerFacts& known);
 
 }  // namespace proxy

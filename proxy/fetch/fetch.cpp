@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "proxy/config/config_disk.hpp"
 #include "proxy/fetch/block_index.hpp"
 #include "proxy/fetch/block_plan.hpp"
-#include "proxy/fetch/fetch_leash.hpp"
-#include "proxy/config/config_disk.hpp"
+#include "proxy/fetch/reader_timeout.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/min_age.hpp"
 #include "proxy/http/request_policy.hpp"
@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::string_view kStaleToo = " stale";
 
 /// Status of the response; 0: there is none.
-unsigned status_of(const OriginRunner& runner) {
+unsigned status_of(const OriginAttempt& runner) {
     return *runner.result == FetchError::none ? runner.response().head().status : 0;
 }
 
@@ -36,7 +36,7 @@ asio::awaitable<void> pass_interim_on(Fill* fill, const RequestSnapshot& asks,
 }
 
 asio::awaitable<void> run_fetch(Cache& cache, std::unique_ptr<FetchJob> job) {
-    const FetchLeash leash(cache.upstream.wheel, *job);
+    const ReaderTimeout leash(cache.upstream.wheel, *job);
     Fetch running(cache, *job);
     co_await running.run();
 }
@@ -88,8 +88,8 @@ asio::awaitable<bool> Fetch::try_peers() {
     if (whom.count == 0) co_return false;
     origin_usual_ = origin;
     const auto nearest = round_trip_to(view->peers[whom.turns[0].peer]);
-    PeerRace plan(whom, nearest, origin, config_.constants.peers, can_ask_origin(), now);
-    HeadRace race(cache_.upstream, job_.result.wakeup);
+    PeerRequestPlan plan(whom, nearest, origin, config_.constants.peers, can_ask_origin(), now);
+    HedgedFetch race(cache_.upstream, job_.result.wakeup);
     for (;;) {
         auto* ended = race.take_ended();
         if (ended != nullptr) {
@@ -98,7 +98,7 @@ asio::awaitable<bool> Fetch::try_peers() {
             continue;
         }
         if (origin_ && origin_->result == FetchError::none) co_return false;
-        PeerRace::UnderWay open{race.peers_open()};
+        PeerRequestPlan::InFlightRequests open{race.peers_open()};
         open.origin = origin_ && origin_->under_way;
         open.origin_ended = open.origin && origin_->result;
         const auto step = plan.next(open, Clock::now());
@@ -120,7 +120,7 @@ asio::awaitable<bool> Fetch::try_peers() {
 
 /// Sends the next peer request. False when no peer can get one: the worker is stopping, or the
 /// client's request has too many fields.
-bool Fetch::start_peer(HeadRace& race, PeerRace& plan, const PeerTurns& whom,
+bool Fetch::start_peer(HedgedFetch& race, PeerRequestPlan& plan, const PeerTurns& whom,
                        const std::shared_ptr<const protocol::PeerView>& view) {
     const auto next = plan.ask(race.peers_open());
     if (next.again) ++cache_.upstream.counters.peer_repeats;
@@ -128,7 +128,7 @@ bool Fetch::start_peer(HeadRace& race, PeerRace& plan, const PeerTurns& whom,
     auto text = peers_.request_text(peer->token, Clock::now());
     if (text.empty()) return false;
     plan.asked(round_trip_to(*peer), Clock::now());
-    auto runner = std::make_shared<PeerRunner>(
+    auto runner = std::make_shared<PeerAttempt>(
         cache_.upstream, peer, PeerPatience{next.budget, plan.latest()}, next.turn.promised);
     if (!whom.beside_the_origin) runner->alone = next.budget;
     runner->request.note_in(job_.from.peers_asked);
@@ -138,8 +138,8 @@ bool Fetch::start_peer(HeadRace& race, PeerRace& plan, const PeerTurns& whom,
 
 /// Sends the origin request while peers are still asked. False: not now; the reason shows when it
 /// is the origin's turn.
-bool Fetch::start_origin(HeadRace& race) {
-    if (leave_after_pause() != OriginHealth::Leave::ask) return false;
+bool Fetch::start_origin(HedgedFetch& race) {
+    if (leave_after_pause() != OriginHealth::Grant::ask) return false;
     if (!origin_) origin_ = prepare_origin(what_to_ask_now());
     const auto& request = origin_->request;
     const bool may_start =
@@ -149,7 +149,7 @@ bool Fetch::start_origin(HeadRace& race) {
 }
 
 /// A peer request has ended: true when its response is the result of the fetch.
-asio::awaitable<bool> Fetch::take_peer(HeadRace& race, PeerRunner& runner) {
+asio::awaitable<bool> Fetch::take_peer(HedgedFetch& race, PeerAttempt& runner) {
     auto& asked = runner.request;
     const auto verdict = *runner.verdict;
     auto& exchange = asked.exchange();
@@ -169,7 +169,7 @@ asio::awaitable<bool> Fetch::take_peer(HeadRace& race, PeerRunner& runner) {
         if (taken) peer_won(race, runner);
         co_return taken;
     }
-    auto made = delivery_.draft(from);
+    auto made = delivery_.candidate(from);
     if (!peers_.is_acceptable(exchange, made, Clock::now())) {
         asked.close(PeerVerdict::unusable);
         peers_.learn_from(runner, false, origin_usual_, Clock::now());
@@ -194,7 +194,7 @@ void Fetch::learn_first_sight(const Head& of_peer) const {
                                      wall_now());
 }
 
-void Fetch::peer_won(HeadRace& race, const PeerRunner& winner) {
+void Fetch::peer_won(HedgedFetch& race, const PeerAttempt& winner) {
     race.won_by(&winner);
     if (!origin_) return;
     origin_->lose();
@@ -203,10 +203,10 @@ void Fetch::peer_won(HeadRace& race, const PeerRunner& winner) {
 
 /// Takes the head of a body that the peer has in blocks, or gives as its head alone. True when that
 /// is the result of the fetch.
-bool Fetch::take_head(PeerRequest& asked, const Received& from, bool validated) {
+bool Fetch::take_head(PeerRequest& asked, const ReceivedHead& from, bool validated) {
     auto index = make_index(delivery_, from, *length_of_head_alone(from.head));
     const auto good =
-        index && (validated || peers_.is_current(*index->draft.response, Clock::now()));
+        index && (validated || peers_.is_current(*index->candidate.response, Clock::now()));
     asked.close(good ? PeerVerdict::hit : PeerVerdict::unusable);
     Delivery::Sender sender{Fill::From::peer, asked.peer().node, validated ? 304u : 200u};
     if (good) publish(delivery_, std::move(*index), std::move(sender));
@@ -215,14 +215,14 @@ bool Fetch::take_head(PeerRequest& asked, const Received& from, bool validated) 
 }
 
 /// The origin request, not sent yet. Precondition: `kind` is not impossible.
-std::shared_ptr<OriginRunner> Fetch::prepare_origin(OriginRequestKind kind) {
+std::shared_ptr<OriginAttempt> Fetch::prepare_origin(OriginRequestKind kind) {
     additions_ = additions_for(kind, job_, stale_copy_);
     const auto& block = job_.wanted.block;
     const auto pin = block ? std::optional(block->version.server) : std::nullopt;
     AddedLines added{std::move(additions_.lines), std::move(additions_.source), pin,
                      kind == OriginRequestKind::block};
-    auto runner = std::make_shared<OriginRunner>(cache_.upstream, job_.wanted.request,
-                                                 has_stand_in(), std::move(added));
+    auto runner = std::make_shared<OriginAttempt>(cache_.upstream, job_.wanted.request,
+                                                  has_stand_in(), std::move(added));
     runner->response().terms().on_interim = [run = runner.get(),
                                              fill = job_.result.fill](const Head& interim) {
         return pass_interim_on(run->lost ? nullptr : fill.get(), *run->snapshot, interim);
@@ -239,8 +239,8 @@ asio::awaitable<void> Fetch::ask_origin(bool only_whole) {
         delivery_.fail({why_not_ask(facts_of(job_, false, false))});
         co_return;
     }
-    const auto leave = origin_ ? OriginHealth::Leave::ask : leave_after_pause();
-    if (leave == OriginHealth::Leave::no) {
+    const auto leave = origin_ ? OriginHealth::Grant::ask : leave_after_pause();
+    if (leave == OriginHealth::Grant::no) {
         delivery_.fail({FetchError::backed_off});
         co_return;
     }
@@ -248,7 +248,7 @@ asio::awaitable<void> Fetch::ask_origin(bool only_whole) {
     const auto runner = origin_ ? std::exchange(origin_, nullptr) : prepare_origin(kind);
     runner->take();
     if (!runner->result) {
-        const auto is_slow = leave == OriginHealth::Leave::trial;
+        const auto is_slow = leave == OriginHealth::Grant::trial;
         if (is_slow || (runner->request.is_trial() && has_stand_in())) {
             co_await probe_unattended(*runner,
                                       is_slow ? FetchError::backed_off : FetchError::origin_down);
@@ -270,23 +270,23 @@ asio::awaitable<void> Fetch::ask_origin(bool only_whole) {
 }
 
 /// A stored response is given at once, as the origin wants fewer requests.
-OriginHealth::Leave Fetch::leave_after_pause() {
+OriginHealth::Grant Fetch::leave_after_pause() {
     if (!leave_)
         leave_ = !cache_.upstream.backoff.empty() && may_stand_in(OriginTrouble::error)
                      ? cache_.upstream.leave_after_pause(*job_.wanted.request)
-                     : OriginHealth::Leave::ask;
+                     : OriginHealth::Grant::ask;
     return *leave_;
 }
 
 /// The request has an answer. `is_hidden`: a stored response takes its place.
-void Fetch::note_pause(OriginRunner& runner, bool is_hidden) {
+void Fetch::note_pause(OriginAttempt& runner, bool is_hidden) {
     if (!is_hidden && cache_.upstream.backoff.empty()) return;
     const auto got = runner.response().received();
     cache_.upstream.note_pause(*job_.wanted.request, {got.head, got.arrival, got.took}, is_hidden);
 }
 
 /// Finds out whether the origin is back, behind a stored response that is given at once.
-asio::awaitable<void> Fetch::probe_unattended(OriginRunner& runner, FetchError why) {
+asio::awaitable<void> Fetch::probe_unattended(OriginAttempt& runner, FetchError why) {
     const auto& timeouts = config_.timeouts;
     job_.result.fill->keep(timeouts.origin_connect + timeouts.origin_head);
     delivery_.fail({why});
@@ -334,13 +334,13 @@ asio::awaitable<void> Fetch::take_origin(OriginStep step, const RequestAdditions
             break;
     }
     if (job_.from.stale) {
-        const auto made = delivery_.draft(exchange.received());
+        const auto made = delivery_.candidate(exchange.received());
         end_stored(made.verdict, made.response->status, asked.validators.any());
     }
     co_await delivery_.deliver(exchange);
 }
 
-OriginMeaning Fetch::meaning_of(const OriginRunner& runner, const RequestAdditions& asked) const {
+OriginMeaning Fetch::meaning_of(const OriginAttempt& runner, const RequestAdditions& asked) const {
     OriginResult result;
     result.error = *runner.result;
     if (result.error == FetchError::none) {
@@ -379,11 +379,11 @@ void Fetch::end_stored(StorageVerdict verdict, unsigned status, bool was_validat
     const auto& request = *job_.wanted.request;
     const auto of_its_user = request.policy().authorizes_each() || identifies_user(request.fields);
     const auto fate = fate_of_stored({verdict, status, was_validation, fresh, of_its_user});
-    if (fate == StoredFate::stays) return;
-    const auto& claim = job_.result.claim;
-    if (fate == StoredFate::ends ||
-        !stand_in_for_nothing(cache_.shared.store, claim.hash(), claim.uri(), stale, now))
-        cache_.shared.store.invalidate(claim.hash(), now);
+    if (fate == StoredResponseFate::stays) return;
+    const auto& lease = job_.result.lease;
+    if (fate == StoredResponseFate::ends ||
+        !stand_in_for_nothing(cache_.shared.store, lease.hash(), lease.uri(), stale, now))
+        cache_.shared.store.invalidate(lease.hash(), now);
 }
 
 /// The stored response is good again, with the fields of the 304 (RFC 9111 §4.3.4). False: its
@@ -391,11 +391,11 @@ void Fetch::end_stored(StorageVerdict verdict, unsigned status, bool was_validat
 bool Fetch::renew_stored(const Exchange& not_modified, Fields stored) {
     auto fresh = refreshed(delivery_.storing(), *job_.from.stale, stored, not_modified.received());
     if (fresh.too_large) return false;
-    auto& verdict = fresh.draft.verdict;
+    auto& verdict = fresh.candidate.verdict;
     end_stored(verdict, 304, true);
-    if (verdict == StorageVerdict::store && !delivery_.charge(*fresh.draft.response))
+    if (verdict == StorageVerdict::store && !delivery_.charge(*fresh.candidate.response))
         verdict = StorageVerdict::no_room;
-    delivery_.give(std::move(fresh.draft), std::move(fresh.live), true,
+    delivery_.give(std::move(fresh.candidate), std::move(fresh.live), true,
                    {Fill::From::origin, {}, 304, not_modified.server(), not_modified.redirects()});
     return true;
 }
@@ -437,11 +437,11 @@ asio::awaitable<bool> Fetch::fetch_copy(const StaleCopy& copy, Exchange& not_mod
     Head merged = given;
     merged.fields = updated.merged();
     // The body is the peer's; the fields of the exchange with the origin are for this client.
-    const Received from{
+    const ReceivedHead from{
         merged, validation.request_time, validation.arrival,         updated.own_lines(),
         false,  validation.took,         exchange.received().server, validation.redirects};
     if (head_alone) co_return take_head(asked, from, true);
-    auto made = delivery_.draft(from);
+    auto made = delivery_.candidate(from);
     Delivery::Sender sender{Fill::From::peer, peer->node, 304, not_modified.server(),
                             not_modified.redirects()};
     const auto faultless =

@@ -11,7 +11,7 @@
 #include "proxy/fetch/origin_plan.hpp"
 #include "proxy/fetch/request_additions.hpp"
 #include "proxy/http/request_policy.hpp"
-#include "proxy/upstream/head_race.hpp"
+#include "proxy/upstream/hedged_fetch.hpp"
 
 namespace proxy {
 
@@ -38,22 +38,22 @@ private:
     bool can_ask_origin() const { return what_to_ask_now() != OriginRequestKind::impossible; }
 
     boost::asio::awaitable<bool> try_peers();
-    bool start_peer(HeadRace& race, PeerRace& plan, const PeerTurns& whom,
+    bool start_peer(HedgedFetch& race, PeerRequestPlan& plan, const PeerTurns& whom,
                     const std::shared_ptr<const protocol::PeerView>& view);
-    bool start_origin(HeadRace& race);
-    boost::asio::awaitable<bool> take_peer(HeadRace& race, PeerRunner& runner);
+    bool start_origin(HedgedFetch& race);
+    boost::asio::awaitable<bool> take_peer(HedgedFetch& race, PeerAttempt& runner);
     void learn_first_sight(const Head& of_peer) const;
-    void peer_won(HeadRace& race, const PeerRunner& winner);
-    bool take_head(PeerRequest& asked, const Received& from, bool validated = false);
+    void peer_won(HedgedFetch& race, const PeerAttempt& winner);
+    bool take_head(PeerRequest& asked, const ReceivedHead& from, bool validated = false);
 
-    std::shared_ptr<OriginRunner> prepare_origin(OriginRequestKind kind);
+    std::shared_ptr<OriginAttempt> prepare_origin(OriginRequestKind kind);
     boost::asio::awaitable<void> ask_origin(bool only_whole = false);
-    boost::asio::awaitable<void> probe_unattended(OriginRunner& runner, FetchError why);
-    void note_pause(OriginRunner& runner, bool is_hidden);
+    boost::asio::awaitable<void> probe_unattended(OriginAttempt& runner, FetchError why);
+    void note_pause(OriginAttempt& runner, bool is_hidden);
     boost::asio::awaitable<void> take_origin(OriginStep step, const RequestAdditions& asked,
                                              Exchange& exchange);
-    OriginMeaning meaning_of(const OriginRunner& runner, const RequestAdditions& asked) const;
-    OriginHealth::Leave leave_after_pause();
+    OriginMeaning meaning_of(const OriginAttempt& runner, const RequestAdditions& asked) const;
+    OriginHealth::Grant leave_after_pause();
 
     bool may_stand_in(OriginTrouble trouble) const;
     bool has_stand_in() const { return may_stand_in(OriginTrouble::unreachable); }
@@ -69,10 +69,10 @@ private:
     Delivery delivery_;
     FetchPeers peers_;
     RoundTrip origin_usual_;                    // while peers are asked
-    std::optional<OriginHealth::Leave> leave_;  // see leave_after_pause(); none: not decided
+    std::optional<OriginHealth::Grant> leave_;  // see leave_after_pause(); none: not decided
     std::optional<StaleCopy> stale_copy_;       // that a peer has
     RequestAdditions additions_;                // of origin_
-    std::shared_ptr<OriginRunner> origin_;      // prepared, or asked beside peers
+    std::shared_ptr<OriginAttempt> origin_;     // prepared, or asked beside peers
 };
 
 /// Starts a coroutine that fetches and ends `job->result` in every case: the fill is complete or

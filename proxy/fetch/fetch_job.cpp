@@ -21,7 +21,7 @@ FetchResult::FetchResult(Cache& cache, const RequestSnapshot& request, const sum
                          : std::make_shared<base::Wakeup>(cache.upstream.executor)),
       fill(slot.fill ? std::move(slot.fill) : new_fill(wakeup, request)),
       // A block of a body is the same for all requests for it.
-      claim(cache.shared.store, key.hash, key.uri, fill,
+      lease(cache.shared.store, key.hash, key.uri, fill,
             key.uri == request.key.uri() ? Fields(request.fields) : Fields()) {}
 
 FetchJob::FetchJob(Cache& cache, std::shared_ptr<const RequestSnapshot> request,

@@ -14,8 +14,8 @@
 #include "proxy/http/range.hpp"
 #include "proxy/storage/block_flow.hpp"
 #include "proxy/storage/body_version.hpp"
-#include "proxy/storage/claim.hpp"
 #include "proxy/storage/fill.hpp"
+#include "proxy/storage/fill_lease.hpp"
 #include "proxy/telemetry/peer_request_log.hpp"
 #include "proxy/upstream/peer_record.hpp"
 #include "proxy/upstream/request_snapshot.hpp"
@@ -50,7 +50,7 @@ struct WantedPart {
 
 /// The content that a fetch is to bring, and the request that wants it: the whole body, or one
 /// block, or one part.
-struct Wanted {
+struct FetchTarget {
     std::shared_ptr<const RequestSnapshot> request;  // with its site; never null
     RequestDirectives directives;                    // of the client; a block has none
     std::optional<WantedBlock> block;
@@ -58,14 +58,14 @@ struct Wanted {
     bool may_use_blocks = true;  // false: the body comes in one piece, however large
 };
 
-/// The places where a fetch may get it, beside the origin of Wanted::request.
-struct FetchPlaces {
+/// The places where a fetch may get it, beside the origin of FetchTarget::request.
+struct FetchSources {
     bool may_ask_peers = true;
     std::shared_ptr<const StoredResponse> stale;  // to be validated; may be null
     std::shared_ptr<PeerRequestLog> peers_asked;  // log of the peer requests; may be null
     /// Failed tries at the body's part, shared with the client's request, which may have begun
     /// earlier fetches for it. Null: none has failed.
-    std::shared_ptr<Tries> tries = nullptr;
+    std::shared_ptr<RetryBudget> tries = nullptr;
 };
 
 /// The fill that a fetch writes and the wakeup of the coroutine that writes it. Empty: the job
@@ -82,7 +82,7 @@ struct FetchResult {
 
     const std::shared_ptr<base::Wakeup> wakeup;  // of the writer
     const std::shared_ptr<Fill> fill;
-    Claim claim;  // on the store's key; ends with the fetch
+    FillLease lease;  // on the store's key; ends with the fetch
 };
 
 struct FetchJob;
@@ -91,7 +91,7 @@ struct FetchJob;
 struct FetchProgress {
     std::unique_ptr<FetchJob> beside;  // of a run: the job of the block that it fills now
     std::shared_ptr<BlockFlow> flow;   // of the run that the fetch has become
-    base::TaskGroup::Stop stop;    // of its coroutine
+    base::TaskGroup::Stop stop;        // of its coroutine
     bool given_up = false;             // stopped, as the last reader has left
 };
 
@@ -102,8 +102,8 @@ struct FetchJob {
     FetchJob(Cache& cache, std::shared_ptr<const RequestSnapshot> request, const summary::Key& key,
              FillSlot slot = {});
 
-    Wanted wanted;
-    FetchPlaces from;
+    FetchTarget wanted;
+    FetchSources from;
     FetchResult result;
     FetchProgress progress;
 };

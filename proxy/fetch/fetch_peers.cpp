@@ -28,7 +28,8 @@ asio::awaitable<void> sample(Upstream& upstream, PeerOfView peer, std::string te
     const auto has =
         co_await send_peer_head_request(upstream, std::move(peer), std::move(text), kLatestHead);
     upstream.peers.samples().ended();
-    if (has != PeerHas::unknown) upstream.peers.note_denial(node, has == PeerHas::has, true);
+    if (has != PeerHeadResult::unknown)
+        upstream.peers.note_denial(node, has == PeerHeadResult::has, true);
 }
 
 }  // namespace
@@ -36,7 +37,7 @@ asio::awaitable<void> sample(Upstream& upstream, PeerOfView peer, std::string te
 PeerTurns FetchPeers::whom_to_ask(const protocol::PeerView& view, const RoundTrip& origin,
                                   Time now) const {
     ++cache_.upstream.counters.summary_lookups;
-    const auto promised = view.directory->candidates(job_.result.claim.key());
+    const auto promised = view.directory->candidates(job_.result.lease.key());
     const auto perhaps = may_have_whole(job_, view) - promised;
     // A block is where the index says, or in one piece with its target.
     const auto denying = job_.wanted.block ? summary::PeerSet() : cache_.upstream.peers.denying();
@@ -88,7 +89,7 @@ bool FetchPeers::prepare() {
     return request_->possible();
 }
 
-void FetchPeers::learn_from(PeerRunner& ended, bool of_use, const RoundTrip& origin,
+void FetchPeers::learn_from(PeerAttempt& ended, bool of_use, const RoundTrip& origin,
                             Time now) const {
     auto& upstream = cache_.upstream;
     auto& request = ended.request;
@@ -96,7 +97,7 @@ void FetchPeers::learn_from(PeerRunner& ended, bool of_use, const RoundTrip& ori
     const auto verdict = *ended.verdict;
     request.was_of_use(of_use, ended.alone, origin);
     if (verdict == PeerVerdict::false_hit)
-        upstream.peers.note_false_hit(node, job_.result.claim.key(), now,
+        upstream.peers.note_false_hit(node, job_.result.lease.key(), now,
                                       job_.wanted.request->config().summary.announce.delay);
     if (ended.promised) return;
     if (!job_.wanted.block) {  // asked in spite of its summary's no
@@ -116,7 +117,7 @@ void FetchPeers::sample_misses(const std::shared_ptr<const protocol::PeerView>& 
         !upstream.peers.samples().takes_next(config.constants.peers.misses_per_sample) ||
         since_invalidation(now))
         return;
-    const auto promised = view->directory->candidates(job_.result.claim.key());
+    const auto promised = view->directory->candidates(job_.result.lease.key());
     const auto whom =
         upstream.peers.samples().whom(view->peers, upstream.peers.all(), promised, now);
     if (!whom || !may_be_asked(view->peers[*whom]) || !prepare()) return;
@@ -125,7 +126,8 @@ void FetchPeers::sample_misses(const std::shared_ptr<const protocol::PeerView>& 
     upstream.fetches.spawn(sample(upstream, PeerOfView{view, *whom}, std::move(text)));
 }
 
-bool FetchPeers::is_acceptable(const Exchange& exchange, const Draft& made, Time now) const {
+bool FetchPeers::is_acceptable(const Exchange& exchange, const StoreCandidate& made,
+                               Time now) const {
     if (job_.wanted.block)
         return is_given(*job_.wanted.block, exchange.head(), exchange.content_length());
     if (!exchange.has_framing()) return false;  // a body that broke off would look whole
@@ -142,7 +144,7 @@ bool FetchPeers::is_current(const StoredMetadata& copy, Time now) const {
 SinceInvalidation FetchPeers::since_invalidation(Time now,
                                                  std::span<const summary::KeyHash> tags) const {
     const auto& store = cache_.shared.store;
-    auto at = store.invalidated_at(job_.result.claim.hash(), job_.result.claim.uri(), tags);
+    auto at = store.invalidated_at(job_.result.lease.hash(), job_.result.lease.uri(), tags);
     if (job_.wanted.block)
         at = std::max(
             at, store.invalidated_at(job_.wanted.block->target, job_.wanted.request->key.uri()));

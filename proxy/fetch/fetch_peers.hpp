@@ -9,7 +9,7 @@
 #include "proxy/fetch/peer_request_plan.hpp"
 #include "proxy/fetch/storing.hpp"
 #include "proxy/upstream/exchange.hpp"
-#include "proxy/upstream/head_race.hpp"
+#include "proxy/upstream/hedged_fetch.hpp"
 #include "proxy/upstream/peer_request_head.hpp"
 
 namespace proxy {
@@ -37,12 +37,12 @@ public:
 
     /// Learns from a request that has ended: its gain in time, and what it shows of the peer's
     /// summary. `of_use`: it was the result. `origin`: the origin's usual time.
-    void learn_from(PeerRunner& ended, bool of_use, const RoundTrip& origin, Time now) const;
+    void learn_from(PeerAttempt& ended, bool of_use, const RoundTrip& origin, Time now) const;
     /// Now and then sends a sample to a peer whose summary says no.
     void sample_misses(const std::shared_ptr<const protocol::PeerView>& view, Time now);
 
     /// True for a response that ends the fetch; `made` is its draft.
-    bool is_acceptable(const Exchange& exchange, const Draft& made, Time now) const;
+    bool is_acceptable(const Exchange& exchange, const StoreCandidate& made, Time now) const;
     bool is_current(const StoredMetadata& copy, Time now) const;
 
 private:

@@ -21,7 +21,7 @@ public:
         : config_(job.wanted.request->config()),
           fill_(*job.result.fill),
           wakeup_(*job.result.wakeup),
-          body_(cache.shared.store, cache.shared.windows, job.result.claim, fill_,
+          body_(cache.shared.store, cache.shared.windows, job.result.lease, fill_,
                 object_max(job.wanted.request->policy())) {}
 
     /// The writer of the fill, which ends it.

@@ -63,19 +63,21 @@ bool accepts_ranges(Fields response) {
     return false;
 }
 
-StoredFate fate_of_stored(const ResponseNotStored& answer) {
+StoredResponseFate fate_of_stored(const ResponseNotStored& answer) {
     const auto status = answer.status;
-    if (!answer.was_validation && answer.was_fresh) return StoredFate::stays;
+    if (!answer.was_validation && answer.was_fresh) return StoredResponseFate::stays;
     if (ends_stored(answer.verdict, status)) {
         // A client that identifies itself may have got a page of its own.
         const auto of_its_user = status != 304 && answer.identifies_user;
-        return of_its_user ? StoredFate::stands_in_for_nothing : StoredFate::ends;
+        return of_its_user ? StoredResponseFate::stands_in_for_nothing : StoredResponseFate::ends;
     }
-    if (answer.verdict == StorageVerdict::store || answer.identifies_user) return StoredFate::stays;
+    if (answer.verdict == StorageVerdict::store || answer.identifies_user)
+        return StoredResponseFate::stays;
     const auto of_a_part = status == 206 || status == 412 || status == 416;
-    if (status < 200 || status == 304 || may_pass(status) || of_a_part) return StoredFate::stays;
+    if (status < 200 || status == 304 || may_pass(status) || of_a_part)
+        return StoredResponseFate::stays;
     const auto replaced = status < 300 || status == 404 || status == 410 || status == 451;
-    return replaced ? StoredFate::ends : StoredFate::stands_in_for_nothing;
+    return replaced ? StoredResponseFate::ends : StoredResponseFate::stands_in_for_nothing;
 }
 
 }  // namespace proxy

@@ -81,7 +81,7 @@ constexpr bool may_pass(unsigned status) {
 bool accepts_ranges(Fields response);
 
 /// The fate of a stored response after a response of its origin that is not stored.
-enum class StoredFate : std::uint8_t {
+enum class StoredResponseFate : std::uint8_t {
     stays,
     stands_in_for_nothing,  // it stays for validation, and no trouble of the origin revives it
     ends,
@@ -100,6 +100,6 @@ struct ResponseNotStored {
 /// a refusal the stored response stands in for nothing. Passing errors (5xx, 408, 429), responses
 /// to a range or condition, and those that concern one user leave it alone. Without a validation a
 /// fresh response stays, because the new one says nothing of it.
-StoredFate fate_of_stored(const ResponseNotStored& answer);
+StoredResponseFate fate_of_stored(const ResponseNotStored& answer);
 
 }  // namespace proxy

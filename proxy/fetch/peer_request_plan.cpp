@@ -123,13 +123,14 @@ bool is_that_copy(const StaleCopy& copy, const Head& head, bool head_alone) {
            held.last_modified == copy.last_modified && source_of(head.fields) == copy.source;
 }
 
-PeerRace::PeerRace(const PeerTurns& whom, const RoundTrip& nearest, const RoundTrip& origin,
-                   const PeerTimes& bounds, bool asks_origin, Time now)
+PeerRequestPlan::PeerRequestPlan(const PeerTurns& whom, const RoundTrip& nearest,
+                                 const RoundTrip& origin, const PeerTimes& bounds, bool asks_origin,
+                                 Time now)
     : whom_(whom),
       budget_(whom.beside_the_origin ? Duration(0) : peer_budget(nearest, origin, bounds)),
       origin_at_(asks_origin ? now + budget_ : Time::max()) {}
 
-NextStep PeerRace::next(const UnderWay& now_open, Time now) const {
+NextStep PeerRequestPlan::next(const InFlightRequests& now_open, Time now) const {
     AskState state{};
     state.origin_at = origin_at_;
     state.next_at = next_at_;
@@ -143,7 +144,7 @@ NextStep PeerRace::next(const UnderWay& now_open, Time now) const {
     return next_step(state, now);
 }
 
-PeerRace::Request PeerRace::ask(unsigned peers_open) {
+PeerRequestPlan::Request PeerRequestPlan::ask(unsigned peers_open) {
     Request request;
     request.turn = whom_.turns[next_ < whom_.count ? next_++ : 0];
     request.again = peers_open > 0;
@@ -151,7 +152,7 @@ PeerRace::Request PeerRace::ask(unsigned peers_open) {
     return request;
 }
 
-void PeerRace::asked(const RoundTrip& known, Time now) {
+void PeerRequestPlan::asked(const RoundTrip& known, Time now) {
     const auto patience = patience_with(known);
     next_at_ = patience < budget_ ? now + patience : Time::max();
     ++sent_;

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "protocol/membership/peer_view.hpp"
-#include "proxy/fetch/remote_hits.hpp"
 #include "proxy/config/config.hpp"
+#include "proxy/fetch/remote_hits.hpp"
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/message_parser.hpp"
@@ -125,22 +125,22 @@ std::optional<StaleCopy> stale_copy_at(std::string_view peer, const Head& refusa
 bool is_that_copy(const StaleCopy& copy, const Head& head, bool head_alone);
 
 /// The peer requests of one fetch in the order of time. One value for each fetch.
-class PeerRace {
+class PeerRequestPlan {
 public:
     using Time = AskState::Time;
     using Duration = RoundTrip::Duration;
 
     /// `nearest`: of the first peer. `asks_origin`: the origin can get the request beside them.
-    PeerRace(const PeerTurns& whom, const RoundTrip& nearest, const RoundTrip& origin,
-             const PeerTimes& bounds, bool asks_origin, Time now);
+    PeerRequestPlan(const PeerTurns& whom, const RoundTrip& nearest, const RoundTrip& origin,
+                    const PeerTimes& bounds, bool asks_origin, Time now);
 
     /// The requests under way.
-    struct UnderWay {
+    struct InFlightRequests {
         unsigned peers = 0;         // without an end yet
         bool origin = false;        // it has got the request
         bool origin_ended = false;  // without a response
     };
-    NextStep next(const UnderWay& now_open, Time now) const;
+    NextStep next(const InFlightRequests& now_open, Time now) const;
 
     /// The next peer request, after AskStep::ask_peer.
     struct Request {

@@ -13,7 +13,7 @@ PeerResponsePlan refused(Refusal why) {
 }
 
 bool may_reuse(const ReceivedPeerRequest& asked, const StoredMetadata& response,
-               const FoundForPeer& found) {
+               const PeerLookup& found) {
     return usable(decide_reuse(asked.directives, response.freshness, found.residence));
 }
 
@@ -24,7 +24,7 @@ bool may_be_parted(const StoredResponse& response, std::uint64_t block_bytes) {
 }
 
 PeerResponsePlan plan_stored(const StoredResponse& response, const ReceivedPeerRequest& asked,
-                             const FoundForPeer& found) {
+                             const PeerLookup& found) {
     const auto& freshness = response.freshness;
     const auto cut = asked.for_block && !found.is_block;  // out of what is stored in one piece
     if (cut && (response.blocks || freshness.personal || !found.is_version))
@@ -40,7 +40,7 @@ PeerResponsePlan plan_stored(const StoredResponse& response, const ReceivedPeerR
 }
 
 PeerResponsePlan plan_growing(const Fill::State& growing, const ReceivedPeerRequest& asked,
-                              const FoundForPeer& found) {
+                              const PeerLookup& found) {
     const auto& incoming = growing.incoming;
     const auto under_way =
         growing.phase == Fill::Phase::streaming || growing.phase == Fill::Phase::complete;
@@ -59,7 +59,7 @@ PeerResponsePlan plan_growing(const Fill::State& growing, const ReceivedPeerRequ
 
 }  // namespace
 
-PeerResponsePlan plan_peer_response(const ReceivedPeerRequest& asked, const FoundForPeer& found) {
+PeerResponsePlan plan_peer_response(const ReceivedPeerRequest& asked, const PeerLookup& found) {
     if (!asked.may_travel) return refused(Refusal::absent);
     // A rule of this node shares it. At a peer that rule has to be in force, too.
     const StoredMetadata* given = found.stored;

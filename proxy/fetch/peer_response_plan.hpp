@@ -33,7 +33,7 @@ struct ReceivedPeerRequest {
 };
 
 /// The response that this node has: complete, growing, or none.
-struct FoundForPeer {
+struct PeerLookup {
     const StoredResponse* stored = nullptr;
     const Fill::State* growing = nullptr;  // if nothing is stored
     std::chrono::seconds residence{0};     // of the response
@@ -58,6 +58,6 @@ struct PeerResponsePlan {
     bool operator==(const PeerResponsePlan&) const = default;
 };
 /// Decides the response to a peer request by what the node has.
-PeerResponsePlan plan_peer_response(const ReceivedPeerRequest& asked, const FoundForPeer& found);
+PeerResponsePlan plan_peer_response(const ReceivedPeerRequest& asked, const PeerLookup& found);
 
 }  // namespace proxy

@@ -126,26 +126,26 @@ ResponsePlan plan_fetch(ResponsePlan plan, const StoreFacts& found, const Reques
     return plan;
 }
 
-FromFetch plan_after_wait(const FetchSeen& seen) {
+FollowerStep plan_after_wait(const FollowerWait& seen) {
     // Its like does not wait again, as the store knows by now; another kind of request may.
-    if (seen.released && seen.unshareable) return FromFetch::look_again;
-    if (seen.released || seen.error == FetchError::not_in_parts) return FromFetch::alone;
+    if (seen.released && seen.unshareable) return FollowerStep::look_again;
+    if (seen.released || seen.error == FetchError::not_in_parts) return FollowerStep::alone;
     if (!seen.leads) {
         // It was given up in the moment in which this one came.
-        if (seen.error == FetchError::abandoned) return FromFetch::look_again;
+        if (seen.error == FetchError::abandoned) return FollowerStep::look_again;
         // The origin got no request because a stored response stands in, but not for this request.
         const auto is_spared =
             seen.error == FetchError::origin_down || seen.error == FetchError::backed_off;
-        if (is_spared && !seen.stands_in) return FromFetch::alone;
+        if (is_spared && !seen.stands_in) return FollowerStep::alone;
     }
     // A body that broke off before the head went out is no response (RFC 9110 §15.6.3).
-    if (!seen.has_head) return FromFetch::failure;
-    if (seen.leads) return FromFetch::respond;
+    if (!seen.has_head) return FollowerStep::failure;
+    if (seen.leads) return FollowerStep::respond;
     // By now the fields of Vary are known, and other requests for this variant.
-    if (!seen.is_variant) return FromFetch::look_again;
+    if (!seen.is_variant) return FollowerStep::look_again;
     // Another request's response is reused as from the store, or not at all (no-cache, max-age=0,
     // this client's own directives).
-    return seen.usable ? FromFetch::respond : FromFetch::alone;
+    return seen.usable ? FollowerStep::respond : FollowerStep::alone;
 }
 
 }  // namespace proxy

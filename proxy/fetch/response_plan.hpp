@@ -83,7 +83,7 @@ ResponsePlan plan_reuse(const StoreFacts& found, const RequestDirectives& direct
 ResponsePlan plan_fetch(ResponsePlan plan, const StoreFacts& found, const RequestFacts& request);
 
 /// The end of a wait for a fetch.
-struct FetchSeen {
+struct FollowerWait {
     bool leads = false;        // the fetch is this request's own
     bool released = false;     // the response is for the leader alone
     bool unshareable = false;  // with that: it may not be shared
@@ -95,13 +95,13 @@ struct FetchSeen {
     bool stands_in = false;  // a stored response may take the place of the failure
 };
 /// The consequence of that end for the request.
-enum class FromFetch : std::uint8_t {
+enum class FollowerStep : std::uint8_t {
     respond,
     failure,     // a stored response in its place, or an error
     alone,       // this request needs a fetch of its own
     look_again,  // into the store
 };
 /// Decides the step of a request whose wait for a fetch has ended.
-FromFetch plan_after_wait(const FetchSeen& seen);
+FollowerStep plan_after_wait(const FollowerWait& seen);
 
 }  // namespace proxy

@@ -24,9 +24,10 @@ FetchError judge_size(std::uint64_t received, const std::optional<std::uint64_t>
     return expected && received != *expected ? FetchError::malformed : FetchError::none;
 }
 
-Rest rest_of(std::string_view etag, std::uint64_t came, const std::optional<ByteRange>& block,
-             const std::optional<std::uint64_t>& length) {
-    Rest rest;
+BodyRemainder rest_of(std::string_view etag, std::uint64_t came,
+                      const std::optional<ByteRange>& block,
+                      const std::optional<std::uint64_t>& length) {
+    BodyRemainder rest;
     rest.etag = etag;
     rest.begins = block ? block->first : 0;
     rest.first = rest.begins + came;
@@ -38,7 +39,7 @@ Rest rest_of(std::string_view etag, std::uint64_t came, const std::optional<Byte
 namespace {
 
 /// An origin that ignores ranges gives all of the body. A block is no use of that.
-std::optional<Continuation> whole_of(const Rest& rest, const Head& head) {
+std::optional<Continuation> whole_of(const BodyRemainder& rest, const Head& head) {
     const auto* length = find(head.fields, field::content_length);
     if (!length || !rest.length || rest.last) return std::nullopt;
     if (validators_of(head.fields).etag != rest.etag) return std::nullopt;
@@ -48,7 +49,7 @@ std::optional<Continuation> whole_of(const Rest& rest, const Head& head) {
 
 }  // namespace
 
-std::optional<Continuation> goes_on_with(const Rest& rest, const Head& head) {
+std::optional<Continuation> goes_on_with(const BodyRemainder& rest, const Head& head) {
     if (head.status == 200) return whole_of(rest, head);
     const auto given = content_range(head.fields);
     if (head.status != 206 || !given || !given->range || !given->length) return std::nullopt;

@@ -20,7 +20,7 @@ namespace proxy {
 std::chrono::nanoseconds silence_at_most(Fill::From from, const LoadedConfig& config);
 
 /// The version of a body at its origin: a strong tag, and the mark of its server in a group.
-struct AtOrigin {
+struct OriginVersion {
     std::string etag;  // empty: the origin cannot give the rest of the body
     std::uint32_t server = 0;
 };
@@ -38,7 +38,7 @@ FetchError judge_size(std::uint64_t received, const std::optional<std::uint64_t>
 
 /// The rest of a body whose sender stopped, for a request to the origin. Its bytes may follow if it
 /// is provably the same representation (RFC 9110 §13.1.5, §14.4).
-struct Rest {
+struct BodyRemainder {
     std::string etag;                     // strong; of the version
     std::uint64_t first = 0;              // in the whole body
     std::optional<std::uint64_t> last;    // of a block
@@ -46,8 +46,9 @@ struct Rest {
     std::uint64_t begins = 0;             // position of the first received byte in the whole body
 };
 /// `came`: bytes of it. `block`: the wanted part of the whole body, if not all.
-Rest rest_of(std::string_view etag, std::uint64_t came, const std::optional<ByteRange>& block,
-             const std::optional<std::uint64_t>& length);
+BodyRemainder rest_of(std::string_view etag, std::uint64_t came,
+                      const std::optional<ByteRange>& block,
+                      const std::optional<std::uint64_t>& length);
 /// The response brings the rest: exactly that 206, or the whole of the same version as a 200, whose
 /// first bytes came before.
 struct Continuation {
@@ -55,7 +56,7 @@ struct Continuation {
     std::uint64_t first = 0;  // the position of its first byte, counted like `end`
 };
 /// None for any other response.
-std::optional<Continuation> goes_on_with(const Rest& rest, const Head& head);
+std::optional<Continuation> goes_on_with(const BodyRemainder& rest, const Head& head);
 /// The meaning of an origin's response that is not the requested part. `origin_error`: it may
 /// follow in a moment (5xx, 408, 429). `part_refused`: it says nothing of the body (401, 403, 407,
 /// and 404 or 410 to a request that identifies_user()). `changed`: any other.

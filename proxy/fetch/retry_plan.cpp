@@ -6,9 +6,9 @@
 
 namespace proxy {
 
-std::optional<std::chrono::nanoseconds> Tries::failed(FetchError error,
-                                                      const std::optional<Time>& not_before,
-                                                      Time now) {
+std::optional<std::chrono::nanoseconds> RetryBudget::failed(FetchError error,
+                                                            const std::optional<Time>& not_before,
+                                                            Time now) {
     if (failed_ == 0) since_ = now;
     ++failed_;
     if (!may_pass(error) || failed_ >= kMaxTries) return std::nullopt;

@@ -16,7 +16,7 @@ inline constexpr std::chrono::seconds kRetryWithin{15};
 /// The failed tries for one part of a body. The fetch that requests its rest and the client's
 /// request, which begins another fetch after a failure, share one of these, so that their tries do
 /// not multiply. One thread; no clock.
-class Tries {
+class RetryBudget {
 public:
     using Time = std::chrono::steady_clock::time_point;
 

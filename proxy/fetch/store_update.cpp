@@ -98,19 +98,19 @@ bool speaks_of(const Head& answer, const StoredResponse& stored, Fields fields,
             selecting_names(vary_names(answer.fields), keys_of(rule)) == stored.vary_names);
 }
 
-HeadLearned judge_head(const Head& answer, StorageVerdict verdict, const StoredResponse& stored,
-                       Fields fields, const StoringRule* rule) {
-    if (ends_stored(verdict, answer.status)) return HeadLearned::ends;
-    if (!speaks_of(answer, stored, fields, rule)) return HeadLearned::outdates;
+HeadFreshening judge_head(const Head& answer, StorageVerdict verdict, const StoredResponse& stored,
+                          Fields fields, const StoringRule* rule) {
+    if (ends_stored(verdict, answer.status)) return HeadFreshening::ends;
+    if (!speaks_of(answer, stored, fields, rule)) return HeadFreshening::outdates;
     const auto& freshness = stored.freshness;
     // A verdict because of this request alone says nothing about the stored response.
     const auto freshens = freshness.had_lifetime() && !freshness.always_validate &&
                           verdict != StorageVerdict::authorization &&
                           verdict != StorageVerdict::bypass;
-    return freshens ? HeadLearned::freshens : HeadLearned::nothing;
+    return freshens ? HeadFreshening::freshens : HeadFreshening::nothing;
 }
 
-void learn_from_head(Cache& cache, const Relayed& relayed) {
+void learn_from_head(Cache& cache, const RelayedExchange& relayed) {
     const auto& [storing, method, hash, answer, sent_at] = relayed;
     const auto& request = storing.request;
     auto& store = cache.shared.store;
@@ -121,15 +121,15 @@ void learn_from_head(Cache& cache, const Relayed& relayed) {
     if (!stored || stored->status != 200) return;
     const auto fields = stored->fields();
     if (!source_of(fields).empty()) return;  // a HEAD is not followed to it
-    const auto learned = judge_head(answer.head, draft(storing, answer).verdict, *stored, fields,
-                                    request.policy().rules().rule);
-    if (learned == HeadLearned::nothing) return;
-    if (learned == HeadLearned::ends) return void(cache.shared.store.invalidate(hash, now));
+    const auto learned = judge_head(answer.head, candidate(storing, answer).verdict, *stored,
+                                    fields, request.policy().rules().rule);
+    if (learned == HeadFreshening::nothing) return;
+    if (learned == HeadFreshening::ends) return void(cache.shared.store.invalidate(hash, now));
     std::shared_ptr<StoredResponse> next;
-    if (learned == HeadLearned::freshens) {
+    if (learned == HeadFreshening::freshens) {
         auto fresh = refreshed(storing, *stored, fields, answer);
-        if (!fresh.too_large && fresh.draft.verdict == StorageVerdict::store)
-            next = std::move(fresh.draft.response);
+        if (!fresh.too_large && fresh.candidate.verdict == StorageVerdict::store)
+            next = std::move(fresh.candidate.response);
     }
     if (!next) next = outdated(*stored, now);
     const auto ended = !charge(store, *next, uri, now) ||
@@ -138,8 +138,8 @@ void learn_from_head(Cache& cache, const Relayed& relayed) {
     if (ended) cache.shared.store.invalidate(hash, now);
 }
 
-Invalidated invalidate_after(SharedCache& cache, const RuleTable& rules, const CacheKey& key,
-                             const Head& answer, Store::Clock::time_point now) {
+UnsafeInvalidation invalidate_after(SharedCache& cache, const RuleTable& rules, const CacheKey& key,
+                                    const Head& answer, Store::Clock::time_point now) {
     std::array<CacheKey, 2> named;
     std::vector<std::string_view> uris{key.uri()};
     for (const auto name : {field::location, field::content_location}) {
@@ -185,11 +185,11 @@ bool names_its_own_target(verb method, const RuleTable& rules, const Head& answe
 KeptCopy::Copy::Copy(Cache& cache, const SitePolicy& policy, summary::KeyHash hash,
                      std::string_view uri)
     : fill(std::make_shared<Fill>(std::make_shared<base::Wakeup>(cache.upstream.executor), 0)),
-      claim(cache.shared.store, hash, uri, fill),
-      writer(cache.shared.store, cache.shared.windows, claim, *fill, object_max(policy)) {}
+      lease(cache.shared.store, hash, uri, fill),
+      writer(cache.shared.store, cache.shared.windows, lease, *fill, object_max(policy)) {}
 
-KeptCopy::KeptCopy(Cache& cache, const Relayed& relayed, std::optional<std::uint64_t> length,
-                   FieldBlock fields)
+KeptCopy::KeptCopy(Cache& cache, const RelayedExchange& relayed,
+                   std::optional<std::uint64_t> length, FieldBlock fields)
     : store_(cache.shared.store) {
     const auto& [storing, method, hash, answer, sent_at] = relayed;
     const auto& request = storing.request;
@@ -197,7 +197,7 @@ KeptCopy::KeptCopy(Cache& cache, const Relayed& relayed, std::optional<std::uint
         !names_its_own_target(method, request.config().rules, answer.head, request.key))
         return;
     const auto get = as_get(request);
-    auto made = draft({storing.key_hasher, get, storing.directives}, answer);
+    auto made = candidate({storing.key_hasher, get, storing.directives}, answer);
     auto& response = made.response;
     response->head_fields = fields.text();
     const auto uri = request.key.uri();
@@ -229,7 +229,7 @@ void KeptCopy::append(std::string_view piece, Clock::time_point now) {
 
 void KeptCopy::finish(Clock::time_point now) {
     if (!copy_) return;
-    copy_->claim.stay_alone(invalidations_);
+    copy_->lease.stay_alone(invalidations_);
     copy_->writer.finish(now);
 }
 

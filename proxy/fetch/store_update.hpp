@@ -14,21 +14,21 @@ namespace proxy {
 // The effects of relayed responses on the store.
 
 /// A relayed exchange, once the head of its response has come. All must outlive this.
-struct Relayed {
+struct RelayedExchange {
     const StoringRequest& storing;
     boost::beast::http::verb method;
     summary::KeyHash hash;  // of the request's key
-    const Received& response;
+    const ReceivedHead& response;
     /// When the request went out. A later invalidation ends the content of the response.
     Store::Clock::time_point sent_at;
 };
 
 /// Learns from the response to a HEAD. Only a 200 counts, and fills are left alone. By judge_head()
 /// the stored response gets its fields, as by a 304, becomes stale or ends.
-void learn_from_head(Cache& cache, const Relayed& relayed);
+void learn_from_head(Cache& cache, const RelayedExchange& relayed);
 
 /// The effect of a 200 to a HEAD on the stored response (RFC 9111 §4.3.5).
-enum class HeadLearned : std::uint8_t {
+enum class HeadFreshening : std::uint8_t {
     nothing,   // it agrees, and each use of the stored response needs a validation anyway
     freshens,  // it agrees: a lifetime begins anew
     outdates,  // it may be of another representation, so a GET decides
@@ -37,8 +37,8 @@ enum class HeadLearned : std::uint8_t {
 /// `verdict`: of the response by itself. It agrees if speaks_of() says so. A HEAD does not decide
 /// for whom the stored response is: `personal` and no-cache stay, and a response without a lifetime
 /// gets none.
-HeadLearned judge_head(const Head& answer, StorageVerdict verdict, const StoredResponse& stored,
-                       Fields fields, const StoringRule* rule = nullptr);
+HeadFreshening judge_head(const Head& answer, StorageVerdict verdict, const StoredResponse& stored,
+                          Fields fields, const StoringRule* rule = nullptr);
 
 /// True if the response to a HEAD is about the stored response. It must repeat every stored
 /// validator, at least one, and contradict none of length, coding, type, language and choice
@@ -57,13 +57,13 @@ bool judge_anew(Cache& cache, summary::KeyHash hash, std::string_view uri,
 /// The invalidation after a success of an unsafe method, here and at all peers: the target, the
 /// targets of Location and Content-Location at the same origin (RFC 9111 §4.4), and the groups that
 /// the response names (RFC 9875). `rules` may change the keys of these targets.
-struct Invalidated {
+struct UnsafeInvalidation {
     std::size_t count = 0;  // URIs and groups
     /// The disk has to forget something: Store::when_kept().
     bool on_disk = false;
 };
-Invalidated invalidate_after(SharedCache& cache, const RuleTable& rules, const CacheKey& key,
-                             const Head& answer, Store::Clock::time_point now);
+UnsafeInvalidation invalidate_after(SharedCache& cache, const RuleTable& rules, const CacheKey& key,
+                                    const Head& answer, Store::Clock::time_point now);
 
 /// True if the request may have been executed although its response is lost: some of it went out.
 /// The responses that it could have changed are unusable then, too.
@@ -84,7 +84,7 @@ public:
 
     /// To be made before invalidate_after(). `length`: of the body, if known. `fields`: by
     /// render_response().
-    KeptCopy(Cache& cache, const Relayed& relayed, std::optional<std::uint64_t> length,
+    KeptCopy(Cache& cache, const RelayedExchange& relayed, std::optional<std::uint64_t> length,
              FieldBlock fields);
     /// The response itself has just made this many invalidations. The copy ignores them.
     void has_invalidated(std::size_t count);
@@ -98,7 +98,7 @@ private:
         Copy(Cache& cache, const SitePolicy& policy, summary::KeyHash hash, std::string_view uri);
 
         const std::shared_ptr<Fill> fill;
-        Claim claim;
+        FillLease lease;
         BodyWriter writer;
     };
 

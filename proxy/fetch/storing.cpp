@@ -21,7 +21,7 @@ using boost::beast::http::field;
 /// True if the response would be stored for fewer clients, or not at all, without the rule. Such a
 /// response ends with the rule.
 bool needs_rule(const StoringRequest& storing, unsigned status, Fields fields,
-                const Received& from) {
+                const ReceivedHead& from) {
     auto rules = storing.request.policy().rules();
     if (rules.rule->authorize || storing.request.key.has_other_query()) return true;
     if (!source_of(fields).empty()) return true;
@@ -67,7 +67,7 @@ bool is_refused_cookie(const StoredMetadata& refusal, Fields request, const Stor
 
 /// Sets all of the response but its head's text, and `withheld`. Returns the verdict.
 StorageVerdict judge(const StoringRequest& storing, unsigned status, Fields fields,
-                     const Received& from, Draft& made) {
+                     const ReceivedHead& from, StoreCandidate& made) {
     StoredMetadata& metadata = *made.response;
     const auto& request = storing.request;
     const auto& policy = request.policy();
@@ -133,14 +133,14 @@ std::string names_missing(std::string_view names, std::string_view others) {
 
 }  // namespace
 
-Draft draft(const StoringRequest& storing, const Received& from) {
-    Draft made{std::make_shared<StoredResponse>()};
+StoreCandidate candidate(const StoringRequest& storing, const ReceivedHead& from) {
+    StoreCandidate made{std::make_shared<StoredResponse>()};
     made.verdict = judge(storing, from.head.status, from.head.fields, from, made);
     if (from.of_client) made.verdict = StorageVerdict::authorization;
     return made;
 }
 
-UpdatedFields::UpdatedFields(Fields stored, const Received& not_modified) {
+UpdatedFields::UpdatedFields(Fields stored, const ReceivedHead& not_modified) {
     const HopByHop stops_here(not_modified.head.fields);
     std::vector<Field> updates;
     for (const auto& line : not_modified.head.fields) {
@@ -168,18 +168,18 @@ bool UpdatedFields::fit(const LimitsConfig& limits) const {
     return merged_.size() <= kHeadLines && bytes <= limits.head;
 }
 
-Refreshed refreshed(const StoringRequest& storing, const StoredResponse& stored, Fields fields,
-                    const Received& not_modified) {
+RefreshedResponse refreshed(const StoringRequest& storing, const StoredResponse& stored,
+                            Fields fields, const ReceivedHead& not_modified) {
     const auto& request = storing.request;
     const UpdatedFields updated(fields, not_modified);
-    Refreshed result;
+    RefreshedResponse result;
     result.too_large = !updated.fit(request.config().limits);
     if (result.too_large) return result;
     // An Age that the 304 brings counts, the stored one is history.
-    result.draft.response = std::make_shared<StoredResponse>(StoredMetadata(), stored.body);
-    auto& response = *result.draft.response;
-    result.draft.verdict =
-        judge(storing, stored.status, updated.merged(), not_modified, result.draft);
+    result.candidate.response = std::make_shared<StoredResponse>(StoredMetadata(), stored.body);
+    auto& response = *result.candidate.response;
+    result.candidate.verdict =
+        judge(storing, stored.status, updated.merged(), not_modified, result.candidate);
     response.server = stored.server;  // a 304 of another server brings no bytes
     // A response for one client stays personal, whatever another client's exchange says. Only a new
     // response can be for all.
@@ -218,7 +218,7 @@ Sharing sharing_of(StorageVerdict verdict, CopyUse use) {
     return verdict == StorageVerdict::store ? Sharing::stored : Sharing::passed_on;
 }
 
-Sharing share(Claim& claim, Draft& made, CopyUse use) {
+Sharing share(FillLease& lease, StoreCandidate& made, CopyUse use) {
     auto sharing = sharing_of(made.verdict, use);
     // The fetch has outlasted the lifetime, which is no reason against one fetch for many.
     const auto& freshness = made.response->freshness;
@@ -227,16 +227,17 @@ Sharing share(Claim& claim, Draft& made, CopyUse use) {
         sharing = Sharing::awaited;
     const auto is_for_others = sharing == Sharing::stored || sharing == Sharing::awaited;
     const auto& tags = made.response->tags;
-    if (!is_for_others || tags.empty() || claim.tag(tags)) return sharing;
+    if (!is_for_others || tags.empty() || lease.tag(tags)) return sharing;
     made.verdict = StorageVerdict::invalidated;
     return sharing_of(made.verdict, use);
 }
 
-Sharing admit(Store& store, Claim& claim, Draft& made, CopyUse use, Store::Clock::time_point now) {
+Sharing admit(Store& store, FillLease& lease, StoreCandidate& made, CopyUse use,
+              Store::Clock::time_point now) {
     if (sharing_of(made.verdict, use) == Sharing::stored &&
-        !charge(store, *made.response, claim.uri(), now))
+        !charge(store, *made.response, lease.uri(), now))
         made.verdict = StorageVerdict::no_room;
-    return share(claim, made, use);
+    return share(lease, made, use);
 }
 
 bool stand_in_for_nothing(Store& store, summary::KeyHash hash, std::string_view uri,

@@ -4,13 +4,13 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/fetch/peer_request_plan.hpp"
 #include "proxy/config/config.hpp"
+#include "proxy/fetch/peer_request_plan.hpp"
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/fetch_error.hpp"
-#include "proxy/http/received.hpp"
+#include "proxy/http/received_head.hpp"
 #include "proxy/http/storage_verdict.hpp"
-#include "proxy/storage/claim.hpp"
+#include "proxy/storage/fill_lease.hpp"
 #include "proxy/upstream/request_snapshot.hpp"
 
 namespace proxy {
@@ -26,7 +26,7 @@ struct StoringRequest {
 
 /// A response on its way to the store, not charged yet. Its readers may get it although the verdict
 /// is not `store`.
-struct Draft {
+struct StoreCandidate {
     std::shared_ptr<StoredResponse> response;
     StorageVerdict verdict = StorageVerdict::store;
     /// ResponseDirectives::withheld(): views of the received head.
@@ -34,7 +34,7 @@ struct Draft {
 };
 
 /// A stored response without the text of its head, with an empty body.
-Draft draft(const StoringRequest& storing, const Received& from);
+StoreCandidate candidate(const StoringRequest& storing, const ReceivedHead& from);
 
 /// The stored fields with those of a 304 (RFC 9111 §3.2). Fields about this hop's exchange stay
 /// with the 304. Cookies of a 304 are for its own client (`own_lines`), whatever may be stored.
@@ -43,7 +43,7 @@ Draft draft(const StoringRequest& storing, const Received& from);
 /// into both, and into itself.
 class UpdatedFields {
 public:
-    UpdatedFields(Fields stored, const Received& not_modified);
+    UpdatedFields(Fields stored, const ReceivedHead& not_modified);
     UpdatedFields(const UpdatedFields&) = delete;
     UpdatedFields& operator=(const UpdatedFields&) = delete;
     const std::vector<Field>& merged() const { return merged_; }
@@ -58,16 +58,16 @@ private:
 
 /// The result of refreshed(): the draft that replaces the stored response, and the fields for the
 /// client of the validation alone.
-struct Refreshed {
+struct RefreshedResponse {
     bool too_large = false;  // the fields exceed the limits of a head; the rest is unset then
-    Draft draft;
+    StoreCandidate candidate;
     std::shared_ptr<LiveFields> live;
 };
 
 /// The stored response, good again by a 304 or its equivalent (RFC 9111 §4.3.4, §4.3.5). `fields`:
 /// those of `stored`.
-Refreshed refreshed(const StoringRequest& storing, const StoredResponse& stored, Fields fields,
-                    const Received& not_modified);
+RefreshedResponse refreshed(const StoringRequest& storing, const StoredResponse& stored,
+                            Fields fields, const ReceivedHead& not_modified);
 
 /// The verdict on a response whose head may be stored, by its size. `length`: of its body; a body
 /// of unknown length shows it later.
@@ -87,11 +87,12 @@ Sharing sharing_of(StorageVerdict verdict, CopyUse use);
 
 /// The same for a response whose charge is paid: from now on an invalidation of one of its tags
 /// ends the claim. After an earlier one the verdict says so.
-Sharing share(Claim& claim, Draft& made, CopyUse use);
+Sharing share(FillLease& lease, StoreCandidate& made, CopyUse use);
 
 /// Charges a response that is to be stored, once its head has come. Without room, or as share() has
 /// it, the verdict changes. Returns the requests that get it.
-Sharing admit(Store& store, Claim& claim, Draft& made, CopyUse use, Store::Clock::time_point now);
+Sharing admit(Store& store, FillLease& lease, StoreCandidate& made, CopyUse use,
+              Store::Clock::time_point now);
 
 /// Keeps the stored response, but not as a stand-in for another response once it is stale. For a
 /// client that identifies itself and whose own page is not to be stored. False: it could not be

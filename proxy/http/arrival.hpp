@@ -10,7 +10,7 @@
 namespace proxy {
 
 /// One moment on both clocks, at their full resolution.
-struct Present {
+struct ClockReading {
     using Wall = std::chrono::system_clock::time_point;
 
     std::chrono::steady_clock::time_point steady{};
@@ -38,7 +38,7 @@ struct Arrival {
     /// counts on the wall clock, rounded up because `wall` may be a second late. A `wall` in the
     /// future shows that the clock was set back: the response then gets the largest age, and its
     /// origin is asked.
-    static Arrival in_earlier_process(WallTime wall, const Present& now) {
+    static Arrival in_earlier_process(WallTime wall, const ClockReading& now) {
         const auto away = std::chrono::ceil<std::chrono::seconds>(now.wall - wall);
         const auto counted = away < away.zero() ? kMaxDelta : std::min(away, kMaxDelta);
         return {now.steady + base::slept() - counted, wall};

@@ -203,7 +203,7 @@ ResponseDirectives stated_directives(Fields response, const CacheRules& rules) {
     return out;
 }
 
-void leave_out(ResponseDirectives& out, const Ignored& ignored) {
+void leave_out(ResponseDirectives& out, const IgnoredDirectives& ignored) {
     if (ignored.no_store) out.no_store = false;
     if (ignored.is_private) out.is_private = false;
     if (ignored.no_cache) out.no_cache = false;

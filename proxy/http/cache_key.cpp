@@ -1,8 +1,8 @@
 #include "proxy/http/cache_key.hpp"
 
-#include "proxy/http/field_list.hpp"
 #include "base/memory/kept_memory.hpp"
 #include "base/text/number.hpp"
+#include "proxy/http/field_list.hpp"
 
 #include <algorithm>
 #include <array>

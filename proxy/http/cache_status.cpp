@@ -1,7 +1,7 @@
 #include "proxy/http/cache_status.hpp"
 
-#include "proxy/http/field_list.hpp"
 #include "base/text/number.hpp"
+#include "proxy/http/field_list.hpp"
 #include "proxy/http/structured_field.hpp"
 
 #include <algorithm>

@@ -27,29 +27,29 @@ unsigned status_of(FetchError error) {
 namespace {
 
 /// The machine that fails before a tunnel is open.
-std::string_view first_server(AskedServer asked) {
+std::string_view first_server(UpstreamRole asked) {
     switch (asked) {
-        case AskedServer::member:
+        case UpstreamRole::member:
             return "The server that was asked for ";
-        case AskedServer::parent:
-        case AskedServer::tunnel:
+        case UpstreamRole::parent:
+        case UpstreamRole::tunnel:
             return "The parent proxy for ";
-        case AskedServer::origin:
+        case UpstreamRole::origin:
             break;
     }
     return "The origin for ";
 }
 
 /// The machine that answers requests.
-std::string_view answering_server(AskedServer asked) {
+std::string_view answering_server(UpstreamRole asked) {
     switch (asked) {
-        case AskedServer::member:
+        case UpstreamRole::member:
             return "The server that was asked for ";
-        case AskedServer::parent:
+        case UpstreamRole::parent:
             return "The parent proxy for ";
-        case AskedServer::tunnel:
+        case UpstreamRole::tunnel:
             return "Behind the tunnel of a parent proxy, the origin ";
-        case AskedServer::origin:
+        case UpstreamRole::origin:
             break;
     }
     return "The origin ";
@@ -57,18 +57,18 @@ std::string_view answering_server(AskedServer asked) {
 
 }  // namespace
 
-std::string explain(FetchError error, std::string_view host, ParseError what, AskedServer asked) {
+std::string explain(FetchError error, std::string_view host, ParseError what, UpstreamRole asked) {
     const auto about = [host](std::string_view before, std::string_view after) {
         return std::string(before).append(host).append(after);
     };
     const auto first = first_server(asked), answering = answering_server(asked);
     switch (error) {
         case FetchError::resolve_failed:
-            return asked == AskedServer::origin
+            return asked == UpstreamRole::origin
                        ? about("The name of the origin for ", " could not be resolved.")
                        : about(first, " has a name that could not be resolved.");
         case FetchError::resolve_timeout:
-            return asked == AskedServer::origin
+            return asked == UpstreamRole::origin
                        ? about("No name server said in time where the origin for ", " is.")
                        : about(first, " has a name that no name server resolved in time.");
         case FetchError::connect_failed:

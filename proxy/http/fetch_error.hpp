@@ -35,7 +35,7 @@ BOOST_DEFINE_ENUM_CLASS(
     stopping)
 
 /// The machine that a fetch asked, as the texts about its failure name it.
-enum class AskedServer : std::uint8_t {
+enum class UpstreamRole : std::uint8_t {
     origin,
     member,  // one of the servers behind an entry of `origins`
     parent,  // a parent proxy, which reads the requests
@@ -47,7 +47,7 @@ enum class AskedServer : std::uint8_t {
 /// that is known.
 unsigned status_of(FetchError error);
 std::string explain(FetchError error, std::string_view host, ParseError what = ParseError::ok,
-                    AskedServer asked = AskedServer::origin);
+                    UpstreamRole asked = UpstreamRole::origin);
 /// The same for FetchError::tls_failed with its reason, such as `hostname mismatch`.
 std::string explain_tls(std::string_view host, std::string_view why);
 

@@ -176,7 +176,8 @@ StatedTarget stated_target(Fields request) {
     for (const auto& line : request) {
         if (line.id != field::unknown || !is_forwarded_field(line)) continue;
         speaks_x = true;
-        if (is_proto(line) && !stated.scheme) stated.scheme = stated_scheme(first_member(line.value));
+        if (is_proto(line) && !stated.scheme)
+            stated.scheme = stated_scheme(first_member(line.value));
         if (is_host(line) && stated.host.empty()) stated.host = first_member(line.value);
     }
     return speaks_x ? stated : stated_by_forwarded(request);

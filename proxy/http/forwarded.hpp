@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/memory/kept_memory.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/fields.hpp"
-#include "base/memory/kept_memory.hpp"
 
 namespace proxy {
 
@@ -19,7 +19,7 @@ inline constexpr std::string_view kForwardedHost = "X-Forwarded-Host";
 enum class ForwardedMode : std::uint8_t { off, append, replace };
 
 /// How a node names itself in Via of requests to origins: by its name, by via_pseudonym()
-/// (hops.hpp), or not at all.
+/// (via.hpp), or not at all.
 enum class ViaMode : std::uint8_t { full, pseudonym, off };
 
 /// X-Forwarded-For, -Proto, -Host and Forwarded. They go to origins; peers get none.

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <boost/beast/http/verb.hpp>
 
-#include "proxy/http/cache_key.hpp"
-#include "proxy/http/field_list.hpp"
 #include "base/memory/kept_memory.hpp"
 #include "base/text/number.hpp"
+#include "proxy/http/cache_key.hpp"
+#include "proxy/http/field_list.hpp"
 
 namespace proxy {
 namespace {

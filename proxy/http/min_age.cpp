@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/text/number.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/methods.hpp"
-#include "base/text/number.hpp"
 
 namespace proxy {
 

@@ -31,7 +31,7 @@ seconds narrower(seconds known, const DeltaDirective& stated) {
 
 }  // namespace
 
-seconds NarrowestStatements::take(const Received& from, const CacheRules& rules) {
+seconds NarrowestStatements::take(const ReceivedHead& from, const CacheRules& rules) {
     // Caches of the client's side read Cache-Control where this one reads CDN-Cache-Control.
     take(from, rules, true);
     const auto age = take(from, rules, false);
@@ -41,7 +41,7 @@ seconds NarrowestStatements::take(const Received& from, const CacheRules& rules)
 }
 
 /// Returns the age.
-seconds NarrowestStatements::take(const Received& from, CacheRules rules,
+seconds NarrowestStatements::take(const ReceivedHead& from, CacheRules rules,
                                   bool by_cdn_cache_control) {
     const auto& fields = from.head.fields;
     rules.cdn_cache_control = by_cdn_cache_control;

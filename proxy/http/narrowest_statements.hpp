@@ -4,7 +4,7 @@
 #include <string>
 
 #include "proxy/http/cache_control.hpp"
-#include "proxy/http/received.hpp"
+#include "proxy/http/received_head.hpp"
 
 namespace proxy {
 
@@ -13,7 +13,7 @@ namespace proxy {
 class NarrowestStatements {
 public:
     /// Adds those of one response. Returns its age.
-    std::chrono::seconds take(const Received& from, const CacheRules& rules);
+    std::chrono::seconds take(const ReceivedHead& from, const CacheRules& rules);
 
     /// Every response states its lifetime.
     bool is_explicit() const { return explicit_; }
@@ -24,7 +24,8 @@ public:
     const std::string& vary() const { return vary_; }
 
 private:
-    std::chrono::seconds take(const Received& from, CacheRules rules, bool by_cdn_cache_control);
+    std::chrono::seconds take(const ReceivedHead& from, CacheRules rules,
+                              bool by_cdn_cache_control);
 
     bool explicit_ = true;
     bool no_store_ = false, no_cache_ = false, private_ = false;

@@ -1,7 +1,7 @@
 #include "proxy/http/range.hpp"
 
-#include "proxy/http/field_list.hpp"
 #include "base/text/number.hpp"
+#include "proxy/http/field_list.hpp"
 
 #include <algorithm>
 

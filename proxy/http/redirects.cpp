@@ -78,13 +78,13 @@ bool may_go_to_another_host(const Field& line) {
     return is_one_of(kOpenToAll, line.name);
 }
 
-void Redirects::add(const Received& redirect, std::optional<seconds> min_age) {
+void Redirects::add(const ReceivedHead& redirect, std::optional<seconds> min_age) {
     ++count_;
     min_age_ = std::max(min_age_, min_age);
     take(redirect);
 }
 
-void Redirects::end_at(const Received& final, std::string_view target, bool from_another) {
+void Redirects::end_at(const ReceivedHead& final, std::string_view target, bool from_another) {
     source_ = source_text(target);
     const auto age = take(final);
     const auto& fields = final.head.fields;
@@ -106,7 +106,8 @@ void Redirects::end_at(const Received& final, std::string_view target, bool from
     fields_.push_back({field::unknown, kMinAgeField, min_age_text_});
 }
 
-void Redirects::end_unfollowed(const Received& redirect, const CacheKey& at, StorageVerdict why) {
+void Redirects::end_unfollowed(const ReceivedHead& redirect, const CacheKey& at,
+                               StorageVerdict why) {
     why_left_ = why;
     CacheKey target;
     for (const auto& line : redirect.head.fields) {

@@ -11,7 +11,7 @@
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/fields.hpp"
 #include "proxy/http/narrowest_statements.hpp"
-#include "proxy/http/received.hpp"
+#include "proxy/http/received_head.hpp"
 #include "proxy/http/storage_verdict.hpp"
 
 namespace proxy {
@@ -59,15 +59,15 @@ public:
     Redirects& operator=(const Redirects&) = delete;
 
     /// A redirect that is followed. `min_age`: of the rule for the URL to which it leads.
-    void add(const Received& redirect, std::optional<std::chrono::seconds> min_age = {});
+    void add(const ReceivedHead& redirect, std::optional<std::chrono::seconds> min_age = {});
     /// The final response, which came from `target`: a cache key, with the part of its query that
     /// the rules leave. `from_another`: from another scheme, host or port than those of the first
     /// URL.
-    void end_at(const Received& final, std::string_view target, bool from_another);
+    void end_at(const ReceivedHead& final, std::string_view target, bool from_another);
     /// The last redirect goes to the client, which follows it itself. `at`: the URL that gave it. A
     /// relative Location would lead from the first URL to another place. `why`: one of the verdicts
     /// on redirects.
-    void end_unfollowed(const Received& redirect, const CacheKey& at, StorageVerdict why);
+    void end_unfollowed(const ReceivedHead& redirect, const CacheKey& at, StorageVerdict why);
 
     unsigned count() const { return count_; }
     /// Why the last redirect was left to the client; `store`: none was. Such a redirect stands for
@@ -82,7 +82,7 @@ public:
     const std::vector<Field>& fields() const { return fields_; }
 
 private:
-    std::chrono::seconds take(const Received& from) { return narrowest_.take(from, rules_); }
+    std::chrono::seconds take(const ReceivedHead& from) { return narrowest_.take(from, rules_); }
 
     CacheRules rules_;
     unsigned count_ = 0;

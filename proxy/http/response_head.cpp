@@ -2,9 +2,9 @@
 
 #include <boost/beast/http/status.hpp>
 
+#include "base/text/number.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hop_by_hop.hpp"
-#include "base/text/number.hpp"
 
 namespace proxy {
 namespace {

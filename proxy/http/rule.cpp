@@ -239,7 +239,7 @@ void RuleTable::add_pattern(std::size_t rule, std::size_t host) {
 
 /// Lowers `first` to the first rule among the candidates, if that stands before it.
 template <bool kByPattern>
-void RuleTable::find_first(const Candidates& candidates, const Asked& asked,
+void RuleTable::find_first(const Candidates& candidates, const LookupInput& asked,
                            std::size_t& first) const {
     candidates.each(kByPattern ? asked.host : asked.path, [&](const Candidate& candidate) {
         if (candidate.rule >= first) return false;
@@ -251,7 +251,8 @@ void RuleTable::find_first(const Candidates& candidates, const Asked& asked,
 }
 
 /// Lowers `first` to the rule of the candidate, whose host fits, if path and method do.
-void RuleTable::look_at(const Candidate& candidate, const Asked& asked, std::size_t& first) const {
+void RuleTable::look_at(const Candidate& candidate, const LookupInput& asked,
+                        std::size_t& first) const {
     const auto& match = rules_[candidate.rule].match;
     const auto is_for_path =
         candidate.path == kAny || match.paths[candidate.path].matches(asked.path);
@@ -279,7 +280,7 @@ const Rule* RuleTable::find(std::string_view method, std::string_view host,
     return find_strictest({method, canonical_host(host, scratch), {}}, path);
 }
 
-const Rule* RuleTable::find_strictest(Asked asked, std::string_view path_and_query) const {
+const Rule* RuleTable::find_strictest(LookupInput asked, std::string_view path_and_query) const {
     const PathReadings readings(path_and_query);
     const Rule* only = nullptr;  // of the rules found
     auto has_none = false, is_one = readings.complete;
@@ -298,7 +299,7 @@ const Rule* RuleTable::find_strictest(Asked asked, std::string_view path_and_que
     return &*std::ranges::find(two_readings_, min_age, &Rule::min_age);
 }
 
-const Rule* RuleTable::find_plain(const Asked& asked) const {
+const Rule* RuleTable::find_plain(const LookupInput& asked) const {
     if (asked.memo) return find_by_memo(asked);
     auto first = rules_.size();
     const auto& host = asked.host;
@@ -315,7 +316,7 @@ const Rule* RuleTable::find_plain(const Asked& asked) const {
     return first < rules_.size() ? &rules_[first] : nullptr;
 }
 
-const Rule* RuleTable::find_by_memo(const Asked& asked) const {
+const Rule* RuleTable::find_by_memo(const LookupInput& asked) const {
     auto& memo = *asked.memo;
     const auto is_same_host =
         memo.host_.size() == asked.host.size() &&

@@ -25,11 +25,11 @@ struct RuleMatch {
 };
 
 /// The statements of an origin that a rule leaves out of account.
-struct Ignored {
+struct IgnoredDirectives {
     bool no_store = false, is_private = false, no_cache = false, set_cookie = false, vary = false;
 
     bool any() const { return no_store || is_private || no_cache || set_cookie || vary; }
-    bool operator==(const Ignored&) const = default;
+    bool operator==(const IgnoredDirectives&) const = default;
 };
 
 /// The part of a rule that decides whether a response is stored, and how long it lives. All spans
@@ -47,7 +47,7 @@ struct StoringRule {
     bool share_authorized = false;  // responses to requests with Authorization are for all
     /// The node follows redirects of a GET, and stores the final response: redirects.hpp.
     bool follow_redirects = false;
-    Ignored ignored;
+    IgnoredDirectives ignored;
     /// Request fields that select a stored response as the names in Vary do, and that are a part of
     /// the key so. In lower case, sorted.
     std::vector<std::string> key_fields;
@@ -169,7 +169,7 @@ private:
         std::vector<Group> groups_;
     };
     /// A request under judgement.
-    struct Asked {
+    struct LookupInput {
         std::string_view method, host, path;
         HostMemo* memo = nullptr;
     };
@@ -190,15 +190,16 @@ private:
 
     void add_candidates(std::size_t rule, Candidates& to) const;
     void add_pattern(std::size_t rule, std::size_t host);
-    const Rule* find_plain(const Asked& asked) const;
-    const Rule* find_strictest(Asked asked, std::string_view path_and_query) const;
-    const Rule* find_by_memo(const Asked& asked) const;
+    const Rule* find_plain(const LookupInput& asked) const;
+    const Rule* find_strictest(LookupInput asked, std::string_view path_and_query) const;
+    const Rule* find_by_memo(const LookupInput& asked) const;
     void remember(std::string_view host, HostMemo& memo) const;
     template <class Visit>
     void each_suffix(std::string_view host, const Visit& visit) const;
-    void look_at(const Candidate& candidate, const Asked& asked, std::size_t& first) const;
+    void look_at(const Candidate& candidate, const LookupInput& asked, std::size_t& first) const;
     template <bool kByPattern>
-    void find_first(const Candidates& candidates, const Asked& asked, std::size_t& first) const;
+    void find_first(const Candidates& candidates, const LookupInput& asked,
+                    std::size_t& first) const;
 
     std::vector<Rule> rules_;
     struct HashOfText {

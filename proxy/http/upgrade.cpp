@@ -25,8 +25,8 @@ bool has_member(Fields fields, field list, std::string_view wanted) {
 
 }  // namespace
 
-UpgradeWish upgrade_wish(Fields request, int version, std::span<const std::string> allowed) {
-    UpgradeWish wish;
+UpgradeDecision upgrade_wish(Fields request, int version, std::span<const std::string> allowed) {
+    UpgradeDecision wish;
     if (version < 11 || !find(request, field::upgrade) ||
         !has_member(request, field::connection, "upgrade"))
         return wish;
@@ -42,7 +42,7 @@ UpgradeWish upgrade_wish(Fields request, int version, std::span<const std::strin
         if (!wish.protocols.empty()) wish.protocols.append(", ");
         wish.protocols.append(*protocol);
     }
-    using State = UpgradeWish::State;
+    using State = UpgradeDecision::State;
     wish.state = !wish.protocols.empty() ? State::allowed
                  : websocket             ? State::refused
                                          : State::none;

@@ -10,7 +10,7 @@
 namespace proxy {
 
 /// The decision about a request's Upgrade (RFC 9110 §7.8).
-struct UpgradeWish {
+struct UpgradeDecision {
     enum class State : std::uint8_t {
         none,     // the request has no Upgrade to an allowed protocol, and goes on without it
         allowed,  // the request goes on with an Upgrade to `protocols`
@@ -21,7 +21,7 @@ struct UpgradeWish {
 };
 
 /// `version`: of the request, as 11. `allowed`: protocol names in lower case, without versions.
-UpgradeWish upgrade_wish(Fields request, int version, std::span<const std::string> allowed);
+UpgradeDecision upgrade_wish(Fields request, int version, std::span<const std::string> allowed);
 
 /// Whether a 101 switches to one of `protocols`.
 bool switches_to(Fields response, std::string_view protocols);

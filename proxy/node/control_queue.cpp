@@ -35,8 +35,8 @@ void ControlQueue::push(KeyChange change) {
 
 void ControlQueue::push(NodeEvent event) {
     const std::lock_guard lock(mutex_);
-    const auto* more = std::get_if<InvalidatedHere>(&event);
-    auto* last = events_.empty() ? nullptr : std::get_if<InvalidatedHere>(&events_.back());
+    const auto* more = std::get_if<LocalInvalidation>(&event);
+    auto* last = events_.empty() ? nullptr : std::get_if<LocalInvalidation>(&events_.back());
     if (more && last && last->what.keys.size() + last->what.tags.size() < kPerTurn)
         last->what += more->what;
     else

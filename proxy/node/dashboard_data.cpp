@@ -66,7 +66,7 @@ NodeReport DashboardData::report(const NodeStatus& status) const {
 
 asio::awaitable<SiteTotals> DashboardData::sites() const {
     auto asking = ask_workers<SiteTotals>(control_, workers_, [](const Worker& worker) {
-        auto totals = worker.frontend.site_counts.totals();
+        auto totals = worker.service.site_counts.totals();
         const auto now = std::chrono::steady_clock::now();
         for (const auto& [site, answers] : worker.upstream.origin_answers.by_site(now)) {
             SiteTotals of_origin;
@@ -83,7 +83,7 @@ asio::awaitable<SiteTotals> DashboardData::sites() const {
 
 asio::awaitable<TopLists> DashboardData::top() const {
     auto asking = ask_workers<TopOfWorker>(control_, workers_, [](const Worker& worker) {
-        const auto& top = worker.frontend.top;
+        const auto& top = worker.service.top;
         return TopOfWorker{top.urls(), top.clients()};
     });
     const auto replies = co_await std::move(asking);

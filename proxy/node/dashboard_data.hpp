@@ -9,11 +9,11 @@
 #include "proxy/admin/node_report.hpp"
 #include "proxy/admin/view_json.hpp"
 #include "proxy/config/config_in_effect.hpp"
+#include "proxy/node/worker.hpp"
 #include "proxy/telemetry/history.hpp"
 #include "proxy/telemetry/history_file.hpp"
 #include "proxy/telemetry/recent_errors.hpp"
 #include "proxy/telemetry/site_counts.hpp"
-#include "proxy/node/worker.hpp"
 
 namespace proxy {
 

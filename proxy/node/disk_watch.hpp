@@ -17,11 +17,11 @@ public:
     void look(std::span<const DiskStatus> directories);
 
 private:
-    struct Seen {
+    struct DirectoryView {
         DiskStatus::State state = DiskStatus::State::loading;
         std::string error;
     };
-    std::vector<Seen> seen_;
+    std::vector<DirectoryView> seen_;
 };
 
 }  // namespace proxy

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <utility>
 
-#include "proxy/telemetry/to_the_wall.hpp"
+#include "proxy/telemetry/barrier_handler.hpp"
 
 namespace proxy {
 namespace {

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/async/debounced_watch.hpp"
 #include "base/text/plain_message.hpp"
 #include "proxy/config/loaded_config.hpp"
-#include "base/async/settled_watch.hpp"
 
 namespace proxy {
 
@@ -26,9 +26,9 @@ class FileRenewal {
 public:
     using Value = std::shared_ptr<const typename Kind::Value>;
     /// Gets the files to put in effect. `was`: those that they replace.
-    using Renewed = std::function<void(const Value& was, typename Kind::Read read)>;
+    using RenewalHandler = std::function<void(const Value& was, typename Kind::Read read)>;
 
-    FileRenewal(const boost::asio::any_io_executor& executor, Kind kind, Renewed renewed)
+    FileRenewal(const boost::asio::any_io_executor& executor, Kind kind, RenewalHandler renewed)
         : kind_(std::move(kind)), renewed_(std::move(renewed)), watch_(executor, [this] {
               try {
                   look();
@@ -73,8 +73,8 @@ private:
     }
 
     Kind kind_;
-    Renewed renewed_;
-    base::SettledWatch watch_;
+    RenewalHandler renewed_;
+    base::DebouncedWatch watch_;
     std::shared_ptr<const LoadedConfig> config_;
     Value now_;             // in effect; null: there are none
     bool watches_ = false;  // some files

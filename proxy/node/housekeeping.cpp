@@ -31,8 +31,8 @@ void Housekeeping::open_first_sights() {
     std::vector<std::filesystem::path> directories;
     for (const auto& each : node_.config->cache.disk) directories.emplace_back(each.path);
     auto& cache = node_.cache;
-    first_sight_files_.emplace(cache.disk_calls, std::move(directories), secret_mark_of(cache.key_hasher),
-                               cache.first_sights);
+    first_sight_files_.emplace(cache.disk_calls, std::move(directories),
+                               secret_mark_of(cache.key_hasher), cache.first_sights);
 }
 
 void Housekeeping::start() {

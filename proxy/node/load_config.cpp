@@ -23,7 +23,7 @@ void append(std::vector<ConfigError>& to, std::vector<ConfigError> more) {
 enum class Disks : bool { left_out, inspected };
 
 LoadResult load(const std::filesystem::path& file, const Environment& environment, Disks disks,
-                const LoadedBefore& before) {
+                const PreviousConfig& before) {
     LoadResult result{read_config(file, environment), {}};
     if (!result.config) return result;
     auto errors = missing_files(*result.config);
@@ -38,7 +38,7 @@ LoadResult load(const std::filesystem::path& file, const Environment& environmen
 
 }  // namespace
 
-FilesRead load_files(LoadedConfig& config, const LoadedBefore& before,
+FilesRead load_files(LoadedConfig& config, const PreviousConfig& before,
                      std::vector<ConfigError> errors) {
     FilesRead read;
     read.errors = std::move(errors);
@@ -67,7 +67,7 @@ FilesRead load_files(LoadedConfig& config, const LoadedBefore& before,
 }
 
 LoadResult load_config(const std::filesystem::path& file, const Environment& environment,
-                       const LoadedBefore& before) {
+                       const PreviousConfig& before) {
     return load(file, environment, Disks::left_out, before);
 }
 

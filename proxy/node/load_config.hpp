@@ -16,14 +16,14 @@ struct FilesRead {
     std::vector<ConfigError> errors, warnings;
 };
 /// The state of a node that reloads, beside the file.
-struct LoadedBefore {
+struct PreviousConfig {
     std::shared_ptr<const Blocklists> blocklists = nullptr;  // in effect; taken again if unchanged
     std::stop_token stop = {};                               // the result is not wanted any more
 };
 
 /// Reads the certificates, keys, CAs, users and blocklists that `config` names, and sets its
 /// `trust`. `errors`: earlier ones, beside which long lists are not worth a read. Blocks on disks.
-FilesRead load_files(LoadedConfig& config, const LoadedBefore& before = {},
+FilesRead load_files(LoadedConfig& config, const PreviousConfig& before = {},
                      std::vector<ConfigError> errors = {});
 
 struct LoadResult : ConfigResult {
@@ -33,7 +33,7 @@ struct LoadResult : ConfigResult {
 /// checks the other files and folders, and warns of certificates that expire soon.
 LoadResult load_config(const std::filesystem::path& file,
                        const Environment& environment = process_environment(),
-                       const LoadedBefore& before = {});
+                       const PreviousConfig& before = {});
 /// The same before a start, which also needs usable directories for the disk tier. The errors of
 /// all files and directories come together.
 LoadResult load_config_to_start(const std::filesystem::path& file,

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/async/awaited_value.hpp"
+#include "base/net/listen.hpp"
 #include "base/text/plain_message.hpp"
 #include "proxy/admin/server.hpp"
 #include "proxy/node/control_queue.hpp"
@@ -18,9 +20,6 @@
 #include "proxy/node/explain_url.hpp"
 #include "proxy/node/housekeeping.hpp"
 #include "proxy/node/load_config.hpp"
-#include "base/async/awaited_value.hpp"
-#include "base/net/listen.hpp"
-#include "proxy/tls/tls_contexts.hpp"
 #include "proxy/node/node_cluster.hpp"
 #include "proxy/node/node_invalidations.hpp"
 #include "proxy/node/node_observer.hpp"
@@ -28,9 +27,10 @@
 #include "proxy/node/reloader.hpp"
 #include "proxy/node/service_notices.hpp"
 #include "proxy/node/settings_in_effect.hpp"
-#include "proxy/telemetry/to_the_wall.hpp"
-#include "proxy/upstream/span_exporter.hpp"
 #include "proxy/node/worker.hpp"
+#include "proxy/telemetry/barrier_handler.hpp"
+#include "proxy/tls/tls_contexts.hpp"
+#include "proxy/upstream/span_exporter.hpp"
 
 namespace proxy {
 namespace {
@@ -180,7 +180,7 @@ private:
         std::visit([this](auto& each) { handle(std::move(each)); }, event);
     }
 
-    void handle(const InvalidatedHere& here) { invalidations_.announce(here.what); }
+    void handle(const LocalInvalidation& here) { invalidations_.announce(here.what); }
     void handle(PurgeRequested request) { invalidations_.purge(std::move(request)); }
     void handle(ReloadOrdered) { reloader_.reload("HUP"); }
 
@@ -292,7 +292,7 @@ private:
     NodeCluster cluster_;
     SharedCache cache_;
     NodeInvalidations invalidations_;
-    SharedFrontend clients_;
+    SharedClientState clients_;
     SpanExporter exporter_{control_.get_executor(), config_, clients_.spans, cache_.windows};
     std::vector<std::unique_ptr<Worker>> workers_;
     std::optional<AdminServer> admin_;

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "proxy/admin/node_status.hpp"
-#include "proxy/node/blocked_signals.hpp"
 #include "proxy/config/loaded_config.hpp"
+#include "proxy/node/blocked_signals.hpp"
 #include "proxy/node/load_config.hpp"
 #include "proxy/node/service_manager.hpp"
 #include "proxy/telemetry/recent_errors.hpp"

@@ -13,9 +13,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/async/awaited_value.hpp"
 #include "proxy/disk/super_file.hpp"
 #include "proxy/http/tags.hpp"
-#include "base/async/awaited_value.hpp"
 
 namespace proxy {
 
@@ -112,7 +112,7 @@ void NodeInvalidations::when_kept(std::function<void(bool kept)> done) {
 }
 
 asio::awaitable<PurgeAnswer> NodeInvalidations::purge(PurgeOrder order) {
-    PurgeReport report;
+    PurgeResult report;
     report.node = node_;
     const auto what = invalidation_of(order, cache_.key_hasher);
     const auto now = Clock::now();
@@ -121,8 +121,8 @@ asio::awaitable<PurgeAnswer> NodeInvalidations::purge(PurgeOrder order) {
     announce(what);
     const auto number = cluster_->last_invalidation();
     const auto deadline = now + kPurgeDeadline;
-    const auto kept =
-        std::make_shared<base::AwaitedValue<bool>>(std::make_shared<base::Wakeup>(control_.get_executor()));
+    const auto kept = std::make_shared<base::AwaitedValue<bool>>(
+        std::make_shared<base::Wakeup>(control_.get_executor()));
     when_kept([kept](bool is) { kept->give(is); });
     // The disk writes while the node waits for its peers.
     co_await cluster_->wait_confirmed(number, deadline, protocol::Cluster::Whom::linked);

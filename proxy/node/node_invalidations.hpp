@@ -10,8 +10,8 @@
 
 #include "protocol/wire/invalidation.hpp"
 #include "proxy/admin/purge.hpp"
-#include "proxy/fetch/cache.hpp"
 #include "proxy/config/config.hpp"
+#include "proxy/fetch/cache.hpp"
 #include "proxy/node/node_cluster.hpp"
 #include "proxy/storage/invalidation_journals.hpp"
 #include "proxy/storage/node_events.hpp"

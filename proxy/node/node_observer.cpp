@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/tls/crypto.hpp"
-#include "proxy/telemetry/to_the_wall.hpp"
+#include "proxy/telemetry/barrier_handler.hpp"
 
 namespace proxy {
 namespace {
@@ -109,7 +109,8 @@ NodeStatus NodeObserver::observe() {
     status.draining = node_.clients.draining;
     status.work = reports_.work();
     status.answers = reports_.answers();
-    if (config.cluster) status.cluster.origins = show_origins(reports_.origins(), config.constants.peers);
+    if (config.cluster)
+        status.cluster.origins = show_origins(reports_.origins(), config.constants.peers);
     show_store(node_.cache, status);
     const auto in_sync = show_links(node_.cluster.status(), reports_, status);
     status.ready = !status.draining && (in_sync || uptime >= kReadyAlone);

@@ -5,12 +5,12 @@
 #include <memory>
 #include <vector>
 
-#include "proxy/fetch/cache.hpp"
-#include "proxy/request/frontend.hpp"
 #include "proxy/config/config_in_effect.hpp"
+#include "proxy/fetch/cache.hpp"
 #include "proxy/node/node_cluster.hpp"
-#include "proxy/upstream/span_exporter.hpp"
 #include "proxy/node/worker.hpp"
+#include "proxy/request/client_service.hpp"
+#include "proxy/upstream/span_exporter.hpp"
 
 namespace proxy {
 
@@ -20,7 +20,7 @@ struct NodeParts {
     NodeCluster& cluster;
     boost::asio::io_context& control;
     SharedCache& cache;
-    SharedFrontend& clients;
+    SharedClientState& clients;
     const std::vector<std::unique_ptr<Worker>>& workers;
     SpanExporter& exporter;
 

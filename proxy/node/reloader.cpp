@@ -48,7 +48,7 @@ ConfigRead failed(std::string why) {
 
 /// Called on the thread of the reader. A reload that comes first reads the files itself.
 template <class Kind>
-typename FileRenewal<Kind>::Renewed Reloader::renewed() {
+typename FileRenewal<Kind>::RenewalHandler Reloader::renewed() {
     return [this](const auto& was, typename Kind::Read read) {
         if constexpr (std::is_same_v<Kind, BlocklistFilesKind>) lists_kept_.keep(read.value);
         boost::asio::post(control_, [this, was, read = std::move(read)] {
@@ -138,8 +138,8 @@ void Reloader::reload(std::string cause, Waiter waiter) {
 }
 
 boost::asio::awaitable<Reloaded> Reloader::reload_and_wait(std::string cause) {
-    const auto reply =
-        std::make_shared<base::AwaitedValue<Reloaded>>(std::make_shared<base::Wakeup>(control_.get_executor()));
+    const auto reply = std::make_shared<base::AwaitedValue<Reloaded>>(
+        std::make_shared<base::Wakeup>(control_.get_executor()));
     reload(std::move(cause), reply);
     const auto in_time =
         co_await reply->wait_until(std::chrono::steady_clock::now() + kReloadDeadline);

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "base/async/awaited_value.hpp"
 #include "proxy/admin/node_status.hpp"
 #include "proxy/config/config_changes.hpp"
 #include "proxy/node/file_renewal.hpp"
 #include "proxy/node/load_config.hpp"
-#include "base/async/awaited_value.hpp"
 #include "proxy/node/renewed_files.hpp"
 #include "proxy/node/service_notices.hpp"
 #include "proxy/node/settings_in_effect.hpp"
@@ -62,7 +62,7 @@ private:
     Reloaded applied(ConfigRead read) const;
     void finish(const std::string& cause, ConfigRead read, const Waiter& waiter);
     template <class Kind>
-    typename FileRenewal<Kind>::Renewed renewed();
+    typename FileRenewal<Kind>::RenewalHandler renewed();
     void log(const CertificatesRead& read) const;
     void log_and_count(const std::string& cause, const Reloaded& result,
                        const std::vector<ConfigError>& warnings);

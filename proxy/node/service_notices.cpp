@@ -33,7 +33,7 @@ void ServiceNotices::serving() {
 void ServiceNotices::watch(boost::asio::io_context& control,
                            const std::vector<std::unique_ptr<Worker>>& workers) {
     if (manager_.patience() <= manager_.patience().zero()) return;
-    std::vector<Watchdog::Watched> watched;
+    std::vector<Watchdog::WatchedLoop> watched;
     for (const auto& worker : workers)
         watched.push_back({worker->io.get_executor(), &worker->finished});
     watchdog_.emplace(control, std::move(watched), manager_.patience() / kReportsInPatience,

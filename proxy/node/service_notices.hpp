@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "proxy/request/frontend.hpp"
 #include "proxy/config/config_in_effect.hpp"
 #include "proxy/node/node_cluster.hpp"
 #include "proxy/node/service_manager.hpp"
 #include "proxy/node/watchdog.hpp"
 #include "proxy/node/worker.hpp"
+#include "proxy/request/client_service.hpp"
 
 namespace proxy {
 
@@ -22,7 +22,7 @@ class ServiceNotices {
 public:
     /// All references outlive this object.
     ServiceNotices(ServiceManager manager, const ConfigInEffect& config, const NodeCluster& cluster,
-                   const SharedFrontend& clients)
+                   const SharedClientState& clients)
         : manager_(manager), config_(config), cluster_(cluster), clients_(clients) {}
 
     /// The node serves clients.
@@ -47,7 +47,7 @@ private:
     const ServiceManager manager_;
     const ConfigInEffect& config_;
     const NodeCluster& cluster_;
-    const SharedFrontend& clients_;
+    const SharedClientState& clients_;
     std::string reload_error_;  // of the last reload
     std::string reported_;      // the last line
     bool leaving_ = false;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "proxy/blocklists/blocklists.hpp"
 #include "base/async/awaited_value.hpp"
+#include "proxy/blocklists/blocklists.hpp"
 #include "proxy/tls/tls_contexts.hpp"
 #include "proxy/upstream/ask_budget.hpp"
 

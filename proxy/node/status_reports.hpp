@@ -10,8 +10,8 @@
 
 #include "protocol/links/cluster_status.hpp"
 #include "proxy/admin/node_status.hpp"
-#include "proxy/tls/leaf_certificates.hpp"
 #include "proxy/node/worker.hpp"
+#include "proxy/tls/leaf_certificates.hpp"
 
 namespace proxy {
 

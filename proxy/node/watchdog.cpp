@@ -5,7 +5,7 @@
 
 namespace proxy {
 
-Watchdog::Watchdog(boost::asio::io_context& control, std::vector<Watched> workers,
+Watchdog::Watchdog(boost::asio::io_context& control, std::vector<WatchedLoop> workers,
                    std::chrono::nanoseconds interval, std::function<void()> alive)
     : timer_(control), workers_(std::move(workers)), interval_(interval), alive_(std::move(alive)) {
     for (std::size_t i = 0; i < workers_.size(); ++i)

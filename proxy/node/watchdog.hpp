@@ -15,12 +15,12 @@ namespace proxy {
 /// event loop of every worker have turned since the last report. Outlives the control thread.
 class Watchdog {
 public:
-    struct Watched {
+    struct WatchedLoop {
         boost::asio::any_io_executor executor;
         const std::atomic<bool>* ended;  // the event loop has ended in order
     };
 
-    Watchdog(boost::asio::io_context& control, std::vector<Watched> workers,
+    Watchdog(boost::asio::io_context& control, std::vector<WatchedLoop> workers,
              std::chrono::nanoseconds interval, std::function<void()> alive);
 
     /// Control thread.
@@ -31,7 +31,7 @@ public:
 
 private:
     boost::asio::steady_timer timer_;
-    std::vector<Watched> workers_;
+    std::vector<WatchedLoop> workers_;
     std::chrono::nanoseconds interval_;
     std::function<void()> alive_;
     bool stopped_ = false;

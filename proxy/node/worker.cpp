@@ -3,21 +3,21 @@
 #include <boost/asio/co_spawn.hpp>
 #include <utility>
 
-#include "proxy/telemetry/to_the_wall.hpp"
+#include "proxy/telemetry/barrier_handler.hpp"
 #include "proxy/upstream/upstream_prober.hpp"
 
 namespace proxy {
 
 namespace asio = boost::asio;
 
-Worker::Worker(SharedCache& shared_cache, SharedFrontend& shared_frontend,
+Worker::Worker(SharedCache& shared_cache, SharedClientState& shared_clients,
                const ConfigInEffect& config, int acceptor_fd)
     : settings(config.share(), config.files()),
       upstream(io.get_executor(), wheel, settings, shared_cache.windows,
                shared_cache.part_responses, shared_cache.groups, counters),
       cache{shared_cache, upstream},
-      frontend(shared_frontend, cache, settings),
-      acceptor(frontend, io) {
+      service(shared_clients, cache, settings),
+      acceptor(service, io) {
     acceptor.listen(acceptor_fd, Scheme::http);
 }
 
@@ -26,7 +26,7 @@ void Worker::check_upstreams() {
 }
 
 void Worker::drain() {
-    if (frontend.draining()) return;
+    if (service.draining()) return;
     acceptor.drain();
     upstream.probes.cancel();
     upstream.pool.close_idle();

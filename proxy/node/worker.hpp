@@ -5,11 +5,11 @@
 #include <boost/asio/steady_timer.hpp>
 #include <memory>
 
-#include "proxy/fetch/cache.hpp"
-#include "proxy/client/acceptor.hpp"
-#include "proxy/request/frontend.hpp"
-#include "proxy/config/config_in_effect.hpp"
 #include "base/async/timer_wheel.hpp"
+#include "proxy/client/acceptor.hpp"
+#include "proxy/config/config_in_effect.hpp"
+#include "proxy/fetch/cache.hpp"
+#include "proxy/request/client_service.hpp"
 #include "proxy/telemetry/counters.hpp"
 #include "proxy/upstream/peer_probe.hpp"
 #include "proxy/upstream/upstream.hpp"
@@ -21,8 +21,8 @@ namespace proxy {
 class Worker {
 public:
     /// Takes over `acceptor_fd`, a listening socket.
-    Worker(SharedCache& shared_cache, SharedFrontend& shared_frontend, const ConfigInEffect& config,
-           int acceptor_fd);
+    Worker(SharedCache& shared_cache, SharedClientState& shared_clients,
+           const ConfigInEffect& config, int acceptor_fd);
 
     /// Starts to accept. Call it before run().
     void start() { acceptor.start(); }
@@ -30,12 +30,12 @@ public:
     void check_upstreams();
     /// Runs until stop(), or until the last request ends after drain().
     void run() {
-        frontend.shared.faults.run(io, "worker");
+        service.shared.faults.run(io, "worker");
         finished.store(true, std::memory_order_release);
     }
 
     // On the worker's own thread (post to io).
-    void retire() { frontend.retire(); }
+    void retire() { service.retire(); }
     /// Ends connections after their present request, and then fetches.
     void drain();
     /// Cancels connections, fetches and timers.
@@ -58,7 +58,7 @@ public:
     ProbeTurns probe_turns;
     boost::asio::steady_timer next_checks{io};  // of servers, in the worker with check_upstreams()
     Cache cache;
-    Frontend frontend;
+    ClientService service;
     Acceptor acceptor;
     std::atomic<bool> finished{false};  // run() has returned, and any thread may read the members
 };

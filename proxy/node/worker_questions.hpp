@@ -28,8 +28,8 @@ boost::asio::awaitable<std::vector<Value>> ask_workers(
             values.push_back(question(worker));
             continue;
         }
-        const auto reply =
-            std::make_shared<base::AwaitedValue<Value>>(std::make_shared<base::Wakeup>(control.get_executor()));
+        const auto reply = std::make_shared<base::AwaitedValue<Value>>(
+            std::make_shared<base::Wakeup>(control.get_executor()));
         boost::asio::post(worker.io, [reply, &worker, question] { reply->give(question(worker)); });
         const auto deadline = std::chrono::steady_clock::now() + kWorkerDeadline;
         const auto in_time = co_await reply->wait_until(deadline);

@@ -14,13 +14,13 @@
 #include <thread>
 #include <vector>
 
+#include "base/async/awaited_value.hpp"
 #include "base/tls/crypto.hpp"
 #include "proxy/access/accounts.hpp"
 #include "proxy/access/client_network.hpp"
 #include "proxy/access/fair_queue.hpp"
 #include "proxy/access/password_file.hpp"
 #include "proxy/access/verified_passwords.hpp"
-#include "base/async/awaited_value.hpp"
 
 namespace proxy {
 

@@ -18,7 +18,7 @@ bool BlockStream::pin(ByteRange range) {
     for (auto offset = range.first; offset <= range.last;) {
         const auto block = index_->blocks->at(offset);
         const auto key = key_of(block);
-        auto found = frontend_.cache.shared.store.find(key.hash, key.uri, {}, Clock::now());
+        auto found = service_.cache.shared.store.find(key.hash, key.uri, {}, Clock::now());
         if (!found.response && !found.on_disk) {
             pinned_.clear();
             return false;
@@ -30,8 +30,8 @@ bool BlockStream::pin(ByteRange range) {
 }
 
 /// `tries`: the failed ones of this block so far; may be null.
-BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, May may,
-                                              std::shared_ptr<Tries> tries) {
+BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, AllowedSources may,
+                                              std::shared_ptr<RetryBudget> tries) {
     Block block;
     block.tries = std::move(tries);
     block.range = index_->blocks->at(offset);
@@ -44,22 +44,22 @@ BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, May may,
     }
     const auto [uri, hash] = key_of(block.range);
     block.hash = hash;
-    if (may != May::be_alone && join_outdated_run(block)) return block;
-    auto found = frontend_.cache.shared.store.find(block.hash, uri, {}, Clock::now());
-    if (found.on_disk && may == May::use_all) {
-        const auto recall = frontend_.cache.shared.store.recall(hash, uri, transaction_.wakeup);
+    if (may != AllowedSources::be_alone && join_outdated_run(block)) return block;
+    auto found = service_.cache.shared.store.find(block.hash, uri, {}, Clock::now());
+    if (found.on_disk && may == AllowedSources::use_all) {
+        const auto recall = service_.cache.shared.store.recall(hash, uri, transaction_.wakeup);
         block.recalled = recall == Store::Recall::waiting;
         if (block.recalled) return block;
-        found = frontend_.cache.shared.store.find(block.hash, uri, {}, Clock::now());
+        found = service_.cache.shared.store.find(block.hash, uri, {}, Clock::now());
         if (found.response) block.source = Source::disk;
     }
     block.stored = found.response;
     if (found.response || may_not_fetch()) return block;
-    if (!block.tries) block.tries = std::make_shared<Tries>();
-    if (may != May::be_alone && !found.fill && !found.on_disk) {
+    if (!block.tries) block.tries = std::make_shared<RetryBudget>();
+    if (may != AllowedSources::be_alone && !found.fill && !found.on_disk) {
         if (join_flow(block)) return block;
         // The run may have stored the block meanwhile.
-        found = frontend_.cache.shared.store.find(block.hash, uri, {}, Clock::now());
+        found = service_.cache.shared.store.find(block.hash, uri, {}, Clock::now());
         block.stored = found.response;
         if (block.stored) return block;
     }
@@ -70,11 +70,11 @@ BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, May may,
 /// Returns the origin's usual time to the head.
 std::chrono::nanoseconds BlockStream::usual() const {
     if (!origin_) return std::chrono::nanoseconds(0);
-    return frontend_.upstream.origin_times.of(origin_->key).mean();
+    return service_.upstream.origin_times.of(origin_->key).mean();
 }
 
 std::shared_ptr<BlockFlow> BlockStream::flow_at(std::uint64_t offset) const {
-    const auto& shared = frontend_.cache.shared;
+    const auto& shared = service_.cache.shared;
     return shared.flows.find(flow_, offset, request_.get(), shared.store);
 }
 
@@ -84,7 +84,7 @@ bool BlockStream::join_outdated_run(Block& block) {
     if (!follows_) return false;
     const auto flow = flow_at(block.range.first);
     if (!flow || !flow->is_of(request_.get())) return false;
-    if (!flow->is_outdated(frontend_.cache.shared.store)) return false;
+    if (!flow->is_outdated(service_.cache.shared.store)) return false;
     return join(*flow, block);
 }
 
@@ -105,7 +105,7 @@ std::uint64_t BlockStream::missing(ByteRange range, std::uint64_t at_most) const
     std::uint64_t count = 0;
     for (auto offset = range.first; offset <= range.last && count < at_most;) {
         const auto block = index_->blocks->at(offset);
-        if (where(key_of(block)) == Store::Where::nowhere) ++count;
+        if (where(key_of(block)) == Store::StoredAt::nowhere) ++count;
         offset = block.last + 1;
     }
     return count;
@@ -139,35 +139,35 @@ bool BlockStream::lies_deep_in_far_block(ByteRange range) const {
         !flow->takes_long(range.first - block.first, usual(), now))
         return false;
     const auto key = key_of(block);
-    return where(key) == Store::Where::nowhere && !may_be_at_peers(key);
+    return where(key) == Store::StoredAt::nowhere && !may_be_at_peers(key);
 }
 
 bool BlockStream::join(BlockFlow& flow, Block& block) {
-    if (!block.tries) block.tries = std::make_shared<Tries>();
+    if (!block.tries) block.tries = std::make_shared<RetryBudget>();
     block.reader = flow.join(block.range.first, transaction_.wakeup, request_.get());
     if (!block.reader) return false;
     block.by_run = true;
     block.leader = flow.is_of(request_.get());
     block.follows = block.follows || block.leader;
-    if (!block.leader) ++frontend_.counters.collapsed;
+    if (!block.leader) ++service_.counters.collapsed;
     return true;
 }
 
 /// Joins the fetch that is under way for it, or begins one.
-void BlockStream::fetch(Block& block, const Store::Found& found, May may) {
+void BlockStream::fetch(Block& block, const Store::Found& found, AllowedSources may) {
     auto job =
-        make_block_job(frontend_.cache, request(), blocks_of(*index_, version_), block.range.first);
+        make_block_job(service_.cache, request(), blocks_of(*index_, version_), block.range.first);
     job->wanted.block->in_parts = in_parts_;
     job->from.tries = block.tries;
     job->from.peers_asked = transaction_.peers_asked();
     job->from.may_ask_peers = transaction_.config().cluster.has_value();
     auto fill = job->result.fill;
     block.leader = true;
-    if (may != May::be_alone && !found.unshareable) {
-        auto taken = job->result.claim.take(found);
+    if (may != AllowedSources::be_alone && !found.unshareable) {
+        auto taken = job->result.lease.take(found);
         if (!taken.leads && !taken.other) {  // another worker has just stored it
-            auto again = frontend_.cache.shared.store.find(block.hash, job->result.claim.uri(), {},
-                                                           Clock::now());
+            auto again = service_.cache.shared.store.find(block.hash, job->result.lease.uri(), {},
+                                                          Clock::now());
             if (again.response) {
                 block.stored = std::move(again.response);
                 block.leader = false;
@@ -177,17 +177,17 @@ void BlockStream::fetch(Block& block, const Store::Found& found, May may) {
         block.leader = !taken.other;
         if (taken.other) fill = std::move(taken.other);
     } else {
-        job->result.claim.stay_alone(found.invalidations);
+        job->result.lease.stay_alone(found.invalidations);
     }
     block.reader = std::make_unique<Fill::Reader>(fill, transaction_.wakeup, block.leader);
     if (!block.leader) {
-        ++frontend_.counters.collapsed;
+        ++service_.counters.collapsed;
         return;
     }
     job->wanted.block->up_to = end_of_missing(block.range);
     if (job->wanted.block->up_to) follows_ = true;
     fetched_ = job->wanted.block->to_ask();
-    start_fetch(frontend_.cache, std::move(job));
+    start_fetch(service_.cache, std::move(job));
 }
 
 /// Returns the end of the last wanted block behind `first` that only the origin has; none without
@@ -200,7 +200,7 @@ std::optional<std::uint64_t> BlockStream::end_of_missing(const ByteRange& first)
     for (std::uint64_t i = 0; offset <= range_.last && i < kMaxBlocksExpected; ++i) {
         const auto block = index_->blocks->at(offset);
         const auto key = key_of(block);
-        if (where(key) != Store::Where::nowhere || may_be_at_peers(key)) break;
+        if (where(key) != Store::StoredAt::nowhere || may_be_at_peers(key)) break;
         end = block.last;
         offset = block.last + 1;
     }
@@ -208,20 +208,20 @@ std::optional<std::uint64_t> BlockStream::end_of_missing(const ByteRange& first)
 }
 
 bool BlockStream::may_be_at_peers(const Key& key) const {
-    const auto& view = frontend_.upstream.peers.view();
+    const auto& view = service_.upstream.peers.view();
     if (!view || !view->directory || !transaction_.config().cluster) return false;
     return !view->directory->candidates({key.hash, key.uri}).empty();
 }
 
 /// False: something is missing, and the origin gives no parts that fit.
 bool BlockStream::may_come_in_parts() const {
-    if (!origin_ || !frontend_.upstream.in_one_piece(*origin_, transaction_.request.key.uri()))
+    if (!origin_ || !service_.upstream.in_one_piece(*origin_, transaction_.request.key.uri()))
         return true;
     auto offset = index_->blocks->at(range_.first).first;
     for (std::uint64_t i = 0; offset <= range_.last; ++i) {
         if (i == kMaxBlocksExpected) return false;
         const auto block = index_->blocks->at(offset);
-        const auto is_here = where(key_of(block)) != Store::Where::nowhere;
+        const auto is_here = where(key_of(block)) != Store::StoredAt::nowhere;
         if (!is_here && !flow_at(block.first)) return false;
         offset = block.last + 1;
     }
@@ -235,13 +235,13 @@ asio::awaitable<FetchError> BlockStream::open_missing() {
     for (std::uint64_t i = 0; offset <= range_.last; ++i) {
         if (i == kOpenedAhead) co_return FetchError::none;
         const auto block = index_->blocks->at(offset);
-        if (where(key_of(block)) == Store::Where::nowhere) break;
+        if (where(key_of(block)) == Store::StoredAt::nowhere) break;
         offset = block.last + 1;
     }
     if (offset > range_.last) co_return FetchError::none;
     // A flow has this version already.
     if (flow_at(offset)) co_return FetchError::none;
-    ahead_ = find_or_fetch(offset, May::not_disk);
+    ahead_ = find_or_fetch(offset, AllowedSources::not_disk);
     const auto error = co_await wait(*ahead_);
     // Other errors may pass.
     const auto lasts = error == FetchError::changed || error == FetchError::part_refused;

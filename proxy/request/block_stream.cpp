@@ -8,8 +8,8 @@
 #include "proxy/fetch/fetch.hpp"
 #include "proxy/fetch/fetch_job.hpp"
 #include "proxy/fetch/peer_request_plan.hpp"
-#include "proxy/request/body_sender.hpp"
 #include "proxy/http/validators.hpp"
+#include "proxy/request/body_sender.hpp"
 #include "summary/directory/directory.hpp"
 
 namespace proxy {
@@ -20,23 +20,22 @@ using Clock = std::chrono::steady_clock;
 BlockStream::BlockStream(Transaction& transaction, std::shared_ptr<const StoredResponse> index,
                          std::shared_ptr<const RequestSnapshot> request)
     : transaction_(transaction),
-      frontend_(transaction.frontend),
+      service_(transaction.service),
       index_(std::move(index)),
       origin_(transaction.request.origin()),
-      version_(version_of(*index_, index_->blocks->length, frontend_.cache.shared.key_hasher)),
-      flow_(
-          frontend_.cache.shared.key_hasher(flow_key(transaction_.request.key.uri(), version_.etag,
-                                                     version_.form, index_->blocks->block_bytes))),
+      version_(version_of(*index_, index_->blocks->length, service_.cache.shared.key_hasher)),
+      flow_(service_.cache.shared.key_hasher(flow_key(transaction_.request.key.uri(), version_.etag,
+                                                      version_.form, index_->blocks->block_bytes))),
       request_(std::move(request)) {}
 
 BlockStream::Key BlockStream::key_of(const ByteRange& block) const {
     auto uri = block_key(transaction_.request.key.uri(), version_.etag, version_.form, block);
-    const auto hash = frontend_.cache.shared.key_hasher(uri);
+    const auto hash = service_.cache.shared.key_hasher(uri);
     return {std::move(uri), hash};
 }
 
-Store::Where BlockStream::where(const Key& key) const {
-    return frontend_.cache.shared.store.peek(key.hash, key.uri, {});
+Store::StoredAt BlockStream::where(const Key& key) const {
+    return service_.cache.shared.store.peek(key.hash, key.uri, {});
 }
 
 /// Until it was read, or fetching it has begun instead.
@@ -45,13 +44,13 @@ asio::awaitable<FetchError> BlockStream::wait_for_disk(Block& block) {
     auto news = Transaction::News::come;
     for (;;) {
         // First, because the sender of the block before may have taken the notice for this one.
-        block = find_or_fetch(block.range.first, May::use_all);
+        block = find_or_fetch(block.range.first, AllowedSources::use_all);
         if (block.stored) block.source = Source::disk;
         if (!block.recalled || news != Transaction::News::come) break;
         news = co_await transaction_.wait_for_news(deadline);
         if (news == Transaction::News::client_left) co_return FetchError::abandoned;
     }
-    if (block.recalled) block = find_or_fetch(block.range.first, May::not_disk);
+    if (block.recalled) block = find_or_fetch(block.range.first, AllowedSources::not_disk);
     co_return FetchError::none;
 }
 
@@ -72,9 +71,10 @@ asio::awaitable<FetchError> BlockStream::wait(Block& block) {
             state.error == FetchError::abandoned) {
             // The run has ended, or found that the block is here. After a second such end this
             // request fetches for itself, so that each turn of the loop waits.
-            const auto may = std::exchange(looked_again, true) ? May::be_alone : May::use_all;
+            const auto may = std::exchange(looked_again, true) ? AllowedSources::be_alone
+                                                               : AllowedSources::use_all;
             block = find_or_fetch(block.range.first, may, std::move(block.tries));
-            if (block.recalled) block = find_or_fetch(block.range.first, May::not_disk);
+            if (block.recalled) block = find_or_fetch(block.range.first, AllowedSources::not_disk);
             if (block.stored) co_return FetchError::none;
             if (!block.reader) co_return FetchError::not_allowed;
             continue;
@@ -82,7 +82,8 @@ asio::awaitable<FetchError> BlockStream::wait(Block& block) {
         const auto of_others =
             state.error == FetchError::abandoned || state.error == FetchError::part_refused;
         if (state.released || (!block.leader && of_others)) {  // the block is for its leader alone
-            block = find_or_fetch(block.range.first, May::be_alone, std::move(block.tries));
+            block =
+                find_or_fetch(block.range.first, AllowedSources::be_alone, std::move(block.tries));
             if (block.stored) co_return FetchError::none;
             continue;
         }
@@ -93,7 +94,8 @@ asio::awaitable<FetchError> BlockStream::wait(Block& block) {
             co_return FetchError::none;
         }
         if (block.by_run && !block.follows && Clock::now() >= of_run) {  // slower than it seemed
-            block = find_or_fetch(block.range.first, May::be_alone, std::move(block.tries));
+            block =
+                find_or_fetch(block.range.first, AllowedSources::be_alone, std::move(block.tries));
             if (block.stored) co_return FetchError::none;
             continue;
         }
@@ -122,7 +124,7 @@ asio::awaitable<FetchError> BlockStream::wait_and_retry(Block& block) {
         const auto until = Clock::now() + *pause;
         while (news == Transaction::News::come) news = co_await transaction_.wait_for_news(until);
         if (news == Transaction::News::client_left) co_return FetchError::abandoned;
-        block = find_or_fetch(block.range.first, May::not_disk, std::move(block.tries));
+        block = find_or_fetch(block.range.first, AllowedSources::not_disk, std::move(block.tries));
     }
 }
 
@@ -130,34 +132,34 @@ void BlockStream::note(Block& block, const Fill::State& state) {
     if (!block.leader) return;
     block.fetched = true;
     block.source = state.incoming.from == Fill::From::peer ? Source::peer : Source::origin;
-    transaction_.books.details.note_server(state.incoming.server);
+    transaction_.stats.details.note_server(state.incoming.server);
     // Of several peers, the log names the one that Cache-Status did.
     if (block.source == Source::peer && !std::exchange(peer_gave_, true))
-        transaction_.books.peer = state.incoming.peer;
+        transaction_.stats.peer = state.incoming.peer;
 }
 
 /// Where the bytes will probably come from, judged by what is stored and what peers announce of
 /// some of the blocks. Another part of the body may be evicted, or false, by the time it is sent.
 BytesBySource BlockStream::expect() {
     BytesBySource expected;
-    const auto& view = frontend_.upstream.peers.view();
+    const auto& view = service_.upstream.peers.view();
     const auto* directory = view && transaction_.config().cluster ? view->directory.get() : nullptr;
     const auto candidates = [&](const Key& key) {
         return directory ? directory->candidates({key.hash, key.uri}) : summary::PeerSet();
     };
-    const auto origin = origin_ ? frontend_.upstream.origin_times.of(origin_->key) : RoundTrip();
+    const auto origin = origin_ ? service_.upstream.origin_times.of(origin_->key) : RoundTrip();
     const auto now = Clock::now();
     const auto likely_peer = [&](const Key& key) -> std::optional<std::size_t> {
         if (!directory) return std::nullopt;
         const auto whom = whom_to_ask(candidates(key), {}, {},
-                                      {view->peers, frontend_.upstream.peers.all(),
+                                      {view->peers, service_.upstream.peers.all(),
                                        transaction_.config().constants.peers, origin, now});
         if (whom.count == 0 || whom.beside_the_origin) return std::nullopt;
         return whom.turns[0].peer;
     };
     // A peer that gave a block without a promise has the body in one piece.
     const auto by_whole = now_.source == Source::peer && candidates(key_of(now_.range)).empty();
-    if (now_.source == Source::peer) expected_peer_ = transaction_.books.peer;
+    if (now_.source == Source::peer) expected_peer_ = transaction_.stats.peer;
     const auto& blocks = *index_->blocks;
     const auto parts = std::min(blocks.touched_by(range_), kBlocksSampled);
     for (std::uint64_t i = 0; i < parts; ++i) {
@@ -166,9 +168,9 @@ BytesBySource BlockStream::expect() {
         auto source = now_.on_disk() ? Source::disk : now_.source;
         if (block != now_.range) {
             const auto key = key_of(block);
-            const auto here = is_fetched(block) ? Store::Where::nowhere : where(key);
-            if (here != Store::Where::nowhere) {
-                source = here == Store::Where::disk ? Source::disk : Source::memory;
+            const auto here = is_fetched(block) ? Store::StoredAt::nowhere : where(key);
+            if (here != Store::StoredAt::nowhere) {
+                source = here == Store::StoredAt::disk ? Source::disk : Source::memory;
             } else {
                 const auto peer = likely_peer(key);
                 source = by_whole || peer ? Source::peer : Source::origin;
@@ -195,7 +197,7 @@ bool BlockStream::all_here() const {
     if (count > kMaxBlocksExpected) return false;
     for (auto offset = now_.range.last + 1; offset <= range_.last;) {
         const auto block = blocks.at(offset);
-        if (where(key_of(block)) == Store::Where::nowhere) return false;
+        if (where(key_of(block)) == Store::StoredAt::nowhere) return false;
         offset = block.last + 1;
     }
     return true;
@@ -208,13 +210,13 @@ void BlockStream::describe(CacheStatus& status) {
         status.forward != Forward::uri_miss && status.forward != Forward::vary_miss;
     if (all_here && (index_was_here || status.collapsed)) {
         const auto is_hit = status.forward == Forward::none && status.detail.empty();
-        if (is_hit && frontend_.cache.shared.store.disk())
+        if (is_hit && service_.cache.shared.store.disk())
             status.detail = expected.disk > 0 ? "disk" : "memory";
         return;
     }
     if (!all_here) {
-        if (transaction_.books.cache == CacheResult::hit)
-            transaction_.books.cache = CacheResult::partial;
+        if (transaction_.stats.cache == CacheResult::hit)
+            transaction_.stats.cache = CacheResult::partial;
         if (index_was_here) status.forward = Forward::partial;
         status.collapsed = false;
     }
@@ -239,7 +241,7 @@ asio::awaitable<FetchError> BlockStream::open(ByteRange range, bool leads) {
     if (!leads && !may_not_fetch() && !may_come_in_parts()) co_return FetchError::changed;
     if (leads)
         fetched_ = {index_->blocks->at(range.first).first, index_->blocks->at(range.last).last};
-    now_ = find_or_fetch(range.first, May::use_all);
+    now_ = find_or_fetch(range.first, AllowedSources::use_all);
     if (leads && !now_.leader) {
         now_.fetched = true;
         now_.source = Source::origin;
@@ -260,7 +262,7 @@ asio::awaitable<void> BlockStream::send() {
         turn_bytes += part.size();
         if (turn_bytes >= kTurnBytes) {
             turn_bytes = 0;
-            co_await asio::post(frontend_.executor, asio::use_awaitable);
+            co_await asio::post(service_.executor, asio::use_awaitable);
         }
         part.first = part.last + 1;
         now_ = std::move(*next_);
@@ -270,16 +272,17 @@ asio::awaitable<void> BlockStream::send() {
         auto sent_rest = false;
         part.last = range_.last;
         if (error == FetchError::changed)
-            frontend_.cache.shared.store.invalidate(transaction_.request.hash, Clock::now());
+            service_.cache.shared.store.invalidate(transaction_.request.hash, Clock::now());
         if (error == FetchError::changed || error == FetchError::part_refused)
             sent_rest = co_await send_out_of_whole(part);
-        if (!sent_rest && !transaction_.books.aborted) transaction_.books.cut_short();
+        if (!sent_rest && !transaction_.stats.aborted) transaction_.stats.cut_short();
         co_return;
     }
 }
 
 BlockStream::Block BlockStream::next_from(std::uint64_t offset) {
-    if (!ahead_ || ahead_->range.first != offset) return find_or_fetch(offset, May::use_all);
+    if (!ahead_ || ahead_->range.first != offset)
+        return find_or_fetch(offset, AllowedSources::use_all);
     auto block = std::move(*ahead_);
     ahead_.reset();
     return block;
@@ -289,18 +292,18 @@ BlockStream::Block BlockStream::next_from(std::uint64_t offset) {
 /// beginning has been sent, and is left out if it is the same.
 asio::awaitable<bool> BlockStream::send_out_of_whole(ByteRange rest) {
     const auto& asked = transaction_.request;
-    auto job = std::make_unique<FetchJob>(frontend_.cache, request(),
+    auto job = std::make_unique<FetchJob>(service_.cache, request(),
                                           summary::Key{asked.hash, asked.key.uri()});
     job->wanted.directives = asked.directives;
     job->from.may_ask_peers = job->wanted.may_use_blocks = false;
-    const auto found = frontend_.cache.shared.store.find(asked.hash, asked.key.uri(),
-                                                         asked.head.fields, Clock::now());
+    const auto found = service_.cache.shared.store.find(asked.hash, asked.key.uri(),
+                                                        asked.head.fields, Clock::now());
     auto fill = job->result.fill;
-    auto taken = job->result.claim.take(found);
+    auto taken = job->result.lease.take(found);
     const auto leads = !taken.other;
     if (!leads) fill = std::move(taken.other);
     Fill::Reader reader(fill, transaction_.wakeup, leads);
-    if (leads) start_fetch(frontend_.cache, std::move(job));
+    if (leads) start_fetch(service_.cache, std::move(job));
     const auto state = co_await head_of(reader);
     const auto& incoming = state.incoming;
     if (state.released || !incoming.response || !is_whole_of(*incoming.response, version_))
@@ -329,7 +332,7 @@ asio::awaitable<Fill::State> BlockStream::head_of(const Fill::Reader& reader) {
 }
 
 asio::awaitable<bool> BlockStream::send_block(const Block& block, ByteRange part) {
-    auto& windows = frontend_.cache.shared.windows;
+    auto& windows = service_.cache.shared.windows;
     auto body = block.stored ? BodyReader(*block.stored, transaction_.wakeup, windows)
                              : BodyReader(*block.reader);
     body.consume(part.first - block.range.first);

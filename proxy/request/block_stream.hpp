@@ -66,9 +66,9 @@ private:
         ByteRange range;
         std::shared_ptr<const StoredResponse> stored;
         std::unique_ptr<Fill::Reader> reader;
-        std::shared_ptr<Tries> tries;    // where it is not stored
-        summary::KeyHash hash;           // of its key
-        Source source = Source::memory;  // unless it is fetched for this request, from where
+        std::shared_ptr<RetryBudget> tries;  // where it is not stored
+        summary::KeyHash hash;               // of its key
+        Source source = Source::memory;      // unless it is fetched for this request, from where
         bool leader = false;
         bool recalled = false;  // it is read from the disk, and then stored
         bool fetched = false;   // for this request
@@ -80,7 +80,7 @@ private:
         }
     };
 
-    enum class May : std::uint8_t {
+    enum class AllowedSources : std::uint8_t {
         use_all,   // disk, others' fetches, its own
         not_disk,  // which is too slow, or too busy
         be_alone,  // nor others' fetches
@@ -94,14 +94,15 @@ private:
     bool join_flow(Block& block);
     bool join(BlockFlow& flow, Block& block);
     bool join_outdated_run(Block& block);
-    void fetch(Block& block, const Store::Found& found, May may);
+    void fetch(Block& block, const Store::Found& found, AllowedSources may);
     std::optional<std::uint64_t> end_of_missing(const ByteRange& first) const;
     bool may_be_at_peers(const Key& key) const;
     boost::asio::awaitable<FetchError> open_missing();
     bool may_come_in_parts() const;
     bool is_fetched(const ByteRange& block) const;
     Block next_from(std::uint64_t offset);
-    Block find_or_fetch(std::uint64_t offset, May may, std::shared_ptr<Tries> tries = nullptr);
+    Block find_or_fetch(std::uint64_t offset, AllowedSources may,
+                        std::shared_ptr<RetryBudget> tries = nullptr);
     boost::asio::awaitable<FetchError> wait(Block& block);
     boost::asio::awaitable<FetchError> wait_for_disk(Block& block);
     boost::asio::awaitable<FetchError> wait_and_retry(Block& block);
@@ -112,21 +113,21 @@ private:
     void note(Block& block, const Fill::State& state);
     std::uint64_t missing(ByteRange range, std::uint64_t at_most) const;
     Key key_of(const ByteRange& block) const;
-    Store::Where where(const Key& key) const;
+    Store::StoredAt where(const Key& key) const;
     bool may_not_fetch() const { return !pinned_.empty(); }
     BytesBySource expect();
     bool all_here() const;
 
     Transaction& transaction_;
-    Frontend& frontend_;
+    ClientService& service_;
     std::shared_ptr<const StoredResponse> index_;
     const std::optional<UpstreamTarget> origin_;  // none without a site
     BodyVersion version_;
-    struct Pinned {
+    struct PinnedBlock {
         std::shared_ptr<const StoredResponse> stored;  // null: it is on the disk
         summary::KeyHash hash;
     };
-    std::vector<Pinned> pinned_;  // by pin(), from pinned_from_ on
+    std::vector<PinnedBlock> pinned_;  // by pin(), from pinned_from_ on
     std::uint64_t pinned_from_ = 0;
     std::shared_ptr<PeerNames> in_parts_ = std::make_shared<PeerNames>();
     ByteRange range_;

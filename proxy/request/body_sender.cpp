@@ -39,15 +39,15 @@ asio::awaitable<bool> BodySender::run() {
     for (;;) {
         if (send_now()) co_return true;
         if (step_ == Step::blocked) {
-            if (what_.stored_as) transaction_.frontend.cache.shared.store.pin(*what_.stored_as);
+            if (what_.stored_as) transaction_.service.cache.shared.store.pin(*what_.stored_as);
             const auto sent = co_await writer_.write_rest(body_.of_fill());
             piece_sent(sent);
         } else if (step_ == Step::paused) {
-            co_await asio::post(transaction_.frontend.executor, asio::use_awaitable);
+            co_await asio::post(transaction_.service.executor, asio::use_awaitable);
             turn_bytes_ = 0;
             step_ = Step::go_on;
         } else if (step_ == Step::held) {
-            if (what_.stored_as) transaction_.frontend.cache.shared.store.pin(*what_.stored_as);
+            if (what_.stored_as) transaction_.service.cache.shared.store.pin(*what_.stored_as);
             const auto goes_on = co_await transaction_.wait_for_bandwidth();
             if (!goes_on) co_return false;
             turn_bytes_ = 0;
@@ -58,9 +58,9 @@ asio::awaitable<bool> BodySender::run() {
             step_ = news == Transaction::News::late ? Step::broken_off : Step::go_on;
         } else {
             if (step_ == Step::broken_off)
-                transaction_.books.cut_short();
+                transaction_.stats.cut_short();
             else
-                transaction_.books.aborted = true;
+                transaction_.stats.aborted = true;
             co_return false;
         }
     }
@@ -89,7 +89,7 @@ asio::awaitable<Transaction::News> BodySender::wait_for_more() {
 /// Books the bytes that went out, and decides about the next step. `whole`: all of the piece went
 /// out; else the client is gone.
 void BodySender::piece_sent(bool whole) {
-    auto& from = transaction_.books.from;
+    auto& from = transaction_.stats.from;
     const auto bytes = writer_.body_bytes() - std::exchange(counted_, writer_.body_bytes());
     if (what_.fetched) {
         const auto of_peer = std::min(bytes, piece_.peer_bytes);

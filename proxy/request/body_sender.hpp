@@ -19,8 +19,8 @@ inline constexpr std::chrono::milliseconds kLookForTaken{100};
 /// Then other clients have their turn.
 inline constexpr std::uint64_t kTurnBytes = 1024 * 1024;
 
-/// Sends a body, or a part of one, behind a response that has begun, and notes in the books where
-/// its bytes came from. One coroutine; the transaction, and what `body` reads, outlive it.
+/// Sends a body, or a part of one, behind a response that has begun, and notes in the statistics
+/// where its bytes came from. One coroutine; the transaction, and what `body` reads, outlive it.
 class BodySender {
 public:
     struct What {
@@ -74,7 +74,7 @@ private:
     ClientShare* const share_;  // null: the client has no limits
     Step step_ = Step::go_on;
     BodyPiece piece_;               // that is being sent
-    std::uint64_t counted_;         // bytes of the response's body that the books have
+    std::uint64_t counted_;         // bytes of the response's body that the statistics have
     std::uint64_t turn_bytes_ = 0;  // since the last pause
 };
 

@@ -10,9 +10,9 @@ namespace proxy {
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
-Store::Found CacheLookup::find(summary::KeyHash hash, std::string_view uri, const Selecting& by,
-                               Clock::time_point now) const {
-    auto& cache = transaction_.frontend.cache;
+Store::Found CacheLookup::find(summary::KeyHash hash, std::string_view uri,
+                               const SelectingFields& by, Clock::time_point now) const {
+    auto& cache = transaction_.service.cache;
     auto found = cache.shared.store.find(hash, uri, by, now);
     if (!found.response) return found;
     const auto& policy = transaction_.request.site.policy;
@@ -24,8 +24,8 @@ Store::Found CacheLookup::find(summary::KeyHash hash, std::string_view uri, cons
 }
 
 asio::awaitable<Store::Found> CacheLookup::recall(Store::Found found, summary::KeyHash hash,
-                                                  std::string_view uri, Selecting by) {
-    auto& store = transaction_.frontend.cache.shared.store;
+                                                  std::string_view uri, SelectingFields by) {
+    auto& store = transaction_.service.cache.shared.store;
     const auto deadline = Clock::now() + kRecallAtMost;
     OpenSpan span(transaction_.request.trace, SpanKind::internal, "disk read");
     for (int rounds = 0; found.on_disk && rounds < kMaxLooks; ++rounds) {
@@ -42,7 +42,7 @@ asio::awaitable<Store::Found> CacheLookup::recall(Store::Found found, summary::K
     co_return found;
 }
 
-bool is_variant(const StoredResponse& response, const Selecting& by) {
+bool is_variant(const StoredResponse& response, const SelectingFields& by) {
     std::string scratch;
     return response.vary_names.empty() ||
            variant_matches(response.vary_names, response.variant, by, scratch);

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <string_view>
 
+#include "proxy/http/selecting_fields.hpp"
 #include "proxy/request/transaction.hpp"
-#include "proxy/http/selecting.hpp"
 #include "proxy/storage/store.hpp"
 
 namespace proxy {
@@ -21,12 +21,12 @@ public:
 
     /// Finds a response or a fill of `uri`. A response that the settings of now would not have
     /// stored ends here.
-    Store::Found find(summary::KeyHash hash, std::string_view uri, const Selecting& by,
+    Store::Found find(summary::KeyHash hash, std::string_view uri, const SelectingFields& by,
                       std::chrono::steady_clock::time_point now) const;
     /// Reads a response that is `found` on the disk into memory, and looks again. After
     /// kRecallAtMost, or if too much is being read, it counts as not stored.
     boost::asio::awaitable<Store::Found> recall(Store::Found found, summary::KeyHash hash,
-                                                std::string_view uri, Selecting by);
+                                                std::string_view uri, SelectingFields by);
 
     /// Where the response was before this request: recall() may have brought it from the disk.
     Source source_of(const StoredResponse& response) const {
@@ -39,6 +39,6 @@ private:
 };
 
 /// Does the request select this variant?
-bool is_variant(const StoredResponse& response, const Selecting& by);
+bool is_variant(const StoredResponse& response, const SelectingFields& by);
 
 }  // namespace proxy

@@ -2,9 +2,9 @@
 
 #include <chrono>
 
-#include "proxy/request/departure.hpp"
-#include "proxy/request/transaction.hpp"
 #include "base/async/timer_wheel.hpp"
+#include "proxy/request/disconnect_detector.hpp"
+#include "proxy/request/transaction.hpp"
 #include "proxy/upstream/exchange.hpp"
 
 namespace proxy {
@@ -17,9 +17,10 @@ public:
         : transaction_(transaction), exchange_(exchange) {}
 
     void begin() {
-        transaction_.frontend.wheel.arm(*this, base::TimerWheel::Clock::now() + Departure::kLook);
+        transaction_.service.wheel.arm(*this,
+                                       base::TimerWheel::Clock::now() + DisconnectDetector::kLook);
     }
-    void end() { transaction_.frontend.wheel.disarm(*this); }
+    void end() { transaction_.service.wheel.disarm(*this); }
     bool client_left() const { return left_; }
 
 private:

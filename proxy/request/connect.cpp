@@ -7,15 +7,15 @@
 #include <utility>
 
 #include "proxy/access/intercepted.hpp"
+#include "proxy/http/field_list.hpp"
 #include "proxy/request/error_response.hpp"
 #include "proxy/request/intercept.hpp"
 #include "proxy/request/listed_target.hpp"
-#include "proxy/request/request_admission.hpp"
+#include "proxy/request/request_access.hpp"
 #include "proxy/request/request_trace.hpp"
 #include "proxy/request/tunnel.hpp"
-#include "proxy/http/field_list.hpp"
 #include "proxy/tls/tls_contexts.hpp"
-#include "proxy/upstream/origin_request.hpp"
+#include "proxy/upstream/origin_permit.hpp"
 #include "proxy/upstream/origin_trouble.hpp"
 
 namespace proxy {
@@ -80,7 +80,7 @@ std::optional<ConnectRefusal> judge_connect(const Request& request, Authority& a
 }  // namespace
 
 asio::awaitable<void> serve_connect(Transaction& transaction) {
-    auto& frontend = transaction.frontend;
+    auto& service = transaction.service;
     auto& request = transaction.request;
     const auto& config = transaction.config();
     if (config.tracing) begin_trace(transaction);
@@ -94,7 +94,7 @@ asio::awaitable<void> serve_connect(Transaction& transaction) {
         co_return;
     }
     if (config.judges_clients) {
-        const AskedPlace place{authority.host, authority.port, true};
+        const AccessTarget place{authority.host, authority.port, true};
         const auto admitted = co_await admit_request(transaction, place);
         if (!admitted) co_return;
     }
@@ -102,7 +102,7 @@ asio::awaitable<void> serve_connect(Transaction& transaction) {
     if (const auto page = judge_by_blocklists(transaction, authority.host, std::nullopt))
         co_return co_await refuse_listed(transaction, *page);
     // A reload during the admission may have ended the interception.
-    const auto& tls = frontend.settings.files().tls;
+    const auto& tls = service.settings.files().tls;
     auto name = intercepted_name(config.forward, authority.host, authority.port);
     if (name && tls && tls->interception)
         co_return co_await intercept_connect(transaction, std::move(*name), authority.port);
@@ -113,12 +113,12 @@ asio::awaitable<void> serve_connect(Transaction& transaction) {
     const auto& forward = config.forward;
     if (forward.parents && !forward.no_proxy.contains(target.host)) target.group = forward.parents;
     target.key = connection_key(target);
-    OriginRequest asked(frontend.upstream, target);
+    OriginPermit asked(service.upstream, target);
     const auto deadline = Clock::now() + config.timeouts.origin_connect;
     UpstreamPool::Result<UpstreamPtr> acquired = FetchError::origin_down;
     while (asked.allowed()) {
-        acquired = co_await frontend.upstream.pool.acquire(asked.target(),
-                                                           asked.connect_by(deadline), Kept::none);
+        acquired = co_await service.upstream.pool.acquire(
+            asked.target(), asked.connect_by(deadline), ConnectionReuse::none);
         if (acquired || !asked.goes_on_after(acquired.error())) break;
     }
     asked.ended(acquired ? FetchError::none : acquired.error());
@@ -133,7 +133,7 @@ asio::awaitable<void> serve_connect(Transaction& transaction) {
         co_return;
     }
     const auto upstream = std::move(*acquired);
-    transaction.books.details.note_server(upstream->address);
+    transaction.stats.details.note_server(upstream->address);
     upstream->deadline.clear();
     co_await run_tunnel(transaction, *upstream, 200, {});
 }

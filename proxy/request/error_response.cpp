@@ -31,37 +31,37 @@ RequestRefusal refusal_of(ParseError error) {
     }
 }
 
-unsigned status_of(NoSite reason) {
+unsigned status_of(SiteRefusal reason) {
     switch (reason) {
-        case NoSite::forward_disabled:
+        case SiteRefusal::forward_disabled:
             return 403;
-        case NoSite::no_origin:
-        case NoSite::only_forward:
-        case NoSite::two_readings:
+        case SiteRefusal::no_origin:
+        case SiteRefusal::only_forward:
+        case SiteRefusal::two_readings:
             return 404;
     }
     return 500;
 }
 
-std::string explain(NoSite reason, std::string_view host) {
+std::string explain(SiteRefusal reason, std::string_view host) {
     switch (reason) {
-        case NoSite::forward_disabled:
+        case SiteRefusal::forward_disabled:
             return "This is no forward proxy (forward.enabled is false) and no entry of `origins` "
                    "matches " +
                    std::string(host) +
                    ". An entry for this host makes it a site of this node; forward.enabled lets "
                    "clients use the node as their proxy.";
-        case NoSite::no_origin:
+        case SiteRefusal::no_origin:
             return "No entry of `origins` matches " + std::string(host) +
                    " and this path. Is the host misspelt, or does the node still need an entry for "
                    "it?";
-        case NoSite::only_forward:
+        case SiteRefusal::only_forward:
             return "This node is a forward proxy and serves no site itself. A client uses it as "
                    "its "
                    "proxy: set it in the browser, in http_proxy, or with curl -x. (A node that "
                    "serves " +
                    std::string(host) + " needs an entry in `origins`.)";
-        case NoSite::two_readings:
+        case SiteRefusal::two_readings:
             return "Origins read the path of this URL in several ways, and `origins` has different "
                    "entries for these. Escaped slashes, backslashes, parameters (;) and dot "
                    "segments do this.";

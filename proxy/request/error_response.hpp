@@ -16,8 +16,8 @@ namespace proxy {
 unsigned status_of(ParseError error);
 RequestRefusal refusal_of(ParseError error);
 
-unsigned status_of(NoSite reason);
-std::string explain(NoSite reason, std::string_view host);
+unsigned status_of(SiteRefusal reason);
+std::string explain(SiteRefusal reason, std::string_view host);
 
 /// The text of a 403 to a client that may not ask, or may not use the forward proxy. `client`:
 /// Requester::described().

@@ -15,9 +15,9 @@
 
 #include "proxy/access/client_share.hpp"
 #include "proxy/access/password_file.hpp"
-#include "proxy/request/admitted.hpp"
-#include "proxy/request/entrance.hpp"
-#include "proxy/request/inside.hpp"
+#include "proxy/request/accepted_connection.hpp"
+#include "proxy/request/connection_verdict.hpp"
+#include "proxy/request/intercepted_connect.hpp"
 #include "proxy/request/tunnel.hpp"
 #include "proxy/request/tunnel_side.hpp"
 #include "proxy/tls/tls_contexts.hpp"
@@ -29,9 +29,10 @@ namespace asio = boost::asio;
 using tcp = asio::ip::tcp;
 
 /// The facts that hold inside, as they are at the CONNECT.
-std::unique_ptr<Inside> inside_of(const Request& request, const WatchedFiles& files,
-                                  std::string name, std::uint16_t port) {
-    auto inside = std::make_unique<Inside>();
+std::unique_ptr<InterceptedConnect> intercepted_connect(const Request& request,
+                                                        const WatchedFiles& files, std::string name,
+                                                        std::uint16_t port) {
+    auto inside = std::make_unique<InterceptedConnect>();
     inside->name = std::move(name);
     inside->port = port;
     inside->client = request.requester.address();
@@ -54,13 +55,13 @@ asio::awaitable<void> refuse_inside(Transaction& transaction, RequestRefusal rea
 /// CONNECT does not. False: the client has left.
 asio::awaitable<bool> open_inside(Transaction& transaction) {
     if (const auto& share = transaction.request.share) share->leave();
-    auto& books = transaction.books;
-    books.status = 200;
-    books.outcome = Outcome::uncacheable;
-    books.source = Source::none;
+    auto& stats = transaction.stats;
+    stats.status = 200;
+    stats.outcome = Outcome::uncacheable;
+    stats.source = Source::none;
     const auto open = co_await transaction.opener->open(200, {});
-    books.aborted = !open;
-    if (open) ++transaction.frontend.counters.intercepted_connections;
+    stats.aborted = !open;
+    if (open) ++transaction.service.counters.intercepted_connections;
     co_return open;
 }
 
@@ -88,7 +89,7 @@ std::optional<SocketPair> new_pair(const asio::any_io_executor& executor) {
 /// Counts as a connection of the node until it is destroyed.
 class NearEnd {
 public:
-    explicit NearEnd(SharedFrontend& shared) : shared_(shared) {
+    explicit NearEnd(SharedClientState& shared) : shared_(shared) {
         shared_.connections.fetch_add(1, std::memory_order_relaxed);
     }
     NearEnd(const NearEnd&) = delete;
@@ -96,27 +97,27 @@ public:
     ~NearEnd() { shared_.connections.fetch_sub(1, std::memory_order_relaxed); }
 
 private:
-    SharedFrontend& shared_;
+    SharedClientState& shared_;
 };
 
 /// The places of the two ends of a pair among the connections of an address.
-struct PairPlaces {
+struct PairAddresses {
     ConnectionsByAddress::Ticket far, near;
 };
 
 /// A connection beside the one that carries it takes two places, one for each of its descriptors.
 /// Nothing: they are not there.
-std::optional<PairPlaces> take_places(Frontend& frontend, const asio::ip::address& client) {
-    PairPlaces places;
-    if (!frontend.config().clients.trusted_proxies.contains(client)) {
-        places.far = frontend.shared.addresses.take(client);
-        places.near = frontend.shared.addresses.take(client);
+std::optional<PairAddresses> take_places(ClientService& service, const asio::ip::address& client) {
+    PairAddresses places;
+    if (!service.config().clients.trusted_proxies.contains(client)) {
+        places.far = service.shared.addresses.take(client);
+        places.near = service.shared.addresses.take(client);
     }
-    Crowd crowd{frontend.shared.connections.load(std::memory_order_relaxed) + 1,
-                frontend.connections_allowed(), places.near.of_address(),
-                frontend.share_of_address()};
-    if (crowd.of_address > 0) --crowd.of_address;  // the near end
-    if (entrance(crowd) != Entrance::free) return std::nullopt;
+    ConnectionLoad load{service.shared.connections.load(std::memory_order_relaxed) + 1,
+                        service.connections_allowed(), places.near.of_address(),
+                        service.share_of_address()};
+    if (load.of_address > 0) --load.of_address;  // the near end
+    if (judge_connection(load) != ConnectionVerdict::free) return std::nullopt;
     return places;
 }
 
@@ -131,23 +132,24 @@ asio::awaitable<void> pass_bytes(Tunnel& tunnel, TunnelOpener& opener, tcp::sock
 }
 
 /// Serves the connection inside, and tells the tunnel of its end. A fault there ends it alone.
-asio::awaitable<void> serve_guarded(Frontend& frontend, Admitted client,
-                                    std::unique_ptr<Inside> inside, Tunnel& tunnel) {
+asio::awaitable<void> serve_guarded(ClientService& service, AcceptedConnection client,
+                                    std::unique_ptr<InterceptedConnect> inside, Tunnel& tunnel) {
     auto failed = false;
     try {
-        co_await frontend.serve_inside(frontend, std::move(client), std::move(inside));
+        co_await service.serve_intercepted(service, std::move(client), std::move(inside));
     } catch (...) {
         failed = true;
         if (is_cancelled()) throw;
     }
-    if (failed) frontend.shared.faults.note("intercepted connection");
+    if (failed) service.shared.faults.note("intercepted connection");
     tunnel.inside_is_over();
 }
 
-asio::awaitable<void> serve_beside(Transaction& transaction, std::unique_ptr<Inside> inside) {
-    auto& frontend = transaction.frontend;
-    auto places = take_places(frontend, inside->client);
-    auto pair = places && frontend.serve_inside ? new_pair(frontend.executor) : std::nullopt;
+asio::awaitable<void> serve_beside(Transaction& transaction,
+                                   std::unique_ptr<InterceptedConnect> inside) {
+    auto& service = transaction.service;
+    auto places = take_places(service, inside->client);
+    auto pair = places && service.serve_intercepted ? new_pair(service.executor) : std::nullopt;
     if (!pair)
         co_return co_await refuse_inside(transaction, RequestRefusal::too_many_connections,
                                          "There is no place for another connection "
@@ -155,16 +157,16 @@ asio::awaitable<void> serve_beside(Transaction& transaction, std::unique_ptr<Ins
     const auto open = co_await open_inside(transaction);
     if (!open) co_return;
     auto& opener = *transaction.opener;
-    Admitted client(std::move(pair->far), Scheme::http, inside->client);
+    AcceptedConnection client(std::move(pair->far), Scheme::http, inside->client);
     client.ticket = std::move(places->far);
-    const NearEnd counted(frontend.shared);
+    const NearEnd counted(service.shared);
     SocketSide near(pair->near, nullptr);
     // The connection inside counts its bytes itself.
     std::uint64_t uncounted = 0;
-    Tunnel tunnel(frontend, opener.side(), near, uncounted, nullptr, Tunnel::Leads::inside);
+    Tunnel tunnel(service, opener.side(), near, uncounted, nullptr, Tunnel::Leads::inside);
     auto reset = false;
     auto passes = pass_bytes(tunnel, opener, pair->near, reset);
-    auto serves = serve_guarded(frontend, std::move(client), std::move(inside), tunnel);
+    auto serves = serve_guarded(service, std::move(client), std::move(inside), tunnel);
     const auto executor = co_await asio::this_coro::executor;
     auto both = asio::experimental::make_parallel_group(
         asio::co_spawn(executor, std::move(passes), asio::deferred),
@@ -177,20 +179,20 @@ asio::awaitable<void> serve_beside(Transaction& transaction, std::unique_ptr<Ins
 
 asio::awaitable<void> intercept_connect(Transaction& transaction, std::string name,
                                         std::uint16_t port) {
-    auto& frontend = transaction.frontend;
-    transaction.books.intercepted = true;
-    auto inside = inside_of(transaction.request, transaction.frontend.settings.files(),
-                            std::move(name), port);
-    inside->leaf = co_await frontend.shared.leaves.get(inside->interception->authority,
-                                                       inside->name, frontend.executor);
+    auto& service = transaction.service;
+    transaction.stats.intercepted = true;
+    auto inside = intercepted_connect(transaction.request, transaction.service.settings.files(),
+                                      std::move(name), port);
+    inside->leaf = co_await service.shared.leaves.get(inside->interception->authority, inside->name,
+                                                      service.executor);
     if (!inside->leaf)
         co_return co_await refuse_inside(transaction, RequestRefusal::no_certificate,
                                          "No certificate could be made for this host "
                                          "(forward.intercept): the log says why.");
-    if (!transaction.opener->goes_on_inside())
+    if (!transaction.opener->goes_on_intercepted())
         co_return co_await serve_beside(transaction, std::move(inside));
     const auto open = co_await open_inside(transaction);
-    if (open) transaction.opener->keep_inside(std::move(inside));
+    if (open) transaction.opener->keep_intercepted(std::move(inside));
 }
 
 }  // namespace proxy

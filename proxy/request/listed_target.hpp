@@ -15,9 +15,9 @@ struct ListedPage {
     std::string text;
 };
 
-/// Judges a forward target by `forward.blocklists`, counts that, and notes the entry in the books.
-/// Returns the page for a target that a list refuses: 403, or 503 where the file of entries
-/// cannot be read and a list that refuses may have the target. A target in a list that logs
+/// Judges a forward target by `forward.blocklists`, counts that, and notes the entry in the
+/// statistics. Returns the page for a target that a list refuses: 403, or 503 where the file of
+/// entries cannot be read and a list that refuses may have the target. A target in a list that logs
 /// leaves a line in the error log, and returns nothing. `path` is unknown for CONNECT.
 std::optional<ListedPage> judge_by_blocklists(Transaction& transaction, std::string_view host,
                                               std::optional<std::string_view> path);

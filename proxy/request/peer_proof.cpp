@@ -30,7 +30,7 @@ std::uint32_t take_rule_mark(std::string_view& words) {
 }  // namespace
 
 std::optional<ProvenPeer> proven_peer(const Transaction& transaction) {
-    const auto& view = transaction.frontend.upstream.peers.view();
+    const auto& view = transaction.service.upstream.peers.view();
     if (!view || transaction.request.scheme != Scheme::http) return std::nullopt;
     const auto& cluster = transaction.request.config().cluster;
     if (!transaction.connection.encrypted() && !(cluster && cluster->takes_clear()))

@@ -15,9 +15,9 @@ constexpr std::chrono::seconds kControlSlack{2};
 }  // namespace
 
 asio::awaitable<void> respond_to_purge(Transaction& transaction) {
-    auto& books = transaction.books;
+    auto& stats = transaction.stats;
     const auto& request = transaction.request;
-    books.outcome = Outcome::uncacheable;
+    stats.outcome = Outcome::uncacheable;
     if (!request.requester.may_purge(request.config(), request.head.fields)) {
         transaction.note_refusal(RequestRefusal::forbidden);
         co_await transaction.refuse(403,
@@ -26,11 +26,11 @@ asio::awaitable<void> respond_to_purge(Transaction& transaction) {
         co_return;
     }
     const auto answer = std::make_shared<base::AwaitedValue<PurgeAnswer>>(transaction.wakeup);
-    transaction.frontend.shared.events.push(PurgeRequested{std::string(request.key.uri()), answer});
+    transaction.service.shared.events.push(PurgeRequested{std::string(request.key.uri()), answer});
     const auto deadline = Clock::now() + kPurgeDeadline + kControlSlack;
     const auto in_time = co_await answer->wait_until(deadline);
     if (!in_time) {
-        books.outcome = Outcome::error;
+        stats.outcome = Outcome::error;
         co_await transaction.refuse(503, "This node is too busy to purge.");
         co_return;
     }

@@ -5,20 +5,20 @@
 #include <memory>
 #include <utility>
 
+#include "base/async/awaited_value.hpp"
+#include "base/text/number.hpp"
 #include "proxy/fetch/store_update.hpp"
-#include "proxy/request/response_from_cache.hpp"
-#include "proxy/request/tunnel.hpp"
-#include "proxy/request/upload_admission.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/interim.hpp"
 #include "proxy/http/methods.hpp"
 #include "proxy/http/min_age.hpp"
-#include "base/text/number.hpp"
 #include "proxy/http/response_head.hpp"
 #include "proxy/http/upgrade.hpp"
 #include "proxy/http/validators.hpp"
-#include "base/async/awaited_value.hpp"
+#include "proxy/request/response_from_cache.hpp"
+#include "proxy/request/tunnel.hpp"
+#include "proxy/request/upload_access.hpp"
 #include "proxy/rewrite/head_rewrite.hpp"
 #include "proxy/upstream/failure_log.hpp"
 #include "proxy/upstream/origin_trouble.hpp"
@@ -57,15 +57,15 @@ std::optional<std::uint32_t> server_of_login(const Request& request) {
 
 Relay::Relay(Transaction& transaction, std::string upgrade, ResponseFromCache* stale)
     : transaction_(transaction),
-      frontend_(transaction.frontend),
+      service_(transaction.service),
       request_(transaction.request),
       config_(transaction.config()),
       snapshot_(snapshot_without_date(request_)),
       has_body_(!request_.body->done()),
       repeatable_(is_repeatable_method(request_.head.method) && !has_body_),
-      origin_request_(frontend_.upstream, *snapshot_->origin(),
+      origin_request_(service_.upstream, *snapshot_->origin(),
                       {false, repeatable_, server_of_login(request_)}),
-      exchange_(frontend_.upstream.pool, frontend_.upstream.head_limits()),
+      exchange_(service_.upstream.pool, service_.upstream.head_limits()),
       watch_(transaction, exchange_),
       upload_(transaction, exchange_),
       upgrade_(std::move(upgrade)),
@@ -75,7 +75,7 @@ Relay::Relay(Transaction& transaction, std::string upgrade, ResponseFromCache* s
     if (request_.take_own_upstream()) terms.owned = &request_.own_upstream.connection;
     terms.logs_in = request_.is_logged_in();
     terms.waits_for_late_packets = !is_repeatable_method(request_.head.method);
-    terms.received_bytes = &frontend_.counters.bytes_from_origins;
+    terms.received_bytes = &service_.counters.bytes_from_origins;
     terms.on_interim = [this](const Head& interim) { return upload_.pass_on(interim); };
 }
 
@@ -91,13 +91,13 @@ asio::awaitable<void> Relay::run(CacheStatus status, Outcome outcome) {
         if (!collected) co_return co_await refuse_open_length(status);
     }
     auto error = co_await ask();
-    transaction_.books.details.note_server(exchange_.server());
+    transaction_.stats.details.note_server(exchange_.server());
     const auto is_head = request_.head.verb == verb::head;
     const auto why = trouble(error);
     const auto stands_in = why != FetchError::none && stale_ && is_head && stale_->stands_in(why);
     if (error == FetchError::none && is_head) {
         const auto& head = exchange_.head();
-        frontend_.upstream.note_pause(
+        service_.upstream.note_pause(
             *snapshot_, {head, exchange_.arrival(), Clock::now() - sent_at_}, stands_in);
     }
     if (stands_in) {
@@ -117,7 +117,7 @@ asio::awaitable<void> Relay::run(CacheStatus status, Outcome outcome) {
 bool Relay::backs_off() const {
     return stale_ && request_.head.verb == verb::head &&
            stale_->stands_in(FetchError::backed_off) &&
-           frontend_.upstream.leave_after_pause(*snapshot_) == OriginHealth::Leave::no;
+           service_.upstream.leave_after_pause(*snapshot_) == OriginHealth::Grant::no;
 }
 
 /// Gives the response of a mirrored origin its form for clients.
@@ -126,7 +126,7 @@ FetchError Relay::rewrite() {
     const auto* const sent = find(request_.head.fields, field::if_none_match);
     const auto url = snapshot_->url_at_origin();
     return rewrite_response(
-        frontend_.upstream, *snapshot_,
+        service_.upstream, *snapshot_,
         {url, request_.head.verb == verb::head, sent ? sent->value : std::string_view()},
         exchange_);
 }
@@ -166,7 +166,7 @@ asio::awaitable<FetchError> Relay::ask() {
     client_gone_ = error != FetchError::none && watch_.client_left();
     if (!is_safe_method(request_.head.method) && may_have_taken_effect(error)) {
         const std::string_view uri = request_.key.uri();
-        auto& cache = frontend_.cache.shared;
+        auto& cache = service_.cache.shared;
         cache.invalidate_everywhere(cache.of({&uri, 1}), Clock::now());
     }
     if (!client_gone())
@@ -221,17 +221,17 @@ asio::awaitable<FetchError> Relay::put_once(Clock::time_point connect_by) {
         const Exchange::Patience patience{connect_by, config_.timeouts.origin_head};
         co_return co_await exchange_.run(target, out, patience);
     }
-    auto error = co_await send_once(out, Kept::recent, connect_by, expects);
-    const Unanswered how{exchange_.reused(), exchange_.heard_answer(), exchange_.was_unread(),
-                         is_repeatable_method(request_.head.method), upload_.kept_all()};
+    auto error = co_await send_once(out, ConnectionReuse::recent, connect_by, expects);
+    const BrokenExchange how{exchange_.reused(), exchange_.heard_answer(), exchange_.was_unread(),
+                             is_repeatable_method(request_.head.method), upload_.kept_all()};
     if (may_send_again(error, how))
-        error = co_await send_once(out, Kept::none, Clock::now() + config_.timeouts.origin_connect,
-                                   expects);
+        error = co_await send_once(out, ConnectionReuse::none,
+                                   Clock::now() + config_.timeouts.origin_connect, expects);
     upload_.forget();
     co_return error;
 }
 
-asio::awaitable<FetchError> Relay::send_once(const Exchange::Request& out, Kept kept,
+asio::awaitable<FetchError> Relay::send_once(const Exchange::Request& out, ConnectionReuse kept,
                                              Clock::time_point connect_by, bool expects) {
     sent_whole_ = true;
     auto error = co_await exchange_.connect(origin_request_.target(), connect_by, kept);
@@ -296,7 +296,7 @@ ResponseHead Relay::response_head() const {
 
 asio::awaitable<void> Relay::respond(CacheStatus status, Outcome outcome) {
     const auto& head = exchange_.head();
-    auto& books = transaction_.books;
+    auto& stats = transaction_.stats;
     auto& fields = transaction_.writer.fields();
     const auto has_changed = !is_safe_method(request_.head.method) && head.status < 400;
     if (may_bring_content(request_.head.method, head.status)) {
@@ -308,16 +308,15 @@ asio::awaitable<void> Relay::respond(CacheStatus status, Outcome outcome) {
     LiveFields live;
     const StoredFields stored(head.fields, request_.site.policy.rules());
     render_response(head, config_.node, stored, exchange_.arrival().wall, fields, live);
-    books.source = Source::origin;
-    books.details.rewritten = exchange_.is_rewritten();
-    if (const auto type = head.get(field::content_type)) books.details.content_type = *type;
-    const StoringRequest storing{frontend_.cache.shared.key_hasher, *snapshot_,
-                                 request_.directives};
+    stats.source = Source::origin;
+    stats.details.rewritten = exchange_.is_rewritten();
+    if (const auto type = head.get(field::content_type)) stats.details.content_type = *type;
+    const StoringRequest storing{service_.cache.shared.key_hasher, *snapshot_, request_.directives};
     const auto from = exchange_.received();
-    const Relayed relayed{storing, request_.head.verb, request_.hash, from, sent_at_};
+    const RelayedExchange relayed{storing, request_.head.verb, request_.hash, from, sent_at_};
     if (request_.head.verb == verb::head && !exchange_.is_of_client())
-        learn_from_head(frontend_.cache, relayed);
-    KeptCopy copy(frontend_.cache, relayed, exchange_.content_length(), fields);
+        learn_from_head(service_.cache, relayed);
+    KeptCopy copy(service_.cache, relayed, exchange_.content_length(), fields);
     if (has_changed) copy.has_invalidated(co_await invalidate());
     std::optional<std::chrono::seconds> age;
     if (live.has_age) age = received_age(head.fields);
@@ -326,9 +325,9 @@ asio::awaitable<void> Relay::respond(CacheStatus status, Outcome outcome) {
         transaction_.connection.retire();
     const auto out = response_head();
     transaction_.begin(out, &live, age, status);
-    books.outcome = outcome;
+    stats.outcome = outcome;
     co_await transaction_.send_head();
-    if (books.aborted) co_return;
+    if (stats.aborted) co_return;
     if (out.has_body) {
         const auto passed = co_await pass_body(copy);
         if (!passed) co_return;
@@ -342,7 +341,7 @@ asio::awaitable<void> Relay::respond(CacheStatus status, Outcome outcome) {
 
 /// Ends what the request has changed. Returns the number of its URIs and groups.
 asio::awaitable<std::size_t> Relay::invalidate() {
-    const auto ended = invalidate_after(frontend_.cache.shared, config_.rules, request_.key,
+    const auto ended = invalidate_after(service_.cache.shared, config_.rules, request_.key,
                                         exchange_.head(), Clock::now());
     if (ended.on_disk) co_await wait_until_kept();
     co_return ended.count;
@@ -352,30 +351,30 @@ asio::awaitable<std::size_t> Relay::invalidate() {
 /// once. A disk that takes too long is not waited for.
 asio::awaitable<void> Relay::wait_until_kept() {
     const auto kept = std::make_shared<base::AwaitedValue<bool>>(transaction_.wakeup);
-    frontend_.cache.shared.store.when_kept([kept] { kept->give(true); });
+    service_.cache.shared.store.when_kept([kept] { kept->give(true); });
     const auto deadline = Clock::now() + kKeptAtMost;
     co_await kept->wait_until(deadline);
 }
 
 /// Passes the body of the response as it comes. False when it was not passed as a whole.
 asio::awaitable<bool> Relay::pass_body(KeptCopy& copy) {
-    auto& books = transaction_.books;
+    auto& stats = transaction_.stats;
     while (!exchange_.done()) {
         watch_.begin();
         const auto error = co_await exchange_.read_body(Clock::now() + config_.timeouts.body_idle);
         watch_.end();
         if (error == FetchError::abandoned) {
-            books.aborted = true;
+            stats.aborted = true;
             co_return false;
         }
         if (error != FetchError::none) {  // a short body never passes as whole
-            books.cut_short();
+            stats.cut_short();
             co_return false;
         }
         for (const auto bytes : exchange_.pieces()) copy.append(bytes, Clock::now());
         const auto sent = co_await pass_pieces();
         if (!sent) {
-            books.aborted = true;
+            stats.aborted = true;
             co_return false;
         }
     }
@@ -408,7 +407,7 @@ asio::awaitable<bool> Relay::pass_pieces() {
         const auto before = writer.body_bytes();
         const auto sent = co_await writer.write(part);
         const auto bytes = writer.body_bytes() - before;
-        transaction_.books.from.add(Source::origin, bytes);
+        transaction_.stats.from.add(Source::origin, bytes);
         if (!sent) co_return false;
         if (!share) continue;
         share->sent(bytes, Clock::now());
@@ -424,7 +423,7 @@ bool Relay::unasked_304() {
     const auto& head = exchange_.head();
     if (head.status != 304 || is_conditional(request_.head.fields)) return false;
     if (!is_safe_method(request_.head.method))
-        invalidate_after(frontend_.cache.shared, config_.rules, request_.key, head, Clock::now());
+        invalidate_after(service_.cache.shared, config_.rules, request_.key, head, Clock::now());
     return true;
 }
 
@@ -438,12 +437,12 @@ asio::awaitable<void> Relay::refuse(FetchError error, CacheStatus status) {
         co_return;
     }
     if (client_gone()) {
-        transaction_.books.aborted = true;
+        transaction_.stats.aborted = true;
         co_return;
     }
     if (error == FetchError::none) {  // else it is counted and logged
-        ++frontend_.counters.origin_failures;
-        log_failure(frontend_.upstream.log, origin_request_.target(), FetchError::malformed);
+        ++service_.counters.origin_failures;
+        log_failure(service_.upstream.log, origin_request_.target(), FetchError::malformed);
         error = FetchError::malformed;
     }
     status.detail = to_string(error);

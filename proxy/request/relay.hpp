@@ -9,9 +9,9 @@
 #include "proxy/request/client_watch.hpp"
 #include "proxy/request/transaction.hpp"
 #include "proxy/request/upload.hpp"
-#include "proxy/request/upload_seats.hpp"
+#include "proxy/request/upload_slots.hpp"
 #include "proxy/upstream/exchange.hpp"
-#include "proxy/upstream/origin_request.hpp"
+#include "proxy/upstream/origin_permit.hpp"
 #include "proxy/upstream/request_snapshot.hpp"
 #include "proxy/upstream/upstream_pool.hpp"
 
@@ -54,7 +54,7 @@ private:
     bool goes_on_without_range();
     boost::asio::awaitable<FetchError> put();
     boost::asio::awaitable<FetchError> put_once(Clock::time_point connect_by);
-    boost::asio::awaitable<FetchError> send_once(const Exchange::Request& out, Kept kept,
+    boost::asio::awaitable<FetchError> send_once(const Exchange::Request& out, ConnectionReuse kept,
                                                  Clock::time_point connect_by, bool expects);
     std::string own_lines(bool expects) const;
     bool expects_continue() const;
@@ -74,17 +74,17 @@ private:
     bool client_gone() const { return client_gone_ || upload_.client_gone(); }
 
     Transaction& transaction_;
-    Frontend& frontend_;
+    ClientService& service_;
     Request& request_;
     const Config& config_;
     std::shared_ptr<const RequestSnapshot> snapshot_;
     const bool has_body_;
     const bool repeatable_;  // the request as a whole may be sent more than once
-    OriginRequest origin_request_;
+    OriginPermit origin_request_;
     Exchange exchange_;
     ClientWatch watch_;
     Upload upload_;
-    std::optional<UploadSeats::Seat> upload_seat_;  // while the body is on its way
+    std::optional<UploadSlots::UploadSlot> upload_seat_;  // while the body is on its way
     Clock::time_point sent_at_;
     const std::string upgrade_;  // the protocols to ask for; empty: none
     ResponseFromCache* const stale_;
@@ -94,7 +94,7 @@ private:
 };
 
 /// Relays a request to its site, or refuses it when there is nowhere to go. `why` goes into
-/// Cache-Status, `outcome` into the books.
+/// Cache-Status, `outcome` into the statistics.
 /// A HEAD gets the head of a stored response in `stale` where a GET would get that response.
 boost::asio::awaitable<void> relay_to_origin(Transaction& transaction, Forward why, Outcome outcome,
                                              std::string upgrade = {},

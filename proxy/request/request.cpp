@@ -4,11 +4,11 @@
 #include <string>
 #include <utility>
 
+#include "base/memory/kept_memory.hpp"
 #include "proxy/access/intercepted.hpp"
 #include "proxy/http/connection_login.hpp"
 #include "proxy/http/credentials.hpp"
 #include "proxy/http/field_list.hpp"
-#include "base/memory/kept_memory.hpp"
 #include "proxy/rewrite/head_rewrite.hpp"
 #include "proxy/rewrite/request_rewrite.hpp"
 
@@ -51,7 +51,8 @@ bool Request::take_own_upstream() {
 
 bool Request::is_logged_in() const {
     const auto& own = own_upstream.connection;
-    return (own && own->login == ConnectionLogin::done && has_own_upstream()) || logs_connection_in(head.fields);
+    return (own && own->login == ConnectionLogin::done && has_own_upstream()) ||
+           logs_connection_in(head.fields);
 }
 
 void Request::take_trace(bool trusted, SpanQueue& spans) {

@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "proxy/access/client_share.hpp"
-#include "proxy/request/client_access.hpp"
-#include "proxy/request/inside.hpp"
 #include "proxy/config/loaded_config.hpp"
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/forwarded.hpp"
 #include "proxy/http/message_parser.hpp"
+#include "proxy/request/client_access.hpp"
+#include "proxy/request/intercepted_connect.hpp"
 #include "proxy/upstream/request_snapshot.hpp"
 #include "proxy/upstream/site.hpp"
 #include "summary/sizing/key_hash.hpp"
@@ -77,7 +77,7 @@ struct Request {
     bool from_peer = false;  // a peer sent it, so it is no client request
     RequestBody* body = nullptr;
     /// The CONNECT around this request, which the node answers itself; null without one.
-    const Inside* inside = nullptr;
+    const InterceptedConnect* inside = nullptr;
     bool inside_is_listed = false;  // `settings` intercept its host
     OwnUpstream own_upstream;       // in HTTP/1 alone
     /// Its part in the limits of its client, from its admission to its end; null without limits.

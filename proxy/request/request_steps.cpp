@@ -5,18 +5,18 @@
 #include <utility>
 #include <vector>
 
+#include "proxy/http/field_list.hpp"
+#include "proxy/http/hop_by_hop.hpp"
+#include "proxy/http/upgrade.hpp"
+#include "proxy/http/via.hpp"
 #include "proxy/request/error_response.hpp"
 #include "proxy/request/listed_target.hpp"
 #include "proxy/request/purge_response.hpp"
 #include "proxy/request/relay.hpp"
-#include "proxy/request/request_admission.hpp"
+#include "proxy/request/request_access.hpp"
 #include "proxy/request/request_trace.hpp"
 #include "proxy/request/response_from_cache.hpp"
 #include "proxy/request/response_to_peer.hpp"
-#include "proxy/http/field_list.hpp"
-#include "proxy/http/hop_by_hop.hpp"
-#include "proxy/http/hops.hpp"
-#include "proxy/http/upgrade.hpp"
 
 namespace proxy {
 namespace {
@@ -110,7 +110,7 @@ asio::awaitable<void> RequestSteps::run() {
 }
 
 asio::awaitable<void> RequestSteps::run_if_admitted() {
-    const auto place = asked_place();
+    const auto place = access_target();
     const auto admitted = co_await admit_request(transaction_, place);
     if (!admitted) co_return;
     route_ = choose_route();
@@ -126,10 +126,10 @@ asio::awaitable<void> RequestSteps::respond_from_cache() {
     while (response.may_look_up()) {
         response.look_up();
         if (response.is_on_disk()) co_await response.recall();
-        if (transaction_.books.aborted) co_return;
+        if (transaction_.stats.aborted) co_return;
         response.select_variant();
         const auto plan = response.plan();
-        auto served = Served::responded;
+        auto served = ServeResult::responded;
         if (!plan.serves())
             served = co_await response.fetch_or_follow(plan);
         else if (is_too_young(response))
@@ -138,8 +138,8 @@ asio::awaitable<void> RequestSteps::respond_from_cache() {
             served = co_await response.respond_in_blocks();
         else
             co_await response.respond_whole();
-        if (served == Served::responded) co_return;
-        if (served == Served::alone) break;
+        if (served == ServeResult::responded) co_return;
+        if (served == ServeResult::alone) break;
     }
     co_await relay_to_origin(transaction_, response.forward(), Outcome::origin_fetch, {},
                              &response);
@@ -153,10 +153,10 @@ std::string_view RequestSteps::understand() {
     const auto bad = find_target();
     if (bad != TargetError::none) return to_string(bad);
     auto& policy = request_.site.policy;
-    choose_rule(request_.config(), head.method, request_.key, policy, &frontend_.last_host);
+    choose_rule(request_.config(), head.method, request_.key, policy, &service_.last_host);
     const HopByHop hop_by_hop(head.fields);
     if (hop_by_hop.too_many()) return "too many connection options";
-    request_.hash = frontend_.cache.shared.key_hasher(request_.key.uri());
+    request_.hash = service_.cache.shared.key_hasher(request_.key.uri());
     const auto is_immutable = policy.rule && policy.rule->storing.immutable;
     request_.directives = request_directives(
         head.fields, is_immutable ? ClientDirectives::shield : policy.cache->client_directives);
@@ -231,8 +231,8 @@ std::optional<RequestRefusal> RequestSteps::judge_client() {
     const auto& config = request_.config();
     requester.look(config, request_.head.fields);
     if (!requester.rights().ask) return RequestRefusal::client;
-    if (request_.inside && judge_inside(*request_.inside, request_.key,
-                                        request_.inside_is_listed) != InsideFault::none)
+    if (request_.inside && judge_intercepted(*request_.inside, request_.key,
+                                             request_.inside_is_listed) != InterceptMismatch::none)
         return RequestRefusal::misdirected;
     if (has_passed(request_.head.fields, config)) return RequestRefusal::loop;
     if (request_.head.verb == verb::purge) return std::nullopt;  // has a rule of its own
@@ -250,7 +250,7 @@ bool RequestSteps::claims_tls() const {
 }
 
 /// A PURGE has a rule of its own, and a request without a site gets no further.
-AskedPlace RequestSteps::asked_place() const {
+AccessTarget RequestSteps::access_target() const {
     const auto is_forward =
         !request_.site.of_entry() && !request_.site.none && request_.head.verb != verb::purge;
     return {request_.key.host(), request_.key.port(), is_forward};
@@ -259,7 +259,7 @@ AskedPlace RequestSteps::asked_place() const {
 /// True: `page_` is for a target that a blocklist refuses. Blocklists are for forward targets. A
 /// site of the configuration is the operator's own choice.
 bool RequestSteps::is_refused_by_list() {
-    if (request_.site.of_entry() || !frontend_.settings.files().blocklists) return false;
+    if (request_.site.of_entry() || !service_.settings.files().blocklists) return false;
     page_ = judge_by_blocklists(transaction_, request_.key.host(), request_.key.path());
     return page_.has_value();
 }
@@ -297,8 +297,8 @@ asio::awaitable<void> RequestSteps::refuse_misdirected() {
         "or through a proxy in clients.trusted_proxies.");
     if (request_.inside) {
         const auto& inside = *request_.inside;
-        const auto fault = judge_inside(inside, request_.key, request_.inside_is_listed);
-        if (fault != InsideFault::other_target) transaction_.connection.retire();
+        const auto fault = judge_intercepted(inside, request_.key, request_.inside_is_listed);
+        if (fault != InterceptMismatch::other_target) transaction_.connection.retire();
         text = explain(fault, inside, request_.key);
     }
     status.detail = to_string(RequestRefusal::misdirected);
@@ -341,22 +341,22 @@ asio::awaitable<void> RequestSteps::end_here() {
         co_await transaction_.refuse(405, text, kOwnAnswer, fields);
         co_return;
     }
-    transaction_.books.outcome = Outcome::uncacheable;
+    transaction_.stats.outcome = Outcome::uncacheable;
     co_await transaction_.respond(200, fields, {});
 }
 
 bool RequestSteps::is_upgrade() const {
     const auto wish = upgrade_wish(request_.head.fields, request_.head.version,
                                    request_.config().protocols.upgrade);
-    return wish.state == UpgradeWish::State::refused ||
-           (wish.state == UpgradeWish::State::allowed && transaction_.opener &&
+    return wish.state == UpgradeDecision::State::refused ||
+           (wish.state == UpgradeDecision::State::allowed && transaction_.opener &&
             request_.body->done());
 }
 
 asio::awaitable<void> RequestSteps::pass_upgrade() {
     auto wish = upgrade_wish(request_.head.fields, request_.head.version,
                              request_.config().protocols.upgrade);
-    if (wish.state == UpgradeWish::State::refused) {
+    if (wish.state == UpgradeDecision::State::refused) {
         transaction_.note_refusal(RequestRefusal::upgrade);
         co_await transaction_.refuse(403, "WebSockets are not let through (upgrade).");
         co_return;

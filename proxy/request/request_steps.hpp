@@ -8,7 +8,7 @@
 
 #include "proxy/request/listed_target.hpp"
 #include "proxy/request/peer_proof.hpp"
-#include "proxy/request/request_admission.hpp"
+#include "proxy/request/request_access.hpp"
 #include "proxy/request/response_from_cache.hpp"
 #include "proxy/request/transaction.hpp"
 
@@ -16,15 +16,14 @@ namespace proxy {
 
 /// The steps from a parsed head to the end of the response, whatever the transport.
 /// admit() and choose_route() list them in order; each private function is one step, or a refusal.
-/// The transport parses the head before, and closes the books and breaks off an incomplete response
-/// afterwards. CONNECT is the connection's own matter (connect.hpp). One object serves the requests
-/// of a client one after the other, on the thread of its connection. The transaction outlives it.
+/// The transport parses the head before, and closes the statistics and breaks off an incomplete
+/// response afterwards. CONNECT is the connection's own matter (connect.hpp). One object serves the
+/// requests of a client one after the other, on the thread of its connection. The transaction
+/// outlives it.
 class RequestSteps {
 public:
     explicit RequestSteps(Transaction& transaction)
-        : transaction_(transaction),
-          frontend_(transaction.frontend),
-          request_(transaction.request) {}
+        : transaction_(transaction), service_(transaction.service), request_(transaction.request) {}
     RequestSteps(const RequestSteps&) = delete;
     RequestSteps& operator=(const RequestSteps&) = delete;
 
@@ -59,7 +58,7 @@ private:
     TargetError find_target();
     std::optional<RequestRefusal> judge_client();
     Hops judge_hops();
-    AskedPlace asked_place() const;
+    AccessTarget access_target() const;
     bool is_refused_by_list();
     bool is_too_young(const ResponseFromCache& response);
     bool claims_tls() const;
@@ -77,7 +76,7 @@ private:
     boost::asio::awaitable<void> refuse_misdirected();
 
     Transaction& transaction_;
-    Frontend& frontend_;
+    ClientService& service_;
     Request& request_;
     Route route_ = Route::bad_target;
     // The reason for the route:

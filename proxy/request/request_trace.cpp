@@ -1,7 +1,7 @@
 #include "proxy/request/request_trace.hpp"
 
-#include "proxy/request/peer_proof.hpp"
 #include "proxy/http/field_list.hpp"
+#include "proxy/request/peer_proof.hpp"
 
 namespace proxy {
 
@@ -15,7 +15,7 @@ void begin_trace(Transaction& transaction) {
         trusted = (requester.is_known() && clients.contains(requester.address())) ||
                   proven_peer(transaction).has_value();
     }
-    request.take_trace(trusted, transaction.frontend.shared.spans);
+    request.take_trace(trusted, transaction.service.shared.spans);
 }
 
 }  // namespace proxy

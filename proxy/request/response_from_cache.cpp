@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "proxy/config/config_disk.hpp"
 #include "proxy/fetch/fetch.hpp"
 #include "proxy/fetch/fetch_job.hpp"
 #include "proxy/fetch/origin_plan.hpp"
-#include "proxy/request/response_from_store.hpp"
-#include "proxy/config/config_disk.hpp"
 #include "proxy/http/credentials.hpp"
 #include "proxy/http/fetch_error.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/request_policy.hpp"
+#include "proxy/request/response_from_store.hpp"
 #include "proxy/upstream/origin_trouble.hpp"
 #include "summary/directory/directory.hpp"
 
@@ -40,7 +40,7 @@ bool ResponseFromCache::respond_at_once() {
                           !found_.other_variants && response->vary_names.empty() &&
                           goes_out_at_once(transaction_, *response);
     if (!is_usual) return false;
-    StoreFacts facts{&response->freshness, response->residence(books_.begun)};
+    StoreFacts facts{&response->freshness, response->residence(stats_.begun)};
     facts.has_fill = found_.fill != nullptr;
     facts.unshareable = found_.unshareable;
     const auto plan = plan_reuse(facts, request_.directives);
@@ -86,7 +86,7 @@ ResponsePlan ResponseFromCache::plan() {
         nullptr, {}, found_.fill != nullptr, found_.other_variants, found_.unshareable};
     if (found_.response) {
         facts.stored = &found_.response->freshness;
-        facts.residence = found_.response->residence(books_.begun);
+        facts.residence = found_.response->residence(stats_.begun);
     }
     auto plan = plan_reuse(facts, request_.directives);
     status_ = {};
@@ -96,18 +96,18 @@ ResponsePlan ResponseFromCache::plan() {
     }
     plan = plan_fetch(plan, facts, request_facts());
     status_.forward = forward_ = plan.forward;
-    books_.details.client_reload = plan.reuse == Reuse::request;
-    books_.cache = found_.response ? CacheResult::reval : CacheResult::miss;
+    stats_.details.client_reload = plan.reuse == Reuse::request;
+    stats_.cache = found_.response ? CacheResult::reval : CacheResult::miss;
     request_.rewrite_forwarded();
     return plan;
 }
 
 void ResponseFromCache::serve_stored(const ResponsePlan& plan, std::chrono::seconds residence) {
     const auto& response = *found_.response;
-    books_.cache = plan.reuse == Reuse::fresh ? CacheResult::hit : CacheResult::stale;
+    stats_.cache = plan.reuse == Reuse::fresh ? CacheResult::hit : CacheResult::stale;
     status_.ttl = time_to_live(response.freshness, residence);
     // The places of blocks are stated once they were looked at.
-    if (frontend_.cache.shared.store.disk() && !response.blocks)
+    if (service_.cache.shared.store.disk() && !response.blocks)
         status_.detail = lookup_.source_of(response) == Source::disk ? "disk" : "memory";
     // Missing blocks, and stale responses, are fetched for this client.
     const auto renews = plan.step == ResponseStep::serve_and_renew;
@@ -121,9 +121,9 @@ bool ResponseFromCache::is_in_blocks() const {
     return found_.response->blocks && request_.head.verb == verb::get;
 }
 
-asio::awaitable<Served> ResponseFromCache::respond_in_blocks(const CacheStatus& status) {
-    books_.outcome = Outcome::local_hit;
-    books_.source = Source::memory;
+asio::awaitable<ServeResult> ResponseFromCache::respond_in_blocks(const CacheStatus& status) {
+    stats_.outcome = Outcome::local_hit;
+    stats_.source = Source::memory;
     forward_ = Forward::partial;  // unless the blocks are the answer
     return proxy::respond_in_blocks(transaction_, found_.response, status, nullptr, nullptr);
 }
@@ -134,18 +134,18 @@ asio::awaitable<void> ResponseFromCache::respond_whole(const CacheStatus& status
                               request_.hash);
 }
 
-asio::awaitable<Served> ResponseFromCache::fetch_or_follow(ResponsePlan plan) {
+asio::awaitable<ServeResult> ResponseFromCache::fetch_or_follow(ResponsePlan plan) {
     if (plan.step == ResponseStep::refuse) {
         co_await refuse_to_fetch(transaction_);
-        co_return Served::responded;
+        co_return ServeResult::responded;
     }
     if (plan.step == ResponseStep::relay) {
         if (plan.may_fill_behind) fill_behind();
-        co_return Served::alone;
+        co_return ServeResult::alone;
     }
     if (const auto none = request_.site.none) {
         co_await transaction_.refuse_without_site(*none);
-        co_return Served::responded;
+        co_return ServeResult::responded;
     }
     auto job = make_job();
     job->from.may_ask_peers = plan.may_ask_peers;
@@ -155,19 +155,19 @@ asio::awaitable<Served> ResponseFromCache::fetch_or_follow(ResponsePlan plan) {
     const auto asks_each =
         request_.site.policy.authorizes_each() && !found_.response && !found_.unshareable;
     if ((!plan.collapse && !asks_each) || vain_waits_ >= kMaxVainWaits) {
-        job->result.claim.stay_alone(found_.invalidations);
-    } else if (auto taken = job->result.claim.take(found_); !taken.leads) {
-        if (!taken.other) co_return Served::look_again;
+        job->result.lease.stay_alone(found_.invalidations);
+    } else if (auto taken = job->result.lease.take(found_); !taken.leads) {
+        if (!taken.other) co_return ServeResult::look_again;
         status_.collapsed = true;
-        if (vain_waits_ == 0) ++frontend_.counters.collapsed;
+        if (vain_waits_ == 0) ++service_.counters.collapsed;
         auto other = std::move(taken.other);
-        if (request_.trace.spans) books_.leader = other->leader();
-        auto served = Served::alone;
+        if (request_.trace.spans) stats_.leader = other->leader();
+        auto served = ServeResult::alone;
         if (asks_each)
             served = co_await follow_confirmed(std::move(other));
         else
             served = co_await follow(std::move(other));
-        if (served != Served::alone) co_return served;
+        if (served != ServeResult::alone) co_return served;
         status_.collapsed = false;
     }
     co_return co_await lead(std::move(job));
@@ -187,12 +187,12 @@ RequestFacts ResponseFromCache::request_facts() const {
                            has_credential(fields, policy.rule ? &policy.rule->storing : nullptr));
     facts.has_peers = request_.config().cluster.has_value();
     facts.may_use_blocks = may_use_blocks_;
-    if (facts.range.single() && frontend_.upstream.part_responses.size() > 0) {
+    if (facts.range.single() && service_.upstream.part_responses.size() > 0) {
         const auto origin = request_.origin();
-        facts.in_one_piece = origin && frontend_.upstream.in_one_piece(*origin, request_.key.uri());
+        facts.in_one_piece = origin && service_.upstream.in_one_piece(*origin, request_.key.uri());
     }
     if (facts.range.form == RangeRequest::Form::suffix) {
-        const auto& view = frontend_.upstream.peers.view();
+        const auto& view = service_.upstream.peers.view();
         facts.peers_may_have =
             facts.has_peers && view && view->directory &&
             !view->directory->candidates({request_.hash, request_.key.uri()}).empty();
@@ -202,7 +202,7 @@ RequestFacts ResponseFromCache::request_facts() const {
 
 std::unique_ptr<FetchJob> ResponseFromCache::make_job() {
     sent_ = request_.snapshot(true);
-    auto job = std::make_unique<FetchJob>(frontend_.cache, sent_,
+    auto job = std::make_unique<FetchJob>(service_.cache, sent_,
                                           summary::Key{request_.hash, request_.key.uri()});
     job->wanted.directives = request_.directives;
     job->wanted.may_use_blocks = may_use_blocks_;
@@ -217,13 +217,13 @@ void ResponseFromCache::renew() {
     job->from.may_ask_peers =
         may_ask_peers(request_.directives, request_.config().cluster.has_value());
     job->result.fill->keep(kRefreshAtMost);
-    if (job->result.claim.take(found_).leads) start_fetch(frontend_.cache, std::move(job));
+    if (job->result.lease.take(found_).leads) start_fetch(service_.cache, std::move(job));
 }
 
 /// Fetches the whole of a body behind a repeated request for its end, with nobody waiting. Then the
 /// store knows where the end is. A large body comes as its index alone, or not at all.
 void ResponseFromCache::fill_behind() {
-    auto& suffixes = frontend_.cache.shared.suffix_requests;
+    auto& suffixes = service_.cache.shared.suffix_requests;
     const auto now = Clock::now();
     if (request_.site.none || !suffixes.is_repeated(request_.hash, now)) return;
     auto job = make_job();
@@ -231,23 +231,23 @@ void ResponseFromCache::fill_behind() {
     job->from.may_ask_peers =
         may_ask_peers(request_.directives, request_.config().cluster.has_value());
     job->result.fill->keep(kRefreshAtMost, slice_from(*request_.site.policy.cache));
-    if (job->result.claim.take(found_).leads) start_fetch(frontend_.cache, std::move(job));
+    if (job->result.lease.take(found_).leads) start_fetch(service_.cache, std::move(job));
 }
 
-asio::awaitable<Served> ResponseFromCache::lead(std::unique_ptr<FetchJob> job) {
+asio::awaitable<ServeResult> ResponseFromCache::lead(std::unique_ptr<FetchJob> job) {
     Fill::Reader reader(job->result.fill, transaction_.wakeup, true);
     if (job->from.may_ask_peers) job->from.peers_asked = transaction_.peers_asked();
-    start_fetch(frontend_.cache, std::move(job));
+    start_fetch(service_.cache, std::move(job));
     co_return co_await read(reader, true);
 }
 
-asio::awaitable<Served> ResponseFromCache::follow(std::shared_ptr<Fill> fill) {
+asio::awaitable<ServeResult> ResponseFromCache::follow(std::shared_ptr<Fill> fill) {
     Fill::Reader reader(std::move(fill), transaction_.wakeup, false);
     co_return co_await read(reader, false);
 }
 
 /// Waits for the fill's head, then responds from the fill as it grows.
-asio::awaitable<Served> ResponseFromCache::read(Fill::Reader& reader, bool leads) {
+asio::awaitable<ServeResult> ResponseFromCache::read(Fill::Reader& reader, bool leads) {
     const auto deadline = Clock::now() + kFollowAtMost;
     auto state = reader.state();
     const auto came_first = state.phase == Fill::Phase::waiting;
@@ -258,35 +258,35 @@ asio::awaitable<Served> ResponseFromCache::read(Fill::Reader& reader, bool leads
         }
         if (state.phase != Fill::Phase::waiting || state.released) break;
         const auto news = co_await transaction_.wait_for_news(deadline);
-        if (news == Transaction::News::client_left) co_return Served::responded;
+        if (news == Transaction::News::client_left) co_return ServeResult::responded;
         if (news == Transaction::News::late) break;
         state = reader.state();
     }
-    const FromFill from{reader, state, leads};
+    const FillResponse from{reader, state, leads};
     switch (plan_after_wait(seen(from, came_first))) {
-        case FromFetch::alone:
-            co_return Served::alone;
-        case FromFetch::look_again:
+        case FollowerStep::alone:
+            co_return ServeResult::alone;
+        case FollowerStep::look_again:
             ++vain_waits_;
-            co_return Served::look_again;
-        case FromFetch::failure:
-            note_source(books_, from);
+            co_return ServeResult::look_again;
+        case FollowerStep::failure:
+            note_source(stats_, from);
             co_return co_await respond_to_failure(state);
-        case FromFetch::respond:
+        case FollowerStep::respond:
             break;
     }
     if (!leads) {
         const auto far = co_await lies_far_ahead(reader, state);
-        if (books_.aborted) co_return Served::responded;
-        if (far) co_return Served::alone;
+        if (stats_.aborted) co_return ServeResult::responded;
+        if (far) co_return ServeResult::alone;
     }
-    note_source(books_, from);
+    note_source(stats_, from);
     co_return co_await respond(from);
 }
 
-FetchSeen ResponseFromCache::seen(const FromFill& from, bool came_first) const {
+FollowerWait ResponseFromCache::seen(const FillResponse& from, bool came_first) const {
     const auto& state = from.state;
-    FetchSeen seen;
+    FollowerWait seen;
     seen.leads = from.leads;
     seen.released = state.released;
     seen.has_head = state.phase != Fill::Phase::waiting && state.phase != Fill::Phase::failed;
@@ -318,7 +318,7 @@ asio::awaitable<bool> ResponseFromCache::lies_far_ahead(const Fill::Reader& read
     if (part.kind != RangeAnswer::Kind::part || not_modified(request_, response)) co_return false;
     const auto origin = request_.origin();
     if (!origin) co_return false;
-    const auto usual = frontend_.upstream.origin_times.of(origin->key).mean();
+    const auto usual = service_.upstream.origin_times.of(origin->key).mean();
     const auto bound = std::max<std::chrono::nanoseconds>(kWaitForFlow, usual);
     const auto deadline = Clock::now() + bound;
     for (;;) {
@@ -331,13 +331,13 @@ asio::awaitable<bool> ResponseFromCache::lies_far_ahead(const Fill::Reader& read
     }
 }
 
-asio::awaitable<Served> ResponseFromCache::respond(const FromFill& from) {
+asio::awaitable<ServeResult> ResponseFromCache::respond(const FillResponse& from) {
     const auto& incoming = from.state.incoming;
     if (const auto why = transaction_.why_too_young(*incoming.response)) {
         co_await transaction_.refuse_too_young(*why);
-        co_return Served::responded;
+        co_return ServeResult::responded;
     }
-    const auto status = describe(books_, from, status_, detail_);
+    const auto status = describe(stats_, from, status_, detail_);
     if (incoming.response->blocks && request_.head.verb == verb::get) {
         std::shared_ptr<const RequestSnapshot> led;
         if (from.fetched() && incoming.from == Fill::From::origin) led = sent_;
@@ -345,7 +345,7 @@ asio::awaitable<Served> ResponseFromCache::respond(const FromFill& from) {
                                                     from.live(), std::move(led));
     }
     co_await respond_from_fill(transaction_, from, status);
-    co_return Served::responded;
+    co_return ServeResult::responded;
 }
 
 /// Passes interim responses of the origin to the client whose request it was (RFC 9110 §15.2).
@@ -364,24 +364,24 @@ bool ResponseFromCache::stands_in(FetchError error) const {
                            *trouble, request_.site.policy.rules());
 }
 
-asio::awaitable<Served> ResponseFromCache::stand_in(FetchError error, unsigned status) {
+asio::awaitable<ServeResult> ResponseFromCache::stand_in(FetchError error, unsigned status) {
     if (const auto why = why_too_young()) {
         co_await transaction_.refuse_too_young(*why);
-        co_return Served::responded;
+        co_return ServeResult::responded;
     }
     auto by = status_;
     by.detail = to_string(error);
     by.forward_status = status;
     if (!went_forward(error)) by.forward = Forward::none;
-    books_.cache = CacheResult::stale;
+    stats_.cache = CacheResult::stale;
     if (is_in_blocks()) co_return co_await respond_in_blocks(by);
     co_await respond_whole(by);
-    co_return Served::responded;
+    co_return ServeResult::responded;
 }
 
 /// Without an answer from upstream the response is the stored one, though stale, if that is allowed
 /// (RFC 9111 §4.2.4), else an error.
-asio::awaitable<Served> ResponseFromCache::respond_to_failure(const Fill::State& state) {
+asio::awaitable<ServeResult> ResponseFromCache::respond_to_failure(const Fill::State& state) {
     if (stands_in(state.error)) {
         co_return co_await stand_in(state.error, state.incoming.upstream_status);
     }
@@ -389,12 +389,12 @@ asio::awaitable<Served> ResponseFromCache::respond_to_failure(const Fill::State&
     status.detail = to_string(state.error);
     status.forward_status = state.incoming.upstream_status;
     const auto asked = went_forward(state.error);
-    books_.source = Source::none;
+    stats_.source = Source::none;
     if (!asked) status.forward = Forward::nowhere;
     const auto error = state.error == FetchError::none ? FetchError::head_timeout : state.error;
     co_await transaction_.refuse_fetch(error, request_.key.authority(),
                                        request_.site.asked_server(), status, state.malformed);
-    co_return Served::responded;
+    co_return ServeResult::responded;
 }
 
 }  // namespace proxy

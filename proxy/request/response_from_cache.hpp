@@ -25,9 +25,9 @@ class ResponseFromCache {
 public:
     explicit ResponseFromCache(Transaction& transaction)
         : transaction_(transaction),
-          frontend_(transaction.frontend),
+          service_(transaction.service),
           request_(transaction.request),
-          books_(transaction.books),
+          stats_(transaction.stats),
           lookup_(transaction) {}
 
     /// Looks up, and responds without a coroutine if that finds a fresh response in memory. True:
@@ -47,8 +47,8 @@ public:
     /// Looks again if a stored response varies, by fields that include the forwarded ones.
     void select_variant();
 
-    /// Decides about the response, notes the reason in the books, and begins the renewal of a stale
-    /// response that is served meanwhile.
+    /// Decides about the response, notes the reason in the statistics, and begins the renewal of a
+    /// stale response that is served meanwhile.
     ResponsePlan plan();
 
     // By a plan that serves:
@@ -57,16 +57,16 @@ public:
         return transaction_.why_too_young(*found_.response);
     }
     bool is_in_blocks() const;
-    boost::asio::awaitable<Served> respond_in_blocks() { return respond_in_blocks(status_); }
+    boost::asio::awaitable<ServeResult> respond_in_blocks() { return respond_in_blocks(status_); }
     boost::asio::awaitable<void> respond_whole() { return respond_whole(status_); }
     // By any other plan:
-    boost::asio::awaitable<Served> fetch_or_follow(ResponsePlan plan);
+    boost::asio::awaitable<ServeResult> fetch_or_follow(ResponsePlan plan);
 
     // After a failure of the origin that this object has not met itself:
     /// May the stored response be given to this client in place of one that could not be fetched?
     bool stands_in(FetchError error) const;
     /// Gives it. `status`: of the origin's response, 0 without one.
-    boost::asio::awaitable<Served> stand_in(FetchError error, unsigned status);
+    boost::asio::awaitable<ServeResult> stand_in(FetchError error, unsigned status);
 
     /// Why the store could not serve the request.
     Forward forward() const { return forward_; }
@@ -74,28 +74,28 @@ public:
 private:
     using Stored = std::shared_ptr<const StoredResponse>;
 
-    boost::asio::awaitable<Served> respond_in_blocks(const CacheStatus& status);
+    boost::asio::awaitable<ServeResult> respond_in_blocks(const CacheStatus& status);
     boost::asio::awaitable<void> respond_whole(const CacheStatus& status);
     void serve_stored(const ResponsePlan& plan, std::chrono::seconds residence);
     RequestFacts request_facts() const;
     std::unique_ptr<FetchJob> make_job();
     void renew();
     void fill_behind();
-    boost::asio::awaitable<Served> lead(std::unique_ptr<FetchJob> job);
-    boost::asio::awaitable<Served> follow(std::shared_ptr<Fill> fill);
-    boost::asio::awaitable<Served> follow_confirmed(std::shared_ptr<Fill> fill);
-    boost::asio::awaitable<Served> read(Fill::Reader& reader, bool leads);
+    boost::asio::awaitable<ServeResult> lead(std::unique_ptr<FetchJob> job);
+    boost::asio::awaitable<ServeResult> follow(std::shared_ptr<Fill> fill);
+    boost::asio::awaitable<ServeResult> follow_confirmed(std::shared_ptr<Fill> fill);
+    boost::asio::awaitable<ServeResult> read(Fill::Reader& reader, bool leads);
     boost::asio::awaitable<void> pass_interim(const std::vector<InterimResponse>& responses);
-    FetchSeen seen(const FromFill& from, bool came_first) const;
+    FollowerWait seen(const FillResponse& from, bool came_first) const;
     boost::asio::awaitable<bool> lies_far_ahead(const Fill::Reader& reader,
                                                 const Fill::State& state);
-    boost::asio::awaitable<Served> respond(const FromFill& from);
-    boost::asio::awaitable<Served> respond_to_failure(const Fill::State& state);
+    boost::asio::awaitable<ServeResult> respond(const FillResponse& from);
+    boost::asio::awaitable<ServeResult> respond_to_failure(const Fill::State& state);
 
     Transaction& transaction_;
-    Frontend& frontend_;
+    ClientService& service_;
     Request& request_;
-    Books& books_;
+    RequestStats& stats_;
     CacheLookup lookup_;
     Store::Found found_;
     CacheStatus status_;  // by the last plan

@@ -15,15 +15,16 @@ namespace proxy {
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
-void note_source(Books& books, const FromFill& from) {
+void note_source(RequestStats& stats, const FillResponse& from) {
     const auto& incoming = from.state.incoming;
-    books.details.note_server(incoming.server);
-    books.details.redirects = incoming.redirects;
-    if (from.leads && incoming.from == Fill::From::peer) books.peer = incoming.peer;
-    if (!from.leads) books.cache = CacheResult::hit;
+    stats.details.note_server(incoming.server);
+    stats.details.redirects = incoming.redirects;
+    if (from.leads && incoming.from == Fill::From::peer) stats.peer = incoming.peer;
+    if (!from.leads) stats.cache = CacheResult::hit;
 }
 
-CacheStatus describe(Books& books, const FromFill& from, CacheStatus status, std::string& detail) {
+CacheStatus describe(RequestStats& stats, const FillResponse& from, CacheStatus status,
+                     std::string& detail) {
     const auto& incoming = from.state.incoming;
     const auto& response = *incoming.response;
     if (incoming.shared && from.fetched()) {
@@ -38,16 +39,16 @@ CacheStatus describe(Books& books, const FromFill& from, CacheStatus status, std
     } else if (from.leads && incoming.verdict != StorageVerdict::store) {
         status.detail = to_string(incoming.verdict);
     }
-    books.details.validated = incoming.validated;
-    books.source = !from.fetched() && response.body->on_disk() ? Source::disk
+    stats.details.validated = incoming.validated;
+    stats.source = !from.fetched() && response.body->on_disk() ? Source::disk
                    : !from.fetched()                           ? Source::memory
                    : incoming.from == Fill::From::peer         ? Source::peer
                                                                : Source::origin;
-    books.outcome = outcome_of(books.source);
+    stats.outcome = outcome_of(stats.source);
     return status;
 }
 
-asio::awaitable<void> respond_from_fill(Transaction& transaction, const FromFill& from,
+asio::awaitable<void> respond_from_fill(Transaction& transaction, const FillResponse& from,
                                         const CacheStatus& status) {
     const auto& incoming = from.state.incoming;
     const auto& response = *incoming.response;
@@ -68,7 +69,7 @@ asio::awaitable<void> respond_from_fill(Transaction& transaction, const FromFill
                      : WantedParts{wanted_part(transaction.request, response, length)};
     if (!parts.several.empty()) {
         co_await respond_in_parts(transaction, response, std::move(parts.several),
-                                  transaction.books.source, age, live, status);
+                                  transaction.stats.source, age, live, status);
         co_return;
     }
     const auto& part = parts.one;
@@ -78,12 +79,12 @@ asio::awaitable<void> respond_from_fill(Transaction& transaction, const FromFill
     }
     begin_response(transaction, response, live, age, status, part, length);
     // A response that a 304 has confirmed stands in the store, and maybe on the disk.
-    auto& windows = transaction.frontend.cache.shared.windows;
+    auto& windows = transaction.service.cache.shared.windows;
     auto body = incoming.validated ? BodyReader(response, transaction.wakeup, windows)
                                    : BodyReader(from.reader);
     BodySender::What what;
     what.fetched = from.fetched();
-    what.stored_in = transaction.books.source;
+    what.stored_in = transaction.stats.source;
     if (part.kind == RangeAnswer::Kind::part) {
         body.consume(part.range.first);
         what.bytes = part.range.size();

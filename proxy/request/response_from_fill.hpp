@@ -9,7 +9,7 @@
 namespace proxy {
 
 /// A response out of a fill, whose head is there: how this request came to it.
-struct FromFill {
+struct FillResponse {
     Fill::Reader& reader;
     const Fill::State& state;
     bool leads = false;  // the fetch is this request's own
@@ -25,14 +25,15 @@ struct FromFill {
     }
 };
 
-/// Notes peer, origin and cache result in the books.
-void note_source(Books& books, const FromFill& from);
-/// Notes outcome and source in the books, and completes `status`. `detail` must outlive the result,
-/// which views it.
-CacheStatus describe(Books& books, const FromFill& from, CacheStatus status, std::string& detail);
+/// Notes peer, origin and cache result in the statistics.
+void note_source(RequestStats& stats, const FillResponse& from);
+/// Notes outcome and source in the statistics, and completes `status`. `detail` must outlive the
+/// result, which views it.
+CacheStatus describe(RequestStats& stats, const FillResponse& from, CacheStatus status,
+                     std::string& detail);
 /// Sends a response that is not in blocks: the body as it comes, or the requested part of it, a 304
 /// or a 416.
-boost::asio::awaitable<void> respond_from_fill(Transaction& transaction, const FromFill& from,
+boost::asio::awaitable<void> respond_from_fill(Transaction& transaction, const FillResponse& from,
                                                const CacheStatus& status);
 
 }  // namespace proxy

@@ -3,11 +3,11 @@
 #include <string>
 #include <utility>
 
-#include "proxy/request/response_in_parts.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/response_head.hpp"
 #include "proxy/http/validators.hpp"
 #include "proxy/http/wall_clock.hpp"
+#include "proxy/request/response_in_parts.hpp"
 #include "proxy/rewrite/head_rewrite.hpp"
 
 namespace proxy {
@@ -102,13 +102,13 @@ void begin_response(Transaction& transaction, const StoredMetadata& response,
 
 namespace {
 
-void note_hit(Books& books, Source stored_in) {
-    books.outcome = Outcome::local_hit;
-    books.source = stored_in;
+void note_hit(RequestStats& stats, Source stored_in) {
+    stats.outcome = Outcome::local_hit;
+    stats.source = stored_in;
 }
 
 std::chrono::seconds age_of(const Transaction& transaction, const StoredResponse& response) {
-    return current_age(response.freshness, response.residence(transaction.books.begun));
+    return current_age(response.freshness, response.residence(transaction.stats.begun));
 }
 
 BodySender::What whole_body(const Transaction& transaction, const StoredResponse& response,
@@ -131,13 +131,13 @@ bool goes_out_at_once(const Transaction& transaction, const StoredResponse& resp
 std::unique_ptr<BodySender> respond_at_once(Transaction& transaction,
                                             const StoredResponse& response, Source stored_in,
                                             const CacheStatus& status, summary::KeyHash key) {
-    note_hit(transaction.books, stored_in);
+    note_hit(transaction.stats, stored_in);
     transaction.note_type(response);
     begin_response(transaction, response, nullptr, age_of(transaction, response), status, {},
                    response.body_bytes());
     BodySender sender(
         transaction,
-        BodyReader(response, transaction.wakeup, transaction.frontend.cache.shared.windows),
+        BodyReader(response, transaction.wakeup, transaction.service.cache.shared.windows),
         whole_body(transaction, response, stored_in, key));
     if (sender.send_now()) return nullptr;
     return std::make_unique<BodySender>(std::move(sender));
@@ -147,7 +147,7 @@ asio::awaitable<void> respond_from_store(Transaction& transaction, const StoredR
                                          Source stored_in, const CacheStatus& status,
                                          summary::KeyHash key) {
     const auto& request = transaction.request;
-    note_hit(transaction.books, stored_in);
+    note_hit(transaction.stats, stored_in);
     const auto age = age_of(transaction, response);
     if (not_modified(request, response)) {
         co_await respond_not_modified(transaction, response, nullptr, age, status);
@@ -167,7 +167,7 @@ asio::awaitable<void> respond_from_store(Transaction& transaction, const StoredR
         co_return;
     }
     begin_response(transaction, response, nullptr, age, status, part, size);
-    BodyReader body(response, transaction.wakeup, transaction.frontend.cache.shared.windows);
+    BodyReader body(response, transaction.wakeup, transaction.service.cache.shared.windows);
     auto what = whole_body(transaction, response, stored_in, key);
     if (part.kind == RangeAnswer::Kind::part) {
         body.consume(part.range.first);

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
+#include "proxy/http/range.hpp"
 #include "proxy/request/body_sender.hpp"
 #include "proxy/request/transaction.hpp"
-#include "proxy/http/range.hpp"
 #include "proxy/storage/stored_response.hpp"
 
 namespace proxy {
@@ -40,13 +40,13 @@ void begin_response(Transaction& transaction, const StoredMetadata& response,
 
 /// The request asks for all of `response`, which is in memory.
 bool goes_out_at_once(const Transaction& transaction, const StoredResponse& response);
-/// Sends as much of it as goes out without a wait, and fills in the books. Returns the sender of
-/// the rest, or null. Otherwise as respond_from_store().
+/// Sends as much of it as goes out without a wait, and fills in the statistics. Returns the sender
+/// of the rest, or null. Otherwise as respond_from_store().
 std::unique_ptr<BodySender> respond_at_once(Transaction& transaction,
                                             const StoredResponse& response, Source stored_in,
                                             const CacheStatus& status, summary::KeyHash key);
 
-// Each coroutine sends one response and fills in the books.
+// Each coroutine sends one response and fills in the statistics.
 
 /// Sends a complete response or the requested part of it, a 304 or a 416. `stored_in` says where it
 /// was before this request, `key` is the key of the store's entry, which for a block is not the

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "proxy/request/body_sender.hpp"
 #include "proxy/http/response_head.hpp"
+#include "proxy/request/body_sender.hpp"
 
 namespace proxy {
 namespace {
@@ -29,7 +29,7 @@ PartsResponse::PartsResponse(Transaction& transaction, const StoredMetadata& res
     : transaction_(transaction),
       parts_(std::move(parts)),
       length_(length),
-      boundary_(new_boundary(transaction.frontend.cache.shared.key_hasher,
+      boundary_(new_boundary(transaction.service.cache.shared.key_hasher,
                              transaction.request.key.uri())) {
     for (const auto& line : response.fields())
         append_line(line.id == field::content_type ? type_ : fields_, line);
@@ -72,7 +72,7 @@ asio::awaitable<bool> PartsResponse::write(bool is_end) {
     piece.end = is_end;
     transaction_.writer.next_piece().emplace_back(text_.data(), text_.size());
     const auto sent = co_await transaction_.writer.write(piece);
-    if (!sent) transaction_.books.aborted = true;
+    if (!sent) transaction_.stats.aborted = true;
     co_return sent;
 }
 
@@ -82,7 +82,7 @@ asio::awaitable<void> respond_in_parts(Transaction& transaction, const StoredRes
                                        const LiveFields* live, const CacheStatus& status) {
     PartsResponse answer(transaction, response, std::move(parts), response.body_bytes());
     answer.begin(live, age, status);
-    auto& windows = transaction.frontend.cache.shared.windows;
+    auto& windows = transaction.service.cache.shared.windows;
     for (std::size_t i = 0; i < answer.parts().size(); ++i) {
         const auto begun = co_await answer.begin_part(i);
         if (!begun) co_return;

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "proxy/request/transaction.hpp"
 #include "proxy/http/range.hpp"
+#include "proxy/request/transaction.hpp"
 #include "proxy/storage/stored_response.hpp"
 
 namespace proxy {
@@ -47,7 +47,7 @@ private:
     std::string text_;    // the delimiter that is being sent
 };
 
-/// Sends these parts of a complete response that is not in blocks, and fills in the books. The
+/// Sends these parts of a complete response that is not in blocks, and fills in the statistics. The
 /// other arguments are those of respond_from_store().
 boost::asio::awaitable<void> respond_in_parts(Transaction& transaction,
                                               const StoredResponse& response,

@@ -5,20 +5,20 @@
 #include <string>
 #include <utility>
 
+#include "base/text/number.hpp"
 #include "proxy/fetch/peer_request_plan.hpp"
 #include "proxy/fetch/peer_response_plan.hpp"
-#include "proxy/request/cache_lookup.hpp"
-#include "proxy/request/response_from_fill.hpp"
-#include "proxy/request/response_from_store.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hashed_fields.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/min_age.hpp"
-#include "base/text/number.hpp"
 #include "proxy/http/redirects.hpp"
 #include "proxy/http/response_head.hpp"
 #include "proxy/http/validators.hpp"
 #include "proxy/http/wall_clock.hpp"
+#include "proxy/request/cache_lookup.hpp"
+#include "proxy/request/response_from_fill.hpp"
+#include "proxy/request/response_from_store.hpp"
 #include "proxy/storage/body_version.hpp"
 
 namespace proxy {
@@ -34,24 +34,24 @@ class ResponseToPeer {
 public:
     ResponseToPeer(Transaction& transaction, const ProvenPeer& peer)
         : transaction_(transaction),
-          frontend_(transaction.frontend),
+          service_(transaction.service),
           request_(transaction.request),
-          books_(transaction.books),
+          stats_(transaction.stats),
           lookup_(transaction),
           received_{request_.directives, peer.options, may_travel(transaction), false,
                     request_.site.policy.cache->block} {
-        books_.peer = frontend_.upstream.peers.view()->peers[peer.index].node;
+        stats_.peer = service_.upstream.peers.view()->peers[peer.index].node;
         request_.directives.only_if_cached = false;  // it is how peers ask, and obeyed anyway
     }
 
     asio::awaitable<void> run() {
-        if (frontend_.draining()) co_return co_await refuse(Refusal::draining);
+        if (service_.draining()) co_return co_await refuse(Refusal::draining);
         const auto& fields = request_.head.fields;
         if (const auto* hashes = find(fields, kFieldsField))
             hashed_.emplace(hashes->value,
-                            FieldHasher(frontend_.cache.shared.field_key, request_.key.uri()));
+                            FieldHasher(service_.cache.shared.field_key, request_.key.uri()));
         if (received_.may_travel) co_await look_up();
-        if (books_.aborted) co_return;
+        if (stats_.aborted) co_return;
         if (!found_.response && found_.fill) {
             reader_.emplace(found_.fill, transaction_.wakeup, false);
             growing_ = reader_->state();
@@ -60,7 +60,7 @@ public:
         if (plan.kind == PeerResponsePlan::Kind::refused) co_return co_await refuse_by(plan);
         if (request_.head.verb == verb::head)  // it would be given
             co_return co_await transaction_.respond(200, {}, {}, kOwnAnswer);
-        frontend_.upstream.peers.of_or_gone(books_.peer).gave();
+        service_.upstream.peers.of_or_gone(stats_.peer).gave();
         co_await give(plan.kind);
     }
 
@@ -71,8 +71,8 @@ private:
         return transaction.connection.encrypted() ||
                !stays_encrypted(cluster, transaction.request.key);
     }
-    Selecting selecting() {
-        Selecting by(request_.head.fields);
+    SelectingFields selecting() {
+        SelectingFields by(request_.head.fields);
         by.hashed = hashed_ ? &*hashed_ : nullptr;
         return by;
     }
@@ -88,15 +88,15 @@ private:
         if (received_.for_block && form_) {
             const auto uri = block_key(request_.key.uri(), version_->value, form_->value,
                                        {range.first, range.last});
-            hash_ = frontend_.cache.shared.key_hasher(uri);
-            found_ = frontend_.cache.shared.store.find(hash_, uri, {}, books_.begun);
+            hash_ = service_.cache.shared.key_hasher(uri);
+            found_ = service_.cache.shared.store.find(hash_, uri, {}, stats_.begun);
             if (found_.on_disk) found_ = co_await lookup_.recall(std::move(found_), hash_, uri, by);
         }
         is_block_ = found_.response || found_.fill;
         if (is_block_) co_return;
         hash_ = request_.hash;
         const auto uri = request_.key.uri();
-        found_ = lookup_.find(hash_, uri, by, books_.begun);
+        found_ = lookup_.find(hash_, uri, by, stats_.begun);
         if (!found_.on_disk) co_return;
         found_ = co_await lookup_.recall(std::move(found_), hash_, uri, by);
     }
@@ -105,8 +105,8 @@ private:
         return found_.response ? found_.response : growing_.incoming.response;
     }
 
-    FoundForPeer found() {
-        FoundForPeer found;
+    PeerLookup found() {
+        PeerLookup found;
         found.is_block = is_block_;
         found.other_variants = found_.other_variants;
         found.stored = found_.response.get();
@@ -119,7 +119,7 @@ private:
         const auto length = found_.response ? response.body_bytes() : growing_.incoming.length;
         found.is_version =
             form_ && is_named_version(response) &&
-            form_->value == version_of(response, length, frontend_.cache.shared.key_hasher).form;
+            form_->value == version_of(response, length, service_.cache.shared.key_hasher).form;
         return found;
     }
 
@@ -130,7 +130,7 @@ private:
 
     asio::awaitable<void> refuse_by(const PeerResponsePlan& plan) {
         if (plan.refusal == Refusal::absent && received_.may_travel)
-            frontend_.cache.shared.store.deny(hash_);
+            service_.cache.shared.store.deny(hash_);
         std::string validators;
         if (plan.name_validators)
             for (const auto& line : FieldBlock(response()->head_fields))
@@ -151,9 +151,9 @@ private:
         const auto& stored = *response();
         append_server(stored);
         append_first_seen(stored);
-        books_.cache = CacheResult::hit;
+        stats_.cache = CacheResult::hit;
         CacheStatus status;
-        status.ttl = time_to_live(stored.freshness, stored.residence(books_.begun));
+        status.ttl = time_to_live(stored.freshness, stored.residence(stats_.begun));
         if (kind == PeerResponsePlan::Kind::head_alone)
             co_await give_head_alone(stored, status);
         else
@@ -177,13 +177,13 @@ private:
         const auto* rule = request_.site.policy.rule;
         if (!may_judge_age(rule)) return;
         const auto fields = stored.fields();
-        auto& sights = frontend_.cache.shared.first_sights;
+        auto& sights = service_.cache.shared.first_sights;
         const auto seen = sights.note({*rule, request_.key.uri(), stored.status, fields},
                                       stored.arrival.wall, wall_now());
         if (!seen) return;
         transaction_.writer.fields().append(kFirstSeenField).append(": ");
         base::append_number(transaction_.writer.fields(),
-                      static_cast<std::uint64_t>(seen->time_since_epoch().count()));
+                            static_cast<std::uint64_t>(seen->time_since_epoch().count()));
         transaction_.writer.fields().append("\r\n");
     }
 
@@ -192,30 +192,30 @@ private:
     asio::awaitable<void> give_growing() {
         append_server(*response());
         append_first_seen(*response());
-        const FromFill from{*reader_, growing_, false};
-        note_source(books_, from);
+        const FillResponse from{*reader_, growing_, false};
+        note_source(stats_, from);
         CacheStatus status;
         status.forward = Forward::uri_miss;
         status.collapsed = true;
         std::string detail;
-        status = describe(books_, from, status, detail);
+        status = describe(stats_, from, status, detail);
         co_await respond_from_fill(transaction_, from, status);
     }
 
     /// See length_of_head_alone().
     asio::awaitable<void> give_head_alone(const StoredResponse& stored, const CacheStatus& status) {
-        books_.outcome = Outcome::local_hit;
-        books_.source = Source::memory;
-        const auto age = current_age(stored.freshness, stored.residence(books_.begun));
+        stats_.outcome = Outcome::local_hit;
+        stats_.source = Source::memory;
+        const auto age = current_age(stored.freshness, stored.residence(stats_.begun));
         transaction_.begin({304, stored.head_fields, stored.body_bytes(), false}, nullptr, age,
                            status);
         co_await transaction_.send_head();
     }
 
     Transaction& transaction_;
-    Frontend& frontend_;
+    ClientService& service_;
     Request& request_;
-    Books& books_;
+    RequestStats& stats_;
     CacheLookup lookup_;
     ReceivedPeerRequest received_;
     std::optional<HashedFields> hashed_;  // names and hashes of the client's fields

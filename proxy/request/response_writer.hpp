@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "proxy/http/field_block.hpp"
 #include "base/memory/kept_memory.hpp"
+#include "proxy/http/field_block.hpp"
 #include "proxy/storage/body.hpp"
 #include "proxy/storage/fill.hpp"
 

@@ -4,14 +4,14 @@
 #include <string>
 #include <utility>
 
-#include "proxy/request/departure.hpp"
-#include "proxy/request/error_response.hpp"
+#include "base/text/number.hpp"
 #include "proxy/http/connection_login.hpp"
 #include "proxy/http/min_age.hpp"
-#include "base/text/number.hpp"
 #include "proxy/http/redirects.hpp"
 #include "proxy/http/response_head.hpp"
 #include "proxy/http/wall_clock.hpp"
+#include "proxy/request/disconnect_detector.hpp"
+#include "proxy/request/error_response.hpp"
 #include "proxy/rewrite/request_rewrite.hpp"
 
 namespace proxy {
@@ -119,23 +119,24 @@ void Transaction::begin(const ResponseHead& stated, const LiveFields* live,
         head.stored = without_connection_logins(head.stored);
     if (age) {
         out.append("Age: "sv);
-        base::append_number(out, static_cast<std::uint64_t>(std::max<std::int64_t>(age->count(), 0)));
+        base::append_number(out,
+                            static_cast<std::uint64_t>(std::max<std::int64_t>(age->count(), 0)));
         out.append("\r\n"sv);
     }
     out.append("Cache-Status: "sv);
     if (live && !live->cache_status.empty()) out.append(live->cache_status).append(", "sv);
     const auto ours = out.size();
     append_cache_status(out, config().node, status);
-    if (frontend.shared.access_log.enabled()) books.details.cache_status.assign(out, ours);
+    if (service.shared.access_log.enabled()) stats.details.cache_status.assign(out, ours);
     out.append("\r\n"sv);
-    books.status = head.status;
+    stats.status = head.status;
     writer.begin(head);
 }
 
 asio::awaitable<void> Transaction::send_head() {
     BodyPiece nothing;
     const auto sent = co_await writer.write(nothing);
-    books.aborted = !sent;
+    stats.aborted = !sent;
 }
 
 asio::awaitable<void> Transaction::respond(unsigned status, FieldBlock fields,
@@ -145,7 +146,7 @@ asio::awaitable<void> Transaction::respond(unsigned status, FieldBlock fields,
     append_http_date(out, wall_now());
     out.append("\r\nVia: 1.1 "sv).append(config().node).append("\r\n"sv);
     const auto head = this->head(status, {}, body.size());
-    books.own_body = true;
+    stats.own_body = true;
     begin(head, nullptr, std::nullopt, cache);
     BodyPiece piece;
     piece.end = true;
@@ -155,7 +156,7 @@ asio::awaitable<void> Transaction::respond(unsigned status, FieldBlock fields,
         piece.bytes = body.size();
     }
     const auto sent = co_await writer.write(piece);
-    books.aborted = !sent;
+    stats.aborted = !sent;
 }
 
 asio::awaitable<void> Transaction::refuse(unsigned status, std::string_view text, CacheStatus cache,
@@ -167,8 +168,8 @@ asio::awaitable<void> Transaction::refuse(unsigned status, std::string_view text
 }
 
 void Transaction::note_refusal(RequestRefusal reason) {
-    ++frontend.counters.refusals[reason];
-    books.outcome = outcome_of(reason);
+    ++service.counters.refusals[reason];
+    stats.outcome = outcome_of(reason);
 }
 
 asio::awaitable<void> Transaction::refuse_head(ParseError error) {
@@ -179,9 +180,9 @@ asio::awaitable<void> Transaction::refuse_head(ParseError error) {
 }
 
 asio::awaitable<void> Transaction::refuse_fault(bool begun) {
-    books.outcome = Outcome::error;
+    stats.outcome = Outcome::error;
     if (begun)
-        books.cut_short();
+        stats.cut_short();
     else
         co_await refuse(500, "An error that is not expected; the node's log says which.");
 }
@@ -195,7 +196,7 @@ std::optional<std::string> Transaction::why_too_young(unsigned status, Fields re
     if (!judges_age()) return std::nullopt;
     const auto now = wall_now();
     const auto& rule = *request.site.policy.rule;
-    auto& sights = frontend.cache.shared.first_sights;
+    auto& sights = service.cache.shared.first_sights;
     const auto seen = sights.note({rule, request.key.uri(), status, response}, arrived, now);
     return proxy::why_too_young(rule, status, response, now, seen);
 }
@@ -207,11 +208,11 @@ std::optional<std::string> Transaction::why_too_young(const StoredMetadata& resp
 
 asio::awaitable<void> Transaction::refuse_too_young(std::string_view why) {
     note_refusal(RequestRefusal::too_young);
-    books.source = Source::none;
+    stats.source = Source::none;
     co_await refuse(403, why);
 }
 
-asio::awaitable<void> Transaction::refuse_without_site(NoSite reason) {
+asio::awaitable<void> Transaction::refuse_without_site(SiteRefusal reason) {
     note_refusal(RequestRefusal::no_route);
     const auto text = explain(reason, request.key.host());
     auto status = kOwnAnswer;
@@ -220,21 +221,21 @@ asio::awaitable<void> Transaction::refuse_without_site(NoSite reason) {
 }
 
 asio::awaitable<void> Transaction::refuse_fetch(FetchError error, std::string_view authority,
-                                                AskedServer asked, CacheStatus cache,
+                                                UpstreamRole asked, CacheStatus cache,
                                                 ParseError malformed) {
     if (error == FetchError::not_allowed || error == FetchError::own_listener)
         note_refusal(RequestRefusal::destination);
     auto text = explain(error, authority, malformed, asked);
     const auto target = error == FetchError::tls_failed ? request.origin() : std::nullopt;
     if (target)
-        if (const auto why = frontend.upstream.pool.tls_trouble(target->host); !why.empty())
+        if (const auto why = service.upstream.pool.tls_trouble(target->host); !why.empty())
             text = explain_tls(authority, why);
     co_await refuse(status_of(error), text, cache);
 }
 
 const std::shared_ptr<PeerRequestLog>& Transaction::peers_asked() {
-    auto& asked = books.details.peers_asked;
-    if (!asked && config().cluster && frontend.shared.access_log.enabled())
+    auto& asked = stats.details.peers_asked;
+    if (!asked && config().cluster && service.shared.access_log.enabled())
         asked = std::make_shared<PeerRequestLog>();
     return asked;
 }
@@ -244,7 +245,7 @@ asio::awaitable<bool> Transaction::wait_for_bandwidth() {
     const auto* const share = request.share.get();
     if (!share || !share->has_bandwidth()) co_return true;
     auto now = Steady::now();
-    if (share->ready_at(now) > now) ++frontend.counters.bandwidth_waits;
+    if (share->ready_at(now) > now) ++service.counters.bandwidth_waits;
     // Others may have used the room by the end of a wait.
     for (auto ready = share->ready_at(now); ready > now; ready = share->ready_at(now)) {
         const auto news = co_await wait_for_news(ready);
@@ -257,11 +258,11 @@ asio::awaitable<bool> Transaction::wait_for_bandwidth() {
 asio::awaitable<Transaction::News> Transaction::wait_for_news(
     std::chrono::steady_clock::time_point deadline) {
     for (;;) {
-        const auto look = std::chrono::steady_clock::now() + Departure::kLook;
+        const auto look = std::chrono::steady_clock::now() + DisconnectDetector::kLook;
         const auto woken = co_await wakeup->wait_until(std::min(look, deadline));
         if (woken) co_return News::come;
-        books.aborted = writer.client_has_left();
-        if (books.aborted) co_return News::client_left;
+        stats.aborted = writer.client_has_left();
+        if (stats.aborted) co_return News::client_left;
         if (deadline <= look) co_return News::late;
     }
 }

@@ -7,16 +7,16 @@
 #include <optional>
 #include <string_view>
 
-#include "proxy/request/books.hpp"
-#include "proxy/request/frontend.hpp"
-#include "proxy/request/request.hpp"
-#include "proxy/request/response_writer.hpp"
+#include "base/async/wakeup.hpp"
 #include "proxy/http/cache_status.hpp"
 #include "proxy/http/fetch_error.hpp"
 #include "proxy/http/http_date.hpp"
 #include "proxy/http/interim.hpp"
 #include "proxy/http/live_fields.hpp"
-#include "base/async/wakeup.hpp"
+#include "proxy/request/client_service.hpp"
+#include "proxy/request/request.hpp"
+#include "proxy/request/request_stats.hpp"
+#include "proxy/request/response_writer.hpp"
 
 namespace proxy {
 
@@ -26,11 +26,11 @@ class TunnelOpener;
 /// works with, and the few steps that need more than one of them. The parts outlive this. One
 /// thread, one coroutine at a time.
 struct Transaction {
-    Frontend& frontend;
-    Frontend::Connection& connection;
+    ClientService& service;
+    ClientService::Connection& connection;
     Request& request;
     ResponseWriter& writer;
-    Books& books;
+    RequestStats& stats;
     std::shared_ptr<base::Wakeup> wakeup;  // of the coroutine that serves the connection
     /// Where the request can become a tunnel; else null.
     TunnelOpener* opener = nullptr;
@@ -75,27 +75,27 @@ struct Transaction {
     std::optional<std::string> why_too_young(const StoredMetadata& response) const;
     boost::asio::awaitable<void> refuse_too_young(std::string_view why);
     /// Refuses a request without a site.
-    boost::asio::awaitable<void> refuse_without_site(NoSite reason);
+    boost::asio::awaitable<void> refuse_without_site(SiteRefusal reason);
     /// Refuses a request whose fetch failed. `authority`: the host of the origin, with its port
     /// unless that is the default of the scheme.
     boost::asio::awaitable<void> refuse_fetch(FetchError error, std::string_view authority,
-                                              AskedServer asked, CacheStatus cache,
+                                              UpstreamRole asked, CacheStatus cache,
                                               ParseError malformed = {});
 
     /// The list where fetches for this request note the peers they ask; null when no log needs it.
     const std::shared_ptr<PeerRequestLog>& peers_asked();
     /// Notes the content type, if there is a log.
     void note_type(const StoredMetadata& response) {
-        if (frontend.shared.access_log.enabled()) books.details.note_type(response);
+        if (service.shared.access_log.enabled()) stats.details.note_type(response);
     }
 
     enum class News : std::uint8_t { come, late, client_left };
     /// Waits for a notice to `wakeup`, until `deadline` and as long as the client is there. When
-    /// the client has left, the books say `aborted`.
+    /// the client has left, the statistics say `aborted`.
     boost::asio::awaitable<News> wait_for_news(std::chrono::steady_clock::time_point deadline);
 
     /// Waits until the bandwidth of the client has room, as long as the client is there. False: it
-    /// has left, and the books say `aborted`. Returns at once without a limit.
+    /// has left, and the statistics say `aborted`. Returns at once without a limit.
     boost::asio::awaitable<bool> wait_for_bandwidth();
 
 private:

@@ -40,13 +40,13 @@ asio::awaitable<Tunnel::End> Tunnel::run(std::string early_up, std::string early
         asio::co_spawn(executor, std::move(client_watch), asio::deferred),
         asio::co_spawn(executor, std::move(upstream_watch), asio::deferred));
     co_await std::move(all).async_wait(asio::experimental::wait_for_all(), asio::use_awaitable);
-    frontend_.wheel.disarm(*this);
+    service_.wheel.disarm(*this);
     co_return end_.value_or(End::cancelled);
 }
 
 void Tunnel::still_alive() {
     if (lingers()) return;
-    frontend_.wheel.arm(*this, Clock::now() + frontend_.config().timeouts.tunnel_idle);
+    service_.wheel.arm(*this, Clock::now() + service_.config().timeouts.tunnel_idle);
 }
 
 /// The first reason counts. Wakes all coroutines.
@@ -75,9 +75,9 @@ asio::awaitable<bool> Tunnel::wait_for(TunnelSide& side, Step step) {
 /// False when the tunnel is over. A tunnel is not idle while it is held.
 asio::awaitable<bool> Tunnel::wait_for_bandwidth() {
     auto now = Clock::now();
-    if (share_->ready_at(now) > now) ++frontend_.counters.bandwidth_waits;
+    if (share_->ready_at(now) > now) ++service_.counters.bandwidth_waits;
     for (auto ready = share_->ready_at(now); !end_ && ready > now; ready = share_->ready_at(now)) {
-        frontend_.wheel.arm(*this, ready + frontend_.config().timeouts.tunnel_idle);
+        service_.wheel.arm(*this, ready + service_.config().timeouts.tunnel_idle);
         co_await held_->wait_until(ready);
         now = Clock::now();
     }
@@ -86,7 +86,7 @@ asio::awaitable<bool> Tunnel::wait_for_bandwidth() {
 
 /// One direction, until its end has been passed on. `unsent` goes first.
 asio::awaitable<void> Tunnel::copy(TunnelSide& from, TunnelSide& to, std::string unsent) {
-    auto wanted = Step::done;    // there may be more at hand
+    auto wanted = Step::done;          // there may be more at hand
     std::optional<base::Charge> room;  // for `unsent`
     const auto is_held = share_ && &to == &client_;
     for (;;) {
@@ -110,14 +110,14 @@ asio::awaitable<void> Tunnel::copy(TunnelSide& from, TunnelSide& to, std::string
             const auto goes_on = co_await wait_for_bandwidth();
             if (!goes_on) co_return;
         }
-        room = base::read_ahead(frontend_.cache.shared.windows, kPieceBytes);
+        room = base::read_ahead(service_.cache.shared.windows, kPieceBytes);
         std::size_t at_most = room ? kPieceBytes : kSmallPieceBytes;
         if (is_held) at_most = std::min<std::uint64_t>(at_most, share_->piece());
         const auto moved = move_some(from, to, unsent, at_most, wanted);
         const auto is_over = inside_over_ && &from == &upstream_;
-        if (moved == Moved::from_broke && !is_over) co_return was_reset(from);
-        if (moved == Moved::to_broke) co_return was_reset(to);
-        if (moved == Moved::some) continue;
+        if (moved == TransferResult::from_broke && !is_over) co_return was_reset(from);
+        if (moved == TransferResult::to_broke) co_return was_reset(to);
+        if (moved == TransferResult::some) continue;
         co_return pass_end(from, to);
     }
 }
@@ -135,23 +135,23 @@ void Tunnel::inside_is_over() {
 }
 
 void Tunnel::linger_at_the_end() {
-    if (lingers() && !end_) frontend_.wheel.arm(*this, Clock::now() + kLingerAfterInside);
+    if (lingers() && !end_) service_.wheel.arm(*this, Clock::now() + kLingerAfterInside);
 }
 
 /// Passes on the bytes that are there, `at_most` so many. `unsent` becomes the rest that `to` did
 /// not take at once, `wanted` the condition for the next read. The piece is on the stack, because
 /// it need not outlive a wait.
-Tunnel::Moved Tunnel::move_some(TunnelSide& from, TunnelSide& to, std::string& unsent,
-                                std::size_t at_most, Step& wanted) {
+Tunnel::TransferResult Tunnel::move_some(TunnelSide& from, TunnelSide& to, std::string& unsent,
+                                         std::size_t at_most, Step& wanted) {
     std::array<char, kPieceBytes> piece;
     std::size_t got = 0;
     const auto received = from.read(asio::buffer(piece, at_most), got);
     wanted = received;
     if (&from == &upstream_ && leads_ == Leads::to_origin)
-        frontend_.counters.bytes_from_origins += got;
-    if (received == Step::end) return Moved::end;
-    if (received == Step::failed) return Moved::from_broke;
-    if (&to == &upstream_ && inside_over_) return Moved::some;
+        service_.counters.bytes_from_origins += got;
+    if (received == Step::end) return TransferResult::end;
+    if (received == Step::failed) return TransferResult::from_broke;
+    if (&to == &upstream_ && inside_over_) return TransferResult::some;
     std::string_view rest(piece.data(), got);
     while (!rest.empty()) {
         std::size_t sent = 0;
@@ -159,10 +159,10 @@ Tunnel::Moved Tunnel::move_some(TunnelSide& from, TunnelSide& to, std::string& u
         passed_on(to, sent);
         rest.remove_prefix(sent);
         if (waits(step)) break;
-        if (step != Step::done) return Moved::to_broke;
+        if (step != Step::done) return TransferResult::to_broke;
     }
     unsent.assign(rest);
-    return Moved::some;
+    return TransferResult::some;
 }
 
 /// Notices a reset even while nothing is read from `side`: its other direction has ended, or is
@@ -182,22 +182,22 @@ void Tunnel::passed_on(const TunnelSide& to, std::size_t bytes) {
 
 asio::awaitable<void> run_tunnel(Transaction& transaction, UpstreamConnection& upstream,
                                  unsigned status, FieldBlock fields) {
-    auto& books = transaction.books;
+    auto& stats = transaction.stats;
     auto& opener = *transaction.opener;
-    books.status = status;
-    books.outcome = Outcome::uncacheable;
-    books.source = Source::origin;
+    stats.status = status;
+    stats.outcome = Outcome::uncacheable;
+    stats.source = Source::origin;
     const auto open = co_await opener.open(status, fields);
-    books.aborted = !open;
+    stats.aborted = !open;
     if (!open) co_return;
     auto early_up = opener.take_early();
     auto early_down = upstream.buffer.take_all();
     auto& client = opener.side();
     SocketSide far(upstream.socket, upstream.tls.get());
-    Tunnel tunnel(transaction.frontend, client, far, books.tunnel_bytes,
+    Tunnel tunnel(transaction.service, client, far, stats.tunnel_bytes,
                   transaction.request.share.get());
     const auto end = co_await tunnel.run(std::move(early_up), std::move(early_down));
-    books.aborted = end != Tunnel::End::clean && end != Tunnel::End::idle;
+    stats.aborted = end != Tunnel::End::clean && end != Tunnel::End::idle;
     if (end == Tunnel::End::client_reset) {
         upstream.tls.reset();  // it works on the descriptor
         far.reset();

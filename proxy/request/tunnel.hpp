@@ -8,11 +8,11 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/request/frontend.hpp"
+#include "base/async/timer_wheel.hpp"
+#include "proxy/http/field_block.hpp"
+#include "proxy/request/client_service.hpp"
 #include "proxy/request/transaction.hpp"
 #include "proxy/request/tunnel_side.hpp"
-#include "proxy/http/field_block.hpp"
-#include "base/async/timer_wheel.hpp"
 #include "proxy/upstream/upstream_pool.hpp"
 
 namespace proxy {
@@ -22,7 +22,8 @@ namespace proxy {
 /// connection inside this node, and of its bytes, the client has two seconds to end, too. Each
 /// direction holds
 /// 64 KiB at most, charged to limits.body_windows, and reads as much as the other side takes. One
-/// thread; several coroutines, which all end before run() does. Frontend and sockets outlive it.
+/// thread; several coroutines, which all end before run() does. ClientService and sockets outlive
+/// it.
 class Tunnel final : base::TimerWheel::Timer {
 public:
     /// The other end: an origin, whose bytes are counted, or a connection inside this node.
@@ -30,15 +31,15 @@ public:
 
     /// `bytes_down` grows by the bytes that the client is sent. `share`: limits of these; null
     /// without one.
-    Tunnel(Frontend& frontend, TunnelSide& client, TunnelSide& upstream, std::uint64_t& bytes_down,
-           ClientShare* share = nullptr, Leads leads = Leads::to_origin)
-        : frontend_(frontend),
+    Tunnel(ClientService& service, TunnelSide& client, TunnelSide& upstream,
+           std::uint64_t& bytes_down, ClientShare* share = nullptr, Leads leads = Leads::to_origin)
+        : service_(service),
           client_(client),
           upstream_(upstream),
           bytes_down_(bytes_down),
           leads_(leads),
           share_(share && share->has_bandwidth() ? share : nullptr),
-          held_(share_ ? std::make_shared<base::Wakeup>(frontend.executor) : nullptr) {}
+          held_(share_ ? std::make_shared<base::Wakeup>(service.executor) : nullptr) {}
 
     enum class End : std::uint8_t { clean, idle, cancelled, client_reset, upstream_reset };
 
@@ -50,7 +51,7 @@ public:
 
 private:
     using Step = TunnelSide::Step;
-    enum class Moved : std::uint8_t { some, end, from_broke, to_broke };
+    enum class TransferResult : std::uint8_t { some, end, from_broke, to_broke };
 
     void still_alive();
     void expire() override { finish(lingers() ? End::clean : End::idle); }
@@ -62,13 +63,13 @@ private:
     boost::asio::awaitable<bool> wait_for(TunnelSide& side, Step step);
     boost::asio::awaitable<bool> wait_for_bandwidth();
     boost::asio::awaitable<void> copy(TunnelSide& from, TunnelSide& to, std::string unsent);
-    Moved move_some(TunnelSide& from, TunnelSide& to, std::string& unsent, std::size_t at_most,
-                    Step& wanted);
+    TransferResult move_some(TunnelSide& from, TunnelSide& to, std::string& unsent,
+                             std::size_t at_most, Step& wanted);
     boost::asio::awaitable<void> watch(TunnelSide& side);
     void pass_end(const TunnelSide& from, TunnelSide& to);
     void passed_on(const TunnelSide& to, std::size_t bytes);
 
-    Frontend& frontend_;
+    ClientService& service_;
     TunnelSide& client_;
     TunnelSide& upstream_;
     std::optional<End> end_;
@@ -76,8 +77,9 @@ private:
     bool inside_over_ = false, down_ended_ = false;
     std::uint64_t& bytes_down_;
     const Leads leads_;
-    ClientShare* const share_;            // null: the client's bandwidth has no limit
-    const std::shared_ptr<base::Wakeup> held_;  // of the direction to the client; null without share_
+    ClientShare* const share_;  // null: the client's bandwidth has no limit
+    const std::shared_ptr<base::Wakeup>
+        held_;  // of the direction to the client; null without share_
 };
 
 /// Opens the tunnel with `status` and the `fields` of an origin, and makes a tunnel of client and

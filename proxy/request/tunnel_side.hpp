@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "base/tls/tls_session.hpp"
-#include "proxy/request/inside.hpp"
 #include "proxy/http/field_block.hpp"
+#include "proxy/request/intercepted_connect.hpp"
 
 namespace proxy {
 
@@ -79,9 +79,9 @@ public:
     virtual std::string take_early() = 0;
     /// The connection itself can go on as that of the requests inside (`forward.intercept`). Else
     /// they need one of their own.
-    virtual bool goes_on_inside() const { return false; }
-    /// It does so after this request. Precondition: goes_on_inside(), and the tunnel is open.
-    virtual void keep_inside(std::unique_ptr<Inside>) {}
+    virtual bool goes_on_intercepted() const { return false; }
+    /// It does so after this request. Precondition: goes_on_intercepted(), and the tunnel is open.
+    virtual void keep_intercepted(std::unique_ptr<InterceptedConnect>) {}
     /// A response of success would open the tunnel, even if the origin has not switched (RFC 8441
     /// §5).
     virtual bool opens_by_success() const = 0;

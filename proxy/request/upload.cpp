@@ -53,7 +53,7 @@ asio::awaitable<FetchError> Upload::await_consent() {
 }
 
 asio::awaitable<bool> Upload::collect(bool expects) {
-    auto room = base::read_ahead(transaction_.frontend.upstream.pool.windows(), kKeptBodyBytes);
+    auto room = base::read_ahead(transaction_.service.upstream.pool.windows(), kKeptBodyBytes);
     if (!room) co_return false;
     kept_charge_ = std::move(*room);
     if (expects && !body_.has_come()) co_await transaction_.writer.interim(100, {});
@@ -81,7 +81,7 @@ void Upload::keep_for_another() {
     if (collected_) return;
     const auto length = body_.length();
     const auto most = std::min<std::uint64_t>(length ? *length : kKeptBodyBytes, kKeptBodyBytes);
-    auto room = base::read_ahead(transaction_.frontend.upstream.pool.windows(), most);
+    auto room = base::read_ahead(transaction_.service.upstream.pool.windows(), most);
     keeping_ = room.has_value();
     if (room) kept_charge_ = std::move(*room);
 }

@@ -15,7 +15,7 @@ namespace proxy {
 ///
 /// The ledger counts two references to a key, memory and disk, and one mark says that the key is
 /// announced. The mark needs no table of its own: the entry in memory carries it while there is
-/// one, and the records in the disk index carry it otherwise. All functions but has_lost_marks()
+/// one, and the records in the disk index carry it otherwise. All functions but has_lost_bits()
 /// run under the lock of the key's shard, so the events of a key have the order of its changes.
 class AnnouncementLedger {
 public:
@@ -51,18 +51,18 @@ public:
     }
 
     /// Marked records are lost, and their keys with them. deny() withdraws such a key later.
-    void note_lost_marks() { lost_marks_.store(true, std::memory_order_relaxed); }
+    void note_lost_bits() { lost_bits_.store(true, std::memory_order_relaxed); }
     /// Any thread.
-    bool has_lost_marks() const { return lost_marks_.load(std::memory_order_relaxed); }
+    bool has_lost_bits() const { return lost_bits_.load(std::memory_order_relaxed); }
     /// A peer believes that this node stores the key. Withdraws it unless a tier stores it.
-    void deny(summary::KeyHash key, bool mark_in_memory, const DiskIndex& disk) {
-        if (has_lost_marks() && !mark_in_memory && !disk.contains(key))
+    void deny(summary::KeyHash key, bool announced_in_memory, const DiskIndex& disk) {
+        if (has_lost_bits() && !announced_in_memory && !disk.contains(key))
             events_.push(KeyChange{key, false});
     }
 
 private:
     NodeEvents& events_;
-    std::atomic<bool> lost_marks_{false};
+    std::atomic<bool> lost_bits_{false};
 };
 
 }  // namespace proxy

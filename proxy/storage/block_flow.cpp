@@ -35,7 +35,8 @@ bool BlockFlow::is_open_to(const void* request, const Store& store) const {
     return is_of(request) || (owner_.storable && !is_outdated(store));
 }
 
-std::unique_ptr<Fill::Reader> BlockFlow::join(std::uint64_t offset, std::shared_ptr<base::Wakeup> wakeup,
+std::unique_ptr<Fill::Reader> BlockFlow::join(std::uint64_t offset,
+                                              std::shared_ptr<base::Wakeup> wakeup,
                                               const void* request) {
     const auto block = blocks_.at(offset);
     const std::lock_guard lock(mutex_);

@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
-#include "proxy/disk/record_body.hpp"
-#include "base/memory/memory.hpp"
 #include "base/async/wakeup.hpp"
+#include "base/memory/memory.hpp"
+#include "proxy/disk/record_body.hpp"
 #include "proxy/storage/body.hpp"
 
 namespace proxy {
@@ -55,8 +55,8 @@ private:
     base::MemoryBudget& windows_;
     std::uint64_t offset_ = 0;
     bool bytes_only_ = false;
-    base::Charge charge_;    // for bytes_
-    DiskBytes bytes_;  // of the body from bytes_at_ on
+    base::Charge charge_;  // for bytes_
+    DiskBytes bytes_;      // of the body from bytes_at_ on
     std::uint64_t bytes_at_ = 0;
     std::shared_ptr<Reading> reading_;
 };

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "proxy/disk/disk_index.hpp"
-#include "proxy/disk/second_request.hpp"
 #include "base/async/wakeup.hpp"
+#include "proxy/disk/admission_filter.hpp"
+#include "proxy/disk/disk_index.hpp"
 #include "proxy/storage/memory_shelf.hpp"
 #include "summary/sizing/key_hash.hpp"
 
@@ -25,10 +25,10 @@ public:
     static constexpr std::size_t kMaxWaiting = 4096;
 
     DiskIndex index;
-    std::optional<SecondRequest> second_request;  // set if there is a disk
-    std::uint64_t recalled = 0;                   // responses that came into memory
-    std::uint64_t declined = 0;                   // responses that admission refused
-    std::uint64_t evictions = 0;                  // records that the disk dropped
+    std::optional<AdmissionFilter> second_request;  // set if there is a disk
+    std::uint64_t recalled = 0;                     // responses that came into memory
+    std::uint64_t declined = 0;                     // responses that admission refused
+    std::uint64_t evictions = 0;                    // records that the disk dropped
 
     /// The disk has a record of the key that `entry`, which may be null, lacks. Out of line, as its
     /// loop would slow down Store::find(), and hits never run it.

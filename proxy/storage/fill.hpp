@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/async/wakeup.hpp"
 #include "proxy/http/fetch_error.hpp"
 #include "proxy/http/interim.hpp"
 #include "proxy/http/live_fields.hpp"
 #include "proxy/http/storage_verdict.hpp"
-#include "base/async/wakeup.hpp"
 #include "proxy/storage/flow_rate.hpp"
 #include "proxy/storage/stored_response.hpp"
 #include "proxy/telemetry/span.hpp"

@@ -20,8 +20,8 @@ constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kBytesOfSight = kHashBytes + 2 * sizeof(std::uint64_t);
 constexpr std::uint64_t kMaxBytes = 128 + FirstSights::kMost * kBytesOfSight;
 
-std::uint64_t checksum_of(DiskView bytes, std::uint64_t secret_mark) {
-    return XXH3_64bits_withSeed(bytes.data(), bytes.size(), secret_mark);
+std::uint64_t checksum_of(DiskView bytes, std::uint64_t secret_id) {
+    return XXH3_64bits_withSeed(bytes.data(), bytes.size(), secret_id);
 }
 
 std::uint64_t seconds_of(WallTime time) {
@@ -36,24 +36,24 @@ WallTime time_of(std::uint64_t seconds) {
 
 }  // namespace
 
-DiskBytes first_sight_bytes(std::span<const FirstSights::Sight> sights, std::uint64_t secret_mark) {
+DiskBytes first_sight_bytes(std::span<const FirstSights::Sight> sights, std::uint64_t secret_id) {
     DiskBytes out;
     out.reserve(128 + sights.size() * kBytesOfSight);
     put_text(out, kTitle);
     put<std::uint32_t>(out, kVersion);
-    put<std::uint64_t>(out, secret_mark);
+    put<std::uint64_t>(out, secret_id);
     put<std::uint32_t>(out, static_cast<std::uint32_t>(sights.size()));
     for (const auto& sight : sights) {
         put_hash(out, sight.content);
         put<std::uint64_t>(out, seconds_of(sight.first));
         put<std::uint64_t>(out, seconds_of(sight.last));
     }
-    put<std::uint64_t>(out, checksum_of(out, secret_mark));
+    put<std::uint64_t>(out, checksum_of(out, secret_id));
     return out;
 }
 
 DiskResult<std::vector<FirstSights::Sight>> read_first_sights(DiskView bytes,
-                                                              std::uint64_t secret_mark) {
+                                                              std::uint64_t secret_id) {
     ByteCursor in(bytes);
     if (in.text(kTitle.size()) != kTitle) return DiskError::foreign;
     if (in.number<std::uint32_t>() != kVersion)
@@ -61,7 +61,7 @@ DiskResult<std::vector<FirstSights::Sight>> read_first_sights(DiskView bytes,
     const auto mark = in.number<std::uint64_t>();
     const auto count = in.number<std::uint32_t>();
     if (!in.ok()) return DiskError::cut_off;
-    if (mark != secret_mark) return DiskError::other_secret;
+    if (mark != secret_id) return DiskError::other_secret;
     const auto left = in.rest().size();
     if (count > FirstSights::kMost) return DiskError::bad_length;
     if (left != count * kBytesOfSight + sizeof(std::uint64_t)) return DiskError::cut_off;
@@ -72,16 +72,16 @@ DiskResult<std::vector<FirstSights::Sight>> read_first_sights(DiskView bytes,
         sight.last = time_of(in.number<std::uint64_t>());
     }
     const auto sum = in.number<std::uint64_t>();
-    if (sum != checksum_of(bytes.first(bytes.size() - sizeof sum), secret_mark))
+    if (sum != checksum_of(bytes.first(bytes.size() - sizeof sum), secret_id))
         return DiskError::bad_checksum;
     return sights;
 }
 
 FirstSightFiles::FirstSightFiles(DiskCalls& calls, std::vector<std::filesystem::path> directories,
-                                 std::uint64_t secret_mark, FirstSights& sights)
+                                 std::uint64_t secret_id, FirstSights& sights)
     : calls_(calls),
       directories_(std::move(directories)),
-      secret_mark_(secret_mark),
+      secret_mark_(secret_id),
       sights_(sights) {
     for (const auto& directory : directories_) read(directory);
     written_ = sights_.changes();

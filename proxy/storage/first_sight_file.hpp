@@ -33,9 +33,9 @@ public:
     static constexpr std::chrono::seconds kEvery{30};
 
     /// Reads the files of an earlier process into `sights`. A file that is damaged, or of another
-    /// secret, is left out. `secret_mark`: secret_mark_of() the key hasher.
+    /// secret, is left out. `secret_id`: secret_mark_of() the key hasher.
     FirstSightFiles(DiskCalls& calls, std::vector<std::filesystem::path> directories,
-                    std::uint64_t secret_mark, FirstSights& sights);
+                    std::uint64_t secret_id, FirstSights& sights);
     /// Writes what has changed.
     ~FirstSightFiles();
     FirstSightFiles(const FirstSightFiles&) = delete;
@@ -66,9 +66,9 @@ private:
 };
 
 /// The bytes of the file. At most FirstSights::kMost sights.
-DiskBytes first_sight_bytes(std::span<const FirstSights::Sight> sights, std::uint64_t secret_mark);
+DiskBytes first_sight_bytes(std::span<const FirstSights::Sight> sights, std::uint64_t secret_id);
 /// Errors: foreign, newer_format, other_secret, bad_length, cut_off, bad_checksum.
 DiskResult<std::vector<FirstSights::Sight>> read_first_sights(DiskView bytes,
-                                                              std::uint64_t secret_mark);
+                                                              std::uint64_t secret_id);
 
 }  // namespace proxy

@@ -8,7 +8,8 @@
 
 namespace proxy {
 
-std::optional<WallTime> FirstSights::note(const Judged& response, WallTime had, WallTime now) {
+std::optional<WallTime> FirstSights::note(const JudgedResponse& response, WallTime had,
+                                          WallTime now) {
     const auto content = content_of(response, now);
     if (!content) return std::nullopt;
     const auto first = had < kEarliest ? now : std::min(had, now);
@@ -16,7 +17,7 @@ std::optional<WallTime> FirstSights::note(const Judged& response, WallTime had, 
     return take({*content, first, now});
 }
 
-std::optional<WallTime> FirstSights::find(const Judged& response, WallTime now) const {
+std::optional<WallTime> FirstSights::find(const JudgedResponse& response, WallTime now) const {
     const auto content = content_of(response, now);
     if (!content) return std::nullopt;
     const std::lock_guard lock(mutex_);
@@ -27,7 +28,7 @@ std::optional<WallTime> FirstSights::find(const Judged& response, WallTime now) 
     return known->first;
 }
 
-void FirstSights::learn(const Judged& response, WallTime now) {
+void FirstSights::learn(const JudgedResponse& response, WallTime now) {
     const auto stated = stated_first_seen(response.fields);
     if (stated) note(response, *stated, now);
 }
@@ -54,7 +55,7 @@ void FirstSights::restore(std::span<const Sight> sights, WallTime now) {
 }
 
 /// nullopt if the age of the response does not count from its first sight, or the clock is unset.
-std::optional<summary::KeyHash> FirstSights::content_of(const Judged& response,
+std::optional<summary::KeyHash> FirstSights::content_of(const JudgedResponse& response,
                                                         WallTime now) const {
     if (now < kEarliest) return std::nullopt;
     const auto tag = tag_of_first_sight(response.rule, response.status, response.fields, now);

@@ -43,7 +43,7 @@ public:
     explicit FirstSights(const summary::KeyHasher& hasher) : hasher_(hasher) {}
 
     /// A response under the judgement of `rule`. `uri`: of its target, as CacheKey has it.
-    struct Judged {
+    struct JudgedResponse {
         const Rule& rule;
         std::string_view uri;
         unsigned status;
@@ -51,11 +51,11 @@ public:
     };
     /// Notes a request for this content, which this node had at `had`, and returns its first sight.
     /// nullopt: its age does not count from there (min_age.hpp), or the clock is unset.
-    std::optional<WallTime> note(const Judged& response, WallTime had, WallTime now);
+    std::optional<WallTime> note(const JudgedResponse& response, WallTime had, WallTime now);
     /// The same without noting anything. nullopt also for content that was never noted.
-    std::optional<WallTime> find(const Judged& response, WallTime now) const;
+    std::optional<WallTime> find(const JudgedResponse& response, WallTime now) const;
     /// Takes the statement of a peer about the content of its response (stated_first_seen()).
-    void learn(const Judged& response, WallTime now);
+    void learn(const JudgedResponse& response, WallTime now);
 
     /// Grows with each new content, and with each earlier first sight.
     std::uint64_t changes() const;
@@ -64,7 +64,7 @@ public:
     void restore(std::span<const Sight> sights, WallTime now);
 
 private:
-    std::optional<summary::KeyHash> content_of(const Judged& response, WallTime now) const;
+    std::optional<summary::KeyHash> content_of(const JudgedResponse& response, WallTime now) const;
     std::span<Sight> set_of(summary::KeyHash content);
     WallTime take(const Sight& sight);
 

@@ -11,7 +11,7 @@ namespace proxy {
 namespace {
 
 using boost::system::error_code;
-using protocol::KeptInvalidations;
+using protocol::InvalidationBacklog;
 
 constexpr std::string_view kText = "hearsay invalidations\n";  // the same in all versions, as is
 constexpr std::uint32_t kFormat = 2;                           // the offset of this
@@ -42,7 +42,7 @@ void put_record(DiskBytes& out, Type type, const DiskBytes& body, std::uint64_t 
     out.insert(out.end(), body.begin(), body.end());
 }
 
-void put_entries(DiskBytes& out, std::span<const KeptInvalidations::Entry> entries,
+void put_entries(DiskBytes& out, std::span<const InvalidationBacklog::Entry> entries,
                  std::uint64_t mark) {
     while (!entries.empty()) {
         DiskBytes body;
@@ -57,8 +57,8 @@ void put_entries(DiskBytes& out, std::span<const KeptInvalidations::Entry> entri
     }
 }
 
-void put_confirmed(DiskBytes& out, std::string_view node, const KeptInvalidations::Confirmed& by,
-                   std::uint64_t mark) {
+void put_confirmed(DiskBytes& out, std::string_view node,
+                   const InvalidationBacklog::PeerProgress& by, std::uint64_t mark) {
     DiskBytes body;
     put<std::uint64_t>(body, by.number);
     body.insert(body.end(), by.instance.begin(), by.instance.end());
@@ -67,10 +67,10 @@ void put_confirmed(DiskBytes& out, std::string_view node, const KeptInvalidation
 }
 
 /// False if a value is impossible.
-bool take(KeptInvalidations& kept, Type type, DiskView body) {
+bool take(InvalidationBacklog& kept, Type type, DiskView body) {
     ByteCursor in(body);
     if (type == Type::confirmed || type == Type::confirmed_by_some_instance) {
-        KeptInvalidations::Confirmed by{in.number<std::uint64_t>(), {}};
+        InvalidationBacklog::PeerProgress by{in.number<std::uint64_t>(), {}};
         if (type == Type::confirmed) {
             const auto instance = in.take(by.instance.size());
             std::copy(instance.begin(), instance.end(), by.instance.begin());
@@ -83,7 +83,7 @@ bool take(KeptInvalidations& kept, Type type, DiskView body) {
     if (type != Type::entries || body.empty() || body.size() % kEntryBytes != 0) return false;
     while (!in.rest().empty()) {
         const auto number = in.number<std::uint64_t>();
-        KeptInvalidations::Entry entry{number & ~kIsTag, {}, (number & kIsTag) != 0};
+        InvalidationBacklog::Entry entry{number & ~kIsTag, {}, (number & kIsTag) != 0};
         entry.hash = in.hash();
         const auto before = kept.entries.empty() ? kept.gone : kept.entries.back().number;
         if (entry.number <= before) return false;
@@ -95,21 +95,21 @@ bool take(KeptInvalidations& kept, Type type, DiskView body) {
 
 }  // namespace
 
-DiskBytes journal_of(const KeptInvalidations& all, std::uint64_t secret_mark) {
+DiskBytes journal_of(const InvalidationBacklog& all, std::uint64_t secret_id) {
     DiskBytes out;
     out.reserve(kHeadBytes + all.entries.size() * (kEntryBytes + 1) + all.confirmed.size() * 80);
     put_text(out, kText);
     put<std::uint32_t>(out, kFormat);
-    put<std::uint64_t>(out, secret_mark);
+    put<std::uint64_t>(out, secret_id);
     put<std::uint64_t>(out, all.gone);
     put<std::uint64_t>(out, all.last);
     put<std::uint64_t>(out, checksum(out, 0));
-    put_entries(out, all.entries, secret_mark);
-    for (const auto& [node, by] : all.confirmed) put_confirmed(out, node, by, secret_mark);
+    put_entries(out, all.entries, secret_id);
+    for (const auto& [node, by] : all.confirmed) put_confirmed(out, node, by, secret_id);
     return out;
 }
 
-ReadJournal read_journal(DiskView bytes, std::uint64_t secret_mark) {
+ReadJournal read_journal(DiskView bytes, std::uint64_t secret_id) {
     ReadJournal result;
     const auto stop = [&](DiskError why) {
         result.trouble = why;
@@ -124,7 +124,7 @@ ReadJournal read_journal(DiskView bytes, std::uint64_t secret_mark) {
     if (!in.ok()) return stop(DiskError::cut_off);
     if (sum != checksum(bytes.first(kHeadBytes - sizeof sum), 0) || gone > last)
         return stop(DiskError::bad_checksum);
-    if (mark != secret_mark) return stop(DiskError::other_secret);
+    if (mark != secret_id) return stop(DiskError::other_secret);
     result.kept.gone = gone;
     result.kept.last = last;
     while (!in.rest().empty()) {
@@ -136,7 +136,7 @@ ReadJournal read_journal(DiskView bytes, std::uint64_t secret_mark) {
         if (body_bytes > kMaxBodyBytes) return stop(DiskError::bad_length);
         const auto body = in.take(body_bytes);
         if (!in.ok()) return stop(DiskError::cut_off);
-        const auto of_head = checksum(head.first(kRecordHeadBytes - sizeof body_sum), secret_mark);
+        const auto of_head = checksum(head.first(kRecordHeadBytes - sizeof body_sum), secret_id);
         if (checksum(body, of_head) != body_sum) return stop(DiskError::bad_checksum);
         if (!take(result.kept, type, body)) return stop(DiskError::bad_type);
     }
@@ -144,8 +144,8 @@ ReadJournal read_journal(DiskView bytes, std::uint64_t secret_mark) {
 }
 
 InvalidationJournal::InvalidationJournal(DiskCalls& calls, std::filesystem::path file,
-                                         std::uint64_t secret_mark)
-    : secret_mark_(secret_mark), file_(calls, std::move(file)) {
+                                         std::uint64_t secret_id)
+    : secret_mark_(secret_id), file_(calls, std::move(file)) {
     if (const auto bytes = file_.content(kMaxFileBytes)) {
         auto read = read_journal(*bytes, secret_mark_);
         earlier_ = std::move(read.kept);
@@ -172,7 +172,7 @@ InvalidationJournal::~InvalidationJournal() {
 }
 
 void InvalidationJournal::add(std::uint64_t last, const protocol::Invalidation& what) {
-    std::vector<KeptInvalidations::Entry> entries;
+    std::vector<InvalidationBacklog::Entry> entries;
     entries.reserve(what.keys.size() + what.tags.size());
     auto number = last - what.keys.size() - what.tags.size();
     for (const auto& key : what.keys) entries.push_back({++number, key, false});
@@ -182,7 +182,7 @@ void InvalidationJournal::add(std::uint64_t last, const protocol::Invalidation& 
     push(records);
 }
 
-void InvalidationJournal::confirmed(const KeptInvalidations::ConfirmedByNode& by_node) {
+void InvalidationJournal::confirmed(const InvalidationBacklog::ConfirmedByNode& by_node) {
     DiskBytes records;
     for (const auto& [node, by] : by_node) {
         const auto [noted, is_new] = noted_.try_emplace(node, by);
@@ -213,7 +213,7 @@ bool InvalidationJournal::wants_rewrite() const {
     return incomplete_ || added_bytes_ > std::max<std::uint64_t>(base_bytes_, kMinAdded);
 }
 
-void InvalidationJournal::rewrite(KeptInvalidations all) {
+void InvalidationJournal::rewrite(InvalidationBacklog all) {
     noted_ = all.confirmed;
     {
         const std::lock_guard lock(mutex_);
@@ -226,7 +226,7 @@ void InvalidationJournal::rewrite(KeptInvalidations all) {
     wakes_.notify_one();
 }
 
-void InvalidationJournal::when_written(Done done) {
+void InvalidationJournal::when_written(WriteHandler done) {
     {
         const std::lock_guard lock(mutex_);
         waiting_.done.push_back(std::move(done));

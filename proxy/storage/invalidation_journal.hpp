@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "protocol/publishing/kept_invalidations.hpp"
+#include "protocol/publishing/invalidation_backlog.hpp"
 #include "protocol/wire/invalidation.hpp"
 #include "proxy/disk/disk_error.hpp"
 #include "proxy/disk/disk_file.hpp"
@@ -58,15 +58,15 @@ public:
     static constexpr std::size_t kMaxWaiting = std::size_t{4} << 20;
 
     /// Reads the complete part of the `file` of an earlier instance, and starts a new file with it.
-    /// `secret_mark` as in SuperFile; hashes under another secret are useless.
-    InvalidationJournal(DiskCalls& calls, std::filesystem::path file, std::uint64_t secret_mark);
+    /// `secret_id` as in SuperFile; hashes under another secret are useless.
+    InvalidationJournal(DiskCalls& calls, std::filesystem::path file, std::uint64_t secret_id);
     /// Writes the waiting additions.
     ~InvalidationJournal();
     InvalidationJournal(const InvalidationJournal&) = delete;
     InvalidationJournal& operator=(const InvalidationJournal&) = delete;
 
     /// For Cluster::go_on_from(); moves it out.
-    protocol::KeptInvalidations take_earlier() { return std::move(earlier_); }
+    protocol::InvalidationBacklog take_earlier() { return std::move(earlier_); }
     /// The error that ended the reading early. Empty if the file was complete or absent.
     const std::optional<boost::system::error_code>& trouble_reading() const { return trouble_; }
 
@@ -75,26 +75,27 @@ public:
     void add(std::uint64_t last, const protocol::Invalidation& what);
     /// Takes Cluster::confirmed_by_node(), now and then. Peers get later invalidations again after
     /// a restart.
-    void confirmed(const protocol::KeptInvalidations::ConfirmedByNode& by_node);
+    void confirmed(const protocol::InvalidationBacklog::ConfirmedByNode& by_node);
 
     /// The file has grown, or a write has failed. To be asked now and then.
     bool wants_rewrite() const;
     /// Replaces the content by Cluster::kept_invalidations().
-    void rewrite(protocol::KeptInvalidations all);
+    void rewrite(protocol::InvalidationBacklog all);
 
-    using Done = std::function<void(bool written)>;
+    using WriteHandler = std::function<void(bool written)>;
     /// Calls `done` once, on the thread of the journal, when all earlier additions have been
     /// written or have failed. Any thread.
-    void when_written(Done done);
+    void when_written(WriteHandler done);
 
     /// The reason why the file is incomplete at the moment. Any thread.
     std::optional<boost::system::error_code> trouble() const;
 
 private:
     struct Work {
-        std::optional<protocol::KeptInvalidations> all;  // first this, in the place of the content
-        DiskBytes more;                                  // then this
-        std::vector<Done> done;
+        std::optional<protocol::InvalidationBacklog>
+            all;         // first this, in the place of the content
+        DiskBytes more;  // then this
+        std::vector<WriteHandler> done;
         bool empty() const { return !all && more.empty() && done.empty(); }
     };
 
@@ -105,9 +106,9 @@ private:
 
     const std::uint64_t secret_mark_;
     AppendedFile file_;  // of the constructor, then of thread_
-    protocol::KeptInvalidations earlier_;
+    protocol::InvalidationBacklog earlier_;
     std::optional<boost::system::error_code> trouble_;
-    protocol::KeptInvalidations::ConfirmedByNode noted_;  // of confirmed()
+    protocol::InvalidationBacklog::ConfirmedByNode noted_;  // of confirmed()
 
     mutable std::mutex mutex_;
     std::condition_variable wakes_;
@@ -120,11 +121,11 @@ private:
 };
 
 /// The bytes of the file.
-DiskBytes journal_of(const protocol::KeptInvalidations& all, std::uint64_t secret_mark);
+DiskBytes journal_of(const protocol::InvalidationBacklog& all, std::uint64_t secret_id);
 struct ReadJournal {
-    protocol::KeptInvalidations kept;
+    protocol::InvalidationBacklog kept;
     std::optional<DiskError> trouble;  // the reason to stop before the end
 };
-ReadJournal read_journal(DiskView bytes, std::uint64_t secret_mark);
+ReadJournal read_journal(DiskView bytes, std::uint64_t secret_id);
 
 }  // namespace proxy

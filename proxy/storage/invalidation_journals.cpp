@@ -10,22 +10,22 @@
 
 namespace proxy {
 
-using protocol::KeptInvalidations;
+using protocol::InvalidationBacklog;
 
-InvalidationJournals::Kept::Kept(DiskCalls& calls, const std::filesystem::path& in,
-                                 std::uint64_t secret_mark)
-    : directory(in), journal(calls, in / SuperFile::kJournalName, secret_mark) {}
+InvalidationJournals::JournalFile::JournalFile(DiskCalls& calls, const std::filesystem::path& in,
+                                               std::uint64_t secret_id)
+    : directory(in), journal(calls, in / SuperFile::kJournalName, secret_id) {}
 
 InvalidationJournals::InvalidationJournals(DiskCalls& calls,
                                            std::span<const std::filesystem::path> directories,
-                                           std::uint64_t secret_mark) {
+                                           std::uint64_t secret_id) {
     assert(!directories.empty());
-    std::vector<KeptInvalidations> found;
+    std::vector<InvalidationBacklog> found;
     // Numbers continue from instance to instance, so a journal that could not be written is behind.
     std::pair<std::uint64_t, bool> best;  // the last number, and that it was read to its end
     std::size_t best_at = 0;
     for (const auto& directory : directories) {
-        auto& journal = all_.emplace_back(calls, directory, secret_mark).journal;
+        auto& journal = all_.emplace_back(calls, directory, secret_id).journal;
         const auto& kept = found.emplace_back(journal.take_earlier());
         const auto& trouble = journal.trouble_reading();
         if (trouble) trouble_.push_back({directory, *trouble});
@@ -44,7 +44,7 @@ void InvalidationJournals::add(std::uint64_t last, const protocol::Invalidation&
     for (auto& one : all_) one.journal.add(last, what);
 }
 
-void InvalidationJournals::confirmed(const KeptInvalidations::ConfirmedByNode& by_node) {
+void InvalidationJournals::confirmed(const InvalidationBacklog::ConfirmedByNode& by_node) {
     for (auto& one : all_) one.journal.confirmed(by_node);
 }
 
@@ -52,18 +52,18 @@ bool InvalidationJournals::wants_rewrite() const {
     return std::ranges::any_of(all_, [](const auto& one) { return one.journal.wants_rewrite(); });
 }
 
-void InvalidationJournals::rewrite(const KeptInvalidations& all) {
+void InvalidationJournals::rewrite(const InvalidationBacklog& all) {
     for (auto& one : all_)
         if (one.journal.wants_rewrite()) one.journal.rewrite(all);
 }
 
-void InvalidationJournals::when_written(Done done) {
-    struct Waited {
+void InvalidationJournals::when_written(WriteHandler done) {
+    struct WriteProgress {
         std::atomic<std::size_t> left;
         std::atomic<bool> written;
-        Done done;
+        WriteHandler done;
     };
-    const auto waited = std::make_shared<Waited>(all_.size(), false, std::move(done));
+    const auto waited = std::make_shared<WriteProgress>(all_.size(), false, std::move(done));
     for (auto& one : all_)
         one.journal.when_written([waited](bool written) {
             if (written) waited->written = true;

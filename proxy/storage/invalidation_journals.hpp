@@ -15,14 +15,14 @@ namespace proxy {
 /// of its own for the disk. Bounds as in InvalidationJournal.
 class InvalidationJournals {
 public:
-    using Done = InvalidationJournal::Done;
+    using WriteHandler = InvalidationJournal::WriteHandler;
 
     /// The latest of the earlier journals becomes the content of all of them.
     InvalidationJournals(DiskCalls& calls, std::span<const std::filesystem::path> directories,
-                         std::uint64_t secret_mark);
+                         std::uint64_t secret_id);
 
     /// For Cluster::go_on_from(); moves it out.
-    protocol::KeptInvalidations take_earlier() { return std::move(earlier_); }
+    protocol::InvalidationBacklog take_earlier() { return std::move(earlier_); }
     struct Trouble {
         std::filesystem::path directory;
         boost::system::error_code error;
@@ -32,27 +32,27 @@ public:
     const std::vector<Trouble>& trouble_reading() const { return trouble_; }
 
     void add(std::uint64_t last, const protocol::Invalidation& what);
-    void confirmed(const protocol::KeptInvalidations::ConfirmedByNode& by_node);
+    void confirmed(const protocol::InvalidationBacklog::ConfirmedByNode& by_node);
     bool wants_rewrite() const;
     /// Rewrites the journals that want it.
-    void rewrite(const protocol::KeptInvalidations& all);
+    void rewrite(const protocol::InvalidationBacklog& all);
 
     /// Calls `done` once, on a thread of a journal, when all earlier additions have been written to
     /// each journal or have failed. Its argument is true if one journal has all of them. Any
     /// thread.
-    void when_written(Done done);
+    void when_written(WriteHandler done);
 
     /// The journals that are incomplete at the moment.
     std::vector<Trouble> trouble() const;
 
 private:
-    struct Kept {
-        Kept(DiskCalls& calls, const std::filesystem::path& in, std::uint64_t secret_mark);
+    struct JournalFile {
+        JournalFile(DiskCalls& calls, const std::filesystem::path& in, std::uint64_t secret_id);
         std::filesystem::path directory;
         InvalidationJournal journal;
     };
-    std::deque<Kept> all_;  // 1 at least
-    protocol::KeptInvalidations earlier_;
+    std::deque<JournalFile> all_;  // 1 at least
+    protocol::InvalidationBacklog earlier_;
     std::vector<Trouble> trouble_;
 };
 

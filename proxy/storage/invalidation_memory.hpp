@@ -74,8 +74,8 @@ private:
         std::uint64_t invalidations = 0;  // the count after it
         Time at;
     };
-    struct Stretch {
-        explicit Stretch(summary::Shape shape) : noted(shape) {}
+    struct NotedPeriod {
+        explicit NotedPeriod(summary::Shape shape) : noted(shape) {}
         summary::BloomFilter noted;
         std::size_t count = 0;
         Note end;
@@ -91,7 +91,7 @@ private:
     std::atomic<std::uint64_t> invalidations_{0};
     mutable std::mutex mutex_;
     base::RecentMap<summary::KeyHash, Note, summary::HashOfKeyHash> latest_;
-    std::deque<Stretch> stretches_;  // oldest first, all older than latest_
+    std::deque<NotedPeriod> stretches_;  // oldest first, all older than latest_
     std::optional<Note> floor_;
 };
 

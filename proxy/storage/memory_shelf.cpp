@@ -15,7 +15,7 @@ MemoryShelf::Entry* MemoryShelf::entry_for(summary::KeyHash hash, std::string_vi
     return slot->uri == uri ? slot.get() : nullptr;
 }
 
-MemoryShelf::Variant* MemoryShelf::select(Entry& entry, const Selecting& request) {
+MemoryShelf::Variant* MemoryShelf::select(Entry& entry, const SelectingFields& request) {
     VariantMatcher matches(request, scratch_);
     for (auto variant = entry.variants.rbegin(); variant != entry.variants.rend(); ++variant) {
         const auto& response = *variant->response;

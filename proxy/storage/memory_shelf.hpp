@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "proxy/disk/disk_index.hpp"
-#include "proxy/http/selecting.hpp"
+#include "proxy/http/selecting_fields.hpp"
 #include "proxy/storage/eviction_queue.hpp"
 #include "proxy/storage/stored_response.hpp"
 #include "proxy/storage/tag_index.hpp"
@@ -25,7 +25,7 @@ using DroppedResponses = std::vector<std::shared_ptr<const StoredResponse>>;
 
 /// The disk's copy of a variant that is in memory. ShelfWriter and ShelfKeeper maintain it.
 struct DiskCopy {
-    DiskPlace place{};                        // of the record; the sector is 0 if there is none
+    RecordLocation place{};                   // of the record; the sector is 0 if there is none
     const StoredResponse* writing = nullptr;  // identifies the response in the disk's queue
     std::uint8_t offers = 0;                  // attempts to write it
     bool supersedes = false;                  // an older record must stay dead after a restart
@@ -59,7 +59,7 @@ public:
         std::vector<summary::KeyHash> tags;  // of all variants, as indexed
 
         /// One of the variants has its record at this place.
-        bool has_record_at(DiskPlace place) const {
+        bool has_record_at(RecordLocation place) const {
             return std::ranges::any_of(
                 variants, [&](const auto& variant) { return variant.disk.place == place; });
         }
@@ -80,7 +80,7 @@ public:
     /// Finds or makes the entry. Null if another URI of the same hash has it.
     Entry* entry_for(summary::KeyHash hash, std::string_view uri);
     /// The newest variant that the request selects, or null.
-    Variant* select(Entry& entry, const Selecting& request);
+    Variant* select(Entry& entry, const SelectingFields& request);
     /// The variant that makes room for one more: the least used that the disk is not about to
     /// write. A record that arrives on the disk after its variant left would escape later purges.
     /// Empty if all are about to be written.

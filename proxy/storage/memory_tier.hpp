@@ -7,12 +7,12 @@
 #include <optional>
 #include <string_view>
 
-#include "proxy/config/config.hpp"
 #include "base/memory/memory.hpp"
+#include "proxy/config/config.hpp"
 #include "proxy/storage/announcement_ledger.hpp"
 #include "proxy/storage/store_shard.hpp"
 #include "proxy/storage/stored_response.hpp"
-#include "proxy/telemetry/episode.hpp"
+#include "proxy/telemetry/shortage_period.hpp"
 
 namespace proxy {
 
@@ -27,8 +27,8 @@ inline constexpr std::uint64_t kShareLeft = 4;
 ///
 /// The charge is accurate to the byte: heads, bodies (arriving and pinned ones too) and the store's
 /// own records. docs/explanation/storage.md lists every field with its charge or bound. The
-/// knowledge of the disk is beside the cap: the index with 20 bytes per record, SecondRequest, and
-/// BlockTargets.
+/// knowledge of the disk is beside the cap: the index with 20 bytes per record, AdmissionFilter,
+/// and BlockTargets.
 class MemoryTier {
 public:
     using Clock = std::chrono::steady_clock;
@@ -71,7 +71,7 @@ private:
     base::MemoryBudget& budget_;
     StoreShards& shards_;
     AnnouncementLedger& ledger_;
-    Episode full_;                             // nothing is left to evict
+    ShortagePeriod full_;                      // nothing is left to evict
     std::atomic<std::uint64_t> evictable_{0};  // in the queues of all shards
     std::atomic<std::size_t> next_victim_{0};
     std::atomic<std::size_t> max_variants_{CacheConfig().variants};

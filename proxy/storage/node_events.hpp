@@ -5,8 +5,8 @@
 #include <string>
 #include <variant>
 
-#include "protocol/wire/invalidation.hpp"
 #include "base/async/awaited_value.hpp"
+#include "protocol/wire/invalidation.hpp"
 #include "summary/sizing/key_hash.hpp"
 
 namespace proxy {
@@ -18,7 +18,7 @@ struct KeyChange {
 };
 
 /// This node has invalidated keys or tags. Every peer has to drop them, too.
-struct InvalidatedHere {
+struct LocalInvalidation {
     protocol::Invalidation what;
 };
 /// A purge waits this long for the confirmations of peers. Later ones still take effect.
@@ -41,7 +41,7 @@ struct DrainOrdered {};
 struct StopOrdered {};
 struct ReloadOrdered {};
 
-using NodeEvent = std::variant<InvalidatedHere, PurgeRequested, WorkerEnded, DrainOrdered,
+using NodeEvent = std::variant<LocalInvalidation, PurgeRequested, WorkerEnded, DrainOrdered,
                                StopOrdered, ReloadOrdered>;
 
 /// The way from any thread of a node to its control thread. Both functions return at once and may

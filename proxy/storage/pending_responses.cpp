@@ -41,7 +41,7 @@ PendingResponses::Stored PendingResponses::newest(const Target* target, const St
     return stored;
 }
 
-RequestClass PendingResponses::class_now(summary::KeyHash target, const Selecting& request,
+RequestClass PendingResponses::class_now(summary::KeyHash target, const SelectingFields& request,
                                          const Stored& stored) {
     const auto it = targets_.find(target);
     const auto known = newest(it == targets_.end() ? nullptr : &it->second, stored);
@@ -50,7 +50,7 @@ RequestClass PendingResponses::class_now(summary::KeyHash target, const Selectin
 }
 
 std::shared_ptr<Fill> PendingResponses::find(summary::KeyHash hash, std::string_view uri,
-                                             const Selecting& request, const Stored& stored,
+                                             const SelectingFields& request, const Stored& stored,
                                              Clock::time_point now) {
     const auto* const target = of(hash, uri);
     if (!target) return nullptr;
@@ -80,7 +80,7 @@ std::shared_ptr<Fill> PendingResponses::find(summary::KeyHash hash, std::string_
 }
 
 void PendingResponses::add(summary::KeyHash target, std::string_view uri,
-                           std::shared_ptr<Fill> fill, const Selecting& request,
+                           std::shared_ptr<Fill> fill, const SelectingFields& request,
                            const Stored& stored) {
     const auto asked = class_now(target, request, stored);
     auto& fetches = targets_[target].fetches;
@@ -133,7 +133,7 @@ void PendingResponses::end_all(Fills& out) {
     tagged_.clear();
 }
 
-bool PendingResponses::is_unshareable(summary::KeyHash target, const Selecting& request,
+bool PendingResponses::is_unshareable(summary::KeyHash target, const SelectingFields& request,
                                       const Stored& stored, Clock::time_point now) {
     if (unshareable_.empty()) return false;
     const auto noted = unshareable_.find(class_name(target, class_now(target, request, stored)));
@@ -150,7 +150,7 @@ void PendingResponses::make_room(Clock::time_point now) {
     }
 }
 
-void PendingResponses::note_unshareable(summary::KeyHash target, const Selecting& request,
+void PendingResponses::note_unshareable(summary::KeyHash target, const SelectingFields& request,
                                         const Stored& stored, std::chrono::seconds time,
                                         Clock::time_point now) {
     const auto asked = class_now(target, request, stored);
@@ -159,7 +159,7 @@ void PendingResponses::note_unshareable(summary::KeyHash target, const Selecting
     until = std::max(until, now + time);
 }
 
-void PendingResponses::refute_unshareable(summary::KeyHash target, const Selecting& request,
+void PendingResponses::refute_unshareable(summary::KeyHash target, const SelectingFields& request,
                                           const StoredResponse& stored) {
     if (unshareable_.empty()) return;
     const auto values = values_of(stored.vary_names, stored.variant, scratch_);

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/http/selecting.hpp"
+#include "proxy/http/selecting_fields.hpp"
 #include "proxy/storage/fill.hpp"
 #include "proxy/storage/request_class.hpp"
 #include "proxy/storage/stored_response.hpp"
@@ -50,12 +50,12 @@ public:
     /// Requests with credentials and requests that lack them are kept apart while the target is
     /// unknown, and also at a target where requests with a cookie got answers of their own.
     std::shared_ptr<Fill> find(summary::KeyHash target, std::string_view uri,
-                               const Selecting& request, const Stored& stored,
+                               const SelectingFields& request, const Stored& stored,
                                Clock::time_point now);
     /// Lets requests of the class of `request` wait for `fill` until end(). `uri` must stay valid
     /// until then. A target with kMaxPerTarget fills gets no further ones.
     void add(summary::KeyHash target, std::string_view uri, std::shared_ptr<Fill> fill,
-             const Selecting& request, const Stored& stored);
+             const SelectingFields& request, const Stored& stored);
     /// The response that `fill` receives has these tags.
     void tag(summary::KeyHash target, const Fill* fill, std::span<const summary::KeyHash> tags);
 
@@ -79,25 +79,25 @@ public:
     }
 
     /// Requests like this one fetch each for itself.
-    bool is_unshareable(summary::KeyHash target, const Selecting& request, const Stored& stored,
-                        Clock::time_point now);
+    bool is_unshareable(summary::KeyHash target, const SelectingFields& request,
+                        const Stored& stored, Clock::time_point now);
     /// Notes that for `time`, unless a longer time was noted before.
-    void note_unshareable(summary::KeyHash target, const Selecting& request, const Stored& stored,
-                          std::chrono::seconds time, Clock::time_point now);
+    void note_unshareable(summary::KeyHash target, const SelectingFields& request,
+                          const Stored& stored, std::chrono::seconds time, Clock::time_point now);
     /// `request` brought `stored`, which every client may have.
-    void refute_unshareable(summary::KeyHash target, const Selecting& request,
+    void refute_unshareable(summary::KeyHash target, const SelectingFields& request,
                             const StoredResponse& stored);
 
 private:
-    struct Pending {
+    struct PendingResponse {
         std::shared_ptr<Fill> fill;
         std::string_view uri;
         RequestClass of_class;  // as far as it was known at the start of the fetch
         std::vector<summary::KeyHash> tags;
     };
     struct Target {
-        std::vector<Pending> fetches;        // newest last, 1 to kMaxPerTarget
-        std::vector<summary::KeyHash> tags;  // of all of them, as indexed
+        std::vector<PendingResponse> fetches;  // newest last, 1 to kMaxPerTarget
+        std::vector<summary::KeyHash> tags;    // of all of them, as indexed
     };
     template <class Value>
     using ByKey = boost::unordered_flat_map<summary::KeyHash, Value, summary::HashOfKeyHash>;
@@ -105,7 +105,8 @@ private:
     /// Null also if the fetches are for another URI of the same hash.
     const Target* of(summary::KeyHash target, std::string_view uri) const;
     static Stored newest(const Target* target, const Stored& stored);
-    RequestClass class_now(summary::KeyHash target, const Selecting& request, const Stored& stored);
+    RequestClass class_now(summary::KeyHash target, const SelectingFields& request,
+                           const Stored& stored);
     void index_tags(summary::KeyHash key, Target& target);
     void make_room(Clock::time_point now);
 

@@ -29,7 +29,8 @@ std::uint64_t values_of(std::string_view names, std::string_view variant, std::s
     return hash_of(scratch.append(variant));
 }
 
-RequestClass class_of(std::string_view names, const Selecting& request, std::string& scratch) {
+RequestClass class_of(std::string_view names, const SelectingFields& request,
+                      std::string& scratch) {
     RequestClass asked;
     asked.credentials = credentials_of(request.fields);
     if (names.empty()) return asked;

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/http/selecting.hpp"
+#include "proxy/http/selecting_fields.hpp"
 
 namespace proxy {
 
@@ -22,7 +22,7 @@ struct RequestClass {
 
 /// The class of a request for a target that varies by `names`, from vary_names(). Empty names: it
 /// is alike for all, or unknown. `scratch` is overwritten.
-RequestClass class_of(std::string_view names, const Selecting& request, std::string& scratch);
+RequestClass class_of(std::string_view names, const SelectingFields& request, std::string& scratch);
 /// RequestClass::values of the requests that select a response stored under `names` and `variant`,
 /// from append_variant(). `scratch` is overwritten.
 std::uint64_t values_of(std::string_view names, std::string_view variant, std::string& scratch);

@@ -46,7 +46,7 @@ void ShelfKeeper::recovered(StoreShard& in, std::span<const RecoveredKey* const>
     }
 }
 
-std::optional<unsigned> ShelfKeeper::uses(const FooterEntry& entry, DiskPlace place) {
+std::optional<unsigned> ShelfKeeper::uses(const FooterEntry& entry, RecordLocation place) {
     const auto key = hash_of(entry.uri);
     auto& in = shards_.of(key);
     const std::lock_guard lock(in.mutex);
@@ -56,7 +56,7 @@ std::optional<unsigned> ShelfKeeper::uses(const FooterEntry& entry, DiskPlace pl
     return std::max(record->uses, stored ? stored->uses() : 0);
 }
 
-void ShelfKeeper::moved(const FooterEntry& entry, DiskPlace from, DiskPlace to) {
+void ShelfKeeper::moved(const FooterEntry& entry, RecordLocation from, RecordLocation to) {
     const auto key = hash_of(entry.uri);
     DroppedResponses dropped;  // destroyed after the lock is released
     auto& in = shards_.of(key);
@@ -73,7 +73,7 @@ void ShelfKeeper::moved(const FooterEntry& entry, DiskPlace from, DiskPlace to) 
     in.let_go(ledger_, key, from, dropped);
 }
 
-void ShelfKeeper::dropped(const FooterEntry& entry, DiskPlace place) {
+void ShelfKeeper::dropped(const FooterEntry& entry, RecordLocation place) {
     const auto key = hash_of(entry.uri);
     DroppedResponses dropped;  // destroyed after the lock is released
     auto& in = shards_.of(key);
@@ -82,14 +82,14 @@ void ShelfKeeper::dropped(const FooterEntry& entry, DiskPlace place) {
     in.let_go(ledger_, key, place, dropped);
 }
 
-void ShelfKeeper::lost(const LostPlaces& places) {
+void ShelfKeeper::lost(const LostRecords& places) {
     for (auto& in : shards_) {
         DroppedResponses dropped;  // destroyed after the lock is released
-        std::vector<std::pair<summary::KeyHash, DiskPlace>> in_place;
+        std::vector<std::pair<summary::KeyHash, RecordLocation>> in_place;
         const std::lock_guard lock(in.mutex);
         in.disk.index.erase_if([&](const DiskEntry& record) {
             if (!places.has(record.place)) return false;
-            if (record.announced) ledger_.note_lost_marks();
+            if (record.announced) ledger_.note_lost_bits();
             return true;
         });
         in.memory.for_each([&](MemoryShelf::Entry& entry) {

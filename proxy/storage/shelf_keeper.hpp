@@ -32,10 +32,10 @@ public:
     }
     void recovered(std::span<const RecoveredKey> batch) override;
     /// The uses of the record or of its response in memory, whichever are more.
-    std::optional<unsigned> uses(const FooterEntry& entry, DiskPlace place) override;
-    void moved(const FooterEntry& entry, DiskPlace from, DiskPlace to) override;
-    void dropped(const FooterEntry& entry, DiskPlace place) override;
-    void lost(const LostPlaces& places) override;
+    std::optional<unsigned> uses(const FooterEntry& entry, RecordLocation place) override;
+    void moved(const FooterEntry& entry, RecordLocation from, RecordLocation to) override;
+    void dropped(const FooterEntry& entry, RecordLocation place) override;
+    void lost(const LostRecords& places) override;
 
 private:
     void recovered(StoreShard& shard, std::span<const RecoveredKey* const> records, DiskTime wall);

@@ -20,7 +20,7 @@ bool is_useless(const boost::system::error_code& error) {
 
 ShelfReader::Recall ShelfReader::recall(summary::KeyHash key, std::string_view uri,
                                         const std::shared_ptr<base::Wakeup>& wakeup) {
-    Asked asked{key, uri, 0, {}};
+    RecordQuery asked{key, uri, 0, {}};
     std::vector<DiskEntry> records;
     auto& in = shards_.of(key);
     {
@@ -52,7 +52,7 @@ ShelfReader::Recall ShelfReader::recall(summary::KeyHash key, std::string_view u
             take({key, uri, invalidations, record}, std::move(loaded));
             end_part(key);
         };
-        const DiskReader::Wanted wanted{record.place, record.sectors, record.proved};
+        const DiskReader::RecordRequest wanted{record.place, record.sectors, record.proved};
         if (tier.read(wanted, std::string(uri), std::move(answer)))
             reading = true;
         else
@@ -72,13 +72,13 @@ void ShelfReader::end_part(summary::KeyHash key) {
     for (const auto& wakeup : waiting) wakeup->notify();
 }
 
-void ShelfReader::forget(summary::KeyHash key, DiskPlace place) {
+void ShelfReader::forget(summary::KeyHash key, RecordLocation place) {
     auto& in = shards_.of(key);
     const std::lock_guard lock(in.mutex);
     in.forget(ledger_, key, place);
 }
 
-bool ShelfReader::take(const Asked& asked, Loaded loaded) {
+bool ShelfReader::take(const RecordQuery& asked, Loaded loaded) {
     Response response;
     if (loaded) response = response_of(*loaded, disk_.present(Clock::now()), asked.record.doubtful);
     if (!response) {
@@ -88,7 +88,7 @@ bool ShelfReader::take(const Asked& asked, Loaded loaded) {
     return charge(asked, *loaded, *response) && store(asked, std::move(response));
 }
 
-bool ShelfReader::charge(const Asked& asked, LoadedRecord& loaded, StoredResponse& response) {
+bool ShelfReader::charge(const RecordQuery& asked, LoadedRecord& loaded, StoredResponse& response) {
     const auto now = Clock::now();
     const auto& in_place = loaded.in_place;
     const auto body = in_place ? std::string_view() : as_text(loaded.body);
@@ -109,7 +109,7 @@ bool ShelfReader::charge(const Asked& asked, LoadedRecord& loaded, StoredRespons
     return true;
 }
 
-bool ShelfReader::store(const Asked& asked, Response response) {
+bool ShelfReader::store(const RecordQuery& asked, Response response) {
     const auto key = asked.key;
     const auto place = asked.record.place;
     DroppedResponses dropped;  // destroyed after the lock is released
@@ -163,7 +163,7 @@ bool ShelfReader::store(const Asked& asked, Response response) {
     return true;
 }
 
-void ShelfReader::spoilt(summary::KeyHash key, DiskPlace place) {
+void ShelfReader::spoilt(summary::KeyHash key, RecordLocation place) {
     DroppedResponses dropped;  // destroyed after the lock is released
     auto& in = shards_.of(key);
     const std::lock_guard lock(in.mutex);

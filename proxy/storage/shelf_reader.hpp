@@ -46,21 +46,21 @@ private:
     using Loaded = DiskResult<LoadedRecord>;
     using Response = std::shared_ptr<StoredResponse>;
 
-    struct Asked {
+    struct RecordQuery {
         summary::KeyHash key;
         std::string_view uri;
         std::uint64_t invalidations = 0;  // the count when the index was read
         DiskEntry record;
     };
     /// Stores a record in memory, or forgets it. False if memory has no room for it.
-    bool take(const Asked& asked, Loaded loaded);
+    bool take(const RecordQuery& asked, Loaded loaded);
     /// Charges the response and gives it its body. False if memory has no room.
-    bool charge(const Asked& asked, LoadedRecord& loaded, StoredResponse& response);
-    bool store(const Asked& asked, Response response);
+    bool charge(const RecordQuery& asked, LoadedRecord& loaded, StoredResponse& response);
+    bool store(const RecordQuery& asked, Response response);
     void end_part(summary::KeyHash key);
-    void forget(summary::KeyHash key, DiskPlace place);
+    void forget(summary::KeyHash key, RecordLocation place);
     /// The body at this place is unreadable now.
-    void spoilt(summary::KeyHash key, DiskPlace place);
+    void spoilt(summary::KeyHash key, RecordLocation place);
 
     StoreShards& shards_;
     StoreDisk& disk_;

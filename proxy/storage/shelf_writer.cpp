@@ -82,7 +82,7 @@ bool ShelfWriter::push(MemoryShelf::Entry& entry, MemoryShelf::Variant& variant)
 }
 
 void ShelfWriter::written(summary::KeyHash key, const StoredResponse* response,
-                          std::uint32_t sectors, const DiskResult<DiskPlace>& where) {
+                          std::uint32_t sectors, const DiskResult<RecordLocation>& where) {
     auto& in = shards_.of(key);
     const std::lock_guard lock(in.mutex);
     auto* const entry = in.memory.find(key);

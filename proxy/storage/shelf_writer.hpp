@@ -48,7 +48,7 @@ private:
     bool push(MemoryShelf::Entry& entry, MemoryShelf::Variant& variant);
     /// On a thread of the tier.
     void written(summary::KeyHash key, const StoredResponse* response, std::uint32_t sectors,
-                 const DiskResult<DiskPlace>& where);
+                 const DiskResult<RecordLocation>& where);
 
     StoreShards& shards_;
     StoreDisk& disk_;

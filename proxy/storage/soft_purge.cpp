@@ -29,7 +29,7 @@ SoftPurge::SoftPurge(StoreShards& shards, const protocol::Invalidation& what,
         const std::lock_guard lock(in.mutex);
         in.memory.for_each([&](const MemoryShelf::Entry& entry) {
             if (target_of_block(entry.uri) || !is_meant(entry)) return;
-            Taken one{entry.hash, entry.uri, {}};
+            PurgedEntry one{entry.hash, entry.uri, {}};
             for (const auto& variant : entry.variants)
                 if (!stays_out(*variant.response)) one.variants.push_back(variant.response);
             if (!one.variants.empty()) taken_.push_back(std::move(one));
@@ -37,7 +37,7 @@ SoftPurge::SoftPurge(StoreShards& shards, const protocol::Invalidation& what,
     }
 }
 
-void SoftPurge::put_back(StoreShards& shards, MemoryTier& memory, Claims& claims,
+void SoftPurge::put_back(StoreShards& shards, MemoryTier& memory, FillLeases& leases,
                          const InvalidationMemory& invalidated, Clock::time_point now) {
     for (auto& one : taken_) {
         {
@@ -50,8 +50,8 @@ void SoftPurge::put_back(StoreShards& shards, MemoryTier& memory, Claims& claims
             auto charge = memory.reserve(MemoryTier::charge_for(one.uri, *stale), now);
             if (!charge) continue;
             stale->charge = std::move(*charge);
-            claims.publish(one.key, one.uri, nullptr, invalidated.invalidations(), std::move(stale),
-                           Selecting(), now);
+            leases.publish(one.key, one.uri, nullptr, invalidated.invalidations(), std::move(stale),
+                           SelectingFields(), now);
         }
     }
     taken_.clear();

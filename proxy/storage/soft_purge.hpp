@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "protocol/wire/invalidation.hpp"
-#include "proxy/storage/claims.hpp"
+#include "proxy/storage/fill_leases.hpp"
 #include "proxy/storage/invalidation_memory.hpp"
 #include "proxy/storage/memory_tier.hpp"
 #include "proxy/storage/store_shard.hpp"
@@ -33,16 +33,16 @@ public:
 
     /// Responses of keys that were fetched again meanwhile stay out. A response without room stays
     /// out, too.
-    void put_back(StoreShards& shards, MemoryTier& memory, Claims& claims,
+    void put_back(StoreShards& shards, MemoryTier& memory, FillLeases& leases,
                   const InvalidationMemory& invalidated, Clock::time_point now);
 
 private:
-    struct Taken {
+    struct PurgedEntry {
         summary::KeyHash key;
         std::string uri;
         std::vector<std::shared_ptr<const StoredResponse>> variants;  // newest last
     };
-    std::vector<Taken> taken_;
+    std::vector<PurgedEntry> taken_;
 };
 
 /// The response, stale from `now` on. It keeps the windows in which it may be given stale.

@@ -13,7 +13,7 @@ bool is_fresh_at(const StoredResponse& response, Store::Clock::time_point now) {
 
 /// Out of line, as most hits meet an idle shard.
 [[gnu::noinline]] void find_pending(PendingResponses& pending, summary::KeyHash hash,
-                                    std::string_view uri, const Selecting& request,
+                                    std::string_view uri, const SelectingFields& request,
                                     const PendingResponses::Stored& stored, Store::Found& found) {
     const auto now = found.at;
     found.fill = pending.find(hash, uri, request, stored, now);
@@ -29,8 +29,8 @@ void Store::use_disk(DiskCalls& calls, DiskUse use) {
     disk_.start(calls, std::move(use.tier), hasher_, keeper_);
 }
 
-Store::Found Store::find(summary::KeyHash hash, std::string_view uri, const Selecting& request,
-                         Clock::time_point now) {
+Store::Found Store::find(summary::KeyHash hash, std::string_view uri,
+                         const SelectingFields& request, Clock::time_point now) {
     Found found;
     auto& in = shards_.of(hash);
     const std::lock_guard lock(in.mutex);
@@ -54,15 +54,16 @@ Store::Found Store::find(summary::KeyHash hash, std::string_view uri, const Sele
     return found;
 }
 
-Store::Where Store::peek(summary::KeyHash hash, std::string_view uri, const Selecting& request) {
+Store::StoredAt Store::peek(summary::KeyHash hash, std::string_view uri,
+                            const SelectingFields& request) {
     auto& in = shards_.of(hash);
     const std::lock_guard lock(in.mutex);
     auto* const entry = in.memory.find(hash);
-    if (entry && entry->uri != uri) return Where::nowhere;
+    if (entry && entry->uri != uri) return StoredAt::nowhere;
     if (const auto* const stored = entry ? in.memory.select(*entry, request) : nullptr)
-        return stored->response->body->on_disk() ? Where::disk : Where::memory;
-    if (in.pending.has(hash, uri)) return Where::memory;
-    return in.disk.has_more(hash, entry) ? Where::disk : Where::nowhere;
+        return stored->response->body->on_disk() ? StoredAt::disk : StoredAt::memory;
+    if (in.pending.has(hash, uri)) return StoredAt::memory;
+    return in.disk.has_more(hash, entry) ? StoredAt::disk : StoredAt::nowhere;
 }
 
 std::size_t Store::variants(summary::KeyHash hash, std::string_view uri) {
@@ -75,7 +76,7 @@ std::size_t Store::variants(summary::KeyHash hash, std::string_view uri) {
 std::size_t Store::invalidate_softly(const protocol::Invalidation& what, Clock::time_point now) {
     SoftPurge purge(shards_, what, hasher_);
     const auto ended = invalidate(what, now);
-    purge.put_back(shards_, memory_, claims_, invalidations_.memory(), now);
+    purge.put_back(shards_, memory_, leases_, invalidations_.memory(), now);
     return ended;
 }
 
@@ -87,7 +88,7 @@ void Store::when_kept(std::function<void()> kept) {
 }
 
 void Store::deny(summary::KeyHash hash) {
-    if (!ledger_.has_lost_marks()) return;
+    if (!ledger_.has_lost_bits()) return;
     auto& in = shards_.of(hash);
     const std::lock_guard lock(in.mutex);
     const auto* const entry = in.memory.find(hash);

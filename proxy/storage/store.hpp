@@ -12,10 +12,10 @@
 
 #include "proxy/config/config.hpp"
 #include "proxy/disk/disk_tier.hpp"
-#include "proxy/http/selecting.hpp"
+#include "proxy/http/selecting_fields.hpp"
 #include "proxy/storage/announcement_ledger.hpp"
-#include "proxy/storage/claims.hpp"
-#include "proxy/storage/found.hpp"
+#include "proxy/storage/fill_leases.hpp"
+#include "proxy/storage/found_response.hpp"
 #include "proxy/storage/invalidations.hpp"
 #include "proxy/storage/memory_tier.hpp"
 #include "proxy/storage/node_events.hpp"
@@ -80,7 +80,7 @@ public:
     /// Does not wait: a response in progress is found as a fill, whose readers get notices as it
     /// grows. One that only the disk may have is Found::on_disk; after recall() the caller looks
     /// again.
-    Found find(summary::KeyHash hash, std::string_view uri, const Selecting& request,
+    Found find(summary::KeyHash hash, std::string_view uri, const SelectingFields& request,
                Clock::time_point now);
     using Recall = ShelfReader::Recall;
     /// Brings the responses of the URI that only the disk has into memory.
@@ -88,7 +88,7 @@ public:
                   const std::shared_ptr<base::Wakeup>& wakeup) {
         return disk_.tier() ? reader_.recall(hash, uri, wakeup) : Recall::done;
     }
-    enum class Where : std::uint8_t {
+    enum class StoredAt : std::uint8_t {
         nowhere,
         memory,  // stored, or still arriving
         disk,    // possibly: a record shows its variant when it is read
@@ -97,20 +97,20 @@ public:
     std::size_t variants(summary::KeyHash hash, std::string_view uri);
     /// The place that find() would give a response or a fill from. It leaves the use counts alone,
     /// and the response may be gone by the time of the find().
-    Where peek(summary::KeyHash hash, std::string_view uri, const Selecting& request);
+    StoredAt peek(summary::KeyHash hash, std::string_view uri, const SelectingFields& request);
 
     /// `done`; `gone`: `old` has left; `invalidated`: its key, or a tag of `response`, was
     /// invalidated since `asked`.
-    using Replaced = Claims::Replaced;
+    using Replaced = FillLeases::Replaced;
     /// Puts `response`, which selects as `old` does, in the place of `old`. `asked` is a time
     /// before the request for the content of `response`.
     Replaced replace(summary::KeyHash hash, const StoredResponse* old,
                      std::shared_ptr<const StoredResponse> response, Clock::time_point asked,
                      Clock::time_point now) {
-        return claims_.replace(hash, old, std::move(response), asked, now);
+        return leases_.replace(hash, old, std::move(response), asked, now);
     }
-    /// For Claim.
-    Claims& claims() { return claims_; }
+    /// For FillLease.
+    FillLeases& leases() { return leases_; }
 
     /// See Invalidations.
     bool invalidate(summary::KeyHash key, Clock::time_point now) {
@@ -182,7 +182,7 @@ private:
     Invalidations invalidations_{shards_, disk_, ledger_, hasher_};
     ShelfReader reader_{shards_, disk_, memory_, ledger_, invalidations_.memory()};
     ShelfKeeper keeper_{shards_, disk_, ledger_, invalidations_};
-    Claims claims_{shards_, disk_, memory_, writer_, ledger_, invalidations_.memory()};
+    FillLeases leases_{shards_, disk_, memory_, writer_, ledger_, invalidations_.memory()};
 };
 
 }  // namespace proxy

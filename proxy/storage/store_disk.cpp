@@ -20,9 +20,9 @@ void StoreDisk::close() {
     tier_ = nullptr;
 }
 
-Present StoreDisk::present(Clock::time_point now) const {
+ClockReading StoreDisk::present(Clock::time_point now) const {
     const auto counted =
-        begun_.wall + std::chrono::ceil<Present::Wall::duration>(now - begun_.steady);
+        begun_.wall + std::chrono::ceil<ClockReading::Wall::duration>(now - begun_.steady);
     return {now, std::max(std::chrono::system_clock::now(), counted)};
 }
 

@@ -63,7 +63,7 @@ public:
     summary::KeyHash hash_of(std::string_view uri) const { return (*hasher_)(uri); }
     /// This process's clocks at `now`. Its wall clock stays at or ahead of the steady clock,
     /// because an adjustment of the system's clock must leave the age of records as it is.
-    Present present(Clock::time_point now) const;
+    ClockReading present(Clock::time_point now) const;
 
     /// Ends all records of this key or tag that were queued so far, also after a restart.
     void end(summary::KeyHash key_or_tag);
@@ -77,7 +77,7 @@ public:
 
 private:
     std::optional<summary::KeyHasher> hasher_;
-    Present begun_;  // at start()
+    ClockReading begun_;  // at start()
     std::atomic<bool> closing_{false};
     std::atomic<std::uint64_t> ends_{0};
     DiskTier* tier_ = nullptr;  // owned_, until that has ended

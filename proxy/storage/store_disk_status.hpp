@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "base/counters/described.hpp"
+#include "base/counters/counter_table.hpp"
 
 namespace proxy {
 
@@ -15,8 +15,8 @@ struct StoreDiskStatus {
     std::uint64_t disk_admission_declined = 0;  // responses that were requested too seldom
 };
 
-/// described.hpp says how to add a number.
-inline constexpr base::Described<StoreDiskStatus> kStoreDiskNumbers[] = {
+/// counter_table.hpp says how to add a number.
+inline constexpr base::CounterRow<StoreDiskStatus> kStoreDiskNumbers[] = {
     {.member = &StoreDiskStatus::disk_objects,
      .path = "cache.disk_objects",
      .unit = "responses",

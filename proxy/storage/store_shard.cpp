@@ -4,7 +4,7 @@
 
 namespace proxy {
 
-bool StoreShard::forget(AnnouncementLedger& ledger, summary::KeyHash key, DiskPlace place) {
+bool StoreShard::forget(AnnouncementLedger& ledger, summary::KeyHash key, RecordLocation place) {
     const auto record = disk.index.find(key, place);
     if (!record) return false;
     disk.index.erase(key, place);
@@ -16,7 +16,7 @@ bool StoreShard::forget(AnnouncementLedger& ledger, summary::KeyHash key, DiskPl
     return true;
 }
 
-void StoreShard::let_go(AnnouncementLedger& ledger, summary::KeyHash key, DiskPlace place,
+void StoreShard::let_go(AnnouncementLedger& ledger, summary::KeyHash key, RecordLocation place,
                         DroppedResponses& out) {
     auto* const entry = memory.find(key);
     if (!entry) return;

@@ -46,10 +46,10 @@ struct alignas(64) StoreShard {
             ledger, entry, [](const auto&) { return true; }, out);
     }
     /// Forgets a record that is gone or outdated. False if it was unknown.
-    bool forget(AnnouncementLedger& ledger, summary::KeyHash key, DiskPlace place);
+    bool forget(AnnouncementLedger& ledger, summary::KeyHash key, RecordLocation place);
     /// Drops the responses whose bodies stand at this place. Present readers go on; as soon as they
     /// are done, the file can be removed.
-    void let_go(AnnouncementLedger& ledger, summary::KeyHash key, DiskPlace place,
+    void let_go(AnnouncementLedger& ledger, summary::KeyHash key, RecordLocation place,
                 DroppedResponses& out);
 };
 

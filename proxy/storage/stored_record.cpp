@@ -35,7 +35,7 @@ enum MarkFlag : std::uint8_t {
 };
 
 /// The memory that a queued record views.
-struct Written {
+struct QueuedRecord {
     std::shared_ptr<const StoredResponse> response;
     std::string uri, meta, head;
 };
@@ -121,7 +121,7 @@ bool may_be_written(const StoredResponse& response) {
 }
 
 DiskTier::Write write_of(std::shared_ptr<const StoredResponse> response, std::string_view uri) {
-    auto written = std::make_shared<Written>();
+    auto written = std::make_shared<QueuedRecord>();
     written->response = std::move(response);
     written->uri = uri;
     const auto& from = *written->response;
@@ -153,7 +153,7 @@ DiskTier::Write write_of(std::shared_ptr<const StoredResponse> response, std::st
     return out;
 }
 
-std::shared_ptr<StoredResponse> response_of(const LoadedRecord& loaded, const Present& now,
+std::shared_ptr<StoredResponse> response_of(const LoadedRecord& loaded, const ClockReading& now,
                                             bool doubtful) {
     const auto& record = loaded.record;
     auto response = std::make_shared<StoredResponse>();

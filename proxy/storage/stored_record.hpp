@@ -24,7 +24,7 @@ bool may_be_written(const StoredResponse& response);
 /// caller. `now` has the clocks of this process, as those of earlier processes have another origin.
 /// `doubtful`: it may have been purged, so it must be validated before each use. Null if the meta
 /// is of another version or contradicts itself.
-std::shared_ptr<StoredResponse> response_of(const LoadedRecord& loaded, const Present& now,
+std::shared_ptr<StoredResponse> response_of(const LoadedRecord& loaded, const ClockReading& now,
                                             bool doubtful);
 
 /// A record with these times is worth an announcement.

@@ -35,15 +35,15 @@ public:
     void clear() { keys_.clear(); }
 
 private:
-    struct Tagged {
+    struct TaggedKey {
         summary::KeyHash tag, key;
     };
     struct Order {
-        bool operator()(const Tagged& a, const Tagged& b) const {
+        bool operator()(const TaggedKey& a, const TaggedKey& b) const {
             return a.tag != b.tag ? precedes(a.tag, b.tag) : precedes(a.key, b.key);
         }
     };
-    std::set<Tagged, Order> keys_;
+    std::set<TaggedKey, Order> keys_;
 };
 
 }  // namespace proxy

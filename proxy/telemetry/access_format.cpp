@@ -1,8 +1,8 @@
 // The three formats of the access log. access_log.cpp has the writer.
 #include "proxy/telemetry/access_log.hpp"
 
-#include "proxy/http/field_list.hpp"
 #include "base/text/json_string.hpp"
+#include "proxy/http/field_list.hpp"
 
 #include <algorithm>
 #include <array>

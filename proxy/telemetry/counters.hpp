@@ -8,7 +8,7 @@
 #include <functional>
 #include <string_view>
 
-#include "base/counters/described.hpp"
+#include "base/counters/counter_table.hpp"
 #include "proxy/http/described_enum.hpp"
 #include "proxy/http/outcome.hpp"
 #include "proxy/http/storage_verdict.hpp"
@@ -16,7 +16,7 @@
 
 namespace proxy {
 
-using base::Described;
+using base::CounterRow;
 using base::NumberKind;
 
 /// Upper bounds of the request duration histogram in seconds, from a memory hit to a long download.
@@ -51,12 +51,12 @@ struct DurationExemplars {
 
 /// One count per value of a described enum.
 template <class Enum>
-struct PerEnum {
+struct EnumCounts {
     std::array<std::uint64_t, kEnumSize<Enum>> values{};
 
     std::uint64_t& operator[](Enum e) { return values[static_cast<std::size_t>(e)]; }
     std::uint64_t operator[](Enum e) const { return values[static_cast<std::size_t>(e)]; }
-    PerEnum& operator+=(const PerEnum& other) {
+    EnumCounts& operator+=(const EnumCounts& other) {
         std::transform(values.begin(), values.end(), other.values.begin(), values.begin(),
                        std::plus<>());
         return *this;
@@ -179,8 +179,8 @@ struct TrafficCounters {
     std::uint64_t intercepted_connections = 0, intercepted_requests = 0;
 };
 
-/// described.hpp explains the fields of a row.
-inline constexpr Described<TrafficCounters> kTrafficCounters[] = {
+/// counter_table.hpp explains the fields of a row.
+inline constexpr CounterRow<TrafficCounters> kTrafficCounters[] = {
     {&TrafficCounters::origin_requests, "upstream.origin_requests", "requests",
      "Requests sent to origins, validations included.", "hearsay_origin_requests_total"},
     {&TrafficCounters::origin_failures, "upstream.origin_failures", "requests",
@@ -310,12 +310,12 @@ static_assert(base::every_member_has_a_row(kTrafficCounters));
 
 /// All counters of one worker.
 struct WorkerCounters : TrafficCounters {
-    PerEnum<Outcome> requests;
+    EnumCounts<Outcome> requests;
     std::array<DurationHistogram, kEnumSize<Outcome>> durations;  // index: Outcome
     std::array<DurationExemplars, kEnumSize<Outcome>> exemplars;  // likewise
-    PerEnum<StorageVerdict> verdicts;
-    PerEnum<RequestRefusal> refusals;
-    PerEnum<InterceptFailure> intercept_failures;
+    EnumCounts<StorageVerdict> verdicts;
+    EnumCounts<RequestRefusal> refusals;
+    EnumCounts<InterceptFailure> intercept_failures;
 
     /// Counts the duration of a request, and notes its trace if that is sampled.
     void observe(Outcome outcome, std::chrono::nanoseconds duration, const RequestTrace& trace);

@@ -38,7 +38,7 @@ struct Explanation {
         std::uint64_t body_bytes = 0, block_bytes = 0;  // the latter is 0 for a body in one piece
     };
     /// The last reason against storing a response of this URL that the node remembers.
-    struct NotStored {
+    struct RefusedStorage {
         std::string_view verdict;  // words of http/storage_verdict.hpp
         std::chrono::seconds ago{0};
     };
@@ -47,7 +47,7 @@ struct Explanation {
         std::optional<std::chrono::seconds> ttl;  // of the stored response; negative if stale
         std::optional<Stored> stored;
         std::size_t variants = 0;  // in memory
-        std::optional<NotStored> not_stored;
+        std::optional<RefusedStorage> not_stored;
         /// An invalidation of this URL is so recent that a miss asks the origin alone.
         bool just_invalidated = false;
     } store;

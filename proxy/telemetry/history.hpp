@@ -16,7 +16,7 @@ namespace proxy {
 /// Counts of client requests since the start of the process, at one moment. The difference of two
 /// of them is an interval of the history.
 struct TrafficTotals {
-    PerEnum<Outcome> requests;
+    EnumCounts<Outcome> requests;
     std::array<DurationHistogram, kEnumSize<Outcome>> durations;     // index: Outcome
     std::uint64_t to_clients = 0, from_peers = 0, from_origins = 0;  // bytes of bodies
     std::uint64_t refused = 0;                                       // requests, for any reason

@@ -59,7 +59,7 @@ private:
         Minute minute = -1;
         OriginAnswerCounts counts;
     };
-    struct Counted {
+    struct SiteAnswerCount {
         std::string host;
         std::uint16_t port = 0;
         OriginAnswerCounts total;
@@ -67,7 +67,7 @@ private:
     };
     static Minute minute_of(Time time);
 
-    std::map<std::string, Counted, std::less<>> sites_;
+    std::map<std::string, SiteAnswerCount, std::less<>> sites_;
 };
 
 }  // namespace proxy

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "base/counters/described.hpp"
+#include "base/counters/counter_table.hpp"
 
 namespace proxy {
 
-using base::Described;
+using base::CounterRow;
 
 /// Counts of peer requests between this node and one peer, in both directions. Per worker, or
 /// summed.
@@ -17,8 +17,8 @@ struct PeerCounters {
     std::uint64_t saved_microseconds = 0, lost_microseconds = 0;  // against the origin's usual time
 };
 
-/// described.hpp explains the fields of a row. /metrics adds the peer as a label.
-inline constexpr Described<PeerCounters> kPeerCounters[] = {
+/// counter_table.hpp explains the fields of a row. /metrics adds the peer as a label.
+inline constexpr CounterRow<PeerCounters> kPeerCounters[] = {
     {&PeerCounters::asked, "cluster.peers[].asked", "requests",
      "Requests sent to a peer: those of hearsay_peer_requests_total and the ones under way.", ""},
     {&PeerCounters::hits,

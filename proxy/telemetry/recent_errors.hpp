@@ -33,7 +33,7 @@ public:
     std::vector<Line> lines() const;
 
 private:
-    struct Kept {
+    struct ErrorLine {
         std::chrono::system_clock::time_point at;
         bool is_error = false;
         std::uint16_t bytes = 0;
@@ -41,7 +41,7 @@ private:
     };
 
     mutable std::mutex mutex_;
-    std::vector<Kept> lines_ = std::vector<Kept>(kLines);
+    std::vector<ErrorLine> lines_ = std::vector<ErrorLine>(kLines);
     std::uint64_t noted_ = 0;  // in all
 };
 

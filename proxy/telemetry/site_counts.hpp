@@ -16,7 +16,7 @@ namespace proxy {
 
 /// Client requests of one site or rule, and the answers of the origin of a site.
 struct SiteCount {
-    PerEnum<Outcome> requests;
+    EnumCounts<Outcome> requests;
     std::uint64_t bytes_to_clients = 0;
     OriginAnswerCounts origin;  // what its origin answered; of a site alone
 

@@ -41,7 +41,7 @@ std::uint64_t unix_nanoseconds(SystemClock::time_point time) {
 
 }  // namespace
 
-struct OpenSpan::Draft {
+struct OpenSpan::SpanRecord {
     SpanQueue* queue;
     TraceContext context;
     SpanId parent;
@@ -70,16 +70,16 @@ RequestTrace begin_trace(const std::optional<TraceContext>& received, double sam
 OpenSpan::OpenSpan(const RequestTrace& of, SpanKind kind, std::string_view name) {
     if (!of.spans) return;
     const TraceContext own{of.context.trace, fresh_span_id(), true};
-    draft_ =
-        std::make_unique<Draft>(Draft{of.spans, own, of.context.span, kind, name, Clock::now()});
+    record_ = std::make_unique<SpanRecord>(
+        SpanRecord{of.spans, own, of.context.span, kind, name, Clock::now()});
 }
 
 OpenSpan OpenSpan::of_request(const RequestTrace& request, std::string_view name,
                               Clock::time_point begun) {
     OpenSpan span;
     if (!request.spans) return span;
-    span.draft_ = std::make_unique<Draft>(
-        Draft{request.spans, request.context, request.parent, SpanKind::server, name, begun});
+    span.record_ = std::make_unique<SpanRecord>(
+        SpanRecord{request.spans, request.context, request.parent, SpanKind::server, name, begun});
     return span;
 }
 
@@ -89,7 +89,7 @@ OpenSpan::OpenSpan(OpenSpan&& other) noexcept = default;
 OpenSpan& OpenSpan::operator=(OpenSpan&& other) noexcept {
     if (this == &other) return *this;
     end();
-    draft_ = std::move(other.draft_);
+    record_ = std::move(other.record_);
     return *this;
 }
 
@@ -98,13 +98,13 @@ OpenSpan::~OpenSpan() {
 }
 
 TraceContext OpenSpan::context() const {
-    return draft_ ? draft_->context : TraceContext{};
+    return record_ ? record_->context : TraceContext{};
 }
 
 /// Writes the start of an attribute, if it has room.
 bool OpenSpan::takes(std::string_view key, std::size_t bytes) {
-    if (!draft_) return false;
-    auto& out = draft_->attributes;
+    if (!record_) return false;
+    auto& out = record_->attributes;
     if (out.size() + key.size() + bytes > kMaxAttributesBytes) return false;
     if (!out.empty()) out.push_back(',');
     out.append("{\"key\":\"").append(key).append("\",\"value\":{");
@@ -112,42 +112,42 @@ bool OpenSpan::takes(std::string_view key, std::size_t bytes) {
 }
 
 void OpenSpan::add(std::string_view key, std::string_view text) {
-    if (!draft_ || text.empty()) return;
+    if (!record_ || text.empty()) return;
     std::string value;
     base::append_json_string(value, text.substr(0, kMaxAttributeBytes));
     if (!takes(key, value.size() + 64)) return;
-    draft_->attributes.append("\"stringValue\":").append(value).append("}}");
+    record_->attributes.append("\"stringValue\":").append(value).append("}}");
 }
 
 void OpenSpan::add_number(std::string_view key, std::uint64_t number) {
     if (!takes(key, 96)) return;
-    draft_->attributes.append("\"intValue\":");
-    append_quoted_number(draft_->attributes, number);
-    draft_->attributes.append("}}");
+    record_->attributes.append("\"intValue\":");
+    append_quoted_number(record_->attributes, number);
+    record_->attributes.append("}}");
 }
 
 void OpenSpan::add_flag(std::string_view key, bool flag) {
     if (!takes(key, 64)) return;
-    draft_->attributes.append(flag ? "\"boolValue\":true}}" : "\"boolValue\":false}}");
+    record_->attributes.append(flag ? "\"boolValue\":true}}" : "\"boolValue\":false}}");
 }
 
 void OpenSpan::fail(std::string_view why) {
-    if (!draft_ || draft_->failed) return;
-    draft_->failed = true;
-    draft_->failure = why.substr(0, 128);
-    add("error.type", draft_->failure);
+    if (!record_ || record_->failed) return;
+    record_->failed = true;
+    record_->failure = why.substr(0, 128);
+    add("error.type", record_->failure);
 }
 
 void OpenSpan::link(const TraceContext& other) {
-    if (!draft_ || !other.valid() || !draft_->links.empty()) return;
-    append_ids(draft_->links, other);
-    draft_->links.push_back('}');
+    if (!record_ || !other.valid() || !record_->links.empty()) return;
+    append_ids(record_->links, other);
+    record_->links.push_back('}');
 }
 
 /// The exporter may lack the memory for a span, which is no reason to end anything else.
 void OpenSpan::end() {
-    if (!draft_) return;
-    const auto draft = std::exchange(draft_, nullptr);
+    if (!record_) return;
+    const auto draft = std::exchange(record_, nullptr);
     try {
         const auto took = Clock::now() - draft->begun;
         const auto ended = SystemClock::now();

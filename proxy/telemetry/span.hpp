@@ -51,7 +51,7 @@ public:
     OpenSpan& operator=(OpenSpan&& other) noexcept;  // ends the span that was here
     ~OpenSpan();                                     // ends it
 
-    explicit operator bool() const { return draft_ != nullptr; }
+    explicit operator bool() const { return record_ != nullptr; }
     /// The parent of the spans at the other side; invalid if this is empty.
     TraceContext context() const;
 
@@ -68,9 +68,9 @@ public:
     void end();
 
 private:
-    struct Draft;
+    struct SpanRecord;
     bool takes(std::string_view key, std::size_t bytes);
-    std::unique_ptr<Draft> draft_;
+    std::unique_ptr<SpanRecord> record_;
 };
 
 /// The context for the request that `span` is about: that of `span`, else that of `of`.

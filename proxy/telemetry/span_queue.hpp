@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/counters/described.hpp"
+#include "base/counters/counter_table.hpp"
 
 namespace proxy {
 
@@ -20,8 +20,8 @@ struct SpanCounters {
     std::uint64_t failures = 0;  // requests to the collector without success
     std::uint64_t waiting = 0, waiting_bytes = 0;
 };
-/// described.hpp explains the fields of a row.
-inline constexpr base::Described<SpanCounters> kSpanCounters[] = {
+/// counter_table.hpp explains the fields of a row.
+inline constexpr base::CounterRow<SpanCounters> kSpanCounters[] = {
     {&SpanCounters::sent,
      "tracing.sent",
      "spans",

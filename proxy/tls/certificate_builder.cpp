@@ -28,11 +28,11 @@ void must(bool good, const char* what) {
 }
 
 template <class T, void (*Free)(T*)>
-struct Freed {
+struct OpenSslDeleter {
     void operator()(T* object) const { Free(object); }
 };
 template <class T, void (*Free)(T*)>
-using Owned = std::unique_ptr<T, Freed<T, Free>>;
+using Owned = std::unique_ptr<T, OpenSslDeleter<T, Free>>;
 using OwnedName = Owned<GENERAL_NAME, GENERAL_NAME_free>;
 
 OwnedName dns_name(std::string_view host) {

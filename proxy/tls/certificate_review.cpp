@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "proxy/config/config_certificates.hpp"
+#include "proxy/http/wall_clock.hpp"
 #include "proxy/tls/certificate_choice.hpp"
 #include "proxy/tls/tls_contexts.hpp"
-#include "proxy/http/wall_clock.hpp"
 
 namespace proxy {
 namespace {

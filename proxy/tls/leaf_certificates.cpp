@@ -6,8 +6,8 @@
 #include <exception>
 
 #include "base/text/plain_message.hpp"
-#include "proxy/tls/certificate_builder.hpp"
 #include "proxy/http/wall_clock.hpp"
+#include "proxy/tls/certificate_builder.hpp"
 
 namespace proxy {
 namespace {

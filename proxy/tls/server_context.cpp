@@ -94,8 +94,7 @@ std::shared_ptr<SSL_CTX> new_server_context(OfferedProtocols protocols) {
     auto context = base::new_tls_context(base::TlsSide::server);
     // Tickets resume sessions on any worker; a session cache would need a shared lock.
     SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
-    const auto& ours =
-        protocols == OfferedProtocols::http2_too ? kAlpnWithHttp2 : base::kAlpnHttp1;
+    const auto& ours = protocols == OfferedProtocols::http2_too ? kAlpnWithHttp2 : base::kAlpnHttp1;
     SSL_CTX_set_alpn_select_cb(context.get(), choose_protocol,
                                const_cast<std::string_view*>(&ours));
     return context;

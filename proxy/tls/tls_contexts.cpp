@@ -14,9 +14,9 @@
 #include "base/tls/tls_session.hpp"
 #include "protocol/wire/keys.hpp"
 #include "proxy/config/config_certificates.hpp"
+#include "proxy/http/wall_clock.hpp"
 #include "proxy/tls/pem_fault.hpp"
 #include "proxy/tls/server_context.hpp"
-#include "proxy/http/wall_clock.hpp"
 
 namespace proxy {
 namespace {
@@ -67,8 +67,8 @@ public:
                     make_server_context(contexts->certificates, offered_protocols(config_));
         }
         if (config_.cluster && config_.cluster->encrypt)
-            contexts->peers = std::make_shared<const base::PskContext>(
-                protocol::tls_keys(config_.cluster->keys));
+            contexts->peers =
+                std::make_shared<const base::PskContext>(protocol::tls_keys(config_.cluster->keys));
         for (std::size_t i = 0; i < config_.origins.size(); ++i) {
             const auto& origin = config_.origins[i];
             std::shared_ptr<const TlsClient> client;

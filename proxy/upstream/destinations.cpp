@@ -61,7 +61,7 @@ std::optional<ip::address> literal(const std::string& host) {
 }
 
 /// Does a connection to it end on this machine, if anything listens there?
-bool is_local(const Surroundings& around, const ip::address& address) {
+bool is_local(const ClusterAddresses& around, const ip::address& address) {
     return address.is_loopback() || address.is_unspecified() ||
            std::find(around.own.begin(), around.own.end(), address) != around.own.end();
 }
@@ -100,9 +100,9 @@ bool meets(const HostPort& listener, const ip::address& address, std::uint16_t p
     return !where || where->is_unspecified() || address.is_unspecified() || *where == address;
 }
 
-bool is_of_the_house(const Config& config, const Surroundings& around, const ip::address& address,
-                     std::uint16_t port) {
-    if (!is_house_port(config, around.found, port)) return false;
+bool is_of_the_house(const Config& config, const ClusterAddresses& around,
+                     const ip::address& address, std::uint16_t port) {
+    if (!is_cluster_port(config, around.found, port)) return false;
     const auto listeners = own_listeners(config);
     const auto is_own = std::any_of(listeners.begin(), listeners.end(), [&](const auto* listener) {
         return meets(*listener, address, port) &&
@@ -130,7 +130,7 @@ bool is_public(const ip::address& address) {
                                [](const auto& inner) { return is_public(inner); });
 }
 
-bool is_house_port(const Config& config, PeerPlaces found, std::uint16_t port) {
+bool is_cluster_port(const Config& config, PeerPlaces found, std::uint16_t port) {
     if (port == 0) return false;
     const auto is_of_a_peer =
         std::any_of(found.begin(), found.end(), [port](const protocol::PeerPlace& place) {
@@ -177,7 +177,7 @@ std::vector<std::string_view> peer_names(const Config& config, PeerPlaces found)
     return names;
 }
 
-Destination judge_destination(const Config& config, const Surroundings& around,
+Destination judge_destination(const Config& config, const ClusterAddresses& around,
                               const ip::address& address, std::uint16_t port) {
     const auto plain = base::plain_address(address);
     const auto inner = base::embedded_v4(plain);
@@ -206,7 +206,7 @@ Destination judge_destination(const Config& config, const Surroundings& around,
 
 Destination judge_unresolved(const Config& config, PeerPlaces found, const std::string& host,
                              std::uint16_t port) {
-    const auto is_house = is_house_port(config, found, port);
+    const auto is_house = is_cluster_port(config, found, port);
     std::string scratch;
     const std::string name(canonical_host(host, scratch));
     // A parent might read these as another host than every list of this node does.
@@ -219,7 +219,7 @@ Destination judge_unresolved(const Config& config, PeerPlaces found, const std::
     in_addr v4{};
     if (!address && ::inet_aton(name.c_str(), &v4) != 0) return Destination::closed;
     if (address) {
-        const Surroundings around{
+        const ClusterAddresses around{
             is_house ? interface_addresses() : std::vector<ip::address>(), {}, found};
         return judge_destination(config, around, *address, port);
     }

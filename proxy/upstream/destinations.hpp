@@ -27,18 +27,18 @@ bool is_public(const boost::asio::ip::address& address);
 using PeerPlaces = std::span<const protocol::PeerPlace>;
 
 /// True for a port of this node's or its peers' listeners. Only then does judge_destination() need
-/// the Surroundings.
-bool is_house_port(const Config& config, PeerPlaces found, std::uint16_t port);
+/// the ClusterAddresses.
+bool is_cluster_port(const Config& config, PeerPlaces found, std::uint16_t port);
 
-/// The addresses that the pool looks up for a port of is_house_port().
-struct Surroundings {
+/// The addresses that the pool looks up for a port of is_cluster_port().
+struct ClusterAddresses {
     std::vector<boost::asio::ip::address> own;    // of this machine's interfaces
     std::vector<boost::asio::ip::address> peers;  // of peer_names()
     PeerPlaces found = {};
 };
 std::vector<boost::asio::ip::address> interface_addresses();
 
-/// The host names of peers, to be resolved into Surroundings::peers.
+/// The host names of peers, to be resolved into ClusterAddresses::peers.
 std::vector<std::string_view> peer_names(const Config& config, PeerPlaces found);
 
 /// Judges the very address that would be connected to. Listeners of this node and of its peers are
@@ -46,7 +46,7 @@ std::vector<std::string_view> peer_names(const Config& config, PeerPlaces found)
 /// the unspecified address, which leads to loopback. At peers' addresses the ports that this node
 /// uses itself are closed, because a peer's admin port may be the same. Peers are those of the
 /// configuration and those of discovery, SRV records included.
-Destination judge_destination(const Config& config, const Surroundings& around,
+Destination judge_destination(const Config& config, const ClusterAddresses& around,
                               const boost::asio::ip::address& address, std::uint16_t port);
 
 /// Judges a target that a parent proxy is to resolve, by its text alone. An address is judged as

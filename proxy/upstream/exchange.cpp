@@ -6,12 +6,12 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <charconv>
 
+#include "base/net/acknowledged.hpp"
+#include "base/net/quick_recovery.hpp"
 #include "proxy/http/connection_login.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/retry_after.hpp"
-#include "base/net/acknowledged.hpp"
-#include "base/net/quick_recovery.hpp"
 #include "proxy/http/wall_clock.hpp"
 
 namespace proxy {
@@ -54,7 +54,7 @@ Exchange::~Exchange() {
     if (terms_.with_peer) give_up();
 }
 
-Received Exchange::received() const {
+ReceivedHead Exchange::received() const {
     const auto server = terms_.with_peer ? server_of_peer(head().fields) : sender_.mark;
     return {head(), asked_.wall,      arrival_,         {}, false, time_to_head(),
             server, redirects_.get(), sender_.of_client};
@@ -67,7 +67,8 @@ asio::awaitable<FetchError> Exchange::run(const UpstreamTarget& target, const Re
         const auto connect_by = delivery_.has_vanished()
                                     ? Clock::now() + (patience.connect - asked_.steady)
                                     : patience.connect;
-        auto error = co_await connect(target, connect_by, first ? Kept::any : Kept::none);
+        auto error = co_await connect(target, connect_by,
+                                      first ? ConnectionReuse::any : ConnectionReuse::none);
         // A TLS handshake may be cut as well as the bytes behind it.
         const auto refused = error == FetchError::connect_failed || error == FetchError::reset;
         if (refused && first && request.may_retry) continue;
@@ -89,12 +90,12 @@ asio::awaitable<FetchError> Exchange::run(const UpstreamTarget& target, const Re
 }
 
 asio::awaitable<FetchError> Exchange::connect(const UpstreamTarget& target,
-                                              Clock::time_point deadline, Kept kept) {
+                                              Clock::time_point deadline, ConnectionReuse kept) {
     delivery_ = {};
     reader_.begin();
     connection_.reset();
     auto* const owned = terms_.owned;
-    if (kept != Kept::none && owned && *owned) connection_ = pool_.take(target, *owned);
+    if (kept != ConnectionReuse::none && owned && *owned) connection_ = pool_.take(target, *owned);
     if (!connection_) {
         auto acquired = co_await pool_.acquire(target, deadline, kept);
         if (!acquired) co_return acquired.error();
@@ -103,7 +104,7 @@ asio::awaitable<FetchError> Exchange::connect(const UpstreamTarget& target,
     if (terms_.logs_in) connection_->login = ConnectionLogin::done;
     sender_.of_client = connection_->is_of_client();
     sender_.mark = target.mark;
-    if (kept == Kept::recent && connection_->is_used()) delivery_.begin_on(socket());
+    if (kept == ConnectionReuse::recent && connection_->is_used()) delivery_.begin_on(socket());
     if (terms_.with_peer) base::recover_quickly(socket());
     if (abandoned_) co_return FetchError::abandoned;
     asked_ = {Clock::now(), wall_now()};
@@ -196,8 +197,7 @@ Exchange::Said Exchange::look() {
             delivery_.answered();
             continue;
         }
-        if (step == base::TlsSession::Step::wait_read ||
-            step == base::TlsSession::Step::wait_write)
+        if (step == base::TlsSession::Step::wait_read || step == base::TlsSession::Step::wait_write)
             return Said::nothing;
         delivery_.ended(step == base::TlsSession::Step::end);
         return Said::end;

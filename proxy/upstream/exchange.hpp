@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "proxy/http/arrival.hpp"
-#include "proxy/http/received.hpp"
+#include "proxy/http/received_head.hpp"
 #include "proxy/http/redirects.hpp"
 #include "proxy/telemetry/span.hpp"
 #include "proxy/upstream/mirrored_response.hpp"
@@ -104,7 +104,7 @@ public:
 
     // The steps of run(), for requests with a body.
     boost::asio::awaitable<FetchError> connect(const UpstreamTarget& target,
-                                               Clock::time_point deadline, Kept kept);
+                                               Clock::time_point deadline, ConnectionReuse kept);
     boost::asio::awaitable<FetchError> send(std::string_view bytes, Clock::time_point deadline);
     boost::asio::awaitable<FetchError> receive_head(bool is_head, Clock::time_point deadline);
     /// Waits for the next head, which may be an interim one. After `head_timeout` the caller may
@@ -157,7 +157,7 @@ public:
     /// The sender's Retry-After, as a time; no request should go out before.
     std::optional<Clock::time_point> not_before() const;
     /// The head with the time of its request.
-    Received received() const;
+    ReceivedHead received() const;
     /// The response came by these redirects, or is the last of them: head() has the fields that
     /// they give it from now on.
     void came_by(std::shared_ptr<const Redirects> redirects) {

@@ -35,13 +35,13 @@ public:
     void judge(Time now, const Look& look, const Book& book);
 
 private:
-    struct Watched {
+    struct PendingCheck {
         std::string node;
         summary::KeyHash hash;
         std::string uri;
         Time announced_by;
     };
-    std::deque<Watched> watched_;
+    std::deque<PendingCheck> watched_;
 };
 
 }  // namespace proxy

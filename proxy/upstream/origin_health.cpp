@@ -4,17 +4,17 @@
 
 namespace proxy {
 
-OriginHealth::Leave OriginHealth::may_ask(const std::string& place, bool has_stand_in, Time now) {
+OriginHealth::Grant OriginHealth::may_ask(const std::string& place, bool has_stand_in, Time now) {
     const auto found = origins_.find(place);
-    if (found == origins_.end()) return Leave::ask;
+    if (found == origins_.end()) return Grant::ask;
     auto& origin = found->second;
     const auto breaker_open =
         origin.state == State::down || (origin.state == State::silent && has_stand_in);
-    if (!breaker_open) return Leave::ask;
-    if (now < origin.ask_again_at) return Leave::no;
+    if (!breaker_open) return Grant::ask;
+    if (now < origin.ask_again_at) return Grant::no;
     origin.pause = std::min<std::chrono::nanoseconds>(2 * origin.pause, kOriginPauseMax);
     origin.ask_again_at = now + origin.pause;
-    return Leave::trial;
+    return Grant::trial;
 }
 
 OriginHealth::Origin* OriginHealth::find(const std::string& place, Time now) {

@@ -27,13 +27,13 @@ class OriginHealth {
 public:
     using Time = std::chrono::steady_clock::time_point;
 
-    enum class Leave : std::uint8_t {
+    enum class Grant : std::uint8_t {
         ask,
         trial,  // ask: the one request of this pause that finds out whether it is back
         no,     // the origin has its pause
     };
     /// `has_stand_in`: a stored response may be given instead.
-    Leave may_ask(const std::string& place, bool has_stand_in, Time now);
+    Grant may_ask(const std::string& place, bool has_stand_in, Time now);
 
     enum class End : std::uint8_t {
         answered,       // also by a refusal or a cut: a server is there

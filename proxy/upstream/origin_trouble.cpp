@@ -11,22 +11,22 @@ constexpr std::optional<OriginTrouble> kNone;
 
 // clang-format off
 //                                        trouble       end                 by                  forward pass   logged
-constexpr ErrorMeaning kNoName          {kUnreachable, End::unknown,        EndedBy::origin,    true,   true,  true};
-constexpr ErrorMeaning kNotConnected    {kUnreachable, End::not_connected, EndedBy::origin,    true,   true,  true};
-constexpr ErrorMeaning kNotAnswered     {kUnreachable, End::not_answered,  EndedBy::origin,    true,   true,  true};
-constexpr ErrorMeaning kBrokeOff        {kUnreachable, End::answered,      EndedBy::origin,    true,   true,  true};
-constexpr ErrorMeaning kNotTrusted      {kUnreachable, End::answered,      EndedBy::origin,    true,   false, false};
-constexpr ErrorMeaning kTunnelRefused   {kUnreachable, End::answered,      EndedBy::origin,    true,   true,  false};
-constexpr ErrorMeaning kNonsense        {kError,       End::answered,      EndedBy::origin,    true,   true,  true};
-constexpr ErrorMeaning kAnsweredError   {kError,       End::answered,      EndedBy::origin,    true,   true,  false};
-constexpr ErrorMeaning kAnsweredOther   {kError,       End::answered,      EndedBy::origin,    true,   false, false};
-constexpr ErrorMeaning kBusy            {kError,       End::unknown,        EndedBy::this_node, false,  true,  true};
-constexpr ErrorMeaning kNoDescriptors   {kError,       End::unknown,        EndedBy::this_node, false,  true,  false};
-constexpr ErrorMeaning kSpared          {kUnreachable, End::unknown,        EndedBy::this_node, false,  true,  false};
-constexpr ErrorMeaning kBackedOff       {kError,       End::unknown,        EndedBy::this_node, false,  true,  false};
-constexpr ErrorMeaning kForbidden       {kNone,        End::unknown,        EndedBy::rule,      false,  false, false};
-constexpr ErrorMeaning kAbandoned       {kError,       End::unknown,        EndedBy::nobody,    true,   false, false};
-constexpr ErrorMeaning kStopping        {kError,       End::unknown,        EndedBy::nobody,    false,  false, false};
+constexpr ErrorMeaning kNoName          {kUnreachable, End::unknown,        FailureSide::origin,    true,   true,  true};
+constexpr ErrorMeaning kNotConnected    {kUnreachable, End::not_connected, FailureSide::origin,    true,   true,  true};
+constexpr ErrorMeaning kNotAnswered     {kUnreachable, End::not_answered,  FailureSide::origin,    true,   true,  true};
+constexpr ErrorMeaning kBrokeOff        {kUnreachable, End::answered,      FailureSide::origin,    true,   true,  true};
+constexpr ErrorMeaning kNotTrusted      {kUnreachable, End::answered,      FailureSide::origin,    true,   false, false};
+constexpr ErrorMeaning kTunnelRefused   {kUnreachable, End::answered,      FailureSide::origin,    true,   true,  false};
+constexpr ErrorMeaning kNonsense        {kError,       End::answered,      FailureSide::origin,    true,   true,  true};
+constexpr ErrorMeaning kAnsweredError   {kError,       End::answered,      FailureSide::origin,    true,   true,  false};
+constexpr ErrorMeaning kAnsweredOther   {kError,       End::answered,      FailureSide::origin,    true,   false, false};
+constexpr ErrorMeaning kBusy            {kError,       End::unknown,        FailureSide::this_node, false,  true,  true};
+constexpr ErrorMeaning kNoDescriptors   {kError,       End::unknown,        FailureSide::this_node, false,  true,  false};
+constexpr ErrorMeaning kSpared          {kUnreachable, End::unknown,        FailureSide::this_node, false,  true,  false};
+constexpr ErrorMeaning kBackedOff       {kError,       End::unknown,        FailureSide::this_node, false,  true,  false};
+constexpr ErrorMeaning kForbidden       {kNone,        End::unknown,        FailureSide::rule,      false,  false, false};
+constexpr ErrorMeaning kAbandoned       {kError,       End::unknown,        FailureSide::nobody,    true,   false, false};
+constexpr ErrorMeaning kStopping        {kError,       End::unknown,        FailureSide::nobody,    false,  false, false};
 // clang-format on
 
 }  // namespace

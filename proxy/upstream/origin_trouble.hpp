@@ -12,7 +12,7 @@ namespace proxy {
 // for every FetchError.
 
 /// The party that ended a fetch without a usable response.
-enum class EndedBy : std::uint8_t {
+enum class FailureSide : std::uint8_t {
     origin,     // or the way to it
     this_node,  // a limit of it (connections, descriptors), or its OriginHealth
     rule,       // of this node: the destination is closed
@@ -27,7 +27,7 @@ struct ErrorMeaning {
     std::optional<OriginTrouble> trouble;
     /// The consequence for the origin's health.
     OriginHealth::End end = OriginHealth::End::answered;
-    EndedBy by = EndedBy::origin;
+    FailureSide by = FailureSide::origin;
     /// The request went out, or the node tried to send it (RFC 9211 §2.2: `fwd` states a request
     /// that went forward).
     bool went_forward = true;

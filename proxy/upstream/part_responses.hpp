@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/memory/recent_map.hpp"
 #include "proxy/http/fetch_error.hpp"
 #include "proxy/http/message_parser.hpp"
-#include "base/memory/recent_map.hpp"
 
 namespace proxy {
 
@@ -44,7 +44,7 @@ public:
     std::size_t size() const { return size_.load(std::memory_order_relaxed); }
 
 private:
-    struct Noted {
+    struct PartRecord {
         Time until;
         bool sure = false;
     };
@@ -54,7 +54,7 @@ private:
 
     mutable std::mutex mutex_;
     std::atomic<std::size_t> size_{0};
-    base::RecentMap<std::string, Noted> noted_;
+    base::RecentMap<std::string, PartRecord> noted_;
 };
 
 }  // namespace proxy

@@ -16,7 +16,7 @@ namespace proxy {
 // A peer request by HEAD finds out what the peer would respond to a GET. No counters of peer
 // requests include it.
 
-BOOST_DEFINE_FIXED_ENUM_CLASS(PeerHas, std::uint8_t,
+BOOST_DEFINE_FIXED_ENUM_CLASS(PeerHeadResult, std::uint8_t,
                               has,  // it would give the object
                               absent,
                               variant,  // it has variants for other requests
@@ -27,12 +27,12 @@ BOOST_DEFINE_FIXED_ENUM_CLASS(PeerHas, std::uint8_t,
 )
 
 /// The meaning of the peer's response.
-PeerHas what_peer_has(const Head& answer);
+PeerHeadResult what_peer_has(const Head& answer);
 
 /// Sends `text`, of a PeerRequestHead with the method HEAD, to the peer. Returns `unknown` without
 /// a response within `patience`.
-boost::asio::awaitable<PeerHas> send_peer_head_request(Upstream& upstream, PeerOfView peer,
-                                                       std::string text,
-                                                       std::chrono::nanoseconds patience);
+boost::asio::awaitable<PeerHeadResult> send_peer_head_request(Upstream& upstream, PeerOfView peer,
+                                                              std::string text,
+                                                              std::chrono::nanoseconds patience);
 
 }  // namespace proxy

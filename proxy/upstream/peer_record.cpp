@@ -66,7 +66,7 @@ double PeerRecord::false_miss_rate() const {
     return std::max(had_it_ - 2 * std::sqrt(had_it_), 0.0) / denied_;
 }
 
-void PeerRecord::won(const TimeWon& time) {
+void PeerRecord::won(const TimeGain& time) {
     using std::chrono::microseconds;
     const auto whole = [](std::chrono::nanoseconds of) {
         return static_cast<std::uint64_t>(std::chrono::floor<microseconds>(of).count());

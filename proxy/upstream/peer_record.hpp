@@ -15,7 +15,7 @@
 #include "proxy/telemetry/peer_counters.hpp"
 #include "proxy/upstream/false_hits.hpp"
 #include "proxy/upstream/round_trip.hpp"
-#include "proxy/upstream/time_won.hpp"
+#include "proxy/upstream/time_gain.hpp"
 #include "summary/directory/peer_set.hpp"
 
 namespace proxy {
@@ -98,7 +98,7 @@ public:
     void false_hit_was(FalseHits::Cause cause);
     /// Counts a sample in spite of a no; `false_miss`: the peer had the object.
     void sampled(bool false_miss);
-    void won(const TimeWon& time);
+    void won(const TimeGain& time);
 
     const Counts& counts() const { return counts_; }
     void gave() { ++counts_.served; }

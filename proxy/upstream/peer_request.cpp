@@ -41,7 +41,7 @@ PeerRecord& PeerRequest::record() {
 /// parent.
 void PeerRequest::begin_span(std::string& request) {
     constexpr std::string_view kEndOfHead = "\r\n";
-    span_ = OpenSpan(trace_, SpanKind::client, "peer question");
+    span_ = OpenSpan(trace_, SpanKind::client, "peer request");
     if (span_) {
         span_.add("http.request.method", std::string_view(request).substr(0, request.find(' ')));
         span_.add("hearsay.peer", peer().node);

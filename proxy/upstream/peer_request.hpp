@@ -45,7 +45,7 @@ public:
 
     /// Books the end. The first call counts.
     void close(PeerVerdict verdict);
-    /// Books the gain in time (time_won.hpp), for a response or a failure.
+    /// Books the gain in time (time_gain.hpp), for a response or a failure.
     void was_of_use(bool of_use, Duration alone, const RoundTrip& origin);
     /// Another response takes its place. An end without lateness is no failure.
     void lost();

@@ -1,9 +1,9 @@
 #include "proxy/upstream/peer_request_head.hpp"
 
+#include "base/text/number.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hashed_fields.hpp"
 #include "proxy/http/hop_by_hop.hpp"
-#include "base/text/number.hpp"
 #include "proxy/http/response_head.hpp"
 
 namespace proxy {

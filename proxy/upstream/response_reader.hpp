@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/memory/read_buffer.hpp"
 #include "proxy/http/fetch_error.hpp"
 #include "proxy/http/message_parser.hpp"
-#include "base/memory/read_buffer.hpp"
 
 namespace proxy {
 
@@ -42,7 +42,9 @@ public:
     std::vector<std::string_view>& pieces() { return pieces_; }
     const std::vector<std::string_view>& pieces() const { return pieces_; }
     /// A chunk line or trailer that never ends: more of it than a head may have has come.
-    bool is_stuck(const base::ReadBuffer& buffer) const { return buffer.size() > limits_.head_bytes; }
+    bool is_stuck(const base::ReadBuffer& buffer) const {
+        return buffer.size() > limits_.head_bytes;
+    }
     /// The connection has ended. True if the response is complete by it.
     bool finish_at_end() { return parser_->finish_at_eof(); }
 

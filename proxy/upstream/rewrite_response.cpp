@@ -33,8 +33,8 @@ FetchError rewrite_response(Upstream& upstream, const RequestSnapshot& asks, con
     return FetchError::none;
 }
 
-InterimResponse interim_of_origin(const LoadedConfig& config, const Mirror* mirror, const CacheKey& own,
-                                  const Head& received) {
+InterimResponse interim_of_origin(const LoadedConfig& config, const Mirror* mirror,
+                                  const CacheKey& own, const Head& received) {
     if (!mirror) return interim_response(received, config.node);
     CacheKey url;
     url.assign_url(mirror->url_at_origin(own.path()));

@@ -24,7 +24,7 @@ FetchError rewrite_response(Upstream& upstream, const RequestSnapshot& asks, con
 
 /// The interim response that `received` becomes for clients of `mirror`, which may be null. `own`:
 /// the client's target URI.
-InterimResponse interim_of_origin(const LoadedConfig& config, const Mirror* mirror, const CacheKey& own,
-                                  const Head& received);
+InterimResponse interim_of_origin(const LoadedConfig& config, const Mirror* mirror,
+                                  const CacheKey& own, const Head& received);
 
 }  // namespace proxy

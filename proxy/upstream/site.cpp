@@ -7,8 +7,8 @@
 
 #include "proxy/http/path_readings.hpp"
 #include "proxy/http/same_host.hpp"
-#include "proxy/tls/tls_contexts.hpp"
 #include "proxy/rewrite/url_prefix.hpp"
+#include "proxy/tls/tls_contexts.hpp"
 
 namespace proxy {
 namespace {
@@ -50,15 +50,15 @@ void choose_entry(const std::vector<OriginConfig>& origins, const CacheKey& key,
         });
     if (is_one) return;
     site.entry = nullptr;
-    site.none = NoSite::two_readings;
+    site.none = SiteRefusal::two_readings;
 }
 
 /// Why a target that no entry of `origins` matches has no site, if so.
-std::optional<NoSite> why_none(const Config& config, bool absolute_form) {
+std::optional<SiteRefusal> why_none(const Config& config, bool absolute_form) {
     if (!absolute_form)
-        return config.origins.empty() && config.forward.enabled ? NoSite::only_forward
-                                                                : NoSite::no_origin;
-    if (!config.forward.enabled) return NoSite::forward_disabled;
+        return config.origins.empty() && config.forward.enabled ? SiteRefusal::only_forward
+                                                                : SiteRefusal::no_origin;
+    if (!config.forward.enabled) return SiteRefusal::forward_disabled;
     return std::nullopt;
 }
 
@@ -80,10 +80,10 @@ bool SitePolicy::takes_for_failure(unsigned status) const {
     return rule && std::ranges::binary_search(rule->storing.stale_on, status);
 }
 
-AskedServer Site::asked_server() const {
-    if (!upstream.group) return AskedServer::origin;
-    if (!(*upstream.group)->parents) return AskedServer::member;
-    return tls ? AskedServer::tunnel : AskedServer::parent;
+UpstreamRole Site::asked_server() const {
+    if (!upstream.group) return UpstreamRole::origin;
+    if (!(*upstream.group)->parents) return UpstreamRole::member;
+    return tls ? UpstreamRole::tunnel : UpstreamRole::parent;
 }
 
 Site choose_site(const LoadedConfig& config, const CacheKey& key, bool absolute_form) {

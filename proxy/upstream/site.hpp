@@ -15,7 +15,7 @@
 namespace proxy {
 
 /// Why a request has no site.
-enum class NoSite : std::uint8_t {
+enum class SiteRefusal : std::uint8_t {
     forward_disabled,  // absolute-form, and this node is no forward proxy: 403
     no_origin,         // origin-form for a host that no origin entry matches: 404
     only_forward,      // origin-form, and this node is a forward proxy without origins: 404
@@ -52,7 +52,7 @@ struct SitePolicy {
 /// parent proxy, which is its own server.
 struct SiteUpstream {
     const HostPort* server = nullptr;  // of the entry of `origins`
-    /// The servers of the entry, or the parent proxies of a forward target. An OriginRequest
+    /// The servers of the entry, or the parent proxies of a forward target. An OriginPermit
     /// chooses one of them.
     const std::shared_ptr<const UpstreamGroupConfig>* group = nullptr;
 };
@@ -62,7 +62,7 @@ struct SiteUpstream {
 /// policy, trust and upstream always belong together. It is valid as long as that configuration;
 /// KeptSite keeps both. Any thread.
 struct Site {
-    std::optional<NoSite> none;  // set: there is no site, and no upstream
+    std::optional<SiteRefusal> none;  // set: there is no site, and no upstream
     const OriginConfig* entry = nullptr;
     SitePolicy policy;  // also of a site that is none
     SiteUpstream upstream;
@@ -71,7 +71,7 @@ struct Site {
     /// An entry of `origins` serves the site.
     bool of_entry() const { return entry != nullptr; }
     /// For texts about a failure.
-    AskedServer asked_server() const;
+    UpstreamRole asked_server() const;
 };
 
 /// Chooses the entry of `origins` whose `public` covers `key`, the longest first. Otherwise chooses

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "proxy/tls/tls_contexts.hpp"
 #include "base/text/json_string.hpp"
 #include "proxy/telemetry/span.hpp"
+#include "proxy/tls/tls_contexts.hpp"
 
 namespace proxy {
 namespace {

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "base/async/task_group.hpp"
-#include "proxy/config/config_in_effect.hpp"
-#include "base/memory/memory.hpp"
 #include "base/async/timer_wheel.hpp"
 #include "base/async/wakeup.hpp"
+#include "base/memory/memory.hpp"
+#include "proxy/config/config_in_effect.hpp"
 #include "proxy/telemetry/span_queue.hpp"
 #include "proxy/upstream/exchange.hpp"
 #include "proxy/upstream/upstream_pool.hpp"

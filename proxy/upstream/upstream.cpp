@@ -24,8 +24,8 @@ std::string resource_of_pause(const std::string& place, const RequestSnapshot& r
 }  // namespace
 
 Upstream::Upstream(boost::asio::any_io_executor io, base::TimerWheel& timers,
-                   const ConfigInEffect& in_effect, base::MemoryBudget& windows, PartResponses& parts,
-                   UpstreamGroups& servers, WorkerCounters& counted)
+                   const ConfigInEffect& in_effect, base::MemoryBudget& windows,
+                   PartResponses& parts, UpstreamGroups& servers, WorkerCounters& counted)
     : executor(std::move(io)),
       wheel(timers),
       settings(in_effect),
@@ -64,20 +64,21 @@ bool Upstream::in_one_piece(const UpstreamTarget& origin, std::string_view uri) 
                                        std::chrono::steady_clock::now());
 }
 
-OriginHealth::Leave Upstream::leave_after_pause(const RequestSnapshot& request) {
-    using Leave = OriginHealth::Leave;
-    if (backoff.empty() || !request.origin()) return Leave::ask;
+OriginHealth::Grant Upstream::leave_after_pause(const RequestSnapshot& request) {
+    using Grant = OriginHealth::Grant;
+    if (backoff.empty() || !request.origin()) return Grant::ask;
     const auto now = OriginBackoff::Time::clock::now();
     const auto place = place_of_pause(request);
     const auto resource = resource_of_pause(place, request);
     const auto may_ask = backoff.may_ask(place, now) && backoff.may_ask(resource, now);
     const auto is_slow = backoff.is_slow(place, now) || backoff.is_slow(resource, now);
-    if (may_ask && !is_slow) return Leave::ask;
+    if (may_ask && !is_slow) return Grant::ask;
     ++counters.backed_off_requests;
-    return may_ask ? Leave::trial : Leave::no;
+    return may_ask ? Grant::trial : Grant::no;
 }
 
-void Upstream::note_pause(const RequestSnapshot& request, const Answered& answer, bool is_hidden) {
+void Upstream::note_pause(const RequestSnapshot& request, const PauseSignal& answer,
+                          bool is_hidden) {
     const auto& [head, arrival, took] = answer;
     const auto asks = asks_for_pause(head.status);
     const auto is_slow = !asks && is_hidden && took >= kSlowTrouble;

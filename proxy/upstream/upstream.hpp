@@ -4,13 +4,13 @@
 #include <memory>
 #include <string_view>
 
-#include "protocol/membership/peer_view.hpp"
 #include "base/async/task_group.hpp"
+#include "base/async/timer_wheel.hpp"
+#include "base/memory/memory.hpp"
+#include "protocol/membership/peer_view.hpp"
 #include "proxy/config/config_in_effect.hpp"
 #include "proxy/http/arrival.hpp"
-#include "base/memory/memory.hpp"
 #include "proxy/http/message_parser.hpp"
-#include "base/async/timer_wheel.hpp"
 #include "proxy/telemetry/counters.hpp"
 #include "proxy/telemetry/origin_answers.hpp"
 #include "proxy/telemetry/rate_limited_log.hpp"
@@ -28,9 +28,9 @@ namespace proxy {
 /// One worker's way to origins and peers, with its measurements of them. One thread.
 struct Upstream {
     /// All must outlive this. A reload replaces `in_effect`.
-    Upstream(boost::asio::any_io_executor io, base::TimerWheel& timers, const ConfigInEffect& in_effect,
-             base::MemoryBudget& windows, PartResponses& parts, UpstreamGroups& servers,
-             WorkerCounters& counted);
+    Upstream(boost::asio::any_io_executor io, base::TimerWheel& timers,
+             const ConfigInEffect& in_effect, base::MemoryBudget& windows, PartResponses& parts,
+             UpstreamGroups& servers, WorkerCounters& counted);
 
     const LoadedConfig& config() const { return *settings; }
     HeadLimits head_limits() const;
@@ -48,16 +48,16 @@ struct Upstream {
     /// `no`: the origin wants fewer requests, so a stored response is given in place of an answer.
     /// `trial`: likewise, but the request goes out, and nobody waits for its answer. Ask once for a
     /// request that may go out, as the one that ends a pause is counted.
-    OriginHealth::Leave leave_after_pause(const RequestSnapshot& request);
+    OriginHealth::Grant leave_after_pause(const RequestSnapshot& request);
     /// An origin's answer, as far as it is about pauses. `took`: since the request.
-    struct Answered {
+    struct PauseSignal {
         const Head& head;
         Arrival arrival;
         std::chrono::steady_clock::duration took;
     };
     /// Notes whether the origin wants fewer requests, or lets them wait for errors. `is_hidden`: a
     /// stored response takes the place of its answer.
-    void note_pause(const RequestSnapshot& request, const Answered& answer, bool is_hidden);
+    void note_pause(const RequestSnapshot& request, const PauseSignal& answer, bool is_hidden);
 
     const boost::asio::any_io_executor executor;
     base::TimerWheel& wheel;

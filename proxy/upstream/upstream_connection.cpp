@@ -13,8 +13,7 @@ namespace proxy {
 namespace asio = boost::asio;
 
 std::string address_text(const boost::asio::ip::tcp::endpoint& endpoint) {
-    return base::HostPort{base::plain_address(endpoint.address()).to_string(),
-                              endpoint.port()}
+    return base::HostPort{base::plain_address(endpoint.address()).to_string(), endpoint.port()}
         .text();
 }
 
@@ -41,8 +40,7 @@ std::size_t UpstreamConnection::write_now(asio::const_buffer from, boost::system
     return sent;
 }
 
-base::TlsSession::Step UpstreamConnection::read_now(asio::mutable_buffer into,
-                                                        std::size_t& got) {
+base::TlsSession::Step UpstreamConnection::read_now(asio::mutable_buffer into, std::size_t& got) {
     return base::read_now(socket, tls.get(), into, got);
 }
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
-#include "base/tls/tls_session.hpp"
-#include "base/memory/read_buffer.hpp"
 #include "base/async/timer_wheel.hpp"
+#include "base/memory/read_buffer.hpp"
+#include "base/tls/tls_session.hpp"
 
 namespace proxy {
 

@@ -23,8 +23,8 @@ void log_change(Change change, const UpstreamGroupConfig& config, std::uint32_t 
 
 }  // namespace
 
-std::shared_ptr<UpstreamGroups::Shared> UpstreamGroups::find(const Config& config) {
-    std::shared_ptr<Shared> found;
+std::shared_ptr<UpstreamGroups::SharedGroup> UpstreamGroups::find(const Config& config) {
+    std::shared_ptr<SharedGroup> found;
     {
         const std::lock_guard lock(mutex_);
         if (by_name_.size() >= sweep_at_) {
@@ -37,7 +37,7 @@ std::shared_ptr<UpstreamGroups::Shared> UpstreamGroups::find(const Config& confi
             sweep_at_ = 64 + 2 * by_name_.size();
         }
         auto& entry = by_name_[config->name];
-        if (!entry) entry = std::make_shared<Shared>();
+        if (!entry) entry = std::make_shared<SharedGroup>();
         found = entry;
     }
     const std::lock_guard lock(found->mutex);
@@ -111,9 +111,10 @@ void UpstreamGroups::checked(const Config& config, std::uint32_t mark, bool good
     log_change(change, *config, mark, why);
 }
 
-std::vector<UpstreamGroups::ServerReport> UpstreamGroups::report(const Config& config, Time now) {
+std::vector<UpstreamGroups::ServerCheckResult> UpstreamGroups::report(const Config& config,
+                                                                      Time now) {
     const auto shared = find(config);
-    std::vector<ServerReport> all;
+    std::vector<ServerCheckResult> all;
     const std::lock_guard lock(shared->mutex);
     for (const auto& server : config->servers) {
         auto& report = all.emplace_back();

@@ -18,7 +18,7 @@ namespace proxy {
 /// all. Any thread; each group has a lock of its own, which no wait holds. A group ends with the
 /// last configuration that has it.
 class UpstreamGroups {
-    struct Shared {
+    struct SharedGroup {
         std::mutex mutex;
         UpstreamGroup group;
     };
@@ -54,7 +54,7 @@ public:
         void enter(Time now);
         void leave();
 
-        std::shared_ptr<Shared> shared_;
+        std::shared_ptr<SharedGroup> shared_;
         Config config_;
         UpstreamGroup::Order order_;
         std::size_t at_ = 0;
@@ -66,7 +66,7 @@ public:
     void checked(const Config& config, std::uint32_t mark, bool good, std::string_view why,
                  Time now);
 
-    struct ServerReport {
+    struct ServerCheckResult {
         std::string place;
         ServerState state = ServerState::up;
         unsigned weight = 1;
@@ -74,17 +74,17 @@ public:
         UpstreamGroup::Server counts;
     };
     /// The servers of a group, in the order of the configuration.
-    std::vector<ServerReport> report(const Config& config, Time now);
+    std::vector<ServerCheckResult> report(const Config& config, Time now);
     /// The servers that a request for the URL with this hash would go to now, best first; without
-    /// taking a turn. As ServerReport::place.
+    /// taking a turn. As ServerCheckResult::place.
     std::vector<std::string> candidates(const Config& config, std::uint64_t spread, Time now);
 
 private:
     /// The state of `config`, which follows it.
-    std::shared_ptr<Shared> find(const Config& config);
+    std::shared_ptr<SharedGroup> find(const Config& config);
 
     std::mutex mutex_;
-    std::map<std::string, std::shared_ptr<Shared>, std::less<>> by_name_;
+    std::map<std::string, std::shared_ptr<SharedGroup>, std::less<>> by_name_;
     std::size_t sweep_at_ = 64;
 };
 

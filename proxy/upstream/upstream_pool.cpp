@@ -13,8 +13,8 @@
 
 #include "base/net/plain_address.hpp"
 #include "base/tls/psk_context.hpp"
-#include "proxy/http/hops.hpp"
 #include "proxy/http/message_parser.hpp"
+#include "proxy/http/via.hpp"
 #include "proxy/tls/tls_contexts.hpp"
 #include "proxy/upstream/parent_tunnel.hpp"
 
@@ -56,7 +56,7 @@ FetchError why_not_connected(const boost::system::error_code& error) {
 bool is_still_open(const Config& config, PeerPlaces found, const UpstreamConnection& connection) {
     boost::system::error_code gone;
     const auto place = connection.socket.remote_endpoint(gone);
-    const Surroundings around{{}, {}, found};
+    const ClusterAddresses around{{}, {}, found};
     return !gone &&
            judge_destination(config, around, place.address(), place.port()) == Destination::open;
 }
@@ -100,10 +100,10 @@ std::size_t idle_share(std::size_t per_origin, unsigned workers) {
     return per_origin == 0 ? 0 : std::max<std::size_t>(1, per_origin / workers);
 }
 
-AskedServer asked_server(const UpstreamTarget& target) {
-    if (!target.group) return AskedServer::origin;
-    if (!target.group->parents) return AskedServer::member;
-    return target.tunnel || target.tls ? AskedServer::tunnel : AskedServer::parent;
+UpstreamRole asked_server(const UpstreamTarget& target) {
+    if (!target.group) return UpstreamRole::origin;
+    if (!target.group->parents) return UpstreamRole::member;
+    return target.tunnel || target.tls ? UpstreamRole::tunnel : UpstreamRole::parent;
 }
 
 std::string place_text(const UpstreamTarget& target) {
@@ -166,7 +166,7 @@ bool UpstreamPool::remove_oldest(const std::string& key) {
 }
 
 UpstreamPtr UpstreamPool::take_idle(const UpstreamTarget& target, const std::string& key,
-                                    Kept kept) {
+                                    ConnectionReuse kept) {
     const auto now = Clock::now();
     remove_expired(now);
     const auto* const places = idle_.at(key);
@@ -175,7 +175,8 @@ UpstreamPtr UpstreamPool::take_idle(const UpstreamTarget& target, const std::str
     for (auto left = places->size(); left > 0;) {
         const auto candidate = (*places)[--left];
         const auto& idle = **candidate;
-        if (kept == Kept::recent && idle.idle_since + kRecentlyUsed < now) return nullptr;
+        if (kept == ConnectionReuse::recent && idle.idle_since + kRecentlyUsed < now)
+            return nullptr;
         // It may be one of its name's addresses again, as some names give a few at a time.
         if (idle.quiet_until > now) continue;
         if (!idle.by_address &&
@@ -214,7 +215,7 @@ std::shared_ptr<const void> UpstreamPool::take_seat(const std::string& key) {
 }
 
 asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
-    const UpstreamTarget& target, Clock::time_point deadline, Kept kept) {
+    const UpstreamTarget& target, Clock::time_point deadline, ConnectionReuse kept) {
     if (target.via && target.on_clients_word) {
         const auto closed = judge_text(target);
         if (closed != FetchError::none) co_return closed;
@@ -224,10 +225,10 @@ asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
     if (has_secure_parent && !parent) co_return FetchError::parent_tls_failed;  // just turned off
     std::string scratch;
     const auto& key = pool_key(target, parent.get(), scratch);
-    if (kept != Kept::none) {
+    if (kept != ConnectionReuse::none) {
         auto idle = take_idle(target, key, kept);
         if (idle) co_return idle;
-        if (kept == Kept::recent) remove_oldest(key);
+        if (kept == ConnectionReuse::recent) remove_oldest(key);
     }
     auto seat = take_seat(key);
     if (!seat) {
@@ -267,7 +268,7 @@ asio::awaitable<UpstreamPool::Result<base::Endpoints>> UpstreamPool::admitted_en
     all = endpoints->size();
     const auto config = config_.share();
     const auto places = peer_places_;
-    Surroundings around;
+    ClusterAddresses around;
     around.found = all_of(places);
     auto error = co_await look_around(*config, target, deadline, around);
     if (error != FetchError::none) co_return error;
@@ -334,8 +335,8 @@ UpstreamPtr UpstreamPool::new_connection(const UpstreamTarget& target, const std
 asio::awaitable<FetchError> UpstreamPool::look_around(const Config& config,
                                                       const UpstreamTarget& target,
                                                       Clock::time_point deadline,
-                                                      Surroundings& out) {
-    if (!target.on_clients_word || target.via || !is_house_port(config, out.found, target.port))
+                                                      ClusterAddresses& out) {
+    if (!target.on_clients_word || target.via || !is_cluster_port(config, out.found, target.port))
         co_return FetchError::none;
     out.own = interface_addresses();
     for (const auto name : peer_names(config, out.found)) {
@@ -416,11 +417,10 @@ void UpstreamPool::begin_tls(UpstreamConnection& connection, const UpstreamTarge
     auto ticket = take_ticket(connection.key);
     auto& tls = connection.tls;
     if (tls)
-        tls = std::make_unique<base::TlsSession>(context, name, std::move(ticket),
-                                                     std::move(tls));
+        tls = std::make_unique<base::TlsSession>(context, name, std::move(ticket), std::move(tls));
     else
-        tls = std::make_unique<base::TlsSession>(context, name, std::move(ticket),
-                                                     connection.socket);
+        tls =
+            std::make_unique<base::TlsSession>(context, name, std::move(ticket), connection.socket);
 }
 
 asio::awaitable<FetchError> UpstreamPool::secure_parent(UpstreamConnection& connection,
@@ -428,7 +428,7 @@ asio::awaitable<FetchError> UpstreamPool::secure_parent(UpstreamConnection& conn
                                                         const TlsClient& parent) {
     auto ticket = take_ticket(parent_key(via, &parent));
     connection.tls = std::make_unique<base::TlsSession>(parent.trust->context(), via.place.host,
-                                                            std::move(ticket), connection.socket);
+                                                        std::move(ticket), connection.socket);
     auto place = "the parent proxy " + via.place.text();
     const auto failed = co_await shake_hands(connection, std::move(place));
     co_return failed == FetchError::tls_failed ? FetchError::parent_tls_failed : failed;
@@ -440,8 +440,8 @@ asio::awaitable<FetchError> UpstreamPool::secure(UpstreamConnection& connection,
     const auto psk = target.encrypted ? config_.files().tls->peers : nullptr;
     if (target.encrypted && !psk) co_return FetchError::tls_failed;  // just turned off
     if (target.encrypted)
-        connection.tls = std::make_unique<base::TlsSession>(
-            psk->client(), base::TlsSide::client, connection.socket);
+        connection.tls = std::make_unique<base::TlsSession>(psk->client(), base::TlsSide::client,
+                                                            connection.socket);
     else
         begin_tls(connection, target);
     auto place = target.text();

@@ -12,16 +12,16 @@
 #include <unordered_map>
 #include <vector>
 
-#include "protocol/membership/peer_config.hpp"
+#include "base/async/sleep.hpp"
+#include "base/async/timer_wheel.hpp"
+#include "base/memory/memory.hpp"
 #include "base/net/dialer.hpp"
 #include "base/net/resolver.hpp"
-#include "base/async/sleep.hpp"
+#include "protocol/membership/peer_config.hpp"
 #include "proxy/config/config_in_effect.hpp"
 #include "proxy/http/fetch_error.hpp"
-#include "base/memory/memory.hpp"
-#include "base/async/timer_wheel.hpp"
-#include "proxy/tls/tls_trust.hpp"
 #include "proxy/telemetry/rate_limited_log.hpp"
+#include "proxy/tls/tls_trust.hpp"
 #include "proxy/upstream/connection_seats.hpp"
 #include "proxy/upstream/destinations.hpp"
 #include "proxy/upstream/idle_connections.hpp"
@@ -42,7 +42,7 @@ struct UpstreamTarget : HostPort {
     bool peer = false;  // another node: the pool keeps as many idle connections as it has room for
     bool encrypted = false;  // of a peer: by the key of the cluster (TlsContexts::peers)
 
-    /// The servers, or the parent proxies, of which an OriginRequest chooses one; null: host and
+    /// The servers, or the parent proxies, of which an OriginPermit chooses one; null: host and
     /// port are the server. Until the choice host and port are the name of the group, or the
     /// forward target.
     std::shared_ptr<const UpstreamGroupConfig> group = nullptr;
@@ -62,7 +62,7 @@ struct UpstreamTarget : HostPort {
 std::string name_in_via(const Config& config, const UpstreamTarget& to);
 
 /// The idle connections that a request may use. The other side may be closing any of them.
-enum class Kept : std::uint8_t {
+enum class ConnectionReuse : std::uint8_t {
     none,
     recent,  // used within kRecentlyUsed: the request cannot simply be sent again
     any,
@@ -101,7 +101,8 @@ public:
     /// age of the idle ones forbids their use, the oldest makes room for the new one, so that an
     /// origin with few processes has one for it.
     boost::asio::awaitable<Result<UpstreamPtr>> acquire(const UpstreamTarget& target,
-                                                        Clock::time_point deadline, Kept kept);
+                                                        Clock::time_point deadline,
+                                                        ConnectionReuse kept);
     /// The connection of a client, which leaves `owned`, if it leads to the target and is still
     /// good; else null.
     UpstreamPtr take(const UpstreamTarget& target, UpstreamPtr& owned);
@@ -138,12 +139,14 @@ private:
     void expire() override;
 
     /// The addresses of the target that the destination rules allow.
-    boost::asio::awaitable<Result<base::Endpoints>> admitted_endpoints(
-        const UpstreamTarget& target, Clock::time_point deadline, std::size_t& all);
-    /// Looks up the Surroundings of this target.
+    boost::asio::awaitable<Result<base::Endpoints>> admitted_endpoints(const UpstreamTarget& target,
+                                                                       Clock::time_point deadline,
+                                                                       std::size_t& all);
+    /// Looks up the ClusterAddresses of this target.
     boost::asio::awaitable<FetchError> look_around(const Config& config,
                                                    const UpstreamTarget& target,
-                                                   Clock::time_point deadline, Surroundings& out);
+                                                   Clock::time_point deadline,
+                                                   ClusterAddresses& out);
     boost::asio::awaitable<FetchError> prepare(UpstreamConnection& connection,
                                                const UpstreamTarget& target,
                                                const TlsClient* parent);
@@ -166,7 +169,8 @@ private:
     UpstreamPtr new_connection(const UpstreamTarget& target, const std::string& key,
                                boost::asio::ip::tcp::socket socket,
                                std::shared_ptr<const void> seat);
-    UpstreamPtr take_idle(const UpstreamTarget& target, const std::string& key, Kept kept);
+    UpstreamPtr take_idle(const UpstreamTarget& target, const std::string& key,
+                          ConnectionReuse kept);
     bool is_usable(UpstreamConnection& idle) const;
     /// False when there is none.
     bool remove_oldest(const std::string& key);
@@ -185,7 +189,7 @@ private:
     IdleConnections idle_;
     ConnectionSeats seats_;
     std::chrono::nanoseconds slept_ = base::slept();
-    bool looking_after_idle_ = false;                                   // expire() will come
+    bool looking_after_idle_ = false;                               // expire() will come
     std::unordered_map<std::string, base::SslSessionPtr> tickets_;  // by key
     RateLimitedLog tls_log_;  // and of parents that refuse tunnels
     static constexpr std::size_t kMaxTlsTroubles = 256;
@@ -194,7 +198,7 @@ private:
 };
 
 /// The machine that the request for a target goes to, for texts about its failure.
-AskedServer asked_server(const UpstreamTarget& target);
+UpstreamRole asked_server(const UpstreamTarget& target);
 /// The place of a target for logs: host:port, or the name of a group without a choice.
 std::string place_text(const UpstreamTarget& target);
 /// The identity of an origin, for measurements: host:port or the name of a group, the party that

@@ -55,7 +55,7 @@ asio::awaitable<void> check_server(Upstream& upstream, std::shared_ptr<const Ser
     const auto error = co_await exchange.run(check->target, out, patience);
     const auto& meaning = consequences_of(error);
     // A limit of this node says nothing about the server.
-    if (error != FetchError::none && meaning.by != EndedBy::origin) co_return;
+    if (error != FetchError::none && meaning.by != FailureSide::origin) co_return;
     auto good = false;
     std::string why(to_string(error));
     if (error == FetchError::none) {
@@ -68,11 +68,11 @@ asio::awaitable<void> check_server(Upstream& upstream, std::shared_ptr<const Ser
 }
 
 using Name = std::pair<std::string, std::uint32_t>;  // group and server
-using Due = std::map<Name, Clock::time_point>;
+using CheckTimes = std::map<Name, Clock::time_point>;
 
 /// Starts the checks of these servers that are due, and notes in `next` when each has its next one.
 void start_checks(Upstream& upstream, const LoadedConfig& config, const OriginConfig& origin,
-                  const Due& due, Due& next) {
+                  const CheckTimes& due, CheckTimes& next) {
     const auto now = Clock::now();
     for (const auto& server : origin.group->servers) {
         const Name name{origin.group->name, server.mark};
@@ -91,9 +91,9 @@ void start_checks(Upstream& upstream, const LoadedConfig& config, const OriginCo
 }  // namespace
 
 asio::awaitable<void> probe_upstreams(Upstream& upstream, asio::steady_timer& next) {
-    Due due;
+    CheckTimes due;
     for (;;) {
-        Due planned;
+        CheckTimes planned;
         {
             const auto config = upstream.settings.share();
             for (const auto& origin : config->origins)

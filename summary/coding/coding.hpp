@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "summary/bits/bit_array.hpp"
-#include "summary/filters/delta.hpp"
 #include "summary/bits/rice.hpp"
+#include "summary/filters/delta.hpp"
 #include "summary/sizing/shape.hpp"
 
 /// Summaries and their changes as bytes; summary/FORMAT.md has the format. Shape, epoch and

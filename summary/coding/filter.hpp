@@ -7,13 +7,13 @@
 #include <variant>
 #include <vector>
 
+#include "summary/coding/descriptor.hpp"
+#include "summary/coding/fingerprint_coding.hpp"
 #include "summary/filters/bloom_filter.hpp"
 #include "summary/filters/cuckoo_filter.hpp"
 #include "summary/filters/delta.hpp"
-#include "summary/coding/descriptor.hpp"
-#include "summary/coding/fingerprint_coding.hpp"
-#include "summary/sizing/key.hpp"
 #include "summary/filters/quotient_filter.hpp"
+#include "summary/sizing/key.hpp"
 
 /// A peer's summary as its receivers keep it, and its changes: one alternative for each kind.
 namespace summary {

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "summary/bits/rice.hpp"
 #include "summary/coding/coding.hpp"
 #include "summary/filters/cuckoo_filter.hpp"
 #include "summary/filters/quotient_filter.hpp"
-#include "summary/bits/rice.hpp"
 
 /// Sets of fingerprints and their changes as bytes; summary/FORMAT.md has the format. As in
 /// summary/coding/coding.hpp, encoders append to `out`, and decoders treat their input as hostile.

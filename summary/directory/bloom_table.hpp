@@ -6,11 +6,11 @@
 
 #include "summary/coding/bloom_descriptor.hpp"
 #include "summary/coding/filter.hpp"
-#include "summary/sizing/key.hpp"
 #include "summary/directory/lane_bits.hpp"
 #include "summary/directory/lane_source.hpp"
 #include "summary/directory/lanes.hpp"
 #include "summary/directory/peer_set.hpp"
+#include "summary/sizing/key.hpp"
 #include "summary/sizing/shape.hpp"
 
 namespace summary {

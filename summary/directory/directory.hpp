@@ -10,16 +10,16 @@
 #include <variant>
 #include <vector>
 
-#include "summary/directory/bloom_table.hpp"
-#include "summary/directory/cuckoo_table.hpp"
 #include "summary/coding/descriptor.hpp"
 #include "summary/coding/filter.hpp"
-#include "summary/sizing/key.hpp"
+#include "summary/directory/bloom_table.hpp"
+#include "summary/directory/cuckoo_table.hpp"
 #include "summary/directory/lane_source.hpp"
 #include "summary/directory/lane_table.hpp"
 #include "summary/directory/lanes.hpp"
 #include "summary/directory/peer_set.hpp"
 #include "summary/directory/quotient_table.hpp"
+#include "summary/sizing/key.hpp"
 
 namespace summary {
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <span>
 
-#include "summary/directory/lanes.hpp"
 #include "summary/bits/shared_words.hpp"
 #include "summary/bits/words.hpp"
+#include "summary/directory/lanes.hpp"
 
 namespace summary {
 

@@ -6,10 +6,10 @@
 #include <span>
 
 #include "summary/coding/filter.hpp"
-#include "summary/sizing/key.hpp"
 #include "summary/directory/lane_source.hpp"
 #include "summary/directory/lanes.hpp"
 #include "summary/directory/peer_set.hpp"
+#include "summary/sizing/key.hpp"
 
 namespace summary {
 

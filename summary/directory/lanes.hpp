@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "summary/directory/peer_set.hpp"
 #include "summary/bits/shared_words.hpp"
+#include "summary/directory/peer_set.hpp"
 
 namespace summary {
 

@@ -7,50 +7,51 @@
 
 namespace summary {
 
-Apply Replica::out_of_step(Apply why) {
+ApplyResult Replica::out_of_step(ApplyResult why) {
     in_sync_ = false;
     return why;
 }
 
-Apply Replica::apply_snapshot(std::uint64_t epoch, std::uint64_t generation, Filter filter) {
-    if (in_sync_ && epoch == epoch_ && generation < generation_) return Apply::repeated;
+ApplyResult Replica::apply_snapshot(std::uint64_t epoch, std::uint64_t generation, Filter filter) {
+    if (in_sync_ && epoch == epoch_ && generation < generation_) return ApplyResult::repeated;
     epoch_ = epoch;
     generation_ = generation;
     filter_ = std::move(filter);
     keeper_ = nullptr;
     in_sync_ = true;
-    return Apply::ok;
+    return ApplyResult::ok;
 }
 
 Replica::Applied Replica::apply_delta(std::uint64_t epoch, std::uint64_t generation,
                                       std::span<const std::byte> payload) {
-    if (!in_sync_) return {Apply::gap, std::nullopt};
-    if (epoch != epoch_) return {out_of_step(Apply::wrong_epoch), std::nullopt};
-    if (generation <= generation_) return {Apply::repeated, std::nullopt};
-    if (generation != generation_ + 1) return {out_of_step(Apply::gap), std::nullopt};
+    if (!in_sync_) return {ApplyResult::gap, std::nullopt};
+    if (epoch != epoch_) return {out_of_step(ApplyResult::wrong_epoch), std::nullopt};
+    if (generation <= generation_) return {ApplyResult::repeated, std::nullopt};
+    if (generation != generation_ + 1) return {out_of_step(ApplyResult::gap), std::nullopt};
     auto change = keeper_ != nullptr ? keeper_->apply_delta(peer_, payload)
                                      : summary::apply_delta(payload, *filter_);
     if (!change) {
         const bool no_room = keeper_ != nullptr && !keeper_->keeps_filter(peer_);
-        return {out_of_step(no_room ? Apply::differs : Apply::malformed), std::nullopt};
+        return {out_of_step(no_room ? ApplyResult::differs : ApplyResult::malformed), std::nullopt};
     }
     generation_ = generation;
-    return {Apply::ok, std::move(change)};
+    return {ApplyResult::ok, std::move(change)};
 }
 
-Apply Replica::heard(std::uint64_t epoch, std::uint64_t generation) {
-    if (!in_sync_) return Apply::gap;
-    if (epoch != epoch_) return out_of_step(Apply::wrong_epoch);
-    if (generation > generation_) return out_of_step(Apply::gap);
-    return generation < generation_ ? Apply::repeated : Apply::ok;
+ApplyResult Replica::heard(std::uint64_t epoch, std::uint64_t generation) {
+    if (!in_sync_) return ApplyResult::gap;
+    if (epoch != epoch_) return out_of_step(ApplyResult::wrong_epoch);
+    if (generation > generation_) return out_of_step(ApplyResult::gap);
+    return generation < generation_ ? ApplyResult::repeated : ApplyResult::ok;
 }
 
-Apply Replica::check(std::uint64_t epoch, std::uint64_t generation, std::uint64_t check_hash) {
+ApplyResult Replica::check(std::uint64_t epoch, std::uint64_t generation,
+                           std::uint64_t check_hash) {
     const auto known = heard(epoch, generation);
-    if (known != Apply::ok) return known;
+    if (known != ApplyResult::ok) return known;
     const auto ours =
         keeper_ != nullptr ? keeper_->check_hash(peer_) : summary::check_hash(*filter_);
-    return ours == check_hash ? Apply::ok : out_of_step(Apply::differs);
+    return ours == check_hash ? ApplyResult::ok : out_of_step(ApplyResult::differs);
 }
 
 void Replica::move_to(Directory& directory, unsigned peer) {

@@ -14,7 +14,7 @@ namespace summary {
 class Directory;
 
 /// The result of an announcement.
-enum class Apply {
+enum class ApplyResult {
     ok,           // taken, or for heard(): up to date
     repeated,     // announced before, and ignored
     gap,          // an earlier announcement is missing: a snapshot is needed
@@ -34,10 +34,10 @@ class Replica {
 public:
     /// Replaces everything: the beginning, and the only recovery. Returns `repeated` for a snapshot
     /// that is older than the state of the same epoch while in sync.
-    Apply apply_snapshot(std::uint64_t epoch, std::uint64_t generation, Filter filter);
+    ApplyResult apply_snapshot(std::uint64_t epoch, std::uint64_t generation, Filter filter);
 
     struct Applied {
-        Apply what = Apply::ok;
+        ApplyResult what = ApplyResult::ok;
         std::optional<Change> change;  // applied to the filter; present for `ok`
     };
     /// Applies the delta that leads to `generation` if the replica is at the one before; otherwise
@@ -46,11 +46,11 @@ public:
                         std::span<const std::byte> payload);
 
     /// Takes the generation of a heartbeat, which is the owner's last announcement.
-    Apply heard(std::uint64_t epoch, std::uint64_t generation);
+    ApplyResult heard(std::uint64_t epoch, std::uint64_t generation);
 
     /// Compares the owner's check-hash of its summary as announced in `generation`. Returns
     /// `repeated` for an older generation, which cannot be compared.
-    Apply check(std::uint64_t epoch, std::uint64_t generation, std::uint64_t check_hash);
+    ApplyResult check(std::uint64_t epoch, std::uint64_t generation, std::uint64_t check_hash);
 
     /// Leaves the peer's filter to this directory, which must stay in place until the next move,
     /// snapshot or forget(). Precondition: directory.keeps_filter(peer), with the same content.
@@ -71,7 +71,7 @@ public:
     const Filter& filter() const { return *filter_; }
 
 private:
-    Apply out_of_step(Apply why);
+    ApplyResult out_of_step(ApplyResult why);
 
     std::uint64_t epoch_ = 0;
     std::uint64_t generation_ = 0;

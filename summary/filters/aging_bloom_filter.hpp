@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <span>
 
-#include "summary/sizing/shape.hpp"
 #include "summary/bits/words.hpp"
+#include "summary/sizing/shape.hpp"
 
 namespace summary {
 

@@ -28,7 +28,7 @@ public:
     void insert(std::span<const std::uint64_t> positions, std::vector<Flip>& flips);
 
     /// Removes one inserted key and appends the bits that went from 1 to 0 to `flips`.
-    /// Precondition: the key was inserted; CountingBloomOwn keeps track. Removing another key
+    /// Precondition: the key was inserted; OwnBloomSummary keeps track. Removing another key
     /// clears bits that present keys need.
     void erase(KeyHash key, std::vector<Flip>& flips) { erase(positions(key, shape_), flips); }
     void erase(std::span<const std::uint64_t> positions, std::vector<Flip>& flips);

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "summary/sizing/fingerprint.hpp"
 #include "summary/bits/words.hpp"
+#include "summary/sizing/fingerprint.hpp"
 
 namespace summary {
 
@@ -110,12 +110,12 @@ private:
     static constexpr unsigned kAttempts = 8;           // attempts of a reader
 
     /// A bucket that the search reaches by moving a tag of an earlier bucket.
-    struct Reached {
+    struct ReachedBucket {
         std::uint32_t bucket;
         std::uint16_t from;  // index in the search; a root refers to itself
         std::uint8_t place;  // place of that tag
     };
-    using Search = std::array<Reached, kMaxSearched>;
+    using Search = std::array<ReachedBucket, kMaxSearched>;
 
     /// The tag alone determines the distance of its buckets.
     std::uint64_t other(std::uint64_t bucket, std::uint64_t tag) const {

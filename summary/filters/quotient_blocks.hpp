@@ -7,10 +7,10 @@
 #include <optional>
 
 #include "summary/bits/packed_bits.hpp"
-#include "summary/filters/quotient_shape.hpp"
 #include "summary/bits/rank_select.hpp"
 #include "summary/bits/shared_words.hpp"
 #include "summary/bits/words.hpp"
+#include "summary/filters/quotient_shape.hpp"
 
 namespace summary {
 

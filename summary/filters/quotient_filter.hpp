@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "summary/sizing/fingerprint.hpp"
 #include "summary/filters/quotient_blocks.hpp"
 #include "summary/filters/quotient_shape.hpp"
+#include "summary/sizing/fingerprint.hpp"
 
 namespace summary {
 

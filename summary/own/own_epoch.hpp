@@ -5,8 +5,8 @@
 
 namespace summary {
 
-/// The epoch and the generation of an own summary, which own.hpp describes, and the objects that
-/// changed since the last announcement.
+/// The epoch and the generation of an own summary, which own_summary.hpp describes, and the objects
+/// that changed since the last announcement.
 struct OwnEpoch {
     std::uint64_t number = 1;
     std::uint64_t generation = 0;

@@ -16,8 +16,8 @@ namespace summary {
 /// that it has yet to announce. It keeps its keys in order, and needs neither filter nor counters:
 /// the changes, and the ranks of the removed keys, follow from the keys.
 ///
-/// Epochs and generations are those of Own. A snapshot contains exactly the state announced at its
-/// begin, whatever changes while it is written.
+/// Epochs and generations are those of OwnSummary. A snapshot contains exactly the state announced
+/// at its begin, whatever changes while it is written.
 ///
 /// One thread only. Memory besides the keys (KeyTable): 8 bytes for each pending change, at most
 /// one change for kObjectsPerPending objects (more while a snapshot is written).
@@ -81,7 +81,7 @@ public:
     /// Does the work of about `keys` keys. Returns true when a new epoch has begun.
     bool grow_some(std::uint64_t keys);
 
-    /// See Own. Changes stay unannounced until a new epoch or end_import().
+    /// See OwnSummary. Changes stay unannounced until a new epoch or end_import().
     void begin_import() { importing_ = true; }
     /// Precondition: objects() == 0.
     void end_import() { importing_ = false; }

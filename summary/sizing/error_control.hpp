@@ -29,7 +29,7 @@ public:
     static constexpr double kEnough = 64;
     static constexpr unsigned kMaxHalvings = 4;
 
-    /// The error for the own summary (Own::set_error).
+    /// The error for the own summary (OwnSummary::set_error).
     double error(double budget, std::uint64_t peers) const {
         return clamped_error(error_per_summary(budget, peers) / (1U << halvings_));
     }

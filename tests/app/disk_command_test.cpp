@@ -30,7 +30,7 @@ struct Folder : DiskFolder {
         put(proxy::test::response("http://a.example/2", 0, ""), "body");
         seal();
     }
-    proxy::DiskPlace good;
+    proxy::RecordLocation good;
 };
 
 TEST(DiskCommand, ShowsWhatACacheHolds) {

@@ -10,6 +10,7 @@
 
 #include "proxy/telemetry/counters.hpp"
 #include "tests/app/run_program.hpp"
+#include "tests/source_root.hpp"
 
 namespace app::test {
 namespace reference_pages_test {
@@ -17,7 +18,7 @@ namespace reference_pages_test {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const std::filesystem::path kRoot = std::filesystem::path(__FILE__).parent_path() / "../..";
+const std::filesystem::path kRoot = tests::kSourceRoot;
 
 /// True when the committed file is this text; writes it first when asked to.
 testing::AssertionResult is_current(const std::string& file, const std::string& text) {

@@ -21,7 +21,7 @@ NameAnswer found(const char* address, std::chrono::seconds ttl) {
 class NameTableTest : public ::testing::Test {
 protected:
     /// Looks `name` up: `answer` came at once.
-    NameTable::Known learn(const std::string& name, NameAnswer answer, Time now) {
+    NameTable::KnownAddresses learn(const std::string& name, NameAnswer answer, Time now) {
         EXPECT_TRUE(table.ask(name, {}, now).look_up);
         return table.answered(name, std::move(answer), now);
     }
@@ -111,7 +111,8 @@ TEST_F(NameTableTest, AnExpiredAnswerIsNotServedForEver) {
 
 TEST_F(NameTableTest, ANameThatIsGoneIsGone) {  // RFC 8767 §4: this is an answer
     learn("a", found("10.0.0.1", 60s), kNow);
-    EXPECT_EQ(learn("a", {Kind::no_such_name, {}, 0s}, kNow + 60s).error(), base::Error::resolve_failed);
+    EXPECT_EQ(learn("a", {Kind::no_such_name, {}, 0s}, kNow + 60s).error(),
+              base::Error::resolve_failed);
     EXPECT_EQ(table.ask("a", {}, kNow + 61s).answer->error(), base::Error::resolve_failed);
 }
 

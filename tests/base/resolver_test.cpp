@@ -46,7 +46,7 @@ protected:
         resolver = std::make_unique<Resolver>(io.get_executor(), std::move(options));
     }
     base::Result<Endpoints> resolve(const std::string& host, std::uint16_t port = 3129,
-                              Clock::time_point deadline = kFarAway) {
+                                    Clock::time_point deadline = kFarAway) {
         Pending<base::Result<Endpoints>> answer;
         start(io, resolver->resolve({host, port}, deadline), answer);
         wait_for(answer);

@@ -64,7 +64,7 @@ TEST(TimerWheel, RestsWhileNobodyUsesItAndIsInTimeAllTheSame) {
     const auto begun = TimerWheel::Clock::now();
     wheel.arm(late, begun + 700ms);
     const auto turns = io.run_for(400ms);
-    EXPECT_LE(turns, TimerWheel::kRestAfter + 2) << "40 ticks have passed";
+    EXPECT_LE(turns, TimerWheel::kIdleAfter + 2) << "40 ticks have passed";
     EXPECT_LT(TimerWheel::Clock::now() - wheel.now(), 2 * TimerWheel::kTick + 20ms)
         << "a call ends the rest";
     wheel.arm(soon, TimerWheel::Clock::now() + 30ms);
@@ -92,7 +92,7 @@ TEST(TimerWheel, RestsBetweenTheExpiriesOfATimerThatArmsItselfAgain) {
     wheel.arm(look, TimerWheel::Clock::now() + 100ms);
     const auto turns = io.run_for(1s);
     EXPECT_GE(look.times, 5);
-    EXPECT_LE(turns, TimerWheel::kRestAfter + 2 + static_cast<unsigned>(look.times))
+    EXPECT_LE(turns, TimerWheel::kIdleAfter + 2 + static_cast<unsigned>(look.times))
         << "100 ticks have passed";
 }
 

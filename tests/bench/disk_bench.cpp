@@ -76,7 +76,7 @@ void BM_Recovery(benchmark::State& state) {
     const test::TemporaryDirectory directory;
     DiskCalls calls;
     constexpr std::uint64_t kSegment = 64 << 20;
-    Reclaiming reclaiming;
+    ReclaimHooks reclaiming;
     SegmentLog log(calls, {directory.path(), 1, 64 * kSegment, kSegment, 1}, reclaiming);
     const std::string body(600, 'x');
     const iovec part = test::part(body);

@@ -20,9 +20,9 @@
 #include "protocol/publishing/invalidation_log.hpp"
 #include "protocol/publishing/outbox.hpp"
 #include "protocol/publishing/publisher.hpp"
+#include "summary/coding/fingerprint_shape.hpp"
 #include "summary/filters/bloom_filter.hpp"
 #include "summary/sizing/false_hit_budget.hpp"
-#include "summary/coding/fingerprint_shape.hpp"
 #include "summary/sizing/sizing.hpp"
 
 namespace {
@@ -92,7 +92,7 @@ private:
     static constexpr std::uint64_t kBatch = 2048;  // proxy/node/control_queue.hpp
 
     Publisher::Config config(double budget, double changed) const {
-        summary::OwnConfig own;
+        summary::OwnSummaryConfig own;
         own.error = summary::error_per_summary(budget, peers_);
         own.kind = kind_;
         return {own, changed, std::chrono::seconds(1), std::chrono::seconds(10)};

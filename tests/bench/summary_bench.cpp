@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "summary/coding/coding.hpp"
-#include "summary/filters/counting_bloom_filter.hpp"
-#include "summary/own/counting_bloom_own.hpp"
-#include "summary/directory/directory.hpp"
 #include "summary/coding/fingerprint_coding.hpp"
-#include "summary/own/own_fingerprints.hpp"
+#include "summary/directory/directory.hpp"
 #include "summary/directory/replica.hpp"
+#include "summary/filters/counting_bloom_filter.hpp"
+#include "summary/own/own_bloom_summary.hpp"
+#include "summary/own/own_fingerprints.hpp"
 #include "summary/sizing/sizing.hpp"
 #include "tests/summary/bloom.hpp"
 
@@ -162,8 +162,8 @@ void candidates_when_no_shape_is_shared(benchmark::State& state) {
 }
 BENCHMARK(candidates_when_no_shape_is_shared);
 
-CountingBloomOwn own_with_a_million(std::uint64_t peers) {
-    CountingBloomOwn own({error_per_summary(kDefaultFalseHitBudget, peers), 1, kObjects});
+OwnBloomSummary own_with_a_million(std::uint64_t peers) {
+    OwnBloomSummary own({error_per_summary(kDefaultFalseHitBudget, peers), 1, kObjects});
     for (std::uint64_t number = 0; number < kObjects; ++number) own.stored(key(number));
     own.take_delta(test::kNoLimit);
     return own;
@@ -190,7 +190,7 @@ void regrow_of_a_million(benchmark::State& state) {
 BENCHMARK(regrow_of_a_million)->Unit(benchmark::kMillisecond);
 
 /// The delta of 0.1 % replaced objects.
-Delta delta_of_a_thousand(CountingBloomOwn& own) {
+Delta delta_of_a_thousand(OwnBloomSummary& own) {
     for (std::uint64_t number = 0; number < kObjects / 1000; ++number) {
         own.stored(key(kObjects + number));
         own.removed(key(number));

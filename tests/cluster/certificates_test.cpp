@@ -29,7 +29,7 @@ Certificates& authority() {
 }
 
 /// The properties of a handshake.
-struct Wishes {
+struct AnswerOptions {
     int version = 0;                 // the only one; 0: any
     const char* signatures = "";     // of the server
     SSL_SESSION* session = nullptr;  // to resume
@@ -39,7 +39,7 @@ struct Wishes {
 class Visitor {
 public:
     Visitor(const std::string& address, const std::string& name) : Visitor(address, name, {}) {}
-    Visitor(const std::string& address, const std::string& name, const Wishes& wishes)
+    Visitor(const std::string& address, const std::string& name, const AnswerOptions& wishes)
         : context_(SSL_CTX_new(TLS_client_method()), SSL_CTX_free),
           socket_(Socket::connect(address, kTlsPort)),
           ssl_(SSL_new(context_.get()), SSL_free) {
@@ -138,7 +138,7 @@ protected:
     static std::string got(const std::string& name) {
         return Visitor(address("a"), name).certificate();
     }
-    static Visitor visit(const std::string& name, const Wishes& wishes) {
+    static Visitor visit(const std::string& name, const AnswerOptions& wishes) {
         return {address("a"), name, wishes};
     }
     static nlohmann::json status_page() {

@@ -1,4 +1,4 @@
-#include "proxy/telemetry/fault_wall.hpp"
+#include "proxy/telemetry/exception_barrier.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,10 +11,10 @@
 #include <thread>
 
 #include "base/async/task_group.hpp"
-#include "proxy/admin/server.hpp"
 #include "base/net/listen.hpp"
-#include "proxy/telemetry/to_the_wall.hpp"
+#include "proxy/admin/server.hpp"
 #include "proxy/node/worker.hpp"
+#include "proxy/telemetry/barrier_handler.hpp"
 #include "tests/cluster/client.hpp"
 #include "tests/proxy/admin/silent_node.hpp"
 
@@ -28,9 +28,9 @@ asio::awaitable<void> fails() {
     co_return;
 }
 
-TEST(FaultWall, KeepsAnEventLoopTurningThroughExceptionsOfHandlers) {
+TEST(ExceptionBarrier, KeepsAnEventLoopTurningThroughExceptionsOfHandlers) {
     asio::io_context io(1);
-    FaultWall wall;
+    ExceptionBarrier wall;
     base::TaskGroup tasks(io.get_executor());
     int ran = 0;
     asio::post(io, [] { throw std::runtime_error("on purpose"); });
@@ -44,7 +44,7 @@ TEST(FaultWall, KeepsAnEventLoopTurningThroughExceptionsOfHandlers) {
     EXPECT_EQ(tasks.size(), 0u);
 }
 
-TEST(FaultWall, DistinguishesACancellationFromAFault) {
+TEST(ExceptionBarrier, DistinguishesACancellationFromAFault) {
     const auto cancelled = [](const auto& what) {
         try {
             throw what;
@@ -72,9 +72,9 @@ public:
     void push(NodeEvent) override { throw std::runtime_error("on purpose"); }
 };
 
-TEST(FaultWall, AnswersAnExceptionOfAnAdminHandlerWith500) {
+TEST(ExceptionBarrier, AnswersAnExceptionOfAnAdminHandlerWith500) {
     asio::io_context io(1);
-    FaultWall wall;
+    ExceptionBarrier wall;
     FaultyNode node;
     AdminServer server(io, {"127.0.0.1", 0}, node, wall);
     server.start();
@@ -88,7 +88,7 @@ TEST(FaultWall, AnswersAnExceptionOfAnAdminHandlerWith500) {
     EXPECT_EQ(wall.caught(), 1u);
 }
 
-TEST(FaultWall, AnswersAnExceptionOfAClientRequestWith500) {
+TEST(ExceptionBarrier, AnswersAnExceptionOfAClientRequestWith500) {
     Config config;
     config.node = "a";
     config.listen = {"127.0.0.1", 0};
@@ -97,7 +97,7 @@ TEST(FaultWall, AnswersAnExceptionOfAClientRequestWith500) {
     SharedCache cache(*settings,
                       summary::KeyHasher(std::array<std::byte, summary::KeyHasher::kSecretBytes>{}),
                       events);
-    SharedFrontend clients(*settings, events);
+    SharedClientState clients(*settings, events);
     const ConfigInEffect in_effect(settings);
     Worker worker(cache, clients, in_effect, base::listen_shared(settings->listen, 1).front());
     worker.start();

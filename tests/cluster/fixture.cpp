@@ -76,11 +76,14 @@ Config NodesTest::forward_config(const std::string& node) const {
 }
 
 Node& NodesTest::start(Config config, const std::filesystem::path& file) {
+    return start(LoadedConfig(std::move(config)), file);
+}
+
+Node& NodesTest::start(LoadedConfig config, const std::filesystem::path& file) {
     const auto name = config.node;
-    LoadedConfig loaded(std::move(config));
-    loaded.constants = constants;
+    config.constants = constants;
     std::erase_if(nodes_, [&](const auto& running) { return running.name == name; });
-    nodes_.push_back({name, std::make_unique<Node>(std::move(loaded), file)});
+    nodes_.push_back({name, std::make_unique<Node>(std::move(config), file)});
     nodes_.back().node->start();
     return *nodes_.back().node;
 }

@@ -37,6 +37,8 @@ protected:
     }
     /// `file`: where the node would read it again.
     Node& start(Config config, const std::filesystem::path& file = {});
+    /// The same with the settings as a file gave them, so that a reload compares texts.
+    Node& start(LoadedConfig config, const std::filesystem::path& file = {});
     /// Starts nodes a, b, ... and waits until all are in sync.
     void start_cluster(unsigned nodes);
     bool in_sync(const std::string& node) const;

@@ -21,7 +21,7 @@ namespace intercept_test {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::SizeIs;
-using Wishes = TlsOver::Wishes;
+using AnswerOptions = TlsOver::AnswerOptions;
 
 constexpr std::uint16_t kTlsPort = 3130;
 constexpr std::string_view kHttp2 = "\x02h2\x08http/1.1";
@@ -82,7 +82,7 @@ protected:
         return settings;
     }
     /// A client inside a CONNECT to `host`, which verifies that.
-    TlsOver inside(const std::string& host = "pypi.test", const Wishes& wishes = {},
+    TlsOver inside(const std::string& host = "pypi.test", const AnswerOptions& wishes = {},
                    const std::string& node = "a") const {
         TlsOver tls(ca(), host, wishes);
         Tunnelled tunnel(client(node), host + ":443");
@@ -231,7 +231,7 @@ TEST_F(Interception, GivesNothingOfOtherHosts) {
 
 TEST_F(Interception, GivesNothingAfterAHandshakeForAnotherHost) {
     start(intercepting());
-    Wishes wishes;
+    AnswerOptions wishes;
     wishes.server_name = "files.test";
     wishes.verify = false;
     auto client = inside("pypi.test", wishes);
@@ -248,7 +248,7 @@ TEST_F(Interception, GivesNothingAfterAHandshakeForAnotherHost) {
 TEST_F(Interception, ResumesSessionsForTheSameHostAlone) {
     start(intercepting());
     for (const auto version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
-        Wishes wishes;
+        AnswerOptions wishes;
         wishes.highest_version = version;
         auto first = inside("pypi.test", wishes);
         ASSERT_EQ(first.get("/one").status, 200u);
@@ -448,7 +448,7 @@ TEST_F(Interception, EndsOtherProtocolsAndOldVersionsAndSilence) {
     std::string got;
     while (ssh.socket().receive(got)) continue;
     EXPECT_TRUE(failed(InterceptFailure::no_tls));
-    Wishes old;
+    AnswerOptions old;
     old.highest_version = TLS1_1_VERSION;
     EXPECT_FALSE(inside("pypi.test", old).open());
     EXPECT_TRUE(failed(InterceptFailure::version));

@@ -11,9 +11,9 @@ using namespace std::chrono_literals;
 
 /// Nodes a and b, with a scripted stand-in where b looks for a's objects: the order of the
 /// requests, and the answer that counts.
-class PeerRace : public NodesTest {
+class PeerRequestPlan : public NodesTest {
 protected:
-    PeerRace() { encrypt = false; }
+    PeerRequestPlan() { encrypt = false; }
     void start_with(const ScriptedOrigin& stand_in, std::chrono::nanoseconds budget,
                     std::chrono::nanoseconds detour = 1h) {
         auto settings = config("b", 2);
@@ -42,7 +42,7 @@ protected:
     }
 };
 
-TEST_F(PeerRace, APeersAnswerCountsThoughTheOriginWasAskedMeanwhile) {
+TEST_F(PeerRequestPlan, APeersAnswerCountsThoughTheOriginWasAskedMeanwhile) {
     Gate origin_may;
     HeldPeer peer;
     start_with(peer.stand_in, 100ms);
@@ -69,7 +69,7 @@ TEST_F(PeerRace, APeersAnswerCountsThoughTheOriginWasAskedMeanwhile) {
     EXPECT_EQ(get("b", "/one").body, "body of the peer");  // what the origin said is not kept
 }
 
-TEST_F(PeerRace, TheOriginsAnswerCountsWhenItIsFirstAndThePeersTimeIsLearntAllTheSame) {
+TEST_F(PeerRequestPlan, TheOriginsAnswerCountsWhenItIsFirstAndThePeersTimeIsLearntAllTheSame) {
     HeldPeer peer;
     start_with(peer.stand_in, 100ms);
     store("a", "/one");
@@ -87,7 +87,7 @@ TEST_F(PeerRace, TheOriginsAnswerCountsWhenItIsFirstAndThePeersTimeIsLearntAllTh
     EXPECT_EQ(seen("b", "a").asked, 1u);
 }
 
-TEST_F(PeerRace, APeerRequestThatGetsLostIsRepeatedBeforeTheOriginsTurn) {
+TEST_F(PeerRequestPlan, APeerRequestThatGetsLostIsRepeatedBeforeTheOriginsTurn) {
     Gate never;
     std::mutex mutex;
     bool lost = false;
@@ -120,7 +120,7 @@ TEST_F(PeerRace, APeerRequestThatGetsLostIsRepeatedBeforeTheOriginsTurn) {
     never.open();
 }
 
-TEST_F(PeerRace, AQuestionThatGoesOutAgainOnANewConnectionStandsInTheBooksTwice) {
+TEST_F(PeerRequestPlan, AQuestionThatGoesOutAgainOnANewConnectionStandsInTheBooksTwice) {
     std::atomic<bool> given_once = false;
     ScriptedOrigin stand_in([&](Exchange& e) {  // its first answer to /two gets lost
         if (e.target.ends_with("/two") && !given_once.exchange(true)) {
@@ -140,7 +140,7 @@ TEST_F(PeerRace, AQuestionThatGoesOutAgainOnANewConnectionStandsInTheBooksTwice)
     EXPECT_TRUE(books_balance(3));
 }
 
-TEST_F(PeerRace, NobodyWaitsForAPeerThatIsFartherThanTheOrigin) {
+TEST_F(PeerRequestPlan, NobodyWaitsForAPeerThatIsFartherThanTheOrigin) {
     Gate later;
     ScriptedOrigin stand_in([&](Exchange& e) {
         if (e.target.ends_with("/first"))  // after the budget, as the origin is asked only then
@@ -168,7 +168,7 @@ TEST_F(PeerRace, NobodyWaitsForAPeerThatIsFartherThanTheOrigin) {
     later.open();
 }
 
-TEST_F(PeerRace, APeerIsWaitedForOnWhenTheOriginFails) {
+TEST_F(PeerRequestPlan, APeerIsWaitedForOnWhenTheOriginFails) {
     HeldPeer peer;
     start_with(peer.stand_in, 100ms);
     store("a", "/one");

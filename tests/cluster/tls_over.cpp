@@ -9,7 +9,7 @@
 
 namespace proxy::test {
 
-TlsOver::TlsOver(const std::string& ca, const std::string& name, const Wishes& wishes)
+TlsOver::TlsOver(const std::string& ca, const std::string& name, const AnswerOptions& wishes)
     : host(name), context_(SSL_CTX_new(TLS_client_method()), SSL_CTX_free) {
     auto* const context = context_.get();
     SSL_CTX_load_verify_file(context, ca.c_str());

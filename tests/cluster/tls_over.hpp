@@ -19,7 +19,7 @@ public:
         std::function<bool(std::string_view)> send;
         std::function<bool(std::string&)> receive;  // appends; false at the end
     };
-    struct Wishes {
+    struct AnswerOptions {
         std::string server_name{};  // of SNI, if it differs from the name to verify; `-`: none
         bool verify = true;
         int highest_version = 0;
@@ -27,8 +27,8 @@ public:
         std::string_view protocols = "\x08http/1.1";
     };
 
-    TlsOver(const std::string& ca, const std::string& name) : TlsOver(ca, name, Wishes()) {}
-    TlsOver(const std::string& ca, const std::string& name, const Wishes& wishes);
+    TlsOver(const std::string& ca, const std::string& name) : TlsOver(ca, name, AnswerOptions()) {}
+    TlsOver(const std::string& ca, const std::string& name, const AnswerOptions& wishes);
 
     /// The ClientHello, to be sent before connect().
     std::string hello();

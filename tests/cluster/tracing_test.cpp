@@ -162,7 +162,7 @@ TEST_F(Tracing, ShowsAPeerHitOverBothNodesInOneTrace) {
     ASSERT_EQ(spans.size(), 3u);
     for (const auto& span : spans) EXPECT_EQ(span.trace, kTrace);
     const auto clients = collector.named("client request", "b");
-    const auto questions = collector.named("peer question", "b");
+    const auto questions = collector.named("peer request", "b");
     const auto peers = collector.named("peer request", "a");
     ASSERT_EQ(clients.size(), 1u);
     ASSERT_EQ(questions.size(), 1u);

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <thread>
 
-#include "proxy/http/hops.hpp"
+#include "proxy/http/via.hpp"
 #include "tests/cluster/fixture.hpp"
 #include "tests/temporary_directory.hpp"
 

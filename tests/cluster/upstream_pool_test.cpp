@@ -34,7 +34,7 @@ protected:
         Gave gave;
         auto ask = [](UpstreamPool& from, const UpstreamTarget& to, Clock::time_point deadline,
                       Gave& into) -> asio::awaitable<void> {
-            auto acquired = co_await from.acquire(to, deadline, Kept::any);
+            auto acquired = co_await from.acquire(to, deadline, ConnectionReuse::any);
             if (acquired)
                 into.connection = std::move(*acquired);
             else
@@ -164,9 +164,9 @@ protected:
     }
     static Clock::time_point soon() { return Clock::now() + 30s; }
 
-    UpstreamPtr acquire(Kept kept, const char* host = kName) {
+    UpstreamPtr acquire(ConnectionReuse kept, const char* host = kName) {
         UpstreamPtr into;
-        run([](UpstreamPool& from, UpstreamTarget to, Kept how,
+        run([](UpstreamPool& from, UpstreamTarget to, ConnectionReuse how,
                UpstreamPtr& result) -> asio::awaitable<void> {
             auto acquired = co_await from.acquire(to, soon(), how);
             if (acquired) result = std::move(*acquired);
@@ -175,7 +175,7 @@ protected:
     }
     /// The address of the connection that a request would go out on, which is kept then.
     std::string address_used() {
-        auto connection = acquire(Kept::any);
+        auto connection = acquire(ConnectionReuse::any);
         if (!connection) return "none";
         const auto text = connection->remote.address().to_string();
         pool.release(std::move(connection));
@@ -183,9 +183,9 @@ protected:
     }
 
     // The steps of an exchange; the server's are between them.
-    FetchError connect(proxy::Exchange& exchange, Kept kept) {
+    FetchError connect(proxy::Exchange& exchange, ConnectionReuse kept) {
         auto error = FetchError::none;
-        run([](proxy::Exchange& with, UpstreamTarget to, Kept how,
+        run([](proxy::Exchange& with, UpstreamTarget to, ConnectionReuse how,
                FetchError& result) -> asio::awaitable<void> {
             result = co_await with.connect(to, soon(), how);
         }(exchange, target("127.0.0.3"), kept, error));
@@ -213,7 +213,7 @@ protected:
     /// A connection that has carried a request is in the pool; its other end.
     tcp::socket kept() {
         proxy::Exchange exchange(pool, HeadLimits{});
-        EXPECT_EQ(connect(exchange, Kept::none), FetchError::none);
+        EXPECT_EQ(connect(exchange, ConnectionReuse::none), FetchError::none);
         auto server = listener.accept();
         EXPECT_EQ(send(exchange), FetchError::none);
         take_request(server);
@@ -228,7 +228,7 @@ protected:
         for (int attempt = 0; attempt < 5; ++attempt) {
             auto server = kept();
             exchange.emplace(pool, HeadLimits{});
-            EXPECT_EQ(connect(*exchange, Kept::recent), FetchError::none);
+            EXPECT_EQ(connect(*exchange, ConnectionReuse::recent), FetchError::none);
             if (exchange->reused()) return server;
             listener.accept();  // the other end of the new connection that it has got
         }
@@ -289,7 +289,7 @@ TEST_F(KeptConnectionTest, IsUsedOnlyWhileItsNameLeadsThere) {
 }
 
 TEST_F(KeptConnectionTest, IsLeftAloneWhileItsNameLeadsElsewhere) {
-    const auto first = acquire(Kept::any).release();
+    const auto first = acquire(ConnectionReuse::any).release();
     pool.release(UpstreamPtr(first));
     leads_to = "127.0.0.5";
     now += 61s;
@@ -302,16 +302,16 @@ TEST_F(KeptConnectionTest, IsLeftAloneWhileItsNameLeadsElsewhere) {
     address_used();
     io.restart();
     io.poll();
-    auto again = acquire(Kept::any);
+    auto again = acquire(ConnectionReuse::any);
     ASSERT_TRUE(again);
     EXPECT_EQ(again.get(), first);
 }
 
 TEST_F(KeptConnectionTest, IsForRequestsThatCannotBeRepeatedIfItWasInUseAMomentAgo) {
-    const auto first = acquire(Kept::none).release();
+    const auto first = acquire(ConnectionReuse::none).release();
     pool.release(UpstreamPtr(first));
     const auto released = Clock::now();
-    auto again = acquire(Kept::recent);
+    auto again = acquire(ConnectionReuse::recent);
     // A busy machine may have taken longer than that.
     if (Clock::now() < released + kRecentlyUsed) {
         EXPECT_EQ(again.get(), first);
@@ -319,12 +319,12 @@ TEST_F(KeptConnectionTest, IsForRequestsThatCannotBeRepeatedIfItWasInUseAMomentA
 }
 
 TEST_F(KeptConnectionTest, MakesRoomForANewOneWhenItIsTooOld) {
-    auto connection = acquire(Kept::none);
+    auto connection = acquire(ConnectionReuse::none);
     auto server = listener.accept();
     auto& idle = *connection;
     pool.release(std::move(connection));
     idle.idle_since -= kRecentlyUsed + 1ms;
-    const auto fresh = acquire(Kept::recent);
+    const auto fresh = acquire(ConnectionReuse::recent);
     ASSERT_TRUE(fresh);
     EXPECT_FALSE(fresh->is_used());
     std::array<char, 1> byte;
@@ -340,7 +340,7 @@ TEST_F(KeptConnectionTest, GoesAfterAMomentWhereItsOriginHasEnough) {
     std::vector<UpstreamPtr> connections;
     std::vector<tcp::socket> servers;
     for (int i = 0; i < 5; ++i) {
-        connections.push_back(acquire(Kept::none));
+        connections.push_back(acquire(ConnectionReuse::none));
         servers.push_back(listener.accept());
         servers.back().non_blocking(true);
     }
@@ -413,7 +413,7 @@ TEST_F(KeptConnectionTest, MayHaveBeenReadByWhoResetIt) {
 
 TEST_F(KeptConnectionTest, SaysNothingOfANewOne) {
     proxy::Exchange exchange(pool, HeadLimits{});
-    ASSERT_EQ(connect(exchange, Kept::recent), FetchError::none);
+    ASSERT_EQ(connect(exchange, ConnectionReuse::recent), FetchError::none);
     auto server = listener.accept();
     server.close();
     EXPECT_EQ(send(exchange), FetchError::none);

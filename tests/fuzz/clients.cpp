@@ -1,10 +1,10 @@
 // The bytes of clients in TLS, and the statements of proxies before this one about their clients.
 
 #include "base/net/plain_address.hpp"
-#include "proxy/request/client_access.hpp"
 #include "proxy/client/proxy_header.hpp"
 #include "proxy/http/basic_credentials.hpp"
 #include "proxy/http/forwarded.hpp"
+#include "proxy/request/client_access.hpp"
 #include "proxy/tls/server_name.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/proxy/http/head.hpp"
@@ -31,8 +31,7 @@ int fuzz_proxy_header(const std::uint8_t* data, std::size_t size) {
     if (proxy_header_version(text) == ProxyHeaderVersion::one) {
         const auto line = parse_proxy_header(text);
         FUZZ_CHECK(!line || (size <= kMaxProxyLine && text.find('\n') == size - 1));
-        if (line && line->client)
-            FUZZ_CHECK(base::plain_address(*line->client) == *line->client);
+        if (line && line->client) FUZZ_CHECK(base::plain_address(*line->client) == *line->client);
         return 0;
     }
     const auto rest = proxy_header_rest(text.substr(0, kProxyHeaderStart));

@@ -6,7 +6,7 @@
 #include "proxy/http/hashed_fields.hpp"
 #include "proxy/http/http_date.hpp"
 #include "proxy/http/range.hpp"
-#include "proxy/http/selecting.hpp"
+#include "proxy/http/selecting_fields.hpp"
 #include "proxy/http/structured_field.hpp"
 #include "proxy/http/vary.hpp"
 #include "proxy/telemetry/trace_context.hpp"
@@ -325,7 +325,7 @@ int fuzz_vary(const std::uint8_t* data, std::size_t size) {
     const bool tokens = std::all_of(fields.begin(), fields.end(),
                                     [](const Field& line) { return is_token(line.name); });
     const auto sent = tokens ? hashed_fields(b, FieldHasher(key, "u")) : std::nullopt;
-    Selecting hashed(b);
+    SelectingFields hashed(b);
     if (sent) {
         HashedFields hashes(*sent, FieldHasher(key, "u"));
         hashed.hashed = &hashes;

@@ -2,12 +2,12 @@
 
 #include "protocol/wire/frame.hpp"
 #include "proxy/admin/node_report.hpp"
+#include "summary/bits/rice.hpp"
 #include "summary/coding/coding.hpp"
 #include "summary/coding/judge.hpp"
-#include "summary/sizing/kind.hpp"
-#include "summary/directory/replica.hpp"
-#include "summary/bits/rice.hpp"
 #include "summary/coding/snapshot_reader.hpp"
+#include "summary/directory/replica.hpp"
+#include "summary/sizing/kind.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 
 namespace {
 
-using protocol::Bytes;
 using base::ByteView;
+using protocol::Bytes;
 
 ByteView as_bytes(const std::uint8_t* data, std::size_t size) {
     return {reinterpret_cast<const std::byte*>(data), size};
@@ -108,13 +108,13 @@ void check_delta(const summary::Delta& delta, std::uint64_t bits) {
     FUZZ_CHECK(once == twice && once.count_ones() == delta.set.size());
 
     summary::Replica replica;
-    using summary::Apply;
-    FUZZ_CHECK(replica.apply_snapshot(1, 1, summary::BloomFilter({bits, 4})) == Apply::ok);
+    using summary::ApplyResult;
+    FUZZ_CHECK(replica.apply_snapshot(1, 1, summary::BloomFilter({bits, 4})) == ApplyResult::ok);
     const auto done = replica.apply_delta(1, 2, coded);
-    FUZZ_CHECK(done.what == Apply::ok && done.change == summary::Change(delta));
+    FUZZ_CHECK(done.what == ApplyResult::ok && done.change == summary::Change(delta));
     FUZZ_CHECK(check_hash(replica.filter()) == once.check_hash());
-    FUZZ_CHECK(replica.check(1, 2, once.check_hash()) == Apply::ok);
-    FUZZ_CHECK(replica.apply_delta(1, 4, coded).what == Apply::gap && !replica.in_sync());
+    FUZZ_CHECK(replica.check(1, 2, once.check_hash()) == ApplyResult::ok);
+    FUZZ_CHECK(replica.apply_delta(1, 4, coded).what == ApplyResult::gap && !replica.in_sync());
 }
 
 summary::Bytes coded_snapshot(const summary::BitArray& snapshot) {

@@ -36,7 +36,7 @@ Answer answer(const std::string& lines, const std::string& start = "GET /x HTTP/
     return {out.head, out.begin, out.end, out.body.has_value(), out.delay};
 }
 
-TEST(OriginRequest, AnswersAnythingWithOneKibibyteForADay) {
+TEST(OriginPermit, AnswersAnythingWithOneKibibyteForADay) {
     const auto a = answer("");
     EXPECT_EQ(a.status(), "200");
     EXPECT_EQ(a.end - a.begin, 1024u);
@@ -49,7 +49,7 @@ TEST(OriginRequest, AnswersAnythingWithOneKibibyteForADay) {
     EXPECT_THAT(a.head, testing::EndsWith("\r\n\r\n"));
 }
 
-TEST(OriginRequest, ObeysItsFields) {
+TEST(OriginPermit, ObeysItsFields) {
     const auto a = answer("Hearsay-Bytes: 5000\r\nhearsay-max-age: 7\r\nHEARSAY-DELAY: 250\r\n");
     EXPECT_EQ(a.field("Content-Length"), "5000");
     EXPECT_EQ(a.field("Cache-Control"), "max-age=7");
@@ -57,7 +57,7 @@ TEST(OriginRequest, ObeysItsFields) {
     EXPECT_EQ(answer("Hearsay-Bytes: 0\r\n").field("Content-Length"), "0");
 }
 
-TEST(OriginRequest, RefusesWhatItCannotObey) {
+TEST(OriginPermit, RefusesWhatItCannotObey) {
     for (const auto* line :
          {"Hearsay-Bytes: many\r\n", "Hearsay-Bytes: -1\r\n", "Hearsay-Bytes: \r\n",
           "Hearsay-Bytes: 1099511627777\r\n", "Hearsay-Bytes: 99999999999999999999999\r\n",
@@ -70,7 +70,7 @@ TEST(OriginRequest, RefusesWhatItCannotObey) {
     }
 }
 
-TEST(OriginRequest, GivesValidatorsThatDependOnUrlAndSize) {
+TEST(OriginPermit, GivesValidatorsThatDependOnUrlAndSize) {
     EXPECT_EQ(answer("").field("ETag"), answer("").field("ETag"));
     EXPECT_EQ(answer("").field("ETag"),
               answer("", "GET http://A.example/x HTTP/1.1").field("ETag"));
@@ -78,7 +78,7 @@ TEST(OriginRequest, GivesValidatorsThatDependOnUrlAndSize) {
     EXPECT_NE(answer("").field("ETag"), answer("Hearsay-Bytes: 9\r\n").field("ETag"));
 }
 
-TEST(OriginRequest, ConfirmsACopyThatIsStillGood) {  // RFC 9110 §13.2.2
+TEST(OriginPermit, ConfirmsACopyThatIsStillGood) {  // RFC 9110 §13.2.2
     const auto tag = answer("").field("ETag"), modified = answer("").field("Last-Modified");
     for (const auto& condition :
          {"If-None-Match: " + tag, std::string("If-None-Match: *"),
@@ -92,7 +92,7 @@ TEST(OriginRequest, ConfirmsACopyThatIsStillGood) {  // RFC 9110 §13.2.2
     }
 }
 
-TEST(OriginRequest, SendsACopyThatIsNotTheSame) {
+TEST(OriginPermit, SendsACopyThatIsNotTheSame) {
     const auto modified = answer("").field("Last-Modified");
     EXPECT_EQ(answer("If-None-Match: \"other\"\r\n").status(), "200");
     EXPECT_EQ(answer("If-Modified-Since: Sun, 01 Jan 2023 00:00:00 GMT\r\n").status(), "200");
@@ -102,7 +102,7 @@ TEST(OriginRequest, SendsACopyThatIsNotTheSame) {
         "200");
 }
 
-TEST(OriginRequest, SendsOnePart) {  // RFC 9110 §14.1.2
+TEST(OriginPermit, SendsOnePart) {  // RFC 9110 §14.1.2
     const auto check = [](const char* range, std::uint64_t begin, std::uint64_t end) {
         const auto a = answer("Range: " + std::string(range) + "\r\n");
         EXPECT_EQ(a.status(), "206") << range;
@@ -122,7 +122,7 @@ TEST(OriginRequest, SendsOnePart) {  // RFC 9110 §14.1.2
     check("Bytes=0-", 0, 1024);
 }
 
-TEST(OriginRequest, SaysWhenAPartDoesNotExist) {
+TEST(OriginPermit, SaysWhenAPartDoesNotExist) {
     for (const auto* range : {"bytes=1024-", "bytes=5000-6000", "bytes=-0"}) {
         const auto a = answer("Range: " + std::string(range) + "\r\n");
         EXPECT_EQ(a.status(), "416") << range;
@@ -134,7 +134,7 @@ TEST(OriginRequest, SaysWhenAPartDoesNotExist) {
     EXPECT_EQ(answer("Hearsay-Bytes: 0\r\nRange: bytes=-5\r\n").status(), "416");
 }
 
-TEST(OriginRequest, SendsTheWholeWhereAPartIsNotUnderstood) {  // RFC 9110 §14.2
+TEST(OriginPermit, SendsTheWholeWhereAPartIsNotUnderstood) {  // RFC 9110 §14.2
     for (const auto* range :
          {"bytes=0-1,5-6", "bytes=5-4", "bytes=x-", "bytes", "lines=1-2", "bytes=--1"}) {
         EXPECT_EQ(answer("Range: " + std::string(range) + "\r\n").status(), "200") << range;
@@ -142,7 +142,7 @@ TEST(OriginRequest, SendsTheWholeWhereAPartIsNotUnderstood) {  // RFC 9110 §14.
     EXPECT_EQ(answer("Range: bytes=0-1\r\n", "HEAD /x HTTP/1.1").status(), "200");
 }
 
-TEST(OriginRequest, SendsAPartOnlyOfWhatTheClientHas) {  // RFC 9110 §13.1.5
+TEST(OriginPermit, SendsAPartOnlyOfWhatTheClientHas) {  // RFC 9110 §13.1.5
     const auto tag = answer("").field("ETag"), modified = answer("").field("Last-Modified");
     const std::string range = "Range: bytes=0-9\r\n";
     EXPECT_EQ(answer(range + "If-Range: " + tag + "\r\n").status(), "206");
@@ -151,14 +151,14 @@ TEST(OriginRequest, SendsAPartOnlyOfWhatTheClientHas) {  // RFC 9110 §13.1.5
     EXPECT_EQ(answer(range + "If-Range: W/" + tag + "\r\n").status(), "200");
 }
 
-TEST(OriginRequest, AnswersHeadLikeGetWithoutItsBody) {
+TEST(OriginPermit, AnswersHeadLikeGetWithoutItsBody) {
     const auto get = answer("Hearsay-Bytes: 77\r\n");
     const auto head = answer("Hearsay-Bytes: 77\r\n", "HEAD /x HTTP/1.1");
     EXPECT_EQ(head.head, get.head);
     EXPECT_FALSE(head.body);
 }
 
-TEST(OriginRequest, LetsNobodyStoreAnswersToOtherMethods) {
+TEST(OriginPermit, LetsNobodyStoreAnswersToOtherMethods) {
     const auto a = answer("Content-Length: 0\r\n", "POST /x HTTP/1.1");
     EXPECT_EQ(a.status(), "200");
     EXPECT_EQ(a.field("Cache-Control"), "no-store");
@@ -168,12 +168,12 @@ TEST(OriginRequest, LetsNobodyStoreAnswersToOtherMethods) {
     EXPECT_NE(answer("", "TRACE /x HTTP/1.1").field("Allow"), "");
 }
 
-TEST(OriginRequest, SaysWhenTheConnectionEnds) {
+TEST(OriginPermit, SaysWhenTheConnectionEnds) {
     EXPECT_EQ(answer("").field("Connection"), "");
     EXPECT_EQ(answer("", "GET /x HTTP/1.1", false).field("Connection"), "close");
 }
 
-TEST(OriginRequest, RefusesTargetsThatNameNothing) {
+TEST(OriginPermit, RefusesTargetsThatNameNothing) {
     EXPECT_EQ(answer("", "GET ftp://a/ HTTP/1.1").status(), "400");
     EXPECT_EQ(answer("", "GET http://u@a/ HTTP/1.1").status(), "400");
 }

@@ -97,11 +97,11 @@ TEST(RunStudy, EndsWithWhatIsThroughWhenToldTo) {
     EXPECT_NEAR(last, 2.5 / 8, 1e-9);
 }
 
-TEST(EndBySignal, IsAskedForByTheFirstSignal) {
-    const EndBySignal end;
-    EXPECT_FALSE(EndBySignal::asked());
+TEST(InterruptGuard, IsAskedForByTheFirstSignal) {
+    const InterruptGuard end;
+    EXPECT_FALSE(InterruptGuard::asked());
     ::raise(SIGINT);
-    EXPECT_TRUE(EndBySignal::asked());
+    EXPECT_TRUE(InterruptGuard::asked());
 }
 
 TEST(Jobs, AreTheProcessorsUnlessGiven) {

@@ -9,7 +9,7 @@ namespace study_report_test {
 
 using namespace std::chrono_literals;
 
-TEST(PerRequest, DividesByTheRequests) {
+TEST(RequestRates, DividesByTheRequests) {
     SimulationConfig config;
     const auto each = per_request(made_up(config));
     EXPECT_DOUBLE_EQ(each.local, 0.3);

@@ -12,7 +12,7 @@ namespace measure {
 namespace study_test {
 
 using testing::ElementsAre;
-using About = StudyTable::About;
+using Topic = StudyTable::Topic;
 
 std::vector<std::string> titles(const StudyTable& table) {
     std::vector<std::string> out;
@@ -89,7 +89,7 @@ TEST(Study, VariesProxiesAndCachesAroundTheFirst) {
     const auto study = plan_study(log, completed({}, log));
     std::set<std::pair<std::size_t, std::string>> seen;
     for (const auto& table : study.tables)
-        if (table.about == About::schemes) seen.emplace(table.proxies, table.cache.text());
+        if (table.about == Topic::schemes) seen.emplace(table.proxies, table.cache.text());
     EXPECT_THAT(seen, ElementsAre(std::pair(4, "10%"), std::pair(16, "1%"), std::pair(16, "10%"),
                                   std::pair(16, "20%"), std::pair(16, "5%"), std::pair(64, "10%"),
                                   std::pair(256, "10%")));
@@ -99,7 +99,7 @@ TEST(Study, RunsNothingTwice) {
     const auto study = finished_study();
     for (std::size_t i = 0; i < study.rows.size(); ++i)
         for (std::size_t k = 0; k < i; ++k) EXPECT_NE(study.rows[i].config, study.rows[k].config);
-    const auto* copies = study.table(About::copies);
+    const auto* copies = study.table(Topic::copies);
     EXPECT_EQ(titles(*copies).front(), "copy always");
     EXPECT_EQ(titles(*copies)[4], "evict s3_fifo");
     EXPECT_EQ(copies->lines[1].row, copies->lines[4].row);
@@ -107,7 +107,7 @@ TEST(Study, RunsNothingTwice) {
 
 TEST(Study, LeavesDelaysOutWhereThresholdsAreCompared) {
     const auto study = finished_study();
-    const auto* table = study.table(About::staleness);
+    const auto* table = study.table(Topic::staleness);
     EXPECT_EQ(table->lines.size(), 8 * std::size(kThresholds));
     for (const auto& line : table->lines)
         EXPECT_EQ(study.row(line).config.announce_delay, kNoDelay);

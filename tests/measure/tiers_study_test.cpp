@@ -33,7 +33,7 @@ TEST_F(TiersStudies, TakesPartsOfTheDistinctBytesAndOfTheDisk) {
     EXPECT_NEAR(static_cast<double>(study.tables[1].memory_bytes), 0.0025 * distinct, 1);
     for (const auto& group : study.tables[2].groups)
         for (const auto& row : group.rows) {
-            const bool alone = group.about == TiersGroup::About::one_cache;
+            const bool alone = group.about == TiersGroup::Topic::one_cache;
             EXPECT_EQ(row.config.disk_bytes, alone ? 0 : study.tables[2].disk_bytes) << row.title;
             EXPECT_EQ(row.config.memory_bytes,
                       alone ? study.tables[2].disk_bytes : study.tables[2].memory_bytes);

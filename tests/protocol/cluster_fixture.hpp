@@ -141,7 +141,7 @@ struct TestNode {
     bool fails_to_drop = false;  // as if there were no memory for it
     bool keeps_late = false;     // only when keep() is called
     std::vector<std::function<void()>> to_keep;
-    std::optional<KeptInvalidations> kept;  // what the next run goes on from
+    std::optional<InvalidationBacklog> kept;  // what the next run goes on from
     std::vector<summary::KeyHash> dropped, dropped_tags;
 };
 

@@ -3,8 +3,8 @@
 #include <map>
 
 #include "protocol/cluster.hpp"
-#include "tests/protocol/cluster_fixture.hpp"
 #include "tests/base/dns_server.hpp"
+#include "tests/protocol/cluster_fixture.hpp"
 
 namespace protocol::test {
 namespace discovery_test {

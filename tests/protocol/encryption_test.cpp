@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/tls/tls_session.hpp"
 #include "protocol/links/hello.hpp"
 #include "protocol/links/link_context.hpp"
-#include "base/tls/tls_session.hpp"
 #include "protocol/wire/codec.hpp"
 #include "protocol/wire/frame.hpp"
 #include "tests/protocol/bytes.hpp"

@@ -13,8 +13,8 @@
 #include "protocol/links/hello.hpp"
 #include "protocol/links/link.hpp"
 #include "protocol/links/link_context.hpp"
-#include "tests/protocol/bytes.hpp"
 #include "tests/base/coroutine.hpp"
+#include "tests/protocol/bytes.hpp"
 
 namespace protocol::test {
 

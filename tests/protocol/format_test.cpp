@@ -10,6 +10,7 @@
 #include "protocol/links/sync_session.hpp"
 #include "protocol/wire/keys.hpp"
 #include "tests/protocol/bytes.hpp"
+#include "tests/source_root.hpp"
 
 namespace protocol::test {
 namespace format_test {
@@ -102,8 +103,7 @@ const std::string kRefusal = "00000003030465";
 /// The hex digits of the page's examples, without their comments: indented lines up to the first
 /// two blanks in a row, or other sign.
 std::string hex_of_the_page() {
-    const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
-    std::ifstream page(root / "protocol/FORMAT.md");
+    std::ifstream page(tests::kSourceRoot / "protocol/FORMAT.md");
     EXPECT_TRUE(page) << "run where the sources are";
     std::string digits;
     for (std::string line; std::getline(page, line);) {
@@ -198,8 +198,9 @@ TEST_F(Format, TaggedFramesReadAsOnThePage) {
     EXPECT_EQ(base::hex(sealed(publisher, Delta{1700, 1, delta})), kDelta);
     EXPECT_EQ(base::hex(sealed(publisher, CheckHash{1700, 1, 0xe8ccb037911d7607})), kCheckHash);
     EXPECT_EQ(base::hex(sealed(publisher, Heartbeat{1700, 1, 3, 1000ms})), kHeartbeat);
-    EXPECT_EQ(base::hex(sealed(subscriber, Heartbeat{1700, 1, kListensElsewhere, 500ms, kTakesReports})),
-              kSubscribersHeartbeat);
+    EXPECT_EQ(
+        base::hex(sealed(subscriber, Heartbeat{1700, 1, kListensElsewhere, 500ms, kTakesReports})),
+        kSubscribersHeartbeat);
     EXPECT_EQ(base::hex(sealed(publisher, InvalidateAll{70000})), kInvalidateAll);
     const auto report = unhex(kReportBody);
     EXPECT_EQ(base::hex(sealed(publisher, Report{report})), kReport);

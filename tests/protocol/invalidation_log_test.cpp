@@ -214,7 +214,7 @@ TEST(InvalidationLog, NoEntryWaitsForAFormerPeer) {
 }
 
 TEST(InvalidationLog, TheNextInstanceSendsUnconfirmedInvalidations) {
-    KeptInvalidations kept;
+    InvalidationBacklog kept;
     {
         InvalidationLog log(3, 100);
         log.add(some(2), {});
@@ -230,7 +230,7 @@ TEST(InvalidationLog, TheNextInstanceSendsUnconfirmedInvalidations) {
     EXPECT_EQ(kept.gone, 2U);
     EXPECT_EQ(kept.last, 4U);
     EXPECT_EQ(kept.entries,
-              (std::vector<KeptInvalidations::Entry>{{3, {8, 7}}, {4, {50, 7}, true}}));
+              (std::vector<InvalidationBacklog::Entry>{{3, {8, 7}}, {4, {50, 7}, true}}));
 
     InvalidationLog log(0, 100);
     log.go_on_from(kept);
@@ -250,8 +250,8 @@ TEST(InvalidationLog, TheNextInstanceSendsUnconfirmedInvalidations) {
 
 // A journal has the confirmed entries, too, until it is written anew.
 TEST(InvalidationLog, TheNextInstanceRepeatsAKeptInvalidationOnlyForAPeerThatForgotIt) {
-    const KeptInvalidations::Confirmed all{3, kInstance}, two{2, kInstance};
-    const KeptInvalidations kept{0, 3, {{1, {1, 7}}, {2, {2, 7}}, {3, {3, 7}}}, {}};
+    const InvalidationBacklog::PeerProgress all{3, kInstance}, two{2, kInstance};
+    const InvalidationBacklog kept{0, 3, {{1, {1, 7}}, {2, {2, 7}}, {3, {3, 7}}}, {}};
     for (const auto& other : {all, two}) {
         InvalidationLog log(0, 100);
         log.go_on_from(kept);
@@ -269,7 +269,8 @@ TEST(InvalidationLog, TheNextInstanceRepeatsAKeptInvalidationOnlyForAPeerThatFor
             EXPECT_EQ(log.next(1), Message(Invalidate{3, some(1, 3), {}}))
                 << "the other may still have it to give away";
         }
-        EXPECT_EQ(log.standing(1), (KeptInvalidations::Confirmed{other.number, kNextInstance}));
+        EXPECT_EQ(log.standing(1),
+                  (InvalidationBacklog::PeerProgress{other.number, kNextInstance}));
     }
 }
 

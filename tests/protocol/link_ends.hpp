@@ -98,7 +98,7 @@ struct Publishing {
         : end(std::in_place, node.state, owner, kept, to, counting<Nonce>(1), now) {}
 
     OwnerNotes owner;
-    PublisherEnd::Kept kept;
+    PublisherEnd::SessionState kept;
     std::optional<PublisherEnd> end;
 };
 

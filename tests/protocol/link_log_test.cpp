@@ -36,7 +36,8 @@ protected:
         text_.str("");
         return text;
     }
-    void ended(const boost::system::error_code& error, LinkLog::TimePoint now = kNow, const std::string& link = "link to b") {
+    void ended(const boost::system::error_code& error, LinkLog::TimePoint now = kNow,
+               const std::string& link = "link to b") {
         log.ended(link, error, "10.0.0.7:3129", now);
     }
 

@@ -55,8 +55,10 @@ TEST(LinkSecurity, DuringAnUpgradeItDialsInTheClearOnceThatIsProvedToBeNeeded) {
     const auto config = settings(true, true);
     DialSecurity dial(config);
     EXPECT_EQ(dial.key(), 0U);
-    for (const boost::system::error_code why : {make_error_code(Error::tls_failed), make_error_code(Error::connection_closed), make_error_code(Error::hello_timeout),
-                           make_error_code(base::Error::connect_timeout), make_error_code(Error::wrong_key)}) {
+    for (const boost::system::error_code why :
+         {make_error_code(Error::tls_failed), make_error_code(Error::connection_closed),
+          make_error_code(Error::hello_timeout), make_error_code(base::Error::connect_timeout),
+          make_error_code(Error::wrong_key)}) {
         dial.ended(why, false, false);
         EXPECT_EQ(dial.key(), 0U) << "anybody on the way can bring it about: " << reason_of(why);
     }

@@ -12,8 +12,8 @@
 #include <optional>
 #include <vector>
 
-#include "tests/protocol/bytes.hpp"
 #include "tests/base/coroutine.hpp"
+#include "tests/protocol/bytes.hpp"
 
 namespace protocol::test {
 namespace link_test {
@@ -88,8 +88,9 @@ protected:
     }
 
     void begin(base::Clock::duration gone_after = 10s) {
-        auto run_link = [](Link& of, ScriptedEnd& with,
-                           base::Clock::duration after) -> base::awaitable<boost::system::error_code> {
+        auto run_link =
+            [](Link& of, ScriptedEnd& with,
+               base::Clock::duration after) -> base::awaitable<boost::system::error_code> {
             std::function<void()> nothing = [] {};
             co_return co_await of.run(with, after, std::move(nothing));
         };

@@ -36,8 +36,8 @@ protected:
         return found != all.contacts().end() && found->second.dialled;
     }
     /// The node answers there, and the link is made.
-    Membership::Met link(const std::string& address, const std::string& node, int instance = 1,
-                         Membership::TimePoint now = kNow) {
+    Membership::MeetingResult link(const std::string& address, const std::string& node,
+                                   int instance = 1, Membership::TimePoint now = kNow) {
         const auto met = all.met(at(address), node, instance_of(instance), now);
         if (met.meeting == Meeting::peer) all.up(at(address));
         return met;

@@ -4,8 +4,8 @@
 
 #include "protocol/wire/frame.hpp"
 #include "summary/coding/judge.hpp"
-#include "summary/directory/replica.hpp"
 #include "summary/coding/snapshot_reader.hpp"
+#include "summary/directory/replica.hpp"
 #include "tests/summary/keys.hpp"
 
 namespace protocol::test {
@@ -135,7 +135,7 @@ TEST(Publisher, AnnouncementsLeadAReplicaFromGenerationToGeneration) {
         EXPECT_EQ(
             replica.apply_delta(announcement->epoch, announcement->generation, *announcement->delta)
                 .what,
-            summary::Apply::ok);
+            summary::ApplyResult::ok);
         EXPECT_TRUE(contains(replica.filter(), summary::test::asked(key(1000 + round))));
     }
     EXPECT_EQ(check_hash(replica.filter()), publisher.own().check_hash());
@@ -228,7 +228,7 @@ TEST(Publisher, ADeltaAfterASnapshotTakenMidwayMendsItForAll) {
             replica
                 ->apply_delta(announcement->epoch, announcement->generation, *announcement->delta)
                 .what,
-            summary::Apply::ok);
+            summary::ApplyResult::ok);
         EXPECT_EQ(check_hash(replica->filter()), publisher.own().check_hash());
     }
 }

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "protocol/membership/neighbourhood.hpp"
-#include "summary/own/own.hpp"
 #include "summary/coding/snapshot_reader.hpp"
+#include "summary/own/own_summary.hpp"
 #include "tests/summary/keys.hpp"
 
 namespace protocol::test {
@@ -25,7 +25,7 @@ constexpr std::uint64_t kKept = 3'000;  // of each peer's keys
 class Peer {
 public:
     Peer(Kind kind, std::size_t index) : first_(index * 1'000'000), next_(first_) {
-        summary::OwnConfig config;
+        summary::OwnSummaryConfig config;
         config.kind = kind;
         config.error = 0.001;
         config.expected_objects = kKept + 500;
@@ -49,20 +49,20 @@ public:
         const auto payload = own_->take_delta(kNoLimit);
         if (!payload) return std::nullopt;
         auto done = replica.apply_delta(own_->epoch(), own_->generation(), *payload);
-        EXPECT_EQ(done.what, summary::Apply::ok);
+        EXPECT_EQ(done.what, summary::ApplyResult::ok);
         return std::move(done.change);
     }
     void send_snapshot() {
         while (!own_->all_announced()) own_->take_delta(kNoLimit);
         std::vector<std::byte> payload;
-        summary::Own::SnapshotWriter writer(*own_, payload);
+        summary::OwnSummary::SnapshotWriter writer(*own_, payload);
         while (!writer.step(*own_)) continue;
         summary::SnapshotReader reader(own_->descriptor());
         ASSERT_TRUE(reader.take(payload));
         ASSERT_EQ(replica.apply_snapshot(own_->epoch(), own_->generation(), *reader.finish()),
-                  summary::Apply::ok);
+                  summary::ApplyResult::ok);
     }
-    summary::Apply check() {
+    summary::ApplyResult check() {
         return replica.check(own_->epoch(), own_->generation(), own_->check_hash());
     }
 
@@ -71,7 +71,7 @@ public:
 private:
     std::uint64_t first_;
     std::uint64_t next_;
-    std::optional<summary::Own> own_;
+    std::optional<summary::OwnSummary> own_;
 };
 
 class Regrow : public ::testing::TestWithParam<Kind> {
@@ -158,7 +158,7 @@ TEST_P(Regrow, AGrowingSummaryHidesNoKey) {
     for (std::size_t i = 0; i < peers.size(); ++i) {
         peers[i].store(30);
         announce(i);
-        EXPECT_EQ(peers[i].check(), summary::Apply::ok);
+        EXPECT_EQ(peers[i].check(), summary::ApplyResult::ok);
         expect_nothing_missed();
     }
 }
@@ -173,7 +173,7 @@ TEST_P(Regrow, ReplacedDirectoriesHideNoKey) {
         }
         settle();
     }
-    for (auto& peer : peers) EXPECT_EQ(peer.check(), summary::Apply::ok);
+    for (auto& peer : peers) EXPECT_EQ(peer.check(), summary::ApplyResult::ok);
 }
 
 INSTANTIATE_TEST_SUITE_P(OfEachKind, Regrow, testing::ValuesIn(summary::kKinds),
@@ -193,7 +193,7 @@ TEST(Settling, QuotientFiltersMoveIntoTheDirectoryAndFollowItsSuccessors) {
         for (auto& peer : peers) ASSERT_EQ(peer.replica.keeper(), view->directory.get());
         peers[0].store(10);
         neighbours.change(0, *peers[0].announce());
-        ASSERT_EQ(peers[0].check(), summary::Apply::ok);
+        ASSERT_EQ(peers[0].check(), summary::ApplyResult::ok);
     }
     neighbours.end_feed(3);
     EXPECT_EQ(peers[3].replica.keeper(), nullptr);

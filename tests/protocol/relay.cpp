@@ -114,7 +114,8 @@ asio::awaitable<void> Relay::pump(std::shared_ptr<Pair> pair, bool forth) {
         const auto& mangle = forth ? from_dialler : from_listener;
         const auto passed_on = mangle(std::move(frame));
         for (const auto& bytes : passed_on) {
-            const auto [bad, sent] = co_await asio::async_write(to, asio::buffer(bytes), base::as_result);
+            const auto [bad, sent] =
+                co_await asio::async_write(to, asio::buffer(bytes), base::as_result);
             if (bad || sent != bytes.size()) break;
         }
     }

@@ -313,7 +313,7 @@ TEST_F(LargeNeighbourhood, ChangesDuringABuildAreInTheDirectoryWhicheverPeerLeav
         (is_set ? delta.clear : delta.set).push_back(position);
         const auto payload = summary::test::payload_of(delta, kShape.bits);
         const auto done = replicas[1].apply_delta(replicas[1].epoch(), ++generation, payload);
-        ASSERT_EQ(done.what, summary::Apply::ok);
+        ASSERT_EQ(done.what, summary::ApplyResult::ok);
         neighbours.change(1, *done.change);
         if (generation == 2) {
             neighbours.end_feed(0);

@@ -39,13 +39,13 @@ TEST_F(SubscriberEndTest, ChallengesWelcomesAndFollows) {
     EXPECT_EQ(end->due(), TimePoint::max());
     const auto proof = proof_for(*end, publishing);
     EXPECT_EQ(b.report().state, PeerState::connecting) << "it has proved nothing yet";
-    EXPECT_EQ(b.state.doorstep.size(), 1U);
+    EXPECT_EQ(b.state.hello_backlog.size(), 1U);
     EXPECT_TRUE(end->awaits_proof());
     EXPECT_FALSE(end->tags());
     end->on_hello(HelloMessage(proof), kNow);
     EXPECT_TRUE(end->tags() && end->greeted());
     EXPECT_FALSE(end->awaits_proof());
-    EXPECT_EQ(b.state.doorstep.size(), 0U);
+    EXPECT_EQ(b.state.hello_backlog.size(), 0U);
     EXPECT_EQ(b.heard_of, 1);
     EXPECT_EQ(b.report().state, PeerState::waiting_snapshot);
     publishing.end->on_message(says<Welcome>(*end), kNow);
@@ -452,7 +452,7 @@ TEST_F(SubscriberEndTest, HoweverItGoesItsPlaceIsFree) {
     EXPECT_EQ(b.report().state, PeerState::gone);
     EXPECT_EQ(b.left, 1);
     { const auto end = subscribing(b); }
-    EXPECT_EQ(b.state.doorstep.size(), 0U);
+    EXPECT_EQ(b.state.hello_backlog.size(), 0U);
 }
 
 TEST_F(SubscriberEndTest, APeerThatIsRemovedLosesItsLink) {
@@ -472,7 +472,7 @@ TEST_F(SubscriberEndTest, AStrangersOldestHelloMakesRoom) {
     EXPECT_EQ(over(*hellos[0]), Error::too_many_links);
     EXPECT_TRUE(hellos[0]->closed());
     EXPECT_FALSE(hellos[1]->ended());
-    EXPECT_EQ(b.state.doorstep.size(), kMaxAtOncePerAddress);
+    EXPECT_EQ(b.state.hello_backlog.size(), kMaxAtOncePerAddress);
 }
 
 /// Both nodes with both links, in virtual time, as a simulator has them.

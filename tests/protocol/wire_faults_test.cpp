@@ -7,7 +7,7 @@
 
 #include <deque>
 
-#include "protocol/membership/doorstep.hpp"
+#include "protocol/membership/hello_backlog.hpp"
 #include "protocol/wire/frame.hpp"
 #include "tests/protocol/cluster_fixture.hpp"
 #include "tests/protocol/relay.hpp"

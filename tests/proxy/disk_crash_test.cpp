@@ -97,7 +97,7 @@ void check(DiskTier& tier, const test::IndexOwner& owner, Versions& versions) {
             const auto version = ++of_key.last;
             auto write = test::write_of(
                 uri, body_of(key, version), std::to_string(version),
-                [&, uri, version](DiskResult<DiskPlace> place) {
+                [&, uri, version](DiskResult<RecordLocation> place) {
                     if (!place && place.error() != DiskError::purged) _exit(2);
                     // As in any index, a record that was purged while it was being written stays
                     // out.

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "summary/coding/coding.hpp"
-#include "summary/own/counting_bloom_own.hpp"
 #include "summary/directory/directory.hpp"
 #include "summary/directory/replica.hpp"
+#include "summary/own/own_bloom_summary.hpp"
 #include "tests/summary/bloom.hpp"
 #include "tests/summary/keys.hpp"
 
@@ -63,14 +63,15 @@ public:
         receive(sent_.back());
         ASSERT_TRUE(replica_.in_sync());
         ASSERT_EQ(test::bits_of(replica_), test::bits_of(own_));
-        ASSERT_EQ(replica_.check(own_.epoch(), own_.generation(), own_.check_hash()), Apply::ok);
+        ASSERT_EQ(replica_.check(own_.epoch(), own_.generation(), own_.check_hash()),
+                  ApplyResult::ok);
         for (const auto number : stored_) {
             ASSERT_TRUE(contains(replica_.filter(), test::asked(test::key(number))));
             ASSERT_EQ(directory_->candidates(test::asked(test::key(number))), PeerSet{kPeer});
         }
     }
 
-    std::map<Apply, int> answers;
+    std::map<ApplyResult, int> answers;
     int regrown = 0;
 
 private:
@@ -132,7 +133,7 @@ private:
 
     void receive(const Message& message) {
         const auto [epoch, generation] = message.announced;
-        auto answer = Apply::ok;
+        auto answer = ApplyResult::ok;
         const bool comparable = message.kind == Message::check_hash && replica_.in_sync() &&
                                 message.announced == at_replica();
         if (message.kind == Message::heartbeat) {
@@ -145,23 +146,24 @@ private:
             const auto as_sent = *bits;
             answer = replica_.apply_snapshot(epoch, generation,
                                              BloomFilter(message.shape, std::move(*bits)));
-            if (answer == Apply::ok) {
+            if (answer == ApplyResult::ok) {
                 expected_ = as_sent;
                 load_directory();
             }
         } else {
             const auto done = replica_.apply_delta(epoch, generation, message.payload);
             answer = done.what;
-            if (answer == Apply::ok) {
+            if (answer == ApplyResult::ok) {
                 expected_ = announced_.at(message.announced);
                 directory_->apply(kPeer, *done.change);
             }
         }
         ++answers[answer];
-        ASSERT_NE(answer, Apply::malformed);
+        ASSERT_NE(answer, ApplyResult::malformed);
         // A snapshot between two announcements is ahead of the check-hash of the first, if that
         // comes again late.
-        ASSERT_EQ(answer == Apply::differs, comparable && message.check != expected_.check_hash());
+        ASSERT_EQ(answer == ApplyResult::differs,
+                  comparable && message.check != expected_.check_hash());
         if (replica_.in_sync()) {
             ASSERT_EQ(test::bits_of(replica_), expected_);
         }
@@ -177,7 +179,7 @@ private:
     }
 
     test::Random random_;
-    CountingBloomOwn own_{{0.01, 1, 0}};
+    OwnBloomSummary own_{{0.01, 1, 0}};
     std::uint64_t target_ = 2000;
     std::set<std::uint64_t> stored_;
     std::map<Announced, BitArray> announced_;
@@ -188,7 +190,7 @@ private:
 };
 
 TEST(Agreement, AReplicaHasTheOwnersBitsOrKnowsThatItHasNot) {
-    std::map<Apply, int> answers;
+    std::map<ApplyResult, int> answers;
     int regrown = 0;
     for (std::uint64_t seed = 1; seed <= 30; ++seed) {
         SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -203,7 +205,8 @@ TEST(Agreement, AReplicaHasTheOwnersBitsOrKnowsThatItHasNot) {
         regrown += scene.regrown;
     }
     // The disorder did happen.
-    for (const auto answer : {Apply::ok, Apply::repeated, Apply::gap, Apply::wrong_epoch}) {
+    for (const auto answer :
+         {ApplyResult::ok, ApplyResult::repeated, ApplyResult::gap, ApplyResult::wrong_epoch}) {
         EXPECT_GT(answers[answer], 100) << static_cast<int>(answer);
     }
     EXPECT_GT(regrown, 100);

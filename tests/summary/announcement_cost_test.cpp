@@ -9,7 +9,7 @@
 
 #include "summary/coding/coding.hpp"
 #include "summary/filters/counting_bloom_filter.hpp"
-#include "summary/own/counting_bloom_own.hpp"
+#include "summary/own/own_bloom_summary.hpp"
 #include "summary/sizing/sizing.hpp"
 #include "tests/summary/keys.hpp"
 

@@ -9,9 +9,9 @@
 
 #include "summary/coding/bloom_descriptor.hpp"
 #include "summary/coding/coding.hpp"
-#include "summary/own/counting_bloom_own.hpp"
 #include "summary/coding/filter.hpp"
 #include "summary/directory/replica.hpp"
+#include "summary/own/own_bloom_summary.hpp"
 #include "summary/sizing/sizing.hpp"
 #include "tests/summary/keys.hpp"
 
@@ -66,13 +66,13 @@ inline std::optional<BitArray> bits_in(std::span<const std::byte> payload, std::
 }
 
 /// The present bits, copied as for a snapshot.
-inline BitArray bits_of(CountingBloomOwn& own) {
-    CountingBloomOwn::CopiedBits copy(own);
+inline BitArray bits_of(OwnBloomSummary& own) {
+    OwnBloomSummary::CopiedBits copy(own);
     while (!copy.step(own, own.shape().bits)) continue;
     return copy.bits();
 }
 
-inline void regrow(CountingBloomOwn& own) {
+inline void regrow(OwnBloomSummary& own) {
     own.begin_regrow();
     while (!own.grow_some(kNoLimit)) continue;
 }

@@ -8,10 +8,10 @@
 #include <thread>
 #include <vector>
 
-#include "summary/directory/directory.hpp"
-#include "summary/own/own.hpp"
-#include "summary/directory/replica.hpp"
 #include "summary/coding/snapshot_reader.hpp"
+#include "summary/directory/directory.hpp"
+#include "summary/directory/replica.hpp"
+#include "summary/own/own_summary.hpp"
 #include "tests/summary/keys.hpp"
 
 namespace summary {
@@ -25,7 +25,7 @@ using test::kNoLimit;
 class Peer {
 public:
     Peer(Kind kind, unsigned peer) : number(peer), first_(peer * 10'000), next_(first_) {
-        OwnConfig config;
+        OwnSummaryConfig config;
         config.kind = kind;
         config.error = 0.001;
         config.expected_objects = 3'000;
@@ -44,12 +44,12 @@ public:
     }
     void join() {
         std::vector<std::byte> payload;
-        Own::SnapshotWriter writer(*own_, payload);
+        OwnSummary::SnapshotWriter writer(*own_, payload);
         while (!writer.step(*own_)) continue;
         SnapshotReader reader(own_->descriptor());
         ASSERT_TRUE(reader.take(payload));
         ASSERT_EQ(replica.apply_snapshot(own_->epoch(), own_->generation(), *reader.finish()),
-                  Apply::ok);
+                  ApplyResult::ok);
     }
     /// Whether the replica matches the key, wherever its filter is.
     bool matches(KeyHash hash) const {
@@ -61,11 +61,13 @@ public:
     Change announce() {
         const auto payload = own_->take_delta(kNoLimit);
         auto applied = replica.apply_delta(own_->epoch(), own_->generation(), *payload);
-        EXPECT_EQ(applied.what, Apply::ok);
+        EXPECT_EQ(applied.what, ApplyResult::ok);
         return std::move(*applied.change);
     }
     Directory::Member member() const { return {number, replica.descriptor(), &replica.filter()}; }
-    Apply check() { return replica.check(own_->epoch(), own_->generation(), own_->check_hash()); }
+    ApplyResult check() {
+        return replica.check(own_->epoch(), own_->generation(), own_->check_hash());
+    }
     std::uint64_t first() const { return first_; }
     std::uint64_t next() const { return next_; }
 
@@ -75,7 +77,7 @@ public:
 private:
     std::uint64_t first_;
     std::uint64_t next_;
-    std::optional<Own> own_;
+    std::optional<OwnSummary> own_;
 };
 
 class Peers {
@@ -185,7 +187,7 @@ TEST(DirectoryOfFingerprints, IsWhereAFilterMayMove) {
             peer.change(100);
             const auto change = peer.announce();
             if (peer.replica.keeper() == nullptr) directory.apply(peer.number, change);
-            EXPECT_EQ(peer.check(), Apply::ok);
+            EXPECT_EQ(peer.check(), ApplyResult::ok);
         }
         peers.expect_alike(directory);
     }
@@ -198,12 +200,12 @@ TEST(DirectoryOfFingerprints, IsWhereAFilterMayMove) {
     moves.replica.move_to(next, moves.number);
     moves.change(100);
     moves.announce();
-    EXPECT_EQ(moves.check(), Apply::ok);
+    EXPECT_EQ(moves.check(), ApplyResult::ok);
     EXPECT_TRUE(next.candidates(asked(key(moves.next() - 1))).contains(moves.number));
     // A snapshot is a filter of its own again.
     moves.join();
     EXPECT_EQ(moves.replica.keeper(), nullptr);
-    EXPECT_EQ(moves.check(), Apply::ok);
+    EXPECT_EQ(moves.check(), ApplyResult::ok);
 }
 
 /// A reader never misses a key that its peer keeps, whatever comes and goes, and through snapshots

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "summary/filters/bloom_filter.hpp"
+#include "summary/bits/words.hpp"
 #include "summary/coding/coding.hpp"
-#include "summary/own/counting_bloom_own.hpp"
 #include "summary/directory/directory.hpp"
 #include "summary/directory/replica.hpp"
-#include "summary/bits/words.hpp"
+#include "summary/filters/bloom_filter.hpp"
+#include "summary/own/own_bloom_summary.hpp"
 #include "tests/summary/bloom.hpp"
 #include "tests/summary/keys.hpp"
 
@@ -95,8 +95,8 @@ public:
 
 private:
     struct Copy {
-        explicit Copy(CountingBloomOwn& own) : bits(own) {}
-        CountingBloomOwn::CopiedBits bits;
+        explicit Copy(OwnBloomSummary& own) : bits(own) {}
+        OwnBloomSummary::CopiedBits bits;
         std::vector<Delta> since;
         bool done = false;
     };
@@ -114,7 +114,7 @@ private:
         }
         const auto payload = test::payload_of(*delta, own_.shape().bits);
         ASSERT_EQ(subscriber_.apply_delta(own_.epoch(), own_.generation(), payload).what,
-                  Apply::ok);
+                  ApplyResult::ok);
         for (auto& copy : copies_) copy.since.push_back(*delta);
     }
     void change(std::uint64_t count) {
@@ -132,7 +132,7 @@ private:
     }
 
     Random random_;
-    CountingBloomOwn own_{{0.002, 10, 0}};
+    OwnBloomSummary own_{{0.002, 10, 0}};
     Replica subscriber_;
     std::set<std::uint64_t> keys_;
     std::vector<Copy> copies_;
@@ -157,7 +157,7 @@ TEST(Growth, GrowthLosesNoKeyWhateverComesInBetween) {
 }
 
 TEST(Growth, GoesOnWithTheOldEpochUntilTheLastSlice) {
-    CountingBloomOwn own({0.002, 10, 0});
+    OwnBloomSummary own({0.002, 10, 0});
     for (const auto k : test::keys(0, 20'000)) own.stored(k);
     while (!own.all_announced()) own.take_delta(test::kNoLimit);
     const auto before = own.shape();

@@ -11,8 +11,8 @@
 #include "protocol/links/cluster_status.hpp"
 #include "protocol/wire/error.hpp"
 #include "proxy/admin/dashboard_files.hpp"
-#include "proxy/fetch/explain_plan.hpp"
 #include "proxy/disk/disk_status.hpp"
+#include "proxy/fetch/explain_plan.hpp"
 #include "proxy/http/storage_verdict.hpp"
 #include "proxy/telemetry/counters.hpp"
 #include "proxy/upstream/peer_head_request.hpp"
@@ -89,8 +89,8 @@ TEST(DashboardWords, ExplainWhyALinkEndedOrWasRefused) {
 }
 
 TEST(DashboardWords, ExplainExplanations) {
-    for (const auto word : kWordsOf<PeerChosen>) EXPECT_TRUE(has("CHOICES", word)) << word;
-    for (const auto word : kWordsOf<PeerHas>) EXPECT_TRUE(has("HAS", word)) << word;
+    for (const auto word : kWordsOf<PeerSelection>) EXPECT_TRUE(has("CHOICES", word)) << word;
+    for (const auto word : kWordsOf<PeerHeadResult>) EXPECT_TRUE(has("HAS", word)) << word;
     for (const auto* word : {"fresh", "stale", "filling", "variant", "disk", "absent"})
         EXPECT_TRUE(has("HERE", word)) << word;
 }

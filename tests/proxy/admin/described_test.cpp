@@ -1,5 +1,5 @@
 // Every number that a table describes is shown, once, and explained.
-#include "base/counters/described.hpp"
+#include "base/counters/counter_table.hpp"
 
 #include <gmock/gmock.h>
 

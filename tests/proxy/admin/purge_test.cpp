@@ -84,14 +84,14 @@ TEST(PurgeOrder, IsBounded) {
                     .starts_with("tags[0] must be a tag"));
 }
 
-TEST(PurgeReport, IsWrittenForAnyBytesInAName) {
+TEST(PurgeResult, IsWrittenForAnyBytesInAName) {
     const auto page = json::parse(answer_to_purge({"a", 1, {"b\xff", "c\nd"}, {}, {}}).json);
     EXPECT_EQ(page["confirmed"][0], "b\xef\xbf\xbd");
     EXPECT_EQ(page["confirmed"][1], "c\nd");
 }
 
-TEST(PurgeReport, NamesConfirmedAndPendingPeers) {
-    PurgeReport report{"a", 2, {"b"}, {}, {}};
+TEST(PurgeResult, NamesConfirmedAndPendingPeers) {
+    PurgeResult report{"a", 2, {"b"}, {}, {}};
     EXPECT_EQ(answer_to_purge(report).status, 200u);
     report.away = {"c"};
     EXPECT_EQ(answer_to_purge(report).status, 202u);

@@ -27,9 +27,9 @@ protected:
     Http1ConnectionTest() { put(key.uri(), "ETag: \"1\"\r\n", "body", Store::Clock::now()); }
 
     void begin() {
-        Admitted client(std::move(line.near), Scheme::http,
-                        boost::asio::ip::make_address("127.0.0.1"));
-        boost::asio::co_spawn(io, serve_client(frontend, std::move(client)),
+        AcceptedConnection client(std::move(line.near), Scheme::http,
+                                  boost::asio::ip::make_address("127.0.0.1"));
+        boost::asio::co_spawn(io, serve_client(service, std::move(client)),
                               [this](std::exception_ptr) { ended = true; });
     }
     /// The bytes that the client gets until `enough` of them have come.
@@ -83,7 +83,7 @@ TEST_F(Http1ConnectionTest, EndsWhenTheClientDoesAfterItsResponse) {
     receive(ends_with("Connection: close\r\n\r\nbody"));
     line.far.close();
     test::run_until(io, [this] { return ended; });
-    EXPECT_EQ(shared_frontend.connections.load(), 0u);
+    EXPECT_EQ(shared_clients.connections.load(), 0u);
 }
 
 }  // namespace http1_connection_test

@@ -25,10 +25,10 @@ protected:
         const auto head = std::string("GET http://h/a HTTP/1.") + (version == 11 ? "1" : "0") +
                           "\r\nHost: h\r\n\r\n";
         line.write_far(head);
-        auto received = ClientConnection::Received::closed;
+        auto received = ClientConnection::ReadResult::closed;
         boost::asio::co_spawn(io, connection.receive_head(),
                               [&](std::exception_ptr, auto result) { received = result; });
-        test::run_until(io, [&] { return received == ClientConnection::Received::head; });
+        test::run_until(io, [&] { return received == ClientConnection::ReadResult::head; });
         EXPECT_EQ(reader.parse(request), ParseError::ok);
         writer.start();
     }
@@ -47,12 +47,12 @@ protected:
 
     static constexpr auto kAll = ResponseWriter::Progress::all;
     test::Loopback line{io};
-    SharedFrontend shared_frontend{*settings, events};
-    Frontend frontend{shared_frontend, cache, in_effect};
-    ClientConnection connection{
-        frontend, Admitted(std::move(line.near), Scheme::http, boost::asio::ip::address())};
+    SharedClientState shared_clients{*settings, events};
+    ClientService service{shared_clients, cache, in_effect};
+    ClientConnection connection{service, AcceptedConnection(std::move(line.near), Scheme::http,
+                                                            boost::asio::ip::address())};
     proxy::Head request;
-    Http1RequestReader reader{frontend, connection};
+    Http1RequestReader reader{service, connection};
     Http1Writer writer{connection, reader, request};
 };
 

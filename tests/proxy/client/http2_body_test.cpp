@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "proxy/request/frontend.hpp"
 #include "proxy/client/http2_limits.hpp"
+#include "proxy/request/client_service.hpp"
 #include "tests/proxy/fetch/idle_cache.hpp"
 
 namespace proxy {
@@ -54,10 +54,10 @@ protected:
         io.poll();
     }
 
-    SharedFrontend shared_frontend{*settings, events};
-    Frontend frontend{shared_frontend, cache, in_effect};
+    SharedClientState shared_clients{*settings, events};
+    ClientService service{shared_clients, cache, in_effect};
     Windows windows;
-    Http2Body body{frontend, windows, std::make_shared<base::Wakeup>(io.get_executor())};
+    Http2Body body{service, windows, std::make_shared<base::Wakeup>(io.get_executor())};
     std::optional<bool> came;  // what receive_more() has returned
 };
 

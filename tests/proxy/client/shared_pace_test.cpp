@@ -15,7 +15,8 @@ struct Waited {
     std::int64_t moved = 0;
 
     /// It makes us wait so long, others for `of_others` of that, and takes so many bytes.
-    bool wait(base::Pace::Clock::duration time, base::Pace::Clock::duration of_others, std::int64_t bytes) {
+    bool wait(base::Pace::Clock::duration time, base::Pace::Clock::duration of_others,
+              std::int64_t bytes) {
         pace.wait(now, moved, others, SharedPace::kWindow);
         now += time;
         others += of_others;

@@ -7,7 +7,6 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "tests/proxy/disk/disk_kit.hpp"
 #include "proxy/config/config_changes.hpp"
 #include "proxy/config/config_json.hpp"
 #include "proxy/config/config_review.hpp"
@@ -16,6 +15,7 @@
 #include "proxy/disk/disk_tier.hpp"
 #include "proxy/disk/segment_log.hpp"
 #include "proxy/disk/super_file.hpp"
+#include "tests/proxy/disk/disk_kit.hpp"
 
 namespace proxy {
 namespace config_disk_test {

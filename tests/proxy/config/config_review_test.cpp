@@ -12,8 +12,8 @@
 namespace proxy {
 namespace config_review_test {
 
-using test::TemporaryDirectory;
 using nlohmann::json;
+using test::TemporaryDirectory;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;

@@ -72,7 +72,7 @@ TEST(ConfigRules, ReadAllMembers) {
     EXPECT_EQ(rule.min_age, 168h);
     EXPECT_TRUE(rule.storing.immutable && rule.storing.share_authorized && rule.bypass);
     EXPECT_TRUE(rule.fetch_for_head);
-    EXPECT_EQ(rule.storing.ignored, (Ignored{true, true, true, true, true}));
+    EXPECT_EQ(rule.storing.ignored, (IgnoredDirectives{true, true, true, true, true}));
     EXPECT_THAT(rule.storing.key_fields, ElementsAre("accept", "x-api-key"));
     EXPECT_EQ(rule.query.mode, QueryRule::Mode::drop);
     EXPECT_EQ(rule.query.names.at(0).text(), "X-Amz-*");

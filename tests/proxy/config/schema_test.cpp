@@ -6,6 +6,7 @@
 #include "proxy/config/config.hpp"
 #include "proxy/config/config_json.hpp"
 #include "proxy/config/parse_config.hpp"
+#include "tests/source_root.hpp"
 
 #include <gtest/gtest.h>
 
@@ -24,8 +25,7 @@ namespace schema_test {
 
 using nlohmann::json;
 
-const std::filesystem::path kConfigs =
-    std::filesystem::path(__FILE__).parent_path() / "../../configs";
+const std::filesystem::path kConfigs = tests::kSourceRoot / "configs";
 
 std::string read(const std::filesystem::path& file) {
     std::ifstream in(file);

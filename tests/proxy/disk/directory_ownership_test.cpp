@@ -37,7 +37,7 @@ TEST_F(DirectoryOwnershipTest, ReturnsInALaterTermWithoutItsSegments) {
     ASSERT_FALSE(ownership_->retake(calls_, directory_.path(), 5));
     EXPECT_FALSE(std::filesystem::exists((*segment)->path));
     ownership_.reset();
-    EXPECT_EQ(take().company(), (SuperFile::Company{8, company_of({id})}));
+    EXPECT_EQ(take().company(), (SuperFile::DirectorySet{8, company_of({id})}));
 }
 
 }  // namespace directory_ownership_test

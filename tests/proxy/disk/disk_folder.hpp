@@ -30,7 +30,7 @@ public:
     }
 
     /// Writes a record, whose seq is the next one.
-    DiskPlace put(Record record, std::string_view body = {}) {
+    RecordLocation put(Record record, std::string_view body = {}) {
         record.seq = ++seq_;
         record.body_bytes = body.size();
         EXPECT_FALSE(log_->make_room(*sizes_of(record), footer_bytes(record)));
@@ -46,7 +46,7 @@ public:
         super_.reset();
     }
     /// Flips a byte of a record's body.
-    void spoil(DiskPlace place, std::uint64_t beyond) const {
+    void spoil(RecordLocation place, std::uint64_t beyond) const {
         std::fstream file(segment(place.segment), std::ios::in | std::ios::out | std::ios::binary);
         const auto at = static_cast<std::streamoff>(place.sector * kDiskSector + beyond);
         file.seekg(at);
@@ -72,9 +72,9 @@ public:
 private:
     std::unique_ptr<SegmentLog> make() {
         const SegmentLog::Config config{path(), id_, 64 * kSegment, kSegment, 1};
-        Reclaiming nothing;
-        nothing.uses = [](const FooterEntry&, DiskPlace) { return std::nullopt; };
-        nothing.dropped = [](const FooterEntry&, DiskPlace) {};
+        ReclaimHooks nothing;
+        nothing.uses = [](const FooterEntry&, RecordLocation) { return std::nullopt; };
+        nothing.dropped = [](const FooterEntry&, RecordLocation) {};
         return std::make_unique<SegmentLog>(calls_, config, nothing);
     }
 

@@ -131,7 +131,7 @@ TEST(DiskIndex, ErasesByAPredicateAndFindsTheRest) {
 // Against the obvious, with keys that share tables, homes and tags.
 TEST(DiskIndex, DoesAsAnUnorderedMultimap) {
     DiskIndex index;
-    std::unordered_multimap<std::uint64_t, DiskPlace> model;
+    std::unordered_multimap<std::uint64_t, RecordLocation> model;
     std::mt19937_64 random(20);
     std::uint32_t next = 1;
     const auto places_of = [](const std::vector<DiskEntry>& found) {
@@ -148,7 +148,7 @@ TEST(DiskIndex, DoesAsAnUnorderedMultimap) {
         const auto dice = random() % (step % 40'000 < 20'000 ? 3 : 8);
         if (dice < 2) {
             index.insert(near, entry(1, next));
-            model.emplace(number, DiskPlace{1, next});
+            model.emplace(number, RecordLocation{1, next});
             next = next % ((1u << kSectorBits) - 1) + 1;
         } else if (all.first == all.second) {
             EXPECT_FALSE(index.contains(near));

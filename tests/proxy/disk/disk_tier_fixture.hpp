@@ -97,9 +97,9 @@ protected:
     void close() { tier_.reset(); }
 
     /// Its place, once that is known; the index has it then.
-    DiskResult<DiskPlace> write(const std::string& uri, std::size_t bytes = 500,
-                                std::vector<summary::KeyHash> tags = {}) {
-        std::promise<DiskResult<DiskPlace>> place;
+    DiskResult<RecordLocation> write(const std::string& uri, std::size_t bytes = 500,
+                                     std::vector<summary::KeyHash> tags = {}) {
+        std::promise<DiskResult<RecordLocation>> place;
         auto write = write_of(uri, made_body(bytes, bytes), {}, [&](auto where) {
             if (where) owner_->put(uri, {*where, 1, 0});
             place.set_value(where);

@@ -17,7 +17,7 @@ namespace proxy::test {
 class IndexOwner final : public DiskOwner {
 public:
     struct Entry {
-        DiskPlace place;
+        RecordLocation place;
         std::uint32_t sectors = 1;
         unsigned uses = 0;
     };
@@ -35,12 +35,12 @@ public:
             doubtful_ += one.doubtful ? 1 : 0;
         }
     }
-    std::optional<unsigned> uses(const FooterEntry& entry, DiskPlace place) override {
+    std::optional<unsigned> uses(const FooterEntry& entry, RecordLocation place) override {
         const std::lock_guard lock(mutex_);
         const auto at = find(entry, place);
         return at == index_.end() ? std::nullopt : std::optional(at->second.uses);
     }
-    void moved(const FooterEntry& entry, DiskPlace from, DiskPlace to) override {
+    void moved(const FooterEntry& entry, RecordLocation from, RecordLocation to) override {
         const std::lock_guard lock(mutex_);
         const auto at = find(entry, from);
         if (at == index_.end()) return;
@@ -48,13 +48,13 @@ public:
         at->second.uses = 0;
         ++moved_;
     }
-    void dropped(const FooterEntry& entry, DiskPlace place) override {
+    void dropped(const FooterEntry& entry, RecordLocation place) override {
         const std::lock_guard lock(mutex_);
         const auto at = find(entry, place);
         if (at != index_.end()) index_.erase(at);
         changed_.notify_all();
     }
-    void lost(const LostPlaces& places) override {
+    void lost(const LostRecords& places) override {
         const std::lock_guard lock(mutex_);
         if (!places.segment) lost_.push_back(places.directory);
         std::erase_if(index_, [&](const auto& one) { return places.has(one.second.place); });
@@ -107,7 +107,7 @@ public:
 
 private:
     using Index = std::map<std::string, Entry>;
-    Index::iterator find(const FooterEntry& entry, DiskPlace place) {
+    Index::iterator find(const FooterEntry& entry, RecordLocation place) {
         const auto at = index_.find(std::string(entry.uri));
         return at == index_.end() || at->second.place == place ? at : index_.end();
     }
@@ -126,7 +126,7 @@ private:
 
 /// A response to be written, which owns the bytes that it views.
 inline DiskTier::Write write_of(const std::string& uri, std::string body, std::string meta,
-                                std::function<void(DiskResult<DiskPlace>)> done) {
+                                std::function<void(DiskResult<RecordLocation>)> done) {
     struct Owned {
         std::string uri, body, meta;
     };

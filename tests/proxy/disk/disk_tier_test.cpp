@@ -227,7 +227,7 @@ TEST_F(DiskTierTest, OutlivesAFullDisk) {
     open_and_load();
     for (int i = 0; i < 200; ++i) ASSERT_TRUE(write(uri(i), 5'000));
     calls_.on_reserve = ENOSPC;
-    DiskResult<DiskPlace> last = DiskPlace{};
+    DiskResult<RecordLocation> last = RecordLocation{};
     for (int i = 0; last && i < 200; ++i) last = write(uri(i), 6'000);
     EXPECT_EQ(last.error(), boost::system::errc::no_space_on_device);
     while (status().last_error.empty()) std::this_thread::yield();
@@ -321,7 +321,7 @@ TEST_F(DiskTierTest, GivesUpADirectoryThatIsGone) {
     for (int run = 1; run <= 3; ++run) open_and_load();
     ASSERT_TRUE(write(uri(1)));
     std::filesystem::remove_all(path(0));
-    DiskResult<DiskPlace> last = DiskPlace{};
+    DiskResult<RecordLocation> last = RecordLocation{};
     for (int i = 0; last && i < 1'000; ++i) last = write(uri(i), 50'000);
     EXPECT_FALSE(last);
     owner_->wait_until_lost(1);

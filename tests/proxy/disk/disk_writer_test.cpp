@@ -46,9 +46,9 @@ struct GatedCalls : test::FaultyCalls {
 class DiskWriterTest : public testing::Test {
 protected:
     DiskWriterTest() {
-        Reclaiming reclaiming;
-        reclaiming.uses = [](const FooterEntry&, DiskPlace) { return std::nullopt; };
-        reclaiming.dropped = [](const FooterEntry&, DiskPlace) {};
+        ReclaimHooks reclaiming;
+        reclaiming.uses = [](const FooterEntry&, RecordLocation) { return std::nullopt; };
+        reclaiming.dropped = [](const FooterEntry&, RecordLocation) {};
         log_.emplace(calls_, SegmentLog::Config{directory_.path(), 1, 16 * kSegment, kSegment, 1},
                      reclaiming);
     }
@@ -79,21 +79,21 @@ protected:
         job.record = test::response(owned->uri, ++seq_, owned->body);
         job.body = {test::part(owned->body)};
         job.owner = owned;
-        job.done = [this, uri](DiskResult<DiskPlace> place) { note(uri, place); };
+        job.done = [this, uri](DiskResult<RecordLocation> place) { note(uri, place); };
         return writer_->push(std::move(job));
     }
     bool purge(const std::string& uri) {
         DiskWriter::Job job;
         job.record = test::tombstone(RecordType::gone, ++seq_, {test::hash_of(uri)});
-        job.done = [this, uri](DiskResult<DiskPlace> place) { note("purge " + uri, place); };
+        job.done = [this, uri](DiskResult<RecordLocation> place) { note("purge " + uri, place); };
         return writer_->push(std::move(job));
     }
-    void note(const std::string& what, DiskResult<DiskPlace> place) {
+    void note(const std::string& what, DiskResult<RecordLocation> place) {
         const std::lock_guard lock(mutex_);
         EXPECT_TRUE(done_.emplace(what, place).second) << what << ": twice";
         changed_.notify_all();
     }
-    std::map<std::string, DiskResult<DiskPlace>> wait_for(std::size_t count) {
+    std::map<std::string, DiskResult<RecordLocation>> wait_for(std::size_t count) {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [&] { return done_.size() >= count; });
         return done_;
@@ -104,7 +104,7 @@ protected:
     std::uint64_t seq_ = 0;
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::map<std::string, DiskResult<DiskPlace>> done_;
+    std::map<std::string, DiskResult<RecordLocation>> done_;
     std::optional<SegmentLog> log_;
     std::optional<DiskWriter> writer_;
     std::atomic<bool> stopping_{false};
@@ -244,7 +244,7 @@ TEST_F(DiskWriterTest, ConfirmsAnEndOnlyAfterTombstonesThatFailed) {
     ASSERT_TRUE(purge("http://a/"));
     DiskWriter::Job end;
     end.record = test::tombstone(RecordType::gone, ++seq_);
-    end.done = [this](DiskResult<DiskPlace> place) { note("end", place); };
+    end.done = [this](DiskResult<RecordLocation> place) { note("end", place); };
     ASSERT_TRUE(writer_->push(std::move(end)));
     calls_.on_write = EIO;
     calls_.set_open(true);
@@ -290,7 +290,7 @@ TEST_F(DiskWriterTest, BeginsASegmentWithAnAllGoneAndRemovesTheOthers) {
     for (int i = 0; i < 60; ++i) ASSERT_TRUE(push("http://a/" + std::to_string(i), 10'000));
     DiskWriter::Job all;
     all.record = test::tombstone(RecordType::all_gone, ++seq_);
-    all.done = [this](DiskResult<DiskPlace> place) { note("all", place); };
+    all.done = [this](DiskResult<RecordLocation> place) { note("all", place); };
     ASSERT_TRUE(writer_->push(std::move(all)));
     ASSERT_TRUE(push("http://b/", 500));
     const auto done = wait_for(62);

@@ -10,7 +10,7 @@
 namespace proxy::test {
 
 /// The result of recover() without any other knowledge.
-struct Found : Recovered {
+struct Found : RecoveryResult {
     std::vector<SegmentPtr> segments;  // oldest first
     std::uint64_t last_seq = 0;
 };
@@ -44,7 +44,7 @@ inline DiskResult<Found> recover_all(DiskCalls& calls, const std::filesystem::pa
     hooks.stopped = [] { return false; };
     const auto recovered = recover(calls, directory, directory_id, threads, hooks);
     if (!recovered) return recovered.error();
-    static_cast<Recovered&>(found) = *recovered;
+    static_cast<RecoveryResult&>(found) = *recovered;
     std::ranges::reverse(found.segments);
     return found;
 }

@@ -21,12 +21,12 @@ constexpr std::uint64_t kId = 0x5eed;
 class RecoveryTest : public testing::Test {
 protected:
     void open(std::uint32_t next_segment = 1) {
-        Reclaiming reclaiming;
-        reclaiming.uses = [](const FooterEntry&, DiskPlace) { return 0u; };
-        reclaiming.moved = [](const FooterEntry&, DiskPlace, DiskPlace) {};
-        reclaiming.dropped = [](const FooterEntry&, DiskPlace) {};
+        ReclaimHooks reclaim_hooks;
+        reclaim_hooks.uses = [](const FooterEntry&, RecordLocation) { return 0u; };
+        reclaim_hooks.moved = [](const FooterEntry&, RecordLocation, RecordLocation) {};
+        reclaim_hooks.dropped = [](const FooterEntry&, RecordLocation) {};
         log_.emplace(calls_, SegmentLog::Config{path(), kId, 64 * kSegment, kSegment, next_segment},
-                     reclaiming);
+                     reclaim_hooks);
     }
     void put(Record record, std::string_view body = {}) {
         record.seq = ++seq_;
@@ -44,7 +44,7 @@ protected:
     std::map<std::string, std::uint64_t> recovered() {
         std::map<std::string, std::uint64_t> found;
         doubtful_.clear();
-        std::vector<std::pair<std::string, DiskPlace>> places;
+        std::vector<std::pair<std::string, RecordLocation>> places;
         auto result = test::recover_all(calls_, path(), kId, [&](const RecoveredKey& one) {
             EXPECT_TRUE(found.emplace(one.entry.uri, one.entry.seq).second);
             EXPECT_EQ(one.key, test::hash_of(one.entry.uri));
@@ -87,7 +87,7 @@ protected:
     test::FaultyCalls calls_;
     std::optional<SegmentLog> log_;
     std::uint64_t seq_ = 0;
-    std::vector<DiskPlace> places_;
+    std::vector<RecordLocation> places_;
     std::set<std::string> doubtful_;
     test::Found result_;
 };

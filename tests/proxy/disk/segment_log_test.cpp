@@ -21,42 +21,43 @@ constexpr std::uint64_t kId = 0xabcdef;
 class SegmentLogTest : public testing::Test {
 protected:
     struct Indexed {
-        DiskPlace place;
+        RecordLocation place;
         unsigned uses = 0;
     };
 
     SegmentLog& open(std::uint64_t segments) {
         SegmentLog::Config config{directory_.path(), kId, segments * segment_bytes_, segment_bytes_,
                                   next_};
-        Reclaiming reclaiming;
-        reclaiming.uses = [this](const FooterEntry& entry,
-                                 DiskPlace place) -> std::optional<unsigned> {
+        ReclaimHooks reclaim_hooks;
+        reclaim_hooks.uses = [this](const FooterEntry& entry,
+                                    RecordLocation place) -> std::optional<unsigned> {
             const auto found = index_.find(std::string(entry.uri));
             if (found == index_.end() || found->second.place != place) return std::nullopt;
             return found->second.uses;
         };
-        reclaiming.moved = [this](const FooterEntry& entry, DiskPlace from, DiskPlace to) {
+        reclaim_hooks.moved = [this](const FooterEntry& entry, RecordLocation from,
+                                     RecordLocation to) {
             EXPECT_EQ(index_.at(std::string(entry.uri)).place, from);
             index_[std::string(entry.uri)] = {to, 0};
             ++moved_;
         };
-        reclaiming.dropped = [this](const FooterEntry& entry, DiskPlace place) {
+        reclaim_hooks.dropped = [this](const FooterEntry& entry, RecordLocation place) {
             const auto found = index_.find(std::string(entry.uri));
             if (found != index_.end() && found->second.place == place) index_.erase(found);
         };
-        reclaiming.lost = [this](std::uint32_t segment) {
+        reclaim_hooks.lost = [this](std::uint32_t segment) {
             lost_.push_back(segment);
             std::erase_if(index_,
                           [&](const auto& one) { return one.second.place.segment == segment; });
         };
-        reclaiming.failed = [this](const boost::system::error_code& error) {
+        reclaim_hooks.failed = [this](const boost::system::error_code& error) {
             failures_.push_back(error);
         };
-        log_.emplace(calls_, config, reclaiming);
+        log_.emplace(calls_, config, reclaim_hooks);
         return *log_;
     }
     /// As the next process does it. Its findings about the segments that it has.
-    Recovered reopen(std::uint64_t segments) {
+    RecoveryResult reopen(std::uint64_t segments) {
         log_.reset();
         next_ = *next_segment_number(directory_.path());
         open(segments);
@@ -138,7 +139,7 @@ TEST_F(SegmentLogTest, GathersManyRecordsInOneWrite) {
     open(8);
     const auto body = test::made_body(1, 700);
     const iovec part = test::part(body);
-    std::vector<DiskPlace> places;
+    std::vector<RecordLocation> places;
     for (std::uint64_t i = 1; i <= 10; ++i) {
         const auto record = test::response("http://a/", i, body);
         ASSERT_FALSE(log_->make_room(*sizes_of(record), footer_bytes(record)));
@@ -200,7 +201,7 @@ TEST_F(SegmentLogTest, WritesOverATornRecord) {
         EXPECT_EQ(found.recovered_torn, cut >= head && !is_whole ? 1u : 0u) << cut;
         ASSERT_FALSE(put("http://b/", 100));
         const auto next = is_whole ? at + 18 : at;
-        EXPECT_EQ(index_.at("http://b/").place, (DiskPlace{1, next})) << cut;
+        EXPECT_EQ(index_.at("http://b/").place, (RecordLocation{1, next})) << cut;
         const auto again = reopen(8);
         EXPECT_EQ(again.recovered, is_whole ? 3u : 2u) << cut;
         EXPECT_EQ(again.found_damaged, 0u) << "what is left of it lies behind";
@@ -441,7 +442,7 @@ TEST_F(SegmentLogTest, EndsASegmentBeforeItsFooterIsTooLong) {
     auto record = test::tombstone(RecordType::gone, 0);
     record.tags.resize(kMaxRecordTags);
     const auto most = kMaxFooterBytes / footer_bytes(record);
-    DiskPlace last;
+    RecordLocation last;
     for (std::uint64_t i = 0; i <= most; ++i) {
         record.seq = ++seq_;
         ASSERT_FALSE(log_->make_room(*sizes_of(record), footer_bytes(record)));

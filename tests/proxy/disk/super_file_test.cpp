@@ -48,14 +48,14 @@ TEST_F(SuperFileTest, CountsItsUsersAndKeepsTheirCompany) {
         auto first = take();
         ASSERT_TRUE(first);
         EXPECT_EQ(first->instance(), 1u);
-        EXPECT_EQ(first->company(), SuperFile::Company());
+        EXPECT_EQ(first->company(), SuperFile::DirectorySet());
         ASSERT_FALSE(first->set_company({3, company_of({7, 9})}));
     }
     {
         auto second = take();
         ASSERT_TRUE(second);
         EXPECT_EQ(second->instance(), 2u);
-        EXPECT_EQ(second->company(), (SuperFile::Company{3, company_of({9, 7})}));
+        EXPECT_EQ(second->company(), (SuperFile::DirectorySet{3, company_of({9, 7})}));
         ASSERT_FALSE(second->set_company({}, 40));
     }
     EXPECT_EQ(take()->instance(), 41u);
@@ -125,7 +125,7 @@ TEST_F(SuperFileTest, TakesADirectoryThatHasOnlySegments) {
     ASSERT_TRUE(segment);
     put_file("00000008.segment", "");  // a process was killed when it had just made it
     std::filesystem::remove(file());
-    EXPECT_EQ(take()->company(), SuperFile::Company()) << "nothing in it counts";
+    EXPECT_EQ(take()->company(), SuperFile::DirectorySet()) << "nothing in it counts";
     std::filesystem::remove(file());
     put_file("00000009.segment", "somebody else's, whatever it is called");
     EXPECT_EQ(take().error(), DiskError::foreign);

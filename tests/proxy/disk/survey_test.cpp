@@ -171,9 +171,9 @@ TEST(Survey, LeavesTheDirectoryUnchanged) {
     EXPECT_EQ(folder.all(), before);
 }
 
-TEST(LookingCalls, RefuseAllChanges) {
+TEST(ReadOnlyCalls, RefuseAllChanges) {
     const test::TemporaryDirectory folder;
-    LookingCalls calls;
+    ReadOnlyCalls calls;
     const auto file = (folder.path() / "file").string();
     EXPECT_EQ(calls.open(file.c_str(), O_RDWR | O_CREAT, 0600), -1);
     EXPECT_EQ(errno, ENOENT);

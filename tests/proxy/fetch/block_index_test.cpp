@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/proxy/http/head.hpp"
 #include "tests/proxy/fetch/idle_cache.hpp"
+#include "tests/proxy/http/head.hpp"
 
 namespace proxy {
 namespace block_index_test {
@@ -159,7 +159,7 @@ TEST(FirstBlock, IsOfNoUseIfTheOriginGaveAnotherRange) {
 /// The index of a body of 250 bytes, from its origin's statement about it or about a part of it.
 class IndexTest : public ::testing::Test, protected test::IdleCache {
 protected:
-    IndexTest() { job->result.claim.take({}); }
+    IndexTest() { job->result.lease.take({}); }
 
     std::optional<BlockIndex> index_of(const char* lines, std::uint64_t length = 250) {
         const test::Head text(lines);
@@ -183,7 +183,7 @@ protected:
 TEST_F(IndexTest, StandsForTheWholeBody) {
     const auto index = index_of(kGood);
     ASSERT_TRUE(index);
-    const auto& response = *index->draft.response;
+    const auto& response = *index->candidate.response;
     EXPECT_THAT(response.head_fields, Not(HasSubstr("HTTP/1.1")));
     EXPECT_THAT(response.head_fields, Not(HasSubstr("Content-Range")));
     ASSERT_TRUE(response.blocks);
@@ -221,7 +221,8 @@ TEST_F(IndexTest, IsNoneWhereThereIsNoRoom) {
 }
 
 TEST_F(IndexTest, IsGivenToThoseWhoWaitAndToTheStore) {
-    const Fill::Reader leader(job->result.fill, std::make_shared<base::Wakeup>(io.get_executor()), true);
+    const Fill::Reader leader(job->result.fill, std::make_shared<base::Wakeup>(io.get_executor()),
+                              true);
     publish(delivery, *index_of(kGood), {Fill::From::origin, {}, 206});
     EXPECT_EQ(leader.state().phase, Fill::Phase::complete);
     EXPECT_EQ(leader.state().incoming.length, 250u);

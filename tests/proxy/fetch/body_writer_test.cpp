@@ -50,12 +50,12 @@ protected:
     base::MemoryBudget windows{1'000'000};
     std::shared_ptr<Fill> fill =
         std::make_shared<Fill>(std::make_shared<base::Wakeup>(io.get_executor()), kWindow);
-    Claim claim{store, kHash, kUri, fill};
-    BodyWriter writer{store, windows, claim, *fill, 50'000};
+    FillLease lease{store, kHash, kUri, fill};
+    BodyWriter writer{store, windows, lease, *fill, 50'000};
 };
 
 TEST_F(BodyWriterTest, StoresWhatIsComplete) {
-    claim.take({});
+    lease.take({});
     begin();
     EXPECT_EQ(write(std::string(10'000, 'x')), 10'000u);
     EXPECT_EQ(stored(), nullptr);
@@ -74,7 +74,7 @@ TEST_F(BodyWriterTest, ChargesNoMoreThanIsStillToCome) {
 }
 
 TEST_F(BodyWriterTest, SaysInvalidatedAndNotStoreOfWhatTheStoreDidNotTake) {
-    claim.take({});
+    lease.take({});
     begin();
     write("body");
     store.invalidate(kHash, kNow);
@@ -85,7 +85,7 @@ TEST_F(BodyWriterTest, SaysInvalidatedAndNotStoreOfWhatTheStoreDidNotTake) {
 }
 
 TEST_F(BodyWriterTest, StopsStoringWhatProvesTooLarge) {
-    claim.take({});
+    lease.take({});
     begin();
     EXPECT_LT(write(std::string(80'000, 'x')), 80'000u);
     EXPECT_EQ(writer.verdict(), StorageVerdict::too_large);
@@ -103,7 +103,7 @@ TEST_F(BodyWriterTest, StopsStoringWhereThereIsNoRoom) {
 }
 
 TEST_F(BodyWriterTest, GoesOnWithoutTheStoreForWhatIsNotShared) {
-    claim.take({});
+    lease.take({});
     const auto leader = reader();
     begin(Sharing::passed_on, StorageVerdict::private_);
     EXPECT_EQ(write("body"), 4u);
@@ -122,7 +122,7 @@ TEST_F(BodyWriterTest, ReleasesAllButTheLeaderFromWhatIsNotShared) {
 }
 
 TEST_F(BodyWriterTest, LetsNobodyWaitForAnAnswerThatIsPassedOn) {  // hit-for-miss
-    claim.take({});
+    lease.take({});
     begin(Sharing::passed_on, StorageVerdict::private_);
     EXPECT_TRUE(found().unshareable);
     EXPECT_EQ(found().fill, nullptr);
@@ -131,7 +131,7 @@ TEST_F(BodyWriterTest, LetsNobodyWaitForAnAnswerThatIsPassedOn) {  // hit-for-mi
 }
 
 TEST_F(BodyWriterTest, LetsThemWaitAgainSoonAfterTroubleThatPasses) {
-    claim.take({});
+    lease.take({});
     begin(Sharing::passed_on, StorageVerdict::no_room);
     EXPECT_TRUE(found().unshareable);
     const auto later = kNow + PendingResponses::kHitForMissInTrouble;
@@ -141,7 +141,7 @@ TEST_F(BodyWriterTest, LetsThemWaitAgainSoonAfterTroubleThatPasses) {
 TEST_F(BodyWriterTest, LetsThemWaitAgainOnceOneResponseIsForAll) {
     begin(Sharing::passed_on, StorageVerdict::private_);
     ASSERT_TRUE(found().unshareable);
-    Claim alone(store, kHash, kUri, fill);
+    FillLease alone(store, kHash, kUri, fill);
     BodyWriter next(store, windows, alone, *fill, 50'000);
     Fill::Incoming incoming;
     incoming.response = std::make_shared<StoredResponse>();
@@ -150,7 +150,7 @@ TEST_F(BodyWriterTest, LetsThemWaitAgainOnceOneResponseIsForAll) {
 }
 
 TEST_F(BodyWriterTest, GivesAResponseThatIsTooOldToThoseWhoWaitedForIt) {
-    claim.take({});
+    lease.take({});
     const auto leader = reader();
     const auto follower = reader(false);
     begin(Sharing::awaited, StorageVerdict::not_reusable);
@@ -165,7 +165,7 @@ TEST_F(BodyWriterTest, GivesAResponseThatIsTooOldToThoseWhoWaitedForIt) {
 }
 
 TEST_F(BodyWriterTest, SaysNothingAgainstWaitingForACopyThatThisNodeDoesNotKeep) {
-    claim.take({});
+    lease.take({});
     begin(Sharing::not_copied);
     EXPECT_FALSE(found().unshareable);
     writer.finish(kNow);
@@ -173,7 +173,7 @@ TEST_F(BodyWriterTest, SaysNothingAgainstWaitingForACopyThatThisNodeDoesNotKeep)
 }
 
 TEST_F(BodyWriterTest, LetsOthersBringWhatIsNotCopiedThisOnce) {
-    claim.take({});
+    lease.take({});
     EXPECT_NE(found().fill, nullptr);
     begin(Sharing::not_copied_once);
     EXPECT_EQ(found().fill, nullptr) << "who comes now fetches it";
@@ -181,7 +181,7 @@ TEST_F(BodyWriterTest, LetsOthersBringWhatIsNotCopiedThisOnce) {
 }
 
 TEST_F(BodyWriterTest, LetsNobodyWaitForWhatProvesTooLarge) {
-    claim.take({});
+    lease.take({});
     const auto leader = reader();
     begin();
     write(std::string(50'000, 'x'));
@@ -204,8 +204,8 @@ TEST_F(BodyWriterTest, WaitsForItsReadersWhenTheWindowIsFull) {
 }
 
 TEST_F(BodyWriterTest, EndsInTheWindowWhenNobodyReadsAnyMore) {
-    auto leader =
-        std::make_unique<Fill::Reader>(fill, std::make_shared<base::Wakeup>(io.get_executor()), true);
+    auto leader = std::make_unique<Fill::Reader>(
+        fill, std::make_shared<base::Wakeup>(io.get_executor()), true);
     begin(Sharing::passed_on);
     EXPECT_EQ(writer.make_room(0, kNow), kMade);
     leader.reset();
@@ -234,7 +234,7 @@ TEST_F(BodyWriterTest, TakesOneSmallStepAtATimeBesideWindowsThatAreAllInUse) {
 }
 
 TEST_F(BodyWriterTest, LeavesNobodyWaitingWhenItFails) {
-    claim.take({});
+    lease.take({});
     const auto leader = reader();
     begin();
     write("bo");
@@ -248,7 +248,7 @@ TEST_F(BodyWriterTest, LeavesNobodyWaitingWhenItFails) {
 }
 
 TEST_F(BodyWriterTest, FailsSoThatTheNextDoesNotWaitEither) {
-    claim.take({});
+    lease.take({});
     writer.fail({FetchError::not_in_parts, 200, true}, kNow);
     EXPECT_TRUE(found().unshareable);
 }

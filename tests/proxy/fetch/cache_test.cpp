@@ -31,7 +31,7 @@ protected:
 TEST_F(CacheTest, FindsWhatIsStoredAndWhatIsOnItsWay) {
     EXPECT_TRUE(stored(kA));
     EXPECT_EQ(find(kA, now).fill, nullptr);
-    job->result.claim.take(find(kA, now));
+    job->result.lease.take(find(kA, now));
     EXPECT_EQ(find(kA, now).fill, job->result.fill);
     EXPECT_TRUE(stored(kA)) << "until the other one is there";
     EXPECT_FALSE(stored("http://h/d"));
@@ -53,14 +53,14 @@ TEST_F(CacheTest, EndsWhatIsNamedAndCountsWhatWasThere) {
 }
 
 TEST_F(CacheTest, SaysWhatIsThereWithoutUsingIt) {
-    EXPECT_EQ(cache.shared.store.peek(hasher(kA), kA, {}), Store::Where::memory);
+    EXPECT_EQ(cache.shared.store.peek(hasher(kA), kA, {}), Store::StoredAt::memory);
     EXPECT_EQ(cache.shared.store.peek(hasher("http://h/d"), "http://h/d", {}),
-              Store::Where::nowhere);
+              Store::StoredAt::nowhere);
     EXPECT_TRUE(shared.store.invalidate(hasher(kA), now));
     EXPECT_FALSE(shared.store.invalidate(hasher(kA), now)) << "there was nothing any more";
-    EXPECT_EQ(cache.shared.store.peek(hasher(kA), kA, {}), Store::Where::nowhere);
-    job->result.claim.take(find(kA, now));
-    EXPECT_EQ(cache.shared.store.peek(hasher(kA), kA, {}), Store::Where::memory) << "on its way";
+    EXPECT_EQ(cache.shared.store.peek(hasher(kA), kA, {}), Store::StoredAt::nowhere);
+    job->result.lease.take(find(kA, now));
+    EXPECT_EQ(cache.shared.store.peek(hasher(kA), kA, {}), Store::StoredAt::memory) << "on its way";
 }
 
 TEST_F(CacheTest, EndsAllThatHasATag) {
@@ -80,11 +80,11 @@ TEST_F(CacheTest, EndsAllThereIs) {
 }
 
 TEST_F(CacheTest, EndsWhatIsOnItsWayToo) {
-    job->result.claim.take(find(kA, now));
+    job->result.lease.take(find(kA, now));
     EXPECT_EQ(shared.store.invalidate(of({kA}), now), 1u);
     EXPECT_EQ(find(kA, now).fill, nullptr) << "who comes now does not get it";
     auto late = std::make_shared<StoredResponse>();
-    EXPECT_FALSE(job->result.claim.publish(std::move(late), now));
+    EXPECT_FALSE(job->result.lease.publish(std::move(late), now));
     EXPECT_FALSE(stored(kA));
 }
 

@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "tests/proxy/http/head.hpp"
 #include "tests/proxy/fetch/idle_cache.hpp"
+#include "tests/proxy/http/head.hpp"
 
 namespace proxy {
 namespace delivery_test {
@@ -16,19 +16,19 @@ using Clock = Store::Clock;
 /// The delivery of a job that has the claim, and the client that leads.
 class DeliveryTest : public ::testing::Test, protected test::IdleCache {
 protected:
-    DeliveryTest() { job->result.claim.take({}); }
+    DeliveryTest() { job->result.lease.take({}); }
 
-    static Draft made(StorageVerdict verdict = StorageVerdict::store) {
-        Draft draft{std::make_shared<StoredResponse>(), verdict};
-        draft.response->status = 200;
-        draft.response->freshness.lifetime = StoredSeconds(60);
-        draft.response->arrival.steady = Clock::now();
-        draft.response->body->add_block(4, {});
-        draft.response->body->append("body");
-        return draft;
+    static StoreCandidate made(StorageVerdict verdict = StorageVerdict::store) {
+        StoreCandidate candidate{std::make_shared<StoredResponse>(), verdict};
+        candidate.response->status = 200;
+        candidate.response->freshness.lifetime = StoredSeconds(60);
+        candidate.response->arrival.steady = Clock::now();
+        candidate.response->body->add_block(4, {});
+        candidate.response->body->append("body");
+        return candidate;
     }
-    void give(Draft draft, Delivery::Sender sender, bool validated = false) {
-        delivery->give(std::move(draft), std::make_shared<LiveFields>(), validated,
+    void give(StoreCandidate candidate, Delivery::Sender sender, bool validated = false) {
+        delivery->give(std::move(candidate), std::make_shared<LiveFields>(), validated,
                        std::move(sender));
     }
     static Delivery::Sender origin(unsigned status = 200) {
@@ -78,7 +78,7 @@ TEST_F(DeliveryTest, SaysWhoGaveIt) {
 }
 
 TEST_F(DeliveryTest, StoresNothingThatWasInvalidatedMeanwhile) {
-    shared.store.invalidate(job->result.claim.hash(), Store::Clock::now());
+    shared.store.invalidate(job->result.lease.hash(), Store::Clock::now());
     give(made(), origin());
     EXPECT_EQ(found().response, nullptr);
     EXPECT_EQ(counted(StorageVerdict::invalidated), 1u);
@@ -103,7 +103,7 @@ TEST_F(DeliveryTest, KeepsACopyOnSecondUseOnlyOfWhatCameFromAPeerBefore) {
     give(made(), peer());
     EXPECT_EQ(found().response, nullptr);
     copy_policy(CopyPolicy::second_use);
-    job->result.claim.take(found());
+    job->result.lease.take(found());
     give(made(), peer());
     EXPECT_NE(found().response, nullptr);
 }
@@ -143,10 +143,10 @@ TEST_F(DeliveryTest, JudgesAHeadByItsFieldsAndABlockByItsKey) {
     Head head;
     head.status = 206;
     head.fields.assign(fields.begin(), fields.end());
-    const Received from{head, {}, {Clock::now(), {}}};
-    EXPECT_NE(delivery->draft(from).verdict, StorageVerdict::store);
+    const ReceivedHead from{head, {}, {Clock::now(), {}}};
+    EXPECT_NE(delivery->candidate(from).verdict, StorageVerdict::store);
     job->wanted.block = WantedBlock{{100, 199}, 250, {"\"1\"", "0f"}, hasher(key.uri()), {{7, 7}}};
-    const auto block = delivery->draft(from);
+    const auto block = delivery->candidate(from);
     EXPECT_EQ(block.verdict, StorageVerdict::store) << "its index was judged";
     EXPECT_TRUE(is_fresh(block.response->freshness, 24h)) << "its key names the version";
     auto tags = std::vector{hasher(key.uri()), surrogate_tag("t", hasher), {7, 7}};
@@ -162,7 +162,7 @@ TEST_F(DeliveryTest, StoresNoBlockWhoseHeadForbidsIt) {  // RFC 9111 §5.2.2.5, 
         Head head;
         head.status = 206;
         head.fields.assign(fields.begin(), fields.end());
-        return delivery->draft({head, {}, {Clock::now(), {}}}).verdict;
+        return delivery->candidate({head, {}, {Clock::now(), {}}}).verdict;
     };
     EXPECT_EQ(verdict("Cache-Control: no-store"), StorageVerdict::no_store);
     EXPECT_EQ(verdict("Cache-Control: max-age=9, private"), StorageVerdict::private_);

@@ -30,7 +30,7 @@ protected:
         for (unsigned i = 0; i < RoundTrip::kWellKnownAfter; ++i)
             records[at].answered_after(time, kNow);
     }
-    PeerChosen chosen(std::size_t peer) const {
+    PeerSelection chosen(std::size_t peer) const {
         const PeerFacts known{peers, records, bounds, origin, kNow, {}, only_encrypted};
         const auto turns = whom_to_ask(promised, {}, invalidated, known);
         return why_chosen(peer, promised, turns, invalidated, known);
@@ -50,18 +50,18 @@ TEST_F(ExplainPlan, APeerInTheClearIsNotAskedForWhatStaysEncrypted) {
     auto secure = peers[1];
     secure.encrypted = true;
     peers.set(1, std::move(secure));
-    EXPECT_EQ(chosen(0), PeerChosen::in_the_clear);
-    EXPECT_EQ(chosen(1), PeerChosen::asked);
+    EXPECT_EQ(chosen(0), PeerSelection::in_the_clear);
+    EXPECT_EQ(chosen(1), PeerSelection::asked);
     only_encrypted = false;
-    EXPECT_EQ(chosen(0), PeerChosen::asked);
+    EXPECT_EQ(chosen(0), PeerSelection::asked);
 }
 
 TEST_F(ExplainPlan, NamesThoseThatAreAskedAndThoseThatAreTooMany) {
     for (std::size_t i = 0; i < 4; ++i) is_as_far_as(i, 1ms * (i + 1));
-    EXPECT_EQ(chosen(0), PeerChosen::asked);
-    EXPECT_EQ(chosen(1), PeerChosen::asked);
-    EXPECT_EQ(chosen(2), PeerChosen::others_first);
-    EXPECT_EQ(chosen(3), PeerChosen::others_first);
+    EXPECT_EQ(chosen(0), PeerSelection::asked);
+    EXPECT_EQ(chosen(1), PeerSelection::asked);
+    EXPECT_EQ(chosen(2), PeerSelection::others_first);
+    EXPECT_EQ(chosen(3), PeerSelection::others_first);
 }
 
 TEST_F(ExplainPlan, NamesWhatSpeaksAgainstEach) {
@@ -73,22 +73,22 @@ TEST_F(ExplainPlan, NamesWhatSpeaksAgainstEach) {
         records[3].asked();
         records[3].ended(PeerVerdict::failure, kNow);
     }
-    EXPECT_EQ(chosen(0), PeerChosen::not_in_step);
-    EXPECT_EQ(chosen(1), PeerChosen::no_claim);
-    EXPECT_EQ(chosen(2), PeerChosen::too_far);
-    EXPECT_EQ(chosen(3), PeerChosen::left_alone);
+    EXPECT_EQ(chosen(0), PeerSelection::not_in_step);
+    EXPECT_EQ(chosen(1), PeerSelection::no_claim);
+    EXPECT_EQ(chosen(2), PeerSelection::too_far);
+    EXPECT_EQ(chosen(3), PeerSelection::left_alone);
 }
 
 TEST_F(ExplainPlan, SaysThatNobodyIsAskedAfterAnInvalidation) {
     invalidated = 1s;
-    EXPECT_EQ(chosen(0), PeerChosen::just_invalidated);
+    EXPECT_EQ(chosen(0), PeerSelection::just_invalidated);
     invalidated = 1h;
-    EXPECT_EQ(chosen(0), PeerChosen::asked);
+    EXPECT_EQ(chosen(0), PeerSelection::asked);
 }
 
 TEST_F(ExplainPlan, HasAWordForEach) {
-    EXPECT_EQ(to_string(PeerChosen::asked), "asked");
-    EXPECT_EQ(to_string(PeerChosen::just_invalidated), "just_invalidated");
+    EXPECT_EQ(to_string(PeerSelection::asked), "asked");
+    EXPECT_EQ(to_string(PeerSelection::just_invalidated), "just_invalidated");
 }
 
 }  // namespace explain_plan_test

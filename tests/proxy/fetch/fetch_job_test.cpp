@@ -30,8 +30,8 @@ TEST_F(BlockJobTest, IsForTheBlockThatHoldsTheOffset) {
 
 TEST_F(BlockJobTest, ClaimsAKeyOfTargetVersionAndRange) {
     const auto block = at(100);
-    EXPECT_EQ(block->result.claim.uri(), block_key(key.uri(), "\"1\"", "0f", {100, 199}));
-    EXPECT_EQ(block->result.claim.hash(), hasher(block->result.claim.uri()));
+    EXPECT_EQ(block->result.lease.uri(), block_key(key.uri(), "\"1\"", "0f", {100, 199}));
+    EXPECT_EQ(block->result.lease.hash(), hasher(block->result.lease.uri()));
     EXPECT_EQ(block->wanted.block->target, hasher(key.uri())) << "it goes with that";
 }
 

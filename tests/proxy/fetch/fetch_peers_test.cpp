@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/proxy/hash.hpp"
 #include "tests/proxy/fetch/idle_cache.hpp"
+#include "tests/proxy/hash.hpp"
 
 namespace proxy {
 namespace fetch_peers_test {
@@ -43,13 +43,13 @@ TEST_F(FetchPeersTest, SayBehindTheProofWhatElseWillDo) {
 }
 
 TEST_F(FetchPeersTest, WantNothingOlderThanTheLastInvalidation) {
-    invalidated(992s, job->result.claim.hash());
+    invalidated(992s, job->result.lease.hash());
     EXPECT_THAT(copies.request_text("token", kNow), HasSubstr("max-age=99"));
 }
 
 TEST_F(FetchPeersTest, WantABlockOfAVersionHoweverOld) {
-    job->wanted.block = WantedBlock{{100, 199}, 250, {"\"1\"", "0f"}, job->result.claim.hash()};
-    invalidated(1000s, job->result.claim.hash());
+    job->wanted.block = WantedBlock{{100, 199}, 250, {"\"1\"", "0f"}, job->result.lease.hash()};
+    invalidated(1000s, job->result.lease.hash());
     const auto text = copies.request_text("token", kNow);
     EXPECT_THAT(text, HasSubstr("Range: bytes=100-199\r\nIf-Range: \"1\"\r\nHearsay-Form: 0f\r\n"));
     EXPECT_THAT(text, Not(HasSubstr("max-age")));
@@ -64,7 +64,7 @@ TEST_F(FetchPeersTest, AreCurrentUnlessInvalidatedByKeyOrTag) {
     shared.store.invalidate(test::of_tag({1, 2}), kNow);
     EXPECT_FALSE(copies.is_current(copy, kNow));
     EXPECT_TRUE(copies.is_current(fresh_copy(), kNow));
-    invalidated(0s, job->result.claim.hash());
+    invalidated(0s, job->result.lease.hash());
     EXPECT_FALSE(copies.is_current(fresh_copy(), kNow));
 }
 

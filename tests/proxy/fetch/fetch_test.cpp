@@ -15,7 +15,7 @@ using Clock = Store::Clock;
 /// A fetch as far as it gets without a connection: no peer is known, and the origin has none left.
 class FetchTest : public ::testing::Test, protected test::IdleCache {
 protected:
-    FetchTest() { job->result.claim.take({}); }
+    FetchTest() { job->result.lease.take({}); }
 
     void fetch() {
         start_fetch(cache, std::move(job));

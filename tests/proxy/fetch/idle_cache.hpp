@@ -52,7 +52,7 @@ public:
         response->tags = std::move(tags);
         response->body->add_block(body.size(), {});
         response->body->append(body);
-        Claim(shared.store, hasher(uri), uri, nullptr).publish(std::move(response), now);
+        FillLease(shared.store, hasher(uri), uri, nullptr).publish(std::move(response), now);
     }
     /// The stored response of `uri` that answers a GET without fields.
     Store::Found find(std::string_view uri, Store::Clock::time_point now) const {

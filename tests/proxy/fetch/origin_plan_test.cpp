@@ -150,39 +150,40 @@ TEST_F(OriginPlanTest, OffersInBlocksWhatIsLargeAndCanBeHadInParts) {
 }
 
 /// The fate after a validation.
-StoredFate fate(StorageVerdict verdict, unsigned status, bool identifies_user = false) {
+StoredResponseFate fate(StorageVerdict verdict, unsigned status, bool identifies_user = false) {
     return fate_of_stored({verdict, status, true, true, identifies_user});
 }
 
 TEST(WhatIsStored, EndsWithAValidationWhoseAnswerMayNotBeStored) {  // RFC 9111 §4.3.3
-    EXPECT_EQ(fate(StorageVerdict::no_store, 200), StoredFate::ends);
-    EXPECT_EQ(fate(StorageVerdict::no_store, 304), StoredFate::ends);
-    EXPECT_EQ(fate(StorageVerdict::store, 200), StoredFate::stays);
-    EXPECT_EQ(fate(StorageVerdict::no_store, 503), StoredFate::stays);
+    EXPECT_EQ(fate(StorageVerdict::no_store, 200), StoredResponseFate::ends);
+    EXPECT_EQ(fate(StorageVerdict::no_store, 304), StoredResponseFate::ends);
+    EXPECT_EQ(fate(StorageVerdict::store, 200), StoredResponseFate::stays);
+    EXPECT_EQ(fate(StorageVerdict::no_store, 503), StoredResponseFate::stays);
 }
 
 TEST(WhatIsStored, EndsWhereTheOriginHasAnotherPageOrNone) {
     for (const auto status : {200u, 404u, 410u, 451u})
-        EXPECT_EQ(fate(StorageVerdict::set_cookie, status), StoredFate::ends) << status;
+        EXPECT_EQ(fate(StorageVerdict::set_cookie, status), StoredResponseFate::ends) << status;
     for (const auto status : {301u, 302u, 401u, 403u})
-        EXPECT_EQ(fate(StorageVerdict::no_freshness, status), StoredFate::stands_in_for_nothing)
+        EXPECT_EQ(fate(StorageVerdict::no_freshness, status),
+                  StoredResponseFate::stands_in_for_nothing)
             << status;
     for (const auto status : {206u, 304u, 408u, 412u, 416u, 429u, 500u, 503u})
-        EXPECT_EQ(fate(StorageVerdict::no_freshness, status), StoredFate::stays) << status;
+        EXPECT_EQ(fate(StorageVerdict::no_freshness, status), StoredResponseFate::stays) << status;
 }
 
 TEST(WhatIsStored, DoesNotGoByWhatOneUserIsTold) {
-    EXPECT_EQ(fate(StorageVerdict::authorization, 200, true), StoredFate::stays);
-    EXPECT_EQ(fate(StorageVerdict::no_freshness, 404, true), StoredFate::stays);
-    EXPECT_EQ(fate(StorageVerdict::private_, 200, true), StoredFate::stands_in_for_nothing);
-    EXPECT_EQ(fate(StorageVerdict::private_, 304, true), StoredFate::ends);
+    EXPECT_EQ(fate(StorageVerdict::authorization, 200, true), StoredResponseFate::stays);
+    EXPECT_EQ(fate(StorageVerdict::no_freshness, 404, true), StoredResponseFate::stays);
+    EXPECT_EQ(fate(StorageVerdict::private_, 200, true), StoredResponseFate::stands_in_for_nothing);
+    EXPECT_EQ(fate(StorageVerdict::private_, 304, true), StoredResponseFate::ends);
 }
 
 TEST(WhatIsStored, StaysWhileItIsFreshIfItWasNotValidated) {
     EXPECT_EQ(fate_of_stored({StorageVerdict::no_store, 200, false, true, false}),
-              StoredFate::stays);
+              StoredResponseFate::stays);
     EXPECT_EQ(fate_of_stored({StorageVerdict::no_store, 200, false, false, false}),
-              StoredFate::ends);
+              StoredResponseFate::ends);
 }
 
 }  // namespace origin_plan_test

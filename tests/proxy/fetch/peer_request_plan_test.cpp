@@ -150,9 +150,9 @@ TEST(WantedAge, IsBoundedByTheLastInvalidation) {
 }
 
 /// A copy of a given age, fresh for a minute.
-class FetchPeersTest : public ::testing::Test {
+class SecondPeerTest : public ::testing::Test {
 protected:
-    FetchPeersTest() {
+    SecondPeerTest() {
         copy.status = 200;
         copy.freshness.lifetime = StoredSeconds(60);
     }
@@ -164,7 +164,7 @@ protected:
     RequestDirectives directives;
 };
 
-TEST_F(FetchPeersTest, DoesWhileItNeedsNoValidation) {
+TEST_F(SecondPeerTest, DoesWhileItNeedsNoValidation) {
     EXPECT_TRUE(is_current());
     copy.freshness.initial_age = StoredSeconds(60);
     EXPECT_FALSE(is_current());
@@ -172,13 +172,13 @@ TEST_F(FetchPeersTest, DoesWhileItNeedsNoValidation) {
     EXPECT_TRUE(is_current());
 }
 
-TEST_F(FetchPeersTest, DoesNotIfItMayHaveBeenMadeBeforeTheLastInvalidation) {
+TEST_F(SecondPeerTest, DoesNotIfItMayHaveBeenMadeBeforeTheLastInvalidation) {
     copy.freshness.initial_age = StoredSeconds(5);
     EXPECT_TRUE(is_current(7s));
     EXPECT_FALSE(is_current(7s - 1ms)) << "its age may be two seconds too short";
 }
 
-TEST_F(FetchPeersTest, DoesNotIfNoNodeStoresWhatIsLikeIt) {
+TEST_F(SecondPeerTest, DoesNotIfNoNodeStoresWhatIsLikeIt) {
     const auto does = [this](StorageVerdict verdict) {
         return is_acceptable_copy(directives, copy, verdict, {});
     };
@@ -225,13 +225,16 @@ protected:
         whom.add({9, true});
         return whom;
     }
-    PeerRace race(const PeerTurns& whom, bool asks_origin = true) const {
-        return PeerRace(whom, steady(2ms), steady(80ms), bounds, asks_origin, kNow);
+    PeerRequestPlan race(const PeerTurns& whom, bool asks_origin = true) const {
+        return PeerRequestPlan(whom, steady(2ms), steady(80ms), bounds, asks_origin, kNow);
     }
-    static AskStep step(const PeerRace& race, PeerRace::UnderWay open, PeerRace::Time now = kNow) {
+    static AskStep step(const PeerRequestPlan& race, PeerRequestPlan::InFlightRequests open,
+                        PeerRequestPlan::Time now = kNow) {
         return race.next(open, now).step;
     }
-    PeerRace::Duration budget() const { return peer_budget(steady(2ms), steady(80ms), bounds); }
+    PeerRequestPlan::Duration budget() const {
+        return peer_budget(steady(2ms), steady(80ms), bounds);
+    }
 
     PeerTimes bounds;
 };

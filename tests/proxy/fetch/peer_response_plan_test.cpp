@@ -52,7 +52,7 @@ protected:
 
     std::shared_ptr<StoredResponse> response = std::make_shared<StoredResponse>();
     Fill::State state;
-    FoundForPeer found;
+    PeerLookup found;
     RequestDirectives directives;
     PeerRequestOptions options;
     bool for_block = false, may_travel = true;

@@ -240,8 +240,8 @@ TEST_F(ResponsePlanTest, LetsNobodyWaitForWhatEachHasToValidate) {
     EXPECT_TRUE(plan().collapse);
 }
 
-FetchSeen seen(bool leads, FetchError error = FetchError::none) {
-    FetchSeen seen;
+FollowerWait seen(bool leads, FetchError error = FetchError::none) {
+    FollowerWait seen;
     seen.leads = leads;
     seen.has_head = error == FetchError::none;
     seen.error = error;
@@ -249,56 +249,56 @@ FetchSeen seen(bool leads, FetchError error = FetchError::none) {
 }
 
 TEST(AfterTheWait, TheFetchedResponseIsTheAnswer) {
-    EXPECT_EQ(plan_after_wait(seen(true)), FromFetch::respond);
-    EXPECT_EQ(plan_after_wait(seen(false)), FromFetch::respond);
+    EXPECT_EQ(plan_after_wait(seen(true)), FollowerStep::respond);
+    EXPECT_EQ(plan_after_wait(seen(false)), FollowerStep::respond);
 }
 
 TEST(AfterTheWait, TheResponseOfAnotherFetchIsReusedAsFromTheStore) {  // RFC 9111 §4
     auto theirs = seen(false), own = seen(true);
     theirs.usable = own.usable = false;
-    EXPECT_EQ(plan_after_wait(theirs), FromFetch::alone);
-    EXPECT_EQ(plan_after_wait(own), FromFetch::respond);
+    EXPECT_EQ(plan_after_wait(theirs), FollowerStep::alone);
+    EXPECT_EQ(plan_after_wait(own), FollowerStep::respond);
 }
 
 TEST(AfterTheWait, AResponseForOthersLeadsBackToRequestsForTheSame) {
     auto another = seen(false), own = seen(true);
     another.is_variant = another.usable = own.is_variant = false;
-    EXPECT_EQ(plan_after_wait(another), FromFetch::look_again);
-    EXPECT_EQ(plan_after_wait(own), FromFetch::respond);
+    EXPECT_EQ(plan_after_wait(another), FollowerStep::look_again);
+    EXPECT_EQ(plan_after_wait(own), FollowerStep::respond);
     auto for_one = seen(false);
     for_one.released = for_one.unshareable = true;
-    EXPECT_EQ(plan_after_wait(for_one), FromFetch::look_again);
+    EXPECT_EQ(plan_after_wait(for_one), FollowerStep::look_again);
 }
 
 TEST(AfterTheWait, AResponseForItsOwnRequestAloneIsFetchedAgain) {
     auto released = seen(false);
     released.released = true;
-    EXPECT_EQ(plan_after_wait(released), FromFetch::alone);
+    EXPECT_EQ(plan_after_wait(released), FollowerStep::alone);
     released.has_head = false;
-    EXPECT_EQ(plan_after_wait(released), FromFetch::alone);
+    EXPECT_EQ(plan_after_wait(released), FollowerStep::alone);
     for (const auto leads : {true, false})
-        EXPECT_EQ(plan_after_wait(seen(leads, FetchError::not_in_parts)), FromFetch::alone);
+        EXPECT_EQ(plan_after_wait(seen(leads, FetchError::not_in_parts)), FollowerStep::alone);
 }
 
 TEST(AfterTheWait, AFetchThatWasGivenUpInThatMomentLeadsToAnotherLook) {
-    EXPECT_EQ(plan_after_wait(seen(false, FetchError::abandoned)), FromFetch::look_again);
-    EXPECT_EQ(plan_after_wait(seen(true, FetchError::abandoned)), FromFetch::failure);
+    EXPECT_EQ(plan_after_wait(seen(false, FetchError::abandoned)), FollowerStep::look_again);
+    EXPECT_EQ(plan_after_wait(seen(true, FetchError::abandoned)), FollowerStep::failure);
 }
 
 TEST(AfterTheWait, ARequestWithoutAStandInAsksWhereAnotherSparedItself) {
     auto spared = seen(false, FetchError::origin_down);
-    EXPECT_EQ(plan_after_wait(spared), FromFetch::alone);
+    EXPECT_EQ(plan_after_wait(spared), FollowerStep::alone);
     spared.stands_in = true;
-    EXPECT_EQ(plan_after_wait(spared), FromFetch::failure);
-    EXPECT_EQ(plan_after_wait(seen(true, FetchError::origin_down)), FromFetch::failure);
+    EXPECT_EQ(plan_after_wait(spared), FollowerStep::failure);
+    EXPECT_EQ(plan_after_wait(seen(true, FetchError::origin_down)), FollowerStep::failure);
 }
 
 TEST(AfterTheWait, AMissingOrBrokenResponseIsNoAnswer) {  // RFC 9110 §15.6.3
     for (const auto leads : {true, false}) {
-        EXPECT_EQ(plan_after_wait(seen(leads, FetchError::reset)), FromFetch::failure);
+        EXPECT_EQ(plan_after_wait(seen(leads, FetchError::reset)), FollowerStep::failure);
         auto late = seen(leads);
         late.has_head = false;
-        EXPECT_EQ(plan_after_wait(late), FromFetch::failure);
+        EXPECT_EQ(plan_after_wait(late), FollowerStep::failure);
     }
 }
 

@@ -51,7 +51,7 @@ TEST(BodySize, IsWhatItShouldBeWhereThatIsKnown) {
 /// RFC 9110 §13.1.5, §14.4.
 class RestTest : public ::testing::Test {
 protected:
-    static std::optional<std::uint64_t> after(const Rest& rest, const char* range,
+    static std::optional<std::uint64_t> after(const BodyRemainder& rest, const char* range,
                                               const char* etag = "\"1\"", unsigned status = 206) {
         const auto lines = std::string("Content-Range: ") + range + "\nETag: " + etag;
         const Text text(lines);
@@ -94,7 +94,8 @@ TEST_F(RestTest, IsNothingThatIsNotProvablyTheSame) {
 }
 
 TEST_F(RestTest, MayComeBehindTheBytesThatHaveComeAlready) {  // RFC 9110 §14.2
-    const auto whole = [](const Rest& rest, std::string_view length, std::string_view etag) {
+    const auto whole = [](const BodyRemainder& rest, std::string_view length,
+                          std::string_view etag) {
         const auto lines = std::string("ETag: ").append(etag).append("\nContent-Length: ");
         const Text text(std::string(lines).append(length));
         const Fields fields = text;

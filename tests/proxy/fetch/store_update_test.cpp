@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "tests/proxy/buffers.hpp"
+#include "tests/proxy/fetch/idle_cache.hpp"
 #include "tests/proxy/hash.hpp"
 #include "tests/proxy/http/head.hpp"
-#include "tests/proxy/fetch/idle_cache.hpp"
 
 namespace proxy {
 namespace store_update_test {
@@ -38,7 +38,8 @@ protected:
         const test::Head text(lines), fields(stored_lines);
         return speaks_of(head_of(200, text), stored, fields);
     }
-    HeadLearned learned(const char* lines, StorageVerdict verdict = StorageVerdict::store) const {
+    HeadFreshening learned(const char* lines,
+                           StorageVerdict verdict = StorageVerdict::store) const {
         const test::Head text(lines), fields(stored_lines);
         return judge_head(head_of(200, text), verdict, stored, fields);
     }
@@ -77,23 +78,23 @@ TEST_F(HeadOfWhatIsStored, SpeaksOfNoOtherRepresentation) {
 }
 
 TEST_F(HeadOfWhatIsStored, FreshensWhatHadALifetimeAndNothingElse) {
-    EXPECT_EQ(learned("ETag: \"1\""), HeadLearned::freshens);
-    EXPECT_EQ(learned("ETag: \"2\""), HeadLearned::outdates);
+    EXPECT_EQ(learned("ETag: \"1\""), HeadFreshening::freshens);
+    EXPECT_EQ(learned("ETag: \"2\""), HeadFreshening::outdates);
     stored.freshness.always_validate = true;
-    EXPECT_EQ(learned("ETag: \"1\""), HeadLearned::nothing);
+    EXPECT_EQ(learned("ETag: \"1\""), HeadFreshening::nothing);
     stored.freshness.always_validate = false;
     stored.freshness.lifetime = StoredSeconds(0);
-    EXPECT_EQ(learned("ETag: \"1\""), HeadLearned::nothing);
-    EXPECT_EQ(learned(""), HeadLearned::outdates);
+    EXPECT_EQ(learned("ETag: \"1\""), HeadFreshening::nothing);
+    EXPECT_EQ(learned(""), HeadFreshening::outdates);
 }
 
 TEST_F(HeadOfWhatIsStored, EndsItWhereItMayNotBeStoredAnyMore) {
     for (const auto forbids : {StorageVerdict::no_store, StorageVerdict::private_,
                                StorageVerdict::must_understand, StorageVerdict::vary_any}) {
-        EXPECT_EQ(learned("ETag: \"1\"", forbids), HeadLearned::ends) << to_string(forbids);
-        EXPECT_EQ(learned("", forbids), HeadLearned::ends) << to_string(forbids);
+        EXPECT_EQ(learned("ETag: \"1\"", forbids), HeadFreshening::ends) << to_string(forbids);
+        EXPECT_EQ(learned("", forbids), HeadFreshening::ends) << to_string(forbids);
     }
-    EXPECT_EQ(learned("ETag: \"1\"", StorageVerdict::authorization), HeadLearned::nothing)
+    EXPECT_EQ(learned("ETag: \"1\"", StorageVerdict::authorization), HeadFreshening::nothing)
         << "that is for this request alone";
 }
 
@@ -145,7 +146,7 @@ protected:
         const test::Head text(lines);
         const auto head = head_of(status, text);
         const auto storing = asking();
-        const Received response{head, kWall, {kLater, kWall}};
+        const ReceivedHead response{head, kWall, {kLater, kWall}};
         learn_from_head(cache, {storing, verb::head, hash(), response, kNow + 40s});
     }
     /// To a POST to it, which was sent at kNow + 40 s.
@@ -153,10 +154,10 @@ protected:
         const test::Head text(lines);
         const auto head = head_of(200, text);
         const auto storing = asking();
-        const Received response{head, kWall, {kLater, kWall}};
-        return std::make_unique<KeptCopy>(cache,
-                                          Relayed{storing, method, hash(), response, kNow + 40s},
-                                          std::nullopt, "Date: Thu, 01 Jan 1970 00:00:00 GMT\r\n");
+        const ReceivedHead response{head, kWall, {kLater, kWall}};
+        return std::make_unique<KeptCopy>(
+            cache, RelayedExchange{storing, method, hash(), response, kNow + 40s}, std::nullopt,
+            "Date: Thu, 01 Jan 1970 00:00:00 GMT\r\n");
     }
     static std::string text_of(const StoredResponse& response) {
         std::vector<boost::asio::const_buffer> buffers;

@@ -10,8 +10,8 @@
 #include "proxy/http/vary.hpp"
 #include "tests/proxy/hash.hpp"
 #include "tests/proxy/http/head.hpp"
-#include "tests/proxy/storage/recorded_events.hpp"
 #include "tests/proxy/request/request.hpp"
+#include "tests/proxy/storage/recorded_events.hpp"
 
 namespace proxy {
 namespace storing_test {
@@ -43,13 +43,13 @@ protected:
         head.fields.assign(fields.begin(), fields.end());
         return head;
     }
-    static Received received(const Head& head, bool from_peer = false) {
+    static ReceivedHead received(const Head& head, bool from_peer = false) {
         return {head, kNow, kArrival, {}, from_peer};
     }
-    Draft draft_of(const char* fields, const char* request = "", bool from_peer = false) {
+    StoreCandidate draft_of(const char* fields, const char* request = "", bool from_peer = false) {
         const Text text(fields), asked(request);
         const auto head = answer(200, text);
-        return draft(asking(asked), received(head, from_peer));
+        return candidate(asking(asked), received(head, from_peer));
     }
 
     const summary::KeyHasher hasher{std::array<std::byte, summary::KeyHasher::kSecretBytes>{}};
@@ -77,13 +77,13 @@ TEST_F(StoringTest, CountsTheTimeThatItTookToComeWithoutRoundingItUp) {  // RFC 
     const Text fields("Cache-Control: max-age=1\nDate: Thu, 19 Nov 2026 23:59:59 GMT"), none("");
     const auto head = answer(200, fields);
     // It left 300 ms before the clock struck, was dated at once, and came 200 ms after.
-    auto from = Received{head, kNow - 1s, kArrival, {}, false, 500ms};
-    const auto quick = draft(asking(none), from).response;
+    auto from = ReceivedHead{head, kNow - 1s, kArrival, {}, false, 500ms};
+    const auto quick = candidate(asking(none), from).response;
     EXPECT_EQ(quick->freshness.initial_age, StoredSeconds(0));
     EXPECT_TRUE(is_fresh(quick->freshness, quick->residence(kArrival.steady + 499ms)));
     EXPECT_FALSE(is_fresh(quick->freshness, quick->residence(kArrival.steady + 500ms)));
     from.took = 2300ms;
-    const auto slow = draft(asking(none), from).response;
+    const auto slow = candidate(asking(none), from).response;
     EXPECT_EQ(slow->freshness.initial_age, StoredSeconds(2));
     EXPECT_EQ(slow->residence(kArrival.steady + 699ms), 0s);
     EXPECT_EQ(slow->residence(kArrival.steady + 700ms), 1s);
@@ -110,7 +110,7 @@ TEST_F(StoringTest, StoresARefusalForRequestsWithoutCredentialsAlone) {
     const auto refused = [this](const char* fields, const char* request, unsigned status = 401) {
         const Text text(fields), asked(request);
         const auto head = answer(status, text);
-        return draft(asking(asked), received(head));
+        return candidate(asking(asked), received(head));
     };
     const auto* open = "Cache-Control: public, max-age=60";
     for (const auto status : {401u, 403u}) {
@@ -144,7 +144,7 @@ TEST_F(StoringTest, StoresARefusalThatARuleKeepsForRequestsWithoutACookieAlone) 
         kept.site.policy.rule = &rules.all().front();
         const RequestSnapshot ruled(test::request_head("GET", "/", {lines.begin(), lines.end()}),
                                     key, false, kept);
-        return draft({hasher, ruled, directives}, received(head));
+        return candidate({hasher, ruled, directives}, received(head));
     };
     const auto made = refused("");
     EXPECT_EQ(made.verdict, StorageVerdict::store);
@@ -188,13 +188,13 @@ protected:
 
     AdmitTest() { made.response->head_fields.assign(1000, 'x'); }
     Sharing admitted(CopyUse use = CopyUse::stored) {
-        return admit(store, claim, made, use, kSteady);
+        return admit(store, lease, made, use, kSteady);
     }
 
     test::IgnoredEvents events;
     Store store{100'000, test::hasher(), events};
-    Claim claim{store, kHash, "http://h/", nullptr};
-    Draft made{std::make_shared<StoredResponse>()};
+    FillLease lease{store, kHash, "http://h/", nullptr};
+    StoreCandidate made{std::make_shared<StoredResponse>()};
 };
 
 TEST_F(AdmitTest, PaysForTheHeadOfWhatIsToBeStored) {
@@ -233,7 +233,7 @@ TEST_F(AdmitTest, SaysWhenThereIsNoRoom) {
 }
 
 TEST_F(AdmitTest, SaysWhenOneOfItsTagsWasInvalidatedMeanwhile) {
-    claim.take(store.find(kHash, "http://h/", {}, kSteady));
+    lease.take(store.find(kHash, "http://h/", {}, kSteady));
     store.invalidate(test::of_tag(kTag), kSteady);
     EXPECT_EQ(admitted(), Sharing::stored) << "as it does not have that tag";
     made.response->tags = {kTag};
@@ -258,7 +258,7 @@ TEST(End, IsCountedByWhoEndedIt) {
 /// A stored response, and a 304 that answers its validation.
 class RefreshedTest : public StoringTest {
 protected:
-    Refreshed refreshed_by(const char* fields) {
+    RefreshedResponse refreshed_by(const char* fields) {
         const Text text(fields), stored_fields(stored_text_);
         const auto head = answer(304, text);
         const Text none("");
@@ -275,8 +275,8 @@ protected:
 
 TEST_F(RefreshedTest, HasTheStoredFieldsWithThoseOfThe304) {  // RFC 9111 §3.2
     const auto fresh = refreshed_by("ETag: \"1\"\nCache-Control: max-age=60\nX-New: 1");
-    EXPECT_EQ(fresh.draft.verdict, StorageVerdict::store);
-    const auto& response = *fresh.draft.response;
+    EXPECT_EQ(fresh.candidate.verdict, StorageVerdict::store);
+    const auto& response = *fresh.candidate.response;
     EXPECT_EQ(response.freshness.lifetime, StoredSeconds(60));
     EXPECT_EQ(response.body, stored_.body);
     EXPECT_THAT(response.head_fields, HasSubstr("X-Kept: yes\r\n"));
@@ -286,13 +286,13 @@ TEST_F(RefreshedTest, HasTheStoredFieldsWithThoseOfThe304) {  // RFC 9111 §3.2
 
 TEST_F(RefreshedTest, GivesCookiesOfThe304ToItsClientAlone) {
     const auto fresh = refreshed_by("ETag: \"1\"\nCache-Control: max-age=60\nSet-Cookie: a=b");
-    EXPECT_THAT(fresh.draft.response->head_fields, Not(HasSubstr("Set-Cookie")));
+    EXPECT_THAT(fresh.candidate.response->head_fields, Not(HasSubstr("Set-Cookie")));
     EXPECT_THAT(fresh.live->lines, HasSubstr("Set-Cookie: a=b\r\n"));
 }
 
 TEST_F(RefreshedTest, IsDatedByTheArrivalOfA304WithoutDate) {
     const auto fresh = refreshed_by("ETag: \"1\"");
-    EXPECT_THAT(fresh.draft.response->head_fields,
+    EXPECT_THAT(fresh.candidate.response->head_fields,
                 HasSubstr("Date: Fri, 20 Nov 2026 00:00:00 GMT\r\n"));
 }
 
@@ -300,7 +300,7 @@ TEST_F(RefreshedTest, StaysPersonalWhateverTheAnswerToAnotherSays) {
     stored_.freshness.personal = true;
     stored_text_ = "ETag: \"1\"";
     for (const auto* lines : {"ETag: \"1\"", "ETag: \"1\"\nCache-Control: max-age=60"}) {
-        const auto freshness = refreshed_by(lines).draft.response->freshness;
+        const auto freshness = refreshed_by(lines).candidate.response->freshness;
         EXPECT_TRUE(freshness.personal) << lines;
         EXPECT_TRUE(freshness.always_validate) << lines;
     }
@@ -311,16 +311,17 @@ TEST_F(RefreshedTest, IsSelectedByNoLessThanBefore) {
         "ETag: \"1\"\nVary: Accept-Encoding, Cookie\nDate: Thu, 19 Nov 2026 00:00:00 GMT";
     const auto names = [&](const char* lines) {
         const auto fresh = refreshed_by(lines);
-        EXPECT_EQ(fresh.draft.response->vary_names, vary_names(fresh.draft.response->fields()))
+        EXPECT_EQ(fresh.candidate.response->vary_names,
+                  vary_names(fresh.candidate.response->fields()))
             << "peers go by what the head says";
-        return fresh.draft.response->vary_names;
+        return fresh.candidate.response->vary_names;
     };
     EXPECT_EQ(names("ETag: \"1\""), "accept-encoding,cookie");
     EXPECT_EQ(names("Vary: Cookie"), "accept-encoding,cookie");
     EXPECT_EQ(names("Vary: Origin"), "accept-encoding,cookie,origin");
     EXPECT_EQ(names("Vary: cookie, ACCEPT-ENCODING"), "accept-encoding,cookie");
     EXPECT_EQ(names("Connection: Vary\nVary: Origin"), "accept-encoding,cookie");
-    EXPECT_EQ(refreshed_by("Vary: *").draft.verdict, StorageVerdict::vary_any);
+    EXPECT_EQ(refreshed_by("Vary: *").candidate.verdict, StorageVerdict::vary_any);
 }
 
 /// The result of a stored field and those of a 304, measured by these limits.
@@ -351,11 +352,11 @@ TEST_F(RefreshedTest, IsNoneWhereTheFieldsExceedAHead) {
     config.limits.head = 20;
     const auto fresh = refreshed_by("ETag: \"1\"\nX-1: a");
     EXPECT_TRUE(fresh.too_large);
-    EXPECT_EQ(fresh.draft.response, nullptr);
+    EXPECT_EQ(fresh.candidate.response, nullptr);
 }
 
 TEST_F(RefreshedTest, EndsWhenThe304ForbidsStoring) {
-    EXPECT_EQ(refreshed_by("ETag: \"1\"\nCache-Control: no-store").draft.verdict,
+    EXPECT_EQ(refreshed_by("ETag: \"1\"\nCache-Control: no-store").candidate.verdict,
               StorageVerdict::no_store);
 }
 

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 constexpr WallTime kDay = std::chrono::sys_days(2026y / 11 / 20);
 /// A process that began a minute after its machine.
-constexpr Present kNow{Arrival::Steady(60s), kDay};
+constexpr ClockReading kNow{Arrival::Steady(60s), kDay};
 
 Freshness fresh_for(std::chrono::seconds lifetime) {
     Freshness freshness;

@@ -192,10 +192,10 @@ TEST_F(JudgesOfPaths, AnEntryOfOriginsIsNotEvaded) {
     for (const auto* path : kSpellings) {
         const auto key = test::key_of("http://h.test" + std::string(path));
         const auto site = choose_site(config, key, false);
-        EXPECT_TRUE(site.entry == account_entry || site.none == NoSite::two_readings) << path;
+        EXPECT_TRUE(site.entry == account_entry || site.none == SiteRefusal::two_readings) << path;
     }
     const auto site = choose_site(config, test::key_of("http://h.test/account%2Fx"), false);
-    EXPECT_EQ(site.none, NoSite::two_readings);
+    EXPECT_EQ(site.none, SiteRefusal::two_readings);
     EXPECT_EQ(choose_site(config, test::key_of("http://h.test/account/a%2Fb"), false).entry,
               account_entry)
         << "all readings are of one entry";

@@ -87,7 +87,7 @@ public:
     Redirects redirects{CacheRules{}};
 
 private:
-    static Received received(const Head& head) { return {head, kNow, {}}; }
+    static ReceivedHead received(const Head& head) { return {head, kNow, {}}; }
     const Head first_, last_;
 };
 

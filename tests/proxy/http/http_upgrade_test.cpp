@@ -10,7 +10,7 @@ namespace proxy {
 namespace http_upgrade_test {
 
 using test::Head;
-using State = UpgradeWish::State;
+using State = UpgradeDecision::State;
 const std::vector<std::string> kWebSocket{"websocket"}, kNone;
 
 TEST(Upgrade, IsAskedForByConnectionAndUpgradeTogether) {

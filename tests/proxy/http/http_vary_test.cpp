@@ -1,4 +1,4 @@
-#include "proxy/http/selecting.hpp"
+#include "proxy/http/selecting_fields.hpp"
 #include "proxy/http/vary.hpp"
 
 #include "protocol/wire/keys.hpp"
@@ -152,7 +152,7 @@ TEST(Variants, WrittenWhenTheOrderOfLanguagesDidNotCountAnswerNoListOfThem) {
 TEST(Variants, OfDifferentNamesAreEachComparedByTheirOwn) {
     const Head request("A: 1\nB: 2");
     std::string scratch;
-    const Selecting selecting(request);
+    const SelectingFields selecting(request);
     VariantMatcher matches(selecting, scratch);
     EXPECT_FALSE(matches("a", "2\n"));
     EXPECT_TRUE(matches("a", "1\n"));
@@ -208,7 +208,7 @@ bool answers_hashed(const std::string& names, const char* first, const char* sec
         append_lower(name, field.name);
         if (sent_in_clear(name)) sent.push_back(field);
     }
-    Selecting by(sent);
+    SelectingFields by(sent);
     by.hashed = &hashed;
     std::string scratch;
     return variant_matches(names, variant(names, first), by, scratch);
@@ -256,7 +256,7 @@ TEST(HashedVariants, NeverMatchWhereTheHashesAreMalformed) {
     const std::string right = FieldHasher(kKey, "http://h/")("cookie", "a");
     const auto matches = [&](const std::string& text, const char* stored) {
         HashedFields hashed(text, FieldHasher(kKey, "http://h/"));
-        Selecting by;
+        SelectingFields by;
         by.hashed = &hashed;
         std::string scratch;
         return variant_matches(names, variant(names, stored), by, scratch);

@@ -8,12 +8,13 @@
 #include "proxy/http/outcome.hpp"
 #include "proxy/http/storage_verdict.hpp"
 #include "proxy/storage/fill.hpp"
+#include "tests/source_root.hpp"
 
 namespace proxy {
 namespace reference_page_test {
 
 std::string reference() {
-    const auto pages = std::filesystem::path(__FILE__).parent_path() / "../../docs/reference";
+    const auto pages = tests::kSourceRoot / "docs/reference";
     std::ostringstream text;
     for (const auto& page : std::filesystem::directory_iterator(pages))
         if (page.is_regular_file()) text << std::ifstream(page.path()).rdbuf();

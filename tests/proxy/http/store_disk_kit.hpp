@@ -22,7 +22,7 @@
 #include "proxy/disk/record_body.hpp"
 #include "proxy/http/vary.hpp"
 #include "proxy/http/wall_clock.hpp"
-#include "proxy/storage/claim.hpp"
+#include "proxy/storage/fill_lease.hpp"
 #include "proxy/storage/store.hpp"
 #include "tests/proxy/disk/disk_kit.hpp"
 #include "tests/proxy/hash.hpp"
@@ -61,7 +61,7 @@ public:
         store_.emplace(settings_.memory, hasher(), *events_);
         Store::DiskUse use;
         use.tier.directories = {{directory_.path(), settings_.cap, settings_.segment}};
-        use.tier.secret_mark = 1;
+        use.tier.secret_id = 1;
         use.tier.writer.queue_bytes = settings_.queue;
         use.admission = settings_.admission;
         use.remembered = 10'000;
@@ -112,9 +112,9 @@ public:
     bool put(std::string_view uri, std::shared_ptr<StoredResponse> what) {
         const auto invalidations = store().invalidations();
         if (!what) return false;
-        Claim claim(store(), hash(uri), uri, nullptr);
-        claim.stay_alone(invalidations);
-        return claim.publish(std::move(what), Clock::now());
+        FillLease lease(store(), hash(uri), uri, nullptr);
+        lease.stay_alone(invalidations);
+        return lease.publish(std::move(what), Clock::now());
     }
     Store::Found look_up(std::string_view uri, const Head& request = "") {
         return store().find(hash(uri), uri, request, Clock::now());

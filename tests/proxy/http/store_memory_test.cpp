@@ -21,8 +21,8 @@
 #include "tests/heap_in_use.hpp"
 #include "tests/proxy/hash.hpp"
 #include "tests/proxy/http/head.hpp"
-#include "tests/proxy/storage/recorded_events.hpp"
 #include "tests/proxy/request/request.hpp"
+#include "tests/proxy/storage/recorded_events.hpp"
 
 namespace proxy {
 namespace store_memory_test {
@@ -155,17 +155,17 @@ protected:
         head.status = 200;
         const Fields fields = response;
         head.fields.assign(fields.begin(), fields.end());
-        auto made = draft(asking, {head, kWall, kArrival, {}, false});
+        auto made = candidate(asking, {head, kWall, kArrival, {}, false});
         LiveFields live;
         render_response(head, "node", StoredFields(head.fields, config_->cache.rules), kWall,
                         made.response->head_fields, live);
 
         const auto hash = test::hash(key.uri());
         auto fill = std::make_shared<Fill>(std::make_shared<base::Wakeup>(io_.get_executor()), 0);
-        Claim claim(store, hash, key.uri(), fill);
-        claim.take(store.find(hash, key.uri(), snapshot.fields, kArrival.steady));
-        BodyWriter writer(store, windows_, claim, *fill, kCap / 2);
-        if (admit(store, claim, made, CopyUse::stored, kArrival.steady) != Sharing::stored)
+        FillLease lease(store, hash, key.uri(), fill);
+        lease.take(store.find(hash, key.uri(), snapshot.fields, kArrival.steady));
+        BodyWriter writer(store, windows_, lease, *fill, kCap / 2);
+        if (admit(store, lease, made, CopyUse::stored, kArrival.steady) != Sharing::stored)
             return false;
         Fill::Incoming incoming;
         incoming.response = made.response;

@@ -87,7 +87,7 @@ TEST_F(ControlQueueTest, DeliversOneEventATurnAheadOfManyKeyChanges) {
 
 TEST_F(ControlQueueTest, JoinsInvalidationsThatWaitUpToALimit) {
     const auto invalidated = [](std::size_t count) {
-        InvalidatedHere here;
+        LocalInvalidation here;
         here.what.keys.resize(count);
         return here;
     };
@@ -98,9 +98,9 @@ TEST_F(ControlQueueTest, JoinsInvalidationsThatWaitUpToALimit) {
     queue.push(invalidated(3));
     run();
     ASSERT_EQ(events.size(), 4u);
-    EXPECT_EQ(std::get<InvalidatedHere>(events[0]).what.keys.size(), 1 + kPerTurn);
-    EXPECT_EQ(std::get<InvalidatedHere>(events[1]).what.keys.size(), 2u);
-    EXPECT_EQ(std::get<InvalidatedHere>(events[3]).what.keys.size(), 3u);
+    EXPECT_EQ(std::get<LocalInvalidation>(events[0]).what.keys.size(), 1 + kPerTurn);
+    EXPECT_EQ(std::get<LocalInvalidation>(events[1]).what.keys.size(), 2u);
+    EXPECT_EQ(std::get<LocalInvalidation>(events[3]).what.keys.size(), 3u);
 }
 
 TEST_F(ControlQueueTest, LosesOnlyTheEventWhoseHandlerThrows) {

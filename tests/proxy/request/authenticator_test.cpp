@@ -8,7 +8,7 @@
 #include <future>
 #include <thread>
 
-#include "proxy/request/request_admission.hpp"
+#include "proxy/request/request_access.hpp"
 #include "tests/base/coroutine.hpp"
 
 namespace proxy {

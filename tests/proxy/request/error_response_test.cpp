@@ -26,8 +26,8 @@ TEST(ErrorResponse, HasAStatusAndASentenceForEveryError) {
 }
 
 TEST(ErrorResponse, SaysOfAForwardProxyThatIsOpenedDirectlyHowItIsUsed) {
-    EXPECT_EQ(status_of(NoSite::only_forward), 404u);
-    const auto text = explain(NoSite::only_forward, "10.0.0.1:3128");
+    EXPECT_EQ(status_of(SiteRefusal::only_forward), 404u);
+    const auto text = explain(SiteRefusal::only_forward, "10.0.0.1:3128");
     EXPECT_NE(text.find("is a forward proxy"), std::string::npos) << text;
     EXPECT_NE(text.find("curl -x"), std::string::npos) << text;
     EXPECT_NE(text.find("10.0.0.1:3128"), std::string::npos) << text;

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/request/books.hpp"
-#include "proxy/request/frontend.hpp"
+#include "proxy/request/client_service.hpp"
 #include "proxy/request/request.hpp"
+#include "proxy/request/request_stats.hpp"
 #include "proxy/request/request_steps.hpp"
 #include "proxy/request/response_writer.hpp"
 #include "proxy/request/transaction.hpp"
@@ -122,7 +122,7 @@ public:
 class RecordedTransport : public IdleCache {
 public:
     /// One request and the response to it.
-    class Exchange final : Frontend::Connection {
+    class Exchange final : ClientService::Connection {
     public:
         Exchange(RecordedTransport& node, std::string_view method, std::string_view target,
                  std::vector<Field> fields)
@@ -130,7 +130,7 @@ public:
             request.body = &no_body_;
             request.begin(node.client_settings.share(), boost::asio::ip::make_address("10.0.0.9"));
             request.head = request_head(method, target, std::move(fields));
-            books.begin(std::chrono::steady_clock::now());
+            stats.begin(std::chrono::steady_clock::now());
         }
         /// Serves it as far as it gets without waiting.
         void serve() {
@@ -148,7 +148,7 @@ public:
         }
 
         Request request;
-        Books books;
+        RequestStats stats;
         RecordedResponse response;
         bool served = false;
         bool retired = false;
@@ -166,9 +166,9 @@ public:
 
         RecordedTransport& node_;
         NoBody no_body_;
-        Transaction transaction_{node_.frontend, *this,
-                                 request,        response,
-                                 books,          std::make_shared<base::Wakeup>(node_.io.get_executor())};
+        Transaction transaction_{
+            node_.service, *this, request,
+            response,      stats, std::make_shared<base::Wakeup>(node_.io.get_executor())};
         RequestSteps steps_{transaction_};
     };
 
@@ -199,8 +199,8 @@ public:
         return std::make_shared<const LoadedConfig>(std::move(config));
     }()};
     Purges purges;
-    SharedFrontend shared_frontend{*client_settings, purges};
-    Frontend frontend{shared_frontend, cache, client_settings};
+    SharedClientState shared_clients{*client_settings, purges};
+    ClientService service{shared_clients, cache, client_settings};
 };
 
 }  // namespace proxy::test

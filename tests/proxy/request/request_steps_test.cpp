@@ -43,9 +43,9 @@ protected:
     struct OtherFetch {
         explicit OtherFetch(RecordedTransport& node)
             : job(std::move(node.job)),
-              writer(node.shared.store, node.shared.windows, job->result.claim, *job->result.fill,
+              writer(node.shared.store, node.shared.windows, job->result.lease, *job->result.fill,
                      1'000'000) {
-            job->result.claim.take({});
+            job->result.lease.take({});
         }
         void begin_response() {
             auto response = std::make_shared<StoredResponse>();
@@ -78,7 +78,7 @@ protected:
             put(block_key(key.uri(), version.etag, version.form, range), "",
                 std::string_view(whole).substr(at, range.size()), Clock::now());
         }
-        Claim(shared.store, hasher(key.uri()), key.uri(), nullptr)
+        FillLease(shared.store, hasher(key.uri()), key.uri(), nullptr)
             .publish(std::move(index), Clock::now());
     }
 };
@@ -98,9 +98,9 @@ TEST_F(RequestStepsTest, AHitIsStatusFieldsAndBody) {
                                                {"Age", "0"},
                                                {"Cache-Status", "a; hit; ttl=60"}};
     EXPECT_EQ(hit->response.fields_seen, fields) << "none of framing or of a connection";
-    EXPECT_EQ(hit->books.outcome, Outcome::local_hit);
-    EXPECT_EQ(hit->books.from.memory, 10u);
-    EXPECT_EQ(hit->books.status, 200u);
+    EXPECT_EQ(hit->stats.outcome, Outcome::local_hit);
+    EXPECT_EQ(hit->stats.from.memory, 10u);
+    EXPECT_EQ(hit->stats.status, 200u);
 }
 
 TEST_F(RequestStepsTest, HeadHasTheLengthAndNoBody) {
@@ -184,7 +184,7 @@ TEST_F(RequestStepsTest, ABodyThatBreaksOffStaysIncomplete) {
     go_on();
     EXPECT_TRUE(follower->served);
     EXPECT_FALSE(follower->response.complete()) << "the transport breaks it off";
-    EXPECT_TRUE(follower->books.cut);
+    EXPECT_TRUE(follower->stats.cut);
 }
 
 TEST_F(RequestStepsTest, BlocksAreOneBody) {
@@ -198,7 +198,7 @@ TEST_F(RequestStepsTest, BlocksAreOneBody) {
     EXPECT_EQ(part->response.status, 206u);
     EXPECT_EQ(part->response.value("Content-Range"), "bytes 8-21/25");
     EXPECT_EQ(part->response.body, "89abcdefghijAB");
-    EXPECT_EQ(part->books.from.memory, 14u);
+    EXPECT_EQ(part->stats.from.memory, 14u);
 }
 
 TEST_F(RequestStepsTest, AnErrorIsAResponseOfThisNode) {
@@ -209,10 +209,10 @@ TEST_F(RequestStepsTest, AnErrorIsAResponseOfThisNode) {
     EXPECT_EQ(failed->response.value("Via"), "1.1 a");
     EXPECT_EQ(failed->response.value("Content-Type"), "text/plain; charset=utf-8");
     EXPECT_EQ(failed->response.body.size(), failed->response.length);
-    EXPECT_EQ(failed->books.outcome, Outcome::error);
+    EXPECT_EQ(failed->stats.outcome, Outcome::error);
     const auto nowhere = served("GET", {}, "/a");
     EXPECT_EQ(nowhere->response.status, 404u);
-    EXPECT_EQ(nowhere->books.outcome, Outcome::refused) << "the node does what it is told";
+    EXPECT_EQ(nowhere->stats.outcome, Outcome::refused) << "the node does what it is told";
     EXPECT_FALSE(nowhere->retired);
     const auto malformed = served("GET", {}, "http://h:99999/a");
     EXPECT_EQ(malformed->response.status, 400u);
@@ -227,7 +227,7 @@ TEST_F(RequestStepsTest, AClientThatTakesItsTimeIsWaitedFor) {
     EXPECT_TRUE(slow->response.complete());
     EXPECT_EQ(slow->response.waits, 1u);
     EXPECT_EQ(slow->response.body, "0123456789");
-    EXPECT_FALSE(slow->books.aborted);
+    EXPECT_FALSE(slow->stats.aborted);
 }
 
 TEST_F(RequestStepsTest, AClientThatStopsReadingEndsItsResponse) {
@@ -238,8 +238,8 @@ TEST_F(RequestStepsTest, AClientThatStopsReadingEndsItsResponse) {
     gone->serve();
     EXPECT_TRUE(gone->served);
     EXPECT_FALSE(gone->response.complete());
-    EXPECT_TRUE(gone->books.aborted);
-    EXPECT_EQ(gone->books.from.memory, 4u) << "what it took";
+    EXPECT_TRUE(gone->stats.aborted);
+    EXPECT_EQ(gone->stats.from.memory, 4u) << "what it took";
 }
 
 TEST_F(RequestStepsTest, APurgeIsTheNodesToCarryOut) {
@@ -301,8 +301,8 @@ TEST_F(RequestStepsTest, APeerGetsWhatIsStoredOrAReason) {
     const auto hit = served("GET", {proof});
     EXPECT_TRUE(hit->response.complete());
     EXPECT_EQ(hit->response.body, "0123456789");
-    EXPECT_EQ(hit->books.peer, "b");
-    hit->books.close(frontend, hit->request, hit->response);
+    EXPECT_EQ(hit->stats.peer, "b");
+    hit->stats.close(service, hit->request, hit->response);
     EXPECT_EQ(counters.requests[Outcome::local_hit], 0u) << "it is no client request";
     EXPECT_EQ(counters.bytes_to_peers, 10u);
     EXPECT_FALSE(served("GET", {line("Hearsay-Peer", "b wrong")})->of_peer);
@@ -314,14 +314,14 @@ TEST_F(RequestStepsTest, ARequestPastTheCacheIsRelayed) {
     const auto relayed = served("DELETE");  // no connection may be opened here
     EXPECT_TRUE(relayed->served);
     EXPECT_EQ(relayed->response.status, 503u);
-    EXPECT_EQ(relayed->books.outcome, Outcome::error);
+    EXPECT_EQ(relayed->stats.outcome, Outcome::error);
     EXPECT_NE(find(key.uri(), Clock::now()).response, nullptr) << "nothing has reached the origin";
 }
 
 TEST_F(RequestStepsTest, TheBooksCountBytesOfBodiesAlone) {
     store();
     const auto hit = served();
-    hit->books.close(frontend, hit->request, hit->response);
+    hit->stats.close(service, hit->request, hit->response);
     EXPECT_EQ(counters.requests[Outcome::local_hit], 1u);
     EXPECT_EQ(counters.bytes_to_clients, 10u);
 }

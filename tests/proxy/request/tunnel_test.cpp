@@ -22,11 +22,11 @@ protected:
     }
 
     test::Loopback client{io}, upstream{io};
-    SharedFrontend shared_frontend{*settings, events};
-    Frontend frontend{shared_frontend, cache, in_effect};
+    SharedClientState shared_clients{*settings, events};
+    ClientService service{shared_clients, cache, in_effect};
     std::uint64_t bytes_down = 0;
     SocketSide client_side{client.near, nullptr}, upstream_side{upstream.near, nullptr};
-    Tunnel tunnel{frontend, client_side, upstream_side, bytes_down};
+    Tunnel tunnel{service, client_side, upstream_side, bytes_down};
     std::optional<Tunnel::End> end;
 };
 

@@ -101,7 +101,7 @@ TEST_F(AnnouncementLedgerTest, AnnouncesARecoveredKeyOnceForAllItsRecords) {
 TEST_F(AnnouncementLedgerTest, WithdrawsAKeyOfALostDiskWhenAPeerAsksForIt) {
     ledger.deny(key, false, disk);
     EXPECT_EQ(events, "") << "nothing was lost";
-    ledger.note_lost_marks();
+    ledger.note_lost_bits();
     ledger.deny(key, true, disk);
     disk.insert(key, record(1));
     ledger.deny(key, false, disk);

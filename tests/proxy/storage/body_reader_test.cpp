@@ -18,7 +18,9 @@ protected:
         response_->body->add_block(bytes.size(), {});
         response_->body->append(bytes);
     }
-    std::shared_ptr<base::Wakeup> wakeup() { return std::make_shared<base::Wakeup>(io_.get_executor()); }
+    std::shared_ptr<base::Wakeup> wakeup() {
+        return std::make_shared<base::Wakeup>(io_.get_executor());
+    }
     std::shared_ptr<Fill> fill() {
         auto made = std::make_shared<Fill>(wakeup(), 1000);
         Fill::Incoming incoming;

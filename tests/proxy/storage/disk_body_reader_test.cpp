@@ -88,7 +88,7 @@ protected:
     const std::string body_ = test::made_body(3, kBody);
     std::uint64_t body_at_ = 0;
     std::uint32_t sectors_ = 0;
-    std::optional<DiskPlace> spoilt_;
+    std::optional<RecordLocation> spoilt_;
     boost::asio::io_context io_;
     std::shared_ptr<base::Wakeup> wakeup_ = std::make_shared<base::Wakeup>(io_.get_executor());
     base::MemoryBudget windows_{64 << 20};
@@ -252,7 +252,7 @@ TEST_F(DiskBodyReaderTest, GivesNoBytesWithAWrongChecksum) {
     const auto got = read_bytes(from);
     EXPECT_TRUE(got.failed);
     EXPECT_EQ(got.text, body_.substr(0, RecordBody::kSliceBytes)) << "the slices before";
-    EXPECT_EQ(spoilt_, (DiskPlace{7, 1}));
+    EXPECT_EQ(spoilt_, (RecordLocation{7, 1}));
     EXPECT_EQ(reader_->stats().read_failed, 1u);
 }
 
@@ -285,7 +285,7 @@ TEST_F(DiskBodyReaderTest, FailsWhenTheThreadsEnd) {
 }
 
 TEST_F(DiskBodyReaderTest, AProvedBodyNeedsOnlyItsHead) {
-    const DiskReader::Wanted unproved{{7, 1}, sectors_}, proved{{7, 1}, sectors_, true};
+    const DiskReader::RecordRequest unproved{{7, 1}, sectors_}, proved{{7, 1}, sectors_, true};
     EXPECT_FALSE(reader_->read_now(segment_, unproved, kUri)) << "too large for at once";
     const auto got = reader_->read_now(segment_, proved, kUri);
     if (!got) GTEST_SKIP() << "a file system that cannot tell what it has";
@@ -293,7 +293,7 @@ TEST_F(DiskBodyReaderTest, AProvedBodyNeedsOnlyItsHead) {
     EXPECT_TRUE((*got)->body.empty());
     EXPECT_EQ((*got)->record.head, test::response(kUri, 1, body_).head);
     ASSERT_TRUE((*got)->in_place);
-    EXPECT_EQ((*got)->in_place->place(), (DiskPlace{7, 1}));
+    EXPECT_EQ((*got)->in_place->place(), (RecordLocation{7, 1}));
     DiskBodyReader from((*got)->in_place, wakeup_, windows_);
     from.give_bytes_only();
     EXPECT_EQ(read_bytes(from).text, body_);

@@ -26,7 +26,9 @@ protected:
         entry.variants.emplace_back(std::make_shared<StoredResponse>()).disk.place = {1, sector};
         return entry;
     }
-    std::shared_ptr<base::Wakeup> wakeup() { return std::make_shared<base::Wakeup>(io.get_executor()); }
+    std::shared_ptr<base::Wakeup> wakeup() {
+        return std::make_shared<base::Wakeup>(io.get_executor());
+    }
 
     const summary::KeyHash key = hash("u");
     boost::asio::io_context io;

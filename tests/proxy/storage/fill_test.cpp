@@ -19,7 +19,9 @@ using test::text_of;
 /// A fill with its writer's side driven by the test.
 class FillTest : public ::testing::Test {
 protected:
-    std::shared_ptr<base::Wakeup> wakeup() { return std::make_shared<base::Wakeup>(io.get_executor()); }
+    std::shared_ptr<base::Wakeup> wakeup() {
+        return std::make_shared<base::Wakeup>(io.get_executor());
+    }
     void begin(bool shared, std::uint64_t length = 0) {
         Fill::Incoming incoming;
         incoming.response = std::make_shared<StoredResponse>();

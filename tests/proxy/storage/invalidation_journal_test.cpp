@@ -14,14 +14,14 @@
 namespace proxy {
 namespace invalidation_journal_test {
 
-using protocol::KeptInvalidations;
-using Entries = std::vector<KeptInvalidations::Entry>;
-using Confirmed = KeptInvalidations::ConfirmedByNode;
+using protocol::InvalidationBacklog;
+using Entries = std::vector<InvalidationBacklog::Entry>;
+using PeerProgress = InvalidationBacklog::ConfirmedByNode;
 
 constexpr std::uint64_t kMark = 0x1122334455667788;
 constexpr protocol::Instance kInstance{std::byte{1}}, kNextInstance{std::byte{2}};
 
-KeptInvalidations some_kept() {
+InvalidationBacklog some_kept() {
     return {2,
             5,
             {{3, {7, 8}, false}, {5, {9, 10}, true}},
@@ -55,7 +55,7 @@ TEST_F(InvalidationJournalTest, BeginsEmpty) {
     const auto journal = open();
     EXPECT_FALSE(journal->trouble_reading());
     EXPECT_FALSE(journal->trouble());
-    EXPECT_EQ(journal->take_earlier(), KeptInvalidations());
+    EXPECT_EQ(journal->take_earlier(), InvalidationBacklog());
     EXPECT_FALSE(journal->wants_rewrite());
 }
 
@@ -67,10 +67,10 @@ TEST_F(InvalidationJournalTest, TheNextInstanceKnowsAdditionsAndConfirmations) {
         journal->add(4, {{{7, 8}}, {}});
         journal->confirmed({{"b", {2, kInstance}}, {"c", {3, kNextInstance}}});
     }
-    const KeptInvalidations all{0,
-                                4,
-                                {{1, {1, 2}}, {2, {3, 4}}, {3, {5, 6}, true}, {4, {7, 8}}},
-                                {{"b", {2, kInstance}}, {"c", {3, kNextInstance}}}};
+    const InvalidationBacklog all{0,
+                                  4,
+                                  {{1, {1, 2}}, {2, {3, 4}}, {3, {5, 6}, true}, {4, {7, 8}}},
+                                  {{"b", {2, kInstance}}, {"c", {3, kNextInstance}}}};
     for (int run = 0; run < 2; ++run) {
         const auto journal = open();
         EXPECT_FALSE(journal->trouble_reading());
@@ -115,10 +115,10 @@ TEST_F(InvalidationJournalTest, IsWrittenAnewWhenItHasGrown) {
     EXPECT_FALSE(journal->wants_rewrite());
     const auto left = bytes();
     EXPECT_EQ(read_journal(test::bytes_of(left), kMark).kept,
-              (KeptInvalidations{last - 1,
-                                 last + 1,
-                                 {{last, {1, 2}}, {last + 1, {3, 4}}},
-                                 {{"b", {last - 1, kInstance}}}}));
+              (InvalidationBacklog{last - 1,
+                                   last + 1,
+                                   {{last, {1, 2}}, {last + 1, {3, 4}}},
+                                   {{"b", {last - 1, kInstance}}}}));
 }
 
 TEST_F(InvalidationJournalTest, ADiskThatFailsIsTriedAgainWithTheWholeContent) {
@@ -159,7 +159,7 @@ TEST_F(InvalidationJournalTest, ItIsUselessUnderAnotherSecret) {
     { open()->add(1, {{{1, 2}}, {}}); }
     const auto journal = open(kMark + 1);
     EXPECT_EQ(journal->trouble_reading(), DiskError::other_secret);
-    EXPECT_EQ(journal->take_earlier(), KeptInvalidations());
+    EXPECT_EQ(journal->take_earlier(), InvalidationBacklog());
 }
 
 TEST_F(InvalidationJournalTest, ATornFileCountsUpToTheTear) {
@@ -172,7 +172,7 @@ TEST_F(InvalidationJournalTest, ATornFileCountsUpToTheTear) {
     EXPECT_EQ(journal->trouble_reading(), DiskError::cut_off);
     const auto earlier = journal->take_earlier();
     EXPECT_EQ(earlier.entries, (Entries{{1, {1, 2}}}));
-    EXPECT_EQ(earlier.confirmed, Confirmed());
+    EXPECT_EQ(earlier.confirmed, PeerProgress());
     EXPECT_EQ(bytes().size(), journal_of({0, 1, {{1, {1, 2}}}, {}}, kMark).size())
         << "the torn end has gone";
 }
@@ -218,7 +218,7 @@ TEST(ReadJournal, ReadsFormat1WithoutRuns) {
                               "02000000327b5845338a99fc020000000000000062"),
         kMark);
     EXPECT_FALSE(read.trouble);
-    EXPECT_EQ(read.kept, (KeptInvalidations{2, 3, {{3, {7, 8}, true}}, {{"b", {2, {}}}}}));
+    EXPECT_EQ(read.kept, (InvalidationBacklog{2, 3, {{3, {7, 8}, true}}, {{"b", {2, {}}}}}));
 }
 
 // FORMAT.md has it byte for byte.

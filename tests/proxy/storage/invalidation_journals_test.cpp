@@ -13,11 +13,11 @@
 namespace proxy {
 namespace invalidation_journals_test {
 
-using protocol::KeptInvalidations;
+using protocol::InvalidationBacklog;
 
 constexpr std::uint64_t kMark = 7;
 constexpr protocol::Instance kInstance{std::byte{1}};
-const KeptInvalidations kTwo{0, 2, {{1, {1, 2}}, {2, {3, 4}, true}}, {{"b", {1, kInstance}}}};
+const InvalidationBacklog kTwo{0, 2, {{1, {1, 2}}, {2, {3, 4}, true}}, {{"b", {1, kInstance}}}};
 
 class InvalidationJournalsTest : public testing::Test {
 protected:

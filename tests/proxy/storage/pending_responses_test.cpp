@@ -19,7 +19,8 @@ using test::Head;
 
 const auto kNow = PendingResponses::Clock::time_point(1000h);
 
-/// Fetches of one shard, without anything around it. claims_test.cpp has the classes of requests.
+/// Fetches of one shard, without anything around it. fill_leases_test.cpp has the classes of
+/// requests.
 class PendingResponsesTest : public ::testing::Test {
 protected:
     std::shared_ptr<Fill> begin(std::string_view uri, const char* fields = "") {
@@ -48,7 +49,8 @@ TEST_F(PendingResponsesTest, GivesTheFillOfATargetUntilItEnds) {
 
 TEST_F(PendingResponsesTest, LetsOnlyTheFirstUriOfAHashBeWaitedFor) {
     const auto first = begin("u");
-    const auto other = std::make_shared<Fill>(std::make_shared<base::Wakeup>(io.get_executor()), 1000);
+    const auto other =
+        std::make_shared<Fill>(std::make_shared<base::Wakeup>(io.get_executor()), 1000);
     pending.add(hash("u"), "v", other, {}, nullptr);
     EXPECT_FALSE(pending.has(hash("u"), "v"));
     EXPECT_EQ(pending.find(hash("u"), "v", {}, nullptr, kNow), nullptr);

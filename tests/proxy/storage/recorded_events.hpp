@@ -28,7 +28,7 @@ public:
         EXPECT_TRUE(count == 0 || count == 1) << "a key changes once in each direction";
     }
     void push(NodeEvent event) override {
-        if (auto* here = std::get_if<InvalidatedHere>(&event))
+        if (auto* here = std::get_if<LocalInvalidation>(&event))
             invalidated.push_back(std::move(here->what));
     }
 

@@ -426,7 +426,7 @@ TEST(StoreDiskTest, AgreesWithAModelThroughRandomSteps) {
         for (const auto& [uri, known] : model) check(uri);
         for (const auto& [uri, known] : model) {
             const auto is_stored =
-                node.store().peek(hash(uri), uri, Head("")) != Store::Where::nowhere;
+                node.store().peek(hash(uri), uri, Head("")) != Store::StoredAt::nowhere;
             EXPECT_EQ(node.announced(uri), is_stored ? 1 : 0) << uri;
         }
         if (::testing::Test::HasFailure()) return;
@@ -460,7 +460,7 @@ TEST(StoreDiskTest, ServesManyThreads) {
         const auto uri = "u" + std::to_string(i);
         node.body_of(uri);
         EXPECT_EQ(node.announced(uri),
-                  node.store().peek(hash(uri), uri, Head("")) != Store::Where::nowhere ? 1 : 0);
+                  node.store().peek(hash(uri), uri, Head("")) != Store::StoredAt::nowhere ? 1 : 0);
     }
 }
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "proxy/http/vary.hpp"
-#include "proxy/storage/claim.hpp"
+#include "proxy/storage/fill_lease.hpp"
 #include "tests/proxy/hash.hpp"
 #include "tests/proxy/http/head.hpp"
 #include "tests/proxy/storage/recorded_events.hpp"
@@ -54,12 +54,12 @@ protected:
     }
     static bool store_in(Store& store, std::string_view uri, std::uint64_t invalidations,
                          std::shared_ptr<StoredResponse> what) {
-        Claim claim(store, hash(uri), uri, nullptr);
-        claim.stay_alone(invalidations);
-        return claim.publish(std::move(what), kNow);
+        FillLease lease(store, hash(uri), uri, nullptr);
+        lease.stay_alone(invalidations);
+        return lease.publish(std::move(what), kNow);
     }
-    Claim claim(std::string_view uri, std::shared_ptr<Fill> fill) {
-        return Claim(store, hash(uri), uri, std::move(fill));
+    FillLease lease(std::string_view uri, std::shared_ptr<Fill> fill) {
+        return FillLease(store, hash(uri), uri, std::move(fill));
     }
     Store::Found find(std::string_view uri, const Head& request = "") {
         return store.find(hash(uri), uri, request, kNow);
@@ -124,7 +124,7 @@ TEST_F(StoreTest, AnnouncesAndWithdrawsInTurn) {
                     is_stored = false;
                     break;
                 case 1:
-                    claim(uri, fill()).take(find(uri));  // given up
+                    lease(uri, fill()).take(find(uri));  // given up
                     break;
                 default:
                     ASSERT_TRUE(put(uri, response("x", announceable ? 10s : 1s)));
@@ -145,15 +145,15 @@ TEST_F(StoreTest, AnnouncesAndWithdrawsInTurn) {
 
 TEST_F(StoreTest, PeeksAtStoredAndPendingResponses) {
     const auto is_there = [&](const std::string& uri) {
-        return store.peek(hash(uri), uri, Head("")) == Store::Where::memory;
+        return store.peek(hash(uri), uri, Head("")) == Store::StoredAt::memory;
     };
     EXPECT_FALSE(is_there("used"));
     put("used", response("x"));
     EXPECT_TRUE(is_there("used"));
-    EXPECT_EQ(store.peek(hash("used"), "another of this hash", Head("")), Store::Where::nowhere);
+    EXPECT_EQ(store.peek(hash("used"), "another of this hash", Head("")), Store::StoredAt::nowhere);
     const auto coming = fill();
     {
-        auto mine = claim("coming", coming);
+        auto mine = lease("coming", coming);
         EXPECT_TRUE(mine.take({}).leads);
         EXPECT_TRUE(is_there("coming"));
     }
@@ -175,13 +175,13 @@ TEST_F(StoreTest, KeepsNoResponseForAPeek) {
         for (int i = 100; i < 300; ++i) put_into(uri(i));
         std::set<std::string> left;
         for (int i = 0; i < 100; ++i)
-            if (one.peek(hash(uri(i)), uri(i), Head("")) != Store::Where::nowhere)
+            if (one.peek(hash(uri(i)), uri(i), Head("")) != Store::StoredAt::nowhere)
                 left.insert(uri(i));
         return left;
     };
     const auto unseen = survivors([](Store&, const std::string&) {});
     EXPECT_EQ(survivors([](Store& one, const std::string& uri) {
-                  EXPECT_EQ(one.peek(hash(uri), uri, Head("")), Store::Where::memory);
+                  EXPECT_EQ(one.peek(hash(uri), uri, Head("")), Store::StoredAt::memory);
               }),
               unseen);
     EXPECT_NE(survivors([](Store& one, const std::string& uri) {
@@ -303,7 +303,7 @@ TEST_F(StoreVariantsTest, GiveHitsAlsoIfOneTooManyIsRequestedInTurn) {
 
 TEST_F(StoreTest, HasOneLeaderForEachUri) {
     const auto leading = fill();
-    auto first = claim("u", leading), second = claim("u", fill());
+    auto first = lease("u", leading), second = lease("u", fill());
     EXPECT_TRUE(first.take(find("u")).leads);
     const auto taken = second.take(find("u"));
     EXPECT_FALSE(taken.leads);
@@ -313,12 +313,12 @@ TEST_F(StoreTest, HasOneLeaderForEachUri) {
 }
 
 TEST_F(StoreTest, HasNoLeaderAnyMoreWhenItsClaimIsGone) {
-    auto next = claim("u", fill());
+    auto next = lease("u", fill());
     {
-        auto leading = claim("u", fill()), following = claim("u", fill());
+        auto leading = lease("u", fill()), following = lease("u", fill());
         EXPECT_TRUE(leading.take(find("u")).leads);
         EXPECT_FALSE(following.take(find("u")).leads);
-        { auto another = claim("u", fill()); }  // one that leads nothing ends nothing
+        { auto another = lease("u", fill()); }  // one that leads nothing ends nothing
         EXPECT_NE(find("u").fill, nullptr);
     }
     EXPECT_EQ(find("u").fill, nullptr);
@@ -327,7 +327,7 @@ TEST_F(StoreTest, HasNoLeaderAnyMoreWhenItsClaimIsGone) {
 }
 
 TEST_F(StoreTest, EndsAClaimOnce) {
-    auto first = claim("u", fill()), second = claim("u", fill());
+    auto first = lease("u", fill()), second = lease("u", fill());
     EXPECT_TRUE(first.take(find("u")).leads);
     first.abandon({}, kNow);
     EXPECT_TRUE(second.take(find("u")).leads);
@@ -338,14 +338,14 @@ TEST_F(StoreTest, EndsAClaimOnce) {
 TEST_F(StoreTest, AsksForANewLookUpWhenAResponseWasStoredMeanwhile) {
     const auto seen = find("u");
     put("u", response("x"));
-    auto late = claim("u", fill());
+    auto late = lease("u", fill());
     const auto taken = late.take(seen);
     EXPECT_EQ(taken.other, nullptr);
     EXPECT_FALSE(taken.leads);
 }
 
 TEST_F(StoreTest, NotesUnshareableAnswersForAWhile) {
-    auto first = claim("u", fill());
+    auto first = lease("u", fill());
     first.take(find("u"));
     first.abandon(PendingResponses::kHitForMiss, kNow);
     EXPECT_TRUE(find("u").unshareable);
@@ -353,7 +353,7 @@ TEST_F(StoreTest, NotesUnshareableAnswersForAWhile) {
 }
 
 TEST_F(StoreTest, RefusesAResponseWhoseKeyWasInvalidatedDuringItsFetch) {
-    auto first = claim("u", fill()), newcomer = claim("u", fill());
+    auto first = lease("u", fill()), newcomer = lease("u", fill());
     first.take(find("u"));
     store.invalidate(hash("u"), kNow);
     EXPECT_TRUE(newcomer.take(find("u")).leads) << "newcomers fetch anew";
@@ -370,7 +370,7 @@ TEST_F(StoreTest, StoresAResponseWhileOthersWereInvalidated) {
 TEST_F(StoreTest, DropsStoredAndPendingResponsesAtOnce) {
     put("one", response("x"));
     put("two", response("x"));
-    auto first = claim("u", fill());
+    auto first = lease("u", fill());
     first.take(find("u"));
     store.invalidate(test::of_everything(), kNow + 5s);
     EXPECT_EQ(store.stats().objects, 0u);
@@ -419,7 +419,7 @@ TEST_F(StoreTest, KnowsTheTagsOfAReplacement) {
 }
 
 TEST_F(StoreTest, RefusesAResponseWhoseTagWasInvalidatedDuringItsFetch) {
-    auto first = claim("u", fill()), newcomer = claim("u", fill());
+    auto first = lease("u", fill()), newcomer = lease("u", fill());
     first.take(find("u"));
     const auto tags = std::vector{hash("a")};
     EXPECT_TRUE(first.tag(tags));
@@ -430,7 +430,7 @@ TEST_F(StoreTest, RefusesAResponseWhoseTagWasInvalidatedDuringItsFetch) {
 }
 
 TEST_F(StoreTest, LetsNoRequestFollowAfterAnInvalidationBeforeTheHead) {
-    auto first = claim("u", fill());
+    auto first = lease("u", fill());
     first.take(find("u"));
     store.invalidate(test::of_tag(hash("a")), kNow);
     EXPECT_FALSE(first.tag(std::vector{hash("a")}));
@@ -472,9 +472,9 @@ TEST_F(StoreTest, ServesManyThreads) {
                 next->body = std::make_shared<Body>();
                 next->body->add_block(1000, std::move(*charge));
                 next->body->append(std::string(1000, 'x'));
-                Claim claim(shared, key, uri, nullptr);
-                claim.stay_alone(found.invalidations);
-                claim.publish(std::move(next), kNow);
+                FillLease lease(shared, key, uri, nullptr);
+                lease.stay_alone(found.invalidations);
+                lease.publish(std::move(next), kNow);
             }
         });
     }

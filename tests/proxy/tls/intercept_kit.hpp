@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "proxy/http/wall_clock.hpp"
 #include "proxy/tls/new_authority.hpp"
 #include "proxy/tls/signing_authority.hpp"
-#include "proxy/http/wall_clock.hpp"
 #include "tests/proxy/disk/disk_kit.hpp"
 
 namespace proxy::test {

@@ -85,7 +85,7 @@ protected:
         return judge(address, port) == Destination::own_house;
     }
     Config config;
-    Surroundings around;
+    ClusterAddresses around;
 };
 
 TEST_F(ClientsDestinations, AreNeverTheListenersOfThisNode) {
@@ -123,11 +123,11 @@ TEST_F(ClientsDestinations, AreNotWherePeersWereFoundByServiceRecords) {
         for (const auto port : {8080, 8129, 8081, 8130, 9128, 3128, 3129}) {
             const auto place = static_cast<std::uint16_t>(port);
             EXPECT_TRUE(own(address, place)) << address << ' ' << port;
-            EXPECT_TRUE(is_house_port(config, found, place)) << port;
+            EXPECT_TRUE(is_cluster_port(config, found, place)) << port;
         }
     EXPECT_EQ(judge("10.0.0.7", 80), Destination::open);
     EXPECT_EQ(judge("10.0.0.66", 8080), Destination::open);
-    EXPECT_FALSE(is_house_port(config, found, 0));
+    EXPECT_FALSE(is_cluster_port(config, found, 0));
 }
 
 TEST_F(ClientsDestinations, AreOpenAtOtherPortsAndAddressesIfTheyAreAllowed) {
@@ -158,9 +158,9 @@ TEST_F(ClientsDestinations, ArePublicOrListed) {
 
 TEST_F(ClientsDestinations, NeedALookAroundOnlyAtPortsOfTheHouse) {
     for (const auto port : {3128, 3129, 3443, 9128, 4128, 4129})
-        EXPECT_TRUE(is_house_port(config, {}, static_cast<std::uint16_t>(port))) << port;
-    EXPECT_FALSE(is_house_port(config, {}, 80));
-    EXPECT_FALSE(is_house_port(config, {}, 443));
+        EXPECT_TRUE(is_cluster_port(config, {}, static_cast<std::uint16_t>(port))) << port;
+    EXPECT_FALSE(is_cluster_port(config, {}, 80));
+    EXPECT_FALSE(is_cluster_port(config, {}, 443));
     EXPECT_EQ(peer_names(config, {}), (std::vector<std::string_view>{"c.test", "c-link.test"}));
 }
 

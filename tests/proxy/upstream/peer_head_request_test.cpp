@@ -17,19 +17,19 @@ TEST(PeerHeadRequest, KnowsWhatThePeerSays) {
         head.status = status;
         return what_peer_has(head);
     };
-    EXPECT_EQ(said(200, "any"), PeerHas::has);
-    EXPECT_EQ(said(504, "absent"), PeerHas::absent);
-    EXPECT_EQ(said(504, "variant"), PeerHas::variant);
-    EXPECT_EQ(said(504, "stale"), PeerHas::stale);
-    EXPECT_EQ(said(504, "busy"), PeerHas::busy);
-    EXPECT_EQ(said(504, "draining"), PeerHas::draining);
-    EXPECT_EQ(said(504, "timeout"), PeerHas::unknown);
-    EXPECT_EQ(said(400, "absent"), PeerHas::unknown) << "it does not know such requests";
+    EXPECT_EQ(said(200, "any"), PeerHeadResult::has);
+    EXPECT_EQ(said(504, "absent"), PeerHeadResult::absent);
+    EXPECT_EQ(said(504, "variant"), PeerHeadResult::variant);
+    EXPECT_EQ(said(504, "stale"), PeerHeadResult::stale);
+    EXPECT_EQ(said(504, "busy"), PeerHeadResult::busy);
+    EXPECT_EQ(said(504, "draining"), PeerHeadResult::draining);
+    EXPECT_EQ(said(504, "timeout"), PeerHeadResult::unknown);
+    EXPECT_EQ(said(400, "absent"), PeerHeadResult::unknown) << "it does not know such requests";
 }
 
 TEST(PeerHeadRequest, HasAWordForEach) {
-    EXPECT_EQ(to_string(PeerHas::has), "has");
-    EXPECT_EQ(to_string(PeerHas::unknown), "unknown");
+    EXPECT_EQ(to_string(PeerHeadResult::has), "has");
+    EXPECT_EQ(to_string(PeerHeadResult::unknown), "unknown");
 }
 
 }  // namespace peer_head_request_test

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tests/proxy/request/request.hpp"
+#include "tests/source_root.hpp"
 
 namespace proxy {
 namespace peer_request_head_test {
@@ -72,8 +73,7 @@ TEST(PeerRequestHead, ReadsAsOnThePage) {
                           .text("b", "417e9667dff768e2af0a15a745235d66", std::nullopt);
     EXPECT_EQ(text, kRequestText);
 
-    const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
-    std::ifstream page(root / "protocol/FORMAT.md");
+    std::ifstream page(tests::kSourceRoot / "protocol/FORMAT.md");
     std::string shown;
     for (std::string each; std::getline(page, each);)
         if (each.starts_with("    ")) shown.append(each.substr(4)).append("\r\n");

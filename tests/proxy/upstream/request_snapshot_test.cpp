@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "proxy/http/hops.hpp"
+#include "proxy/http/via.hpp"
 #include "proxy/upstream/peer_request_head.hpp"
 #include "tests/proxy/request/request.hpp"
 

@@ -6,21 +6,21 @@ namespace proxy {
 namespace send_again_test {
 
 TEST(SendAgain, RepeatsAMethodThatPromisesThatTwiceIsOnce) {  // RFC 9110 §9.2.2
-    const Unanswered put{.reused = true, .repeatable_method = true, .body_kept = true};
+    const BrokenExchange put{.reused = true, .repeatable_method = true, .body_kept = true};
     EXPECT_TRUE(may_send_again(FetchError::reset, put));
-    const Unanswered post{.reused = true, .body_kept = true};
+    const BrokenExchange post{.reused = true, .body_kept = true};
     EXPECT_FALSE(may_send_again(FetchError::reset, post));
 }
 
 TEST(SendAgain, RepeatsAnUnreadRequest) {
-    Unanswered post{.reused = true, .unread = true, .body_kept = true};
+    BrokenExchange post{.reused = true, .unread = true, .body_kept = true};
     EXPECT_TRUE(may_send_again(FetchError::reset, post));
     post.body_kept = false;
     EXPECT_FALSE(may_send_again(FetchError::reset, post));
 }
 
 TEST(SendAgain, RepeatsNoOtherRequest) {
-    const Unanswered all{
+    const BrokenExchange all{
         .reused = true, .unread = true, .repeatable_method = true, .body_kept = true};
     for (const auto error : {FetchError::none, FetchError::head_timeout, FetchError::abandoned,
                              FetchError::malformed, FetchError::connect_failed, FetchError::busy})

@@ -103,14 +103,14 @@ TEST_F(SiteTest, IsTheTargetInForwardMode) {
 }
 
 TEST_F(SiteTest, SaysWhyThereIsNone) {
-    EXPECT_EQ(site("/", false).none, NoSite::no_origin);
-    EXPECT_EQ(site("http://h.test/").none, NoSite::forward_disabled);
+    EXPECT_EQ(site("/", false).none, SiteRefusal::no_origin);
+    EXPECT_EQ(site("http://h.test/").none, SiteRefusal::forward_disabled);
     config.forward.enabled = true;
-    EXPECT_EQ(site("/", false).none, NoSite::only_forward);
+    EXPECT_EQ(site("/", false).none, SiteRefusal::only_forward);
     EXPECT_FALSE(target_of(config, site("/", false), key_of("/")));
     EXPECT_EQ(site("http://h.test/").none, std::nullopt);
     config.origins = {{"other.test", {"10.0.0.1", 81}}};
-    EXPECT_EQ(site("/", false).none, NoSite::no_origin);
+    EXPECT_EQ(site("/", false).none, SiteRefusal::no_origin);
 }
 
 TEST_F(SiteTest, ReadsCdnCacheControlOnlyWhereItActsForTheOrigin) {  // RFC 9213 §3.1
