@@ -18,7 +18,7 @@ namespace reference_pages_test {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const std::filesystem::path kRoot = tests::kSourceRoot;
+const std::filesystem::path kRoot = tests::source_root(__FILE__);
 
 /// True when the committed file is this text; writes it first when asked to.
 testing::AssertionResult is_current(const std::string& file, const std::string& text) {

@@ -103,7 +103,7 @@ const std::string kRefusal = "00000003030465";
 /// The hex digits of the page's examples, without their comments: indented lines up to the first
 /// two blanks in a row, or other sign.
 std::string hex_of_the_page() {
-    std::ifstream page(tests::kSourceRoot / "protocol/FORMAT.md");
+    std::ifstream page(tests::source_root(__FILE__) / "protocol/FORMAT.md");
     EXPECT_TRUE(page) << "run where the sources are";
     std::string digits;
     for (std::string line; std::getline(page, line);) {

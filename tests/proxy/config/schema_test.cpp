@@ -25,7 +25,7 @@ namespace schema_test {
 
 using nlohmann::json;
 
-const std::filesystem::path kConfigs = tests::kSourceRoot / "configs";
+const std::filesystem::path kConfigs = tests::source_root(__FILE__) / "configs";
 
 std::string read(const std::filesystem::path& file) {
     std::ifstream in(file);

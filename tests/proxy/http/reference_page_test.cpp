@@ -14,7 +14,7 @@ namespace proxy {
 namespace reference_page_test {
 
 std::string reference() {
-    const auto pages = tests::kSourceRoot / "docs/reference";
+    const auto pages = tests::source_root(__FILE__) / "docs/reference";
     std::ostringstream text;
     for (const auto& page : std::filesystem::directory_iterator(pages))
         if (page.is_regular_file()) text << std::ifstream(page.path()).rdbuf();

@@ -73,7 +73,7 @@ TEST(PeerRequestHead, ReadsAsOnThePage) {
                           .text("b", "417e9667dff768e2af0a15a745235d66", std::nullopt);
     EXPECT_EQ(text, kRequestText);
 
-    std::ifstream page(tests::kSourceRoot / "protocol/FORMAT.md");
+    std::ifstream page(tests::source_root(__FILE__) / "protocol/FORMAT.md");
     std::string shown;
     for (std::string each; std::getline(page, each);)
         if (each.starts_with("    ")) shown.append(each.substr(4)).append("\r\n");
