@@ -330,7 +330,7 @@ struct LimitsConfig {
     /// Bytes in flight of all bodies that are not stored, with what is read ahead.
     std::uint64_t body_windows = 128 << 20;
     std::uint64_t client_rate_min =
-        500;  // bytes/s while the node waits for a client (net/pace.hpp)
+        500;  // bytes/s while the node waits for a client (base/async/pace.hpp)
 };
 
 /// The longest waits.

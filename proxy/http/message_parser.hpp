@@ -13,7 +13,7 @@
 namespace proxy {
 
 /// The reason for which a message is refused, for clients and the log. status_of() in
-/// client/error_response.hpp gives the status of a refused request.
+/// request/error_response.hpp gives the status of a refused request.
 enum class ParseError {
     ok,
     malformed,            // other than HTTP/1, without a code of its own below: 400

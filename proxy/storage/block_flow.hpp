@@ -17,7 +17,7 @@
 
 namespace proxy {
 
-/// An answer of an origin that is being cut into blocks (cache/block_run.hpp): its position, its
+/// An answer of an origin that is being cut into blocks (fetch/block_run.hpp): its position, its
 /// rate, and the readers that wait for its blocks. The run is its only writer; readers may be on
 /// any thread.
 class BlockFlow {

@@ -83,7 +83,7 @@ struct Explanation {
         bool promises = false;  // its summary promises the key
         std::string_view
             has;  // words of upstream/peer_head_request.hpp; empty without a peer request
-        std::string_view choice;                 // words of cache/explain_plan.hpp
+        std::string_view choice;                 // words of fetch/explain_plan.hpp
         std::size_t turn = 0;                    // 1: the first in a miss; 0: none
         std::chrono::nanoseconds round_trip{0};  // 0: unknown
     };
