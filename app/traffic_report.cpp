@@ -177,8 +177,9 @@ std::string traffic_text(const TrafficReport& report) {
     out += fmt::format("  saved in all   {} requests, {} ({:.1f} % of the bytes)\n",
                        grouped(requests[kLocal] + requests[kPeer]),
                        size_text(static_cast<double>(saved)), percent(saved, report.to_clients));
-    out += fmt::format("  by sharing     {} requests, {} came from peers\n",
-                       grouped(requests[kPeer]), size_text(static_cast<double>(report.from_peers)));
+    out += fmt::format("  by sharing     {} request{}, {} came from peers\n",
+                       grouped(requests[kPeer]), requests[kPeer] == 1 ? "" : "s",
+                       size_text(static_cast<double>(report.from_peers)));
     return out;
 }
 

@@ -60,6 +60,18 @@ std::string without_numbers(std::string_view path) {
     return out;
 }
 
+/// Former settings that are constants now (constants.hpp).
+constexpr std::string_view kNoSettings[] = {
+    "$.cluster.peer_budget",     "$.cluster.peer_budget_min",
+    "$.cluster.peer_budget_max", "$.cluster.peer_detour",
+    "$.cluster.peer_stall",      "$.cluster.misses_per_sample",
+    "$.summary.peer_max",        "$.tracing.queue_size",
+    "$.tracing.batch_size",      "$.tracing.delay",
+    "$.tracing.timeout",         "$.limits.head_lines",
+    "$.limits.upstream_idle",    "$.limits.upstream_idle_per_origin",
+    "$.limits.body_window",
+};
+
 /// The places of settings with a key of this name: `$.cache.disk` for `disk`. Those within the
 /// section `path` come first.
 std::vector<std::string> settings_elsewhere(std::span<const std::string> settings,
@@ -324,6 +336,11 @@ std::vector<std::pair<const nlohmann::json*, std::string>> ConfigSection::elemen
 void ConfigSection::done() {
     for (const auto& [key, value] : value_->items()) {
         if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
+        if (std::ranges::find(kNoSettings, path_ + "." + key) != std::end(kNoSettings)) {
+            context_.fail(path_ + subscript(key),
+                          "is no setting any more, because one value suits every node: remove it");
+            continue;
+        }
         const auto meant = meant_by(key, context_.settings, path_, known_);
         context_.fail(path_ + subscript(key),
                       meant.empty() ? "unknown key"

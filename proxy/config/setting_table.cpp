@@ -223,7 +223,7 @@ constexpr std::array kTable{
     Setting{
         "forward.authentication.users",
         text<&Config::forward, &ForwardConfig::authentication, &AuthenticationConfig::users>(
-            "path of a users' file"),
+            "absolute path of a users' file"),
         Effect::on_reload,
         "Lines `user:hash` as `htpasswd -B` writes them. Hashes are bcrypt, yescrypt, SHA-512 or "
         "SHA-256. The node notices a changed file and reads it without a reload. A file "
@@ -821,8 +821,9 @@ constexpr std::array kTable{
             Effect::on_reload, "Longer request lines get 414."},
     Setting{"limits.head", size<&Config::limits, &LimitsConfig::head>(kKiB, 16 * kMiB),
             Effect::on_reload,
-            "Longer heads get 431 in a request and 502 in a response. A connection holds about "
-            "4.6 times the bytes of its head while its request waits.",
+            "Longer heads, and those of more than 200 lines, get 431 in a request and 502 in a "
+            "response. A connection holds about 4.6 times the bytes of its head while its request "
+            "waits.",
             false, check_heads},
     Setting{"limits.connections", count<&Config::limits, &LimitsConfig::connections>(1, 10'000'000),
             Effect::on_reload,

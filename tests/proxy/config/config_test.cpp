@@ -256,6 +256,9 @@ TEST(Config, NamesAnUnknownKeyByPathAndTheNearestKnown) {
     EXPECT_THAT(errors(file(R"(, "wrokers": 2)")),
                 ElementsAre("$.wrokers: unknown key; did you mean \"workers\"?"));
     EXPECT_THAT(errors(file(R"(, "xyzzy": 2)")), ElementsAre("$.xyzzy: unknown key"));
+    EXPECT_THAT(errors(file(R"(, "limits": { "body_window": "1MiB" })")),
+                ElementsAre("$.limits.body_window: is no setting any more, because one value "
+                            "suits every node: remove it"));
     EXPECT_THAT(errors(file(R"(, "disk": {})")),
                 ElementsAre("$.disk: unknown key; did you mean \"$.cache.disk\"?"));
     EXPECT_THAT(errors(file(R"(, "false_hit_budget": 0.1)")),

@@ -1,5 +1,5 @@
-#include "proxy/http/rule.hpp"
 #include "proxy/http/storage_verdict.hpp"
+#include "proxy/http/rule.hpp"
 
 #include "proxy/http/described_enum.hpp"
 

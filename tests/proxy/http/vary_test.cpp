@@ -1,5 +1,5 @@
-#include "proxy/http/selecting_fields.hpp"
 #include "proxy/http/vary.hpp"
+#include "proxy/http/selecting_fields.hpp"
 
 #include "protocol/wire/keys.hpp"
 #include "proxy/http/hashed_fields.hpp"
