@@ -7,6 +7,10 @@ namespace app {
 void add_node_options(CLI::App& command, const char* name, NodeChoice& node) {
     auto* url = option(command, name, "ADDRESS", node.url,
                        "Admin address of the node (default 127.0.0.1:9128)");
+    // A script whose variable is unset means another node than the default one.
+    url->check(
+        [](const std::string& given) -> std::string { return given.empty() ? "is empty" : ""; },
+        "");
     option(command, "--config", "FILE", node.config,
            "Takes the admin address and token from this configuration")
         ->excludes(url);

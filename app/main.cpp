@@ -106,7 +106,8 @@ int checked_output(int code) {
 int main(int argc, char** argv) {
     // First of all, as a HUP before the node's handlers would end the process.
     std::optional<proxy::BlockedSignals> blocked;
-    if (argc > 1 && argv[1] == std::string_view("run")) blocked.emplace();
+    const auto at = argc > 1 && argv[1] == std::string_view("--") ? 2 : 1;
+    if (argc > at && argv[at] == std::string_view("run")) blocked.emplace();
     hold_standard_streams();
     try {
         return checked_output(run_command_line(argc, argv, blocked ? &*blocked : nullptr));

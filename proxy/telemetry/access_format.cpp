@@ -274,10 +274,15 @@ void append_combined_line(std::string& out, const AccessRecord& record) {
     out.append(" [");
     append_common_log_time(out, Calendar(record.ts));
     out.append("] \"");
-    append_quotable(out, record.request.method);
-    out.push_back(' ');
-    append_quotable(out, record.request.url);
-    out.append(" ").append(protocol_of(record)).append("\" ");
+    if (record.request.method.empty()) {  // the line as it came, which could not be read
+        append_quotable(out, record.request.url);
+    } else {
+        append_quotable(out, record.request.method);
+        out.push_back(' ');
+        append_quotable(out, record.request.url);
+        out.append(" ").append(protocol_of(record));
+    }
+    out.append("\" ");
     append_number(out, record.response.status, 3);
     out.push_back(' ');
     if (record.response.bytes == 0) {

@@ -61,6 +61,7 @@ TEST(CommandLine, RefusesWhatContradictsItself) {
         EXPECT_THAT(ended.said, HasSubstr(names));
     };
     refused({"run", "a.json", "--config", "b.json"}, "--config");
+    refused({"status", "--at", ""}, "--at");
     refused({"demo", "--trace", "x", "--requests", "5"}, "--requests");
     refused({"demo", "--trace", "x", "--seed", "5"}, "--seed");
     refused({"origin", "--listen", "zz"}, "'zz' is no address");

@@ -126,6 +126,13 @@ TEST(JsonLine, NamesAllPeersAfterSeveralPeerRequests) {
         json::parse(R"([{"peer": "b", "verdict": "timeout"}, {"peer": "c", "verdict": "hit"}])"));
 }
 
+TEST(CombinedLine, HasARequestLineThatCouldNotBeReadAsItCame) {
+    auto r = record();
+    r.request.method = "";
+    r.request.url = "G\"T /lg HTTP/1.1";
+    EXPECT_THAT(line(AccessFormat::combined, r), HasSubstr("] \"G\\\"T /lg HTTP/1.1\" "));
+}
+
 TEST(PeerRequestLog, KeepsTheLastPeerRequests) {
     PeerRequestLog log;
     const auto first = log.asked("first");
