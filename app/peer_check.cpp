@@ -9,7 +9,6 @@
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/http/error.hpp>
 #include <chrono>
-#include <cstdio>
 #include <exception>
 #include <optional>
 #include <utility>

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <cstdio>
-#include <limits>
 #include <stdexcept>
 
 #include "app/exit_codes.hpp"
@@ -19,7 +17,6 @@
 #include "measure/study/run_study.hpp"
 #include "measure/study/study_html.hpp"
 #include "measure/study/study_report.hpp"
-#include "measure/trace/printable.hpp"
 #include "proxy/config/config_values.hpp"
 
 namespace app {

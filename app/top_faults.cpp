@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 #include <utility>
-#include <vector>
 
 #include "app/json_members.hpp"
 #include "measure/report/numbers.hpp"

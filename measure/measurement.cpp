@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
-#include <stdexcept>
 #include <thread>
 #include <vector>
 

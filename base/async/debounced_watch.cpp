@@ -9,7 +9,7 @@ DebouncedWatch::DebouncedWatch(const boost::asio::any_io_executor& executor,
     : settled_(std::move(settled)), files_(executor, [this] { note_change(); }), timer_(executor) {}
 
 void DebouncedWatch::note_change() {
-    debouncer_.changed(Settling::Clock::now());
+    debouncer_.changed(Debouncer::Clock::now());
     if (!waiting_) wait();
 }
 
@@ -19,7 +19,7 @@ void DebouncedWatch::wait() {
     timer_.async_wait([this](const boost::system::error_code& error) {
         waiting_ = false;
         if (error) return;
-        if (!debouncer_.take(Settling::Clock::now())) return wait();
+        if (!debouncer_.take(Debouncer::Clock::now())) return wait();
         settled_();
     });
 }

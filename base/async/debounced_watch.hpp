@@ -12,7 +12,7 @@
 
 namespace base {
 
-/// Tells that files may have changed, once the changes pause (Settling). One thread, that of the
+/// Tells that files may have changed, once the changes pause (Debouncer). One thread, that of the
 /// executor, which may block on a disk.
 class DebouncedWatch {
 public:
@@ -31,7 +31,7 @@ private:
     std::function<void()> settled_;
     FileWatch files_;
     boost::asio::steady_timer timer_;
-    Settling debouncer_;
+    Debouncer debouncer_;
     bool waiting_ = false;  // for the timer
 };
 

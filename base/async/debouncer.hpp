@@ -9,7 +9,7 @@ namespace base {
 /// The moment at which changes of files are worth a look. A program that writes several files ends
 /// with a pause, so the moment is 1 s after the last change, and 10 s after the first one at the
 /// latest. One thread.
-class Settling {
+class Debouncer {
 public:
     using Clock = std::chrono::steady_clock;
     static constexpr std::chrono::seconds kQuiet{1}, kAtMost{10};

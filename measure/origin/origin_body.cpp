@@ -2,7 +2,6 @@
 
 #include <xxhash.h>
 
-#include <algorithm>
 #include <string>
 
 #include "measure/trace/splitmix.hpp"

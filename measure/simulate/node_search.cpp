@@ -1,7 +1,6 @@
 #include "measure/simulate/node_search.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <span>
 #include <utility>
 #include <vector>

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstddef>
-#include <optional>
 
 #include "measure/trace/splitmix.hpp"
 #include "proxy/storage/store.hpp"

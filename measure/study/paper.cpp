@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "measure/report/numbers.hpp"
-#include "measure/study/scheme_name.hpp"
 #include "measure/study/study_report.hpp"
 
 namespace measure {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
 
 #include "measure/study/scheme_name.hpp"
 #include "proxy/config/config_values.hpp"

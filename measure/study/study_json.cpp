@@ -1,6 +1,5 @@
 #include <nlohmann/json.hpp>
 
-#include "measure/report/numbers.hpp"
 #include "measure/study/scheme_name.hpp"
 #include "measure/study/study_report.hpp"
 

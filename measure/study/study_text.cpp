@@ -8,7 +8,6 @@
 #include "measure/report/reading_text.hpp"
 #include "measure/report/wrapped.hpp"
 #include "measure/report/writer.hpp"
-#include "measure/study/scheme_name.hpp"
 #include "measure/study/study_report.hpp"
 
 namespace measure {

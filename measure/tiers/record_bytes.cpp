@@ -1,6 +1,5 @@
 #include "measure/tiers/record_bytes.hpp"
 
-#include <algorithm>
 #include <string>
 
 #include "proxy/disk/footer.hpp"

@@ -1,6 +1,5 @@
 #include "protocol/links/check_link.hpp"
 
-#include <algorithm>
 #include <functional>
 #include <optional>
 #include <utility>

@@ -37,7 +37,7 @@ public:
     void failed(std::string_view link, const boost::system::error_code& error,
                 std::string_view detail, TimePoint now, Expectation expected = Expectation::none);
     /// Logs a link whose other end left before its proof, as a check of peers does
-    /// (links/probe.hpp). `who`: the name that it gave.
+    /// (links/check_link.hpp). `who`: the name that it gave.
     void left_unproven(std::string_view link, std::string_view who,
                        const boost::system::error_code& error, TimePoint now);
     void up(std::string_view link);

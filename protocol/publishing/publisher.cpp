@@ -1,6 +1,5 @@
 #include "protocol/publishing/publisher.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "protocol/wire/frame.hpp"

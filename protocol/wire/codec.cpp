@@ -1,7 +1,6 @@
 #include "protocol/wire/codec.hpp"
 
 #include <algorithm>
-#include <type_traits>
 #include <utility>
 
 #include "protocol/wire/heartbeat.hpp"

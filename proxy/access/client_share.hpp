@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "proxy/config/config.hpp"
 
 namespace proxy {
+
+class PasswordFile;
 
 /// Why a limit refuses a request, if so.
 enum class OverLimit : std::uint8_t { none, rate, connections };
@@ -24,6 +27,8 @@ public:
 
     /// A verified name of a user; empty without one.
     std::string user = {};
+    /// The file in which `user` had the password that it gave. Null: it gave none.
+    std::shared_ptr<const PasswordFile> proven_by = {};
 
     struct Entered {
         OverLimit over = OverLimit::none;

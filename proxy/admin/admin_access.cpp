@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <boost/beast/core/string.hpp>
-#include <optional>
 
 #include "base/net/plain_address.hpp"
 #include "base/tls/crypto.hpp"

@@ -1,7 +1,6 @@
 #include "proxy/admin/explanation.hpp"
 
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "proxy/http/escape.hpp"
 

@@ -10,7 +10,6 @@
 #include "proxy/client/http2_connection.hpp"
 #include "proxy/http/request_line.hpp"
 #include "proxy/request/connect.hpp"
-#include "proxy/request/error_response.hpp"
 #include "proxy/request/peer_proof.hpp"
 #include "proxy/tls/tls_contexts.hpp"
 

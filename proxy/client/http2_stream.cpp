@@ -1,6 +1,5 @@
 #include "proxy/client/http2_stream.hpp"
 
-#include <string>
 #include <utility>
 
 #include "proxy/client/client_connection.hpp"
@@ -8,7 +7,6 @@
 #include "proxy/http/upgrade.hpp"
 #include "proxy/request/client_service.hpp"
 #include "proxy/request/connect.hpp"
-#include "proxy/request/error_response.hpp"
 
 namespace proxy {
 

@@ -1,7 +1,6 @@
 #include "proxy/config/config_blocklists.hpp"
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 

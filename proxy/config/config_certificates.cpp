@@ -1,7 +1,6 @@
 #include "proxy/config/config_certificates.hpp"
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 namespace proxy {

@@ -10,7 +10,8 @@ namespace proxy {
 /// The configuration that one thread uses now, and its files; a reload or a renewal replaces them.
 /// The thread alone calls this. A reference into the configuration is valid until the next wait.
 /// share() keeps it for longer. A request that began before a reload may meet files of the next
-/// configuration, so each of them may be null for it.
+/// configuration, so each of them may be null for it. A request whose own settings want
+/// a file that is null is refused.
 class ConfigInEffect {
 public:
     explicit ConfigInEffect(std::shared_ptr<const LoadedConfig> config, WatchedFiles files = {})

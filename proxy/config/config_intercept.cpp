@@ -1,5 +1,4 @@
 // The settings of `forward.intercept` with a grammar of their own; see special_settings.hpp.
-#include <algorithm>
 #include <boost/asio/ip/address.hpp>
 #include <nlohmann/json.hpp>
 #include <string>

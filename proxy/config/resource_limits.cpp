@@ -8,7 +8,6 @@
 #include <fstream>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "proxy/config/config_values.hpp"
 

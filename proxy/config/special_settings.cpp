@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <boost/asio/ip/host_name.hpp>
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <utility>
 

@@ -135,7 +135,7 @@ public:
         const auto& contents = opened.contents;
         if (std::exchange(newest_, false)) {
             if (!contents.damaged) result_.last = end_of(std::move(opened.segment), contents);
-            reckoning_.expect(contents.footer.entries.size() * files_);
+            live_records_.expect(contents.footer.entries.size() * files_);
         }
         result_.found_unsealed += contents.sealed ? 0 : 1;
         result_.recovered_torn += contents.torn ? 1 : 0;
@@ -165,7 +165,7 @@ private:
         if (unusable || (opened.segment && !hooks_.opened(std::move(opened.segment)))) remove(file);
     }
     void take(const SegmentFile& file, const FooterEntry& entry, summary::KeyHash key) {
-        switch (reckoning_.judge(identity(entry, key), !hooks_.counts(entry, key))) {
+        switch (live_records_.judge(identity(entry, key), !hooks_.counts(entry, key))) {
             case LiveRecords::Standing::purged:
                 ++result_.purged;
                 return;
@@ -190,7 +190,7 @@ private:
     const RecoveryHooks& hooks_;
     const std::size_t files_;
     RecoveryResult result_;
-    LiveRecords reckoning_;
+    LiveRecords live_records_;
     Pages<RecoveredKey> batch_;
     bool newest_ = true;     // all files so far were empty
     bool doubtful_ = false;  // a file so far has lost something

@@ -99,7 +99,7 @@ private:
             XXH3_64bits_withSeed(entry.uri.data(), entry.uri.size(), entry.variant);
         // A purge by URL is recognizable only with the secret.
         const auto is_purged = tombstones_.cover(entry.seq, {}, entry.tags);
-        const auto standing = reckoning_.judge(identity, is_purged);
+        const auto standing = live_records_.judge(identity, is_purged);
         if (standing == LiveRecords::Standing::purged) return ++result_.purged, false;
         if (standing == LiveRecords::Standing::superseded) return ++result_.superseded, false;
         ++(entry.type == RecordType::block ? result_.blocks : result_.responses);
@@ -178,7 +178,7 @@ private:
     std::uint64_t done_ = 0, all_ = 0;
     unsigned since_report_ = 0;
     Tombstones tombstones_{std::numeric_limits<std::size_t>::max()};
-    LiveRecords reckoning_;
+    LiveRecords live_records_;
     boost::unordered_flat_set<summary::KeyHash, summary::HashOfKeyHash> tags_;
     std::vector<DiskTime> stored_;
 };

@@ -68,7 +68,7 @@ public:
     /// Publishes the complete body, if it is being stored, and ends the fill. Returns the final
     /// verdict: `invalidated` if the store refused it.
     StorageVerdict finish(Clock::time_point now);
-    /// Ends the claim and the fill without a whole response.
+    /// Ends the lease and the fill without a whole response.
     void fail(const FetchFailure& failure, Clock::time_point now);
 
 private:

@@ -17,7 +17,7 @@ namespace proxy {
 
 class ResumeRequest;
 
-/// Brings the response of one job to its readers and to the store. Ends the fill and the claim
+/// Brings the response of one job to its readers and to the store. Ends the fill and the lease
 /// once, at the latest in its destructor, so that a cancelled coroutine leaves no reader waiting.
 /// Belongs to the coroutine that runs the fetch.
 class Delivery {
@@ -60,7 +60,7 @@ public:
     void give(StoreCandidate made, std::shared_ptr<const LiveFields> live, bool validated,
               Sender sender);
 
-    /// Ends fill and claim without a whole response.
+    /// Ends fill and lease without a whole response.
     void fail(FetchFailure failure);
     /// Fails with a response that is not the requested one, and keeps its Retry-After.
     void refuse(FetchError error, const Exchange& exchange);

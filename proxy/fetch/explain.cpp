@@ -8,7 +8,6 @@
 #include "proxy/blocklists/blocklists.hpp"
 #include "proxy/fetch/explain_plan.hpp"
 #include "proxy/http/min_age.hpp"
-#include "proxy/http/request_policy.hpp"
 #include "proxy/http/wall_clock.hpp"
 #include "proxy/upstream/peer_head_request.hpp"
 #include "proxy/upstream/peer_request_head.hpp"

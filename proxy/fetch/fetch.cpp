@@ -1,6 +1,5 @@
 #include "proxy/fetch/fetch.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "proxy/config/config_disk.hpp"
@@ -456,7 +455,7 @@ void start_fetch(Cache& cache, std::unique_ptr<FetchJob> job) {
     {
         auto task = run_fetch(cache, std::move(job));
         if (cache.upstream.fetches.spawn(std::move(task), stop)) return;
-    }  // the claim first: nobody new joins a fill that has failed
+    }  // the lease first: nobody new joins a fill that has failed
     fill->fail(FetchError::stopping);
 }
 

@@ -18,7 +18,7 @@ namespace proxy {
 /// The course of one fetch: asks peers, and the origin beside or after them, and gives the first
 /// acceptable response to a Delivery. The plans decide (peer_request_plan.hpp, origin_plan.hpp);
 /// this class sends, waits and carries out. Belongs to the coroutine that runs it, on one worker.
-/// A cancelled coroutine ends the fill and the claim by way of the Delivery.
+/// A cancelled coroutine ends the fill and the lease by way of the Delivery.
 class Fetch {
 public:
     /// Both must outlive this.
@@ -76,7 +76,7 @@ private:
 };
 
 /// Starts a coroutine that fetches and ends `job->result` in every case: the fill is complete or
-/// has failed, and the claim has ended. The fetch goes on after its first client has left, as long
+/// has failed, and the lease has ended. The fetch goes on after its first client has left, as long
 /// as Fill::wanted(). On a worker that is stopping the fill fails at once.
 void start_fetch(Cache& cache, std::unique_ptr<FetchJob> job);
 

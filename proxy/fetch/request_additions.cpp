@@ -1,7 +1,6 @@
 #include "proxy/fetch/request_additions.hpp"
 
 #include "proxy/fetch/block_plan.hpp"
-#include "proxy/fetch/fetch_peers.hpp"
 #include "proxy/http/redirects.hpp"
 
 namespace proxy {

@@ -86,7 +86,7 @@ enum class Sharing : std::uint8_t {
 Sharing sharing_of(StorageVerdict verdict, CopyUse use);
 
 /// The same for a response whose charge is paid: from now on an invalidation of one of its tags
-/// ends the claim. After an earlier one the verdict says so.
+/// ends the lease. After an earlier one the verdict says so.
 Sharing share(FillLease& lease, StoreCandidate& made, CopyUse use);
 
 /// Charges a response that is to be stored, once its head has come. Without room, or as share() has

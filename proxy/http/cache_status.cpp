@@ -4,8 +4,6 @@
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/structured_field.hpp"
 
-#include <algorithm>
-
 namespace proxy {
 
 namespace {

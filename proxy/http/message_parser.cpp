@@ -6,7 +6,6 @@
 #include <boost/beast/http/rfc7230.hpp>
 #include <cstring>
 #include <functional>
-#include <limits>
 
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/field_list.hpp"

@@ -10,7 +10,6 @@
 #include "proxy/http/min_age.hpp"
 #include "proxy/http/reference.hpp"
 #include "proxy/http/storage_verdict.hpp"
-#include "proxy/http/vary.hpp"
 
 namespace proxy {
 namespace {

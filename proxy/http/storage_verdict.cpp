@@ -1,7 +1,6 @@
 #include "proxy/http/storage_verdict.hpp"
 
 #include "proxy/http/credentials.hpp"
-#include "proxy/http/field_list.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/rule.hpp"
 #include "proxy/http/validators.hpp"

@@ -4,7 +4,6 @@
 #include "proxy/http/field_list.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace proxy {
 namespace {

@@ -13,7 +13,6 @@
 
 #include "base/async/awaited_value.hpp"
 #include "base/net/listen.hpp"
-#include "base/text/plain_message.hpp"
 #include "proxy/admin/server.hpp"
 #include "proxy/node/control_queue.hpp"
 #include "proxy/node/drain.hpp"

@@ -1,7 +1,6 @@
 #include "proxy/node/worker.hpp"
 
 #include <boost/asio/co_spawn.hpp>
-#include <utility>
 
 #include "proxy/telemetry/barrier_handler.hpp"
 #include "proxy/upstream/upstream_prober.hpp"

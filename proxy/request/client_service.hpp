@@ -158,7 +158,7 @@ public:
     RuleTable::HostMemo last_host;  // of requests
     SiteCounts site_counts;
     TopRequests top;
-    UploadSlots upload_seats;
+    UploadSlots upload_slots;
     /// Serves a connection of its own inside a CONNECT; null before an Acceptor is there.
     using InterceptedServer = boost::asio::awaitable<void> (*)(ClientService&, AcceptedConnection,
                                                                std::unique_ptr<InterceptedConnect>);

@@ -37,9 +37,10 @@ std::unique_ptr<InterceptedConnect> intercepted_connect(const Request& request,
     inside->port = port;
     inside->client = request.requester.address();
     inside->interception = files.tls->interception;
-    if (!request.share || request.share->user.empty() || !files.users) return inside;
+    if (!request.share || !request.share->proven_by) return inside;
     inside->user = request.share->user;
-    if (const auto* hash = files.users->hash_of(inside->user)) inside->user_hash = *hash;
+    if (const auto* hash = request.share->proven_by->hash_of(inside->user))
+        inside->user_hash = *hash;
     return inside;
 }
 

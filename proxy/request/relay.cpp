@@ -63,8 +63,8 @@ Relay::Relay(Transaction& transaction, std::string upgrade, ResponseFromCache* s
       snapshot_(snapshot_without_date(request_)),
       has_body_(!request_.body->done()),
       repeatable_(is_repeatable_method(request_.head.method) && !has_body_),
-      origin_request_(service_.upstream, *snapshot_->origin(),
-                      {false, repeatable_, server_of_login(request_)}),
+      origin_permit_(service_.upstream, *snapshot_->origin(),
+                     {false, repeatable_, server_of_login(request_)}),
       exchange_(service_.upstream.pool, service_.upstream.head_limits()),
       watch_(transaction, exchange_),
       upload_(transaction, exchange_),
@@ -80,13 +80,13 @@ Relay::Relay(Transaction& transaction, std::string upgrade, ResponseFromCache* s
 }
 
 asio::awaitable<void> Relay::run(CacheStatus status, Outcome outcome) {
-    if (has_body_) upload_seat_ = take_upload_seat(transaction_, *snapshot_->origin());
-    if (has_body_ && !upload_seat_) co_return co_await refuse_upload(transaction_);
+    if (has_body_) upload_slot_ = take_upload_slot(transaction_, *snapshot_->origin());
+    if (has_body_ && !upload_slot_) co_return co_await refuse_upload(transaction_);
     if (backs_off()) {
         co_await stale_->stand_in(FetchError::backed_off, 0);
         co_return;
     }
-    if (has_body_ && request_.body->has_open_length() && origin_request_.is_http10()) {
+    if (has_body_ && request_.body->has_open_length() && origin_permit_.is_http10()) {
         const auto collected = co_await upload_.collect(expects_continue());
         if (!collected) co_return co_await refuse_open_length(status);
     }
@@ -154,15 +154,15 @@ FetchError Relay::trouble(FetchError error) const {
 }
 
 asio::awaitable<FetchError> Relay::ask() {
-    if (!origin_request_.allowed()) {
+    if (!origin_permit_.allowed()) {
         request_.own_upstream.connection.reset();  // the next request may go to another server
-        co_return origin_request_.why_not();
+        co_return origin_permit_.why_not();
     }
     sent_at_ = Clock::now();
     watch_.begin();
     const auto error = co_await put();
     watch_.end();
-    if (error == FetchError::none) origin_request_.spoke(exchange_.head().version);
+    if (error == FetchError::none) origin_permit_.spoke(exchange_.head().version);
     client_gone_ = error != FetchError::none && watch_.client_left();
     if (!is_safe_method(request_.head.method) && may_have_taken_effect(error)) {
         const std::string_view uri = request_.key.uri();
@@ -170,8 +170,8 @@ asio::awaitable<FetchError> Relay::ask() {
         cache.invalidate_everywhere(cache.of({&uri, 1}), Clock::now());
     }
     if (!client_gone())
-        origin_request_.ended(error, exchange_.malformed(),
-                              error == FetchError::none ? exchange_.head().status : 0);
+        origin_permit_.ended(error, exchange_.malformed(),
+                             error == FetchError::none ? exchange_.head().status : 0);
     co_return error;
 }
 
@@ -194,16 +194,16 @@ std::string Relay::own_lines(bool expects) const {
 asio::awaitable<FetchError> Relay::put() {
     const auto latest = Clock::now() + config_.timeouts.origin_connect;
     for (;;) {
-        const auto ended = co_await put_once(origin_request_.connect_by(latest));
+        const auto ended = co_await put_once(origin_permit_.connect_by(latest));
         const auto status = ended == FetchError::none ? exchange_.head().status : 0;
-        const auto error = judged_by_parent(origin_request_.target(), ended, status);
+        const auto error = judged_by_parent(origin_permit_.target(), ended, status);
         note_head(exchange_, error);
         if (error == FetchError::none && goes_on_without_range()) {
             exchange_.finish();
             continue;
         }
         if (watch_.client_left() || client_gone() || begun_ ||
-            !origin_request_.goes_on_after(error, status))
+            !origin_permit_.goes_on_after(error, status))
             co_return error;
         exchange_.finish();
     }
@@ -211,7 +211,7 @@ asio::awaitable<FetchError> Relay::put() {
 
 asio::awaitable<FetchError> Relay::put_once(Clock::time_point connect_by) {
     const auto expects = has_body_ && !upload_.is_collected() && expects_continue();
-    const auto& target = origin_request_.target();
+    const auto& target = origin_permit_.target();
     exchange_.trace(open_origin_span(*snapshot_, target));
     const auto context = sent_context(snapshot_->trace, exchange_.span());
     Exchange::Request out{origin_request(*snapshot_, target, name_in_via(config_, target),
@@ -234,7 +234,7 @@ asio::awaitable<FetchError> Relay::put_once(Clock::time_point connect_by) {
 asio::awaitable<FetchError> Relay::send_once(const Exchange::Request& out, ConnectionReuse kept,
                                              Clock::time_point connect_by, bool expects) {
     sent_whole_ = true;
-    auto error = co_await exchange_.connect(origin_request_.target(), connect_by, kept);
+    auto error = co_await exchange_.connect(origin_permit_.target(), connect_by, kept);
     if (error != FetchError::none) co_return error;
     if (has_body_ && exchange_.reused()) upload_.keep_for_another();
     begun_ = true;
@@ -249,7 +249,7 @@ asio::awaitable<FetchError> Relay::send_once(const Exchange::Request& out, Conne
         error = co_await upload_.send_body();
         watch_.begin();
         sent_whole_ = upload_.sent_whole();
-        upload_seat_.reset();
+        upload_slot_.reset();
     }
     exchange_.stop_listening();
     if (error != FetchError::none) sent_whole_ = false;
@@ -442,7 +442,7 @@ asio::awaitable<void> Relay::refuse(FetchError error, CacheStatus status) {
     }
     if (error == FetchError::none) {  // else it is counted and logged
         ++service_.counters.origin_failures;
-        log_failure(service_.upstream.log, origin_request_.target(), FetchError::malformed);
+        log_failure(service_.upstream.log, origin_permit_.target(), FetchError::malformed);
         error = FetchError::malformed;
     }
     status.detail = to_string(error);

@@ -80,11 +80,11 @@ private:
     std::shared_ptr<const RequestSnapshot> snapshot_;
     const bool has_body_;
     const bool repeatable_;  // the request as a whole may be sent more than once
-    OriginPermit origin_request_;
+    OriginPermit origin_permit_;
     Exchange exchange_;
     ClientWatch watch_;
     Upload upload_;
-    std::optional<UploadSlots::UploadSlot> upload_seat_;  // while the body is on its way
+    std::optional<UploadSlots::UploadSlot> upload_slot_;  // while the body is on its way
     Clock::time_point sent_at_;
     const std::string upgrade_;  // the protocols to ask for; empty: none
     ResponseFromCache* const stale_;

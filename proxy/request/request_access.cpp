@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "proxy/access/client_network.hpp"
 #include "proxy/access/client_share.hpp"
@@ -75,6 +74,12 @@ public:
     }
 
     asio::awaitable<std::optional<AccessRefusal>> authenticate() {
+        // A reload has ended the authentication with which this request began.
+        if (!users_in_effect())
+            co_return AccessRefusal{RequestRefusal::unverified, 503,
+                                    "The settings have just changed: ask again "
+                                    "(forward.authentication).",
+                                    retry_field(1)};
         if (request_.inside) co_return judge_user_inside();
         const auto settings = request_.settings;  // a reload may come during the wait
         const auto users = users_in_effect();
@@ -100,6 +105,7 @@ public:
         }
         if (judgement.word == PasswordJudgement::Word::right) {
             request_.share->user = std::move(given.user);
+            request_.share->proven_by = users;
             co_return std::nullopt;
         }
         co_return refusal_of(judgement, authentication.realm);
@@ -180,8 +186,7 @@ private:
 asio::awaitable<bool> admit_request(Transaction& transaction, AccessTarget place) {
     auto& request = transaction.request;
     AccessCheck admission(transaction);
-    const auto authenticates =
-        place.forward && request.config().authenticates() && admission.users_in_effect();
+    const auto authenticates = place.forward && request.config().authenticates();
     auto refusal = admission.count_address();
     if (!refusal && authenticates) refusal = co_await admission.authenticate();
     if (!refusal) refusal = admission.count_user();

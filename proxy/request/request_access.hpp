@@ -20,7 +20,8 @@ struct AccessTarget {
 /// Admits a client's request by `clients.limits`, `forward.authentication` and
 /// `forward.destinations`, and waits until its client's bandwidth has room. Request::share counts
 /// the request from here on. Takes Proxy-Authorization out of the head: nobody behind this reads
-/// it. False: the request was refused, or its client has left. Precondition: Config::access.
+/// it. False: the request was refused, or its client has left. Precondition:
+/// LoadedConfig::judges_clients.
 boost::asio::awaitable<bool> admit_request(Transaction& transaction, AccessTarget place);
 
 /// A password may come over this connection.

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "proxy/request/body_sender.hpp"
 #include "proxy/request/response_from_store.hpp"

@@ -1,20 +1,19 @@
 #include "proxy/request/upload_access.hpp"
 
 #include <limits>
-#include <string>
 
 #include "proxy/access/client_network.hpp"
 
 namespace proxy {
 
-std::optional<UploadSlots::UploadSlot> take_upload_seat(Transaction& transaction,
+std::optional<UploadSlots::UploadSlot> take_upload_slot(Transaction& transaction,
                                                         const UpstreamTarget& origin) {
     const auto& config = transaction.config();
     const auto& address = transaction.request.requester.address();
     const auto most = config.clients.trusted_proxies.contains(address)
                           ? std::numeric_limits<std::size_t>::max()
                           : uploads_of_one(config.limits.upstream_connections);
-    return transaction.service.upload_seats.take(client_network(address), origin.key, most);
+    return transaction.service.upload_slots.take(client_network(address), origin.key, most);
 }
 
 boost::asio::awaitable<void> refuse_upload(Transaction& transaction) {

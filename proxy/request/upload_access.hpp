@@ -9,9 +9,9 @@
 
 namespace proxy {
 
-/// A seat for the upload of this request to `origin`. None: the client has too many unfinished ones
-/// there. The address of a trusted proxy stands for many clients, so its seats are unbounded.
-std::optional<UploadSlots::UploadSlot> take_upload_seat(Transaction& transaction,
+/// A slot for the upload of this request to `origin`. None: the client has too many unfinished ones
+/// there. The address of a trusted proxy stands for many clients, so its slots are unbounded.
+std::optional<UploadSlots::UploadSlot> take_upload_slot(Transaction& transaction,
                                                         const UpstreamTarget& origin);
 
 /// Answers 429 and counts the refusal.

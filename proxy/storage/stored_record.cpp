@@ -1,6 +1,5 @@
 #include "proxy/storage/stored_record.hpp"
 
-#include <algorithm>
 #include <limits>
 #include <utility>
 #include <vector>

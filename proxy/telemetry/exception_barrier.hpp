@@ -11,8 +11,8 @@
 namespace proxy {
 
 /// Catches unexpected exceptions of event handlers, so the thread of an event loop goes on. The
-/// handler that threw is lost, which closes its connection or ends its task. The wall counts each
-/// exception and logs it, with a limit on the rate. Any thread.
+/// handler that threw is lost, which closes its connection or ends its task. The barrier counts
+/// each exception and logs it, with a limit on the rate. Any thread.
 class ExceptionBarrier {
 public:
     /// Runs `io` until it ends, through exceptions of its handlers. `thread`: name for the log.

@@ -10,14 +10,14 @@ namespace proxy {
 class ShortagePeriod {
 public:
     using Clock = std::chrono::steady_clock;
-    static constexpr std::chrono::seconds kQuiet{10};  // without a shortage, which ends the episode
+    static constexpr std::chrono::seconds kQuiet{10};  // without a shortage, which ends the period
 
-    /// Notes a shortage. Returns true if it begins an episode.
+    /// Notes a shortage. Returns true if it begins a period.
     bool met(Clock::time_point now = Clock::now()) {
         last_.store(now.time_since_epoch().count(), std::memory_order_relaxed);
         return !on_.exchange(true, std::memory_order_relaxed);
     }
-    /// Notes sufficiency. Returns true once per episode, at its end.
+    /// Notes sufficiency. Returns true once per period, at its end.
     bool over(Clock::time_point now) {
         const Clock::time_point last{Clock::duration(last_.load(std::memory_order_relaxed))};
         if (now - last < kQuiet) return false;

@@ -1,7 +1,5 @@
 #include "proxy/telemetry/site_counts.hpp"
 
-#include <utility>
-
 #include "proxy/telemetry/bounded_names.hpp"
 
 namespace proxy {

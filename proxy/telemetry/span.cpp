@@ -1,6 +1,5 @@
 #include "proxy/telemetry/span.hpp"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <new>

@@ -6,7 +6,6 @@
 #include <openssl/x509v3.h>
 
 #include <array>
-#include <ctime>
 #include <stdexcept>
 #include <string_view>
 #include <utility>

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
-#include <string_view>
 #include <utility>
 
 #include "base/tls/new_tls_context.hpp"

@@ -4,7 +4,6 @@
 
 #include <boost/asio/steady_timer.hpp>
 #include <optional>
-#include <utility>
 
 #include "base/async/deadline.hpp"
 #include "proxy/http/cache_status.hpp"

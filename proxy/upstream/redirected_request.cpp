@@ -1,6 +1,5 @@
 #include "proxy/upstream/redirected_request.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "proxy/access/judge_destination.hpp"

@@ -1,5 +1,4 @@
 #include "proxy/upstream/upstream_prober.hpp"
-#include "proxy/tls/tls_contexts.hpp"
 
 #include <algorithm>
 #include <boost/asio/steady_timer.hpp>

@@ -1,7 +1,5 @@
 #include "summary/filters/counting_bloom_filter.hpp"
 
-#include <algorithm>
-
 namespace summary {
 
 namespace {

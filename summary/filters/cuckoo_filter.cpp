@@ -1,7 +1,6 @@
 #include "summary/filters/cuckoo_filter.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
 #include <cmath>
 

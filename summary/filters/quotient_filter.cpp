@@ -1,6 +1,5 @@
 #include "summary/filters/quotient_filter.hpp"
 
-#include <algorithm>
 #include <cassert>
 
 namespace summary {

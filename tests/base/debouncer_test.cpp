@@ -3,14 +3,14 @@
 #include <gtest/gtest.h>
 
 namespace base {
-namespace settling_test {
+namespace debouncer_test {
 
 using namespace std::chrono_literals;
 
-constexpr Settling::Clock::time_point kStart{100s};
+constexpr Debouncer::Clock::time_point kStart{100s};
 
-TEST(Settling, WaitsForASecondOfQuiet) {
-    Settling settling;
+TEST(Debouncer, WaitsForASecondOfQuiet) {
+    Debouncer settling;
     EXPECT_FALSE(settling.due());
     EXPECT_FALSE(settling.take(kStart));
     settling.changed(kStart);
@@ -23,8 +23,8 @@ TEST(Settling, WaitsForASecondOfQuiet) {
     EXPECT_FALSE(settling.take(kStart + 3s));
 }
 
-TEST(Settling, WaitsForTenSecondsAtMost) {
-    Settling settling;
+TEST(Debouncer, WaitsForTenSecondsAtMost) {
+    Debouncer settling;
     for (auto at = kStart; at < kStart + 12s; at += 500ms) {
         settling.changed(at);
         if (at < kStart + 10s)
@@ -38,5 +38,5 @@ TEST(Settling, WaitsForTenSecondsAtMost) {
     EXPECT_EQ(settling.due(), kStart + 21s) << "the next changes have their own time";
 }
 
-}  // namespace settling_test
+}  // namespace debouncer_test
 }  // namespace base

@@ -112,6 +112,30 @@ TEST_F(Authentication, IsAskedOfConnect) {
     EXPECT_FALSE(contains(origin.heads().back(), "Proxy-Authorization"));
 }
 
+TEST_F(Authentication, IsNotPassedByARequestThatBeganBeforeAReloadWithoutIt) {
+    auto settings = forward_config();
+    const auto put = [&] {
+        write("node.json", json::parse(effective_config(settings)).dump());
+        return path("node.json");
+    };
+    start(settings, put());
+    constexpr std::uint8_t kHeaders = 1, kContinuation = 9, kEndStream = 1, kEndHeaders = 4;
+    Http2Client client(Socket::connect(address("a"), kProxyPort));
+    const auto block = client.encode({{":method", "GET"},
+                                      {":scheme", "http"},
+                                      {":authority", origin_authority()},
+                                      {":path", "/one"}});
+    client.send_frame(kHeaders, kEndStream, 1, std::string_view(block).substr(0, 3));
+    ASSERT_TRUE(eventually([&] { return status("a").connections >= 1; }));
+    settings.forward.authentication.reset();
+    settings.forward.clients = PrefixList({"10.9.9.9"});
+    put();
+    EXPECT_EQ(admin_client().ask("POST", "/api/v1/reload", "", "").status, 200u);
+    client.send_frame(kContinuation, kEndHeaders, 1, std::string_view(block).substr(3));
+    EXPECT_EQ(client.response(1).status, 503u);
+    EXPECT_EQ(origin.requests(), 0u);
+}
+
 TEST_F(Authentication, IsOfEachHttp2Stream) {
     start(forward_config());
     Http2Client client(Socket::connect(address("a"), kProxyPort));

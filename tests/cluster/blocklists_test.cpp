@@ -13,7 +13,7 @@
 #include "tests/proxy/blocklists/blocklist_kit.hpp"
 
 namespace proxy::test {
-namespace cluster_blocklists_test {
+namespace blocklists_test {
 
 using nlohmann::json;
 
@@ -379,5 +379,5 @@ TEST_F(ListedTargets, PreventAStartIfTheirListIsMissing) {
     }
 }
 
-}  // namespace cluster_blocklists_test
+}  // namespace blocklists_test
 }  // namespace proxy::test

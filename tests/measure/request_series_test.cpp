@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace measure {
-namespace course_test {
+namespace request_series_test {
 
 using namespace std::chrono_literals;
 
@@ -46,5 +46,5 @@ TEST(RequestSeries, LosesNothingOverDays) {
     EXPECT_EQ(course.parts()[0].answers[0], 2u);
 }
 
-}  // namespace course_test
+}  // namespace request_series_test
 }  // namespace measure

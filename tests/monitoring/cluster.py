@@ -144,8 +144,7 @@ class Prometheus(Process):
 
     def scrape(self, jobs):
         """Writes a configuration for jobs and their targets; HUP puts it in effect."""
-        scrapes = [{"job_name": job, "static_configs": [{"targets": targets}], "params": {"names": ["new"]}}
-                   for job, targets in jobs.items()]
+        scrapes = [{"job_name": job, "static_configs": [{"targets": targets}]} for job, targets in jobs.items()]
         with open(self.config, "w") as file:
             json.dump({"global": {"scrape_interval": "500ms", "evaluation_interval": "500ms", "scrape_timeout": "500ms"},
                        "rule_files": self.rule_files, "scrape_configs": scrapes}, file)

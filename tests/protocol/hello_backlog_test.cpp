@@ -5,7 +5,7 @@
 #include <string>
 
 namespace protocol::test {
-namespace doorstep_test {
+namespace hello_backlog_test {
 
 HelloBacklog::Address at(const std::string& address) {
     return boost::asio::ip::make_address(address);
@@ -90,5 +90,5 @@ TEST(HelloBacklog, AConnectionThatHasLeftTakesNoPlace) {
     EXPECT_EQ(hello_backlog.size(), 0U);
 }
 
-}  // namespace doorstep_test
+}  // namespace hello_backlog_test
 }  // namespace protocol::test

@@ -9,7 +9,7 @@
 #include "tests/summary/keys.hpp"
 
 namespace summary {
-namespace counting_bloom_own_test {
+namespace own_bloom_summary_test {
 
 constexpr double kError = 0.002;
 
@@ -204,5 +204,5 @@ TEST(OwnBloomSummary, AWarmStartIsNotShrunkWhileItLoads) {
     EXPECT_EQ(own.fit(), Fit::fits);
 }
 
-}  // namespace counting_bloom_own_test
+}  // namespace own_bloom_summary_test
 }  // namespace summary

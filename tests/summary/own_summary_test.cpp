@@ -13,7 +13,7 @@
 #include "tests/summary/keys.hpp"
 
 namespace summary {
-namespace own_test {
+namespace own_summary_test {
 
 using test::asked;
 using test::key;
@@ -263,5 +263,5 @@ TEST_P(OwnOfKind, GoesOnWithTheImportOfAnother) {
 INSTANTIATE_TEST_SUITE_P(AllKinds, OwnOfKind, ::testing::ValuesIn(kKinds),
                          [](const auto& kind) { return std::string(name(kind.param)); });
 
-}  // namespace own_test
+}  // namespace own_summary_test
 }  // namespace summary

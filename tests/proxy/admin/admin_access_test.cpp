@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace proxy {
-namespace admission_test {
+namespace admin_access_test {
 
 namespace http = boost::beast::http;
 
@@ -106,5 +106,5 @@ TEST_F(AdminRequests, GetASentenceAboutTheMissingCondition) {
         EXPECT_FALSE(explain(refused).empty());
 }
 
-}  // namespace admission_test
+}  // namespace admin_access_test
 }  // namespace proxy

@@ -5,7 +5,7 @@
 #include "tests/proxy/hash.hpp"
 
 namespace proxy {
-namespace second_request_test {
+namespace admission_filter_test {
 
 constexpr bool kHasRoom = true, kIsFull = false;
 
@@ -48,5 +48,5 @@ TEST(AdmissionFilter, LooksAsFarBackAsTheDiskIsLarge) {
         ASSERT_TRUE(admission.admits(key(i), kIsFull, 10'000)) << i;
 }
 
-}  // namespace second_request_test
+}  // namespace admission_filter_test
 }  // namespace proxy

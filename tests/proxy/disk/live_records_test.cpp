@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace reckoning_test {
+namespace live_records_test {
 
 using Standing = LiveRecords::Standing;
 
@@ -22,5 +22,5 @@ TEST(LiveRecords, APurgedRecordHasAlsoEndedEarlierOnes) {
     EXPECT_EQ(reckoning.judge(1, false), Standing::superseded);
 }
 
-}  // namespace reckoning_test
+}  // namespace live_records_test
 }  // namespace proxy

@@ -13,7 +13,7 @@ namespace delivery_test {
 using namespace std::chrono_literals;
 using Clock = Store::Clock;
 
-/// The delivery of a job that has the claim, and the client that leads.
+/// The delivery of a job that has the lease, and the client that leads.
 class DeliveryTest : public ::testing::Test, protected test::IdleCache {
 protected:
     DeliveryTest() { job->result.lease.take({}); }

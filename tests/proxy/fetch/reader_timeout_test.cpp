@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace fetch_leash_test {
+namespace reader_timeout_test {
 
 using namespace std::chrono_literals;
 
@@ -40,5 +40,5 @@ TEST(ReaderlessTime, IsThatOfAllThatOneFetchBrings) {
     EXPECT_TRUE(solitude.too_long(audience(0, 0), kNow + 160s));
 }
 
-}  // namespace fetch_leash_test
+}  // namespace reader_timeout_test
 }  // namespace proxy

@@ -9,15 +9,15 @@
 #include "tests/proxy/fetch/idle_cache.hpp"
 
 namespace proxy {
-namespace rest_request_test {
+namespace resume_request_test {
 
 using namespace std::chrono_literals;
 using Clock = Store::Clock;
 
 /// A job of which 4 of 10 bytes have come. The origin has no connection left.
-class RestRequestTest : public ::testing::Test, protected test::IdleCache {
+class ResumeRequestTest : public ::testing::Test, protected test::IdleCache {
 protected:
-    RestRequestTest() { begin(10); }
+    ResumeRequestTest() { begin(10); }
 
     void begin(std::uint64_t length) {
         Fill::Incoming incoming;
@@ -45,7 +45,7 @@ private:
     }
 };
 
-TEST_F(RestRequestTest, GoesToTheOrigin) {
+TEST_F(ResumeRequestTest, GoesToTheOrigin) {
     ResumeRequest rest(cache, *job, version);
     EXPECT_EQ(ask(rest), FetchError::busy);
     EXPECT_EQ(counters.origin_requests, 1u);
@@ -53,14 +53,14 @@ TEST_F(RestRequestTest, GoesToTheOrigin) {
     EXPECT_FALSE(rest.not_before());
 }
 
-TEST_F(RestRequestTest, IsNotSentWhenAllBytesHaveCome) {
+TEST_F(ResumeRequestTest, IsNotSentWhenAllBytesHaveCome) {
     ResumeRequest rest(cache, *job, version);
     job->wanted.block = WantedBlock{{0, 3}, 10, {"\"1\"", "0f"}, job->result.lease.hash()};
     EXPECT_EQ(ask(rest), FetchError::changed);
     EXPECT_EQ(counters.origin_requests, 0u);
 }
 
-TEST_F(RestRequestTest, BesideASenderLeavesThatAloneUntilTheOriginResponds) {
+TEST_F(ResumeRequestTest, BesideASenderLeavesThatAloneUntilTheOriginResponds) {
     Exchange sender(upstream.pool, upstream.head_limits());
     ResumeRequest rest(cache, *job, version);
     rest.ask_beside(sender);
@@ -70,7 +70,7 @@ TEST_F(RestRequestTest, BesideASenderLeavesThatAloneUntilTheOriginResponds) {
     EXPECT_FALSE(rest.took_over()) << "the origin failed";
 }
 
-TEST_F(RestRequestTest, IsALoserAtItsEnd) {
+TEST_F(ResumeRequestTest, IsALoserAtItsEnd) {
     Exchange sender(upstream.pool, upstream.head_limits());
     {
         ResumeRequest rest(cache, *job, version);
@@ -80,5 +80,5 @@ TEST_F(RestRequestTest, IsALoserAtItsEnd) {
     io.poll();
 }
 
-}  // namespace rest_request_test
+}  // namespace resume_request_test
 }  // namespace proxy

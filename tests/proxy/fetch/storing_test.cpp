@@ -180,7 +180,7 @@ TEST(Sharing, IsForAllOnlyOfWhatIsStored) {
     }
 }
 
-/// An answer that may be stored, its claim, and a store of 100,000 bytes.
+/// An answer that may be stored, its lease, and a store of 100,000 bytes.
 class AdmitTest : public ::testing::Test {
 protected:
     static constexpr auto kSteady = kArrival.steady;

@@ -5,7 +5,7 @@
 #include "proxy/http/freshness.hpp"
 
 namespace proxy {
-namespace http_arrival_test {
+namespace arrival_test {
 
 using namespace std::chrono_literals;
 
@@ -51,5 +51,5 @@ TEST(Arrival, LimitsTheAgeOfVeryOldResponses) {  // RFC 9111 §1.2.2
               std::min<std::chrono::seconds>(kDay.time_since_epoch(), kMaxDelta));
 }
 
-}  // namespace http_arrival_test
+}  // namespace arrival_test
 }  // namespace proxy

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace http_cache_control_test {
+namespace cache_control_test {
 
 using namespace std::chrono_literals;
 using test::Head;
@@ -229,5 +229,5 @@ TEST(RequestDirectives, CannotReloadPastAShield) {  // behaviour 42: a setting
     EXPECT_FALSE(request_directives(Head("Pragma: no-cache"), ClientDirectives::shield).no_cache);
 }
 
-}  // namespace http_cache_control_test
+}  // namespace cache_control_test
 }  // namespace proxy

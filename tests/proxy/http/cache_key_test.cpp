@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace http_cache_key_test {
+namespace cache_key_test {
 
 using boost::beast::http::verb;
 
@@ -179,5 +179,5 @@ TEST(ConnectTarget, NeedsHostAndPort) {  // RFC 9112 §3.2.3
     EXPECT_EQ(parse_connect_target(":443", out), TargetError::empty_host);
 }
 
-}  // namespace http_cache_key_test
+}  // namespace cache_key_test
 }  // namespace proxy

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace http_cache_status_test {
+namespace cache_status_test {
 
 using namespace std::chrono_literals;
 using test::Head;
@@ -91,5 +91,5 @@ TEST(Refusal, IsAFalseHitOnlyWhenAbsent) {  // the books of DESIGN
     EXPECT_EQ(verdict_of(Refusal::unknown), PeerVerdict::failure);
 }
 
-}  // namespace http_cache_status_test
+}  // namespace cache_status_test
 }  // namespace proxy

@@ -5,7 +5,7 @@
 #include <vector>
 
 namespace proxy::test {
-namespace http_connection_login_test {
+namespace connection_login_test {
 
 using boost::beast::http::field;
 
@@ -50,5 +50,5 @@ TEST(ConnectionLogin, LeavesTheOtherChallenges) {
     EXPECT_EQ(challenges_for_requests("Basic realm=\"x\""), "Basic realm=\"x\"");
 }
 
-}  // namespace http_connection_login_test
+}  // namespace connection_login_test
 }  // namespace proxy::test

@@ -6,7 +6,7 @@
 #include "tests/proxy/http/head.hpp"
 
 namespace proxy {
-namespace http_credentials_test {
+namespace credentials_test {
 
 using test::Head;
 
@@ -50,5 +50,5 @@ TEST(Credentials, KeepTheirBits) {  // stored variants have them
     EXPECT_EQ(credential_fields(Head("X-Api-Key: k\nAuthorization: Bearer t\nAccept: a/b")), 3u);
 }
 
-}  // namespace http_credentials_test
+}  // namespace credentials_test
 }  // namespace proxy

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace http_escape_test {
+namespace escape_test {
 
 TEST(EscapedByte, IsTheByteOfTwoHexadecimalDigits) {  // RFC 3986 §2.1
     EXPECT_EQ(escaped_byte("%41"), 'A');
@@ -14,5 +14,5 @@ TEST(EscapedByte, IsTheByteOfTwoHexadecimalDigits) {  // RFC 3986 §2.1
         EXPECT_EQ(escaped_byte(text), std::nullopt) << text;
 }
 
-}  // namespace http_escape_test
+}  // namespace escape_test
 }  // namespace proxy

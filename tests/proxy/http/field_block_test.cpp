@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace proxy {
-namespace http_field_block_test {
+namespace field_block_test {
 
 using boost::beast::http::field;
 
@@ -37,5 +37,5 @@ TEST(FieldBlock, SkipsLinesThatAreNoFields) {  // bytes of a disk are not truste
     EXPECT_EQ(lines("A: 1\r\nB:2"), (std::vector<std::string>{"A=1", "B=2"}));
 }
 
-}  // namespace http_field_block_test
+}  // namespace field_block_test
 }  // namespace proxy

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 namespace proxy {
-namespace http_field_list_test {
+namespace field_list_test {
 
 using test::Head;
 using testing::ElementsAre;
@@ -118,5 +118,5 @@ TEST(OnlyValue, IsNoneForContradictoryLinesInAnyOrder) {
     EXPECT_EQ(only("X: a"), "");
 }
 
-}  // namespace http_field_list_test
+}  // namespace field_list_test
 }  // namespace proxy

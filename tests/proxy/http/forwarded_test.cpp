@@ -6,7 +6,7 @@
 #include "tests/proxy/http/head.hpp"
 
 namespace proxy {
-namespace http_forwarded_test {
+namespace forwarded_test {
 
 using test::Head;
 using test::lines_of;
@@ -167,5 +167,5 @@ TEST_F(ForwardedLines, NameNoClientForAPeer) {
                                                      "X-Forwarded-Host: h.test"));
 }
 
-}  // namespace http_forwarded_test
+}  // namespace forwarded_test
 }  // namespace proxy

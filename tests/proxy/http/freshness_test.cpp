@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace http_freshness_test {
+namespace freshness_test {
 
 using namespace std::chrono_literals;
 using test::Head;
@@ -330,5 +330,5 @@ TEST(FreshnessByRule, StaleWindowsReplaceThoseOfTheOrigin) {
     EXPECT_TRUE(by_rule(StoringRule(), "Cache-Control: must-revalidate").never_stale);
 }
 
-}  // namespace http_freshness_test
+}  // namespace freshness_test
 }  // namespace proxy

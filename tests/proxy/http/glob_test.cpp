@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace http_glob_test {
+namespace glob_test {
 
 bool matches(std::string_view pattern, std::string_view text) {
     return Glob(pattern).matches(text);
@@ -44,5 +44,5 @@ TEST(Glob, KnowsItsLiteralPart) {
     EXPECT_EQ(Glob("/pool/*.deb").text(), "/pool/*.deb");
 }
 
-}  // namespace http_glob_test
+}  // namespace glob_test
 }  // namespace proxy

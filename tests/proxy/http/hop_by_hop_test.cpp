@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 namespace proxy {
-namespace http_hop_by_hop_test {
+namespace hop_by_hop_test {
 
 using test::Head;
 using testing::ElementsAre;
@@ -86,5 +86,5 @@ TEST(StoredFields, LeaveOutFieldsOfQualifiedDirectives) {  // RFC 9111 §5.2.2.4
         ElementsAre("Cache-Control", "X-C"));
 }
 
-}  // namespace http_hop_by_hop_test
+}  // namespace hop_by_hop_test
 }  // namespace proxy

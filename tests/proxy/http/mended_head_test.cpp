@@ -5,7 +5,7 @@
 #include <string>
 
 namespace proxy {
-namespace http_mended_head_test {
+namespace mended_head_test {
 
 std::string mended(std::string head) {
     EXPECT_EQ(mend_response_head(head), ParseError::ok);
@@ -87,5 +87,5 @@ TEST(MendedHead, SaysNothingOfFramingThatOthersReadOtherwise) {
     }
 }
 
-}  // namespace http_mended_head_test
+}  // namespace mended_head_test
 }  // namespace proxy

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 
 namespace proxy {
-namespace http_merge_304_test {
+namespace merge_304_test {
 
 using namespace std::chrono_literals;
 using test::Head;
@@ -121,5 +121,5 @@ TEST(Merge304, TakesATagWithoutTheMarkOfACodingForTheStoredOne) {  // Apache's m
     EXPECT_FALSE(applies("ETag: \"x\"", "ETag: \"x-gzip-2\""));
 }
 
-}  // namespace http_merge_304_test
+}  // namespace merge_304_test
 }  // namespace proxy

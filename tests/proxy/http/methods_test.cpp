@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace http_methods_test {
+namespace methods_test {
 
 TEST(Methods, AreSafeAsTheRegistrySays) {  // RFC 9110 §9.2.1
     for (const auto* method :
@@ -21,5 +21,5 @@ TEST(Methods, AreRepeatableIfSafeOrPutOrDelete) {  // RFC 9110 §9.2.2
         EXPECT_FALSE(is_repeatable_method(method)) << method;
 }
 
-}  // namespace http_methods_test
+}  // namespace methods_test
 }  // namespace proxy

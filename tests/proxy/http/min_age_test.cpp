@@ -6,7 +6,7 @@
 #include "tests/proxy/http/head.hpp"
 
 namespace proxy {
-namespace http_min_age_test {
+namespace min_age_test {
 
 using namespace std::chrono_literals;
 using test::Head;
@@ -97,5 +97,5 @@ TEST(MinAge, PrefersLastModifiedToTheFirstSight) {
     EXPECT_TRUE(why_too_young(rule, 200, both, kNow, kNow - 240h));
 }
 
-}  // namespace http_min_age_test
+}  // namespace min_age_test
 }  // namespace proxy

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace http_outcome_test {
+namespace outcome_test {
 
 BytesBySource bytes(std::uint64_t memory, std::uint64_t peer, std::uint64_t origin) {
     BytesBySource result;
@@ -47,5 +47,5 @@ TEST(OutcomeOf, GoesByTheSource) {
     EXPECT_EQ(outcome_of(Source::origin), Outcome::origin_fetch);
 }
 
-}  // namespace http_outcome_test
+}  // namespace outcome_test
 }  // namespace proxy

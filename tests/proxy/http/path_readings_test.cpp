@@ -8,7 +8,7 @@
 #include "tests/proxy/request/request.hpp"
 
 namespace proxy {
-namespace http_path_readings_test {
+namespace path_readings_test {
 
 using testing::Contains;
 using testing::ElementsAre;
@@ -201,5 +201,5 @@ TEST_F(JudgesOfPaths, AnEntryOfOriginsIsNotEvaded) {
         << "all readings are of one entry";
 }
 
-}  // namespace http_path_readings_test
+}  // namespace path_readings_test
 }  // namespace proxy

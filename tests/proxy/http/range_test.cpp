@@ -7,7 +7,7 @@
 #include <algorithm>
 
 namespace proxy {
-namespace http_range_test {
+namespace range_test {
 
 using namespace std::chrono_literals;
 using test::Head;
@@ -219,5 +219,5 @@ TEST(IfRange, IsFalseWhenSentTwice) {
     EXPECT_FALSE(if_range_allows(request, validators_of(Head("ETag: \"a\"")), kNow));
 }
 
-}  // namespace http_range_test
+}  // namespace range_test
 }  // namespace proxy

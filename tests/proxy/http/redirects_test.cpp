@@ -6,7 +6,7 @@
 #include "proxy/http/http_date.hpp"
 
 namespace proxy {
-namespace http_redirects_test {
+namespace redirects_test {
 
 using boost::beast::http::field;
 using namespace std::chrono_literals;
@@ -204,5 +204,5 @@ TEST(Redirects, WithoutATargetHaveAReason) {
     EXPECT_EQ(why_without_target(head(302, {}), true), StorageVerdict::redirect_target);
 }
 
-}  // namespace http_redirects_test
+}  // namespace redirects_test
 }  // namespace proxy

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace http_reference_test {
+namespace reference_test {
 
 using boost::beast::http::verb;
 
@@ -64,5 +64,5 @@ TEST(Reference, KeepsToItsOrigin) {  // RFC 9111 §4.4
     EXPECT_EQ(resolve("/x", "http://[::1]:8080/y"), "http://[::1]:8080/x");
 }
 
-}  // namespace http_reference_test
+}  // namespace reference_test
 }  // namespace proxy

@@ -5,7 +5,7 @@
 #include <string>
 
 namespace proxy {
-namespace http_request_line_test {
+namespace request_line_test {
 
 void expect_shown(std::string_view bytes, std::string_view method, std::string_view target) {
     const auto shown = shown_request_line(bytes);
@@ -54,5 +54,5 @@ TEST(ShownRequestLine, LeavesAPasswordOut) {
         EXPECT_EQ(without_userinfo(unchanged, scratch), unchanged);
 }
 
-}  // namespace http_request_line_test
+}  // namespace request_line_test
 }  // namespace proxy

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace http_request_policy_test {
+namespace request_policy_test {
 
 using namespace std::chrono_literals;
 using test::Head;
@@ -227,5 +227,5 @@ TEST(AnsweringFollowers, IsNotForClientsThatAskForMore) {
         EXPECT_FALSE(may_answer_followers(asking(value), f)) << value;
 }
 
-}  // namespace http_request_policy_test
+}  // namespace request_policy_test
 }  // namespace proxy

@@ -6,7 +6,7 @@
 #include "tests/proxy/http/head.hpp"
 
 namespace proxy {
-namespace http_retry_after_test {
+namespace retry_after_test {
 
 using namespace std::chrono_literals;
 
@@ -46,5 +46,5 @@ TEST(RetryAfter, IsOfNoInterestButOfARefusalThatPasses) {  // RFC 9110 §15.6.4,
         EXPECT_EQ(after("Retry-After: 1", status), std::nullopt) << status;
 }
 
-}  // namespace http_retry_after_test
+}  // namespace retry_after_test
 }  // namespace proxy

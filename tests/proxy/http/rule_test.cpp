@@ -9,7 +9,7 @@
 #include "proxy/http/cache_key.hpp"
 
 namespace proxy {
-namespace http_rule_test {
+namespace rule_test {
 
 using namespace std::chrono_literals;
 
@@ -285,5 +285,5 @@ TEST(RuleMark, FollowsTheMeaningOfStoringAlone) {
     EXPECT_NE(mark(sharing), 0u);
 }
 
-}  // namespace http_rule_test
+}  // namespace rule_test
 }  // namespace proxy

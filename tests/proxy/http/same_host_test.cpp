@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace http_same_host_test {
+namespace same_host_test {
 
 TEST(SameHost, IsOneOfTheSameName) {
     EXPECT_TRUE(same_host("h.example", "h.example"));
@@ -33,5 +33,5 @@ TEST(SameHost, IsNotOneOfAnotherForm) {
     EXPECT_FALSE(same_host("[::1", "[::1]"));
 }
 
-}  // namespace http_same_host_test
+}  // namespace same_host_test
 }  // namespace proxy

@@ -10,7 +10,7 @@
 #include <set>
 
 namespace proxy {
-namespace http_storage_verdict_test {
+namespace storage_verdict_test {
 
 using namespace std::chrono_literals;
 using test::Head;
@@ -270,5 +270,5 @@ TEST(StorageVerdictByRule, KeepsQualifiedStatements) {  // RFC 9111 §5.2.2.7
     EXPECT_EQ(response_directives(given, rules).private_fields, "X-User");
 }
 
-}  // namespace http_storage_verdict_test
+}  // namespace storage_verdict_test
 }  // namespace proxy

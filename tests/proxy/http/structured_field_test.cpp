@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace http_structured_field_test {
+namespace structured_field_test {
 
 using test::Head;
 
@@ -178,5 +178,5 @@ TEST(StructuredDictionary, IsNothingWithTooManyMembers) {
     EXPECT_EQ(dictionary(line + "\nD: a"), "malformed");
 }
 
-}  // namespace http_structured_field_test
+}  // namespace structured_field_test
 }  // namespace proxy

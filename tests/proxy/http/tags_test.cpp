@@ -8,7 +8,7 @@
 #include "summary/sizing/prefix_tag.hpp"
 
 namespace proxy {
-namespace http_tags_test {
+namespace tags_test {
 
 constexpr std::string_view kOrigin = "http://h.test";
 
@@ -87,5 +87,5 @@ TEST(Tags, ToInvalidateComeFromAFieldOfTheirOwn) {  // RFC 9875 §3
     EXPECT_EQ(groups, hashes({"cache-group http://h.test a", "cache-group http://h.test b"}));
 }
 
-}  // namespace http_tags_test
+}  // namespace tags_test
 }  // namespace proxy

@@ -7,7 +7,7 @@
 #include "tests/proxy/http/head.hpp"
 
 namespace proxy {
-namespace http_upgrade_test {
+namespace upgrade_test {
 
 using test::Head;
 using State = UpgradeDecision::State;
@@ -51,5 +51,5 @@ TEST(Upgrade, SwitchesToARequestedProtocol) {
     EXPECT_FALSE(switches_to(Head("Upgrade: websocket"), ""));
 }
 
-}  // namespace http_upgrade_test
+}  // namespace upgrade_test
 }  // namespace proxy

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace http_validators_test {
+namespace validators_test {
 
 using namespace std::chrono_literals;
 using test::Head;
@@ -171,5 +171,5 @@ TEST(NotModifiedResponse, CarriesAllButTheBodysMetadata) {  // RFC 9110 §15.4.5
     EXPECT_TRUE(belongs_in_304(Fields(head)[7], false));
 }
 
-}  // namespace http_validators_test
+}  // namespace validators_test
 }  // namespace proxy

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace http_vary_test {
+namespace vary_test {
 
 using test::Head;
 
@@ -275,5 +275,5 @@ TEST(Variants, OfAnythingNeverMatch) {  // RFC 9111 §4.1
     EXPECT_FALSE(answers("Vary: *", "", ""));
 }
 
-}  // namespace http_vary_test
+}  // namespace vary_test
 }  // namespace proxy

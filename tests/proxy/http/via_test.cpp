@@ -5,7 +5,7 @@
 #include "tests/proxy/http/head.hpp"
 
 namespace proxy {
-namespace http_hops_test {
+namespace via_test {
 
 using test::Head;
 
@@ -52,5 +52,5 @@ TEST(Hops, ReadsMaxForwards) {  // RFC 9110 §7.6.2
     EXPECT_EQ(max_forwards(Head("Max-Forwards: 1\nMax-Forwards: 1")).state, State::malformed);
 }
 
-}  // namespace http_hops_test
+}  // namespace via_test
 }  // namespace proxy

@@ -5,7 +5,7 @@
 #include "proxy/request/connections_by_address.hpp"
 
 namespace proxy {
-namespace entrance_test {
+namespace connection_verdict_test {
 
 namespace ip = boost::asio::ip;
 
@@ -58,5 +58,5 @@ TEST(ConnectionsByAddress, CountsAnIpv6AddressWithItsNetwork) {
     EXPECT_EQ(take("10.0.0.1").of_address(), 1u);
 }
 
-}  // namespace entrance_test
+}  // namespace connection_verdict_test
 }  // namespace proxy

@@ -7,7 +7,7 @@
 #include <array>
 
 namespace proxy {
-namespace departure_test {
+namespace disconnect_detector_test {
 
 using namespace std::chrono_literals;
 using Line = DisconnectDetector::Line;
@@ -56,5 +56,5 @@ TEST(DisconnectDetector, ShowsBehindBytesThatNobodyHasRead) {
     ::close(ends[0]);
 }
 
-}  // namespace departure_test
+}  // namespace disconnect_detector_test
 }  // namespace proxy

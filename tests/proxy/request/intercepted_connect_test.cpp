@@ -5,7 +5,7 @@
 #include "proxy/access/intercepted.hpp"
 
 namespace proxy {
-namespace inside_test {
+namespace intercepted_connect_test {
 
 using boost::beast::http::verb;
 
@@ -90,5 +90,5 @@ TEST(RequestsInside, AreRefusedAfterAHandshakeForAnotherHostOrAChangedList) {
         EXPECT_NE(explain(fault, inside, key).find("pypi.org"), std::string::npos);
 }
 
-}  // namespace inside_test
+}  // namespace intercepted_connect_test
 }  // namespace proxy

@@ -5,7 +5,7 @@
 #include <vector>
 
 namespace proxy {
-namespace upload_seats_test {
+namespace upload_slots_test {
 
 ClientNetwork network(const char* address) {
     return client_network(boost::asio::ip::make_address(address));
@@ -42,5 +42,5 @@ TEST(UploadSlots, LeaveHalfOfTheConnectionsToOthers) {
     EXPECT_EQ(uploads_of_one(1), 1u) << "nothing can be divided";
 }
 
-}  // namespace upload_seats_test
+}  // namespace upload_slots_test
 }  // namespace proxy

@@ -16,7 +16,7 @@
 #include "tests/proxy/storage/recorded_events.hpp"
 
 namespace proxy {
-namespace claims_test {
+namespace fill_leases_test {
 
 using namespace std::chrono_literals;
 using test::hash;
@@ -28,11 +28,11 @@ const Clock::time_point kNow = Clock::time_point(1000h);
 constexpr auto* kUri = "u";
 
 /// A store, and requests for one target URI.
-class ClaimsTest : public ::testing::Test {
+class FillLeasesTest : public ::testing::Test {
 protected:
     /// One request with a fetch of its own, should it lead.
     struct OneRequest {
-        OneRequest(ClaimsTest& test, const std::string& fields)
+        OneRequest(FillLeasesTest& test, const std::string& fields)
             : head(fields.c_str()),
               fill(std::make_shared<Fill>(std::make_shared<base::Wakeup>(test.io.get_executor()),
                                           1000)),
@@ -90,13 +90,13 @@ constexpr auto* kBrotli = "Accept-Encoding: br";
 constexpr auto* kCookie = "Cookie: who=alice";
 constexpr auto* kVary = "accept-encoding";
 
-TEST_F(ClaimsTest, OneLeadsForAllWhileTheTargetIsUnknown) {
+TEST_F(FillLeasesTest, OneLeadsForAllWhileTheTargetIsUnknown) {
     auto leader = ask(kGzip), other = ask(kBrotli);
     EXPECT_EQ(follows(*leader), nullptr);
     EXPECT_EQ(follows(*other), leader->fill.get());
 }
 
-TEST_F(ClaimsTest, OneLeadsForEachVariantOfAStoredTarget) {
+TEST_F(FillLeasesTest, OneLeadsForEachVariantOfAStoredTarget) {
     put(kGzip, kVary, 0s);
     auto first = ask(kGzip), same = ask(kGzip), other = ask(kBrotli), like_other = ask(kBrotli);
     EXPECT_EQ(follows(*first), nullptr);
@@ -106,7 +106,7 @@ TEST_F(ClaimsTest, OneLeadsForEachVariantOfAStoredTarget) {
     EXPECT_EQ(find(Head(kBrotli)).fill, other->fill);
 }
 
-TEST_F(ClaimsTest, AComingHeadSaysHowTheTargetVaries) {
+TEST_F(FillLeasesTest, AComingHeadSaysHowTheTargetVaries) {
     auto first = ask(kGzip), other = ask(kBrotli), same = ask(kGzip), like_other = ask(kBrotli);
     EXPECT_EQ(follows(*first), nullptr);
     begin(*first, response(*first, kVary));
@@ -115,7 +115,7 @@ TEST_F(ClaimsTest, AComingHeadSaysHowTheTargetVaries) {
     EXPECT_EQ(follows(*like_other), other->fill.get());
 }
 
-TEST_F(ClaimsTest, ResponsesThatVaryByOtherFieldsStayBesideEachOther) {  // RFC 9111 §4.1
+TEST_F(FillLeasesTest, ResponsesThatVaryByOtherFieldsStayBesideEachOther) {  // RFC 9111 §4.1
     put("X: 1", "x", 100s);
     put("X: 2\nY: 1", "x,y", 100s);
     EXPECT_TRUE(find(Head("X: 1")).response);
@@ -129,21 +129,21 @@ TEST_F(ClaimsTest, ResponsesThatVaryByOtherFieldsStayBesideEachOther) {  // RFC 
     EXPECT_TRUE(find(Head("X: 3")).response);
 }
 
-TEST_F(ClaimsTest, CredentialsKeepRequestsApartWhileTheTargetIsUnknown) {
+TEST_F(FillLeasesTest, CredentialsKeepRequestsApartWhileTheTargetIsUnknown) {
     auto plain = ask(""), cookie = ask(kCookie), other = ask("Cookie: who=bob");
     EXPECT_EQ(follows(*plain), nullptr);
     EXPECT_EQ(follows(*cookie), nullptr);
     EXPECT_EQ(follows(*other), cookie->fill.get());
 }
 
-TEST_F(ClaimsTest, CredentialsDoNotMatterWhereOneAnswerIsForAll) {
+TEST_F(FillLeasesTest, CredentialsDoNotMatterWhereOneAnswerIsForAll) {
     put("", "", 0s);
     auto plain = ask(""), cookie = ask(kCookie);
     EXPECT_EQ(follows(*cookie), nullptr);
     EXPECT_EQ(follows(*plain), cookie->fill.get());
 }
 
-TEST_F(ClaimsTest, RequestsWithAnswersOfTheirOwnDoNotDelayOthers) {
+TEST_F(FillLeasesTest, RequestsWithAnswersOfTheirOwnDoNotDelayOthers) {
     put("", "", 0s);
     auto cookie = ask(kCookie);
     EXPECT_EQ(follows(*cookie), nullptr);
@@ -160,7 +160,7 @@ TEST_F(ClaimsTest, RequestsWithAnswersOfTheirOwnDoNotDelayOthers) {
     EXPECT_EQ(follows(*plain, later), nullptr);
 }
 
-TEST_F(ClaimsTest, AnAnswerForAllEndsThat) {
+TEST_F(FillLeasesTest, AnAnswerForAllEndsThat) {
     put("", "", 0s);
     auto cookie = ask(kCookie);
     follows(*cookie);
@@ -172,7 +172,7 @@ TEST_F(ClaimsTest, AnAnswerForAllEndsThat) {
     EXPECT_EQ(follows(*plain), again->fill.get());
 }
 
-TEST_F(ClaimsTest, AnUnshareableVariantLeavesTheOthersShareable) {
+TEST_F(FillLeasesTest, AnUnshareableVariantLeavesTheOthersShareable) {
     put(kGzip, kVary, 0s);
     auto other = ask(kBrotli);
     follows(*other);
@@ -181,7 +181,7 @@ TEST_F(ClaimsTest, AnUnshareableVariantLeavesTheOthersShareable) {
     EXPECT_FALSE(find(Head(kGzip)).unshareable);
 }
 
-TEST_F(ClaimsTest, AFreshResponseIsNeverUnshareable) {
+TEST_F(FillLeasesTest, AFreshResponseIsNeverUnshareable) {
     put("", "", 2s);
     auto other = ask("");
     other->lease.abandon(PendingResponses::kHitForMiss, kNow);
@@ -189,7 +189,7 @@ TEST_F(ClaimsTest, AFreshResponseIsNeverUnshareable) {
     EXPECT_TRUE(find(Head(""), kNow + 2s).unshareable);
 }
 
-TEST_F(ClaimsTest, NoRequestJoinsAResponseThatBecameStaleOnItsWay) {
+TEST_F(FillLeasesTest, NoRequestJoinsAResponseThatBecameStaleOnItsWay) {
     auto first = ask(""), second = ask(""), third = ask("");
     follows(*first);
     begin(*first, response(*first, "", 1s));
@@ -198,14 +198,14 @@ TEST_F(ClaimsTest, NoRequestJoinsAResponseThatBecameStaleOnItsWay) {
     EXPECT_EQ(follows(*third, kNow + 1s), second->fill.get());
 }
 
-TEST_F(ClaimsTest, AHeadThatEachMustValidateIsFollowedAtOnce) {
+TEST_F(FillLeasesTest, AHeadThatEachMustValidateIsFollowedAtOnce) {
     auto first = ask(""), second = ask("");
     follows(*first);
     begin(*first, response(*first, "", 0s));
     EXPECT_EQ(follows(*second), first->fill.get()) << "its head says that at once";
 }
 
-TEST_F(ClaimsTest, EndsEachByItself) {
+TEST_F(FillLeasesTest, EndsEachByItself) {
     put(kGzip, kVary, 0s);
     auto one = ask(kGzip), two = ask(kBrotli);
     follows(*one);
@@ -217,7 +217,7 @@ TEST_F(ClaimsTest, EndsEachByItself) {
     EXPECT_EQ(find(Head(kBrotli)).fill, nullptr);
 }
 
-TEST_F(ClaimsTest, EndsAllWhenTheTargetOrATagOfOneIsInvalidated) {
+TEST_F(FillLeasesTest, EndsAllWhenTheTargetOrATagOfOneIsInvalidated) {
     for (const auto by_tag : {false, true}) {
         put(kGzip, kVary, 0s);
         auto one = ask(kGzip), two = ask(kBrotli);
@@ -231,7 +231,7 @@ TEST_F(ClaimsTest, EndsAllWhenTheTargetOrATagOfOneIsInvalidated) {
     }
 }
 
-TEST_F(ClaimsTest, LimitsTheFetchesThatOthersCanWaitFor) {
+TEST_F(FillLeasesTest, LimitsTheFetchesThatOthersCanWaitFor) {
     put(kGzip, kVary, 0s);
     std::vector<std::unique_ptr<OneRequest>> all;
     for (std::size_t i = 0; i <= PendingResponses::kMaxPerTarget; ++i) {
@@ -244,5 +244,5 @@ TEST_F(ClaimsTest, LimitsTheFetchesThatOthersCanWaitFor) {
     EXPECT_EQ(find(Head("Accept-Encoding: c0")).fill, all.front()->fill);
 }
 
-}  // namespace claims_test
+}  // namespace fill_leases_test
 }  // namespace proxy

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "proxy/storage/blocks.hpp"
-#include "tests/proxy/http/store_disk_kit.hpp"
+#include "tests/proxy/storage/store_disk_kit.hpp"
 
 namespace proxy {
 namespace store_disk_test {

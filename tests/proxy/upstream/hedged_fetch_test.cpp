@@ -5,14 +5,14 @@
 #include "tests/proxy/fetch/idle_cache.hpp"
 
 namespace proxy {
-namespace head_race_test {
+namespace hedged_fetch_test {
 
 using namespace std::chrono_literals;
 
 /// Requests to two peers and the origin. No connection is available, so each fails when it runs.
-class HeadRaceTest : public ::testing::Test, protected test::IdleCache {
+class HedgedFetchTest : public ::testing::Test, protected test::IdleCache {
 protected:
-    HeadRaceTest() {
+    HedgedFetchTest() {
         auto peers = std::make_shared<protocol::PeerView>();
         peers->peers.resize(2);
         peers->peers.set(0, {"b", {"127.0.0.1", 80}, "token", true, {}, 0, true});
@@ -33,7 +33,7 @@ protected:
     HedgedFetch race{upstream, std::make_shared<base::Wakeup>(io.get_executor())};
 };
 
-TEST_F(HeadRaceTest, GivesEachPeerThatHasEndedOnce) {
+TEST_F(HedgedFetchTest, GivesEachPeerThatHasEndedOnce) {
     const auto first = peer(0), second = peer(1);
     ASSERT_TRUE(race.start(first, "GET"));
     ASSERT_TRUE(race.start(second, "GET"));
@@ -47,7 +47,7 @@ TEST_F(HeadRaceTest, GivesEachPeerThatHasEndedOnce) {
     EXPECT_EQ(first->verdict, PeerVerdict::failure);
 }
 
-TEST_F(HeadRaceTest, MakesLosersOfAllButTheWinner) {
+TEST_F(HedgedFetchTest, MakesLosersOfAllButTheWinner) {
     const auto winner = peer(0), loser = peer(1);
     race.start(winner, "GET");
     race.start(loser, "GET");
@@ -56,7 +56,7 @@ TEST_F(HeadRaceTest, MakesLosersOfAllButTheWinner) {
     EXPECT_TRUE(loser->lost);
 }
 
-TEST_F(HeadRaceTest, CountsAnOriginRequestBesidePeersAndItsLoss) {
+TEST_F(HedgedFetchTest, CountsAnOriginRequestBesidePeersAndItsLoss) {
     const auto runner = origin();
     ASSERT_TRUE(race.start(runner));
     EXPECT_EQ(counters.origin_hedges, 1u);
@@ -68,7 +68,7 @@ TEST_F(HeadRaceTest, CountsAnOriginRequestBesidePeersAndItsLoss) {
     EXPECT_EQ(runner->result, FetchError::busy);
 }
 
-TEST_F(HeadRaceTest, AnOriginRequestThatWasTakenIsNotLost) {
+TEST_F(HedgedFetchTest, AnOriginRequestThatWasTakenIsNotLost) {
     const auto runner = origin();
     race.start(runner);
     io.poll();
@@ -78,7 +78,7 @@ TEST_F(HeadRaceTest, AnOriginRequestThatWasTakenIsNotLost) {
     EXPECT_EQ(counters.origin_hedges_outrun, 0u);
 }
 
-TEST_F(HeadRaceTest, StartsNothingInAWorkerThatStops) {
+TEST_F(HedgedFetchTest, StartsNothingInAWorkerThatStops) {
     upstream.fetches.close();
     EXPECT_FALSE(race.start(peer(0), "GET"));
     const auto runner = origin();
@@ -87,5 +87,5 @@ TEST_F(HeadRaceTest, StartsNothingInAWorkerThatStops) {
     EXPECT_EQ(counters.origin_hedges, 0u);
 }
 
-}  // namespace head_race_test
+}  // namespace hedged_fetch_test
 }  // namespace proxy

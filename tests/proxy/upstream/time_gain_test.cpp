@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace time_won_test {
+namespace time_gain_test {
 
 using namespace std::chrono_literals;
 
@@ -29,5 +29,5 @@ TEST(TimeGain, IsNotLostWhileTheOriginIsAskedToo) {
     EXPECT_EQ(time_won(false, 300ms, 0ms, usually(80ms)), TimeGain{});
 }
 
-}  // namespace time_won_test
+}  // namespace time_gain_test
 }  // namespace proxy

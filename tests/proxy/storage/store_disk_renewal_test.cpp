@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/proxy/http/store_disk_kit.hpp"
+#include "tests/proxy/storage/store_disk_kit.hpp"
 
 namespace proxy {
 namespace store_disk_renewal_test {

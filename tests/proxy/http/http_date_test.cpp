@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace proxy {
-namespace http_date_test {
+namespace date_test {
 
 using namespace std::chrono_literals;
 
@@ -120,5 +120,5 @@ TEST(HttpDate, StaysWithinFourDigitsOfYear) {
     EXPECT_EQ(text, "Fri, 31 Dec 9999 23:59:59 GMT");
 }
 
-}  // namespace http_date_test
+}  // namespace date_test
 }  // namespace proxy

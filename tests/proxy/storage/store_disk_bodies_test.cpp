@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "proxy/disk/record_body.hpp"
-#include "tests/proxy/http/store_disk_kit.hpp"
+#include "tests/proxy/storage/store_disk_kit.hpp"
 
 namespace proxy {
 namespace store_disk_bodies_test {
