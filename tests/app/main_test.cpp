@@ -82,8 +82,7 @@ TEST(CommandLine, FailsWhenItsOutputDoesNotArrive) {
                                   {"--help"},
                                   {"help", "run"},
                                   simulate})
-        EXPECT_EQ(test::run_program(arguments, "/dev/full").how, "exit code 1")
-            << arguments.front();
+        EXPECT_EQ(test::end_of_program(arguments, "/dev/full"), "exit code 1") << arguments.front();
 }
 
 TEST(CommandLine, NeedsAUrlToExplain) {

@@ -27,16 +27,19 @@ struct Ended {
     std::string how, said;
 };
 
-/// Runs the real program until it ends. `log`: takes its outputs.
-inline Ended run_program(std::vector<std::string> arguments, const std::string& log) {
+/// Runs the real program until it ends, with both outputs at `log`; returns how it ended.
+inline std::string end_of_program(std::vector<std::string> arguments, const std::string& log) {
     arguments.insert(arguments.begin(), program());
     measure::ChildProcess child(arguments, log);
     while (!child.ended()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    return {*child.ended(), content(log)};
+    return *child.ended();
 }
+
 inline Ended run_program(std::vector<std::string> arguments) {
     const measure::TemporaryDirectory directory("hearsay-test-");
-    return run_program(std::move(arguments), directory.path() + "/log");
+    const auto log = directory.path() + "/log";
+    auto how = end_of_program(std::move(arguments), log);
+    return {std::move(how), content(log)};
 }
 
 }  // namespace app::test
