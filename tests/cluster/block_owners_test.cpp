@@ -1,5 +1,6 @@
 // The owner of the blocks of a body: each is stored, and read by others, only as the request that
 // fetched it and the head that brought it allow (RFC 9111 §3.5, §4.4, §5.2.2.7).
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -45,9 +46,10 @@ protected:
                     "Content-Length: " + std::to_string(kLength - first) + "\r\n";
         if (!range.empty())
             head += "Content-Range: bytes " + std::to_string(first) + "-39999/40000\r\n";
-        e.send(head + "\r\n" + file.content.substr(first, kPause - first));
-        pause_.wait();
-        e.send(file.content.substr(kPause));
+        const auto pause = std::max<std::size_t>(first, kPause);
+        e.send(head + "\r\n" + file.content.substr(first, pause - first));
+        if (first < kPause) pause_.wait();
+        e.send(file.content.substr(pause));
     }
 
     static constexpr std::size_t kLength = 40'000, kPause = 2 * kBlock - 2;
@@ -78,7 +80,8 @@ TEST_F(BlockOwners, ReadAPrivateAnswerAlone) {
     EXPECT_EQ(range.read().status, 401u);
     EXPECT_EQ(whole.read().status, 401u);
     EXPECT_EQ(alice.read().body, open_.content.substr(0, kBlock) + secret_.content.substr(kBlock));
-    EXPECT_EQ(part("8192-8201").status, 401u) << "nothing of it is stored";
+    const auto again = part("8192-8201");
+    EXPECT_EQ(again.status, 401u) << "nothing of it is stored: " << again.cache_status();
 }
 
 TEST_F(BlockOwners, ShareWhatWasAuthorizedOnlyIfItIsPublic) {  // RFC 9111 §3.5
