@@ -56,9 +56,45 @@ expect 'files ' run --config ''
 expect 'files ' disk ''
 expect '--check' disk --ch
 
+# The image is built of all folders of the program, and the fuzz targets of files that are there.
+root=$packaging/..
+for folder in $(sed -n 's/^add_subdirectory(\([a-z]*\))$/\1/p' "$root/CMakeLists.txt"); do
+    grep -qx "!$folder" "$root/.dockerignore" || complain ".dockerignore leaves $folder out"
+done
+for source in $(sed -n 's|foreach(name \(.*\))|\1|p' "$root/tests/fuzz/CMakeLists.txt"); do
+    [[ -e $root/protocol/$source.cpp ]] || complain "tests/fuzz names protocol/$source.cpp"
+done
+for source in $(grep -o 'SOURCE_DIR}/[a-z_/0-9]*\.cpp' "$root/tests/fuzz/CMakeLists.txt"); do
+    [[ -e $root/${source#*/} ]] || complain "tests/fuzz names ${source#*/}"
+done
+
 for script in "$packaging"/debian/{postinst,prerm,postrm}; do try sh -n "$script"; done
 HEARSAY_CLUSTER_KEY= "$hearsay" check "$packaging/hearsay.json" >"$work/said" 2>&1 ||
     grep -q 'there is no folder /var/log/hearsay' "$work/said" || complain "the package's configuration: $(cat "$work/said")"
+
+# The bill of materials names the libraries and headers, each with a licence that it defines or that SPDX knows.
+if command -v dpkg-deb >/dev/null && [[ -r /usr/share/doc/libcli11-dev/copyright ]]; then
+    mkdir -p "$work/deb/DEBIAN"
+    printf '%s: hearsay\n' Package Maintainer Description >"$work/deb/DEBIAN/control"
+    printf 'Version: 0.1.0\nArchitecture: all\n' >>"$work/deb/DEBIAN/control"
+    dpkg-deb -b "$work/deb" "$work/hearsay.deb" >/dev/null
+    "$packaging/sbom.py" "$hearsay" "$work/hearsay.deb" libcli11-dev || complain "sbom.py fails"
+    python3 - "$work/hearsay.spdx.json" <<'PYTHON' || complain "the bill of materials is wrong"
+import json, re, sys
+sbom = json.load(open(sys.argv[1]))
+packages = {one["name"]: one for one in sbom["packages"]}
+defined = {one["licenseId"] for one in sbom["hasExtractedLicensingInfos"] if len(one["extractedText"]) > 100}
+used = {name for one in packages.values() for name in re.findall(r"LicenseRef-[\w.-]+", one["licenseDeclared"])}
+assert used == defined, used ^ defined
+assert packages["hearsay"]["licenseDeclared"] == "NOASSERTION" and packages["libssl3"]["licenseDeclared"] == "Apache-2.0"
+assert packages["libcli11-dev"]["downloadLocation"].startswith("https://snapshot.debian.org/package/cli11/")
+linked = [one for one in sbom["relationships"] if one["relationshipType"] == "DYNAMIC_LINK"]
+assert len(linked) == len(packages) - 2 and "libc6" in packages and "libnghttp2-14" in packages
+PYTHON
+    if command -v pyspdxtools >/dev/null; then try pyspdxtools -i "$work/hearsay.spdx.json"; fi
+else
+    skipped+=(dpkg-deb)
+fi
 
 # The unit's program and user are those of an installed system: only what systemd cannot know here is left out.
 if command -v systemd-analyze >/dev/null; then
