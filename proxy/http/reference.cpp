@@ -11,7 +11,7 @@ std::string_view before_query(std::string_view path) {
     return path.substr(0, path.find('?'));
 }
 
-bool has_scheme(std::string_view reference) {
+bool reference_has_scheme(std::string_view reference) {
     const auto colon = reference.find(':');
     return colon < reference.find_first_of("/?");
 }
@@ -44,8 +44,8 @@ bool resolve_reference(const CacheKey& base, std::string_view reference, CacheKe
         reference = without_spaces;
     }
     std::string uri;
-    if (!has_scheme(reference)) uri.append(to_string(base.scheme())).append(":");
-    if (!has_scheme(reference) && !reference.starts_with("//")) {
+    if (!reference_has_scheme(reference)) uri.append(to_string(base.scheme())).append(":");
+    if (!reference_has_scheme(reference) && !reference.starts_with("//")) {
         uri.append("//").append(base.authority());
         if (reference.empty())
             uri.append(base.path());

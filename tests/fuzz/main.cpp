@@ -1,16 +1,19 @@
-// libFuzzer's end of the targets. Which one: the environment variable HEARSAY_FUZZ, so that the
-// processes that libFuzzer starts for itself know it too.
+// libFuzzer's end of the targets. The environment variable HEARSAY_FUZZ names one, so that the
+// processes that libFuzzer starts for itself know it too; without it the program's own name does
+// (.clusterfuzzlite).
 
 #include "tests/fuzz/fuzz.hpp"
 
+#include <cerrno>
 #include <cstring>
 
 namespace {
 
 const FuzzTarget* chosen() {
-    const char* name = std::getenv("HEARSAY_FUZZ");
+    const char* wanted = std::getenv("HEARSAY_FUZZ");
+    const std::string_view name = wanted != nullptr ? wanted : program_invocation_short_name;
     for (const auto& target : kFuzzTargets) {
-        if (name != nullptr && target.name == name) return &target;
+        if (target.name == name) return &target;
     }
     return nullptr;
 }
@@ -23,7 +26,9 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
         std::exit(0);
     }
     if (chosen() == nullptr) {
-        std::fputs("HEARSAY_FUZZ must name a target; --list knows them\n", stderr);
+        std::fputs(
+            "HEARSAY_FUZZ, or the name of this program, must be a target; --list knows them\n",
+            stderr);
         std::exit(2);
     }
     return 0;
