@@ -108,6 +108,13 @@ std::optional<measure::SimulatedNetwork::Restart> parse_restart(const std::strin
     return out;
 }
 
+std::optional<proxy::FetchOnce> fetch_once_named(std::string_view text) {
+    const auto& names = proxy::kFetchOnceNames;
+    const auto* const found = std::find(names.begin(), names.end(), text);
+    if (found == names.end()) return std::nullopt;
+    return static_cast<proxy::FetchOnce>(found - names.begin());
+}
+
 void add_input(CLI::App& command, SimulationInput& input) {
     auto* trace = option(command, "--trace", "FILE", input.traces,
                          "Request log, plain or gzip; - is standard input; formats: see "
@@ -184,6 +191,9 @@ void add_proxies(CLI::App& command, SimulateCommand& simulate) {
            one_of(proxy::kCopyPolicies, [](proxy::CopyPolicy each) { return to_string(each); }),
            "When a peer's copy is stored: while_room (the default), always, second_use, "
            "never");
+    parsed(
+        command, "--fetch-once", "WHEN", base.fetch_once, fetch_once_named, "auto, always or never",
+        "When a miss asks first which proxy fetches the same: auto, always, never (the default)");
     parsed(command, "--replacement", "NAME", base.replacement, measure::replacement_named,
            one_of(measure::kReplacements, [](measure::Replacement each) { return name(each); }),
            "Eviction order: s3_fifo, sieve, w_tiny_lfu, gdsf, lru, lru_copies, lru_keep_last");
@@ -244,7 +254,7 @@ void add_tiers(CLI::App& command, SimulateCommand& simulate) {
           "--changed",   "--announce-delay", "--false-hits", "--load",      "--delay",
           "--jitter",    "--origin-delay",   "--loss",       "--partition", "--restart",
           "--fresh-for", "--changes",        "--paper",      "--advise",    "--html",
-          "--tables"})
+          "--tables",    "--fetch-once"})
         tiers->excludes(command.get_option(of_several));
 }
 

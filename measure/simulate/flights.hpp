@@ -32,6 +32,14 @@ public:
         const auto at = under_way_.find(key(proxy, object));
         return at == under_way_.end() ? nullptr : &at->second.flight;
     }
+    /// Returns the fetch of an object from the origin at another proxy, or null.
+    const Flight* of_another(std::size_t proxy, std::uint32_t object, std::size_t proxies) {
+        for (std::size_t i = 0; i < proxies; ++i) {
+            const auto* const flight = i == proxy ? nullptr : find(i, object);
+            if (flight != nullptr && !flight->from_peer && !flight->renews) return flight;
+        }
+        return nullptr;
+    }
     /// Begins a fetch, in place of an earlier one of that object.
     void begin(const Flight& flight) {
         const auto number = ++begun_;

@@ -10,6 +10,7 @@
 #include "measure/simulate/make_knowledge.hpp"
 #include "measure/simulate/make_peer_search.hpp"
 #include "measure/trace/splitmix.hpp"
+#include "proxy/fetch/meeting_plan.hpp"
 #include "proxy/fetch/peer_request_plan.hpp"
 
 namespace measure {
@@ -29,7 +30,10 @@ public:
           caches_(config_, objects_),
           freshness_(config_, caches_.size()),
           lines_(config_.network, config.seed, kStart),
-          lately_(caches_.size()) {
+          lately_(caches_.size()),
+          meetings_(caches_.size()) {
+        to_point_.measured(2 * config_.network.delay);
+        origin_fetch_.measured(config_.network.origin);
         homes_.reserve(trace.clients.size());
         for (const auto client : trace.clients) homes_.push_back(proxy_of(client, caches_.size()));
         restarts_ = config_.network.restarts;
@@ -186,6 +190,15 @@ private:
         else if (knowledge_ && !is_stored && !answer.stale_at &&
                  caches_.holders().any_but(object, proxy))
             ++counts_.false_misses;
+        if (!is_stored && !answer.stale_at) {
+            const auto* const other = flights_.of_another(proxy, object, caches_.size());
+            if (pays_to_meet(proxy)) {
+                if (!is_meeting_point(proxy, object)) answer.waited += lines_.round_trip();
+                meetings_[proxy].asked(other != nullptr);
+                if (other) return follow(*other, bytes);
+            }
+            if (other) ++counts_.doubled;
+        }
         SimulatedFetch fetched{false, freshness_.from(now_ + answer.waited), answer.waited};
         if ((!is_stored && !answer.stale_at) || freshness_.has_changed()) return fetched;
         ++counts_.validations;
@@ -198,6 +211,25 @@ private:
         fetched.from_peer = true;
         fetched.waited += lines_.round_trip();
         return fetched;
+    }
+
+    /// Asks who fetches the same, as a node does. The simulated nodes know the times of origin and
+    /// meeting point from the start.
+    bool pays_to_meet(std::size_t proxy) {
+        if (config_.scheme != Scheme::summary || caches_.size() == 1) return false;
+        const auto pays =
+            proxy::pays_to_meet({config_.fetch_once, to_point_, origin_fetch_}, meetings_[proxy]);
+        if (pays) ++counts_.meetings;
+        return pays;
+    }
+    bool is_meeting_point(std::size_t proxy, std::uint32_t object) const {
+        return objects_.hash(object).low % caches_.size() == proxy;
+    }
+    /// Takes the object from the proxy that fetches it, when it has come there.
+    SimulatedFetch follow(const Flights::Flight& other, std::uint64_t bytes) {
+        ++counts_.followed;
+        count_peer_hit(bytes);
+        return {true, other.fresh_until, other.ends + config_.network.delay - now_};
     }
 
     /// Returns true if a shared fetch of the object is in progress.
@@ -276,7 +308,9 @@ private:
     Flights flights_;
     SimulatedLines lines_;
     std::vector<proxy::RemoteHits> lately_;  // of each proxy
-    std::vector<std::size_t> homes_;         // of the clients
+    std::vector<proxy::FetchMeetings> meetings_;
+    proxy::RoundTrip to_point_, origin_fetch_;
+    std::vector<std::size_t> homes_;  // of the clients
     std::unique_ptr<Knowledge> knowledge_;
     std::unique_ptr<PeerSearch> search_;
     std::vector<SimulatedNetwork::Restart> restarts_;  // to come; the next one last

@@ -86,6 +86,7 @@ struct SimulationConfig : SimulatedLoad {
     std::uint64_t cache_bytes = 0;  // of each proxy; 0: unlimited
     Replacement replacement = Replacement::s3_fifo;
     proxy::CopyPolicy copy = proxy::kDefaultCopyPolicy;
+    proxy::FetchOnce fetch_once = proxy::FetchOnce::never;
 
     summary::Kind kind = summary::kDefaultKind;
     double false_hit_budget = summary::kDefaultFalseHitBudget;
@@ -138,9 +139,12 @@ struct SimulationCounts : PeerRequestCounts, MessageCounts {
     std::uint64_t requests = 0, bytes = 0;
     std::uint64_t local_hits = 0, local_hit_bytes = 0;
     std::uint64_t peer_hits = 0, peer_hit_bytes = 0;
-    std::uint64_t joined = 0;               // local hits that waited for a fetch in progress
-    std::uint64_t validations = 0;          // hits that the origin validated
-    std::uint64_t origin_beside = 0;        // origin fetches beside a slow peer
+    std::uint64_t joined = 0;         // local hits that waited for a fetch in progress
+    std::uint64_t validations = 0;    // hits that the origin validated
+    std::uint64_t origin_beside = 0;  // origin fetches beside a slow peer
+    std::uint64_t doubled = 0;        // origin fetches of what another proxy was fetching meanwhile
+    std::uint64_t meetings = 0;       // misses that asked who fetches the same (fetch_once)
+    std::uint64_t followed = 0;       // peer hits, among them, that waited for that fetch
     std::uint64_t stored = 0, evicted = 0;  // objects
     std::uint64_t summary_bytes = 0;        // of one proxy at the end: its own and its peers'
     double waited_ms = 0;                   // of all requests together, for peers and the origin

@@ -78,6 +78,9 @@ void write_counts(const SimulationCounts& counts, Writer& out) {
     line("peer requests despite a denial", counts.overruled);
     line("peer requests to test a denial", counts.samples);
     line("origin asked beside a peer", counts.origin_beside);
+    line("origin asked twice at a time", counts.doubled);
+    line("misses that asked who fetches", counts.meetings);
+    line("  of these followed a fetch", counts.followed);
     line("peers too far to be asked", counts.peers_too_far);
     line("false misses", counts.false_misses);
     line("announcements", counts.announcements);

@@ -28,7 +28,7 @@ constexpr std::array<bool IgnoredDirectives::*, 5> kIgnoredMembers{
     &IgnoredDirectives::set_cookie, &IgnoredDirectives::vary};
 
 /// Fields that this node writes itself, or that define the meaning of the message.
-constexpr std::array<std::string_view, 23> kOwnFields{"Range",
+constexpr std::array<std::string_view, 25> kOwnFields{"Range",
                                                       "Age",
                                                       "Cache-Status",
                                                       "Connection",
@@ -37,9 +37,11 @@ constexpr std::array<std::string_view, 23> kOwnFields{"Range",
                                                       "Content-Range",
                                                       "Date",
                                                       "Expect",
+                                                      "Hearsay-Fetcher",
                                                       "Hearsay-Fields",
                                                       "Hearsay-First-Seen",
                                                       "Hearsay-Form",
+                                                      "Hearsay-Meet",
                                                       "Hearsay-Min-Age",
                                                       "Hearsay-Peer",
                                                       "Hearsay-Server",
@@ -282,6 +284,8 @@ Rule read_rule(ConfigContext& context, ConfigSection& in) {
     read_storing(context, in, rule.storing);
     in.read("bypass", rule.bypass);
     in.read("fetch_for_head", rule.fetch_for_head);
+    if (const auto when = in.choice("fetch_once", kFetchOnceNames))
+        rule.fetch_once = static_cast<FetchOnce>(*when);
     read_span(in, "min_age", rule.min_age);
     read_query(context, in, rule.query);
     read_edits(context, in, "request_fields", rule.request_fields);
@@ -355,6 +359,8 @@ ordered_json rule_json(const Rule& rule) {
     show_storing(out, rule.storing);
     if (rule.bypass) out["bypass"] = true;
     if (rule.fetch_for_head) out["fetch_for_head"] = true;
+    if (rule.fetch_once != FetchOnce::automatic)
+        out["fetch_once"] = kFetchOnceNames.at(static_cast<std::size_t>(rule.fetch_once));
     show_span(out, "min_age", rule.min_age);
     show_query(out, rule.query);
     show_edits(out, "request_fields", rule.request_fields);

@@ -52,6 +52,7 @@ struct SpanTimes {
 struct Constants {
     PeerTimes peers;
     SpanTimes spans;
+    bool meets = true;  // false: rules[].fetch_once counts as `never`
 };
 
 }  // namespace proxy

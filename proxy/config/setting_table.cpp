@@ -556,6 +556,11 @@ constexpr std::array kTable{
             "node drops a large body that nobody reads. Without it a HEAD goes to the origin."},
     Setting{"rules[].bypass", ElementValue{"boolean"}, Effect::on_reload,
             "Matching requests go past the cache."},
+    Setting{"rules[].fetch_once", ElementValue{"`auto`, `always` or `never`"}, Effect::on_reload,
+            "Whether a node that misses what no peer has asks first which node fetches it already, "
+            "and takes it from there, so that the cluster asks the origin once. `auto` asks where "
+            "a second fetch would take long, or where this origin's misses met lately.",
+            false, nullptr, "`auto`"},
     Setting{"rules[].min_age", ElementValue{"time span"}, Effect::on_reload,
             "Content that the origin changed more recently, by `Last-Modified`, is refused with "
             "403 and the reason. It is a cooldown against fresh malicious packages. Content "

@@ -12,6 +12,7 @@
 #include "protocol/wire/invalidation.hpp"
 #include "protocol/wire/keys.hpp"
 #include "proxy/config/config.hpp"
+#include "proxy/fetch/known_fetchers.hpp"
 #include "proxy/fetch/peer_request_plan.hpp"
 #include "proxy/storage/block_flow.hpp"
 #include "proxy/storage/first_sights.hpp"
@@ -63,6 +64,7 @@ struct SharedCache {
     UpstreamGroups groups;
     RecentVerdicts recent_verdicts;  // for explanations
     SuffixRequests suffix_requests;
+    KnownFetchers known_fetchers;
 
 private:
     std::mutex remote_hits_access_;

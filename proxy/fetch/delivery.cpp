@@ -135,10 +135,13 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const ReceivedHead& from
     std::optional<ResumeRequest> rest;
     if (can_resume) rest.emplace(cache_, job_, version);
     auto watch = watch_of(exchange, sent_by, rest ? &*rest : nullptr);
+    const auto began = Clock::now();
     const auto came = co_await writer_.receive(exchange, watch);
     const auto& origin = job_.wanted.request->origin();
     const auto from_origin = origin && sent_by == Fill::From::origin;
     if (from_origin) note_rate(*origin);
+    if (from_origin && came == FetchError::none)
+        cache_.upstream.origin_times.fetched(origin->key, from.took + (Clock::now() - began));
     const auto left = rest && rest->took_over() && came == FetchError::abandoned;
     const auto end =
         end_of_body(left ? FetchError::body_timeout : came, job_.progress.given_up, can_resume);

@@ -5,8 +5,11 @@
 #include "proxy/config/config_disk.hpp"
 #include "proxy/fetch/block_index.hpp"
 #include "proxy/fetch/block_plan.hpp"
+#include "proxy/fetch/meeting_plan.hpp"
 #include "proxy/fetch/reader_timeout.hpp"
+#include "proxy/http/cache_status.hpp"
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/min_age.hpp"
 #include "proxy/http/request_policy.hpp"
 #include "proxy/http/validators.hpp"
@@ -57,6 +60,10 @@ asio::awaitable<void> Fetch::run() {
     if (job_.from.may_ask_peers) {
         const auto answered = co_await try_peers();
         if (answered) co_return;
+        if (!origin_ && may_meet()) {
+            const auto followed = co_await meet();
+            if (followed) co_return;
+        }
     }
     co_await ask_origin();
 }
@@ -159,28 +166,143 @@ asio::awaitable<bool> Fetch::take_peer(HedgedFetch& race, PeerAttempt& runner) {
         peers_.learn_from(runner, false, origin_usual_, Clock::now());
         co_return false;
     }
+    co_return co_await take_hit(asked, [&](bool taken) {
+        peers_.learn_from(runner, taken, origin_usual_, Clock::now());
+        if (taken) peer_won(race, runner);
+    });
+}
+
+/// A peer gives a response. True when it is the result of the fetch; `judged` hears of that before
+/// the body comes.
+asio::awaitable<bool> Fetch::take_hit(PeerRequest& asked, const std::function<void(bool)>& judged) {
+    auto& exchange = asked.exchange();
+    const auto& head = exchange.head();
     learn_first_sight(head);
     auto from = exchange.received();
     from.from_peer = true;
     if (!job_.wanted.block && length_of_head_alone(head)) {
         const auto taken = take_head(asked, from);
-        peers_.learn_from(runner, taken, origin_usual_, Clock::now());
-        if (taken) peer_won(race, runner);
+        judged(taken);
         co_return taken;
     }
     auto made = delivery_.candidate(from);
-    if (!peers_.is_acceptable(exchange, made, Clock::now())) {
-        asked.close(PeerVerdict::unusable);
-        peers_.learn_from(runner, false, origin_usual_, Clock::now());
-        co_return false;
-    }
-    peers_.learn_from(runner, true, origin_usual_, Clock::now());
-    peer_won(race, runner);
+    const auto taken = peers_.is_acceptable(exchange, made, Clock::now());
+    if (!taken) asked.close(PeerVerdict::unusable);
+    judged(taken);
+    if (!taken) co_return false;
     Delivery::Sender sender{Fill::From::peer, asked.peer().node, head.status};
     const auto faultless =
         co_await delivery_.run(exchange, from, std::move(made), std::move(sender));
     asked.close(faultless ? PeerVerdict::hit : PeerVerdict::failure);
     co_return true;
+}
+
+/// Another node may be fetching the same content, and asking which one pays.
+bool Fetch::may_meet() const {
+    const auto& request = *job_.wanted.request;
+    if (!job_.result.lease.leads() || job_.from.stale || stale_copy_ || job_.wanted.block ||
+        job_.wanted.part || !request.origin() || !can_ask_origin())
+        return false;
+    const auto& view = cache_.upstream.peers.view();
+    return view && config_.constants.meets && request.policy().fetch_once() != FetchOnce::never;
+}
+
+/// Asks who fetches the content, and takes it from there while it comes. False: this node fetches
+/// it. A node that gives nothing is passed over once; after that, all go to the origin.
+asio::awaitable<bool> Fetch::meet() {
+    std::string failed;
+    for (auto tries = 0; tries < 2; ++tries) {
+        auto meeting = co_await ask_who_fetches(failed);
+        if (meeting.node.empty()) co_return meeting.answered;
+        job_.result.fill->expect(Fill::From::peer);
+        const auto followed = co_await follow(meeting.node);
+        if (followed == Followed::answered) {
+            ++cache_.upstream.counters.fetches_followed;
+            co_return true;
+        }
+        job_.result.fill->expect(Fill::From::origin);
+        if (followed == Followed::elsewhere) break;
+        failed = std::move(meeting.node);
+    }
+    co_return false;
+}
+
+/// Asks the meeting point of the key, if that pays.
+asio::awaitable<Fetch::Meeting> Fetch::ask_who_fetches(std::string_view failed) {
+    auto& upstream = cache_.upstream;
+    const auto view = upstream.peers.view();
+    const auto& request = *job_.wanted.request;
+    const auto& self = config_.node;
+    const auto now = Clock::now();
+    const auto key = job_.result.lease.hash();
+    const auto point = meeting_point(key, self, view->peers, upstream.peers.all(),
+                                     stays_encrypted(*config_.cluster, request.key), now);
+    auto& times = upstream.origin_times;
+    const auto& place = request.origin()->key;
+    if (!point.peer) {
+        auto node = cache_.shared.known_fetchers.meet(key, self, failed, now);
+        if (!node.empty()) times.meetings_at(place).asked(true);
+        co_return Meeting{false, std::move(node)};
+    }
+    const PeerOfView peer{view, *point.peer};
+    const MeetFacts known{request.policy().fetch_once(), round_trip_to(*peer),
+                          times.fetch_at(place)};
+    if (failed.empty() && !pays_to_meet(known, times.meetings_at(place))) co_return Meeting{};
+    const auto question =
+        failed.empty() ? std::string(kWhoFetches) : std::string(kWhoElse).append(failed);
+    auto text = peers_.request_text(peer->token, now, {}, question);
+    if (text.empty()) co_return Meeting{};
+    ++upstream.counters.meetings_asked;
+    PeerRequest asked(upstream, peer, {kMeetAtMost, kMeetAtMost});
+    asked.note_in(job_.from.peers_asked);
+    asked.belong_to(request.trace);
+    const auto verdict = co_await asked.send(std::move(text), false);
+    if (verdict == PeerVerdict::hit) {  // stored there since its last announcement
+        const auto taken = co_await take_hit(asked, [](bool) {});
+        co_return Meeting{taken};
+    }
+    if (verdict == PeerVerdict::failure || verdict == PeerVerdict::timeout) co_return Meeting{};
+    const auto* named = find(asked.exchange().head().fields, kFetcherField);
+    auto node = named ? std::string(named->value) : std::string();
+    co_await asked.discard();
+    times.meetings_at(place).asked(!node.empty());
+    co_return Meeting{false, std::move(node)};
+}
+
+/// Waits for the response of the node that fetches, as long as that node is in step.
+asio::awaitable<Fetch::Followed> Fetch::follow(const std::string& node) {
+    constexpr std::chrono::milliseconds kLook{250};
+    auto& upstream = cache_.upstream;
+    const auto is_there = [&](const std::shared_ptr<const protocol::PeerView>& view) {
+        const auto named = view ? peers_named({node}, *view) : summary::PeerSet();
+        return !named.empty() && view->peers[*named.begin()].in_sync &&
+               peers_.may_be_asked(view->peers[*named.begin()]);
+    };
+    const auto view = upstream.peers.view();
+    if (!is_there(view)) co_return Followed::in_vain;
+    const PeerOfView peer{view, *peers_named({node}, *view).begin()};
+    auto text = peers_.request_text(peer->token, Clock::now(), {}, kFollow);
+    const auto patience = follow_at_most(time_of_origin(), config_.timeouts.origin_head);
+    HedgedFetch race(upstream, job_.result.wakeup);
+    auto runner =
+        std::make_shared<PeerAttempt>(upstream, peer, PeerPatience{patience, patience}, false);
+    runner->request.note_in(job_.from.peers_asked);
+    runner->request.belong_to(job_.wanted.request->trace);
+    if (text.empty() || !race.start(runner, std::move(text))) co_return Followed::elsewhere;
+    while (race.take_ended() == nullptr) {
+        if (!is_there(upstream.peers.view())) co_return Followed::in_vain;
+        co_await job_.result.wakeup->wait_until(Clock::now() + kLook);
+    }
+    if (*runner->verdict == PeerVerdict::hit) {
+        const auto taken = co_await take_hit(runner->request, [&](bool good) {
+            if (good) race.won_by(runner.get());
+        });
+        co_return taken ? Followed::answered : Followed::elsewhere;
+    }
+    const auto is_gone = *runner->verdict == PeerVerdict::failure ||
+                         *runner->verdict == PeerVerdict::timeout ||
+                         refusal_of(runner->request.exchange().head().fields) == Refusal::absent;
+    co_return is_gone ? Followed::in_vain : Followed::elsewhere;
 }
 
 /// A peer may state when it first saw the content that it gives.

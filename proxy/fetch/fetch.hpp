@@ -1,9 +1,12 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "proxy/fetch/delivery.hpp"
 #include "proxy/fetch/fetch_job.hpp"
@@ -42,6 +45,18 @@ private:
                     const std::shared_ptr<const protocol::PeerView>& view);
     bool start_origin(HedgedFetch& race);
     boost::asio::awaitable<bool> take_peer(HedgedFetch& race, PeerAttempt& runner);
+    boost::asio::awaitable<bool> take_hit(PeerRequest& asked,
+                                          const std::function<void(bool)>& judged);
+    bool may_meet() const;
+    boost::asio::awaitable<bool> meet();
+    /// The answer of a meeting point.
+    struct Meeting {
+        bool answered = false;  // it had the response itself, which is the result of the fetch
+        std::string node = {};  // that fetches the content; empty: this one is to
+    };
+    boost::asio::awaitable<Meeting> ask_who_fetches(std::string_view failed);
+    enum class Followed : std::uint8_t { answered, elsewhere, in_vain };
+    boost::asio::awaitable<Followed> follow(const std::string& node);
     void learn_first_sight(const Head& of_peer) const;
     void peer_won(HedgedFetch& race, const PeerAttempt& winner);
     bool take_head(PeerRequest& asked, const ReceivedHead& from, bool validated = false);

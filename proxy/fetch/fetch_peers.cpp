@@ -59,7 +59,8 @@ PeerTurns FetchPeers::whom_to_ask(const protocol::PeerView& view, const RoundTri
     return whom;
 }
 
-std::string FetchPeers::request_text(std::string_view token, Time now, std::string_view also) {
+std::string FetchPeers::request_text(std::string_view token, Time now, std::string_view also,
+                                     std::string_view meet) {
     if (!prepare()) return {};
     std::string proof(token);
     proof.append(also);
@@ -72,6 +73,7 @@ std::string FetchPeers::request_text(std::string_view token, Time now, std::stri
             .append(job_.wanted.block->version.form)
             .append("\r\n");
     }
+    if (!meet.empty()) lines.append(kMeetField).append(": ").append(meet).append("\r\n");
     // Of a block the version says all.
     const auto max_age = job_.wanted.block ? std::nullopt : wanted_max_age(since_invalidation(now));
     return request_->text(job_.wanted.request->config().node, proof, max_age, lines);

@@ -32,8 +32,9 @@ public:
 
     /// The head of the next peer request. `token` proves that this node is a peer. `also`, such as
     /// " stale", and the job itself add the options that the fetch accepts besides a whole reusable
-    /// response. Empty: no peer can get the request.
-    std::string request_text(std::string_view token, Time now, std::string_view also = {});
+    /// response. `meet`: a value of kMeetField; empty: none. Empty: no peer can get the request.
+    std::string request_text(std::string_view token, Time now, std::string_view also = {},
+                             std::string_view meet = {});
 
     /// Learns from a request that has ended: its gain in time, and what it shows of the peer's
     /// summary. `of_use`: it was the result. `origin`: the origin's usual time.

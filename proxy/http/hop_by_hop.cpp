@@ -26,7 +26,8 @@ bool always_stops(const Field& field) {
         case http_field::unknown:
             return iequals(field.name, kPeerField) || iequals(field.name, kFieldsField) ||
                    iequals(field.name, kFormField) || iequals(field.name, kServerField) ||
-                   iequals(field.name, kFirstSeenField) || iequals(field.name, "HTTP2-Settings");
+                   iequals(field.name, kFirstSeenField) || iequals(field.name, kMeetField) ||
+                   iequals(field.name, kFetcherField) || iequals(field.name, "HTTP2-Settings");
         default:
             return false;
     }

@@ -29,6 +29,10 @@ inline constexpr std::string_view kServerField = "Hearsay-Server";
 
 /// When the cluster first saw the content of a peer's copy (min_age.hpp).
 inline constexpr std::string_view kFirstSeenField = "Hearsay-First-Seen";
+/// In a peer request: kWhoFetches, kWhoElse and a node, or kFollow (fetch/meeting_plan.hpp).
+inline constexpr std::string_view kMeetField = "Hearsay-Meet";
+/// In a peer's refusal: the node that fetches the content, as far as the peer knows.
+inline constexpr std::string_view kFetcherField = "Hearsay-Fetcher";
 
 /// Limit for the options of Connection, and for the field names in the argument of a no-cache or
 /// private directive. Real messages have fewer.
@@ -49,10 +53,10 @@ private:
 /// Selects the fields of one head that stop at this hop (RFC 9110 §7.6.1, RFC 9111 §3.1):
 /// Connection and the fields that it names, Keep-Alive, Proxy-Connection, TE, Transfer-Encoding,
 /// Upgrade, Proxy-Authenticate, Proxy-Authentication-Info, Proxy-Authorization, kPeerField,
-/// kFieldsField, kFormField, kServerField and kFirstSeenField. Trailer stops too, because the
-/// parser drops the trailers (RFC 9110 §6.6.2). Content-Length and Host always pass, because they
-/// define the meaning of the message. Views the head. Cheap for a Connection field that is absent,
-/// or is close or keep-alive.
+/// kFieldsField, kFormField, kServerField, kFirstSeenField, kMeetField and kFetcherField. Trailer
+/// stops too, because the parser drops the trailers (RFC 9110 §6.6.2). Content-Length and Host
+/// always pass, because they define the meaning of the message. Views the head. Cheap for a
+/// Connection field that is absent, or is close or keep-alive.
 class HopByHop {
 public:
     explicit HopByHop(Fields head);

@@ -86,6 +86,10 @@ struct FieldEdits {
     bool takes_away(std::string_view name) const;
 };
 
+/// When a node asks who else fetches what no node has, so that the cluster fetches it once.
+enum class FetchOnce : std::uint8_t { automatic, always, never };
+inline constexpr std::array<std::string_view, 3> kFetchOnceNames{"auto", "always", "never"};
+
 /// One entry of `rules`.
 struct Rule {
     std::string name;
@@ -94,6 +98,7 @@ struct Rule {
     QueryRule query;
     bool bypass = false;                          // such requests go past the cache
     bool fetch_for_head = false;                  // a HEAD fills the store as a GET does
+    FetchOnce fetch_once = FetchOnce::automatic;
     std::optional<std::chrono::seconds> min_age;  // younger content is refused: min_age.hpp
     FieldEdits request_fields, response_fields;
     std::vector<std::string> tags;  // that each stored response gets, to purge by

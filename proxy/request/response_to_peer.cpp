@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text/number.hpp"
+#include "proxy/fetch/meeting_plan.hpp"
 #include "proxy/fetch/peer_request_plan.hpp"
 #include "proxy/fetch/peer_response_plan.hpp"
 #include "proxy/http/field_list.hpp"
@@ -47,6 +48,7 @@ public:
     asio::awaitable<void> run() {
         if (service_.draining()) co_return co_await refuse(Refusal::draining);
         const auto& fields = request_.head.fields;
+        if (const auto* question = find(fields, kMeetField)) meet_ = parse_meet(question->value);
         if (const auto* hashes = find(fields, kFieldsField))
             hashed_.emplace(hashes->value,
                             FieldHasher(service_.cache.shared.field_key, request_.key.uri()));
@@ -55,6 +57,8 @@ public:
         if (!found_.response && found_.fill) {
             reader_.emplace(found_.fill, transaction_.wakeup, false);
             growing_ = reader_->state();
+            if (meet_.kind == MeetQuestion::Kind::follow) co_await wait_for_head();
+            if (stats_.aborted) co_return;
         }
         const auto plan = plan_peer_response(received_, found());
         if (plan.kind == PeerResponsePlan::Kind::refused) co_return co_await refuse_by(plan);
@@ -101,6 +105,18 @@ private:
         found_ = co_await lookup_.recall(std::move(found_), hash_, uri, by);
     }
 
+    /// The head of the fill has yet to come, and the peer waits for it as a client of this node
+    /// does.
+    asio::awaitable<void> wait_for_head() {
+        const auto deadline = Clock::now() + request_.config().timeouts.origin_head;
+        const auto from_origin = [&] { return growing_.incoming.from == Fill::From::origin; };
+        while (growing_.phase == Fill::Phase::waiting && !growing_.released && from_origin()) {
+            const auto news = co_await transaction_.wait_for_news(deadline);
+            growing_ = reader_->state();
+            if (news != Transaction::News::come) co_return;
+        }
+    }
+
     const std::shared_ptr<const StoredResponse>& response() const {
         return found_.response ? found_.response : growing_.incoming.response;
     }
@@ -131,13 +147,19 @@ private:
     asio::awaitable<void> refuse_by(const PeerResponsePlan& plan) {
         if (plan.refusal == Refusal::absent && received_.may_travel)
             service_.cache.shared.store.deny(hash_);
-        std::string validators;
+        std::string lines;
         if (plan.name_validators)
             for (const auto& line : FieldBlock(response()->head_fields))
                 if (line.id == field::etag || line.id == field::last_modified ||
                     iequals(line.name, kSourceField))
-                    append_line(validators, line);
-        co_await refuse(plan.refusal, validators);
+                    append_line(lines, line);
+        const auto is_asked = meet_.kind == MeetQuestion::Kind::who && received_.may_travel;
+        if (is_asked && (plan.refusal == Refusal::absent || plan.refusal == Refusal::busy)) {
+            const auto node = service_.cache.shared.known_fetchers.meet(request_.hash, stats_.peer,
+                                                                        meet_.failed, Clock::now());
+            if (!node.empty()) lines.append(kFetcherField).append(": ").append(node).append("\r\n");
+        }
+        co_await refuse(plan.refusal, lines);
     }
 
     asio::awaitable<void> refuse(Refusal reason, FieldBlock fields = {}) {
@@ -221,6 +243,7 @@ private:
     std::optional<HashedFields> hashed_;  // names and hashes of the client's fields
     const Field* version_ = nullptr;      // that the peer names
     const Field* form_ = nullptr;
+    MeetQuestion meet_;
     summary::KeyHash hash_;  // of the entry that was found, or looked for
     Store::Found found_;
     bool is_block_ = false;  // found under the block's own key

@@ -99,6 +99,12 @@ void Fill::interim(InterimResponse response) {
         if (reader->leader_) reader->wakeup_->notify();
 }
 
+void Fill::expect(From from) {
+    const std::lock_guard lock(mutex_);
+    incoming_.from = from;
+    wake_readers();
+}
+
 void Fill::begin(Incoming incoming) {
     const std::lock_guard lock(mutex_);
     incoming_ = std::move(incoming);

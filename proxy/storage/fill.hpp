@@ -193,6 +193,9 @@ public:
     /// An interim response, before begin(); it goes to the leader, if that still reads. The caller
     /// bounds how many there are.
     void interim(InterimResponse response);
+    /// Who is to send the response, before begin(). Nobody may wait for a fill of this node that
+    /// itself waits for a peer's, since two nodes could wait for each other.
+    void expect(From from);
     void begin(Incoming incoming);
     // The functions below require begin().
     /// Bytes that append() takes before the next add_block().

@@ -39,6 +39,8 @@ public:
     summary::KeyHash hash() const { return hash_; }
     summary::Key key() const { return {hash_, uri_}; }
     const std::string& uri() const { return uri_; }
+    /// Requests like the job's wait for its fill.
+    bool leads() const { return leads_ && fill_; }
     /// The store's count of invalidations at the look-up.
     std::uint64_t invalidations() const { return invalidations_; }
 

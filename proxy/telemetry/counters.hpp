@@ -157,6 +157,7 @@ struct TrafficCounters {
     /// Requests to an origin during a peer request; `outrun` counts those whose answer came after
     /// the peer's and was dropped.
     std::uint64_t origin_hedges = 0, origin_hedges_outrun = 0;
+    std::uint64_t meetings_asked = 0, fetches_followed = 0;
     std::uint64_t peer_repeats = 0, peer_handshakes = 0;
     std::uint64_t summary_lookups = 0, summaries_overruled = 0;
     std::uint64_t peers_too_far = 0;
@@ -212,6 +213,13 @@ inline constexpr CounterRow<TrafficCounters> kTrafficCounters[] = {
      ""},
     {&TrafficCounters::origin_hedges_outrun, "upstream.origin_hedges_outrun", "requests",
      "Those of them whose answer was not used: the peer's came first, or nobody wanted one.", ""},
+    {&TrafficCounters::meetings_asked, "upstream.meetings_asked", "fetches",
+     "Fetches that asked first which node of the cluster fetches the same content "
+     "(`rules[].fetch_once`).",
+     "hearsay_meetings_asked_total"},
+    {&TrafficCounters::fetches_followed, "upstream.fetches_followed", "fetches",
+     "Those of them that got the response from the node that was fetching it.",
+     "hearsay_fetches_followed_total"},
     {&TrafficCounters::peer_repeats, "upstream.peer_repeats", "requests",
      "Requests to peers beside one that took unusually long.", "hearsay_peer_repeats_total"},
     {&TrafficCounters::peer_handshakes, "upstream.peer_handshakes", "connections",

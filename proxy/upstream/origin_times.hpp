@@ -6,6 +6,7 @@
 
 #include "base/memory/recent_map.hpp"
 #include "proxy/upstream/body_rate.hpp"
+#include "proxy/upstream/fetch_meetings.hpp"
 #include "proxy/upstream/round_trip.hpp"
 
 namespace proxy {
@@ -21,6 +22,8 @@ public:
         RoundTrip round_trip;
         BodyRate rate;
         bool is_http10 = false;  // its last response was of HTTP/1.0
+        RoundTrip fetch;         // from a request for the store to the end of its body
+        FetchMeetings meetings;
     };
 
     /// `version`: of the response, 10 or 11.
@@ -41,6 +44,16 @@ public:
     /// `waited`: for these bytes of one body, without the time of its readers.
     void body_measured(const std::string& place, std::uint64_t bytes, BodyRate::Duration waited) {
         use(place).rate.measured(bytes, waited);
+    }
+
+    /// A fetch for the store took this long, from its request to the end of the body.
+    void fetched(const std::string& place, RoundTrip::Duration time) {
+        use(place).fetch.measured(time);
+    }
+    FetchMeetings& meetings_at(const std::string& place) { return use(place).meetings; }
+    RoundTrip fetch_at(const std::string& place) const {
+        const auto* known = origins_.find(place);
+        return known != nullptr ? known->fetch : RoundTrip();
     }
 
     /// Not known() for an origin that was never asked, or long ago.

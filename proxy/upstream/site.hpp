@@ -43,6 +43,7 @@ struct SitePolicy {
     bool authorizes_each() const { return rule && rule->storing.authorize; }
     bool shares_authorized() const { return rule && rule->storing.share_authorized; }
     bool follows_redirects() const { return rule && rule->storing.follow_redirects; }
+    FetchOnce fetch_once() const { return rule ? rule->fetch_once : FetchOnce::automatic; }
     bool ignores_vary() const { return rule && rule->storing.ignored.vary; }
     /// A response of this status counts as a failure of the origin (`stale_on`).
     bool takes_for_failure(unsigned status) const;

@@ -501,6 +501,7 @@ const json& written_schema() {
       {"enum": ["no-store", "private", "no-cache", "set-cookie", "vary"]}, {"type": "string", "pattern": ".*\\$\\{.*"}]}},
     "key_fields": {"type": "array", "maxItems": 16, "items": {"$ref": "#/definitions/token"}},
     "fetch_for_head": {"type": "boolean", "default": false},
+    "fetch_once": {"anyOf": [{"enum": ["auto", "always", "never"]}, {"type": "string", "pattern": ".*\\$\\{.*"}], "default": "auto"},
     "bypass": {"type": "boolean", "default": false},
     "query": {"anyOf": [{"const": "ignore"}, {"type": "object", "properties": {
       "keep": {"$ref": "#/definitions/globs"}, "drop": {"$ref": "#/definitions/globs"}, "sort": {"type": "boolean", "default": false}},

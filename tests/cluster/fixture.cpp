@@ -23,6 +23,7 @@ bool eventually(const std::function<bool()>& holds) {
 NodesTest::NodesTest() : origin([](Exchange& e) { e.answer(fresh(), "body of " + e.target); }) {
     spdlog::set_level(spdlog::level::off);
     set_peer_budget(10s);
+    constants.meets = false;  // most tests count peer requests
 }
 
 std::string NodesTest::address(const std::string& node) {

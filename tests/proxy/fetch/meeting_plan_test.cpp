@@ -1,0 +1,152 @@
+#include "proxy/fetch/meeting_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "proxy/fetch/known_fetchers.hpp"
+
+namespace proxy {
+namespace meeting_plan_test {
+
+using namespace std::chrono_literals;
+
+const PeerRecord::Time kNow = PeerRecord::Time(1000h);
+
+/// Nodes a to h, all in step with each other.
+class MeetingPointTest : public ::testing::Test {
+protected:
+    static constexpr std::string_view kNodes = "abcdefgh";
+
+    /// The node where `self` looks for the others.
+    std::string point(summary::KeyHash key, char self, std::string_view left_out = {}) const {
+        protocol::PeerView::Peers peers;
+        peers.resize(kNodes.size());
+        for (std::size_t i = 0; i < kNodes.size(); ++i) {
+            protocol::PeerView::Peer peer;
+            if (kNodes[i] != self) peer.node = std::string(1, kNodes[i]);
+            peer.http.host = kNodes[i] == self ? "" : "h";
+            peer.has_feed = true;
+            peer.in_sync = left_out.find(kNodes[i]) == std::string_view::npos;
+            peers.set(i, peer);
+        }
+        const auto found = meeting_point(key, std::string(1, self), peers, records, false, kNow);
+        return std::string(1, found.peer ? kNodes[*found.peer] : self);
+    }
+
+    std::vector<PeerRecord> records{kNodes.size()};
+};
+
+TEST_F(MeetingPointTest, IsTheSameForAllNodesAndAnotherForEachKey) {
+    std::map<std::string, int> keys;
+    for (std::uint64_t i = 0; i < 800; ++i) {
+        const summary::KeyHash key{summary::mix(i), summary::mix(~i)};
+        const auto place = point(key, 'a');
+        for (const auto self : kNodes) EXPECT_EQ(point(key, self), place);
+        ++keys[place];
+    }
+    ASSERT_EQ(keys.size(), kNodes.size());
+    for (const auto& [node, count] : keys) EXPECT_NEAR(count, 100, 40) << node;
+}
+
+TEST_F(MeetingPointTest, IsNoNodeThatIsOutOfStepOrFails) {
+    const summary::KeyHash key{1, 2};
+    const auto first = point(key, 'a');
+    const auto second = point(key, first == "a" ? 'b' : 'a', first);
+    EXPECT_NE(second, first);
+    auto& record = records[kNodes.find(first.front())];
+    for (unsigned i = 0; i < kBreakerFailures; ++i) record.ended(PeerVerdict::failure, kNow);
+    EXPECT_EQ(point(key, first == "a" ? 'b' : 'a'), second);
+}
+
+RoundTrip steady(RoundTrip::Duration time) {
+    RoundTrip result;
+    for (int i = 0; i < 100; ++i) result.measured(time);
+    return result;
+}
+
+TEST(PaysToMeet, WhereAFetchTakesLongOrMissesMetLately) {
+    FetchMeetings seldom;
+    const auto pays = [&](RoundTrip question, RoundTrip fetch) {
+        return pays_to_meet({FetchOnce::automatic, question, fetch}, seldom);
+    };
+    EXPECT_TRUE(pays({}, steady(1ms))) << "the way to the meeting point is unknown";
+    EXPECT_TRUE(pays(steady(1ms), {})) << "no fetch was measured";
+    EXPECT_TRUE(pays(steady(1ms), steady(100ms)));
+    EXPECT_FALSE(pays(steady(1ms), steady(99ms)));
+    EXPECT_FALSE(pays(steady(3ms), steady(100ms))) << "3 %";
+    EXPECT_TRUE(pays(steady(3ms), steady(150ms)));
+
+    FetchMeetings often;
+    for (int i = 0; i < 16; ++i) often.asked(true);
+    EXPECT_TRUE(pays_to_meet({FetchOnce::automatic, steady(1ms), steady(2ms)}, often));
+    EXPECT_FALSE(pays_to_meet({FetchOnce::automatic, steady(1ms), steady(1ms)}, often));
+    for (int i = 0; i < 64; ++i) often.asked(false);
+    EXPECT_FALSE(pays_to_meet({FetchOnce::automatic, steady(1ms), steady(2ms)}, often));
+}
+
+TEST(PaysToMeet, NowAndThenToKnowTheShareUnlessTheWayIsLongerThanTheFetch) {
+    FetchMeetings meetings;
+    int samples = 0;
+    for (std::uint32_t i = 0; i < 10 * FetchMeetings::kSampleOneIn; ++i)
+        samples += pays_to_meet({FetchOnce::automatic, steady(1ms), steady(2ms)}, meetings);
+    EXPECT_EQ(samples, 10);
+    for (std::uint32_t i = 0; i < 10 * FetchMeetings::kSampleOneIn; ++i)
+        EXPECT_FALSE(pays_to_meet({FetchOnce::automatic, steady(3ms), steady(2ms)}, meetings));
+}
+
+TEST(PaysToMeet, AsTheRuleSays) {
+    FetchMeetings none;
+    EXPECT_TRUE(pays_to_meet({FetchOnce::always, steady(1s), steady(1ms)}, none));
+    EXPECT_FALSE(pays_to_meet({FetchOnce::never, steady(1ms), steady(1h)}, none));
+}
+
+TEST(FollowAtMost, IsAsLongAsTheOriginUsuallyTakesWithRoomToSpare) {
+    EXPECT_EQ(follow_at_most({}, 60s), 60s);
+    EXPECT_EQ(follow_at_most(steady(1ms), 60s), 1s);
+    EXPECT_EQ(follow_at_most(steady(1ms), 500ms), 500ms);
+    EXPECT_NEAR(std::chrono::duration<double>(follow_at_most(steady(4s), 60s)).count(), 8, 0.5);
+    EXPECT_EQ(follow_at_most(steady(40s), 60s), 60s);
+}
+
+TEST(MeetQuestions, HaveThreeForms) {
+    using Kind = MeetQuestion::Kind;
+    EXPECT_EQ(parse_meet("who").kind, Kind::who);
+    EXPECT_EQ(parse_meet("who").failed, "");
+    EXPECT_EQ(parse_meet("who-else n7").kind, Kind::who);
+    EXPECT_EQ(parse_meet("who-else n7").failed, "n7");
+    EXPECT_EQ(parse_meet("follow").kind, Kind::follow);
+    for (const auto* other : {"", "Who", "follow me", "who-else"})
+        EXPECT_EQ(parse_meet(other).kind, Kind::none) << other;
+}
+
+TEST(KnownFetchers, NamesTheFirstThatAskedToAllOthers) {
+    KnownFetchers known;
+    const summary::KeyHash key{1, 2}, other{3, 4};
+    EXPECT_EQ(known.meet(key, "a", {}, kNow), "");
+    EXPECT_EQ(known.meet(key, "b", {}, kNow), "a");
+    EXPECT_EQ(known.meet(key, "c", {}, kNow + KnownFetchers::kKept - 1s), "a");
+    EXPECT_EQ(known.meet(other, "b", {}, kNow), "");
+    EXPECT_EQ(known.meet(key, "a", {}, kNow + 1s), "") << "it fetches again";
+    EXPECT_EQ(known.meet(key, "b", {}, kNow + KnownFetchers::kKept), "a");
+    EXPECT_EQ(known.meet(key, "b", {}, kNow + 1s + KnownFetchers::kKept), "");
+}
+
+TEST(KnownFetchers, PutsTheFirstThatMissedItInThePlaceOfANodeThatGaveNothing) {
+    KnownFetchers known;
+    const summary::KeyHash key{1, 2};
+    known.meet(key, "a", {}, kNow);
+    EXPECT_EQ(known.meet(key, "b", "a", kNow), "");
+    EXPECT_EQ(known.meet(key, "c", "a", kNow), "b");
+    EXPECT_EQ(known.meet(key, "d", {}, kNow), "b");
+}
+
+TEST(KnownFetchers, ForgetsTheOldestKeysFirst) {
+    KnownFetchers known;
+    for (std::uint64_t i = 0; i <= KnownFetchers::kMost; ++i) known.meet({i, i}, "a", {}, kNow);
+    EXPECT_EQ(known.meet({1, 1}, "b", {}, kNow), "a");
+    EXPECT_EQ(known.meet({0, 0}, "b", {}, kNow), "");
+}
+
+}  // namespace meeting_plan_test
+}  // namespace proxy
