@@ -253,7 +253,8 @@ asio::awaitable<Fetch::Meeting> Fetch::ask_who_fetches(std::string_view failed) 
     auto text = peers_.request_text(peer->token, now, {}, question);
     if (text.empty()) co_return Meeting{};
     ++upstream.counters.meetings_asked;
-    PeerRequest asked(upstream, peer, {kMeetAtMost, kMeetAtMost});
+    const auto patience = config_.constants.peers.meet_at_most;
+    PeerRequest asked(upstream, peer, {patience, patience});
     asked.note_in(job_.from.peers_asked);
     asked.belong_to(request.trace);
     const auto verdict = co_await asked.send(std::move(text), false);

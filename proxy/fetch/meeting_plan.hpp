@@ -27,11 +27,8 @@ inline constexpr std::string_view kWhoElse = "who-else ";
 /// The sender was told that this node fetches the content, and waits for the head.
 inline constexpr std::string_view kFollow = "follow";
 
-/// A meeting point that answers later than this is passed over, as any node may be its own fetcher.
-inline constexpr std::chrono::milliseconds kMeetAtMost{100};
-/// A fetch that takes so long is worth a question in every case.
-inline constexpr std::chrono::milliseconds kLongFetch{100};
-/// Otherwise a question may take this part of a fetch at most.
+/// A fetch that takes so long is worth a question of up to a fiftieth of it in every case.
+inline constexpr std::chrono::seconds kLongFetch{1};
 inline constexpr int kQuestionsPart = 50;
 
 /// The value of a kMeetField.

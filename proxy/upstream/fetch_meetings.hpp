@@ -9,7 +9,7 @@ namespace proxy {
 class FetchMeetings {
 public:
     /// One miss in so many asks although it would not pay, so that the share stays known.
-    static constexpr std::uint32_t kSampleOneIn = 64;
+    static constexpr std::uint32_t kSampleOneIn = 32;
 
     /// The share of the last some 16 misses that asked.
     double share() const { return share_; }

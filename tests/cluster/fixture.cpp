@@ -24,6 +24,7 @@ NodesTest::NodesTest() : origin([](Exchange& e) { e.answer(fresh(), "body of " +
     spdlog::set_level(spdlog::level::off);
     set_peer_budget(10s);
     constants.meets = false;  // most tests count peer requests
+    constants.peers.meet_at_most = 30s;
 }
 
 std::string NodesTest::address(const std::string& node) {

@@ -72,10 +72,10 @@ TEST(PaysToMeet, WhereAFetchTakesLongOrMissesMetLately) {
     };
     EXPECT_TRUE(pays({}, steady(1ms))) << "the way to the meeting point is unknown";
     EXPECT_TRUE(pays(steady(1ms), {})) << "no fetch was measured";
-    EXPECT_TRUE(pays(steady(1ms), steady(100ms)));
-    EXPECT_FALSE(pays(steady(1ms), steady(99ms)));
-    EXPECT_FALSE(pays(steady(3ms), steady(100ms))) << "3 %";
-    EXPECT_TRUE(pays(steady(3ms), steady(150ms)));
+    EXPECT_TRUE(pays(steady(1ms), steady(1s)));
+    EXPECT_FALSE(pays(steady(1ms), steady(999ms)));
+    EXPECT_FALSE(pays(steady(30ms), steady(1s))) << "3 %";
+    EXPECT_TRUE(pays(steady(30ms), steady(1500ms)));
 
     FetchMeetings often;
     for (int i = 0; i < 16; ++i) often.asked(true);
