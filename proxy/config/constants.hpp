@@ -34,8 +34,8 @@ struct PeerTimes {
     /// A peer that sends hardly a byte of a body for so long loses its turn. A lost packet takes
     /// less.
     std::chrono::nanoseconds stall = std::chrono::seconds(3);
-    /// A meeting point (fetch/meeting_plan.hpp) that answers later than this is passed over, because
-    /// a node may always fetch for itself.
+    /// A meeting point (fetch/meeting_plan.hpp) that answers later than this is passed over,
+    /// because a node may always fetch for itself.
     std::chrono::nanoseconds meet_at_most = std::chrono::milliseconds(100);
     /// One local miss in this many goes to a peer whose summary says no, beside the origin; 0:
     /// none. It adds 0.1 % of a HEAD to each miss, and a day of misses shows a rate of false ones.
