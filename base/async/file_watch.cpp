@@ -62,6 +62,16 @@ std::set<fs::path> folders_on_the_way(const fs::path& file) {
     return folders;
 }
 
+/// The kernel's own words for these limits are about disks and files (inotify(7)).
+std::string watch_error_text(std::error_code error) {
+    if (error == std::errc::no_space_on_device)
+        return "the limit fs.inotify.max_user_watches is reached (see sysctl)";
+    if (error == std::errc::too_many_files_open)
+        return "the limit fs.inotify.max_user_instances, or that of open files, is reached (see "
+               "sysctl and ulimit -n)";
+    return error.message();
+}
+
 FileWatch::FileWatch(const boost::asio::any_io_executor& executor, Changed changed)
     : inotify_(executor), changed_(std::move(changed)) {}
 

@@ -17,6 +17,10 @@ namespace base {
 /// the way at the last folder that exists. `file`: absolute.
 std::set<std::filesystem::path> folders_on_the_way(const std::filesystem::path& file);
 
+/// The text of an error of FileWatch::watch(), with the name of the limit of the kernel that it has
+/// met.
+std::string watch_error_text(std::error_code error);
+
 /// Tells that files may have changed: written in place, replaced by a rename, or reached through
 /// another symbolic link. It watches folders by inotify, so it also tells of changes of other files
 /// there. Changes from another machine on a network file system remain unseen. One thread, that of

@@ -54,7 +54,7 @@ private:
         const auto watched = std::exchange(watches_, !files.empty());
         if (files.empty() && !watched) return;
         const auto error = watch_.watch(files);
-        auto text = error ? error.message() : std::string();
+        auto text = error ? base::watch_error_text(error) : std::string();
         if (text != trouble_ && error)
             spdlog::warn("{} a reload only, because {} cannot be watched: {}", Kind::kTakenBy,
                          Kind::kFolders, text);

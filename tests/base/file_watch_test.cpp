@@ -129,5 +129,12 @@ TEST_F(FileWatched, FindsTheFoldersOnTheWay) {
     EXPECT_THAT(folders_on_the_way(folder_ / "circle"), ElementsAre(folder_));
 }
 
+TEST(FileWatch, NamesTheLimitsOfTheKernel) {
+    const auto text = [](std::errc error) { return watch_error_text(std::make_error_code(error)); };
+    EXPECT_THAT(text(std::errc::no_space_on_device), testing::HasSubstr("max_user_watches"));
+    EXPECT_THAT(text(std::errc::too_many_files_open), testing::HasSubstr("max_user_instances"));
+    EXPECT_EQ(text(std::errc::permission_denied), "Permission denied");
+}
+
 }  // namespace file_watch_test
 }  // namespace base
