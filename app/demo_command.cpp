@@ -21,6 +21,7 @@
 #include "measure/demo_verdict.hpp"
 #include "measure/measurement.hpp"
 #include "measure/report/report_html.hpp"
+#include "measure/run/machine_load.hpp"
 #include "proxy/config/config_values.hpp"
 
 namespace app {
@@ -124,8 +125,9 @@ void stay_until_interrupted(const measure::DemoCluster& cluster, const Interrupt
 /// One run of the demo, from the first process to the last line.
 class Demo {
 public:
-    explicit Demo(const DemoCommand& command)
+    Demo(const DemoCommand& command, const measure::MachineLoad& load)
         : command_(command),
+          load_(load),
           page_(command.html),
           trace_(is_synthetic() ? measure::make_workload(command.workload)
                                 : measure::load_trace(command.trace)),
@@ -236,12 +238,15 @@ private:
                        over_the_restart(reports_[0], reports_[1], empty.total.shared_hits));
         }
         const auto small = is_synthetic() ? too_small_for_the_goal(reports_.back()) : std::string();
-        fmt::print(stderr, "demo: {}{}{}\n", trouble.empty() ? "passed" : "FAILED: " + trouble,
-                   small.empty() ? "" : "; ", small);
+        const auto loaded =
+            trouble.empty() || reports_.back().stopped ? std::string() : load_.words();
+        fmt::print(stderr, "demo: {}{}{}{}{}\n", trouble.empty() ? "passed" : "FAILED: " + trouble,
+                   small.empty() ? "" : "; ", small, loaded.empty() ? "" : "; ", loaded);
         return trouble;
     }
 
     const DemoCommand& command_;
+    const measure::MachineLoad& load_;
     PageFile page_;
     measure::Progress progress_;
     const measure::Trace trace_;
@@ -261,10 +266,13 @@ std::optional<std::uint64_t> parse_disk_size(const std::string& text) {
 int demo_command(const DemoCommand& command) {
     // If the reader of the output has gone (`| head`), writing fails and the command cleans up.
     std::signal(SIGPIPE, SIG_IGN);
+    const measure::MachineLoad load;
     try {
-        return Demo(command).run();
+        return Demo(command, load).run();
     } catch (const std::exception& error) {
-        fmt::print(stderr, "hearsay demo: {}\n", base::plain_message(error));
+        const auto loaded = load.words();
+        fmt::print(stderr, "hearsay demo: {}{}{}\n", base::plain_message(error),
+                   loaded.empty() ? "" : "; ", loaded);
         return kFailed;
     }
 }
