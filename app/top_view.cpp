@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
+#include "app/short_names.hpp"
 #include "app/status_text.hpp"
 #include "app/top_faults.hpp"
 #include "measure/report/numbers.hpp"
@@ -41,13 +43,22 @@ class Page {
 public:
     explicit Page(const TopSize& size) : size_(size) {}
 
+    /// The first text that does not fit is cut, and no other follows it on the line.
     Page& text(std::string_view text, Ink ink = Ink::plain) {
-        const auto part = text.substr(0, size_.columns - std::min(size_.columns, width_));
+        const auto room = size_.columns - std::min(size_.columns, width_);
+        const auto part = cut_text(text, room);
+        width_ = text.size() > room ? size_.columns : width_ + part.size();
         if (part.empty()) return *this;
-        width_ += part.size();
         const bool colored = size_.color && ink != Ink::plain;
         line_.append(colored ? code(ink) : "").append(part).append(colored ? "\x1b[0m" : "");
         return *this;
+    }
+    /// A part of a list, which stands on a line of its own rather than being cut.
+    Page& part(std::string_view text, Ink ink = Ink::plain) {
+        constexpr std::string_view kGap = "  ";
+        if (width_ > 0 && width_ + kGap.size() + text.size() > size_.columns) end();
+        if (width_ > 0) this->text(kGap);
+        return this->text(text, ink);
     }
     void end() {
         lines_.push_back(std::exchange(line_, {}));
@@ -89,12 +100,13 @@ std::string rate_text(const std::optional<double>& rate) {
     return fmt::format("{:.{}f}", *rate, *rate < 10 ? 1 : 0);
 }
 
-/// 9,999 or 12.3k or 4.5M: at most six characters up to a billion.
+/// 9,999 or 12.3k or 4.5M: at most six characters up to a trillion.
 std::string short_count(std::uint64_t number) {
     if (number < 10'000) return measure::grouped(number);
     const auto value = static_cast<double>(number);
-    return number < 999'950 ? fmt::format("{:.1f}k", value / 1e3)
-                            : fmt::format("{:.1f}M", value / 1e6);
+    return number < 999'950       ? fmt::format("{:.1f}k", value / 1e3)
+           : number < 999'950'000 ? fmt::format("{:.1f}M", value / 1e6)
+                                  : fmt::format("{:.1f}G", value / 1e9);
 }
 
 std::string times_text(const TopInterval::Times& times) {
@@ -113,15 +125,18 @@ void write_totals(const TopData& data, Page& page) {
         ready += node.state == "ready" ? 1 : 0;
     }
     const auto all = sum.total();
-    page.text(fmt::format("{} of {} ready", ready, measure::amount(data.nodes.size(), "node")),
+    page.part(fmt::format("{} of {} ready", ready, measure::amount(data.nodes.size(), "node")),
               ready == data.nodes.size() ? Ink::good : Ink::bad);
-    // The most important part stands first, because a narrow terminal cuts the line.
-    page.text(fmt::format(
-        "  errors {}  hit rate {} % ({} local, {} peers)  origin {} %  saved {}  refused {}",
-        measure::grouped(sum.error), percent_text(sum.local_hit + sum.peer_hit, all),
-        percent_text(sum.local_hit, all), percent_text(sum.peer_hit, all),
-        percent_text(sum.origin_fetch, all), measure::size_text(static_cast<double>(saved)),
-        measure::grouped(sum.refused)));
+    // The most important part stands first, because a low terminal cuts the page.
+    for (const auto& part :
+         {fmt::format("errors {}", measure::grouped(sum.error)),
+          fmt::format("hit rate {} % ({} local, {} peers)",
+                      percent_text(sum.local_hit + sum.peer_hit, all),
+                      percent_text(sum.local_hit, all), percent_text(sum.peer_hit, all)),
+          fmt::format("origin {} %", percent_text(sum.origin_fetch, all)),
+          fmt::format("saved {}", measure::size_text(static_cast<double>(saved))),
+          fmt::format("refused {}", measure::grouped(sum.refused))})
+        page.part(part);
     page.end();
     if (data.last.seconds <= 0) {
         page.line("this node: no interval has ended yet", Ink::dim);
@@ -131,12 +146,15 @@ void write_totals(const TopData& data, Page& page) {
     const auto rate = [&](std::uint64_t count) {
         return rate_text(static_cast<double>(count) / data.last.seconds);
     };
-    page.line(fmt::format(
-        "this node, {:.0f} s: {}/s   local {}   peer {}   origin {}   error {}   p50/p99 ms: local "
-        "{}   peer {}   origin {}",
-        data.last.seconds, rate(r.total()), rate(r.local_hit), rate(r.peer_hit),
-        rate(r.origin_fetch), rate(r.error), times_text(data.last.local_hit),
-        times_text(data.last.peer_hit), times_text(data.last.origin_fetch)));
+    for (const auto& part :
+         {fmt::format("this node, {:.0f} s: {}/s", data.last.seconds, rate(r.total())),
+          fmt::format("local {}", rate(r.local_hit)), fmt::format("peer {}", rate(r.peer_hit)),
+          fmt::format("origin {}", rate(r.origin_fetch)), fmt::format("error {}", rate(r.error)),
+          fmt::format("p50/p99 ms: local {}", times_text(data.last.local_hit)),
+          fmt::format("peer {}", times_text(data.last.peer_hit)),
+          fmt::format("origin {}", times_text(data.last.origin_fetch))})
+        page.part(part);
+    page.end();
 }
 
 /// Nodes with trouble first, then this one, then by name.
@@ -150,24 +168,37 @@ std::vector<const TopNode*> sorted(const std::vector<TopNode>& nodes) {
     return out;
 }
 
-std::size_t name_width(const std::vector<const TopNode*>& nodes) {
+/// The names of all nodes and of their peers, for a column of this table.
+ShortNames names_of(const std::vector<const TopNode*>& nodes, std::size_t most) {
+    std::set<std::string> names;
+    for (const auto* node : nodes) {
+        names.insert(node->node);
+        for (const auto& link : node->links) names.insert(link.peer);
+    }
+    return short_names(names, most);
+}
+
+/// Of the column of nodes, which takes a quarter of the line at most.
+std::size_t name_width(const std::vector<const TopNode*>& nodes, const ShortNames& names) {
     std::size_t width = 4;
-    for (const auto* node : nodes)
-        width = std::max(width, std::min<std::size_t>(node->node.size(), 24));
+    for (const auto* node : nodes) width = std::max(width, names.at(node->node).size());
     return width;
+}
+std::size_t most_of_names(std::size_t columns) {
+    return std::clamp<std::size_t>(columns / 4, 4, 24);
 }
 
 /// "in step", or the first peer whose link is not, with the number of others. The links of a node
 /// that sends no reports are as old as its last one, so they are "-".
-std::string links_text(const TopNode& node) {
+std::string links_text(const TopNode& node, const ShortNames& names) {
     if (node.state == "down" || node.state == "silent") return "-";
     std::size_t out_of_step = 0;
     const TopLink* first = nullptr;
     for (const auto& link : node.links)
         if (link.state != "in_step" && out_of_step++ == 0) first = &link;
     if (first == nullptr) return node.links.empty() ? "-" : "in step";
-    return fmt::format("{}: {}{}{}{}", first->peer, first->state, first->reason.empty() ? "" : ", ",
-                       reason_words(first->reason),
+    return fmt::format("{}: {}{}{}{}", names.at(first->peer), first->state,
+                       first->reason.empty() ? "" : ", ", reason_words(first->reason),
                        out_of_step > 1 ? fmt::format(", {} more", out_of_step - 1) : "");
 }
 
@@ -179,22 +210,22 @@ struct NodeColumn {
     std::string (*text)(const TopNode&);
 };
 constexpr NodeColumn kNodeColumns[] = {
-    {"requests", 8, 3, [](const TopNode& n) { return short_count(n.requests.total()); }},
+    {"requests", 8, 6, [](const TopNode& n) { return short_count(n.requests.total()); }},
     {"/s", 7, 0, [](const TopNode& n) { return rate_text(n.rate); }},
-    {"local%", 6, 0,
+    {"local%", 6, 2,
      [](const TopNode& n) { return percent_text(n.requests.local_hit, n.requests.total()); }},
-    {"peer%", 6, 0,
+    {"peer%", 6, 3,
      [](const TopNode& n) { return percent_text(n.requests.peer_hit, n.requests.total()); }},
-    {"orig%", 6, 0,
+    {"orig%", 6, 1,
      [](const TopNode& n) { return percent_text(n.requests.origin_fetch, n.requests.total()); }},
-    {"saved", 9, 4,
+    {"saved", 9, 7,
      [](const TopNode& n) { return measure::size_text(static_cast<double>(n.saved_bytes)); }},
-    {"objects", 9, 5, [](const TopNode& n) { return short_count(n.objects); }},
-    {"mem%", 5, 2, [](const TopNode& n) { return fmt::format("{:.0f}", n.memory * 100); }},
-    {"disk%", 5, 1, [](const TopNode& n) { return fmt::format("{:.0f}", n.disk * 100); }},
+    {"objects", 9, 8, [](const TopNode& n) { return short_count(n.objects); }},
+    {"mem%", 5, 5, [](const TopNode& n) { return fmt::format("{:.0f}", n.memory * 100); }},
+    {"disk%", 5, 4, [](const TopNode& n) { return fmt::format("{:.0f}", n.disk * 100); }},
     {"err 5m", 6, 0, [](const TopNode& n) { return short_count(n.errors_5m); }},
 };
-constexpr int kHighestRank = 5;
+constexpr int kHighestRank = 8;
 constexpr std::size_t kStateWidth = 9;
 constexpr std::size_t kLinksWidth = 30;  // of the last column, which may be longer
 
@@ -211,11 +242,13 @@ int rank_that_fits(std::size_t columns, std::size_t name, std::size_t links) {
 }
 
 void write_nodes(const std::vector<const TopNode*>& nodes, std::size_t most, Page& page) {
-    const auto width = name_width(nodes);
+    const auto names = names_of(nodes, most_of_names(page.columns()));
+    const auto width = name_width(nodes, names);
     const auto shown = nodes.size() > most ? most - 1 : nodes.size();
     std::size_t links_width = 0;
     for (std::size_t i = 0; i < shown; ++i)
-        if (nodes[i]->has_report) links_width = std::max(links_width, links_text(*nodes[i]).size());
+        if (nodes[i]->has_report)
+            links_width = std::max(links_width, links_text(*nodes[i], names).size());
     const auto rank =
         rank_that_fits(page.columns(), width, std::clamp<std::size_t>(links_width, 5, kLinksWidth));
     auto head = fmt::format("{:<{}}  {:<{}}", "node", width, "state", kStateWidth);
@@ -224,7 +257,7 @@ void write_nodes(const std::vector<const TopNode*>& nodes, std::size_t most, Pag
     page.line(head + "  links", Ink::bold);
     for (std::size_t i = 0; i < shown; ++i) {
         const auto& n = *nodes[i];
-        page.text(fmt::format("{:<{}.{}}  ", n.node, width, width));
+        page.text(fmt::format("{:<{}}  ", names.at(n.node), width));
         page.text(fmt::format("{:<{}}", n.state, kStateWidth), ink_of(n.state));
         if (!n.has_report) {
             page.text(" ").text(n.reason.empty() ? "no report" : reason_words(n.reason));
@@ -234,7 +267,7 @@ void write_nodes(const std::vector<const TopNode*>& nodes, std::size_t most, Pag
         for (const auto& column : kNodeColumns)
             if (column.rank <= rank)
                 page.text(fmt::format(" {:>{}}", column.text(n), column.width));
-        const auto links = links_text(n);
+        const auto links = links_text(n, names);
         page.text("  ").text(links, links == "in step" || links == "-" ? Ink::plain : Ink::bad);
         page.end();
     }
@@ -265,23 +298,28 @@ std::vector<std::string> busiest(const std::vector<const TopNode*>& nodes, std::
 
 /// A row is a node that asked, a column the node that gave.
 void write_matrix(const std::vector<const TopNode*>& nodes, std::size_t most, Page& page) {
-    const auto width = name_width(nodes);
     constexpr std::size_t kColumn = 8;
+    constexpr std::string_view kCorner = "got \\ from";
+    const auto rows = names_of(nodes, most_of_names(page.columns()));
+    const auto columns = names_of(nodes, kColumn - 1);
+    const auto row_name = [&](const std::string& name) {
+        const auto& text = columns.at(name);
+        return (text.starts_with('#') ? text + " " : "") + rows.at(name);
+    };
+    auto width = kCorner.size();
+    for (const auto* node : nodes) width = std::max(width, row_name(node->node).size());
     const auto beside = page.columns() > width ? (page.columns() - width) / kColumn : 0;
     const auto names = busiest(nodes, std::min(most - 1, beside));
     if (names.size() < 2) return;
-    auto head =
-        fmt::format("{:<{}}", "got \\ from", width).substr(0, std::max<std::size_t>(width, 10));
-    const auto first = std::max<std::size_t>(width, 10);
-    for (const auto& name : names)
-        head += fmt::format(" {:>{}.{}}", name, kColumn - 1, kColumn - 1);
+    auto head = fmt::format("{:<{}}", kCorner, width);
+    for (const auto& name : names) head += fmt::format(" {:>{}}", columns.at(name), kColumn - 1);
     page.line(head, Ink::bold);
     for (const auto& asker : names) {
         std::map<std::string_view, std::uint64_t> row;
         for (const auto* node : nodes)
             if (node->node == asker)
                 for (const auto& link : node->links) row[link.peer] = link.hits;
-        page.text(fmt::format("{:<{}.{}}", asker, first, first));
+        page.text(fmt::format("{:<{}}", row_name(asker), width));
         for (const auto& giver : names) {
             const auto known = row.find(giver);
             const auto text = giver == asker       ? "."
