@@ -17,9 +17,11 @@
 namespace app {
 namespace {
 
-/// `1,234 MiB`, rounded down.
-std::string mebibytes(std::uint64_t bytes) {
-    return measure::grouped(bytes >> 20) + " MiB";
+std::string size_of(std::uint64_t bytes) {
+    return measure::size_text(static_cast<double>(bytes));
+}
+std::string use_of(std::uint64_t bytes, std::uint64_t cap) {
+    return measure::use_text(static_cast<double>(bytes), static_cast<double>(cap));
 }
 
 struct Part {
@@ -105,7 +107,7 @@ void print_peers(const std::vector<measure::PeerSample>& peers) {
 /// The accuracy of each peer's summary, and its cost.
 void print_sharing(const std::vector<measure::PeerSample>& peers) {
     std::vector<Row> rows{{"sharing", "lag s", "collisions", "evicted", "sampled", "missed",
-                           "saved ms", "lost ms", "update bytes", "bits/obj"}};
+                           "saved ms", "lost ms", "updates", "bits/obj"}};
     for (const auto& p : peers) {
         const auto bits = p.objects == 0
                               ? std::string("-")
@@ -116,7 +118,7 @@ void print_sharing(const std::vector<measure::PeerSample>& peers) {
                         measure::grouped(p.sampled), measure::grouped(p.false_misses),
                         measure::grouped(p.saved_microseconds / 1000),
                         measure::grouped(p.lost_microseconds / 1000),
-                        measure::grouped(p.announcement_bytes_received), bits});
+                        size_of(p.announcement_bytes_received), bits});
     }
     fmt::print("\n{}(hearsay help status explains the columns)\n",
                table_text(rows, Last::number, 1));
@@ -139,15 +141,14 @@ void print_disk(const measure::NodeSample& n) {
     if (n.disk.empty()) return;
     fmt::print("disk {}, {} of index in memory, {}, {} not admitted (requested once)\n",
                measure::amount(n.store_disk.disk_objects, "object"),
-               measure::amount(n.store_disk.disk_index_bytes, "byte"),
+               size_of(n.store_disk.disk_index_bytes),
                measure::amount(n.store_disk.disk_hits, "hit"),
                measure::grouped(n.store_disk.disk_admission_declined));
-    std::vector<Row> rows{{"directory", "state", "used", "of size", "writes", "written", "refused",
-                           "reads", "of device", "errors", "last error"}};
+    std::vector<Row> rows{{"directory", "state", "used", "writes", "written", "refused", "reads",
+                           "of device", "errors", "last error"}};
     for (const auto& d : n.disk)
-        rows.push_back({d.path, d.state, mebibytes(d.bytes), mebibytes(d.cap_bytes),
-                        measure::grouped(d.written), mebibytes(d.written_bytes),
-                        measure::grouped(all_refused(d)),
+        rows.push_back({d.path, d.state, use_of(d.bytes, d.cap_bytes), measure::grouped(d.written),
+                        size_of(d.written_bytes), measure::grouped(all_refused(d)),
                         measure::grouped(d.read_at_once + d.read_by_threads),
                         measure::grouped(d.read_by_threads),
                         measure::grouped(d.failed + d.read_failed), d.last_error});
@@ -175,11 +176,11 @@ std::string lasting(double seconds) {
 }
 
 void print_status(const measure::NodeSample& n) {
-    fmt::print("node {}: {}, up {:.0f} s\n", n.node,
+    fmt::print("node {}: {}, up {}\n", n.node,
                n.draining ? "draining"
                : n.ready  ? "ready"
                           : "NOT READY",
-               n.uptime_seconds);
+               lasting(n.uptime_seconds));
     if (!n.reload_error.empty())
         fmt::print("configuration: the last reload was REFUSED: {}\n", n.reload_error);
     fmt::print(
@@ -189,8 +190,9 @@ void print_status(const measure::NodeSample& n) {
         measure::percent(n.peer_hit, n.total), measure::percent(n.origin_fetch, n.total),
         measure::grouped(n.uncacheable), measure::amount(n.error, "error"),
         measure::grouped(n.refused));
-    fmt::print("cache {}, {} in memory, {} evicted\n", measure::amount(n.cache.objects, "object"),
-               measure::amount(n.cache.memory_bytes, "byte"), measure::grouped(n.evictions));
+    fmt::print("cache {}, memory {}, {} evicted\n", measure::amount(n.cache.objects, "object"),
+               use_of(n.cache.memory_bytes, n.cache.memory_cap_bytes),
+               measure::grouped(n.evictions));
     fmt::print("upstream {} to origins, {} to peers\n",
                measure::amount(n.traffic.origin_requests, "request"),
                measure::grouped(n.traffic.peer_requests));
@@ -205,9 +207,8 @@ void print_status(const measure::NodeSample& n) {
     if (n.peers.empty()) return;
     fmt::print("links {} sent, {} received, {} out, {} in\n",
                measure::amount(n.links.announcements_sent, "announcement"),
-               measure::grouped(n.links.announcements_received),
-               measure::amount(n.links.bytes_sent, "byte"),
-               measure::grouped(n.links.bytes_received));
+               measure::grouped(n.links.announcements_received), size_of(n.links.bytes_sent),
+               size_of(n.links.bytes_received));
     print_peers(n.peers);
     print_sharing(n.peers);
 }
@@ -265,7 +266,7 @@ std::string sharing_legend() {
   missed        samples that it could have answered: false misses
   saved ms      time by which its answers came sooner than the origin's usually do
   lost ms       time by which they came later, and waits in vain
-  update bytes  bytes of its announcements to this node
+  updates       size of its announcements to this node
   bits/obj      bits of its summary for each object in it)";
 }
 

@@ -243,6 +243,22 @@ TEST(Status, ShowsWhereANodeLooksForPeers) {
     EXPECT_THAT(ended.out, HasSubstr("no room for the listed peer c (cluster.max_peers)\n"));
 }
 
+TEST(Status, ShowsTheUseBesideTheRoomInOneUnit) {
+    const auto node = node_that_says(R"json({"node": "a", "uptime_seconds": 7300, "requests": {},
+        "cache": {"objects": 7, "memory_bytes": 1288490188, "memory_cap_bytes": 4294967296,
+                  "disk": [{"path": "/d", "state": "ready", "bytes": 107374182400,
+                            "cap_bytes": 214748364800}]},
+        "cluster": {"bytes_sent": 2048, "bytes_received": 1572864,
+                    "peers": [{"node": "b", "state": "in_step"}]}})json");
+    const auto ended = captured([&] {
+        return status_command({{node.address().text(), {}}}, false);
+    });
+    EXPECT_THAT(ended.out, HasSubstr(", up 2 h\n"));
+    EXPECT_THAT(ended.out, HasSubstr("cache 7 objects, memory 1.20 of 4 GiB, 0 evicted\n"));
+    EXPECT_THAT(ended.out, ContainsRegex("/d +ready +100 of 200 GiB "));
+    EXPECT_THAT(ended.out, HasSubstr("2 KiB out, 1.50 MiB in\n"));
+}
+
 TEST(Status, ShowsEachDirectoryOfTheDisk) {
     const auto node = node_that_says(R"json({"node": "a", "requests": {}, "cache": {
         "disk_objects": 4000, "disk_index_bytes": 80000, "disk_hits": 7, "disk_admission_declined": 5,
@@ -255,12 +271,12 @@ TEST(Status, ShowsEachDirectoryOfTheDisk) {
     const auto ended = captured([&] {
         return status_command({{node.address().text(), {}}}, false);
     });
-    EXPECT_THAT(ended.out, HasSubstr("disk 4,000 objects, 80,000 bytes of index in memory, 7 hits, "
+    EXPECT_THAT(ended.out, HasSubstr("disk 4,000 objects, 78.1 KiB of index in memory, 7 hits, "
                                      "5 not admitted (requested once)\n"));
-    EXPECT_THAT(ended.out, ContainsRegex("directory +state +used +of .* last error\n"
-                                         "/var/cache/a +ready +1 MiB +1,024 MiB +4,000 +2 MiB +0 "
+    EXPECT_THAT(ended.out, ContainsRegex("directory +state +used +writes .* last error\n"
+                                         "/var/cache/a +ready +1 MiB of 1 GiB +4,000 +2 MiB +0 "
                                          "+7 +2 +0\n"
-                                         "/b +off +0 MiB +0 MiB .* 1,002 .* 7  Input/output error\n"
+                                         "/b +off +0 of 0 B .* 1,002 .* 7  Input/output error\n"
                                          "/b: refused: 2 after an error, 1,000 while off\n"
                                          "/b: at the start: 1 files damaged, 9 objects to be "
                                          "validated for that\n"));

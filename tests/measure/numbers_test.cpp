@@ -13,6 +13,17 @@ TEST(Grouped, SetsCommas) {
     EXPECT_EQ(grouped(18'446'744'073'709'551'615u), "18,446,744,073,709,551,615");
 }
 
+TEST(Numbers, ShowAUseInTheUnitOfTheWhole) {
+    constexpr double kGiB = 1 << 30;
+    EXPECT_EQ(use_text(1.2 * kGiB, 4 * kGiB), "1.20 of 4 GiB");
+    EXPECT_EQ(use_text(0.25 * kGiB, 4 * kGiB), "0.25 of 4 GiB");
+    EXPECT_EQ(use_text(4 * kGiB, 4 * kGiB), "4 of 4 GiB");
+    EXPECT_EQ(use_text(0, 1.5 * kGiB), "0 of 1.50 GiB");
+    EXPECT_EQ(use_text(4096, 4 * kGiB), "4 KiB of 4 GiB");
+    EXPECT_EQ(use_text(2048 * kGiB, 4 * kGiB), "2048 of 4 GiB") << "more than the whole";
+    EXPECT_EQ(use_text(0, 0), "0 of 0 B");
+}
+
 TEST(Numbers, SizesAreInTheUnitsOfSettings) {
     EXPECT_EQ(size_text(0), "0 B");
     EXPECT_EQ(size_text(1023), "1023 B");
