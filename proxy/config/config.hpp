@@ -291,9 +291,13 @@ inline constexpr std::array<std::string_view, 6> kLogLevelNames{"trace", "debug"
 enum class AccessFormat : std::uint8_t { json, squid, combined };
 inline constexpr std::array<std::string_view, 3> kAccessFormatNames{"json", "squid", "combined"};
 
+enum class ErrorFormat : std::uint8_t { text, json };
+inline constexpr std::array<std::string_view, 2> kErrorFormatNames{"text", "json"};
+
 /// The error log and the access log.
 struct LogConfig {
     LogLevel level = LogLevel::info;
+    ErrorFormat error_format = ErrorFormat::text;
     std::string access = "off";  // off, stdout, or a file
     AccessFormat format = AccessFormat::json;
     bool peers = true;  // lines for peer requests, too; by default only in json

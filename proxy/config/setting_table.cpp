@@ -781,6 +781,10 @@ constexpr std::array kTable{
     Setting{"log", SectionValue{}, Effect::on_reload, "Access log and error log."},
     Setting{"log.level", choice<&Config::log, &LogConfig::level>(kLogLevelNames), Effect::on_reload,
             "Least level of the error log on standard error."},
+    Setting{"log.error_format", choice<&Config::log, &LogConfig::error_format>(kErrorFormatNames),
+            Effect::on_reload,
+            "Format of the error log: `text` with local times, or `json` with UTC as in the access "
+            "log; see `logs.md`."},
     Setting{"log.access",
             text<&Config::log, &LogConfig::access>("`off`, `stdout` or the path of a file"),
             Effect::on_reload,

@@ -36,7 +36,7 @@ void raise_descriptor_limit() {
 
 /// Sends the error log to standard error; standard output is for the access log. Returns its last
 /// lines for the admin port.
-std::shared_ptr<const RecentErrors> set_up_log(LogLevel level) {
+std::shared_ptr<const RecentErrors> set_up_log(const LogConfig& config) {
     const auto colours =
         std::getenv("NO_COLOR") ? spdlog::color_mode::never : spdlog::color_mode::automatic;
     const auto lines = std::make_shared<RecentErrors>();
@@ -45,7 +45,8 @@ std::shared_ptr<const RecentErrors> set_up_log(LogLevel level) {
     const std::initializer_list<spdlog::sink_ptr> sinks{to_stderr,
                                                         std::make_shared<RecentErrorsSink>(lines)};
     spdlog::set_default_logger(std::make_shared<spdlog::logger>("", sinks));
-    spdlog::set_level(static_cast<spdlog::level::level_enum>(level));
+    spdlog::default_logger()->set_formatter(make_error_formatter(config.error_format));
+    spdlog::set_level(static_cast<spdlog::level::level_enum>(config.level));
     return lines;
 }
 
@@ -111,7 +112,7 @@ void log_start(const StartedNode& about, const Node& node) {
 
 int run_node(LoadResult loaded, const std::filesystem::path& file, BlockedSignals& blocked) {
     auto& config = *loaded.config;
-    const auto errors = set_up_log(config.log.level);
+    const auto errors = set_up_log(config.log);
     ignore_signals();
     raise_descriptor_limit();
     for (const auto& each : loaded.warnings) spdlog::warn("{}: {}", each.path, each.message);

@@ -11,6 +11,7 @@
 #include "base/text/plain_message.hpp"
 #include "proxy/config/cluster_settings.hpp"
 #include "proxy/config/config_review.hpp"
+#include "proxy/telemetry/error_sink.hpp"
 
 namespace proxy {
 namespace {
@@ -78,6 +79,9 @@ Reloaded SettingsInEffect::replace(LoadResult read, LogSink access_log) {
     put_in_effect(next, std::move(read.files));
     if (changes("$.log.level"))
         spdlog::set_level(static_cast<spdlog::level::level_enum>(node_.config->log.level));
+    if (changes("$.log.error_format"))
+        spdlog::default_logger()->set_formatter(
+            make_error_formatter(node_.config->log.error_format));
     if (cluster)
         node_.cluster.replace(std::move(cluster));
     else if (changes("$.cluster.peers"))

@@ -7,7 +7,14 @@
 #include <mutex>
 #include <string>
 
+#include "proxy/config/config.hpp"
+
 namespace proxy {
+
+/// Formats a line of the error log. `text`: as spdlog does by default, with a local time. `json`:
+/// an object with ts (as in the access log: RFC 3339, UTC, milliseconds), level (a word of
+/// log.level) and text (UTF-8 without control characters). One thread.
+std::unique_ptr<spdlog::formatter> make_error_formatter(ErrorFormat format);
 
 /// Writes the error log to standard error. A pipe or terminal whose reader is stuck would block
 /// every thread, so a line that finds it full is left out. The first such line waits for kPatience.

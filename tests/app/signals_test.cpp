@@ -110,6 +110,20 @@ TEST_F(Signals, HangUpReloadsTheConfiguration) {
     EXPECT_EQ(node.ended(), "exit code 0");
 }
 
+TEST_F(Signals, HangUpChangesTheFormatOfTheErrorLog) {
+    write("a.test");
+    auto text = text_of("hearsay.json");
+    const std::string section = "\"log\": {";
+    text.insert(text.find(section) + section.size(), "\"error_format\": \"json\", ");
+    std::ofstream(file_) << text;
+    auto node = run();
+    ASSERT_TRUE(says(R"(Z","level":"info","text":"node n: proxy at )")) << log();
+    EXPECT_THAT(log(), testing::StartsWith(R"({"ts":"20)"));
+    write("a.test");
+    ::kill(node.pid(), SIGHUP);
+    ASSERT_TRUE(says("[info] HUP: configuration reloaded, changed: $.log.error_format")) << log();
+}
+
 TEST_F(Signals, User1OpensTheAccessLogAnew) {
     write("*");
     auto node = run();

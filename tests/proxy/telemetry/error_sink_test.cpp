@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <sstream>
+#include <string_view>
 
 namespace proxy {
 namespace error_sink_test {
@@ -36,6 +38,27 @@ TEST(ErrorSink, LeavesOutUnreadLinesAndCountsThem) {
     EXPECT_THAT(text.str(), HasSubstr("after"));
     ::close(pipe[0]);
     ::close(pipe[1]);
+}
+
+TEST(ErrorFormat, IsJsonInUtcOrAsBefore) {
+    std::ostringstream text;
+    const auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(text);
+    ErrorSink to_text(sink, STDERR_FILENO);
+    const auto write = [&](spdlog::level::level_enum level, std::string_view payload) {
+        constexpr auto kSecond = std::chrono::seconds(1795726033);
+        text.str({});
+        to_text.log({spdlog::log_clock::time_point(kSecond + std::chrono::milliseconds(57)),
+                     spdlog::source_loc(), "", level, payload});
+        return text.str();
+    };
+    to_text.set_formatter(make_error_formatter(ErrorFormat::json));
+    EXPECT_EQ(write(spdlog::level::warn, "a \"b\"\nc\xff"),
+              "{\"ts\":\"2026-11-26T20:47:13.057Z\",\"level\":\"warn\","
+              "\"text\":\"a \\\"b\\\"\\u000ac\\uefff\"}\n");
+    EXPECT_THAT(write(spdlog::level::err, "x"), HasSubstr("\"level\":\"error\""));
+    EXPECT_THAT(write(spdlog::level::critical, "x"), HasSubstr("\"level\":\"error\""));
+    to_text.set_formatter(make_error_formatter(ErrorFormat::text));
+    EXPECT_THAT(write(spdlog::level::warn, "x"), testing::EndsWith(".057] [warning] x\n"));
 }
 
 }  // namespace error_sink_test
