@@ -8,6 +8,7 @@
 
 #include "proxy/config/cluster_settings.hpp"
 #include "proxy/config/config_values.hpp"
+#include "proxy/config/rule_shadows.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/same_host.hpp"
 #include "proxy/rewrite/url_prefix.hpp"
@@ -70,32 +71,6 @@ bool covers_host(std::string_view outer, std::string_view inner) {
     std::string scratch;
     const auto name = inner.starts_with('*') ? inner : canonical_host(inner, scratch);
     return inner == outer || (name.size() > end.size() && name.ends_with(end));
-}
-
-/// A star of `inner` can only be matched by one of `outer`, which takes any other bytes as well.
-bool covers_glob(const Glob& outer, const Glob& inner) {
-    return outer.matches(inner.text());
-}
-
-/// True for lists of which the first provably matches all that the second does. An empty list
-/// matches everything.
-bool covers_globs(const std::vector<Glob>& outer, const std::vector<Glob>& inner) {
-    const auto is_covered = [&](const Glob& glob) {
-        return std::ranges::any_of(outer,
-                                   [&](const Glob& each) { return covers_glob(each, glob); });
-    };
-    if (outer.empty()) return true;
-    return inner.empty() ? is_covered(Glob("*")) : std::ranges::all_of(inner, is_covered);
-}
-
-bool covers_rule(const RuleMatch& outer, const RuleMatch& inner) {
-    const auto has = [&](const std::string& method) {
-        return std::ranges::find(outer.methods, method) != outer.methods.end();
-    };
-    const auto covers_methods = outer.methods.empty() ||
-                                (!inner.methods.empty() && std::ranges::all_of(inner.methods, has));
-    return covers_methods && covers_globs(outer.hosts, inner.hosts) &&
-           covers_globs(outer.paths, inner.paths);
 }
 
 /// The rule is for requests with a proof of who asks, or for responses with cookies, below `here`.
@@ -230,43 +205,32 @@ private:
         }
     }
 
-    /// A rule that matches every request leaves none to the rules after it.
     void rules() {
         const auto& all = config_.rules.all();
-        const auto matches_all = [](const Rule& rule) {
-            const auto& match = rule.match;
-            const auto is_star = [](const Glob& glob) { return glob.text() == "*"; };
-            return (match.hosts.empty() || std::ranges::any_of(match.hosts, is_star)) &&
-                   (match.paths.empty() || std::ranges::any_of(match.paths, is_star)) &&
-                   match.methods.empty();
-        };
-        for (std::size_t i = 0; i < all.size(); ++i)
+        std::size_t patterns = 0;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            patterns += all[i].match.hosts.size() + all[i].match.paths.size();
             if (all[i].bypass && all[i].storing.follow_redirects)
                 doubt(entry("$.rules", i) + ".follow_redirects",
                       "has no effect, because the rule bypasses the store: a relayed redirect goes "
                       "to the client");
-        const auto last = std::ranges::find_if(all, matches_all);
-        shadowed_rules(static_cast<std::size_t>(last - all.begin()));
-        if (last == all.end() || last + 1 == all.end()) return;
-        doubt(entry("$.rules", static_cast<std::size_t>(last + 1 - all.begin())),
-              "is never used: the rule " + last->name + " before it is for every request");
-    }
-
-    /// The rules up to number `last` that one before them keeps from every request.
-    void shadowed_rules(std::size_t last) {
-        const auto& all = config_.rules.all();
-        std::size_t patterns = 0;
-        for (const auto& rule : all) patterns += rule.match.hosts.size() + rule.match.paths.size();
+        }
         if (patterns > kMostPatterns) return;
-        for (std::size_t i = 1; i < all.size() && i <= last; ++i) {
-            const auto before = std::find_if(all.begin(), all.end(), [&](const Rule& rule) {
-                return &rule == &all[i] || covers_rule(rule.match, all[i].match);
-            });
-            if (&*before != &all[i])
-                doubt(entry("$.rules", i),
-                      "is never used: the rule " + before->name +
-                          " before it is for all of its requests; the first rule that matches "
-                          "counts, so put the narrower one first");
+        for (const auto& shadow : shadowed_rules(all)) {
+            std::string names;
+            for (const auto each : shadow.by)
+                names.append(names.empty()              ? " "
+                             : each == shadow.by.back() ? " and "
+                                                        : ", ")
+                    .append(all[each].name);
+            const auto is_one = shadow.by.size() == 1;
+            doubt(entry("$.rules", shadow.rule),
+                  (shadow.gets_others ? "has no effect: the rule" : "is never used: the rule") +
+                      std::string(is_one ? "" : "s") + names + " before it " +
+                      (is_one ? "is" : "are") + " for all of its " +
+                      (shadow.gets_others ? "GET " : "") +
+                      "requests; the first rule that matches counts, so put the narrower one "
+                      "first");
         }
     }
 

@@ -185,13 +185,26 @@ TEST(ConfigReview, FindsOriginsThatAreNeverUsed) {
 }
 
 TEST(ConfigReview, FindsRulesThatAreNeverUsed) {
-    EXPECT_THAT(
-        warnings(with(R"({"rules": [{"name": "a", "match": {"paths": ["*"]}},
+    const std::string end = "; the first rule that matches counts, so put the narrower one first";
+    EXPECT_THAT(warnings(with(R"({"rules": [{"name": "a", "match": {"paths": ["*"]}},
                                             {"name": "b", "fresh_for": "1m"}]})")),
-        ElementsAre("$.rules[1]: is never used: the rule a before it is for every request"));
-    EXPECT_THAT(warnings(with(R"({"rules": [{"name": "a", "match": {"methods": ["GET"]}},
-                                            {"name": "b", "fresh_for": "1m"}]})")),
-                IsEmpty());
+                ElementsAre("$.rules[1]: is never used: the rule a before it is for all of its "
+                            "requests" +
+                            end));
+    EXPECT_THAT(warnings(with(R"({"rules": [
+                    {"name": "npm-index", "match": {"methods": ["GET"]}, "fresh_for": "5m"},
+                    {"name": "pypi-index", "match": {"paths": ["/simple/*"]}, "fresh_for": "1m"}]})")),
+                ElementsAre("$.rules[1]: has no effect: the rule npm-index before it is for all of "
+                            "its GET requests" +
+                            end));
+    EXPECT_THAT(warnings(with(R"({"rules": [
+                    {"name": "a", "match": {"paths": ["/a"]}, "bypass": true},
+                    {"name": "b", "match": {"paths": ["/b"]}, "bypass": true},
+                    {"name": "c", "match": {"paths": ["/c"]}, "bypass": true},
+                    {"name": "d", "match": {"paths": ["/a", "/c", "/b"]}, "fresh_for": "1m"}]})")),
+                ElementsAre("$.rules[3]: is never used: the rules a, b and c before it are for all "
+                            "of its requests" +
+                            end));
 }
 
 TEST(ConfigReview, FindsOriginsBehindAWildcard) {
@@ -228,7 +241,7 @@ TEST(ConfigReview, FindsRulesBehindAWiderOne) {
                             StartsWith("$.rules[2]: " + before("a"))));
     EXPECT_THAT(warnings(with(R"({"rules": [
             {"name": "a", "match": {"hosts": ["x.test"], "methods": ["GET"]}, "fresh_for": "1m"},
-            {"name": "b", "match": {"hosts": ["x.test"]}, "fresh_for": "2m"}]})")),
+            {"name": "b", "match": {"hosts": ["x.test"]}, "bypass": true}]})")),
                 IsEmpty());
 }
 
