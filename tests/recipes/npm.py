@@ -29,7 +29,7 @@ class Npm(scenario.Recipe):
     name, config, needs, hosts = "npm", "npm.json", ["npm"], ["registry.npmjs.org"]
     ways = ["mirror", "intercept"]
     is_signed = False
-    indexes = ["npm-index"]
+    indexes = ["npm-index", "npm-index-mirror"]
 
     def serve(self, origin):
         manifest, self.data = {"name": NAME, "version": "1.0.0"}, os.urandom(500_000)

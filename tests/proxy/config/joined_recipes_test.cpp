@@ -1,0 +1,173 @@
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "proxy/config/parse_config.hpp"
+#include "proxy/config/rule_shadows.hpp"
+#include "tests/source_root.hpp"
+
+namespace proxy {
+namespace joined_recipes_test {
+
+using nlohmann::json;
+
+/// A request of a client of the recipe, and the rule that is for it; empty: none.
+struct Sample {
+    std::string url, rule;
+    const char* method = "GET";
+};
+
+/// What the clients of each recipe ask for, by the public names and by a mirror's.
+const std::map<std::string, std::vector<Sample>> kSamples{
+    {"crates.json",
+     {{"https://index.crates.io/config.json", "crates-index"},
+      {"https://index.crates.io/se/rd/serde", "crates-index"},
+      {"https://static.crates.io/crates/serde/1.0.0/download", "crates-files"},
+      {"http://mirror.example.org/crates-index/config.json", "crates-index-mirror"},
+      {"http://mirror.example.org/crates-index/gi/t-/git-upload-pack", "crates-index-mirror"},
+      {"http://mirror.example.org/crates-files/crates/serde/1.0.0/download", "crates-files"}}},
+    {"debian.json",
+     {{"http://deb.debian.org/debian/dists/bookworm/InRelease", "debian-indexes"},
+      {"http://deb.debian.org/debian/dists/bookworm/main/by-hash/SHA256/ab", "debian-by-hash"},
+      {"http://security.debian.org/pool/updates/main/c/curl/curl_7.88.1_amd64.deb",
+       "debian-by-hash"},
+      {"http://deb.debian.org/debian/pool/main/n/npm/npm_9.2.0.orig.tar.gz", "debian-by-hash"}}},
+    {"git.json",
+     {{"https://github.com/team/project.bundle", "git-bundles"},
+      {"https://github.com/team/project.git/info/refs?service=git-upload-pack", "git-talk"},
+      {"https://github.com/team/project.git/git-upload-pack", "git-talk", "POST"},
+      {"https://github.com/team/project.git/info/lfs/objects/batch", "git-talk", "POST"},
+      {"https://github-cloud.githubusercontent.com/alambic/media/1/ab?X-Amz-Expires=1", "git-lfs"},
+      {"http://mirror.example.org/github/team/project.bundle", "git-bundles-mirror"},
+      {"http://mirror.example.org/github/team/project.git/info/refs", "git-talk-mirror"},
+      {"http://mirror.example.org/github/team/project.git/git-upload-pack", "git-talk-mirror",
+       "POST"},
+      {"http://mirror.example.org/github-lfs/alambic/media/1/ab", "git-lfs"}}},
+    {"images.json",
+     {{"https://registry-1.docker.io/v2/", "images-ping"},
+      {"https://registry-1.docker.io/v2/library/hello/manifests/latest", "images-tags"},
+      {"https://registry-1.docker.io/v2/library/hello/manifests/sha256:ab", "images-digests"},
+      {"https://registry-1.docker.io/v2/library/hello/blobs/sha256:ab", "images-blobs"},
+      {"https://auth.docker.io/token?service=registry.docker.io", "images-tokens"},
+      {"https://production.cloudfront.docker.com/registry-v2/docker/registry/v2/blobs/ab",
+       "images-cdn"},
+      {"http://docker.mirror.example.org/v2/", "images-ping-mirror"},
+      {"http://docker.mirror.example.org/v2/library/hello/manifests/latest", "images-tags"},
+      {"http://docker.mirror.example.org/v2/library/hello/blobs/sha256:ab", "images-blobs"},
+      {"http://docker-auth.mirror.example.org/token?scope=x", "images-tokens"}}},
+    {"images-private.json",
+     {{"https://ghcr.io/v2/", "private-images-tokens"},
+      {"https://ghcr.io/token?scope=x", "private-images-tokens"},
+      {"https://ghcr.io/v2/team/hello/manifests/latest", "private-images"},
+      {"https://pkg-containers.githubusercontent.com/ghcr1/blobs/sha256:ab", "private-images-cdn"},
+      {"http://ghcr.mirror.example.org/v2/", "private-images-mirror"},
+      {"http://ghcr.mirror.example.org/token", "private-images-tokens"},
+      {"http://ghcr.mirror.example.org/v2/team/hello/blobs/sha256:ab", "private-images"}}},
+    {"models.json",
+     {{"https://huggingface.co/team/model/resolve/main/config.json", "models-files", "HEAD"},
+      {"https://huggingface.co/api/models/team/model/revision/main", "models-lists"},
+      {"https://huggingface.co/api/datasets/team/set", "models-lists"},
+      {"https://cdn-lfs.huggingface.co/repos/ab/cd/ef?Expires=1", "models-cdn"},
+      {"http://mirror.example.org/huggingface/team/model/resolve/main/x", "models-files-mirror"},
+      {"http://mirror.example.org/huggingface/api/models/team/model", "models-lists"},
+      {"http://mirror.example.org/huggingface-cdn/repos/ab/cd/ef", "models-cdn"}}},
+    {"npm.json",
+     {{"https://registry.npmjs.org/left-pad", "npm-index"},
+      {"https://registry.npmjs.org/@team%2fpackage", "npm-index"},
+      {"https://registry.npmjs.org/left-pad/-/left-pad-1.0.0.tgz", "npm-files"},
+      {"https://registry.npmjs.org/-/npm/v1/security/advisories/bulk", "", "POST"},
+      {"http://mirror.example.org/npm/left-pad", "npm-index-mirror"},
+      {"http://mirror.example.org/npm/webpack.bundle", "npm-index-mirror"},
+      {"http://mirror.example.org/npm/resolve/latest", "npm-index-mirror"},
+      {"http://mirror.example.org/npm/resolve/-/resolve-1.0.0.tgz", "npm-files"}}},
+    {"pypi.json",
+     {{"https://pypi.org/simple/pip/", "pypi-index"},
+      {"https://files.pythonhosted.org/packages/ab/cd/ef/pip-1-py3-none-any.whl", "pypi-files"},
+      {"http://mirror.example.org/pypi/simple/pip/", "pypi-index"},
+      {"http://mirror.example.org/pypi-files/packages/ab/cd/ef/pip-1.tar.gz", "pypi-files"}}},
+    {"ranges.json",
+     {{"http://download.windowsupdate.com/c/msdownload/update/x.cab", "updates-windows"},
+      {"http://x.delivery.mp.microsoft.com/filestreamingservice/files/ab", "updates-windows"},
+      {"http://cache1.steamcontent.com/depot/1/chunk/ab", "updates-steam"}}},
+};
+
+std::map<std::string, json> recipes() {
+    std::map<std::string, json> all;
+    for (const auto& each :
+         std::filesystem::directory_iterator(tests::source_root(__FILE__) / "configs" / "recipes"))
+        if (each.path().extension() == ".json")
+            all[each.path().filename()] = json::parse(std::ifstream(each.path()));
+    return all;
+}
+
+/// As docs/howto/recipes.md says: the lists of all in one configuration.
+json joined(const std::vector<json>& recipes) {
+    json out = json::object();
+    for (auto recipe : recipes) {
+        for (const auto* list : {"origins", "rules"}) {
+            for (auto& element : recipe.value(list, json::array()))
+                out[list].push_back(std::move(element));
+            recipe.erase(list);
+        }
+        recipe.update(out);  // the other settings of the first recipe that has them
+        out = std::move(recipe);
+    }
+    return out;
+}
+
+LoadedConfig read(const json& config) {
+    auto result =
+        parse_config(config.dump(), [](const std::string&) { return std::string(40, 'k'); });
+    EXPECT_EQ(describe(result.errors), "");
+    return result.config ? std::move(*result.config) : LoadedConfig();
+}
+
+std::string rule_for(const RuleTable& rules, const Sample& sample) {
+    const auto begin = sample.url.find("://") + 3;
+    const auto slash = sample.url.find('/', begin);
+    const auto* rule = rules.find(sample.method, sample.url.substr(begin, slash - begin),
+                                  sample.url.substr(slash));
+    return rule ? rule->name : "";
+}
+
+TEST(JoinedRecipes, HaveNoRuleThatAnotherKeepsFromItsRequests) {
+    std::vector<json> all;
+    for (auto& [name, recipe] : recipes()) all.push_back(std::move(recipe));
+    for (int order = 0; order < 2; ++order, std::ranges::reverse(all)) {
+        const auto config = read(joined(all));
+        for (const auto& [rule, by, unused] : shadowed_rules(config.rules.all()))
+            ADD_FAILURE() << config.rules.all()[rule].name << " is kept from its requests by "
+                          << config.rules.all()[by.front()].name;
+    }
+}
+
+/// So the order of recipes in a joined configuration does not matter.
+TEST(JoinedRecipes, LeaveTheRequestsOfOtherRecipesAlone) {
+    auto all = recipes();
+    for (const auto& [name, recipe] : all) {
+        const auto samples = kSamples.find(name);
+        if (samples == kSamples.end()) {
+            ADD_FAILURE() << "kSamples lacks requests of " << name;
+            continue;
+        }
+        const auto own = read(recipe);
+        for (const auto& sample : samples->second)
+            EXPECT_EQ(rule_for(own.rules, sample), sample.rule) << sample.url;
+        for (const auto& [other, each] : all) {
+            if (other == name) continue;
+            const auto others = read(each);
+            for (const auto& sample : samples->second)
+                EXPECT_EQ(rule_for(others.rules, sample), "")
+                    << other << " takes " << sample.url << " of " << name;
+        }
+    }
+}
+
+}  // namespace joined_recipes_test
+}  // namespace proxy
