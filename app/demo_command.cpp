@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "app/command_line.hpp"
@@ -21,7 +22,6 @@
 #include "measure/demo_verdict.hpp"
 #include "measure/measurement.hpp"
 #include "measure/report/report_html.hpp"
-#include "measure/run/machine_load.hpp"
 #include "proxy/config/config_values.hpp"
 
 namespace app {
@@ -122,12 +122,21 @@ void stay_until_interrupted(const measure::DemoCluster& cluster, const Interrupt
     }
 }
 
+measure::ProcessorTimes times_now() {
+    std::ifstream stat("/proc/stat");
+    return measure::processor_times(stat);
+}
+
+std::string load_since(const measure::ProcessorTimes& begin) {
+    double average = 0;
+    return ::getloadavg(&average, 1) == 1 ? measure::loaded_words(begin, times_now(), average) : "";
+}
+
 /// One run of the demo, from the first process to the last line.
 class Demo {
 public:
-    Demo(const DemoCommand& command, const measure::MachineLoad& load)
+    explicit Demo(const DemoCommand& command)
         : command_(command),
-          load_(load),
           page_(command.html),
           trace_(is_synthetic() ? measure::make_workload(command.workload)
                                 : measure::load_trace(command.trace)),
@@ -238,15 +247,15 @@ private:
                        over_the_restart(reports_[0], reports_[1], empty.total.shared_hits));
         }
         const auto small = is_synthetic() ? too_small_for_the_goal(reports_.back()) : std::string();
-        const auto loaded =
-            trouble.empty() || reports_.back().stopped ? std::string() : load_.words();
+        const auto stopped = reports_.back().stopped;
+        const auto loaded = trouble.empty() || stopped ? std::string() : load_since(times_);
         fmt::print(stderr, "demo: {}{}{}{}{}\n", trouble.empty() ? "passed" : "FAILED: " + trouble,
                    small.empty() ? "" : "; ", small, loaded.empty() ? "" : "; ", loaded);
         return trouble;
     }
 
     const DemoCommand& command_;
-    const measure::MachineLoad& load_;
+    const measure::ProcessorTimes times_ = times_now();
     PageFile page_;
     measure::Progress progress_;
     const measure::Trace trace_;
@@ -266,11 +275,11 @@ std::optional<std::uint64_t> parse_disk_size(const std::string& text) {
 int demo_command(const DemoCommand& command) {
     // If the reader of the output has gone (`| head`), writing fails and the command cleans up.
     std::signal(SIGPIPE, SIG_IGN);
-    const measure::MachineLoad load;
+    const auto begin = times_now();
     try {
-        return Demo(command, load).run();
+        return Demo(command).run();
     } catch (const std::exception& error) {
-        const auto loaded = load.words();
+        const auto loaded = load_since(begin);
         fmt::print(stderr, "hearsay demo: {}{}{}\n", base::plain_message(error),
                    loaded.empty() ? "" : "; ", loaded);
         return kFailed;

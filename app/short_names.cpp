@@ -1,27 +1,21 @@
 #include "app/short_names.hpp"
 
 #include <algorithm>
-#include <optional>
-#include <vector>
 
 namespace app {
 namespace {
 
 constexpr std::string_view kSeparators = "-._:";
-constexpr std::string_view kDigits = "0123456789";
-constexpr std::string_view kCutMark = "..";
 
 bool is_digit(char c) {
-    return kDigits.find(c) != std::string_view::npos;
+    return c >= '0' && c <= '9';
 }
 
-/// The text at `at` and the text before it are parts of one number, or of a number and its unit.
-bool splits_number(std::string_view text, std::size_t at) {
-    if (at == 0 || at >= text.size()) return false;
-    const auto is_part = [](char c) { return is_digit(c) || c == '.' || c == ',' || c == '%'; };
-    const auto before = text[at - 1], after = text[at];
-    if (is_digit(before)) return is_part(after) || (after >= 'A' && after <= 'z');
-    return is_part(before) && is_digit(after);
+/// A cut at `at` would split a number and its unit, or show the end of a number with dots.
+bool is_in_number(std::string_view text, std::size_t at) {
+    constexpr std::string_view kInside = ".,";
+    const auto before = text[at - 1];
+    return is_digit(before) || (is_digit(text[at]) && kInside.find(before) != kInside.npos);
 }
 
 std::size_t common_begin(const std::set<std::string>& names) {
@@ -40,17 +34,6 @@ std::size_t common_end(const std::set<std::string>& names) {
     return common_begin(reversed);
 }
 
-/// Takes so many bytes from both ends. Nothing if a name would be empty.
-std::optional<ShortNames> without_ends(const std::set<std::string>& names, std::size_t begin,
-                                       std::size_t end) {
-    ShortNames out;
-    for (const auto& name : names) {
-        if (begin + end >= name.size()) return std::nullopt;
-        out[name] = name.substr(begin, name.size() - begin - end);
-    }
-    return out;
-}
-
 bool fit(const ShortNames& names, std::size_t most) {
     return std::ranges::all_of(names, [&](const auto& each) { return each.second.size() <= most; });
 }
@@ -58,12 +41,11 @@ bool fit(const ShortNames& names, std::size_t most) {
 }  // namespace
 
 std::string cut_text(std::string_view text, std::size_t most) {
+    constexpr std::string_view kMark = "..";
     if (text.size() <= most) return std::string(text);
-    const auto mark = most > kCutMark.size() ? kCutMark : std::string_view();
+    const auto mark = most > kMark.size() ? kMark : std::string_view();
     auto end = most - mark.size();
-    // `10..` would look like a number that is cut.
-    while (end > 0 && (splits_number(text, end) || (!mark.empty() && is_digit(text[end - 1]))))
-        --end;
+    while (end > 0 && is_in_number(text, end)) --end;
     return std::string(text.substr(0, end)).append(mark);
 }
 
@@ -74,21 +56,13 @@ ShortNames short_names(const std::set<std::string>& names, std::size_t most) {
     if (names.size() > 1) {
         const auto& one = *names.begin();
         auto begin = common_begin(names), end = common_end(names);
-        auto parts = begin;
-        while (parts > 0 && kSeparators.find(one[parts - 1]) == std::string_view::npos) --parts;
+        while (begin > 0 && kSeparators.find(one[begin - 1]) == std::string_view::npos) --begin;
         while (end > 0 && kSeparators.find(one[one.size() - end]) == std::string_view::npos) --end;
-        while (begin > 0 && is_digit(one[begin - 1])) --begin;
-        for (const auto each : {parts, begin})
-            if (auto shorter = without_ends(names, each, end)) {
-                all = std::move(*shorter);
-                if (fit(all, most)) return all;
-            }
+        for (auto& [name, text] : all)
+            if (begin + end < name.size()) text = name.substr(begin, name.size() - begin - end);
     }
     std::set<std::string> different;
-    for (auto& [name, text] : all) {
-        text = cut_text(text, most);
-        different.insert(text);
-    }
+    for (auto& [name, text] : all) different.insert(text = cut_text(text, most));
     if (different.size() == names.size()) return all;
     std::size_t number = 0;
     for (auto& [name, text] : all) text = "#" + std::to_string(++number);

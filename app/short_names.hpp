@@ -18,8 +18,9 @@ using ShortNames = std::map<std::string, std::string, std::less<>>;
 
 /// Makes names fit into `most` bytes, which has to be 4 at least. Names that fit stay as they are.
 /// Otherwise all lose the parts, between `-`, `.`, `_` and `:`, with which all of them begin or
-/// end, then what else all begin with; then the ends that do not fit are cut. If two would look
-/// alike, all become numbers in their order: `#1`. Pure.
+/// end, and the ends that do not fit are cut. If two would look alike, all become numbers in their
+/// order:
+/// `#1`. Pure.
 ShortNames short_names(const std::set<std::string>& names, std::size_t most);
 
 }  // namespace app

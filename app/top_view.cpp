@@ -100,13 +100,12 @@ std::string rate_text(const std::optional<double>& rate) {
     return fmt::format("{:.{}f}", *rate, *rate < 10 ? 1 : 0);
 }
 
-/// 9,999 or 12.3k or 4.5M: at most six characters up to a trillion.
+/// 9,999 or 12.3k or 4.5M: at most six characters up to a billion.
 std::string short_count(std::uint64_t number) {
     if (number < 10'000) return measure::grouped(number);
     const auto value = static_cast<double>(number);
-    return number < 999'950       ? fmt::format("{:.1f}k", value / 1e3)
-           : number < 999'950'000 ? fmt::format("{:.1f}M", value / 1e6)
-                                  : fmt::format("{:.1f}G", value / 1e9);
+    return number < 999'950 ? fmt::format("{:.1f}k", value / 1e3)
+                            : fmt::format("{:.1f}M", value / 1e6);
 }
 
 std::string times_text(const TopInterval::Times& times) {

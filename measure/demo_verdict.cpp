@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <istream>
+
 #include "measure/report/numbers.hpp"
 #include "measure/trace/workload.hpp"
 
@@ -26,6 +29,34 @@ std::string too_small_for_the_goal(const Report& report) {
         "too few requests to judge what was found: the ideal has {} hits, {} are needed "
         "(--requests {} has more)",
         grouped(hits), grouped(kDemoLeastHits), WorkloadOptions{}.requests);
+}
+
+ProcessorTimes processor_times(std::istream& stat) {
+    // user, nice, system, idle, iowait, irq, softirq, steal; the times of guests are in user
+    std::array<std::uint64_t, 8> parts{};
+    ProcessorTimes times;
+    if (std::string name; !(stat >> name) || name != "cpu") return {};
+    for (auto& part : parts) {
+        if (!(stat >> part)) return {};
+        times.all += part;
+    }
+    times.idle = parts[3] + parts[4];
+    times.stolen = parts[7];
+    return times;
+}
+
+std::string loaded_words(const ProcessorTimes& from, const ProcessorTimes& to,
+                         double load_average) {
+    constexpr double kLeastIdle = 10, kMostStolen = 5;  // percent
+    if (to.all <= from.all || to.idle < from.idle || to.stolen < from.stolen) return {};
+    const auto idle = percent(to.idle - from.idle, to.all - from.all);
+    const auto stolen = percent(to.stolen - from.stolen, to.all - from.all);
+    if (idle >= kLeastIdle && stolen <= kMostStolen) return {};
+    return fmt::format(
+        "the machine was loaded: its processors were idle for {:.0f} % of the time, other virtual "
+        "machines took {:.0f} %, and the load average was {:.1f} (try an idle machine, or a lower "
+        "--rate)",
+        idle, stolen, load_average);
 }
 
 std::string over_the_restart(const Report& before, const Report& after,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <string>
 
 #include "measure/report/report.hpp"
@@ -19,6 +20,17 @@ inline constexpr std::uint64_t kDemoLeastHits = 5'000;
 std::string demo_verdict(const Report&, bool synthetic);
 /// Returns the reason why a made-up workload is too small for the goal, or an empty string.
 std::string too_small_for_the_goal(const Report&);
+
+/// The time of all processors since the start of the machine, in ticks.
+struct ProcessorTimes {
+    std::uint64_t all = 0, idle = 0;
+    std::uint64_t stolen = 0;  ///< by other virtual machines of the host
+};
+/// Reads /proc/stat (proc_stat(5)); zeros for anything else.
+ProcessorTimes processor_times(std::istream& stat);
+/// Says that the machine was too busy to judge a run between two times, or returns an empty string.
+/// `load_average`: of the last minute.
+std::string loaded_words(const ProcessorTimes& from, const ProcessorTimes& to, double load_average);
 
 /// Describes in one sentence how much the disks kept over a restart between two parts of a
 /// workload. `hits_of_empty`: the most hits that the second part could find in empty caches.

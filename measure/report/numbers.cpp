@@ -3,28 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <iterator>
 
 namespace measure {
 
 namespace {
 
 constexpr int kMostDigits = 9;  // decimals: down to one billionth
-constexpr std::array kUnits{"B", "KiB", "MiB", "GiB", "TiB"};
-
-std::size_t unit_of(double bytes) {
-    std::size_t unit = 0;
-    for (; bytes >= 1024 && unit + 1 < kUnits.size(); bytes /= 1024) ++unit;
-    return unit;
-}
-
-std::string number_in(std::size_t unit, double bytes) {
-    const auto value = bytes / std::pow(1024, static_cast<double>(unit));
-    const bool whole = unit == 0 || value == std::floor(value);
-    const int digits = whole || value >= 100 ? 0 : value >= 10 ? 1 : 2;
-    return fmt::format("{:.{}f}", value, digits);
-}
 
 }  // namespace
 
@@ -47,15 +33,21 @@ double percent(std::uint64_t part, std::uint64_t whole) {
 }
 
 std::string size_text(double bytes) {
-    const auto unit = unit_of(bytes);
-    return number_in(unit, bytes) + " " + kUnits.at(unit);
+    constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    std::size_t unit = 0;
+    while (bytes >= 1024 && unit + 1 < std::size(kUnits)) {
+        bytes /= 1024;
+        ++unit;
+    }
+    const bool whole = unit == 0 || bytes == std::floor(bytes);
+    const int digits = whole || bytes >= 100 ? 0 : bytes >= 10 ? 1 : 2;
+    return fmt::format("{:.{}f} {}", bytes, digits, kUnits[unit]);
 }
 
 std::string use_text(double bytes, double whole) {
-    const auto unit = unit_of(whole);
-    const auto part = number_in(unit, bytes);
-    const auto is_tiny = bytes > 0 && part.find_first_not_of("0.") == std::string::npos;
-    return (is_tiny ? size_text(bytes) : part) + " of " + size_text(whole);
+    double unit = 1;
+    while (whole / unit >= 1024) unit *= 1024;
+    return fmt::format("{:.{}f} of {}", bytes / unit, unit > 1 ? 2 : 0, size_text(whole));
 }
 
 std::string fixed_text(double value, int digits) {

@@ -18,8 +18,7 @@ double percent(std::uint64_t part, std::uint64_t whole);
 
 /// "950 B", "12.3 KiB", "64 MiB": powers of 1024, as in settings.
 std::string size_text(double bytes);
-/// "1.20 of 4 GiB": both in the unit of the whole. A use that would be shown as 0 keeps its own
-/// unit.
+/// "1.20 of 4 GiB": both in the unit of the whole.
 std::string use_text(double bytes, double whole);
 
 /// Formats a number with so many decimals. A value that rounds to zero loses its sign.

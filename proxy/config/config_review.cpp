@@ -216,22 +216,12 @@ private:
                       "to the client");
         }
         if (patterns > kMostPatterns) return;
-        for (const auto& shadow : shadowed_rules(all)) {
-            std::string names;
-            for (const auto each : shadow.by)
-                names.append(names.empty()              ? " "
-                             : each == shadow.by.back() ? " and "
-                                                        : ", ")
-                    .append(all[each].name);
-            const auto is_one = shadow.by.size() == 1;
-            doubt(entry("$.rules", shadow.rule),
-                  (shadow.gets_others ? "has no effect: the rule" : "is never used: the rule") +
-                      std::string(is_one ? "" : "s") + names + " before it " +
-                      (is_one ? "is" : "are") + " for all of its " +
-                      (shadow.gets_others ? "GET " : "") +
+        for (const auto& [rule, by, gets_others] : shadowed_rules(all))
+            doubt(entry("$.rules", rule),
+                  std::string(gets_others ? "has no effect" : "is never used") + ": the rule " +
+                      all[by].name + " before it is for all of its " + (gets_others ? "GET " : "") +
                       "requests; the first rule that matches counts, so put the narrower one "
                       "first");
-        }
     }
 
     void server(const HostPort& place, const std::string& path) {

@@ -7,19 +7,18 @@
 
 namespace proxy {
 
-/// A rule that has no effect, because rules before it take its requests.
+/// A rule that has no effect, because one before it takes its requests.
 struct RuleShadow {
-    std::size_t rule = 0;
-    std::vector<std::size_t> by;  ///< in order; one alone, if it suffices
-    /// It still gets requests of other methods than GET and HEAD, which its members mean nothing
-    /// to: all of them are about stored responses.
+    std::size_t rule = 0, by = 0;
+    /// It gets requests of other methods than GET and HEAD, to which its members mean nothing: all
+    /// of them are about stored responses.
     bool gets_others = false;
     bool operator==(const RuleShadow&) const = default;
 };
 
-/// Finds the rules that have no effect. Each one found provably has none, and a rule whose requests
-/// several hosts, paths or methods of others share out is found as well. The time grows with the
-/// square of the number of patterns. Pure.
+/// Finds such rules. Each one found provably has no effect; rules that only several others together
+/// keep from their requests are not found. The time grows with the square of the number of
+/// patterns. Pure.
 std::vector<RuleShadow> shadowed_rules(const std::vector<Rule>& rules);
 
 }  // namespace proxy

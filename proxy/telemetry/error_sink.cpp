@@ -1,17 +1,13 @@
 #include "proxy/telemetry/error_sink.hpp"
 
-#include <fmt/format.h>
 #include <poll.h>
 #include <spdlog/pattern_formatter.h>
 #include <sys/stat.h>
 
-#include <algorithm>
-#include <chrono>
-#include <cstddef>
+#include <ctime>
 #include <utility>
 
 #include "base/text/json_string.hpp"
-#include "proxy/http/http_date.hpp"
 
 namespace proxy {
 namespace {
@@ -21,33 +17,26 @@ bool is_regular(int descriptor) {
     return ::fstat(descriptor, &what) == 0 && S_ISREG(what.st_mode);
 }
 
-class JsonErrorFormatter final : public spdlog::formatter {
-public:
-    void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& out) override {
-        const auto second = std::chrono::floor<std::chrono::seconds>(message.time);
-        const auto part = std::chrono::floor<std::chrono::milliseconds>(message.time - second);
-        const auto level = std::min(message.level, spdlog::level::err);
-        line_ = rfc3339(second);
-        line_.pop_back();  // the Z
-        line_ = fmt::format(R"({{"ts":"{}.{:03}Z","level":"{}","text":)", line_, part.count(),
-                            kLogLevelNames.at(static_cast<std::size_t>(level)));
-        base::append_json_string(line_, {message.payload.data(), message.payload.size()});
-        line_.append("}\n");
-        out.append(line_.data(), line_.data() + line_.size());
+class JsonText final : public spdlog::custom_flag_formatter {
+    void format(const spdlog::details::log_msg& message, const std::tm&,
+                spdlog::memory_buf_t& out) override {
+        std::string text;
+        base::append_json_string(text, {message.payload.data(), message.payload.size()});
+        out.append(text.data(), text.data() + text.size());
     }
-    std::unique_ptr<spdlog::formatter> clone() const override {
-        return std::make_unique<JsonErrorFormatter>();
+    std::unique_ptr<spdlog::custom_flag_formatter> clone() const override {
+        return std::make_unique<JsonText>();
     }
-
-private:
-    std::string line_;  // reuses its memory
 };
 
 }  // namespace
 
 std::unique_ptr<spdlog::formatter> make_error_formatter(ErrorFormat format) {
-    if (format == ErrorFormat::json) return std::make_unique<JsonErrorFormatter>();
-    return std::make_unique<spdlog::pattern_formatter>();
+    if (format == ErrorFormat::text) return std::make_unique<spdlog::pattern_formatter>();
+    auto json = std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
+    json->add_flag<JsonText>('*').set_pattern(
+        R"({"ts":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l","text":%*})");
+    return json;
 }
 
 ErrorSink::ErrorSink(std::shared_ptr<spdlog::sinks::sink> to, int descriptor)

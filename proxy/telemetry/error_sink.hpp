@@ -11,9 +11,8 @@
 
 namespace proxy {
 
-/// Formats a line of the error log. `text`: as spdlog does by default, with a local time. `json`:
-/// an object with ts (as in the access log: RFC 3339, UTC, milliseconds), level (a word of
-/// log.level) and text (UTF-8 without control characters). One thread.
+/// Formats lines of the error log: `text` as spdlog does by default, with a local time; `json` as
+/// an object with ts, level and text, which are as in the access log. One thread.
 std::unique_ptr<spdlog::formatter> make_error_formatter(ErrorFormat format);
 
 /// Writes the error log to standard error. A pipe or terminal whose reader is stuck would block

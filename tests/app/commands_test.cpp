@@ -255,7 +255,7 @@ TEST(Status, ShowsTheUseBesideTheRoomInOneUnit) {
     });
     EXPECT_THAT(ended.out, HasSubstr(", up 2 h\n"));
     EXPECT_THAT(ended.out, HasSubstr("cache 7 objects, memory 1.20 of 4 GiB, 0 evicted\n"));
-    EXPECT_THAT(ended.out, ContainsRegex("/d +ready +100 of 200 GiB "));
+    EXPECT_THAT(ended.out, ContainsRegex("/d +ready +100.00 of 200 GiB "));
     EXPECT_THAT(ended.out, HasSubstr("2 KiB out, 1.50 MiB in\n"));
 }
 
@@ -274,7 +274,7 @@ TEST(Status, ShowsEachDirectoryOfTheDisk) {
     EXPECT_THAT(ended.out, HasSubstr("disk 4,000 objects, 78.1 KiB of index in memory, 7 hits, "
                                      "5 not admitted (requested once)\n"));
     EXPECT_THAT(ended.out, ContainsRegex("directory +state +used +writes .* last error\n"
-                                         "/var/cache/a +ready +1 MiB of 1 GiB +4,000 +2 MiB +0 "
+                                         "/var/cache/a +ready +0.00 of 1 GiB +4,000 +2 MiB +0 "
                                          "+7 +2 +0\n"
                                          "/b +off +0 of 0 B .* 1,002 .* 7  Input/output error\n"
                                          "/b: refused: 2 after an error, 1,000 while off\n"

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "tests/measure/report_fixture.hpp"
 
 namespace measure {
@@ -74,6 +76,31 @@ TEST(OverTheRestart, ComparesBothPartsAndWhatWouldHaveBeenLost) {
     EXPECT_EQ(over_the_restart(found_126_of(126), after, 75),
               "found 1.0000 of the ideal hits before the restart and 0.8400 after it (1,234 "
               "objects came back from the disks; empty caches could have found 0.5000)");
+}
+
+TEST(LoadedMachine, IsReadFromTheTimesOfAllProcessors) {
+    const auto times = [](const char* text) {
+        std::istringstream stat(text);
+        return processor_times(stat);
+    };
+    const auto read = times("cpu  100 20 30 400 50 6 7 8 90 1\ncpu0 1 2 3 4 5 6 7 8\n");
+    EXPECT_EQ(read.all, 621u) << "the times of guests are a part of the first";
+    EXPECT_EQ(read.idle, 450u);
+    EXPECT_EQ(read.stolen, 8u);
+    for (const auto* other : {"", "cpu", "cpu 1 2 3 4 5 6 7", "cpu a", "intr 1 2 3 4 5 6 7 8"})
+        EXPECT_EQ(times(other).all, 0u) << other;
+}
+
+TEST(LoadedMachine, IsNamedWhenItsProcessorsWereBusyOrTaken) {
+    const ProcessorTimes from{1000, 500, 40};
+    EXPECT_EQ(loaded_words(from, {2000, 530, 160}, 14.24),
+              "the machine was loaded: its processors were idle for 3 % of the time, other virtual "
+              "machines took 12 %, and the load average was 14.2 (try an idle machine, or a lower "
+              "--rate)");
+    EXPECT_THAT(loaded_words(from, {2000, 900, 100}, 0.5), HasSubstr("idle for 40 %"));
+    EXPECT_EQ(loaded_words(from, {2000, 600, 90}, 9), "") << "10 % idle, 5 % taken";
+    EXPECT_EQ(loaded_words(from, from, 9), "") << "no time has passed";
+    EXPECT_EQ(loaded_words({}, {}, 9), "") << "no /proc";
 }
 
 }  // namespace demo_verdict_test

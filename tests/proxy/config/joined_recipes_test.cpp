@@ -94,10 +94,10 @@ const std::map<std::string, std::vector<Sample>> kSamples{
      {{"https://huggingface.co/team/model/resolve/main/config.json", "models-files", "HEAD"},
       {"https://huggingface.co/api/models/team/model/revision/main", "models-lists"},
       {"https://huggingface.co/api/datasets/team/set", "models-lists"},
-      {"https://cdn-lfs.huggingface.co/repos/ab/cd/ef?Expires=1", "models-cdn"},
+      {"https://cas-bridge.xethub.hf.co/xet-bridge-us/ab/cd?X-Amz-Expires=1", "models-cdn"},
+      {"https://us.aws.cdn.hf.co/repos/ab/cd/ef?Expires=1", "models-cdn"},
       {"http://mirror.example.org/huggingface/team/model/resolve/main/x", "models-files-mirror"},
-      {"http://mirror.example.org/huggingface/api/models/team/model", "models-lists"},
-      {"http://mirror.example.org/huggingface-cdn/repos/ab/cd/ef", "models-cdn"}}},
+      {"http://mirror.example.org/huggingface/api/models/team/model", "models-lists"}}},
     {"npm.json",
      {{"https://registry.npmjs.org/left-pad", "npm-index"},
       {"https://registry.npmjs.org/@team%2fpackage", "npm-index"},
@@ -122,11 +122,16 @@ const std::map<std::string, std::vector<Sample>> kSamples{
       {"http://cache1.steamcontent.com/depot/1/chunk/ab", "updates-steam"}}},
 };
 
+/// These name the hosts of another recipe, so a node has one of the two.
+bool is_alternative(const std::string& recipe) {
+    return recipe == "models-private" || recipe == "images-all";
+}
+
 std::map<std::string, json> recipes() {
     std::map<std::string, json> all;
     for (const auto& each :
          std::filesystem::directory_iterator(tests::source_root(__FILE__) / "configs" / "recipes"))
-        if (each.path().extension() == ".json")
+        if (each.path().extension() == ".json" && !is_alternative(each.path().stem().string()))
             all[each.path().filename()] = json::parse(std::ifstream(each.path()));
     return all;
 }
@@ -166,9 +171,9 @@ TEST(JoinedRecipes, HaveNoRuleThatAnotherKeepsFromItsRequests) {
     for (auto& [name, recipe] : recipes()) all.push_back(std::move(recipe));
     for (int order = 0; order < 2; ++order, std::ranges::reverse(all)) {
         const auto config = read(joined(all));
-        for (const auto& [rule, by, unused] : shadowed_rules(config.rules.all()))
+        for (const auto& [rule, by, gets_others] : shadowed_rules(config.rules.all()))
             ADD_FAILURE() << config.rules.all()[rule].name << " is kept from its requests by "
-                          << config.rules.all()[by.front()].name;
+                          << config.rules.all()[by].name;
     }
 }
 
