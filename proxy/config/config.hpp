@@ -184,10 +184,10 @@ struct OriginTlsConfig {
 
 /// The name of an entry at this node, and what is rewritten there.
 struct PublicConfig {
-    UrlPrefix url;                        // from `public`
-    std::string path = {};                // of `url` or of all `upstreams`, as UrlPrefix has it
-    bool location = true, links = false;  // from `rewrite`
-    std::uint64_t rewrite_up_to = 64ull << 20;  // bytes: larger bodies keep their links
+    UrlPrefix url;          // from `public`
+    std::string path = {};  // of `url` or of all `upstreams`, as UrlPrefix has it
+    bool location = true, links = false, xet = false;  // from `rewrite`
+    std::uint64_t rewrite_up_to = 64ull << 20;         // bytes: larger bodies keep their links
 };
 
 /// An entry of `origins`: the hosts of targets, and the servers that have their content.

@@ -24,7 +24,7 @@ namespace proxy {
 namespace {
 
 constexpr std::string_view kOriginUrl = "must be http[s]://host or http[s]://host:port";
-constexpr std::string_view kRewrites = "must be \"location\" or \"links\"";
+constexpr std::string_view kRewrites = "must be \"location\", \"links\" or \"xet\"";
 constexpr auto kOneDay = std::chrono::hours(24);
 
 std::string_view why_no_prefix(PrefixFault fault) {
@@ -57,6 +57,8 @@ void read_public(ConfigContext& context, ConfigSection& in, OriginConfig& out) {
             read.location = true;
         else if (word == "links")
             read.links = true;
+        else if (word == "xet")
+            read.xet = true;
         else
             context.fail(path, std::string(kRewrites));
     }
@@ -69,8 +71,10 @@ void read_public(ConfigContext& context, ConfigSection& in, OriginConfig& out) {
     }
     if (in.has("rewrite_up_to") && !read.links)
         in.doubt("rewrite_up_to", "decides nothing without \"links\" in rewrite");
+    if (read.xet && !read.links) in.fail("rewrite", "with xet needs links, too");
     out.mirror->location = read.location;
     out.mirror->links = read.links;
+    out.mirror->xet = read.xet;
     out.mirror->rewrite_up_to = read.rewrite_up_to;
 }
 
@@ -320,6 +324,7 @@ std::shared_ptr<const MirrorTable> mirrors_of(const std::vector<OriginConfig>& o
         if (has_name) mirror.other_names.push_back(std::move(place));
         mirror.location = origin.mirror->location;
         mirror.links = origin.mirror->links;
+        mirror.xet = origin.mirror->xet;
         mirror.up_to = origin.mirror->rewrite_up_to;
         mirror.entry = i;
         mirrors.push_back(std::move(mirror));
@@ -363,6 +368,7 @@ nlohmann::ordered_json origins_json(const std::vector<OriginConfig>& origins) {
             entry["rewrite"] = ordered_json::array();
             if (origin.mirror->location) entry["rewrite"].push_back("location");
             if (origin.mirror->links) entry["rewrite"].push_back("links");
+            if (origin.mirror->xet) entry["rewrite"].push_back("xet");
             entry["rewrite_up_to"] = format_size(origin.mirror->rewrite_up_to);
         }
         if (origin.tls) {

@@ -158,19 +158,40 @@ void read_ignored(ConfigContext& context, ConfigSection& in, IgnoredDirectives& 
     }
 }
 
-/// The node itself decides on Authorization (RFC 9111 §3.5).
-void read_key_fields(ConfigContext& context, ConfigSection& in, std::vector<std::string>& out) {
-    for (const auto& [text, path] : texts_of(context, in, "key_fields")) {
-        if (iequals(text, "Authorization") || iequals(text, "Proxy-Authorization"))
-            context.fail(path, "cannot be in a key; see authorize and share_authorized");
-        else if (const auto fault = fault_of_name(text); !fault.empty())
+/// Names of fields in lower case, sorted. `fault_of`: why a name cannot be among them, or nothing.
+template <class FaultOf>
+void read_names(ConfigContext& context, ConfigSection& in, std::string_view key,
+                std::vector<std::string>& out, const FaultOf& fault_of) {
+    for (const auto& [text, path] : texts_of(context, in, key)) {
+        if (const auto fault = fault_of(text); !fault.empty())
             context.fail(path, std::string(fault));
         append_lower(out.emplace_back(), text);
     }
     std::sort(out.begin(), out.end());
     out.erase(std::unique(out.begin(), out.end()), out.end());
     if (out.size() > kMaxKeyFields)
-        in.fail("key_fields", "must have at most " + std::to_string(kMaxKeyFields) + " elements");
+        in.fail(key, "must have at most " + std::to_string(kMaxKeyFields) + " elements");
+}
+
+/// The node itself decides on Authorization (RFC 9111 §3.5).
+std::string_view fault_of_key_field(std::string_view name) {
+    if (iequals(name, "Authorization") || iequals(name, "Proxy-Authorization"))
+        return "cannot be in a key; see authorize and share_authorized";
+    return fault_of_name(name);
+}
+
+/// What a redirect says of its own body, its place, its lifetime or its client is no statement
+/// about the final response.
+std::string_view fault_of_redirect_field(std::string_view name) {
+    constexpr std::array<std::string_view, 14> kOfRedirect{
+        "Location",          "Set-Cookie",    "ETag", "Last-Modified", "Accept-Ranges", "Vary",
+        "WWW-Authenticate",  "Cache-Control", "Age",  "Expires",       "Pragma",        "Refresh",
+        "CDN-Cache-Control", "Retry-After"};
+    const auto is_own =
+        std::ranges::any_of(kOfRedirect, [&](std::string_view one) { return iequals(one, name); });
+    if (is_own || iequals(name.substr(0, 8), "Content-"))
+        return "cannot come from a redirect, because it speaks of the redirect itself";
+    return fault_of_name(name);
 }
 
 void read_storing(ConfigContext& context, ConfigSection& in, StoringRule& out) {
@@ -201,7 +222,10 @@ void read_storing(ConfigContext& context, ConfigSection& in, StoringRule& out) {
         out.authorize = true;
     }
     read_ignored(context, in, out.ignored);
-    read_key_fields(context, in, out.key_fields);
+    read_names(context, in, "key_fields", out.key_fields, fault_of_key_field);
+    read_names(context, in, "redirect_fields", out.redirect_fields, fault_of_redirect_field);
+    if (!out.redirect_fields.empty() && !out.follow_redirects)
+        in.fail("redirect_fields", "needs follow_redirects");
 }
 
 /// `keep` or `drop` with names, or the word `ignore`.
@@ -324,6 +348,7 @@ void show_storing(ordered_json& out, const StoringRule& rule) {
     if (rule.share_authorized) out["share_authorized"] = true;
     if (rule.authorize) out["authorize"] = "origin";
     if (rule.follow_redirects) out["follow_redirects"] = true;
+    show_list(out, "redirect_fields", rule.redirect_fields);
     for (std::size_t i = 0; i < kIgnoredNames.size(); ++i)
         if (rule.ignored.*kIgnoredMembers.at(i)) out["ignore"].push_back(kIgnoredNames.at(i));
     show_list(out, "key_fields", rule.key_fields);

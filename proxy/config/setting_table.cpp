@@ -473,13 +473,17 @@ constexpr std::array kTable{
             "`host` has a `*`. The scheme is that of the client's connection, or the one that a "
             "trusted proxy states. The URL is part of the key, so `public` and `rewrite` must be "
             "the same at all nodes (`rules_differ` otherwise)."},
-    Setting{"origins[].rewrite", ElementValue{"list of `location` and `links`"}, Effect::on_reload,
-            "What of a response under `public` gets the public addresses of all entries in place "
-            "of those of their origins. `location`: the fields `Location`, `Content-Location`, "
-            "`Link` and `Refresh`, the realm of `WWW-Authenticate`, and Domain and Path of "
-            "cookies. `links`: URLs in bodies of HTML "
-            "and JSON. A change ends the stored responses that it concerns.",
-            false, nullptr, "`[\"location\"]`"},
+    Setting{
+        "origins[].rewrite", ElementValue{"list of `location`, `links` and `xet`"},
+        Effect::on_reload,
+        "What of a response under `public` gets the public addresses of all entries in place "
+        "of those of their origins. `location`: the fields `Location`, `Content-Location`, "
+        "`Link` and `Refresh`, the realm of `WWW-Authenticate`, and Domain and Path of "
+        "cookies. `links`: URLs in bodies of HTML "
+        "and JSON. `xet`: with `links`, the member `xetHash` of JSON gets another name, so that "
+        "clients of Hugging Face ask the mirror and not Xet. A change ends the stored responses "
+        "that it concerns.",
+        false, nullptr, "`[\"location\"]`"},
     Setting{"origins[].rewrite_up_to", ElementValue{"size"}, Effect::on_reload,
             "Bytes of a body whose links are rewritten. A body that states a greater length stays "
             "as it is; of a body without a length, or with a coding, the rest does.",
@@ -542,6 +546,9 @@ constexpr std::array kTable{
             "The node follows redirects of a GET to hosts that an origin or a rule names, "
             "at most 5, and stores the final response under the first URL. It never follows "
             "from https to http, and sends no credentials to another host."},
+    Setting{"rules[].redirect_fields", ElementValue{"list of field names"}, Effect::on_reload,
+            "Needs `follow_redirects`. Fields that the final response gets from the first followed "
+            "redirect that has them, in place of its own."},
     Setting{"rules[].authorize", ElementValue{"`origin`"}, Effect::on_reload,
             "The origin authorizes each client. The node stores content with a strong `ETag`, "
             "whatever credentials the request had. Before a client gets a stored body, its own "

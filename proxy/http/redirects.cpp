@@ -77,8 +77,20 @@ bool may_go_to_another_host(const Field& line) {
     return is_one_of(kOpenToAll, line.name);
 }
 
+Redirects::Redirects(const CacheRules& rules) : rules_(rules) {
+    if (rules.rule) names_ = rules.rule->redirect_fields;
+    rules_.rule = nullptr;
+}
+
 void Redirects::add(const ReceivedHead& redirect, std::optional<seconds> min_age) {
     ++count_;
+    // The connection of the redirect carries other requests soon, so the values are copies.
+    std::erase_if(names_, [&](const std::string& name) {
+        const auto before = kept_.size();
+        for (const auto& line : redirect.head.fields)
+            if (iequals(line.name, name)) kept_.emplace_back(line.name, line.value);
+        return kept_.size() > before;
+    });
     min_age_ = std::max(min_age_, min_age);
     take(redirect);
 }
@@ -94,8 +106,13 @@ void Redirects::end_at(const ReceivedHead& final, std::string_view target, bool 
             dropped_cookies_ = dropped_cookies_ || (is_cookie && final.head.status != 304);
             continue;
         }
-        if (line.id != field::vary && !is_one_of(kReplaced, line.name)) fields_.push_back(line);
+        const auto is_kept = std::ranges::any_of(
+            kept_, [&](const auto& one) { return iequals(one.first, line.name); });
+        if (line.id != field::vary && !is_kept && !is_one_of(kReplaced, line.name))
+            fields_.push_back(line);
     }
+    for (const auto& [name, value] : kept_)
+        fields_.push_back({boost::beast::http::string_to_field(name), name, value});
     control_text_ = narrowest_.cache_control(response_directives(fields, rules_), age);
     fields_.push_back({field::cache_control, "Cache-Control", control_text_});
     if (!narrowest_.vary().empty()) fields_.push_back({field::vary, "Vary", narrowest_.vary()});

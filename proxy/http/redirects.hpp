@@ -2,9 +2,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "proxy/http/cache_control.hpp"
@@ -54,7 +56,9 @@ bool may_go_to_another_host(const Field& line);
 class Redirects {
 public:
     /// `rules`: of the first URL. The statements that its rule ignores are passed on like others.
-    explicit Redirects(const CacheRules& rules) : rules_(rules) { rules_.rule = nullptr; }
+    /// The final response gets the `redirect_fields` of the rule from the first redirect that has
+    /// each of them.
+    explicit Redirects(const CacheRules& rules);
     Redirects(const Redirects&) = delete;
     Redirects& operator=(const Redirects&) = delete;
 
@@ -86,6 +90,8 @@ private:
 
     CacheRules rules_;
     unsigned count_ = 0;
+    std::vector<std::string> names_;  // `redirect_fields` that no redirect had so far
+    std::deque<std::pair<std::string, std::string>> kept_;
     std::string source_;
     StorageVerdict why_left_ = StorageVerdict::store;
     bool dropped_cookies_ = false;

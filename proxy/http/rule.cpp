@@ -80,8 +80,8 @@ void append_key_fields(std::string& out, const StoringRule& rule) {
 /// it judges stored content. `stale_on` does not: it is asked when the origin fails.
 std::uint32_t mark_of(const Rule& whole) {
     const auto& [fresh_for, at_least, at_most, while_revalidate, if_error, stale_on, immutable,
-                 authorize, share_authorized, follow_redirects, ignored, key_fields] =
-        whole.storing;
+                 authorize, share_authorized, follow_redirects, redirect_fields, ignored,
+                 key_fields] = whole.storing;
     const auto& [no_store, is_private, no_cache, set_cookie, vary] = ignored;
     std::string text;
     for (const auto& [status, lifetime] : fresh_for)
@@ -93,6 +93,7 @@ std::uint32_t mark_of(const Rule& whole) {
     for (const auto flag : {immutable, share_authorized, authorize, no_store, is_private, no_cache,
                             set_cookie, vary, follow_redirects})
         text.push_back(flag ? '1' : '0');
+    for (const auto& name : redirect_fields) append_part(text, name);
     append_key_fields(text, whole.storing);
     const auto changes_nothing = text == "000000000" && !whole.query.changes_key();
     if (whole.query.changes_key()) text.append(text_of(whole.query));

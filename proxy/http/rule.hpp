@@ -47,6 +47,8 @@ struct StoringRule {
     bool share_authorized = false;  // responses to requests with Authorization are for all
     /// The node follows redirects of a GET, and stores the final response: redirects.hpp.
     bool follow_redirects = false;
+    /// Fields that the final response gets from the first redirect that has them. Sorted.
+    std::vector<std::string> redirect_fields;
     IgnoredDirectives ignored;
     /// Request fields that select a stored response as the names in Vary do, and that are a part of
     /// the key so. In lower case, sorted.
@@ -96,8 +98,8 @@ struct Rule {
     RuleMatch match;
     StoringRule storing;
     QueryRule query;
-    bool bypass = false;                          // such requests go past the cache
-    bool fetch_for_head = false;                  // a HEAD fills the store as a GET does
+    bool bypass = false;          // such requests go past the cache
+    bool fetch_for_head = false;  // a HEAD fills the store as a GET does
     FetchOnce fetch_once = FetchOnce::automatic;
     std::optional<std::chrono::seconds> min_age;  // younger content is refused: min_age.hpp
     FieldEdits request_fields, response_fields;

@@ -235,15 +235,19 @@ LinkReplacer::Match LinkReplacer::match_attribute(std::string_view text, std::si
     return {};
 }
 
-/// `"url": "/...`
+/// `"url": "/...`, and `"xetHash":`
 LinkReplacer::Match LinkReplacer::match_member(std::string_view text, std::size_t at,
                                                bool last) const {
-    if (!moves_root_) return {};
+    constexpr std::string_view kUrl = "\"url\"", kXet = "\"xetHash\"";
+    const auto is_xet = of_.xet && text.substr(at, 2) == kXet.substr(0, 2);
+    if (!moves_root_ && !of_.xet) return {};
     const Match more{last ? Match::Kind::none : Match::Kind::more};
-    constexpr std::string_view kName = "\"url\"";
-    const auto start = text.substr(at, kName.size());
-    if (start != kName.substr(0, start.size())) return {};
-    auto next = at + kName.size();
+    if (at + 1 == text.size()) return more;
+    if (!moves_root_ && !is_xet) return {};
+    const auto name = is_xet ? kXet : kUrl;
+    const auto start = text.substr(at, name.size());
+    if (start != name.substr(0, start.size())) return {};
+    auto next = at + name.size();
     const auto skip_space = [&] {
         const auto limit = next + kMaxSpace;
         while (next < text.size() && next < limit && is_space(text[next])) ++next;
@@ -251,6 +255,7 @@ LinkReplacer::Match LinkReplacer::match_member(std::string_view text, std::size_
     };
     if (!skip_space()) return more;
     if (text[next++] != ':') return {};
+    if (is_xet) return {Match::Kind::found, 0, name.size(), "\"xetHashAtOrigin\""};
     if (!skip_space()) return more;
     if (text[next++] != '"') return {};
     auto match = match_root(text, next, last);

@@ -31,6 +31,7 @@ void add(TextHash& hash, const Mirror& mirror) {
     for (const auto& name : mirror.other_names) hash.add(name);
     hash.add(mirror.location ? "location" : "");
     hash.add(mirror.links ? std::to_string(mirror.up_to) : "");
+    if (mirror.xet) hash.add("xet");
 }
 
 bool has_port(std::string_view authority) {

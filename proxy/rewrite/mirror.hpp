@@ -20,6 +20,7 @@ struct Mirror {
     std::vector<std::string> other_names = {};
     bool location = false;    // rewrites fields with addresses, and paths of cookies
     bool links = false;       // rewrites links in HTML and JSON
+    bool xet = false;         // also renames the members of JSON that send clients to Xet
     std::uint64_t up_to = 0;  // bytes: larger bodies keep their links
     std::size_t entry = 0;    // index in `origins`
     /// Set by MirrorTable: a hash of all that decides about rewritten bytes. Never 0.

@@ -3,6 +3,7 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <iterator>
@@ -81,7 +82,9 @@ public:
             }
             trusts->origins.push_back(std::move(client));
         }
-        if (config_.forward.enabled)
+        const auto follows = std::ranges::any_of(
+            config_.rules.all(), [](const Rule& rule) { return rule.storing.follow_redirects; });
+        if (config_.forward.enabled || follows)
             trusts->forward =
                 make_client(true, {}, {}, "$.forward", TlsTrust::Reads::system_when_needed);
         if (config_.forward.enabled && config_.forward.intercept)

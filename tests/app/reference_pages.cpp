@@ -460,7 +460,7 @@ const json& written_schema() {
         {"type": "integer", "minimum": 100, "maximum": 599}, {"type": "string", "pattern": "^([1-5]xx|[1-5][0-9][0-9](-[1-5][0-9][0-9])?)$"}]}}},
       "required": ["path"], "additionalProperties": false},
     "public": {"$ref": "#/definitions/mirrored"},
-    "rewrite": {"type": "array", "items": {"enum": ["location", "links"]}, "default": ["location"]},
+    "rewrite": {"type": "array", "items": {"enum": ["location", "links", "xet"]}, "default": ["location"]},
     "rewrite_up_to": {"$ref": "#/definitions/size"},
     "tls": {"type": "object", "properties": {
       "verify": {"type": "boolean", "default": true},
@@ -495,6 +495,7 @@ const json& written_schema() {
     "immutable": {"type": "boolean", "default": false},
     "share_authorized": {"type": "boolean", "default": false},
     "follow_redirects": {"type": "boolean", "default": false},
+    "redirect_fields": {"type": "array", "maxItems": 16, "items": {"$ref": "#/definitions/token"}},
     "authorize": {"const": "origin"},
     "min_age": {"$ref": "#/definitions/duration"},
     "ignore": {"type": "array", "maxItems": 256, "items": {"anyOf": [
@@ -510,7 +511,7 @@ const json& written_schema() {
     "response_fields": {"$ref": "#/definitions/edits"},
     "tags": {"type": "array", "maxItems": 256, "items": {"type": "string", "pattern": "^([!-~]+|.*\\$\\{.*)$", "maxLength": 1024}}
   },
-  "required": ["name"], "dependencies": {"stale_on": ["stale_if_error"]}, "additionalProperties": false}},
+  "required": ["name"], "dependencies": {"stale_on": ["stale_if_error"], "redirect_fields": ["follow_redirects"]}, "additionalProperties": false}},
 "cache.disk": {"anyOf": [{"$ref": "#/definitions/disk"}, {"type": "array", "items": {"$ref": "#/definitions/disk"}, "maxItems": 16}]},
 "cluster.key": {"allOf": [{"$ref": "#/definitions/key"}]},
 "cluster.keys": {"type": "array", "items": {"$ref": "#/definitions/key"}, "minItems": 1, "maxItems": 2},

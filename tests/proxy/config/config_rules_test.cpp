@@ -97,6 +97,21 @@ TEST(ConfigRules, AreShownAsTheyCanBeReadAgain) {
     EXPECT_EQ(rules_json(RuleTable({rule("\"query\": \"ignore\"")})).at(0).at("query"), "ignore");
 }
 
+TEST(ConfigRules, TakeFieldsOfRedirectsThatSpeakOfTheContent) {
+    const auto read =
+        rule(R"("follow_redirects": true, "redirect_fields": ["X-Size", "X-Commit", "x-size"])");
+    EXPECT_THAT(read.storing.redirect_fields, ElementsAre("x-commit", "x-size"));
+    EXPECT_EQ(rules_json(RuleTable({read})).at(0).at("redirect_fields").size(), 2u);
+    EXPECT_EQ(errors_of(R"("redirect_fields": ["X-Size"])").size(), 1u) << "without following";
+    for (const auto* name : {"Location", "Set-Cookie", "etag", "Content-Type", "Content-Length",
+                             "Cache-Control", "Vary", "Age", "a*", "Hearsay-First-Seen"})
+        EXPECT_EQ(errors_of(R"("follow_redirects": true, "redirect_fields": [")" +
+                            std::string(name) + "\"]")
+                      .size(),
+                  1u)
+            << name;
+}
+
 TEST(ConfigRules, OneLifetimeIsForContentAndRedirects) {
     const auto lifetimes = rule(R"("fresh_for": "1h")").storing;
     EXPECT_EQ(lifetimes.lifetime_for(200), 1h);

@@ -249,7 +249,8 @@ INSTANTIATE_TEST_SUITE_P(
                               "key_fields": ["Accept"],
                               "stale_while_revalidate": "1s", "stale_if_error": 60,
                               "stale_on": [429], "authorize": "origin", "min_age": "7d",
-                              "follow_redirects": true, "fetch_for_head": true}])"}));
+                              "follow_redirects": true, "redirect_fields": ["X-A"],
+                              "fetch_for_head": true}])"}));
 
 class BadChange : public testing::TestWithParam<Change> {};
 

@@ -108,6 +108,31 @@ TEST(Redirects, CarryTheStrictestAgeOfTheirTargets) {
     EXPECT_EQ(value({std::nullopt}), "") << "an origin states none";
 }
 
+TEST(Redirects, GiveTheNamedFieldsOfTheFirstThatHasThem) {
+    StoringRule rule;
+    rule.redirect_fields = {"x-commit", "x-size"};
+    CacheRules rules;
+    rules.rule = &rule;
+    Redirects redirects(rules);
+    {
+        // The heads of redirects are gone when the final one comes.
+        std::string first(40, 'a'), second(40, 'b');
+        const auto one = head(302, {line("X-Commit", first), line("X-Xet-Hash", "1")});
+        redirects.add({one, kNow, {}});
+        const auto two = head(302, {line("x-commit", second), line("X-Size", "7")});
+        redirects.add({two, kNow, {}});
+        first.assign(40, '-');
+        second.assign(40, '-');
+    }
+    const auto last = head(200, {line("X-Commit", "of the CDN"), line("ETag", "x")});
+    redirects.end_at({last, kNow, {}}, "http://b.test/", true);
+    std::string all;
+    for (const auto& one : redirects.fields())
+        if (iequals(one.name.substr(0, 2), "x-"))
+            all.append(one.name).append("=").append(one.value).append(";");
+    EXPECT_EQ(all, "X-Commit=" + std::string(40, 'a') + ";X-Size=7;");
+}
+
 std::string combined(std::string_view redirect, std::string_view final) {
     return Chain({line("Cache-Control", redirect)}, {line("Cache-Control", final)})
         .value("Cache-Control");

@@ -90,8 +90,11 @@ TEST(RuleTable, FollowingRedirectsIsPartOfTheMark) {
     one.storing.at_least = 1h;
     auto other = one;
     other.storing.follow_redirects = true;
-    const RuleTable table({one, other});
+    auto third = other;
+    third.storing.redirect_fields = {"x-a"};
+    const RuleTable table({one, other, third});
     EXPECT_NE(table.all()[0].mark, table.all()[1].mark);
+    EXPECT_NE(table.all()[1].mark, table.all()[2].mark);
 }
 
 TEST(RuleTable, TheFirstRuleThatMatchesApplies) {

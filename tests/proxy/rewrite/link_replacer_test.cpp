@@ -99,6 +99,29 @@ TEST(LinkReplacer, MakesNoPathIntoAnotherHost) {
               R"({"url": "http:\/\/mirror.test\/\/evil\/x"})");
 }
 
+TEST(LinkReplacer, RenamesTheMemberThatLeadsToXet) {
+    for (const auto* here : {"http://mirror.test/hub", "http://hub.test"}) {
+        auto hub = mirror(here, "http://hub.test");
+        const std::string text = R"({"xetHash" : "1", "x": "xetHash", "xetHashes": 2, "url": 3})";
+        const std::string renamed =
+            R"({"xetHashAtOrigin" : "1", "x": "xetHash", "xetHashes": 2, "url": 3})";
+        for (const auto xet : {false, true}) {
+            hub.xet = xet;
+            const auto all = std::make_shared<const MirrorTable>(std::vector<Mirror>{hub});
+            for (std::size_t piece = 1; piece <= text.size(); ++piece) {
+                const auto& of = all->all().front();
+                LinkReplacer links(all, of, LinkSyntax::json, Scheme::http, "hub.test");
+                std::string out;
+                for (std::size_t at = 0; at < text.size(); at += piece) {
+                    auto part = std::string_view(text).substr(at, piece);
+                    while (!part.empty()) links.replace(part, at + piece >= text.size(), out);
+                }
+                EXPECT_EQ(out, xet ? renamed : text) << here << ", " << piece;
+            }
+        }
+    }
+}
+
 TEST(LinkReplacer, GivesEachMirroredAddressItsPublicUrl) {
     EXPECT_EQ(html("<a href=\"https://pypi.test/simple/x/\">x</a> https://files.test"),
               "<a href=\"http://mirror.test/pypi/simple/x/\">x</a> http://mirror.test/files");
