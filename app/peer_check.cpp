@@ -9,13 +9,16 @@
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/http/error.hpp>
 #include <chrono>
+#include <cmath>
 #include <exception>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "app/clock_words.hpp"
 #include "app/exit_codes.hpp"
 #include "app/fail.hpp"
+#include "app/status_text.hpp"
 #include "base/net/dialer.hpp"
 #include "base/net/resolver.hpp"
 #include "measure/report/numbers.hpp"
@@ -23,6 +26,8 @@
 #include "measure/trace/printable.hpp"
 #include "protocol/links/check_link.hpp"
 #include "proxy/config/cluster_settings.hpp"
+#include "proxy/http/http_date.hpp"
+#include "proxy/http/wall_clock.hpp"
 #include "proxy/upstream/peer_probe.hpp"
 
 namespace app {
@@ -66,22 +71,30 @@ bool is_silent(const error_code& error) {
     return error == boost::beast::error::timeout;
 }
 
+double wall_seconds() {
+    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch())
+        .count();
+}
+
 struct HttpProbe {
     boost::system::result<measure::HttpAnswer> answer;
     bool with_header = false;
+    double asked = wall_seconds(), answered = asked;
 };
 HttpProbe ask_http(const base::HostPort& at) {
     const std::string target(proxy::kProbeTarget);  // nodes leave this target out of their counts
+    const auto begun = wall_seconds();
     auto answer = measure::http_get_if_cached(at, target, kPatienceAtAPort);
     const bool is_closed = !answer && (answer.error() == boost::beast::http::error::end_of_stream ||
                                        answer.error() == boost::asio::error::eof ||
                                        answer.error() == boost::asio::error::connection_reset);
     if (is_closed) {
+        const auto begun_again = wall_seconds();
         auto again = measure::http_get_if_cached(at, target, kPatienceAtAPort,
                                                  measure::Preface::proxy_header);
-        if (again) return {std::move(again), true};
+        if (again) return {std::move(again), true, begun_again, wall_seconds()};
     }
-    return {std::move(answer)};
+    return {std::move(answer), false, begun, wall_seconds()};
 }
 
 /// The addresses at which this node itself listens.
@@ -115,7 +128,8 @@ std::optional<bool> check_one(const proxy::Config& all, const protocol::PeeringC
     if (!found && found.error() == Error::own_id) return std::nullopt;
     const bool is_self = !found && peer.node.empty() && found.error() == Error::duplicate_id;
     if (is_self) return std::nullopt;
-    const auto [answer, with_header] = ask_http(peer.http);
+    const auto probe = ask_http(peer.http);
+    const auto& answer = probe.answer;
     std::string fault;
     if (found) {
         peer.node = measure::printable(*found);
@@ -126,7 +140,12 @@ std::optional<bool> check_one(const proxy::Config& all, const protocol::PeeringC
     const auto who = peer.node.empty() ? "a node at " + peer.link.host : "peer " + peer.node;
     const bool link = print_port(who, "link", peer.link, fault);
     const bool http = print_port(who, "http", peer.http, http_fault(answer, peer.node),
-                                 with_header ? "ok, with a PROXY header" : "ok");
+                                 probe.with_header ? "ok, with a PROXY header" : "ok");
+    const auto ahead =
+        http ? clock_ahead(*answer, probe.asked, probe.answered) : std::optional<double>();
+    if (ahead)
+        fmt::print("{}: clock: {} {} that of this machine\n", who,
+                   lasting(std::round(std::abs(*ahead))), *ahead > 0 ? "ahead of" : "behind");
     return link && http;
 }
 
@@ -221,11 +240,16 @@ std::string http_fault(const boost::system::result<measure::HttpAnswer>& answer,
         const auto& error = answer.error();
         if (is_silent(error))
             return error.message() +
-                   ": the port accepts the connection and stays silent: the node hangs or is "
-                   "overloaded";
+                   ": nothing answers: the node hangs or is overloaded, or a firewall drops what "
+                   "is sent there";
+        const auto is_unreachable = error == boost::asio::error::host_unreachable ||
+                                    error == boost::asio::error::network_unreachable;
         const auto cause =
             error == boost::asio::error::connection_refused
-                ? "the port is closed: the node listens at another one (listen of that node)"
+                ? "the port is closed: the node is down, or it listens at another port (listen of "
+                  "that node)"
+            : is_unreachable
+                ? "no way leads there: the network, or the wrong address"
                 : "no HTTP answer: another port, one with TLS, or one that wants a PROXY header "
                   "(clients.proxy_protocol)";
         return error.message() + ": " + cause;
@@ -238,6 +262,17 @@ std::string http_fault(const boost::system::result<measure::HttpAnswer>& answer,
                            answer->status);
     if (peer.empty() || by == peer) return {};
     return fmt::format("that is the http port of {}", measure::printable(by));
+}
+
+std::optional<double> clock_ahead(const measure::HttpAnswer& answer, double asked,
+                                  double answered) {
+    const auto date = proxy::parse_http_date(answer.date, proxy::wall_now());
+    if (!date) return std::nullopt;
+    // The node said its Date, which lacks the part of a second, at some time in between.
+    const auto said = static_cast<double>(date->time_since_epoch().count());
+    const auto least = said - answered, most = said + 1 - asked;
+    if (least > kClocksApart || most < -kClocksApart) return (least + most) / 2;
+    return std::nullopt;
 }
 
 int check_peers(const proxy::LoadedConfig& config) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/system/error_code.hpp>
+#include <optional>
 #include <string>
 
 #include "measure/run/http_get.hpp"
@@ -20,6 +21,11 @@ bool is_own_place(const base::HostPort& listen, const base::HostPort& at);
 /// the fault. `peer`: its name, or empty for any peer.
 std::string http_fault(const boost::system::result<measure::HttpAnswer>& answer,
                        const std::string& peer);
+
+/// How far the clock of the node that gave `answer`, in seconds, is ahead of this machine's, which
+/// said `asked` and `answered` (since 1970) around the request. Empty if they agree within
+/// kClocksApart and the time of the way, or if the answer has no Date.
+std::optional<double> clock_ahead(const measure::HttpAnswer& answer, double asked, double answered);
 
 /// `hearsay check --peers`: tries each peer that the configuration lists or finds by name. It dials
 /// the link with the cluster key, and asks the http port for a target that needs no origin. If an

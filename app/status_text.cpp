@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/clock_words.hpp"
 #include "measure/report/numbers.hpp"
 
 namespace app {
@@ -88,13 +89,13 @@ std::string with_age(const std::string& error, double seconds) {
 
 void print_peers(const std::vector<measure::PeerSample>& peers) {
     std::vector<Row> rows{{"peer", "state", "for", "asked", "hits", "false", "stale", "refused",
-                           "failed", "given", "last error"}};
+                           "too old", "failed", "given", "last error"}};
     for (const auto& p : peers)
         rows.push_back({p.node, p.state, lasting(p.state_seconds), measure::grouped(p.asked),
                         measure::grouped(p.hits), measure::grouped(p.false_hits),
                         measure::grouped(p.stale_hits), measure::grouped(p.refused),
-                        measure::grouped(p.failures), measure::grouped(p.served),
-                        with_age(p.last_error, p.last_error_seconds)});
+                        measure::grouped(p.too_old), measure::grouped(p.failures),
+                        measure::grouped(p.served), with_age(p.last_error, p.last_error_seconds)});
     fmt::print("\n{}", table_text(rows, Last::words));
     for (const auto& p : peers) {
         if (!p.cause.empty()) fmt::print("{}: {}\n", p.node, p.cause);
@@ -102,6 +103,13 @@ void print_peers(const std::vector<measure::PeerSample>& peers) {
             fmt::print("{}: the last failed peer request: {}\n", p.node,
                        with_age(p.last_http_error, p.last_http_error_seconds));
     }
+}
+
+void print_clocks(const measure::NodeSample& node) {
+    std::vector<PeerClock> clocks;
+    for (const auto& peer : node.peers)
+        if (peer.clock_ahead_seconds) clocks.push_back({peer.node, *peer.clock_ahead_seconds});
+    for (const auto& words : clock_words(node.node, clocks)) fmt::print("{}\n", words);
 }
 
 /// The accuracy of each peer's summary, and its cost.
@@ -196,6 +204,7 @@ void print_status(const measure::NodeSample& n) {
     fmt::print("upstream {} to origins, {} to peers\n",
                measure::amount(n.traffic.origin_requests, "request"),
                measure::grouped(n.traffic.peer_requests));
+    for (const auto& fault : n.origin_faults) fmt::print("fault: {}\n", fault);
     for (const auto& name : n.names)
         fmt::print("name {} leads to {}{}\n", name.name, measure::amount(name.places, "place"),
                    name.trouble.empty() ? "" : ": " + name.trouble);
@@ -210,6 +219,7 @@ void print_status(const measure::NodeSample& n) {
                measure::grouped(n.links.announcements_received), size_of(n.links.bytes_sent),
                size_of(n.links.bytes_received));
     print_peers(n.peers);
+    print_clocks(n);
     print_sharing(n.peers);
 }
 

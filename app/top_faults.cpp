@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
+#include <vector>
 
+#include "app/clock_words.hpp"
 #include "app/json_members.hpp"
 #include "measure/report/numbers.hpp"
 #include "proxy/disk/disk_status.hpp"
@@ -51,6 +54,39 @@ std::string node_fault(const TopData& data) {
     return text;
 }
 
+/// A link that does not come up although both nodes are there.
+std::string link_fault(const TopData& data) {
+    const auto is_absent = [&](const std::string& name) {
+        return std::ranges::any_of(data.nodes, [&](const auto& node) {
+            return node.node == name && (node.state == "down" || node.state == "silent" ||
+                                         node.state == "refused" || node.state == "draining");
+        });
+    };
+    constexpr std::string_view kLasting[] = {"one_way", "no_address", "gone", "refused"};
+    for (const auto& node : data.nodes) {
+        if (is_absent(node.node)) continue;
+        for (const auto& link : node.links) {
+            if (std::ranges::find(kLasting, link.state) == std::end(kLasting) ||
+                is_absent(link.peer))
+                continue;
+            auto state = link.state;
+            std::ranges::replace(state, '_', ' ');
+            return fmt::format("{}: the link with {} is {}{}{}", node.node, link.peer, state,
+                               link.reason.empty() ? "" : ", ", reason_words(link.reason));
+        }
+    }
+    return {};
+}
+
+std::string clock_fault(const TopData& data, const FaultJson& status) {
+    std::vector<PeerClock> clocks;
+    for (const auto& peer : member(member(status, "cluster"), "peers"))
+        if (const auto ahead = number_at(peer, "clock_ahead_seconds"))
+            clocks.push_back({text_at(peer, "node"), *ahead});
+    const auto words = clock_words(data.node, clocks);
+    return words.empty() ? std::string() : words.front();
+}
+
 std::string disk_fault(const FaultJson& status) {
     for (const auto& disk : member(member(status, "cache"), "disk")) {
         const auto state = text_at(disk, "state"), error = text_at(disk, "last_error");
@@ -66,6 +102,8 @@ std::string disk_fault(const FaultJson& status) {
 
 std::string origin_fault(const FaultJson& status) {
     const auto& upstream = member(status, "upstream");
+    for (const auto& site : member(upstream, "answers"))
+        if (auto fault = text_at(member(site, "fault"), "text"); !fault.empty()) return fault;
     if (const auto down = count_at(upstream, "origins_down"); down > 0)
         return fmt::format("{} without an answer", measure::amount(down, "origin"));
     for (const auto& site : member(upstream, "answers")) {
@@ -123,8 +161,8 @@ void read_top_status(std::string_view json, TopData& into) {
     note_reasons(status, into);
     if (const auto refused = text_at(member(status, "config"), "last_error"); !refused.empty())
         into.fault = "the last reload was refused: " + refused;
-    for (auto fault :
-         {reported_fault(into), origin_fault(status), disk_fault(status), node_fault(into)})
+    for (auto fault : {clock_fault(into, status), reported_fault(into), origin_fault(status),
+                       disk_fault(status), link_fault(into), node_fault(into)})
         if (!fault.empty()) into.fault = std::move(fault);
 }
 

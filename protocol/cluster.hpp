@@ -114,7 +114,7 @@ public:
     ClusterStatus status() const;
 
     /// Sets the report that peers get after their next heartbeats. Peers of an earlier version get
-    /// none. Precondition: 1 to kMaxReportBytes bytes.
+    /// none. Precondition: 1 to kMaxReportBytes - kReportClockBytes bytes.
     void report(Bytes bytes);
     /// The last reports of peers, in no order.
     std::vector<ReceivedReport> received_reports() const { return links_.received_reports(); }

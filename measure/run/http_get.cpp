@@ -60,6 +60,7 @@ awaitable<error_code> exchange(const HostPort& address, const HttpRequest& reque
     out.status = parser.get().result_int();
     out.via = std::string(parser.get()[http::field::via]);
     out.content_type = std::string(parser.get()[http::field::content_type]);
+    out.date = std::string(parser.get()[http::field::date]);
     out.body = std::move(parser.get().body());
     co_return error_code{};
 }

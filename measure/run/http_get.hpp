@@ -16,6 +16,7 @@ struct HttpAnswer {
     std::string body;
     std::string via;  // the proxies it has passed, as the field lists them
     std::string content_type = {};
+    std::string date = {};
 };
 
 inline constexpr std::size_t kMaxAdminAnswerBytes = 64 * 1024 * 1024;

@@ -1,5 +1,6 @@
 #include "measure/run/node_sample.hpp"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "measure/run/http_get.hpp"
@@ -76,6 +77,8 @@ PeerSample parse_peer(const StatusJson& json) {
     take(json, "cause", out.cause);
     take(json, "last_http_error", out.last_http_error);
     take(json, "last_http_error_seconds", out.last_http_error_seconds);
+    if (double ahead = NAN; take(json, "clock_ahead_seconds", ahead), !std::isnan(ahead))
+        out.clock_ahead_seconds = ahead;
     take(json, "objects", out.objects);
     take(json, "bits", out.bits);
     take(json, "announcement_bytes_received", out.announcement_bytes_received);
@@ -166,7 +169,8 @@ std::uint64_t NodeSample::false_hits() const {
 }
 std::uint64_t NodeSample::other_refusals() const {
     return sum_over_peers(*this, &PeerSample::stale_hits) +
-           sum_over_peers(*this, &PeerSample::refused);
+           sum_over_peers(*this, &PeerSample::refused) +
+           sum_over_peers(*this, &PeerSample::too_old);
 }
 std::uint64_t NodeSample::failures() const {
     return sum_over_peers(*this, &PeerSample::failures);
@@ -219,6 +223,14 @@ std::optional<NodeSample> parse_status(std::string_view text, std::string& why) 
             take(entry, "requests", server.requests);
             take(entry, "failures", server.failures);
             take(entry, "in_flight", server.in_flight);
+        }
+    }
+    const StatusJson& upstream = part(json, "upstream");
+    if (const auto sites = upstream.find("answers"); sites != upstream.end() && sites->is_array()) {
+        for (const auto& site : *sites) {
+            std::string fault;
+            take(part(site, "fault"), "text", fault);
+            if (!fault.empty()) out.origin_faults.push_back(std::move(fault));
         }
     }
     take_texts(cluster, "unanswered", out.unanswered);
@@ -279,7 +291,7 @@ NodeSample CounterTrack::counted() const {
         mine.state = peer.state;
         mine.lag_seconds = peer.lag_seconds;
         if (const auto* before = base_->peer(peer.node)) {
-            mine.ended_before = before->hits + before->failures;
+            mine.ended_before = before->hits + before->too_old + before->failures;
             mine.served_before = before->served;
         }
     }
@@ -296,8 +308,8 @@ std::vector<Book> books_between(const std::vector<NodeSample>& nodes) {
             if (!asked || !gave) continue;
             const auto owed =
                 asked->ended_before - std::min(asked->ended_before, gave->served_before);
-            books.push_back(
-                {asker.node, giver.node, asked->hits, gave->served, asked->failures + owed});
+            books.push_back({asker.node, giver.node, asked->hits, gave->served,
+                             asked->failures + asked->too_old + owed});
         }
     }
     return books;

@@ -30,14 +30,16 @@ struct PeerSample : proxy::PeerCounters {
     double last_error_seconds = 0;     ///< age of that error
     std::string last_http_error = {};  ///< why the last peer request failed
     double last_http_error_seconds = 0;
-    std::uint64_t objects = 0, bits = 0;            ///< of the peer's summary
-    std::uint64_t announcement_bytes_received = 0;  ///< deltas and snapshots from the peer
+    std::optional<double> clock_ahead_seconds = {};  ///< of this node's; negative: behind
+    std::uint64_t objects = 0, bits = 0;             ///< of the peer's summary
+    std::uint64_t announcement_bytes_received = 0;   ///< deltas and snapshots from the peer
     /// In CounterTrack::counted(): hits and failures, and answers given, before the first sample.
     std::uint64_t ended_before = 0, served_before = 0;
 
     /// Requests to the peer without an end.
     std::uint64_t under_way() const {
-        return asked - std::min(asked, hits + false_hits + stale_hits + refused + failures);
+        return asked -
+               std::min(asked, hits + false_hits + stale_hits + refused + too_old + failures);
     }
 };
 
@@ -68,8 +70,9 @@ struct PlaceSample {
         std::uint64_t requests = 0, failures = 0, in_flight = 0;
     };
     std::vector<Server> servers;
-    std::vector<std::string> unanswered;  // places without an identified node, and the reason
-    std::vector<std::string> unplaced;    // listed nodes beyond the limit of peers
+    std::vector<std::string> origin_faults;  // sentences
+    std::vector<std::string> unanswered;     // places without an identified node, and the reason
+    std::vector<std::string> unplaced;       // listed nodes beyond the limit of peers
 };
 
 /// The status of one node at one time. A plain value.
@@ -96,7 +99,7 @@ struct NodeSample : RequestSample, PlaceSample {
 
     /// Sums over all peers.
     std::uint64_t false_hits() const;
-    std::uint64_t other_refusals() const;  ///< stale hits and refused
+    std::uint64_t other_refusals() const;  ///< stale hits, refused, too old
     std::uint64_t failures() const;
     std::uint64_t under_way() const;  ///< requests to peers without an end
 };

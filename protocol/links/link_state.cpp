@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "protocol/wire/codec.hpp"
 #include "protocol/wire/heartbeat.hpp"
 #include "summary/sizing/false_hit_budget.hpp"
 
@@ -22,6 +23,19 @@ Publisher::Config publisher_config(const PeeringConfig& config, std::uint64_t fi
 }
 
 }  // namespace
+
+std::shared_ptr<const Bytes> LinkState::OwnReport::stamped(TimePoint now) const {
+    if (clock_ms == 0) return bytes;
+    auto all = std::make_shared<Bytes>(*bytes);
+    all->push_back(kReportClockSection);
+    all->push_back(std::byte{sizeof clock_ms});
+    const auto clock =
+        clock_ms + static_cast<std::uint64_t>(
+                       std::chrono::duration_cast<std::chrono::milliseconds>(now - made).count());
+    for (int shift = 56; shift >= 0; shift -= 8)
+        all->push_back(static_cast<std::byte>(clock >> shift & 0xff));
+    return all;
+}
 
 LinkState::LinkState(PeeringConfig configuration, const Instance& instance,
                      std::uint64_t first_epoch, TimePoint now)

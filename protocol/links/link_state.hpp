@@ -75,6 +75,11 @@ struct LinkState {
     struct OwnReport {
         std::uint64_t number = 0;  // grows with each report
         std::shared_ptr<const Bytes> bytes;
+        TimePoint made{};            // at `clock` of the wall clock
+        std::uint64_t clock_ms = 0;  // since 1970; 0: the report goes out without a clock
+
+        /// The bytes with the wall clock at `now`.
+        std::shared_ptr<const Bytes> stamped(TimePoint now) const;
     };
     OwnReport report;
 

@@ -144,7 +144,7 @@ std::optional<LinkEnd::Said> PublisherEnd::next(TimePoint now) {
         if (awaits_confirmation()) return std::nullopt;
     }
     if (std::exchange(report_follows_, false)) {
-        if (auto report = next_report()) return std::move(*report);
+        if (auto report = next_report(now)) return std::move(*report);
     }
     outbox_->beat_every(state_.beat_interval);
     auto message = outbox_->next(state_.publisher, now);
@@ -158,9 +158,10 @@ bool PublisherEnd::has_report() const {
            state_.report.number != reported_.number;
 }
 
-std::optional<Message> PublisherEnd::next_report() {
+std::optional<Message> PublisherEnd::next_report(TimePoint now) {
     if (!has_report()) return std::nullopt;
     reported_ = state_.report;
+    reported_.bytes = reported_.stamped(now);
     return Report{*reported_.bytes};
 }
 

@@ -87,7 +87,7 @@ private:
     void judge_standing();
     void take(const Heartbeat& beat);
     bool has_report() const;
-    std::optional<Message> next_report();
+    std::optional<Message> next_report(TimePoint now);
 
     LinkState& state_;
     Owner& owner_;

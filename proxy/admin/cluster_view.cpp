@@ -1,6 +1,7 @@
 #include "proxy/admin/cluster_view.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -112,6 +113,29 @@ ClusterView view_of(const NodeStatus& status, NodeReport own,
             last.age > std::max<std::chrono::nanoseconds>(kReportIsOld, 3 * last.interval);
     }
     return view;
+}
+
+void show_clocks(const std::vector<protocol::ReceivedReport>& received,
+                 std::chrono::system_clock::time_point now, NodeStatus& status) {
+    std::map<std::string_view, const protocol::ReceivedReport*> by_node;
+    for (const auto& report : received) by_node[report.node] = &report;
+    for (auto& peer : status.cluster.peers) {
+        const auto found = by_node.find(peer.node);
+        if (found == by_node.end() || !is_linked(peer.state)) continue;
+        const auto report = decode_report(found->second->bytes);
+        if (!report || report->clock_ms == 0) continue;
+        const auto arrived = seconds_of(now.time_since_epoch()) - seconds_of(found->second->age);
+        peer.clock_ahead_seconds = static_cast<double>(report->clock_ms) / 1000 - arrived;
+    }
+}
+
+std::chrono::seconds ahead_of_all_peers(const NodeStatus& status) {
+    constexpr double kAccuracy = 2, kMost = 1e9;
+    auto least = kMost;
+    for (const auto& peer : status.cluster.peers)
+        if (peer.clock_ahead_seconds) least = std::min(least, -*peer.clock_ahead_seconds);
+    const auto is_known = least > kAccuracy && least < kMost;
+    return std::chrono::seconds(is_known ? std::llround(least) : 0);
 }
 
 std::string_view state_of(const NodeView& node) {

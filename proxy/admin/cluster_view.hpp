@@ -43,6 +43,15 @@ ClusterView view_of(const NodeStatus& status, NodeReport own,
 /// `no_report`: it has a link, but has sent no report yet, or runs an earlier build.
 std::string_view state_of(const NodeView& node);
 
+/// Notes how far the clocks of peers are ahead of this node's, which says `now`, by the last
+/// reports.
+void show_clocks(const std::vector<protocol::ReceivedReport>& received,
+                 std::chrono::system_clock::time_point now, NodeStatus& status);
+
+/// So far the clock of this node is ahead of those of all its peers, by show_clocks(); 0 if that is
+/// within two seconds, the accuracy.
+std::chrono::seconds ahead_of_all_peers(const NodeStatus& status);
+
 /// The page of /api/v1/nodes.
 std::string nodes_json(const ClusterView& view);
 

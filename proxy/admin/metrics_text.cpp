@@ -146,6 +146,10 @@ void add_peers(MetricsWriter& out, const ClusterCounters& cluster) {
     for (const auto& peer : peers) out.value(peer.breaker_open_seconds, {{"peer", peer.node}});
     out.gauge("hearsay_peer_round_trip_seconds", "Smoothed answer time of a peer; 0 if unknown.");
     for (const auto& peer : peers) out.value(peer.round_trip_seconds, {{"peer", peer.node}});
+    out.gauge("hearsay_peer_clock_ahead_seconds",
+              "By how much the clock of a peer is ahead of this node's; negative: behind.");
+    for (const auto& peer : peers)
+        if (peer.clock_ahead_seconds) out.value(*peer.clock_ahead_seconds, {{"peer", peer.node}});
     out.gauge("hearsay_peer_objects",
               "Objects in a peer's summary, as the peer announced them last.");
     for (const auto& peer : peers) out.value(peer.objects, {{"peer", peer.node}});
@@ -261,6 +265,11 @@ void add_answers(MetricsWriter& out, const std::vector<SiteAnswersStatus>& sites
         out.value(total.too_many, {{"site", each.site}, {"class", "too_many_requests"}});
         out.value(total.answers - bad, {{"site", each.site}, {"class", "other"}});
     }
+    out.gauge("hearsay_origin_up",
+              "0 while the origin of a site leaves its last requests without an answer, or answers "
+              "them with 5xx; 1 otherwise.");
+    for (const auto& each : sites)
+        out.value(each.outage.state() == OriginEnd::answered ? 1.0 : 0.0, {{"site", each.site}});
 }
 
 /// Numbers by the names of Prometheus' own clients.

@@ -139,6 +139,13 @@ bool is_plain_version(std::string_view text) {
            std::all_of(text.begin(), text.end(), [](char c) { return c > 0x20 && c < 0x7f; });
 }
 
+std::uint64_t clock_in(ByteView bytes) {
+    std::uint64_t clock = 0;
+    for (const auto byte : bytes.first(std::min(bytes.size(), sizeof clock)))
+        clock = clock << 8 | std::to_integer<std::uint64_t>(byte);
+    return clock;
+}
+
 bool decode_section(std::uint64_t id, ByteView content, NodeReport& report) {
     switch (id) {
         case kVersionSection:
@@ -148,6 +155,9 @@ bool decode_section(std::uint64_t id, ByteView content, NodeReport& report) {
             return decode_numbers(content, report);
         case kLinksSection:
             return decode_links(content, report);
+        case std::to_integer<std::uint64_t>(protocol::kReportClockSection):
+            report.clock_ms = clock_in(content);
+            return true;
         default:
             return true;  // of a later build
     }
@@ -205,10 +215,15 @@ NodeReport report_of(const NodeStatus& status, std::uint64_t errors_5m) {
         numbers.disks_faulty += has_errors || (disk.state != DiskStatus::State::loading &&
                                                disk.state != DiskStatus::State::ready);
     }
-    numbers.origins_down = status.work.origins_down;
+    std::uint64_t unanswered = 0;
+    for (const auto& site : status.answers)
+        unanswered += site.outage.state() == OriginEnd::unanswered;
+    numbers.origins_down = std::max(status.work.origins_down, unanswered);
     for (const auto& origin : status.cluster.origins)
         numbers.origins_slow += origin.answer_seconds > kSlowAnswerSeconds;
-    for (const auto& site : status.answers) numbers.origins_failing += is_failing(site.recent);
+    for (const auto& site : status.answers)
+        numbers.origins_failing +=
+            is_failing(site.recent) || site.outage.state() == OriginEnd::server_error;
     numbers.summary_fill_ppm = static_cast<std::uint64_t>(status.summary.fill_ratio * kMillion);
     numbers.expected_error_ppb =
         static_cast<std::uint64_t>(status.summary.expected_false_hit * kBillion);
@@ -234,7 +249,8 @@ protocol::Bytes encode_report(const NodeReport& report) {
     std::size_t put = 0;
     for (const auto* link : by_use(report.links)) {
         const auto row = encode_link(*link);
-        if (out.size() + kHeadsBytes + links.size() + row.size() + 1 > protocol::kMaxReportBytes)
+        if (out.size() + kHeadsBytes + links.size() + row.size() + 1 >
+            protocol::kMaxReportBytes - protocol::kReportClockBytes)
             break;
         put_block(row, links);
         ++put;

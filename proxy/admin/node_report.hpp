@@ -82,6 +82,7 @@ struct NodeReport {
     ReportedNumbers numbers;
     std::vector<ReportedLink> links;
     std::uint64_t links_left_out = 0;
+    std::uint64_t clock_ms = 0;  // of the sender when the report left it; 0: an earlier build
     bool judges_origins = true;  // false: an earlier build, which reports nothing about them
     bool operator==(const NodeReport&) const = default;
 };

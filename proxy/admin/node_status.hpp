@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -268,6 +269,9 @@ struct PeerStatus : protocol::ClusterStatus::Peer, PeerCounters {
     /// unknown.
     double round_trip_seconds = 0, round_trip_deviation_seconds = 0;
 
+    /// The clock of the peer is so far ahead of this node's; negative: behind. By its last report.
+    std::optional<double> clock_ahead_seconds;
+
     bool in_sync() const { return state == protocol::PeerState::in_sync; }
 };
 
@@ -309,7 +313,9 @@ struct UpstreamStatus {
 
 /// What the origin of one site answered.
 struct SiteAnswersStatus : SiteAnswers {
-    std::string site;  // as in /api/v1/sites
+    std::string site;                                    // as in /api/v1/sites
+    std::string fault = {};                              // fault_text()
+    double fault_seconds = 0, last_request_seconds = 0;  // of the outage: since then
 };
 
 /// The configuration in effect, and the results of reloads.

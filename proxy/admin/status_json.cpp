@@ -67,6 +67,8 @@ ordered_json peer_json(const PeerStatus& peer) {
     out["left_alone_seconds"] = peer.breaker_open_seconds;
     out["round_trip_seconds"] = peer.round_trip_seconds;
     out["round_trip_deviation_seconds"] = peer.round_trip_deviation_seconds;
+    out["clock_ahead_seconds"] =
+        peer.clock_ahead_seconds ? ordered_json(*peer.clock_ahead_seconds) : ordered_json();
     out["objects"] = peer.objects;
     out["bits"] = peer.bits;
     out["announcement_bytes_received"] = peer.announcement_bytes_received;
@@ -175,13 +177,29 @@ ordered_json upstreams_json(const std::vector<UpstreamStatus>& servers) {
     return out;
 }
 
-/// The sites with most trouble of late, then those with most answers of late.
+ordered_json fault_json(const SiteAnswersStatus& site) {
+    if (site.fault.empty()) return nullptr;
+    const auto& outage = site.outage;
+    const auto is_silent = outage.end == OriginEnd::unanswered;
+    return {{"state", is_silent ? "unanswered" : "server_error"},
+            {"text", site.fault},
+            {"reason", is_silent ? std::string(outage.reason) : std::to_string(outage.status)},
+            {"seconds", site.fault_seconds},
+            {"last_request_seconds", site.last_request_seconds},
+            {"requests", outage.requests},
+            {"stale_served", outage.stale_served},
+            {"errors_served", outage.errors_served}};
+}
+
+/// The sites whose origin is at fault, those with most trouble of late, then those with most
+/// answers of late.
 ordered_json sites_answers_json(const std::vector<SiteAnswersStatus>& sites) {
     std::vector<const SiteAnswersStatus*> order;
     for (const auto& site : sites) order.push_back(&site);
     const auto rank = [](const SiteAnswersStatus* site) {
         const auto& recent = site->recent;
-        return std::tuple(recent.server_errors + recent.too_many, recent.answers);
+        return std::tuple(!site->fault.empty(), recent.server_errors + recent.too_many,
+                          recent.answers);
     };
     std::stable_sort(order.begin(), order.end(),
                      [&](const auto* a, const auto* b) { return rank(a) > rank(b); });
@@ -192,6 +210,7 @@ ordered_json sites_answers_json(const std::vector<SiteAnswersStatus>& sites) {
         entry["site"] = site->site;
         entry["origin"] = site->place;
         entry["last_5m"] = answers_json(site->recent);
+        entry["fault"] = fault_json(*site);
         out.push_back(std::move(entry));
     }
     return out;

@@ -33,8 +33,8 @@ const char* words(DiskError error) noexcept {
         case DiskError::newer_format:
             return "written in a newer format";
         case DiskError::other_secret:
-            return "written under another cluster key, which is needed to read it: remove its "
-                   "files to start anew";
+            return "written under another cluster key: restore that key, or remove its files to "
+                   "start anew";
         case DiskError::purged:
             return "the record was purged";
         case DiskError::ending:

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <mutex>
@@ -65,6 +67,8 @@ struct SharedCache {
     RecentVerdicts recent_verdicts;  // for explanations
     SuffixRequests suffix_requests;
     KnownFetchers known_fetchers;
+    /// StoringRequest::clock_ahead in seconds; the control thread keeps it.
+    std::atomic<std::int64_t> clock_ahead{0};
 
 private:
     std::mutex remote_hits_access_;

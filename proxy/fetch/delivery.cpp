@@ -37,7 +37,8 @@ Delivery::~Delivery() {
 }
 
 StoringRequest Delivery::storing() const {
-    return {cache_.shared.key_hasher, *job_.wanted.request, job_.wanted.directives};
+    return {cache_.shared.key_hasher, *job_.wanted.request, job_.wanted.directives,
+            std::chrono::seconds(cache_.shared.clock_ahead.load(std::memory_order_relaxed))};
 }
 
 StoreCandidate Delivery::candidate(const ReceivedHead& from) const {

@@ -186,10 +186,10 @@ asio::awaitable<bool> Fetch::take_hit(PeerRequest& asked, const std::function<vo
         co_return taken;
     }
     auto made = delivery_.candidate(from);
-    const auto taken = peers_.is_acceptable(exchange, made, Clock::now());
-    if (!taken) asked.close(PeerVerdict::unusable);
-    judged(taken);
-    if (!taken) co_return false;
+    const auto verdict = peers_.judge(exchange, made, Clock::now());
+    if (verdict != PeerVerdict::hit) asked.close(verdict);
+    judged(verdict == PeerVerdict::hit);
+    if (verdict != PeerVerdict::hit) co_return false;
     Delivery::Sender sender{Fill::From::peer, asked.peer().node, head.status};
     const auto faultless =
         co_await delivery_.run(exchange, from, std::move(made), std::move(sender));
@@ -327,9 +327,11 @@ void Fetch::peer_won(HedgedFetch& race, const PeerAttempt& winner) {
 /// is the result of the fetch.
 bool Fetch::take_head(PeerRequest& asked, const ReceivedHead& from, bool validated) {
     auto index = make_index(delivery_, from, *length_of_head_alone(from.head));
-    const auto good =
-        index && (validated || peers_.is_current(*index->candidate.response, Clock::now()));
-    asked.close(good ? PeerVerdict::hit : PeerVerdict::unusable);
+    const auto judged = !index      ? PeerVerdict::unusable
+                        : validated ? PeerVerdict::hit
+                                    : peers_.judge(*index->candidate.response, Clock::now());
+    const auto good = judged == PeerVerdict::hit;
+    asked.close(judged);
     Delivery::Sender sender{Fill::From::peer, asked.peer().node, validated ? 304u : 200u};
     if (good) publish(delivery_, std::move(*index), std::move(sender));
     asked.exchange().finish();
@@ -552,7 +554,7 @@ asio::awaitable<bool> Fetch::fetch_copy(const StaleCopy& copy, Exchange& not_mod
     const UpdatedFields updated(given.fields, validation);
     if (verdict != PeerVerdict::hit || !is_that_copy(copy, given, head_alone) ||
         !updated.fit(config_.limits)) {
-        asked.close(PeerVerdict::unusable);  // unless it has ended in another way
+        asked.close(PeerVerdict::too_old);  // replaced meanwhile, unless it has ended already
         co_return false;
     }
     learn_first_sight(given);

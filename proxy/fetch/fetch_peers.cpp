@@ -128,18 +128,21 @@ void FetchPeers::sample_misses(const std::shared_ptr<const protocol::PeerView>& 
     upstream.fetches.spawn(sample(upstream, PeerOfView{view, *whom}, std::move(text)));
 }
 
-bool FetchPeers::is_acceptable(const Exchange& exchange, const StoreCandidate& made,
-                               Time now) const {
+PeerVerdict FetchPeers::judge(const Exchange& exchange, const StoreCandidate& made,
+                              Time now) const {
     if (job_.wanted.block)
-        return is_given(*job_.wanted.block, exchange.head(), exchange.content_length());
-    if (!exchange.has_framing()) return false;  // a body that broke off would look whole
+        return is_given(*job_.wanted.block, exchange.head(), exchange.content_length())
+                   ? PeerVerdict::hit
+                   : PeerVerdict::unusable;
+    // A body without framing that broke off would look whole.
+    if (!exchange.has_framing()) return PeerVerdict::unusable;
     const auto& copy = *made.response;
-    return is_acceptable_copy(job_.wanted.directives, copy, made.verdict,
-                              since_invalidation(now, copy.tags));
+    return judge_copy(job_.wanted.directives, copy, made.verdict,
+                      since_invalidation(now, copy.tags));
 }
 
-bool FetchPeers::is_current(const StoredMetadata& copy, Time now) const {
-    return is_current_copy(job_.wanted.directives, copy, since_invalidation(now, copy.tags));
+PeerVerdict FetchPeers::judge(const StoredMetadata& copy, Time now) const {
+    return judge_copy(job_.wanted.directives, copy, since_invalidation(now, copy.tags));
 }
 
 /// The time since the last invalidation of the content, or of something with one of these tags.

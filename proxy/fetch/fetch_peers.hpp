@@ -42,9 +42,9 @@ public:
     /// Now and then sends a sample to a peer whose summary says no.
     void sample_misses(const std::shared_ptr<const protocol::PeerView>& view, Time now);
 
-    /// True for a response that ends the fetch; `made` is its draft.
-    bool is_acceptable(const Exchange& exchange, const StoreCandidate& made, Time now) const;
-    bool is_current(const StoredMetadata& copy, Time now) const;
+    /// `hit` for a response that ends the fetch; `made` is its draft.
+    PeerVerdict judge(const Exchange& exchange, const StoreCandidate& made, Time now) const;
+    PeerVerdict judge(const StoredMetadata& copy, Time now) const;
 
 private:
     bool prepare();

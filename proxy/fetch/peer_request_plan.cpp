@@ -82,16 +82,23 @@ bool is_current_copy(const RequestDirectives& directives, const StoredMetadata& 
            !invalidated_within(invalidated, made_within);
 }
 
-bool is_acceptable_copy(const RequestDirectives& directives, const StoredMetadata& copy,
-                        StorageVerdict verdict, const SinceInvalidation& invalidated) {
-    if (copy.status < 200) return false;
+PeerVerdict judge_copy(const RequestDirectives& directives, const StoredMetadata& copy,
+                       const SinceInvalidation& invalidated) {
+    if (is_current_copy(directives, copy, invalidated)) return PeerVerdict::hit;
+    // A peer gives what may be reused there. With a lifetime here as well, the nodes agree on it.
+    return copy.freshness.serves_others() ? PeerVerdict::too_old : PeerVerdict::unusable;
+}
+
+PeerVerdict judge_copy(const RequestDirectives& directives, const StoredMetadata& copy,
+                       StorageVerdict verdict, const SinceInvalidation& invalidated) {
+    if (copy.status < 200) return PeerVerdict::unusable;
     switch (verdict) {
         case StorageVerdict::store:
         case StorageVerdict::authorization:  // of this request
         case StorageVerdict::not_reusable:   // a client may want it stale
-            return is_current_copy(directives, copy, invalidated);
+            return judge_copy(directives, copy, invalidated);
         default:
-            return false;  // no node stores that, so none has it to give
+            return PeerVerdict::unusable;  // no node stores that, so none has it to give
     }
 }
 

@@ -91,9 +91,13 @@ std::optional<std::chrono::seconds> wanted_max_age(const SinceInvalidation& inva
 /// invalidation.
 bool is_current_copy(const RequestDirectives& directives, const StoredMetadata& copy,
                      const SinceInvalidation& invalidated);
+/// `hit` for a current copy. `too_old` for one that had a lifetime which is over here, or that was
+/// made before the last invalidation. `unusable` for one that no peer with these settings gives.
+PeerVerdict judge_copy(const RequestDirectives& directives, const StoredMetadata& copy,
+                       const SinceInvalidation& invalidated);
 /// The same for a response with this verdict.
-bool is_acceptable_copy(const RequestDirectives& directives, const StoredMetadata& copy,
-                        StorageVerdict verdict, const SinceInvalidation& invalidated);
+PeerVerdict judge_copy(const RequestDirectives& directives, const StoredMetadata& copy,
+                       StorageVerdict verdict, const SinceInvalidation& invalidated);
 
 /// The use of a copy that may be stored.
 enum class CopyUse : std::uint8_t {

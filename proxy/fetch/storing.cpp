@@ -78,13 +78,14 @@ StorageVerdict judge(const StoringRequest& storing, unsigned status, Fields fiel
     // The whole seconds of the transfer count as age at once, the rest as time in the store. So no
     // tick of a clock on the way makes a response a second older than it is.
     const auto whole = std::chrono::floor<std::chrono::seconds>(from.took);
-    const auto response_time = from.request_time + whole;
+    const auto request_time = from.request_time - storing.clock_ahead;
+    const auto response_time = request_time + whole;
     metadata.arrival = from.arrival.with_sleep();
     metadata.arrival.steady -= from.took - whole;
     const auto said = response_directives(fields, rules);
     made.withheld = said.withheld();
-    metadata.freshness =
-        freshness_of(status, fields, said, from.request_time, response_time, rules);
+    metadata.freshness = freshness_of(status, fields, said, request_time, response_time, rules);
+    if (from.from_peer) count_age_of_copy(metadata.freshness, fields, whole);
     if (from.redirects && !from.redirects->is_explicit() && metadata.freshness.is_explicit())
         metadata.freshness.source = LifetimeSource::heuristic;
     if (rules.rule) apply_rule(metadata.freshness, *rules.rule, status, from.from_peer);

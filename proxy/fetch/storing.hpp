@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,8 @@ struct StoringRequest {
     const summary::KeyHasher& key_hasher;
     const RequestSnapshot& request;
     const RequestDirectives& directives;
+    /// So far the clock of this node is ahead of those of all its peers (RFC 9111 §4.2.3).
+    std::chrono::seconds clock_ahead{0};
 };
 
 /// A response on its way to the store, not charged yet. Its readers may get it although the verdict

@@ -99,6 +99,10 @@ Freshness freshness_of(unsigned status, Fields response, const ResponseDirective
     return out;
 }
 
+void count_age_of_copy(Freshness& freshness, Fields fields, seconds delay) {
+    if (const auto age = received_age(fields)) freshness.initial_age = saturate(*age + delay);
+}
+
 void apply_rule(Freshness& freshness, const StoringRule& rule, unsigned status, bool from_peer) {
     const auto received = seconds(freshness.initial_age);
     const auto age = from_peer ? seconds(0) : received;

@@ -57,6 +57,11 @@ inline Freshness freshness_of(unsigned status, Fields response, WallTime request
                         response_time, rules);
 }
 
+/// Sets the age of a copy that a peer gave with `fields` after `delay`: Age, which each node
+/// states, and the delay alone (RFC 9111 §4.2.3 permits that). Date is by the clock of another
+/// machine, so its difference would make copies old where clocks differ.
+void count_age_of_copy(Freshness& freshness, Fields fields, std::chrono::seconds delay);
+
 /// Applies the lifetimes of `rule` to a response with `status`. They count from the arrival at the
 /// first node of the cluster: where the rule decides, a response of the origin begins with age 0,
 /// and one from a peer keeps the age that it has there.

@@ -58,6 +58,7 @@ BOOST_DEFINE_FIXED_ENUM_CLASS(
     timeout,    // no head 2 s after the budget, or after the budget when another answer won
     failure,    // connection or protocol trouble
     unusable,   // the answer may not be used: a failure that leaves the peer's health alone
+    too_old,    // the copy was fresh at the peer, and is too old here: an ordinary no
     outrun,     // another answer came first: a failure that leaves the peer's health alone
     pending     // the peer has yet to answer
 )

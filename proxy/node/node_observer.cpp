@@ -69,7 +69,9 @@ boost::asio::awaitable<void> NodeObserver::sample() {
     summary::FalseHitsSeen seen{work.summary_lookups, reports_.gone().collisions};
     for (const auto& [node, report] : reports_.peers()) seen.collisions += report.counts.collisions;
     node_.cluster->note_false_hits(seen);
-    node_.cluster->report(encode_report(dashboard_.report(observe())));
+    const auto status = observe();
+    node_.cache.clock_ahead = ahead_of_all_peers(status).count();
+    node_.cluster->report(encode_report(dashboard_.report(status)));
 }
 
 boost::asio::awaitable<NodeStatus> NodeObserver::status() {
@@ -113,6 +115,8 @@ NodeStatus NodeObserver::observe() {
         status.cluster.origins = show_origins(reports_.origins(), config.constants.peers);
     show_store(node_.cache, status);
     const auto in_sync = show_links(node_.cluster.status(), reports_, status);
+    if (config.cluster)
+        show_clocks(node_.cluster->received_reports(), std::chrono::system_clock::now(), status);
     status.ready = !status.draining && (in_sync || uptime >= kReadyAlone);
     return status;
 }

@@ -87,7 +87,9 @@ void RequestStats::count(ClientService& service, const Request& request,
     if (aborted && writer.sent_bytes() == 0) outcome = Outcome::error;
     if (request.trace.spans) end_span(request, writer);
     const auto is_probe = request.key.uri() == kProbeTarget;
-    if (is_probe && request.from_peer) return;
+    // The HEAD of a peer only looks: for `explain`, or as a sample.
+    const auto looks = is_probe || request.head.verb == boost::beast::http::verb::head;
+    if (looks && request.from_peer) return;
     if (is_probe && (outcome == Outcome::error || outcome == Outcome::refused)) {
         // A peer's probe may come before this worker knows the token in it, so it does not count.
         // The access log has a line for it, because anybody can send such a request.

@@ -11,6 +11,7 @@ using base::CounterRow;
 struct PeerCounters {
     std::uint64_t asked = 0;
     std::uint64_t hits = 0, false_hits = 0, stale_hits = 0, refused = 0, failures = 0;
+    std::uint64_t too_old = 0;                    // copies that were fresh there and not here
     std::uint64_t served = 0;                     // answers to the peer from the store or a fill
     std::uint64_t collisions = 0, evicted = 0;    // causes of false hits, if known
     std::uint64_t sampled = 0, false_misses = 0;  // peer requests against the summary
@@ -51,6 +52,12 @@ inline constexpr CounterRow<PeerCounters> kPeerCounters[] = {
      "",
      "hearsay_peer_requests_total",
      {"result", "failure"}},
+    {&PeerCounters::too_old,
+     "cluster.peers[].too_old",
+     "requests",
+     "",
+     "hearsay_peer_requests_total",
+     {"result", "too_old"}},
     {&PeerCounters::served, "cluster.peers[].given", "answers",
      "Answers given to a peer: from the own store, or from a fill.", "hearsay_peer_given_total"},
     {&PeerCounters::collisions,

@@ -93,6 +93,9 @@ void PeerRecord::ended(PeerVerdict verdict, Time now) {
         case PeerVerdict::refused:
             ++counts_.refused;
             break;
+        case PeerVerdict::too_old:
+            ++counts_.too_old;
+            break;
         case PeerVerdict::unusable:
             ++counts_.failures;
             break;

@@ -46,6 +46,33 @@ TEST(TopFaults, ARefusedNodeHasItsReason) {
     EXPECT_NE(page.find("  c: refused, keys differ\n"), std::string::npos) << "its link: " << page;
 }
 
+TEST(TopFaults, ALinkThatStaysDownBetweenNodesThatAreThereIsNamed) {
+    auto data = three_nodes();
+    data.nodes[1].links = {{"a", "in_step", 1}, {"c", "one_way", 0}};
+    read_top_status("{}", data);
+    EXPECT_EQ(data.fault, "b: the link with c is one way");
+    data.nodes[0].links[0].state = "one_way";
+    read_top_status(
+        R"({"cluster": {"peers": [{"node": "b", "last_error": "connection_refused"}]}})", data);
+    EXPECT_EQ(data.fault, "a: the link with b is one way, nothing listens there");
+    data.fault.clear();
+    data.nodes[2].state = data.nodes[1].state = "draining";
+    read_top_status("{}", data);
+    EXPECT_EQ(data.fault, "") << "a node that leaves needs no links";
+    data = three_nodes();
+    data.nodes[1].links = {{"a", "hello", 1}};
+    read_top_status("{}", data);
+    EXPECT_EQ(data.fault, "") << "the link is being set up";
+}
+
+TEST(TopFaults, AClockThatIsWrongIsNamed) {
+    auto data = three_nodes();
+    read_top_status(R"({"cluster": {"peers": [{"node": "b", "clock_ahead_seconds": 3600.1},
+        {"node": "c", "clock_ahead_seconds": null}]}})",
+                    data);
+    EXPECT_EQ(data.fault, "the clock of b is 60 m ahead of that of a");
+}
+
 TEST(TopFaults, DisksComeBeforeOriginsAndOtherNodes) {
     auto data = three_nodes();
     data.nodes[1].disks_faulty = 1;
@@ -60,6 +87,15 @@ TEST(TopFaults, DisksComeBeforeOriginsAndOtherNodes) {
         "state": "ready", "last_error": "No space left on device", "last_error_seconds": 60}]}})",
                     data);
     EXPECT_EQ(data.fault, "disk /d: errors lately, No space left on device");
+}
+
+TEST(TopFaults, AnOriginWithoutAnAnswerIsNamed) {
+    auto data = three_nodes();
+    read_top_status(R"({"upstream": {"origins_down": 1, "answers": [
+        {"site": "t", "last_5m": {"answers": 100, "server_errors": 100}, "fault": null},
+        {"site": "s", "fault": {"text": "the origin o:80 of s has not answered for 9 s"}}]}})",
+                    data);
+    EXPECT_EQ(data.fault, "the origin o:80 of s has not answered for 9 s");
 }
 
 }  // namespace top_faults_test

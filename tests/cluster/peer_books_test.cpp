@@ -24,7 +24,8 @@ protected:
         }
         bool has_question_under_way() const {
             const auto& c = asker;
-            return c.asked != c.hits + c.false_hits + c.stale_hits + c.refused + c.failures;
+            return c.asked !=
+                   c.hits + c.false_hits + c.stale_hits + c.refused + c.too_old + c.failures;
         }
     };
     using Book = std::map<Pair, Page>;

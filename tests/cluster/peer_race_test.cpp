@@ -38,7 +38,7 @@ protected:
     WorkerCounters work() const { return status("b").work; }
     bool books_balance(std::uint64_t given) const {
         const auto peer = seen("b", "a");
-        return peer.hits <= given && given <= peer.hits + peer.failures;
+        return peer.hits <= given && given <= peer.hits + peer.too_old + peer.failures;
     }
 };
 

@@ -22,7 +22,7 @@ protected:
             const auto asked = seen(asker, giver);
             const auto given = seen(giver, asker).served;
             EXPECT_LE(asked.hits, given);
-            EXPECT_LE(given, asked.hits + asked.failures);
+            EXPECT_LE(given, asked.hits + asked.too_old + asked.failures);
         }
     }
 };

@@ -159,6 +159,40 @@ class Page(unittest.TestCase):
         peers[1].update(state="in_step", last_error="", cause="")
         b.shows("#problems", "the link with b is \u201crefused\u201d. The cluster keys differ.")
 
+    def test_advice_fits_the_condition_of_a_peer(self):
+        stand_in = self.serve(3)
+        peer = stand_in.answers["/api/v1/status"]["cluster"]["peers"][0]
+        b = self.browser
+        b.open(stand_in.url)
+        lately = {"last_http_error_seconds": 5, "left_alone_seconds": 0}
+        answered = {"asked": 745, "hits": 730, "failures": 15}
+        silent = {"asked": 9, "hits": 0, "false_hits": 0, "stale_hits": 0, "refused": 0, "too_old": 0, "failures": 9}
+        for condition, says, says_not in (
+                ({"last_http_error": "head_timeout", **answered}, ("Note: ", "15 of 745 failed so far", "too slowly at times"), "http port"),
+                ({"last_http_error": "head_timeout", **silent}, ("Warning: ", "never answered: a wrong http port, or an overloaded"), "at times"),
+                ({"last_http_error": "tls_failed", **silent}, ("another server answers there",), "before"),
+                ({"last_http_error": "tls_failed", **answered}, ("answered before", "cluster.encrypt"), "wrong http port"),
+                ({"last_http_error": "reset", **answered}, ("it was restarted",), "PROXY"),
+                ({"last_http_error": "reset", **silent}, ("clients.proxy_protocol",), "restarted"),
+                ({"last_http_error": "unusable", **answered}, ("rules or cache settings of the two nodes differ",), "firewall"),
+                ({"last_http_error": "busy", **answered}, ("raise the limit",), "check --peers"),
+                ({"last_http_error": "no_descriptors", **answered}, ("LimitNOFILE",), "check --peers"),
+                ({"last_http_error": "connect_failed", **silent}, ("is down, listens at another port, or a firewall",), "PROXY"),
+                ({"last_http_error": "", "left_alone_seconds": 8}, ("promised what it lacks",), "load"),
+                ({"last_http_error": "connect_failed", "left_alone_seconds": 8}, ("its last requests failed (connect_failed)",), "promised"),
+                ({"last_http_error": "", "asked": 400, "false_hits": 90, "evicted": 0, "collisions": 0}, ("Why is not known yet",), "more memory"),
+                ({"last_http_error": "", "asked": 400, "false_hits": 90, "evicted": 9, "collisions": 1}, ("where it evicts, give it more memory",), "filter"),
+                ({"last_http_error": "", "asked": 400, "false_hits": 90, "evicted": 1, "collisions": 9}, ("Its filter is too small",), "evicts"),
+                ({"last_http_error": "", "false_hits": 0, "clock_ahead_seconds": 3600.2}, ("The clock of b is 60 m ahead of that of a",), "firewall")):
+            peer.update({**lately, **condition})
+            b.shows("#problems", *says)
+            self.assertNotIn(says_not, b.text("#problems"), condition)
+        stand_in.answers["/api/v1/status"]["cluster"]["peers"][1].update(clock_ahead_seconds=3599.8)
+        b.shows("#problems", "The clock of a is 60 m behind those of all its peers")
+        for each in stand_in.answers["/api/v1/status"]["cluster"]["peers"]:
+            each.update(clock_ahead_seconds=1.9)
+        b.shows("#problems", "No problem is known")
+
     def test_a_far_peer_gets_no_wrong_advice(self):
         stand_in = self.serve(3)
         status = stand_in.answers["/api/v1/status"]
@@ -166,10 +200,10 @@ class Page(unittest.TestCase):
         b = self.browser
         b.open(stand_in.url)
         peers[0].update(last_http_error="head_timeout", last_http_error_seconds=5)
-        b.shows("#problems", "A request to b failed", "wrong http port")
+        b.shows("#problems", "A request to b failed", "too slowly")
         status["upstream"]["peers_too_far"] = 16
         peers[0].update(round_trip_seconds=0.204, hits=0)
-        b.until(lambda: "wrong http port" not in b.text("#problems"))
+        b.until(lambda: "too slowly" not in b.text("#problems"))
         b.shows("#problems", "Warning: b is far away: 204 ms there and back", "(16 times so far)")
         peers[1].update(round_trip_seconds=0.203)
         b.shows("#problems", "This node is far from all its peers: b (204 ms), c (203 ms)")

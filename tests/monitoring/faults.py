@@ -24,6 +24,7 @@ BY_THRESHOLDS_ONLY = {
     "HearsayCertificateExpired": "HearsayCertificateExpires fires by the same metric",
     "HearsayKeyRotationUnfinished": "HearsayClusterKeysDiffer fires by the same metric",
     "HearsayTraceSpansLost": "needs a collector that refuses for minutes",
+    "HearsayClocksDiffer": "needs a node with another clock",
     "HearsaySummaryLate": "needs a network that loses part of a summary",
     "HearsaySummaryResyncs": "needs a relay that drops frames",
     "HearsayNoPeerHits": "the healthy cluster has them",

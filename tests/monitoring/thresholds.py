@@ -87,6 +87,7 @@ CASES = {
     "HearsayEncryptionDiffers": (refused("not_encrypted"), refused_once("not_encrypted", "restarted")),
     "HearsayPeerRefused": (refused("unknown_node"), refused_once("unknown_node", "own_id")),
     "HearsayPeerFails": (peer_requests(hit=78, failure=22), peer_requests(hit=82, failure=18)),
+    "HearsayClocksDiffer": (peer("hearsay_peer_clock_ahead_seconds", "-3600x200"), peer("hearsay_peer_clock_ahead_seconds", "1.9x200")),
     "HearsayFalseHits": (peer_requests(false_hit=3) + [("hearsay_digest_lookups_total{", rate(100)), BUDGET],
                          peer_requests(false_hit=1) + [("hearsay_digest_lookups_total{", rate(100)), BUDGET]),
     "HearsaySummaryLate": (state("behind"), state("in_step", 1)),

@@ -177,6 +177,25 @@ TEST_F(PublisherEndTest, AReportFollowsTheNextHeartbeatOnce) {
               std::vector<Bytes>{*bytes_of_report(2)});
 }
 
+TEST_F(PublisherEndTest, AReportEndsWithTheClockOfTheMomentThatItLeavesAt) {
+    link();
+    a.state.report = {1, bytes_of_report(1), kNow, 0x0102030405060708};
+    const auto later = kNow + a.state.config.timings.heartbeat;
+    const auto sent = reports_of(end(), later);
+    const auto waited =
+        std::chrono::duration_cast<std::chrono::milliseconds>(a.state.config.timings.heartbeat)
+            .count();
+    ASSERT_EQ(sent.size(), 1U);
+    ASSERT_EQ(sent[0].size(), 3 + kReportClockBytes);
+    const Bytes section(sent[0].begin() + 3, sent[0].end());
+    EXPECT_EQ(section[0], std::byte{4});
+    EXPECT_EQ(section[1], std::byte{8});
+    std::uint64_t clock = 0;
+    for (std::size_t i = 2; i < section.size(); ++i)
+        clock = clock << 8 | std::to_integer<std::uint64_t>(section[i]);
+    EXPECT_EQ(clock, 0x0102030405060708 + static_cast<std::uint64_t>(waited));
+}
+
 TEST_F(PublisherEndTest, ANewLinkCarriesTheReportAtOnce) {
     a.state.report = {7, bytes_of_report(7)};
     link();

@@ -1,6 +1,6 @@
 // Finds what is wrong, from what the node reports. A pure function: no element, no clock, no request.
 import {amount, bytes, count, isNumber, lasting, milliseconds, percent, ratio} from './dom.js';
-import {DISK_STATES, HTTP_REASONS, LINK_REASONS, LINK_STATES, NODE_STATES} from './words.js';
+import {DISK_STATES, httpAdvice, LINK_REASONS, LINK_STATES, NODE_STATES, ORIGIN_REASONS} from './words.js';
 
 const ERROR = 'error', WARNING = 'warning', NOTE = 'note';
 const RANK = {[ERROR]: 0, [WARNING]: 1, [NOTE]: 2};
@@ -135,19 +135,23 @@ function ofPeers(status, tell) {
         if (peer.asked >= 200 && wasted > 0.1)
             tell(WARNING, `false ${peer.node}`,
                  `${percent(wasted)} of the requests to ${peer.node} were false hits: its summary promised what it lacks.`,
-                 peer.evicted > peer.collisions
-                     ? 'It evicts quickly: give it more memory or a disk.'
+                 !(peer.evicted > 0 || peer.collisions > 0) ? 'Why is not known yet: hearsay explain tells what it promises and has of one URL.'
+                     : peer.evicted > peer.collisions
+                     ? 'It drops content soon after it has announced it: where it evicts, give it more memory or a disk; where lifetimes end or purges come, nothing is wrong.'
                      : 'Its filter is too small: lower summary.false_hit_budget of that node.');
         const waits = peer.last_http_error === 'head_timeout' && peer.round_trip_seconds > leastWait(cluster);
         if (peer.state === 'in_step' && peer.last_http_error && peer.last_http_error_seconds < 600 && !waits)
-            tell(WARNING, `http ${peer.node}`,
-                 `A request to ${peer.node} failed ${lasting(peer.last_http_error_seconds)} ago: ${peer.last_http_error}.`,
-                 HTTP_REASONS[peer.last_http_error] || 'hearsay check --peers tries its ports, and says what is wrong.');
+            tell(ratio(peer.failures, peer.asked) > FAILING || !peer.hits ? WARNING : NOTE, `http ${peer.node}`,
+                 `A request to ${peer.node} failed ${lasting(peer.last_http_error_seconds)} ago: ${peer.last_http_error}` +
+                 (peer.asked > 0 ? ` (${count(peer.failures)} of ${count(peer.asked)} failed so far).` : '.'), httpAdvice(peer));
+        const failed = peer.last_http_error && peer.last_http_error_seconds < 60;
         if (peer.left_alone_seconds > 0)
             tell(WARNING, `alone ${peer.node}`,
-                 `${peer.node} gets no requests for ${lasting(Math.ceil(peer.left_alone_seconds))}: it failed three times in a row, or mostly answered in vain.`,
-                 'Look at the load and the log of that node.');
+                 `${peer.node} gets no requests for ${lasting(Math.ceil(peer.left_alone_seconds))}: ` +
+                 (failed ? `its last requests failed (${peer.last_http_error}).` : 'its summary mostly promised what it lacks.'),
+                 failed ? httpAdvice(peer) : 'The next requests show whether it lasts: “false hits” of its link counts them.');
     }
+    ofClocks(status.node, cluster.peers || [], tell);
     farPeers(cluster, status.upstream || {}, tell);
     for (const name of cluster.names || [])
         if (name.trouble)
@@ -156,6 +160,20 @@ function ofPeers(status, tell) {
         tell(WARNING, `place ${place}`, `No node answers at ${place}.`, 'Start the node there, or correct the DNS record.');
     for (const node of cluster.unplaced || [])
         tell(WARNING, `room ${node}`, `There is no room for the listed peer ${node}.`, 'Raise cluster.max_peers.');
+}
+
+/// As clock_words() of the program has it.
+function ofClocks(self, peers, tell) {
+    const APART = 2;  // seconds
+    const known = peers.filter((peer) => isNumber(peer.clock_ahead_seconds));
+    if (known.length === 0) return;
+    const all = known.map((peer) => peer.clock_ahead_seconds), least = Math.min(...all), most = Math.max(...all);
+    const name = (node, ahead, than) => tell(WARNING, `clock ${node}`,
+        `The clock of ${node} is ${lasting(Math.round(Math.abs(ahead)))} ${ahead > 0 ? 'ahead of' : 'behind'} ${than}.`,
+        `Set it (timedatectl, chronyc). Until then a clock that is ahead makes answers of origins old as they arrive, and the times in logs and purges of that node differ.`);
+    if (known.length > 1 && most - least <= APART && Math.abs(least) > APART) return name(self, -least, 'those of all its peers');
+    for (const peer of known)
+        if (Math.abs(peer.clock_ahead_seconds) > APART) name(peer.node, peer.clock_ahead_seconds, `that of ${self}`);
 }
 
 /// The least time, in seconds, after which a peer is too far or gets no more patience.
@@ -213,7 +231,11 @@ function ofDisks(status, tell) {
 
 /// `sites`: the answers of the origin of each site.
 function ofAnswers(sites, tell) {
-    for (const {site, last_5m: last = {}} of sites) {
+    for (const {site, fault, last_5m: last = {}} of sites) {
+        if (fault) {
+            tell(ERROR, `fault ${site}`, sentence(fault.text), ORIGIN_REASONS[fault.state === 'server_error' ? 'server_error' : fault.reason] || ORIGIN_REASONS.other);
+            continue;
+        }
         const errors = last.server_errors || 0, refusals = last.too_many_requests || 0;
         const share = ratio(errors + refusals, last.answers);
         if (!(last.answers >= FEW_ANSWERS && share > FAILING)) continue;
@@ -234,7 +256,7 @@ const originOf = (site) => site === 'forward' ? 'the targets of the forward prox
 
 function ofOrigins(status, tell) {
     const upstream = status.upstream || {};
-    if (upstream.origins_down > 0)
+    if (upstream.origins_down > 0 && !(upstream.answers || []).some((each) => each.fault))
         tell(ERROR, 'origins down', `${amount(upstream.origins_down, 'origin')} left the last three requests unanswered (summed over worker threads).`,
              'Look at the origin and the way there. One request tries again every 1 to 3 s; the Log names the origin.');
     for (const server of status.upstreams || [])

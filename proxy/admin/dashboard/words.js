@@ -79,14 +79,32 @@ export const LINK_REASONS = {
     out_of_memory: ['Memory ran out for its message.', 'Give this machine more memory, or the node a smaller cache.'],
 };
 
-/// Reason of a failed peer request: what to do.
+/// Reason of a failed peer request: what to do. Of two texts the first is for a peer that has never
+/// answered, the second for one that has.
+const TRY = 'hearsay check --peers tries its ports, and says what is wrong.';
 export const HTTP_REASONS = {
     not_a_peer: 'Another server answers at its http port. Correct the http port in cluster.peers.',
-    tls_failed: 'Often a wrong http port: another server answers there.',
-    head_timeout: 'Often a wrong http port, or an overloaded peer.',
-    connect_failed: 'A firewall closes its http port, or nothing listens there.',
-    unusable: 'Look for a firewall, or for clients.proxy_protocol on that port.',
+    tls_failed: [`Often a wrong http port: another server answers there. ${TRY}`,
+                 `It has answered before: look whether its key, its cluster.encrypt or what listens there has changed. ${TRY}`],
+    head_timeout: [`It has never answered: a wrong http port, or an overloaded peer. ${TRY}`,
+                   'It answers too slowly at times: look at its load, its disk and the network. The origin is asked in its place.'],
+    body_timeout: 'It stopped inside a body: look at its load, its disk and the network.',
+    connect_failed: `The peer is down, listens at another port, or a firewall closes this one. ${TRY}`,
+    connect_timeout: 'Its http address does not answer: look at the machine, the address and the firewall, and at its load.',
+    resolve_failed: 'Its http address has no look-up: correct the name, or the DNS.',
+    resolve_timeout: 'No name server said in time where it is: look at the name servers of this machine.',
+    reset: [`It closes the connection: another server, or a port that wants a PROXY header (clients.proxy_protocol). ${TRY}`,
+            'It closed the connection: it was restarted, or something in between ends connections. Look at its log.'],
+    busy: 'All limits.upstream_connections of this node to it are in use: raise the limit, or look why answers take so long.',
+    no_descriptors: 'This node has no descriptor left: raise its limit of open files (LimitNOFILE).',
+    unusable: `This node may not use what came: rules or cache settings of the two nodes differ, or another server or a proxy answers at that port. ${TRY}`,
 };
+/// What to do about a peer with this last failure.
+export function httpAdvice(peer) {
+    const advice = HTTP_REASONS[peer.last_http_error] ?? TRY;
+    const answers = ['hits', 'false_hits', 'stale_hits', 'refused', 'too_old'].reduce((sum, name) => sum + (peer[name] || 0), 0);
+    return Array.isArray(advice) ? advice[answers > 0 ? 1 : 0] : advice;
+}
 
 export const DISK_STATES = {
     loading: ['loading', 'Files of an earlier run are still being read.', ''],
@@ -180,4 +198,16 @@ export const REFUSALS = {
     tls: ['The TLS handshake failed.', ''],
     proxy_header: ['The PROXY header is missing or malformed.', 'clients.proxy_protocol'],
     http2_flood: ['An HTTP/2 client made too much work.', ''],
+};
+
+/// What to do when an origin is at fault, by the reason of its last request.
+export const ORIGIN_REASONS = {
+    resolve_failed: 'Look at the DNS and at the hosts file of this machine; explain shows the addresses.',
+    resolve_timeout: 'Look at the name servers of this machine (resolv.conf) and at the way to them.',
+    connect_failed: 'Start the origin, or correct host and port in origins[].url; then look at routes and firewalls.',
+    connect_timeout: 'Look whether the machine of the origin runs, and at routes and firewalls on the way.',
+    tls_failed: 'Look at the certificate of the origin and at the settings of trust; the Log says what was wrong.',
+    head_timeout: 'Look at the load and the log of the origin: it takes connections and leaves requests open.',
+    server_error: 'Look at the log and the load of the origin. The rule setting stale_if_error lets stored responses stand in.',
+    other: 'Look at the origin and the way there; the Log names each failure.',
 };

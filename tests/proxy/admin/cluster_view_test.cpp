@@ -45,6 +45,49 @@ protected:
     std::vector<protocol::ReceivedReport> received;
 };
 
+/// The bytes of a report that left when the clock of its node said `clock` seconds.
+protocol::ReceivedReport report_at(const std::string& node, int clock,
+                                   std::chrono::nanoseconds age) {
+    auto bytes = encode_report(NodeReport());
+    bytes.insert(bytes.end(), {std::byte{4}, std::byte{8}});
+    const auto clock_ms = static_cast<std::uint64_t>(clock) * 1000;
+    for (int shift = 56; shift >= 0; shift -= 8)
+        bytes.push_back(static_cast<std::byte>(clock_ms >> shift & 0xff));
+    return {node, bytes, age, 1s};
+}
+
+TEST_F(ClusterViewTest, ComparesClocksByTheLastReports) {
+    peer("b", PeerState::in_sync);
+    peer("c", PeerState::in_sync);
+    peer("d", PeerState::gone);
+    peer("e", PeerState::in_sync);
+    received = {report_at("b", 13600, 3s), report_at("c", 9998, 1500ms), report_at("d", 5, 1s)};
+    says("e", ready());
+    show_clocks(received, std::chrono::system_clock::time_point(10000s), status);
+    const auto& peers = status.cluster.peers;
+    EXPECT_EQ(peers[0].clock_ahead_seconds, 3603.0);
+    EXPECT_EQ(peers[1].clock_ahead_seconds, -0.5);
+    EXPECT_EQ(peers[2].clock_ahead_seconds, std::nullopt) << "its report is old";
+    EXPECT_EQ(peers[3].clock_ahead_seconds, std::nullopt) << "an earlier build";
+}
+
+TEST_F(ClusterViewTest, AClockIsAheadIfItIsAheadOfAllPeers) {
+    EXPECT_EQ(ahead_of_all_peers(status), 0s);
+    peer("b", PeerState::in_sync);
+    EXPECT_EQ(ahead_of_all_peers(status), 0s) << "nothing is known";
+    const auto ahead = [&](std::size_t index, double peers) {
+        status.cluster.peers[index].clock_ahead_seconds = peers;
+        return ahead_of_all_peers(status);
+    };
+    EXPECT_EQ(ahead(0, -3600.2), 3600s);
+    EXPECT_EQ(ahead(0, -1.9), 0s) << "within the accuracy";
+    EXPECT_EQ(ahead(0, 3600), 0s) << "behind";
+    peer("c", PeerState::in_sync);
+    ahead(0, -3600);
+    EXPECT_EQ(ahead(1, 0.1), 0s) << "b is the one that differs";
+    EXPECT_EQ(ahead(1, -3590.6), 3591s);
+}
+
 TEST_F(ClusterViewTest, TheOwnNodeComesFirstAndPeersFollow) {
     peer("b", PeerState::in_sync);
     says("b", ready());

@@ -104,6 +104,12 @@ TEST(NodeReport, IgnoresWhatALaterBuildAdds) {
     EXPECT_EQ(read->links[0].lag_ms, 5u);
 }
 
+TEST(NodeReport, ReadsTheClockThatTheLinkAppends) {
+    EXPECT_EQ(decode_report(encode_report(NodeReport()))->clock_ms, 0u);
+    EXPECT_EQ(decode_report(bytes({1, 4, 8, 0, 0, 1, 0x9a, 0, 0, 0, 5}))->clock_ms, 0x19a00000005u);
+    EXPECT_FALSE(decode_report(bytes({1, 4, 8, 0, 0})));
+}
+
 TEST(NodeReport, AnEarlierBuildHasFewerNumbers) {
     const auto read = decode_report(bytes({1, 2, 3, 1, 0, 42}));
     ASSERT_TRUE(read);

@@ -180,7 +180,7 @@ TEST_F(SecondPeerTest, DoesNotIfItMayHaveBeenMadeBeforeTheLastInvalidation) {
 
 TEST_F(SecondPeerTest, DoesNotIfNoNodeStoresWhatIsLikeIt) {
     const auto does = [this](StorageVerdict verdict) {
-        return is_acceptable_copy(directives, copy, verdict, {});
+        return judge_copy(directives, copy, verdict, {}) == PeerVerdict::hit;
     };
     EXPECT_TRUE(does(StorageVerdict::store));
     EXPECT_TRUE(does(StorageVerdict::authorization)) << "that is this request's";
@@ -188,6 +188,21 @@ TEST_F(SecondPeerTest, DoesNotIfNoNodeStoresWhatIsLikeIt) {
     EXPECT_FALSE(does(StorageVerdict::no_store));
     copy.status = 103;
     EXPECT_FALSE(does(StorageVerdict::store));
+}
+
+TEST_F(SecondPeerTest, IsAnOrdinaryNoIfItHasBecomeTooOldOnTheWay) {
+    const auto judged = [this](StorageVerdict verdict = StorageVerdict::store,
+                               SinceInvalidation since = {}) {
+        return judge_copy(directives, copy, verdict, since);
+    };
+    EXPECT_EQ(judged(), PeerVerdict::hit);
+    EXPECT_EQ(judged(StorageVerdict::store, 1s), PeerVerdict::too_old) << "purged here";
+    copy.freshness.initial_age = StoredSeconds(60);
+    EXPECT_EQ(judged(), PeerVerdict::too_old);
+    EXPECT_EQ(judged(StorageVerdict::not_reusable), PeerVerdict::too_old);
+    EXPECT_EQ(judged(StorageVerdict::no_store), PeerVerdict::unusable) << "other settings";
+    copy.freshness.lifetime = StoredSeconds(0);
+    EXPECT_EQ(judged(), PeerVerdict::unusable) << "no peer with these settings gives that";
 }
 
 Head head_of(unsigned status, Fields fields) {

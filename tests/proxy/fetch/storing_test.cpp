@@ -73,6 +73,22 @@ TEST_F(StoringTest, KeepsWhatAResponseIsReusedBy) {
     EXPECT_EQ(made.response->residence(kArrival.steady + 7s), 7s);
 }
 
+TEST_F(StoringTest, ClocksOfOtherNodesMakeNoCopyOld) {  // RFC 9111 §4.2.3
+    const auto* const fields =
+        "Cache-Control: max-age=60\nAge: 5\nDate: Thu, 19 Nov 2026 23:00:00 GMT";
+    const auto copy = draft_of(fields, "", true);
+    EXPECT_EQ(copy.response->freshness.initial_age, StoredSeconds(5));
+    EXPECT_EQ(copy.verdict, StorageVerdict::store);
+    const auto of_origin = draft_of(fields);
+    EXPECT_EQ(of_origin.response->freshness.initial_age, StoredSeconds(3600))
+        << "a cache without Age";
+    const Text text(fields), none("");
+    const auto head = answer(200, text);
+    auto asked = asking(none);
+    asked.clock_ahead = 3590s;
+    EXPECT_EQ(candidate(asked, received(head)).response->freshness.initial_age, StoredSeconds(10));
+}
+
 TEST_F(StoringTest, CountsTheTimeThatItTookToComeWithoutRoundingItUp) {  // RFC 9111 §4.2.3
     const Text fields("Cache-Control: max-age=1\nDate: Thu, 19 Nov 2026 23:59:59 GMT"), none("");
     const auto head = answer(200, fields);

@@ -148,6 +148,18 @@ TEST(Age, IncludesTheTimeTheRequestTook) {  // RFC 9111 §4.2.3
     EXPECT_EQ(age("Age: 4", -100s), 4s);  // the clock was set back meanwhile
 }
 
+TEST(Age, OfACopyOfAPeerLeavesTheClocksOfOthersOut) {  // RFC 9111 §4.2.3
+    const auto of_copy = [](const std::string& head, std::chrono::seconds delay) {
+        auto f = freshness(head + "Cache-Control: max-age=60\n", 200, delay);
+        count_age_of_copy(f, Head(head.c_str()), delay);
+        return std::chrono::seconds(f.initial_age);
+    };
+    EXPECT_EQ(of_copy(date("Date", -3600s) + "Age: 2\n", 1s), 3s) << "this clock is ahead";
+    EXPECT_EQ(of_copy(date("Date", 3600s) + "Age: 2\n", 1s), 3s) << "or behind";
+    EXPECT_EQ(of_copy(date("Date", -3s) + "Age: 2\n", 0s), 2s) << "a tick of two clocks";
+    EXPECT_EQ(of_copy(date("Date", -10s), 0s), 10s) << "without Age there is nothing else";
+}
+
 TEST(Age, TakesTheFirstNumberOfAList) {  // RFC 9111 §5.1, behaviour 40
     EXPECT_EQ(received_age(Head("Age: 7, 9")), 7s);
     EXPECT_EQ(received_age(Head("Age: 7\nAge: 9")), 7s);

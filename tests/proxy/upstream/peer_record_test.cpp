@@ -20,6 +20,15 @@ void ask(PeerRecord& record, PeerVerdict verdict, std::chrono::nanoseconds round
     record.ended(verdict, now);
 }
 
+TEST(PeerRecord, TakesCopiesThatAreTooOldForOrdinaryAnswers) {
+    PeerRecord record;
+    for (int i = 0; i < 200; ++i) ask(record, PeerVerdict::too_old);
+    EXPECT_TRUE(record.may_ask(kNow));
+    EXPECT_EQ(record.counts().too_old, 200u);
+    EXPECT_EQ(record.counts().failures, 0u);
+    EXPECT_TRUE(record.last_failure().reason.empty());
+}
+
 TEST(PeerRecord, OfAnotherInstanceOnlyTheCountsStay) {
     PeerRecord record;
     record.belongs_to(7);
