@@ -87,6 +87,13 @@ NameTable::KnownAddresses NameTable::answered(const std::string& name, NameAnswe
     return known.known();
 }
 
+void NameTable::expire(Time now) {
+    for (auto& [name, known] : names_) {
+        known.fresh_until = std::min(known.fresh_until, now);
+        known.retry_at = std::min(known.retry_at, now);
+    }
+}
+
 /// Drops useless names first, then those that clients needed, then all that are not in flight.
 void NameTable::make_room(Time now) {
     const auto drop = [this](auto of_no_use) {

@@ -78,6 +78,9 @@ public:
     /// Returns the result for all callers that waited for this look-up.
     KnownAddresses answered(const std::string& name, NameAnswer answer, Time now);
 
+    /// The next ask() of each name begins a look-up. What is known goes on standing in meanwhile.
+    void expire(Time now);
+
     std::size_t size() const { return names_.size(); }
 
 private:

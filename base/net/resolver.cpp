@@ -1,8 +1,12 @@
 #include "base/net/resolver.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <array>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <cstdlib>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -17,6 +21,17 @@ Resolver::Endpoints with_port(const Addresses& addresses, std::uint16_t port) {
     Resolver::Endpoints endpoints;
     for (const auto& address : addresses) endpoints.emplace_back(address, port);
     return endpoints;
+}
+
+/// The version of the hosts file that c-ares reads (ask_dns()): all zeros if there is none.
+using HostsVersion = std::array<std::int64_t, 4>;
+
+HostsVersion hosts_version() {
+    const auto* const named = std::getenv("CARES_HOSTS");
+    struct stat file {};
+    if (::stat(named != nullptr ? named : "/etc/hosts", &file) != 0) return {};
+    return {static_cast<std::int64_t>(file.st_ino), file.st_size, file.st_mtim.tv_sec,
+            file.st_mtim.tv_nsec};
 }
 
 /// One name being looked up.
@@ -47,12 +62,26 @@ struct Resolver::State : std::enable_shared_from_this<Resolver::State> {
             options.ask = [this](const std::string& name, std::function<void(NameAnswer)> done) {
                 return ask_dns(executor, options.dns, name, std::move(done));
             };
+        hosts_seen_at = options.now();
     }
 
     boost::asio::any_io_executor executor;
     Options options;
     NameTable table;
     std::unordered_map<std::string, std::shared_ptr<Lookup>> under_way;
+
+    HostsVersion hosts = hosts_version();
+    Time hosts_seen_at{};
+
+    NameTable::Decision ask(const std::string& name, const std::string& client) {
+        const auto now = options.now();
+        if (now - hosts_seen_at >= kHostsFileLook) {
+            hosts_seen_at = now;
+            const auto before = std::exchange(hosts, hosts_version());
+            if (hosts != before) table.expire(now);
+        }
+        return table.ask(name, client, now);
+    }
 
     void start(const std::string& name) {
         const auto lookup = std::make_shared<Lookup>(executor);
@@ -96,7 +125,7 @@ awaitable<Result<Resolver::Endpoints>> Resolver::resolve(HostPort place, Time de
     const auto literal = boost::asio::ip::make_address(host, not_literal);
     if (!not_literal) co_return Endpoints{{literal, place.port}};
 
-    auto decision = state->table.ask(host, client, state->options.now());
+    auto decision = state->ask(host, client);
     if (decision.look_up) state->start(host);
     if (decision.answer) {
         if (!*decision.answer) co_return decision.answer->error();
@@ -122,7 +151,7 @@ bool Resolver::leads_to(const std::string& host, const boost::asio::ip::address&
     boost::system::error_code not_literal;
     const auto literal = boost::asio::ip::make_address(host, not_literal);
     if (!not_literal) return literal == address;
-    const auto decision = state_->table.ask(host, client, state_->options.now());
+    const auto decision = state_->ask(host, client);
     if (decision.look_up) state_->start(host);
     const auto among = [&](const Addresses& known) {
         return std::find(known.begin(), known.end(), address) != known.end();

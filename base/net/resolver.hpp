@@ -17,6 +17,10 @@
 
 namespace base {
 
+/// A question looks whether the hosts file has changed, if the last look is so long ago. A change
+/// ends the lifetime of all answers, because a line there comes before DNS.
+inline constexpr std::chrono::seconds kHostsFileLook{10};
+
 /// Resolves names to endpoints for one io_context. It uses one thread, that of the executor, so a
 /// silent server delays no other name. Calls for the same name share one look-up, which goes on
 /// when its callers leave. NameTable decides about lifetimes and about the look-ups that one client

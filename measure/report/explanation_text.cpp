@@ -140,6 +140,14 @@ std::string explanation_text(std::string_view json, std::string& why) {
     }
     out.line("  origin: {}, which answers after: {}", text_of(page, "origin"),
              milliseconds_text(number_of(page, "origin_answer_seconds")));
+    std::string addresses;
+    if (const auto known = page.find("origin_addresses"); known != page.end() && known->is_array())
+        for (const auto& each : *known)
+            if (each.is_string())
+                addresses.append(addresses.empty() ? "" : ", ").append(each.get<std::string>());
+    if (!addresses.empty()) out.line("  addresses of the origin: {}", addresses);
+    if (const auto fault = text_of(page, "origin_fault"); !fault.empty())
+        out.line("  fault: {}", fault);
     if (const auto servers = page.find("servers");
         servers != page.end() && servers->is_array() && !servers->empty()) {
         std::string order;

@@ -103,6 +103,8 @@ std::string explanation_json(const Explanation& explanation) {
     const auto& origin = explanation.origin;
     page["origin"] = origin.place;
     page["servers"] = origin.servers;
+    page["origin_addresses"] = origin.addresses;
+    page["origin_fault"] = text_or_null(origin.fault);
     page["origin_answer_seconds"] = seconds(origin.time);
     page["beside_the_origin"] = explanation.beside_the_origin;
     auto& peers = page["peers"] = ordered_json::array();

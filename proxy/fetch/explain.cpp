@@ -209,9 +209,13 @@ asio::awaitable<RoundTrip> explain_origin(Cache& cache, const ExplainTarget& of,
     if (!target) co_return RoundTrip();
     const auto times = upstream.origin_times.of(connection_key(*target));
     out.origin.place = place_text(*target);
+    out.origin.site = target->site;
     if (target->group)
         out.origin.servers = upstream.groups.candidates(target->group, target->spread, of.now);
     out.origin.time = times.mean();
+    if (!target->group)
+        out.origin.addresses =
+            co_await upstream.pool.addresses_of(*target, of.now + kLookAtPeers / 2);
     if (out.access.refused.empty()) {
         const auto judged =
             co_await upstream.pool.judge(std::move(*target), of.now + kLookAtPeers / 2);

@@ -232,7 +232,14 @@ private:
         return settings_.change_peers(order);
     }
     asio::awaitable<std::optional<Explanation>> explain(CacheKey key) override {
-        return explain_url(*workers_.front(), control_, std::move(key));
+        auto explaining = explain_url(*workers_.front(), control_, std::move(key));
+        auto explained = co_await std::move(explaining);
+        if (!explained || explained->origin.site.empty()) co_return explained;
+        // One worker has explained the URL; the fault is what all of them have seen.
+        const auto now = co_await observer_.status();
+        for (const auto& each : now.answers)
+            if (each.site == explained->origin.site) explained->origin.fault = each.fault;
+        co_return explained;
     }
 
     /// The log's own thread opens it, because a disk or the reader of a pipe may hang.

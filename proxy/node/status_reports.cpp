@@ -132,7 +132,10 @@ std::vector<SiteAnswersStatus> WorkerReports::answers() const {
     for (const auto& report : last_)
         for (const auto& [site, answers] : report.answers) add_answers(sum, site, answers);
     std::vector<SiteAnswersStatus> shown;
-    for (const auto& [site, answers] : sum) shown.push_back({answers, site});
+    const auto now = std::chrono::steady_clock::now();
+    for (const auto& [site, answers] : sum)
+        shown.push_back({answers, site, fault_text(site, answers, now),
+                         seconds(now - answers.outage.since), seconds(now - answers.outage.last)});
     return shown;
 }
 

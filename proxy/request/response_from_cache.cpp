@@ -114,6 +114,7 @@ void ResponseFromCache::serve_stored(const ResponsePlan& plan, std::chrono::seco
     if (renews || response.blocks) request_.rewrite_forwarded();
     if (!renews) return;
     status_.detail = "stale-while-revalidate";
+    transaction_.note_stand_in(true);
     renew();
 }
 
@@ -374,6 +375,7 @@ asio::awaitable<ServeResult> ResponseFromCache::stand_in(FetchError error, unsig
     by.forward_status = status;
     if (!went_forward(error)) by.forward = Forward::none;
     stats_.cache = CacheResult::stale;
+    transaction_.note_stand_in(true);
     if (is_in_blocks()) co_return co_await respond_in_blocks(by);
     co_await respond_whole(by);
     co_return ServeResult::responded;

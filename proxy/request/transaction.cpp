@@ -220,11 +220,18 @@ asio::awaitable<void> Transaction::refuse_without_site(SiteRefusal reason) {
     co_await refuse(status_of(reason), text, status);
 }
 
+void Transaction::note_stand_in(bool is_stale) {
+    const auto* const entry = request.site.entry;
+    if (entry) service.upstream.origin_answers.stood_in(entry->host + entry->path, is_stale);
+}
+
 asio::awaitable<void> Transaction::refuse_fetch(FetchError error, std::string_view authority,
                                                 UpstreamRole asked, CacheStatus cache,
                                                 ParseError malformed) {
     if (error == FetchError::not_allowed || error == FetchError::own_listener)
         note_refusal(RequestRefusal::destination);
+    else
+        note_stand_in(false);
     auto text = explain(error, authority, malformed, asked);
     const auto target = error == FetchError::tls_failed ? request.origin() : std::nullopt;
     if (target)

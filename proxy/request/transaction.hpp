@@ -76,6 +76,8 @@ struct Transaction {
     boost::asio::awaitable<void> refuse_too_young(std::string_view why);
     /// Refuses a request without a site.
     boost::asio::awaitable<void> refuse_without_site(SiteRefusal reason);
+    /// The client gets a stored response, or an error, as the origin of the site gave no answer.
+    void note_stand_in(bool is_stale);
     /// Refuses a request whose fetch failed. `authority`: the host of the origin, with its port
     /// unless that is the default of the scheme.
     boost::asio::awaitable<void> refuse_fetch(FetchError error, std::string_view authority,

@@ -76,6 +76,10 @@ struct Explanation {
         /// try them now; empty without a group.
         std::vector<std::string> servers;
         std::chrono::nanoseconds time{0};  // to the head of its answer; 0: unknown
+        std::string site;                  // as in AnswersBySite; empty for a forward target
+        std::string fault;                 // fault_text()
+        /// Of the machine that would be dialled, by the resolver of the node; empty: unknown.
+        std::vector<std::string> addresses;
     } origin;
 
     struct Peer {

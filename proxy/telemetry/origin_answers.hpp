@@ -23,14 +23,49 @@ struct OriginAnswerCounts {
 /// of at least 20.
 bool is_failing(const OriginAnswerCounts& recent);
 
+/// How the last request to an origin ended.
+enum class OriginEnd : std::uint8_t {
+    answered,
+    server_error,  // it answered 5xx
+    unanswered,    // no connection, no TLS, or no response
+};
+
+/// After this many requests in a row without a good answer the origin is at fault.
+inline constexpr std::uint64_t kOriginFaultAfter = 3;
+
+/// The requests since the last good answer of an origin, and what clients got in its place.
+struct OriginOutage {
+    using Time = std::chrono::steady_clock::time_point;
+
+    std::uint64_t requests = 0;           // in a row, without a good answer
+    Time since{}, last{};                 // the first and the last of them
+    OriginEnd end = OriginEnd::answered;  // of the last
+    std::string_view reason;              // of the last: a word of FetchError; empty: its status
+    unsigned status = 0;                  // of the last
+    Time answered_at{};                   // the last good answer
+    std::uint64_t stale_served = 0, errors_served = 0;
+
+    /// Counts one request. `reason` must be a lasting name.
+    void note(OriginEnd how, std::string_view why, unsigned code, Time now);
+    /// Joins the records of two workers. A good answer of one ends what the other saw before it.
+    OriginOutage& operator+=(const OriginOutage& other);
+    /// `answered` while the origin is well, or was in trouble for less than kOriginFaultAfter.
+    OriginEnd state() const { return requests < kOriginFaultAfter ? OriginEnd::answered : end; }
+};
+
 /// The answers of the origin of one site.
 struct SiteAnswers {
     std::string place;          // host:port of the last server that answered, or kForwardTargets
     OriginAnswerCounts total;   // since the start of the node
     OriginAnswerCounts recent;  // of the last five minutes, in steps of one minute
+    OriginOutage outage{};
 
     SiteAnswers& operator+=(const SiteAnswers& other);
 };
+/// The fault of an origin in one sentence: which, since when, why, and what clients get meanwhile.
+/// Empty without a fault. `site`: as in AnswersBySite.
+std::string fault_text(const std::string& site, const SiteAnswers& answers, OriginOutage::Time now);
+
 using AnswersBySite = std::map<std::string, SiteAnswers, std::less<>>;
 
 /// Adds the answers of one site, or to those of `other` if `to` has kMaxSites sites.
@@ -50,6 +85,13 @@ public:
     /// clients chose the target. Times must not fall.
     void note(std::string_view site, std::string_view host, std::uint16_t port, unsigned status,
               Time now);
+    /// Counts a request that got no response. `reason`: a lasting word of FetchError. Forward
+    /// targets are not judged, as clients choose them.
+    void note_failure(std::string_view site, std::string_view host, std::uint16_t port,
+                      std::string_view reason, Time now);
+    /// A client got a stored response, or an error, in place of an answer of the origin. Counts
+    /// during an outage alone.
+    void stood_in(std::string_view site, bool is_stale);
     AnswersBySite by_site(Time now) const;
 
 private:
@@ -64,7 +106,9 @@ private:
         std::uint16_t port = 0;
         OriginAnswerCounts total;
         std::array<Slot, kMinutes> slots;  // index: minute % kMinutes
+        OriginOutage outage;
     };
+    SiteAnswerCount& counted_at(std::string_view site, std::string_view host, std::uint16_t port);
     static Minute minute_of(Time time);
 
     std::map<std::string, SiteAnswerCount, std::less<>> sites_;

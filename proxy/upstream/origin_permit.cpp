@@ -93,6 +93,10 @@ void OriginPermit::ended(FetchError error, ParseError malformed, unsigned status
         ++upstream_.counters.origin_failures;
         log_failure(upstream_.log, target_, error, malformed);
     }
+    // A body that stops comes after a head, which has counted as an answer.
+    if (error != FetchError::none && meaning.by == FailureSide::origin)
+        upstream_.origin_answers.note_failure(target_.site, target_.host, target_.port,
+                                              to_string(error), std::chrono::steady_clock::now());
     if (error == FetchError::none && status != 0)
         upstream_.origin_answers.note(target_.site, target_.host, target_.port, status,
                                       std::chrono::steady_clock::now());

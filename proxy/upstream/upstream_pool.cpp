@@ -283,6 +283,16 @@ asio::awaitable<UpstreamPool::Result<base::Endpoints>> UpstreamPool::admitted_en
     co_return admitted;
 }
 
+asio::awaitable<std::vector<std::string>> UpstreamPool::addresses_of(UpstreamTarget target,
+                                                                     Clock::time_point deadline) {
+    std::vector<std::string> texts;
+    auto place = dialled_place(target);
+    const auto endpoints = co_await resolver_.resolve(std::move(place), deadline, target.client);
+    if (!endpoints) co_return texts;
+    for (const auto& endpoint : *endpoints) texts.push_back(endpoint.address().to_string());
+    co_return texts;
+}
+
 asio::awaitable<FetchError> UpstreamPool::judge(UpstreamTarget target, Clock::time_point deadline) {
     if (!target.on_clients_word) co_return FetchError::none;
     auto error = FetchError::none;

@@ -109,6 +109,9 @@ public:
     /// Whether acquire() would refuse the target for its addresses: not_allowed or own_listener,
     /// else none, also where the name has no address. It looks names up and connects to nothing.
     boost::asio::awaitable<FetchError> judge(UpstreamTarget target, Clock::time_point deadline);
+    /// The addresses that a new connection would choose from; none if the name has none in time.
+    boost::asio::awaitable<std::vector<std::string>> addresses_of(UpstreamTarget target,
+                                                                  Clock::time_point deadline);
     /// Takes a connection back after it has read the last response to the end. Its buffer is empty.
     void release(UpstreamPtr connection);
     /// The same for the connection of a client, which goes to `owned`. It has no seat while it is

@@ -210,6 +210,21 @@ TEST_F(ResolverTest, TheHostsFileComesFirst) {
     std::filesystem::remove(file);
 }
 
+TEST_F(ResolverTest, AChangeOfTheHostsFileEndsTheLifetimeOfAnswers) {
+    const auto file =
+        std::filesystem::temp_directory_path() / ("hosts-change-" + std::to_string(::getpid()));
+    ::setenv("CARES_HOSTS", file.c_str(), 1);
+    begin({});
+    EXPECT_EQ(text(resolve("moved.test")), "127.0.0.7 3129") << "by DNS, for 60 s";
+    std::ofstream(file) << "127.0.0.9 moved.test\n";
+    now += kHostsFileLook - 1s;
+    EXPECT_EQ(text(resolve("moved.test")), "127.0.0.7 3129");
+    now += 1s;
+    EXPECT_EQ(text(resolve("moved.test")), "127.0.0.9 3129");
+    ::unsetenv("CARES_HOSTS");
+    std::filesystem::remove(file);
+}
+
 TEST_F(ResolverTest, AWaiterMayLeaveAndTheAnswerIsKeptForTheNext) {
     EXPECT_EQ(resolve("yes.test", 1, kPast).error(), base::Error::resolve_timeout);
     EXPECT_EQ(text(resolve("yes.test", 2)), "127.0.0.7 2");

@@ -32,6 +32,8 @@ function explanation(page) {
             page.destination_denied ? row('Refused by forward.destinations', page.destination_denied) : null,
             page.refused ? null : row('Origin', page.origin ? [h('code', null, page.origin), page.origin_answer_seconds > 0
                 ? `, answers after ${milliseconds(1000 * page.origin_answer_seconds)}` : ', time of answers not known'] : 'none'),
+            page.origin_addresses?.length ? row('Addresses of the origin', page.origin_addresses.join(', ')) : null,
+            page.origin_fault ? row('Fault', page.origin_fault) : null,
             page.target_refused ? row('A client gets', `${page.target_refused}, unless this node or a peer has the content`) : null,
             page.servers?.length ? row('Servers, in turn', page.servers.join(', then ')) : null,
             page.refused ? null : row('A miss would ask', whom(page))),

@@ -1,7 +1,7 @@
 // The panel “Traffic”: history of this node, sites, rules, origins, most requested URLs.
 import {obstacle} from './api.js';
 import {chartOf} from './charts.js';
-import {amount, byId, bytes, count, figure, h, isNumber, milliseconds, percent, ratio, table, tile, update} from './dom.js';
+import {amount, byId, bytes, count, figure, h, isNumber, lasting, milliseconds, percent, ratio, table, tile, update} from './dom.js';
 import {OUTCOME_NAMES, OUTCOMES} from './words.js';
 
 const sum = (requests) => OUTCOMES.reduce((all, each) => all + (requests?.[each] || 0), 0);
@@ -124,8 +124,16 @@ function requestTable(caption, heading, all, name) {
 
 function showSites(answer, status) {
     const why = obstacle(answer);
-    const origins = status?.json?.cluster?.origins || [], answers = status?.json?.upstream?.answers || [];
+    const answers = status?.json?.upstream?.answers || [];
+    const timed = status?.json?.cluster?.origins || [];
+    const origins = [...timed, ...[...new Set(answers.map((each) => each.origin))]
+        .filter((place) => !timed.some((each) => each.origin === place)).map((origin) => ({origin}))];
     const at = (place) => answers.filter((each) => each.origin === place);
+    const time = (seconds) => isNumber(seconds) ? milliseconds(1000 * seconds) : '–';
+    const faultAt = (place) => {
+        const fault = at(place).find((each) => each.fault)?.fault;
+        return fault && `${fault.state === 'unanswered' ? 'no answer' : 'errors only'} for ${lasting(fault.seconds)} (${fault.reason})`;
+    };
     const lately = (place) => at(place).reduce((all, {last_5m: last}) => ({
         answers: all.answers + last.answers, server_errors: all.server_errors + last.server_errors,
         too_many_requests: all.too_many_requests + last.too_many_requests}), {answers: 0, server_errors: 0, too_many_requests: 0});
@@ -134,7 +142,7 @@ function showSites(answer, status) {
             : [requestTable('Sites, since the start', 'site', answer.json.sites || [], 'site'),
                requestTable('Rules, since the start', 'rule', answer.json.rules || [], 'rule')],
         h('div', {class: 'card', 'data-key': 'origins'}, h('h3', null, 'Origins asked last'),
-          origins.length === 0 ? h('p', {class: 'empty'}, 'None: only nodes with a cluster fill this list.')
+          origins.length === 0 ? h('p', {class: 'empty'}, 'None yet.')
               : table('Origins asked last',
                       [{name: 'origin'}, {name: 'sites'}, {name: 'usual answer', number: true, title: 'Smoothed time from a request to the head of the answer'},
                        {name: 'varies by', number: true, title: 'Smoothed deviation from it'},
@@ -142,9 +150,9 @@ function showSites(answer, status) {
                        {name: 'asked beside a peer after', number: true, title: 'A peer that takes longer has the origin asked as well'},
                        {name: 'a peer is too far above', number: true, title: 'A peer with a longer round trip is not asked'}],
                       origins.map((each) => ({key: each.origin, cells: [
-                          each.origin, at(each.origin).map((one) => one.site).slice(0, 6).join(', ') || '–', milliseconds(1000 * each.answer_seconds),
-                          milliseconds(1000 * each.answer_deviation_seconds), troubles(lately(each.origin)),
-                          milliseconds(1000 * each.peer_budget_seconds), milliseconds(1000 * each.peer_limit_seconds)]})))));
+                          each.origin, at(each.origin).map((one) => one.site).slice(0, 6).join(', ') || '–', time(each.answer_seconds),
+                          time(each.answer_deviation_seconds), faultAt(each.origin) || troubles(lately(each.origin)),
+                          time(each.peer_budget_seconds), time(each.peer_limit_seconds)]})))));
 }
 
 function topTable(caption, name, list, off, all) {

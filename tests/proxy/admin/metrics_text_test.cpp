@@ -141,8 +141,12 @@ TEST(Metrics, ShowAnswersOfOriginsBySite) {
     for (const char* line :
          {"hearsay_origin_responses_total{site=\"a.test\",class=\"server_error\"} 38\n",
           "hearsay_origin_responses_total{site=\"a.test\",class=\"too_many_requests\"} 2\n",
-          "hearsay_origin_responses_total{site=\"a.test\",class=\"other\"} 60\n"})
+          "hearsay_origin_responses_total{site=\"a.test\",class=\"other\"} 60\n",
+          "hearsay_origin_up{site=\"a.test\"} 1\n"})
         EXPECT_THAT(text, HasSubstr(line));
+    s.answers[0].outage.requests = kOriginFaultAfter;
+    s.answers[0].outage.end = OriginEnd::unanswered;
+    EXPECT_THAT(metrics_text(s), HasSubstr("hearsay_origin_up{site=\"a.test\"} 0\n"));
 }
 
 TEST(Metrics, KeepToTheConventionsOfPrometheus) {

@@ -57,5 +57,86 @@ TEST(OriginAnswers, FailingTakesATenthOfTwentyAnswers) {
     EXPECT_TRUE(is_failing({100, 0, 11}));
 }
 
+/// The answers at one site of a worker that saw `failures` connections refused, a second apart.
+SiteAnswers refused(int failures, OriginAnswers::Time first = kNow) {
+    OriginAnswers answers;
+    for (int i = 0; i < failures; ++i)
+        answers.note_failure("a.test", "o", 80, "connect_failed", first + i * 1s);
+    return answers.by_site(first).at("a.test");
+}
+
+TEST(OriginAnswers, ThreeRequestsInARowWithoutAnAnswerAreAFault) {
+    EXPECT_EQ(fault_text("a.test", refused(2), kNow + 9s), "");
+    EXPECT_EQ(fault_text("a.test", refused(3), kNow + 9s),
+              "the origin o:80 of a.test has not answered for 9 s (3 requests): it refuses "
+              "connections or is unreachable; meanwhile clients got 0 stale copies and 0 errors "
+              "(502 or 504)");
+    EXPECT_EQ(refused(3).outage.state(), OriginEnd::unanswered);
+}
+
+TEST(OriginAnswers, AGoodAnswerEndsAFault) {
+    OriginAnswers answers;
+    for (int i = 0; i < 5; ++i) answers.note_failure("a.test", "o", 80, "head_timeout", kNow);
+    answers.note("a.test", "o", 80, 404, kNow + 1s);
+    EXPECT_EQ(answers.by_site(kNow).at("a.test").outage.state(), OriginEnd::answered);
+    answers.note_failure("a.test", "o", 80, "reset", kNow + 2s);
+    answers.note_failure("a.test", "o", 80, "reset", kNow + 3s);
+    answers.note("a.test", "o", 80, 200, kNow + 4s);
+    answers.note_failure("a.test", "o", 80, "reset", kNow + 5s);
+    EXPECT_EQ(answers.by_site(kNow).at("a.test").outage.state(), OriginEnd::answered)
+        << "single failures are not a fault";
+}
+
+TEST(OriginAnswers, ErrorsOfTheOriginAreAFaultOfAnotherKind) {
+    OriginAnswers answers;
+    for (int i = 0; i < 4; ++i) answers.note("a.test", "o", 80, 503, kNow);
+    answers.stood_in("a.test", true);
+    const auto all = answers.by_site(kNow);
+    EXPECT_EQ(all.at("a.test").outage.state(), OriginEnd::server_error);
+    EXPECT_EQ(fault_text("a.test", all.at("a.test"), kNow + 150s),
+              "the origin o:80 of a.test has answered with errors for 2 min (4 requests, the last "
+              "one 2 min ago): it answers 503; meanwhile clients got 1 stale copy, and otherwise "
+              "its errors");
+}
+
+TEST(OriginAnswers, CountWhatClientsGetDuringAnOutageAlone) {
+    OriginAnswers answers;
+    answers.stood_in("a.test", false);
+    answers.note("a.test", "o", 80, 200, kNow);
+    answers.stood_in("a.test", true);
+    answers.note_failure("a.test", "o", 80, "connect_failed", kNow + 1s);
+    for (const auto is_stale : {true, true, false}) answers.stood_in("a.test", is_stale);
+    const auto outage = answers.by_site(kNow).at("a.test").outage;
+    EXPECT_EQ(outage.stale_served, 2u);
+    EXPECT_EQ(outage.errors_served, 1u);
+}
+
+TEST(OriginAnswers, ForwardTargetsAreNotJudged) {
+    OriginAnswers answers;
+    for (int i = 0; i < 4; ++i) answers.note_failure("", "far.test", 80, "connect_failed", kNow);
+    for (int i = 0; i < 4; ++i) answers.note("", "far.test", 80, 503, kNow);
+    EXPECT_EQ(answers.by_site(kNow).at("forward").outage.state(), OriginEnd::answered);
+}
+
+TEST(OriginAnswers, WorkersJudgeTogether) {
+    auto one = refused(2);
+    one += refused(1, kNow + 5s);
+    EXPECT_EQ(one.outage.state(), OriginEnd::unanswered);
+    EXPECT_EQ(one.outage.since, kNow);
+    EXPECT_EQ(one.outage.last, kNow + 5s);
+    SiteAnswers well;
+    well.outage.note(OriginEnd::answered, {}, 200, kNow + 1min);
+    auto recovered = refused(9);
+    recovered += well;
+    EXPECT_EQ(recovered.outage.state(), OriginEnd::answered) << "another worker got an answer";
+    auto reversed = well;
+    reversed += refused(9);
+    EXPECT_EQ(reversed.outage.state(), OriginEnd::answered);
+    auto anew = refused(3, kNow + 2min);
+    anew += well;
+    EXPECT_EQ(anew.outage.state(), OriginEnd::unanswered);
+    EXPECT_EQ(anew.outage.since, kNow + 2min);
+}
+
 }  // namespace origin_answers_test
 }  // namespace proxy
