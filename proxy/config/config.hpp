@@ -188,6 +188,7 @@ struct PublicConfig {
     std::string path = {};  // of `url` or of all `upstreams`, as UrlPrefix has it
     bool location = true, links = false, xet = false;  // from `rewrite`
     std::uint64_t rewrite_up_to = 64ull << 20;         // bytes: larger bodies keep their links
+    std::string ns = {};  // the registry in `?ns=` of containerd, lower case; empty: none
 };
 
 /// An entry of `origins`: the hosts of targets, and the servers that have their content.

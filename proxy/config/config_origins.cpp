@@ -63,8 +63,14 @@ void read_public(ConfigContext& context, ConfigSection& in, OriginConfig& out) {
             context.fail(path, std::string(kRewrites));
     }
     in.read_size("rewrite_up_to", read.rewrite_up_to, 1, kMaxRewrite);
+    if (const auto ns = in.text("ns")) {
+        Authority authority;
+        append_lower(read.ns, *ns);
+        if (parse_authority(*ns, authority) != TargetError::none || read.ns != *ns)
+            in.fail("ns", "must be a registry as images are named by it, such as docker.io");
+    }
     if (!out.mirror) {
-        for (const auto* key : {"rewrite", "rewrite_up_to"})
+        for (const auto* key : {"rewrite", "rewrite_up_to", "ns"})
             if (in.has(key) && !in.has("public"))
                 in.fail(key, "is for an entry with public: give the URL that clients use");
         return;
@@ -76,6 +82,7 @@ void read_public(ConfigContext& context, ConfigSection& in, OriginConfig& out) {
     out.mirror->links = read.links;
     out.mirror->xet = read.xet;
     out.mirror->rewrite_up_to = read.rewrite_up_to;
+    out.mirror->ns = std::move(read.ns);
 }
 
 /// http[s]://host[:port][/], and with `public` a path.
@@ -299,6 +306,11 @@ void read_origins(ConfigContext& context, ConfigSection& root, std::vector<Origi
         read_origin_tls(in, origin.tls);
         if (!in.failed("public") && std::ranges::any_of(out, is_known))
             in.fail("public", "is the public URL of another entry, too; give each its own path");
+        const auto has_its_ns = [&](const OriginConfig& other) {
+            return other.mirror && origin.mirror && other.mirror->ns == origin.mirror->ns;
+        };
+        if (origin.mirror && !origin.mirror->ns.empty() && std::ranges::any_of(out, has_its_ns))
+            in.fail("ns", "is that of another entry, too; a registry has one entry");
         if (origin.mirror && origin.group && origin.host.starts_with('*'))
             in.fail("host", "must be the origin's name, as upstreams have no name of their own");
         in.done();
@@ -326,6 +338,7 @@ std::shared_ptr<const MirrorTable> mirrors_of(const std::vector<OriginConfig>& o
         mirror.links = origin.mirror->links;
         mirror.xet = origin.mirror->xet;
         mirror.up_to = origin.mirror->rewrite_up_to;
+        mirror.ns = origin.mirror->ns;
         mirror.entry = i;
         mirrors.push_back(std::move(mirror));
     }
@@ -370,6 +383,7 @@ nlohmann::ordered_json origins_json(const std::vector<OriginConfig>& origins) {
             if (origin.mirror->links) entry["rewrite"].push_back("links");
             if (origin.mirror->xet) entry["rewrite"].push_back("xet");
             entry["rewrite_up_to"] = format_size(origin.mirror->rewrite_up_to);
+            if (!origin.mirror->ns.empty()) entry["ns"] = origin.mirror->ns;
         }
         if (origin.tls) {
             entry["tls"] = {{"verify", origin.tls->verify}};

@@ -488,6 +488,13 @@ constexpr std::array kTable{
             "Bytes of a body whose links are rewritten. A body that states a greater length stays "
             "as it is; of a body without a length, or with a coding, the rest does.",
             false, nullptr, "`64MiB`"},
+    Setting{"origins[].ns", ElementValue{"string"}, Effect::on_reload,
+            "The registry of the entry, such as `docker.io`, for clients that have one mirror for "
+            "many registries. containerd and k3s name the registry in the query: "
+            "`/v2/...?ns=docker.io`. Such a request to any name of the node is for the URL below "
+            "`public`, and neither key nor origin sees `ns`. A registry that no entry names is "
+            "404. Needs `public`.",
+            false, nullptr, "none"},
     Setting{"origins[].tls", ElementValue{"object"}, Effect::on_reload,
             "How the server proves itself."},
     Setting{"origins[].tls.verify", ElementValue{"boolean"}, Effect::on_reload,

@@ -38,6 +38,7 @@ unsigned status_of(SiteRefusal reason) {
         case SiteRefusal::no_origin:
         case SiteRefusal::only_forward:
         case SiteRefusal::two_readings:
+        case SiteRefusal::unknown_registry:
             return 404;
     }
     return 500;
@@ -65,6 +66,9 @@ std::string explain(SiteRefusal reason, std::string_view host) {
             return "Origins read the path of this URL in several ways, and `origins` has different "
                    "entries for these. Escaped slashes, backslashes, parameters (;) and dot "
                    "segments do this.";
+        case SiteRefusal::unknown_registry:
+            return "The request names a registry in `ns` that this mirror does not serve. An entry "
+                   "of `origins` with `public` and this `ns` adds it.";
     }
     return {};
 }

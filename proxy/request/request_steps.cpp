@@ -182,7 +182,10 @@ TargetError RequestSteps::find_target() {
         !path_alone || request_.inside || (head.version >= 20 && config.forward.enabled);
     const auto take = [&](Scheme scheme, std::string_view by_host) {
         const auto error = request_.key.assign(scheme, head.verb, head.target, by_host);
-        if (error == TargetError::none) request_.site = choose_site(config, request_.key, absolute);
+        if (error != TargetError::none) return error;
+        request_.site = choose_site(config, request_.key, absolute);
+        if (path_alone && !request_.inside)
+            follow_ns(config, head.verb, request_.key, request_.site);
         return error;
     };
     if (path_alone && request_.requester.through_trusted_proxy() &&

@@ -109,7 +109,13 @@ MirrorTable::MirrorTable(std::vector<Mirror> mirrors) : mirrors_(std::move(mirro
             longest_authority_ = std::max(longest_authority_, name.size() + kPort);
         longest_authority_ = std::max(longest_authority_, mirror.origin.authority.size() + kPort);
         longest_path_ = std::max(longest_path_, mirror.origin.path.size());
+        has_ns_ = has_ns_ || !mirror.ns.empty();
     }
+}
+
+const Mirror* MirrorTable::find_ns(std::string_view ns) const {
+    const auto found = std::ranges::find(mirrors_, ns, &Mirror::ns);
+    return ns.empty() || found == mirrors_.end() ? nullptr : &*found;
 }
 
 const Mirror* MirrorTable::find(const CacheKey& key) const {

@@ -22,6 +22,7 @@ struct Mirror {
     bool links = false;       // rewrites links in HTML and JSON
     bool xet = false;         // also renames the members of JSON that send clients to Xet
     std::uint64_t up_to = 0;  // bytes: larger bodies keep their links
+    std::string ns = {};      // `origins[].ns`; empty: none
     std::size_t entry = 0;    // index in `origins`
     /// Set by MirrorTable: a hash of all that decides about rewritten bytes. Never 0.
     std::uint32_t mark = 0;
@@ -45,6 +46,10 @@ public:
 
     /// The mirror whose `here` covers this target URI: the longest one. Null: none does.
     const Mirror* find(const CacheKey& key) const;
+    /// The mirror with this `ns`. Null: none has it.
+    const Mirror* find_ns(std::string_view ns) const;
+    /// A mirror has an `ns`.
+    bool has_ns() const { return has_ns_; }
     /// The mirror of this address at an origin: the longest one whose path covers `path`. An https
     /// address belongs only to an origin that is asked by https, so that no link gets a weaker
     /// connection than it names. `authority`: lower case. Null: there is none.
@@ -71,6 +76,7 @@ private:
         by_origin_;  // indices: those with the longest path at the origin first
     std::size_t longest_authority_ = 0, longest_path_ = 0;
     std::uint64_t hash_ = 0;
+    bool has_ns_ = false;
 };
 
 }  // namespace proxy

@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "proxy/http/escape.hpp"
 #include "proxy/http/path_readings.hpp"
 #include "proxy/http/same_host.hpp"
 #include "proxy/rewrite/url_prefix.hpp"
@@ -62,6 +63,35 @@ std::optional<SiteRefusal> why_none(const Config& config, bool absolute_form) {
     return std::nullopt;
 }
 
+constexpr std::string_view kNs = "ns=";
+
+/// The registry that the query of `/v2/...` names; nothing: none.
+std::optional<std::string> registry_in(std::string_view target) {
+    auto rest = target.substr(std::min(target.find('?'), target.size()));
+    if (!target.starts_with("/v2/")) rest = {};
+    while (!rest.empty()) {
+        rest.remove_prefix(1);
+        const auto one = rest.substr(0, rest.find('&'));
+        if (one.starts_with(kNs)) return percent_decoded(one.substr(kNs.size()));
+        rest.remove_prefix(one.size());
+    }
+    return std::nullopt;
+}
+
+/// The same target without that parameter.
+std::string without_registry(std::string_view target) {
+    const auto begin = target.find('?');
+    std::string out(target.substr(0, begin));
+    auto rest = target.substr(begin);
+    while (!rest.empty()) {
+        rest.remove_prefix(1);
+        const auto one = rest.substr(0, rest.find('&'));
+        if (!one.starts_with(kNs)) out.append(out.size() == begin ? "?" : "&").append(one);
+        rest.remove_prefix(one.size());
+    }
+    return out;
+}
+
 void apply(const Rule* for_get, CacheKey& key) {
     if (for_get && for_get->query.changes_key())
         key.replace_query(query_for_key(for_get->query, key.path()));
@@ -109,6 +139,27 @@ Site choose_site(const LoadedConfig& config, const CacheKey& key, bool absolute_
         site.upstream.group = &forward.parents;
     site.tls = !site.none && key.scheme() == Scheme::https;
     return site;
+}
+
+void follow_ns(const LoadedConfig& config, boost::beast::http::verb method, CacheKey& key,
+               Site& site) {
+    if (!config.mirrors || !config.mirrors->has_ns()) return;
+    const auto* const here = site.policy.mirror;
+    auto target = key.path();
+    if (here) target.remove_prefix(std::min(here->here.path.size(), target.size()));
+    const auto registry = registry_in(target);
+    if (!registry) return;
+    const auto* const mirror = config.mirrors->find_ns(*registry);
+    if (!mirror && site.entry && !(here && !here->ns.empty())) return;
+    const auto* const cache = site.policy.cache;
+    site = {};
+    site.policy.cache = cache;
+    site.none = SiteRefusal::unknown_registry;
+    if (!mirror) return;
+    const auto moved = mirror->here.path + without_registry(target);
+    const auto authority = mirror->here.authority;
+    if (key.assign(mirror->here.scheme, method, moved, authority) == TargetError::none)
+        site = choose_site(config, key, true);
 }
 
 void choose_rule(const Config& config, std::string_view method, CacheKey& key, SitePolicy& policy,

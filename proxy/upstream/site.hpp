@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/beast/http/verb.hpp>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -20,6 +21,7 @@ enum class SiteRefusal : std::uint8_t {
     no_origin,         // origin-form for a host that no origin entry matches: 404
     only_forward,      // origin-form, and this node is a forward proxy without origins: 404
     two_readings,      // different entries are for the readings of the path: 404
+    unknown_registry,  // `ns` names a registry that no entry has: 404
 };
 
 /// The rules by which responses of a site are stored and reused: those of the whole cache, and the
@@ -82,6 +84,14 @@ struct Site {
 /// and with forward mode on, an absolute-form request is its own target. The entry's `url` decides
 /// about TLS; for a target, its scheme does.
 Site choose_site(const LoadedConfig& config, const CacheKey& key, bool absolute_form);
+
+/// Follows `ns`, by which clients of one mirror for many registries name the registry, as
+/// containerd and k3s do: `/v2/...?ns=docker.io`. The key becomes the URL below the `public` of the
+/// entry with this `ns`, without the parameter, and `site` that of this entry. A registry outside
+/// this closed list has no site (unknown_registry), unless an entry without `ns` serves the URL.
+/// For requests in origin-form, after choose_site(). Other requests stay as they are.
+void follow_ns(const LoadedConfig& config, boost::beast::http::verb method, CacheKey& key,
+               Site& site);
 
 /// Chooses the first entry of `rules` that matches a request for `key`, and leaves out of the key
 /// what that rule leaves out of the query. The rule that changes the key is the one for GET, so

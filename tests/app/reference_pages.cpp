@@ -462,6 +462,7 @@ const json& written_schema() {
     "public": {"$ref": "#/definitions/mirrored"},
     "rewrite": {"type": "array", "items": {"enum": ["location", "links", "xet"]}, "default": ["location"]},
     "rewrite_up_to": {"$ref": "#/definitions/size"},
+    "ns": {"type": "string", "minLength": 1},
     "tls": {"type": "object", "properties": {
       "verify": {"type": "boolean", "default": true},
       "ca": {"type": "string", "minLength": 1},
@@ -475,7 +476,7 @@ const json& written_schema() {
     "url": {"$ref": "#/definitions/origin"},
     "upstreams": {"items": {"properties": {"url": {"$ref": "#/definitions/origin"}}}}}}}],
   "required": ["host"], "oneOf": [{"required": ["url"]}, {"required": ["upstreams"]}],
-  "dependencies": {"rewrite": ["public"], "rewrite_up_to": ["public"], "balance": ["upstreams"], "slow_start": ["upstreams"], "health": ["upstreams"]},
+  "dependencies": {"rewrite": ["public"], "rewrite_up_to": ["public"], "ns": ["public"], "balance": ["upstreams"], "slow_start": ["upstreams"], "health": ["upstreams"]},
   "additionalProperties": false}},
 "rules": {"type": "array", "maxItems": 1024, "items": {
   "type": "object",

@@ -38,11 +38,12 @@ class Images(scenario.Recipe):
     name, config, needs = "images", "images.json", ["skopeo", "docker-registry"]
     ways = ["mirror", "intercept"]
     indexes = ["images-tags"]
-    hosts = ["registry-1.docker.io", "auth.docker.io", "production.cloudfront.docker.com"]
+    realm, cdn = "https://auth.docker.io/token", "docker-images-prod.6aa30f8b08e16409b46e0173d6de2f56.r2.cloudflarestorage.com"
+    hosts = ["registry-1.docker.io", "auth.docker.io", cdn]
 
     def serve(self, origin):
-        self.registry = Registry(self.folder, origin, "library/hello", "registry-1.docker.io", "https://auth.docker.io/token",
-                                 "https://production.cloudfront.docker.com/registry-v2/docker/registry/v2/blobs")
+        self.registry = Registry(self.folder, origin, "library/hello", "registry-1.docker.io", self.realm,
+                                 f"https://{self.cdn}/registry-v2/docker/registry/v2/blobs")
 
     def change_signatures(self):
         self.registry.change()

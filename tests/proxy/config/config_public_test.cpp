@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "proxy/config/config_json.hpp"
 #include "proxy/config/parse_config.hpp"
@@ -29,6 +31,12 @@ LoadedConfig config(const std::string& entries) {
     auto result = read(entries);
     EXPECT_TRUE(result.config) << describe(result.errors);
     return result.config.value_or(LoadedConfig());
+}
+
+std::string_view to_string(SiteRefusal reason) {
+    return reason == SiteRefusal::unknown_registry ? "unknown_registry"
+           : reason == SiteRefusal::no_origin      ? "no_origin"
+                                                   : "another reason";
 }
 
 Site site_of(const LoadedConfig& config, std::string_view url) {
@@ -101,6 +109,76 @@ TEST(PublicUrl, SaysWhatToDoAboutAFault) {
     EXPECT_THAT(errors(R"({"host": "o", "upstreams": [{"url": "http://o"}, {"url": "http://p/x"}],
                            "public": "http://m"})"),
                 HasSubstr("must have the path of the first one"));
+}
+
+constexpr auto kRegistries = R"(
+    {"host": "registry-1.docker.io", "url": "https://registry-1.docker.io",
+     "public": "http://m:1/registry/docker.io", "ns": "docker.io"},
+    {"host": "r", "url": "http://r", "public": "http://own", "ns": "r:5000"},
+    {"host": "api", "url": "http://api"})";
+
+/// The key and the entry of a request in origin-form.
+std::pair<std::string, const OriginConfig*> led_to(const LoadedConfig& config,
+                                                   std::string_view url) {
+    CacheKey key;
+    EXPECT_EQ(key.assign_url(url), TargetError::none);
+    auto site = choose_site(config, key, false);
+    follow_ns(config, boost::beast::http::verb::get, key, site);
+    if (site.none) return {std::string(to_string(*site.none)), nullptr};
+    return {std::string(key.uri()), site.entry};
+}
+
+TEST(PublicUrl, OfARegistryIsReachedByNsWhichLeavesTheKey) {
+    const auto made = config(kRegistries);
+    const auto* const docker = &made.origins[0];
+    const auto* const other = &made.origins[1];
+    const std::string at = "http://m:1/registry/docker.io/v2/";
+    const struct {
+        const char* asked;
+        std::string key;
+        const OriginConfig* entry;
+    } table[] = {
+        {"http://m:1/v2/a/manifests/1?ns=docker.io", at + "a/manifests/1", docker},
+        {"http://any/v2/a/manifests/1?ns=docker.io", at + "a/manifests/1", docker},
+        {"http://m:1/v2/a/tags/list?n=2&ns=docker.io&last=x", at + "a/tags/list?n=2&last=x",
+         docker},
+        {"http://m:1/v2/?ns=docker.io&ns=r:5000", at, docker},
+        {"http://m:1/registry/docker.io/v2/a?ns=docker.io", at + "a", docker},
+        {"http://own/v2/a?ns=docker.io", at + "a", docker},
+        {"http://m:1/v2/a?ns=r%3A5000", "http://own/v2/a", other},
+        {"http://m:1/v2/a?ns=ghcr.io", "unknown_registry", nullptr},
+        {"http://own/v2/a?ns=ghcr.io", "unknown_registry", nullptr},
+        {"http://m:1/v2/a?ns=", "unknown_registry", nullptr},
+        {"http://m:1/v2/a?ns=Docker.io", "unknown_registry", nullptr},
+        {"http://m:1/v2/a?ns=%zz", "no_origin", nullptr},
+        {"http://m:1/v2/a?dns=docker.io", "no_origin", nullptr},
+        {"http://m:1/x/v2/a?ns=docker.io", "no_origin", nullptr},
+        {"http://own/x?ns=docker.io", "http://own/x?ns=docker.io", other},
+        {"http://api/v2/a?ns=ghcr.io", "http://api/v2/a?ns=ghcr.io", &made.origins[2]},
+    };
+    for (const auto& [asked, key, entry] : table) {
+        const auto [found, site] = led_to(made, asked);
+        EXPECT_EQ(found, key) << asked;
+        EXPECT_EQ(site, entry) << asked;
+    }
+    const auto without = config(R"({"host": "o", "url": "http://o", "public": "http://m:1"})");
+    EXPECT_EQ(led_to(without, "http://m:1/v2/?ns=docker.io").first, "http://m:1/v2/?ns=docker.io");
+}
+
+TEST(PublicUrl, OfARegistryIsPrintedAndHasOneEntry) {
+    const auto shown = nlohmann::json::parse(effective_config(config(kRegistries))).at("origins");
+    EXPECT_EQ(shown[0].at("ns"), "docker.io");
+    EXPECT_FALSE(shown[2].contains("ns"));
+    EXPECT_THAT(errors(R"({"host": "a", "url": "http://a", "ns": "a"})"),
+                HasSubstr("origins[0].ns: is for an entry with public"));
+    EXPECT_THAT(errors(R"({"host": "a", "url": "http://a", "public": "http://a", "ns": "a"},
+                          {"host": "b", "url": "http://b", "public": "http://b", "ns": "a"})"),
+                HasSubstr("origins[1].ns: is that of another entry"));
+    for (const auto* ns : {"", "A", "http://a", "a/b", "a?b"})
+        EXPECT_THAT(errors(R"({"host": "a", "url": "http://a", "public": "http://a", "ns": ")" +
+                           std::string(ns) + "\"}"),
+                    HasSubstr("origins[0].ns"))
+            << ns;
 }
 
 }  // namespace config_public_test

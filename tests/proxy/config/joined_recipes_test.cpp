@@ -73,7 +73,7 @@ const std::map<std::string, std::vector<Sample>> kSamples{
       {"https://auth.docker.io/token?service=registry.docker.io", "images-tokens"},
       {"https://production.cloudfront.docker.com/registry-v2/docker/registry/v2/blobs/ab",
        "images-cdn"},
-      {"http://docker.mirror.example.org/v2/", "images-ping-mirror"},
+      {"http://docker.mirror.example.org/v2/", "images-ping"},
       {"http://docker.mirror.example.org/v2/library/hello/manifests/latest", "images-tags"},
       {"http://docker.mirror.example.org/v2/library/hello/blobs/sha256:ab", "images-blobs"},
       {"http://docker-auth.mirror.example.org/token?scope=x", "images-tokens"}}},

@@ -33,5 +33,12 @@ TEST(ErrorResponse, SaysOfAForwardProxyThatIsOpenedDirectlyHowItIsUsed) {
     EXPECT_NE(text.find("10.0.0.1:3128"), std::string::npos) << text;
 }
 
+TEST(ErrorResponse, SaysHowARegistryIsAdded) {
+    EXPECT_EQ(status_of(SiteRefusal::unknown_registry), 404u);
+    const auto text = explain(SiteRefusal::unknown_registry, "m.test");
+    EXPECT_NE(text.find("`ns`"), std::string::npos) << text;
+    EXPECT_NE(text.find("`public`"), std::string::npos) << text;
+}
+
 }  // namespace error_response_test
 }  // namespace proxy

@@ -56,23 +56,30 @@ def make_image(folder):
 
 
 class Registry:
-    """`host` asks for a token of `realm`, and redirects to blobs at `blobs`. `password`: of the user who gets tokens, or None."""
+    """`host` asks for a token of `realm`, and redirects to blobs at `blobs`. `password`: of the user who gets tokens, or None. `realm`
+    None: the registry is open, and `/v2/` says 200. `manifests`: where it redirects to manifests; None: it has them itself."""
 
-    def __init__(self, folder, origin, repository, host, realm, blobs, password=None):
+    def __init__(self, folder, origin, repository, host, realm, blobs, password=None, manifests=None, port=PLACE[1]):
         self.repository, self.host, self.realm, self.blobs, self.password = repository, host, realm, blobs, password
+        self.manifests, self.place = manifests, (PLACE[0], port)
+        folder = os.path.join(folder, host)
+        os.mkdir(folder)
         self.change()
         layout, config = os.path.join(folder, "image"), os.path.join(folder, "registry.json")
         self.layer = make_image(layout)
         with open(config, "w") as file:  # YAML reads JSON
-            json.dump({"version": 0.1, "log": {"level": "error"}, "http": {"addr": "%s:%d" % PLACE},
+            json.dump({"version": 0.1, "log": {"level": "error"}, "http": {"addr": "%s:%d" % self.place},
                        "storage": {"filesystem": {"rootdirectory": os.path.join(folder, "registry")}}}, file)
         log = open(os.path.join(folder, "registry.log"), "w")
         self.process = subprocess.Popen(["docker-registry", "serve", config], stdout=log, stderr=log, preexec_fn=end_with_parent)
         self.wait(log.name)
         subprocess.run(["skopeo", "--insecure-policy", "copy", "-q", "--dest-tls-verify=false", f"oci:{layout}:latest",
-                        "docker://%s:%d/%s:latest" % (*PLACE, repository)], check=True, env={**os.environ, "HOME": folder})
+                        "docker://%s:%d/%s:latest" % (*self.place, repository)], check=True, env={**os.environ, "HOME": folder})
         blob_host = blobs.split("/")[2]
-        origin.sites.setdefault(realm.split("/")[2], self.token_alone)
+        if realm:
+            origin.sites.setdefault(realm.split("/")[2], self.token_alone)
+        if manifests:
+            origin.sites[manifests.split("/")[2]] = self.manifest
         origin.sites[host] = self.answer
         origin.sites[blob_host] = self.blob
 
@@ -80,7 +87,7 @@ class Registry:
         end = time.monotonic() + 20
         while time.monotonic() < end and self.process.poll() is None:
             try:
-                return socket.create_connection(PLACE).close()
+                return socket.create_connection(self.place).close()
             except OSError:
                 time.sleep(0.02)
         with open(log) as file:
@@ -102,7 +109,9 @@ class Registry:
     def answer(self, request):
         if request.path == "/token":
             return self.give_token(request)
-        if request.fields.get("Authorization") != "Bearer " + self.token:
+        if "ns" in request.query:
+            return Answer(400, {"Content-Type": "text/plain"}, b"ns is for the mirror alone\n")
+        if self.realm and request.fields.get("Authorization") != "Bearer " + self.token:
             scope = f',scope="repository:{self.repository}:pull"' if request.path != "/v2/" else ""
             return Answer(401, {"Content-Type": "application/json", "Docker-Distribution-Api-Version": "registry/2.0",
                                 "WWW-Authenticate": f'Bearer realm="{self.realm}",service="{self.host}"{scope}'},
@@ -110,11 +119,16 @@ class Registry:
         if "/blobs/sha256:" in request.path:
             place = f"{self.blobs}/{request.path.rpartition('/')[2]}?se={int(time.time()) + 300}&sig={self.signature}"
             return Answer(307, {"Content-Type": "application/octet-stream", "Location": place})
+        if self.manifests and "/manifests/" in request.path:
+            return Answer(307, {"Location": self.manifests + request.path.removeprefix("/v2")})
         return self.registry(request.method, request.path, request.fields)
+
+    def manifest(self, request):
+        return self.registry(request.method, "/v2" + request.path[len("/" + self.manifests.split("/", 3)[3]):], request.fields)
 
     def registry(self, method, path, fields):
         kept = {name: fields[name] for name in ("Accept", "If-None-Match", "Range") if name in fields}
-        asked = urllib.request.Request("http://%s:%d%s" % (*PLACE, path), method=method, headers=kept)
+        asked = urllib.request.Request("http://%s:%d%s" % (*self.place, path), method=method, headers=kept)
         try:
             with urllib.request.urlopen(asked, timeout=10) as answer:
                 return self.passed(answer)

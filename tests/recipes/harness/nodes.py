@@ -91,9 +91,7 @@ def derived(config, name, folder):
     config["cache"]["disk"]["path"] = os.path.join(folder, "disk")
     config["cache"]["disk"]["size"] = "1GiB"
     config["log"] = {"access": os.path.join(folder, "access.log")}
-    follows = any(rule.get("follow_redirects") for rule in config["rules"])
-    if "forward" in config or follows:
-        config.setdefault("forward", {})["private_destinations"] = [ORIGIN]
+    config.setdefault("forward", {})["private_destinations"] = [ORIGIN]
     if "tls" in config:
         config["tls"]["listen"] = f"{address}:{port_of(config['tls']['listen'])}"
     return config
