@@ -95,7 +95,7 @@ TEST(PublicUrl, SaysWhatToDoAboutAFault) {
     EXPECT_THAT(errors(with(R"("public": "http://m/a/../b")")), HasSubstr("must have a path of"));
     EXPECT_THAT(errors(with(R"("public": "http://m/a%2Fb")")), HasSubstr("must have a path of"));
     EXPECT_THAT(errors(with(R"("public": "http://m", "rewrite": ["x"])")),
-                HasSubstr("rewrite[0]: must be \"location\" or \"links\""));
+                HasSubstr("rewrite[0]: must be \"location\", \"links\" or \"xet\""));
     EXPECT_THAT(errors(with(R"("rewrite": ["links"])")), HasSubstr("is for an entry with public"));
     EXPECT_THAT(errors(with(R"("rewrite_up_to": "1MiB")")),
                 HasSubstr("is for an entry with public"));

@@ -58,22 +58,22 @@ TEST_F(FetchPeersTest, WantABlockOfAVersionHoweverOld) {
 TEST_F(FetchPeersTest, AreCurrentUnlessInvalidatedByKeyOrTag) {
     auto copy = fresh_copy();
     copy.tags = {{1, 2}};
-    EXPECT_TRUE(copies.is_current(copy, kNow));
+    EXPECT_EQ(copies.judge(copy, kNow), PeerVerdict::hit);
     shared.store.invalidate(test::of_tag({3, 4}), kNow);
-    EXPECT_TRUE(copies.is_current(copy, kNow));
+    EXPECT_EQ(copies.judge(copy, kNow), PeerVerdict::hit);
     shared.store.invalidate(test::of_tag({1, 2}), kNow);
-    EXPECT_FALSE(copies.is_current(copy, kNow));
-    EXPECT_TRUE(copies.is_current(fresh_copy(), kNow));
+    EXPECT_EQ(copies.judge(copy, kNow), PeerVerdict::too_old);
+    EXPECT_EQ(copies.judge(fresh_copy(), kNow), PeerVerdict::hit);
     invalidated(0s, job->result.lease.hash());
-    EXPECT_FALSE(copies.is_current(fresh_copy(), kNow));
+    EXPECT_EQ(copies.judge(fresh_copy(), kNow), PeerVerdict::too_old);
 }
 
 TEST_F(FetchPeersTest, OfABlockGoWithTheirTarget) {
     const summary::KeyHash target{7, 8};
     job->wanted.block = WantedBlock{{100, 199}, 250, {"\"1\"", "0f"}, target};
-    EXPECT_TRUE(copies.is_current(fresh_copy(), kNow));
+    EXPECT_EQ(copies.judge(fresh_copy(), kNow), PeerVerdict::hit);
     invalidated(0s, target);
-    EXPECT_FALSE(copies.is_current(fresh_copy(), kNow));
+    EXPECT_EQ(copies.judge(fresh_copy(), kNow), PeerVerdict::too_old);
 }
 
 }  // namespace fetch_peers_test
