@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/status_text.hpp"
+#include "measure/report/numbers.hpp"
 
 namespace app {
 
 std::vector<std::string> clock_words(const std::string& self, const std::vector<PeerClock>& peers) {
     const auto text = [](const std::string& wrong, double ahead, const std::string& than) {
         return fmt::format("the clock of {} is {} {} {}", wrong,
-                           lasting(std::round(std::abs(ahead))), ahead > 0 ? "ahead of" : "behind",
-                           than);
+                           measure::lasting(std::round(std::abs(ahead))),
+                           ahead > 0 ? "ahead of" : "behind", than);
     };
     std::vector<std::string> words;
     if (peers.empty()) return words;

@@ -18,7 +18,6 @@
 #include "app/clock_words.hpp"
 #include "app/exit_codes.hpp"
 #include "app/fail.hpp"
-#include "app/status_text.hpp"
 #include "base/net/dialer.hpp"
 #include "base/net/resolver.hpp"
 #include "measure/report/numbers.hpp"
@@ -145,7 +144,8 @@ std::optional<bool> check_one(const proxy::Config& all, const protocol::PeeringC
         http ? clock_ahead(*answer, probe.asked, probe.answered) : std::optional<double>();
     if (ahead)
         fmt::print("{}: clock: {} {} that of this machine\n", who,
-                   lasting(std::round(std::abs(*ahead))), *ahead > 0 ? "ahead of" : "behind");
+                   measure::lasting(std::round(std::abs(*ahead))),
+                   *ahead > 0 ? "ahead of" : "behind");
     return link && http;
 }
 

@@ -84,18 +84,20 @@ std::string table_text(std::span<const Row> rows, Last last_column, std::size_t 
 }
 
 std::string with_age(const std::string& error, double seconds) {
-    return error.empty() || seconds <= 0 ? error : error + ", " + lasting(seconds) + " ago";
+    return error.empty() || seconds <= 0 ? error
+                                         : error + ", " + measure::lasting(seconds) + " ago";
 }
 
 void print_peers(const std::vector<measure::PeerSample>& peers) {
     std::vector<Row> rows{{"peer", "state", "for", "asked", "hits", "false", "stale", "refused",
                            "too old", "failed", "given", "last error"}};
     for (const auto& p : peers)
-        rows.push_back({p.node, p.state, lasting(p.state_seconds), measure::grouped(p.asked),
-                        measure::grouped(p.hits), measure::grouped(p.false_hits),
-                        measure::grouped(p.stale_hits), measure::grouped(p.refused),
-                        measure::grouped(p.too_old), measure::grouped(p.failures),
-                        measure::grouped(p.served), with_age(p.last_error, p.last_error_seconds)});
+        rows.push_back({p.node, p.state, measure::lasting(p.state_seconds),
+                        measure::grouped(p.asked), measure::grouped(p.hits),
+                        measure::grouped(p.false_hits), measure::grouped(p.stale_hits),
+                        measure::grouped(p.refused), measure::grouped(p.too_old),
+                        measure::grouped(p.failures), measure::grouped(p.served),
+                        with_age(p.last_error, p.last_error_seconds)});
     fmt::print("\n{}", table_text(rows, Last::words));
     for (const auto& p : peers) {
         if (!p.cause.empty()) fmt::print("{}: {}\n", p.node, p.cause);
@@ -176,19 +178,12 @@ void print_servers(const std::vector<measure::NodeSample::Server>& servers) {
 
 }  // namespace
 
-std::string lasting(double seconds) {
-    if (seconds < 120) return fmt::format("{:.0f} s", seconds);
-    if (seconds < 2 * 3600) return fmt::format("{:.0f} m", std::floor(seconds / 60));
-    if (seconds < 2 * 86400) return fmt::format("{:.0f} h", std::floor(seconds / 3600));
-    return fmt::format("{:.0f} d", std::floor(seconds / 86400));
-}
-
 void print_status(const measure::NodeSample& n) {
     fmt::print("node {}: {}, up {}\n", n.node,
                n.draining ? "draining"
                : n.ready  ? "ready"
                           : "NOT READY",
-               lasting(n.uptime_seconds));
+               measure::lasting(n.uptime_seconds));
     if (!n.reload_error.empty())
         fmt::print("configuration: the last reload was REFUSED: {}\n", n.reload_error);
     fmt::print(

@@ -24,7 +24,4 @@ void print_together(const std::vector<measure::NodeSample>& nodes, std::size_t m
 /// Explains the columns of the table "sharing".
 std::string sharing_legend();
 
-/// `45 s`, `12 m`, `3 h`, `8 d`: rounded down.
-std::string lasting(double seconds);
-
 }  // namespace app
