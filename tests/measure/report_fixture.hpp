@@ -46,8 +46,8 @@ inline Report two_proxies() {
     report.rows = {row_of("a", 60, 16, 24), row_of("b", 40, 10, 50)};
     auto& a = *report.rows[0].counted;
     auto& b = *report.rows[1].counted;
-    a.peers.push_back({{17, 16, 1, 0, 0, 0, 10}, "b", "in_step", 0.1});
-    b.peers.push_back({{10, 10, 0, 0, 0, 0, 16}, "a", "in_step", 0.1});
+    a.peers.push_back({{17, 16, 1, 0, 0, 0, 0, 10}, "b", "in_step", 0.1});
+    b.peers.push_back({{10, 10, 0, 0, 0, 0, 0, 16}, "a", "in_step", 0.1});
     a.links.announcements_sent = 5;
     b.links.announcements_sent = 3;
     a.links.heartbeats_sent = b.links.heartbeats_sent = 4;
