@@ -4,6 +4,7 @@
 
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/http_date.hpp"
+#include "proxy/http/rule.hpp"
 
 namespace proxy {
 namespace redirects_test {
