@@ -61,8 +61,12 @@ asio::awaitable<void> Fetch::run() {
         const auto answered = co_await try_peers();
         if (answered) co_return;
         if (!origin_ && may_meet()) {
-            const auto followed = co_await meet();
-            if (followed) co_return;
+            // Most misses neither ask nor follow, and need no coroutine to find that out.
+            auto meeting = find_meeting({});
+            if (meeting.is_any()) {
+                const auto followed = co_await meet(std::move(meeting));
+                if (followed) co_return;
+            }
         }
     }
     co_await ask_origin();
@@ -197,101 +201,117 @@ asio::awaitable<bool> Fetch::take_hit(PeerRequest& asked, const std::function<vo
     co_return true;
 }
 
-/// Another node may be fetching the same content, and asking which one pays.
+/// Another node may be fetching the same content.
 bool Fetch::may_meet() const {
     const auto& request = *job_.wanted.request;
-    if (!job_.result.lease.leads() || job_.from.stale || stale_copy_ || job_.wanted.block ||
-        job_.wanted.part || !request.origin() || !can_ask_origin())
-        return false;
-    const auto& view = cache_.upstream.peers.view();
-    return view && config_.constants.meets && request.policy().fetch_once() != FetchOnce::never;
+    return job_.result.lease.leads() && !job_.from.stale && !stale_copy_ && !job_.wanted.block &&
+           !job_.wanted.part && request.origin() && config_.constants.meets &&
+           request.policy().fetch_once() != FetchOnce::never;
+}
+
+/// Finds the meeting point of the key. `failed`: a node that gave nothing; empty: none.
+Fetch::Meeting Fetch::find_meeting(std::string_view failed) {
+    auto& upstream = cache_.upstream;
+    const auto& view = upstream.peers.view();
+    if (!view) return {};
+    const auto& request = *job_.wanted.request;
+    const auto now = Clock::now();
+    const auto key = job_.result.lease.hash();
+    const auto point = meeting_point(key, config_.node, view->peers, upstream.peers.all(),
+                                     stays_encrypted(*config_.cluster, request.key), now);
+    Meeting meeting;
+    const auto& place = request.origin()->key;
+    if (point.peer) {
+        auto& origin = upstream.origin_times.record(place);
+        const MeetFacts known{request.policy().fetch_once(),
+                              round_trip_to(view->peers[*point.peer]), origin.fetch};
+        if (!failed.empty() || pays_to_meet(known, origin.meetings))
+            meeting.to_ask = PeerOfView{view, *point.peer};
+    } else {
+        meeting.fetcher = cache_.shared.known_fetchers.meet(key, config_.node, failed, now);
+        if (!meeting.fetcher.empty()) upstream.origin_times.record(place).meetings.asked(true);
+    }
+    return meeting;
 }
 
 /// Asks who fetches the content, and takes it from there while it comes. False: this node fetches
 /// it. A node that gives nothing is passed over once; after that, all go to the origin.
-asio::awaitable<bool> Fetch::meet() {
+asio::awaitable<bool> Fetch::meet(Meeting meeting) {
     std::string failed;
     for (auto tries = 0; tries < 2; ++tries) {
-        auto meeting = co_await ask_who_fetches(failed);
-        if (meeting.node.empty()) co_return meeting.answered;
+        if (tries > 0) meeting = find_meeting(failed);
+        if (meeting.to_ask) {
+            const auto answered = co_await ask_who_fetches(meeting, failed);
+            if (answered) co_return true;
+        }
+        if (meeting.fetcher.empty()) co_return false;
         job_.result.fill->expect(Fill::From::peer);
-        const auto followed = co_await follow(meeting.node);
+        const auto followed = co_await follow(meeting.fetcher);
         if (followed == Followed::answered) {
             ++cache_.upstream.counters.fetches_followed;
             co_return true;
         }
         job_.result.fill->expect(Fill::From::origin);
-        if (followed == Followed::elsewhere) break;
-        failed = std::move(meeting.node);
+        if (followed == Followed::elsewhere) co_return false;
+        failed = std::move(meeting.fetcher);
     }
     co_return false;
 }
 
-/// Asks the meeting point of the key, if that pays.
-asio::awaitable<Fetch::Meeting> Fetch::ask_who_fetches(std::string_view failed) {
+/// Asks the meeting point and notes the name that it gives. True: it had the response itself, which
+/// is the result of the fetch.
+asio::awaitable<bool> Fetch::ask_who_fetches(Meeting& meeting, std::string_view failed) {
     auto& upstream = cache_.upstream;
-    const auto view = upstream.peers.view();
-    const auto& request = *job_.wanted.request;
-    const auto& self = config_.node;
-    const auto now = Clock::now();
-    const auto key = job_.result.lease.hash();
-    const auto point = meeting_point(key, self, view->peers, upstream.peers.all(),
-                                     stays_encrypted(*config_.cluster, request.key), now);
-    auto& times = upstream.origin_times;
-    const auto& place = request.origin()->key;
-    if (!point.peer) {
-        auto node = cache_.shared.known_fetchers.meet(key, self, failed, now);
-        if (!node.empty()) times.meetings_at(place).asked(true);
-        co_return Meeting{false, std::move(node)};
-    }
-    const PeerOfView peer{view, *point.peer};
-    const MeetFacts known{request.policy().fetch_once(), round_trip_to(*peer),
-                          times.fetch_at(place)};
-    if (failed.empty() && !pays_to_meet(known, times.meetings_at(place))) co_return Meeting{};
     const auto question =
         failed.empty() ? std::string(kWhoFetches) : std::string(kWhoElse).append(failed);
-    auto text = peers_.request_text(peer->token, now, {}, question);
-    if (text.empty()) co_return Meeting{};
+    const auto& peer = *meeting.to_ask;
+    auto text = peers_.request_text(peer->token, Clock::now(), {}, question);
+    if (text.empty()) co_return false;
     ++upstream.counters.meetings_asked;
     const auto patience = config_.constants.peers.meet_at_most;
     PeerRequest asked(upstream, peer, {patience, patience});
     asked.note_in(job_.from.peers_asked);
-    asked.belong_to(request.trace);
+    asked.belong_to(job_.wanted.request->trace);
     const auto verdict = co_await asked.send(std::move(text), false);
     if (verdict == PeerVerdict::hit) {  // stored there since its last announcement
         const auto taken = co_await take_hit(asked, [](bool) {});
-        co_return Meeting{taken};
+        co_return taken;
     }
-    if (verdict == PeerVerdict::failure || verdict == PeerVerdict::timeout) co_return Meeting{};
-    const auto* named = find(asked.exchange().head().fields, kFetcherField);
-    auto node = named ? std::string(named->value) : std::string();
+    if (verdict == PeerVerdict::failure || verdict == PeerVerdict::timeout) co_return false;
+    if (const auto* named = find(asked.exchange().head().fields, kFetcherField))
+        meeting.fetcher = std::string(named->value);
     co_await asked.discard();
-    times.meetings_at(place).asked(!node.empty());
-    co_return Meeting{false, std::move(node)};
+    upstream.origin_times.record(job_.wanted.request->origin()->key)
+        .meetings.asked(!meeting.fetcher.empty());
+    co_return false;
+}
+
+/// The peer `node` as the worker sees it now; nothing: it is out of step or may not be asked.
+std::optional<PeerOfView> Fetch::peer_in_step(const std::string& node) const {
+    const auto& view = cache_.upstream.peers.view();
+    if (!view) return std::nullopt;
+    for (const auto number : peers_named({node}, *view))
+        if (view->peers[number].in_sync && peers_.may_be_asked(view->peers[number]))
+            return PeerOfView{view, number};
+    return std::nullopt;
 }
 
 /// Waits for the response of the node that fetches, as long as that node is in step.
 asio::awaitable<Fetch::Followed> Fetch::follow(const std::string& node) {
     constexpr std::chrono::milliseconds kLook{250};
     auto& upstream = cache_.upstream;
-    const auto is_there = [&](const std::shared_ptr<const protocol::PeerView>& view) {
-        const auto named = view ? peers_named({node}, *view) : summary::PeerSet();
-        return !named.empty() && view->peers[*named.begin()].in_sync &&
-               peers_.may_be_asked(view->peers[*named.begin()]);
-    };
-    const auto view = upstream.peers.view();
-    if (!is_there(view)) co_return Followed::in_vain;
-    const PeerOfView peer{view, *peers_named({node}, *view).begin()};
-    auto text = peers_.request_text(peer->token, Clock::now(), {}, kFollow);
+    const auto peer = peer_in_step(node);
+    if (!peer) co_return Followed::in_vain;
+    auto text = peers_.request_text((*peer)->token, Clock::now(), {}, kFollow);
     const auto patience = follow_at_most(time_of_origin(), config_.timeouts.origin_head);
     HedgedFetch race(upstream, job_.result.wakeup);
     auto runner =
-        std::make_shared<PeerAttempt>(upstream, peer, PeerPatience{patience, patience}, false);
+        std::make_shared<PeerAttempt>(upstream, *peer, PeerPatience{patience, patience}, false);
     runner->request.note_in(job_.from.peers_asked);
     runner->request.belong_to(job_.wanted.request->trace);
     if (text.empty() || !race.start(runner, std::move(text))) co_return Followed::elsewhere;
     while (race.take_ended() == nullptr) {
-        if (!is_there(upstream.peers.view())) co_return Followed::in_vain;
+        if (!peer_in_step(node)) co_return Followed::in_vain;
         co_await job_.result.wakeup->wait_until(Clock::now() + kLook);
     }
     if (*runner->verdict == PeerVerdict::hit) {

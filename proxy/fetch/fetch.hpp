@@ -48,13 +48,16 @@ private:
     boost::asio::awaitable<bool> take_hit(PeerRequest& asked,
                                           const std::function<void(bool)>& judged);
     bool may_meet() const;
-    boost::asio::awaitable<bool> meet();
-    /// The answer of a meeting point.
+    /// What is known of the node that fetches the content.
     struct Meeting {
-        bool answered = false;  // it had the response itself, which is the result of the fetch
-        std::string node = {};  // that fetches the content; empty: this one is to
+        std::optional<PeerOfView> to_ask;  // the meeting point, if it is a peer and asking pays
+        std::string fetcher;               // empty: none is known, so this node is to fetch
+        bool is_any() const { return to_ask || !fetcher.empty(); }
     };
-    boost::asio::awaitable<Meeting> ask_who_fetches(std::string_view failed);
+    Meeting find_meeting(std::string_view failed);
+    boost::asio::awaitable<bool> meet(Meeting meeting);
+    boost::asio::awaitable<bool> ask_who_fetches(Meeting& meeting, std::string_view failed);
+    std::optional<PeerOfView> peer_in_step(const std::string& node) const;
     enum class Followed : std::uint8_t { answered, elsewhere, in_vain };
     boost::asio::awaitable<Followed> follow(const std::string& node);
     void learn_first_sight(const Head& of_peer) const;

@@ -50,11 +50,8 @@ public:
     void fetched(const std::string& place, RoundTrip::Duration time) {
         use(place).fetch.measured(time);
     }
-    FetchMeetings& meetings_at(const std::string& place) { return use(place).meetings; }
-    RoundTrip fetch_at(const std::string& place) const {
-        const auto* known = origins_.find(place);
-        return known != nullptr ? known->fetch : RoundTrip();
-    }
+    /// Of an origin that is about to be asked; valid until the next call for another one.
+    Origin& record(const std::string& place) { return use(place); }
 
     /// Not known() for an origin that was never asked, or long ago.
     RoundTrip of(const std::string& place) const {
