@@ -5,6 +5,7 @@
 
 #include "protocol/wire/codec.hpp"
 #include "protocol/wire/heartbeat.hpp"
+#include "protocol/wire/wire.hpp"
 #include "summary/sizing/false_hit_budget.hpp"
 
 namespace protocol {
@@ -26,14 +27,12 @@ Publisher::Config publisher_config(const PeeringConfig& config, std::uint64_t fi
 
 std::shared_ptr<const Bytes> LinkState::OwnReport::stamped(TimePoint now) const {
     if (clock_ms == 0) return bytes;
+    const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(now - made).count();
     auto all = std::make_shared<Bytes>(*bytes);
-    all->push_back(kReportClockSection);
-    all->push_back(std::byte{sizeof clock_ms});
-    const auto clock =
-        clock_ms + static_cast<std::uint64_t>(
-                       std::chrono::duration_cast<std::chrono::milliseconds>(now - made).count());
-    for (int shift = 56; shift >= 0; shift -= 8)
-        all->push_back(static_cast<std::byte>(clock >> shift & 0xff));
+    WireWriter out(*all);
+    out.u8(kReportClockSection);
+    out.u8(sizeof clock_ms);
+    out.u64(clock_ms + static_cast<std::uint64_t>(since));
     return all;
 }
 

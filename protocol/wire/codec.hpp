@@ -39,7 +39,7 @@ enum class FrameType : std::uint8_t {
 inline constexpr std::size_t kMaxReportBytes = 1024;
 /// Of these, the section that the link itself appends: its id, its length, and the clock.
 inline constexpr std::size_t kReportClockBytes = 10;
-inline constexpr std::byte kReportClockSection{4};
+inline constexpr std::uint8_t kReportClockSection = 4;
 inline constexpr std::size_t kKeyHashBytes = 16;
 inline constexpr std::size_t kInvalidateHeadBytes = 12;     // last, count of keys
 inline constexpr std::size_t kMaxInvalidatedAtOnce = 1024;  // hashes in one frame

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "protocol/membership/peer_config.hpp"
+#include "protocol/wire/wire.hpp"
 
 namespace proxy {
 namespace {
@@ -139,13 +140,6 @@ bool is_plain_version(std::string_view text) {
            std::all_of(text.begin(), text.end(), [](char c) { return c > 0x20 && c < 0x7f; });
 }
 
-std::uint64_t clock_in(ByteView bytes) {
-    std::uint64_t clock = 0;
-    for (const auto byte : bytes.first(std::min(bytes.size(), sizeof clock)))
-        clock = clock << 8 | std::to_integer<std::uint64_t>(byte);
-    return clock;
-}
-
 bool decode_section(std::uint64_t id, ByteView content, NodeReport& report) {
     switch (id) {
         case kVersionSection:
@@ -155,8 +149,8 @@ bool decode_section(std::uint64_t id, ByteView content, NodeReport& report) {
             return decode_numbers(content, report);
         case kLinksSection:
             return decode_links(content, report);
-        case std::to_integer<std::uint64_t>(protocol::kReportClockSection):
-            report.clock_ms = clock_in(content);
+        case protocol::kReportClockSection:
+            report.clock_ms = protocol::WireReader(content).u64();
             return true;
         default:
             return true;  // of a later build
