@@ -200,6 +200,9 @@ struct OriginConfig {
     /// From `upstreams`; null with a `url`.
     std::shared_ptr<const UpstreamGroupConfig> group = nullptr;
     std::optional<PublicConfig> mirror = std::nullopt;  // set exactly with `public`
+
+    /// The name of the site in counters, pages and groups.
+    std::string name() const { return host + path; }
 };
 
 /// A second listener, for clients that speak TLS. It has one pair of files or a list of them, or

@@ -214,7 +214,7 @@ void read_health(ConfigContext& context, ConfigSection& entry, HealthCheck& out)
 /// The members that only a group has.
 void read_group(ConfigContext& context, ConfigSection& in, OriginConfig& out) {
     UpstreamGroupConfig group;
-    group.name = out.host + out.path;
+    group.name = out.name();
     if (in.has("upstreams"))
         read_servers(context, in, out, group);
     else

@@ -222,7 +222,7 @@ asio::awaitable<void> Transaction::refuse_without_site(SiteRefusal reason) {
 
 void Transaction::note_stand_in(bool is_stale) {
     const auto* const entry = request.site.entry;
-    if (entry) service.upstream.origin_answers.stood_in(entry->host + entry->path, is_stale);
+    if (entry) service.upstream.origin_answers.stood_in(entry->name(), is_stale);
 }
 
 asio::awaitable<void> Transaction::refuse_fetch(FetchError error, std::string_view authority,

@@ -15,9 +15,8 @@ enum class LinkSyntax : std::uint8_t { html, json };
 /// Replaces the addresses of mirrored origins in a body that comes in pieces. The forms are
 /// `https://host/...`, `http://host/...` and `//host/...`, each also with `\/` for `/`. In HTML the
 /// values of `href`, `src` and `action` that begin with `/` lead from the root of the origin to the
-/// mirror; in JSON those of `url`. Mirror::xet also
-/// renames the member `xetHash`, so that a client does not see it. The result is the same however
-/// the body is cut into pieces.
+/// mirror; in JSON those of `url`. Mirror::xet also renames the member `xetHash`, so that a client
+/// does not see it. The result is the same however the body is cut into pieces.
 ///
 /// Memory: one step of input, and the bytes of one address. One body, one thread.
 class LinkReplacer {

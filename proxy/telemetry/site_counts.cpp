@@ -37,10 +37,8 @@ SiteTotals SiteCounts::totals() const {
     const auto note = [](ByName& to, const std::string& name, const SiteCount& count) {
         if (!is_zero(count)) add_under_name(to, name, count);
     };
-    for (std::size_t i = 0; i < sites_.size(); ++i) {
-        const auto& entry = config_->origins[i];
-        note(all.sites, entry.host + entry.path, sites_[i]);
-    }
+    for (std::size_t i = 0; i < sites_.size(); ++i)
+        note(all.sites, config_->origins[i].name(), sites_[i]);
     note(all.sites, kForwardTargets, forward_);
     note(all.sites, kNoSite, none_);
     for (std::size_t i = 0; i < rules_.size(); ++i)

@@ -63,33 +63,31 @@ std::optional<SiteRefusal> why_none(const Config& config, bool absolute_form) {
     return std::nullopt;
 }
 
-constexpr std::string_view kNs = "ns=";
+/// The registry that the query of `/v2/...` names, and the target without that parameter.
+struct NamedRegistry {
+    std::string registry, target;
+};
 
-/// The registry that the query of `/v2/...` names; nothing: none.
-std::optional<std::string> registry_in(std::string_view target) {
-    auto rest = target.substr(std::min(target.find('?'), target.size()));
-    if (!target.starts_with("/v2/")) rest = {};
-    while (!rest.empty()) {
+/// Nothing: the query names none.
+std::optional<NamedRegistry> registry_in(std::string_view target) {
+    constexpr std::string_view kNs = "ns=";
+    if (!target.starts_with("/v2/")) return std::nullopt;
+    const auto begin = std::min(target.find('?'), target.size());
+    std::optional<std::string_view> value;  // the first one counts
+    NamedRegistry named{{}, std::string(target.substr(0, begin))};
+    for (auto rest = target.substr(begin); !rest.empty();) {
         rest.remove_prefix(1);
         const auto one = rest.substr(0, rest.find('&'));
-        if (one.starts_with(kNs)) return percent_decoded(one.substr(kNs.size()));
+        if (!one.starts_with(kNs))
+            named.target.append(named.target.size() == begin ? "?" : "&").append(one);
+        else if (!value)
+            value = one.substr(kNs.size());
         rest.remove_prefix(one.size());
     }
-    return std::nullopt;
-}
-
-/// The same target without that parameter.
-std::string without_registry(std::string_view target) {
-    const auto begin = target.find('?');
-    std::string out(target.substr(0, begin));
-    auto rest = target.substr(begin);
-    while (!rest.empty()) {
-        rest.remove_prefix(1);
-        const auto one = rest.substr(0, rest.find('&'));
-        if (!one.starts_with(kNs)) out.append(out.size() == begin ? "?" : "&").append(one);
-        rest.remove_prefix(one.size());
-    }
-    return out;
+    auto registry = value ? percent_decoded(*value) : std::nullopt;
+    if (!registry) return std::nullopt;
+    named.registry = std::move(*registry);
+    return named;
 }
 
 void apply(const Rule* for_get, CacheKey& key) {
@@ -147,18 +145,17 @@ void follow_ns(const LoadedConfig& config, boost::beast::http::verb method, Cach
     const auto* const here = site.policy.mirror;
     auto target = key.path();
     if (here) target.remove_prefix(std::min(here->here.path.size(), target.size()));
-    const auto registry = registry_in(target);
-    if (!registry) return;
-    const auto* const mirror = config.mirrors->find_ns(*registry);
+    const auto named = registry_in(target);
+    if (!named) return;
+    const auto* const mirror = config.mirrors->find_ns(named->registry);
     if (!mirror && site.entry && !(here && !here->ns.empty())) return;
     const auto* const cache = site.policy.cache;
     site = {};
     site.policy.cache = cache;
     site.none = SiteRefusal::unknown_registry;
     if (!mirror) return;
-    const auto moved = mirror->here.path + without_registry(target);
-    const auto authority = mirror->here.authority;
-    if (key.assign(mirror->here.scheme, method, moved, authority) == TargetError::none)
+    const auto moved = mirror->here.path + named->target;
+    if (key.assign(mirror->here.scheme, method, moved, mirror->here.authority) == TargetError::none)
         site = choose_site(config, key, true);
 }
 
@@ -180,7 +177,7 @@ std::optional<UpstreamTarget> target_of(const LoadedConfig& config, const Site& 
                                         const CacheKey& key, const std::string& client) {
     if (site.none) return std::nullopt;
     UpstreamTarget target;
-    if (site.entry) target.site = site.entry->host + site.entry->path;
+    if (site.entry) target.site = site.entry->name();
     if (site.upstream.server) {
         static_cast<HostPort&>(target) = *site.upstream.server;
     } else {
