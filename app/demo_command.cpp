@@ -135,8 +135,10 @@ std::string load_since(const measure::ProcessorTimes& begin) {
 /// One run of the demo, from the first process to the last line.
 class Demo {
 public:
-    explicit Demo(const DemoCommand& command)
+    /// `begin`: the times of the processors before it.
+    Demo(const DemoCommand& command, const measure::ProcessorTimes& begin)
         : command_(command),
+          begin_(begin),
           page_(command.html),
           trace_(is_synthetic() ? measure::make_workload(command.workload)
                                 : measure::load_trace(command.trace)),
@@ -248,14 +250,14 @@ private:
         }
         const auto small = is_synthetic() ? too_small_for_the_goal(reports_.back()) : std::string();
         const auto stopped = reports_.back().stopped;
-        const auto loaded = trouble.empty() || stopped ? std::string() : load_since(times_);
+        const auto loaded = trouble.empty() || stopped ? std::string() : load_since(begin_);
         fmt::print(stderr, "demo: {}{}{}{}{}\n", trouble.empty() ? "passed" : "FAILED: " + trouble,
                    small.empty() ? "" : "; ", small, loaded.empty() ? "" : "; ", loaded);
         return trouble;
     }
 
     const DemoCommand& command_;
-    const measure::ProcessorTimes times_ = times_now();
+    const measure::ProcessorTimes& begin_;
     PageFile page_;
     measure::Progress progress_;
     const measure::Trace trace_;
@@ -277,7 +279,7 @@ int demo_command(const DemoCommand& command) {
     std::signal(SIGPIPE, SIG_IGN);
     const auto begin = times_now();
     try {
-        return Demo(command).run();
+        return Demo(command, begin).run();
     } catch (const std::exception& error) {
         const auto loaded = load_since(begin);
         fmt::print(stderr, "hearsay demo: {}{}{}\n", base::plain_message(error),
