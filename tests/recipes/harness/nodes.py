@@ -119,6 +119,8 @@ class Cluster:
         for node, other in (self.nodes, self.nodes[::-1]):
             for url in {line["url"] for line in other.access_log() if line["role"] == "client" and line["outcome"] == "origin_fetch"}:
                 node.wait(f"told of {url}", lambda node=node, url=url: node.knows_what_peer_has(url))
+            node.wait(f"told of all keys of {other.name}",
+                      lambda node=node, other=other: node.peer()["objects"] == other.status()["summary"]["objects"])
 
     def stop(self):
         for node in self.nodes:

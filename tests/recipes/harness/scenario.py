@@ -137,9 +137,13 @@ class Scenario:
             raise Failure(f"{self.recipe.name}, {self.way}, {step}: what clients ask for by https left in the clear: {plain}")
         return book
 
-    def expect_no_bodies(self, step, book):
+    def expect_peer_hits(self, step, node):
+        """One pull, all of which the peer of the node can answer. Where the peer is slow, as on a busy machine, the node asks the origin
+        beside it; these requests are allowed, as many as the node counts."""
+        hedges = node.status()["upstream"]["origin_hedges"]
+        book = self.pull(step, node)
         sent = [entry for entry in book if entry.body_bytes and self.recipe.is_content(entry)]
-        if sent:
+        if len(sent) > node.status()["upstream"]["origin_hedges"] - hedges:
             raise Failure(f"{self.recipe.name}, {self.way}, {step}: the origin sent bodies:\n" + "\n".join(map(str, sent)))
 
     def expect_refusal(self, step, node, pull):
@@ -159,12 +163,12 @@ class Scenario:
             a, b = cluster.nodes
             self.pull("first node", a)
             cluster.wait_until_told()
-            self.expect_no_bodies("second node", self.pull("second node", b))
+            self.expect_peer_hits("second node", b)
             if not b.status()["requests"]["peer_hit"]:
                 raise Failure(f"{recipe.name}, {self.way}, second node: no peer hit: {b.status()['requests']}")
             if recipe.is_signed:
                 recipe.change_signatures()
-                self.expect_no_bodies("another signature", self.pull("another signature", b))
+                self.expect_peer_hits("another signature", b)
             for mode, step in (("down", "origin down"), (429, "origin at 429"), (503, "origin at 503")):
                 b.make_stale(recipe.indexes)
                 self.origin.mode = mode
