@@ -144,7 +144,7 @@ Command add_purge(CLI::App& app) {
     option(command, "--prefix", "URL/", names.prefixes,
            "All URLs that begin with this one, which ends with a slash; any number of times");
     command.add_flag("--soft", names.soft,
-                     "Makes the responses of the asked node stale in place of removing them");
+                     "Makes the responses in memory stale in place of removing them");
     add_node_options(command, "--at", purge->node);
     command.add_flag("--json", purge->json, "Prints the node's answer unchanged");
     command.footer(command.get_footer() + kPurgeFooter);

@@ -232,10 +232,15 @@ InvalidationBacklog Cluster::kept_invalidations() const {
 }
 
 std::uint64_t Cluster::invalidate(const Invalidation& what) {
-    const auto number = context_.invalidations.add(what.keys, what.tags);
+    const auto number = context_.invalidations.add(what);
     links_.invalidated();
     context_.show_view();
     return number;
+}
+
+void Cluster::tell(const Renewal& renewal, base::Clock::time_point at,
+                   const summary::PeerSet& peers) {
+    for (auto* const end : context_.subscribers) end->tell(renewal, at, peers);
 }
 
 std::vector<Cluster::Confirmation> Cluster::confirmations(std::uint64_t number) const {

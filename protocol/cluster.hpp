@@ -88,6 +88,8 @@ public:
     /// has confirmed it, whatever links break in between. Returns its number. Precondition:
     /// !what.all.
     std::uint64_t invalidate(const Invalidation& what);
+    /// Tells `peers`, by number, of a renewal that was at `at`. The message may be lost.
+    void tell(const Renewal& renewal, base::Clock::time_point at, const summary::PeerSet& peers);
     std::uint64_t last_invalidation() const { return context_.invalidations.last(); }
     struct Confirmation {
         std::string node;

@@ -2,9 +2,12 @@
 
 #include <functional>
 #include <memory>
+#include <span>
+#include <string>
 
 #include "protocol/membership/peer_view.hpp"
 #include "protocol/wire/invalidation.hpp"
+#include "protocol/wire/renewal.hpp"
 
 namespace protocol {
 
@@ -19,6 +22,8 @@ struct ClusterHooks {
     /// confirmation, as soon as all earlier invalidations are done too. The same invalidation may
     /// come again. The hook may be empty.
     std::function<void(const Invalidation&, std::function<void()> done)> on_invalidation;
+    /// Peer `node` tells of renewals. The hook may be empty.
+    std::function<void(const std::string& node, std::span<const Renewal>)> on_renewals;
 };
 
 }  // namespace protocol

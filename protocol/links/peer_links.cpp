@@ -69,6 +69,9 @@ Subscriptions::Hooks PeerLinks::subscription_hooks() {
             [this](const Invalidation& what, std::function<void()> done) {
                 if (!context_.hooks.on_invalidation) return done();
                 context_.hooks.on_invalidation(what, std::move(done));
+            },
+            [this](std::size_t peer, std::span<const Renewal> renewals) {
+                if (context_.hooks.on_renewals) context_.hooks.on_renewals(known_[peer], renewals);
             }};
 }
 

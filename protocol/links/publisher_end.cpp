@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "protocol/links/dial_report.hpp"
+#include "protocol/wire/codec.hpp"
 
 namespace protocol {
 
@@ -24,6 +25,7 @@ PublisherEnd::~PublisherEnd() {
 void PublisherEnd::leave() {
     if (!outbox_) return;
     std::erase(state_.subscribers, this);
+    state_.neighbours.set_renews(*peer_, false);
     auto& pulse = state_.pulse(*peer_);
     pulse.listens_elsewhere = false;
     pulse.it_cannot_dial = 0;
@@ -94,8 +96,9 @@ void PublisherEnd::take(const Heartbeat& beat) {
     // A peer that came during the drain has missed the goodbye itself.
     if (pulse.it_cannot_dial == kHasLeftReport) pulse.said_goodbye = true;
     pulse.promised = beat.next;
-    const bool takes = (beat.features & kTakesReports) != 0;
-    if (std::exchange(takes_reports_, takes) || !has_report()) return;
+    const auto before = std::exchange(features_, beat.features);
+    state_.neighbours.set_renews(*peer_, (features_ & kTakesRenewals) != 0);
+    if ((before & kTakesReports) != 0 || !has_report()) return;
     report_follows_ = true;  // a new link need not wait for a heartbeat
     wake();
 }
@@ -140,8 +143,13 @@ std::optional<LinkEnd::Said> PublisherEnd::next(TimePoint now) {
     }
     if (!outbox_) return std::nullopt;
     if (!finished()) {
-        if (auto order = state_.invalidations.next(*peer_)) return std::move(*order);
+        const auto softly = (features_ & kTakesRenewals) != 0;
+        if (auto order = state_.invalidations.next(*peer_, softly)) {
+            renewals_.clear();  // they may be of what the order ends
+            return std::move(*order);
+        }
         if (awaits_confirmation()) return std::nullopt;
+        if (auto renewals = next_renewals(now)) return std::move(*renewals);
     }
     if (std::exchange(report_follows_, false)) {
         if (auto report = next_report(now)) return std::move(*report);
@@ -153,8 +161,29 @@ std::optional<LinkEnd::Said> PublisherEnd::next(TimePoint now) {
     return std::move(*message);
 }
 
+void PublisherEnd::tell(const Renewal& renewal, TimePoint at, const summary::PeerSet& peers) {
+    const auto takes = (features_ & kTakesRenewals) != 0 && !kept_.leaving;
+    if (!takes || !peers.contains(static_cast<unsigned>(*peer_)) ||
+        renewals_.size() >= kMaxRenewalsAtOnce)
+        return;
+    renewals_.push_back({renewal, at});
+    wake();
+}
+
+std::optional<Message> PublisherEnd::next_renewals(TimePoint now) {
+    if (renewals_.empty()) return std::nullopt;
+    Renewals all;
+    for (auto& [what, at] : renewals_) {
+        const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(now - at).count();
+        what.age_ms += static_cast<std::uint32_t>(std::max<std::int64_t>(age, 0));
+        all.list.push_back(what);
+    }
+    renewals_.clear();
+    return all;
+}
+
 bool PublisherEnd::has_report() const {
-    return takes_reports_ && !kept_.leaving && state_.report.bytes &&
+    return (features_ & kTakesReports) != 0 && !kept_.leaving && state_.report.bytes &&
            state_.report.number != reported_.number;
 }
 
@@ -171,6 +200,7 @@ LinkEnd::TimePoint PublisherEnd::due() const {
     if (!outbox_) return TimePoint::max();
     if (!finished() && state_.invalidations.has_next(*peer_)) return TimePoint::min();
     if (awaits_confirmation()) return TimePoint::max();
+    if (!finished() && !renewals_.empty()) return TimePoint::min();
     return report_follows_ ? TimePoint::min() : outbox_->due();
 }
 

@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/async/error.hpp"
 #include "protocol/links/link_end.hpp"
 #include "protocol/links/link_state.hpp"
 #include "protocol/publishing/outbox.hpp"
+#include "summary/directory/peer_set.hpp"
 
 namespace protocol {
 
@@ -18,7 +20,8 @@ namespace protocol {
 ///
 /// Invalidations go first, even in the middle of a snapshot, since peers must stop using the
 /// content at once; then the messages of the Outbox follow. The goodbye waits until all
-/// invalidations are confirmed. A new report of the node follows a heartbeat, so that it costs no
+/// invalidations are confirmed. Renewals come behind invalidations, which end those that still
+/// wait. A new report of the node follows a heartbeat, so that it costs no
 /// wait and no write of its own.
 class PublisherEnd final : public LinkEnd {
 public:
@@ -66,6 +69,9 @@ public:
     void offer(const Announcement& announcement);
     /// The check-hash goes out in one write with the next heartbeat or announcement.
     void take_along(const CheckHash& check) { outbox_->offer(check); }
+    /// Tells the peer of a renewal that was at `at`, if it is one of `peers`, takes renewals, and
+    /// the link has room.
+    void tell(const Renewal& renewal, TimePoint at, const summary::PeerSet& peers);
     void say_goodbye();
     bool up() const { return outbox_.has_value(); }
     /// Time when the link came up. Precondition: up().
@@ -86,6 +92,7 @@ private:
     bool awaits_confirmation() const;
     void judge_standing();
     void take(const Heartbeat& beat);
+    std::optional<Message> next_renewals(TimePoint now);
     bool has_report() const;
     std::optional<Message> next_report(TimePoint now);
 
@@ -97,11 +104,16 @@ private:
     enum class Says { hello, nothing, proof } says_ = Says::hello;
     std::string answered_;
     std::optional<std::size_t> peer_;
-    Instance instance_{};            // of the peer, while the link is up
-    std::optional<Outbox> outbox_;   // while the link is up
-    bool takes_reports_ = false;     // the peer, on this connection
-    bool report_follows_ = false;    // the report is the next message after invalidations
-    LinkState::OwnReport reported_;  // the last one sent; keeps its bytes alive
+    Instance instance_{};           // of the peer, while the link is up
+    std::optional<Outbox> outbox_;  // while the link is up
+    std::uint8_t features_ = 0;     // of the peer, on this connection
+    struct WaitingRenewal {
+        Renewal what;
+        TimePoint at;
+    };
+    std::vector<WaitingRenewal> renewals_;  // at most kMaxRenewalsAtOnce
+    bool report_follows_ = false;           // the report is the next message after invalidations
+    LinkState::OwnReport reported_;         // the last one sent; keeps its bytes alive
     HelloDeadline hello_until_;
     TimePoint heard_at_;
     TimePoint up_since_{};

@@ -246,6 +246,8 @@ void SubscriberEnd::on_message(const Message& message, TimePoint now) {
         slot.report.at = now;
         return;
     }
+    const auto* renewals = std::get_if<Renewals>(&message);
+    if (renewals != nullptr && all_.hooks_.renewed) all_.hooks_.renewed(peer, renewals->list);
     const auto* begin = std::get_if<SnapshotBegin>(&message);
     if (begin != nullptr && !slot.descriptors.take(begin->summary, now))
         return end(make_error_code(Error::too_many_shapes));
@@ -267,7 +269,8 @@ void SubscriberEnd::on_message(const Message& message, TimePoint now) {
 
 /// Only the instance's invalidations count.
 void SubscriberEnd::take_last_words(const Message& message, TimePoint now) {
-    if (std::holds_alternative<Report>(message)) return;
+    if (std::holds_alternative<Report>(message) || std::holds_alternative<Renewals>(message))
+        return;
     if (std::holds_alternative<SnapshotBegin>(message))
         return end(make_error_code(Error::duplicate_id));
     const auto action = session_->on_message(message, now);
@@ -281,7 +284,7 @@ void SubscriberEnd::apply(const SyncSession::Drop& drop) {
     auto done = receipts_->hand_out(session_->applied());
     if (!all_.hooks_.invalidated) return done();
     try {
-        all_.hooks_.invalidated({drop.keys, drop.tags, drop.all}, std::move(done));
+        all_.hooks_.invalidated({drop.keys, drop.tags, drop.all, drop.soft}, std::move(done));
     } catch (...) {
         // The exception ends the link. The next link repeats the invalidations that are not kept,
         // and applies them.
@@ -314,7 +317,8 @@ std::optional<LinkEnd::Said> SubscriberEnd::next(TimePoint now) {
     session_->set_dial_report(state_.pulse(*peer_).cannot_dial);
     auto message = session_->next(now);
     if (!message) return std::nullopt;
-    if (auto* beat = std::get_if<Heartbeat>(&*message)) beat->features = kTakesReports;
+    if (auto* beat = std::get_if<Heartbeat>(&*message))
+        beat->features = kTakesReports | kTakesRenewals;
     return std::move(*message);
 }
 

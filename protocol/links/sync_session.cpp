@@ -115,7 +115,7 @@ std::optional<SyncSession::Action> SyncSession::take(const SnapshotRequest&, Tim
 std::optional<SyncSession::Action> SyncSession::take(const Invalidate& order, TimePoint) {
     if (!confirmations_.named(order.last)) return std::nullopt;
     counters_.invalidations_received += order.keys.size() + order.tags.size();
-    return Drop{order.keys, order.tags};
+    return Drop{order.keys, order.tags, false, order.soft};
 }
 
 std::optional<SyncSession::Action> SyncSession::take(const InvalidateAll& order, TimePoint) {
@@ -128,8 +128,13 @@ std::optional<SyncSession::Action> SyncSession::take(const Confirm&, TimePoint) 
     return Close{Error::unexpected_frame};
 }
 
-/// The end of the link keeps reports; they say nothing about the summary.
+/// The end of the link takes reports and renewals; they say nothing about the summary.
 std::optional<SyncSession::Action> SyncSession::take(const Report&, TimePoint) {
+    return std::nullopt;
+}
+
+std::optional<SyncSession::Action> SyncSession::take(const Renewals& all, TimePoint) {
+    counters_.renewals_received += all.list.size();
     return std::nullopt;
 }
 

@@ -42,7 +42,8 @@ public:
     };
     struct Drop {  // these responses are invalid; applied() is the number of the last
         std::vector<summary::KeyHash> keys, tags;
-        bool all = false;  // and so is everything else that is stored
+        bool all = false;   // and so is everything else that is stored
+        bool soft = false;  // Invalidation::soft
         bool operator==(const Drop&) const = default;
     };
     using Action = std::variant<Load, Change, Close, Drop>;
@@ -111,6 +112,7 @@ private:
     std::optional<Action> take(const InvalidateAll& order, TimePoint now);
     std::optional<Action> take(const Confirm& confirm, TimePoint now);
     std::optional<Action> take(const Report& report, TimePoint now);
+    std::optional<Action> take(const Renewals& all, TimePoint now);
     std::optional<Action> load(Assembly whole, TimePoint now);
     std::optional<Action> judge(summary::ApplyResult what, TimePoint now);
     void ask_for_snapshot(TimePoint now);

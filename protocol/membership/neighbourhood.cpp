@@ -209,6 +209,13 @@ void Neighbourhood::set_lagging(std::size_t peer, bool lagging) {
     judge(peer);
 }
 
+void Neighbourhood::set_renews(std::size_t peer, bool renews) {
+    if (view_.peers[peer].renews == renews) return;
+    auto shown = view_.peers[peer];
+    shown.renews = renews;
+    show(peer, std::move(shown));
+}
+
 void Neighbourhood::judge(std::size_t peer) {
     const bool counts = standings_[peer].in_sync && !standings_[peer].lagging && present(peer) &&
                         !view_.peers[peer].http.host.empty();

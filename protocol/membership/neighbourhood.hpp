@@ -71,6 +71,8 @@ public:
     void set_in_sync(std::size_t peer, bool in_sync);
     /// The peer has unconfirmed invalidations. Its summary counts when it has confirmed them.
     void set_lagging(std::size_t peer, bool lagging);
+    /// PeerView::Peer::renews.
+    void set_renews(std::size_t peer, bool renews);
     bool lagging(std::size_t peer) const { return standings_[peer].lagging; }
     /// Whether its summary is in the workers' directory.
     bool present(std::size_t peer) const;

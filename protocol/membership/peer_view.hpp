@@ -34,6 +34,7 @@ struct PeerView {
         std::uint64_t instance = 0;
         bool encrypted = false;  // its link is, so requests to it are, too
         bool has_feed = false;   // a feed supplies its summary now (Neighbourhood)
+        bool renews = false;     // it takes and sends Renewals
 
         /// Whether the peer has a feed and an address.
         bool can_be_asked() const { return has_feed && !http.host.empty(); }

@@ -30,7 +30,7 @@ InvalidationBacklog InvalidationLog::kept() const {
 void InvalidationLog::go_on_from(const InvalidationBacklog& earlier) {
     gone_ = earlier.gone;
     last_ = earlier.last;
-    for (const auto& entry : earlier.entries) put(entry);
+    for (const auto& entry : earlier.entries) put({entry});
 }
 
 void InvalidationLog::forget_all_confirmed() {
@@ -57,21 +57,20 @@ void InvalidationLog::came_back(std::size_t peer, const InvalidationBacklog::Pee
     to.instance = then.instance;
 }
 
-std::uint64_t InvalidationLog::add(std::span<const summary::KeyHash> keys,
-                                   std::span<const summary::KeyHash> tags) {
-    put(keys, false);
-    put(tags, true);
+std::uint64_t InvalidationLog::add(const Invalidation& what) {
+    put(what.keys, false, what.soft);
+    put(what.tags, true, what.soft);
     forget_confirmed();
     return last();
 }
 
-void InvalidationLog::put(std::span<const summary::KeyHash> hashes, bool are_tags) {
-    for (const auto& hash : hashes) put({++last_, hash, are_tags});
+void InvalidationLog::put(std::span<const summary::KeyHash> hashes, bool are_tags, bool are_soft) {
+    for (const auto& hash : hashes) put({{++last_, hash, are_tags}, are_soft});
     tidy(std::min(kLooksPerEntry * hashes.size(), log_.size()));
 }
 
-void InvalidationLog::put(const InvalidationBacklog::Entry& entry) {
-    log_.push_back({entry});
+void InvalidationLog::put(const Entry& entry) {
+    log_.push_back(entry);
     shard_of(log_.back())[entry.hash].last = entry.number;
     if (size() > limit_)
         while (size() > limit_ - limit_ / 8) pop();
@@ -79,7 +78,8 @@ void InvalidationLog::put(const InvalidationBacklog::Entry& entry) {
 
 InvalidationLog::Shard& InvalidationLog::shard_of(const Entry& entry) {
     const auto shard = entry.hash.high >> (64 - kShardsLog2);
-    return seen_[(std::size_t{entry.is_tag} << kShardsLog2) + shard];
+    const auto kind = std::size_t{entry.is_tag} + 2 * std::size_t{entry.is_soft};
+    return seen_[(kind << kShardsLog2) + shard];
 }
 
 void InvalidationLog::pop() {
@@ -143,7 +143,7 @@ void InvalidationLog::connected(std::size_t peer, const Instance& instance) {
     to.sent = to.confirmed;
 }
 
-std::optional<Message> InvalidationLog::next(std::size_t peer) {
+std::optional<Message> InvalidationLog::next(std::size_t peer, bool softly) {
     if (!has_next(peer)) return std::nullopt;
     auto& to = peers_[peer];
     if (to.sent < gone_) {
@@ -156,6 +156,9 @@ std::optional<Message> InvalidationLog::next(std::size_t peer) {
     for (auto entry = after(to.sent); entry != log_.end() && count < kMaxInvalidatedAtOnce;
          ++entry) {
         if (entry->is_dead) continue;
+        const auto is_soft = entry->is_soft && softly;
+        if (count > 0 && is_soft != order.soft) break;
+        order.soft = is_soft;
         (entry->is_tag ? order.tags : order.keys).push_back(entry->hash);
         to.sent = entry->number;
         ++count;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "protocol/publishing/invalidation_backlog.hpp"
+#include "protocol/wire/invalidation.hpp"
 #include "protocol/wire/message.hpp"
 #include "summary/sizing/key_hash.hpp"
 
@@ -49,9 +50,8 @@ public:
     /// The peer is gone, and the log stops waiting for it. Later calls for it have no effect.
     void remove_peer(std::size_t peer);
 
-    /// Adds entries, and returns the number of the last.
-    std::uint64_t add(std::span<const summary::KeyHash> keys,
-                      std::span<const summary::KeyHash> tags);
+    /// Adds entries, and returns the number of the last. Precondition: !what.all.
+    std::uint64_t add(const Invalidation& what);
     std::uint64_t last() const { return last_; }
 
     /// Restores the confirmed number of a peer that was removed before. Called after add_peer().
@@ -60,8 +60,9 @@ public:
     /// A connection to this instance of the peer begins. It gets all unconfirmed entries again. A
     /// different instance has lost its memory, and gets all kept entries.
     void connected(std::size_t peer, const Instance& instance);
-    /// Returns the next message for the peer, if any.
-    std::optional<Message> next(std::size_t peer);
+    /// Returns the next message for the peer, if any. `softly`: the peer takes soft invalidations;
+    /// another one gets them as others. So do all peers after a restart of this node.
+    std::optional<Message> next(std::size_t peer, bool softly);
     bool has_next(std::size_t peer) const { return peers_[peer].sent != last(); }
     /// Returns false for a number that was never sent to this instance of the peer. A number that
     /// an earlier connection sent is fine, even before this one repeats it.
@@ -90,6 +91,7 @@ private:
     static constexpr unsigned kShardsLog2 = 9;
 
     struct Entry : InvalidationBacklog::Entry {
+        bool is_soft = false;
         bool is_dead = false;  // skipped until it is removed together with others
     };
     /// Numbers of the entries of one hash.
@@ -112,8 +114,8 @@ private:
     Shard& shard_of(const Entry& entry);
     void pop();
     void pop_dead();
-    void put(std::span<const summary::KeyHash> hashes, bool are_tags);
-    void put(const InvalidationBacklog::Entry& entry);
+    void put(std::span<const summary::KeyHash> hashes, bool are_tags, bool are_soft);
+    void put(const Entry& entry);
     void tidy(std::size_t looks);
     bool needed(const Entry& entry, HashEntries& seen) const;
     void forget_confirmed();
@@ -128,8 +130,10 @@ private:
     std::uint64_t gone_ = 0;  // the last number that all had confirmed, or that was discarded
     std::deque<Entry> log_;   // by number; the first and the last are alive
     std::size_t dead_ = 0;
-    std::uint64_t looked_at_ = 0;                             // the current round has come so far
-    std::vector<Shard> seen_{std::size_t{2} << kShardsLog2};  // of living entries: keys, then tags
+    std::uint64_t looked_at_ = 0;  // the current round has come so far
+    // Of living entries: keys, then tags, then both of soft invalidations. None of those stands for
+    // one that ends.
+    std::vector<Shard> seen_{std::size_t{4} << kShardsLog2};
 };
 
 }  // namespace protocol

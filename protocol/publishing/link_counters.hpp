@@ -86,6 +86,7 @@ struct SyncCounters {
     std::uint64_t resyncs = 0;         // snapshots requested after a gap or a failed check
     std::uint64_t check_failures = 0;  // check-hashes that differed
     std::uint64_t invalidations_received = 0;
+    std::uint64_t renewals_received = 0;
 };
 
 /// counter_table.hpp explains how to add one. /metrics names the peer.
@@ -98,6 +99,9 @@ inline constexpr base::CounterRow<SyncCounters> kSyncCounters[] = {
     {&SyncCounters::invalidations_received, "cluster.peers[].invalidations_received",
      "keys and tags",
      "Keys and tags that a peer said are no longer to be used (hearsay_invalidations_total).", ""},
+    {&SyncCounters::renewals_received, "cluster.peers[].renewals_received", "responses",
+     "Responses of origins of which a peer told that it got or confirmed them.",
+     "hearsay_renewals_received_total"},
 };
 static_assert(every_member_has_a_row(kSyncCounters));
 

@@ -99,19 +99,37 @@ base::Result<Message> decode_snapshot_begin(WireReader in) {
     return complete<Message>(in, begin, valid && begin.payload_bytes > 0);
 }
 
-base::Result<Message> decode_invalidate(WireReader in, std::size_t body_bytes) {
+summary::KeyHash key_hash(WireReader& in) {
+    summary::KeyHash hash;
+    hash.low = in.u64();
+    hash.high = in.u64();
+    return hash;
+}
+
+base::Result<Message> decode_invalidate(WireReader in, std::size_t body_bytes, bool soft) {
     Invalidate order;
+    order.soft = soft;
     order.last = in.u64();
     const std::size_t keys = in.u32();
     const auto hashes = (body_bytes - std::min(body_bytes, kInvalidateHeadBytes)) / kKeyHashBytes;
     const auto valid =
         hashes >= 1 && hashes <= kMaxInvalidatedAtOnce && keys <= hashes && order.last >= hashes;
-    for (std::size_t i = 0; valid && i < hashes; ++i) {
-        auto& hash = (i < keys ? order.keys : order.tags).emplace_back();
-        hash.low = in.u64();
-        hash.high = in.u64();
-    }
+    for (std::size_t i = 0; valid && i < hashes; ++i)
+        (i < keys ? order.keys : order.tags).push_back(key_hash(in));
     return complete<Message>(in, std::move(order), valid);
+}
+
+base::Result<Message> decode_renewals(WireReader in, std::size_t body_bytes) {
+    Renewals all;
+    const auto count = body_bytes / kRenewalBytes;
+    const auto valid = count >= 1 && count <= kMaxRenewalsAtOnce;
+    for (std::size_t i = 0; valid && i < count; ++i) {
+        auto& one = all.list.emplace_back();
+        one.key = key_hash(in);
+        for (auto* number : {&one.version, &one.date, &one.expires}) *number = in.u64();
+        one.age_ms = in.u32();
+    }
+    return complete<Message>(in, std::move(all), valid);
 }
 
 /// Appends the fields of a message.
@@ -175,6 +193,13 @@ public:
     void operator()(const InvalidateAll& order) { out_.u64(order.last); }
     void operator()(const Confirm& confirm) { out_.u64(confirm.last); }
     void operator()(const Report& report) { out_.bytes(report.body); }
+    void operator()(const Renewals& all) {
+        for (const auto& one : all.list) {
+            put(out_, one.key);
+            for (const auto number : {one.version, one.date, one.expires}) out_.u64(number);
+            out_.u32(one.age_ms);
+        }
+    }
 
 private:
     WireWriter out_;
@@ -203,13 +228,15 @@ FrameType type_of(const Message& message) {
                                  [](const CheckHash&) { return FrameType::check_hash; },
                                  [](const Goodbye&) { return FrameType::goodbye; },
                                  [](const Invalidate& order) {
+                                     if (order.soft) return FrameType::invalidate_softly;
                                      return std::ranges::any_of(order.tags, summary::is_prefix_tag)
                                                 ? FrameType::invalidate_prefixes
                                                 : FrameType::invalidate;
                                  },
                                  [](const InvalidateAll&) { return FrameType::invalidate_all; },
                                  [](const Confirm&) { return FrameType::confirm; },
-                                 [](const Report&) { return FrameType::report; }},
+                                 [](const Report&) { return FrameType::report; },
+                                 [](const Renewals&) { return FrameType::renewals; }},
                       message);
 }
 
@@ -282,7 +309,11 @@ base::Result<Message> decode(std::uint8_t type, base::ByteView body) {
             return complete<Message>(in, Goodbye{});
         case FrameType::invalidate:
         case FrameType::invalidate_prefixes:
-            return decode_invalidate(in, body.size());
+            return decode_invalidate(in, body.size(), false);
+        case FrameType::invalidate_softly:
+            return decode_invalidate(in, body.size(), true);
+        case FrameType::renewals:
+            return decode_renewals(in, body.size());
         case FrameType::invalidate_all: {
             const InvalidateAll order{in.u64()};
             return complete<Message>(in, order, order.last > 0);

@@ -34,6 +34,8 @@ enum class FrameType : std::uint8_t {
     confirm = 26,
     invalidate_prefixes = 27,  // an invalidate with is_prefix_tag() among its tags
     report = 28,
+    renewals = 29,
+    invalidate_softly = 30,
 };
 
 inline constexpr std::size_t kMaxReportBytes = 1024;
@@ -43,6 +45,8 @@ inline constexpr std::uint8_t kReportClockSection = 4;
 inline constexpr std::size_t kKeyHashBytes = 16;
 inline constexpr std::size_t kInvalidateHeadBytes = 12;     // last, count of keys
 inline constexpr std::size_t kMaxInvalidatedAtOnce = 1024;  // hashes in one frame
+inline constexpr std::size_t kRenewalBytes = 44;
+inline constexpr std::size_t kMaxRenewalsAtOnce = 256;  // in one frame
 
 FrameType type_of(const HelloMessage& message);
 FrameType type_of(const Message& message);

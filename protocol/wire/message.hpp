@@ -12,6 +12,7 @@
 #include "base/tls/crypto.hpp"
 #include "protocol/wire/error.hpp"
 #include "protocol/wire/keys.hpp"
+#include "protocol/wire/renewal.hpp"
 #include "summary/coding/descriptor.hpp"
 #include "summary/sizing/key_hash.hpp"
 
@@ -62,8 +63,9 @@ struct SnapshotRequest {  // subscriber
 /// link (dial_report.hpp).
 inline constexpr std::uint64_t kListensElsewhere = 1;
 
-/// Feature of a subscriber: it reads reports. A build that lacks the feature sends 0.
-inline constexpr std::uint8_t kTakesReports = 1;
+/// Features of a subscriber, as bits: it reads reports; it reads Renewals and soft invalidations. A
+/// build that lacks a feature sends 0 in its place.
+inline constexpr std::uint8_t kTakesReports = 1, kTakesRenewals = 2;
 
 /// From the publisher: its last announcement, sent after all announcements. From the subscriber:
 /// the generation of its replica (all zero: none).
@@ -105,6 +107,7 @@ struct CheckHash {  // publisher; of its summary as announced in `generation`
 struct Invalidate {
     std::uint64_t last = 0;
     std::vector<summary::KeyHash> keys, tags;
+    bool soft = false;  // Invalidation::soft; to subscribers with kTakesRenewals alone
     bool operator==(const Invalidate&) const = default;
 };
 /// From the publisher: everything stored before became invalid, since some hashes up to `last` are
@@ -123,12 +126,18 @@ struct Report {
     base::ByteView body;
     bool operator==(const Report& other) const { return std::ranges::equal(body, other.body); }
 };
+/// From the publisher, to subscribers with kTakesRenewals: at most kMaxRenewalsAtOnce.
+struct Renewals {
+    std::vector<Renewal> list;
+    bool operator==(const Renewals&) const = default;
+};
 struct Goodbye {  // publisher; the last message
     bool operator==(const Goodbye&) const = default;
 };
 
 using HelloMessage = std::variant<Hello, Challenge, Proof, Refusal>;
-using Message = std::variant<Welcome, SnapshotRequest, Heartbeat, SnapshotBegin, SnapshotPart,
-                             Delta, CheckHash, Goodbye, Invalidate, InvalidateAll, Confirm, Report>;
+using Message =
+    std::variant<Welcome, SnapshotRequest, Heartbeat, SnapshotBegin, SnapshotPart, Delta, CheckHash,
+                 Goodbye, Invalidate, InvalidateAll, Confirm, Report, Renewals>;
 
 }  // namespace protocol

@@ -21,7 +21,7 @@ struct PurgeOrder {
     std::vector<std::string> uris;      // as CacheKey has them, with all variants
     std::vector<std::string> tags;      // of Surrogate-Key
     std::vector<std::string> rules;     // names of entries of `rules`
-    bool soft = false;                  // responses of this node become stale in place of ending
+    bool soft = false;                  // responses in memory become stale in place of ending
     std::vector<std::string> prefixes;  // of URIs; each ends with a slash of the path
 };
 

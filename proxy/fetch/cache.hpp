@@ -15,6 +15,7 @@
 #include "protocol/wire/keys.hpp"
 #include "proxy/config/config.hpp"
 #include "proxy/fetch/known_fetchers.hpp"
+#include "proxy/fetch/known_renewals.hpp"
 #include "proxy/fetch/peer_request_plan.hpp"
 #include "proxy/storage/block_flow.hpp"
 #include "proxy/storage/first_sights.hpp"
@@ -67,6 +68,7 @@ struct SharedCache {
     RecentVerdicts recent_verdicts;  // for explanations
     SuffixRequests suffix_requests;
     KnownFetchers known_fetchers;
+    KnownRenewals known_renewals;
     /// StoringRequest::clock_ahead in seconds; the control thread keeps it.
     std::atomic<std::int64_t> clock_ahead{0};
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "proxy/fetch/renewal.hpp"
 #include "proxy/fetch/resume_plan.hpp"
 #include "proxy/fetch/resume_request.hpp"
 #include "proxy/http/hop_by_hop.hpp"
@@ -12,6 +13,7 @@
 #include "proxy/rewrite/tag_mark.hpp"
 #include "proxy/upstream/failure_log.hpp"
 #include "proxy/upstream/origin_permit.hpp"
+#include "summary/directory/directory.hpp"
 
 namespace proxy {
 namespace {
@@ -103,6 +105,7 @@ void Delivery::begin(const ReceivedHead& from, StoreCandidate made, Sender sende
         made.verdict = fits(made.verdict, length, object_max(request.policy()));
     const auto sharing =
         admit(cache_.shared.store, job_.result.lease, made, use_of(sender), Clock::now());
+    if (sharing == Sharing::stored) tell_peers(*made.response, sender, length);
     auto incoming = incoming_of(made, std::move(sender), std::move(live));
     incoming.length = length.value_or(0);
     incoming.length_known = length.has_value();
@@ -305,6 +308,7 @@ void Delivery::note_rate(const UpstreamTarget& origin) {
 void Delivery::give(StoreCandidate made, std::shared_ptr<const LiveFields> live, bool validated,
                     Sender sender) {
     const auto sharing = share(job_.result.lease, made, use_of(sender));
+    if (sharing == Sharing::stored) tell_peers(*made.response, sender, made.response->body_bytes());
     auto incoming = incoming_of(made, std::move(sender), std::move(live));
     incoming.length = made.response->body_bytes();
     incoming.length_known = true;
@@ -331,6 +335,23 @@ CopyUse Delivery::use_of(const Sender& sender) {
     const RemoteHit hit{job_.result.lease.hash(), job_.from.stale != nullptr,
                         job_.result.fill->audience().readers > 1, cache_.shared.store.has_room()};
     return cache_.shared.use_of_copy(config().cluster->copy, hit);
+}
+
+/// The origin has confirmed or sent a response that is being stored: tells the peers that announce
+/// the content, too, if there are any.
+void Delivery::tell_peers(const StoredResponse& response, const Sender& sender,
+                          const std::optional<std::uint64_t>& length) {
+    constexpr unsigned kConfirmed = 304;
+    const auto is_news = sender.from == Fill::From::origin || sender.upstream_status == kConfirmed;
+    if (!is_news || job_.wanted.block || !(job_.from.stale || job_.from.others_have)) return;
+    const auto& view = cache_.upstream.peers.view();
+    if (!view || !view->directory) return;
+    const auto peers = view->directory->candidates(job_.result.lease.key());
+    if (peers.empty()) return;
+    const auto now = Clock::now();
+    ++cache_.upstream.counters.renewals_told;
+    cache_.shared.events.push(
+        LocalRenewal{renewal_of(job_.result.lease.hash(), response, length, now), now, peers});
 }
 
 void Delivery::count(StorageVerdict verdict) {

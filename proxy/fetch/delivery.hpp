@@ -81,6 +81,8 @@ private:
     void note_rate(const UpstreamTarget& origin);
     boost::asio::awaitable<bool> pause(std::chrono::nanoseconds time);
     CopyUse use_of(const Sender& sender);
+    void tell_peers(const StoredResponse& response, const Sender& sender,
+                    const std::optional<std::uint64_t>& length);
     StorageVerdict finish();
     /// Counts the verdict, and notes the reason against storing for explanations.
     void count(StorageVerdict verdict);

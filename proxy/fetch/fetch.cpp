@@ -15,6 +15,7 @@
 #include "proxy/http/validators.hpp"
 #include "proxy/http/wall_clock.hpp"
 #include "proxy/rewrite/head_rewrite.hpp"
+#include "proxy/upstream/origin_trouble.hpp"
 #include "proxy/upstream/rewrite_response.hpp"
 
 namespace proxy {
@@ -406,11 +407,55 @@ asio::awaitable<void> Fetch::ask_origin(bool only_whole) {
     const auto meaning = meaning_of(*runner, asked);
     const auto status = status_of(*runner);
     if (status > 0) note_pause(*runner, meaning.error == FetchError::origin_error);
+    if (const auto trouble = stale_copy_ ? trouble_in(meaning, status) : std::nullopt) {
+        const auto stands_in = co_await stand_in_by_peer(*trouble);
+        if (stands_in) co_return;
+    }
     if (meaning.step == OriginStep::fail)
         delivery_.fail(
             {meaning.error, status, meaning.unshareable, runner->response().malformed()});
     else
         co_await take_origin(meaning.step, asked, runner->response());
+}
+
+/// The trouble of the origin that a stale response may stand in for.
+std::optional<OriginTrouble> Fetch::trouble_in(const OriginMeaning& meaning,
+                                               unsigned status) const {
+    if (meaning.step == OriginStep::fail && status == 0) return trouble_of(meaning.error);
+    const auto& policy = job_.wanted.request->policy();
+    const auto failed = is_origin_trouble(status) || policy.takes_for_failure(status);
+    return failed ? std::optional(OriginTrouble::error) : std::nullopt;
+}
+
+/// Gives the stale copy of a peer in place of an origin in trouble. False: there is none that may.
+asio::awaitable<bool> Fetch::stand_in_by_peer(OriginTrouble trouble) {
+    const auto copy = *std::exchange(stale_copy_, std::nullopt);
+    const auto peer = peer_in_step(copy.peer);
+    if (!peer) co_return false;
+    const auto latest = config_.constants.peers.budget_most;
+    PeerRequest asked(cache_.upstream, *peer, {latest, latest});
+    asked.note_in(job_.from.peers_asked);
+    asked.belong_to(job_.wanted.request->trace);
+    auto text = peers_.request_text((*peer)->token, Clock::now(), kStaleToo);
+    const auto verdict = co_await asked.send(std::move(text), true);
+    auto& exchange = asked.exchange();
+    if (verdict != PeerVerdict::hit || length_of_head_alone(exchange.head())) {
+        asked.close(PeerVerdict::too_old);
+        co_return false;
+    }
+    learn_first_sight(exchange.head());
+    auto from = exchange.received();
+    from.from_peer = true;
+    auto made = delivery_.candidate(from);
+    if (!exchange.has_framing() || !peers_.may_stand_in(*made.response, trouble, Clock::now())) {
+        asked.close(PeerVerdict::too_old);
+        co_return false;
+    }
+    Delivery::Sender sender{Fill::From::peer, (*peer)->node, exchange.head().status};
+    const auto faultless =
+        co_await delivery_.run(exchange, from, std::move(made), std::move(sender));
+    asked.close(faultless ? PeerVerdict::hit : PeerVerdict::failure);
+    co_return true;
 }
 
 /// A stored response is given at once, as the origin wants fewer requests.

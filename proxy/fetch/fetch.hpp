@@ -78,6 +78,8 @@ private:
     void end_stored(StorageVerdict verdict, unsigned status, bool was_validation);
     bool renew_stored(const Exchange& not_modified, Fields stored);
     boost::asio::awaitable<void> fetch_validated(Exchange& not_modified);
+    std::optional<OriginTrouble> trouble_in(const OriginMeaning& meaning, unsigned status) const;
+    boost::asio::awaitable<bool> stand_in_by_peer(OriginTrouble trouble);
     boost::asio::awaitable<bool> fetch_copy(const StaleCopy& copy, Exchange& not_modified,
                                             PeerOfView peer);
 

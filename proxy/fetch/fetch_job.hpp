@@ -63,6 +63,7 @@ struct FetchSources {
     bool may_ask_peers = true;
     std::shared_ptr<const StoredResponse> stale;  // to be validated; may be null
     std::shared_ptr<PeerRequestLog> peers_asked;  // log of the peer requests; may be null
+    bool others_have = false;  // peers announce the content; set when the summaries are read
     /// Failed tries at the body's part, shared with the client's request, which may have begun
     /// earlier fetches for it. Null: none has failed.
     std::shared_ptr<RetryBudget> tries = nullptr;

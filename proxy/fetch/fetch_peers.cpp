@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "proxy/fetch/block_plan.hpp"
+#include "proxy/fetch/renewal.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/upstream/peer_head_request.hpp"
 #include "summary/directory/directory.hpp"
@@ -37,7 +38,9 @@ asio::awaitable<void> sample(Upstream& upstream, PeerOfView peer, std::string te
 PeerTurns FetchPeers::whom_to_ask(const protocol::PeerView& view, const RoundTrip& origin,
                                   Time now) const {
     ++cache_.upstream.counters.summary_lookups;
-    const auto promised = view.directory->candidates(job_.result.lease.key());
+    const auto all = view.directory->candidates(job_.result.lease.key());
+    job_.from.others_have = !all.empty();
+    const auto promised = job_.from.stale ? with_news(view, all, now) : all;
     const auto perhaps = may_have_whole(job_, view) - promised;
     // A block is where the index says, or in one piece with its target.
     const auto denying = job_.wanted.block ? summary::PeerSet() : cache_.upstream.peers.denying();
@@ -57,6 +60,19 @@ PeerTurns FetchPeers::whom_to_ask(const protocol::PeerView& view, const RoundTri
         ++cache_.upstream.counters.summaries_overruled;
     if (whom.beside_the_origin) records[whom.turns[0].peer].measure_from(now);
     return whom;
+}
+
+/// Of the peers that announce what is stale here: the one that has told of news, and those that
+/// tell of none, as earlier builds do. The copies of the others are as old as this one.
+summary::PeerSet FetchPeers::with_news(const protocol::PeerView& view, const summary::PeerSet& all,
+                                       Time now) const {
+    const auto& lease = job_.result.lease;
+    const auto news = news_of(cache_.shared, lease.hash(), lease.uri(), *job_.from.stale, now);
+    summary::PeerSet some;
+    for (const auto peer : all)
+        if (!view.peers[peer].renews || (news && view.peers[peer].node == news->node))
+            some.insert(peer);
+    return some;
 }
 
 std::string FetchPeers::request_text(std::string_view token, Time now, std::string_view also,
@@ -143,6 +159,12 @@ PeerVerdict FetchPeers::judge(const Exchange& exchange, const StoreCandidate& ma
 
 PeerVerdict FetchPeers::judge(const StoredMetadata& copy, Time now) const {
     return judge_copy(job_.wanted.directives, copy, since_invalidation(now, copy.tags));
+}
+
+bool FetchPeers::may_stand_in(const StoredMetadata& copy, OriginTrouble trouble, Time now) const {
+    return !since_invalidation(now, copy.tags) &&
+           may_serve_stale(job_.wanted.directives, copy.freshness, copy.residence(now), trouble,
+                           job_.wanted.request->policy().rules());
 }
 
 /// The time since the last invalidation of the content, or of something with one of these tags.

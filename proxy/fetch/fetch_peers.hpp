@@ -8,6 +8,7 @@
 #include "proxy/fetch/fetch_job.hpp"
 #include "proxy/fetch/peer_request_plan.hpp"
 #include "proxy/fetch/storing.hpp"
+#include "proxy/http/request_policy.hpp"
 #include "proxy/upstream/exchange.hpp"
 #include "proxy/upstream/hedged_fetch.hpp"
 #include "proxy/upstream/peer_request_head.hpp"
@@ -21,10 +22,11 @@ public:
     using Time = Store::Clock::time_point;
 
     /// Both must outlive this.
-    FetchPeers(Cache& cache, const FetchJob& job) : cache_(cache), job_(job) {}
+    FetchPeers(Cache& cache, FetchJob& job) : cache_(cache), job_(job) {}
 
     /// Chooses the peers that get a request. `view`: the worker's present one, with a directory.
-    /// `origin`: the origin's usual time. Counts peers that are too far.
+    /// `origin`: the origin's usual time. Counts peers that are too far, and notes in the job
+    /// whether any announces the content.
     PeerTurns whom_to_ask(const protocol::PeerView& view, const RoundTrip& origin, Time now) const;
 
     /// See may_get_request().
@@ -45,14 +47,19 @@ public:
     /// `hit` for a response that ends the fetch; `made` is its draft.
     PeerVerdict judge(const Exchange& exchange, const StoreCandidate& made, Time now) const;
     PeerVerdict judge(const StoredMetadata& copy, Time now) const;
+    /// May this stale copy of a peer stand in for an origin in this trouble? After an invalidation
+    /// none may.
+    bool may_stand_in(const StoredMetadata& copy, OriginTrouble trouble, Time now) const;
 
 private:
     bool prepare();
+    summary::PeerSet with_news(const protocol::PeerView& view, const summary::PeerSet& all,
+                               Time now) const;
     SinceInvalidation since_invalidation(Time now,
                                          std::span<const summary::KeyHash> tags = {}) const;
 
     Cache& cache_;
-    const FetchJob& job_;
+    FetchJob& job_;
     std::optional<PeerRequestHead> request_;  // once a peer gets one
 };
 

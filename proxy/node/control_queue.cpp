@@ -37,7 +37,10 @@ void ControlQueue::push(NodeEvent event) {
     const std::lock_guard lock(mutex_);
     const auto* more = std::get_if<LocalInvalidation>(&event);
     auto* last = events_.empty() ? nullptr : std::get_if<LocalInvalidation>(&events_.back());
-    if (more && last && last->what.keys.size() + last->what.tags.size() < kPerTurn)
+    const auto is_renewal = std::holds_alternative<LocalRenewal>(event);
+    if (is_renewal && events_.size() >= kMostRenewals) return;
+    if (more && last && more->what.soft == last->what.soft &&
+        last->what.keys.size() + last->what.tags.size() < kPerTurn)
         last->what += more->what;
     else
         events_.push_back(std::move(event));

@@ -15,6 +15,7 @@ namespace proxy {
 /// Key changes, or keys and tags of one invalidation, that the control thread takes in one turn of
 /// its event loop.
 inline constexpr std::size_t kPerTurn = 2048;
+inline constexpr std::size_t kMostRenewals = 1024;
 
 /// The event queue of the control thread. Any thread pushes; the handler runs on the control thread
 /// without a lock. One turn of the event loop delivers one event and up to kPerTurn key
@@ -40,8 +41,9 @@ public:
     ControlQueue& operator=(const ControlQueue&) = delete;
 
     void push(KeyChange change) override;
-    /// Joins an invalidation to the one before it if that still waits and names fewer than kPerTurn
-    /// keys and tags. Peers then get both in one message.
+    /// Joins an invalidation to the one before it if that still waits, is as soft, and names fewer
+    /// than kPerTurn keys and tags. Peers then get both in one message. Drops a renewal while
+    /// kMostRenewals events wait.
     void push(NodeEvent event) override;
 
     /// Number of key changes so far. Any thread.

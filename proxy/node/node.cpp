@@ -170,7 +170,10 @@ private:
     protocol::ClusterHooks cluster_hooks() {
         return {
             [this](auto view) { hand_out(std::move(view)); },
-            [this](const auto& what, auto done) { invalidations_.apply(what, std::move(done)); }};
+            [this](const auto& what, auto done) { invalidations_.apply(what, std::move(done)); },
+            [this](const auto& node, auto renewals) {
+                cache_.known_renewals.note(node, renewals, std::chrono::steady_clock::now());
+            }};
     }
 
     // Events of the queue.
@@ -180,6 +183,7 @@ private:
     }
 
     void handle(const LocalInvalidation& here) { invalidations_.announce(here.what); }
+    void handle(const LocalRenewal& here) { cluster_->tell(here.what, here.at, here.peers); }
     void handle(PurgeRequested request) { invalidations_.purge(std::move(request)); }
     void handle(ReloadOrdered) { reloader_.reload("HUP"); }
 

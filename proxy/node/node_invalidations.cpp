@@ -41,6 +41,7 @@ std::string names_of(const PurgeOrder& order) {
 /// The order as stores and peers get it.
 protocol::Invalidation invalidation_of(const PurgeOrder& order, const summary::KeyHasher& hasher) {
     protocol::Invalidation what;
+    what.soft = order.soft;
     for (const auto& uri : order.uris) what.keys.push_back(hasher(uri));
     for (const auto& rule : order.rules) what.tags.push_back(rule_tag(rule, hasher));
     for (const auto& prefix : order.prefixes) what.tags.push_back(prefix_tag(prefix, hasher));
@@ -91,7 +92,9 @@ void NodeInvalidations::announce(const protocol::Invalidation& what) {
 }
 
 void NodeInvalidations::apply(const protocol::Invalidation& what, std::function<void()> done) {
-    const auto ended = cache_.store.invalidate(what, Clock::now());
+    const auto now = Clock::now();
+    const auto ended =
+        what.soft ? cache_.store.invalidate_softly(what, now) : cache_.store.invalidate(what, now);
     if (what.all && ended > 0)
         spdlog::warn("a peer has lost the names of its invalidations: the whole store is dropped");
     // A journal concerns the invalidations of its own node, so its fault does not matter here.

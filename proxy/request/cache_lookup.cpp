@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "proxy/fetch/renewal.hpp"
 #include "proxy/fetch/response_plan.hpp"
 #include "proxy/fetch/store_update.hpp"
 
@@ -40,6 +41,21 @@ asio::awaitable<Store::Found> CacheLookup::recall(Store::Found found, summary::K
     }
     span.add_flag("hearsay.found", found.response != nullptr);
     co_return found;
+}
+
+bool CacheLookup::renew(const StoredResponse& stored) const {
+    auto& request = transaction_.request;
+    auto& shared = transaction_.service.cache.shared;
+    const auto now = Clock::now();
+    if (!request.config().cluster || !news_of(shared, request.hash, request.key.uri(), stored, now))
+        return false;
+    request.rewrite_forwarded();
+    const auto snapshot = request.snapshot(true);
+    const StoringRequest storing{shared.key_hasher, *snapshot, request.directives,
+                                 std::chrono::seconds(shared.clock_ahead.load())};
+    const auto taken = take_renewal(shared, storing, request.hash, stored, now);
+    if (taken) ++transaction_.service.counters.renewals_taken;
+    return taken;
 }
 
 bool is_variant(const StoredResponse& response, const SelectingFields& by) {

@@ -28,6 +28,10 @@ public:
     boost::asio::awaitable<Store::Found> recall(Store::Found found, summary::KeyHash hash,
                                                 std::string_view uri, SelectingFields by);
 
+    /// Makes a stored response, found for this request, fresh by what a peer has told of it
+    /// (renewal.hpp). True: the next find() has the fresh one.
+    bool renew(const StoredResponse& stored) const;
+
     /// Where the response was before this request: recall() may have brought it from the disk.
     Source source_of(const StoredResponse& response) const {
         return recalled_ || response.body->on_disk() ? Source::disk : Source::memory;

@@ -81,14 +81,24 @@ void ResponseFromCache::select_variant() {
     look_up();
 }
 
-ResponsePlan ResponseFromCache::plan() {
+StoreFacts ResponseFromCache::store_facts() const {
     StoreFacts facts{
         nullptr, {}, found_.fill != nullptr, found_.other_variants, found_.unshareable};
     if (found_.response) {
         facts.stored = &found_.response->freshness;
         facts.residence = found_.response->residence(stats_.begun);
     }
+    return facts;
+}
+
+ResponsePlan ResponseFromCache::plan() {
+    auto facts = store_facts();
     auto plan = plan_reuse(facts, request_.directives);
+    if (found_.response && plan.reuse != Reuse::fresh && lookup_.renew(*found_.response)) {
+        look_up();
+        facts = store_facts();
+        plan = plan_reuse(facts, request_.directives);
+    }
     status_ = {};
     if (plan.serves()) {
         serve_stored(plan, facts.residence);

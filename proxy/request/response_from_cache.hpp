@@ -77,6 +77,7 @@ private:
     boost::asio::awaitable<ServeResult> respond_in_blocks(const CacheStatus& status);
     boost::asio::awaitable<void> respond_whole(const CacheStatus& status);
     void serve_stored(const ResponsePlan& plan, std::chrono::seconds residence);
+    StoreFacts store_facts() const;
     RequestFacts request_facts() const;
     std::unique_ptr<FetchJob> make_job();
     void renew();

@@ -7,6 +7,8 @@
 
 #include "base/async/awaited_value.hpp"
 #include "protocol/wire/invalidation.hpp"
+#include "protocol/wire/renewal.hpp"
+#include "summary/directory/peer_set.hpp"
 #include "summary/sizing/key_hash.hpp"
 
 namespace proxy {
@@ -20,6 +22,12 @@ struct KeyChange {
 /// This node has invalidated keys or tags. Every peer has to drop them, too.
 struct LocalInvalidation {
     protocol::Invalidation what;
+};
+/// The origin has confirmed or sent at `at` what these peers announce, too. The event may be lost.
+struct LocalRenewal {
+    protocol::Renewal what;
+    std::chrono::steady_clock::time_point at;
+    summary::PeerSet peers;
 };
 /// A purge waits this long for the confirmations of peers. Later ones still take effect.
 inline constexpr std::chrono::seconds kPurgeDeadline{1};
@@ -41,8 +49,8 @@ struct DrainOrdered {};
 struct StopOrdered {};
 struct ReloadOrdered {};
 
-using NodeEvent = std::variant<LocalInvalidation, PurgeRequested, WorkerEnded, DrainOrdered,
-                               StopOrdered, ReloadOrdered>;
+using NodeEvent = std::variant<LocalInvalidation, LocalRenewal, PurgeRequested, WorkerEnded,
+                               DrainOrdered, StopOrdered, ReloadOrdered>;
 
 /// The way from any thread of a node to its control thread. Both functions return at once and may
 /// be called under a lock. Changes of one key arrive in their order; other events do so as well,

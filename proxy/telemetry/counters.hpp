@@ -158,6 +158,7 @@ struct TrafficCounters {
     /// the peer's and was dropped.
     std::uint64_t origin_hedges = 0, origin_hedges_outrun = 0;
     std::uint64_t meetings_asked = 0, fetches_followed = 0;
+    std::uint64_t renewals_told = 0, renewals_taken = 0;
     std::uint64_t peer_repeats = 0, peer_handshakes = 0;
     std::uint64_t summary_lookups = 0, summaries_overruled = 0;
     std::uint64_t peers_too_far = 0;
@@ -220,6 +221,13 @@ inline constexpr CounterRow<TrafficCounters> kTrafficCounters[] = {
     {&TrafficCounters::fetches_followed, "upstream.fetches_followed", "fetches",
      "Those of them that got the response from the node that was fetching it.",
      "hearsay_fetches_followed_total"},
+    {&TrafficCounters::renewals_told, "upstream.renewals_told", "responses",
+     "Responses of origins, 304 included, of which this node told the peers that announce the "
+     "same.",
+     "hearsay_renewals_told_total"},
+    {&TrafficCounters::renewals_taken, "upstream.renewals_taken", "responses",
+     "Stale responses that became fresh again because a peer told that the origin confirmed them.",
+     "hearsay_renewals_taken_total"},
     {&TrafficCounters::peer_repeats, "upstream.peer_repeats", "requests",
      "Requests to peers beside one that took unusually long.", "hearsay_peer_repeats_total"},
     {&TrafficCounters::peer_handshakes, "upstream.peer_handshakes", "connections",

@@ -221,8 +221,8 @@ private:
             });
             keys.clear();
             for (auto k = i; k < i + kBatch; ++k) keys.push_back(key(k));
-            timed("2,048 invalidated", [&] { log.add(keys, {}); });
-            timed("invalidation: next", [&] { return log.next(0); });
+            timed("2,048 invalidated", [&] { log.add({keys, {}}); });
+            timed("invalidation: next", [&] { return log.next(0, true); });
             announce();
             if (publisher_.busy()) work();
         }
@@ -236,12 +236,12 @@ private:
         for (std::uint64_t i = 0; i < kRounds * kDifferent; i += kBatch) {
             keys.clear();
             for (auto k = i; k < i + kBatch; ++k) keys.push_back(key(k % kDifferent));
-            timed("2,048 invalidated again", [&] { log.add(keys, {}); });
-            while (timed("invalidation: next", [&] { return log.next(0); })) continue;
+            timed("2,048 invalidated again", [&] { log.add({keys, {}}); });
+            while (timed("invalidation: next", [&] { return log.next(0, true); })) continue;
             timed("invalidation: confirmed", [&] { return log.confirm(0, log.last()); });
         }
         for (unsigned peer = 0; peer < peers_; ++peer) {
-            while (timed("invalidation: next", [&] { return log.next(peer); })) continue;
+            while (timed("invalidation: next", [&] { return log.next(peer, true); })) continue;
             timed("invalidation: confirmed", [&] { return log.confirm(peer, log.last()); });
         }
         while (log.size() > 0)

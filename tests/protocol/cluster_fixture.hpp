@@ -65,7 +65,8 @@ struct TestNode {
                 [this](const Invalidation& what, std::function<void()> done) {
                     drop(what);
                     keeps_late ? to_keep.push_back(std::move(done)) : done();
-                }};
+                },
+                {}};
     }
     /// As when a disk has written it all.
     void keep() {

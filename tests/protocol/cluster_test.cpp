@@ -425,7 +425,7 @@ TEST_F(ClusterTest, GoesOnUnderAnotherConfigurationAtTheSamePort) {
     a.config = config("a", 3);
     a.config.keys = {kOtherKey, kKey};
     auto next = std::make_shared<Cluster>(*a.io, a.config,
-                                          ClusterHooks{[&a](auto view) { a.view = view; }, {}});
+                                          ClusterHooks{[&a](auto view) { a.view = view; }, {}, {}});
     next->start_in_place_of(*a.cluster);
     a.cluster = std::move(next);
     EXPECT_EQ(a.cluster->link_port(), 3129);

@@ -23,7 +23,7 @@ using summary::test::Random;
 /// Sends all there is and returns how many hashes that were; none of it is an InvalidateAll.
 std::size_t drain(InvalidationLog& log, std::size_t peer) {
     std::size_t count = 0;
-    while (const auto message = log.next(peer)) {
+    while (const auto message = log.next(peer, true)) {
         const auto* order = std::get_if<Invalidate>(&*message);
         if (!order) {
             ADD_FAILURE() << "ordered to drop everything";
@@ -37,8 +37,8 @@ std::size_t drain(InvalidationLog& log, std::size_t peer) {
 TEST(InvalidationLog, KeepsFewOfAKeyThatIsInvalidatedManyTimesWhileAPeerIsAway) {
     InvalidationLog log(2, 10'000);
     for (int i = 0; i < 100'000; ++i) {
-        const auto last = log.add(keys(1, 1), {});
-        log.next(0);
+        const auto last = log.add({keys(1, 1), {}});
+        log.next(0, true);
         ASSERT_TRUE(log.confirm(0, last));
         ASSERT_LE(log.size(), 20U);
         ASSERT_LE(log.in_memory(), 128U);
@@ -53,8 +53,8 @@ TEST(InvalidationLog, KeepsFewForAPeerThatIsAwayWhenAnotherConfirmsLate) {
     constexpr std::uint64_t kLate = 100;
     InvalidationLog log(2, 10'000);
     for (std::uint64_t i = 1; i <= 100'000; ++i) {
-        log.add(keys(1, 1), {});
-        log.next(0);
+        log.add({keys(1, 1), {}});
+        log.next(0, true);
         if (i > kLate) {
             ASSERT_TRUE(log.confirm(0, i - kLate));
         }
@@ -66,12 +66,12 @@ TEST(InvalidationLog, KeepsFewForAPeerThatIsAwayWhenAnotherConfirmsLate) {
 TEST(InvalidationLog, KeepsFewForTwoPeersThatLeftAtDifferentTimes) {
     InvalidationLog log(3, 10'000);
     for (int i = 0; i < 100'000; ++i) {
-        const auto last = log.add(keys(i % 10, 1), keys(i % 7, 1));
-        log.next(0);
+        const auto last = log.add({keys(i % 10, 1), keys(i % 7, 1)});
+        log.next(0, true);
         ASSERT_TRUE(log.confirm(0, last));
         for (const auto& [peer, until] : {std::pair{1U, 30'000}, std::pair{2U, 60'000}}) {
             if (i >= until) continue;
-            log.next(peer);  // its last five confirmations are lost
+            log.next(peer, true);  // its last five confirmations are lost
             if (i < until - 5) {
                 ASSERT_TRUE(log.confirm(peer, last));
             }
@@ -90,42 +90,42 @@ TEST(InvalidationLog, KeepsFewForTwoPeersThatLeftAtDifferentTimes) {
 // A message of an earlier connection may be confirmed before this one has sent it again.
 TEST(InvalidationLog, DoesNotRelyOnSendingAgainWhatMayBeConfirmedWithout) {
     InvalidationLog log(1, 10'000);
-    log.add(keys(1, 1), {});
-    log.next(0);
+    log.add({keys(1, 1), {}});
+    log.next(0, true);
     log.connected(0, {});
-    log.add(keys(1, 1), {});
-    log.add(keys(100, kMaxInvalidatedAtOnce), {});
-    log.add(keys(1, 1), {});
-    for (int i = 0; i < 10; ++i) log.add(keys(50, 100), {});  // and all is looked at
+    log.add({keys(1, 1), {}});
+    log.add({keys(100, kMaxInvalidatedAtOnce), {}});
+    log.add({keys(1, 1), {}});
+    for (int i = 0; i < 10; ++i) log.add({keys(50, 100), {}});  // and all is looked at
     EXPECT_TRUE(log.confirm(0, 1));
-    const auto order = std::get<Invalidate>(*log.next(0));
+    const auto order = std::get<Invalidate>(*log.next(0, true));
     EXPECT_EQ(order.keys.front(), key(1)) << "confirming this frame speaks of 2 too";
 }
 
 TEST(InvalidationLog, ForgetsManyInPartsAndGoesOnMeanwhile) {
     constexpr std::size_t kMany = 50'000;
     InvalidationLog log(1, 4 * kMany);
-    log.add(keys(1, kMany), {});
+    log.add({keys(1, kMany), {}});
     EXPECT_EQ(drain(log, 0), kMany);
     EXPECT_TRUE(log.confirm(0, kMany));
     EXPECT_GT(log.size(), 0U);
     EXPECT_EQ(log.pending(0), 0U);
-    EXPECT_EQ(log.next(0), std::nullopt);
-    log.add(keys(3, 1), {});
-    EXPECT_EQ(log.next(0), Message(Invalidate{kMany + 1, keys(3, 1), {}}));
+    EXPECT_EQ(log.next(0, true), std::nullopt);
+    log.add({keys(3, 1), {}});
+    EXPECT_EQ(log.next(0, true), Message(Invalidate{kMany + 1, keys(3, 1), {}}));
     for (int i = 0; i < 4; ++i) EXPECT_TRUE(log.confirm(0, kMany + 1));
     EXPECT_EQ(log.in_memory(), 0U);
 }
 
 TEST(InvalidationLog, TakesOverWhatIsKeptAndWhatIsKnownOfIt) {
     InvalidationLog earlier(2, 1000), log(2, 1000);
-    for (int i = 0; i < 500; ++i) earlier.add(keys(1, 2), {});
-    earlier.next(0);
+    for (int i = 0; i < 500; ++i) earlier.add({keys(1, 2), {}});
+    earlier.next(0, true);
     log.take_over(earlier);
     EXPECT_EQ(earlier.last(), 1000U);
     EXPECT_EQ(earlier.size(), 0U);
     EXPECT_TRUE(log.confirm(0, 1000));
-    for (int i = 0; i < 500; ++i) log.add(keys(1, 2), {});
+    for (int i = 0; i < 500; ++i) log.add({keys(1, 2), {}});
     EXPECT_LE(log.size(), 20U);
     EXPECT_LE(drain(log, 1), 20U);
     EXPECT_EQ(log.last(), 2000U);
@@ -206,14 +206,14 @@ private:
         }
         for (const auto& hash : some_keys) names_.push_back({hash.low, hash.high, false});
         for (const auto& hash : some_tags) names_.push_back({hash.low, hash.high, true});
-        ASSERT_EQ(log_.add(some_keys, some_tags), names_.size() - 1);
+        ASSERT_EQ(log_.add({some_keys, some_tags}), names_.size() - 1);
         ASSERT_LE(log_.size(), limit_);
         ASSERT_LE(log_.in_memory(), 2 * log_.size() + 64);
         most_kept = std::max(most_kept, log_.size());
     }
     void send(std::size_t peer) {
         auto& to = peers_[peer];
-        const auto message = log_.next(peer);
+        const auto message = log_.next(peer, true);
         if (!message) return;
         Listener::Order order;
         order.made = log_.last();
@@ -298,7 +298,7 @@ private:
             hear(peer, true);
             if (testing::Test::HasFatalFailure()) return;
         }
-        ASSERT_EQ(log_.next(peer), std::nullopt);
+        ASSERT_EQ(log_.next(peer, true), std::nullopt);
         for (auto number = of.starts_after + 1; number < names_.size(); ++number)
             last_[names_[number]] = number;
         for (const auto& [name, number] : last_) {

@@ -40,6 +40,9 @@ struct MachineNode {
                [this](const Invalidation& what, std::function<void()> done) {
                    dropped += what;
                    keeps_late ? to_keep.push_back(std::move(done)) : done();
+               },
+               [this](std::size_t, std::span<const Renewal> all) {
+                   renewed.insert(renewed.end(), all.begin(), all.end());
                }}) {
         state.membership.configure(state.config.peers, {}, kNow);
         state.neighbours.add_peer(0, other);
@@ -66,12 +69,13 @@ struct MachineNode {
         return peer;
     }
     std::uint64_t invalidate(std::uint64_t key) {
-        return state.invalidations.add(std::vector{summary::KeyHash{key, key}}, {});
+        return state.invalidations.add({std::vector{summary::KeyHash{key, key}}, {}});
     }
 
     LinkState state;
     Subscriptions subscriptions;
     Invalidation dropped;
+    std::vector<Renewal> renewed;
     bool keeps_late = false;  // what is dropped is done when a test calls one of these
     std::vector<std::function<void()>> to_keep;
     int heard_of = 0, in_sync = 0, left = 0;

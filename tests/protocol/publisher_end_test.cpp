@@ -234,6 +234,42 @@ TEST_F(PublisherEndTest, ALeavingNodeSendsNoReport) {
     EXPECT_TRUE(reports_of(end(), kNow + 10s).empty());
 }
 
+TEST_F(PublisherEndTest, TellsOfRenewalsWithTheirAge) {
+    link();
+    summary::PeerSet peers;
+    peers.insert(0);
+    end().tell({{1, 2}, 3, 4, 5, 1000}, kNow, peers);
+    ASSERT_LE(end().due(), kNow);
+    EXPECT_EQ(says<Renewals>(end(), kNow + 250ms), (Renewals{{{{1, 2}, 3, 4, 5, 1250}}}));
+    EXPECT_GT(end().due(), kNow + 250ms);
+    b_end->on_message(Renewals{{{{1, 2}, 3, 4, 5, 1250}}}, kNow + 1s);
+    EXPECT_FALSE(b_end->over(kNow + 1s));
+    EXPECT_EQ(b.renewed, (std::vector<Renewal>{{{1, 2}, 3, 4, 5, 1250}}));
+}
+
+TEST_F(PublisherEndTest, TellsNobodyElseAndNoPeerOfAnEarlierVersion) {
+    link();
+    end().tell({{1, 2}}, kNow, {});
+    EXPECT_GT(end().due(), kNow);
+    summary::PeerSet peers;
+    peers.insert(0);
+    end().on_message(Heartbeat{0, 0, kListensElsewhere, 1s, kTakesReports}, kNow);
+    end().tell({{1, 2}}, kNow, peers);
+    EXPECT_GT(end().due(), kNow);
+}
+
+TEST_F(PublisherEndTest, AnInvalidationEndsTheRenewalsThatWait) {
+    link();
+    summary::PeerSet peers;
+    peers.insert(0);
+    for (std::size_t i = 0; i <= kMaxRenewalsAtOnce; ++i) end().tell({{i, 2}}, kNow, peers);
+    a.invalidate(7);
+    says<Invalidate>(end());
+    EXPECT_GT(end().due(), kNow);
+    for (std::size_t i = 0; i <= kMaxRenewalsAtOnce; ++i) end().tell({{i, 2}}, kNow, peers);
+    EXPECT_EQ(says<Renewals>(end()).list.size(), kMaxRenewalsAtOnce);
+}
+
 TEST_F(PublisherEndTest, SilenceIsTheEndUnlessThePeerIsHeardElsewhereOrHasPromisedLess) {
     link();
     const auto gone_after = a.state.config.timings.gone_after;

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "protocol/wire/renewal.hpp"
+#include "proxy/fetch/cache.hpp"
+#include "proxy/fetch/known_renewals.hpp"
+#include "proxy/fetch/storing.hpp"
+
+namespace proxy {
+
+// Renewals (protocol/FORMAT.md): what one node learns from the origin renews the copies of all. A
+// node tells the peers that announce the key when the origin has confirmed or sent a response. A
+// peer with a stale copy of this very version then uses it again without a request, and a peer with
+// another version asks the node that told.
+
+/// The renewal to tell of a response that was just stored under `key`. `length`: of its body.
+protocol::Renewal renewal_of(summary::KeyHash key, const StoredResponse& response,
+                             const std::optional<std::uint64_t>& length,
+                             std::chrono::steady_clock::time_point now);
+
+/// The renewal that is news for the stored response: newer than what this node knows, and than the
+/// last invalidation. Nothing: none is.
+std::optional<KnownRenewals::Known> news_of(SharedCache& cache, summary::KeyHash hash,
+                                            std::string_view uri, const StoredResponse& stored,
+                                            std::chrono::steady_clock::time_point now);
+
+/// Makes a stored response fresh in its place, if a peer has told of this very version. False:
+/// nothing has changed.
+bool take_renewal(SharedCache& cache, const StoringRequest& storing, summary::KeyHash hash,
+                  const StoredResponse& stored, std::chrono::steady_clock::time_point now);
+
+}  // namespace proxy

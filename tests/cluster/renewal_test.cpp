@@ -1,0 +1,167 @@
+#include <atomic>
+#include <string>
+
+#include "base/async/sleep.hpp"
+#include "tests/cluster/fixture.hpp"
+
+namespace proxy::test {
+namespace renewal_test {
+
+int after_half_an_hour(clockid_t clock, timespec* time) {
+    const auto result = ::clock_gettime(clock, time);
+    time->tv_sec += 30 * 60;
+    return result;
+}
+
+/// Copies of one response at several nodes, which all become stale at the same time.
+class RenewalTest : public NodesTest {
+protected:
+    ~RenewalTest() override {
+        base::boot_clock = ::clock_gettime;
+        base::note_sleep();
+    }
+    static std::string first(std::string_view more = {}) {
+        return fresh("ETag: \"1\"\r\n" + std::string(more));
+    }
+    /// All that is stored becomes stale, as after a sleep of the machine.
+    static void make_stale() { base::boot_clock = after_half_an_hour; }
+    static void confirm(Exchange& e, const std::string& fields) {
+        e.send("HTTP/1.1 304 Not Modified\r\n" + fields + "\r\n");
+    }
+    /// Both nodes have the response, and it is stale.
+    void store_and_wait() {
+        start_cluster(2);
+        EXPECT_EQ(get("a", "/one").body, "first");
+        ASSERT_TRUE(eventually([&] { return announced("a", 1); }));
+        EXPECT_EQ(get("b", "/one").body, "first");
+        ASSERT_TRUE(eventually([&] { return announced("b", 1); }));
+        ASSERT_EQ(origin.requests(), 1u);
+        make_stale();
+    }
+    bool is_told() const {
+        return eventually([&] { return seen("b", "a").renewals_received == 1; });
+    }
+};
+
+TEST_F(RenewalTest, OneValidationIsEnoughForAllNodes) {
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (e.field("If-None-Match") == "\"1\"") return confirm(e, fresh("ETag: \"1\"\r\n"));
+        e.answer(first(), "first");
+    });
+    store_and_wait();
+    EXPECT_EQ(get("a", "/one").body, "first");
+    EXPECT_EQ(origin.requests(), 2u);
+    ASSERT_TRUE(is_told());
+    const auto before = seen("b", "a");
+    const auto answer = get("b", "/one");
+    EXPECT_EQ(answer.body, "first");
+    EXPECT_TRUE(contains(answer.cache_status(), "; hit")) << answer.cache_status();
+    EXPECT_EQ(origin.requests(), 2u);
+    EXPECT_EQ(seen("b", "a").asked, before.asked) << "what it was told is enough";
+    EXPECT_EQ(status("a").work.renewals_told, 1u);
+    EXPECT_EQ(status("b").work.renewals_taken, 1u);
+    EXPECT_EQ(count("b", Outcome::local_hit), 1u);
+}
+
+TEST_F(RenewalTest, OfAnotherVersionThePeerIsAsked) {
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (e.field("If-None-Match") == "\"1\"")
+            return e.answer(fresh("ETag: \"2\"\r\n"), "second");
+        e.answer(first(), "first");
+    });
+    store_and_wait();
+    EXPECT_EQ(get("a", "/one").body, "second");
+    ASSERT_TRUE(is_told());
+    EXPECT_EQ(get("b", "/one").body, "second");
+    EXPECT_EQ(origin.requests(), 2u);
+    EXPECT_EQ(status("b").work.renewals_taken, 0u);
+}
+
+TEST_F(RenewalTest, ChangedFieldsOfTheValidationComeFromThePeer) {
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (e.field("If-None-Match") == "\"1\"")
+            return confirm(e, fresh("ETag: \"1\"\r\nX-Colour: green\r\n"));
+        e.answer(first("X-Colour: red\r\n"), "first");
+    });
+    store_and_wait();
+    EXPECT_EQ(get("a", "/one").field("X-Colour"), "green");
+    ASSERT_TRUE(is_told());
+    EXPECT_EQ(get("b", "/one").field("X-Colour"), "green");
+    EXPECT_EQ(origin.requests(), 2u);
+}
+
+TEST_F(RenewalTest, APeerWithTheSameStaleCopyIsNotAsked) {
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (e.field("If-None-Match") == "\"1\"") return confirm(e, fresh("ETag: \"1\"\r\n"));
+        e.answer(first(), "first");
+    });
+    store_and_wait();
+    const auto before = seen("b", "a");
+    EXPECT_EQ(get("b", "/one").body, "first");
+    EXPECT_EQ(seen("b", "a").asked, before.asked);
+    EXPECT_EQ(origin.requests(), 2u);
+}
+
+TEST_F(RenewalTest, IsNotForWhatEachClientHasToBeAllowed) {
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (e.field("If-None-Match") == "\"1\"")
+            return confirm(e, "Cache-Control: no-cache\r\nETag: \"1\"\r\n");
+        e.answer("Cache-Control: no-cache\r\nETag: \"1\"\r\n", "first");
+    });
+    start_cluster(2);
+    for (const auto* node : {"a", "b", "a", "b"}) EXPECT_EQ(get(node, "/one").body, "first");
+    EXPECT_EQ(origin.requests(), 4u) << "the origin has its say each time";
+    EXPECT_EQ(status("a").work.renewals_taken + status("b").work.renewals_taken, 0u);
+}
+
+/// A peer's stale copy stands in for an origin in trouble where this node has none.
+class StandInOfPeerTest : public RenewalTest {
+protected:
+    void store_at_a(std::string_view fields) {
+        start_cluster(2);
+        lines_ = first(fields);
+        EXPECT_EQ(get("a", "/one").body, "first");
+        ASSERT_TRUE(eventually([&] { return announced("a", 1); }));
+        make_stale();
+        is_well_ = false;
+    }
+    std::atomic<bool> is_well_{true};
+    std::string status_ = "503 Service Unavailable";
+    std::string lines_;
+    ScriptedOrigin::Script script_ = [this](Exchange& e) {
+        is_well_ ? e.answer(lines_, "first") : e.answer("", "no", status_);
+    };
+};
+
+TEST_F(StandInOfPeerTest, ForAnErrorOfTheOrigin) {
+    const auto scripted = origin.set(script_);
+    store_at_a("Cache-Control: stale-if-error=1000\r\n");
+    const auto answer = get("b", "/one");
+    EXPECT_EQ(answer.status, 200u);
+    EXPECT_EQ(answer.body, "first");
+    EXPECT_GE(std::stoi(answer.field("Age")), 30 * 60);
+}
+
+TEST_F(StandInOfPeerTest, ForAnOriginThatIsAway) {
+    const auto scripted = origin.set(script_);
+    store_at_a("");
+    origin.die();
+    EXPECT_EQ(get("b", "/one").body, "first");
+}
+
+TEST_F(StandInOfPeerTest, NotWhereTheResponseForbidsIt) {
+    const auto scripted = origin.set(script_);
+    store_at_a("Cache-Control: must-revalidate, stale-if-error=1000\r\n");
+    EXPECT_EQ(get("b", "/one").status, 503u);
+    origin.die();
+    EXPECT_EQ(get("b", "/one").status, 502u);
+}
+
+TEST_F(StandInOfPeerTest, NotForAClientThatWantsAFreshOne) {
+    const auto scripted = origin.set(script_);
+    store_at_a("Cache-Control: stale-if-error=1000\r\n");
+    EXPECT_EQ(get("b", "/one", "Cache-Control: max-age=10\r\n").status, 503u);
+}
+
+}  // namespace renewal_test
+}  // namespace proxy::test
