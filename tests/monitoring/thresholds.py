@@ -98,6 +98,7 @@ CASES = {
     "HearsayNoPeerHits": (requests(peer_hit=0, origin_fetch=90) + state("in_step", 1),
                           requests(peer_hit=1, origin_fetch=90) + state("in_step", 1)),
     "HearsayOriginDown": ([("hearsay_origins_down{", UP)], [("hearsay_origins_down{", ZERO)]),
+    "HearsayOriginFault": ([('hearsay_origin_up{site="s"', ZERO)], [('hearsay_origin_up{site="s"', UP)]),
     "HearsayOriginFails": ([("hearsay_origin_failures_total{", rate(6)), ("hearsay_origin_requests_total{", rate(100))],
                            [("hearsay_origin_failures_total{", rate(4)), ("hearsay_origin_requests_total{", rate(100))]),
     "HearsayUpstreamDown": (server(ZERO, UP), server(UP, UP)),
