@@ -51,10 +51,16 @@ struct SpanTimes {
     std::chrono::nanoseconds timeout = std::chrono::seconds(10);  // of one request to the collector
 };
 
+/// A request that an origin leaves open for so long counts as unanswered in the state of the
+/// origin. Usual answers take less, and a person who looks for the reason of a hanging page looks
+/// by then.
+inline constexpr std::chrono::seconds kOriginSilence{10};
+
 /// What tests shorten.
 struct Constants {
     PeerTimes peers;
     SpanTimes spans;
+    std::chrono::nanoseconds origin_silence = kOriginSilence;
     bool meets = true;  // false: rules[].fetch_once counts as `never`
 };
 

@@ -219,6 +219,7 @@ asio::awaitable<FetchError> Relay::put_once(Clock::time_point connect_by) {
                           request_.head.verb == verb::head, repeatable_};
     if (out.may_retry) {
         const Exchange::Patience patience{connect_by, config_.timeouts.origin_head};
+        const auto open = origin_permit_.open();
         co_return co_await exchange_.run(target, out, patience);
     }
     auto error = co_await send_once(out, ConnectionReuse::recent, connect_by, expects);

@@ -66,7 +66,8 @@ void OriginOutage::note(OriginEnd how, std::string_view why, unsigned code, Time
         return;
     }
     if (requests++ == 0) since = now;
-    last = now;
+    since = std::min(since, now);
+    last = std::max(last, now);
     end = how;
     reason = why;
     status = code;
@@ -123,6 +124,16 @@ void add_answers(AnswersBySite& to, const std::string& site, const SiteAnswers& 
     entry_within(to, site, OriginAnswers::kMaxSites, OriginAnswers::kOthers) += answers;
 }
 
+OriginAnswers::Open::Open(OriginAnswers& answers, std::string_view site, std::string_view host,
+                          std::uint16_t port, Time began)
+    : of_site_(site.empty() ? nullptr : &answers.counted_at(site, host, port).open), began_(began) {
+    if (of_site_) of_site_->push_back(began_);
+}
+
+OriginAnswers::Open::~Open() {
+    if (of_site_) of_site_->erase(std::ranges::find(*of_site_, began_));
+}
+
 OriginAnswers::Minute OriginAnswers::minute_of(Time time) {
     return std::chrono::duration_cast<std::chrono::minutes>(time.time_since_epoch()).count();
 }
@@ -167,6 +178,17 @@ void OriginAnswers::stood_in(std::string_view site, bool is_stale) {
     ++(is_stale ? outage.stale_served : outage.errors_served);
 }
 
+/// The outage with the open requests that have been waiting for long.
+OriginOutage OriginAnswers::outage_of(const SiteAnswerCount& counted, Time now) const {
+    auto outage = counted.outage;
+    const auto spoke =
+        outage.end == OriginEnd::server_error ? outage.last : counted.outage.answered_at;
+    for (const auto began : counted.open)
+        if (began > spoke && now - began >= silence_)
+            outage.note(OriginEnd::unanswered, "head_timeout", 0, began);
+    return outage;
+}
+
 AnswersBySite OriginAnswers::by_site(Time now) const {
     const auto minute = minute_of(now);
     AnswersBySite all;
@@ -175,7 +197,7 @@ AnswersBySite OriginAnswers::by_site(Time now) const {
         answers.place = counted.host.empty() ? kForwardTargets
                                              : counted.host + ":" + std::to_string(counted.port);
         answers.total = counted.total;
-        answers.outage = counted.outage;
+        answers.outage = outage_of(counted, now);
         for (const auto& slot : counted.slots)
             if (slot.minute >= 0 && minute - slot.minute < static_cast<Minute>(kMinutes))
                 answers.recent += slot.counts;

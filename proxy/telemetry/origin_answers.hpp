@@ -7,6 +7,9 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "proxy/config/constants.hpp"
 
 namespace proxy {
 
@@ -45,7 +48,7 @@ struct OriginOutage {
     Time answered_at{};                   // the last good answer
     std::uint64_t stale_served = 0, errors_served = 0;
 
-    /// Counts one request. `reason` must be a lasting name.
+    /// Counts one request. `why` must be a lasting name.
     void note(OriginEnd how, std::string_view why, unsigned code, Time now);
     /// Joins the records of two workers. A good answer of one ends what the other saw before it.
     OriginOutage& operator+=(const OriginOutage& other);
@@ -72,13 +75,34 @@ using AnswersBySite = std::map<std::string, SiteAnswers, std::less<>>;
 void add_answers(AnswersBySite& to, const std::string& site, const SiteAnswers& answers);
 
 /// Counts the answers of origins by site, of one worker. kMaxSites sites are kept; further ones add
-/// up under `other`. A site takes about 500 bytes. One thread.
+/// up under `other`. A site takes about 500 bytes, and 8 for each open request. One thread.
 class OriginAnswers {
 public:
     using Time = std::chrono::steady_clock::time_point;
     static constexpr std::size_t kMaxSites = 1024;
     static constexpr const char* kForwardTargets = "forward";
     static constexpr const char* kOthers = "other";
+
+    /// A request that is open for `silence` counts as unanswered until it ends, unless the origin
+    /// has answered another one since it began.
+    explicit OriginAnswers(std::chrono::nanoseconds silence = kOriginSilence) : silence_(silence) {}
+    OriginAnswers(const OriginAnswers&) = delete;
+    OriginAnswers& operator=(const OriginAnswers&) = delete;
+
+    /// An open request. It ends with this object, which `answers` must outlive.
+    class Open {
+    public:
+        /// The arguments are those of note().
+        Open(OriginAnswers& answers, std::string_view site, std::string_view host,
+             std::uint16_t port, Time began);
+        ~Open();
+        Open(const Open&) = delete;
+        Open& operator=(const Open&) = delete;
+
+    private:
+        std::vector<Time>* const of_site_;  // null: of a forward target, which is not judged
+        const Time began_;
+    };
 
     /// `site`: as UpstreamTarget::site. `host` and `port` are the server that answered. Forward
     /// targets are kept without them, because open paths of the admin port show the place, and
@@ -107,10 +131,13 @@ private:
         OriginAnswerCounts total;
         std::array<Slot, kMinutes> slots;  // index: minute % kMinutes
         OriginOutage outage;
+        std::vector<Time> open = {};  // the begins of requests
     };
+    OriginOutage outage_of(const SiteAnswerCount& counted, Time now) const;
     SiteAnswerCount& counted_at(std::string_view site, std::string_view host, std::uint16_t port);
     static Minute minute_of(Time time);
 
+    const std::chrono::nanoseconds silence_;
     std::map<std::string, SiteAnswerCount, std::less<>> sites_;
 };
 

@@ -222,6 +222,7 @@ asio::awaitable<FetchError> send_origin_request(const RequestSnapshot& asks, std
         const Exchange::Request request{
             origin_request(asks, target, name_in_via(config, target), lines, context), false, true};
         const Exchange::Patience patience{asked.connect_by(connected), timeouts.origin_head};
+        const auto open = asked.open();
         const auto ended = co_await exchange.run(target, request, patience);
         const auto status = ended == FetchError::none ? exchange.head().status : 0;
         const auto error = judged_by_parent(target, ended, status);

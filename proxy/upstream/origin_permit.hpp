@@ -55,6 +55,11 @@ public:
     void answered_after(std::chrono::nanoseconds time, int version) {
         upstream_.origin_times.measured(target_.key, time, version);
     }
+    /// The request to target() is open as long as the result.
+    OriginAnswers::Open open() const {
+        return {upstream_.origin_answers, target_.site, target_.host, target_.port,
+                std::chrono::steady_clock::now()};
+    }
     /// Books the version of the head.
     void spoke(int version) { upstream_.origin_times.spoke(target_.key, version); }
     /// Its last head was of HTTP/1.0.

@@ -2,6 +2,8 @@
 
 #include <sys/socket.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tests/cluster/fixture.hpp"
 
 namespace proxy::test {
@@ -128,6 +130,61 @@ TEST_F(HungOrigin, OneSlowResourceTakesNothingFromTheOthers) {
     }
     EXPECT_EQ(work().origins_down, 0u);
     gate.open();
+}
+
+/// What the status says about the origin.
+class OriginFault : public NodesTest {
+protected:
+    nlohmann::json fault() const {
+        const auto status = nlohmann::json::parse(admin("a", "/api/v1/status").body);
+        const auto& answers = status["upstream"]["answers"];
+        return answers.empty() ? nlohmann::json() : answers[0]["fault"];
+    }
+};
+
+TEST_F(OriginFault, NamesAnOriginThatHangsBeforeItsRequestsTimeOut) {
+    constants.origin_silence = 100ms;
+    Gate gate;
+    const auto scripted = origin.set([&](Exchange& e) {
+        gate.wait();
+        e.answer("Cache-Control: no-store\r\n", "back");
+    });
+    start(config("a"));  // timeouts.origin_head is a minute
+    std::vector<Client> waiting;
+    for (unsigned i = 0; i < kOriginFaultAfter; ++i) {
+        EXPECT_EQ(fault(), nullptr);
+        waiting.push_back(client());
+        waiting.back().begin(i == 0 ? "HEAD" : "GET", "/" + std::to_string(i));
+    }
+    ASSERT_TRUE(gate.wait_for(kOriginFaultAfter));
+    EXPECT_TRUE(eventually([&] { return !fault().is_null(); }));
+    const auto named = fault();
+    EXPECT_EQ(named["state"], "unanswered");
+    EXPECT_EQ(named["reason"], "head_timeout");
+    EXPECT_EQ(named["requests"], kOriginFaultAfter);
+    gate.open();
+    for (unsigned i = 0; i < kOriginFaultAfter; ++i)
+        EXPECT_EQ(waiting[i].read(i == 0).status, 200u);
+    EXPECT_EQ(fault(), nullptr);
+}
+
+TEST_F(OriginFault, IsThereWhileAKilledOriginIsAwayAndGoneAfterItsReturn) {
+    const auto scripted =
+        origin.set([](Exchange& e) { e.answer("Cache-Control: no-store\r\n", "here"); });
+    start(config("a"));
+    EXPECT_EQ(get("a", "/").body, "here");
+    EXPECT_EQ(fault(), nullptr);
+    origin.die();
+    for (unsigned i = 0; i < kOriginFaultAfter; ++i) EXPECT_EQ(get("a", "/").status, 502u);
+    const auto named = fault();
+    ASSERT_TRUE(named.is_object());
+    EXPECT_EQ(named["state"], "unanswered");
+    EXPECT_EQ(named["reason"], "connect_failed");
+    EXPECT_EQ(named["errors_served"], kOriginFaultAfter);
+    EXPECT_LT(named["seconds"], 10);
+    origin.revive();
+    EXPECT_EQ(get("a", "/").body, "here");
+    EXPECT_EQ(fault(), nullptr);
 }
 
 /// A host that takes no connections: its queue is full, so the kernel drops attempts.

@@ -94,6 +94,12 @@ void ScriptedOrigin::die() {
     for (auto& connection : connections_) connection.socket.shut();
 }
 
+void ScriptedOrigin::revive() {
+    acceptor_.join();
+    ::listen(listener_.descriptor(), SOMAXCONN);
+    acceptor_ = std::thread([this] { accept_all(); });
+}
+
 void ScriptedOrigin::accept_all() {
     for (;;) {
         auto socket = listener_.accept();

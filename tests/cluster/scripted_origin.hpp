@@ -79,6 +79,8 @@ public:
     std::vector<std::string> heads() const;
     /// No new connection, and those at hand reset.
     void die();
+    /// After die(): takes connections at the same port again.
+    void revive();
 
 private:
     struct Connection {

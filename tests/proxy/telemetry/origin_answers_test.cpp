@@ -99,6 +99,41 @@ TEST(OriginAnswers, ErrorsOfTheOriginAreAFaultOfAnotherKind) {
               "its errors");
 }
 
+TEST(OriginAnswers, RequestsThatStayOpenAreAFaultBeforeTheyTimeOut) {
+    OriginAnswers answers(10s);
+    const auto state = [&](auto age) {
+        return answers.by_site(kNow + age).at("a.test").outage.state();
+    };
+    answers.note("a.test", "o", 80, 200, kNow);
+    const OriginAnswers::Open one(answers, "a.test", "o", 80, kNow + 1s);
+    const OriginAnswers::Open two(answers, "a.test", "o", 80, kNow + 2s);
+    {
+        const OriginAnswers::Open three(answers, "a.test", "o", 80, kNow + 3s);
+        EXPECT_EQ(state(12s), OriginEnd::answered) << "the third has been open for nine seconds";
+        EXPECT_EQ(state(13s), OriginEnd::unanswered);
+        EXPECT_EQ(fault_text("a.test", answers.by_site(kNow + 13s).at("a.test"), kNow + 13s),
+                  "the origin o:80 of a.test has not answered for 12 s (3 requests): it does not "
+                  "answer in time; meanwhile clients got 0 stale copies and 0 errors (502 or 504)");
+    }
+    EXPECT_EQ(state(13s), OriginEnd::answered) << "two are left";
+    answers.note_failure("a.test", "o", 80, "head_timeout", kNow + 14s);
+    EXPECT_EQ(state(14s), OriginEnd::unanswered) << "failures and open requests add up";
+    EXPECT_EQ(answers.by_site(kNow + 14s).at("a.test").outage.since, kNow + 1s);
+}
+
+TEST(OriginAnswers, AnAnswerSinceTheyBeganClearsOpenRequests) {
+    OriginAnswers answers(10s);
+    std::vector<std::unique_ptr<OriginAnswers::Open>> polls;
+    for (int i = 0; i < 4; ++i)
+        polls.push_back(std::make_unique<OriginAnswers::Open>(answers, "a.test", "o", 80, kNow));
+    answers.note("a.test", "o", 80, 200, kNow + 1s);
+    EXPECT_EQ(answers.by_site(kNow + 60s).at("a.test").outage.state(), OriginEnd::answered)
+        << "the origin answers others";
+    answers.note("a.test", "o", 80, 503, kNow + 2s);
+    EXPECT_EQ(answers.by_site(kNow + 60s).at("a.test").outage.requests, 1u)
+        << "an error is an answer, too";
+}
+
 TEST(OriginAnswers, CountWhatClientsGetDuringAnOutageAlone) {
     OriginAnswers answers;
     answers.stood_in("a.test", false);
