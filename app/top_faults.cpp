@@ -11,6 +11,7 @@
 #include "app/json_members.hpp"
 #include "measure/report/numbers.hpp"
 #include "proxy/disk/disk_status.hpp"
+#include "proxy/telemetry/leaving_redirects.hpp"
 #include "proxy/telemetry/origin_answers.hpp"
 
 namespace app {
@@ -117,7 +118,11 @@ std::string origin_fault(const FaultJson& status) {
             measure::percent(recent.server_errors + recent.too_many, recent.answers),
             text_at(site, "site"), kind);
     }
-    return {};
+    const auto& leaving = member(upstream, "leaving_redirects");
+    if (leaving.empty()) return {};
+    const auto& most = *leaving.begin();
+    return proxy::leaving_text(
+        {text_at(most, "site"), text_at(most, "host"), count_at(most, "last_hour")});
 }
 
 /// A fault that another node reports about itself.

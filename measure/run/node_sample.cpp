@@ -5,6 +5,7 @@
 
 #include "measure/run/http_get.hpp"
 #include "measure/trace/printable.hpp"
+#include "proxy/telemetry/leaving_redirects.hpp"
 
 namespace measure {
 namespace {
@@ -231,6 +232,16 @@ std::optional<NodeSample> parse_status(std::string_view text, std::string& why) 
             std::string fault;
             take(part(site, "fault"), "text", fault);
             if (!fault.empty()) out.origin_faults.push_back(std::move(fault));
+        }
+    }
+    if (const auto all = upstream.find("leaving_redirects");
+        all != upstream.end() && all->is_array()) {
+        for (const auto& each : *all) {
+            proxy::LeavingRedirect redirect;
+            take(each, "site", redirect.site);
+            take(each, "host", redirect.host);
+            take(each, "last_hour", redirect.last_hour);
+            out.origin_faults.push_back(proxy::leaving_text(redirect));
         }
     }
     take_texts(cluster, "unanswered", out.unanswered);

@@ -272,6 +272,15 @@ void add_answers(MetricsWriter& out, const std::vector<SiteAnswersStatus>& sites
         out.value(each.outage.state() == OriginEnd::answered ? 1.0 : 0.0, {{"site", each.site}});
 }
 
+/// Adds the redirects that leave the mirrors, if there were any.
+void add_leaving(MetricsWriter& out, const LeavingCounts& counts) {
+    if (counts.total.empty()) return;
+    out.counter("hearsay_leaving_redirects_total",
+                "Redirects by which the origin of a site led clients to a host that no mirror "
+                "covers.");
+    for (const auto& [site, count] : counts.total) out.value(count, {{"site", site}});
+}
+
 /// Numbers by the names of Prometheus' own clients.
 void add_process(MetricsWriter& out, const ProcessStatus& process) {
     out.counter("process_cpu_seconds_total", "User and system CPU time of all threads.");
@@ -307,6 +316,7 @@ std::string metrics_text(const NodeStatus& status, MetricsFormat format) {
     add_blocklists(out, status);
     add_upstreams(out, status.upstreams);
     add_answers(out, status.answers);
+    add_leaving(out, status.leaving);
     out.gauge("hearsay_uptime_seconds", "Time since start.");
     out.value(status.uptime_seconds);
     out.gauge("hearsay_ready", "1 while the node takes requests.");

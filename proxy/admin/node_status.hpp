@@ -11,6 +11,7 @@
 #include "proxy/disk/disk_status.hpp"
 #include "proxy/storage/store_disk_status.hpp"
 #include "proxy/telemetry/counters.hpp"
+#include "proxy/telemetry/leaving_redirects.hpp"
 #include "proxy/telemetry/origin_answers.hpp"
 #include "proxy/telemetry/peer_counters.hpp"
 #include "proxy/telemetry/process_status.hpp"
@@ -431,6 +432,7 @@ struct NodeStatus : NodeCounters {
     BlocklistsStatus blocklists;
     std::vector<UpstreamStatus> upstreams;
     std::vector<SiteAnswersStatus> answers;  // by site
+    LeavingCounts leaving;                   // redirects that leave the mirrors
     ProcessStatus process;
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kAnswersShown = 64;  // sites; /api/v1/sites has all
+constexpr std::size_t kAnswersShown = 64;  // sites (/api/v1/sites has all), and redirects
 
 ordered_json requests_json(const WorkerCounters& work) {
     ordered_json out{{"total", work.total()}};
@@ -216,6 +216,15 @@ ordered_json sites_answers_json(const std::vector<SiteAnswersStatus>& sites) {
     return out;
 }
 
+ordered_json leaving_json(const std::vector<LeavingRedirect>& redirects) {
+    auto out = ordered_json::array();
+    for (const auto& each : redirects) {
+        if (out.size() == kAnswersShown) break;
+        out.push_back({{"site", each.site}, {"host", each.host}, {"last_hour", each.last_hour}});
+    }
+    return out;
+}
+
 ordered_json process_json(const ProcessStatus& process) {
     return {{"cpu_seconds", process.cpu_seconds},
             {"resident_bytes", process.resident_bytes},
@@ -273,6 +282,7 @@ std::string status_json(const NodeStatus& status) {
     page["interception"]["failures"] = reasons_json(work.intercept_failures);
     page["blocklists"]["lists"] = blocklists_json(status.blocklists.lists);
     page["upstream"]["answers"] = sites_answers_json(status.answers);
+    page["upstream"]["leaving_redirects"] = leaving_json(status.leaving.last_hour);
     page["upstreams"] = upstreams_json(status.upstreams);
     page["storage"] = reasons_json(work.verdicts);
     page["refusals"] = reasons_json(work.refusals);

@@ -111,6 +111,7 @@ NodeStatus NodeObserver::observe() {
     status.draining = node_.clients.draining;
     status.work = reports_.work();
     status.answers = reports_.answers();
+    status.leaving = reports_.leaving();
     if (config.cluster)
         status.cluster.origins = show_origins(reports_.origins(), config.constants.peers);
     show_store(node_.cache, status);

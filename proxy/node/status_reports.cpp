@@ -56,7 +56,8 @@ WorkerReports::Report WorkerReports::report_of(const Worker& worker) {
                   {},
                   worker.upstream.peers.of_gone(),
                   {},
-                  worker.upstream.origin_answers.by_site(std::chrono::steady_clock::now())};
+                  worker.upstream.origin_answers.by_site(std::chrono::steady_clock::now()),
+                  worker.upstream.leaving_redirects.counts(std::chrono::steady_clock::now())};
     if (worker.upstream.peers.view()) {
         for (std::size_t i = 0; i < worker.upstream.peers.view()->peers.size(); ++i) {
             const auto& node = worker.upstream.peers.view()->peers[i].node;
@@ -137,6 +138,12 @@ std::vector<SiteAnswersStatus> WorkerReports::answers() const {
         shown.push_back({answers, site, fault_text(site, answers, now),
                          seconds(now - answers.outage.since), seconds(now - answers.outage.last)});
     return shown;
+}
+
+LeavingCounts WorkerReports::leaving() const {
+    LeavingCounts sum;
+    for (const auto& report : last_) sum += report.leaving;
+    return sum;
 }
 
 std::vector<OriginStatus> show_origins(const OriginReports& origins, const PeerTimes& times) {

@@ -51,6 +51,8 @@ public:
     OriginReports origins() const;
     /// The answers of origins by site, OriginAnswers::kMaxSites and `other` at most.
     std::vector<SiteAnswersStatus> answers() const;
+    /// The redirects that leave the mirrors.
+    LeavingCounts leaving() const;
 
 private:
     struct Report {
@@ -59,6 +61,7 @@ private:
         PeerRecord::Counts gone;
         OriginReports origins;
         AnswersBySite answers;
+        LeavingCounts leaving;
     };
     static Report report_of(const Worker& worker);
 

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <optional>
+#include <string>
+#include <string_view>
+
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/fetch_error.hpp"
 #include "proxy/http/interim.hpp"
@@ -17,10 +21,18 @@ struct RewriteOf {
 };
 
 /// Gives `exchange`, which has the head of a response to `asks`, the head and body that clients of
-/// a mirror get; a 101 has a head alone. No effect on requests without a mirror. `busy`: the memory
-/// for the body is in use (limits.body_windows). One worker thread.
+/// a mirror get; a 101 has a head alone. Counts a redirect that leaves the mirrors. No effect on
+/// requests without a mirror. `busy`: the memory for the body is in use (limits.body_windows). One
+/// worker thread.
 FetchError rewrite_response(Upstream& upstream, const RequestSnapshot& asks, const RewriteOf& of,
                             Exchange& exchange);
+
+/// Returns the host, with a port other than the default, to which this response of a mirror leads
+/// clients past all entries of `origins`. Nothing: it is no redirect, or an entry answers there for
+/// these clients. An entry `*` answers for the hosts that lead to this node, so it does not count.
+/// `own`: the client's target URI. `rewritten`: as the client gets it.
+std::optional<std::string> leaves_mirrors_for(const LoadedConfig& config, const CacheKey& own,
+                                              const Head& rewritten);
 
 /// The interim response that `received` becomes for clients of `mirror`, which may be null. `own`:
 /// the client's target URI.

@@ -12,6 +12,7 @@
 #include "proxy/http/arrival.hpp"
 #include "proxy/http/message_parser.hpp"
 #include "proxy/telemetry/counters.hpp"
+#include "proxy/telemetry/leaving_redirects.hpp"
 #include "proxy/telemetry/origin_answers.hpp"
 #include "proxy/telemetry/rate_limited_log.hpp"
 #include "proxy/upstream/origin_backoff.hpp"
@@ -68,6 +69,7 @@ struct Upstream {
     OriginBackoff backoff;
     OriginTimes origin_times;
     OriginAnswers origin_answers;
+    LeavingRedirects leaving_redirects;
     PartResponses& part_responses;  // of all workers
     UpstreamGroups& groups;         // of all workers
     RateLimitedLog log;             // of failing origins and peers

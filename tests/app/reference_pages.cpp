@@ -38,6 +38,7 @@ proxy::NodeStatus full_status() {
     status.blocklists.lists.push_back({"/l", "hosts", "refuse", 0, 0});
     status.upstreams.push_back({"*", "a:1", "up"});
     status.answers.push_back({{"a:1", {}, {}}, "a.example"});
+    status.leaving = {{{"a.example", "cdn.example", 1}}, {{"a.example", 1}}};
     return status;
 }
 

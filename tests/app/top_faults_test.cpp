@@ -98,5 +98,18 @@ TEST(TopFaults, AnOriginWithoutAnAnswerIsNamed) {
     EXPECT_EQ(data.fault, "the origin o:80 of s has not answered for 9 s");
 }
 
+TEST(TopFaults, ARedirectThatLeavesTheMirrorsIsNamedAfterWorseFaults) {
+    auto data = three_nodes();
+    const std::string leaving = R"("leaving_redirects": [
+        {"site": "pypi.example", "host": "cdn.example", "last_hour": 12},
+        {"site": "t", "host": "h", "last_hour": 1}])";
+    read_top_status(R"({"upstream": {)" + leaving + "}}", data);
+    EXPECT_EQ(data.fault,
+              "the origin of pypi.example redirects clients to cdn.example, which passes the "
+              "cache: 12 in the last hour");
+    read_top_status(R"({"upstream": {"origins_down": 1, )" + leaving + "}}", data);
+    EXPECT_EQ(data.fault, "1 origin without an answer");
+}
+
 }  // namespace top_faults_test
 }  // namespace app

@@ -277,6 +277,62 @@ TEST_F(Mirrors, LeadRedirectsToTheMirror) {
     EXPECT_EQ(away.field("Set-Cookie"), "a=b; Path=/pypi/");
 }
 
+TEST_F(Mirrors, CountRedirectsThatLeaveThem) {
+    const auto scripted = origin.set([this](Exchange& e) {
+        const auto to = [&](const std::string& where, const char* status = "302 Found") {
+            e.answer("Cache-Control: no-store\r\nLocation: " + where + "\r\n", "", status);
+        };
+        if (e.target == "/cdn") return to("https://CDN.test/a?b#c", "307 Temporary Redirect");
+        if (e.target == "/port") return to("http://cdn.test:8080/");
+        if (e.target == "/mirrored") return to(at_files("/a"));
+        if (e.target == "/public") return to("http://mirror.test/files/a");
+        if (e.target == "/served") return to("http://served.test/a");
+        if (e.target == "/relative") return to("/a");
+        if (e.target == "/mail") return to("mailto:a@b.test");
+        to("https://cdn.test/", "201 Created");
+    });
+    auto made = settings();
+    made.origins.push_back({"served.test", {"127.0.0.1", files.port()}});
+    made.origins.push_back({"*", {"127.0.0.1", files.port()}});
+    start(made);
+    const auto leaving = [this] {
+        return nlohmann::json::parse(
+            admin("a", "/api/v1/status").body)["upstream"]["leaving_redirects"];
+    };
+    for (const auto* inside : {"/mirrored", "/public", "/served", "/relative", "/mail", "/created"})
+        get("/pypi" + std::string(inside));
+    EXPECT_EQ(leaving(), nlohmann::json::array());
+    for (int i = 0; i < 2; ++i) get("/pypi/cdn");
+    ask("HEAD", "/pypi/cdn");
+    get("/pypi/port");
+    EXPECT_EQ(leaving(), nlohmann::json::parse(R"([
+        {"site": "127.0.0.1", "host": "cdn.test", "last_hour": 3},
+        {"site": "127.0.0.1", "host": "cdn.test:8080", "last_hour": 1}])"));
+}
+
+TEST_F(Mirrors, CountARedirectThatANodeCannotFollow) {
+    const auto scripted = origin.set([this](Exchange& e) {
+        if (e.target == "/there") return e.answer(fresh(kFile), "there");
+        e.answer(
+            "Location: " + (e.target == "/in" ? at_origin("/there") : "http://cdn.test/") + "\r\n",
+            "", "302 Found");
+    });
+    auto made = settings();
+    Rule rule;
+    rule.name = "followed";
+    rule.match.paths = {Glob("/pypi/*")};
+    rule.storing.follow_redirects = true;
+    made.rules = RuleTable({rule});
+    start(made);
+    EXPECT_EQ(get("/pypi/in").body, "there");
+    EXPECT_EQ(get("/pypi/out").status, 302u);
+    const auto status = nlohmann::json::parse(admin("a", "/api/v1/status").body);
+    const auto& leaving = status["upstream"]["leaving_redirects"];
+    ASSERT_EQ(leaving.size(), 1u);
+    EXPECT_EQ(leaving[0]["host"], "cdn.test");
+    EXPECT_EQ(leaving[0]["last_hour"], 1);
+}
+
 TEST_F(Mirrors, KeepCookiesFromThePartyBelow) {
     const auto scripted = origin.set([](Exchange& e) {
         e.answer("Set-Cookie: sid=1; Path=/; HttpOnly\r\nSet-Cookie: evil=1; Domain=evil.test\r\n",

@@ -125,6 +125,17 @@ class Page(unittest.TestCase):
         self.assertEqual(b.row("#sites", "mirror.example")["errors of the origin"], "1.0 % 5xx")
         b.shows("#sites", "50.0 % 429")
 
+    def test_tells_of_redirects_that_leave_the_mirrors(self):
+        stand_in = self.serve(3)
+        upstream = stand_in.answers["/api/v1/status"]["upstream"]
+        upstream["leaving_redirects"] = [{"site": "pypi.example", "host": "cdn.example", "last_hour": 1200}]
+        b = self.browser
+        b.open(stand_in.url)
+        b.shows("#problems", "Warning: ", "The origin of pypi.example redirects clients to cdn.example, which passes the cache: 1,200 in the last hour.",
+                "Add cdn.example to origins with a name of its own")
+        upstream["leaving_redirects"] = []
+        b.shows("#problems", "No problem is known")
+
     def test_judges_the_origins_of_other_nodes_by_their_reports(self):
         stand_in = self.serve(3)
         c = stand_in.answers["/api/v1/nodes"]["nodes"][2]

@@ -50,6 +50,17 @@ TEST(NodeStatus, GivesWhatReportsAreMadeOf) {
     EXPECT_EQ(n->peer("x"), nullptr);
 }
 
+TEST(NodeStatus, TellsOfRedirectsThatLeaveTheMirrors) {
+    proxy::NodeStatus status;
+    status.leaving.last_hour = {{"a.test", "cdn.test", 12}};
+    std::string why;
+    const auto n = parse_status(proxy::status_json(status), why);
+    ASSERT_TRUE(n) << why;
+    EXPECT_EQ(n->origin_faults,
+              std::vector<std::string>{"the origin of a.test redirects clients to cdn.test, which "
+                                       "passes the cache: 12 in the last hour"});
+}
+
 /// Gives the numbers of a table values of their own, upwards from `first`.
 template <class Table, class Of>
 void number(const Table& table, Of& counts, std::uint64_t first) {

@@ -28,6 +28,7 @@ export function findProblems({nodes, status, recent}) {
         ofDisks(status, tell);
         ofOrigins(status, tell);
         ofAnswers(status.upstream?.answers || [], tell);
+        ofLeaving(status.upstream?.leaving_redirects || [], tell);
         ofBlocklists(status.blocklists?.lists || [], tell);
         ofProcess(status, tell);
     }
@@ -243,6 +244,14 @@ function ofAnswers(sites, tell) {
         tell(WARNING, `answers ${site}`, `${Math.round(100 * share)} % of the answers of ${originOf(site)} were ${kinds} in the last five minutes.`,
              'Look at the log and the load of the origin. The rule setting stale_if_error, with stale_on for 429, lets stored responses stand in.');
     }
+}
+
+/// Redirects of mirrored origins to hosts that no mirror covers.
+function ofLeaving(redirects, tell) {
+    for (const {site, host, last_hour: number} of redirects)
+        tell(WARNING, `leaving ${site} ${host}`,
+             `The origin of ${site} redirects clients to ${host}, which passes the cache: ${count(number)} in the last hour.`,
+             `Add ${host} to origins with a name of its own (public), or let the rule follow redirects: docs/howto/recipes.md.`);
 }
 
 function ofBlocklists(lists, tell) {

@@ -149,6 +149,13 @@ TEST(Metrics, ShowAnswersOfOriginsBySite) {
     EXPECT_THAT(metrics_text(s), HasSubstr("hearsay_origin_up{site=\"a.test\"} 0\n"));
 }
 
+TEST(Metrics, ShowRedirectsThatLeaveTheMirrors) {
+    auto s = status();
+    EXPECT_THAT(metrics_text(s), Not(HasSubstr("hearsay_leaving_redirects_total")));
+    s.leaving.total["a.test"] = 7;
+    EXPECT_THAT(metrics_text(s), HasSubstr("hearsay_leaving_redirects_total{site=\"a.test\"} 7\n"));
+}
+
 TEST(Metrics, KeepToTheConventionsOfPrometheus) {
     auto s = status();
     s.answers.emplace_back();

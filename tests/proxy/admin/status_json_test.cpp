@@ -127,6 +127,14 @@ TEST(StatusJson, ListsTheSitesWhoseOriginHasMostTrouble) {
     EXPECT_EQ(answers[1]["site"], "s99");
 }
 
+TEST(StatusJson, ListsRedirectsThatLeaveTheMirrors) {
+    auto s = status();
+    EXPECT_EQ(json::parse(status_json(s))["upstream"]["leaving_redirects"], json::array());
+    s.leaving.last_hour = {{"a.test", "cdn.test", 12}};
+    EXPECT_EQ(json::parse(status_json(s))["upstream"]["leaving_redirects"],
+              json::array({{{"site", "a.test"}, {"host", "cdn.test"}, {"last_hour", 12}}}));
+}
+
 TEST(StatusJson, ListsOnlyReasonsThatOccurred) {
     auto s = status();
     s.work.verdicts[StorageVerdict::no_store] = 3;
