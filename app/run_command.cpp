@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
+#include <string_view>
 
 #include "app/command_line.hpp"
 #include "app/fail.hpp"
+#include "app/origin_check.hpp"
 #include "app/peer_check.hpp"
 #include "measure/report/numbers.hpp"
 #include "proxy/config/config_review.hpp"
@@ -32,6 +35,12 @@ void print_errors(const std::string& file, const proxy::ConfigResult& loaded) {
     const auto begin =
         is_unread ? std::string("hearsay: ") : file + ": not a valid configuration\n";
     fmt::print(stderr, "{}{}", begin, proxy::describe(loaded.errors));
+}
+
+std::string_view unasked_text(AskedByCheck asks) {
+    if (asks.peers) return asks.origins ? "" : ", and answers of origins (--origins)";
+    return asks.origins ? ", and answers of peers (--peers)"
+                        : ", and answers of peers (--peers) and origins (--origins)";
 }
 
 }  // namespace
@@ -65,23 +74,27 @@ int run_command(const std::string& file, proxy::BlockedSignals& blocked) {
 Command add_check(CLI::App& app) {
     struct Options {
         std::string file;
-        bool strict = false, peers = false;
+        bool strict = false;
+        AskedByCheck asks;
     };
     auto& command = *app.add_subcommand(
         "check", "Checks a configuration and the files and names in it; exits 78 if it is invalid");
     const auto check = std::make_shared<Options>();
     add_config_file(command, check->file);
     command.add_flag("--strict", check->strict, "Treats warnings as errors");
-    command.add_flag("--peers", check->peers,
+    command.add_flag("--peers", check->asks.peers,
                      "Tries each peer's link with the key, and its http port, and reports the "
                      "faults; exits 1 if there are any");
+    command.add_flag("--origins", check->asks.origins,
+                     "Asks each origin with a `public` name once, and reports its status, its time "
+                     "and where it redirects to; exits 1 if one does not answer, or answers 5xx");
     return {&command, [check, &command] {
                 if (check->file.empty()) return needs(command, kNeedsFile);
-                return check_command(check->file, check->strict, check->peers);
+                return check_command(check->file, check->strict, check->asks);
             }};
 }
 
-int check_command(const std::string& file, bool strict, bool peers) {
+int check_command(const std::string& file, bool strict, AskedByCheck asks) {
     auto loaded = proxy::load_config_to_start(file);
     if (loaded.config) {
         auto here = proxy::doubts_here(*loaded.config);
@@ -108,9 +121,11 @@ int check_command(const std::string& file, bool strict, bool peers) {
                measure::amount(others, "peer"), looked_for);
     fmt::print(
         "checked: every setting, and the files, directories, addresses and names in it, on this "
-        "machine; left out: free ports, and answers of {}\n",
-        peers ? "origins" : "peers and origins (--peers tries the peers)");
-    return peers ? check_peers(config) : kOk;
+        "machine; left out: free ports{}\n",
+        unasked_text(asks));
+    const auto of_peers = asks.peers ? check_peers(config) : kOk;
+    const auto of_origins = asks.origins ? check_origins(config) : kOk;
+    return std::max(of_peers, of_origins);
 }
 
 }  // namespace app

@@ -220,7 +220,7 @@ TEST(Check, TriesPeersByTheirLinksAndTheirHttpPorts) {
         const TemporaryDirectory folder("hearsay-test-");
         const auto file = folder.path() + "/a.json";
         std::ofstream(file) << json;
-        return captured([&] { return check_command(file, false, true); });
+        return captured([&] { return check_command(file, false, {.peers = true}); });
     };
     const auto b_at = [](const char* port) { return own_address(12) + port; };
     const auto good = check(configuration("a", 11, cluster_part(11, "b", 12)));
