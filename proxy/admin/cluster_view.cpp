@@ -104,6 +104,7 @@ ClusterView view_of(const NodeStatus& status, NodeReport own,
         auto& node = view.nodes.emplace_back();
         node.node = peer.node;
         node.link = peer.state;
+        node.link_seconds = peer.state_seconds;
         const auto found = by_node.find(peer.node);
         if (found == by_node.end()) continue;
         const auto& last = *found->second;
@@ -148,6 +149,13 @@ std::string_view state_of(const NodeView& node) {
     return numbers.ready != 0 ? "ready" : "not_ready";
 }
 
+std::optional<double> state_seconds_of(const NodeView& node) {
+    const auto state = state_of(node);
+    if (state == "silent") return node.age_seconds;
+    if (state == "down" || state == "refused" || state == "no_report") return node.link_seconds;
+    return std::nullopt;
+}
+
 std::string nodes_json(const ClusterView& view) {
     ordered_json::array_t nodes;
     nodes.reserve(view.nodes.size());
@@ -156,6 +164,7 @@ std::string nodes_json(const ClusterView& view) {
         out["node"] = node.node;
         out["self"] = node.is_self;
         out["state"] = state_of(node);
+        if (const auto seconds = state_seconds_of(node)) out["state_seconds"] = *seconds;
         out["age_seconds"] = node.report ? ordered_json(node.age_seconds) : ordered_json();
         if (node.report) add_report(*node.report, out);
     }

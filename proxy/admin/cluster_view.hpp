@@ -22,6 +22,7 @@ struct NodeView {
     bool is_self = false;
     /// The link from it; of a peer alone.
     protocol::PeerState link = protocol::PeerState::connecting;
+    double link_seconds = 0;           // for which the link is in that state
     std::optional<NodeReport> report;  // of the own node, or the last one of a peer
     double age_seconds = 0;            // of that report
     bool is_old = false;               // that report
@@ -42,6 +43,10 @@ ClusterView view_of(const NodeStatus& status, NodeReport own,
 /// the node has no link to this one; `refused`: it runs, but one of the two refuses the other;
 /// `no_report`: it has a link, but has sent no report yet, or runs an earlier build.
 std::string_view state_of(const NodeView& node);
+
+/// For how long a peer has been `silent`, `down`, `refused` or `no_report`, in seconds. Returns
+/// nothing for the other states: the uptime in the report bounds these.
+std::optional<double> state_seconds_of(const NodeView& node);
 
 /// Notes how far the clocks of peers are ahead of this node's, which says `now`, by the last
 /// reports.

@@ -41,6 +41,8 @@ public:
     /// All nodes, by the reports of peers.
     virtual boost::asio::awaitable<ClusterView> cluster_view() = 0;
     virtual std::vector<HistoryPoint> history(Span span) = 0;
+    /// ClusterHistory::points().
+    virtual std::optional<std::vector<HistoryPoint>> cluster_history(const std::string& node) = 0;
     virtual boost::asio::awaitable<SiteTotals> sites() = 0;
     virtual boost::asio::awaitable<TopLists> top() = 0;
     virtual std::vector<RecentErrors::Line> recent_errors() = 0;

@@ -30,6 +30,7 @@ struct ReportedNumbers {
     std::uint64_t origins_slow = 0;        // of those asked last, with an answer after a second
     std::uint64_t origins_failing = 0;     // sites whose origin mostly or often answers 5xx or 429
     std::uint64_t refused = 0;             // requests that a setting refused
+    std::uint64_t p50_us = 0, p99_us = 0;  // durations of the last minute; 0: no request
     bool operator==(const ReportedNumbers&) const = default;
 };
 
@@ -60,6 +61,8 @@ inline constexpr std::uint64_t ReportedNumbers::*kReportedNumbers[] = {
     &ReportedNumbers::origins_slow,
     &ReportedNumbers::origins_failing,
     &ReportedNumbers::refused,
+    &ReportedNumbers::p50_us,
+    &ReportedNumbers::p99_us,
 };
 static_assert(sizeof kReportedNumbers / sizeof kReportedNumbers[0] ==
               sizeof(ReportedNumbers) / sizeof(std::uint64_t));

@@ -326,6 +326,7 @@ struct ConfigStatus {
     std::uint64_t reloads = 0, failures = 0;
     std::string last_error;             // of the last reload; empty if that was valid
     std::vector<std::string> warnings;  // about the configuration in effect
+    bool admin_token = false;           // admin.token is set
 
     bool last_successful() const { return last_error.empty(); }
 };

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 #include <variant>
 
+#include "proxy/admin/cluster_history.hpp"
 #include "proxy/admin/dashboard_page.hpp"
 #include "proxy/admin/explanation.hpp"
 #include "proxy/admin/metrics_text.hpp"
@@ -89,14 +91,35 @@ std::string reload_json(const Reloaded& reloaded) {
     return out.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-/// The span that the query names, or the shortest without a query.
-std::optional<Span> span_in(std::string_view target) {
-    constexpr std::string_view kParameter = "span=";
+/// What a query of the history asks for. Names of nodes need no percent-encoding.
+struct HistoryQuery {
+    Span span = Span::minutes_15;
+    std::string node;  // empty: this one
+};
+
+/// Returns nothing for another parameter, one that comes twice, and a value that none may have.
+std::optional<HistoryQuery> history_query(std::string_view target) {
+    constexpr std::string_view kSpan = "span=", kNode = "node=";
+    HistoryQuery query;
     const auto begin = target.find('?');
-    if (begin == std::string_view::npos) return Span::minutes_15;
-    const auto query = target.substr(begin + 1);
-    if (!query.starts_with(kParameter)) return std::nullopt;
-    return span_named(query.substr(kParameter.size()));
+    if (begin == std::string_view::npos) return query;
+    bool has_span = false;
+    for (auto rest = target.substr(begin); !rest.empty();) {
+        rest.remove_prefix(1);
+        const auto parameter = rest.substr(0, rest.find('&'));
+        rest.remove_prefix(parameter.size());
+        if (parameter.starts_with(kSpan) && !std::exchange(has_span, true)) {
+            const auto span = span_named(parameter.substr(kSpan.size()));
+            if (!span) return std::nullopt;
+            query.span = *span;
+        } else if (parameter.starts_with(kNode) && query.node.empty()) {
+            query.node = parameter.substr(kNode.size());
+            if (query.node.empty()) return std::nullopt;
+        } else {
+            return std::nullopt;
+        }
+    }
+    return query;
 }
 
 asio::awaitable<Response> healthz(const Request& request, NodeControl&) {
@@ -214,12 +237,26 @@ asio::awaitable<Response> show_nodes(const Request& request, NodeControl& node) 
 
 asio::awaitable<Response> show_history(const Request& request, NodeControl& node) {
     const auto target = request.target();
-    const auto span = span_in({target.data(), target.size()});
-    if (!span)
+    const auto query = history_query({target.data(), target.size()});
+    if (!query)
         co_return admin_text(request, http::status::bad_request,
-                             "The only parameter is span: 15m, 6h or 7d.\n");
-    co_return json(request, http::status::ok,
-                   history_json(node.config()->node, *span, node.history(*span), clocks_now()));
+                             "The parameters are span (15m, 6h or 7d) and node (a name, or * for "
+                             "the sum).\n");
+    const auto& self = node.config()->node;
+    if (query->node.empty() || query->node == self)
+        co_return json(request, http::status::ok,
+                       history_json(self, query->span, interval_of(query->span),
+                                    node.history(query->span), clocks_now()));
+    if (query->span != Span::minutes_15)
+        co_return admin_text(request, http::status::bad_request,
+                             "Of other nodes and of the sum this node keeps span=15m alone.\n");
+    const auto points = node.cluster_history(query->node);
+    if (!points)
+        co_return admin_text(request, http::status::not_found,
+                             "This node knows no node of that name.\n");
+    co_return json(
+        request, http::status::ok,
+        history_json(query->node, query->span, ClusterHistory::kInterval, *points, clocks_now()));
 }
 
 asio::awaitable<Response> show_site_counts(const Request& request, NodeControl& node) {
@@ -256,7 +293,7 @@ constexpr AdminRoute kRoutes[] = {
     {AdminMethod::get, "/api/v1/nodes", Guard::open, "shows all nodes, by their reports",
      show_nodes},
     {AdminMethod::get, "/api/v1/history", Guard::open,
-     "shows the traffic of the last ?span=15m, 6h or 7d", show_history},
+     "shows the traffic of the last ?span=15m, 6h or 7d, or 15m of another ?node=", show_history},
     {AdminMethod::get, "/api/v1/sites", Guard::open, "counts requests by site and rule",
      show_site_counts},
     {AdminMethod::get, "/api/v1/top", Guard::guarded, "shows the most frequent URLs and clients",

@@ -135,9 +135,10 @@ std::string date_text(double unix_time) {
 }
 
 ordered_json config_json(const ConfigStatus& config) {
-    return {{"generation", config.generation}, {"loaded_at", date_text(config.loaded_at)},
-            {"reloads", config.reloads},       {"failures", config.failures},
-            {"last_error", config.last_error}, {"warnings", config.warnings}};
+    return {{"generation", config.generation},  {"loaded_at", date_text(config.loaded_at)},
+            {"reloads", config.reloads},        {"failures", config.failures},
+            {"last_error", config.last_error},  {"warnings", config.warnings},
+            {"admin_token", config.admin_token}};
 }
 
 ordered_json certificates_json(const std::vector<CertificateStatus>& certificates) {

@@ -30,10 +30,14 @@ ordered_json by_outcome(const Value& value) {
     return out;
 }
 
-ordered_json milliseconds_json(const std::array<float, kEnumSize<Outcome>>& values) {
-    return by_outcome([&](std::size_t i) {
-        return values[i] < 0 ? ordered_json() : ordered_json(static_cast<double>(values[i]));
-    });
+ordered_json known_or_null(float ms) {
+    return ms < 0 ? ordered_json() : ordered_json(static_cast<double>(ms));
+}
+
+ordered_json milliseconds_json(const std::array<float, kEnumSize<Outcome>>& values, float all) {
+    auto out = by_outcome([&](std::size_t i) { return known_or_null(values[i]); });
+    out["all"] = known_or_null(all);
+    return out;
 }
 
 ordered_json point_json(const HistoryPoint& point, ClockPair now) {
@@ -46,8 +50,8 @@ ordered_json point_json(const HistoryPoint& point, ClockPair now) {
     out["bytes"] = {{"to_clients", point.to_clients},
                     {"from_peers", point.from_peers},
                     {"from_origins", point.from_origins}};
-    out["p50_ms"] = milliseconds_json(point.p50_ms);
-    out["p99_ms"] = milliseconds_json(point.p99_ms);
+    out["p50_ms"] = milliseconds_json(point.p50_ms, point.all_p50_ms);
+    out["p99_ms"] = milliseconds_json(point.p99_ms, point.all_p99_ms);
     out["refused"] = point.refused;
     return out;
 }
@@ -113,7 +117,7 @@ void add_settings(const ordered_json& shown, const ordered_json& defaults, const
 
 }  // namespace
 
-std::string history_json(const std::string& node, Span span,
+std::string history_json(const std::string& node, Span span, std::chrono::seconds interval,
                          const std::vector<HistoryPoint>& points, ClockPair now) {
     ordered_json::array_t list;
     list.reserve(points.size());
@@ -122,7 +126,7 @@ std::string history_json(const std::string& node, Span span,
     page["node"] = node;
     page["now"] = unix_seconds(now.wall);
     page["span"] = name(span);
-    page["interval_seconds"] = interval_of(span).count();
+    page["interval_seconds"] = interval.count();
     page["points"] = std::move(list);
     return page.dump() + "\n";  // up to a thousand points: without indents
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,8 @@ struct TopLists {
     std::vector<SpaceSaving::Entry> urls, clients;
 };
 
-std::string history_json(const std::string& node, Span span,
+/// `node`: its name, or `*` for the sum over all nodes.
+std::string history_json(const std::string& node, Span span, std::chrono::seconds interval,
                          const std::vector<HistoryPoint>& points, ClockPair now);
 std::string recent_errors_json(const std::vector<RecentErrors::Line>& lines);
 std::string sites_json(const SiteTotals& totals);

@@ -12,6 +12,10 @@ namespace asio = boost::asio;
 
 constexpr std::chrono::minutes kErrorsWithin{5};  // of ReportedNumbers::errors_5m
 
+std::uint64_t microseconds(float ms) {
+    return ms < 0 ? 0 : static_cast<std::uint64_t>(ms * 1000);
+}
+
 /// A killed process loses so much of its history at most.
 constexpr std::chrono::minutes kSavedEvery{10};
 
@@ -61,7 +65,10 @@ void DashboardData::sample(const WorkerCounters& counters) {
 NodeReport DashboardData::report(const NodeStatus& status) const {
     const auto errors =
         history_.recent(Outcome::error, kErrorsWithin, std::chrono::steady_clock::now());
-    return report_of(status, errors);
+    auto report = report_of(status, errors);
+    report.numbers.p50_us = microseconds(history_.minute_quantile_ms(0.5));
+    report.numbers.p99_us = microseconds(history_.minute_quantile_ms(0.99));
+    return report;
 }
 
 asio::awaitable<SiteTotals> DashboardData::sites() const {

@@ -280,11 +280,15 @@ private:
     asio::awaitable<NodeStatus> status() override {
         auto status = co_await observer_.status();
         status.config = reloader_.status();
+        status.config.admin_token = config_->admin && !config_->admin->token.empty();
         co_return status;
     }
     asio::awaitable<ClusterView> cluster_view() override { return observer_.cluster_view(); }
     std::vector<HistoryPoint> history(Span span) override {
         return observer_.dashboard().history().points_so_far(span);
+    }
+    std::optional<std::vector<HistoryPoint>> cluster_history(const std::string& node) override {
+        return observer_.cluster_history().points(node);
     }
     asio::awaitable<SiteTotals> sites() override { return observer_.dashboard().sites(); }
     asio::awaitable<TopLists> top() override { return observer_.dashboard().top(); }

@@ -65,13 +65,21 @@ boost::asio::awaitable<void> NodeObserver::sample() {
     if (stopped_) co_return;
     const auto work = reports_.work();
     dashboard_.sample(work);
-    if (!node_.config->cluster) co_return;
-    summary::FalseHitsSeen seen{work.summary_lookups, reports_.gone().collisions};
-    for (const auto& [node, report] : reports_.peers()) seen.collisions += report.counts.collisions;
-    node_.cluster->note_false_hits(seen);
+    const auto has_cluster = node_.config->cluster.has_value();
+    if (has_cluster) {
+        summary::FalseHitsSeen seen{work.summary_lookups, reports_.gone().collisions};
+        for (const auto& [node, report] : reports_.peers())
+            seen.collisions += report.counts.collisions;
+        node_.cluster->note_false_hits(seen);
+    }
     const auto status = observe();
-    node_.cache.clock_ahead = ahead_of_all_peers(status).count();
-    node_.cluster->report(encode_report(dashboard_.report(status)));
+    auto own = dashboard_.report(status);
+    if (has_cluster) {
+        node_.cache.clock_ahead = ahead_of_all_peers(status).count();
+        node_.cluster->report(encode_report(own));
+    }
+    cluster_history_.add(view_of(status, std::move(own), node_.cluster->received_reports()),
+                         std::chrono::steady_clock::now());
 }
 
 boost::asio::awaitable<NodeStatus> NodeObserver::status() {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "proxy/admin/cluster_history.hpp"
 #include "proxy/admin/cluster_view.hpp"
 #include "proxy/admin/node_status.hpp"
 #include "proxy/node/dashboard_data.hpp"
@@ -33,6 +34,7 @@ public:
     /// All nodes, by the reports of peers.
     boost::asio::awaitable<ClusterView> cluster_view();
     const DashboardData& dashboard() const { return dashboard_; }
+    const ClusterHistory& cluster_history() const { return cluster_history_; }
 
 private:
     void sample_at(std::chrono::steady_clock::time_point at);
@@ -44,6 +46,7 @@ private:
     std::chrono::steady_clock::time_point started_;
     WorkerReports reports_;
     DashboardData dashboard_;
+    ClusterHistory cluster_history_;
     boost::asio::steady_timer sampling_;
     bool stopped_ = false;
 };

@@ -23,6 +23,7 @@ const SpanFacts& facts_of(Span span) {
 }
 
 constexpr double kMillisecondsPerSecond = 1000;
+constexpr std::size_t kMinuteIntervals = 12;
 
 std::uint64_t growth(std::uint64_t before, std::uint64_t now) {
     return now >= before ? now - before : 0;
@@ -31,6 +32,12 @@ std::uint64_t growth(std::uint64_t before, std::uint64_t now) {
 std::uint32_t growth_32(std::uint64_t before, std::uint64_t now) {
     constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
     return static_cast<std::uint32_t>(std::min(growth(before, now), kMost));
+}
+
+DurationHistogram over_all_outcomes(const TrafficTotals& totals) {
+    DurationHistogram all;
+    for (const auto& durations : totals.durations) all += durations;
+    return all;
 }
 
 HistoryPoint difference(const TrafficTotals& before, History::Time began, const TrafficTotals& now,
@@ -44,6 +51,9 @@ HistoryPoint difference(const TrafficTotals& before, History::Time began, const 
         point.p50_ms[i] = quantile_ms(before.durations[i], now.durations[i], 0.5);
         point.p99_ms[i] = quantile_ms(before.durations[i], now.durations[i], 0.99);
     }
+    const auto all_before = over_all_outcomes(before), all_now = over_all_outcomes(now);
+    point.all_p50_ms = quantile_ms(all_before, all_now, 0.5);
+    point.all_p99_ms = quantile_ms(all_before, all_now, 0.99);
     point.to_clients = growth(before.to_clients, now.to_clients);
     point.from_peers = growth(before.from_peers, now.from_peers);
     point.from_origins = growth(before.from_origins, now.from_origins);
@@ -122,6 +132,7 @@ History::History(Time now, const TrafficTotals& totals) : latest_(totals), lates
         ring.last = totals;
         ring.last_at = now;
     }
+    minute_.push_back(over_all_outcomes(totals));
 }
 
 void History::add(const TrafficTotals& totals, Time now) {
@@ -133,6 +144,9 @@ void History::add(const TrafficTotals& totals, Time now) {
         ring.push(difference(ring.last, ring.last_at, totals, now));
         ring.last = totals;
         ring.last_at = now;
+        if (span != Span::minutes_15) continue;
+        minute_.push_back(over_all_outcomes(totals));
+        if (minute_.size() > kMinuteIntervals + 1) minute_.pop_front();
     }
 }
 
@@ -158,6 +172,10 @@ std::uint64_t History::recent(Outcome outcome, std::chrono::seconds within, Time
     for (auto i = of.size; i > 0 && now - of.at(i - 1).end < within; --i)
         sum += of.at(i - 1).requests[static_cast<std::size_t>(outcome)];
     return sum;
+}
+
+float History::minute_quantile_ms(double part) const {
+    return quantile_ms(minute_.front(), minute_.back(), part);
 }
 
 void History::restore(Span span, std::span<const HistoryPoint> earlier, Time now) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -40,8 +41,9 @@ struct HistoryPoint {
     std::chrono::steady_clock::time_point end;
     float seconds = 0;  // its length
     std::uint32_t refused = 0;
-    std::array<std::uint32_t, kEnumSize<Outcome>> requests{};        // index: Outcome
-    std::array<float, kEnumSize<Outcome>> p50_ms{}, p99_ms{};        // negative: no such request
+    std::array<std::uint32_t, kEnumSize<Outcome>> requests{};  // index: Outcome
+    std::array<float, kEnumSize<Outcome>> p50_ms{}, p99_ms{};  // negative: no such request
+    float all_p50_ms = -1, all_p99_ms = -1;  // over all outcomes; unknown after a restart
     std::uint64_t to_clients = 0, from_peers = 0, from_origins = 0;  // bytes
 };
 
@@ -55,9 +57,10 @@ std::chrono::seconds interval_of(Span span);
 std::size_t capacity_of(Span span);  // points
 
 /// The traffic of the last 15 minutes, 6 hours and 7 days, in intervals of 5 s, 60 s and 600 s. It
-/// holds 1,548 points of 112 bytes, and four TrafficTotals of about 1 KiB: 178 KB, all of it taken
-/// by the constructor. Times are of the steady clock, so a step of the wall clock changes no
-/// interval. A count that falls makes an interval of 0. One thread.
+/// holds 1,548 points of 120 bytes, four TrafficTotals of about 1 KiB, and the durations of a
+/// minute: 193 KB, nearly all of it taken by the constructor. Times are of the steady clock, so a
+/// step of the wall clock changes no interval. A count that falls makes an interval of 0. One
+/// thread.
 class History {
 public:
     using Time = std::chrono::steady_clock::time_point;
@@ -76,6 +79,8 @@ public:
     std::vector<HistoryPoint> points_so_far(Span span) const;
     /// The sum of an outcome over the last `within` of the finest span.
     std::uint64_t recent(Outcome outcome, std::chrono::seconds within, Time now) const;
+    /// quantile_ms() of the last twelve intervals of the finest span, over all outcomes.
+    float minute_quantile_ms(double part) const;
 
     /// Puts points of an earlier process, oldest first, before those of this one. Points in the
     /// future, too old, or out of order are left out.
@@ -94,6 +99,7 @@ private:
     const Ring& ring(Span span) const { return rings_[static_cast<std::size_t>(span)]; }
 
     std::array<Ring, kSpans.size()> rings_;
+    std::deque<DurationHistogram> minute_;  // at the ends of intervals, the latest last
     TrafficTotals latest_;
     Time latest_at_;
 };

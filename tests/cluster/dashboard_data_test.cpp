@@ -67,6 +67,7 @@ TEST_F(DashboardDataTest, ANodeThatDiesIsDown) {
     kill("b");
     EXPECT_TRUE(eventually([&] { return seen_node("a", "b")["state"] == "down"; }));
     EXPECT_TRUE(seen_node("a", "b").contains("requests")) << "what it last said stays";
+    EXPECT_LT(seen_node("a", "b")["state_seconds"], 60);
 }
 
 TEST_F(DashboardDataTest, TheHistoryHasTheRequestsOfItsIntervals) {
@@ -81,10 +82,36 @@ TEST_F(DashboardDataTest, TheHistoryHasTheRequestsOfItsIntervals) {
     EXPECT_EQ(points[0]["requests"]["local_hit"], 1);
     EXPECT_EQ(points[0]["requests"]["origin_fetch"], 1);
     EXPECT_GT(points[0]["p50_ms"]["local_hit"], 0);
+    EXPECT_GT(points[0]["p50_ms"]["all"], 0);
     EXPECT_TRUE(points[0]["p50_ms"]["error"].is_null());
     const auto week = page("a", "/api/v1/history?span=7d")["points"];
     ASSERT_EQ(week.size(), 1u) << "the interval under way";
     EXPECT_EQ(week[0]["requests"]["local_hit"], 1);
+}
+
+TEST_F(DashboardDataTest, EveryNodeHasTheHistoryOfTheOthersAndTheirSum) {
+    start_cluster(2);
+    const auto requests = [&](const std::string& of) {
+        const auto shown = page("b", "/api/v1/history?span=15m&node=" + of);
+        std::uint64_t all = 0;
+        for (const auto& point : shown["points"])
+            all += point["requests"]["local_hit"].get<std::uint64_t>();
+        return all;
+    };
+    // A report of a without requests is where the counting begins.
+    ASSERT_TRUE(eventually([&] { return seen_node("b", "a")["state"] == "ready"; }));
+    store("a", "/one");
+    EXPECT_TRUE(eventually([&] {
+        get("a", "/one");
+        return requests("a") > 0 && requests("*") > 0;
+    }));
+    const auto sum = page("b", "/api/v1/history?span=15m&node=*");
+    EXPECT_EQ(sum["node"], "*");
+    EXPECT_EQ(sum["interval_seconds"], 10);
+    EXPECT_GT(sum["points"].back()["p99_ms"]["all"], 0);
+    EXPECT_TRUE(sum["points"].back()["p99_ms"]["local_hit"].is_null());
+    EXPECT_EQ(admin("b", "/api/v1/history?span=6h&node=a").status, 400u);
+    EXPECT_EQ(admin("b", "/api/v1/history?node=none").status, 404u);
 }
 
 TEST_F(DashboardDataTest, SitesAndTopShowWhatWasAsked) {
@@ -108,6 +135,7 @@ TEST_F(DashboardDataTest, PagesNeedNoTokenAndDataObeyItsRules) {
     settings.admin->token = kToken;
     settings.admin->token_for = TokenFor::all;
     start(settings);
+    EXPECT_TRUE(status("a").config.admin_token);
     const auto page = admin("a", "/");
     EXPECT_EQ(page.status, 200u);
     EXPECT_TRUE(contains(page.field("Content-Security-Policy"), "default-src 'none'"));

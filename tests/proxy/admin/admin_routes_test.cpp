@@ -133,10 +133,20 @@ TEST(AdminRoutes, TheHistoryHasThreeSpans) {
         EXPECT_EQ(answer_of({}, (std::string("/api/v1/history") + query).c_str()).result(),
                   http::status::ok)
             << query;
-    for (const auto* query : {"?", "?span=", "?span=8d", "?span=15m&x", "?x"})
+    for (const auto* query : {"?", "?span=", "?span=8d", "?span=15m&x", "?x",
+                              "?node=", "?span=6h&span=6h", "?node=a&node=a", "?node=a&"})
         EXPECT_EQ(answer_of({}, (std::string("/api/v1/history") + query).c_str()).result(),
                   http::status::bad_request)
             << query;
+}
+
+TEST(AdminRoutes, TheHistoryOfOtherNodesHasOneSpan) {
+    EXPECT_EQ(answer_of({}, "/api/v1/history?node=b&span=15m").result(), http::status::not_found);
+    for (const auto* query : {"?span=6h&node=b", "?node=*&span=7d"}) {
+        const auto answer = answer_of({}, (std::string("/api/v1/history") + query).c_str());
+        EXPECT_EQ(answer.result(), http::status::bad_request) << query;
+        EXPECT_NE(answer.body().find("span=15m alone"), std::string::npos) << answer.body();
+    }
 }
 
 TEST(AdminRoutes, ListTheMethodsOfAPathInA405) {  // RFC 9110 §15.5.6

@@ -130,6 +130,20 @@ TEST_F(ClusterViewTest, EveryStateHasItsWord) {
     EXPECT_FALSE(node(shown, "no_report").contains("requests"));
 }
 
+TEST_F(ClusterViewTest, SaysForHowLongANodeIsAway) {
+    for (const auto* name : {"ready", "silent", "new"}) peer(name, PeerState::in_sync);
+    peer("gone", PeerState::gone);
+    for (auto& each : status.cluster.peers) each.state_seconds = 40;
+    says("ready", ready());
+    says("silent", ready(), 20s);
+    says("gone", ready(), 50s);
+    const auto shown = page();
+    EXPECT_EQ(node(shown, "gone")["state_seconds"], 40) << "as its link has it";
+    EXPECT_EQ(node(shown, "new")["state_seconds"], 40);
+    EXPECT_EQ(node(shown, "silent")["state_seconds"], 20) << "the age of its report";
+    EXPECT_FALSE(node(shown, "ready").contains("state_seconds")) << "its uptime says it";
+}
+
 TEST_F(ClusterViewTest, AMalformedReportCountsAsNone) {
     peer("b", PeerState::in_sync);
     received.push_back({"b", {std::byte{1}, std::byte{2}, std::byte{9}}, 1s, 1s});

@@ -124,6 +124,7 @@ TEST(NodeReport, AnEarlierBuildHasFewerNumbers) {
     EXPECT_EQ(before->numbers.expected_error_ppb, 7u);
     EXPECT_EQ(before->numbers.disks_with_errors, 0u);
     EXPECT_FALSE(before->judges_origins);
+    EXPECT_EQ(before->numbers.p50_us, 0u);
     EXPECT_TRUE(decode_report(encode_report(NodeReport{}))->judges_origins);
 }
 

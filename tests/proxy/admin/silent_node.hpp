@@ -21,6 +21,9 @@ public:
     boost::asio::awaitable<std::string> reopen_logs() override { co_return std::string(); }
     boost::asio::awaitable<ClusterView> cluster_view() override { co_return ClusterView(); }
     std::vector<HistoryPoint> history(Span) override { return {}; }
+    std::optional<std::vector<HistoryPoint>> cluster_history(const std::string&) override {
+        return std::nullopt;
+    }
     boost::asio::awaitable<SiteTotals> sites() override { co_return SiteTotals(); }
     boost::asio::awaitable<TopLists> top() override { co_return TopLists(); }
     std::vector<RecentErrors::Line> recent_errors() override { return {}; }

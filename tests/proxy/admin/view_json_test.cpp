@@ -20,8 +20,9 @@ TEST(ViewJson, HistoryShowsSteadyTimesAsWallTime) {
     point.requests[0] = 3;
     point.p50_ms[0] = 1.5;
     point.p50_ms[1] = -1;
+    point.all_p50_ms = 2.5;
     point.from_peers = 70;
-    const auto page = json::parse(history_json("a", Span::hours_6, {point}, now));
+    const auto page = json::parse(history_json("a", Span::hours_6, 60s, {point}, now));
     EXPECT_EQ(page["node"], "a");
     EXPECT_EQ(page["now"], 1'800'000'000.0);
     EXPECT_EQ(page["span"], "6h");
@@ -31,6 +32,8 @@ TEST(ViewJson, HistoryShowsSteadyTimesAsWallTime) {
     EXPECT_EQ(shown["requests"]["local_hit"], 3);
     EXPECT_EQ(shown["p50_ms"]["local_hit"], 1.5);
     EXPECT_TRUE(shown["p50_ms"]["peer_hit"].is_null());
+    EXPECT_EQ(shown["p50_ms"]["all"], 2.5);
+    EXPECT_TRUE(shown["p99_ms"]["all"].is_null());
     EXPECT_EQ(shown["bytes"]["from_peers"], 70);
 }
 

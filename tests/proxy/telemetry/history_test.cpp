@@ -102,6 +102,23 @@ TEST(History, QuantilesInterpolateInTheBucketsOfTheInterval) {
     EXPECT_EQ(quantile_ms(now, slow, 0.5), 300'000) << "above all buckets";
 }
 
+TEST(History, HasTimesOverAllOutcomesOfAnIntervalAndOfTheLastMinute) {
+    History history(kNow);
+    EXPECT_LT(history.minute_quantile_ms(0.5), 0) << "no request has come";
+    TrafficTotals all;
+    for (int i = 0; i < 100; ++i) all.durations[0].observe(700us);
+    history.add(all, kNow + 5s);
+    for (int i = 0; i < 300; ++i) all.durations[2].observe(20ms);
+    history.add(all, kNow + 10s);
+    EXPECT_NEAR(history.points(Span::minutes_15)[0].all_p50_ms, 0.75, 0.01);
+    EXPECT_NEAR(history.points(Span::minutes_15)[1].all_p50_ms, 17.5, 0.1);
+    EXPECT_NEAR(history.minute_quantile_ms(0.25), 1, 0.01) << "a quarter came from the store";
+    for (int i = 3; i <= 13; ++i) history.add(all, kNow + i * 5s);
+    EXPECT_NEAR(history.minute_quantile_ms(0.25), 13.75, 0.1) << "the first interval is too old";
+    history.add(all, kNow + 70s);
+    EXPECT_LT(history.minute_quantile_ms(0.5), 0);
+}
+
 TEST(History, CountsAnOutcomeOfTheLastMinutes) {
     History history(kNow);
     for (int i = 1; i <= 100; ++i)
@@ -150,7 +167,7 @@ TEST(History, TheIntervalUnderWayIsTheLastPoint) {
 TEST(History, SpansHaveNames) {
     for (const auto span : kSpans) EXPECT_EQ(span_named(name(span)), span);
     EXPECT_EQ(span_named("8d"), std::nullopt);
-    EXPECT_EQ(sizeof(HistoryPoint), 112u) << "the header states the memory of all points";
+    EXPECT_EQ(sizeof(HistoryPoint), 120u) << "the header states the memory of all points";
 }
 
 }  // namespace history_test
