@@ -121,9 +121,19 @@ void read_top_urls(unsigned status, std::string_view json, TopData& into) {
         into.urls_note = "the node does not list them";
         return;
     }
-    for (const auto& each : urls)
-        into.urls.push_back({text_at(each, "url"), count_at(each, "requests")});
-    if (into.urls.empty()) into.urls_note = "none yet";
+    std::size_t uncertain = 0;
+    for (const auto& each : urls) {
+        const auto requests = count_at(each, "requests");
+        if (2 * count_at(each, "at_most_too_many") < requests)
+            into.urls.push_back({text_at(each, "url"), requests});
+        else
+            ++uncertain;
+    }
+    if (uncertain > 0)
+        into.urls_note = measure::amount(uncertain, "URL") +
+                         " left out, as half of the count or more may be an error";
+    else if (into.urls.empty())
+        into.urls_note = "none yet";
 }
 
 void TopRates::see(TopData& data, Clock::time_point now) {

@@ -65,7 +65,7 @@ struct TopData {
     std::vector<TopNode> nodes;
     TopInterval last;
     std::vector<TopUrl> urls;
-    std::string urls_note;  ///< why there are no URLs, or empty
+    std::string urls_note;  ///< why there are no URLs or fewer, or empty
     std::string fault;      ///< the worst one that is known, or empty
 };
 

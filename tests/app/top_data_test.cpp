@@ -63,6 +63,16 @@ TEST(TopData, ShowsNoControlCharactersOfUrls) {
     EXPECT_TRUE(data.urls_note.empty());
 }
 
+TEST(TopData, LeavesOutUrlsWhoseCountMayBeAnError) {
+    TopData data;
+    read_top_urls(200, R"({"urls": [{"url": "http://h/a", "requests": 160, "at_most_too_many": 79},
+                                    {"url": "http://h/b", "requests": 160, "at_most_too_many": 80}]})",
+                  data);
+    ASSERT_EQ(data.urls.size(), 1u);
+    EXPECT_EQ(data.urls[0].url, "http://h/a");
+    EXPECT_EQ(data.urls_note, "1 URL left out, as half of the count or more may be an error");
+}
+
 TEST(TopData, SaysWhyThereAreNoUrls) {
     const auto note = [](unsigned status, const std::string& json) {
         TopData data;
